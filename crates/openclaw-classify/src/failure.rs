@@ -1,0 +1,114 @@
+//! The plain facts about one failed attempt (classify.md C-1.1).
+
+use openclaw_ids::ProviderId;
+
+/// What is known about a failed attempt. Every member is optional and all combinations are legal.
+///
+/// ```
+/// use openclaw_classify::Failure;
+/// let failure = Failure { status: Some(429), ..Failure::default() };
+/// # assert!(failure.message.is_none());
+/// ```
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Failure {
+    /// The provider that was called.
+    pub provider: Option<ProviderId>,
+    /// The host that was called, for providers with an id of their own choosing.
+    pub host: Option<String>,
+    /// HTTP status of the answer.
+    pub status: Option<u16>,
+    /// Structured error code, for example `insufficient_quota`.
+    pub code: Option<String>,
+    /// Structured error type, for example `rate_limit_error`.
+    pub kind: Option<String>,
+    /// The message that the caller's client made of the failure.
+    pub message: Option<String>,
+    /// The raw body; any bytes.
+    pub body: Option<Vec<u8>>,
+    /// Response headers that may carry hints; names in any case.
+    pub headers: Vec<Header>,
+    /// What happened to the connection, when it was not an answer that failed.
+    pub transport: Option<Transport>,
+    /// How far the attempt had come.
+    pub phase: Option<Phase>,
+    /// The failure that this one wraps.
+    pub cause: Option<Box<Failure>>,
+}
+
+/// One response header.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Header {
+    /// Name, in any case.
+    pub name: String,
+    /// Value as sent.
+    pub value: String,
+}
+
+/// What happened to the connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Transport {
+    /// Somebody cancelled the attempt.
+    Aborted(AbortedBy),
+    /// The name did not resolve.
+    Dns,
+    /// A proxy on our side failed or wants a login.
+    Proxy,
+    /// The peer refused the connection.
+    Refused,
+    /// The connection broke after it was made.
+    Reset,
+    /// A timer fired.
+    Timeout(TimeoutPhase, TimerOwner),
+    /// The TLS handshake failed.
+    Tls,
+    /// No route to the host or network.
+    Unreachable,
+}
+
+/// Who cancelled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AbortedBy {
+    /// The caller of the run, on purpose.
+    Caller,
+    /// Our own process, for example a restart.
+    Us,
+}
+
+/// What the timer that fired was waiting for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TimeoutPhase {
+    /// The connection.
+    Connect,
+    /// The first byte of an answer.
+    FirstByte,
+    /// The first content of an answer that had begun.
+    FirstContent,
+    /// The next piece of an answer.
+    Idle,
+    /// The whole attempt.
+    Total,
+}
+
+/// Whose timer fired.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TimerOwner {
+    /// A limit set by the caller of the run.
+    Caller,
+    /// The provider said that it timed out.
+    Provider,
+    /// Our own limit.
+    Us,
+}
+
+/// How far an attempt had come when it failed, in order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Phase {
+    /// The request had not left.
+    BeforeRequest,
+    /// The request had left, nothing had come back.
+    BeforeFirstByte,
+    /// The answer had begun without content.
+    BeforeFirstContent,
+    /// Content had been received.
+    AfterContent,
+}

@@ -1,0 +1,2 @@
+//! The `openclaw-gateway` binary.
+fn main() {}

@@ -1,0 +1,112 @@
+//! Which providers share credentials (auth-store.md 5.3).
+
+use crate::ProviderId;
+
+/// Providers whose credentials are stored under another provider's name, one lookup and no chaining.
+///
+/// This concerns credentials only; a candidate keeps its own provider id (chain.md V2).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AuthAliases {
+    pairs: Vec<(ProviderId, ProviderId)>,
+}
+
+/// The shipped aliases: alias, canonical provider (auth-store.md 5.3).
+const SHIPPED: &[(&str, &str)] = &[
+    ("byteplus-plan", "byteplus"),
+    ("claude-cli", "anthropic"),
+    ("minimax-api", "minimax"),
+    ("minimax-api-key-cn", "minimax"),
+    ("minimax-api-lightning", "minimax"),
+    ("minimax-cloud", "minimax"),
+    ("minimax-cn", "minimax"),
+    ("minimax-portal-cn", "minimax-portal"),
+    ("novita-ai", "novita"),
+    ("novitaai", "novita"),
+    ("volcengine-plan", "volcengine"),
+];
+
+impl AuthAliases {
+    /// No aliases at all.
+    pub fn none() -> Self {
+        Self { pairs: Vec::new() }
+    }
+
+    /// Adds or replaces one alias.
+    #[must_use]
+    pub fn with_alias(mut self, alias: ProviderId, canonical: ProviderId) -> Self {
+        self.pairs.retain(|(known, _)| *known != alias);
+        self.pairs.push((alias, canonical));
+        self
+    }
+
+    /// The provider whose credentials `provider` uses.
+    ///
+    /// ```
+    /// # use openclaw_ids::{AuthAliases, ProviderId};
+    /// let aliases = AuthAliases::default();
+    /// let id = aliases.auth_id(&ProviderId::try_new("claude-cli")?);
+    /// assert_eq!(id.as_str(), "anthropic");
+    /// # Ok::<(), openclaw_ids::IdError>(())
+    /// ```
+    pub fn auth_id(&self, provider: &ProviderId) -> ProviderId {
+        let canonical = self.pairs.iter().find(|(alias, _)| alias == provider);
+        canonical.map_or_else(|| provider.clone(), |(_, canonical)| canonical.clone())
+    }
+
+    /// Whether two providers use the same credentials.
+    pub fn share_credentials(&self, one: &ProviderId, other: &ProviderId) -> bool {
+        one == other || self.auth_id(one) == self.auth_id(other)
+    }
+}
+
+impl Default for AuthAliases {
+    fn default() -> Self {
+        let pairs = SHIPPED
+            .iter()
+            .filter_map(|(alias, canonical)| {
+                Some((
+                    ProviderId::try_new(alias).ok()?,
+                    ProviderId::try_new(canonical).ok()?,
+                ))
+            })
+            .collect();
+        Self { pairs }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn id(text: &str) -> ProviderId {
+        ProviderId::try_new(text).unwrap()
+    }
+
+    #[test]
+    fn every_shipped_alias_resolves_and_none_chains() {
+        let aliases = AuthAliases::default();
+        for (alias, canonical) in SHIPPED {
+            assert_eq!(aliases.auth_id(&id(alias)), id(canonical));
+            assert_eq!(aliases.auth_id(&id(canonical)), id(canonical));
+        }
+    }
+
+    #[test]
+    fn names_that_are_no_aliases_here() {
+        let aliases = AuthAliases::default();
+        for (one, other) in [
+            ("z.ai", "zai"),
+            ("openai-codex", "openai"),
+            ("codex", "openai"),
+            ("bedrock", "amazon-bedrock"),
+        ] {
+            assert!(!aliases.share_credentials(&id(one), &id(other)));
+        }
+    }
+
+    #[test]
+    fn the_table_can_be_extended() {
+        let aliases = AuthAliases::none().with_alias(id("relay"), id("openai"));
+        assert!(aliases.share_credentials(&id("relay"), &id("openai")));
+    }
+}

@@ -1,0 +1,71 @@
+//! What the textual identifiers share: a cheap-to-clone, never empty, immutable text.
+
+/// Declares a newtype over a non-empty text, normalised by `$normalise` when it is made.
+macro_rules! text_id {
+    ($(#[$doc:meta])* $name:ident, $kind:literal, $normalise:expr) => {
+        $(#[$doc])*
+        #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub struct $name(std::sync::Arc<str>);
+
+        impl $name {
+            /// Normalises `text`.
+            ///
+            /// # Errors
+            /// [`IdError::Empty`](crate::IdError::Empty) when nothing is left after trimming.
+            pub fn try_new(text: &str) -> Result<Self, crate::IdError> {
+                let normalise: fn(&str) -> String = $normalise;
+                let text = normalise(text);
+                if text.is_empty() {
+                    return Err(crate::IdError::Empty { kind: $kind });
+                }
+                Ok(Self(text.into()))
+            }
+
+            /// The normalised text.
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str(&self.0)
+            }
+        }
+
+        impl std::fmt::Debug for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                write!(f, "{:?}", &*self.0)
+            }
+        }
+
+        impl std::str::FromStr for $name {
+            type Err = crate::IdError;
+
+            fn from_str(text: &str) -> Result<Self, Self::Err> {
+                Self::try_new(text)
+            }
+        }
+
+        impl std::borrow::Borrow<str> for $name {
+            fn borrow(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl serde::Serialize for $name {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.serialize_str(&self.0)
+            }
+        }
+
+        impl<'de> serde::Deserialize<'de> for $name {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                let text = <std::borrow::Cow<'de, str>>::deserialize(deserializer)?;
+                Self::try_new(&text).map_err(serde::de::Error::custom)
+            }
+        }
+    };
+}
+
+pub(crate) use text_id;
