@@ -49,14 +49,7 @@ impl Tier {
                 "tracing",
                 "tracing-core",
             ],
-            Self::Store => &[
-                "axum",
-                "hyper",
-                "opentelemetry",
-                "rand",
-                "reqwest",
-                "tracing-subscriber",
-            ],
+            Self::Store => &["axum", "hyper", "opentelemetry", "reqwest", "tracing-subscriber"],
             // Exporters and the subscriber belong to the process; SQL comes in only with the gateway's choice of engine.
             Self::Async => &[
                 "axum",

@@ -51,11 +51,11 @@ struct Step {
 const STEPS: &[Step] = &[
     Step { name: "layering", strict_docs: false, words: &[] },
     Step { name: "fmt",      strict_docs: false, words: &["fmt", SCOPE, "--check"] },
-    Step { name: "clippy",   strict_docs: false, words: &["clippy", SCOPE, "--all-targets", "--all-features", "--", "-D", "warnings"] },
+    Step { name: "clippy",   strict_docs: false, words: &["clippy", SCOPE, "--all-targets", "--all-features", "--keep-going", "--", "-D", "warnings"] },
     Step { name: "features", strict_docs: false, words: &["clippy", SCOPE, "--all-targets", "--no-default-features", "--", "-D", "warnings"] },
     Step { name: "tests",    strict_docs: false, words: &["nextest", "run", SCOPE, "--all-features", "--no-fail-fast"] },
     Step { name: "doctests", strict_docs: false, words: &["test", SCOPE, "--all-features", "--no-fail-fast", "--doc"] },
-    Step { name: "docs",     strict_docs: true,  words: &["doc", SCOPE, "--all-features", "--no-deps"] },
+    Step { name: "docs",     strict_docs: true,  words: &["doc", SCOPE, "--all-features", "--no-deps", "--keep-going"] },
 ];
 
 /// The crates whose database engine is a feature; without it they must still build and test clean.

@@ -28,7 +28,7 @@ fn the_whole_workspace_is_looked_at_unless_crates_are_named() {
             "clippy",
             &[],
             true,
-            Some("clippy --workspace --all-targets --all-features -- -D warnings"),
+            Some("clippy --workspace --all-targets --all-features --keep-going -- -D warnings"),
         ),
         (
             "tests",
@@ -58,7 +58,7 @@ fn the_whole_workspace_is_looked_at_unless_crates_are_named() {
             "docs",
             &[],
             true,
-            Some("doc --workspace --all-features --no-deps"),
+            Some("doc --workspace --all-features --no-deps --keep-going"),
         ),
         ("features", &["openclaw-ids"], true, None),
         (

@@ -1,0 +1,174 @@
+//! Each row counts once: it agrees; else it is disputed; else decided; else it differs.
+
+use serde_json::Value;
+
+use crate::difference::{Path, differences, same};
+use crate::kind::Kind;
+use crate::row::{CannotRead, Row};
+
+/// What became of a row.
+#[derive(Debug)]
+pub(crate) struct Verdict {
+    pub(crate) standing: Standing,
+    pub(crate) actual: Value,
+    /// Where the answer leaves the recorded one; empty when it agrees.
+    pub(crate) changed: Vec<Path>,
+}
+
+/// How a row is counted.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Standing {
+    Agree,
+    /// The corpus itself doubts the recorded answer.
+    Disputed,
+    /// These decisions apply by the row's input, cover every change, and the oracle finds the same values.
+    Decided(Vec<&'static str>),
+    Differ,
+}
+
+/// Asks the row and compares.
+pub(crate) fn judge(kind: &Kind, row: &Row) -> Result<Verdict, CannotRead> {
+    let actual = (kind.answer)(row)?;
+    if (kind.accepted)(row)
+        .iter()
+        .any(|accepted| differences(accepted, &actual).is_empty())
+    {
+        return Ok(Verdict {
+            standing: Standing::Agree,
+            actual,
+            changed: Vec::new(),
+        });
+    }
+    let changed = differences(row.expected(), &actual);
+    let standing = if row.is_disputed() {
+        Standing::Disputed
+    } else {
+        decided(kind, row.input(), &actual, &changed).map_or(Standing::Differ, Standing::Decided)
+    };
+    Ok(Verdict {
+        standing,
+        actual,
+        changed,
+    })
+}
+
+/// The decisions that explain every change, or `None` when one change is unexplained or its value unconfirmed.
+fn decided(kind: &Kind, input: &Value, actual: &Value, changed: &[Path]) -> Option<Vec<&'static str>> {
+    let reaching: Vec<_> = kind
+        .decisions
+        .iter()
+        .map(|decision| (decision.id, (decision.reach)(input)))
+        .collect();
+    if reaching.iter().all(|(_, patterns)| patterns.is_empty()) {
+        return None;
+    }
+    let oracle = (kind.oracle)(input)?;
+    let mut ids = Vec::new();
+    for path in changed {
+        let confirmed = match (path.of(actual), path.of(&oracle)) {
+            (Some(actual), Some(oracle)) => same(actual, oracle),
+            (None, None) => true,
+            (Some(_), None) | (None, Some(_)) => false,
+        };
+        let by = reaching
+            .iter()
+            .filter(|(_, patterns)| patterns.iter().any(|pattern| path.is_within(pattern)));
+        let by: Vec<_> = by.map(|(id, _)| *id).collect();
+        if by.is_empty() || !confirmed {
+            return None;
+        }
+        ids.extend(by);
+    }
+    ids.sort_unstable();
+    ids.dedup();
+    Some(ids)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::kind::{Decision, recorded};
+
+    /// Answers with the row's own `actual`, so that a test says both sides.
+    const KIND: Kind = Kind {
+        name: "test",
+        answer: |row| Ok(row.member("actual").clone()),
+        accepted: recorded,
+        decisions: &[
+            Decision {
+                id: "D1",
+                reach: |input| reach(input, "d1", "a"),
+            },
+            Decision {
+                id: "D2",
+                reach: |input| reach(input, "d2", "b"),
+            },
+        ],
+        oracle: |input| input.get("oracle").cloned(),
+    };
+
+    fn reach(input: &Value, member: &str, path: &str) -> Vec<Vec<String>> {
+        if input[member] == true {
+            vec![vec![path.to_owned()]]
+        } else {
+            Vec::new()
+        }
+    }
+
+    fn standing(expected: &Value, actual: &Value, input: &Value, disputed: bool) -> Standing {
+        let row =
+            json!({"id": "x", "expected": expected, "actual": actual, "input": input, "disputed": disputed});
+        judge(&KIND, &Row::of(&row)).unwrap().standing
+    }
+
+    #[test]
+    fn a_row_counts_once_in_the_stated_order() {
+        let (old, new) = (json!({"a": 1, "b": 1}), json!({"a": 2, "b": 1}));
+        let explained = json!({"d1": true, "oracle": {"a": 2, "b": 1}});
+        assert_eq!(standing(&old, &old, &explained, true), Standing::Agree);
+        assert_eq!(standing(&old, &new, &explained, true), Standing::Disputed);
+        assert_eq!(
+            standing(&old, &new, &explained, false),
+            Standing::Decided(vec!["D1"])
+        );
+        assert_eq!(
+            standing(&old, &new, &json!({"oracle": {"a": 2, "b": 1}}), false),
+            Standing::Differ
+        );
+    }
+
+    #[test]
+    fn a_change_outside_the_reach_of_the_decision_differs() {
+        let (old, new) = (json!({"a": 1, "b": 1}), json!({"a": 2, "b": 2}));
+        let oracle = json!({"a": 2, "b": 2});
+        assert_eq!(
+            standing(&old, &new, &json!({"d1": true, "oracle": oracle}), false),
+            Standing::Differ
+        );
+        let both = json!({"d1": true, "d2": true, "oracle": oracle});
+        assert_eq!(
+            standing(&old, &new, &both, false),
+            Standing::Decided(vec!["D1", "D2"])
+        );
+    }
+
+    #[test]
+    fn a_value_that_the_oracle_does_not_find_differs() {
+        let (old, new) = (json!({"a": 1}), json!({"a": 2}));
+        for oracle in [json!({"a": 3}), json!({"a": 1}), json!({}), json!(null)] {
+            assert_eq!(
+                standing(&old, &new, &json!({"d1": true, "oracle": oracle}), false),
+                Standing::Differ,
+                "{oracle}"
+            );
+        }
+        // A member that the decision takes away is confirmed by its absence.
+        let gone = json!({"d1": true, "oracle": {}});
+        assert_eq!(
+            standing(&old, &json!({}), &gone, false),
+            Standing::Decided(vec!["D1"])
+        );
+    }
+}
