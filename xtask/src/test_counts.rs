@@ -13,10 +13,10 @@ impl TestCounts {
     /// Takes in one line of output; only the closing lines of nextest and libtest count.
     pub(crate) fn hear(&mut self, line: &str) {
         let line = without_colour(line);
-        let line = line.trim();
+        // nextest repeats a failed test's own closing line, indented; only libtest itself begins at the margin.
         let counts = if let Some(rest) = line.strip_prefix("test result: ") {
             rest.split_once(". ").map(|(_, counts)| counts)
-        } else if line.starts_with("Summary [") {
+        } else if line.trim_start().starts_with("Summary [") {
             line.split_once(" run: ").map(|(_, counts)| counts)
         } else {
             None
@@ -87,6 +87,10 @@ mod tests {
             (
                 "test result: FAILED. 3 passed; 2 failed; 1 ignored; 0 measured; 0 filtered out; finished in 0.1s",
                 "3 passed, 2 failed",
+            ),
+            (
+                "    test result: FAILED. 0 passed; 1 failed; 0 ignored; 0 measured",
+                "0 passed, 0 failed",
             ),
             ("a note says 7 passed, 8 failed", "0 passed, 0 failed"),
             ("test passed: ok. 7 passed", "0 passed, 0 failed"),
