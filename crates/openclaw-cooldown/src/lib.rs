@@ -1,1 +1,33 @@
-//! x
+//! Usage state of credentials: what a failure or success changes, which windows block, and whether a blocked
+//! candidate is skipped or probed.
+//!
+//! The crate is pure: no I/O, no clock, no randomness. `now` and the settings are arguments.
+
+mod config;
+mod endpoint;
+mod event;
+mod gate;
+mod lane;
+mod millis;
+mod mirror;
+mod query;
+mod record;
+mod recover;
+mod stats;
+mod usage;
+mod wait;
+mod window;
+
+pub use config::CooldownConfig;
+pub use endpoint::{EndpointWindow, endpoint_failed};
+pub use event::{FailureEvent, MarkScope, SuccessEvent};
+pub use gate::{Gate, GateFacts, Position, Probe, Skip, SkipKind, Slot, gate};
+pub use lane::{Lane, UnknownLane};
+pub use mirror::{adopt_foreign, mirror};
+pub use query::{Block, BlockKind, soonest_expiry, unavailable};
+pub use record::record;
+pub use recover::{adopt_secret, clear, succeed};
+pub use stats::UsageStats;
+pub use usage::ProfileUsage;
+pub use wait::{long_wait, short_wait};
+pub use window::Window;

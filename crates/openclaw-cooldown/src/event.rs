@@ -1,0 +1,40 @@
+//! What happened to an attempt, as far as usage state cares.
+
+use jiff::Timestamp;
+use openclaw_classify::{Reason, ResetHint};
+use openclaw_ids::{ModelId, ProviderId};
+
+/// One failed attempt that concerns a profile.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FailureEvent {
+    /// The profile's provider; decides the billing override and the bypass (D8).
+    pub provider: ProviderId,
+    /// Why it failed.
+    pub reason: Reason,
+    /// What the signal concerns.
+    pub scope: MarkScope,
+    /// The model that was asked, when known.
+    pub model: Option<ModelId>,
+    /// When the provider says it is over (D7).
+    pub hint: Option<ResetHint>,
+    /// When the attempt started; `None` counts as the same episode while a window is active, else as now (D2).
+    pub started_at: Option<Timestamp>,
+}
+
+/// What a mark concerns: `classify`'s scope without the two that never reach a profile (C-10).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum MarkScope {
+    /// This model of the profile.
+    Model,
+    /// The whole profile: the signal is account-wide.
+    Profile,
+}
+
+/// One successful attempt.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SuccessEvent {
+    /// The model that answered; `None` disproves the windows of all models.
+    pub model: Option<ModelId>,
+    /// When the attempt started (D2); see [`FailureEvent::started_at`].
+    pub started_at: Option<Timestamp>,
+}

@@ -1,0 +1,150 @@
+//! The fold of a failure into the usage state (D1 to D8).
+
+use std::time::Duration;
+
+use jiff::Timestamp;
+use openclaw_classify::Reason;
+
+use crate::lane::{self, Hints};
+use crate::{CooldownConfig, FailureEvent, Lane, ProfileUsage, Window, long_wait, millis, short_wait};
+
+/// Records one failure at `now`.
+///
+/// A failure of an attempt that started before its window's `opened_at` only counts; any other one is one step up
+/// the lane's ladder (D2). A window is never shortened or relabelled (D3), except by a newer stated end (D7).
+/// Reasons that are nobody's credential's fault, and scoped failures of bypassed providers (D8), change nothing.
+pub fn record(
+    mut usage: ProfileUsage,
+    event: &FailureEvent,
+    now: Timestamp,
+    config: &CooldownConfig,
+) -> ProfileUsage {
+    let Some(lane) = lane::of_event(event) else {
+        return usage;
+    };
+    if !lane.is_profile_wide() && config.bypasses(&event.provider) {
+        return usage;
+    }
+    let now = millis::floor(now);
+    forget_old_series(&mut usage, now, config.failure_window());
+    usage.last_failure_at = Some(now);
+    let count = usage.failure_counts.entry(event.reason).or_default();
+    *count = count.saturating_add(1);
+
+    if let Some(window) = usage.windows.get_mut(&lane)
+        && window.covers(event.started_at, now)
+    {
+        window.last_failure_at = now;
+        return usage;
+    }
+    step(&mut usage, lane, event, now, config);
+    usage
+}
+
+/// One step up the ladder of `lane`, and what a stated end makes of it.
+fn step(usage: &mut ProfileUsage, lane: Lane, event: &FailureEvent, now: Timestamp, config: &CooldownConfig) {
+    let old = usage.windows.remove(&lane);
+    let steps = old.as_ref().map_or(0, |window| window.steps).saturating_add(1);
+    let ladder_end = millis::after(now, wait(&lane, steps, event, config));
+    let stated = stated_end(event);
+    let account_wide = lane == Lane::Profile;
+    let end = End {
+        ladder: ladder_end,
+        stated: stated.filter(|_| !account_wide),
+    };
+    if account_wide && let Some(stated) = stated {
+        block_account(usage, event, stated, ladder_end, now);
+    }
+    usage
+        .windows
+        .insert(lane, reopened(old, steps, event.reason, end, now));
+}
+
+/// The two ends a window can get.
+#[derive(Clone, Copy)]
+struct End {
+    ladder: Timestamp,
+    stated: Option<Timestamp>,
+}
+
+/// The lane's window after an episode that began at `now`.
+fn reopened(old: Option<Window>, steps: u32, reason: Reason, end: End, now: Timestamp) -> Window {
+    let stated = end.stated.filter(|stated| *stated > end.ladder);
+    let until = stated.unwrap_or(end.ladder);
+    let mut window = old.unwrap_or_else(|| Window::new(now, now, reason));
+    let restated = end.stated.is_some() && window.stated.is_some();
+    if until > window.until || restated || !window.is_active(now) {
+        window.until = until;
+        window.reason = reason;
+        window.stated = stated;
+    }
+    window.opened_at = now;
+    window.last_failure_at = now;
+    window.steps = steps;
+    window
+}
+
+/// Opens, moves or removes the blocked window of an account-wide signal (D7).
+fn block_account(
+    usage: &mut ProfileUsage,
+    event: &FailureEvent,
+    stated: Timestamp,
+    ladder_end: Timestamp,
+    now: Timestamp,
+) {
+    let known = usage.windows.get(&Lane::Blocked);
+    if known.is_some_and(|window| window.covers(event.started_at, now)) {
+        return;
+    }
+    if stated <= ladder_end {
+        usage.windows.remove(&Lane::Blocked);
+        return;
+    }
+    let old = usage.windows.remove(&Lane::Blocked);
+    let unknown = old.map(|window| window.unknown).unwrap_or_default();
+    let window = Window {
+        steps: 0,
+        stated: Some(stated),
+        unknown,
+        ..Window::new(now, stated, event.reason)
+    };
+    usage.windows.insert(Lane::Blocked, window);
+}
+
+/// The end the provider stated, where it may be believed.
+fn stated_end(event: &FailureEvent) -> Option<Timestamp> {
+    let believed = lane::policy(event.reason).1 == Hints::Believed;
+    let hint = event.hint.as_ref().filter(|hint| believed && hint.credible)?;
+    Some(millis::floor(hint.at))
+}
+
+fn wait(lane: &Lane, steps: u32, event: &FailureEvent, config: &CooldownConfig) -> Duration {
+    match lane {
+        Lane::AuthPermanent => long_wait(
+            steps,
+            config.auth_permanent_backoff(),
+            config.auth_permanent_max(),
+        ),
+        Lane::Billing => long_wait(
+            steps,
+            config.billing_backoff(&event.provider),
+            config.billing_max(),
+        ),
+        Lane::Blocked | Lane::Model(_) | Lane::Profile => short_wait(steps),
+    }
+}
+
+/// Starts the ladders over whose lane had no failure for longer than the failure window (D1).
+fn forget_old_series(usage: &mut ProfileUsage, now: Timestamp, failure_window: Duration) {
+    let is_old = |at: Timestamp| millis::elapsed(at, now) > failure_window;
+    if usage.last_failure_at.is_some_and(is_old) {
+        usage.failure_counts.clear();
+    }
+    usage.windows.retain(|_, window| {
+        let old = is_old(window.last_failure_at);
+        if old {
+            window.steps = 0;
+        }
+        !old || window.is_active(now)
+    });
+}

@@ -1,0 +1,55 @@
+//! What gives a profile back: success, clear, another secret (D9, D10).
+
+use jiff::Timestamp;
+
+use crate::{ProfileUsage, SuccessEvent, millis};
+
+/// Records one success at `now`: the profile-wide windows and this model's window go, with their steps (D10).
+///
+/// A window that opened after the attempt started stays; such a success is not a use either (D2).
+pub fn succeed(mut usage: ProfileUsage, event: &SuccessEvent, now: Timestamp) -> ProfileUsage {
+    let now = millis::floor(now);
+    let mut outdated = false;
+    usage.windows.retain(|lane, window| {
+        let concerned = lane.concerns(event.model.as_ref());
+        let newer = window.covers(event.started_at, now);
+        outdated |= concerned && newer;
+        !concerned || newer
+    });
+    if outdated {
+        return usage;
+    }
+    let windows = &usage.windows;
+    usage
+        .failure_counts
+        .retain(|reason, _| windows.values().any(|window| window.reason == *reason));
+    usage.last_used = Some(now);
+    usage
+}
+
+/// Forgets every window and count; last use, last failure and the fingerprint stay (cooldown.md 12).
+pub fn clear(mut usage: ProfileUsage) -> ProfileUsage {
+    usage.windows.clear();
+    usage.failure_counts.clear();
+    usage
+}
+
+/// Ties the state to the secret with this fingerprint (D9): another secret starts clean, the first known one is
+/// adopted, and an unknown one (`None`) changes nothing.
+pub fn adopt_secret(mut usage: ProfileUsage, fingerprint: Option<&str>) -> ProfileUsage {
+    let Some(fingerprint) = fingerprint else {
+        return usage;
+    };
+    if usage
+        .fingerprint
+        .as_deref()
+        .is_some_and(|known| known != fingerprint)
+    {
+        usage = ProfileUsage {
+            unknown: usage.unknown,
+            ..ProfileUsage::default()
+        };
+    }
+    usage.fingerprint = Some(fingerprint.to_owned());
+    usage
+}
