@@ -77,11 +77,16 @@ impl ModelRef {
         self.to_string()
     }
 
-    fn parts(&self) -> (&str, &str) {
+    /// The pieces of the key: what stands before the model, and the model.
+    fn parts(&self) -> [&str; 3] {
         match strip_self_prefix(&self.provider, self.model.as_str()) {
-            Some(_) => ("", self.model.as_str()),
-            None => (self.provider.as_str(), self.model.as_str()),
+            Some(_) => ["", "", self.model.as_str()],
+            None => [self.provider.as_str(), "/", self.model.as_str()],
         }
+    }
+
+    fn key_bytes(&self) -> impl Iterator<Item = u8> {
+        self.parts().into_iter().flat_map(str::bytes)
     }
 }
 
@@ -96,10 +101,7 @@ fn strip_self_prefix<'m>(provider: &ProviderId, model: &'m str) -> Option<&'m st
 
 impl std::fmt::Display for ModelRef {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self.parts() {
-            ("", model) => f.write_str(model),
-            (provider, model) => write!(f, "{provider}/{model}"),
-        }
+        self.parts().into_iter().try_for_each(|part| f.write_str(part))
     }
 }
 
@@ -121,7 +123,7 @@ impl std::str::FromStr for ModelRef {
 
 impl PartialEq for ModelRef {
     fn eq(&self, other: &Self) -> bool {
-        (self.provider == other.provider && self.model == other.model) || self.parts() == other.parts()
+        self.key_bytes().eq(other.key_bytes())
     }
 }
 
@@ -129,7 +131,7 @@ impl Eq for ModelRef {}
 
 impl std::hash::Hash for ModelRef {
     fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
-        self.parts().hash(state);
+        self.key_bytes().for_each(|byte| state.write_u8(byte));
     }
 }
 
@@ -189,6 +191,16 @@ mod tests {
             );
             assert_eq!(verbatim.key(), key);
         }
+    }
+
+    #[test]
+    fn references_with_one_key_are_one_candidate() {
+        let provider = ProviderId::try_new("openrouter").unwrap();
+        let named_in_full =
+            ModelRef::verbatim(provider.clone(), ModelId::try_new("openrouter/auto").unwrap());
+        let short = ModelRef::new(provider, ModelId::try_new("auto").unwrap());
+        assert_eq!(named_in_full, short);
+        assert_eq!(std::collections::HashSet::from([named_in_full, short]).len(), 1);
     }
 
     #[test]
