@@ -1,1 +1,30 @@
-//! x
+#![doc = include_str!("../README.md")]
+
+mod alias;
+mod allowlist;
+mod candidates;
+mod config;
+mod image;
+mod names;
+mod policy;
+mod primary;
+mod profile_suffix;
+mod resolver;
+mod source;
+mod vendor;
+
+pub use alias::BuiltInAliases;
+pub use allowlist::SelectionError;
+pub use candidates::{Candidate, ChainExplanation, DropCause, Dropped, Origin, Requested};
+pub use config::{
+    AgentConfig, AgentDefaults, AgentsConfig, AuthMode, ChainConfig, Form, HeartbeatConfig,
+    ImageModelSetting, ModelEntry, ModelRow, ModelSetting, ModelsConfig, ProviderConfig, SecretValue,
+    SubagentsConfig,
+};
+pub use profile_suffix::split_profile;
+pub use resolver::Resolver;
+pub use source::{
+    CronBasis, CronPayload, IgnoredOverride, OneOffPolicy, OverrideOwner, RunKind, Selection, SelectionFacts,
+    SelectionSource, StoredOverride,
+};
+pub use vendor::{BarePrefix, ProviderRules, VendorRules};
