@@ -1,1 +1,34 @@
-//! x
+#![doc = include_str!("../README.md")]
+
+mod change;
+mod config;
+mod credential;
+mod edit;
+mod eligibility;
+mod error;
+mod mask;
+mod memory;
+mod order;
+mod probe;
+mod resolve;
+mod secret;
+mod secret_ref;
+mod snapshot;
+mod store;
+
+pub use change::{Applied, UsageChange};
+pub use config::{AuthConfig, ConfiguredMode, ConfiguredProfile};
+pub use credential::{
+    AmbientProfile, ApiKey, Attributes, Credential, Expires, KeySource, Local, Oauth, Rejection, Token,
+};
+pub use eligibility::{Eligibility, credential_eligibility, eligibility};
+pub use error::{Cause, OpenError, StoreError, UnreadableRow};
+pub use mask::{log_id, mask_key};
+pub use memory::MemoryAuthStore;
+pub use order::rotation_order;
+pub use probe::{ProbeLease, ProbeState};
+pub use resolve::{SecretError, SecretPlaces, resolve_secret, resolve_secret_from};
+pub use secret::Secret;
+pub use secret_ref::{SecretRef, SecretSource};
+pub use snapshot::{AuthSnapshot, EndpointKey};
+pub use store::{ProfileStore, UsageStore};

@@ -1,0 +1,190 @@
+//! What can happen to a snapshot: the pure fold that every engine shares.
+
+#[cfg(test)]
+mod tests;
+
+use std::sync::LazyLock;
+
+use jiff::Timestamp;
+use openclaw_cooldown::{
+    CooldownConfig, FailureEvent, ProfileUsage, SuccessEvent, adopt_secret, clear, endpoint_failed, record,
+    succeed,
+};
+use openclaw_ids::{AuthAliases, ProfileId, ProviderId};
+
+use crate::{AuthSnapshot, EndpointKey, StoreError};
+
+/// One event that concerns usage state.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum UsageChange {
+    /// An operator or a login forgives everything.
+    Clear {
+        /// The profile.
+        profile: ProfileId,
+    },
+    /// An endpoint could not be reached (D4).
+    EndpointFailure {
+        /// The endpoint.
+        endpoint: EndpointKey,
+        /// When the attempt started (D2).
+        started_at: Option<Timestamp>,
+    },
+    /// An endpoint answered.
+    EndpointSuccess {
+        /// The endpoint.
+        endpoint: EndpointKey,
+    },
+    /// An attempt failed in a way that concerns its profile.
+    Failure {
+        /// The profile.
+        profile: ProfileId,
+        /// What happened.
+        event: FailureEvent,
+    },
+    /// A probe is over, whatever came of it (G4).
+    ProbeEnd {
+        /// The probed provider.
+        provider: ProviderId,
+        /// Who probed.
+        holder: String,
+    },
+    /// A probe is still in flight (G4).
+    ProbeRenew {
+        /// The probed provider.
+        provider: ProviderId,
+        /// Who probes.
+        holder: String,
+    },
+    /// A probe is about to start (G4).
+    ProbeStart {
+        /// The provider to probe.
+        provider: ProviderId,
+        /// Who probes; unique per run.
+        holder: String,
+    },
+    /// An attempt succeeded.
+    Success {
+        /// The profile.
+        profile: ProfileId,
+        /// What happened.
+        event: SuccessEvent,
+    },
+    /// A profile was selected for an attempt (D11): in memory at once, in the file with the next mark or within a second.
+    Used {
+        /// The profile.
+        profile: ProfileId,
+    },
+}
+
+/// What a change did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Applied {
+    /// It took effect.
+    Done,
+    /// Somebody else probes the provider, or did within the last 30 s; don't.
+    ProbeHeldElsewhere,
+    /// There was nothing to change.
+    Unchanged,
+}
+
+/// Under which provider `last_good` is kept.
+static SHIPPED_ALIASES: LazyLock<AuthAliases> = LazyLock::new(AuthAliases::default);
+
+impl UsageChange {
+    /// The profile that must exist for this change to mean anything.
+    pub fn profile(&self) -> Option<&ProfileId> {
+        match self {
+            Self::Clear { profile }
+            | Self::Failure { profile, .. }
+            | Self::Success { profile, .. }
+            | Self::Used { profile } => Some(profile),
+            Self::EndpointFailure { .. }
+            | Self::EndpointSuccess { .. }
+            | Self::ProbeEnd { .. }
+            | Self::ProbeRenew { .. }
+            | Self::ProbeStart { .. } => None,
+        }
+    }
+}
+
+impl AuthSnapshot {
+    /// Folds one change into the snapshot.
+    ///
+    /// A change of a profile that does not exist changes nothing; see [`check`](Self::check).
+    pub fn apply(&mut self, change: &UsageChange, now: Timestamp, config: &CooldownConfig) -> Applied {
+        let now = whole_millisecond(now);
+        match change {
+            UsageChange::Clear { profile } => self.edit(profile, clear),
+            UsageChange::EndpointFailure { endpoint, started_at } => {
+                let known = self.endpoints.get(endpoint).copied();
+                let window = endpoint_failed(known, *started_at, now);
+                self.endpoints.insert(endpoint.clone(), window);
+                done(known != Some(window))
+            }
+            UsageChange::EndpointSuccess { endpoint } => done(self.endpoints.remove(endpoint).is_some()),
+            UsageChange::Failure { profile, event } => {
+                self.edit(profile, |usage| record(usage, event, now, config))
+            }
+            UsageChange::ProbeEnd { provider, holder } => self.end_probe(provider, holder),
+            UsageChange::ProbeRenew { provider, holder } => self.renew_probe(provider, holder, now),
+            UsageChange::ProbeStart { provider, holder } => self.start_probe(provider, holder, now),
+            UsageChange::Success { profile, event } => {
+                let marked = self.edit(profile, |usage| succeed(usage, event, now));
+                let good = self.note_good(profile);
+                done(marked == Applied::Done || good)
+            }
+            UsageChange::Used { profile } => self.edit(profile, |usage| ProfileUsage {
+                last_used: usage.last_used.max(Some(now)),
+                ..usage
+            }),
+        }
+    }
+
+    /// Whether the profile that a change concerns exists; a change that nothing keeps is an error (BL-73).
+    ///
+    /// # Errors
+    /// [`StoreError::UnknownProfile`] when it does not.
+    pub fn check(&self, change: &UsageChange) -> Result<(), StoreError> {
+        match change.profile() {
+            Some(profile) if self.credential(profile).is_none() => Err(StoreError::UnknownProfile {
+                profile: profile.clone(),
+            }),
+            Some(_) | None => Ok(()),
+        }
+    }
+
+    fn edit(&mut self, profile: &ProfileId, fold: impl FnOnce(ProfileUsage) -> ProfileUsage) -> Applied {
+        let Some(credential) = self.credential(profile) else {
+            return Applied::Unchanged;
+        };
+        let fingerprint = credential.fingerprint();
+        let old = self.usage.remove(profile).unwrap_or_default();
+        let new = fold(adopt_secret(old.clone(), fingerprint.as_deref()));
+        let changed = new != old;
+        self.usage.insert(profile.clone(), new);
+        done(changed)
+    }
+
+    /// Remembers a stored profile as the one that last worked for its provider.
+    fn note_good(&mut self, profile: &ProfileId) -> bool {
+        let Some(credential) = self.profiles.get(profile) else {
+            return false;
+        };
+        let provider = SHIPPED_ALIASES.auth_id(credential.provider());
+        self.last_good.insert(provider, profile.clone()).as_ref() != Some(profile)
+    }
+}
+
+/// `now` as it will be read back, so that a snapshot equals its stored form.
+pub(crate) fn whole_millisecond(now: Timestamp) -> Timestamp {
+    Timestamp::from_millisecond(now.as_millisecond()).unwrap_or(now)
+}
+
+/// `Done` when something changed.
+pub(crate) fn done(changed: bool) -> Applied {
+    if changed {
+        Applied::Done
+    } else {
+        Applied::Unchanged
+    }
+}

@@ -1,0 +1,336 @@
+//! What a profile holds to prove who it is (auth-store.md 4).
+
+mod coerce;
+mod json;
+mod renew;
+#[cfg(test)]
+mod tests;
+
+use std::fmt;
+
+use indexmap::IndexMap;
+use openclaw_ids::{ProfileId, ProviderId};
+use serde_json::{Map, Value};
+
+use crate::mask::hex;
+use crate::{Secret, SecretRef};
+
+pub use coerce::Rejection;
+
+/// One credential. A stored one has a type of the other program's; [`Local`] is never stored.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Credential {
+    /// A static key.
+    ApiKey(ApiKey),
+    /// A provider that needs none (X-4).
+    Local(Local),
+    /// A login that can be refreshed.
+    Oauth(Oauth),
+    /// A static bearer token, possibly with an end.
+    Token(Token),
+}
+
+/// A static API key.
+#[derive(Clone, PartialEq, Eq)]
+pub struct ApiKey {
+    /// The provider that issued it.
+    pub provider: ProviderId,
+    /// The key or where it is kept; none makes the profile ineligible.
+    pub key: Option<KeySource>,
+    /// Provider-specific settings.
+    pub metadata: IndexMap<String, String>,
+    /// What every credential may carry.
+    pub attributes: Attributes,
+}
+
+/// A key, or where it is kept; a pointer excludes an inline key (4.2 rule 7).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum KeySource {
+    /// The key itself.
+    Inline(Secret),
+    /// Where it is kept.
+    Reference(SecretRef),
+}
+
+/// A provider that needs no credential, such as a local model server.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Local {
+    /// The provider.
+    pub provider: ProviderId,
+}
+
+/// A static bearer token.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Token {
+    /// The provider that issued it.
+    pub provider: ProviderId,
+    /// The token; wins over the pointer when it is used, and is not stored beside one (C1).
+    pub token: Option<Secret>,
+    /// Where the token is kept.
+    pub token_ref: Option<SecretRef>,
+    /// When it ends; absent means never.
+    pub expires: Option<Expires>,
+    /// What every credential may carry.
+    pub attributes: Attributes,
+}
+
+/// An OAuth login.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Oauth {
+    /// The provider that issued it.
+    pub provider: ProviderId,
+    /// The access token.
+    pub access: Option<Secret>,
+    /// The refresh token.
+    pub refresh: Option<Secret>,
+    /// The identity token.
+    pub id_token: Option<Secret>,
+    /// When the access token ends.
+    pub expires: Option<Expires>,
+    /// The account the login belongs to.
+    pub account_id: Option<String>,
+    /// The plan of that account.
+    pub chatgpt_plan_type: Option<String>,
+    /// The client that logged in.
+    pub client_id: Option<String>,
+    /// A private deployment's address.
+    pub enterprise_url: Option<String>,
+    /// The provider's project.
+    pub project_id: Option<String>,
+    /// A pointer of an older version to tokens beside the store; kept, not followed.
+    pub oauth_ref: Option<Map<String, Value>>,
+    /// What every credential may carry.
+    pub attributes: Attributes,
+}
+
+/// When a token ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Expires {
+    /// At this Unix millisecond; a fraction was rounded up, so the token is over *at* it.
+    At(i64),
+    /// The stored value is no time; not the same as no end.
+    Invalid,
+}
+
+/// What every stored credential may carry besides its secret.
+#[derive(Clone, Default, PartialEq, Eq)]
+pub struct Attributes {
+    /// The account's address.
+    pub email: Option<String>,
+    /// What people call the profile.
+    pub display_name: Option<String>,
+    /// Whether new agents get a copy.
+    pub copy_to_agents: Option<bool>,
+    /// Members that this version does not know; they survive every save (D13).
+    pub unknown: Map<String, Value>,
+}
+
+/// A credential that is not stored (X-4): `<provider>:config`, `<provider>:env` or `<provider>:local`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AmbientProfile {
+    /// The id it goes by; a stored profile of this id wins.
+    pub id: ProfileId,
+    /// What it holds.
+    pub credential: Credential,
+}
+
+/// The names after `:` that make an id an ambient one (X-4).
+#[cfg(feature = "sqlite")]
+const AMBIENT_NAMES: &[&str] = &["config", "env", "local"];
+
+/// Whether `id` has the form of an ambient profile, whichever process knows it (X-4).
+#[cfg(feature = "sqlite")]
+pub(crate) fn is_ambient_id(id: &ProfileId) -> bool {
+    id.as_str()
+        .rsplit_once(':')
+        .is_some_and(|(_, name)| AMBIENT_NAMES.contains(&name))
+}
+
+/// Domain prefixes of fingerprints, so that equal texts of different kinds differ.
+mod domain {
+    pub(super) const ACCOUNT: &str = "openclaw-failover:account:";
+    pub(super) const EMAIL: &str = "openclaw-failover:email:";
+    pub(super) const REFERENCE: &str = "openclaw-failover:ref:";
+    pub(super) const SECRET: &str = "openclaw-failover:secret:";
+}
+/// Hex digits of a fingerprint.
+const FINGERPRINT_DIGITS: usize = 16;
+
+impl Credential {
+    /// A static key.
+    pub fn api_key(provider: ProviderId, key: Secret) -> Self {
+        Self::ApiKey(ApiKey {
+            provider,
+            key: Some(KeySource::Inline(key)),
+            metadata: IndexMap::new(),
+            attributes: Attributes::default(),
+        })
+    }
+
+    /// A static bearer token without an end.
+    pub fn token(provider: ProviderId, token: Secret) -> Self {
+        Self::Token(Token {
+            provider,
+            token: Some(token),
+            token_ref: None,
+            expires: None,
+            attributes: Attributes::default(),
+        })
+    }
+
+    /// A provider that needs no credential.
+    pub fn local(provider: ProviderId) -> Self {
+        Self::Local(Local { provider })
+    }
+
+    /// The provider that this credential is for; never inferred from the profile's id (P4).
+    pub fn provider(&self) -> &ProviderId {
+        match self {
+            Self::ApiKey(key) => &key.provider,
+            Self::Local(local) => &local.provider,
+            Self::Oauth(oauth) => &oauth.provider,
+            Self::Token(token) => &token.provider,
+        }
+    }
+
+    /// The type's name: `api_key`, `local`, `oauth` or `token`.
+    pub fn mode(&self) -> &'static str {
+        match self {
+            Self::ApiKey(_) => "api_key",
+            Self::Local(_) => "local",
+            Self::Oauth(_) => "oauth",
+            Self::Token(_) => "token",
+        }
+    }
+
+    /// When a token ends; `None` for what never ends and for what holds none.
+    pub fn expires(&self) -> Option<Expires> {
+        match self {
+            Self::ApiKey(_) | Self::Local(_) => None,
+            Self::Oauth(oauth) => oauth.expires,
+            Self::Token(token) => token.expires,
+        }
+    }
+
+    /// What identifies the secret without telling it (D9): sixteen hex digits.
+    ///
+    /// A key or token counts by its text as it would be sent, a pointer by where it points; a login by its
+    /// account, else its address, so that a refreshed token is the same secret. `None` when nothing identifies it.
+    ///
+    /// ```
+    /// # use openclaw_auth_store::{Credential, Secret};
+    /// # use openclaw_ids::ProviderId;
+    /// let key = |text| Credential::api_key(ProviderId::try_new("openai").unwrap(), Secret::new(text));
+    /// assert_eq!(key("sk-1").fingerprint(), key(" sk-1\n").fingerprint());
+    /// assert_ne!(key("sk-1").fingerprint(), key("sk-2").fingerprint());
+    /// ```
+    pub fn fingerprint(&self) -> Option<String> {
+        match self {
+            Self::ApiKey(ApiKey { key, .. }) => match key.as_ref()? {
+                KeySource::Inline(key) => secret_print(key),
+                KeySource::Reference(pointer) => Some(reference_print(pointer)),
+            },
+            Self::Local(_) => None,
+            Self::Oauth(oauth) => oauth.fingerprint(),
+            Self::Token(token) => match (&token.token, &token.token_ref) {
+                // What is stored decides: a resolved text beside a pointer is not the profile's own (C1).
+                (_, Some(pointer)) => Some(reference_print(pointer)),
+                (Some(token), None) => secret_print(token),
+                (None, None) => None,
+            },
+        }
+    }
+}
+
+impl Oauth {
+    fn fingerprint(&self) -> Option<String> {
+        if let Some(account) = &self.account_id {
+            return Some(hex(&[domain::ACCOUNT, account], FINGERPRINT_DIGITS));
+        }
+        let email = self.attributes.email.as_ref()?;
+        Some(hex(&[domain::EMAIL, &email.to_lowercase()], FINGERPRINT_DIGITS))
+    }
+}
+
+fn secret_print(secret: &Secret) -> Option<String> {
+    let sent = Secret::pasted(secret.expose())?;
+    Some(hex(&[domain::SECRET, sent.expose()], FINGERPRINT_DIGITS))
+}
+
+fn reference_print(pointer: &SecretRef) -> String {
+    let parts = [
+        domain::REFERENCE,
+        pointer.source.as_str(),
+        "\0",
+        &pointer.provider,
+        "\0",
+        &pointer.id,
+    ];
+    hex(&parts, FINGERPRINT_DIGITS)
+}
+
+/// Stands for a value that is there and not shown.
+struct Hidden;
+
+impl fmt::Debug for Hidden {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("[redacted]")
+    }
+}
+
+fn hidden<T>(value: Option<&T>) -> Option<Hidden> {
+    value.map(|_| Hidden)
+}
+
+impl fmt::Debug for ApiKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ApiKey")
+            .field("provider", &self.provider)
+            .field("key", &self.key)
+            .field("metadata", &self.metadata.keys().collect::<Vec<_>>())
+            .field("attributes", &self.attributes)
+            .finish()
+    }
+}
+
+impl fmt::Debug for Token {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Token")
+            .field("provider", &self.provider)
+            .field("token", &self.token)
+            .field("token_ref", &self.token_ref)
+            .field("expires", &self.expires)
+            .field("attributes", &self.attributes)
+            .finish()
+    }
+}
+
+impl fmt::Debug for Oauth {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Oauth")
+            .field("provider", &self.provider)
+            .field("access", &self.access)
+            .field("refresh", &self.refresh)
+            .field("id_token", &self.id_token)
+            .field("expires", &self.expires)
+            .field("account_id", &hidden(self.account_id.as_ref()))
+            .field("chatgpt_plan_type", &self.chatgpt_plan_type)
+            .field("client_id", &hidden(self.client_id.as_ref()))
+            .field("enterprise_url", &hidden(self.enterprise_url.as_ref()))
+            .field("project_id", &hidden(self.project_id.as_ref()))
+            .field("oauth_ref", &hidden(self.oauth_ref.as_ref()))
+            .field("attributes", &self.attributes)
+            .finish()
+    }
+}
+
+impl fmt::Debug for Attributes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Attributes")
+            .field("email", &hidden(self.email.as_ref()))
+            .field("display_name", &hidden(self.display_name.as_ref()))
+            .field("copy_to_agents", &self.copy_to_agents)
+            .field("unknown", &self.unknown.keys().collect::<Vec<_>>())
+            .finish()
+    }
+}

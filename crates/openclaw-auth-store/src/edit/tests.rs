@@ -1,0 +1,149 @@
+#![expect(clippy::needless_pass_by_value, reason = "a case reads best as a value")]
+
+use openclaw_classify::Reason;
+use openclaw_cooldown::{Lane, Window};
+use serde_json::{Value, json};
+
+use super::*;
+
+fn id(text: &str) -> ProfileId {
+    text.parse().unwrap()
+}
+
+fn credential(entry: Value) -> Credential {
+    Credential::from_json(&entry).unwrap()
+}
+
+fn store(entries: Value) -> AuthSnapshot {
+    let mut store = AuthSnapshot::default();
+    for (name, entry) in entries.as_object().unwrap() {
+        store.upsert(id(name), credential(entry.clone())).unwrap();
+    }
+    store
+}
+
+fn rest(store: &mut AuthSnapshot, name: &str) {
+    let now = "2026-01-01T00:00:00Z".parse().unwrap();
+    let usage = store.usage.entry(id(name)).or_default();
+    usage.fingerprint = store.profiles[&id(name)].fingerprint();
+    let window = Window::new(now, now, Reason::Billing);
+    usage.windows.insert(Lane::Billing, window);
+}
+
+#[test]
+fn c2_pasted_secrets_are_cleaned() {
+    let store = store(json!({
+        "k": {"type": "api_key", "provider": "p", "key": " sk\n1 "},
+        "t": {"type": "token", "provider": "p", "token": "\u{2028}"},
+        "o": {"type": "oauth", "provider": "p", "access": " a "},
+    }));
+    let kept = |name: &str| store.profiles[&id(name)].to_json().unwrap();
+    assert_eq!(kept("k")["key"], json!("sk1"));
+    assert_eq!(kept("t").get("token"), None);
+    assert_eq!(kept("o")["access"], json!(" a "));
+}
+
+#[test]
+fn d13_c3_what_a_new_credential_takes_over() {
+    let old_pointer = json!({"source": "openclaw-credentials", "provider": "openai-codex",
+        "id": "0123456789abcdef0123456789abcdef"});
+    for (old, new, stored) in [
+        (
+            json!({"type": "api_key", "provider": "p", "key": "1", "future": true, "email": "old"}),
+            json!({"type": "api_key", "provider": "p", "key": "2"}),
+            json!({"type": "api_key", "provider": "p", "key": "2", "future": true}),
+        ),
+        // Another type or provider is another thing: nothing of the old one may turn into a secret of the new one.
+        (
+            json!({"type": "token", "provider": "p", "token": "1", "key": "leftover"}),
+            json!({"type": "api_key", "provider": "p"}),
+            json!({"type": "api_key", "provider": "p"}),
+        ),
+        (
+            json!({"type": "api_key", "provider": "q", "key": "1", "future": true}),
+            json!({"type": "api_key", "provider": "p", "key": "2"}),
+            json!({"type": "api_key", "provider": "p", "key": "2"}),
+        ),
+        (
+            json!({"type": "oauth", "provider": "p", "oauthRef": old_pointer}),
+            json!({"type": "oauth", "provider": "p", "email": "e"}),
+            json!({"type": "oauth", "provider": "p", "email": "e", "oauthRef": old_pointer}),
+        ),
+        (
+            json!({"type": "oauth", "provider": "p", "access": "a", "oauthRef": old_pointer}),
+            json!({"type": "oauth", "provider": "p", "access": "b"}),
+            json!({"type": "oauth", "provider": "p", "access": "b"}),
+        ),
+    ] {
+        let mut store = store(json!({"x": old}));
+        store.upsert(id("x"), credential(new.clone())).unwrap();
+        assert_eq!(store.profiles[&id("x")].to_json(), Some(stored), "{old} {new}");
+    }
+}
+
+#[test]
+fn d9_a_replaced_key_is_free_and_a_refreshed_login_is_not() {
+    let mut store = store(json!({
+        "k": {"type": "api_key", "provider": "p", "key": "1"},
+        "o": {"type": "oauth", "provider": "p", "access": "1", "accountId": "acc"},
+    }));
+    rest(&mut store, "k");
+    rest(&mut store, "o");
+    let key = json!({"type": "api_key", "provider": "p", "key": "2"});
+    let login = json!({"type": "oauth", "provider": "p", "access": "2", "accountId": "acc"});
+    store.upsert(id("k"), credential(key)).unwrap();
+    store.upsert(id("o"), credential(login)).unwrap();
+    assert!(store.usage(&id("k")).windows.is_empty());
+    assert_eq!(store.usage(&id("o")).windows.len(), 1);
+}
+
+#[test]
+fn x4_what_needs_no_credential_is_not_stored() {
+    let mut store = AuthSnapshot::default();
+    let error = store
+        .upsert(id("o:local"), Credential::local("o".parse().unwrap()))
+        .unwrap_err();
+    assert!(error.to_string().contains("is not stored"), "{error}");
+    assert!(store.profiles.is_empty());
+}
+
+#[test]
+fn m10_removing_a_profile_removes_every_trace() {
+    let mut store = store(json!({
+        "a": {"type": "api_key", "provider": "p", "key": "1"},
+        "b": {"type": "api_key", "provider": "p", "key": "2"},
+    }));
+    let p: ProviderId = "p".parse().unwrap();
+    store.last_good.insert(p.clone(), id("a"));
+    store.set_order(p.clone(), vec![id("a"), id("b")]).unwrap();
+    rest(&mut store, "a");
+    store.remove(&id("a")).unwrap();
+    assert_eq!(store.order[&p], [id("b")]);
+    assert!(store.last_good.is_empty() && store.usage.is_empty());
+    store.remove(&id("b")).unwrap();
+    assert!(store.order.is_empty());
+    assert!(store.remove(&id("b")).is_err());
+}
+
+#[test]
+fn m11_an_order_may_keep_lost_ids_but_gains_none() {
+    let mut store = store(json!({"a": {"type": "api_key", "provider": "p", "key": "1"}}));
+    let p: ProviderId = "p".parse().unwrap();
+    store.ambient.insert(
+        id("p:env"),
+        credential(json!({"type": "api_key", "provider": "p", "key": "2"})),
+    );
+    store.order.insert(p.clone(), vec![id("lost")]);
+    store
+        .set_order(p.clone(), ["lost", "a", "p:env", "a"].map(id).to_vec())
+        .unwrap();
+    assert_eq!(store.order[&p], ["lost", "a", "p:env"].map(id));
+    assert!(store.set_order(p.clone(), vec![id("a"), id("never")]).is_err());
+    assert_eq!(
+        store.order[&p],
+        ["lost", "a", "p:env"].map(id),
+        "a refused order changes nothing"
+    );
+    store.set_order(p, Vec::new()).unwrap();
+    assert!(store.order.is_empty());
+}

@@ -1,0 +1,146 @@
+//! Why a store could not be opened or written; every message says what to do.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use openclaw_ids::{AgentId, ProfileId};
+
+use crate::log_id;
+
+/// The cause below an error of an engine.
+pub type Cause = Arc<dyn std::error::Error + Send + Sync>;
+
+/// A change that did not happen.
+#[derive(Debug, Clone, thiserror::Error)]
+#[non_exhaustive]
+pub enum StoreError {
+    /// Another program held the write lock for too long.
+    #[error("`{path}` has been locked by another program for 30 s; close that program or try again", path = path.display())]
+    Busy {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The store was closed, or its writer is gone.
+    #[error("the auth store is closed; open it again")]
+    Closed,
+    /// The credential is of a kind that is never stored.
+    #[error("profile {id} needs no credential and is not stored; remove it from the call", id = log_id(Some(profile)))]
+    NotStorable {
+        /// The profile.
+        profile: ProfileId,
+    },
+    /// The engine failed below.
+    #[error("`{path}` could not be written; check its disk for space and its folder for permissions", path = path.display())]
+    Storage {
+        /// The file.
+        path: PathBuf,
+        /// What the engine said.
+        #[source]
+        source: Cause,
+    },
+    /// The profile is in no store of this agent, so its state would be kept nowhere (BL-73).
+    #[error("profile {id} does not exist in the store of this agent; add it, or check its id", id = log_id(Some(profile)))]
+    UnknownProfile {
+        /// The profile.
+        profile: ProfileId,
+    },
+    /// A row holds something else than it should; it is left as it is (D13).
+    #[error(transparent)]
+    Unreadable(#[from] UnreadableRow),
+}
+
+/// A row that cannot be read and is therefore never overwritten (D13).
+#[derive(Debug, Clone, thiserror::Error)]
+#[error("row `{key}` of table `{table}` in `{path}` is damaged ({problem}); set it aside with the doctor command, or restore a backup", path = path.display())]
+pub struct UnreadableRow {
+    /// The file.
+    pub path: PathBuf,
+    /// The table.
+    pub table: &'static str,
+    /// The row's key.
+    pub key: String,
+    /// What is wrong with it, without its content.
+    pub problem: String,
+}
+
+/// A store that could not be opened; nothing in its file was changed.
+#[derive(Debug, Clone, thiserror::Error)]
+#[non_exhaustive]
+pub enum OpenError {
+    /// Another program held the file for too long.
+    #[error("`{path}` has been locked by another program for 30 s; close that program or try again", path = path.display())]
+    Busy {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The file is damaged.
+    #[error("`{path}` is damaged; keep a copy of it, and restore a backup or recover it with `sqlite3 … .recover`", path = path.display())]
+    Corrupt {
+        /// The file.
+        path: PathBuf,
+        /// What the engine said.
+        #[source]
+        source: Cause,
+    },
+    /// The file belongs to another agent (D21).
+    #[error("`{path}` belongs to agent `{found}`, not to `{wanted}`; use that agent's own folder", path = path.display())]
+    ForeignAgent {
+        /// The file.
+        path: PathBuf,
+        /// The owner as the file names it; empty when it names none.
+        found: String,
+        /// Who asked.
+        wanted: AgentId,
+    },
+    /// The file is no agent's store (D21).
+    #[error("`{path}` is a database for `{role}`, not an agent's; use another folder", path = path.display())]
+    ForeignRole {
+        /// The file.
+        path: PathBuf,
+        /// What the file says it is.
+        role: String,
+    },
+    /// A folder or file could not be made or read.
+    #[error("`{path}` cannot be used; check that it is a folder you may write to", path = path.display())]
+    Io {
+        /// The folder or file.
+        path: PathBuf,
+        /// What the system said.
+        #[source]
+        source: Cause,
+    },
+    /// A newer version of the other program or of this one made the file (D6).
+    #[error("`{path}` has schema version {found}, and this program knows up to {supported}; use a newer program", path = path.display())]
+    Newer {
+        /// The file.
+        path: PathBuf,
+        /// Its version.
+        found: i64,
+        /// The newest known version.
+        supported: i64,
+    },
+    /// The file is something else.
+    #[error("`{path}` is not an SQLite database; move it away or use another folder", path = path.display())]
+    NotADatabase {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The file may not be written.
+    #[error("`{path}` is read-only; give this user the right to write it and its folder", path = path.display())]
+    NotWritable {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The engine failed below.
+    #[error("`{path}` could not be opened; check its disk for space and its folder for permissions", path = path.display())]
+    Storage {
+        /// The file.
+        path: PathBuf,
+        /// What the engine said.
+        #[source]
+        source: Cause,
+    },
+    /// A row holds something else than it should.
+    #[error(transparent)]
+    Unreadable(#[from] UnreadableRow),
+}

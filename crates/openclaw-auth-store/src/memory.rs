@@ -1,0 +1,74 @@
+//! The reference engine: everything in memory, nothing kept.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use jiff::Timestamp;
+use openclaw_cooldown::CooldownConfig;
+use openclaw_ids::{ProfileId, ProviderId};
+
+use crate::{Applied, AuthSnapshot, Credential, ProfileStore, StoreError, UsageChange, UsageStore};
+
+/// A store that lives as long as its process; for tests, for trying things out, and as the meaning of the traits.
+#[derive(Debug)]
+pub struct MemoryAuthStore {
+    snapshot: Mutex<Arc<AuthSnapshot>>,
+    config: CooldownConfig,
+}
+
+impl MemoryAuthStore {
+    /// A store that starts with what `snapshot` says.
+    pub fn new(snapshot: AuthSnapshot, config: CooldownConfig) -> Self {
+        Self {
+            snapshot: Mutex::new(Arc::new(snapshot.with_current_secrets())),
+            config,
+        }
+    }
+
+    fn edit<T>(&self, fold: impl FnOnce(&mut AuthSnapshot) -> T) -> T {
+        // A fold that panicked left the old value or a finished new one; both are good.
+        let mut snapshot = self.snapshot.lock().unwrap_or_else(PoisonError::into_inner);
+        fold(Arc::make_mut(&mut snapshot))
+    }
+
+    fn change(&self, change: &UsageChange, now: Timestamp) -> Result<Applied, StoreError> {
+        self.edit(|snapshot| {
+            snapshot.check(change)?;
+            Ok(snapshot.apply(change, now, &self.config))
+        })
+    }
+}
+
+impl UsageStore for MemoryAuthStore {
+    fn snapshot(&self) -> Arc<AuthSnapshot> {
+        Arc::clone(&self.snapshot.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    async fn commit(&self, change: UsageChange, now: Timestamp) -> Result<Applied, StoreError> {
+        self.change(&change, now)
+    }
+
+    fn enqueue(&self, change: UsageChange, now: Timestamp) {
+        if let Err(error) = self.change(&change, now) {
+            tracing::warn!(%error, "a change of usage state was lost");
+        }
+    }
+}
+
+impl ProfileStore for MemoryAuthStore {
+    async fn upsert(&self, id: ProfileId, credential: Credential, _now: Timestamp) -> Result<(), StoreError> {
+        self.edit(|snapshot| snapshot.upsert(id, credential))
+    }
+
+    async fn remove(&self, id: ProfileId, _now: Timestamp) -> Result<(), StoreError> {
+        self.edit(|snapshot| snapshot.remove(&id))
+    }
+
+    async fn set_order(
+        &self,
+        provider: ProviderId,
+        ids: Vec<ProfileId>,
+        _now: Timestamp,
+    ) -> Result<(), StoreError> {
+        self.edit(|snapshot| snapshot.set_order(provider, ids))
+    }
+}

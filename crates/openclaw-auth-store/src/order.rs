@@ -1,0 +1,197 @@
+//! In which order a provider's profiles are tried (auth-store.md 12, X-4).
+
+#[cfg(test)]
+mod tests;
+
+use jiff::Timestamp;
+use openclaw_ids::{AuthAliases, ProfileId, ProviderId};
+
+use crate::eligibility::eligibility;
+use crate::{AuthConfig, AuthSnapshot, Credential};
+
+/// The profiles to try for `provider`, best first.
+///
+/// An explicit order (the agent's own before the configuration's) is a priority list: what rests goes to the end,
+/// soonest first, and the rest keeps its place. Without one the least recently used profile of the best type comes
+/// first. Profiles that are not stored follow the stored ones, and only where no order says otherwise.
+/// `preferred` comes first when it is in the list at all, even while it rests.
+///
+/// "Rests" means that some window of the profile is active, whichever model it is for (R11); which of them can serve
+/// the model at hand is asked of the windows when it is tried.
+pub fn rotation_order(
+    snapshot: &AuthSnapshot,
+    config: &AuthConfig,
+    aliases: &AuthAliases,
+    provider: &ProviderId,
+    preferred: Option<&ProfileId>,
+    now: Timestamp,
+) -> Vec<ProfileId> {
+    let question = Question {
+        snapshot,
+        config,
+        aliases,
+        provider,
+        now,
+    };
+    let mut order = question.order();
+    if let Some(at) = preferred.and_then(|preferred| order.iter().position(|id| id == preferred)) {
+        order[..=at].rotate_right(1);
+    }
+    order
+}
+
+/// Whose order counted.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum OrderSource {
+    Agent,
+    Config,
+}
+
+struct Question<'a> {
+    snapshot: &'a AuthSnapshot,
+    config: &'a AuthConfig,
+    aliases: &'a AuthAliases,
+    provider: &'a ProviderId,
+    now: Timestamp,
+}
+
+impl<'a> Question<'a> {
+    fn order(&self) -> Vec<ProfileId> {
+        let explicit = self.explicit();
+        let configured = self.configured();
+        let base = match explicit {
+            Some((_, ids)) => ids.iter().collect(),
+            None if configured.is_empty() => self.stored(),
+            None => configured.clone(),
+        };
+        let eligible = self.eligible(&base);
+        let none_exists = base.iter().all(|id| self.snapshot.credential(id).is_none());
+        let may_repair = match explicit {
+            // An empty list is an answer: use none of them (R5).
+            Some((_, [])) => false,
+            Some((OrderSource::Agent, _)) => true,
+            Some((OrderSource::Config, _)) | None => !configured.is_empty(),
+        };
+        let repaired = eligible.is_empty() && none_exists && may_repair;
+        match explicit {
+            Some(_) if !repaired => self.by_priority(eligible),
+            Some(_) | None => {
+                let listed = if repaired {
+                    self.eligible(&self.stored())
+                } else {
+                    eligible
+                };
+                let ambient = self.ambient(&listed);
+                let mut order = self.by_turn(listed);
+                order.extend(self.by_priority(ambient));
+                order
+            }
+        }
+        .into_iter()
+        .cloned()
+        .collect()
+    }
+
+    /// The explicit order (R2): the agent's before the configuration's, the shared name before the asked one.
+    fn explicit(&self) -> Option<(OrderSource, &'a [ProfileId])> {
+        let shared = self.aliases.auth_id(self.provider);
+        let (agent, config) = (&self.snapshot.order, &self.config.order);
+        [
+            (OrderSource::Agent, agent.get(&shared)),
+            (OrderSource::Agent, agent.get(self.provider)),
+            (OrderSource::Config, config.get(&shared)),
+            (OrderSource::Config, config.get(self.provider)),
+        ]
+        .into_iter()
+        .find_map(|(source, ids)| Some((source, ids?.as_slice())))
+    }
+
+    fn configured(&self) -> Vec<&'a ProfileId> {
+        let profiles = self.config.profiles.iter();
+        profiles
+            .filter(|(_, profile)| self.is_ours(&profile.provider))
+            .map(|(id, _)| id)
+            .collect()
+    }
+
+    fn stored(&self) -> Vec<&'a ProfileId> {
+        let profiles = self.snapshot.profiles.iter();
+        profiles
+            .filter(|(_, credential)| self.is_ours(credential.provider()))
+            .map(|(id, _)| id)
+            .collect()
+    }
+
+    /// Eligible profiles that are not stored and not listed already.
+    fn ambient(&self, listed: &[&ProfileId]) -> Vec<&'a ProfileId> {
+        let ids: Vec<_> = self.snapshot.ambient.keys().collect();
+        let mut ids = self.eligible(&ids);
+        ids.retain(|id| !listed.contains(id) && !self.snapshot.profiles.contains_key(*id));
+        ids
+    }
+
+    /// The eligible ones, each once (R6, R8).
+    fn eligible(&self, ids: &[&'a ProfileId]) -> Vec<&'a ProfileId> {
+        let mut kept: Vec<&ProfileId> = Vec::with_capacity(ids.len());
+        for id in ids {
+            let asked = eligibility(
+                self.snapshot,
+                self.config,
+                self.aliases,
+                self.provider,
+                id,
+                self.now,
+            );
+            if asked.is_ok() && !kept.contains(id) {
+                kept.push(id);
+            }
+        }
+        kept
+    }
+
+    /// As given, with what rests at the end (R9).
+    fn by_priority(&self, ids: Vec<&'a ProfileId>) -> Vec<&'a ProfileId> {
+        let (resting, mut order): (Vec<_>, Vec<_>) =
+            ids.into_iter().partition(|id| self.rests_until(id).is_some());
+        order.extend(self.by_end(resting));
+        order
+    }
+
+    /// By type, then least recently used, with what rests at the end (R10).
+    fn by_turn(&self, ids: Vec<&'a ProfileId>) -> Vec<&'a ProfileId> {
+        let (resting, mut order): (Vec<_>, Vec<_>) =
+            ids.into_iter().partition(|id| self.rests_until(id).is_some());
+        order.sort_by_key(|id| {
+            (
+                type_rank(self.snapshot.credential(id)),
+                self.snapshot.usage(id).last_used,
+            )
+        });
+        order.extend(self.by_end(resting));
+        order
+    }
+
+    fn by_end(&self, mut resting: Vec<&'a ProfileId>) -> Vec<&'a ProfileId> {
+        resting.sort_by_key(|id| self.rests_until(id));
+        resting
+    }
+
+    fn rests_until(&self, id: &ProfileId) -> Option<Timestamp> {
+        let block = self.snapshot.usage(id).block(None, self.now)?;
+        Some(block.until)
+    }
+
+    fn is_ours(&self, provider: &ProviderId) -> bool {
+        self.aliases.share_credentials(provider, self.provider)
+    }
+}
+
+/// Logins first: they are paid for already.
+fn type_rank(credential: Option<&Credential>) -> u8 {
+    match credential {
+        Some(Credential::Oauth(_)) => 0,
+        Some(Credential::Token(_)) => 1,
+        Some(Credential::ApiKey(_)) => 2,
+        Some(Credential::Local(_)) | None => 3,
+    }
+}

@@ -1,0 +1,105 @@
+//! One probe of a provider in flight, across processes (G4).
+
+use std::time::Duration;
+
+use jiff::Timestamp;
+use openclaw_ids::ProviderId;
+
+use crate::change::done;
+use crate::{Applied, AuthSnapshot};
+
+/// When a provider was probed, and whether it is being probed (G4).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProbeState {
+    /// When the latest probe started.
+    pub last_probe_at: Timestamp,
+    /// How many leases were ever given; the newest lease carries this number.
+    pub generation: u64,
+    /// The probe in flight, unless its holder died.
+    pub lease: Option<ProbeLease>,
+}
+
+/// The right to have the one probe of a provider in flight.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProbeLease {
+    /// Who probes; unique per run.
+    pub holder: String,
+    /// Grows with every new lease of the provider.
+    pub generation: u64,
+    /// The first instant at which somebody else may take it.
+    pub expires: Timestamp,
+}
+
+/// How long a probe may go without a sign of life (G4).
+const LEASE: Duration = Duration::from_mins(1);
+/// No gate lets two probes of a provider start closer together than this; a decision made on an older snapshot
+/// is caught by it.
+const PROBE_SPACING: Duration = Duration::from_secs(30);
+
+impl ProbeLease {
+    /// Whether nobody else may take it at `now`; a lease that ends later than any lease can was given by a clock
+    /// that has been set back since, and holds nothing.
+    pub fn is_held(&self, now: Timestamp) -> bool {
+        now < self.expires && self.expires <= lease_end(now)
+    }
+}
+
+impl AuthSnapshot {
+    pub(crate) fn start_probe(&mut self, provider: &ProviderId, holder: &str, now: Timestamp) -> Applied {
+        let known = self.probes.get(provider);
+        if let Some(state) = known {
+            match &state.lease {
+                Some(lease) if lease.is_held(now) && lease.holder == holder => {
+                    return self.renew_probe(provider, holder, now);
+                }
+                Some(lease) if lease.is_held(now) => return Applied::ProbeHeldElsewhere,
+                Some(_) | None => {}
+            }
+            // In both directions: the clocks of two threads may have been read in the other order.
+            if now.duration_since(state.last_probe_at).unsigned_abs() < PROBE_SPACING {
+                return Applied::ProbeHeldElsewhere;
+            }
+        }
+        let generation = known.map_or(0, |state| state.generation).saturating_add(1);
+        let lease = ProbeLease {
+            holder: holder.to_owned(),
+            generation,
+            expires: lease_end(now),
+        };
+        let state = ProbeState {
+            last_probe_at: now,
+            generation,
+            lease: Some(lease),
+        };
+        self.probes.insert(provider.clone(), state);
+        Applied::Done
+    }
+
+    /// An expired lease that nobody took is still the holder's.
+    pub(crate) fn renew_probe(&mut self, provider: &ProviderId, holder: &str, now: Timestamp) -> Applied {
+        match self.lease_of(provider, holder) {
+            Some(lease) => {
+                lease.expires = lease_end(now);
+                Applied::Done
+            }
+            None => Applied::ProbeHeldElsewhere,
+        }
+    }
+
+    pub(crate) fn end_probe(&mut self, provider: &ProviderId, holder: &str) -> Applied {
+        let held = self.lease_of(provider, holder).is_some();
+        if held && let Some(state) = self.probes.get_mut(provider) {
+            state.lease = None;
+        }
+        done(held)
+    }
+
+    fn lease_of(&mut self, provider: &ProviderId, holder: &str) -> Option<&mut ProbeLease> {
+        let lease = self.probes.get_mut(provider)?.lease.as_mut();
+        lease.filter(|lease| lease.holder == holder)
+    }
+}
+
+fn lease_end(now: Timestamp) -> Timestamp {
+    now.saturating_add(LEASE).unwrap_or(Timestamp::MAX)
+}

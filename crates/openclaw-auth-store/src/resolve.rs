@@ -1,0 +1,158 @@
+//! From a credential to the secret that is sent (auth-store.md 4.4).
+
+#[cfg(test)]
+mod tests;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use secrecy::SecretString;
+use serde_json::Value;
+
+use crate::{Credential, KeySource, Secret, SecretRef, SecretSource};
+
+/// Where pointers lead; the caller owns the environment and knows the configured files.
+#[derive(Clone, Copy)]
+pub struct SecretPlaces<'a> {
+    /// Reads a variable of the environment.
+    pub env: &'a dyn Fn(&str) -> Option<String>,
+    /// The file behind a configured alias.
+    pub file: &'a dyn Fn(&str) -> Option<PathBuf>,
+}
+
+/// A pointer that leads nowhere.
+#[derive(Debug, Clone, thiserror::Error)]
+#[non_exhaustive]
+pub enum SecretError {
+    /// Commands are not run.
+    #[error(
+        "the secret is the output of command `{id}`, which is not run here; use an environment variable or a file"
+    )]
+    Exec {
+        /// What the pointer asks the command for.
+        id: String,
+    },
+    /// The file has no such text.
+    #[error("`{path}` has no text at `{id}`; put the secret there or correct the pointer", path = path.display())]
+    Missing {
+        /// The file.
+        path: PathBuf,
+        /// The JSON pointer.
+        id: String,
+    },
+    /// No file is configured under the alias.
+    #[error("no secrets file is configured as `{alias}`; configure one or use an environment variable")]
+    NoFile {
+        /// The alias.
+        alias: String,
+    },
+    /// The file cannot be read.
+    #[error("`{path}` cannot be read; check that it exists and that this user may read it", path = path.display())]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        #[source]
+        source: Arc<std::io::Error>,
+    },
+    /// The variable is not set or blank.
+    #[error("environment variable `{name}` is not set; set it to the secret or change the profile")]
+    Unset {
+        /// The variable.
+        name: String,
+    },
+}
+
+/// The secret to send, with pointers into the environment only; see [`resolve_secret_from`].
+///
+/// # Errors
+/// A [`SecretError`] when the profile holds a pointer that leads nowhere.
+pub fn resolve_secret(
+    credential: &Credential,
+    env: &dyn Fn(&str) -> Option<String>,
+) -> Result<Option<SecretString>, SecretError> {
+    resolve_secret_from(credential, SecretPlaces { env, file: &|_| None })
+}
+
+/// The secret to send: the inline one, else what the pointer leads to; for a login its access token.
+///
+/// An inline text that names a variable (`$NAME`) is followed and, when that leads nowhere, sent as it is. The result
+/// is cleaned like a pasted key (C2); `None` when nothing is left or nothing is needed.
+///
+/// # Errors
+/// A [`SecretError`] when the profile holds a pointer that leads nowhere.
+pub fn resolve_secret_from(
+    credential: &Credential,
+    places: SecretPlaces<'_>,
+) -> Result<Option<SecretString>, SecretError> {
+    let secret = match credential {
+        Credential::ApiKey(key) => match &key.key {
+            Some(KeySource::Inline(key)) => Some(inline(key, places)),
+            Some(KeySource::Reference(pointer)) => Some(follow(pointer, places)?),
+            None => None,
+        },
+        Credential::Local(_) => None,
+        Credential::Oauth(oauth) => oauth.access.clone(),
+        Credential::Token(token) => {
+            match (
+                token.token.as_ref().filter(|token| !token.is_blank()),
+                &token.token_ref,
+            ) {
+                (Some(token), _) => Some(inline(token, places)),
+                (None, Some(pointer)) => Some(follow(pointer, places)?),
+                (None, None) => None,
+            }
+        }
+    };
+    Ok(secret
+        .and_then(|secret| Secret::pasted(secret.expose()))
+        .map(Secret::into_inner))
+}
+
+fn inline(secret: &Secret, places: SecretPlaces<'_>) -> Secret {
+    SecretRef::parse_text(secret.expose())
+        .and_then(|pointer| follow(&pointer, places).ok())
+        .unwrap_or_else(|| secret.clone())
+}
+
+fn follow(pointer: &SecretRef, places: SecretPlaces<'_>) -> Result<Secret, SecretError> {
+    match pointer.source {
+        SecretSource::Env => (places.env)(&pointer.id)
+            .map(Secret::new)
+            .filter(|secret| !secret.is_blank())
+            .ok_or_else(|| SecretError::Unset {
+                name: pointer.id.clone(),
+            }),
+        SecretSource::Exec => Err(SecretError::Exec {
+            id: pointer.id.clone(),
+        }),
+        SecretSource::File => from_file(pointer, places),
+    }
+}
+
+/// The pointer that means the whole file.
+const WHOLE_FILE: &str = "value";
+
+fn from_file(pointer: &SecretRef, places: SecretPlaces<'_>) -> Result<Secret, SecretError> {
+    let path = (places.file)(&pointer.provider).ok_or_else(|| SecretError::NoFile {
+        alias: pointer.provider.clone(),
+    })?;
+    let text = std::fs::read_to_string(&path).map_err(|source| SecretError::Unreadable {
+        path: path.clone(),
+        source: Arc::new(source),
+    })?;
+    let found = if pointer.id == WHOLE_FILE {
+        Some(text)
+    } else {
+        serde_json::from_str::<Value>(&text)
+            .ok()
+            .and_then(|json| Some(json.pointer(&pointer.id)?.as_str()?.to_owned()))
+    };
+    found
+        .map(Secret::new)
+        .filter(|secret| !secret.is_blank())
+        .ok_or_else(|| SecretError::Missing {
+            path,
+            id: pointer.id.clone(),
+        })
+}

@@ -1,0 +1,101 @@
+//! Secret texts: never shown, compared by value, cleaned when they were pasted.
+
+use std::fmt;
+
+use secrecy::{ExposeSecret, SecretString};
+
+/// A key, token or other text that must never be printed.
+///
+/// Wraps [`SecretString`], which wipes its memory on drop, and adds equality; `Debug` prints `[redacted]`.
+#[derive(Clone)]
+pub struct Secret(SecretString);
+
+impl Secret {
+    /// Takes a text as it is.
+    pub fn new(text: impl Into<String>) -> Self {
+        Self(SecretString::from(text.into()))
+    }
+
+    /// The text itself; only for a row being written, a fingerprint or a call being signed.
+    pub fn expose(&self) -> &str {
+        self.0.expose_secret()
+    }
+
+    /// Whether nothing but blanks is there.
+    pub fn is_blank(&self) -> bool {
+        self.expose().trim().is_empty()
+    }
+
+    /// What is left of a text that somebody pasted (auth-store.md C2): line breaks, controls and
+    /// characters above U+00FF go, blanks around it too, blanks inside stay. `None` when nothing is left.
+    ///
+    /// ```
+    /// # use openclaw_auth_store::Secret;
+    /// assert_eq!(Secret::pasted(" sk-a\nb ").unwrap().expose(), "sk-ab");
+    /// assert!(Secret::pasted("\u{2028}").is_none());
+    /// ```
+    pub fn pasted(text: &str) -> Option<Self> {
+        let kept: String = text.chars().filter(|c| is_kept(*c)).collect();
+        let kept = kept.trim();
+        (!kept.is_empty()).then(|| Self::new(kept))
+    }
+
+    /// The wrapped secret, for interfaces that speak `secrecy`.
+    pub fn into_inner(self) -> SecretString {
+        self.0
+    }
+}
+
+fn is_kept(c: char) -> bool {
+    matches!(c, ' '..='~' | '\u{a0}'..='\u{ff}')
+}
+
+impl From<SecretString> for Secret {
+    fn from(secret: SecretString) -> Self {
+        Self(secret)
+    }
+}
+
+impl PartialEq for Secret {
+    fn eq(&self, other: &Self) -> bool {
+        self.expose() == other.expose()
+    }
+}
+
+impl Eq for Secret {}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("[redacted]")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn c2_what_is_kept_of_a_pasted_text() {
+        for (text, kept) in [
+            ("sk-1", Some("sk-1")),
+            ("  sk 1\r\n", Some("sk 1")),
+            ("sk\u{2028}-\u{2029}1", Some("sk-1")),
+            ("sk\u{7f}-\u{80}\u{9f}1\u{0}", Some("sk-1")),
+            ("s\u{e9}k\u{100}\u{1f511}", Some("s\u{e9}k")),
+            ("\u{a0}k\u{a0}", Some("k")),
+            (" \n\u{1f511}", None),
+            ("", None),
+        ] {
+            assert_eq!(
+                Secret::pasted(text).as_ref().map(Secret::expose),
+                kept,
+                "{text:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn debug_shows_nothing_of_it() {
+        assert_eq!(format!("{:?}", Secret::new("sk-live-1")), "[redacted]");
+    }
+}

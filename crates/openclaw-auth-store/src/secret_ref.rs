@@ -1,0 +1,196 @@
+//! Pointers to secrets that live elsewhere (auth-store.md 4.4).
+
+use serde_json::{Map, Value};
+
+/// Where a secret is kept when the store holds only a pointer to it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SecretRef {
+    /// What kind of place it is.
+    pub source: SecretSource,
+    /// The configured alias of the place; `default` when none was written.
+    pub provider: String,
+    /// What to look up there: a variable's name, a JSON pointer or `value`, a command's argument.
+    pub id: String,
+}
+
+/// The kinds of places a [`SecretRef`] can point to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SecretSource {
+    /// An environment variable.
+    Env,
+    /// The output of a command.
+    Exec,
+    /// A member of a JSON file, or a file's whole text.
+    File,
+}
+
+/// Every source with its name in JSON.
+const SOURCES: &[(SecretSource, &str)] = &[
+    (SecretSource::Env, "env"),
+    (SecretSource::Exec, "exec"),
+    (SecretSource::File, "file"),
+];
+
+/// The alias that stands for an unnamed place.
+const DEFAULT_PROVIDER: &str = "default";
+/// Prefixes of a text that names a variable outright.
+const ENV_PREFIXES: &[&str] = &["secretref-env:", "__env__:"];
+/// The longest variable name in a text form, in characters.
+const MAX_VARIABLE: usize = 128;
+
+impl SecretSource {
+    /// The name in JSON, for example `env`.
+    pub fn as_str(self) -> &'static str {
+        SOURCES
+            .iter()
+            .find(|(source, _)| *source == self)
+            .map_or("", |row| row.1)
+    }
+
+    fn parse(text: &str) -> Option<Self> {
+        SOURCES
+            .iter()
+            .find(|(_, name)| *name == text)
+            .map(|(source, _)| *source)
+    }
+}
+
+impl SecretRef {
+    /// A pointer to an environment variable.
+    pub fn env(name: &str) -> Self {
+        Self {
+            source: SecretSource::Env,
+            provider: DEFAULT_PROVIDER.to_owned(),
+            id: name.to_owned(),
+        }
+    }
+
+    /// Reads a value from a place where a pointer is expected; `None` when it is none.
+    ///
+    /// Objects have exactly `source`, `id` and, optionally, `provider`. Texts are those of
+    /// [`parse_text`](Self::parse_text). The stricter grammar for ids is not asked of what is already stored.
+    pub fn parse(value: &Value) -> Option<Self> {
+        match value {
+            Value::String(text) => Self::parse_text(text),
+            Value::Object(members) => Self::parse_object(members),
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) => None,
+        }
+    }
+
+    /// Reads `$NAME`, `${NAME}`, `secretref-env:NAME` or `__env__:NAME`, blanks around it allowed.
+    ///
+    /// ```
+    /// # use openclaw_auth_store::SecretRef;
+    /// assert_eq!(SecretRef::parse_text(" ${GROQ_API_KEY} "), Some(SecretRef::env("GROQ_API_KEY")));
+    /// assert_eq!(SecretRef::parse_text("$lower"), None);
+    /// ```
+    pub fn parse_text(text: &str) -> Option<Self> {
+        let text = text.trim();
+        let prefixed = ENV_PREFIXES.iter().find_map(|prefix| text.strip_prefix(prefix));
+        let name = prefixed.or_else(|| {
+            let name = text.strip_prefix('$')?;
+            match name.strip_prefix('{') {
+                Some(braced) => braced.strip_suffix('}'),
+                None => Some(name),
+            }
+        })?;
+        is_variable(name).then(|| Self::env(name))
+    }
+
+    fn parse_object(members: &Map<String, Value>) -> Option<Self> {
+        if members
+            .keys()
+            .any(|name| !matches!(name.as_str(), "source" | "provider" | "id"))
+        {
+            return None;
+        }
+        let text = |name: &str| members.get(name).and_then(Value::as_str);
+        let filled = |text: &str| !text.trim().is_empty();
+        let provider = match members.get("provider") {
+            None => DEFAULT_PROVIDER,
+            Some(value) => value.as_str().filter(|text| filled(text))?,
+        };
+        Some(Self {
+            source: SecretSource::parse(text("source")?)?,
+            provider: provider.to_owned(),
+            id: text("id").filter(|id| filled(id))?.to_owned(),
+        })
+    }
+
+    /// The canonical JSON object.
+    pub fn to_json(&self) -> Value {
+        let mut members = Map::new();
+        members.insert("source".to_owned(), self.source.as_str().into());
+        members.insert("provider".to_owned(), self.provider.as_str().into());
+        members.insert("id".to_owned(), self.id.as_str().into());
+        Value::Object(members)
+    }
+}
+
+fn is_variable(name: &str) -> bool {
+    name.len() <= MAX_VARIABLE
+        && name.starts_with(|c: char| c.is_ascii_uppercase())
+        && name.chars().all(|c| matches!(c, 'A'..='Z' | '0'..='9' | '_'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn rows_of_4_4() {
+        let named = |provider: &str| SecretRef {
+            provider: provider.to_owned(),
+            ..SecretRef::env("A")
+        };
+        for (value, expected) in [
+            (
+                json!({"source": "env", "provider": "work", "id": "A"}),
+                Some(named("work")),
+            ),
+            (json!({"source": "env", "id": "A"}), Some(named("default"))),
+            (
+                json!({"source": "env", "provider": "default", "id": "lower"}),
+                Some(SecretRef::env("lower")),
+            ),
+            (json!("$A"), Some(named("default"))),
+            (json!(" ${A} "), Some(named("default"))),
+            (json!("secretref-env:A"), Some(named("default"))),
+            (json!("__env__:A"), Some(named("default"))),
+            (json!({"source": "env", "provider": "p", "id": "A", "x": 1}), None),
+            (json!({"source": "env", "provider": " ", "id": "A"}), None),
+            (json!({"source": "env", "provider": 1, "id": "A"}), None),
+            (json!({"source": "vault", "provider": "p", "id": "A"}), None),
+            (json!({"source": "env"}), None),
+            (json!({"source": "env", "id": " "}), None),
+            (json!("$a"), None),
+            (json!("${A"), None),
+            (json!("$1A"), None),
+            (json!("A"), None),
+            (json!("$"), None),
+            (json!(7), None),
+            (json!(null), None),
+        ] {
+            assert_eq!(SecretRef::parse(&value), expected, "{value}");
+        }
+    }
+
+    #[test]
+    fn a_variable_has_at_most_128_characters() {
+        let name = format!("A{}", "B".repeat(127));
+        assert!(SecretRef::parse_text(&format!("${name}")).is_some());
+        assert!(SecretRef::parse_text(&format!("${name}B")).is_none());
+    }
+
+    #[test]
+    fn the_canonical_object_reads_back_as_itself() {
+        for source in [SecretSource::Env, SecretSource::Exec, SecretSource::File] {
+            let pointer = SecretRef {
+                source,
+                ..SecretRef::env("A")
+            };
+            assert_eq!(SecretRef::parse(&pointer.to_json()), Some(pointer));
+        }
+    }
+}

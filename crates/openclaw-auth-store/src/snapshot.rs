@@ -1,0 +1,73 @@
+//! What a store knows at one moment.
+
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use indexmap::IndexMap;
+use openclaw_cooldown::{EndpointWindow, ProfileUsage, adopt_secret};
+use openclaw_ids::{ProfileId, ProviderId};
+
+use crate::{Credential, ProbeState};
+
+/// The profiles of one agent and the state of their use; a value, cheap to ask.
+///
+/// Invariant of the two engines: the usage of a profile is about the secret that the profile holds now (D9), so a
+/// replaced key is free at once. [`with_current_secrets`](Self::with_current_secrets) establishes it.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct AuthSnapshot {
+    /// Stored profiles in stored order.
+    pub profiles: IndexMap<ProfileId, Credential>,
+    /// Profiles that are not stored.
+    pub ambient: IndexMap<ProfileId, Credential>,
+    /// The agent's own explicit orders; they win over the configuration's (R2).
+    pub order: IndexMap<ProviderId, Vec<ProfileId>>,
+    /// The profile that last worked, per provider; decides nothing about the order.
+    pub last_good: IndexMap<ProviderId, ProfileId>,
+    /// What is known about the use of each profile.
+    pub usage: HashMap<ProfileId, ProfileUsage>,
+    /// Endpoints that could not be reached.
+    pub endpoints: HashMap<EndpointKey, EndpointWindow>,
+    /// Probes per provider (G4).
+    pub probes: HashMap<ProviderId, ProbeState>,
+}
+
+/// One address of one provider; endpoint windows belong to it and to no profile (D4).
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct EndpointKey {
+    /// The provider.
+    pub provider: ProviderId,
+    /// Its base address as configured.
+    pub base_url: String,
+}
+
+/// The state of a profile that was never used.
+static UNUSED: LazyLock<ProfileUsage> = LazyLock::new(ProfileUsage::default);
+
+impl AuthSnapshot {
+    /// The credential of a profile, stored ones first.
+    pub fn credential(&self, id: &ProfileId) -> Option<&Credential> {
+        self.profiles.get(id).or_else(|| self.ambient.get(id))
+    }
+
+    /// The usage of a profile; the default for one that was never used.
+    pub fn usage(&self, id: &ProfileId) -> &ProfileUsage {
+        self.usage.get(id).unwrap_or(&UNUSED)
+    }
+
+    /// Starts the usage of every profile clean whose secret is another one than the usage is about (D9).
+    #[must_use]
+    pub fn with_current_secrets(mut self) -> Self {
+        let Self {
+            profiles,
+            ambient,
+            usage,
+            ..
+        } = &mut self;
+        for (id, usage) in usage {
+            if let Some(credential) = profiles.get(id).or_else(|| ambient.get(id)) {
+                *usage = adopt_secret(std::mem::take(usage), credential.fingerprint().as_deref());
+            }
+        }
+        self
+    }
+}

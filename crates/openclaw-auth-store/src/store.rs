@@ -1,0 +1,64 @@
+//! What an engine promises: durable usage state and profiles, and a snapshot that costs nothing to read.
+
+use std::future::Future;
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use openclaw_ids::{ProfileId, ProviderId};
+
+use crate::{Applied, AuthSnapshot, Credential, StoreError, UsageChange};
+
+/// Usage state that several tasks, threads and processes share.
+pub trait UsageStore: Send + Sync {
+    /// What is known now; no I/O, no waiting.
+    fn snapshot(&self) -> Arc<AuthSnapshot>;
+
+    /// Makes a change durable; when it returns, [`snapshot`](Self::snapshot) shows it.
+    ///
+    /// A [`UsageChange::Used`] returns as soon as the snapshot shows it (D11). Dropping the future does not undo
+    /// the change.
+    ///
+    /// # Errors
+    /// A [`StoreError`] when the change did not happen.
+    fn commit(
+        &self,
+        change: UsageChange,
+        now: Timestamp,
+    ) -> impl Future<Output = Result<Applied, StoreError>> + Send;
+
+    /// Hands a change over without waiting, for use where nobody can wait; it keeps its place before later
+    /// changes, and the engine logs what goes wrong.
+    fn enqueue(&self, change: UsageChange, now: Timestamp);
+}
+
+/// The stored profiles and their explicit orders.
+pub trait ProfileStore: Send + Sync {
+    /// Adds or replaces one profile; the state of another secret of that id ends (D9).
+    ///
+    /// # Errors
+    /// A [`StoreError`] when nothing was stored.
+    fn upsert(
+        &self,
+        id: ProfileId,
+        credential: Credential,
+        now: Timestamp,
+    ) -> impl Future<Output = Result<(), StoreError>> + Send;
+
+    /// Removes one profile with its state and every reference to it.
+    ///
+    /// # Errors
+    /// [`StoreError::UnknownProfile`] when there is none, or another [`StoreError`] when it is still there.
+    fn remove(&self, id: ProfileId, now: Timestamp) -> impl Future<Output = Result<(), StoreError>> + Send;
+
+    /// Sets the explicit order of a provider; an empty list ends it.
+    ///
+    /// # Errors
+    /// [`StoreError::UnknownProfile`] for an id that neither exists nor stood in the order before (M11), or another
+    /// [`StoreError`] when nothing was stored.
+    fn set_order(
+        &self,
+        provider: ProviderId,
+        ids: Vec<ProfileId>,
+        now: Timestamp,
+    ) -> impl Future<Output = Result<(), StoreError>> + Send;
+}
