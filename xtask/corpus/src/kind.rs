@@ -1,5 +1,8 @@
 //! The kinds of corpus: how a row is asked, what counts as right, and which decisions may overrule it.
 
+mod chain;
+mod cooldown;
+
 use serde_json::Value;
 
 use crate::row::{CannotRead, Row};
@@ -29,7 +32,7 @@ pub(crate) struct Decision {
 }
 
 /// In the order the help names them.
-pub(crate) const KINDS: &[&Kind] = &[];
+pub(crate) const KINDS: &[&Kind] = &[&chain::KIND, &cooldown::KIND];
 
 /// For kinds whose recorded answer is the only right one.
 pub(crate) fn recorded(row: &Row) -> Vec<Value> {
