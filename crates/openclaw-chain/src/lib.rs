@@ -11,6 +11,8 @@ mod primary;
 mod profile_suffix;
 mod resolver;
 mod source;
+#[cfg(test)]
+mod test_support;
 mod vendor;
 
 pub use alias::BuiltInAliases;
