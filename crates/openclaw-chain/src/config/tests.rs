@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use openclaw_ids::{AgentId, ProviderId};
+use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;
@@ -267,4 +268,33 @@ fn both_ways_of_reading_agree_on_a_correct_configuration() {
         "models": { "providers": { "p": { "api": "q", "models": [{ "id": "m" }] } } },
     });
     assert_eq!(ChainConfig::lenient(&value), config(value));
+}
+
+/// JSON whose keys are mostly ours and whose values are mostly of the wrong shape.
+fn anything() -> impl Strategy<Value = serde_json::Value> {
+    let leaf = prop_oneof![
+        Just(json!(null)),
+        any::<bool>().prop_map(|flag| json!(flag)),
+        any::<i64>().prop_map(|number| json!(number)),
+        any::<f64>().prop_map(|number| json!(number)),
+        "(a/b|fast| |api-key)".prop_map(|text| json!(text)),
+    ];
+    let key = "(agents|models|defaults|list|model|primary|fallbacks|imageModel|timeoutMs|providers|apiKey|headers|\
+        auth|timeoutSeconds|id|alias|input|contextWindow|other)";
+    leaf.prop_recursive(6, 40, 5, move |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..4).prop_map(|list| json!(list)),
+            prop::collection::hash_map(key, inner, 0..6).prop_map(|object| json!(object)),
+        ]
+    })
+}
+
+proptest! {
+    #[test]
+    fn whatever_is_read_strictly_is_read_the_same_leniently(root in anything()) {
+        let lenient = ChainConfig::lenient(&root);
+        if let Ok(strict) = serde_json::from_value::<ChainConfig>(root) {
+            prop_assert_eq!(strict, lenient);
+        }
+    }
 }

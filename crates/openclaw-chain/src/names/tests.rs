@@ -1,5 +1,7 @@
 //! Splitting, OpenRouter's names, relays and inferred providers.
 
+use proptest::prelude::*;
+
 use super::*;
 use crate::test_support::{config, pair};
 use serde_json::json;
@@ -114,5 +116,20 @@ fn the_provider_of_a_bare_name_must_be_the_only_one() {
         let with_images = names.image_providers(text);
         let with_images: Vec<&str> = with_images.iter().map(ProviderId::as_str).collect();
         assert_eq!(with_images.join(" "), images, "{text:?}");
+    }
+}
+
+proptest! {
+    /// chain.md 13: what a key is read back as has the same key.
+    #[test]
+    fn a_key_is_its_own_key(
+        provider in "(openai|OpenRouter|nvidia|google|vercel-ai-gateway|z.ai)",
+        model in "[A-Za-z0-9.:@-]{1,8}(/[A-Za-z0-9.:@-]{1,8})?",
+    ) {
+        prop_assume!(!model.to_lowercase().starts_with(&provider.to_lowercase()));
+        let names = names(json!({}));
+        let read = |text: &str| names.parse(text, &ProviderId::try_new("openai").unwrap());
+        let first = read(&format!("{provider}/{model}")).unwrap();
+        prop_assert_eq!(read(&first.key()), Some(first));
     }
 }

@@ -162,3 +162,58 @@ fn row_k_and_a5_an_inherited_override_keeps_its_source() {
         "p+p; groq+f",
     );
 }
+
+#[test]
+fn what_holds_for_every_kind_of_run_under_every_agent_setting() {
+    let runs = || {
+        [
+            RunKind::Turn,
+            RunKind::Subagent,
+            heartbeat(None),
+            heartbeat(Some("h/h")),
+            cron(None, None),
+            cron(Some("q/m"), None),
+            cron(None, Some(&["z/z"])),
+            one_off("x/y", OneOffPolicy::Strict),
+            one_off("groq/f", OneOffPolicy::ChainWhenConfigured),
+            RunKind::MemoryFlush {
+                model: "m/m".to_owned(),
+            },
+        ]
+    };
+    let settings = [
+        json!({}),
+        json!({ "model": "a/a" }),
+        json!({ "model": { "fallbacks": ["a/b"] } }),
+    ];
+    for setting in settings {
+        for run in runs() {
+            let with = |stored: StoredOverride| case().agent(setting.clone()).run(run.clone()).stored(stored);
+            let told = format!("{run:?} {setting}");
+            // S-2.2d: an automatic override without an origin is as good as none.
+            let (none, chain) = with(StoredOverride::None).select();
+            let (ignored, same_chain) = with(StoredOverride::LegacyAuto).select();
+            assert_eq!(
+                (none.source, &none.requested, &none.fallbacks),
+                (ignored.source, &ignored.requested, &ignored.fallbacks),
+                "{told}"
+            );
+            assert_eq!(chain, same_chain, "{told}");
+            for stored in [user("o/o"), legacy("o/o"), auto("o/o")] {
+                let (own, chain) = with(stored.clone()).select();
+                // A strict run has one candidate (S-2.1a), and a pin is strict unless the run names its own list.
+                assert_eq!(
+                    own.strict,
+                    own.fallbacks.as_ref().is_some_and(Vec::is_empty),
+                    "{told}"
+                );
+                assert!(!own.strict || chain.len() == 1, "{told}");
+                // A5: who holds the override decides neither the model nor, except for sub-agents (B6), the list.
+                let (inherited, _) = with(stored).inherited().select();
+                assert_eq!(own.requested, inherited.requested, "{told}");
+                assert_eq!(own.strict, inherited.strict, "{told}");
+                assert_eq!(own.primary, inherited.primary, "{told}");
+            }
+        }
+    }
+}
