@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use openclaw_auth_store::{MemoryAuthStore, UsageStore};
 use openclaw_chain::{OneOffPolicy, Resolver, RunKind};
 use openclaw_ids::{AgentId, AuthAliases, ModelRef, SessionId, SessionKey};
-use openclaw_runner::{Clock, RunPolicy, RunSettings, Runner, Turn, TurnSession, plan};
+use openclaw_runner::{Clock, Completed, RunError, RunPolicy, RunSettings, Runner, Turn, TurnSession, plan};
 use openclaw_session::{
     MemorySessionStore, Revision, SessionAge, SessionEntry, SessionStore, StoredPin, TurnKind,
 };
@@ -126,34 +126,12 @@ async fn play(scenario: &Scenario) -> String {
             &chain.join(", "),
         );
         if let Some(pin) = planned.pin_to_store {
-            remember(&*sessions, &key, &pin).await;
+            remember(&sessions, &key, &pin).await;
         }
         let script = Script::new(run.script.clone());
         let outcome = runner.run(planned.request, &*script).await;
         report.list("calls", &script.calls());
-        match outcome {
-            Ok(done) => {
-                report.answered(&done.winner);
-                report.records(&done.report);
-                match done.value {
-                    Answer::Complete => done.run.finished().await,
-                    Answer::Cut => {
-                        let verdict = done.run.failed_late(&cut()).await;
-                        report.list(
-                            "late failure",
-                            &verdict
-                                .map(|verdict| verdict.reason.to_string())
-                                .into_iter()
-                                .collect::<Vec<_>>(),
-                        );
-                    }
-                }
-            }
-            Err(error) => {
-                report.failed(&error, clock.now());
-                report.records(error.report());
-            }
-        }
+        tell(&mut report, outcome, &clock).await;
         assert_eq!(
             script.unused(),
             Vec::<String>::new(),
@@ -166,6 +144,35 @@ async fn play(scenario: &Scenario) -> String {
         }
     }
     report.finish()
+}
+
+type Outcome = Result<Completed<Answer, PausedClock, MemoryAuthStore, MemorySessionStore>, RunError>;
+
+/// Writes down how a run ended, and tells the run how its answer did.
+async fn tell(report: &mut Report, outcome: Outcome, clock: &PausedClock) {
+    match outcome {
+        Ok(done) => {
+            report.answered(&done.winner);
+            report.records(&done.report);
+            match done.value {
+                Answer::Complete => done.run.finished().await,
+                Answer::Cut => {
+                    let verdict = done.run.failed_late(&cut()).await;
+                    report.list(
+                        "late failure",
+                        &verdict
+                            .map(|verdict| verdict.reason.to_string())
+                            .into_iter()
+                            .collect::<Vec<_>>(),
+                    );
+                }
+            }
+        }
+        Err(error) => {
+            report.failed(&error, clock.now());
+            report.records(error.report());
+        }
+    }
 }
 
 async fn remember(sessions: &MemorySessionStore, key: &SessionKey, pin: &StoredPin) {
