@@ -2,17 +2,19 @@
 
 mod chain;
 mod cooldown;
+mod order;
+mod values;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use crate::row::{CannotRead, Row};
+use crate::row::Row;
 
 /// One kind of corpus.
 #[derive(Debug)]
 pub(crate) struct Kind {
     pub(crate) name: &'static str,
-    /// Asks the crates.
-    pub(crate) answer: fn(&Row) -> Result<Value, CannotRead>,
+    /// Asks the crates; a question that their types refuse is answered by [`refused`].
+    pub(crate) answer: fn(&Row) -> Value,
     /// The answers that count as right; the recorded one comes first.
     pub(crate) accepted: fn(&Row) -> Vec<Value>,
     /// What may overrule a recorded answer.
@@ -32,11 +34,16 @@ pub(crate) struct Decision {
 }
 
 /// In the order the help names them.
-pub(crate) const KINDS: &[&Kind] = &[&chain::KIND, &cooldown::KIND];
+pub(crate) const KINDS: &[&Kind] = &[&chain::KIND, &order::KIND, &cooldown::KIND];
 
 /// For kinds whose recorded answer is the only right one.
 pub(crate) fn recorded(row: &Row) -> Vec<Value> {
     vec![row.expected().clone()]
+}
+
+/// The answer to a question that cannot be asked in the crates' types; it agrees with no recorded one.
+pub(crate) fn refused(why: &str) -> Value {
+    json!({"refused": why})
 }
 
 /// For kinds that no decision overrules.
