@@ -1,5 +1,7 @@
 //! Rotation order: stored profiles, configuration and usage become the list of profiles to try.
 
+mod oracle;
+
 use std::collections::BTreeMap;
 
 use openclaw_auth_store::{AuthConfig, AuthSnapshot, eligibility, rotation_order};
@@ -8,15 +10,15 @@ use openclaw_cooldown::{ProfileUsage, UsageStats, adopt_foreign};
 use openclaw_ids::{AuthAliases, ProfileId, ProviderId};
 use serde_json::{Map, Value, json};
 
-use super::{Kind, no_oracle, recorded, refused, values};
+use super::{Kind, recorded, refused, values};
 use crate::row::Row;
 
 pub(crate) const KIND: Kind = Kind {
     name: "order",
     answer,
     accepted: recorded,
-    decisions: &[],
-    oracle: no_oracle,
+    decisions: oracle::DECISIONS,
+    oracle: oracle::oracle,
 };
 
 fn answer(row: &Row) -> Value {
