@@ -40,6 +40,35 @@ pub fn rotation_order(
     order
 }
 
+/// The order that a person wrote down for `provider`, the agent's own before the configuration's (R2); also one
+/// without any entry.
+pub fn explicit_order<'a>(
+    snapshot: &'a AuthSnapshot,
+    config: &'a AuthConfig,
+    aliases: &AuthAliases,
+    provider: &ProviderId,
+) -> Option<&'a [ProfileId]> {
+    explicit(snapshot, config, aliases, provider).map(|(_, ids)| ids)
+}
+
+fn explicit<'a>(
+    snapshot: &'a AuthSnapshot,
+    config: &'a AuthConfig,
+    aliases: &AuthAliases,
+    provider: &ProviderId,
+) -> Option<(OrderSource, &'a [ProfileId])> {
+    let shared = aliases.auth_id(provider);
+    let (agent, config) = (&snapshot.order, &config.order);
+    [
+        (OrderSource::Agent, agent.get(&shared)),
+        (OrderSource::Agent, agent.get(provider)),
+        (OrderSource::Config, config.get(&shared)),
+        (OrderSource::Config, config.get(provider)),
+    ]
+    .into_iter()
+    .find_map(|(source, ids)| Some((source, ids?.as_slice())))
+}
+
 /// Whose order counted.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum OrderSource {
@@ -57,7 +86,7 @@ struct Question<'a> {
 
 impl<'a> Question<'a> {
     fn order(&self) -> Vec<ProfileId> {
-        let explicit = self.explicit();
+        let explicit = explicit(self.snapshot, self.config, self.aliases, self.provider);
         let configured = self.configured();
         let base = match explicit {
             Some((_, ids)) => ids.iter().collect(),
@@ -90,20 +119,6 @@ impl<'a> Question<'a> {
         .into_iter()
         .cloned()
         .collect()
-    }
-
-    /// The explicit order (R2): the agent's before the configuration's, the shared name before the asked one.
-    fn explicit(&self) -> Option<(OrderSource, &'a [ProfileId])> {
-        let shared = self.aliases.auth_id(self.provider);
-        let (agent, config) = (&self.snapshot.order, &self.config.order);
-        [
-            (OrderSource::Agent, agent.get(&shared)),
-            (OrderSource::Agent, agent.get(self.provider)),
-            (OrderSource::Config, config.get(&shared)),
-            (OrderSource::Config, config.get(self.provider)),
-        ]
-        .into_iter()
-        .find_map(|(source, ids)| Some((source, ids?.as_slice())))
     }
 
     fn configured(&self) -> Vec<&'a ProfileId> {

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
+use openclaw_chain::StoredOverride;
 use openclaw_ids::{ModelId, ModelRef, ProviderId, SessionId};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -107,6 +108,11 @@ pub struct Runtime {
 }
 
 impl Runtime {
+    /// Whether nothing is known about the last answer's model.
+    pub(crate) fn names_no_model(&self) -> bool {
+        self.model_provider.is_none() && self.model.is_none()
+    }
+
     /// The model that answered last, when both halves are known.
     pub fn model_ref(&self) -> Option<ModelRef> {
         Some(ModelRef::new(self.model_provider.clone()?, self.model.clone()?))
@@ -145,6 +151,12 @@ pub struct Failover {
     /// When the primary was last probed, by its display form, in Unix milliseconds (S6).
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) probes: BTreeMap<String, i64>,
+    /// How many fallback notices this session key had; makes their ids stable (S4).
+    #[serde(skip_serializing_if = "lenient::is_zero")]
+    pub(crate) notices: u64,
+    /// The notice that is stored and not yet known to be handed over (S4).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) pending_notice: Option<crate::notice::Notice>,
 }
 
 impl Failover {
@@ -184,6 +196,14 @@ impl SessionEntry {
     /// A member that this crate carries along without knowing it.
     pub fn other(&self, name: &str) -> Option<&Value> {
         self.other.get(name)
+    }
+
+    pub(crate) fn others(&self) -> &Map<String, Value> {
+        &self.other
+    }
+
+    pub(crate) fn others_mut(&mut self) -> &mut Map<String, Value> {
+        &mut self.other
     }
 
     /// The selection group, to compare or restore later.
@@ -275,6 +295,21 @@ impl SessionEntry {
         match self.route.provider.clone() {
             Some(provider) => Some(ModelRef::new(provider, model)),
             None => ModelRef::parse_with_default(model.as_str(), default_provider).ok(),
+        }
+    }
+
+    /// What the override means for the choice of a chain (S-2.1 rows D to F, S-2.2d).
+    pub fn stored_override(&self, default_provider: &ProviderId) -> StoredOverride {
+        if self.is_legacy_auto() {
+            return StoredOverride::LegacyAuto;
+        }
+        let Some(model) = self.override_ref(default_provider) else {
+            return StoredOverride::None;
+        };
+        match self.route.source {
+            _ if self.is_auto() => StoredOverride::Auto(model),
+            Some(_) => StoredOverride::User(model),
+            None => StoredOverride::Legacy(model),
         }
     }
 

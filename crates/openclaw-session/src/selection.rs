@@ -75,6 +75,17 @@ impl Route {
             origin_model: Some(origin.model().clone()),
         }
     }
+
+    /// The route of a person's choice.
+    pub(crate) fn user(model: &ModelRef) -> Self {
+        Self {
+            provider: Some(model.provider().clone()),
+            model: Some(model.model().clone()),
+            source: Some(OverrideSource::User),
+            origin_provider: None,
+            origin_model: None,
+        }
+    }
 }
 
 /// The pin unit: which auth profile, and since which compaction. Field names in JSON are those of S-1.1.

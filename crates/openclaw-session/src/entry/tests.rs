@@ -164,3 +164,27 @@ fn activity_never_moves_backwards() {
     session.touch(at(1500));
     assert_eq!(session.updated_at, at(1500));
 }
+
+#[test]
+fn rows_d_to_f_what_the_override_means_for_the_chain() {
+    for (members, expected) in [
+        (String::new(), StoredOverride::None),
+        (auto("a/m", "b/m"), StoredOverride::Auto(model("a/m"))),
+        (user("a/m"), StoredOverride::User(model("a/m"))),
+        (
+            r#""modelOverride": "m""#.to_owned(),
+            StoredOverride::Legacy(model("home/m")),
+        ),
+        (
+            r#""modelOverride": "m", "modelOverrideSource": "auto""#.to_owned(),
+            StoredOverride::LegacyAuto,
+        ),
+        (r#""providerOverride": "a""#.to_owned(), StoredOverride::None),
+    ] {
+        assert_eq!(
+            entry(&members).stored_override(&provider("home")),
+            expected,
+            "{members}"
+        );
+    }
+}
