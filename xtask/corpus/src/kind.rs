@@ -2,23 +2,25 @@
 
 mod chain;
 mod cooldown;
+mod order;
+mod values;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use crate::row::{CannotRead, Row};
+use crate::row::Row;
 
 /// One kind of corpus.
 #[derive(Debug)]
 pub(crate) struct Kind {
     pub(crate) name: &'static str,
-    /// Asks the crates.
-    pub(crate) answer: fn(&Row) -> Result<Value, CannotRead>,
+    /// Asks the crates; a question that their types refuse is answered by [`refused`].
+    pub(crate) answer: fn(&Row) -> Value,
     /// The answers that count as right; the recorded one comes first.
     pub(crate) accepted: fn(&Row) -> Vec<Value>,
     /// What may overrule a recorded answer.
     pub(crate) decisions: &'static [Decision],
     /// The whole answer under the decisions, calculated naively from the input alone and without the crates.
-    pub(crate) oracle: fn(&Value) -> Option<Value>,
+    pub(crate) oracle: fn(&Value) -> Value,
 }
 
 /// A decision of the design that changes recorded answers.
@@ -32,14 +34,19 @@ pub(crate) struct Decision {
 }
 
 /// In the order the help names them.
-pub(crate) const KINDS: &[&Kind] = &[&chain::KIND, &cooldown::KIND];
+pub(crate) const KINDS: &[&Kind] = &[&chain::KIND, &order::KIND, &cooldown::KIND];
 
 /// For kinds whose recorded answer is the only right one.
 pub(crate) fn recorded(row: &Row) -> Vec<Value> {
     vec![row.expected().clone()]
 }
 
+/// The answer to a question that cannot be asked in the crates' types; it agrees with no recorded one.
+pub(crate) fn refused(why: &str) -> Value {
+    json!({"refused": why})
+}
+
 /// For kinds that no decision overrules.
-pub(crate) fn no_oracle(_: &Value) -> Option<Value> {
-    None
+pub(crate) fn no_oracle(_: &Value) -> Value {
+    Value::Null
 }

@@ -37,7 +37,7 @@ fn compare(arguments: &Arguments) -> Result<Report, CannotRead> {
         let rows = row::read(file)?;
         let mut progress = Progress::new(file, rows.len());
         for row in &rows {
-            let verdict = judge::judge(arguments.kind, row)?;
+            let verdict = judge::judge(arguments.kind, row);
             report.add(row, &verdict, arguments.detail);
             progress.step();
         }

@@ -1,6 +1,6 @@
 //! One line of a corpus file, and reading them so that an error names file and line.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde_json::{Map, Value};
 
@@ -14,8 +14,6 @@ pub(crate) struct Row {
     pub(crate) id: String,
     /// All members of the line; kinds read what they need.
     members: Map<String, Value>,
-    file: PathBuf,
-    line: usize,
 }
 
 impl Row {
@@ -37,16 +35,6 @@ impl Row {
     /// The corpus itself doubts the recorded answer.
     pub(crate) fn is_disputed(&self) -> bool {
         self.member("disputed") == &Value::Bool(true)
-    }
-
-    /// An error about this row.
-    pub(crate) fn error(&self, what: impl std::fmt::Display) -> CannotRead {
-        CannotRead(format!(
-            "{}:{}: {} ({what})",
-            self.file.display(),
-            self.line,
-            self.id
-        ))
     }
 }
 
@@ -76,12 +64,7 @@ fn parse_row(file: &Path, line: usize, text: &[u8]) -> Result<Row, CannotRead> {
             "row {id} has no `expected`; is this a corpus file?"
         )));
     }
-    Ok(Row {
-        id,
-        members,
-        file: file.to_owned(),
-        line,
-    })
+    Ok(Row { id, members })
 }
 
 #[cfg(test)]

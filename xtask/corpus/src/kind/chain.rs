@@ -3,8 +3,8 @@
 use openclaw_chain::{ChainConfig, Requested, Resolver};
 use serde_json::{Value, json};
 
-use super::{Kind, no_oracle, recorded};
-use crate::row::{CannotRead, Row};
+use super::{Kind, no_oracle, recorded, refused};
+use crate::row::Row;
 
 pub(crate) const KIND: Kind = Kind {
     name: "chain",
@@ -14,30 +14,25 @@ pub(crate) const KIND: Kind = Kind {
     oracle: no_oracle,
 };
 
-fn answer(row: &Row) -> Result<Value, CannotRead> {
+fn answer(row: &Row) -> Value {
     let input = row.input();
     let resolver = match &input["config"] {
         Value::Null => Resolver::unconfigured(),
         config => Resolver::new(&ChainConfig::lenient(config)),
     };
-    let text = |member: &str| input[member].as_str().unwrap_or_default().to_owned();
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let requested = Requested {
-        provider: text("provider"),
-        model: text("model"),
+        provider: text(&input["provider"]),
+        model: text(&input["model"]),
     };
-    let fallbacks = match &input["fallbacksOverride"] {
+    let fallbacks: Option<Vec<String>> = match &input["fallbacksOverride"] {
         Value::Null => None,
-        Value::Array(texts) => Some(
-            texts
-                .iter()
-                .map(|text| text.as_str().unwrap_or_default().to_owned())
-                .collect::<Vec<_>>(),
-        ),
-        other => return Err(row.error(format!("`fallbacksOverride` is {other}, expected a list"))),
+        Value::Array(texts) => Some(texts.iter().map(text).collect()),
+        other => return refused(&format!("`fallbacksOverride` is {other}, expected a list")),
     };
     let chain = resolver.chain(&requested, fallbacks.as_deref());
-    Ok(chain
+    chain
         .iter()
         .map(|model| json!({"provider": model.provider(), "model": model.model()}))
-        .collect())
+        .collect()
 }

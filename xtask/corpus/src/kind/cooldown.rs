@@ -1,18 +1,20 @@
-//! Usage state over time: events are folded through the cooldown crate, and each step shows what a reader would see.
+//! Usage state over time: events are folded into a snapshot, and each step shows what a reader would see.
 
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
+use openclaw_auth_store::{Applied, AuthSnapshot, UsageChange};
 use openclaw_classify::{HintSource, Reason, ResetHint};
 use openclaw_cooldown::{
-    CooldownConfig, FailureEvent, MarkScope, ProfileUsage, SuccessEvent, UsageStats, adopt_foreign, clear,
-    mirror, record, soonest_expiry, succeed, unavailable,
+    CooldownConfig, FailureEvent, MarkScope, ProfileUsage, SuccessEvent, UsageStats, adopt_foreign, mirror,
+    soonest_expiry, unavailable,
 };
-use openclaw_ids::{AuthAliases, ModelId, ProviderId};
+use openclaw_ids::{AuthAliases, ModelId, ProfileId, ProviderId};
 use serde_json::{Map, Value, json};
 
-use super::{Kind, no_oracle, recorded};
-use crate::row::{CannotRead, Row};
+use super::values::{instant, milliseconds, model, profile};
+use super::{Kind, no_oracle, recorded, refused, values};
+use crate::row::Row;
 
 pub(crate) const KIND: Kind = Kind {
     name: "cooldown",
@@ -22,16 +24,19 @@ pub(crate) const KIND: Kind = Kind {
     oracle: no_oracle,
 };
 
-fn answer(row: &Row) -> Result<Value, CannotRead> {
-    let input = row.input();
-    let mut world = World::read(input).map_err(|error| row.error(error))?;
+fn answer(row: &Row) -> Value {
+    asked(row.input()).unwrap_or_else(|why| refused(&why))
+}
+
+fn asked(input: &Value) -> Result<Value, String> {
+    let mut world = World::read(input)?;
     let initial = world.seen();
     let mut steps = Vec::new();
     for event in input["events"].as_array().into_iter().flatten() {
-        let told = world.on(event).map_err(|error| row.error(error))?;
+        let told = world.on(event)?;
         let mut step = world.seen();
         step.extend(told);
-        steps.push(Value::Object(step));
+        steps.push(step);
     }
     Ok(json!({"initial": initial, "steps": steps}))
 }
@@ -41,144 +46,92 @@ struct World {
     now: Timestamp,
     config: CooldownConfig,
     models: Vec<ModelId>,
-    /// In stored order, with the provider of the credential.
-    profiles: Vec<(String, ProviderId)>,
-    usages: BTreeMap<String, ProfileUsage>,
+    snapshot: AuthSnapshot,
     /// As last written.
-    saved: BTreeMap<String, UsageStats>,
+    saved: BTreeMap<ProfileId, UsageStats>,
     /// As a reader holds it in memory, without what has ended.
-    swept: BTreeMap<String, UsageStats>,
-    last_good: Map<String, Value>,
+    swept: BTreeMap<ProfileId, UsageStats>,
 }
 
 impl World {
     fn read(input: &Value) -> Result<Self, String> {
         let now = instant(&input["startMs"])?;
-        let mut profiles = Vec::new();
-        for (id, credential) in input["store"]["profiles"].as_object().into_iter().flatten() {
-            profiles.push((id.clone(), provider(&credential["provider"])?));
-        }
-        let mut usages = BTreeMap::new();
+        let profiles = values::credentials(&input["store"]["profiles"])?;
+        let mut snapshot = AuthSnapshot {
+            profiles,
+            ..AuthSnapshot::default()
+        };
         let mut saved = BTreeMap::new();
         for (id, stored) in input["store"]["usageStats"].as_object().into_iter().flatten() {
             let stats: UsageStats =
                 serde_json::from_value(stored.clone()).map_err(|error| error.to_string())?;
             if !stats.is_empty() {
-                usages.insert(id.clone(), adopt_foreign(ProfileUsage::default(), &stats, now));
-                saved.insert(id.clone(), stats);
+                snapshot
+                    .usage
+                    .insert(profile(id)?, adopt_foreign(ProfileUsage::default(), &stats, now));
+                saved.insert(profile(id)?, stats);
             }
         }
-        let models = input["models"]
-            .as_array()
-            .into_iter()
-            .flatten()
-            .map(|id| model(id).ok_or("a model without a name"));
+        let models = input["models"].as_array().into_iter().flatten();
         Ok(Self {
             now,
             config: CooldownConfig::lenient(&input["config"]["auth"]["cooldowns"]),
-            models: models.collect::<Result<_, _>>()?,
-            profiles,
-            usages,
+            models: models.filter_map(model).collect(),
+            snapshot,
             swept: saved.clone(),
             saved,
-            last_good: Map::new(),
         })
     }
 
     /// Applies one event and returns what only this kind of event tells.
     fn on(&mut self, event: &Value) -> Result<Map<String, Value>, String> {
         let mut told = Map::new();
-        let op = event["op"].as_str().unwrap_or_default();
-        let id = event["profile"].as_str().unwrap_or_default().to_owned();
-        let known = self
-            .profiles
-            .iter()
-            .find(|(known, _)| *known == id)
-            .map(|(_, provider)| provider.clone());
-        match (op, known) {
-            ("advance", _) => {
+        match event["op"].as_str().unwrap_or_default() {
+            "advance" => {
                 let to = self
                     .now
                     .as_millisecond()
                     .saturating_add(event["ms"].as_i64().unwrap_or_default());
                 self.now = instant(&to.into())?;
             }
-            ("expire", _) => {
+            "expire" => {
                 told.insert("changed".to_owned(), self.sweep().into());
             }
-            ("failure" | "blocked" | "success" | "clear", None) => {}
-            ("failure", Some(provider)) => {
-                let event = failure(event, provider)?;
-                // Said of a provider's answer, never of a credential (classify.md C-10).
-                if event.reason != Reason::NoErrorDetails {
-                    self.write(&id, |usage, now, config| record(usage, &event, now, config));
+            op => {
+                let id = profile(event["profile"].as_str().unwrap_or_default())?;
+                let own = self
+                    .snapshot
+                    .credential(&id)
+                    .map(|credential| credential.provider().clone());
+                if let Some(own) = own
+                    && let Some(change) = change(op, event, id, own, self.now)?
+                {
+                    self.apply(&change);
                 }
             }
-            ("blocked", Some(provider)) => {
-                let at = instant(&event["untilMs"])?;
-                let event = FailureEvent {
-                    provider,
-                    reason: Reason::RateLimit,
-                    scope: MarkScope::Profile,
-                    model: model(&event["model"]),
-                    hint: Some(ResetHint {
-                        at,
-                        source: HintSource::Body,
-                        credible: at > self.now,
-                    }),
-                    started_at: None,
-                };
-                if at > self.now {
-                    self.write(&id, |usage, now, config| record(usage, &event, now, config));
-                }
-            }
-            ("success", Some(own)) => {
-                let aliases = AuthAliases::default();
-                if aliases.share_credentials(&own, &provider(&event["provider"])?) {
-                    let good = aliases.auth_id(&own).to_string();
-                    self.last_good.insert(good, id.clone().into());
-                    let event = SuccessEvent {
-                        model: None,
-                        started_at: None,
-                    };
-                    self.write(&id, |usage, now, _| succeed(usage, &event, now));
-                }
-            }
-            ("clear", Some(_)) => {
-                if self.saved.contains_key(&id) {
-                    self.write(&id, |usage, _, _| clear(usage));
-                }
-            }
-            (op, _) => return Err(format!("there is no event `{op}`")),
         }
         Ok(told)
     }
 
     /// Changes a profile's usage and writes what the other program reads of it.
-    fn write(
-        &mut self,
-        id: &str,
-        fold: impl FnOnce(ProfileUsage, Timestamp, &CooldownConfig) -> ProfileUsage,
-    ) {
-        let old = self.usages.remove(id).unwrap_or_default();
-        let new = fold(old.clone(), self.now, &self.config);
-        if new != old {
-            let stats = mirror(&new, self.now, self.saved.get(id));
-            self.saved.insert(id.to_owned(), stats);
-            self.swept = self.saved.clone();
+    fn apply(&mut self, change: &UsageChange) {
+        let applied = self.snapshot.apply(change, self.now, &self.config);
+        let Some(id) = change.profile().filter(|_| applied == Applied::Done) else {
+            return;
+        };
+        let stats = mirror(self.snapshot.usage(id), self.now, self.saved.get(id));
+        if !stats.is_empty() {
+            self.saved.insert(id.clone(), stats);
         }
-        self.usages.insert(id.to_owned(), new);
+        self.swept = self.saved.clone();
     }
 
     /// Takes what has ended out of what a reader holds; says whether anything had.
     fn sweep(&mut self) -> bool {
         let mut changed = false;
         for (id, stats) in &mut self.swept {
-            let Some(usage) = self.usages.get(id) else {
-                continue;
-            };
-            let fresh = mirror(usage, self.now, Some(stats));
-            changed |= ends(&fresh) != ends(stats);
+            let fresh = values::without_ended(self.snapshot.usage(id), stats, self.now);
+            changed |= fresh != *stats;
             *stats = fresh;
         }
         changed
@@ -186,44 +139,89 @@ impl World {
 
     /// What everybody can see at this moment.
     fn seen(&self) -> Map<String, Value> {
-        let usages = || self.profiles.iter().filter_map(|(id, _)| self.usages.get(id));
-        let resting: Vec<_> = usages()
-            .filter(|usage| !usage.is_usable(None, self.now))
-            .collect();
+        let ids = || self.snapshot.profiles.keys();
+        let usages = || ids().map(|id| self.snapshot.usage(id));
+        let resting = usages().filter(|usage| !usage.is_usable(None, self.now));
         let reason = unavailable(resting, None, self.now).map(|block| block.reason);
-        let asked = || std::iter::once(None).chain(self.models.iter().map(Some));
         let by_model = |answer: &dyn Fn(Option<&ModelId>) -> Value| {
-            let answers = asked().map(|model| (model.map_or("*", ModelId::as_str).to_owned(), answer(model)));
+            let asked = std::iter::once(None).chain(self.models.iter().map(Some));
+            let answers = asked.map(|model| (model.map_or("*", ModelId::as_str).to_owned(), answer(model)));
             Value::Object(answers.collect())
         };
-        let default = ProfileUsage::default();
-        let mut resting = Map::new();
-        let mut until = Map::new();
-        for (id, _) in &self.profiles {
-            let usage = self.usages.get(id).unwrap_or(&default);
-            resting.insert(
-                id.clone(),
-                by_model(&|model| (!usage.is_usable(model, self.now)).into()),
-            );
-            until.insert(
-                id.clone(),
-                milliseconds(usage.windows.values().map(|window| window.until).max()),
-            );
-        }
+        let by_profile = |answer: &dyn Fn(&ProfileUsage) -> Value| {
+            Value::Object(
+                ids()
+                    .map(|id| (id.to_string(), answer(self.snapshot.usage(id))))
+                    .collect(),
+            )
+        };
         let mut seen = Map::new();
-        seen.insert("nowMs".to_owned(), self.now.as_millisecond().into());
-        seen.insert("usageStats".to_owned(), json!(self.saved));
-        seen.insert("inCooldown".to_owned(), Value::Object(resting));
-        seen.insert("unusableUntil".to_owned(), Value::Object(until));
-        seen.insert(
-            "soonestExpiry".to_owned(),
+        let mut put = |member: &str, value: Value| seen.insert(member.to_owned(), value);
+        put("nowMs", self.now.as_millisecond().into());
+        put("usageStats", json!(self.saved));
+        put(
+            "inCooldown",
+            by_profile(&|usage| by_model(&|model| (!usage.is_usable(model, self.now)).into())),
+        );
+        put(
+            "unusableUntil",
+            by_profile(&|usage| milliseconds(usage.block(None, self.now).map(|block| block.until))),
+        );
+        put(
+            "soonestExpiry",
             by_model(&|model| milliseconds(soonest_expiry(usages(), model, self.now))),
         );
-        seen.insert("unavailableReason".to_owned(), json!(reason));
-        if !self.last_good.is_empty() {
-            seen.insert("lastGood".to_owned(), Value::Object(self.last_good.clone()));
+        put("unavailableReason", json!(reason));
+        if !self.snapshot.last_good.is_empty() {
+            put("lastGood", json!(self.snapshot.last_good));
         }
         seen
+    }
+}
+
+/// The change that an event of a known profile is; `None` for events that change nothing.
+fn change(
+    op: &str,
+    event: &Value,
+    id: ProfileId,
+    own: ProviderId,
+    now: Timestamp,
+) -> Result<Option<UsageChange>, String> {
+    match op {
+        "failure" => {
+            let event = failure(event, own)?;
+            // Said of a provider's answer, never of a credential (classify.md C-10).
+            let recorded = event.reason != Reason::NoErrorDetails;
+            Ok(recorded.then_some(UsageChange::Failure { profile: id, event }))
+        }
+        "blocked" => {
+            let at = instant(&event["untilMs"])?;
+            let event = FailureEvent {
+                provider: own,
+                reason: Reason::RateLimit,
+                scope: MarkScope::Profile,
+                model: model(&event["model"]),
+                hint: Some(ResetHint {
+                    at,
+                    source: HintSource::Body,
+                    credible: true,
+                }),
+                started_at: None,
+            };
+            // A time that has passed is no statement about the account any more.
+            Ok((at > now).then_some(UsageChange::Failure { profile: id, event }))
+        }
+        "success" => {
+            let called = values::provider(&event["provider"])?;
+            let event = SuccessEvent {
+                model: None,
+                started_at: None,
+            };
+            let ours = AuthAliases::default().share_credentials(&own, &called);
+            Ok(ours.then_some(UsageChange::Success { profile: id, event }))
+        }
+        "clear" => Ok(Some(UsageChange::Clear { profile: id })),
+        op => Err(format!("there is no event `{op}`")),
     }
 }
 
@@ -251,29 +249,4 @@ fn failure(event: &Value, provider: ProviderId) -> Result<FailureEvent, String> 
         hint: None,
         started_at: None,
     })
-}
-
-/// The ends of the three windows that the other program knows.
-fn ends(stats: &UsageStats) -> [Value; 3] {
-    let stats = json!(stats);
-    ["cooldownUntil", "disabledUntil", "blockedUntil"].map(|member| stats[member].clone())
-}
-
-fn instant(ms: &Value) -> Result<Timestamp, String> {
-    let ms = ms
-        .as_i64()
-        .ok_or_else(|| format!("{ms} is no time in milliseconds"))?;
-    Timestamp::from_millisecond(ms).map_err(|error| error.to_string())
-}
-
-fn milliseconds(at: Option<Timestamp>) -> Value {
-    at.map_or(Value::Null, |at| at.as_millisecond().into())
-}
-
-fn model(id: &Value) -> Option<ModelId> {
-    id.as_str()?.parse().ok()
-}
-
-fn provider(id: &Value) -> Result<ProviderId, String> {
-    ProviderId::try_new(id.as_str().unwrap_or_default()).map_err(|error| error.to_string())
 }
