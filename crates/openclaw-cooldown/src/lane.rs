@@ -162,3 +162,6 @@ pub(crate) fn of_event(event: &FailureEvent) -> Option<Lane> {
         (Target::Nowhere, _) => None,
     }
 }
+
+#[cfg(test)]
+mod tests;

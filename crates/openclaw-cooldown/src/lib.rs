@@ -14,7 +14,10 @@ mod query;
 mod record;
 mod recover;
 mod stats;
+#[cfg(test)]
+mod testing;
 mod usage;
+mod usage_probe;
 mod wait;
 mod window;
 
@@ -29,5 +32,8 @@ pub use record::record;
 pub use recover::{adopt_secret, clear, succeed};
 pub use stats::UsageStats;
 pub use usage::ProfileUsage;
+pub use usage_probe::{
+    UsageEffect, UsageFinding, UsageReply, codex_reset, is_explained_by_usage, read_usage,
+};
 pub use wait::{long_wait, short_wait};
 pub use window::Window;

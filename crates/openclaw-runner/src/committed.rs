@@ -38,7 +38,9 @@ pub struct CommittedRun<C, U, S> {
 
 impl<C, U, S> std::fmt::Debug for CommittedRun<C, U, S> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("CommittedRun").field("winner", &self.winner).finish_non_exhaustive()
+        f.debug_struct("CommittedRun")
+            .field("winner", &self.winner)
+            .finish_non_exhaustive()
     }
 }
 
@@ -52,15 +54,23 @@ impl<C: Clock, U: UsageStore, S: SessionStore> CommittedRun<C, U, S> {
                 model: Some(self.winner.candidate.model().clone()),
                 started_at: Some(self.winner.started_at),
             };
-            let change = UsageChange::Success { profile: profile.clone(), event };
+            let change = UsageChange::Success {
+                profile: profile.clone(),
+                event,
+            };
             if let Err(error) = self.usage.commit(change, now).await {
                 warn_lost("success mark", &error);
             }
         }
-        let Some(session) = self.session.as_ref().filter(|_| self.winner.index == 0) else { return };
+        let Some(session) = self.session.as_ref().filter(|_| self.winner.index == 0) else {
+            return;
+        };
         let Some(probe) = &session.probe else { return };
         let cleared = openclaw_session::update(&*self.sessions, &session.key, |entry| {
-            (entry.and_then(|entry| openclaw_session::clear_after_probe(entry, probe, now)), ())
+            (
+                entry.and_then(|entry| openclaw_session::clear_after_probe(entry, probe, now)),
+                (),
+            )
         });
         if let Err(error) = cleared.await {
             warn_lost("end of the automatic override", &error);
@@ -78,7 +88,9 @@ impl<C: Clock, U: UsageStore, S: SessionStore> CommittedRun<C, U, S> {
             // The connection was made and content came, so the route itself is not at fault.
             Scope::Endpoint | Scope::None => return Some(verdict),
         };
-        let Some(profile) = self.winner.profile.clone() else { return Some(verdict) };
+        let Some(profile) = self.winner.profile.clone() else {
+            return Some(verdict);
+        };
         let event = FailureEvent {
             provider: self.winner.candidate.provider().clone(),
             reason: verdict.reason,
@@ -87,7 +99,11 @@ impl<C: Clock, U: UsageStore, S: SessionStore> CommittedRun<C, U, S> {
             hint: verdict.hint.clone(),
             started_at: Some(self.winner.started_at),
         };
-        if let Err(error) = self.usage.commit(UsageChange::Failure { profile, event }, now).await {
+        if let Err(error) = self
+            .usage
+            .commit(UsageChange::Failure { profile, event }, now)
+            .await
+        {
             warn_lost("late failure", &error);
         }
         Some(verdict)

@@ -133,22 +133,24 @@ impl Decision {
     /// The one-line text of.
     pub fn console_message(&self) -> String {
         let requested = format!("{}/{}", self.requested.provider, self.requested.model);
-        let next = self.next_candidate.as_ref().map_or_else(|| "none".to_owned(), ModelRef::key);
-        let mut line = format!(
-            "model fallback decision: decision={} requested={} candidate={} reason={}",
+        let next = self
+            .next_candidate
+            .as_ref()
+            .map_or_else(|| "none".to_owned(), ModelRef::key);
+        let reason = self.reason.unwrap_or(Reason::Unknown);
+        let kind = self.error.provider_error_type.as_deref();
+        let kind = kind.map_or_else(String::new, |kind| {
+            format!(" providerErrorType={}", printable(kind))
+        });
+        let detail = self.error.detail();
+        let detail = detail.map_or_else(String::new, |detail| format!(" detail={}", printable(detail)));
+        format!(
+            "model fallback decision: decision={} requested={} candidate={} reason={reason}{kind} next={}{detail}",
             self.kind.as_str(),
             printable(&requested),
             printable(&self.candidate.key()),
-            self.reason.unwrap_or(Reason::Unknown),
-        );
-        if let Some(kind) = &self.error.provider_error_type {
-            line.push_str(&format!(" providerErrorType={}", printable(kind)));
-        }
-        line.push_str(&format!(" next={}", printable(&next)));
-        if let Some(detail) = self.error.detail() {
-            line.push_str(&format!(" detail={}", printable(detail)));
-        }
-        line
+            printable(&next),
+        )
     }
 }
 
@@ -190,12 +192,24 @@ impl Serialize for Decision {
         if let Some(step) = &self.step {
             serialize_step(&mut map, step)?;
         }
-        entry(&mut map, "nextCandidateProvider", self.next_candidate.as_ref().map(ModelRef::provider))?;
-        entry(&mut map, "nextCandidateModel", self.next_candidate.as_ref().map(ModelRef::model))?;
+        entry(
+            &mut map,
+            "nextCandidateProvider",
+            self.next_candidate.as_ref().map(ModelRef::provider),
+        )?;
+        entry(
+            &mut map,
+            "nextCandidateModel",
+            self.next_candidate.as_ref().map(ModelRef::model),
+        )?;
         map.serialize_entry("isPrimary", &self.is_primary)?;
         map.serialize_entry("requestedModelMatched", &self.requested_model_matched)?;
         map.serialize_entry("fallbackConfigured", &self.fallback_configured)?;
-        entry(&mut map, "allowTransientCooldownProbe", self.allow_transient_cooldown_probe.as_ref())?;
+        entry(
+            &mut map,
+            "allowTransientCooldownProbe",
+            self.allow_transient_cooldown_probe.as_ref(),
+        )?;
         entry(&mut map, "profileCount", self.profile_count.as_ref())?;
         entry(&mut map, "lastResort", self.last_resort.as_ref())?;
         if self.kind == DecisionKind::CandidateSucceeded {
@@ -206,7 +220,11 @@ impl Serialize for Decision {
     }
 }
 
-fn entry<M: SerializeMap, T: Serialize>(map: &mut M, name: &'static str, value: Option<T>) -> Result<(), M::Error> {
+fn entry<M: SerializeMap, T: Serialize>(
+    map: &mut M,
+    name: &'static str,
+    value: Option<T>,
+) -> Result<(), M::Error> {
     match value {
         Some(value) => map.serialize_entry(name, &value),
         None => Ok(()),
@@ -219,7 +237,11 @@ fn serialize_error<M: SerializeMap>(map: &mut M, error: &ErrorFields) -> Result<
     entry(map, "errorFingerprint", error.error_fingerprint.as_ref())?;
     entry(map, "httpCode", error.http_code.as_ref())?;
     entry(map, "providerErrorType", error.provider_error_type.as_ref())?;
-    entry(map, "providerErrorMessagePreview", error.provider_error_message_preview.as_ref())?;
+    entry(
+        map,
+        "providerErrorMessagePreview",
+        error.provider_error_message_preview.as_ref(),
+    )?;
     entry(map, "requestIdHash", error.request_id_hash.as_ref())
 }
 
@@ -227,8 +249,16 @@ fn serialize_step<M: SerializeMap>(map: &mut M, step: &FallbackStep) -> Result<(
     map.serialize_entry("fallbackStepType", STEP_TYPE)?;
     map.serialize_entry("fallbackStepFromModel", &step.from_model)?;
     entry(map, "fallbackStepToModel", step.to_model.as_ref())?;
-    entry(map, "fallbackStepFromFailureReason", step.from_failure_reason.as_ref())?;
-    entry(map, "fallbackStepFromFailureDetail", step.from_failure_detail.as_ref())?;
+    entry(
+        map,
+        "fallbackStepFromFailureReason",
+        step.from_failure_reason.as_ref(),
+    )?;
+    entry(
+        map,
+        "fallbackStepFromFailureDetail",
+        step.from_failure_detail.as_ref(),
+    )?;
     map.serialize_entry("fallbackStepChainPosition", &step.chain_position)?;
     map.serialize_entry("fallbackStepFinalOutcome", step.final_outcome.as_str())
 }
@@ -281,34 +311,45 @@ impl RotationKind {
     }
 }
 
-/// One decision inside a candidate, after one failed attempt.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
+/// One decision inside a candidate, after one failed attempt. Serialises to the flat record of.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RotationDecision {
     /// The run.
     pub run_id: String,
     /// What follows.
-    #[serde(rename = "decision", serialize_with = "rotation_name")]
     pub kind: RotationKind,
     /// Why the attempt failed.
-    #[serde(rename = "failoverReason")]
     pub reason: Reason,
     /// The candidate.
     pub candidate: ModelRef,
     /// Hash of the credential that failed; `-` without one (Z3).
-    #[serde(rename = "profileId")]
     pub profile_hash: String,
     /// HTTP status of the failure.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<u16>,
     /// What may be shown of the error.
-    #[serde(flatten)]
     pub error: ErrorFields,
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes fields by reference")]
-fn rotation_name<S: Serializer>(kind: &RotationKind, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_str(kind.as_str())
+impl Serialize for RotationDecision {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("event", ROTATION_EVENT)?;
+        map.serialize_entry("decision", self.kind.as_str())?;
+        map.serialize_entry("runId", &self.run_id)?;
+        map.serialize_entry("failoverReason", &self.reason)?;
+        map.serialize_entry("provider", self.candidate.provider())?;
+        map.serialize_entry("model", self.candidate.model())?;
+        map.serialize_entry("profileId", &self.profile_hash)?;
+        entry(&mut map, "status", self.status.as_ref())?;
+        entry(&mut map, "rawErrorPreview", self.error.error_preview.as_ref())?;
+        entry(&mut map, "rawErrorHash", self.error.error_hash.as_ref())?;
+        entry(
+            &mut map,
+            "rawErrorFingerprint",
+            self.error.error_fingerprint.as_ref(),
+        )?;
+        map.end()
+    }
 }
 
 /// One record of a run, in the order it was made.
@@ -324,4 +365,14 @@ pub enum RunEvent {
 pub trait RunObserver: Send + Sync {
     /// Called before the next step of the run begins; it should not block.
     fn on_event(&self, event: &RunEvent);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::printable;
+
+    #[test]
+    fn r_12_6_control_characters_and_colours_are_dropped() {
+        assert_eq!(printable("a\u{1b}[31mred\u{1b}[0m\nb\tc"), "ared b c");
+    }
 }

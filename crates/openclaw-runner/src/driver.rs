@@ -44,7 +44,13 @@ impl<C, U, S> Clone for Runner<C, U, S> {
 impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
     /// A runner over these stores.
     pub fn new(clock: Arc<C>, usage: Arc<U>, sessions: Arc<S>, policy: Arc<RunPolicy>) -> Self {
-        Self { clock, usage, sessions, policy, observer: None }
+        Self {
+            clock,
+            usage,
+            sessions,
+            policy,
+            observer: None,
+        }
     }
 
     /// Tells `observer` of every record as it is made.
@@ -84,9 +90,20 @@ impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
     ) -> Result<Completed<A::Output, C, U, S>, RunError> {
         let session = request.session.clone();
         let key = session.as_ref().map(|session| session.key.clone());
-        let mut undo = Undo { runner: self, key, rollback: None, lease: None };
+        let mut undo = Undo {
+            runner: self,
+            key,
+            rollback: None,
+            lease: None,
+        };
         let holder = request.run_id.clone();
-        let mut machine = Machine::new(request, Arc::clone(&self.policy), holder, self.usage.snapshot(), self.clock.now());
+        let mut machine = Machine::new(
+            request,
+            Arc::clone(&self.policy),
+            holder,
+            self.usage.snapshot(),
+            self.clock.now(),
+        );
         let mut emitted = 0;
         let mut answer = None;
         for _ in 0..machine.max_steps() {
@@ -110,7 +127,7 @@ impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
                 }
                 Step::Persist(change) => {
                     self.persist(session.as_ref(), &change, &mut undo.rollback).await;
-                    Event::Persisted(undo.rollback.clone())
+                    Event::Persisted(undo.rollback.clone().map(Box::new))
                 }
                 Step::RollBack(rollback) => {
                     self.roll_back(session.as_ref(), &rollback).await;
@@ -136,7 +153,12 @@ impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
         lease: Option<&(ProviderId, String)>,
     ) -> Result<A::Output, openclaw_classify::Failure> {
         if let Some(profile) = &call.profile {
-            self.usage.enqueue(UsageChange::Used { profile: profile.clone() }, self.clock.now());
+            self.usage.enqueue(
+                UsageChange::Used {
+                    profile: profile.clone(),
+                },
+                self.clock.now(),
+            );
         }
         let span = tracing::info_span!(
             "attempt",
@@ -146,7 +168,9 @@ impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
             position = call.position,
         );
         let mut work = std::pin::pin!(attempt.attempt(call).instrument(span));
-        let Some((provider, holder)) = lease else { return work.await };
+        let Some((provider, holder)) = lease else {
+            return work.await;
+        };
         loop {
             tokio::select! {
                 biased;
@@ -194,7 +218,9 @@ impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
             let (entry, persisted) = openclaw_session::persist_fallback(entry, change, now);
             match persisted {
                 Persisted::Written(rollback) => *undo = Some(rollback),
-                Persisted::Skipped(cause) => tracing::debug!(?cause, "fallback choice not written to the session"),
+                Persisted::Skipped(cause) => {
+                    tracing::debug!(?cause, "fallback choice not written to the session");
+                }
             }
             (entry, ())
         });
@@ -208,7 +234,10 @@ impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
         let Some(session) = session else { return };
         let now = self.clock.now();
         let undone = openclaw_session::update(&*self.sessions, &session.key, |entry| {
-            (entry.and_then(|entry| openclaw_session::roll_back(entry, rollback, now)), ())
+            (
+                entry.and_then(|entry| openclaw_session::roll_back(entry, rollback, now)),
+                (),
+            )
         });
         if let Err(error) = undone.await {
             // S-4.4: the attempt's own failure matters more.
@@ -217,10 +246,16 @@ impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
     }
 
     async fn mark_primary_probe(&self, session: Option<&RunSession>) {
-        let Some((session, probe)) = session.and_then(|session| Some((session, session.probe.as_ref()?))) else { return };
+        let Some((session, probe)) = session.and_then(|session| Some((session, session.probe.as_ref()?)))
+        else {
+            return;
+        };
         let now = self.clock.now();
         let marked = openclaw_session::update(&*self.sessions, &session.key, |entry| {
-            (entry.and_then(|entry| openclaw_session::mark_probe(entry, probe, now)), ())
+            (
+                entry.and_then(|entry| openclaw_session::mark_probe(entry, probe, now)),
+                (),
+            )
         });
         if let Err(error) = marked.await {
             warn_lost("probe mark", &error);
@@ -236,15 +271,24 @@ impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
         match (outcome, answer) {
             (Outcome::Completed(winner, report), Some(value)) => {
                 let run = self.committed(winner.clone(), session);
-                Ok(Completed { value, winner, report, run })
+                Ok(Completed {
+                    value,
+                    winner,
+                    report,
+                    run,
+                })
             }
             // The machine completes only on `Event::Succeeded`, which comes with an answer.
-            (Outcome::Aborted(report) | Outcome::Completed(_, report), _) => Err(RunError::Aborted(report)),
-            (Outcome::Exhausted(summary, report), _) => Err(RunError::Exhausted(summary, report)),
-            (Outcome::Failed(attempt, report), _) => Err(RunError::Failed(attempt, report)),
+            (Outcome::Aborted(report) | Outcome::Completed(_, report), _) => {
+                Err(RunError::Aborted(Box::new(report)))
+            }
+            (Outcome::Exhausted(summary, report), _) => Err(RunError::Exhausted(summary, Box::new(report))),
+            (Outcome::Failed(attempt, report), _) => Err(RunError::Failed(attempt, Box::new(report))),
             (Outcome::Surfaced(attempt, report), _) => Err(match attempt.verdict.reason {
-                openclaw_classify::Reason::ContextOverflow => RunError::ContextOverflow(attempt, report),
-                _ => RunError::Surfaced(attempt, report),
+                openclaw_classify::Reason::ContextOverflow => {
+                    RunError::ContextOverflow(attempt, Box::new(report))
+                }
+                _ => RunError::Surfaced(attempt, Box::new(report)),
             }),
         }
     }
@@ -282,7 +326,11 @@ pub(crate) fn warn_lost(what: &'static str, error: &(dyn std::error::Error + 'st
         line.push_str(&cause.to_string());
         source = cause.source();
     }
-    tracing::error!(what, error = line.as_str(), "could not be written; the run goes on");
+    tracing::error!(
+        what,
+        error = line.as_str(),
+        "could not be written; the run goes on"
+    );
 }
 
 /// Takes back what a dropped run left behind.
@@ -303,7 +351,9 @@ impl<C: Clock, U: UsageStore, S: SessionStore> Drop for Undo<'_, C, U, S> {
             self.runner.sessions.enqueue_rollback(key, rollback, now);
         }
         if let Some((provider, holder)) = self.lease.take() {
-            self.runner.usage.enqueue(UsageChange::ProbeEnd { provider, holder }, now);
+            self.runner
+                .usage
+                .enqueue(UsageChange::ProbeEnd { provider, holder }, now);
         }
     }
 }

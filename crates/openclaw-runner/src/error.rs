@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use jiff::Timestamp;
 use openclaw_classify::{Failure, Reason, Verdict};
 
 use crate::decision::{Decision, RunEvent};
@@ -18,6 +19,9 @@ pub struct RunReport {
     pub attempts: Vec<AttemptRecord>,
     /// How often the upstream was called.
     pub calls: usize,
+    /// When the first of the chain's resting credentials is back, as of the end of the run; none when
+    /// nothing rests.
+    pub soonest_cooldown_expiry: Option<Timestamp>,
 }
 
 impl RunReport {
@@ -54,15 +58,15 @@ pub struct FailedAttempt {
 #[non_exhaustive]
 pub enum RunError {
     /// The caller cancelled; nobody's failure.
-    Aborted(RunReport),
+    Aborted(Box<RunReport>),
     /// The prompt does not fit; another model is not tried.
-    ContextOverflow(Box<FailedAttempt>, RunReport),
+    ContextOverflow(Box<FailedAttempt>, Box<RunReport>),
     /// Every candidate failed or rests.
-    Exhausted(FallbackSummaryError, RunReport),
+    Exhausted(FallbackSummaryError, Box<RunReport>),
     /// The only attempt failed, or the last one with an error nobody recognises (R-8.1, R-8.2, A2).
-    Failed(Box<FailedAttempt>, RunReport),
+    Failed(Box<FailedAttempt>, Box<RunReport>),
     /// A failure that every model would repeat: the request's shape, its content, our own machine (A1).
-    Surfaced(Box<FailedAttempt>, RunReport),
+    Surfaced(Box<FailedAttempt>, Box<RunReport>),
 }
 
 impl RunError {
@@ -80,7 +84,9 @@ impl RunError {
     /// The attempt whose failure is the answer; none for a summary or an abort.
     pub fn failed_attempt(&self) -> Option<&FailedAttempt> {
         match self {
-            Self::ContextOverflow(attempt, _) | Self::Failed(attempt, _) | Self::Surfaced(attempt, _) => Some(attempt),
+            Self::ContextOverflow(attempt, _) | Self::Failed(attempt, _) | Self::Surfaced(attempt, _) => {
+                Some(attempt)
+            }
             Self::Aborted(_) | Self::Exhausted(..) => None,
         }
     }

@@ -7,10 +7,14 @@ pub(crate) fn short_hash(text: &str) -> String {
     format!("sha256:{}", short_hex(text))
 }
 
-/// The first 12 hex digits of the trimmed text's SHA-256.
+/// The first 12 hex digits of the trimmed text's SHA-256, which are its first six bytes.
 pub(crate) fn short_hex(text: &str) -> String {
     let digest = Sha256::digest(text.trim().as_bytes());
-    digest.iter().take(6).map(|byte| format!("{byte:02x}")).collect()
+    let head = digest
+        .iter()
+        .take(8)
+        .fold(0_u64, |head, byte| head << 8 | u64::from(*byte));
+    format!("{:012x}", head >> 16)
 }
 
 #[cfg(test)]

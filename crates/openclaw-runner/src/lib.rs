@@ -1,8 +1,4 @@
-//! Runs one request over a chain of models and says what happened.
-//!
-//! [`machine`] decides, [`Runner`] executes: candidates in order, credentials in rotation, a gate in front of
-//! resting ones, marks in the usage store, the choice written to the session before it is attempted and taken
-//! back when it fails, and a record of every decision.
+#![doc = include_str!("../README.md")]
 
 mod attempt;
 mod clock;
@@ -23,7 +19,9 @@ mod user_text;
 pub use attempt::{Attempt, AttemptCall};
 pub use clock::{Clock, SystemClock};
 pub use committed::{CommittedRun, Completed};
-pub use decision::{Decision, DecisionKind, FallbackStep, RotationDecision, RotationKind, RunEvent, RunObserver, StepOutcome};
+pub use decision::{
+    Decision, DecisionKind, FallbackStep, RotationDecision, RotationKind, RunEvent, RunObserver, StepOutcome,
+};
 pub use driver::Runner;
 pub use error::{FailedAttempt, RunError, RunReport};
 pub use machine::Winner;

@@ -3,7 +3,10 @@
 //! [`Machine::next`] says what to do, [`Machine::on`] takes what came of it. The same machine serves live
 //! runs, tests with scripted outcomes and simulations.
 
-mod candidate;
+mod attempt;
+mod current;
+mod enter;
+mod failure;
 mod finish;
 mod record;
 
@@ -23,7 +26,7 @@ use crate::error::{FailedAttempt, RunReport};
 use crate::request::{RunPolicy, RunRequest};
 use crate::summary::{AttemptRecord, FallbackSummaryError};
 
-use candidate::Current;
+use current::{Current, Resting};
 
 /// One thing for the driver to do. Each is answered by one [`Event`].
 #[derive(Debug)]
@@ -39,7 +42,7 @@ pub enum Step {
     /// Write the choice to the session before it is attempted (S-3.1); answered by [`Event::Persisted`].
     Persist(Box<PersistFallback>),
     /// Take the choice back (S-4); answered by [`Event::Done`].
-    RollBack(Rollback),
+    RollBack(Box<Rollback>),
     /// Wait; answered by [`Event::Done`].
     Sleep(Duration),
 }
@@ -56,7 +59,7 @@ pub enum Event {
     /// The attempt failed.
     Failed(Box<Failure>),
     /// The session holds the choice, with the way back; none when nothing was written (S-3.6, S-3.7).
-    Persisted(Option<Rollback>),
+    Persisted(Option<Box<Rollback>>),
     /// The attempt can no longer be taken back.
     Succeeded,
 }
@@ -121,7 +124,7 @@ pub struct Machine {
     last_failed: Option<FailedAttempt>,
     used_slots: HashSet<ProviderId>,
     attempted_providers: HashSet<ProviderId>,
-    skipped: Vec<candidate::Resting>,
+    skipped: Vec<Resting>,
     last_resort_taken: bool,
     events: Vec<RunEvent>,
     calls: usize,
@@ -164,6 +167,10 @@ impl Machine {
     }
 
     /// The next thing to do. After [`Step::Finish`] it is not called again.
+    #[expect(
+        clippy::should_implement_trait,
+        reason = "a run is no iterator: each step wants an answer"
+    )]
     pub fn next(&mut self) -> Step {
         loop {
             if let Some(step) = self.pending.pop_front() {
@@ -220,6 +227,10 @@ impl Machine {
             events: self.events.clone(),
             attempts: self.attempts.iter().map(|(_, record)| record.clone()).collect(),
             calls: self.calls,
+            soonest_cooldown_expiry: self.soonest_expiry(),
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

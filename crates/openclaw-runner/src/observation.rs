@@ -1,7 +1,6 @@
 //! What a record may show of an error: previews, hashes, a fingerprint (R-12.3).
 
 use openclaw_classify::{Failure, Observed, observe, preview};
-use serde::Serialize;
 
 use crate::hash::short_hash;
 
@@ -13,29 +12,21 @@ const MESSAGE_PREVIEW: usize = 200;
 const FINGERPRINT_MESSAGE: usize = 8_000;
 
 /// The error part of a record. No member shows a secret or a request id.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ErrorFields {
     /// The whole text, redacted and clipped.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub error_preview: Option<String>,
     /// Hash of the unredacted text: equal errors have equal hashes.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub error_hash: Option<String>,
     /// Hash of status, type and message: equal for the same fault with another request id.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub error_fingerprint: Option<String>,
     /// The status of a structured answer.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub http_code: Option<String>,
     /// The provider's error type.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub provider_error_type: Option<String>,
     /// The provider's message, redacted and clipped.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub provider_error_message_preview: Option<String>,
     /// Hash of the provider's request id.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub request_id_hash: Option<String>,
 }
 
@@ -64,7 +55,9 @@ impl ErrorFields {
             error_preview: (!text.trim().is_empty()).then(|| hide(preview(text.trim(), ERROR_PREVIEW))),
             error_hash: (!text.trim().is_empty()).then(|| short_hash(text)),
             error_fingerprint: fingerprint(&seen),
-            http_code: structured(&seen).then(|| seen.status.map(|status| status.to_string())).flatten(),
+            http_code: structured(&seen)
+                .then(|| seen.status.map(|status| status.to_string()))
+                .flatten(),
             provider_error_type: seen.kind.clone().or_else(|| seen.code.clone()),
             provider_error_message_preview: seen
                 .message
@@ -76,7 +69,9 @@ impl ErrorFields {
 
     /// The best short text: the provider's own message, else the whole text.
     pub fn detail(&self) -> Option<&str> {
-        self.provider_error_message_preview.as_deref().or(self.error_preview.as_deref())
+        self.provider_error_message_preview
+            .as_deref()
+            .or(self.error_preview.as_deref())
     }
 }
 
@@ -89,8 +84,16 @@ fn fingerprint(seen: &Observed) -> Option<String> {
     if !structured(seen) {
         return None;
     }
-    let text = |value: Option<String>| value.map_or_else(|| "undefined".to_owned(), |text| serde_json::Value::from(text).to_string());
-    let message = seen.message.as_deref().map(|message| message.chars().take(FINGERPRINT_MESSAGE).collect());
+    let text = |value: Option<String>| {
+        value.map_or_else(
+            || "undefined".to_owned(),
+            |text| serde_json::Value::from(text).to_string(),
+        )
+    };
+    let message = seen
+        .message
+        .as_deref()
+        .map(|message| message.chars().take(FINGERPRINT_MESSAGE).collect());
     let kind = seen.kind.clone().or_else(|| seen.code.clone());
     let canonical = format!(
         r#"{{"httpCode":{},"message":{},"type":{}}}"#,

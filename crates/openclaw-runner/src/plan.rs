@@ -5,8 +5,8 @@ use openclaw_auth_store::{AuthSnapshot, explicit_order, rotation_order};
 use openclaw_chain::{Requested, Resolver, RunKind, Selection, SelectionFacts};
 use openclaw_ids::{AgentId, ModelRef, ProfileId, ProviderId, SessionKey};
 use openclaw_session::{
-    OrderOrigin, PinFacts, PrimaryProbe, ProfilePin, ProfileStanding, SessionAge, SessionEntry, StoredPin, TurnKind,
-    choose_pin, probe_due, without_auto_selection,
+    OrderOrigin, PinFacts, PrimaryProbe, ProfilePin, ProfileStanding, SessionAge, SessionEntry, StoredPin,
+    TurnKind, choose_pin, probe_due, without_auto_selection,
 };
 
 use crate::request::{PersistPolicy, RunPolicy, RunRequest, RunSession};
@@ -52,7 +52,13 @@ pub struct Plan {
 
 /// Plans a turn: who chose the model (S-2.1), whether the session's primary is due to be tried again (S-6.3),
 /// which candidates follow and which profile is preferred (S-5).
-pub fn plan(resolver: &Resolver, policy: &RunPolicy, snapshot: &AuthSnapshot, turn: Turn<'_>, now: Timestamp) -> Plan {
+pub fn plan(
+    resolver: &Resolver,
+    policy: &RunPolicy,
+    snapshot: &AuthSnapshot,
+    turn: Turn<'_>,
+    now: Timestamp,
+) -> Plan {
     let entry = turn.session.map(|session| session.entry);
     let default_provider = resolver.primary().provider().clone();
     let mut facts = SelectionFacts::new(turn.agent, turn.run);
@@ -61,21 +67,39 @@ pub fn plan(resolver: &Resolver, policy: &RunPolicy, snapshot: &AuthSnapshot, tu
     }
     let selection = resolver.select(&facts);
     let rights = turn.kind.rights();
-    let probe = entry.filter(|_| rights.probes_primary).and_then(|entry| probe_due(entry, &selection.primary, now));
-    let requested = probe.as_ref().map_or_else(|| selection.requested.clone(), |probe| Requested::from(probe.primary()));
+    let probe = entry
+        .filter(|_| rights.probes_primary)
+        .and_then(|entry| probe_due(entry, &selection.primary, now));
+    let requested = probe.as_ref().map_or_else(
+        || selection.requested.clone(),
+        |probe| Requested::from(probe.primary()),
+    );
     let chain = resolver.chain(&requested, selection.fallbacks.as_deref());
     let pinned = turn.session.and_then(|session| {
         let first = chain.first()?;
         Some(pin(policy, snapshot, session, first, probe.as_ref(), now))
     });
-    let pin_to_store = pinned.as_ref().filter(|_| probe.is_none()).and_then(|(_, stored)| stored.clone());
-    let persist = if rights.persists_fallback { PersistPolicy::BeforeAttempt } else { PersistPolicy::Never };
+    let pin_to_store = pinned
+        .as_ref()
+        .filter(|_| probe.is_none())
+        .and_then(|(_, stored)| stored.clone());
+    let persist = if rights.persists_fallback {
+        PersistPolicy::BeforeAttempt
+    } else {
+        PersistPolicy::Never
+    };
     let session = turn.session.map(|session| {
         let mut read = session.entry.selection();
         if let Some(stored) = &pin_to_store {
             read.pin = stored.clone();
         }
-        RunSession { key: session.key.clone(), id: session.entry.session_id.clone(), read, persist, probe }
+        RunSession {
+            key: session.key.clone(),
+            id: session.entry.session_id.clone(),
+            read,
+            persist,
+            probe,
+        }
     });
     let request = RunRequest {
         run_id: turn.run_id,
@@ -85,7 +109,11 @@ pub fn plan(resolver: &Resolver, policy: &RunPolicy, snapshot: &AuthSnapshot, tu
         chain,
         pin: pinned.and_then(|(pin, _)| pin),
     };
-    Plan { request, selection, pin_to_store }
+    Plan {
+        request,
+        selection,
+        pin_to_store,
+    }
 }
 
 /// The run's profile, and what the session remembers of it. A probe turn chooses without the automatic selection
@@ -104,7 +132,11 @@ fn pin(
     let standing = |id: &ProfileId| standing(policy, snapshot, provider, id, now);
     let facts = PinFacts {
         order: &order,
-        origin: if explicit { OrderOrigin::Explicit } else { OrderOrigin::Derived },
+        origin: if explicit {
+            OrderOrigin::Explicit
+        } else {
+            OrderOrigin::Derived
+        },
         standing: &standing,
         session: session.age,
     };
@@ -115,7 +147,13 @@ fn pin(
     (decision.run, decision.stored)
 }
 
-fn standing(policy: &RunPolicy, snapshot: &AuthSnapshot, provider: &ProviderId, id: &ProfileId, now: Timestamp) -> ProfileStanding {
+fn standing(
+    policy: &RunPolicy,
+    snapshot: &AuthSnapshot,
+    provider: &ProviderId,
+    id: &ProfileId,
+    now: Timestamp,
+) -> ProfileStanding {
     match snapshot.credential(id) {
         None => ProfileStanding::Missing,
         Some(credential) if !policy.aliases.share_credentials(credential.provider(), provider) => {

@@ -80,7 +80,11 @@ pub(crate) fn rotation(reason: Reason) -> Rotation {
 /// Whether a failed probe uses up the provider's slot for this run (R-4.5c).
 pub(crate) fn consumes_slot(reason: Reason) -> bool {
     match reason {
-        Reason::Auth | Reason::AuthPermanent | Reason::Format | Reason::ModelNotFound | Reason::SessionExpired => false,
+        Reason::Auth
+        | Reason::AuthPermanent
+        | Reason::Format
+        | Reason::ModelNotFound
+        | Reason::SessionExpired => false,
         Reason::Aborted
         | Reason::Billing
         | Reason::ContentPolicy
@@ -106,3 +110,6 @@ pub(crate) fn is_unrecognised(reason: Reason) -> bool {
 pub(crate) fn is_auth(reason: Reason) -> bool {
     matches!(reason, Reason::Auth | Reason::AuthPermanent)
 }
+
+#[cfg(test)]
+mod tests;

@@ -74,6 +74,9 @@ pub struct RunSettings {
 
 impl Default for RunSettings {
     fn default() -> Self {
-        Self { inline_wait: Duration::from_secs(5), advance_on_format: false }
+        Self {
+            inline_wait: Duration::from_secs(5),
+            advance_on_format: false,
+        }
     }
 }

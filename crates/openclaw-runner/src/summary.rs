@@ -115,7 +115,9 @@ pub struct FallbackSummaryError {
 impl FallbackSummaryError {
     /// The reasons of all attempts, in order; a missing one counts as `unknown`.
     pub fn reasons(&self) -> impl Iterator<Item = Reason> {
-        self.attempts.iter().map(|attempt| attempt.reason.unwrap_or(Reason::Unknown))
+        self.attempts
+            .iter()
+            .map(|attempt| attempt.reason.unwrap_or(Reason::Unknown))
     }
 }
 
@@ -133,7 +135,10 @@ impl fmt::Display for FallbackSummaryError {
         }
         match self.reauthenticate.as_ref().and_then(shell_quoted) {
             Some(provider) => {
-                write!(f, ". Re-authenticate with: openclaw models auth login --provider {provider} --force")
+                write!(
+                    f,
+                    ". Re-authenticate with: openclaw models auth login --provider {provider} --force"
+                )
             }
             None => Ok(()),
         }
@@ -148,3 +153,6 @@ fn shell_quoted(provider: &ProviderId) -> Option<String> {
     }
     Some(format!("'{}'", text.replace('\'', r"'\''")))
 }
+
+#[cfg(test)]
+mod tests;

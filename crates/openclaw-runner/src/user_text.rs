@@ -11,7 +11,8 @@ use crate::summary::{AttemptRecord, FallbackSummaryError};
 /// Longest error of one line in a mixed list, in UTF-16 units.
 const LINE: usize = 160;
 
-const OVERFLOW: &str = "⚠️ Context overflow — prompt too large for this model. Try a shorter message or a larger-context model.";
+const OVERFLOW: &str =
+    "⚠️ Context overflow — prompt too large for this model. Try a shorter message or a larger-context model.";
 const RATE_LIMITED: &str = "⚠️ All models are temporarily rate-limited. Please try again in a few minutes.";
 const GENERIC: &str = "⚠️ Something went wrong while processing your request. Please try again, or use /new to start a fresh session.";
 
@@ -32,7 +33,9 @@ impl RunError {
             Self::Aborted(_) => String::new(),
             Self::ContextOverflow(..) => OVERFLOW.to_owned(),
             Self::Exhausted(summary, _) => exhausted(summary, now),
-            Self::Failed(attempt, _) | Self::Surfaced(attempt, _) => single(attempt, now),
+            Self::Failed(attempt, report) | Self::Surfaced(attempt, report) => {
+                single(attempt, report.soonest_cooldown_expiry, now)
+            }
         }
     }
 }
@@ -75,12 +78,12 @@ fn exhausted(summary: &FallbackSummaryError, now: Timestamp) -> String {
     }
 }
 
-fn single(attempt: &FailedAttempt, now: Timestamp) -> String {
+fn single(attempt: &FailedAttempt, soonest: Option<Timestamp>, now: Timestamp) -> String {
     let record = std::slice::from_ref(&attempt.record);
     match family([attempt.verdict.reason]) {
         Family::Auth => re_authenticate(record),
         Family::Billing => billing(record),
-        Family::Capacity => rate_limited(attempt.verdict.hint.as_ref().filter(|hint| hint.credible).map(|hint| hint.at), now),
+        Family::Capacity => rate_limited(soonest, now),
         Family::Mixed => listed(record),
     }
 }
@@ -95,7 +98,10 @@ fn rate_limited(soonest: Option<Timestamp>, now: Timestamp) -> String {
     if seconds <= 60 {
         format!("⚠️ Rate-limited — ready in ~{seconds}s. Please wait a moment.")
     } else {
-        format!("⚠️ Rate-limited — ready in ~{} min. Please try again shortly.", divide_up(seconds, 60))
+        format!(
+            "⚠️ Rate-limited — ready in ~{} min. Please try again shortly.",
+            divide_up(seconds, 60)
+        )
     }
 }
 
@@ -134,10 +140,17 @@ fn providers(attempts: &[AttemptRecord]) -> String {
 fn listed(attempts: &[AttemptRecord]) -> String {
     let mut text = GENERIC.to_owned();
     for attempt in attempts {
-        let reason = attempt.reason.unwrap_or(Reason::Unknown).as_str().replace('_', " ");
+        let reason = attempt
+            .reason
+            .unwrap_or(Reason::Unknown)
+            .as_str()
+            .replace('_', " ");
         let error = preview(&attempt.error, LINE);
         // Writing to a String cannot fail.
         let _ = write!(text, "\n• {}: {reason} — {error}", attempt.candidate);
     }
     text
 }
+
+#[cfg(test)]
+mod tests;

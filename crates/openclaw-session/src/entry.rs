@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::lenient;
-use crate::selection::{OverrideSource, ProfilePin, Route, SelectionSnapshot, StoredPin};
+use crate::selection::{OverrideSource, PinSource, ProfilePin, Route, SelectionSnapshot, StoredPin};
 
 /// What is stored for one session key. The JSON names are those of S-1.1; members this crate does not know
 /// are kept and written back.
@@ -151,6 +151,9 @@ pub struct Failover {
     /// When the primary was last probed, by its display form, in Unix milliseconds (S6).
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) probes: BTreeMap<String, i64>,
+    /// A person's profile pin that waits until the fallback that displaced it is over (R5).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) parked_pin: Option<StoredPin>,
     /// How many fallback notices this session key had; makes their ids stable (S4).
     #[serde(skip_serializing_if = "lenient::is_zero")]
     pub(crate) notices: u64,
@@ -212,6 +215,20 @@ impl SessionEntry {
             route: self.route.clone(),
             pin: self.pin.clone(),
         }
+    }
+
+    /// Gives a parked pin its place back, unless a person pinned another profile meanwhile (R5).
+    pub(crate) fn unpark_pin(&mut self) {
+        let parked = self.failover.parked_pin.take();
+        if !self.is_pinned_by_user() {
+            self.pin = parked.unwrap_or_else(|| self.pin.clone());
+        }
+    }
+
+    /// Whether a person pinned the auth profile.
+    pub(crate) fn is_pinned_by_user(&self) -> bool {
+        self.profile_pin()
+            .is_some_and(|pin| pin.source == PinSource::User)
     }
 
     /// Records activity; never moves backwards (S-1.1).

@@ -54,7 +54,8 @@ pub enum SkipCause {
 
 /// Tests, snapshots and writes in one step, for use inside one compare-and-set on the stored entry (S-3, S-3.10, S1).
 ///
-/// Only the selection group and `updatedAt` change (S-3.8). A successful attempt leaves the result in place (S-3.9).
+/// Only the selection group and `updatedAt` change (S-3.8); a person's profile pin that does not fit the candidate is
+/// parked until the fallback is over, for it is strict as long as its session lasts (R5). A successful attempt leaves the result in place (S-3.9).
 pub fn persist_fallback(
     entry: &SessionEntry,
     change: &PersistFallback,
@@ -63,9 +64,12 @@ pub fn persist_fallback(
     match written(entry, change) {
         Err(cause) => (None, Persisted::Skipped(cause)),
         Ok(written) => {
-            let rollback = Rollback::new(change.session_id.clone(), written, entry.selection());
+            let rollback = Rollback::new(entry, written);
             let mut next = entry.clone();
             next.restore(rollback.written().clone());
+            if entry.is_pinned_by_user() && next.pin != entry.pin {
+                next.failover.parked_pin = Some(entry.pin.clone());
+            }
             next.touch(now);
             (Some(next), Persisted::Written(rollback))
         }

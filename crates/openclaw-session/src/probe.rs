@@ -105,7 +105,7 @@ fn is_recent(mark: i64, now: Timestamp) -> bool {
 /// Clears the automatic selection after the primary answered well, when the entry is still exactly what the probe
 /// was planned on (S-6.7); `None` leaves a newer choice alone (hazard 4).
 ///
-/// An automatic profile pin and the notice group go too. The previous notice group must be read before, in the same
+/// An automatic profile pin and the notice group go too; a person's pin that the fallback displaced comes back (R5). The previous notice group must be read before, in the same
 /// fold, to tell people ([`record_notice`](crate::record_notice), S4).
 pub fn clear_after_probe(entry: &SessionEntry, probe: &PrimaryProbe, now: Timestamp) -> Option<SessionEntry> {
     if !probe.matches(entry) {
@@ -120,8 +120,14 @@ pub fn clear_after_probe(entry: &SessionEntry, probe: &PrimaryProbe, now: Timest
 /// A copy of the entry without its automatic selection: what the pin of a probe turn is chosen on (S-5.1c).
 #[must_use]
 pub fn without_auto_selection(entry: &SessionEntry) -> SessionEntry {
-    let mut next = entry.clone();
+    let mut next = without_auto_pin(entry);
     next.route = Route::default();
+    next.unpark_pin();
+    next
+}
+
+fn without_auto_pin(entry: &SessionEntry) -> SessionEntry {
+    let mut next = entry.clone();
     let pin_is_auto = entry.pin.source == Some(PinSource::Auto)
         || (entry.pin.source.is_none() && entry.pin.compaction_count.is_some());
     if pin_is_auto {
@@ -146,7 +152,7 @@ pub fn settle_failed_probe(
     let mut next = if winner.provider() == probe.fallback.provider() {
         entry.clone()
     } else {
-        without_auto_selection(entry)
+        without_auto_pin(entry)
     };
     next.route = Route::fallback(winner, &probe.primary);
     if next == *entry {

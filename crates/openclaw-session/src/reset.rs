@@ -41,6 +41,7 @@ pub fn reset(entry: &SessionEntry, session_id: SessionId, kind: &Reset, now: Tim
         Route::default()
     };
     next.notice = NoticeState::default();
+    next.unpark_pin();
     next.failover.pending_notice = None;
     next.live_model_switch_pending = false;
     match kind {
@@ -53,7 +54,7 @@ pub fn reset(entry: &SessionEntry, session_id: SessionId, kind: &Reset, now: Tim
             }
         }
         Reset::Call { selection } => {
-            next.pin = StoredPin::from(entry.profile_pin().filter(|pin| pin.source == PinSource::User));
+            next.pin = StoredPin::from(next.profile_pin().filter(|pin| pin.source == PinSource::User));
             next.runtime.model_provider = Some(selection.provider().clone());
             next.runtime.model = Some(selection.model().clone());
         }

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use openclaw_ids::SessionId;
 
 use crate::entry::SessionEntry;
-use crate::selection::SelectionSnapshot;
+use crate::selection::{SelectionSnapshot, StoredPin};
 
 /// What is needed to undo one write of [`persist_fallback`](crate::persist_fallback); used at most once (S-4.1).
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -12,14 +12,17 @@ pub struct Rollback {
     session_id: SessionId,
     written: SelectionSnapshot,
     before: SelectionSnapshot,
+    parked_before: Option<StoredPin>,
 }
 
 impl Rollback {
-    pub(crate) fn new(session_id: SessionId, written: SelectionSnapshot, before: SelectionSnapshot) -> Self {
+    /// How to get from an entry with `written` in it back to `before`.
+    pub(crate) fn new(before: &SessionEntry, written: SelectionSnapshot) -> Self {
         Self {
-            session_id,
+            session_id: before.session_id.clone(),
             written,
-            before,
+            before: before.selection(),
+            parked_before: before.failover.parked_pin.clone(),
         }
     }
 
@@ -62,16 +65,17 @@ pub fn roll_back(entry: &SessionEntry, rollback: &Rollback, now: Timestamp) -> O
     if entry.session_id != rollback.session_id || entry.route != rollback.written.route {
         return None;
     }
-    let mut selection = entry.selection();
-    selection.route = rollback.before.route.clone();
+    let mut next = entry.clone();
+    next.route = rollback.before.route.clone();
     if entry.pin == rollback.written.pin {
-        selection.pin = rollback.before.pin.clone();
+        next.pin = rollback.before.pin.clone();
+        next.failover.parked_pin.clone_from(&rollback.parked_before);
+    } else {
+        next.unpark_pin();
     }
-    if selection == entry.selection() {
+    if next == *entry {
         return None;
     }
-    let mut next = entry.clone();
-    next.restore(selection);
     next.touch(now);
     Some(next)
 }

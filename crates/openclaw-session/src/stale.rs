@@ -37,7 +37,8 @@ fn stands_in_for(entry: &SessionEntry, resolve: &dyn Fn(&str) -> Option<ModelRef
     }
 }
 
-/// Removes a stale override; the turn runs on `primary` (S-7.3). The auth pin stays; what the last answer came from
+/// Removes a stale override; the turn runs on `primary` (S-7.3). The auth pin stays, or is the one
+/// that a person took before the fallback; what the last answer came from
 /// goes when it was another model.
 pub fn drop_stale_override(entry: &SessionEntry, primary: &ModelRef, now: Timestamp) -> SessionEntry {
     let mut next = drop_override(entry, now);
@@ -53,6 +54,7 @@ pub fn drop_stale_override(entry: &SessionEntry, primary: &ModelRef, now: Timest
 pub fn drop_override(entry: &SessionEntry, now: Timestamp) -> SessionEntry {
     let mut next = entry.clone();
     next.route = Route::default();
+    next.unpark_pin();
     next.notice = NoticeState::default();
     next.touch(now);
     next

@@ -2,6 +2,8 @@
 
 use std::future::Future;
 use std::path::PathBuf;
+#[cfg(feature = "sqlite")]
+use std::sync::Arc;
 
 use jiff::Timestamp;
 use openclaw_ids::SessionKey;
@@ -11,7 +13,7 @@ use crate::rollback::Rollback;
 
 /// How often an entry was written; the expectation of a compare-and-set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Revision(u64);
+pub struct Revision(i64);
 
 impl Revision {
     /// The entry must not exist yet.
@@ -21,6 +23,16 @@ impl Revision {
     #[must_use]
     pub fn next(self) -> Self {
         Self(self.0.saturating_add(1))
+    }
+
+    #[cfg(feature = "sqlite")]
+    pub(crate) fn stored(number: i64) -> Self {
+        Self(number)
+    }
+
+    #[cfg(feature = "sqlite")]
+    pub(crate) fn number(self) -> i64 {
+        self.0
     }
 }
 
@@ -86,7 +98,7 @@ pub enum StoreError {
         /// The file.
         path: PathBuf,
         /// What SQLite says.
-        source: rusqlite::Error,
+        source: Arc<rusqlite::Error>,
     },
     /// SQLite failed for another reason.
     #[cfg(feature = "sqlite")]
@@ -95,7 +107,7 @@ pub enum StoreError {
         /// The file.
         path: PathBuf,
         /// What SQLite says.
-        source: rusqlite::Error,
+        source: Arc<rusqlite::Error>,
     },
 }
 

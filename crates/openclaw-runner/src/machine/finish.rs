@@ -37,14 +37,20 @@ impl Machine {
         }
         self.skipped
             .iter()
-            .filter(|resting| !self.attempted_providers.contains(self.request.chain[resting.index].provider()))
+            .filter(|resting| {
+                !self
+                    .attempted_providers
+                    .contains(self.request.chain[resting.index].provider())
+            })
             .min_by_key(|resting| (resting.soonest.unwrap_or(Timestamp::MAX), resting.index))
             .map(|resting| resting.index)
     }
 
     /// A2: a single failed attempt, or a last one that nobody recognises, is returned as itself.
     fn failure_is_the_answer(&self) -> bool {
-        let Some(last) = &self.last_failed else { return false };
+        let Some(last) = &self.last_failed else {
+            return false;
+        };
         if self.attempts.len() <= 1 {
             return true;
         }
@@ -58,21 +64,35 @@ impl Machine {
     /// The summary over everything that was tried or skipped.
     pub(super) fn exhausted(&mut self) -> Outcome {
         let report = self.report();
-        let last = self.last_failed.as_ref().filter(|last| is_auth(last.verdict.reason));
+        let last = self
+            .last_failed
+            .as_ref()
+            .filter(|last| is_auth(last.verdict.reason));
         let summary = FallbackSummaryError {
             attempts: report.attempts.clone(),
-            soonest_cooldown_expiry: self.soonest_expiry(),
+            soonest_cooldown_expiry: report.soonest_cooldown_expiry,
             reauthenticate: last.map(|last| last.record.candidate.provider().clone()),
         };
         Outcome::Exhausted(summary, report)
     }
 
     /// the minimum over every candidate of the chain, also those never reached.
-    fn soonest_expiry(&self) -> Option<Timestamp> {
+    pub(super) fn soonest_expiry(&self) -> Option<Timestamp> {
         let policy = &self.policy;
         let expiry = |candidate: &openclaw_ids::ModelRef| {
-            let order = rotation_order(&self.snapshot, &policy.auth, &policy.aliases, candidate.provider(), None, self.now);
-            soonest_expiry(order.iter().map(|id| self.snapshot.usage(id)), Some(candidate.model()), self.now)
+            let order = rotation_order(
+                &self.snapshot,
+                &policy.auth,
+                &policy.aliases,
+                candidate.provider(),
+                None,
+                self.now,
+            );
+            soonest_expiry(
+                order.iter().map(|id| self.snapshot.usage(id)),
+                Some(candidate.model()),
+                self.now,
+            )
         };
         self.request.chain.iter().filter_map(expiry).min()
     }

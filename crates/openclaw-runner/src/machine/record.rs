@@ -1,8 +1,10 @@
 //! Writes the records of a run as it goes.
 
 use super::Machine;
-use super::candidate::Probing;
-use crate::decision::{Decision, DecisionKind, FallbackStep, RotationDecision, RotationKind, RunEvent, StepOutcome};
+use super::current::Probing;
+use crate::decision::{
+    Decision, DecisionKind, FallbackStep, RotationDecision, RotationKind, RunEvent, StepOutcome,
+};
 use crate::hash::short_hex;
 use crate::observation::ErrorFields;
 use crate::summary::AttemptRecord;
@@ -50,13 +52,17 @@ impl Machine {
 
     pub(super) fn record_rotation(&mut self, kind: RotationKind) {
         let Some(current) = &self.current else { return };
-        let Some(last) = current.last_failure() else { return };
+        let Some(last) = current.last_failure() else {
+            return;
+        };
         self.events.push(RunEvent::Rotation(Box::new(RotationDecision {
             run_id: self.request.run_id.clone(),
             kind,
             reason: last.verdict.reason,
             candidate: last.record.candidate.clone(),
-            profile_hash: current.profile().map_or_else(|| "-".to_owned(), |id| short_hex(id.as_str())),
+            profile_hash: current
+                .profile()
+                .map_or_else(|| "-".to_owned(), |id| short_hex(id.as_str())),
             status: last.record.status,
             error: last.record.fields.clone(),
         })));
@@ -67,17 +73,21 @@ impl Machine {
         let mut decision = self.decision(kind, index);
         let next = self.next_candidate(index);
         decision.reason = record.reason;
-        decision.rule = record.rule.clone();
+        decision.rule.clone_from(&record.rule);
         decision.status = record.status;
-        decision.code = record.code.clone();
-        decision.error = record.fields.clone();
+        decision.code.clone_from(&record.code);
+        decision.error.clone_from(&record.fields);
         decision.step = Some(FallbackStep {
             from_model: record.candidate.clone(),
             to_model: next.clone(),
             from_failure_reason: decision.reason,
             from_failure_detail: record.fields.detail().map(str::to_owned),
             chain_position: index + 1,
-            final_outcome: if next.is_some() { StepOutcome::NextFallback } else { StepOutcome::ChainExhausted },
+            final_outcome: if next.is_some() {
+                StepOutcome::NextFallback
+            } else {
+                StepOutcome::ChainExhausted
+            },
         });
         decision.next_candidate = next;
         decision

@@ -10,7 +10,9 @@ use openclaw_auth_store::{AuthSnapshot, Credential, MemoryAuthStore, UsageStore}
 use openclaw_chain::{Requested, Resolver};
 use openclaw_classify::Failure;
 use openclaw_ids::{AuthAliases, ModelRef, SessionKey};
-use openclaw_runner::{Attempt, AttemptCall, PersistPolicy, RunPolicy, RunRequest, RunSession, RunSettings, Runner};
+use openclaw_runner::{
+    Attempt, AttemptCall, PersistPolicy, RunPolicy, RunRequest, RunSession, RunSettings, Runner,
+};
 use openclaw_session::{MemorySessionStore, Revision, SessionEntry, SessionStore};
 use serde_json::json;
 
@@ -31,7 +33,11 @@ impl Attempt for Yielding {
         }
         if call.position == 1 {
             let provider = Some(call.candidate.provider().clone());
-            return Err(Failure { provider, status: Some(503), ..Failure::default() });
+            return Err(Failure {
+                provider,
+                status: Some(503),
+                ..Failure::default()
+            });
         }
         Ok(())
     }
@@ -75,14 +81,23 @@ async fn drop_after(polls: usize) -> bool {
     for id in ["anthropic:a", "openai:a"] {
         let provider = id.split(':').next().unwrap();
         let entry = json!({ "type": "api_key", "provider": provider, "key": "sk-test" });
-        snapshot.profiles.insert(id.parse().unwrap(), Credential::from_json(&entry).unwrap());
+        snapshot
+            .profiles
+            .insert(id.parse().unwrap(), Credential::from_json(&entry).unwrap());
     }
-    let policy = Arc::new(RunPolicy { aliases: AuthAliases::default(), settings: RunSettings::default(), ..RunPolicy::default() });
+    let policy = Arc::new(RunPolicy {
+        aliases: AuthAliases::default(),
+        settings: RunSettings::default(),
+        ..RunPolicy::default()
+    });
     let usage = Arc::new(MemoryAuthStore::new(snapshot, policy.auth.cooldowns.clone()));
     let sessions = Arc::new(MemorySessionStore::default());
     let key: SessionKey = "agent:main:main".parse().unwrap();
     let entry = SessionEntry::new("session-1".parse().unwrap(), start);
-    sessions.compare_and_set(&key, Revision::NONE, entry.clone()).await.unwrap();
+    sessions
+        .compare_and_set(&key, Revision::NONE, entry.clone())
+        .await
+        .unwrap();
     let config = json!({ "agents": { "defaults": { "model": { "primary": "anthropic/claude", "fallbacks": ["openai/gpt"] } } } });
     let resolver = Resolver::new(&serde_json::from_value(config).unwrap());
     let requested = Requested::default();
@@ -100,17 +115,31 @@ async fn drop_after(polls: usize) -> bool {
         requested,
         pin: None,
     };
-    let runner = Runner::new(Arc::new(PausedClock::new(start)), Arc::clone(&usage), Arc::clone(&sessions), policy);
+    let runner = Runner::new(
+        Arc::new(PausedClock::new(start)),
+        Arc::clone(&usage),
+        Arc::clone(&sessions),
+        policy,
+    );
     let done = poll_at_most(runner.run(request, &Yielding { waits: 2 }), polls).await;
     let stored = sessions.load(&key).await.unwrap().unwrap().entry;
     if done {
-        assert_eq!(stored.override_ref(&"anthropic".parse().unwrap()), Some("openai/gpt".parse::<ModelRef>().unwrap()));
+        assert_eq!(
+            stored.override_ref(&"anthropic".parse().unwrap()),
+            Some("openai/gpt".parse::<ModelRef>().unwrap())
+        );
     } else {
         assert_eq!(stored.selection(), entry.selection(), "after {polls} polls");
     }
     let now = usage.snapshot();
-    assert!(now.probes.values().all(|probe| probe.lease.is_none()), "a lease is left after {polls} polls");
-    assert!(now.usage(&"openai:a".parse().unwrap()).windows.is_empty(), "the healthy key is marked after {polls} polls");
+    assert!(
+        now.probes.values().all(|probe| probe.lease.is_none()),
+        "a lease is left after {polls} polls"
+    );
+    assert!(
+        now.usage(&"openai:a".parse().unwrap()).windows.is_empty(),
+        "the healthy key is marked after {polls} polls"
+    );
     done
 }
 
@@ -120,8 +149,16 @@ async fn a_run_is_send() {
     fn is_send<T: Send>(_: &T) {}
     let start = Timestamp::from_second(START).unwrap();
     let policy = Arc::new(RunPolicy::default());
-    let usage = Arc::new(MemoryAuthStore::new(AuthSnapshot::default(), policy.auth.cooldowns.clone()));
-    let runner = Runner::new(Arc::new(PausedClock::new(start)), usage, Arc::new(MemorySessionStore::default()), policy);
+    let usage = Arc::new(MemoryAuthStore::new(
+        AuthSnapshot::default(),
+        policy.auth.cooldowns.clone(),
+    ));
+    let runner = Runner::new(
+        Arc::new(PausedClock::new(start)),
+        usage,
+        Arc::new(MemorySessionStore::default()),
+        policy,
+    );
     let request = RunRequest {
         run_id: "run-1".to_owned(),
         session: None,

@@ -4,17 +4,20 @@ use jiff::{SignedDuration, Timestamp};
 use openclaw_runner::Clock;
 
 /// Starts at a fixed instant and moves with tokio's.
-pub struct PausedClock {
+pub(crate) struct PausedClock {
     start: Timestamp,
     origin: tokio::time::Instant,
 }
 
 impl PausedClock {
-    pub fn new(start: Timestamp) -> Self {
-        Self { start, origin: tokio::time::Instant::now() }
+    pub(crate) fn new(start: Timestamp) -> Self {
+        Self {
+            start,
+            origin: tokio::time::Instant::now(),
+        }
     }
 
-    pub fn start(&self) -> Timestamp {
+    pub(crate) fn start(&self) -> Timestamp {
         self.start
     }
 }

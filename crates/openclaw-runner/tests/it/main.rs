@@ -1,5 +1,7 @@
 //! Whole runs: machine, driver and stores together, with scripted attempts and paused time.
 
+#![expect(clippy::unwrap_used, reason = "a test says what is wrong by panicking")]
+
 mod cancel;
 mod clock;
 mod report;

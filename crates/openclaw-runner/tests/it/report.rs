@@ -7,24 +7,27 @@ use openclaw_auth_store::AuthSnapshot;
 use openclaw_runner::{RunError, RunEvent, RunReport, Winner};
 use openclaw_session::SessionEntry;
 
-pub struct Report {
+pub(crate) struct Report {
     text: String,
     start: Timestamp,
 }
 
 impl Report {
-    pub fn new(title: &str, rules: &[String], start: Timestamp) -> Self {
-        Self { text: format!("{title}\nrules: {}\n", rules.join(", ")), start }
+    pub(crate) fn new(title: &str, rules: &[String], start: Timestamp) -> Self {
+        Self {
+            text: format!("{title}\nrules: {}\n", rules.join(", ")),
+            start,
+        }
     }
 
-    pub fn run(&mut self, number: usize, now: Timestamp, source: &str, chain: &str) {
+    pub(crate) fn run(&mut self, number: usize, now: Timestamp, source: &str, chain: &str) {
         let at = self.offset(now);
         self.line("", &format!("\n== run {number}, {at}"));
         self.line("", &format!("chosen by: {source}"));
         self.line("", &format!("chain: {chain}"));
     }
 
-    pub fn list(&mut self, title: &str, items: &[String]) {
+    pub(crate) fn list(&mut self, title: &str, items: &[String]) {
         if items.is_empty() {
             return self.line("", &format!("{title}: none"));
         }
@@ -34,12 +37,15 @@ impl Report {
         }
     }
 
-    pub fn answered(&mut self, winner: &Winner) {
-        let profile = winner.profile.as_ref().map_or("no profile", |profile| profile.as_str());
+    pub(crate) fn answered(&mut self, winner: &Winner) {
+        let profile = winner
+            .profile
+            .as_ref()
+            .map_or("no profile", |profile| profile.as_str());
         self.line("", &format!("answered by: {} @{profile}", winner.candidate));
     }
 
-    pub fn failed(&mut self, error: &RunError, now: Timestamp) {
+    pub(crate) fn failed(&mut self, error: &RunError, now: Timestamp) {
         let kind = match error {
             RunError::Aborted(_) => "aborted",
             RunError::ContextOverflow(..) => "context overflow",
@@ -50,14 +56,16 @@ impl Report {
         };
         self.line("", &format!("{kind}: {error}"));
         if let RunError::Exhausted(summary, _) = error {
-            let soonest = summary.soonest_cooldown_expiry.map_or_else(|| "none".to_owned(), |at| self.offset(at));
+            let soonest = summary
+                .soonest_cooldown_expiry
+                .map_or_else(|| "none".to_owned(), |at| self.offset(at));
             self.line("", &format!("soonest expiry: {soonest}"));
         }
         let text = error.user_text(now);
         self.list("user text", &text.lines().map(str::to_owned).collect::<Vec<_>>());
     }
 
-    pub fn records(&mut self, report: &RunReport) {
+    pub(crate) fn records(&mut self, report: &RunReport) {
         let lines: Vec<String> = report
             .events
             .iter()
@@ -70,34 +78,41 @@ impl Report {
     }
 
     /// Every window that is active, with its step.
-    pub fn windows(&mut self, snapshot: &AuthSnapshot, now: Timestamp) {
+    pub(crate) fn windows(&mut self, snapshot: &AuthSnapshot, now: Timestamp) {
         let mut lines = Vec::new();
         for id in snapshot.profiles.keys() {
             for (lane, window) in &snapshot.usage(id).windows {
                 if window.is_active(now) {
                     let until = self.offset(window.until);
-                    lines.push(format!("{id} {lane}: {} until {until}, step {}", window.reason, window.steps));
+                    lines.push(format!(
+                        "{id} {lane}: {} until {until}, step {}",
+                        window.reason, window.steps
+                    ));
                 }
             }
         }
         for (key, window) in &snapshot.endpoints {
             if window.is_active(now) {
-                lines.push(format!("endpoint {}: until {}", key.base_url, self.offset(window.until)));
+                lines.push(format!(
+                    "endpoint {}: until {}",
+                    key.base_url,
+                    self.offset(window.until)
+                ));
             }
         }
         self.list("resting", &lines);
     }
 
-    pub fn session(&mut self, entry: &SessionEntry) {
+    pub(crate) fn session(&mut self, entry: &SessionEntry) {
         let mut json = serde_json::to_value(entry).unwrap();
         let members = json.as_object_mut().unwrap();
         for clock in ["sessionId", "updatedAt"] {
-            members.remove(clock);
+            members.shift_remove(clock);
         }
         self.line("", &format!("session: {json}"));
     }
 
-    pub fn finish(self) -> String {
+    pub(crate) fn finish(self) -> String {
         self.text
     }
 

@@ -13,27 +13,27 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 /// 2026-03-01T12:00:00Z, when every scenario starts.
-pub const START: i64 = 1_772_366_400;
+pub(crate) const START: i64 = 1_772_366_400;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Scenario {
+pub(crate) struct Scenario {
     /// One sentence for people; the title of the snapshot.
-    pub about: String,
+    pub(crate) about: String,
     /// The rules it shows.
-    pub rules: Vec<String>,
+    pub(crate) rules: Vec<String>,
     /// An OpenClaw configuration.
-    pub config: Value,
+    pub(crate) config: Value,
     /// `profiles`, and `order` or `usageStats` as they would be stored.
-    pub store: Store,
+    pub(crate) store: Store,
     /// The session's entry; absent for stateless runs.
-    pub session: Option<Map<String, Value>>,
-    pub runs: Vec<Run>,
+    pub(crate) session: Option<Map<String, Value>>,
+    pub(crate) runs: Vec<Run>,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct Store {
+pub(crate) struct Store {
     profiles: Map<String, Value>,
     #[serde(default)]
     order: HashMap<String, Vec<String>>,
@@ -43,45 +43,52 @@ pub struct Store {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Run {
+pub(crate) struct Run {
     /// How long after the run before, as `31s`, `5m` or `250ms`.
     after: Option<String>,
     /// A model for this run alone.
-    pub model: Option<String>,
+    pub(crate) model: Option<String>,
     /// Outcomes per model, or per model and profile.
-    pub script: HashMap<String, Vec<Value>>,
+    pub(crate) script: HashMap<String, Vec<Value>>,
 }
 
 impl Scenario {
-    pub fn read(path: &Path) -> Self {
+    pub(crate) fn read(path: &Path) -> Self {
         let text = std::fs::read_to_string(path).unwrap();
         json5::from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
     }
 
-    pub fn chain_config(&self) -> ChainConfig {
+    pub(crate) fn chain_config(&self) -> ChainConfig {
         serde_json::from_value(self.config.clone()).unwrap()
     }
 
-    pub fn auth_config(&self) -> AuthConfig {
-        self.config.get("auth").map_or_else(AuthConfig::default, |auth| serde_json::from_value(auth.clone()).unwrap())
+    pub(crate) fn auth_config(&self) -> AuthConfig {
+        self.config.get("auth").map_or_else(AuthConfig::default, |auth| {
+            serde_json::from_value(auth.clone()).unwrap()
+        })
     }
 
     /// The endpoints of the providers whose address is configured.
-    pub fn endpoints(&self) -> Vec<EndpointKey> {
+    pub(crate) fn endpoints(&self) -> Vec<EndpointKey> {
         let config = self.chain_config();
         let providers = config.models.providers.iter();
         providers
             .filter_map(|(id, provider)| {
-                Some(EndpointKey { provider: id.parse().unwrap(), base_url: provider.base_url.clone()? })
+                Some(EndpointKey {
+                    provider: id.parse().unwrap(),
+                    base_url: provider.base_url.clone()?,
+                })
             })
             .collect()
     }
 
-    pub fn snapshot(&self) -> AuthSnapshot {
+    pub(crate) fn snapshot(&self) -> AuthSnapshot {
         let now = Timestamp::from_second(START).unwrap();
         let mut snapshot = AuthSnapshot::default();
         for (id, entry) in &self.store.profiles {
-            snapshot.profiles.insert(id.parse().unwrap(), Credential::from_json(entry).unwrap());
+            snapshot
+                .profiles
+                .insert(id.parse().unwrap(), Credential::from_json(entry).unwrap());
         }
         for (provider, ids) in &self.store.order {
             let ids: Vec<ProfileId> = ids.iter().map(|id| id.parse().unwrap()).collect();
@@ -96,8 +103,10 @@ impl Scenario {
 }
 
 impl Run {
-    pub fn after(&self) -> Duration {
-        let Some(text) = &self.after else { return Duration::ZERO };
+    pub(crate) fn after(&self) -> Duration {
+        let Some(text) = &self.after else {
+            return Duration::ZERO;
+        };
         let split = text.find(|c: char| !c.is_ascii_digit()).unwrap();
         let amount: u64 = text[..split].parse().unwrap();
         match &text[split..] {

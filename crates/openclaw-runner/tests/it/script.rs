@@ -9,7 +9,7 @@ use serde_json::Value;
 
 /// How a scripted attempt ended, from the caller's side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Answer {
+pub(crate) enum Answer {
     /// Whole.
     Complete,
     /// Broken off after its first content.
@@ -18,24 +18,31 @@ pub enum Answer {
 
 /// Outcomes per `provider/model` or `provider/model@profile`; an exhausted or absent list answers.
 #[derive(Default)]
-pub struct Script {
+pub(crate) struct Script {
     outcomes: Mutex<HashMap<String, Vec<Value>>>,
     calls: Mutex<Vec<String>>,
 }
 
 impl Script {
-    pub fn new(outcomes: HashMap<String, Vec<Value>>) -> Arc<Self> {
-        Arc::new(Self { outcomes: Mutex::new(outcomes), calls: Mutex::default() })
+    pub(crate) fn new(outcomes: HashMap<String, Vec<Value>>) -> Arc<Self> {
+        Arc::new(Self {
+            outcomes: Mutex::new(outcomes),
+            calls: Mutex::default(),
+        })
     }
 
-    pub fn calls(&self) -> Vec<String> {
+    pub(crate) fn calls(&self) -> Vec<String> {
         self.calls.lock().unwrap().clone()
     }
 
     /// What is left of the script: a scenario that expects more calls than were made is wrong.
-    pub fn unused(&self) -> Vec<String> {
+    pub(crate) fn unused(&self) -> Vec<String> {
         let outcomes = self.outcomes.lock().unwrap();
-        let mut unused: Vec<_> = outcomes.iter().filter(|(_, left)| !left.is_empty()).map(|(key, _)| key.clone()).collect();
+        let mut unused: Vec<_> = outcomes
+            .iter()
+            .filter(|(_, left)| !left.is_empty())
+            .map(|(key, _)| key.clone())
+            .collect();
         unused.sort();
         unused
     }
@@ -59,10 +66,24 @@ impl Attempt for Script {
 
     async fn attempt(&self, call: AttemptCall) -> Result<Answer, Failure> {
         let outcome = self.next(&call);
-        let profile = call.profile.as_ref().map_or("no profile", |profile| profile.as_str());
-        let marks = [(call.allow_transient_cooldown_probe, " probe"), (call.is_final_fallback_attempt, " final")];
-        let marks: String = marks.iter().filter(|(set, _)| *set).map(|(_, mark)| *mark).collect();
-        self.calls.lock().unwrap().push(format!("{} @{profile}{marks} -> {}", call.candidate, shown(&outcome)));
+        let profile = call
+            .profile
+            .as_ref()
+            .map_or("no profile", |profile| profile.as_str());
+        let marks = [
+            (call.allow_transient_cooldown_probe, " probe"),
+            (call.is_final_fallback_attempt, " final"),
+        ];
+        let marks: String = marks
+            .iter()
+            .filter(|(set, _)| *set)
+            .map(|(_, mark)| *mark)
+            .collect();
+        self.calls.lock().unwrap().push(format!(
+            "{} @{profile}{marks} -> {}",
+            call.candidate,
+            shown(&outcome)
+        ));
         match outcome.as_str() {
             Some("ok") => Ok(Answer::Complete),
             Some("cut") => Ok(Answer::Cut),
@@ -73,17 +94,27 @@ impl Attempt for Script {
 }
 
 /// The failure of an answer that broke off.
-pub fn cut() -> Failure {
-    Failure { transport: Some(Transport::Reset), phase: Some(Phase::AfterContent), ..Failure::default() }
+pub(crate) fn cut() -> Failure {
+    Failure {
+        transport: Some(Transport::Reset),
+        phase: Some(Phase::AfterContent),
+        ..Failure::default()
+    }
 }
 
 fn shown(outcome: &Value) -> String {
     match outcome {
         Value::String(text) => text.split_whitespace().next().unwrap_or_default().to_owned(),
         other => {
-            let facts = ["status", "code", "type", "transport"].iter().filter_map(|name| other.get(name));
+            let facts = ["status", "code", "type", "transport"]
+                .iter()
+                .filter_map(|name| other.get(name));
             let facts: Vec<String> = facts.map(|fact| fact.to_string().replace('"', "")).collect();
-            if facts.is_empty() { "error".to_owned() } else { facts.join(" ") }
+            if facts.is_empty() {
+                "error".to_owned()
+            } else {
+                facts.join(" ")
+            }
         }
     }
 }
@@ -94,19 +125,34 @@ fn failure(call: &AttemptCall, text: Option<&str>, facts: &Value) -> Failure {
     if let Some(text) = text {
         let status = text.get(..3).and_then(|digits| digits.parse().ok());
         let message = status.map_or(text, |_: u16| text[3..].trim());
-        return Failure { provider, status, message: Some(message.to_owned()), ..Failure::default() };
+        return Failure {
+            provider,
+            status,
+            message: Some(message.to_owned()),
+            ..Failure::default()
+        };
     }
     let string = |name: &str| facts.get(name).and_then(Value::as_str).map(str::to_owned);
-    let headers = facts.get("headers").and_then(Value::as_object).into_iter().flatten();
+    let headers = facts
+        .get("headers")
+        .and_then(Value::as_object)
+        .into_iter()
+        .flatten();
     Failure {
         provider,
-        status: facts.get("status").and_then(Value::as_u64).map(|status| u16::try_from(status).unwrap()),
+        status: facts
+            .get("status")
+            .and_then(Value::as_u64)
+            .map(|status| u16::try_from(status).unwrap()),
         code: string("code"),
         kind: string("type"),
         message: string("message"),
         body: string("body").map(String::into_bytes),
         headers: headers
-            .map(|(name, value)| Header { name: name.clone(), value: value.as_str().unwrap().to_owned() })
+            .map(|(name, value)| Header {
+                name: name.clone(),
+                value: value.as_str().unwrap().to_owned(),
+            })
             .collect(),
         transport: string("transport").map(|name| transport(&name)),
         ..Failure::default()

@@ -1,6 +1,11 @@
 use super::*;
 use crate::fixtures::{at, auto, entry, fallback, id, model, pin, user};
+use crate::probe::{clear_after_probe, probe_due};
+use crate::reset::{Reset, reset};
+use crate::rollback::roll_back;
 use crate::selection::PinSource;
+use crate::stale::drop_override;
+use crate::user_selection::{UserSelection, apply_user_selection};
 
 fn written(entry: &SessionEntry, change: &PersistFallback) -> (SessionEntry, Rollback) {
     match persist_fallback(entry, change, at(2000)) {
@@ -125,4 +130,38 @@ fn s_3_8_nothing_else_is_touched() {
     next.restore(before.selection());
     next.updated_at = before.updated_at;
     assert_eq!(next, before);
+}
+
+#[test]
+fn r5_a_persons_pin_is_parked_and_comes_back() {
+    let pinned = r#""authProfileOverride": "openai:work", "authProfileOverrideSource": "user""#;
+    let before = entry(pinned);
+    let (away, rollback) = written(&before, &fallback(&before, "openai/gpt", "anthropic/claude"));
+    assert_eq!(away.profile_pin(), None);
+    let read_again: SessionEntry = serde_json::from_str(&serde_json::to_string(&away).unwrap()).unwrap();
+    assert_eq!(read_again, away);
+
+    let failed = roll_back(&away, &rollback, at(2000)).unwrap();
+    assert_eq!(
+        (failed.pin, failed.failover),
+        (before.pin.clone(), before.failover.clone())
+    );
+
+    // A walk on to the next fallback, then a successful probe.
+    let (further, _) = written(&away, &fallback(&away, "anthropic/claude", "google/gemini"));
+    let probe = probe_due(&further, &model("openai/gpt"), at(2000)).unwrap();
+    let home = clear_after_probe(&further, &probe, at(2000)).unwrap();
+    assert_eq!(home.selection(), before.selection());
+
+    // A heartbeat that finds the fallback stale, and a call to reset.
+    assert_eq!(drop_override(&away, at(2000)).selection(), before.selection());
+    let selection = model("openai/gpt");
+    let renewed = reset(&away, id("s2"), &Reset::Call { selection }, at(2000));
+    assert_eq!(renewed.selection(), before.selection());
+
+    // A newer choice is newer.
+    let chosen = UserSelection::model(model("openai/o4"), None);
+    let chosen = apply_user_selection(&away, &chosen, &model("openai/gpt"), at(2000)).unwrap();
+    assert_eq!(chosen.selection(), entry(&user("openai/o4")).selection());
+    assert_eq!(drop_override(&chosen, at(2000)).profile_pin(), None);
 }

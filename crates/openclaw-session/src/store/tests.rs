@@ -39,6 +39,26 @@ macro_rules! conformance {
 }
 
 conformance!(memory, &MemorySessionStore::default());
+#[cfg(feature = "sqlite")]
+conformance!(sqlite, &SqliteInTemporaryDirectory::new().store);
+
+#[cfg(feature = "sqlite")]
+struct SqliteInTemporaryDirectory {
+    store: crate::sqlite::SqliteSessionStore,
+    _directory: tempfile::TempDir,
+}
+
+#[cfg(feature = "sqlite")]
+impl SqliteInTemporaryDirectory {
+    fn new() -> Self {
+        let directory = tempfile::TempDir::new().unwrap();
+        let file = directory.path().join("openclaw-sessions.sqlite");
+        Self {
+            store: crate::sqlite::SqliteSessionStore::open(&file).unwrap(),
+            _directory: directory,
+        }
+    }
+}
 
 fn run(case: impl Future<Output = ()>) {
     tokio::runtime::Builder::new_current_thread()
