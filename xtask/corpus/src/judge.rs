@@ -11,8 +11,26 @@ use crate::row::Row;
 pub(crate) struct Verdict {
     pub(crate) standing: Standing,
     pub(crate) actual: Value,
-    /// Where the answer leaves the recorded one; empty when it agrees.
-    pub(crate) changed: Vec<Path>,
+    /// Where the answer leaves the recorded one, what no decision explains first; empty when it agrees.
+    pub(crate) changed: Vec<Change>,
+}
+
+/// One part of an answer that is not the recorded one.
+#[derive(Debug)]
+pub(crate) struct Change {
+    pub(crate) path: Path,
+    pub(crate) by: Explained,
+}
+
+/// What explains a change.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Explained {
+    /// These decisions reach it, and the oracle finds the same value.
+    Decisions(Vec<&'static str>),
+    /// Decisions reach it, and the oracle finds this instead; `None` for nothing.
+    Otherwise(Option<Value>),
+    /// No decision reaches it.
+    Nothing,
 }
 
 /// How a row is counted.
@@ -39,11 +57,12 @@ pub(crate) fn judge(kind: &Kind, row: &Row) -> Verdict {
             changed: Vec::new(),
         };
     }
-    let changed = differences(row.expected(), &actual);
+    let mut changed = explained(kind, row.input(), &actual, differences(row.expected(), &actual));
+    changed.sort_by_key(|change| matches!(change.by, Explained::Decisions(_)));
     let standing = if row.is_disputed() {
         Standing::Disputed
     } else {
-        decided(kind, row.input(), &actual, &changed).map_or(Standing::Differ, Standing::Decided)
+        standing(&changed)
     };
     Verdict {
         standing,
@@ -52,36 +71,45 @@ pub(crate) fn judge(kind: &Kind, row: &Row) -> Verdict {
     }
 }
 
-/// The decisions that explain every change, or `None` when one change is unexplained or its value unconfirmed.
-fn decided(kind: &Kind, input: &Value, actual: &Value, changed: &[Path]) -> Option<Vec<&'static str>> {
+/// Decided when every change is.
+fn standing(changed: &[Change]) -> Standing {
+    let mut ids = Vec::new();
+    for change in changed {
+        match &change.by {
+            Explained::Decisions(by) => ids.extend(by),
+            Explained::Otherwise(_) | Explained::Nothing => return Standing::Differ,
+        }
+    }
+    ids.sort_unstable();
+    ids.dedup();
+    Standing::Decided(ids)
+}
+
+fn explained(kind: &Kind, input: &Value, actual: &Value, changed: Vec<Path>) -> Vec<Change> {
     let reaching: Vec<_> = kind
         .decisions
         .iter()
         .map(|decision| (decision.id, (decision.reach)(input)))
         .collect();
-    if reaching.iter().all(|(_, patterns)| patterns.is_empty()) {
-        return None;
-    }
     let oracle = (kind.oracle)(input);
-    let mut ids = Vec::new();
-    for path in changed {
+    let explain = |path: Path| {
+        let by = reaching
+            .iter()
+            .filter(|(_, patterns)| patterns.iter().any(|pattern| path.is_within(pattern)));
+        let by: Vec<_> = by.map(|(id, _)| *id).collect();
         let confirmed = match (path.of(actual), path.of(&oracle)) {
             (Some(actual), Some(oracle)) => same(actual, oracle),
             (None, None) => true,
             (Some(_), None) | (None, Some(_)) => false,
         };
-        let by = reaching
-            .iter()
-            .filter(|(_, patterns)| patterns.iter().any(|pattern| path.is_within(pattern)));
-        let by: Vec<_> = by.map(|(id, _)| *id).collect();
-        if by.is_empty() || !confirmed {
-            return None;
-        }
-        ids.extend(by);
-    }
-    ids.sort_unstable();
-    ids.dedup();
-    Some(ids)
+        let by = match (by.is_empty(), confirmed) {
+            (true, _) => Explained::Nothing,
+            (false, true) => Explained::Decisions(by),
+            (false, false) => Explained::Otherwise(path.of(&oracle).cloned()),
+        };
+        Change { path, by }
+    };
+    changed.into_iter().map(explain).collect()
 }
 
 #[cfg(test)]

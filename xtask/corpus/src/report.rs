@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::judge::{Standing, Verdict};
+use crate::judge::{Explained, Standing, Verdict};
 use crate::row::Row;
 
 /// Which rows are printed.
@@ -127,13 +127,20 @@ impl Report {
 
 /// The row's id and, for each part that changed, what was expected and what came.
 fn described(label: &str, row: &Row, verdict: &Verdict) -> String {
+    let shown = |value: Option<&Value>| value.map_or_else(|| "(absent)".to_owned(), Value::to_string);
     let mut lines = vec![format!("{label}: {}", row.id)];
-    for path in verdict.changed.iter().take(SHOWN_PATHS) {
-        let shown = |value: Option<&Value>| value.map_or_else(|| "(absent)".to_owned(), Value::to_string);
+    for change in verdict.changed.iter().take(SHOWN_PATHS) {
+        let (expected, actual) = (change.path.of(row.expected()), change.path.of(&verdict.actual));
+        let note = match &change.by {
+            Explained::Decisions(ids) => format!(" ({})", ids.join(" ")),
+            Explained::Otherwise(value) => format!(" (the decisions make it {})", shown(value.as_ref())),
+            Explained::Nothing => String::new(),
+        };
         lines.push(format!(
-            "  {path}: expected {}, came {}",
-            shown(path.of(row.expected())),
-            shown(path.of(&verdict.actual))
+            "  {}: expected {}, came {}{note}",
+            change.path,
+            shown(expected),
+            shown(actual)
         ));
     }
     if let Some(more) = verdict
@@ -186,12 +193,21 @@ fn now() -> Instant {
 mod tests {
     use super::*;
     use crate::difference::differences;
+    use crate::judge::Change;
 
     fn verdict(row: &Row, actual: Value, standing: Standing) -> Verdict {
+        let changed = differences(row.expected(), &actual);
+        let changed = changed
+            .into_iter()
+            .map(|path| Change {
+                path,
+                by: Explained::Nothing,
+            })
+            .collect();
         Verdict {
             standing,
-            changed: differences(row.expected(), &actual),
             actual,
+            changed,
         }
     }
 
@@ -231,6 +247,19 @@ mod tests {
         assert_eq!(
             text,
             "differ: x\n  $.b: expected 2, came 5\n  $.c: expected 3, came (absent)"
+        );
+    }
+
+    #[test]
+    fn what_the_decisions_say_stands_beside_what_came() {
+        let row = Row::of(&json!({"id": "x", "expected": {"a": 1, "b": 2}}));
+        let mut verdict = verdict(&row, json!({"a": 5, "b": 6}), Standing::Differ);
+        verdict.changed[0].by = Explained::Otherwise(Some(json!(4)));
+        verdict.changed[1].by = Explained::Decisions(vec!["D1", "D2"]);
+        let text = described("differ", &row, &verdict);
+        assert_eq!(
+            text,
+            "differ: x\n  $.a: expected 1, came 5 (the decisions make it 4)\n  $.b: expected 2, came 6 (D1 D2)"
         );
     }
 

@@ -1,5 +1,8 @@
 //! Usage state over time: events are folded into a snapshot, and each step shows what a reader would see.
 
+mod decisions;
+mod oracle;
+
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
@@ -13,15 +16,15 @@ use openclaw_ids::{AuthAliases, ModelId, ProfileId, ProviderId};
 use serde_json::{Map, Value, json};
 
 use super::values::{instant, milliseconds, model, profile};
-use super::{Kind, no_oracle, recorded, refused, values};
+use super::{Kind, recorded, refused, values};
 use crate::row::Row;
 
 pub(crate) const KIND: Kind = Kind {
     name: "cooldown",
     answer,
     accepted: recorded,
-    decisions: &[],
-    oracle: no_oracle,
+    decisions: decisions::DECISIONS,
+    oracle: oracle::oracle,
 };
 
 fn answer(row: &Row) -> Value {
@@ -36,6 +39,10 @@ fn asked(input: &Value) -> Result<Value, String> {
         let told = world.on(event)?;
         let mut step = world.seen();
         step.extend(told);
+        if !event["usageProbe"].is_null() {
+            // Nothing here asks a provider how much is left.
+            step.insert("usageProbeCalls".to_owned(), 0.into());
+        }
         steps.push(step);
     }
     Ok(json!({"initial": initial, "steps": steps}))
@@ -49,7 +56,7 @@ struct World {
     snapshot: AuthSnapshot,
     /// As last written.
     saved: BTreeMap<ProfileId, UsageStats>,
-    /// As a reader holds it in memory, without what has ended.
+    /// As a reader holds it in memory: as saved, and after a sweep without what has ended.
     swept: BTreeMap<ProfileId, UsageStats>,
 }
 
@@ -158,7 +165,7 @@ impl World {
         let mut seen = Map::new();
         let mut put = |member: &str, value: Value| seen.insert(member.to_owned(), value);
         put("nowMs", self.now.as_millisecond().into());
-        put("usageStats", json!(self.saved));
+        put("usageStats", json!(self.swept));
         put(
             "inCooldown",
             by_profile(&|usage| by_model(&|model| (!usage.is_usable(model, self.now)).into())),
@@ -213,9 +220,10 @@ fn change(
         }
         "success" => {
             let called = values::provider(&event["provider"])?;
+            // Nothing succeeds on a resting profile unless it was let through, which starts after the window opened.
             let event = SuccessEvent {
                 model: None,
-                started_at: None,
+                started_at: Some(now),
             };
             let ours = AuthAliases::default().share_credentials(&own, &called);
             Ok(ours.then_some(UsageChange::Success { profile: id, event }))
@@ -250,3 +258,6 @@ fn failure(event: &Value, provider: ProviderId) -> Result<FailureEvent, String> 
         started_at: None,
     })
 }
+
+#[cfg(test)]
+mod tests;

@@ -110,3 +110,6 @@ fn mentioned(input: &Value) -> Vec<String> {
     ids.extend(input["preferredProfile"].as_str().map(str::to_owned));
     ids
 }
+
+#[cfg(test)]
+mod tests;
