@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+mod command;
 mod entry;
 mod inherit;
 mod lenient;
@@ -22,6 +23,7 @@ mod store;
 mod turn;
 mod user_selection;
 
+pub use command::{Command, CommandError, TypedModel, parse_command};
 pub use entry::{Failover, NoticeState, Runtime, SessionEntry};
 pub use inherit::{SpawnModel, copy_user_selection, effective_override, spawn_with_model};
 pub use live_switch::{

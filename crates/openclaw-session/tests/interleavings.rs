@@ -268,7 +268,7 @@ fn mark(entry: &SessionEntry, probe: &PrimaryProbe) -> Option<SessionEntry> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(2000))]
+    #![proptest_config(ProptestConfig::with_cases(1000))]
 
     #[test]
     fn a_persons_choice_is_never_lost_split_or_rewritten(acts in acts()) {
