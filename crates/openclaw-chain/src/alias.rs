@@ -111,3 +111,6 @@ impl AliasIndex {
         scoped.or_else(|| names.resolve(model, default_provider))
     }
 }
+
+#[cfg(test)]
+mod tests;

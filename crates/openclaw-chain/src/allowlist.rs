@@ -160,3 +160,6 @@ impl Allowlist {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -96,3 +96,6 @@ impl<'de> serde::Deserialize<'de> for ChainConfig {
         Read(Object::new(), Mode::Strict).deserialize(deserializer)
     }
 }
+
+#[cfg(test)]
+mod tests;

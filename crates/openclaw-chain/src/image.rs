@@ -61,3 +61,6 @@ impl Resolver {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -5,12 +5,15 @@ mod allowlist;
 mod candidates;
 mod config;
 mod image;
+mod lint;
 mod names;
 mod policy;
 mod primary;
 mod profile_suffix;
 mod resolver;
 mod source;
+#[cfg(test)]
+mod test_support;
 mod vendor;
 
 pub use alias::BuiltInAliases;
@@ -21,6 +24,7 @@ pub use config::{
     ImageModelSetting, ModelEntry, ModelRow, ModelSetting, ModelsConfig, ProviderConfig, SecretValue,
     SubagentsConfig,
 };
+pub use lint::{Finding, LINT_RULES, LintRule, Severity, lint};
 pub use profile_suffix::split_profile;
 pub use resolver::Resolver;
 pub use source::{

@@ -207,3 +207,6 @@ fn only<T: PartialEq>(mut items: impl Iterator<Item = T>) -> Option<T> {
 pub(crate) fn wildcard(key: &str) -> Option<&str> {
     key.trim().strip_suffix("/*")
 }
+
+#[cfg(test)]
+mod tests;

@@ -2,8 +2,7 @@
 
 mod situation;
 
-use openclaw_ids::AgentId;
-use openclaw_ids::ModelRef;
+use openclaw_ids::{AgentId, ModelRef};
 
 use crate::candidates::Requested;
 use crate::resolver::Resolver;
@@ -68,19 +67,19 @@ enum List {
     AgentFallbacksElseDefault,
     /// The list the same session would have on an ordinary turn.
     AsStored,
-    /// S-2.4.
-    Cron,
     /// None: the configured fallbacks and then the configured primary.
     Configured,
+    /// S-2.4.
+    Cron,
     /// An empty list.
     Nothing,
     /// The job's own.
     Payload,
-    /// What the sub-agent setting that names the model imposes (B7).
-    SubagentModel,
     /// The first imposed by the agent's sub-agents, the default sub-agents, the agent; else as for an automatic
     /// override (B6).
     SubagentElseDefault,
+    /// What the sub-agent setting that names the model imposes (B7).
+    SubagentModel,
 }
 
 #[rustfmt::skip]
@@ -152,3 +151,6 @@ fn describe_list(fallbacks: Option<&[String]>, why: &str) -> String {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

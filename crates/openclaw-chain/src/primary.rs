@@ -167,3 +167,6 @@ pub(crate) fn built_in() -> ModelRef {
     let model = ModelId::try_new(DEFAULT_MODEL).expect("the built-in model is not blank");
     ModelRef::new(default_provider(), model)
 }
+
+#[cfg(test)]
+mod tests;

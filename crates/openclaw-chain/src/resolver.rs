@@ -15,8 +15,16 @@ pub struct Resolver {
     pub(crate) aliases: AliasIndex,
     pub(crate) primary: Primary,
     pub(crate) defaults: Defaults,
-    agents: Vec<(AgentId, AgentConfig)>,
+    agents: Vec<KnownAgent>,
     pub(crate) presence: Presence,
+}
+
+/// An entry of `agents.list` and its primary.
+#[derive(Clone, Debug)]
+struct KnownAgent {
+    id: AgentId,
+    entry: AgentConfig,
+    primary: Primary,
 }
 
 /// The parts of `agents.defaults` that questions need again.
@@ -47,7 +55,15 @@ impl Resolver {
         let defaults = &config.agents.defaults;
         let primary = primary(defaults.model.primary(), &names);
         let aliases = AliasIndex::new(&names, primary.model.provider());
-        let agents = config.agents.list.iter();
+        let agents = config.agents.list.iter().map(|entry| KnownAgent {
+            id: entry.agent_id(),
+            entry: entry.clone(),
+            primary: match entry.model.primary() {
+                Some(own) => crate::primary::primary(Some(own), &names),
+                None => primary.clone(),
+            },
+        });
+        let agents = agents.collect();
         Self {
             names,
             aliases,
@@ -58,7 +74,7 @@ impl Resolver {
                 subagents: defaults.subagents.model.clone(),
                 heartbeat: defaults.heartbeat.model.clone(),
             },
-            agents: agents.map(|agent| (agent.agent_id(), agent.clone())).collect(),
+            agents,
             presence: Presence::Configured,
         }
     }
@@ -93,16 +109,12 @@ impl Resolver {
     }
 
     pub(crate) fn agent_primary_found(&self, agent: &AgentId) -> Primary {
-        match self.agent(agent).and_then(|agent| agent.model.primary()) {
-            Some(own) => primary(Some(own), &self.names),
-            None => self.primary.clone(),
-        }
+        let known = self.agents.iter().find(|known| known.id == *agent);
+        known.map_or_else(|| self.primary.clone(), |known| known.primary.clone())
     }
 
     pub(crate) fn agent(&self, agent: &AgentId) -> Option<&AgentConfig> {
-        self.agents
-            .iter()
-            .find(|(id, _)| id == agent)
-            .map(|(_, entry)| entry)
+        let known = self.agents.iter().find(|known| known.id == *agent);
+        known.map(|known| &known.entry)
     }
 }

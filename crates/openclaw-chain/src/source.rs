@@ -158,7 +158,8 @@ pub struct Selection {
     pub source: SelectionSource,
     /// The model the session would use without any override (S-2.3).
     pub primary: ModelRef,
-    /// A stored override that was not used and should be removed from the session.
+    /// Why the override was not used. One of the session's own should then be removed from the session; one of
+    /// the parent's is the parent's affair.
     pub ignored: Option<IgnoredOverride>,
     /// Why, one sentence per step, for people.
     pub trace: Vec<String>,

@@ -256,3 +256,6 @@ fn starts_ignoring_case(text: &str, prefix: &str) -> bool {
     text.get(..prefix.len())
         .is_some_and(|head| head.eq_ignore_ascii_case(prefix))
 }
+
+#[cfg(test)]
+mod tests;

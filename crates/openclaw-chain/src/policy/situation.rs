@@ -69,7 +69,8 @@ impl<'a> Situation<'a> {
                 resolve("the hook model", payload.hook_model.as_deref()),
             ),
             RunKind::Heartbeat { model } => {
-                let text = model.as_deref().or(resolver.defaults.heartbeat.as_deref());
+                let own = model.as_deref().filter(|text| !text.trim().is_empty());
+                let text = own.or(resolver.defaults.heartbeat.as_deref());
                 (resolve("heartbeat.model", text), None)
             }
             RunKind::MemoryFlush { model } => (resolve("the memory-flush model", Some(model)), None),
