@@ -7,6 +7,7 @@
 
 mod bless;
 mod cli;
+mod clients;
 mod corpus;
 mod diff;
 mod layering;
@@ -18,7 +19,13 @@ mod workspace;
 use std::process::ExitCode;
 
 /// In the order the help shows them.
-const TASKS: &[&cli::Task] = &[&test::TASK, &layering::TASK, &bless::TASK, &corpus::TASK];
+const TASKS: &[&cli::Task] = &[
+    &test::TASK,
+    &layering::TASK,
+    &bless::TASK,
+    &corpus::TASK,
+    &clients::TASK,
+];
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();

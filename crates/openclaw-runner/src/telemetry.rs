@@ -79,3 +79,6 @@ pub(crate) fn emit_rotation(rotation: &RotationDecision) {
         rotation.reason,
     );
 }
+
+#[cfg(test)]
+mod tests;
