@@ -1,6 +1,7 @@
 //! The kinds of corpus: how a row is asked, what counts as right, and which decisions may overrule it.
 
 mod chain;
+mod classify;
 mod cooldown;
 mod order;
 mod values;
@@ -34,7 +35,13 @@ pub(crate) struct Decision {
 }
 
 /// In the order the help names them.
-pub(crate) const KINDS: &[&Kind] = &[&chain::KIND, &order::KIND, &cooldown::KIND];
+pub(crate) const KINDS: &[&Kind] = &[
+    &classify::CLASSIFY,
+    &classify::REAL_ERRORS,
+    &chain::KIND,
+    &order::KIND,
+    &cooldown::KIND,
+];
 
 /// For kinds whose recorded answer is the only right one.
 pub(crate) fn recorded(row: &Row) -> Vec<Value> {
