@@ -6,6 +6,7 @@ use openclaw_ids::{AgentId, ModelRef, ProviderId};
 
 use crate::alias::{AliasIndex, BuiltInAliases};
 use crate::allowlist::Allowlist;
+use crate::capability::KnownCapabilities;
 use crate::config::{AgentConfig, ChainConfig, ImageModelSetting, ModelSetting};
 use crate::names::Names;
 use crate::primary::{Primary, default_provider};
@@ -19,6 +20,7 @@ pub struct Resolver {
     /// The aliases as image references see them, with the image primary's provider for bare names (G1).
     pub(crate) images: AliasIndex,
     pub(crate) allowlist: Allowlist,
+    pub(crate) capabilities: KnownCapabilities,
     /// What the texts of the configured lists mean, so that a run need not find out again.
     known: HashMap<String, Option<ModelRef>>,
     pub(crate) primary: Primary,
@@ -82,6 +84,7 @@ impl Resolver {
         let known = lists(config).map(|text| (text.clone(), aliases.resolve(text, &names)));
         Self {
             known: known.collect(),
+            capabilities: KnownCapabilities::new(&config.models, &names),
             allowlist: Allowlist::new(&names, aliases.default_provider()),
             names,
             aliases,
