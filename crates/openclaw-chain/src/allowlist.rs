@@ -124,6 +124,11 @@ impl Resolver {
             .ok_or(SelectionError::NothingAllowed { model: wanted })
     }
 
+    /// The model a key of the model map lists (W3).
+    pub(crate) fn listed(&self, key: &str) -> Option<ModelRef> {
+        listed(key.trim(), &self.names, self.default_provider())
+    }
+
     /// The fallbacks that apply to an agent's configured selection, as written: its own setting's when that says
     /// anything, else the defaults'.
     pub(crate) fn applicable_fallbacks(&self, agent: &AgentId) -> &[String] {

@@ -196,6 +196,11 @@ impl Names {
         self.owners.get(&*lowercased(model.trim()))?.clone()
     }
 
+    /// Whether a configured model has this name, ignoring case.
+    pub(crate) fn is_model_name(&self, text: &str) -> bool {
+        self.owners.contains_key(&*lowercased(text.trim()))
+    }
+
     /// The providers with a row for a bare model name that takes images, ignoring case (G7).
     pub(crate) fn image_providers(&self, model: &str) -> Vec<ProviderId> {
         let model = lowercased(model.trim());

@@ -182,7 +182,8 @@ impl FromObject for ModelRow {
                 self.input = fields.value_or_default(kinds)?;
             }
             "compat" => {
-                self.supports_tools = fields.value_or_default(Object::<Compat>::new())?.supports_tools
+                let compat = fields.value_or_default(Object::<Compat>::new())?;
+                self.supports_tools = compat.supports_tools;
             }
             _ => return Ok(Known::No),
         }
