@@ -116,7 +116,7 @@ impl Resolver {
                 .models
                 .iter()
                 .filter_map(|model| ModelId::try_new(&model.id).ok());
-            models.map(|model| self.names.normalise(&ModelRef::new(row.id.clone(), model)))
+            models.map(|model| self.names.pair(&row.id, &model))
         });
         listed
             .chain(rows)

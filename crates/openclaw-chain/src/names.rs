@@ -136,8 +136,13 @@ impl Names {
             return Some(named);
         }
         let (provider, model) = split(text, default_provider)?;
-        let relayed = self.relay(&provider, &model);
-        relayed.or_else(|| Some(self.vendor.normalise(&provider, &model)))
+        Some(self.pair(&provider, &model))
+    }
+
+    /// What a provider's model, for example one of its rows, is called in a chain.
+    pub(crate) fn pair(&self, provider: &ProviderId, model: &ModelId) -> ModelRef {
+        let relayed = self.relay(provider, model);
+        relayed.unwrap_or_else(|| self.vendor.normalise(provider, model))
     }
 
     /// Splits and normalises a text (chain.md 3.2).

@@ -115,7 +115,7 @@ impl FromObject for ProviderConfig {
             "auth" => self.auth = fields.value(Auth)?,
             "api" => self.api = fields.value(Text("the name of a wire format such as \"openai-completions\""))?,
             "headers" => {
-                let value = Secret("a header value as text, or a reference to a secret");
+                let value = Secret("a header value such as \"ops\", or a reference such as { source: \"env\", provider: \"default\", id: \"MY_TOKEN\" }");
                 let headers = MapOf(value, "an object of header names and values such as { \"x-team\": \"ops\" }");
                 self.headers = fields.value_or_default(headers)?;
             }
@@ -270,12 +270,9 @@ impl Shape for Secret {
         self.0
     }
 
-    fn whole<E: Error>(self, _number: u64) -> Result<SecretValue, E> {
-        Err(self.wrong("a number"))
-    }
-
-    fn other_number<E: Error>(self, _number: f64) -> Result<SecretValue, E> {
-        Err(self.wrong("a number"))
+    /// A number may be a key as well.
+    fn wrong_number<E: Error>(&self, _number: impl std::fmt::Display) -> E {
+        self.wrong("a number")
     }
 
     fn text<E: Error>(self, text: &str) -> Result<SecretValue, E> {

@@ -1,5 +1,8 @@
 //! Reading a configuration: what is understood, what is refused and how, what is let pass.
 
+mod everything;
+mod keys;
+
 use std::fmt::Write as _;
 use std::time::Duration;
 

@@ -67,7 +67,7 @@ impl Lint<'_> {
     fn serves(&self, provider: &ProviderId, row: &ProviderConfig, model: &ModelRef) -> bool {
         let ids = row.models.iter().filter_map(|row| ModelId::try_new(&row.id).ok());
         let names = &self.resolver.names;
-        ids.map(|id| names.normalise(&ModelRef::new(provider.clone(), id)))
+        ids.map(|id| names.pair(provider, &id))
             .any(|served| served == *model)
     }
 
