@@ -257,6 +257,20 @@ fn row_l_b6_and_b7_sub_agents() {
 }
 
 #[test]
+fn b7_an_agent_s_model_means_the_same_for_its_sub_agents() {
+    // A bare name that one provider is listed with, and a text that is no reference.
+    for (text, chain) in [("m1", "custom+m1"), ("x/", "openai+gpt-5.5")] {
+        let ops = || {
+            case()
+                .defaults(json!({ "model": "p/p", "models": { "custom/m1": {}, "p/*": {} } }))
+                .agent(json!({ "model": text }))
+        };
+        check(&ops(), S::AgentPrimary, Some(&[]), chain);
+        check(&ops().run(RunKind::Subagent), S::Subagent, Some(&[]), chain);
+    }
+}
+
+#[test]
 fn row_m_a_memory_flush_is_exact() {
     let flush = |text: &str| {
         case().run(RunKind::MemoryFlush {
