@@ -37,6 +37,11 @@ pub enum SelectionError {
         /// The text as given.
         text: String,
     },
+    /// An image run has nothing to start with (G5).
+    #[error(
+        "no image model is configured; set agents.defaults.imageModel.primary or agents.defaults.imageModel.fallbacks"
+    )]
+    NoImageModel,
     /// The allowlist leaves nothing to start with.
     #[error(
         "model {model} is not allowed and no other one is; add it to agents.defaults.models or remove that map"

@@ -62,7 +62,7 @@ fn rows_g1_to_g3_scheduled_jobs() {
         );
     }
     check(&strict_agent().run(cron(None, None)), S::Cron, Some(&[]), "a+a");
-    // S-2.4 item 3: an agent that only repeats the default primary.
+    // B10, S-2.4 item 3: an agent that only repeats the default primary.
     let repeats = |model: Value| case().agent(json!({ "model": model }));
     check(
         &repeats(json!("p/p")).run(cron(None, None)),
@@ -117,6 +117,7 @@ fn g3_hooks_and_sub_agent_jobs() {
     );
 }
 
+/// S-2.5 too: the list is the stored entry's, the model the heartbeat's.
 #[test]
 fn rows_h1_and_h2_heartbeats() {
     let configured =
