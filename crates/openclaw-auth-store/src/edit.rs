@@ -24,10 +24,11 @@ impl AuthSnapshot {
             Some(old) => credential.cleaned().inheriting(old),
             None => credential.cleaned(),
         };
+        self.profiles.insert(id.clone(), credential);
+        let fingerprint = self.fingerprint(&id);
         if let Some(usage) = self.usage.get_mut(&id) {
-            *usage = adopt_secret(std::mem::take(usage), credential.fingerprint().as_deref());
+            *usage = adopt_secret(std::mem::take(usage), fingerprint.as_deref());
         }
-        self.profiles.insert(id, credential);
         Ok(())
     }
 

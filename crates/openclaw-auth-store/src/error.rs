@@ -23,6 +23,15 @@ pub enum StoreError {
     /// The store was closed, or its writer is gone.
     #[error("the auth store is closed; open it again")]
     Closed,
+    /// The file is damaged.
+    #[error("`{path}` is damaged; stop writing to it, keep a copy, and restore a backup", path = path.display())]
+    Corrupt {
+        /// The file.
+        path: PathBuf,
+        /// What the engine said.
+        #[source]
+        source: Cause,
+    },
     /// The credential is of a kind that is never stored.
     #[error("profile {id} needs no credential and is not stored; remove it from the call", id = log_id(Some(profile)))]
     NotStorable {

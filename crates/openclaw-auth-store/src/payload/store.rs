@@ -120,24 +120,22 @@ impl StoreDocument {
     }
 }
 
-impl Profiles {
-    /// Says once which entries are none (J3); keys are hashed, contents are not told.
-    pub(crate) fn warn_rejected(&self) {
-        if self.rejected.is_empty() {
-            return;
-        }
-        let mut counts = std::collections::BTreeMap::<&str, usize>::new();
-        for (_, rejection) in &self.rejected {
-            *counts.entry(rejection.as_str()).or_default() += 1;
-        }
-        let named = self.rejected.iter().take(NAMED_REJECTIONS);
-        let ids: Vec<_> = named
-            .map(|(key, _)| crate::log_id(ProfileId::try_new(key).ok().as_ref()))
-            .collect();
-        tracing::warn!(
-            ?counts,
-            ?ids,
-            "some stored profiles cannot be read; they are left as they are"
-        );
+/// Says which entries are no credentials (J3); keys are hashed, contents are not told.
+pub(crate) fn warn_rejected(rejected: &[(String, Rejection)]) {
+    if rejected.is_empty() {
+        return;
     }
+    let mut counts = std::collections::BTreeMap::<&str, usize>::new();
+    for (_, rejection) in rejected {
+        *counts.entry(rejection.as_str()).or_default() += 1;
+    }
+    let named = rejected.iter().take(NAMED_REJECTIONS);
+    let ids: Vec<_> = named
+        .map(|(key, _)| crate::log_id(ProfileId::try_new(key).ok().as_ref()))
+        .collect();
+    tracing::warn!(
+        ?counts,
+        ?ids,
+        "some stored profiles cannot be read; they are left as they are"
+    );
 }

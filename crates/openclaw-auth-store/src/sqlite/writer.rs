@@ -151,7 +151,7 @@ impl Writer {
         let cache = &self.cache;
         let mut turn = None;
         let (after, outcomes) = connect::immediately(connection, |connection| {
-            let contents = Contents::read(connection, &self.path, &cache.ambient())?;
+            let contents = Contents::read(connection, &self.path, &cache.apart())?;
             let mut after = contents.snapshot.clone();
             for (profile, at) in uses {
                 let profile = profile.clone();

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::conformance::{NOW, openai};
-use crate::{EndpointKey, MemoryAuthStore, Secret};
+use crate::{EndpointKey, MemoryAuthStore, Secret, SecretPlaces};
 
 fn set_state(file: &Connection, state: &Value) {
     let sql = "INSERT INTO auth_profile_state VALUES ('primary', ?1, ?2)
@@ -40,6 +40,28 @@ async fn writes_of_another_store_show_by_themselves() {
     two.remove(a.clone(), at(3)).await.unwrap();
     one.refresh().unwrap();
     assert!(one.snapshot().credential(&a).is_none());
+}
+
+#[tokio::test]
+async fn g4_of_two_stores_one_gets_to_probe() {
+    let (folder, one) = with_profiles().await;
+    let two = open(folder.path()).unwrap();
+    let start = |holder: &str| UsageChange::ProbeStart {
+        provider: openai(),
+        holder: holder.to_owned(),
+    };
+    // Neither has seen the other's probe when it asks.
+    one.enqueue(start("one"), at(1));
+    two.enqueue(start("two"), at(1));
+    let (first, second) = (
+        one.commit(start("one"), at(1)).await,
+        two.commit(start("two"), at(1)).await,
+    );
+    let mut outcomes = [first.unwrap(), second.unwrap()];
+    outcomes.sort_by_key(|outcome| *outcome != Applied::Done);
+    assert_eq!(outcomes, [Applied::Done, Applied::ProbeHeldElsewhere]);
+    // The holder died; its lease frees itself.
+    assert_eq!(two.commit(start("three"), at(61)).await.unwrap(), Applied::Done);
 }
 
 #[tokio::test]
@@ -257,6 +279,40 @@ async fn bl34_a_key_replaced_by_the_other_program_is_free_at_once() {
     // The next mark tells the other program, too.
     store.commit(success("b", None, 3), at(3)).await.unwrap();
     assert_eq!(state(&file)["usageStats"].get("a"), None);
+}
+
+#[tokio::test]
+async fn bl34_a_variable_set_to_another_key_is_another_secret() {
+    let (folder, store) = with_profiles().await;
+    let pointer = json!({"type": "api_key", "provider": "openai", "keyRef": "$A"});
+    let pointer = Credential::from_json(&pointer).unwrap();
+    store.upsert(profile("p"), pointer, at(0)).await.unwrap();
+    let p = profile("p");
+    let set_to = |store: &SqliteAuthStore, value: Option<&str>| {
+        let env = |name: &str| value.filter(|_| name == "A").map(str::to_owned);
+        let places = SecretPlaces {
+            env: &env,
+            file: &|_| None,
+        };
+        store.set_resolved(store.snapshot().pointer_fingerprints(places));
+    };
+    set_to(&store, Some("one"));
+    store
+        .commit(failure("p", Reason::Billing, None, 1), at(1))
+        .await
+        .unwrap();
+    // A process that does not know the variable leaves the state as it is.
+    set_to(&store, None);
+    store.commit(success("a", None, 2), at(2)).await.unwrap();
+    assert!(!store.snapshot().usage(&p).is_usable(None, at(2)));
+    drop(store);
+    let store = open(folder.path()).unwrap();
+    set_to(&store, Some("one"));
+    assert!(!store.snapshot().usage(&p).is_usable(None, at(2)));
+    set_to(&store, Some("two"));
+    assert!(store.snapshot().usage(&p).is_usable(None, at(2)));
+    store.refresh().unwrap();
+    assert!(store.snapshot().usage(&p).is_usable(None, at(2)));
 }
 
 #[tokio::test]
