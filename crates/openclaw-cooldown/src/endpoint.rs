@@ -56,3 +56,6 @@ pub fn endpoint_failed(
         ..fresh
     }
 }
+
+#[cfg(test)]
+mod tests;

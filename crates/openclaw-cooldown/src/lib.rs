@@ -1,7 +1,5 @@
-//! Usage state of credentials: what a failure or success changes, which windows block, and whether a blocked
-//! candidate is skipped or probed.
-//!
-//! The crate is pure: no I/O, no clock, no randomness. `now` and the settings are arguments.
+//! Usage state of credentials: windows, ladders and the gate.
+#![doc = include_str!("../README.md")]
 
 mod config;
 mod endpoint;
@@ -14,7 +12,10 @@ mod query;
 mod record;
 mod recover;
 mod stats;
+#[cfg(test)]
+mod testing;
 mod usage;
+mod usage_probe;
 mod wait;
 mod window;
 
@@ -29,5 +30,8 @@ pub use record::record;
 pub use recover::{adopt_secret, clear, succeed};
 pub use stats::UsageStats;
 pub use usage::ProfileUsage;
+pub use usage_probe::{
+    UsageEffect, UsageFinding, UsageReply, codex_reset, is_explained_by_usage, read_usage,
+};
 pub use wait::{long_wait, short_wait};
 pub use window::Window;

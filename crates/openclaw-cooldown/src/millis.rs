@@ -5,15 +5,12 @@ use std::time::Duration;
 use jiff::Timestamp;
 use serde::{Deserialize, Deserializer, Serializer};
 
-/// The latest instant that can be held.
-fn latest() -> i64 {
-    Timestamp::MAX.as_millisecond()
-}
-
-/// The instant `ms` milliseconds after the epoch, moved to the nearest one that can be held.
+/// The instant `ms` milliseconds after the epoch, moved to the nearest whole second that can be held.
 pub(crate) fn saturating(ms: i64) -> Timestamp {
-    let ms = ms.clamp(Timestamp::MIN.as_millisecond(), latest());
-    Timestamp::from_millisecond(ms).unwrap_or(Timestamp::UNIX_EPOCH)
+    let first = Timestamp::MIN.as_second().saturating_mul(1000);
+    let last = Timestamp::MAX.as_second().saturating_mul(1000);
+    #[expect(clippy::expect_used, reason = "clamped to the seconds that jiff holds")]
+    Timestamp::from_millisecond(ms.clamp(first, last)).expect("a clamped instant can be held")
 }
 
 /// `at` without what is smaller than a millisecond, so that an instant equals itself after a save.
@@ -63,5 +60,45 @@ pub(crate) mod option {
         deserializer: D,
     ) -> Result<Option<Timestamp>, D::Error> {
         Ok(Option::<i64>::deserialize(deserializer)?.map(super::saturating))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cooldown_3_3_instants_saturate_at_the_calendar() {
+        for ms in [i64::MIN, i64::MAX] {
+            let end = saturating(ms);
+            assert_eq!(floor(end), end);
+            assert_eq!(saturating(end.as_millisecond()), end);
+        }
+        assert_eq!(after(Timestamp::MAX, Duration::MAX), saturating(i64::MAX));
+        assert_eq!(elapsed(Timestamp::MAX, Timestamp::MIN), Duration::ZERO);
+        assert!(elapsed(Timestamp::MIN, Timestamp::MAX) > Duration::from_hours(1));
+    }
+
+    #[test]
+    fn cooldown_3_3_a_wait_is_cut_to_milliseconds_and_at_least_one() {
+        for (wait, ms) in [(0, 1), (999, 1), (1_000, 1), (1_999, 1), (2_000, 2)] {
+            let at = after(Timestamp::UNIX_EPOCH, Duration::from_micros(wait));
+            assert_eq!(at.as_millisecond(), ms, "{wait} µs");
+        }
+        let before = Timestamp::from_nanosecond(-1).unwrap_or_default();
+        assert_eq!(floor(before).as_millisecond(), -1, "also before the epoch");
+    }
+
+    #[test]
+    fn whole_numbers_are_cut_and_negative_ones_refused() {
+        for (number, whole_number) in [
+            (0.0, Some(0)),
+            (2.7, Some(2)),
+            (1e300, Some(u64::MAX)),
+            (-0.1, None),
+        ] {
+            assert_eq!(whole(number), whole_number, "{number}");
+        }
+        assert_eq!(whole(f64::NAN), None);
     }
 }

@@ -153,3 +153,6 @@ fn kind(lane: &Lane, window: &Window) -> BlockKind {
         (Lane::Profile, _) => BlockKind::TransientProfile,
     }
 }
+
+#[cfg(test)]
+mod tests;

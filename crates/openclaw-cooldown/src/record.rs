@@ -31,33 +31,49 @@ pub fn record(
     let count = usage.failure_counts.entry(event.reason).or_default();
     *count = count.saturating_add(1);
 
-    if let Some(window) = usage.windows.get_mut(&lane)
-        && window.covers(event.started_at, now)
-    {
-        window.last_failure_at = now;
+    if belongs_to_known_episode(&mut usage, &lane, event, now) {
         return usage;
     }
     step(&mut usage, lane, event, now, config);
     usage
 }
 
+/// Whether a window this failure concerns is newer than its attempt (D2); such windows only note the time.
+///
+/// A failure of the whole profile that a stated end may explain also concerns the blocked window.
+fn belongs_to_known_episode(
+    usage: &mut ProfileUsage,
+    lane: &Lane,
+    event: &FailureEvent,
+    now: Timestamp,
+) -> bool {
+    let blocked = *lane == Lane::Profile && lane::hints(event.reason) == Hints::Believed;
+    let concerned = |known: &Lane| known == lane || (blocked && *known == Lane::Blocked);
+    let windows = usage.windows.iter_mut().filter(|(known, _)| concerned(known));
+    let newer = windows
+        .map(|(_, window)| window)
+        .filter(|window| window.covers(event.started_at, now));
+    let mut any = false;
+    for window in newer {
+        window.last_failure_at = now;
+        any = true;
+    }
+    any
+}
+
 /// One step up the ladder of `lane`, and what a stated end makes of it.
 fn step(usage: &mut ProfileUsage, lane: Lane, event: &FailureEvent, now: Timestamp, config: &CooldownConfig) {
     let old = usage.windows.remove(&lane);
     let steps = old.as_ref().map_or(0, |window| window.steps).saturating_add(1);
-    let ladder_end = millis::after(now, wait(&lane, steps, event, config));
-    let stated = stated_end(event);
-    let account_wide = lane == Lane::Profile;
-    let end = End {
-        ladder: ladder_end,
-        stated: stated.filter(|_| !account_wide),
-    };
-    if account_wide && let Some(stated) = stated {
-        block_account(usage, event, stated, ladder_end, now);
+    let ladder = millis::after(now, wait(&lane, steps, event, config));
+    let mut stated = stated_end(event);
+    if lane == Lane::Profile
+        && let Some(stated) = stated.take()
+    {
+        block_account(usage, stated, ladder, now);
     }
-    usage
-        .windows
-        .insert(lane, reopened(old, steps, event.reason, end, now));
+    let window = reopened(old, steps, event.reason, End { ladder, stated }, now);
+    usage.windows.insert(lane, window);
 }
 
 /// The two ends a window can get.
@@ -73,7 +89,7 @@ fn reopened(old: Option<Window>, steps: u32, reason: Reason, end: End, now: Time
     let until = stated.unwrap_or(end.ladder);
     let mut window = old.unwrap_or_else(|| Window::new(now, now, reason));
     let restated = end.stated.is_some() && window.stated.is_some();
-    if until > window.until || restated || !window.is_active(now) {
+    if until > window.until || restated {
         window.until = until;
         window.reason = reason;
         window.stated = stated;
@@ -84,36 +100,24 @@ fn reopened(old: Option<Window>, steps: u32, reason: Reason, end: End, now: Time
     window
 }
 
-/// Opens, moves or removes the blocked window of an account-wide signal (D7).
-fn block_account(
-    usage: &mut ProfileUsage,
-    event: &FailureEvent,
-    stated: Timestamp,
-    ladder_end: Timestamp,
-    now: Timestamp,
-) {
-    let known = usage.windows.get(&Lane::Blocked);
-    if known.is_some_and(|window| window.covers(event.started_at, now)) {
-        return;
-    }
-    if stated <= ladder_end {
-        usage.windows.remove(&Lane::Blocked);
-        return;
-    }
+/// Opens, moves or removes the blocked window of an account-wide signal (D7); the ladder stands beside it.
+fn block_account(usage: &mut ProfileUsage, stated: Timestamp, ladder: Timestamp, now: Timestamp) {
     let old = usage.windows.remove(&Lane::Blocked);
-    let unknown = old.map(|window| window.unknown).unwrap_or_default();
+    if stated <= ladder {
+        return;
+    }
     let window = Window {
         steps: 0,
         stated: Some(stated),
-        unknown,
-        ..Window::new(now, stated, event.reason)
+        unknown: old.map(|window| window.unknown).unwrap_or_default(),
+        ..Window::new(now, stated, Reason::RateLimit)
     };
     usage.windows.insert(Lane::Blocked, window);
 }
 
 /// The end the provider stated, where it may be believed.
 fn stated_end(event: &FailureEvent) -> Option<Timestamp> {
-    let believed = lane::policy(event.reason).1 == Hints::Believed;
+    let believed = lane::hints(event.reason) == Hints::Believed;
     let hint = event.hint.as_ref().filter(|hint| believed && hint.credible)?;
     Some(millis::floor(hint.at))
 }
@@ -148,3 +152,6 @@ fn forget_old_series(usage: &mut ProfileUsage, now: Timestamp, failure_window: D
         !old || window.is_active(now)
     });
 }
+
+#[cfg(test)]
+mod tests;

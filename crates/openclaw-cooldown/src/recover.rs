@@ -53,3 +53,6 @@ pub fn adopt_secret(mut usage: ProfileUsage, fingerprint: Option<&str>) -> Profi
     usage.fingerprint = Some(fingerprint.to_owned());
     usage
 }
+
+#[cfg(test)]
+mod tests;

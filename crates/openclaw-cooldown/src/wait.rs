@@ -28,3 +28,6 @@ pub fn long_wait(step: u32, base: Duration, cap: Duration) -> Duration {
     let doublings = step.saturating_sub(1).min(LAST_DOUBLING);
     base.saturating_mul(1 << doublings).min(cap.max(base))
 }
+
+#[cfg(test)]
+mod tests;
