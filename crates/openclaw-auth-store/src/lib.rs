@@ -31,7 +31,7 @@ pub use eligibility::{Eligibility, credential_eligibility, eligibility};
 pub use error::{Cause, OpenError, StoreError, UnreadableRow};
 pub use mask::{log_id, mask_key};
 pub use memory::MemoryAuthStore;
-pub use order::rotation_order;
+pub use order::{OrderBasis, OrderReport, PassedOver, WhyPassedOver, order_report, rotation_order};
 pub use probe::{ProbeLease, ProbeState};
 pub use resolve::{SecretError, SecretPlaces, resolve_secret, resolve_secret_from};
 pub use secret::Secret;

@@ -96,10 +96,15 @@ impl StoreDocument {
 
     /// Takes out the state of an older form (J5).
     pub(crate) fn take_embedded_state(&mut self) -> Map<String, Value> {
-        let taken = EMBEDDED_STATE.iter();
-        taken
-            .filter_map(|name| Some(((*name).to_owned(), self.members.shift_remove(*name)?)))
-            .collect()
+        let mut state = Map::new();
+        for name in EMBEDDED_STATE {
+            if self.members.get(*name).is_some_and(Value::is_object)
+                && let Some(rows) = self.members.shift_remove(*name)
+            {
+                state.insert((*name).to_owned(), rows);
+            }
+        }
+        state
     }
 
     /// The text to store.
