@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use openclaw_ids::{AgentId, ProfileId};
+use openclaw_ids::{AgentId, ProfileId, ProviderId};
 
 use crate::log_id;
 
@@ -152,4 +152,26 @@ pub enum OpenError {
     /// A row holds something else than it should.
     #[error(transparent)]
     Unreadable(#[from] UnreadableRow),
+}
+
+/// An id that does not belong into an order; shown to whoever wrote it.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum OrderError {
+    /// The profile is another provider's.
+    #[error("profile `{profile}` is for provider `{found}`, not `{wanted}`; order it there")]
+    OtherProvider {
+        /// The profile.
+        profile: ProfileId,
+        /// Its provider.
+        found: ProviderId,
+        /// The provider of the order.
+        wanted: ProviderId,
+    },
+    /// There is no such profile.
+    #[error("there is no profile `{profile}`; add it or correct its id")]
+    Unknown {
+        /// The id as written.
+        profile: ProfileId,
+    },
 }

@@ -184,11 +184,11 @@ impl Writer {
                 snapshot.check(change)?;
                 return Ok(snapshot.apply(change, request.now, self.cache.config()));
             }
-            Op::Remove(id) => snapshot.remove(id),
+            Op::Remove(id) => snapshot.remove(id)?,
             Op::SetOrder(provider, ids) => snapshot.set_order(provider.clone(), ids.clone()),
-            Op::Upsert(id, credential) => snapshot.upsert(id.clone(), (**credential).clone()),
+            Op::Upsert(id, credential) => snapshot.upsert(id.clone(), (**credential).clone())?,
         }
-        .map(|()| Applied::Done)
+        Ok(Applied::Done)
     }
 }
 
