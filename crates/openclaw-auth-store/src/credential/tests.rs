@@ -197,15 +197,14 @@ fn d9_what_makes_a_fingerprint() {
         print(json!({"type": "api_key", "provider": "p", "key": "k2"})),
         key
     );
-    let pointer = print(json!({"type": "api_key", "provider": "p", "keyRef": "$A"}));
-    assert_ne!(
-        pointer,
-        print(json!({"type": "api_key", "provider": "p", "keyRef": "$B"}))
-    );
-    assert_eq!(
-        pointer,
-        print(json!({"type": "token", "provider": "p", "token": "t", "tokenRef": "$A"}))
-    );
+    // What a pointer leads to is not the profile's to say.
+    for pointer in [
+        json!({"type": "api_key", "provider": "p", "keyRef": "$A"}),
+        json!({"type": "api_key", "provider": "p", "key": "$A"}),
+        json!({"type": "token", "provider": "p", "token": "t", "tokenRef": "$A"}),
+    ] {
+        assert_eq!(print(pointer.clone()), None, "{pointer}");
+    }
     let login = |access: &str, account: Option<&str>, email: Option<&str>| {
         print(
             json!({"type": "oauth", "provider": "p", "access": access, "accountId": account, "email": email}),
