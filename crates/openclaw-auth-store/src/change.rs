@@ -159,7 +159,9 @@ impl AuthSnapshot {
         };
         let fingerprint = credential.fingerprint();
         let old = self.usage.remove(profile).unwrap_or_default();
-        let new = fold(adopt_secret(old.clone(), fingerprint.as_deref()));
+        // Noting whose state it is is no change in itself.
+        let old = adopt_secret(old, fingerprint.as_deref());
+        let new = fold(old.clone());
         let changed = new != old;
         self.usage.insert(profile.clone(), new);
         done(changed)

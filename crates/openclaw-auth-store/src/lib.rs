@@ -2,6 +2,8 @@
 
 mod change;
 mod config;
+#[cfg(test)]
+mod conformance;
 mod credential;
 mod edit;
 mod eligibility;
@@ -9,11 +11,15 @@ mod error;
 mod mask;
 mod memory;
 mod order;
+#[cfg(feature = "sqlite")]
+mod payload;
 mod probe;
 mod resolve;
 mod secret;
 mod secret_ref;
 mod snapshot;
+#[cfg(feature = "sqlite")]
+mod sqlite;
 mod store;
 
 pub use change::{Applied, UsageChange};
@@ -31,4 +37,6 @@ pub use resolve::{SecretError, SecretPlaces, resolve_secret, resolve_secret_from
 pub use secret::Secret;
 pub use secret_ref::{SecretRef, SecretSource};
 pub use snapshot::{AuthSnapshot, EndpointKey};
+#[cfg(feature = "sqlite")]
+pub use sqlite::SqliteAuthStore;
 pub use store::{ProfileStore, UsageStore};

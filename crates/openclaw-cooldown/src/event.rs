@@ -1,7 +1,7 @@
 //! What happened to an attempt, as far as usage state cares.
 
 use jiff::Timestamp;
-use openclaw_classify::{Reason, ResetHint};
+use openclaw_classify::{Reason, ResetHint, Scope};
 use openclaw_ids::{ModelId, ProviderId};
 
 /// One failed attempt that concerns a profile.
@@ -28,6 +28,17 @@ pub enum MarkScope {
     Model,
     /// The whole profile: the signal is account-wide.
     Profile,
+}
+
+impl MarkScope {
+    /// The part of a verdict's scope that concerns a profile; `None` when it concerns none (C-10, D4).
+    pub fn of(scope: Scope) -> Option<Self> {
+        match scope {
+            Scope::Model => Some(Self::Model),
+            Scope::Profile => Some(Self::Profile),
+            Scope::Endpoint | Scope::None => None,
+        }
+    }
 }
 
 /// One successful attempt.

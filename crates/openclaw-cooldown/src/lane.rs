@@ -99,24 +99,16 @@ impl<'de> Deserialize<'de> for Lane {
 }
 
 /// Where a reason's window opens.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Target {
-    /// Always this lane of the whole profile.
-    Always(Wide),
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Target {
+    /// Always this lane.
+    Always(Lane),
     /// As the signal says: account-wide, or the model when it is known.
     BySignal,
     /// The model when it is known, whatever else is said (D4).
     Model,
     /// Never a credential's fault; nothing is marked (C-10).
     Nowhere,
-}
-
-/// The profile-wide lanes a reason can name directly.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Wide {
-    AuthPermanent,
-    Billing,
-    Profile,
 }
 
 /// Whether a stated reset time says anything about the end of this reason's window (D7).
@@ -128,11 +120,11 @@ pub(crate) enum Hints {
 
 /// The lane table (D4, C2): an invalid key or a missing model doesn't come back by itself at a stated time.
 #[rustfmt::skip]
-pub(crate) fn policy(reason: Reason) -> (Target, Hints) {
+fn policy(reason: Reason) -> (Target, Hints) {
     match reason {
-        Reason::Auth            => (Target::Always(Wide::Profile),       Hints::Ignored),
-        Reason::AuthPermanent   => (Target::Always(Wide::AuthPermanent), Hints::Ignored),
-        Reason::Billing         => (Target::Always(Wide::Billing),       Hints::Believed),
+        Reason::Auth            => (Target::Always(Lane::Profile),       Hints::Ignored),
+        Reason::AuthPermanent   => (Target::Always(Lane::AuthPermanent), Hints::Ignored),
+        Reason::Billing         => (Target::Always(Lane::Billing),       Hints::Believed),
         Reason::EmptyResponse
         | Reason::Format
         | Reason::NoErrorDetails
@@ -155,12 +147,16 @@ pub(crate) fn policy(reason: Reason) -> (Target, Hints) {
 pub(crate) fn of_event(event: &FailureEvent) -> Option<Lane> {
     let model = || event.model.clone().map_or(Lane::Profile, Lane::Model);
     match (policy(event.reason).0, event.scope) {
-        (Target::Always(Wide::AuthPermanent), _) => Some(Lane::AuthPermanent),
-        (Target::Always(Wide::Billing), _) => Some(Lane::Billing),
-        (Target::Always(Wide::Profile), _) | (Target::BySignal, MarkScope::Profile) => Some(Lane::Profile),
+        (Target::Always(lane), _) => Some(lane),
+        (Target::BySignal, MarkScope::Profile) => Some(Lane::Profile),
         (Target::BySignal, MarkScope::Model) | (Target::Model, _) => Some(model()),
         (Target::Nowhere, _) => None,
     }
+}
+
+/// What a stated reset time means for a failure with this reason.
+pub(crate) fn hints(reason: Reason) -> Hints {
+    policy(reason).1
 }
 
 #[cfg(test)]

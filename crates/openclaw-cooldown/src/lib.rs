@@ -1,7 +1,5 @@
-//! Usage state of credentials: what a failure or success changes, which windows block, and whether a blocked
-//! candidate is skipped or probed.
-//!
-//! The crate is pure: no I/O, no clock, no randomness. `now` and the settings are arguments.
+//! Usage state of credentials: windows, ladders and the gate.
+#![doc = include_str!("../README.md")]
 
 mod config;
 mod endpoint;

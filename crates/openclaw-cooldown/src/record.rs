@@ -47,7 +47,7 @@ fn belongs_to_known_episode(
     event: &FailureEvent,
     now: Timestamp,
 ) -> bool {
-    let blocked = *lane == Lane::Profile && lane::policy(event.reason).1 == Hints::Believed;
+    let blocked = *lane == Lane::Profile && lane::hints(event.reason) == Hints::Believed;
     let concerned = |known: &Lane| known == lane || (blocked && *known == Lane::Blocked);
     let windows = usage.windows.iter_mut().filter(|(known, _)| concerned(known));
     let newer = windows
@@ -89,7 +89,7 @@ fn reopened(old: Option<Window>, steps: u32, reason: Reason, end: End, now: Time
     let until = stated.unwrap_or(end.ladder);
     let mut window = old.unwrap_or_else(|| Window::new(now, now, reason));
     let restated = end.stated.is_some() && window.stated.is_some();
-    if until > window.until || restated || !window.is_active(now) {
+    if until > window.until || restated {
         window.until = until;
         window.reason = reason;
         window.stated = stated;
@@ -117,7 +117,7 @@ fn block_account(usage: &mut ProfileUsage, stated: Timestamp, ladder: Timestamp,
 
 /// The end the provider stated, where it may be believed.
 fn stated_end(event: &FailureEvent) -> Option<Timestamp> {
-    let believed = lane::policy(event.reason).1 == Hints::Believed;
+    let believed = lane::hints(event.reason) == Hints::Believed;
     let hint = event.hint.as_ref().filter(|hint| believed && hint.credible)?;
     Some(millis::floor(hint.at))
 }

@@ -33,3 +33,46 @@ pub struct ProfileUsage {
     #[serde(flatten)]
     pub unknown: serde_json::Map<String, serde_json::Value>,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{DAY, MINUTE, failure};
+
+    #[test]
+    fn x_5_the_stored_form() {
+        let mut usage = ProfileUsage::default()
+            .failed(0, &failure(Reason::RateLimit).account_wide().hinting(DAY))
+            .failed(0, &failure(Reason::ServerError))
+            .succeeded(MINUTE)
+            .failed(
+                2 * MINUTE,
+                &failure(Reason::RateLimit).account_wide().hinting(DAY),
+            )
+            .failed(2 * MINUTE, &failure(Reason::ModelNotFound).of("a/b"));
+        usage.fingerprint = Some("0011223344556677".to_owned());
+        insta::assert_json_snapshot!("stored_form", usage);
+    }
+
+    #[test]
+    fn x_5_a_profile_never_used_is_an_empty_object() {
+        assert_eq!(serde_json::to_string(&ProfileUsage::default()).unwrap(), "{}");
+        assert_eq!(
+            serde_json::from_str::<ProfileUsage>("{}").unwrap(),
+            ProfileUsage::default()
+        );
+    }
+
+    #[test]
+    fn d13_what_cannot_be_understood_is_an_error() {
+        for text in [
+            r#"{"lastUsed": "yesterday"}"#,
+            r#"{"failureCounts": {"auth": -1}}"#,
+            r#"{"failureCounts": {"bad_mood": 1}}"#,
+            r#"{"windows": {"cooldown": {"openedAt": 1, "until": 2, "reason": "auth", "steps": 1, "lastFailureAt": 1}}}"#,
+            r#"{"windows": {"profile": {"until": 2}}}"#,
+        ] {
+            assert!(serde_json::from_str::<ProfileUsage>(text).is_err(), "{text}");
+        }
+    }
+}

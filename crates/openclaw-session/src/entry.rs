@@ -9,7 +9,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::lenient;
+use crate::notice::Notice;
 use crate::selection::{OverrideSource, PinSource, ProfilePin, Route, SelectionSnapshot, StoredPin};
+use crate::trace::RunTrace;
 
 /// What is stored for one session key. The JSON names are those of S-1.1; members this crate does not know
 /// are kept and written back.
@@ -151,6 +153,9 @@ pub struct Failover {
     /// When the primary was last probed, by its display form, in Unix milliseconds (S6).
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) probes: BTreeMap<String, i64>,
+    /// What the last runs tried (BL-81).
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) recent_runs: Vec<RunTrace>,
     /// A person's profile pin that waits until the fallback that displaced it is over (R5).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) parked_pin: Option<StoredPin>,
@@ -159,7 +164,7 @@ pub struct Failover {
     pub(crate) notices: u64,
     /// The notice that is stored and not yet known to be handed over (S4).
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) pending_notice: Option<crate::notice::Notice>,
+    pub(crate) pending_notice: Option<Notice>,
 }
 
 impl Failover {

@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+mod command;
 mod entry;
 mod inherit;
 mod lenient;
@@ -19,9 +20,11 @@ mod sqlite;
 mod stale;
 mod status;
 mod store;
+mod trace;
 mod turn;
 mod user_selection;
 
+pub use command::{Command, CommandError, TypedModel, parse_command};
 pub use entry::{Failover, NoticeState, Runtime, SessionEntry};
 pub use inherit::{SpawnModel, copy_user_selection, effective_override, spawn_with_model};
 pub use live_switch::{
@@ -51,6 +54,7 @@ pub use sqlite::{OpenError, SqliteSessionStore};
 pub use stale::{drop_override, drop_stale_override, is_stale_override};
 pub use status::{ConfiguredBy, StatusFacts, report_lines, status_lines};
 pub use store::{CasOutcome, Revision, SessionStore, StoreError, Versioned, update};
+pub use trace::{RunTrace, StepOutcome, TraceStep, record_trace};
 pub use turn::{TurnKind, TurnRights, preserves_user_state};
 pub use user_selection::{LiveEffect, ModelChoice, ProfileChoice, UserSelection, apply_user_selection};
 

@@ -1,5 +1,5 @@
 //! A person, two runs and the system act on one session in any order; what the person chose stays theirs.
-#![expect(clippy::unwrap_used, reason = "helpers of tests")]
+#![expect(clippy::unwrap_used, reason = "functions that tests share")]
 
 use jiff::Timestamp;
 use openclaw_ids::{ModelRef, ProfileId, ProviderId, SessionId};
@@ -268,7 +268,7 @@ fn mark(entry: &SessionEntry, probe: &PrimaryProbe) -> Option<SessionEntry> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(2000))]
+    #![proptest_config(ProptestConfig::with_cases(400))]
 
     #[test]
     fn a_persons_choice_is_never_lost_split_or_rewritten(acts in acts()) {

@@ -1,6 +1,10 @@
 //! Several real processes on one session file, some of them killed without warning.
 #![cfg(feature = "sqlite")]
-#![expect(clippy::unwrap_used, clippy::print_stdout, reason = "helpers of tests")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "functions that tests share"
+)]
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};

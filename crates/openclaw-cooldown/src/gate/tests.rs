@@ -5,6 +5,7 @@ use crate::testing::{DAY, HOUR, MINUTE, SECOND, at, model, offset, on_model, usa
 use crate::{Lane, adopt_secret, endpoint_failed};
 
 mod cells;
+mod properties;
 
 /// The instant of every question, in milliseconds after the start.
 const NOW: i64 = 40 * DAY;

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::testing::{failure, model, on_model};
+use openclaw_classify::Scope;
 
 /// Every reason: its lane when the signal is scoped, when it is account-wide, and without a known model.
 #[rustfmt::skip]
@@ -74,4 +75,16 @@ fn cooldown_5_m3_and_m4_model_ids_are_exact_and_wide_lanes_concern_every_model()
     let lane = on_model("m");
     assert!(!lane.is_profile_wide() && lane.concerns(None) && lane.concerns(Some(&model("m"))));
     assert!(!lane.concerns(Some(&model("M"))) && !lane.concerns(Some(&model("p/m"))));
+}
+
+#[test]
+fn c_10_only_two_scopes_reach_a_profile() {
+    for (scope, mark) in [
+        (Scope::Endpoint, None),
+        (Scope::Model, Some(MarkScope::Model)),
+        (Scope::None, None),
+        (Scope::Profile, Some(MarkScope::Profile)),
+    ] {
+        assert_eq!(MarkScope::of(scope), mark);
+    }
 }

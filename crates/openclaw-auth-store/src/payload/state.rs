@@ -1,0 +1,126 @@
+//! `state_json`: explicit orders, last good profiles and the other program's usage statistics (auth-store.md 3.2).
+
+use indexmap::IndexMap;
+use openclaw_cooldown::UsageStats;
+use openclaw_ids::{ProfileId, ProviderId};
+use serde_json::{Map, Value};
+
+use super::{object, versioned};
+
+const ORDER: &str = "order";
+const LAST_GOOD: &str = "lastGood";
+const USAGE: &str = "usageStats";
+
+/// The state row as it was read.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct StateDocument {
+    members: Map<String, Value>,
+}
+
+impl StateDocument {
+    /// Reads the row's text.
+    ///
+    /// # Errors
+    /// What is wrong with it, without its content.
+    pub(crate) fn parse(text: &str) -> Result<Self, String> {
+        object(text).map(|members| Self { members })
+    }
+
+    /// Puts the state that an older form kept beside the secrets under this one, key by key (J5).
+    pub(crate) fn add_beneath(&mut self, older: Map<String, Value>) {
+        for (name, rows) in older {
+            let Value::Object(rows) = rows else { continue };
+            let known = self.rows_mut(&name);
+            for (key, row) in rows {
+                known.entry(key).or_insert(row);
+            }
+        }
+    }
+
+    /// The explicit orders; blank ids and empty lists are dropped, the last of equal keys counts.
+    pub(crate) fn order(&self) -> IndexMap<ProviderId, Vec<ProfileId>> {
+        let lists = self.rows(ORDER).filter_map(|(key, list)| {
+            let ids = list.as_array()?.iter().filter_map(Value::as_str);
+            let ids: Vec<_> = ids.filter_map(|id| ProfileId::try_new(id).ok()).collect();
+            Some((ProviderId::try_new(key).ok()?, ids)).filter(|(_, ids)| !ids.is_empty())
+        });
+        lists.collect()
+    }
+
+    /// Sets one order, or ends it.
+    pub(crate) fn set_order(&mut self, provider: &ProviderId, ids: Option<&[ProfileId]>) {
+        let list = ids.map(|ids| ids.iter().map(|id| Value::from(id.as_str())).collect());
+        self.set(ORDER, provider.as_str(), list, |key| key.trim().to_lowercase());
+    }
+
+    /// The profiles that last worked.
+    pub(crate) fn last_good(&self) -> IndexMap<ProviderId, ProfileId> {
+        let rows = self.rows(LAST_GOOD);
+        rows.filter_map(|(key, id)| {
+            Some((
+                ProviderId::try_new(key).ok()?,
+                ProfileId::try_new(id.as_str()?).ok()?,
+            ))
+        })
+        .collect()
+    }
+
+    /// Sets which profile last worked, or forgets it.
+    pub(crate) fn set_last_good(&mut self, provider: &ProviderId, id: Option<&ProfileId>) {
+        let id = id.map(|id| Value::from(id.as_str()));
+        self.set(LAST_GOOD, provider.as_str(), id, |key| key.trim().to_lowercase());
+    }
+
+    /// What the other program says about one profile.
+    pub(crate) fn usage(&self, id: &ProfileId) -> Option<UsageStats> {
+        let (_, entry) = self.rows(USAGE).find(|(key, _)| key.trim() == id.as_str())?;
+        serde_json::from_value(entry.clone()).ok()
+    }
+
+    /// Sets what the other program is to see of one profile, or nothing.
+    pub(crate) fn set_usage(&mut self, id: &ProfileId, stats: Option<Value>) {
+        self.set(USAGE, id.as_str(), stats, |key| key.trim().to_owned());
+    }
+
+    /// Whether nothing is left to store (D12).
+    pub(crate) fn is_empty(&self) -> bool {
+        self.members.keys().all(|name| name == "version")
+    }
+
+    /// The text to store.
+    pub(crate) fn to_json(&self) -> String {
+        versioned(&self.members)
+    }
+
+    fn rows(&self, member: &str) -> impl Iterator<Item = (&String, &Value)> {
+        self.members
+            .get(member)
+            .and_then(Value::as_object)
+            .into_iter()
+            .flatten()
+    }
+
+    fn set(&mut self, member: &str, key: &str, row: Option<Value>, normal: fn(&str) -> String) {
+        let rows = self.rows_mut(member);
+        match row {
+            Some(row) => {
+                rows.retain(|known, _| known == key || normal(known) != key);
+                rows.insert(key.to_owned(), row);
+            }
+            None => rows.retain(|known, _| normal(known) != key),
+        }
+        if rows.is_empty() {
+            self.members.shift_remove(member);
+        }
+    }
+
+    /// One member as an object; what else stood there had no meaning.
+    fn rows_mut(&mut self, member: &str) -> &mut Map<String, Value> {
+        let value = self.members.entry(member.to_owned()).or_insert(Value::Null);
+        if !value.is_object() {
+            *value = Value::Object(Map::new());
+        }
+        #[expect(clippy::expect_used, reason = "the line above made it one")]
+        value.as_object_mut().expect("an object")
+    }
+}

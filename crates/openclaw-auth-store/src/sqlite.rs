@@ -1,0 +1,295 @@
+//! The engine that people run: the agent's own SQLite file, shared with the other program (auth-store.md 2, X-5).
+
+mod cache;
+mod connect;
+mod contents;
+mod fault;
+mod folder;
+mod rows;
+mod schema;
+#[cfg(test)]
+mod tests;
+mod watch;
+mod writer;
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::mpsc::{self, Sender};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use jiff::Timestamp;
+use openclaw_cooldown::CooldownConfig;
+use openclaw_ids::{AgentId, ProfileId, ProviderId};
+use r2d2::Pool;
+use r2d2_sqlite::SqliteConnectionManager;
+use rusqlite::Connection;
+use tokio::sync::oneshot;
+
+use crate::{
+    AmbientProfile, Applied, AuthSnapshot, Cause, Credential, OpenError, ProfileStore, StoreError,
+    UsageChange, UsageStore,
+};
+use cache::{Cache, Noted, by_id};
+use contents::Contents;
+use fault::Fault;
+use watch::{Bell, Watch};
+use writer::{Message, Op, Request, Writer};
+
+/// The store of one agent, in `<agent folder>/openclaw-agent.sqlite`.
+///
+/// Writes go through one thread that puts whatever is queued into one transaction; readers get a snapshot that this
+/// process's writes refresh at once, and other processes' within 50 ms. Dropping the store writes what is queued and
+/// joins its threads, which takes as long as the file is locked by somebody else.
+pub struct SqliteAuthStore {
+    path: PathBuf,
+    cache: Arc<Cache>,
+    messages: Sender<Message>,
+    bell: Arc<Bell>,
+    readers: Pool<SqliteConnectionManager>,
+    threads: Vec<JoinHandle<()>>,
+}
+
+/// How often the threads act by themselves.
+#[derive(Debug, Clone, Copy)]
+struct Pace {
+    /// Between two looks for other processes' writes.
+    watch: Duration,
+    /// How long a use may stay out of the file (D11); the write itself has to fit into the second, too.
+    use_delay: Duration,
+}
+
+impl Default for Pace {
+    fn default() -> Self {
+        Self {
+            watch: Duration::from_millis(50),
+            use_delay: Duration::from_millis(900),
+        }
+    }
+}
+
+impl SqliteAuthStore {
+    /// Opens the store of `agent` in its folder; makes both where they are missing.
+    ///
+    /// `ambient` are the profiles that are not stored. `now` is noted as the time of opening. A file that cannot
+    /// be used is left as it is.
+    ///
+    /// # Errors
+    /// An [`OpenError`] that names the file and what to do.
+    pub fn open(
+        agent_dir: &Path,
+        agent: &AgentId,
+        ambient: Vec<AmbientProfile>,
+        config: CooldownConfig,
+        now: Timestamp,
+    ) -> Result<Self, OpenError> {
+        Self::open_with(agent_dir, agent, ambient, config, now, Pace::default())
+    }
+
+    fn open_with(
+        agent_dir: &Path,
+        agent: &AgentId,
+        ambient: Vec<AmbientProfile>,
+        config: CooldownConfig,
+        now: Timestamp,
+        pace: Pace,
+    ) -> Result<Self, OpenError> {
+        let ambient = by_id(ambient);
+        let (path, existed) = folder::prepare(agent_dir, agent)?;
+        let connection = Self::connect(&path, agent, &ambient, existed);
+        let (connection, snapshot) = connection
+            .and_then(|connection| {
+                let contents = connect::immediately(&connection, |connection| {
+                    schema::check(connection, &path, agent)?;
+                    schema::complete(connection, agent, now)?;
+                    Contents::read(connection, &path, &ambient)
+                })?;
+                Ok((connection, contents.snapshot))
+            })
+            .map_err(|fault| fault.into_open_error(&path))?;
+        folder::close_files(&path).map_err(|source| OpenError::Io {
+            path: path.clone(),
+            source: Arc::new(source),
+        })?;
+        Self::start(&path, connection, Cache::new(snapshot, config), pace)
+    }
+
+    /// Looks at everything before anything is written, be it the switch to another journal.
+    fn connect(
+        path: &Path,
+        agent: &AgentId,
+        ambient: &cache::Ambient,
+        existed: bool,
+    ) -> Result<Connection, Fault> {
+        let connection = connect::writer(path)?;
+        if existed {
+            schema::check(&connection, path, agent)?;
+            if schema::is_complete(&connection)? {
+                connect::consistently(&connection, |connection| {
+                    Contents::read(connection, path, ambient)
+                })?;
+            } else {
+                schema::refuse_damage(&connection)?;
+            }
+        }
+        connect::configure(&connection)?;
+        Ok(connection)
+    }
+
+    fn start(path: &Path, connection: Connection, cache: Cache, pace: Pace) -> Result<Self, OpenError> {
+        let failed = |source: Cause| OpenError::Storage {
+            path: path.to_owned(),
+            source,
+        };
+        let cache = Arc::new(cache);
+        let bell = Arc::new(Bell::default());
+        let readers = connect::readers(path).map_err(|error| failed(Arc::new(error)))?;
+        let watched = readers.get().map_err(|error| failed(Arc::new(error)))?;
+        let (messages, queue) = mpsc::channel();
+        let writer = Writer {
+            path: path.to_owned(),
+            cache: Arc::clone(&cache),
+            connection: Some(connection),
+            use_delay: pace.use_delay,
+        };
+        let watch = Watch {
+            path: path.to_owned(),
+            cache: Arc::clone(&cache),
+            bell: Arc::clone(&bell),
+            pause: pace.watch,
+        };
+        let mut store = Self {
+            path: path.to_owned(),
+            cache,
+            messages,
+            bell,
+            readers,
+            threads: Vec::new(),
+        };
+        let spawn = |name: &str, work: Box<dyn FnOnce() + Send>| {
+            let thread = thread::Builder::new().name(name.to_owned());
+            thread.spawn(work).map_err(|error| failed(Arc::new(error)))
+        };
+        let write = spawn("auth-store-write", Box::new(move || writer.run(&queue)))?;
+        store.threads.push(write);
+        let watch = spawn("auth-store-watch", Box::new(move || watch.run(&watched)))?;
+        store.threads.push(watch);
+        Ok(store)
+    }
+
+    /// The file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Replaces the profiles that are not stored, as after a change of the configuration.
+    pub fn set_ambient(&self, ambient: Vec<AmbientProfile>) {
+        self.cache.set_ambient(by_id(ambient));
+    }
+
+    /// Reads the file now, for whoever cannot wait for the 50 ms that another process's write takes to show.
+    ///
+    /// # Errors
+    /// A [`StoreError`] when it cannot be read; what was last known stays shown.
+    pub fn refresh(&self) -> Result<(), StoreError> {
+        let connection = self.readers.get().map_err(|error| StoreError::Storage {
+            path: self.path.clone(),
+            source: Arc::new(error),
+        })?;
+        watch::refresh(&connection, &self.path, &self.cache)
+            .map_err(|fault| fault.into_store_error(&self.path))
+    }
+
+    fn note_use(&self, profile: &ProfileId, now: Timestamp) -> Result<Applied, StoreError> {
+        let (applied, noted) = self.cache.note_use(profile, now)?;
+        if noted == Noted::First {
+            self.send(Message::Used)?;
+        }
+        Ok(applied)
+    }
+
+    async fn write(&self, op: Op, now: Timestamp) -> Result<Applied, StoreError> {
+        let (reply, outcome) = oneshot::channel();
+        self.send(Message::Write(Request {
+            op,
+            now,
+            reply: Some(reply),
+        }))?;
+        outcome.await.unwrap_or(Err(StoreError::Closed))
+    }
+
+    fn send(&self, message: Message) -> Result<(), StoreError> {
+        self.messages.send(message).map_err(|_| StoreError::Closed)
+    }
+}
+
+impl UsageStore for SqliteAuthStore {
+    fn snapshot(&self) -> Arc<AuthSnapshot> {
+        self.cache.snapshot()
+    }
+
+    async fn commit(&self, change: UsageChange, now: Timestamp) -> Result<Applied, StoreError> {
+        if let UsageChange::Used { profile } = &change {
+            return self.note_use(profile, now);
+        }
+        self.write(Op::Change(change), now).await
+    }
+
+    fn enqueue(&self, change: UsageChange, now: Timestamp) {
+        let handed_over = if let UsageChange::Used { profile } = &change {
+            self.note_use(profile, now).map(drop)
+        } else {
+            self.send(Message::Write(Request {
+                op: Op::Change(change),
+                now,
+                reply: None,
+            }))
+        };
+        if let Err(error) = handed_over {
+            tracing::warn!(%error, "a change of usage state was lost");
+        }
+    }
+}
+
+impl ProfileStore for SqliteAuthStore {
+    async fn upsert(&self, id: ProfileId, credential: Credential, now: Timestamp) -> Result<(), StoreError> {
+        self.write(Op::Upsert(id, Box::new(credential)), now)
+            .await
+            .map(drop)
+    }
+
+    async fn remove(&self, id: ProfileId, now: Timestamp) -> Result<(), StoreError> {
+        self.write(Op::Remove(id), now).await.map(drop)
+    }
+
+    async fn set_order(
+        &self,
+        provider: ProviderId,
+        ids: Vec<ProfileId>,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        self.write(Op::SetOrder(provider, ids), now).await.map(drop)
+    }
+}
+
+impl Drop for SqliteAuthStore {
+    fn drop(&mut self) {
+        self.bell.ring();
+        // The writer is gone already when it cannot be told.
+        drop(self.send(Message::Stop));
+        for thread in self.threads.drain(..) {
+            if thread.join().is_err() {
+                tracing::error!("a thread of the auth store panicked");
+            }
+        }
+    }
+}
+
+impl fmt::Debug for SqliteAuthStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SqliteAuthStore")
+            .field("path", &self.path)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,85 @@
+//! What the engine below says, in the words of our errors.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use rusqlite::ErrorCode;
+
+use crate::{OpenError, StoreError, UnreadableRow};
+
+/// A failure below the store, before it is known whether it was opened or written.
+#[derive(Debug)]
+pub(super) enum Fault {
+    /// SQLite refused.
+    Engine(rusqlite::Error),
+    /// The file is somebody else's or newer.
+    Refused(OpenError),
+    /// A row holds something else than it should.
+    Row(UnreadableRow),
+}
+
+impl From<rusqlite::Error> for Fault {
+    fn from(error: rusqlite::Error) -> Self {
+        Self::Engine(error)
+    }
+}
+
+impl From<OpenError> for Fault {
+    fn from(error: OpenError) -> Self {
+        Self::Refused(error)
+    }
+}
+
+impl From<UnreadableRow> for Fault {
+    fn from(row: UnreadableRow) -> Self {
+        Self::Row(row)
+    }
+}
+
+/// Whether another connection was in the way.
+pub(super) fn is_busy(error: &rusqlite::Error) -> bool {
+    matches!(
+        error.sqlite_error_code(),
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked)
+    )
+}
+
+impl Fault {
+    pub(super) fn into_open_error(self, path: &Path) -> OpenError {
+        let path = path.to_owned();
+        let error = match self {
+            Self::Row(row) => return row.into(),
+            Self::Refused(error) => return error,
+            Self::Engine(error) => error,
+        };
+        match error.sqlite_error_code() {
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => OpenError::Busy { path },
+            Some(ErrorCode::DatabaseCorrupt) => OpenError::Corrupt {
+                path,
+                source: Arc::new(error),
+            },
+            Some(ErrorCode::NotADatabase) => OpenError::NotADatabase { path },
+            Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied) => OpenError::NotWritable { path },
+            _ => OpenError::Storage {
+                path,
+                source: Arc::new(error),
+            },
+        }
+    }
+
+    pub(super) fn into_store_error(self, path: &Path) -> StoreError {
+        let path = path.to_owned();
+        match self {
+            Self::Row(row) => row.into(),
+            Self::Refused(error) => StoreError::Storage {
+                path,
+                source: Arc::new(error),
+            },
+            Self::Engine(error) if is_busy(&error) => StoreError::Busy { path },
+            Self::Engine(error) => StoreError::Storage {
+                path,
+                source: Arc::new(error),
+            },
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! The agent's folder and who may read what is in it (auth-store.md 1.4).
+
+use std::fs;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use openclaw_ids::AgentId;
+
+use crate::OpenError;
+
+/// The store's name in the folder.
+pub(super) const FILE_NAME: &str = "openclaw-agent.sqlite";
+/// What SQLite keeps beside it.
+const SIDECARS: &[&str] = &["-wal", "-shm", "-journal"];
+/// How every database begins.
+const MAGIC: &[u8; 16] = b"SQLite format 3\0";
+
+/// Makes the folder (L20) and an empty private file (L21) where they are missing; true when the file was there.
+///
+/// A folder that was there and is not the default one of the agent keeps its mode.
+pub(super) fn prepare(folder: &Path, agent: &AgentId) -> Result<(PathBuf, bool), OpenError> {
+    let existed = folder.is_dir();
+    private::create_folder(folder).map_err(|error| unusable(folder, error))?;
+    if !existed || is_default(folder, agent) {
+        private::close_folder(folder).map_err(|error| unusable(folder, error))?;
+    }
+    let path = folder.join(FILE_NAME);
+    let existed = path.exists();
+    if existed {
+        check_header(&path)?;
+    } else {
+        private::create_file(&path).map_err(|error| unusable(&path, error))?;
+    }
+    close_files(&path).map_err(|error| unusable(&path, error))?;
+    Ok((path, existed))
+}
+
+/// Takes the file and what is beside it away from everybody else (L21).
+pub(super) fn close_files(path: &Path) -> io::Result<()> {
+    private::close_file(path)?;
+    for suffix in SIDECARS {
+        let mut name = path.as_os_str().to_owned();
+        name.push(suffix);
+        match private::close_file(Path::new(&name)) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            Ok(()) | Err(_) => {}
+        }
+    }
+    Ok(())
+}
+
+/// Whether the folder is where the agent's is by default: `…/agents/<agent>/agent`.
+fn is_default(folder: &Path, agent: &AgentId) -> bool {
+    folder.ends_with(Path::new("agents").join(agent.as_str()).join("agent"))
+}
+
+/// Refuses what is no database before anything opens it for writing; an empty file is a new one.
+fn check_header(path: &Path) -> Result<(), OpenError> {
+    let mut header = Vec::with_capacity(MAGIC.len());
+    let limit = u64::try_from(MAGIC.len()).unwrap_or(u64::MAX);
+    fs::File::open(path)
+        .and_then(|file| file.take(limit).read_to_end(&mut header))
+        .map_err(|error| unusable(path, error))?;
+    if header.is_empty() || header == MAGIC {
+        Ok(())
+    } else {
+        Err(OpenError::NotADatabase {
+            path: path.to_owned(),
+        })
+    }
+}
+
+fn unusable(path: &Path, error: io::Error) -> OpenError {
+    OpenError::Io {
+        path: path.to_owned(),
+        source: Arc::new(error),
+    }
+}
+
+#[cfg(unix)]
+mod private {
+    use std::fs::{self, DirBuilder, OpenOptions, Permissions};
+    use std::io;
+    use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
+    use std::path::Path;
+
+    const FOLDER: u32 = 0o700;
+    const FILE: u32 = 0o600;
+    const MODE_BITS: u32 = 0o777;
+
+    pub(super) fn create_folder(path: &Path) -> io::Result<()> {
+        DirBuilder::new().recursive(true).mode(FOLDER).create(path)
+    }
+
+    pub(super) fn close_folder(path: &Path) -> io::Result<()> {
+        close(path, FOLDER)
+    }
+
+    pub(super) fn create_file(path: &Path) -> io::Result<()> {
+        // Another process may be first; both mean the same file.
+        let mut options = OpenOptions::new();
+        options.create(true).append(true).mode(FILE).open(path).map(drop)
+    }
+
+    pub(super) fn close_file(path: &Path) -> io::Result<()> {
+        close(path, FILE)
+    }
+
+    fn close(path: &Path, mode: u32) -> io::Result<()> {
+        if fs::metadata(path)?.permissions().mode() & MODE_BITS == mode {
+            return Ok(());
+        }
+        fs::set_permissions(path, Permissions::from_mode(mode))
+    }
+}
+
+#[cfg(not(unix))]
+mod private {
+    use std::fs::{self, OpenOptions};
+    use std::io;
+    use std::path::Path;
+
+    pub(super) fn create_folder(path: &Path) -> io::Result<()> {
+        fs::create_dir_all(path)
+    }
+
+    pub(super) fn close_folder(path: &Path) -> io::Result<()> {
+        fs::metadata(path).map(drop)
+    }
+
+    pub(super) fn create_file(path: &Path) -> io::Result<()> {
+        OpenOptions::new().create(true).append(true).open(path).map(drop)
+    }
+
+    pub(super) fn close_file(path: &Path) -> io::Result<()> {
+        fs::metadata(path).map(drop)
+    }
+}

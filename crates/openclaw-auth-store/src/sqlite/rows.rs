@@ -1,0 +1,237 @@
+//! The rows of `failover_state`: our own knowledge, one row per profile, endpoint and probed provider.
+
+use std::collections::{BTreeMap, HashMap};
+
+use jiff::Timestamp;
+use openclaw_cooldown::{EndpointWindow, ProfileUsage, UsageStats};
+use openclaw_ids::{ProfileId, ProviderId};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::{EndpointKey, ProbeLease, ProbeState};
+
+/// The table.
+pub(super) const TABLE: &str = "failover_state";
+
+const USAGE: &str = "usage:";
+const ENDPOINT: &str = "endpoint:";
+const PROBE: &str = "probe:";
+
+/// The members of a `usageStats` entry that the other program knows; what it drops when it saves is none of them
+/// (cooldown.md 1).
+const KNOWN_STATS: &[&str] = &[
+    "lastUsed",
+    "errorCount",
+    "failureCounts",
+    "lastFailureAt",
+    "cooldownUntil",
+    "cooldownReason",
+    "cooldownModel",
+    "disabledUntil",
+    "disabledReason",
+    "blockedUntil",
+    "blockedReason",
+    "blockedSource",
+    "blockedModel",
+];
+
+/// The state of one profile and what the other program was last told of it.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub(super) struct UsageRow {
+    /// Our state.
+    pub(super) usage: ProfileUsage,
+    /// The mirror as it was last written; another entry in `usageStats` is somebody else's change.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) mirrored: Option<Value>,
+    #[serde(flatten)]
+    unknown: Map<String, Value>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct EndpointRow {
+    provider: ProviderId,
+    base_url: String,
+    window: EndpointWindow,
+    #[serde(flatten)]
+    unknown: Map<String, Value>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct ProbeRow {
+    provider: ProviderId,
+    #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
+    last_probe_at: Timestamp,
+    generation: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    lease: Option<LeaseRow>,
+    #[serde(flatten)]
+    unknown: Map<String, Value>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct LeaseRow {
+    holder: String,
+    generation: u64,
+    #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
+    expires: Timestamp,
+}
+
+/// All rows, typed, beside their texts.
+#[derive(Debug, Default)]
+pub(super) struct Rows {
+    texts: HashMap<String, String>,
+    pub(super) usage: HashMap<ProfileId, UsageRow>,
+    pub(super) endpoints: HashMap<EndpointKey, EndpointWindow>,
+    pub(super) probes: HashMap<ProviderId, ProbeState>,
+}
+
+/// What has to be written so that the table says something else.
+#[derive(Debug, Default, PartialEq)]
+pub(super) struct RowEdits(pub(super) BTreeMap<String, Option<String>>);
+
+impl Rows {
+    /// Takes in one row; rows of kinds that a newer version added are left alone.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub(super) fn add(&mut self, key: String, text: String) -> Result<(), String> {
+        if let Some(id) = key.strip_prefix(USAGE) {
+            let id = ProfileId::try_new(id).map_err(|error| error.to_string())?;
+            self.usage.insert(id, parse(&text)?);
+        } else if key.starts_with(ENDPOINT) {
+            let row: EndpointRow = parse(&text)?;
+            let endpoint = EndpointKey {
+                provider: row.provider,
+                base_url: row.base_url,
+            };
+            self.endpoints.insert(endpoint, row.window);
+        } else if key.starts_with(PROBE) {
+            let row: ProbeRow = parse(&text)?;
+            let lease = row.lease.map(|lease| ProbeLease {
+                holder: lease.holder,
+                generation: lease.generation,
+                expires: lease.expires,
+            });
+            let state = ProbeState {
+                last_probe_at: row.last_probe_at,
+                generation: row.generation,
+                lease,
+            };
+            self.probes.insert(row.provider, state);
+        } else {
+            return Ok(());
+        }
+        self.texts.insert(key, text);
+        Ok(())
+    }
+
+    /// The usage row of a profile as it should be now; nothing when there is nothing to remember.
+    pub(super) fn set_usage(
+        &self,
+        edits: &mut RowEdits,
+        id: &ProfileId,
+        usage: &ProfileUsage,
+        mirrored: Option<Value>,
+    ) {
+        let known = self.usage.get(id);
+        if known.is_none() && is_blank(usage) {
+            return;
+        }
+        let row = UsageRow {
+            usage: usage.clone(),
+            mirrored,
+            unknown: known.map(|row| row.unknown.clone()).unwrap_or_default(),
+        };
+        self.set(edits, usage_key(id), Some(to_text(&row)));
+    }
+
+    /// Forgets a profile.
+    pub(super) fn remove_usage(&self, edits: &mut RowEdits, id: &ProfileId) {
+        self.set(edits, usage_key(id), None);
+    }
+
+    /// The row of an endpoint as it should be now.
+    pub(super) fn set_endpoint(
+        &self,
+        edits: &mut RowEdits,
+        endpoint: &EndpointKey,
+        window: Option<&EndpointWindow>,
+    ) {
+        let key = format!("{ENDPOINT}{} {}", endpoint.provider, endpoint.base_url);
+        let text = window.map(|window| {
+            to_text(&EndpointRow {
+                provider: endpoint.provider.clone(),
+                base_url: endpoint.base_url.clone(),
+                window: *window,
+                unknown: self.unknown::<EndpointRow>(&key, |row| row.unknown),
+            })
+        });
+        self.set(edits, key, text);
+    }
+
+    /// The row of a probed provider as it should be now.
+    pub(super) fn set_probe(&self, edits: &mut RowEdits, provider: &ProviderId, state: &ProbeState) {
+        let key = format!("{PROBE}{provider}");
+        let row = ProbeRow {
+            provider: provider.clone(),
+            last_probe_at: state.last_probe_at,
+            generation: state.generation,
+            lease: state.lease.as_ref().map(|lease| LeaseRow {
+                holder: lease.holder.clone(),
+                generation: lease.generation,
+                expires: lease.expires,
+            }),
+            unknown: self.unknown::<ProbeRow>(&key, |row| row.unknown),
+        };
+        let text = to_text(&row);
+        self.set(edits, key, Some(text));
+    }
+
+    fn unknown<T: DeserializeOwned>(&self, key: &str, of: fn(T) -> Map<String, Value>) -> Map<String, Value> {
+        let row = self
+            .texts
+            .get(key)
+            .and_then(|text| serde_json::from_str(text).ok());
+        row.map(of).unwrap_or_default()
+    }
+
+    fn set(&self, edits: &mut RowEdits, key: String, text: Option<String>) {
+        if self.texts.get(&key) != text.as_ref() {
+            edits.0.insert(key, text);
+        }
+    }
+}
+
+/// What the other program knows of an entry, to tell its changes from ours.
+pub(super) fn known_stats(stats: &UsageStats) -> Value {
+    let Ok(Value::Object(mut members)) = serde_json::to_value(stats) else {
+        return Value::Null;
+    };
+    members.retain(|name, _| KNOWN_STATS.contains(&name.as_str()));
+    Value::Object(members)
+}
+
+fn usage_key(id: &ProfileId) -> String {
+    format!("{USAGE}{id}")
+}
+
+/// Whether a state says nothing but whose it is.
+fn is_blank(usage: &ProfileUsage) -> bool {
+    let anonymous = ProfileUsage {
+        fingerprint: None,
+        ..usage.clone()
+    };
+    anonymous == ProfileUsage::default()
+}
+
+fn parse<T: DeserializeOwned>(text: &str) -> Result<T, String> {
+    serde_json::from_str(text).map_err(|error| error.to_string())
+}
+
+fn to_text(row: &impl Serialize) -> String {
+    #[expect(clippy::expect_used, reason = "the rows are maps with text keys")]
+    serde_json::to_string(row).expect("a row is JSON")
+}

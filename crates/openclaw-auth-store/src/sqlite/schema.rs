@@ -1,0 +1,145 @@
+//! The tables of the file, who owns it, and its version (auth-store.md 2.1 to 2.3, X-5).
+
+use std::path::Path;
+
+use jiff::Timestamp;
+use openclaw_ids::AgentId;
+use rusqlite::{Connection, OptionalExtension, params};
+
+use super::fault::Fault;
+use crate::OpenError;
+
+/// The schema version that is written, and the newest that is understood (D6).
+const VERSION: i64 = 1;
+/// What `schema_meta` says an agent's file is for (D20).
+const ROLE: &str = "agent";
+
+/// The tables that a file needs; the other program adds its own when it opens the file.
+const TABLES: &[(&str, &str)] = &[
+    (
+        "schema_meta",
+        "CREATE TABLE schema_meta (
+  meta_key TEXT NOT NULL PRIMARY KEY,
+  role TEXT NOT NULL,
+  schema_version INTEGER NOT NULL,
+  agent_id TEXT,
+  app_version TEXT,
+  created_at INTEGER NOT NULL,
+  updated_at INTEGER NOT NULL
+)",
+    ),
+    (
+        "auth_profile_store",
+        "CREATE TABLE auth_profile_store (
+  store_key TEXT NOT NULL PRIMARY KEY,
+  store_json TEXT NOT NULL,
+  updated_at INTEGER NOT NULL
+)",
+    ),
+    (
+        "auth_profile_state",
+        "CREATE TABLE auth_profile_state (
+  state_key TEXT NOT NULL PRIMARY KEY,
+  state_json TEXT NOT NULL,
+  updated_at INTEGER NOT NULL
+)",
+    ),
+    (
+        "failover_state",
+        "CREATE TABLE failover_state (
+  key TEXT PRIMARY KEY,
+  value_json TEXT NOT NULL,
+  updated_at INTEGER NOT NULL
+)",
+    ),
+];
+
+fn has_table(connection: &Connection, table: &str) -> rusqlite::Result<bool> {
+    let sql = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?1";
+    let found = connection.query_row(sql, [table], |_| Ok(())).optional()?;
+    Ok(found.is_some())
+}
+
+/// Refuses a file that is newer (D6) or not this agent's (D21); writes nothing.
+pub(super) fn check(connection: &Connection, path: &Path, agent: &AgentId) -> Result<(), Fault> {
+    let found: i64 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
+    if found > VERSION {
+        let newer = OpenError::Newer {
+            path: path.to_owned(),
+            found,
+            supported: VERSION,
+        };
+        return Err(newer.into());
+    }
+    let Some((role, owner)) = owner(connection)? else {
+        return Ok(());
+    };
+    if role != ROLE {
+        let foreign = OpenError::ForeignRole {
+            path: path.to_owned(),
+            role,
+        };
+        return Err(foreign.into());
+    }
+    // An empty name would normalise to the main agent's, which it is not.
+    if owner.trim().is_empty() || AgentId::new(&owner) != *agent {
+        let foreign = OpenError::ForeignAgent {
+            path: path.to_owned(),
+            found: owner,
+            wanted: agent.clone(),
+        };
+        return Err(foreign.into());
+    }
+    Ok(())
+}
+
+fn owner(connection: &Connection) -> rusqlite::Result<Option<(String, String)>> {
+    if !has_table(connection, "schema_meta")? {
+        return Ok(None);
+    }
+    let sql = "SELECT role, coalesce(agent_id, '') FROM schema_meta WHERE meta_key = 'primary'";
+    connection
+        .query_row(sql, [], |row| Ok((row.get(0)?, row.get(1)?)))
+        .optional()
+}
+
+/// Adds what is missing and notes that the file was opened (D7, D20); tables that are there stay as they are.
+pub(super) fn complete(connection: &Connection, agent: &AgentId, now: Timestamp) -> rusqlite::Result<()> {
+    for sql in missing(connection)? {
+        connection.execute_batch(sql)?;
+    }
+    connection.pragma_update(None, "user_version", VERSION)?;
+    connection.execute(
+        "INSERT INTO schema_meta (meta_key, role, schema_version, agent_id, app_version, created_at, updated_at)
+         VALUES ('primary', ?1, ?2, ?3, NULL, ?4, ?4)
+         ON CONFLICT (meta_key) DO UPDATE SET
+           schema_version = excluded.schema_version, agent_id = excluded.agent_id, updated_at = excluded.updated_at",
+        params![ROLE, VERSION, agent.as_str(), now.as_millisecond()],
+    )?;
+    Ok(())
+}
+
+/// Whether every table is there.
+pub(super) fn is_complete(connection: &Connection) -> rusqlite::Result<bool> {
+    missing(connection).map(|missing| missing.is_empty())
+}
+
+fn missing(connection: &Connection) -> rusqlite::Result<Vec<&'static str>> {
+    let mut missing = Vec::new();
+    for (table, sql) in TABLES {
+        if !has_table(connection, table)? {
+            missing.push(*sql);
+        }
+    }
+    Ok(missing)
+}
+
+/// Looks for damage before pages are taken for new tables; done once in a file's life, because it reads all of it.
+pub(super) fn refuse_damage(connection: &Connection) -> rusqlite::Result<()> {
+    let verdict: String = connection.pragma_query_value(None, "quick_check", |row| row.get(0))?;
+    if verdict == "ok" {
+        return Ok(());
+    }
+    let corrupt = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_CORRUPT);
+    Err(rusqlite::Error::SqliteFailure(corrupt, Some(verdict)))
+}

@@ -1,0 +1,67 @@
+mod fixture;
+mod opening;
+mod processes;
+mod sharing;
+
+use std::path::Path;
+
+use rusqlite::Connection;
+use tempfile::TempDir;
+
+use super::*;
+use crate::conformance::{at, failure, key, profile, success};
+
+/// Threads that act fast, so that no test waits.
+fn fast() -> Pace {
+    Pace {
+        watch: Duration::from_millis(1),
+        use_delay: Duration::from_millis(1),
+    }
+}
+
+fn open(folder: &Path) -> Result<SqliteAuthStore, OpenError> {
+    SqliteAuthStore::open_with(
+        folder,
+        &AgentId::main(),
+        Vec::new(),
+        CooldownConfig::default(),
+        at(0),
+        fast(),
+    )
+}
+
+/// A new store with the profiles `a` and `b`.
+async fn with_profiles() -> (TempDir, SqliteAuthStore) {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path()).unwrap();
+    for id in ["a", "b"] {
+        store.upsert(profile(id), key(id), at(0)).await.unwrap();
+    }
+    (folder, store)
+}
+
+/// Looks at the file as another program would.
+fn outside(folder: &Path) -> Connection {
+    let connection = Connection::open(folder.join("openclaw-agent.sqlite")).unwrap();
+    connection.busy_timeout(Duration::from_secs(30)).unwrap();
+    connection
+}
+
+fn text(connection: &Connection, sql: &str) -> String {
+    connection.query_row(sql, [], |row| row.get(0)).unwrap()
+}
+
+const STATE: &str = "SELECT state_json FROM auth_profile_state";
+const STORE: &str = "SELECT store_json FROM auth_profile_store";
+
+/// Gives other threads the processor until `done`; gives up after many turns.
+fn eventually(what: &str, mut done: impl FnMut() -> bool) {
+    const TURNS: u32 = 20_000_000;
+    for _ in 0..TURNS {
+        if done() {
+            return;
+        }
+        thread::yield_now();
+    }
+    panic!("{what} did not happen");
+}

@@ -1,0 +1,79 @@
+//! Several real processes on one file.
+
+use std::process::{Child, Command, Stdio};
+
+use openclaw_classify::Reason;
+
+use super::*;
+
+/// Tells a process of this test binary what to do; unset in the process that runs the tests.
+const PART: &str = "OPENCLAW_TEST_PART";
+const PROCESSES: u64 = 3;
+const MARKS: u64 = 100;
+
+/// The part that a started process plays; as a test among the others it only looks whether it has one.
+#[test]
+fn part() {
+    #[expect(clippy::disallowed_methods, reason = "how a started process learns its part")]
+    let Ok(folder) = std::env::var(PART) else {
+        return;
+    };
+    let store = open(Path::new(&folder)).unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    for _ in 0..MARKS {
+        let mark = failure("a", Reason::Overloaded, Some("m"), 1);
+        runtime.block_on(store.commit(mark, at(1))).unwrap();
+    }
+}
+
+fn start(folder: &Path) -> Child {
+    Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "sqlite::tests::processes::part"])
+        .env(PART, folder)
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap()
+}
+
+#[tokio::test]
+async fn no_mark_is_lost_between_processes() {
+    let (folder, store) = with_profiles().await;
+    let children: Vec<_> = (0..PROCESSES).map(|_| start(folder.path())).collect();
+    for _ in 0..MARKS {
+        store
+            .commit(failure("a", Reason::Overloaded, Some("m"), 1), at(1))
+            .await
+            .unwrap();
+    }
+    for mut child in children {
+        assert!(child.wait().unwrap().success());
+    }
+    store.refresh().unwrap();
+    let snapshot = store.snapshot();
+    let counts = &snapshot.usage(&profile("a")).failure_counts;
+    assert_eq!(counts.get(&Reason::Overloaded), Some(&((PROCESSES + 1) * MARKS)));
+}
+
+#[tokio::test]
+async fn a_killed_process_leaves_a_file_that_the_others_go_on_with() {
+    let (folder, store) = with_profiles().await;
+    let file = outside(folder.path());
+    let marks = || -> i64 {
+        let sql = "SELECT state_json -> '$.usageStats.a.failureCounts.overloaded' FROM auth_profile_state";
+        let count: Option<String> = file.query_row(sql, [], |row| row.get(0)).unwrap_or_default();
+        count.map_or(0, |count| count.parse().unwrap())
+    };
+    let mut child = start(folder.path());
+    eventually("the first mark of the other process", || marks() > 0);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let before = marks();
+    store
+        .commit(failure("a", Reason::Overloaded, Some("m"), 1), at(1))
+        .await
+        .unwrap();
+    assert_eq!(marks(), before + 1);
+    assert_eq!(text(&file, "PRAGMA integrity_check"), "ok");
+    drop(store);
+    open(folder.path()).unwrap();
+}

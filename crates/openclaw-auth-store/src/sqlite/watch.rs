@@ -1,0 +1,80 @@
+//! The thread that notices what other processes write.
+
+use std::path::PathBuf;
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::time::Duration;
+
+use rusqlite::Connection;
+
+use super::cache::Cache;
+use super::connect;
+use super::contents::Contents;
+use super::fault::Fault;
+
+/// Ends the thread at once.
+#[derive(Default)]
+pub(super) struct Bell {
+    rung: Mutex<bool>,
+    changed: Condvar,
+}
+
+impl Bell {
+    pub(super) fn ring(&self) {
+        *self.rung.lock().unwrap_or_else(PoisonError::into_inner) = true;
+        self.changed.notify_all();
+    }
+
+    /// Waits for one pause; true when the bell rang.
+    fn rang_within(&self, pause: Duration) -> bool {
+        let rung = self.rung.lock().unwrap_or_else(PoisonError::into_inner);
+        let waited = self.changed.wait_timeout_while(rung, pause, |rung| !*rung);
+        *waited.unwrap_or_else(PoisonError::into_inner).0
+    }
+}
+
+/// The thread's state.
+pub(super) struct Watch {
+    pub(super) path: PathBuf,
+    pub(super) cache: Arc<Cache>,
+    pub(super) bell: Arc<Bell>,
+    pub(super) pause: Duration,
+}
+
+impl Watch {
+    /// Looks again and again until the bell rings. A damaged row is reported once per change, and what was last
+    /// known stays shown.
+    pub(super) fn run(self, connection: &Connection) {
+        let mut seen = None;
+        while !self.bell.rang_within(self.pause) {
+            let version = data_version(connection).ok();
+            if version.is_some() && version == seen {
+                continue;
+            }
+            match refresh(connection, &self.path, &self.cache) {
+                Ok(()) => seen = version,
+                Err(fault) => {
+                    let error = fault.into_store_error(&self.path);
+                    if seen != version {
+                        tracing::warn!(%error, "the auth store could not be read again");
+                    }
+                    seen = version;
+                }
+            }
+        }
+    }
+}
+
+/// Shows what the file says now.
+pub(super) fn refresh(connection: &Connection, path: &std::path::Path, cache: &Cache) -> Result<(), Fault> {
+    let turn = cache.turn();
+    let contents = connect::consistently(connection, |connection| {
+        Contents::read(connection, path, &cache.ambient())
+    })?;
+    cache.show(&turn, contents.snapshot, &[]);
+    Ok(())
+}
+
+/// Changes whenever another connection has committed.
+fn data_version(connection: &Connection) -> rusqlite::Result<i64> {
+    connection.pragma_query_value(None, "data_version", |row| row.get(0))
+}

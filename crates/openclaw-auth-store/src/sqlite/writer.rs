@@ -1,0 +1,207 @@
+//! The thread that owns every write: queued changes share one transaction.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::time::Duration;
+
+use jiff::Timestamp;
+use openclaw_ids::{ProfileId, ProviderId};
+use rusqlite::Connection;
+use tokio::sync::oneshot;
+
+use super::cache::Cache;
+use super::contents::Contents;
+use super::fault::Fault;
+use super::{connect, folder};
+use crate::{Applied, AuthSnapshot, Credential, StoreError, UsageChange};
+
+/// How many changes one transaction takes at most.
+const BATCH: usize = 256;
+
+/// What the thread is told.
+pub(super) enum Message {
+    /// There are uses to be written before long (D11).
+    Used,
+    /// Write a change.
+    Write(Request),
+    /// Write what is queued and end.
+    Stop,
+}
+
+/// One change, and who waits for it.
+pub(super) struct Request {
+    pub(super) op: Op,
+    pub(super) now: Timestamp,
+    pub(super) reply: Option<oneshot::Sender<Result<Applied, StoreError>>>,
+}
+
+/// What can be written.
+pub(super) enum Op {
+    Change(UsageChange),
+    Remove(ProfileId),
+    SetOrder(ProviderId, Vec<ProfileId>),
+    Upsert(ProfileId, Box<Credential>),
+}
+
+/// The thread's state.
+pub(super) struct Writer {
+    pub(super) path: PathBuf,
+    pub(super) cache: Arc<Cache>,
+    /// Gone after a failure that left it in an unknown state.
+    pub(super) connection: Option<Connection>,
+    /// How long a use may stay out of the file (D11).
+    pub(super) use_delay: Duration,
+}
+
+/// Whether to go on.
+#[derive(PartialEq, Eq)]
+enum Next {
+    Continue,
+    Stop,
+}
+
+impl Writer {
+    /// Works until it is told to stop, or nobody is left who could tell it.
+    pub(super) fn run(mut self, messages: &Receiver<Message>) {
+        let mut uses_wait = false;
+        loop {
+            let message = if uses_wait {
+                messages.recv_timeout(self.use_delay)
+            } else {
+                messages.recv().map_err(|_| RecvTimeoutError::Disconnected)
+            };
+            let mut batch = Vec::new();
+            let next = match message {
+                Ok(Message::Used) => {
+                    uses_wait = true;
+                    continue;
+                }
+                Ok(Message::Write(request)) => {
+                    batch.push(request);
+                    fill(&mut batch, messages)
+                }
+                Ok(Message::Stop) | Err(RecvTimeoutError::Disconnected) => Next::Stop,
+                Err(RecvTimeoutError::Timeout) => Next::Continue,
+            };
+            self.write(batch);
+            uses_wait = !self.cache.unwritten_uses().is_empty();
+            if next == Next::Stop {
+                return;
+            }
+        }
+    }
+
+    fn write(&mut self, batch: Vec<Request>) {
+        let uses = self.cache.unwritten_uses();
+        if batch.is_empty() && uses.is_empty() {
+            return;
+        }
+        let outcomes = self.transact(&batch, &uses);
+        if let Err(error) = &outcomes
+            && batch.is_empty()
+        {
+            tracing::warn!(%error, "the last uses of profiles were not stored");
+        }
+        let mut outcomes = outcomes.map(Vec::into_iter);
+        for request in batch {
+            let outcome = match &mut outcomes {
+                Ok(outcomes) => outcomes.next().unwrap_or(Err(StoreError::Closed)),
+                Err(error) => Err(error.clone()),
+            };
+            match request.reply {
+                // Who dropped the future does not want to know.
+                Some(reply) => drop(reply.send(outcome)),
+                None => {
+                    if let Err(error) = outcome {
+                        tracing::warn!(%error, "a change of usage state was lost");
+                    }
+                }
+            }
+        }
+    }
+
+    /// Writes a batch in one transaction and shows the result; one refused change does not stop the others.
+    fn transact(
+        &mut self,
+        batch: &[Request],
+        uses: &[(ProfileId, Timestamp)],
+    ) -> Result<Vec<Result<Applied, StoreError>>, StoreError> {
+        let connection = match self.connection.take() {
+            Some(connection) => Ok(connection),
+            None => connect::writer(&self.path)
+                .and_then(|connection| connect::configure(&connection).map(|()| connection)),
+        };
+        let result = connection.map_err(Fault::from).and_then(|connection| {
+            let outcomes = self.transact_on(&connection, batch, uses);
+            if connection.is_autocommit() {
+                self.connection = Some(connection);
+            }
+            outcomes
+        });
+        result.map_err(|fault| fault.into_store_error(&self.path))
+    }
+
+    fn transact_on(
+        &self,
+        connection: &Connection,
+        batch: &[Request],
+        uses: &[(ProfileId, Timestamp)],
+    ) -> Result<Vec<Result<Applied, StoreError>>, Fault> {
+        let cache = &self.cache;
+        let mut turn = None;
+        let (after, outcomes) = connect::immediately(connection, |connection| {
+            let contents = Contents::read(connection, &self.path, &cache.ambient())?;
+            let mut after = contents.snapshot.clone();
+            for (profile, at) in uses {
+                let profile = profile.clone();
+                after.apply(&UsageChange::Used { profile }, *at, cache.config());
+            }
+            let outcomes: Vec<_> = batch
+                .iter()
+                .map(|request| self.perform(request, &mut after))
+                .collect();
+            let times = batch
+                .iter()
+                .map(|request| request.now)
+                .chain(uses.iter().map(|(_, at)| *at));
+            contents.write(connection, &after, times.max().unwrap_or(Timestamp::UNIX_EPOCH))?;
+            turn = Some(cache.turn());
+            Ok::<_, Fault>((after, outcomes))
+        })?;
+        if let Some(turn) = turn {
+            cache.show(&turn, after, uses);
+        }
+        if let Err(error) = folder::close_files(&self.path) {
+            tracing::warn!(%error, "the mode of the auth store could not be set");
+        }
+        Ok(outcomes)
+    }
+
+    fn perform(&self, request: &Request, snapshot: &mut AuthSnapshot) -> Result<Applied, StoreError> {
+        match &request.op {
+            Op::Change(change) => {
+                snapshot.check(change)?;
+                return Ok(snapshot.apply(change, request.now, self.cache.config()));
+            }
+            Op::Remove(id) => snapshot.remove(id),
+            Op::SetOrder(provider, ids) => snapshot.set_order(provider.clone(), ids.clone()),
+            Op::Upsert(id, credential) => snapshot.upsert(id.clone(), (**credential).clone()),
+        }
+        .map(|()| Applied::Done)
+    }
+}
+
+/// Adds what is queued already.
+fn fill(batch: &mut Vec<Request>, messages: &Receiver<Message>) -> Next {
+    while batch.len() < BATCH {
+        match messages.try_recv() {
+            Ok(Message::Write(request)) => batch.push(request),
+            // The batch takes the uses along.
+            Ok(Message::Used) => {}
+            Ok(Message::Stop) => return Next::Stop,
+            Err(_) => break,
+        }
+    }
+    Next::Continue
+}
