@@ -1,3 +1,5 @@
+mod oracle;
+
 use indexmap::IndexMap;
 use openclaw_classify::Reason;
 use openclaw_cooldown::{Lane, ProfileUsage, Window};

@@ -31,6 +31,30 @@ async fn writes_of_another_store_show_by_themselves() {
 }
 
 #[tokio::test]
+async fn d33_a_write_waits_for_another_programs() {
+    let (folder, store) = with_profiles().await;
+    let file = outside(folder.path());
+    file.execute_batch("BEGIN IMMEDIATE; UPDATE auth_profile_store SET updated_at = 5")
+        .unwrap();
+    for _ in 0..50 {
+        store.enqueue(failure("a", Reason::Overloaded, Some("m"), 1), at(1));
+    }
+    let pending = store.commit(failure("b", Reason::Billing, None, 1), at(1));
+    assert!(
+        store.snapshot().usage(&profile("a")).is_usable(None, at(1)),
+        "nothing shows before it is stored"
+    );
+    file.execute_batch("COMMIT").unwrap();
+    pending.await.unwrap();
+    let snapshot = store.snapshot();
+    assert_eq!(
+        snapshot.usage(&profile("a")).failure_counts[&Reason::Overloaded],
+        50
+    );
+    assert!(!snapshot.usage(&profile("b")).is_usable(None, at(1)));
+}
+
+#[tokio::test]
 async fn g4_of_two_stores_one_gets_to_probe() {
     let (folder, one) = with_profiles().await;
     let two = open(folder.path()).unwrap();
