@@ -8,6 +8,7 @@ mod credential;
 mod edit;
 mod eligibility;
 mod error;
+mod inherit;
 mod mask;
 mod memory;
 mod order;
@@ -28,10 +29,11 @@ pub use credential::{
     AmbientProfile, ApiKey, Attributes, Credential, Expires, KeySource, Local, Oauth, Rejection, Token,
 };
 pub use eligibility::{Eligibility, credential_eligibility, eligibility};
-pub use error::{Cause, OpenError, StoreError, UnreadableRow};
+pub use error::{Cause, OpenError, OrderError, StoreError, UnreadableRow};
+pub use inherit::{InheritingAuthStore, ProfileOwner, inherit, profile_owner};
 pub use mask::{log_id, mask_key};
 pub use memory::MemoryAuthStore;
-pub use order::{explicit_order, rotation_order};
+pub use order::{OrderBasis, OrderReport, PassedOver, WhyPassedOver, order_report, rotation_order};
 pub use probe::{ProbeLease, ProbeState};
 pub use resolve::{SecretError, SecretPlaces, resolve_secret, resolve_secret_from};
 pub use secret::Secret;

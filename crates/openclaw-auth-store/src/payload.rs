@@ -11,7 +11,7 @@ mod tests;
 use serde_json::{Map, Value};
 
 pub(crate) use state::StateDocument;
-pub(crate) use store::StoreDocument;
+pub(crate) use store::{Profiles, StoreDocument, warn_rejected};
 
 /// The version that is always written.
 const VERSION: u64 = 1;

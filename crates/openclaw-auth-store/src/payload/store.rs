@@ -96,10 +96,15 @@ impl StoreDocument {
 
     /// Takes out the state of an older form (J5).
     pub(crate) fn take_embedded_state(&mut self) -> Map<String, Value> {
-        let taken = EMBEDDED_STATE.iter();
-        taken
-            .filter_map(|name| Some(((*name).to_owned(), self.members.shift_remove(*name)?)))
-            .collect()
+        let mut state = Map::new();
+        for name in EMBEDDED_STATE {
+            if self.members.get(*name).is_some_and(Value::is_object)
+                && let Some(rows) = self.members.shift_remove(*name)
+            {
+                state.insert((*name).to_owned(), rows);
+            }
+        }
+        state
     }
 
     /// The text to store.
@@ -120,24 +125,22 @@ impl StoreDocument {
     }
 }
 
-impl Profiles {
-    /// Says once which entries are none (J3); keys are hashed, contents are not told.
-    pub(crate) fn warn_rejected(&self) {
-        if self.rejected.is_empty() {
-            return;
-        }
-        let mut counts = std::collections::BTreeMap::<&str, usize>::new();
-        for (_, rejection) in &self.rejected {
-            *counts.entry(rejection.as_str()).or_default() += 1;
-        }
-        let named = self.rejected.iter().take(NAMED_REJECTIONS);
-        let ids: Vec<_> = named
-            .map(|(key, _)| crate::log_id(ProfileId::try_new(key).ok().as_ref()))
-            .collect();
-        tracing::warn!(
-            ?counts,
-            ?ids,
-            "some stored profiles cannot be read; they are left as they are"
-        );
+/// Says which entries are no credentials (J3); keys are hashed, contents are not told.
+pub(crate) fn warn_rejected(rejected: &[(String, Rejection)]) {
+    if rejected.is_empty() {
+        return;
     }
+    let mut counts = std::collections::BTreeMap::<&str, usize>::new();
+    for (_, rejection) in rejected {
+        *counts.entry(rejection.as_str()).or_default() += 1;
+    }
+    let named = rejected.iter().take(NAMED_REJECTIONS);
+    let ids: Vec<_> = named
+        .map(|(key, _)| crate::log_id(ProfileId::try_new(key).ok().as_ref()))
+        .collect();
+    tracing::warn!(
+        ?counts,
+        ?ids,
+        "some stored profiles cannot be read; they are left as they are"
+    );
 }

@@ -151,7 +151,7 @@ impl Writer {
         let cache = &self.cache;
         let mut turn = None;
         let (after, outcomes) = connect::immediately(connection, |connection| {
-            let contents = Contents::read(connection, &self.path, &cache.ambient())?;
+            let contents = Contents::read(connection, &self.path, &cache.apart())?;
             let mut after = contents.snapshot.clone();
             for (profile, at) in uses {
                 let profile = profile.clone();
@@ -184,11 +184,11 @@ impl Writer {
                 snapshot.check(change)?;
                 return Ok(snapshot.apply(change, request.now, self.cache.config()));
             }
-            Op::Remove(id) => snapshot.remove(id),
+            Op::Remove(id) => snapshot.remove(id)?,
             Op::SetOrder(provider, ids) => snapshot.set_order(provider.clone(), ids.clone()),
-            Op::Upsert(id, credential) => snapshot.upsert(id.clone(), (**credential).clone()),
+            Op::Upsert(id, credential) => snapshot.upsert(id.clone(), (**credential).clone())?,
         }
-        .map(|()| Applied::Done)
+        Ok(Applied::Done)
     }
 }
 

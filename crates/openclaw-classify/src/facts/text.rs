@@ -24,8 +24,9 @@ pub(super) fn read(facts: &mut Facts, speaker: Speaker, field: &'static str, tex
     if text.is_empty() {
         return;
     }
-    if html::is_page(text) {
-        read_page(facts, speaker, field, text);
+    if let Some(at) = html::page_start(text) {
+        plain(facts, speaker, field, &text[..at]);
+        read_page(facts, speaker, field, &text[at..]);
     } else if let Some(at) = upstream_quote(text).filter(|_| speaker == Speaker::Own) {
         read_mixed(facts, Speaker::Own, field, &text[..at], nesting);
         read_mixed(facts, Speaker::Upstream, field, &text[at..], nesting);
