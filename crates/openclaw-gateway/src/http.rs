@@ -75,9 +75,9 @@ pub(crate) fn router(served: Served) -> Router {
             Arc::clone(&served),
             token::require,
         ))
-        .layer(middleware::from_fn_with_state(Arc::clone(&served), ids::name))
         // The handler reads the body itself, with a limit and an answer of its own.
         .layer(DefaultBodyLimit::disable())
-        .with_state(served)
+        .with_state(Arc::clone(&served))
         .merge(open)
+        .layer(middleware::from_fn_with_state(served, ids::name))
 }

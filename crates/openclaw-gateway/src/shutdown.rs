@@ -5,6 +5,7 @@ use std::io;
 use std::time::Duration;
 
 use axum::Router;
+use axum::serve::ListenerExt;
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 
@@ -51,6 +52,12 @@ pub(crate) async fn serve_until(
     limit: Duration,
 ) -> io::Result<Drained> {
     let (drain, draining) = oneshot::channel::<()>();
+    // Small events must not wait for each other.
+    let listener = listener.tap_io(|connection| {
+        if let Err(error) = connection.set_nodelay(true) {
+            tracing::debug!(error = &error as &dyn std::error::Error, "small packets may wait");
+        }
+    });
     let serving = axum::serve(listener, router).with_graceful_shutdown(async {
         // An error means that the sender is gone, which is the end of this function anyway.
         let _ = draining.await;

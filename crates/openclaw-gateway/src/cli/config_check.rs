@@ -78,6 +78,7 @@ fn report(config: &Config, endpoints: &Endpoints, environment: &Environment) -> 
     let resolver = Resolver::new(&config.chain);
     let profiles = ambient::profiles(&config.chain.models, endpoints, environment);
     let mut findings = unknown_keys(config);
+    findings.extend(foreign_formats(config));
     let mut agents = Vec::new();
     for agent in config.chain.agent_ids() {
         let selection = resolver.select(&SelectionFacts::new(&agent, RunKind::Turn));
@@ -131,6 +132,28 @@ fn unknown_keys(config: &Config) -> Vec<Finding> {
         .chain(listed)
         .flat_map(unknown)
         .collect()
+}
+
+/// Wire formats whose provider offers chat completions as well.
+const CALLABLE: &[&str] = &[
+    "anthropic-messages",
+    "google-generative-ai",
+    "ollama",
+    "openai-completions",
+    "openai-responses",
+];
+
+fn foreign_formats(config: &Config) -> impl Iterator<Item = Finding> {
+    let rows = config.chain.models.providers.iter();
+    rows.filter_map(|(id, row)| {
+        let api = row.api.as_deref().filter(|api| !CALLABLE.contains(api))?;
+        Some(Finding {
+            key: format!("models.providers.{id}.api"),
+            problem: format!(
+                "`{api}` is no format this gateway speaks; it asks for chat completions below the base URL all the same"
+            ),
+        })
+    })
 }
 
 /// Only what somebody wrote is a finding: that the primary is not appended twice is as it should be.

@@ -10,7 +10,7 @@ use axum::response::{IntoResponse, Response};
 use futures_util::stream;
 use openclaw_auth_store::{SqliteAuthStore, UsageStore};
 use openclaw_classify::{describe, preview};
-use openclaw_ids::SessionId;
+use openclaw_ids::{ModelRef, SessionId};
 use openclaw_runner::{Clock, CommittedRun, Completed, Plan, SystemClock, Turn, TurnSession, plan};
 use openclaw_session::{SessionAge, SessionEntry, SqliteSessionStore, drop_override};
 
@@ -55,10 +55,7 @@ async fn answer(
     let asked = served.catalogue().read(body.model(), headers)?;
     let agent = served.agents.get(&asked.agent).await?;
     let plan = prepare(served, &agent, &asked, request_id).await?;
-    let requested = format!(
-        "{}/{}",
-        plan.request.requested.provider, plan.request.requested.model
-    );
+    let requested = plan.request.chain.first().map(ModelRef::key).unwrap_or_default();
     let attempt = ProviderAttempt {
         upstream: &served.upstream,
         endpoints: &served.endpoints,

@@ -36,16 +36,18 @@ const WORDS: &[(&str, Transport)] = &[
 
 /// The facts of `error`, which happened when the attempt had come as far as `phase`.
 ///
-/// The message holds the chain of causes without the URL, which may carry a key.
+/// The message is the innermost cause: what wraps it says only that a request was sent, and may name the URL, which
+/// may carry a key.
 pub(crate) fn failure(error: reqwest::Error, phase: Phase) -> Failure {
     let error = error.without_url();
+    let innermost = causes(&error).last().map(ToString::to_string);
     let phase = if error.is_connect() {
         Phase::BeforeRequest
     } else {
         phase
     };
     Failure {
-        message: Some(chain(&error)),
+        message: innermost,
         transport: Some(transport(&error)),
         phase: Some(phase),
         ..Failure::default()
@@ -74,7 +76,9 @@ fn transport(error: &reqwest::Error) -> Transport {
         return Transport::Timeout(waited_for, TimerOwner::Us);
     }
     let by_words = || {
-        let text = chain(error).to_lowercase();
+        let text: String = causes(error)
+            .map(|cause| cause.to_string().to_lowercase())
+            .collect();
         WORDS
             .iter()
             .find(|(words, _)| text.contains(words))
@@ -104,17 +108,4 @@ fn causes(error: &reqwest::Error) -> impl Iterator<Item = &(dyn StdError + 'stat
     std::iter::successors(Some(error as &(dyn StdError + 'static)), |cause| {
         (*cause).source()
     })
-}
-
-/// The texts of an error and its causes, without repetitions.
-fn chain(error: &reqwest::Error) -> String {
-    let mut text = String::new();
-    for cause in causes(error).map(ToString::to_string) {
-        if text.is_empty() {
-            text = cause;
-        } else if !text.contains(&cause) {
-            text = format!("{text}: {cause}");
-        }
-    }
-    text
 }

@@ -8,7 +8,8 @@ const FINE: &str = "{ agents: { defaults: { model: { primary: 'openai/gpt-5.5', 
                                 list: [{ id: 'main' }, { id: 'writer', model: 'anthropic/claude-sonnet-5' }] },
                       models: { providers: { local: { baseUrl: 'http://127.0.0.1:8080/v1', models: [] } } } }";
 const BAD: &str = "{ agents: { defaults: { model: { primary: 'openai/gpt-5.5', fallback: ['x'],
-                                                     fallbacks: ['nowhere/a', 'openai/gpt-5.5', 'b/'] } } } }";
+                                                     fallbacks: ['nowhere/a', 'openai/gpt-5.5', 'b/'] } } },
+                     models: { providers: { aws: { baseUrl: 'https://h', api: 'bedrock-converse-stream' } } } }";
 
 fn check(text: &str, json: bool) -> (Outcome, String) {
     let directory = tempfile::tempdir().unwrap();
