@@ -129,6 +129,7 @@ struct Peers {
 #[derive(Debug)]
 pub(crate) struct Upstream {
     address: SocketAddr,
+    falls_silent: bool,
     peers: Arc<Peers>,
     task: JoinHandle<()>,
 }
@@ -140,6 +141,9 @@ impl Upstream {
         let address = listener.local_addr().expect("a bound listener has an address");
         let peers = Arc::new(Peers::default());
         let scripts: Vec<Script> = scripts.into_iter().collect();
+        let falls_silent = scripts
+            .iter()
+            .any(|Script(acts)| acts.iter().any(|act| matches!(act, Act::Hang)));
         let of_this = Arc::clone(&peers);
         let task = tokio::spawn(async move {
             let mut scripts = scripts.into_iter().peekable();
@@ -151,12 +155,22 @@ impl Upstream {
                 tokio::spawn(perform(stream, script, Arc::clone(&of_this)));
             }
         });
-        Self { address, peers, task }
+        Self {
+            address,
+            falls_silent,
+            peers,
+            task,
+        }
     }
 
     /// The base URL to configure.
     pub(crate) fn base_url(&self) -> String {
         format!("http://{}/v1", self.address)
+    }
+
+    /// Whether a script keeps its peer waiting, so that only short waits end the test.
+    pub(crate) fn falls_silent(&self) -> bool {
+        self.falls_silent
     }
 
     /// Stops and returns when connections are refused.

@@ -152,11 +152,12 @@ impl World {
     }
 }
 
-/// The provider rows of `upstreams`, which get the names `a`, `b`, … and short waits.
+/// The provider rows of `upstreams`, which get the names `a`, `b`, … and, where they fall silent, a short wait.
 pub(crate) fn rows(upstreams: &[Upstream]) -> String {
     let row = |(upstream, name): (&Upstream, &&str)| {
         let url = upstream.base_url();
-        format!("{name}: {{ baseUrl: '{url}', apiKey: 'key-{name}', timeoutSeconds: 0.3, models: [] }}")
+        let wait = if upstream.falls_silent() { "0.3" } else { "60" };
+        format!("{name}: {{ baseUrl: '{url}', apiKey: 'key-{name}', timeoutSeconds: {wait}, models: [] }}")
     };
     upstreams
         .iter()

@@ -37,11 +37,20 @@ fn request(stream: bool) -> RequestBody {
     RequestBody::try_new(Bytes::from(text)).unwrap()
 }
 
-async fn attempt_at(base_url: &str, stream: bool) -> Result<Answer, Failure> {
+/// Short waits only where nothing else ends the test.
+fn waits(upstream: &Scripted) -> Deadlines {
+    if upstream.falls_silent() {
+        SHORT
+    } else {
+        Deadlines::DEFAULT
+    }
+}
+
+async fn attempt_at(base_url: &str, stream: bool, deadlines: Deadlines) -> Result<Answer, Failure> {
     let provider = ProviderId::try_new("relay").unwrap();
     let endpoint = Endpoint::try_new(provider, base_url)
         .unwrap()
-        .with_deadlines(SHORT);
+        .with_deadlines(deadlines);
     let call = Call {
         endpoint: &endpoint,
         model: "large",
@@ -53,7 +62,7 @@ async fn attempt_at(base_url: &str, stream: bool) -> Result<Answer, Failure> {
 
 async fn attempt(script: Script, stream: bool) -> Result<Answer, Failure> {
     let upstream = Scripted::start([script]).await;
-    attempt_at(&upstream.base_url(), stream).await
+    attempt_at(&upstream.base_url(), stream, waits(&upstream)).await
 }
 
 async fn failure(script: Script, stream: bool) -> Failure {
@@ -66,7 +75,7 @@ async fn failure(script: Script, stream: bool) -> Failure {
 /// Everything a client would see of a stream, then how it ended.
 async fn drain(script: Script) -> (String, &'static str, Option<Failure>) {
     let upstream = Scripted::start([script]).await;
-    let Ok(Answer::Live(mut answer)) = attempt_at(&upstream.base_url(), true).await else {
+    let Ok(Answer::Live(mut answer)) = attempt_at(&upstream.base_url(), true, waits(&upstream)).await else {
         panic!("no stream");
     };
     let mut seen = String::new();
@@ -83,7 +92,7 @@ async fn drain(script: Script) -> (String, &'static str, Option<Failure>) {
 #[tokio::test]
 async fn only_the_model_changes_on_the_way_out() {
     let upstream = Scripted::start([Script::json(200, WHOLE)]).await;
-    let Ok(Answer::Whole(body)) = attempt_at(&upstream.base_url(), false).await else {
+    let Ok(Answer::Whole(body)) = attempt_at(&upstream.base_url(), false, waits(&upstream)).await else {
         panic!("no answer");
     };
     assert_eq!(body, WHOLE);
@@ -268,7 +277,10 @@ async fn hosts_that_cannot_be_reached() {
         (unresolvable, Transport::Dns),
         (not_tls, Transport::Tls),
     ] {
-        let failure = attempt_at(&base_url, false).await.err().unwrap();
+        let failure = attempt_at(&base_url, false, Deadlines::DEFAULT)
+            .await
+            .err()
+            .unwrap();
         assert_eq!(
             (failure.transport, failure.phase),
             (Some(transport), Some(Phase::BeforeRequest)),
