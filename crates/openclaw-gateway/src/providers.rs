@@ -58,6 +58,34 @@ pub(crate) static KNOWN: &[KnownProvider] = &[
     row("vllm", "http://127.0.0.1:8000/v1", &[], None),
 ];
 
+/// Where the OpenAI-compatible paths of a provider are, when its base URL is written for its own wire format.
+struct Beside {
+    /// The `api` of a provider row, or a provider's id.
+    name: &'static str,
+    /// The path of the base URL for that format.
+    own: &'static str,
+    /// The path for ours.
+    compatible: &'static str,
+}
+
+#[rustfmt::skip]
+static BESIDE: &[Beside] = &[
+    Beside { name: "anthropic", own: "", compatible: "/v1" },
+    Beside { name: "anthropic-messages", own: "", compatible: "/v1" },
+    Beside { name: "google", own: "/v1beta", compatible: "/v1beta/openai" },
+    Beside { name: "google-generative-ai", own: "/v1beta", compatible: "/v1beta/openai" },
+    Beside { name: "ollama", own: "", compatible: "/v1" },
+];
+
+/// The path to use instead of `path` for a provider, or a wire format, of this name.
+fn compatible_path(names: [&str; 2], path: &str) -> Option<&'static str> {
+    let own = path.trim_end_matches('/');
+    let row = BESIDE
+        .iter()
+        .find(|row| names.contains(&row.name) && row.own == own);
+    row.map(|row| row.compatible)
+}
+
 /// The provider whose models are asked for when nothing is configured.
 pub(crate) const OLLAMA: &str = "ollama";
 

@@ -1,8 +1,10 @@
 //! Calling a provider: one attempt, from the request that leaves to the answer that is worth showing.
 
+mod arrival;
 mod body;
 mod deadlines;
 mod endpoint;
+mod facts;
 mod live;
 mod openai;
 mod progress;

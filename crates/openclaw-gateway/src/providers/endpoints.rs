@@ -7,7 +7,7 @@ use openclaw_auth_store::EndpointKey;
 use openclaw_chain::{ModelsConfig, ProviderConfig, SecretValue};
 use openclaw_ids::ProviderId;
 
-use super::{KNOWN, known, secret_text};
+use super::{KNOWN, compatible_path, known, secret_text};
 use crate::environment::Environment;
 use crate::upstream::{Deadlines, Endpoint, EndpointError};
 
@@ -80,6 +80,11 @@ impl Endpoints {
                     provider: provider.to_string(),
                     source,
                 })?;
+            let api = row.and_then(|row| row.api.as_deref()).unwrap_or_default();
+            let endpoint = match compatible_path([provider.as_str(), api], endpoint.path()) {
+                Some(path) => endpoint.with_path(path),
+                None => endpoint,
+            };
             let endpoint = match row {
                 Some(row) => configured(endpoint, row, environment)?,
                 None => endpoint,

@@ -47,6 +47,13 @@ impl Endpoint {
         })
     }
 
+    /// Looks for the API below `path` instead.
+    #[must_use]
+    pub(crate) fn with_path(mut self, path: &str) -> Self {
+        self.base_url.set_path(path);
+        self
+    }
+
     /// Sends `headers` with every request.
     #[must_use]
     pub(crate) fn with_headers(mut self, headers: HeaderMap) -> Self {
@@ -69,6 +76,11 @@ impl Endpoint {
     /// The base URL without a trailing slash, as it identifies the endpoint (D4).
     pub(crate) fn base_url(&self) -> &str {
         self.base_url.as_str().trim_end_matches('/')
+    }
+
+    /// The path of the base URL.
+    pub(crate) fn path(&self) -> &str {
+        self.base_url.path()
     }
 
     /// The host that is called.

@@ -8,10 +8,11 @@ use bytes::Bytes;
 use futures_util::{Stream, StreamExt};
 use openclaw_classify::{Failure, Phase, TimeoutPhase, Transport};
 
+use super::facts::Facts;
 use super::progress::Progress;
 use super::sse::{Event, SseParser};
+use super::transport;
 use super::wire::{Piece, Shows, read_piece};
-use super::{openai::Facts, transport};
 
 /// The bytes of an upstream's answer.
 pub(crate) type ByteStream = Pin<Box<dyn Stream<Item = reqwest::Result<Bytes>> + Send>>;
@@ -85,10 +86,7 @@ impl LiveAnswer {
     /// The upstream closed its answer; what has no closing line end may still be an event.
     fn end_of_bytes(&mut self) -> Flow {
         let parser = std::mem::replace(&mut self.parser, SseParser::new(0));
-        let rest = parser.finish().filter(|event| {
-            let data = event.data.as_deref().unwrap_or_default();
-            serde_json::from_slice::<serde::de::IgnoredAny>(data).is_ok() || data.trim_ascii() == b"[DONE]"
-        });
+        let rest = parser.finish().filter(Event::is_whole);
         match rest {
             Some(event) => self.forward(event),
             None => self.end(broken()),

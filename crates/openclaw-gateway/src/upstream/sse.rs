@@ -13,6 +13,14 @@ pub(crate) struct Event {
     pub(crate) data: Option<Bytes>,
 }
 
+impl Event {
+    /// Whether the data is all there, for an event whose closing empty line never came.
+    pub(crate) fn is_whole(&self) -> bool {
+        let data = self.data.as_deref().unwrap_or_default();
+        data.trim_ascii() == b"[DONE]" || serde_json::from_slice::<serde::de::IgnoredAny>(data).is_ok()
+    }
+}
+
 /// An event that is larger than the parser was told to hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("an event of the stream is larger than {limit} bytes")]

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 
 /// What the upstream does with one request.
@@ -116,11 +117,19 @@ fn response(status: u16, headers: &[(&str, &str)], body: &str) -> Vec<u8> {
     .into_bytes()
 }
 
+/// What the peers of an upstream did.
+#[derive(Debug, Default)]
+struct Peers {
+    seen: Mutex<Vec<Seen>>,
+    asked: Notify,
+    left: Notify,
+}
+
 /// The running upstream; it stops when dropped.
 #[derive(Debug)]
 pub(crate) struct Upstream {
     address: SocketAddr,
-    seen: Arc<Mutex<Vec<Seen>>>,
+    peers: Arc<Peers>,
     task: JoinHandle<()>,
 }
 
@@ -129,9 +138,9 @@ impl Upstream {
     pub(crate) async fn start(scripts: impl IntoIterator<Item = Script>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
         let address = listener.local_addr().expect("a bound listener has an address");
-        let seen = Arc::new(Mutex::new(Vec::new()));
+        let peers = Arc::new(Peers::default());
         let scripts: Vec<Script> = scripts.into_iter().collect();
-        let requests = Arc::clone(&seen);
+        let of_this = Arc::clone(&peers);
         let task = tokio::spawn(async move {
             let mut scripts = scripts.into_iter().peekable();
             while let Ok((stream, _)) = listener.accept().await {
@@ -139,10 +148,10 @@ impl Upstream {
                 if scripts.peek().is_none() {
                     scripts = vec![script.clone()].into_iter().peekable();
                 }
-                tokio::spawn(perform(stream, script, Arc::clone(&requests)));
+                tokio::spawn(perform(stream, script, Arc::clone(&of_this)));
             }
         });
-        Self { address, seen, task }
+        Self { address, peers, task }
     }
 
     /// The base URL to configure.
@@ -157,9 +166,20 @@ impl Upstream {
         let _ = (&mut self.task).await;
     }
 
+    /// Waits for a request that nobody waited for yet.
+    pub(crate) async fn asked(&self) {
+        self.peers.asked.notified().await;
+    }
+
+    /// Waits until a peer left during a silence.
+    pub(crate) async fn left_alone(&self) {
+        self.peers.left.notified().await;
+    }
+
     /// The requests so far.
     pub(crate) fn seen(&self) -> Vec<Seen> {
-        self.seen.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        let seen = self.peers.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        seen.clone()
     }
 }
 
@@ -169,11 +189,16 @@ impl Drop for Upstream {
     }
 }
 
-async fn perform(mut stream: TcpStream, Script(acts): Script, seen: Arc<Mutex<Vec<Seen>>>) {
+async fn perform(mut stream: TcpStream, Script(acts): Script, peers: Arc<Peers>) {
     let Some(request) = read_request(&mut stream).await else {
         return;
     };
-    seen.lock().unwrap_or_else(PoisonError::into_inner).push(request);
+    peers
+        .seen
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .push(request);
+    peers.asked.notify_one();
     for act in acts {
         match act {
             Act::Send(bytes) => {
@@ -184,6 +209,7 @@ async fn perform(mut stream: TcpStream, Script(acts): Script, seen: Arc<Mutex<Ve
             }
             Act::Hang => {
                 let _ = stream.read(&mut [0; 1]).await;
+                peers.left.notify_one();
             }
             Act::Reset => {
                 stream.set_zero_linger().expect("a connected socket");

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::scripted::Script;
+use crate::scripted::{Script, Upstream};
 use crate::world::{World, client, hello};
 
 const ROLE: &str =
@@ -100,6 +100,27 @@ async fn a_client_that_leaves_is_nobodys_failure() {
     let next = world.ask_stream().await;
     assert_eq!(next.header("x-openclaw-served-model"), Some("a/m"));
     assert_eq!(next.header("x-openclaw-first-failure-reason"), None);
+}
+
+#[tokio::test]
+async fn a_client_that_leaves_before_any_answer_hangs_up_upstream_too() {
+    let upstreams = vec![Upstream::start([Script::silence(), answer()]).await];
+    let text = format!(
+        "{{ agents: {{ defaults: {{ model: 'a/m' }} }},
+            models: {{ providers: {{ a: {{ baseUrl: '{}', apiKey: 'k' }} }} }} }}",
+        upstreams[0].base_url()
+    );
+    let world = World::open(upstreams, &text, &[]).await;
+    let url = world.url("/v1/chat/completions");
+    let asking = tokio::spawn(client().post(url).body(r#"{"model":"openclaw"}"#).send());
+    world.upstreams[0].asked().await;
+    asking.abort();
+    world.upstreams[0].left_alone().await;
+    let next = world.ask_stream().await;
+    assert_eq!(
+        (next.status, next.header("x-openclaw-first-failure-reason")),
+        (200, None)
+    );
 }
 
 #[tokio::test]

@@ -60,6 +60,48 @@ fn known_providers_need_no_row_and_a_row_changes_only_what_it_says() {
 }
 
 #[test]
+fn a_base_url_written_for_another_wire_format_leads_to_the_compatible_paths_beside_it() {
+    for (row, base_url) in [
+        (
+            "ollama: { baseUrl: 'http://127.0.0.1:11434', api: 'ollama' }",
+            "http://127.0.0.1:11434/v1",
+        ),
+        (
+            "ollama: { baseUrl: 'http://10.0.0.7:11434/' }",
+            "http://10.0.0.7:11434/v1",
+        ),
+        (
+            "ollama: { baseUrl: 'http://10.0.0.7:11434/v1' }",
+            "http://10.0.0.7:11434/v1",
+        ),
+        (
+            "anthropic: { baseUrl: 'https://api.anthropic.com' }",
+            "https://api.anthropic.com/v1",
+        ),
+        (
+            "claude: { baseUrl: 'https://h', api: 'anthropic-messages' }",
+            "https://h/v1",
+        ),
+        (
+            "claude: { baseUrl: 'https://h/x', api: 'anthropic-messages' }",
+            "https://h/x",
+        ),
+        (
+            "g: { baseUrl: 'https://generativelanguage.googleapis.com/v1beta', api: 'google-generative-ai' }",
+            "https://generativelanguage.googleapis.com/v1beta/openai",
+        ),
+        (
+            "relay: { baseUrl: 'https://h', api: 'openai-completions' }",
+            "https://h",
+        ),
+    ] {
+        let endpoints = endpoints(&format!("{{ {row} }}")).unwrap();
+        let provider = id(row.split(':').next().unwrap());
+        assert_eq!(endpoints.get(&provider).unwrap().base_url(), base_url, "{row}");
+    }
+}
+
+#[test]
 fn rows_that_cannot_be_called() {
     for (models, expected) in [
         (

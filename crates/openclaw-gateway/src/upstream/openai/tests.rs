@@ -2,8 +2,10 @@
 
 use std::time::Duration;
 
-use openclaw_classify::TimerOwner;
+use openclaw_classify::{TimerOwner, Transport};
+use openclaw_ids::ProviderId;
 
+use super::super::facts::MAX_EXCERPT;
 use super::super::{Deadlines, Flow};
 use super::*;
 use crate::scripted::{Script, Upstream as Scripted};
@@ -13,6 +15,8 @@ const ROLE: &str =
 const HEL: &str = "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"Hel\"}}]}\n\n";
 const LO: &str = "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"lo\"}}]}\n\n";
 const STOP: &str = "data: {\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}]}\n\n";
+const WHOLE_CHUNK: &str =
+    "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"Hello\"},\"finish_reason\":\"stop\"}]}\n\n";
 const USAGE: &str = "data: {\"choices\":[],\"usage\":{\"total_tokens\":3}}\n\n";
 const THINK: &str = "data: {\"choices\":[{\"index\":0,\"delta\":{\"reasoning\":\"hm\"}}]}\n\n";
 const ERROR: &str = "data: {\"error\":{\"message\":\"overloaded\"}}\n\n";
@@ -201,6 +205,12 @@ async fn broken_and_silent_connections() {
         ),
         (Script::unframed(&[]), true, Transport::Reset, BeforeFirstContent),
         (
+            Script::unframed(&[ROLE, &HEL[..30]]),
+            true,
+            Transport::Reset,
+            BeforeFirstContent,
+        ),
+        (
             Script::cut(&[ROLE, PING]).then_silence(),
             true,
             timeout(FirstContent),
@@ -287,6 +297,7 @@ async fn a_stream_is_forwarded_as_it_came_from_its_first_content_on() {
         (&[HEL, DONE], HEL.to_owned()),
         (&[HEL, "data: [DO", "NE]"], HEL.to_owned()),
         (&[&HEL[..20], &HEL[20..], STOP], [HEL, STOP].concat()),
+        (&[ROLE, WHOLE_CHUNK.trim_end()], [ROLE, WHOLE_CHUNK].concat()),
         (&[HEL, STOP.trim_end()], [HEL, STOP].concat()),
     ] {
         for script in [Script::stream(chunks), Script::unframed(chunks)] {
@@ -373,4 +384,23 @@ async fn a_key_that_no_header_can_carry_is_a_wrong_key() {
     let failure = Upstream::try_new().unwrap().attempt(&call).await.err().unwrap();
     assert_eq!(failure.code.as_deref(), Some("invalid_api_key"));
     assert!(!format!("{failure:?}").contains("secret"));
+}
+
+#[tokio::test]
+async fn dropping_an_attempt_hangs_up() {
+    let upstream = Scripted::start([Script::silence()]).await;
+    let endpoint = Endpoint::try_new("relay".parse().unwrap(), &upstream.base_url()).unwrap();
+    let attempt = tokio::spawn(async move {
+        let body = request(false);
+        let call = Call {
+            endpoint: &endpoint,
+            model: "m",
+            secret: None,
+            body: &body,
+        };
+        Upstream::try_new().unwrap().attempt(&call).await.is_ok()
+    });
+    upstream.asked().await;
+    attempt.abort();
+    upstream.left_alone().await;
 }
