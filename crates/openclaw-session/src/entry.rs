@@ -234,6 +234,13 @@ impl SessionEntry {
         }
     }
 
+    /// The pin that is there once a fallback is over: the person's, when a fallback displaced it (R5).
+    pub fn standing_pin(&self) -> Option<ProfilePin> {
+        let mut settled = self.clone();
+        settled.unpark_pin();
+        settled.profile_pin()
+    }
+
     /// Whether a person pinned the auth profile.
     pub(crate) fn is_pinned_by_user(&self) -> bool {
         self.profile_pin()
