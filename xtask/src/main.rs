@@ -1,2 +1,40 @@
-//! Tasks of this workspace.
-fn main() {}
+//! The tasks of this workspace: `cargo xtask --help` lists them.
+#![expect(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a command line tool talks to its terminal"
+)]
+
+mod bless;
+mod cli;
+mod clients;
+mod corpus;
+mod diff;
+mod layering;
+mod snapshots;
+mod test;
+mod test_counts;
+mod workspace;
+
+use std::process::ExitCode;
+
+/// In the order the help shows them.
+const TASKS: &[&cli::Task] = &[
+    &test::TASK,
+    &layering::TASK,
+    &bless::TASK,
+    &corpus::TASK,
+    &clients::TASK,
+];
+
+fn main() -> ExitCode {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    match cli::dispatch(TASKS, &words) {
+        Ok(cli::Outcome::Clean) => ExitCode::SUCCESS,
+        Ok(cli::Outcome::Findings) => ExitCode::from(1),
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::from(2)
+        }
+    }
+}

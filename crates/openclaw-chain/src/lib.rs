@@ -1,1 +1,34 @@
-//! x
+#![doc = include_str!("../README.md")]
+
+mod alias;
+mod allowlist;
+mod candidates;
+mod config;
+mod image;
+mod lint;
+mod names;
+mod policy;
+mod primary;
+mod profile_suffix;
+mod resolver;
+mod source;
+#[cfg(test)]
+mod test_support;
+mod vendor;
+
+pub use alias::BuiltInAliases;
+pub use allowlist::SelectionError;
+pub use candidates::{Candidate, ChainExplanation, DropCause, Dropped, Origin, Requested};
+pub use config::{
+    AgentConfig, AgentDefaults, AgentsConfig, AuthMode, ChainConfig, Form, HeartbeatConfig,
+    ImageModelSetting, ModelEntry, ModelRow, ModelSetting, ModelsConfig, ProviderConfig, SecretValue,
+    SubagentsConfig,
+};
+pub use lint::{Finding, LINT_RULES, LintRule, Severity, lint};
+pub use profile_suffix::split_profile;
+pub use resolver::Resolver;
+pub use source::{
+    CronBasis, CronPayload, IgnoredOverride, OneOffPolicy, OverrideOwner, RunKind, Selection, SelectionFacts,
+    SelectionSource, StoredOverride,
+};
+pub use vendor::{BarePrefix, ProviderRules, VendorRules};

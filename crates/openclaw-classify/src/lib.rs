@@ -1,12 +1,26 @@
-//! Reads a provider failure and says why it happened, whose fault it is and what it concerns.
-//!
-//! The crate is pure: no I/O, no clock, no panics. A [`Failure`] holds whatever is known, [`classify`] walks
-//! an ordered table and returns the [`Verdict`] of the first rule that matches.
+#![doc = include_str!("../README.md")]
 
+mod classify;
+mod describe;
+mod facts;
 mod failure;
+mod hint;
+mod loose;
+mod normal;
+mod phrase;
+mod preview;
 mod reason;
+mod redact;
+mod rule;
+mod rules;
 mod verdict;
 
+pub use classify::{classify, reset_hint};
+pub use describe::{Observed, describe, observe};
 pub use failure::{AbortedBy, Failure, Header, Phase, TimeoutPhase, TimerOwner, Transport};
+pub use preview::preview;
 pub use reason::{Reason, UnknownReason};
+pub use redact::redact;
+pub use rule::{Concern, Example, Rule};
+pub use rules::rules;
 pub use verdict::{Certainty, Evidence, HintSource, Owner, ResetHint, RuleId, Scope, Verdict};

@@ -77,10 +77,13 @@ impl ModelRef {
         self.to_string()
     }
 
+    /// The key before and after its first slash.
     fn parts(&self) -> (&str, &str) {
-        match strip_self_prefix(&self.provider, self.model.as_str()) {
-            Some(_) => ("", self.model.as_str()),
-            None => (self.provider.as_str(), self.model.as_str()),
+        let (provider, model) = (self.provider.as_str(), self.model.as_str());
+        match strip_self_prefix(&self.provider, model) {
+            // The model's own spelling of the provider is part of the key.
+            Some(rest) => (&model[..provider.len()], rest),
+            None => (provider, model),
         }
     }
 }
@@ -96,10 +99,8 @@ fn strip_self_prefix<'m>(provider: &ProviderId, model: &'m str) -> Option<&'m st
 
 impl std::fmt::Display for ModelRef {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self.parts() {
-            ("", model) => f.write_str(model),
-            (provider, model) => write!(f, "{provider}/{model}"),
-        }
+        let (provider, model) = self.parts();
+        write!(f, "{provider}/{model}")
     }
 }
 
@@ -189,6 +190,20 @@ mod tests {
             );
             assert_eq!(verbatim.key(), key);
         }
+    }
+
+    #[test]
+    fn equal_keys_are_equal_references() {
+        let auto = |model: &str| {
+            ModelRef::verbatim(
+                ProviderId::try_new("openrouter").unwrap(),
+                ModelId::try_new(model).unwrap(),
+            )
+        };
+        assert_eq!(auto("openrouter/auto"), auto("auto"));
+        assert_eq!(auto("openrouter/auto").key(), auto("auto").key());
+        // The spelling inside the model id is kept, so these are two keys.
+        assert_ne!(auto("OpenRouter/auto"), auto("auto"));
     }
 
     #[test]

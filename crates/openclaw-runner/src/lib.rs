@@ -1,1 +1,31 @@
-//! x
+#![doc = include_str!("../README.md")]
+
+mod attempt;
+mod clock;
+mod committed;
+mod decision;
+mod driver;
+mod error;
+mod hash;
+pub mod machine;
+mod observation;
+mod plan;
+mod policy;
+mod request;
+mod summary;
+pub mod telemetry;
+mod user_text;
+
+pub use attempt::{Attempt, AttemptCall};
+pub use clock::{Clock, SystemClock};
+pub use committed::{CommittedRun, Completed};
+pub use decision::{
+    Decision, DecisionKind, FallbackStep, RotationDecision, RotationKind, RunEvent, RunObserver, StepOutcome,
+};
+pub use driver::Runner;
+pub use error::{FailedAttempt, RunError, RunReport};
+pub use machine::Winner;
+pub use observation::ErrorFields;
+pub use plan::{Plan, Turn, TurnSession, plan};
+pub use request::{PersistPolicy, RunPolicy, RunRequest, RunSession, RunSettings};
+pub use summary::{AttemptRecord, CandidateOutcome, FallbackSummaryError, ProfileFailure};

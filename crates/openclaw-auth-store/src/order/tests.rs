@@ -301,6 +301,19 @@ fn bl43_the_least_recently_used_takes_its_turn() {
 }
 
 #[test]
+fn r2_an_order_without_entries_is_explicit_too() {
+    let explicit = |case: &Case| {
+        let (aliases, asked) = (AuthAliases::default(), provider("anthropic"));
+        let order = explicit_order(&case.store, &case.config, &aliases, &asked);
+        order.map(<[ProfileId]>::len)
+    };
+    assert_eq!(explicit(&Case::worked()), None);
+    let empty = Case::worked().config(json!({"order": {"anthropic": []}}));
+    assert_eq!(explicit(&empty), Some(0));
+    assert_eq!(explicit(&empty.agent_order("anthropic", &["k1", "k2"])), Some(2));
+}
+
+#[test]
 fn bl48_what_an_order_leaves_out_is_told() {
     let report = |case: &Case| {
         let (aliases, asked) = (AuthAliases::default(), provider("anthropic"));

@@ -1,0 +1,165 @@
+//! Which models people and stored overrides may select (chain.md 10).
+
+use std::collections::HashSet;
+
+use openclaw_ids::{AgentId, ModelId, ModelRef, ProviderId};
+
+use crate::names::wildcard;
+use crate::resolver::Resolver;
+
+/// The models an agent may be switched to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Allowlist {
+    /// No model is listed, so all are allowed (W1).
+    Everything,
+    /// Only these.
+    Listed {
+        models: HashSet<ModelRef>,
+        providers: HashSet<ProviderId>,
+    },
+}
+
+/// Why a text is not a model that may be selected (W9, W10).
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SelectionError {
+    /// Several providers serve a bare image model (G7).
+    #[error("image model `{text}` is ambiguous: {} have it; write it as `provider/model`", list(.providers))]
+    AmbiguousImageModel {
+        /// The text as given.
+        text: String,
+        /// The providers that have it.
+        providers: Vec<ProviderId>,
+    },
+    /// The text is blank.
+    #[error("invalid model: empty")]
+    Empty,
+    /// The text cannot be a model reference.
+    #[error("invalid model: {text}")]
+    Invalid {
+        /// The text as given.
+        text: String,
+    },
+    /// The allowlist leaves nothing to start with.
+    #[error(
+        "model {model} is not allowed and no other one is; add it to agents.defaults.models or remove that map"
+    )]
+    NothingAllowed {
+        /// The model that was wanted.
+        model: ModelRef,
+    },
+    /// The model is not in the allowlist.
+    #[error("model not allowed: {model}")]
+    NotAllowed {
+        /// The model.
+        model: ModelRef,
+    },
+}
+
+fn list(providers: &[ProviderId]) -> String {
+    let names: Vec<&str> = providers.iter().map(ProviderId::as_str).collect();
+    names.join(", ")
+}
+
+impl Resolver {
+    /// Whether a model may be selected for an agent (chain.md 10): for `/model`, pickers and stored overrides,
+    /// never for the members of a configured chain (C5, W8).
+    pub fn is_allowed(&self, agent: &AgentId, model: &ModelRef) -> bool {
+        self.allowlist(agent).allows(&self.names.normalise(model))
+    }
+
+    /// The model a person's text selects (W10).
+    pub fn try_select(&self, agent: &AgentId, text: &str) -> Result<ModelRef, SelectionError> {
+        let text = text.trim();
+        if text.is_empty() {
+            return Err(SelectionError::Empty);
+        }
+        let Some(model) = self.resolve(text) else {
+            return Err(SelectionError::Invalid {
+                text: text.to_owned(),
+            });
+        };
+        if self.is_allowed(agent, &model) {
+            Ok(model)
+        } else {
+            Err(SelectionError::NotAllowed { model })
+        }
+    }
+
+    /// The model a new session starts with (W9): `wanted` when it is allowed, else the first allowed model that
+    /// the model map or a provider row names.
+    pub fn initial_selection(&self, agent: &AgentId, wanted: &ModelRef) -> Result<ModelRef, SelectionError> {
+        let allowlist = self.allowlist(agent);
+        let wanted = self.names.normalise(wanted);
+        if allowlist.allows(&wanted) {
+            return Ok(wanted);
+        }
+        let listed = self.names.exact_keys().filter_map(|key| self.listed(key));
+        let rows = self.names.providers().iter().flat_map(|row| {
+            let models = row
+                .models
+                .iter()
+                .filter_map(|model| ModelId::try_new(&model.id).ok());
+            models.map(|model| self.names.normalise(&ModelRef::new(row.id.clone(), model)))
+        });
+        listed
+            .chain(rows)
+            .find(|model| allowlist.allows(model))
+            .ok_or(SelectionError::NothingAllowed { model: wanted })
+    }
+
+    /// The fallbacks that apply to an agent's configured selection, as written: its own setting's when that says
+    /// anything, else the defaults'.
+    pub(crate) fn applicable_fallbacks(&self, agent: &AgentId) -> &[String] {
+        let own = self.agent(agent).and_then(|agent| agent.model.imposed());
+        own.or_else(|| self.defaults.model.fallbacks())
+            .unwrap_or_default()
+    }
+
+    fn allowlist(&self, agent: &AgentId) -> Allowlist {
+        let keys = self.names.entries().iter().map(|entry| entry.key.as_str());
+        let providers: HashSet<ProviderId> = keys
+            .filter_map(|key| ProviderId::try_new(wildcard(key)?).ok())
+            .collect();
+        let mut models: HashSet<ModelRef> = self
+            .names
+            .exact_keys()
+            .filter_map(|key| self.listed(key))
+            .collect();
+        if models.is_empty() && providers.is_empty() {
+            return Allowlist::Everything;
+        }
+        if !models.is_empty() {
+            // W4 and W5: what the configuration itself uses is allowed beside the listed models.
+            let fallbacks = self.applicable_fallbacks(agent).iter();
+            models.extend(fallbacks.filter_map(|text| self.resolve(text)));
+            if providers.is_empty() {
+                models.insert(self.primary());
+            }
+        }
+        Allowlist::Listed { models, providers }
+    }
+
+    /// The model a key of the model map allows (W3).
+    fn listed(&self, key: &str) -> Option<ModelRef> {
+        let bare = !key.contains('/');
+        let inferred = bare.then(|| self.names.unique_provider(key)).flatten();
+        let provider = inferred.as_ref().unwrap_or(self.default_provider());
+        let model = self.names.resolve(key, provider)?;
+        Some(self.names.normalise(&model))
+    }
+}
+
+impl Allowlist {
+    fn allows(&self, model: &ModelRef) -> bool {
+        match self {
+            Self::Everything => true,
+            Self::Listed { models, providers } => {
+                models.contains(model) || providers.contains(model.provider())
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,66 @@
+//! The candidates of an image run (chain.md 11).
+
+use openclaw_ids::ModelRef;
+
+use crate::alias::AliasIndex;
+use crate::allowlist::SelectionError;
+use crate::candidates::{Builder, ChainExplanation, Origin};
+use crate::primary::default_provider;
+use crate::resolver::Resolver;
+
+impl Resolver {
+    /// The candidates of an image run: `over` when it is not blank, else the image primary, then the image
+    /// fallbacks (G2, G3). Text models are never appended (G4); empty when no image model is configured (G5).
+    pub fn image_chain(&self, over: Option<&str>) -> Vec<ModelRef> {
+        self.explain_image_chain(over).into_models()
+    }
+
+    /// As [`image_chain`](Self::image_chain), with the origin of every candidate and what was left out.
+    pub fn explain_image_chain(&self, over: Option<&str>) -> ChainExplanation {
+        let setting = &self.defaults.image_model.model;
+        let fallback_provider = default_provider();
+        let aliases = AliasIndex::new(&self.names, &fallback_provider);
+        let primary = setting.primary();
+        let resolved = primary.and_then(|text| aliases.resolve(text, &self.names, &fallback_provider));
+        let provider = resolved.map_or(fallback_provider, |model| model.provider().clone());
+        let aliases = AliasIndex::new(&self.names, &provider);
+        let resolve = |text: &str| aliases.resolve(text, &self.names, &provider);
+
+        let mut chain = Builder::new(&self.names);
+        let over = over.filter(|text| !text.trim().is_empty());
+        if let Some(first) = over.or(primary) {
+            chain.add(resolve(first), Origin::Requested);
+        }
+        for text in setting.fallbacks().unwrap_or_default() {
+            chain.add(resolve(text), Origin::Fallback(text.clone()));
+        }
+        chain.explanation
+    }
+
+    /// Completes a bare image reference (G7): with its provider when exactly one serves a model of that name that
+    /// takes images; unchanged when none does.
+    ///
+    /// # Errors
+    /// [`SelectionError::AmbiguousImageModel`] when several do.
+    pub fn qualify_image_ref(&self, text: &str) -> Result<String, SelectionError> {
+        let text = text.trim();
+        if text.contains('/') {
+            return Ok(text.to_owned());
+        }
+        let mut providers = self.names.image_providers(text);
+        match (providers.pop(), providers.is_empty()) {
+            (None, _) => Ok(text.to_owned()),
+            (Some(provider), true) => Ok(format!("{provider}/{text}")),
+            (Some(last), false) => {
+                providers.push(last);
+                Err(SelectionError::AmbiguousImageModel {
+                    text: text.to_owned(),
+                    providers,
+                })
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,101 @@
+//! What is looked for, how bad it is and what to do about it.
+
+/// How much a finding matters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Severity {
+    /// It may be meant.
+    Note,
+    /// It works, but hardly as meant.
+    Warning,
+    /// It does not work.
+    Error,
+}
+
+impl std::fmt::Display for Severity {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Note => "note",
+            Self::Warning => "warning",
+            Self::Error => "error",
+        })
+    }
+}
+
+/// One thing that is looked for.
+#[derive(Debug, PartialEq, Eq)]
+pub struct LintRule {
+    /// Stable name.
+    pub code: &'static str,
+    /// How much it matters.
+    pub severity: Severity,
+    /// What to do about it.
+    pub remedy: &'static str,
+}
+
+use Severity::{Error, Note, Warning};
+
+const fn rule(code: &'static str, severity: Severity, remedy: &'static str) -> LintRule {
+    LintRule {
+        code,
+        severity,
+        remedy,
+    }
+}
+
+macro_rules! rules {
+    ($($name:ident = $code:literal, $severity:ident, $remedy:literal;)*) => {
+        $(pub(super) static $name: LintRule = rule($code, $severity, $remedy);)*
+        /// Everything that is looked for, by code.
+        pub static LINT_RULES: &[&LintRule] = &[$(&$name),*];
+    };
+}
+
+rules! {
+    ALIAS_TWICE = "alias-twice", Warning,
+        "give each alias to one model; the last one wins";
+    BARE_FALLBACK = "bare-fallback", Warning,
+        "write the fallback as provider/model; without a provider it belongs to the primary's";
+    DUPLICATE_FALLBACK = "duplicate-fallback", Warning,
+        "remove the later entry; each model is tried once, at its first place";
+    EMPTY_FALLBACKS = "empty-fallbacks", Note,
+        "remove the empty list to use the default fallbacks; keep it to allow none";
+    GUESSED_PROVIDER = "guessed-provider", Warning,
+        "write the model as provider/model";
+    INCOMPLETE_PROVIDER = "incomplete-provider", Error,
+        "give the provider a baseUrl and at least one model";
+    ONE_PROVIDER = "one-provider", Warning,
+        "add a fallback of another provider; an outage or an empty account takes all of these at once";
+    PRIMARY_AS_FALLBACK = "primary-as-fallback", Warning,
+        "remove the entry; the primary is tried first and not again";
+    PRIMARY_NOT_ALLOWED = "primary-not-allowed", Warning,
+        "add the model to agents.defaults.models, or people cannot switch back to it";
+    PRIMARY_ONLY = "primary-only", Note,
+        "add fallbacks to the agent's model; naming only a primary allows none";
+    PROFILE_DROPPED = "profile-dropped", Warning,
+        "remove the part from @ on and set auth.order instead; a chain ignores it";
+    UNKNOWN_KEY = "unknown-key", Error,
+        "use primary and fallbacks; other keys mean nothing here";
+    UNKNOWN_PROVIDER = "unknown-provider", Error,
+        "check the spelling, or describe the provider under models.providers";
+    UNREADABLE_MODEL = "unreadable-model", Error,
+        "write the model as provider/model";
+    UNUSED_FALLBACKS = "unused-fallbacks", Note,
+        "every listed agent has fallbacks of its own; remove theirs or these";
+    WILDCARD_FALLBACK = "wildcard-fallback", Error,
+        "name one model; a wildcard only works in agents.defaults.models";
+}
+
+/// Providers the program knows without a row under `models.providers` (chain.md 1.2).
+#[rustfmt::skip]
+pub(super) static BUILT_IN_PROVIDERS: &[&str] = &[
+    "amazon-bedrock", "amazon-bedrock-mantle", "anthropic", "anthropic-vertex", "arcee", "azure-openai-responses",
+    "byteplus", "byteplus-plan", "cerebras", "chutes", "claude-cli", "cloudflare-ai-gateway", "codex", "comfy",
+    "copilot-proxy", "dashscope", "deepinfra", "deepseek", "fal", "fireworks", "github-copilot", "gmi", "gmi-cloud",
+    "gmicloud", "google", "google-antigravity", "google-gemini-cli", "google-vertex", "groq", "huggingface", "kilocode",
+    "kimi", "kimi-coding", "litellm", "lmstudio", "meta", "microsoft-foundry", "minimax", "minimax-portal", "mistral",
+    "modelstudio", "moonshot", "moonshot-ai", "moonshotai", "nvidia", "novita", "novita-ai", "novitaai", "ollama",
+    "ollama-cloud", "openai", "opencode", "opencode-go", "openrouter", "qianfan", "qwen", "qwen-cli", "qwen-oauth",
+    "qwen-portal", "qwencloud", "sglang", "stepfun", "stepfun-plan", "synthetic", "tencent-tokenhub",
+    "tencent-tokenplan", "together", "venice", "vercel-ai-gateway", "vllm", "volcengine", "volcengine-plan", "vydra",
+    "xai", "xiaomi", "xiaomi-token-plan", "z.ai", "z-ai", "zai",
+];

@@ -1,0 +1,212 @@
+//! From one configured text to a model, without aliases: OpenRouter's names, configured relays, splitting
+//! (chain.md 3.2 and 5 steps 4 to 6).
+
+use openclaw_ids::{ModelId, ModelRef, ProviderId};
+
+use crate::alias::{BuiltInAliases, add_built_in};
+use crate::config::{ChainConfig, ProviderConfig};
+use crate::vendor::VendorRules;
+
+/// The names the configuration knows: its model map, its provider rows and the vendors' rules.
+#[derive(Clone, Debug)]
+pub(crate) struct Names {
+    entries: Vec<Entry>,
+    providers: Vec<KnownProvider>,
+    vendor: VendorRules,
+}
+
+/// A key of the model map and its alias, both trimmed.
+#[derive(Clone, Debug)]
+pub(crate) struct Entry {
+    pub(crate) key: String,
+    pub(crate) alias: Option<String>,
+}
+
+/// A provider row without its secrets.
+#[derive(Clone, Debug)]
+pub(crate) struct KnownProvider {
+    pub(crate) key: String,
+    pub(crate) id: ProviderId,
+    api: Option<String>,
+    pub(crate) models: Vec<KnownModel>,
+}
+
+/// A model row of a provider.
+#[derive(Clone, Debug)]
+pub(crate) struct KnownModel {
+    pub(crate) id: String,
+    takes_images: bool,
+}
+
+const OPENROUTER: &str = "openrouter";
+
+impl Names {
+    pub(crate) fn new(config: &ChainConfig, vendor: VendorRules, built_in: BuiltInAliases) -> Self {
+        let mut entries: Vec<Entry> = config
+            .agents
+            .defaults
+            .models
+            .iter()
+            .map(|(key, entry)| Entry {
+                key: key.trim().to_owned(),
+                alias: entry.alias.as_deref().and_then(non_blank),
+            })
+            .collect();
+        match built_in {
+            BuiltInAliases::Added => add_built_in(&mut entries, &vendor),
+            BuiltInAliases::LeftOut => {}
+        }
+        let providers = config.models.providers.iter();
+        Self {
+            entries,
+            providers: providers
+                .filter_map(|(key, row)| KnownProvider::new(key, row))
+                .collect(),
+            vendor,
+        }
+    }
+
+    /// The model map in file order.
+    pub(crate) fn entries(&self) -> &[Entry] {
+        &self.entries
+    }
+
+    /// The provider rows in file order.
+    pub(crate) fn providers(&self) -> &[KnownProvider] {
+        &self.providers
+    }
+
+    /// Keys of the model map that name one model each.
+    pub(crate) fn exact_keys(&self) -> impl Iterator<Item = &str> {
+        let keys = self.entries.iter().map(|entry| entry.key.as_str());
+        keys.filter(|key| wildcard(key).is_none() && !key.is_empty())
+    }
+
+    /// The reference in its normal form (chain.md 4).
+    pub(crate) fn normalise(&self, model: &ModelRef) -> ModelRef {
+        self.vendor.normalise(model.provider(), model.model())
+    }
+
+    /// What a text without alias and profile means (chain.md 5 steps 4 to 6).
+    pub(crate) fn resolve(&self, text: &str, default_provider: &ProviderId) -> Option<ModelRef> {
+        self.openrouter_name(text)
+            .or_else(|| self.relayed(text, default_provider))
+            .or_else(|| self.parse(text, default_provider))
+    }
+
+    /// Splits and normalises a text (chain.md 3.2).
+    pub(crate) fn parse(&self, text: &str, default_provider: &ProviderId) -> Option<ModelRef> {
+        if text.trim().eq_ignore_ascii_case("openrouter:auto") {
+            return self.openrouter("auto");
+        }
+        let (provider, model) = split(text, default_provider)?;
+        Some(self.vendor.normalise(&provider, &model))
+    }
+
+    /// The two names of OpenRouter that are written without a slash (chain.md 5.3).
+    pub(crate) fn openrouter_name(&self, text: &str) -> Option<ModelRef> {
+        let text = text.trim();
+        if text.eq_ignore_ascii_case("openrouter:auto") {
+            return self.openrouter("auto");
+        }
+        if !text.eq_ignore_ascii_case("openrouter:free") {
+            return None;
+        }
+        let listed = self.entries.iter().filter_map(|entry| {
+            let (provider, model) = entry.key.split_once('/')?;
+            (provider.trim().to_lowercase() == OPENROUTER).then(|| model.trim())
+        });
+        let row = self.providers.iter().find(|row| row.id.as_str() == OPENROUTER);
+        let served = row.into_iter().flat_map(|row| &row.models);
+        let mut free = listed
+            .chain(served.map(|model| model.id.as_str()))
+            .filter(|model| model.contains('/') && model.ends_with(":free"));
+        self.openrouter(free.next()?)
+    }
+
+    fn openrouter(&self, model: &str) -> Option<ModelRef> {
+        let provider = ProviderId::try_new(OPENROUTER).ok()?;
+        Some(self.vendor.normalise(&provider, &ModelId::try_new(model).ok()?))
+    }
+
+    /// A model of a configured provider that speaks somebody else's wire format (chain.md 5 step 5): its ids
+    /// keep a leading `<provider>/`, and Google's models behind a relay are renamed as Google's own.
+    pub(crate) fn relayed(&self, text: &str, default_provider: &ProviderId) -> Option<ModelRef> {
+        let (provider, model) = split(text, default_provider)?;
+        let row = self.providers.iter().find(|row| row.id == provider)?;
+        if row.api.as_deref()?.to_lowercase() == provider.as_str() {
+            return None;
+        }
+        let model = self.vendor.rename(&provider, &model);
+        let model = self.vendor.rename_relayed(&model).unwrap_or(model);
+        Some(ModelRef::verbatim(provider, model))
+    }
+
+    /// The only provider the configuration knows a bare model name under, ignoring case (chain.md 7 step 4).
+    pub(crate) fn unique_provider(&self, model: &str) -> Option<ProviderId> {
+        let model = model.trim().to_lowercase();
+        let listed = self.exact_keys().filter_map(|key| {
+            let (provider, id) = key.split_once('/')?;
+            (id.trim().to_lowercase() == model).then(|| ProviderId::try_new(provider).ok())?
+        });
+        let rows = self.providers.iter().filter(|row| row.serves(&model, |_| true));
+        only(listed.chain(rows.map(|row| row.id.clone())))
+    }
+
+    /// The providers with a row for a bare model name that takes images, ignoring case (G7).
+    pub(crate) fn image_providers(&self, model: &str) -> Vec<ProviderId> {
+        let model = model.trim().to_lowercase();
+        let rows = self.providers.iter();
+        rows.filter(|row| row.serves(&model, |known| known.takes_images))
+            .map(|row| row.id.clone())
+            .collect()
+    }
+}
+
+impl KnownProvider {
+    fn new(key: &str, row: &ProviderConfig) -> Option<Self> {
+        let models = row.models.iter().map(|model| KnownModel {
+            id: model.id.trim().to_owned(),
+            takes_images: model.takes_images(),
+        });
+        Some(Self {
+            key: key.to_owned(),
+            id: ProviderId::try_new(key).ok()?,
+            api: row.api.as_deref().and_then(non_blank),
+            models: models.collect(),
+        })
+    }
+
+    fn serves(&self, lowercased: &str, also: fn(&KnownModel) -> bool) -> bool {
+        let mut models = self.models.iter();
+        models.any(|known| known.id.to_lowercase() == lowercased && also(known))
+    }
+}
+
+/// Splits at the first `/`; a text without one belongs to the default provider.
+fn split(text: &str, default_provider: &ProviderId) -> Option<(ProviderId, ModelId)> {
+    let (provider, model) = match text.split_once('/') {
+        Some((provider, model)) => (ProviderId::try_new(provider).ok()?, model),
+        None => (default_provider.clone(), text),
+    };
+    Some((provider, ModelId::try_new(model).ok()?))
+}
+
+fn non_blank(text: &str) -> Option<String> {
+    let text = text.trim();
+    (!text.is_empty()).then(|| text.to_owned())
+}
+
+/// The value all items share; `None` when there is none or they differ.
+fn only<T: PartialEq>(mut items: impl Iterator<Item = T>) -> Option<T> {
+    let first = items.next()?;
+    items.all(|item| item == first).then_some(first)
+}
+
+/// The provider part of `provider/*`.
+pub(crate) fn wildcard(key: &str) -> Option<&str> {
+    key.trim().strip_suffix("/*")
+}
+
+#[cfg(test)]
+mod tests;

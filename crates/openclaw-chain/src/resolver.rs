@@ -1,0 +1,120 @@
+//! The configuration prepared for questions: which model does a text mean, what is the primary.
+
+use openclaw_ids::{AgentId, ModelRef, ProviderId};
+
+use crate::alias::{AliasIndex, BuiltInAliases};
+use crate::config::{AgentConfig, ChainConfig, ImageModelSetting, ModelSetting};
+use crate::names::Names;
+use crate::primary::{Primary, primary};
+use crate::vendor::VendorRules;
+
+/// Answers questions about models; built once per configuration, cheap to ask.
+#[derive(Clone, Debug)]
+pub struct Resolver {
+    pub(crate) names: Names,
+    pub(crate) aliases: AliasIndex,
+    pub(crate) primary: Primary,
+    pub(crate) defaults: Defaults,
+    agents: Vec<KnownAgent>,
+    pub(crate) presence: Presence,
+}
+
+/// An entry of `agents.list` and its primary.
+#[derive(Clone, Debug)]
+struct KnownAgent {
+    id: AgentId,
+    entry: AgentConfig,
+    primary: Primary,
+}
+
+/// The parts of `agents.defaults` that questions need again.
+#[derive(Clone, Debug)]
+pub(crate) struct Defaults {
+    pub(crate) model: ModelSetting,
+    pub(crate) image_model: ImageModelSetting,
+    pub(crate) subagents: ModelSetting,
+    pub(crate) heartbeat: Option<String>,
+}
+
+/// Whether there is a configuration at all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Presence {
+    Configured,
+    Unconfigured,
+}
+
+impl Resolver {
+    /// Prepares a configuration with the shipped vendor rules and short names.
+    pub fn new(config: &ChainConfig) -> Self {
+        Self::with_rules(config, VendorRules::default(), BuiltInAliases::Added)
+    }
+
+    /// Prepares a configuration with other vendor rules, or without the shipped short names.
+    pub fn with_rules(config: &ChainConfig, vendor: VendorRules, built_in: BuiltInAliases) -> Self {
+        let names = Names::new(config, vendor, built_in);
+        let defaults = &config.agents.defaults;
+        let primary = primary(defaults.model.primary(), &names);
+        let aliases = AliasIndex::new(&names, primary.model.provider());
+        let agents = config.agents.list.iter().map(|entry| KnownAgent {
+            id: entry.agent_id(),
+            entry: entry.clone(),
+            primary: match entry.model.primary() {
+                Some(own) => crate::primary::primary(Some(own), &names),
+                None => primary.clone(),
+            },
+        });
+        let agents = agents.collect();
+        Self {
+            names,
+            aliases,
+            primary,
+            defaults: Defaults {
+                model: defaults.model.clone(),
+                image_model: defaults.image_model.clone(),
+                subagents: defaults.subagents.model.clone(),
+                heartbeat: defaults.heartbeat.model.clone(),
+            },
+            agents,
+            presence: Presence::Configured,
+        }
+    }
+
+    /// Answers without any configuration: nothing is configured, so no primary is appended to a chain (C6).
+    pub fn unconfigured() -> Self {
+        Self {
+            presence: Presence::Unconfigured,
+            ..Self::new(&ChainConfig::default())
+        }
+    }
+
+    /// The configured primary of `agents.defaults.model` (chain.md 7).
+    pub fn primary(&self) -> ModelRef {
+        self.primary.model.clone()
+    }
+
+    /// The primary of an agent: its own when it names one, else the configured primary.
+    pub fn agent_primary(&self, agent: &AgentId) -> ModelRef {
+        self.agent_primary_found(agent).model
+    }
+
+    /// What a text means as a configured reference (chain.md 5): an alias, or `provider/model`, or a bare name
+    /// of the primary's provider. `None` when it cannot be a reference. Its profile suffix is dropped.
+    pub fn resolve(&self, text: &str) -> Option<ModelRef> {
+        self.aliases.resolve(text, &self.names, self.default_provider())
+    }
+
+    /// The provider of bare names.
+    pub(crate) fn default_provider(&self) -> &ProviderId {
+        self.primary.model.provider()
+    }
+
+    pub(crate) fn agent_primary_found(&self, agent: &AgentId) -> Primary {
+        let known = self.agents.iter().find(|known| known.id == *agent);
+        known.map_or_else(|| self.primary.clone(), |known| known.primary.clone())
+    }
+
+    pub(crate) fn agent(&self, agent: &AgentId) -> Option<&AgentConfig> {
+        let known = self.agents.iter().find(|known| known.id == *agent);
+        known.map(|known| &known.entry)
+    }
+}

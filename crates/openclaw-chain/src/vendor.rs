@@ -1,0 +1,261 @@
+//! Model id shorthands and renames of single vendors (chain.md 4, steps 3 and 4): data that ages, so it can be
+//! replaced or switched off.
+
+use std::collections::HashMap;
+
+use openclaw_ids::{ModelId, ModelRef, ProviderId};
+
+/// What one provider's model ids become; the steps run in the order of the fields.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ProviderRules {
+    /// A prefix that is dropped once, compared without case.
+    pub strip_prefix: Option<String>,
+    /// New names by lowercased old name.
+    pub renames: HashMap<String, String>,
+    /// New names by exactly spelled old name.
+    pub exact_renames: HashMap<String, String>,
+    /// A prefix behind which the renames hold too, such as `google/`; it stays in place.
+    pub nested_prefix: Option<String>,
+    /// What an id without `/` gets in front.
+    pub bare_prefix: Option<BarePrefix>,
+}
+
+/// A prefix for ids without `/`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BarePrefix {
+    /// Only ids that start like this, compared without case, get the prefix; empty means all.
+    pub only: String,
+    /// The prefix, with its slash.
+    pub prefix: String,
+}
+
+/// The rules of all vendors.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct VendorRules {
+    providers: HashMap<ProviderId, ProviderRules>,
+}
+
+/// One shipped row; plain data, see [`ProviderRules`] for the meaning of each column.
+struct Row {
+    providers: &'static [&'static str],
+    strip_prefix: Option<&'static str>,
+    renames: &'static [(&'static str, &'static str)],
+    exact_renames: &'static [(&'static str, &'static str)],
+    nested_prefix: Option<&'static str>,
+    bare_prefix: Option<(&'static str, &'static str)>,
+}
+
+const NOTHING: Row = Row {
+    providers: &[],
+    strip_prefix: None,
+    renames: &[],
+    exact_renames: &[],
+    nested_prefix: None,
+    bare_prefix: None,
+};
+
+const GOOGLE_RENAMES: &[(&str, &str)] = &[
+    ("gemini-3-flash", "gemini-3-flash-preview"),
+    ("gemini-3-pro", "gemini-3.1-pro-preview"),
+    ("gemini-3-pro-preview", "gemini-3.1-pro-preview"),
+    ("gemini-3.1-flash", "gemini-3-flash-preview"),
+    ("gemini-3.1-flash-lite-preview", "gemini-3.1-flash-lite"),
+    ("gemini-3.1-flash-preview", "gemini-3-flash-preview"),
+    ("gemini-3.1-pro", "gemini-3.1-pro-preview"),
+    ("gemma-4-26b", "gemma-4-26b-a4b-it"),
+];
+
+/// Where a relay keeps Google's models.
+const GOOGLE_NESTED: &str = "google/";
+
+const SHIPPED: &[Row] = &[
+    Row {
+        providers: &["anthropic"],
+        strip_prefix: Some("anthropic/"),
+        renames: &[
+            ("mythos-5", "claude-mythos-5"),
+            ("opus", "claude-opus-4-8"),
+            ("opus-4.6", "claude-opus-4-6"),
+            ("opus-4.8", "claude-opus-4-8"),
+            ("sonnet", "claude-sonnet-5"),
+            ("sonnet-4.6", "claude-sonnet-4-6"),
+            ("sonnet-5", "claude-sonnet-5"),
+        ],
+        ..NOTHING
+    },
+    Row {
+        providers: &["google", "google-gemini-cli", "google-vertex"],
+        renames: GOOGLE_RENAMES,
+        nested_prefix: Some(GOOGLE_NESTED),
+        ..NOTHING
+    },
+    Row {
+        providers: &["huggingface"],
+        strip_prefix: Some("huggingface/"),
+        ..NOTHING
+    },
+    Row {
+        providers: &["nvidia"],
+        bare_prefix: Some(("", "nvidia/")),
+        ..NOTHING
+    },
+    Row {
+        providers: &["openrouter"],
+        bare_prefix: Some(("", "openrouter/")),
+        ..NOTHING
+    },
+    Row {
+        providers: &["together"],
+        exact_renames: &[("moonshotai/Kimi-K2.5", "moonshotai/Kimi-K2.6")],
+        ..NOTHING
+    },
+    Row {
+        providers: &["vercel-ai-gateway"],
+        renames: &[
+            ("opus-4.6", "claude-opus-4-6"),
+            ("sonnet", "claude-sonnet-4-6"),
+            ("sonnet-4.6", "claude-sonnet-4-6"),
+            ("sonnet-5", "claude-sonnet-5"),
+        ],
+        bare_prefix: Some(("claude-", "anthropic/")),
+        ..NOTHING
+    },
+    Row {
+        providers: &["xai"],
+        renames: &[
+            ("grok-4-1-fast-reasoning", "grok-4-1-fast"),
+            ("grok-4-fast-reasoning", "grok-4-fast"),
+            (
+                "grok-4.20-experimental-beta-0304-non-reasoning",
+                "grok-4.20-beta-latest-non-reasoning",
+            ),
+            (
+                "grok-4.20-experimental-beta-0304-reasoning",
+                "grok-4.20-beta-latest-reasoning",
+            ),
+            ("grok-4.20-non-reasoning", "grok-4.20-beta-latest-non-reasoning"),
+            ("grok-4.20-reasoning", "grok-4.20-beta-latest-reasoning"),
+        ],
+        ..NOTHING
+    },
+];
+
+impl VendorRules {
+    /// No rules: model ids stay as written.
+    pub fn none() -> Self {
+        Self {
+            providers: HashMap::new(),
+        }
+    }
+
+    /// Sets the rules of one provider in place of those it had.
+    #[must_use]
+    pub fn with_provider(mut self, provider: ProviderId, rules: ProviderRules) -> Self {
+        self.providers.insert(provider, rules);
+        self
+    }
+
+    /// A provider and a model id in their normal form (chain.md 4): one leading `<provider>/` dropped, then the
+    /// provider's rules.
+    pub fn normalise(&self, provider: &ProviderId, model: &ModelId) -> ModelRef {
+        let without_self = ModelRef::new(provider.clone(), model.clone());
+        let renamed = self.rename(provider, without_self.model());
+        ModelRef::verbatim(provider.clone(), renamed)
+    }
+
+    /// The provider's rules alone, without dropping a leading `<provider>/`.
+    pub(crate) fn rename(&self, provider: &ProviderId, model: &ModelId) -> ModelId {
+        match self.providers.get(provider) {
+            Some(rules) => rules.apply(model),
+            None => model.clone(),
+        }
+    }
+
+    /// The rename of a Google model that a configured relay serves as `google/<id>`, by Google's own rules.
+    pub(crate) fn rename_relayed(&self, model: &ModelId) -> Option<ModelId> {
+        let google = self.providers.get("google")?;
+        let renamed = google.nested(model.as_str())?;
+        ModelId::try_new(&renamed).ok()
+    }
+}
+
+impl Default for VendorRules {
+    fn default() -> Self {
+        let providers = SHIPPED
+            .iter()
+            .flat_map(|row| row.providers.iter().map(move |provider| (*provider, row)))
+            .filter_map(|(provider, row)| Some((ProviderId::try_new(provider).ok()?, row.to_rules())))
+            .collect();
+        Self { providers }
+    }
+}
+
+impl Row {
+    fn to_rules(&self) -> ProviderRules {
+        let table = |pairs: &[(&str, &str)]| {
+            pairs
+                .iter()
+                .map(|(from, to)| ((*from).to_owned(), (*to).to_owned()))
+                .collect()
+        };
+        ProviderRules {
+            strip_prefix: self.strip_prefix.map(str::to_owned),
+            renames: table(self.renames),
+            exact_renames: table(self.exact_renames),
+            nested_prefix: self.nested_prefix.map(str::to_owned),
+            bare_prefix: self.bare_prefix.map(|(only, prefix)| BarePrefix {
+                only: only.to_owned(),
+                prefix: prefix.to_owned(),
+            }),
+        }
+    }
+}
+
+impl ProviderRules {
+    fn apply(&self, model: &ModelId) -> ModelId {
+        let mut id = model.as_str();
+        if let Some(prefix) = &self.strip_prefix {
+            id = strip_prefix_ignoring_case(id, prefix)
+                .filter(|rest| !rest.is_empty())
+                .unwrap_or(id);
+        }
+        let renamed = self
+            .renamed(id)
+            .map(str::to_owned)
+            .or_else(|| self.nested(id))
+            .unwrap_or_else(|| id.to_owned());
+        let whole = match &self.bare_prefix {
+            Some(bare) if !renamed.contains('/') && starts_ignoring_case(&renamed, &bare.only) => {
+                format!("{}{renamed}", bare.prefix)
+            }
+            _ => renamed,
+        };
+        // A rule that would leave nothing changes nothing.
+        ModelId::try_new(&whole).unwrap_or_else(|_| model.clone())
+    }
+
+    fn renamed(&self, id: &str) -> Option<&str> {
+        let exact = self.exact_renames.get(id);
+        exact
+            .or_else(|| self.renames.get(&id.to_lowercase()))
+            .map(String::as_str)
+    }
+
+    fn nested(&self, id: &str) -> Option<String> {
+        let prefix = self.nested_prefix.as_deref()?;
+        let rest = strip_prefix_ignoring_case(id, prefix)?;
+        Some(format!("{prefix}{}", self.renamed(rest)?))
+    }
+}
+
+fn strip_prefix_ignoring_case<'t>(text: &'t str, prefix: &str) -> Option<&'t str> {
+    starts_ignoring_case(text, prefix).then(|| &text[prefix.len()..])
+}
+
+fn starts_ignoring_case(text: &str, prefix: &str) -> bool {
+    text.get(..prefix.len())
+        .is_some_and(|head| head.eq_ignore_ascii_case(prefix))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,593 @@
+//! Tests of the verdicts, through the public functions.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use openclaw_ids::ProviderId;
+use proptest::prelude::*;
+
+use crate::rule::Saw;
+use crate::{Certainty, Failure, Header, Owner, Reason, RuleId, Scope, Verdict, classify, rules};
+
+const NOW: Timestamp = Timestamp::UNIX_EPOCH;
+
+fn provider(id: &str) -> Option<ProviderId> {
+    ProviderId::try_new(id).ok()
+}
+
+fn said(message: &str) -> Failure {
+    Failure {
+        message: Some(message.to_owned()),
+        ..Failure::default()
+    }
+}
+
+fn under(status: u16, message: &str) -> Failure {
+    Failure {
+        status: Some(status),
+        ..said(message)
+    }
+}
+
+fn verdict(failure: &Failure) -> Verdict {
+    classify(failure, NOW).unwrap_or_else(|| panic!("{failure:?} is a failure"))
+}
+
+fn reason(failure: &Failure) -> Reason {
+    verdict(failure).reason
+}
+
+#[test]
+fn c_1_3_rule_ids_are_unique() {
+    let mut seen = BTreeMap::new();
+    for rule in rules() {
+        assert!(
+            seen.insert(rule.id, rule.then).is_none(),
+            "{} is used twice",
+            rule.id
+        );
+    }
+}
+
+#[test]
+fn c_1_3_every_example_is_claimed_by_its_own_row() {
+    for rule in rules() {
+        let failure = rule.example.failure();
+        let verdict = verdict(&failure);
+        assert_eq!(
+            verdict.rule,
+            rule.rule_id(),
+            "{failure:?} saw {:?}",
+            verdict.evidence
+        );
+        assert_eq!(verdict.reason, rule.then, "{}", rule.id);
+    }
+}
+
+#[test]
+fn c_2_3_tables_are_written_in_normal_form() {
+    for rule in rules() {
+        match rule.saw {
+            Saw::Codes(codes) => {
+                for code in codes {
+                    assert_eq!(crate::normal::code_key(code), *code, "{}", rule.id);
+                }
+            }
+            Saw::Phrases(phrases) => {
+                for phrase in phrases.iter().chain(rule.unless) {
+                    assert!(!phrase.contains(['_', '-', '’', '\n']), "{}: {phrase}", rule.id);
+                    assert_eq!(phrase.to_lowercase(), *phrase, "{}", rule.id);
+                    assert!(!phrase.contains("  "), "{}: {phrase}", rule.id);
+                    assert_eq!(
+                        phrase.matches('(').count(),
+                        phrase.matches(')').count(),
+                        "{}: {phrase}",
+                        rule.id
+                    );
+                }
+            }
+            Saw::Anything | Saw::Silence | Saw::Transports(_) => {}
+        }
+    }
+}
+
+#[test]
+fn c_7_every_status_has_a_default() {
+    let mut ranges: Vec<(u16, u16, String)> = Vec::new();
+    for status in 100..600 {
+        let bare = verdict(&Failure {
+            status: Some(status),
+            ..Failure::default()
+        });
+        let odd = verdict(&under(status, "Something odd happened"));
+        assert_eq!(odd.certainty, Certainty::Default, "{status}");
+        let line = format!(
+            "bare {} ({}), opaque text {} ({}), {:?} {:?}",
+            bare.reason, bare.rule, odd.reason, odd.rule, odd.owner, odd.scope
+        )
+        .to_lowercase();
+        match ranges.last_mut() {
+            Some((_, to, last)) if *last == line => *to = status,
+            _ => ranges.push((status, status, line)),
+        }
+    }
+    let lines: Vec<String> = ranges
+        .iter()
+        .map(|(from, to, line)| format!("{from}-{to}: {line}"))
+        .collect();
+    insta::assert_snapshot!("status_defaults", lines.join("\n"));
+}
+
+#[test]
+fn bl_09_no_5xx_is_left_without_a_lane() {
+    for status in 500..600 {
+        for body in [
+            "",
+            "{\"error\":{\"message\":\"boom\"}}",
+            "<html><body>oops</body></html>",
+        ] {
+            let failure = Failure {
+                status: Some(status),
+                body: Some(body.as_bytes().to_vec()),
+                ..Failure::default()
+            };
+            let reason = reason(&failure);
+            assert!(
+                matches!(reason, Reason::Timeout | Reason::ServerError | Reason::Overloaded),
+                "{status} {body} {reason}"
+            );
+        }
+    }
+}
+
+#[test]
+fn bl_10_unlisted_4xx_mark_nothing() {
+    for status in
+        (402..500).filter(|status| !matches!(status, 402..=404 | 407 | 408 | 410 | 413 | 422 | 429 | 499))
+    {
+        let verdict = verdict(&under(status, "opaque"));
+        assert_eq!(verdict.reason, Reason::Unclassified, "{status}");
+        assert_eq!(verdict.scope, Scope::None, "{status}");
+    }
+}
+
+/// Money, however a provider puts it (BL-03, BL-18).
+const BILLING: &[&str] = &[
+    "Insufficient credits on this account",
+    "Your credit balance is too low to access the Anthropic API.",
+    "Insufficient Balance",
+    "insufficient balance (1008)",
+    "余额不足或无可用资源包,请充值。",
+    "Your account is past due. Please update your payment method.",
+    "You have run out of credits or need a Grok subscription.",
+    "This request requires more credits, or fewer max_tokens. You requested up to 32000 tokens, but can only afford 0.",
+    "user quota is not enough",
+    "Your newly created team doesn't have any credits or licenses yet.",
+    "You exceeded your current quota, please check your plan and billing details.",
+    "Account acme is suspended, possibly due to failure to pay past invoices.",
+];
+
+#[test]
+fn bl_03_money_outranks_every_status() {
+    for text in BILLING {
+        for status in [0, 400, 401, 402, 403, 404, 429, 500, 503] {
+            let failure = Failure {
+                status: Some(status).filter(|status| *status > 0),
+                ..said(text)
+            };
+            assert_eq!(reason(&failure), Reason::Billing, "{status} {text}");
+        }
+    }
+}
+
+/// What it is about, status (0: none), message, reason.
+#[rustfmt::skip]
+const ROWS: &[(&str, u16, &str, Reason)] = &[
+    // BL-01, C-8
+    ("402 window", 402, "weekly usage limit exhausted", Reason::RateLimit),
+    ("402 window", 402, "daily limit reached, resets tomorrow", Reason::RateLimit),
+    ("402 organization", 402, "organization spending limit exceeded", Reason::RateLimit),
+    ("402 both", 402, "weekly usage limit exhausted: insufficient credits", Reason::Billing),
+    ("402 both", 402, "insufficient credits: weekly usage limit exhausted", Reason::Billing),
+    // BL-04
+    ("credit, not size", 0, "Prompt tokens limit exceeded: 230799 > 91442. To increase, create a key with a higher monthly limit", Reason::Billing),
+    // BL-06
+    ("overload under 429", 429, "The engine is currently overloaded, please try again later", Reason::Overloaded),
+    // BL-08
+    ("straight", 0, "on-demand throughput isn't supported. Retry your request with an inference profile", Reason::ModelNotFound),
+    ("typographic", 0, "on-demand throughput isn’t\n  supported. Retry your request with an inference profile", Reason::ModelNotFound),
+    // BL-11
+    ("cloud token", 0, "An error occurred (ExpiredTokenException) when calling the Converse operation: The security token included in the request is expired", Reason::Auth),
+    // BL-12
+    ("conversation", 0, "No conversation found with session ID: 1f2e", Reason::SessionExpired),
+    ("login", 0, "Failed to authenticate: OAuth session expired and could not be refreshed", Reason::Auth),
+    ("in errors[]", 0, r#"{"type":"result","errors":["No conversation found with session ID: 1"]}"#, Reason::SessionExpired),
+    // BL-14
+    ("overflow", 400, "Your input exceeds the context window of this model.", Reason::ContextOverflow),
+    ("overflow", 400, "Input token length too long", Reason::ContextOverflow),
+    ("overflow", 500, r#"{"error":"context length exceeded"}"#, Reason::ContextOverflow),
+    // BL-15
+    ("budget", 413, "Request too large for model `x` on tokens per minute (TPM): Limit 12000, Requested 14137", Reason::RateLimit),
+    ("budget", 0, "Too many tokens, please wait before trying again.", Reason::RateLimit),
+    // BL-16
+    ("capacity", 429, r#"{"message":"Service tier capacity exceeded for this model.","type":"invalid_request_error"}"#, Reason::Overloaded),
+    // BL-17
+    ("in-band", 200, "event: error\ndata: {\"type\":\"error\",\"error\":{\"type\":\"overloaded_error\",\"message\":\"Overloaded\"}}", Reason::Overloaded),
+    ("empty", 200, "", Reason::EmptyResponse),
+    // BL-19
+    ("window under 403", 403, "You've reached your usage limit for this billing cycle.", Reason::RateLimit),
+    // C-2.2
+    ("prose", 0, "Row 402 failed", Reason::Unclassified),
+    ("$metadata", 0, r#"{"name":"Odd","$metadata":{"httpStatusCode":429}}"#, Reason::RateLimit),
+    // C-5: never fooled
+    ("negation", 0, "This is not a rate limit, something else is wrong", Reason::Unclassified),
+    ("model name", 0, "acme/rate-limit-exceeded-7b answered nonsense", Reason::Unclassified),
+    ("parameter", 400, "Unsupported parameter: rate_limit", Reason::Format),
+    ("quoted prompt", 400, "The prompt \"why is my api key invalid\" was bad", Reason::Format),
+    ("help page", 0, "Odd. See https://example.com/docs/rate-limit", Reason::Unclassified),
+    ("count", 400, "max_tokens must be at most 4290", Reason::Format),
+    // C-3 step 6
+    ("nothing", 0, "", Reason::EmptyResponse),
+    ("literal", 0, "Unknown error (no error details in response)", Reason::NoErrorDetails),
+    ("own text", 0, "LLM request failed with an unknown error.", Reason::Unclassified),
+    // C-5: pages
+    ("page under 502", 502, "<html><body>Too many requests</body></html>", Reason::Timeout),
+    ("page under 429", 429, "<html><body>You are being rate limited</body></html>", Reason::RateLimit),
+];
+
+#[test]
+fn verdict_rows() {
+    for (name, status, message, expected) in ROWS {
+        let failure = Failure {
+            status: Some(*status).filter(|status| *status > 0),
+            ..said(message)
+        };
+        let verdict = verdict(&failure);
+        assert_eq!(
+            verdict.reason, *expected,
+            "{name}: {failure:?} by {}",
+            verdict.rule
+        );
+    }
+}
+
+#[test]
+fn c_6_codes_mean_what_their_provider_means() {
+    for (id, status, code, expected) in [
+        ("openai", 429, "insufficient_quota", Reason::Billing),
+        ("unheard-of", 429, "insufficient_quota", Reason::Billing),
+        ("dashscope", 429, "insufficient_quota", Reason::RateLimit),
+        ("zai", 429, "1302", Reason::RateLimit),
+        ("z.ai", 429, "1305", Reason::Overloaded),
+        ("zai", 429, "1308", Reason::RateLimit),
+        ("zai", 429, "1113", Reason::Billing),
+        ("zai", 429, "1311", Reason::Billing),
+        ("minimax", 500, "1008", Reason::Billing),
+        ("minimax-portal", 429, "2056", Reason::RateLimit),
+        (
+            "kimi-coding",
+            403,
+            "exceeded_current_quota_error",
+            Reason::Billing,
+        ),
+        ("google", 400, "API_KEY_INVALID", Reason::Auth),
+        ("google", 403, "CONSUMER_SUSPENDED", Reason::AuthPermanent),
+        (
+            "amazon-bedrock",
+            503,
+            "ServiceUnavailableException",
+            Reason::Overloaded,
+        ),
+        (
+            "openrouter",
+            402,
+            "openrouter_in_flight_budget",
+            Reason::RateLimit,
+        ),
+    ] {
+        let failure = Failure {
+            provider: provider(id),
+            status: Some(status),
+            code: Some(code.to_owned()),
+            ..Failure::default()
+        };
+        assert_eq!(reason(&failure), expected, "{id} {status} {code}");
+    }
+}
+
+#[test]
+fn c_6_a_host_names_the_provider_of_a_custom_id() {
+    let failure = Failure {
+        provider: provider("my-proxy"),
+        host: Some("dashscope-intl.aliyuncs.com".to_owned()),
+        code: Some("insufficient_quota".to_owned()),
+        status: Some(429),
+        ..Failure::default()
+    };
+    assert_eq!(verdict(&failure).rule, RuleId::shipped("alibaba.throttle"));
+}
+
+#[test]
+fn bl_20_the_bill_of_somebody_behind_is_not_ours() {
+    for message in [
+        r#"{"error":{"message":"Error from provider: Provider returned error","metadata":{"raw":"{\"error\":{\"message\":\"suspended due to insufficient balance, please recharge\"}}"}}}"#,
+        "Error from provider: insufficient balance",
+        "All variants failed: invalid api key",
+    ] {
+        let verdict = verdict(&said(message));
+        assert_eq!(verdict.reason, Reason::ServerError, "{message}");
+        assert_eq!(verdict.scope, Scope::Model, "{message}");
+    }
+}
+
+#[test]
+fn c_10_owner_and_scope() {
+    for (failure, owner, scope) in [
+        (
+            said("Incorrect API key provided"),
+            Owner::Credential,
+            Scope::Profile,
+        ),
+        (said("Insufficient credits"), Owner::Credential, Scope::Profile),
+        (
+            said("Rate limit reached for model x on tokens per minute"),
+            Owner::Credential,
+            Scope::Model,
+        ),
+        (
+            said("Weekly limit reached ∙ resets Oct 9 at 5pm"),
+            Owner::Credential,
+            Scope::Profile,
+        ),
+        (said("Overloaded"), Owner::Provider, Scope::Model),
+        (said("Unknown model: foo"), Owner::Model, Scope::Model),
+        (
+            said("connect ECONNREFUSED 127.0.0.1:11434"),
+            Owner::Network,
+            Scope::Endpoint,
+        ),
+        (said("read ECONNRESET"), Owner::Provider, Scope::Model),
+        (
+            said("prompt is too long: 5 tokens > 4 maximum"),
+            Owner::Content,
+            Scope::None,
+        ),
+        (said("Something odd happened"), Owner::Provider, Scope::None),
+    ] {
+        let verdict = verdict(&failure);
+        assert_eq!(
+            (verdict.owner, verdict.scope),
+            (owner, scope),
+            "{failure:?} by {}",
+            verdict.rule
+        );
+    }
+}
+
+fn wrapped(levels: usize, inner: Failure) -> Failure {
+    (0..levels).fold(inner, |cause, level| Failure {
+        cause: Some(Box::new(cause)),
+        ..said(&format!("layer {level}"))
+    })
+}
+
+#[test]
+fn c_2_5_causes_are_walked_to_depth_25() {
+    assert_eq!(reason(&wrapped(25, said("Too many requests"))), Reason::RateLimit);
+    assert_eq!(
+        reason(&wrapped(26, said("Too many requests"))),
+        Reason::Unclassified
+    );
+}
+
+#[test]
+fn c_2_5_the_outermost_precise_level_wins() {
+    let around = |outer: Failure, inner: Failure| Failure {
+        cause: Some(Box::new(inner)),
+        ..outer
+    };
+    for (outer, inner, expected) in [
+        (said("overloaded"), said("Too many requests"), Reason::Overloaded),
+        (
+            under(400, "Bad request"),
+            said("Insufficient credits"),
+            Reason::Billing,
+        ),
+        (
+            said("LLM request failed"),
+            under(404, "nope"),
+            Reason::ModelNotFound,
+        ),
+        (
+            said("Request failed"),
+            said("Too many requests"),
+            Reason::RateLimit,
+        ),
+        (said(""), under(401, ""), Reason::Auth),
+    ] {
+        let failure = around(outer, inner);
+        assert_eq!(reason(&failure), expected, "{failure:?}");
+    }
+}
+
+#[test]
+fn bl_05_a_warning_is_no_failure() {
+    for status in [None, Some(200)] {
+        let failure = Failure {
+            status,
+            ..said(
+                r#"{"type":"rate_limit_event","rate_limit_info":{"rateLimitType":"seven_day","utilization":0.87,"status":"allowed_warning","resetsAt":1778835600}}"#,
+            )
+        };
+        assert_eq!(classify(&failure, NOW), None);
+    }
+}
+
+#[test]
+fn c_1_4_deep_nesting_and_long_texts_are_judged_on_what_can_be_read() {
+    for open in ["[", "{\"error\":", "{\"error\":\"{\\\"error\\\":"] {
+        let failure = under(429, &open.repeat(10_000));
+        assert_eq!(reason(&failure), Reason::RateLimit);
+    }
+    let filler = "lorem ipsum ".repeat(20_000);
+    assert_eq!(
+        reason(&said(&format!("Too many requests {filler}"))),
+        Reason::RateLimit
+    );
+    assert_eq!(
+        reason(&said(&format!("{filler} Too many requests"))),
+        Reason::RateLimit
+    );
+    assert_eq!(
+        reason(&said(&format!("{filler} Too many requests {filler}"))),
+        Reason::Unclassified
+    );
+}
+
+#[test]
+fn c_1_3_evidence_shows_the_field_and_the_words_without_secrets() {
+    let failure = Failure {
+        body: Some(br#"{"error":{"message":"invalid api key sk-proj-abcdefghijklmnop1234567890"}}"#.to_vec()),
+        ..Failure::default()
+    };
+    let evidence = verdict(&failure).evidence.unwrap();
+    assert_eq!(
+        (evidence.field, evidence.matched.as_str()),
+        ("body", "invalid api key")
+    );
+}
+
+/// Rows of real life: `status`, `provider`, `message`, `reason`, one per line.
+fn fixture() -> Vec<(Failure, Vec<Reason>)> {
+    let root = env!("OPENCLAW_WORKSPACE_ROOT");
+    let path = std::path::Path::new(root).join("fixtures/classify/real.jsonl");
+    let text = std::fs::read_to_string(&path).unwrap();
+    text.lines()
+        .map(|line| {
+            let row: serde_json::Value = serde_json::from_str(line).unwrap();
+            let text = |name: &str| row[name].as_str().map(str::to_owned);
+            let failure = Failure {
+                provider: text("provider").as_deref().and_then(provider),
+                status: row["status"]
+                    .as_u64()
+                    .and_then(|status| u16::try_from(status).ok()),
+                code: text("code"),
+                kind: text("type"),
+                message: text("message"),
+                ..Failure::default()
+            };
+            let accepted = row["reasons"].as_array().unwrap().iter();
+            (
+                failure,
+                accepted
+                    .map(|reason| reason.as_str().unwrap().parse().unwrap())
+                    .collect(),
+            )
+        })
+        .collect()
+}
+
+#[test]
+fn real_errors_are_recognised() {
+    for (failure, accepted) in fixture() {
+        let verdict = verdict(&failure);
+        assert!(
+            accepted.contains(&verdict.reason),
+            "{failure:?}: {} by {} {:?}, not {accepted:?}",
+            verdict.reason,
+            verdict.rule,
+            verdict.evidence
+        );
+    }
+}
+
+/// A message, and one of the wrappers of BL-24 around it.
+fn wrap(kind: usize, message: &str) -> String {
+    let json = serde_json::json!({"error": {"message": message}});
+    match kind {
+        0 => json.to_string(),
+        1 => serde_json::to_string_pretty(&json).unwrap(),
+        2 => serde_json::json!({"error": {"message": json.to_string()}}).to_string(),
+        3 => serde_json::json!([json]).to_string(),
+        4 => format!("Error: {json}\n"),
+        5 => format!("data: {json}\n\ndata: [DONE]\n"),
+        6 => format!("CLI 1.2 · {json}"),
+        7 => serde_json::json!({"errors": [message]}).to_string(),
+        8 => {
+            let text = json.to_string();
+            text[..text.len() - 2].to_owned()
+        }
+        9 => format!(
+            "{{'error': {{'message': {}, 'param': None}}}}",
+            serde_json::json!(message)
+        ),
+        _ => message.replace(' ', "\n  "),
+    }
+}
+
+proptest! {
+    #[test]
+    fn c_1_4_any_bytes_have_a_verdict(
+        body in proptest::collection::vec(any::<u8>(), 0..400),
+        message in ".{0,200}",
+        code in proptest::option::of(".{0,20}"),
+        status in proptest::option::of(any::<u16>()),
+        header in ".{0,30}",
+    ) {
+        let failure = Failure {
+            status,
+            code,
+            message: Some(message),
+            body: Some(body),
+            headers: vec![Header { name: "retry-after".to_owned(), value: header }],
+            ..Failure::default()
+        };
+        prop_assert_eq!(classify(&failure, NOW), classify(&failure, NOW));
+    }
+
+    #[test]
+    fn c_1_4_structured_noise_has_a_verdict(text in r#"[{}\[\]"':,\\a-z0-9 ]{0,300}"#) {
+        let _ = classify(&said(&text), NOW);
+    }
+
+    #[test]
+    fn bl_24_wrapping_keeps_the_reason(index in 0usize..64, kind in 0usize..11) {
+        let texts: Vec<_> = rules()
+            .filter(|rule| matches!(rule.saw, Saw::Phrases(phrases) if !phrases.iter().any(|phrase| phrase.starts_with('^'))))
+            .map(|rule| rule.example.failure())
+            .collect();
+        let plain = &texts[index % texts.len()];
+        let wrapped = Failure {
+            message: plain.message.as_deref().map(|message| wrap(kind, message)),
+            ..plain.clone()
+        };
+        prop_assert_eq!(reason(&wrapped), reason(plain), "{:?}", wrapped);
+    }
+
+    #[test]
+    fn c_2_3_casing_quotes_and_request_ids_change_nothing(index in 0usize..256, change in 0usize..4) {
+        let rows = fixture();
+        let (plain, _) = &rows[index % rows.len()];
+        // The text of a body keeps its structure only as it stands.
+        prop_assume!(plain.message.as_deref().is_some_and(|message| !message.contains(['{', '<'])));
+        let changed = |message: &str| match change {
+            0 => message.to_uppercase(),
+            1 => message.replace('\'', "’"),
+            2 => format!("{message} (request id: req_5429bc401)"),
+            _ => message.replace(' ', "\u{a0} "),
+        };
+        let other = Failure {
+            message: plain.message.as_deref().map(changed),
+            ..plain.clone()
+        };
+        prop_assert_eq!(reason(&other), reason(plain), "{:?}", other);
+    }
+
+    #[test]
+    fn bl_03_money_stays_money_anywhere(text in 0usize..BILLING.len(), status in 400u16..600, before in "[a-z]{0,10}[.:]? ?") {
+        let message = format!("{before}{}", BILLING[text]);
+        prop_assume!(before.is_empty() || before.ends_with([' ', ':', '.']));
+        prop_assume!(!before.starts_with("no"));
+        prop_assert_eq!(reason(&under(status, &message)), Reason::Billing);
+    }
+}

@@ -1,0 +1,169 @@
+//! A status written in a text (classify.md C-2.2): leading or labelled, never a number somewhere in prose.
+
+use std::ops::Range;
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+/// What stands at the beginning of a text before its message.
+pub(super) struct Stated {
+    pub(super) status: u16,
+    /// The status with its label and reason phrase; it is no part of the message.
+    pub(super) at: Range<usize>,
+}
+
+/// Only the beginning of a text is searched for a status.
+const WINDOW: usize = 256;
+
+/// A number that begins the text or follows a label which says what the number is.
+static LABELLED: LazyLock<Regex> = LazyLock::new(|| {
+    compile(
+        r#"(?ix)
+        (?: ^ [\s"'\[(<]* (?: error \s* :? \s* )?
+          | (?: ^ | [\s:·.\[(/-] ) (?: http (?: /[\d.]+ )? | status (?: [\s_]code )? | (?: http | api | response ) \s (?: status | error | code ) (?: \s code )?
+              | error | upstream | upstream \s error | got \s status ) \s* [:=(\[]? \s*
+          | \b (?: error | exception ) \s \(
+        )
+        ( [45]\d\d ) (?: \b | $ )
+        | (?: ^ | [\s:·.\[(-] ) error \s code \s* [:=]? \s* ( [45]\d\d ) \s* [-–{(:]"#,
+    )
+});
+
+/// A number with its reason phrase says what it is wherever it stands.
+static WITH_PHRASE: LazyLock<Regex> = LazyLock::new(|| {
+    let pairs: Vec<String> = PHRASES
+        .iter()
+        .map(|(status, phrases)| format!("{status}[\\s:-]+(?:{})", phrases.replace(' ', "\\s")))
+        .collect();
+    compile(&format!(
+        r"(?i)\b(?:{}|[45]\d\d\sstatus\scode)\b",
+        pairs.join("|")
+    ))
+});
+
+/// Reason phrases of HTTP; they repeat the status and say nothing more.
+#[rustfmt::skip]
+const PHRASES: &[(&str, &str)] = &[
+    ("400", "bad request"), ("401", "unauthorized|authorization required"), ("402", "payment required"), ("403", "forbidden"), ("404", "not found"), ("405", "method not allowed"),
+    ("408", "request time-?out"), ("409", "conflict"), ("410", "gone"), ("413", "payload too large|request entity too large|content too large|request too large"), ("422", "unprocessable (?:entity|content)"),
+    ("429", "too many requests"), ("500", "internal server error"), ("502", "bad gateway"), ("503", "service (?:temporarily )?unavailable"), ("504", "gateway time-?out"),
+];
+
+/// A body that was not there, as clients put it.
+static NO_BODY: LazyLock<Regex> = LazyLock::new(|| {
+    compile(
+        r"(?ix) ^ \W* (?: http \s* )? (?: [1-5]\d\d [\s:]* )* (?: status \s code )? \W* (?: no \s body (?: \s response )? | no \s response \s body | empty \s (?: response \s )? body ) \W* $",
+    )
+});
+
+#[expect(
+    clippy::expect_used,
+    reason = "the pattern is a constant that the tests compile"
+)]
+fn compile(pattern: &str) -> Regex {
+    Regex::new(pattern).expect("a constant pattern compiles")
+}
+
+/// The status that `text` states at its beginning.
+pub(super) fn stated(text: &str) -> Option<Stated> {
+    let head = super::text::head(text, WINDOW);
+    let phrase = WITH_PHRASE.find(head).map(|found| found.range());
+    let label = LABELLED.captures(head).and_then(|found| {
+        Some((
+            found.get(0)?.start(),
+            found.get(1).or_else(|| found.get(2))?.range(),
+        ))
+    });
+    match (phrase, label) {
+        (Some(phrase), Some((start, number)))
+            if number.start >= phrase.start || number.end > phrase.start =>
+        {
+            stated_at(head, &phrase, start.min(phrase.start)..phrase.end)
+        }
+        (_, Some((start, number))) => {
+            let decimal = head[number.end..].starts_with(['.', '_', '%']) && !ends_sentence(head, number.end);
+            (!decimal)
+                .then(|| stated_at(head, &number, start..number.end))
+                .flatten()
+        }
+        (Some(phrase), None) => stated_at(head, &phrase, phrase.clone()),
+        (None, None) => None,
+    }
+}
+
+fn stated_at(head: &str, number: &Range<usize>, at: Range<usize>) -> Option<Stated> {
+    let status = head.get(number.start..number.start + 3)?.parse().ok()?;
+    Some(Stated { status, at })
+}
+
+fn ends_sentence(head: &str, dot: usize) -> bool {
+    head[dot..].starts_with('.') && !head[dot + 1..].starts_with(|c: char| c.is_ascii_digit())
+}
+
+/// True when the text only says that there was no body.
+pub(super) fn says_no_body(text: &str) -> bool {
+    text.len() < 80 && NO_BODY.is_match(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn c_2_2_leading_and_labelled_numbers_only() {
+        for (text, expected) in [
+            ("429 {\"a\":1}", Some(429)),
+            ("429\nslow down", Some(429)),
+            ("HTTP 503", Some(503)),
+            ("http 599", Some(599)),
+            ("HTTP/1.1 502 Bad Gateway", Some(502)),
+            ("Error:503 maintenance", Some(503)),
+            ("Error: 400 This model's", Some(400)),
+            ("Error: HTTP 403: x", Some(403)),
+            ("API Error (529 {", Some(529)),
+            ("Please run /login · API Error: 403 {", Some(403)),
+            ("Error code: 429 - {", Some(429)),
+            ("Google Generative AI API error (500): {", Some(500)),
+            ("Ollama API error 400: context", Some(400)),
+            ("API error occurred: Status 429\nBody", Some(429)),
+            ("Request failed with status code 502", Some(502)),
+            ("[API Error: got status: 429 Too Many Requests.", Some(429)),
+            ("Upstream 429: {", Some(429)),
+            ("Response code 429 (Too Many Requests)", Some(429)),
+            (
+                "Error fetching from x: [503 Service Unavailable] The model",
+                Some(503),
+            ),
+            ("401 status code (no body)", Some(401)),
+            ("Row 402 failed", None),
+            ("Expected 401 items in list", None),
+            ("server returned a 402 today", None),
+            ("could not read file 403 in batch", None),
+            ("code: 4021", None),
+            ("4290 slow down", None),
+            ("_401_", None),
+            ("x401y", None),
+            ("HTTP 50", None),
+            ("error code: 524", None),
+            ("400 Too many requests", Some(400)),
+            ("unknown error, 520 (1000)", None),
+            ("max_tokens must be at most 4290", None),
+        ] {
+            assert_eq!(stated(text).map(|stated| stated.status), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn c_7_no_body_is_no_text() {
+        for text in [
+            "400 status code (no body)",
+            "no body",
+            "HTTP 400: no response body",
+            "400 no body response",
+            "400 400 status code (no body)",
+        ] {
+            assert!(says_no_body(text), "{text}");
+        }
+        assert!(!says_no_body("nobody answered"));
+    }
+}

@@ -1,0 +1,185 @@
+//! Reads a text: clips it, takes embedded objects out, separates what is quoted from upstream (classify.md C-2.1, C-2.4).
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use super::{Facts, Speaker, html, status, walk};
+use crate::loose;
+
+/// Longer texts are judged on their ends (C-1.4).
+const LIMIT: usize = 64 * 1024;
+/// Texts inside texts inside texts: deeper ones are read as they stand.
+const MAX_NESTING: usize = 8;
+/// Objects in one text.
+const MAX_OBJECTS: usize = 32;
+
+/// What begins a quotation of somebody behind the party that answered.
+const QUOTES_UPSTREAM: &[&str] = &["error from provider", "all variants failed"];
+
+/// Reads `text` as said by `speaker`.
+pub(super) fn read(facts: &mut Facts, speaker: Speaker, field: &'static str, text: &str, nesting: usize) {
+    let clipped = clip(text);
+    let text = clipped.trim_matches(|c: char| c.is_whitespace() || c == '\u{FEFF}');
+    if text.is_empty() {
+        return;
+    }
+    if let Some(at) = html::page_start(text) {
+        plain(facts, speaker, field, &text[..at]);
+        read_page(facts, speaker, field, &text[at..]);
+    } else if let Some(at) = upstream_quote(text).filter(|_| speaker == Speaker::Own) {
+        read_mixed(facts, Speaker::Own, field, &text[..at], nesting);
+        read_mixed(facts, Speaker::Upstream, field, &text[at..], nesting);
+    } else {
+        read_mixed(facts, speaker, field, text, nesting);
+    }
+}
+
+fn read_page(facts: &mut Facts, speaker: Speaker, field: &'static str, text: &str) {
+    facts.page |= speaker == Speaker::Own;
+    let title = html::page_title(text).unwrap_or_default();
+    let stated = status::stated(&title).or_else(|| {
+        let (_, tail) = title.rsplit_once('|')?;
+        status::stated(tail.trim())
+    });
+    let layer = facts.layer(speaker);
+    layer.status = layer.status.or(stated.map(|stated| stated.status));
+    layer.words(field, &html::words(text));
+}
+
+/// A text that may hold objects.
+fn read_mixed(facts: &mut Facts, speaker: Speaker, field: &'static str, text: &str, nesting: usize) {
+    if nesting >= MAX_NESTING {
+        return plain(facts, speaker, field, text);
+    }
+    if let Some(unquoted) = unquoted(text) {
+        return read(facts, speaker, field, &unquoted, nesting + 1);
+    }
+    let mut outside = String::new();
+    let mut at = 0;
+    let mut objects = 0;
+    while let Some(open) = next_object(text, at).filter(|_| objects < MAX_OBJECTS) {
+        objects += 1;
+        let kept = at;
+        at = open + 1;
+        if let Some(found) = loose::read(&text[open..]) {
+            // The words around an object come before it in rank: they are the wrapper's own.
+            if walk::value(facts, speaker, field, &found.value, nesting) {
+                outside.push_str(&text[kept..open]);
+                outside.push(' ');
+                at = open + found.length;
+                continue;
+            }
+        }
+        outside.push_str(&text[kept..at]);
+    }
+    outside.push_str(&text[at..]);
+    plain(facts, speaker, field, &outside);
+}
+
+/// A text without objects.
+fn plain(facts: &mut Facts, speaker: Speaker, field: &'static str, text: &str) {
+    let text = text.trim();
+    if text.is_empty() {
+        return;
+    }
+    let stated = status::stated(text);
+    let layer = facts.layer(speaker);
+    layer.status = layer.status.or(stated.as_ref().map(|stated| stated.status));
+    if status::says_no_body(text) {
+        return;
+    }
+    for code in codes(text) {
+        layer.code(field, code);
+    }
+    match stated {
+        // A bare number is all that was said; it is no empty answer.
+        Some(stated) if stated.at == (0..text.len()) => layer.words(field, text),
+        Some(stated) => {
+            layer.words(field, &text[..stated.at.start]);
+            layer.words(field, &text[stated.at.end..]);
+        }
+        None => layer.words(field, text),
+    }
+    if text.chars().any(char::is_alphanumeric) {
+        facts.sentences.push(text.to_owned());
+        facts.first_text.get_or_insert_with(|| text.to_owned());
+    }
+}
+
+/// Names of errors as texts show them: alone, in front, in brackets or labelled.
+static NAMED: LazyLock<Regex> = LazyLock::new(|| {
+    #[expect(clippy::expect_used, reason = "the pattern is a constant that the tests compile")]
+    Regex::new(
+        r#"(?x)
+          ^ [\s"'\[(·]* (?: [Ee]rror : \s* | \d{1,2} \s )? ( [A-Za-z][A-Za-z0-9]* (?: [._-][A-Za-z0-9]+ )* ) (?: [:(] | \s* $ | \s+ [·-] | ["'\]] )
+        | \( ( [A-Z][A-Za-z]+ (?: Exception | Error ) | \d{4} ) \)
+        | ^ \[ ( \d{4} ) \]
+        | (?i: \b (?: code | type | status | reason ) \s* [:=] \s* ["']? ) ( [A-Za-z][A-Za-z0-9_.]+ | \d{4} \b )
+        "#,
+    )
+    .expect("a constant pattern compiles")
+});
+
+fn codes(text: &str) -> impl Iterator<Item = &str> {
+    NAMED
+        .captures_iter(head(text, 1024))
+        .take(8)
+        .filter_map(|captures| captures.iter().skip(1).flatten().next())
+        .map(|code| code.as_str())
+}
+
+/// The next place where an object or a list of objects may begin.
+fn next_object(text: &str, from: usize) -> Option<usize> {
+    let bytes = text.as_bytes();
+    (from..bytes.len()).find(|&at| match bytes[at] {
+        b'{' => true,
+        b'[' => matches!(bytes.get(at + 1), Some(b'{' | b'"')),
+        _ => false,
+    })
+}
+
+/// The text inside, when `text` is one quoted string or an object with escaped quotes.
+fn unquoted(text: &str) -> Option<String> {
+    if text.starts_with('"') {
+        let found = loose::read(text)?;
+        if text[found.length..].trim().is_empty() && found.length > 1 {
+            return found.value.as_str().map(str::to_owned);
+        }
+    }
+    (text.contains("{\\\"") && !text.contains("{\"") && !text.contains(":\""))
+        .then(|| text.replace("\\\"", "\"").replace("\\\\", "\\"))
+}
+
+fn upstream_quote(text: &str) -> Option<usize> {
+    static MARKS: LazyLock<aho_corasick::AhoCorasick> = LazyLock::new(|| {
+        #[expect(clippy::expect_used, reason = "two constant words")]
+        aho_corasick::AhoCorasick::builder()
+            .ascii_case_insensitive(true)
+            .build(QUOTES_UPSTREAM)
+            .expect("two words fit an automaton")
+    });
+    MARKS.find(text).map(|mark| mark.start())
+}
+
+/// The first and last 32 KiB of a text longer than 64 KiB (C-1.4).
+pub(crate) fn clip(text: &str) -> std::borrow::Cow<'_, str> {
+    if text.len() <= LIMIT {
+        return text.into();
+    }
+    let front = head(text, LIMIT / 2);
+    let mut from = text.len() - LIMIT / 2;
+    while !text.is_char_boundary(from) {
+        from += 1;
+    }
+    format!("{front}\n…\n{}", &text[from..]).into()
+}
+
+/// At most `length` bytes from the front, never half a character.
+pub(super) fn head(text: &str, length: usize) -> &str {
+    let mut end = length.min(text.len());
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    &text[..end]
+}

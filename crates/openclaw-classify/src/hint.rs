@@ -1,0 +1,105 @@
+//! When a limit ends, as far as the answer says (classify.md C-9, beyond.md BL-37, BL-38).
+
+mod header;
+mod moment;
+mod sentence;
+
+use jiff::{SignedDuration, Timestamp};
+
+use crate::facts::Facts;
+use crate::rule::family;
+use crate::{Failure, HintSource, ResetHint};
+
+use moment::Unit;
+
+/// Further away than this nobody believes it.
+const MAX_AHEAD: SignedDuration = SignedDuration::from_hours(35 * 24);
+
+/// One stated end.
+struct Candidate {
+    at: Timestamp,
+    source: HintSource,
+    weight: Weight,
+}
+
+/// What a stated end is about, weakest first.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Weight {
+    /// A limit that may have nothing to do with this failure.
+    SomeLimit,
+    /// How long to wait before any retry.
+    Retry,
+    /// Said about this failure.
+    Stated,
+    /// A limit that is said to be used up.
+    Exhausted,
+}
+
+/// The hint of one level: the latest limit said to be used up or named in body and text, else the wait before a
+/// retry, else the limit that ends first.
+pub(crate) fn find(failure: &Failure, facts: &Facts, now: Timestamp) -> Option<ResetHint> {
+    let provider = failure.provider.as_ref().map(openclaw_ids::ProviderId::as_str);
+    let family = family(provider.or(facts.provider.as_deref()), failure.host.as_deref());
+    let mut candidates = header::read(&failure.headers, now);
+    candidates.extend(header::read(&facts.headers, now));
+    candidates.extend(body(facts, now));
+    for text in &facts.sentences {
+        sentence::read(&mut candidates, text, family, now);
+    }
+    let (credible, others): (Vec<_>, Vec<_>) = candidates
+        .into_iter()
+        .partition(|candidate| is_credible(candidate.at, now));
+    let hint = |candidate: Candidate, credible| ResetHint {
+        at: candidate.at,
+        source: candidate.source,
+        credible,
+    };
+    choose(credible)
+        .map(|candidate| hint(candidate, true))
+        .or_else(|| choose(others).map(|candidate| hint(candidate, false)))
+}
+
+fn choose(candidates: Vec<Candidate>) -> Option<Candidate> {
+    let top = candidates.iter().map(|candidate| candidate.weight).max()?;
+    let floor = match top {
+        // Body and text speak of this failure, whichever header says that it is used up.
+        Weight::Exhausted => Weight::Stated,
+        // Nothing is said to be used up: the longest of what was said about waiting (BL-37).
+        Weight::Stated | Weight::Retry => Weight::Retry,
+        Weight::SomeLimit => Weight::SomeLimit,
+    };
+    let counted = candidates
+        .into_iter()
+        .filter(|candidate| candidate.weight >= floor);
+    match top {
+        Weight::SomeLimit => counted.min_by_key(|candidate| candidate.at),
+        Weight::Retry | Weight::Stated | Weight::Exhausted => counted.max_by_key(|candidate| candidate.at),
+    }
+}
+
+fn is_credible(at: Timestamp, now: Timestamp) -> bool {
+    at > now && at.duration_since(now) <= MAX_AHEAD
+}
+
+fn body(facts: &Facts, now: Timestamp) -> impl Iterator<Item = Candidate> {
+    facts.times.iter().filter_map(move |member| {
+        let unit = match member.key.as_str() {
+            "retryafterms" => Unit::Milliseconds,
+            key if key.ends_with("at") || key.ends_with("timestamp") => Unit::Epoch,
+            _ => Unit::Seconds,
+        };
+        let weight = match member.exhausted {
+            Some(true) => Weight::Exhausted,
+            Some(false) => Weight::SomeLimit,
+            None => Weight::Stated,
+        };
+        Some(Candidate {
+            at: moment::read(&member.value, unit, now)?,
+            source: HintSource::Body,
+            weight,
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,217 @@
+//! Hints in sentences: "try again in 9m38.016s", "resets 1pm (Europe/Berlin)" (classify.md C-9).
+
+use std::sync::LazyLock;
+
+use aho_corasick::AhoCorasick;
+use jiff::civil::{Date, DateTime, Time};
+use jiff::{Timestamp, ToSpan};
+use regex::{Captures, Regex};
+
+use super::moment::{self, Unit};
+use super::{Candidate, Weight};
+use crate::HintSource;
+use crate::rule::Family;
+
+/// Words after which a time says when to come back; only what follows one is looked at.
+const CUES: &[&str] = &[
+    "try again",
+    "trying again",
+    "again",
+    "retry",
+    "resets",
+    "reset",
+    "resetting",
+    "wait",
+    "available",
+    "regain",
+    "refresh",
+    "renew",
+    "until",
+    "restore",
+    "|",
+];
+/// How many cues are looked at in one text.
+const MAX_CUES: usize = 32;
+/// How far behind a cue its time may stand, in bytes.
+const REACH: usize = 192;
+
+static CUE: LazyLock<AhoCorasick> = LazyLock::new(|| {
+    #[expect(clippy::expect_used, reason = "some constant words")]
+    AhoCorasick::builder()
+        .ascii_case_insensitive(true)
+        .match_kind(aho_corasick::MatchKind::LeftmostLongest)
+        .build(CUES)
+        .expect("some words fit an automaton")
+});
+
+/// "again in 2 days 17 hours", "retry after 86400 seconds", "retry-after: 30".
+static IN: LazyLock<Regex> = LazyLock::new(|| {
+    compile(
+        r"(?i)^[a-z]*[^.\n]{0,48}?[\s_-](?:in|after|for)[\s:=]+(?:about\s+|approximately\s+|another\s+|~\s*)?((?:\d+(?:\.\d+)?\s*[a-z]+[\s,]*(?:and\s+)?)+|\d+(?:\.\d+)?\b)",
+    )
+});
+/// "wait 20s".
+static WAIT: LazyLock<Regex> = LazyLock::new(|| {
+    compile(r"(?i)^wait\s+(?:about\s+|another\s+)?((?:\d+(?:\.\d+)?\s*[a-z]+[\s,]*(?:and\s+)?)+)")
+});
+/// `retry_delay { seconds: 33 }`.
+static DELAY: LazyLock<Regex> = LazyLock::new(|| compile(r"(?i)^retry[_ ]?delay\W{0,6}seconds\W{0,4}(\d+)"));
+/// "|1760000400".
+static EPOCH: LazyLock<Regex> = LazyLock::new(|| compile(r"^\|\s*(\d{10}|\d{13})\b"));
+/// "reset at 2026-07-02 17:39:49".
+static DATE: LazyLock<Regex> = LazyLock::new(|| {
+    compile(
+        r"(?i)^[a-z][^\n]{0,60}?(\d{4}-\d\d-\d\d)(?:(?:t|\s+at\s+|\s+)(\d\d:\d\d(?::\d\d)?)(?:\.\d+)?\s*(z\b|utc|gmt|[+-]\d\d:?\d\d)?)?",
+    )
+});
+/// "resets 8:40pm (Europe/Warsaw)", "again at 5:30 PM", "resets Oct 9 at 5pm".
+static CLOCK: LazyLock<Regex> = LazyLock::new(|| {
+    compile(
+        r"(?i)^[a-z]+(?:\s+again)?\s+(?:at\s+|on\s+)?(?:(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?\s+(\d{1,2})(?:st|nd|rd|th)?,?\s+(?:at\s+)?)?(\d{1,2})(?::(\d\d))?\s*([ap]\.?m\b)?\.?(?:\s*\(([A-Za-z][A-Za-z0-9_+/-]*)\))?",
+    )
+});
+
+const MONTHS: &[&str] = &[
+    "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec",
+];
+
+#[expect(
+    clippy::expect_used,
+    reason = "the pattern is a constant that the tests compile"
+)]
+fn compile(pattern: &str) -> Regex {
+    Regex::new(pattern).expect("a constant pattern compiles")
+}
+
+/// Adds every time that `text` states.
+pub(super) fn read(candidates: &mut Vec<Candidate>, text: &str, family: Option<Family>, now: Timestamp) {
+    let inside_word = |at: usize| {
+        let before = text[..at].chars().next_back();
+        before.is_some_and(char::is_alphabetic) && !text[at..].starts_with('|')
+    };
+    let cues = CUE
+        .find_iter(text)
+        .map(|cue| cue.start())
+        .filter(|at| !inside_word(*at));
+    for at in cues.take(MAX_CUES) {
+        let mut end = text.len().min(at + REACH);
+        while !text.is_char_boundary(end) {
+            end -= 1;
+        }
+        let said = &text[at..end];
+        if said.bytes().any(|byte| byte.is_ascii_digit()) {
+            candidates.extend(after_cue(said, family, now).map(|at| Candidate {
+                at,
+                source: HintSource::Text,
+                weight: Weight::Stated,
+            }));
+        }
+    }
+}
+
+fn after_cue(said: &str, family: Option<Family>, now: Timestamp) -> impl Iterator<Item = Timestamp> {
+    let first = |regex: &Regex| {
+        regex
+            .captures(said)
+            .and_then(|found| found.get(1))
+            .map(|found| found.as_str())
+    };
+    let waits = [first(&IN), first(&WAIT), first(&DELAY)];
+    waits
+        .into_iter()
+        .flatten()
+        .filter_map(move |wait| wait_until(wait, now))
+        .chain(first(&EPOCH).and_then(|epoch| moment::read(epoch, Unit::Epoch, now)))
+        .chain(DATE.captures(said).and_then(|found| date(&found, family)))
+        .chain(CLOCK.captures(said).and_then(|found| clock(&found, now)))
+}
+
+/// A wait; words after it are no units, so the longest readable beginning counts.
+fn wait_until(wait: &str, now: Timestamp) -> Option<Timestamp> {
+    let ends = wait.match_indices(char::is_whitespace).map(|(at, _)| at);
+    let ends: Vec<usize> = ends.chain([wait.len()]).collect();
+    ends.iter()
+        .rev()
+        .take(16)
+        .find_map(|end| moment::duration(&wait[..*end]))
+        .and_then(|millis| moment::after(now, millis))
+        .or_else(|| moment::read(wait, Unit::Seconds, now))
+}
+
+fn date(found: &Captures<'_>, family: Option<Family>) -> Option<Timestamp> {
+    let date: Date = found[1].parse().ok()?;
+    let time: Time = found
+        .get(2)
+        .map_or(Ok(Time::midnight()), |time| time.as_str().parse())
+        .ok()?;
+    let zone = found.get(3).map(|zone| zone.as_str());
+    match zone {
+        Some(offset) if offset.starts_with(['+', '-']) => {
+            let colon = if offset.contains(':') { "" } else { ":" };
+            let (hours, minutes) = offset.split_at(3);
+            format!("{date}T{time}{hours}{colon}{minutes}").parse().ok()
+        }
+        Some(_) => moment::at(date.to_datetime(time), "UTC"),
+        None => moment::at(date.to_datetime(time), home_zone(family)),
+    }
+}
+
+/// Where a provider's clock stands when it names no zone.
+fn home_zone(family: Option<Family>) -> &'static str {
+    match family {
+        Some(Family::Alibaba | Family::Kimi | Family::Minimax | Family::Volcengine | Family::Zai) => {
+            "Asia/Shanghai"
+        }
+        Some(
+            Family::Anthropic
+            | Family::Bedrock
+            | Family::Cloudflare
+            | Family::Copilot
+            | Family::Google
+            | Family::Ollama
+            | Family::OpenAi
+            | Family::OpenRouter
+            | Family::Together
+            | Family::Xai,
+        )
+        | None => "UTC",
+    }
+}
+
+/// The next time that a clock in the named zone shows this, on the named day if there is one.
+fn clock(found: &Captures<'_>, now: Timestamp) -> Option<Timestamp> {
+    let half = found.get(5).map(|half| half.as_str().to_ascii_lowercase());
+    let minute = found.get(4).map(|minute| minute.as_str());
+    if half.is_none() && minute.is_none() {
+        return None;
+    }
+    let hour: i8 = found[3].parse().ok()?;
+    let hour = match half.as_deref().map(|half| half.starts_with('p')) {
+        Some(_) if !(1..=12).contains(&hour) => return None,
+        Some(afternoon) => hour % 12 + if afternoon { 12 } else { 0 },
+        None => hour,
+    };
+    let time = Time::new(hour, minute.unwrap_or("0").parse().ok()?, 0, 0).ok()?;
+    let zone = moment::time_zone(found.get(6).map_or("UTC", |zone| zone.as_str()));
+    let here = now.to_zoned_datetime(zone.clone());
+    let instant = |date: Date| -> Option<Timestamp> {
+        let moment: DateTime = date.to_datetime(time);
+        moment
+            .to_zoned_datetime(zone.clone())
+            .ok()
+            .map(|zoned| zoned.timestamp())
+    };
+    if let (Some(month), Some(day)) = (found.get(1), found.get(2)) {
+        let name = month.as_str().to_ascii_lowercase();
+        let month = i8::try_from(MONTHS.iter().position(|month| *month == name)? + 1).ok()?;
+        let day = day.as_str().parse().ok()?;
+        let this_year = Date::new(here.year(), month, day).ok().and_then(instant);
+        return this_year
+            .filter(|at| *at > now)
+            .or_else(|| Date::new(here.year() + 1, month, day).ok().and_then(instant));
+    }
+    let today = here.date();
+    instant(today)
+        .filter(|at| *at > now)
+        .or_else(|| instant(today.checked_add(1.day()).ok()?))
+}

@@ -1,0 +1,257 @@
+//! Brings text into the one form that phrases are matched in (classify.md C-2.3).
+
+/// Stands for a separator inside a name; counts as a letter, so that no phrase matches inside a name.
+pub(crate) const NAME_JOINT: char = '·';
+/// Stands between texts from different places; no phrase reaches across it.
+pub(crate) const SEGMENT: char = '\u{1}';
+
+/// A word after which an identifier names something of the request and says nothing about the failure.
+const NAMING: &[&str] = &[
+    "parameter",
+    "parameters",
+    "param",
+    "field",
+    "property",
+    "argument",
+    "column",
+    "header",
+    "attribute",
+    "variable",
+];
+const FILE_ENDINGS: &[&str] = &[
+    "c", "cpp", "cs", "css", "csv", "go", "html", "java", "js", "json", "jsonl", "jsx", "log", "lock", "md",
+    "mjs", "pdf", "php", "png", "py", "rb", "rs", "sh", "sql", "toml", "ts", "tsx", "txt", "xml", "yaml",
+    "yml",
+];
+
+/// Appends the normal form of `text`: lower case, one blank for each run of blanks, `_` and `-`, straight quotes,
+/// links removed, names of models, files and parameters closed to matching.
+pub(crate) fn append(out: &mut String, text: &str) {
+    let text = text.trim();
+    let start = out.len();
+    let mut previous = "";
+    let mut quoted_prompt: Option<char> = None;
+    for token in text.split(is_blank).filter(|token| !token.is_empty()) {
+        if let Some(close) = quoted_prompt {
+            if token.contains(close) {
+                quoted_prompt = None;
+            }
+            continue;
+        }
+        if is_plain(token) {
+            push_separator(out, start);
+            let from = out.len();
+            out.push_str(token);
+            out[from..].make_ascii_lowercase();
+            previous = token;
+            continue;
+        }
+        if let Some(close) = opens_prompt(previous, token) {
+            push_separator(out, start);
+            out.push(NAME_JOINT);
+            quoted_prompt = (!token.chars().skip(1).any(|c| c == close)).then_some(close);
+            previous = token;
+            continue;
+        }
+        push_separator(out, start);
+        push_token(
+            out,
+            start,
+            token,
+            is_name(token, previous, token.len() == text.len()),
+        );
+        previous = token;
+    }
+    let end = out.trim_end_matches(' ').len();
+    out.truncate(end.max(start));
+}
+
+/// The form in which codes are compared: letters and digits only, lower case (C-4).
+pub(crate) fn code_key(code: &str) -> String {
+    code.chars()
+        .filter(|c| c.is_alphanumeric())
+        .flat_map(char::to_lowercase)
+        .collect()
+}
+
+/// A token that cannot be a name or a link and has nothing to be replaced; most are.
+fn is_plain(token: &str) -> bool {
+    let inner = token.strip_suffix(['.', ':']).unwrap_or(token);
+    inner.bytes().all(|byte| {
+        byte.is_ascii_alphanumeric() || matches!(byte, b',' | b';' | b'(' | b')' | b'!' | b'?' | b'=')
+    })
+}
+
+fn is_blank(c: char) -> bool {
+    c.is_whitespace()
+}
+
+fn push_separator(out: &mut String, start: usize) {
+    if out.len() > start && !out.ends_with([' ', SEGMENT]) {
+        out.push(' ');
+    }
+}
+
+fn push_token(out: &mut String, start: usize, token: &str, name: bool) {
+    let link = link(token);
+    let opening = token
+        .find(char::is_alphanumeric)
+        .filter(|_| name && link.is_none());
+    for (index, c) in token.char_indices() {
+        if opening == Some(index) {
+            out.push(NAME_JOINT);
+        }
+        if link.as_ref().is_some_and(|link| link.contains(&index)) {
+            if link.as_ref().is_some_and(|link| link.start == index) {
+                out.push(NAME_JOINT);
+            }
+            continue;
+        }
+        match c {
+            _ if name && !c.is_alphanumeric() && !is_edge(token, index) => out.push(NAME_JOINT),
+            '_' | '-' | '\u{2010}'..='\u{2015}' => push_separator(out, start),
+            '‘' | '’' | '‚' | '‛' | '′' => out.push('\''),
+            '“' | '”' | '„' | '‟' | '″' | '«' | '»' => out.push('"'),
+            '\u{200B}'..='\u{200F}'
+            | '\u{202A}'..='\u{202E}'
+            | '\u{2060}'..='\u{2069}'
+            | '\u{FEFF}'
+            | '\u{AD}'
+            | SEGMENT => {}
+            '\u{FF01}'..='\u{FF5E}' => {
+                let ascii = u32::from(c) - 0xFEE0;
+                out.extend(char::from_u32(ascii).into_iter().flat_map(char::to_lowercase));
+            }
+            _ if c.is_ascii() => out.push(c.to_ascii_lowercase()),
+            _ => out.extend(c.to_lowercase()),
+        }
+    }
+}
+
+/// Punctuation around a name stays what it is.
+fn is_edge(token: &str, index: usize) -> bool {
+    let inner = |part: &str| part.chars().any(char::is_alphanumeric);
+    !inner(&token[..index]) || !inner(&token[index..])
+}
+
+/// The link inside a token: help pages say nothing about the failure.
+fn link(token: &str) -> Option<std::ops::Range<usize>> {
+    if !token.contains("://") {
+        return None;
+    }
+    let start = find_ignore_case(token, "http://").or_else(|| find_ignore_case(token, "https://"))?;
+    let end = token[start..]
+        .find(|c: char| !c.is_ascii() || matches!(c, '"' | '\'' | ')' | '>' | '<' | '`' | ']' | '}' | ','))
+        .map_or(token.len(), |length| start + length);
+    Some(start..end)
+}
+
+fn find_ignore_case(text: &str, needle: &str) -> Option<usize> {
+    text.as_bytes()
+        .windows(needle.len())
+        .position(|window| window.eq_ignore_ascii_case(needle.as_bytes()))
+}
+
+/// True for a token that names a model, a file, a path or a parameter rather than saying something.
+fn is_name(token: &str, previous: &str, alone: bool) -> bool {
+    let tail = token.trim_start_matches(|c: char| !c.is_alphanumeric());
+    let at = token.len() - tail.len();
+    let bare = tail.trim_end_matches(|c: char| !c.is_alphanumeric());
+    if bare.is_empty() || !bare.is_ascii() {
+        return false;
+    }
+    let joined = bare.contains(['-', '_', '.', '/', ':']);
+    let digits = bare.bytes().any(|byte| byte.is_ascii_digit());
+    let path =
+        bare.contains('/') && (digits || bare.contains(['-', '_', '.', ':']) || token.starts_with('/'));
+    let file = bare
+        .rsplit_once('.')
+        .is_some_and(|(stem, ending)| FILE_ENDINGS.contains(&ending) && stem.contains(['-', '_', '/']));
+    let quoted = !alone && is_quoted(&token[..at], &tail[bare.len()..]);
+    let label = previous.trim_matches(|c: char| !c.is_alphanumeric());
+    let named = joined && NAMING.iter().any(|word| word.eq_ignore_ascii_case(label));
+    let model = joined && digits && label.eq_ignore_ascii_case("model") && bare.contains(['-', '_']);
+    path || file || quoted || named || model
+}
+
+fn is_quoted(before: &str, after: &str) -> bool {
+    matches!(
+        (before.chars().next_back(), after.chars().next()),
+        (Some('`'), Some('`'))
+            | (Some('\''), Some('\''))
+            | (Some('"'), Some('"'))
+            | (Some('‘'), Some('’'))
+            | (Some('“'), Some('”'))
+    )
+}
+
+/// The closing quote, when `token` opens a quotation of what the user wrote.
+fn opens_prompt(previous: &str, token: &str) -> Option<char> {
+    const SAID: &[&str] = &[
+        "prompt", "input", "query", "question", "said", "asked", "wrote", "content",
+    ];
+    let close = match token.chars().next()? {
+        '"' => '"',
+        '“' => '”',
+        _ => return None,
+    };
+    let label = previous.trim_end_matches(':');
+    SAID.iter()
+        .any(|word| word.eq_ignore_ascii_case(label))
+        .then_some(close)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn normal(text: &str) -> String {
+        let mut out = String::new();
+        append(&mut out, text);
+        out
+    }
+
+    #[test]
+    fn c_2_3_case_separators_and_quotes_are_equal() {
+        for (text, expected) in [
+            ("  Rate_LIMIT--exceeded\n\tnow ", "rate limit exceeded now"),
+            ("isn’t “so it”", "isn't \"so it\""),
+            ("too\u{a0}many\u{2028}requests", "too many requests"),
+            ("ＲＡＴＥ ｌｉｍｉｔ", "rate limit"),
+            ("\u{202e}Too many requests\u{202c}", "too many requests"),
+            ("Too many\0 requests", "too many\0 requests"),
+            (
+                "see https://x.example/rate-limit, then retry",
+                "see ·, then retry",
+            ),
+        ] {
+            assert_eq!(normal(text), expected, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn c_5_names_are_closed_to_matching() {
+        for (text, expected) in [
+            ("model `rate-limit-9b` is gone", "model `·rate·limit·9b` is gone"),
+            ("acme/overloaded-7b", "·acme·overloaded·7b"),
+            ("parameter: rate_limit", "parameter: ·rate·limit"),
+            (
+                "property 'authentication' is bad",
+                "property '·authentication' is bad",
+            ),
+            ("open rate_limit.ts now", "open ·rate·limit·ts now"),
+            ("Weekly/Monthly Limit", "weekly/monthly limit"),
+            ("your prompt \"say rate limit\" is bad", "your prompt · is bad"),
+        ] {
+            assert_eq!(normal(text), expected, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn c_4_codes_are_letters_and_digits() {
+        assert_eq!(
+            code_key(" Throttling.Allocation-Quota_1 "),
+            "throttlingallocationquota1"
+        );
+    }
+}

@@ -1,0 +1,76 @@
+//! Texts about what was asked for: the session, the model, the size and the shape of the request
+//! (classify.md C-5).
+
+use crate::Reason;
+use crate::rule::{Rule, text};
+
+/// Image limits, lost sessions and missing models: first among the texts (C-3).
+#[rustfmt::skip]
+pub(super) static SESSION_AND_MODEL: &[Rule] = &[
+    Rule::phrases("format.image-size", Reason::Format, &[
+        "image .. (exceed|exceeds|exceeded) .. (mb|maximum|max|limit|size|pixels|bytes)", "image (dimensions|dimension|size) .. (exceed|exceeds|exceeded)", "(image|images) (is|are|too) .. (large|big)",
+        "image too large", "image size exceeds",
+    ], text("image exceeds 5 MB maximum")),
+    Rule::phrases("session.text", Reason::SessionExpired, &[
+        "session (not found|expired|has expired|is expired|does not exist|doesn't exist|not exist|is invalid|was not found|is no longer valid|has been closed|no longer exists)",
+        "(session|conversation|thread) id .. (not found|not exist|invalid|expired|does not exist)", "(session|conversation): .. not found", "session .. (not found|does not exist|was not found|has expired)",
+        "conversation (not found|expired|has expired|does not exist|doesn't exist|is invalid|was not found|no longer exists)", "conversation .. (not found|does not exist)",
+        "no (conversation|session|such session|such conversation|active session) found", "no such (session|conversation)", "(invalid|unknown|expired) (session|conversation)", "会话不存在", "会话已过期",
+    ], text("No conversation found with session ID: 1f2e")).unless(&[
+        "oauth", "log in", "login", "sign in", "signing in", "authenticate*", "authentication", "re auth*", "refresh*", "access token", "session token", "api key", "security token", "credential*",
+    ]),
+    Rule::phrases("model.text", Reason::ModelNotFound, &[
+        "unknown model", "unrecognized model", "nonexistent model", "modelnotfound", "model not (found|exist|exists|available|supported|support|enabled|allowed|deployed|open)",
+        "model .. (does not exist|doesn't exist|not found|is not found|was not found|cannot be found|could not be found|do not exist|no longer exists|not exist)",
+        "model .. (is not supported|is not available|is not enabled|is not allowed|isn't available|isn't supported|is unsupported|is not deployed|is not accessible|not available)",
+        "model .. (is no longer|no longer) (available|supported|served|offered|exists)", "model .. (decommissioned|deprecated|retired|discontinued|deactivated|been removed|been shut down|sunset)",
+        "*models* .. (is not found|not found|is no longer available)", "no endpoints found", "no allowed providers", "no (available|eligible|valid) (provider|providers|endpoints|channel|channels|distributor) .. model",
+        "(not a valid|invalid) model (id|name|identifier|specified)", "invalid model$", "model (identifier|id|name) .. invalid", "(not have|don't have|doesn't have|no) access to (the model|model|this model|the specified model)",
+        "do not have access to (it|the model)", "does not have access to (it|the model|model)", "have access to the model", "unable to access model", "on demand throughput .. (supported|support)", "inference profile",
+        "(reached|at) the end of its life", "must be verified to use the model", "stealth model has been revealed", "router not found", "deployment .. (does not exist|not found)", "try pulling it", "no models loaded",
+        "no model named", "failed to load model", "plan .. not support .. model", "model is deactivated", "not a valid model", "use a newer model", "does not have access to model", "not found the model",
+        "模型不存在", "未知模型", "模型未找到", "模型已下线", "不支持该模型", "找不到模型", "模型 .. 不存在",
+    ], text("The model `gpt-9` does not exist")).unless(&["data model", "in model output", "model output"]),
+];
+
+/// Content that the provider refuses, and prompts that do not fit.
+#[rustfmt::skip]
+pub(super) static OVERFLOW: &[Rule] = &[
+    Rule::phrases("policy.text", Reason::ContentPolicy, &[
+        "content (management )policy", "content management policy", "content policy", "content filter*", "(flagged|blocked) .. (violat*|moderation|safety|policy)", "flagged as potentially violating", "input was flagged", "prompt was flagged",
+        "requires moderation", "(violates|violate|violating|violated) .. (usage|content|safety) (policy|policies|guidelines)", "inappropriate content", "considered high risk", "violates usage guidelines", "failed check: safety*",
+        "safety (system|filters|policies)", "(sensitive|unsafe|prohibited|harmful) content", "refused .. safety", "input new sensitive", "output new sensitive", "new sensitive", "data inspection", "敏感内容", "不安全或敏感", "内容审核", "内容安全", "违规内容",
+    ], text("Your input was flagged for violence")).unless(&["access was terminated", "access terminated", "account .. (suspended|terminated|banned)"]),
+    Rule::phrases("overflow.text", Reason::ContextOverflow, &[
+        "context (length|window|size|limit) .. (exceeded|exceed|exceeds|overflow|too large|too long|ran out*|reached|full)", "(exceed|exceeds|exceeded|exceeding|longer than|greater than|larger than|beyond|over) .. context (length|window|size|limit)",
+        "(exceed|exceeds|exceeded|exceeding) .. (the|this|that) context", "maximum context length", "maximum context", "max context length", "context overflow", "context length exceeded",
+        "(exceed|exceeds|exceeded) .. (model's maximum|model maximum|model token limit|maximum number of tokens|maximum number of input tokens|maximum prompt length|max prompt length|token limit of)",
+        "prompt (is )too long", "prompt is too long", "prompt too long", "prompt (exceeds|exceeded|longer than) .. (length|limit|maximum|tokens)", "input (is )too long", "input is too long", "input too long", "input (token )length too long", "input token length too long",
+        "input length .. (exceed|exceeds)", "range of input length", "(request|payload|body|entity) too large", "(request|payload|body) is too large", "request entity too large", "request exceeds the maximum size", "exceeds the maximum size", "request size exceeds",
+        "(input|prompt) token count .. (exceeds|exceed|must be less than|is)", "model token limit", "maximum prompt length is", "too many (input )tokens .. (prompt|context|maximum)", "too many tokens: .. prompt", "(input|inputs|prompt) tokens .. must be",
+        "tokens .. (exceeds|exceed|exceeding) .. (model's|the model|maximum|limit of)", "reduce the length of the (messages|prompt|input)", "reduce (your|the) (prompt|input|context) (length|size)", "inputs tokens .. must be", "input validation error .. tokens",
+        "tokens to keep from the initial prompt", "prompt has .. tokens, but", "ran out of (context|room)", "cannot compress further", "max tokens .. exceed .. context", "less than the context length", "context size .. tokens", "input .. is longer than the model",
+        "does not fit .. context", "上下文长度", "上下文过长", "超出模型限制", "超过最大长度", "输入过长", "输入太长", "超出最大上下文", "上下文超出", "prompt exceeds max length", "提示词过长", "input tokens exceed*", "context length is only", "string too long .. tokens",
+        "413 .. too large", "exceeds the limit of .. tokens", "token count of .. exceeds", "tokens > .. maximum", "(exceed|exceeds) context limit", "max tokens' .. is too large .. context",
+    ], text("prompt is too long: 213462 tokens > 200000 maximum")).unless(&[
+        "tokens per (minute|min|day|hour|second)", "tpm", "tpd", "rate limit*", "too many tokens processed", "please wait", "reasoning is mandatory", "context window too small", "context window is too small", "minimum is",
+        "(image|file) .. (too large|exceeds)", "data model",
+    ]),
+];
+
+/// The request's shape.
+#[rustfmt::skip]
+pub(super) static FORMAT: &[Rule] = &[
+    Rule::phrases("format.text", Reason::Format, &[
+        "invalid request format", "invalid request:", "(malformed|invalid) (request|input request|json|body|payload)", "malformed input", "tool use id", "tool use.id", "tool·use·id", "tool·use ids", "tool call id", "tool·use", "tool·result", "tool·calls", "tool result's tool id",
+        "ids were found without", "unexpected .. found in .. blocks", "must have a corresponding", "string should match pattern", "should match pattern", "roles must alternate", "must alternate", "assistant message prefill", "not support .. prefill", "expected last role", "conversation must end with",
+        "encrypted content .. (could not|invalid)", "invalid encrypted content", "invalid schema", "schema (mismatch|validation)", "schemas", "json schema", "extra inputs are not permitted", "field required", "field is required", "required key .. not found", "missing required", "missing field", "missing a thought signature",
+        "missing .. in functioncall", "thought signature", "thinking blocks", "thinking block", "·thinking", "first block must be", "blocks must match", "invalid ·signature", "invalid signature in", "unsupported (parameter|value|content|format|image|media|tool|role|file)", "not supported with this model", "unknown parameter", "unrecognized (request argument|parameter|key|field)",
+        "invalid (parameter|value|type|argument|field|content|role|base64|image|tool|function|url|messages|property|input)", "invalid ·*", "invalid params", "invalid param", "parameter is (illegal|invalid)", "is not a valid (value|type)", "failed to deserialize", "could not parse (the )json", "parse the json body", "string too long",
+        "expected a string", "text content blocks must be non empty", "must be (non empty|a string|an array|an object|at most|at least|less than|greater than|one of|between|numeric|followed by|a response to)", "is not allowed", "is reserved", "not permitted",
+        "does not support (tools|tool|images|image|function|system|streaming|this|parameter|vision|developer)", "does not work with the specified model", "no tool output found", "no tool call found", "previous response .. not found", "provided without its required", "without its required following item",
+        "failed to call a function", "tool choice", "tool call .. (must be|not found|invalid)", "tool .. must be", "requires enable", "streaming is required", "maximum tokens .. exceed*", "maximum allowed number of output tokens", "max tokens .. (too large|must be)", "max·tokens", "harness .. does not support",
+        "reasoning content", "·reasoning·content", "unable to process input image", "could not process image", "role .. must", "content .. must", "unprocessable", "参数错误", "参数无效", "参数非法", "parameter error", "does not belong to this (account|organization)", "cannot continue from message role",
+        "input tag .. does not match", "json parse error", "expected .. (items|elements|fields|properties)",
+    ], text("messages: roles must alternate between user and assistant")),
+];

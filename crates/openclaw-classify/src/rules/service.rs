@@ -1,0 +1,40 @@
+//! Texts about the provider's service: busy, failing, not answering (classify.md C-5).
+
+use crate::Reason;
+use crate::rule::{Concern, Rule, text};
+
+/// Busy, whoever asks.
+#[rustfmt::skip]
+pub(super) static OVERLOAD: &[Rule] = &[
+    Rule::phrases("overloaded.text", Reason::Overloaded, &[
+        "overloaded", "overload", "overloading", "(at|over|beyond|out of|exceeds|exceeding|no|insufficient|limited|reached|lack of) capacity", "at full capacity", "at maximum capacity", "capacity .. (exceeded|constraints|limit|issue|reached|unavailable|exhausted|full)", "unavailable: capacity", "not enough capacity",
+        "high (demand|traffic|load|volume)", "heavy (load|traffic|demand)", "(temporarily|currently) limiting requests", "(server|servers|service|engine|model|system|backend) (is|are) (too |currently |very |)busy", "(server|servers|service|engine|model|system) (is|are) (busy|too busy|currently busy|very busy)",
+        "server busy", "too busy", "engine busy", "pending requests exceeded", "pending requests", "not ready yet", "model is not ready", "unable to process your request", "queue is full", "queue full", "queue (length|size) .. exceeded", "too many users", "peak (hours|load)", "server load",
+        "服务过载", "负载过高", "负载较高", "访问量过大", "过载", "高负载", "算力不足", "当前访问人数过多", "资源紧张", "负载已满", "负载已达",
+    ], text("The engine is currently overloaded, please try again later")),
+];
+
+/// No answer, or an answer that says that it is none.
+#[rustfmt::skip]
+pub(super) static TRANSIENT: &[Rule] = &[
+    Rule::phrases("label.own-text", Reason::Unclassified, &["^llm request failed with an unknown error$"], text("LLM request failed with an unknown error.")),
+    Rule::phrases("label.no-details", Reason::NoErrorDetails, &["^unknown error .. no error details in response$"], text("Unknown error (no error details in response)")),
+    Rule::phrases("network.text", Reason::Timeout, &[
+        "econnrefused", "connection refused", "enetunreach", "ehostunreach", "ehostdown", "enotfound", "eai again", "getaddrinfo", "name resolution", "could not resolve host", "dns (error|lookup|failure)", "no route to host", "network is unreachable", "connect etimedout", "connect timeout", "connecttimeout*", "certificate (has expired|verify failed|is not trusted|chain)",
+        "self signed certificate", "ssl (error|routines|handshake)", "tls (handshake|error|connection)", "before secure tls connection", "tunneling socket", "eproto", "proxy (authentication|connection|error)",
+    ], text("connect ECONNREFUSED 127.0.0.1:11434")).concerning(Concern::Network),
+    Rule::phrases("timeout.text", Reason::Timeout, &[
+        "timeout", "timeouts", "timed out", "time out", "timedout", "etimedout", "esockettimedout", "deadline (exceeded|expired|has expired|passed)", "given deadline", "took too long", "econnreset", "econnaborted", "epipe", "enetreset", "connection (reset|error|closed|lost|aborted|failure|failed|terminated|interrupted|dropped|broken|was closed|was reset|was lost)",
+        "socket hang up", "socket (closed|error|connection was closed|disconnected)", "fetch failed", "failed to fetch", "network (error|failure|connection|issue|request failed)", "broken pipe", "other side closed", "premature close", "premature end", "peer closed connection", "upstream connect error", "disconnect/reset before headers", "no healthy upstream",
+        "stream (ended|closed|terminated|disconnected|interrupted|aborted|was aborted|was closed|error|read error|reset|stalled|was not closed|failed)", "(ended|closed|terminated|disconnected|finished) .. (before completion|before a finish|without a finish|without finish|unexpectedly|without sending|prematurely)", "without sending .. (chunk|chunks)",
+        "^stream read error$", "http/2 stream", "incomplete chunked read", "incomplete response", "response ended prematurely", "unexpected eof", "unexpected end of (stream|file)", "stop reason: (error|malformed response|malformed function call|network error)", "^reason: error$", "^stop reason: error", "finish reason: (network error|error)", "^terminated$",
+        "repeated internal retries", "请求超时", "超时", "网络异常", "网络错误", "连接超时", "连接失败", "服务繁忙", "internal network failure", "no response from", "not responding", "did not respond", "client network socket disconnected", "before message stop", "first token", "apiconnectionerror",
+    ], text("Request timed out")),
+    Rule::phrases("timeout.generic", Reason::Timeout, &["^an unknown error occurred$", "^request failed$", "^llm request failed.$"], text("An unknown error occurred")).vague(),
+    Rule::phrases("server.text", Reason::ServerError, &[
+        "internal (server )error", "internal server error", "internal error", "internal exception", "server (had an|encountered an|encountered a) error", "server error", "error occurred while processing", "bad gateway", "gateway error", "service (is )(currently |temporarily |)unavailable", "service (unavailable|temporarily unavailable|is unavailable|is currently unavailable|not available)", "temporarily unavailable", "currently unavailable",
+        "upstream (error|request failed|failed|service|server|returned)", "backend (error|returned|failure)", "unknown error, .. (1000)", "^unknown error,", "^unknown error, ", "unexpected error (during|occurred)", "encountered an (issue|unexpected error|internal error)", "something went wrong", "runner process has terminated", "invalid response from (it|upstream|the)", "returning an invalid response", "model is down", "requires more system memory",
+        "error while streaming", "occurred while streaming", "loading model", "model is loading", "(is |)currently loading", "is currently loading", "unexpected response", "error from model server", "enginecore", "engine (error|dead|failure|core)", "generation failed", "inference (error|failed)", "cuda (error|out of memory)", "out of memory",
+        "系统繁忙", "服务器错误", "内部错误", "系统错误", "服务异常", "服务不可用", "系统异常", "服务暂不可用", "稍后重试", "稍后再试",
+    ], text("Internal server error")),
+];

@@ -1,0 +1,378 @@
+//! The decision record: one struct, of which the log line, the HTTP body and `explain` are views.
+
+use openclaw_chain::Requested;
+use openclaw_classify::{Reason, RuleId};
+use openclaw_ids::{ModelRef, SessionId};
+use serde::Serialize;
+use serde::ser::{SerializeMap, Serializer};
+
+use crate::observation::ErrorFields;
+use crate::summary::AttemptRecord;
+
+/// The value of `event` in every candidate decision.
+pub(crate) const EVENT: &str = "model_fallback_decision";
+/// The value of `event` in every rotation record.
+pub(crate) const ROTATION_EVENT: &str = "embedded_run_failover_decision";
+/// The value of `fallbackStepType`.
+pub(crate) const STEP_TYPE: &str = "fallback_step";
+
+/// What was decided about a candidate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DecisionKind {
+    /// An attempt failed and the chain goes on, or ends.
+    CandidateFailed,
+    /// An attempt succeeded after something had gone wrong before.
+    CandidateSucceeded,
+    /// A resting candidate is tried all the same.
+    ProbeCooldownCandidate,
+    /// The candidate is not tried.
+    SkipCandidate,
+}
+
+impl DecisionKind {
+    /// The wire name.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::CandidateFailed => "candidate_failed",
+            Self::CandidateSucceeded => "candidate_succeeded",
+            Self::ProbeCooldownCandidate => "probe_cooldown_candidate",
+            Self::SkipCandidate => "skip_candidate",
+        }
+    }
+}
+
+/// How a chain stands after a step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StepOutcome {
+    /// No candidate is left.
+    ChainExhausted,
+    /// The next candidate follows.
+    NextFallback,
+    /// This candidate answered.
+    Succeeded,
+}
+
+impl StepOutcome {
+    /// The wire name.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::ChainExhausted => "chain_exhausted",
+            Self::NextFallback => "next_fallback",
+            Self::Succeeded => "succeeded",
+        }
+    }
+}
+
+/// The `fallbackStep*` fields.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FallbackStep {
+    /// The candidate that was left.
+    pub from_model: ModelRef,
+    /// The candidate that follows or answered; none at the end of the chain.
+    pub to_model: Option<ModelRef>,
+    /// Why it was left.
+    pub from_failure_reason: Option<Reason>,
+    /// Redacted detail of the failure.
+    pub from_failure_detail: Option<String>,
+    /// Position of the deciding candidate, from 1.
+    pub chain_position: usize,
+    /// How the chain stands now.
+    pub final_outcome: StepOutcome,
+}
+
+/// One decision about one candidate. Serialises to the flat record of.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Decision {
+    /// What was decided.
+    pub kind: DecisionKind,
+    /// The run.
+    pub run_id: String,
+    /// The session, when there is one.
+    pub session_id: Option<SessionId>,
+    /// The caller's queue.
+    pub lane: Option<String>,
+    /// The reference as the caller wrote it.
+    pub requested: Requested,
+    /// The candidate decided about.
+    pub candidate: ModelRef,
+    /// Its position, from 1.
+    pub attempt: usize,
+    /// Length of the chain.
+    pub total: usize,
+    /// Why it failed, is skipped or rests.
+    pub reason: Option<Reason>,
+    /// The classification rule that decided the reason; ours, beyond.
+    pub rule: Option<RuleId>,
+    /// HTTP status of the failure, or the reason's default.
+    pub status: Option<u16>,
+    /// Structured code of the failure.
+    pub code: Option<String>,
+    /// What may be shown of the error.
+    pub error: ErrorFields,
+    /// The step fields; none for probes and for a success without earlier attempts.
+    pub step: Option<FallbackStep>,
+    /// The candidate that comes next.
+    pub next_candidate: Option<ModelRef>,
+    /// Whether the candidate is the first of the chain.
+    pub is_primary: bool,
+    /// Whether the candidate is the one asked for.
+    pub requested_model_matched: bool,
+    /// Whether the chain has more than one candidate.
+    pub fallback_configured: bool,
+    /// Set on probes that may use a resting credential (R-4.5b).
+    pub allow_transient_cooldown_probe: Option<bool>,
+    /// How many profiles were looked at, on cooldown skips and probes.
+    pub profile_count: Option<usize>,
+    /// Set when the probe is the chain's last resort (G3); ours, beyond.
+    pub last_resort: Option<bool>,
+    /// The attempts before a success.
+    pub previous_attempts: Vec<AttemptRecord>,
+}
+
+impl Decision {
+    /// The one-line text of.
+    pub fn console_message(&self) -> String {
+        let requested = format!("{}/{}", self.requested.provider, self.requested.model);
+        let next = self
+            .next_candidate
+            .as_ref()
+            .map_or_else(|| "none".to_owned(), ModelRef::key);
+        let reason = self.reason.unwrap_or(Reason::Unknown);
+        let kind = self.error.provider_error_type.as_deref();
+        let kind = kind.map_or_else(String::new, |kind| {
+            format!(" providerErrorType={}", printable(kind))
+        });
+        let detail = self.error.detail();
+        let detail = detail.map_or_else(String::new, |detail| format!(" detail={}", printable(detail)));
+        format!(
+            "model fallback decision: decision={} requested={} candidate={} reason={reason}{kind} next={}{detail}",
+            self.kind.as_str(),
+            printable(&requested),
+            printable(&self.candidate.key()),
+            printable(&next),
+        )
+    }
+}
+
+/// Drops control characters, so that a provider's text can neither break the line nor colour the terminal.
+fn printable(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    let mut in_escape = false;
+    for c in text.chars() {
+        match c {
+            '\u{1b}' => in_escape = true,
+            _ if in_escape => in_escape = !c.is_ascii_alphabetic(),
+            c if c.is_control() => shown.push(' '),
+            c => shown.push(c),
+        }
+    }
+    shown
+}
+
+impl Serialize for Decision {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("event", EVENT)?;
+        map.serialize_entry("tags", &["error_handling", "model_fallback", self.kind.as_str()])?;
+        map.serialize_entry("decision", self.kind.as_str())?;
+        map.serialize_entry("runId", &self.run_id)?;
+        entry(&mut map, "sessionId", self.session_id.as_ref())?;
+        entry(&mut map, "lane", self.lane.as_ref())?;
+        map.serialize_entry("requestedProvider", &self.requested.provider)?;
+        map.serialize_entry("requestedModel", &self.requested.model)?;
+        map.serialize_entry("candidateProvider", self.candidate.provider())?;
+        map.serialize_entry("candidateModel", self.candidate.model())?;
+        map.serialize_entry("attempt", &self.attempt)?;
+        map.serialize_entry("total", &self.total)?;
+        entry(&mut map, "reason", self.reason.as_ref())?;
+        entry(&mut map, "rule", self.rule.as_ref().map(RuleId::as_str))?;
+        entry(&mut map, "status", self.status.as_ref())?;
+        entry(&mut map, "code", self.code.as_ref())?;
+        serialize_error(&mut map, &self.error)?;
+        if let Some(step) = &self.step {
+            serialize_step(&mut map, step)?;
+        }
+        entry(
+            &mut map,
+            "nextCandidateProvider",
+            self.next_candidate.as_ref().map(ModelRef::provider),
+        )?;
+        entry(
+            &mut map,
+            "nextCandidateModel",
+            self.next_candidate.as_ref().map(ModelRef::model),
+        )?;
+        map.serialize_entry("isPrimary", &self.is_primary)?;
+        map.serialize_entry("requestedModelMatched", &self.requested_model_matched)?;
+        map.serialize_entry("fallbackConfigured", &self.fallback_configured)?;
+        entry(
+            &mut map,
+            "allowTransientCooldownProbe",
+            self.allow_transient_cooldown_probe.as_ref(),
+        )?;
+        entry(&mut map, "profileCount", self.profile_count.as_ref())?;
+        entry(&mut map, "lastResort", self.last_resort.as_ref())?;
+        if self.kind == DecisionKind::CandidateSucceeded {
+            map.serialize_entry("previousAttempts", &PreviousAttempts(&self.previous_attempts))?;
+        }
+        map.serialize_entry("consoleMessage", &self.console_message())?;
+        map.end()
+    }
+}
+
+fn entry<M: SerializeMap, T: Serialize>(
+    map: &mut M,
+    name: &'static str,
+    value: Option<T>,
+) -> Result<(), M::Error> {
+    match value {
+        Some(value) => map.serialize_entry(name, &value),
+        None => Ok(()),
+    }
+}
+
+fn serialize_error<M: SerializeMap>(map: &mut M, error: &ErrorFields) -> Result<(), M::Error> {
+    entry(map, "errorPreview", error.error_preview.as_ref())?;
+    entry(map, "errorHash", error.error_hash.as_ref())?;
+    entry(map, "errorFingerprint", error.error_fingerprint.as_ref())?;
+    entry(map, "httpCode", error.http_code.as_ref())?;
+    entry(map, "providerErrorType", error.provider_error_type.as_ref())?;
+    entry(
+        map,
+        "providerErrorMessagePreview",
+        error.provider_error_message_preview.as_ref(),
+    )?;
+    entry(map, "requestIdHash", error.request_id_hash.as_ref())
+}
+
+fn serialize_step<M: SerializeMap>(map: &mut M, step: &FallbackStep) -> Result<(), M::Error> {
+    map.serialize_entry("fallbackStepType", STEP_TYPE)?;
+    map.serialize_entry("fallbackStepFromModel", &step.from_model)?;
+    entry(map, "fallbackStepToModel", step.to_model.as_ref())?;
+    entry(
+        map,
+        "fallbackStepFromFailureReason",
+        step.from_failure_reason.as_ref(),
+    )?;
+    entry(
+        map,
+        "fallbackStepFromFailureDetail",
+        step.from_failure_detail.as_ref(),
+    )?;
+    map.serialize_entry("fallbackStepChainPosition", &step.chain_position)?;
+    map.serialize_entry("fallbackStepFinalOutcome", step.final_outcome.as_str())
+}
+
+struct PreviousAttempts<'a>(&'a [AttemptRecord]);
+
+impl Serialize for PreviousAttempts<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.0.iter().map(PreviousAttempt))
+    }
+}
+
+struct PreviousAttempt<'a>(&'a AttemptRecord);
+
+impl Serialize for PreviousAttempt<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("provider", self.0.candidate.provider())?;
+        map.serialize_entry("model", self.0.candidate.model())?;
+        entry(&mut map, "reason", self.0.reason.as_ref())?;
+        entry(&mut map, "status", self.0.status.as_ref())?;
+        entry(&mut map, "code", self.0.code.as_ref())?;
+        serialize_error(&mut map, &self.0.fields)?;
+        map.end()
+    }
+}
+
+/// What follows a failed attempt inside one candidate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RotationKind {
+    /// The candidate is left for the next model.
+    FallbackModel,
+    /// The same credential is tried once more after a short stated wait (R2).
+    InlineWait,
+    /// Another credential is tried.
+    RotateProfile,
+    /// The failure goes to the caller.
+    SurfaceError,
+}
+
+impl RotationKind {
+    /// The wire name.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::FallbackModel => "fallback_model",
+            Self::InlineWait => "inline_wait",
+            Self::RotateProfile => "rotate_profile",
+            Self::SurfaceError => "surface_error",
+        }
+    }
+}
+
+/// One decision inside a candidate, after one failed attempt. Serialises to the flat record of.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RotationDecision {
+    /// The run.
+    pub run_id: String,
+    /// What follows.
+    pub kind: RotationKind,
+    /// Why the attempt failed.
+    pub reason: Reason,
+    /// The candidate.
+    pub candidate: ModelRef,
+    /// Hash of the credential that failed; `-` without one (Z3).
+    pub profile_hash: String,
+    /// HTTP status of the failure.
+    pub status: Option<u16>,
+    /// What may be shown of the error.
+    pub error: ErrorFields,
+}
+
+impl Serialize for RotationDecision {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("event", ROTATION_EVENT)?;
+        map.serialize_entry("decision", self.kind.as_str())?;
+        map.serialize_entry("runId", &self.run_id)?;
+        map.serialize_entry("failoverReason", &self.reason)?;
+        map.serialize_entry("provider", self.candidate.provider())?;
+        map.serialize_entry("model", self.candidate.model())?;
+        map.serialize_entry("profileId", &self.profile_hash)?;
+        entry(&mut map, "status", self.status.as_ref())?;
+        entry(&mut map, "rawErrorPreview", self.error.error_preview.as_ref())?;
+        entry(&mut map, "rawErrorHash", self.error.error_hash.as_ref())?;
+        entry(
+            &mut map,
+            "rawErrorFingerprint",
+            self.error.error_fingerprint.as_ref(),
+        )?;
+        map.end()
+    }
+}
+
+/// One record of a run, in the order it was made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum RunEvent {
+    /// About a candidate.
+    Candidate(Box<Decision>),
+    /// About a credential of the current candidate.
+    Rotation(Box<RotationDecision>),
+}
+
+/// Is told of every record as it is made, for example to print it.
+pub trait RunObserver: Send + Sync {
+    /// Called before the next step of the run begins; it should not block.
+    fn on_event(&self, event: &RunEvent);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::printable;
+
+    #[test]
+    fn r_12_6_control_characters_and_colours_are_dropped() {
+        assert_eq!(printable("a\u{1b}[31mred\u{1b}[0m\nb\tc"), "ared b c");
+    }
+}

@@ -1,0 +1,118 @@
+//! How a run ends without an answer.
+
+use std::fmt;
+
+use jiff::Timestamp;
+use openclaw_classify::{Failure, Reason, Verdict};
+
+use crate::decision::{Decision, RunEvent};
+use crate::summary::{AttemptRecord, FallbackSummaryError};
+
+/// Everything that was decided in a run, in order; also of runs that answered.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct RunReport {
+    /// Names the run.
+    pub run_id: String,
+    /// All records in the order they were made.
+    pub events: Vec<RunEvent>,
+    /// The candidates that failed or were skipped, in chain order.
+    pub attempts: Vec<AttemptRecord>,
+    /// How often the upstream was called.
+    pub calls: usize,
+    /// When the first of the chain's resting credentials is back, as of the end of the run; none when
+    /// nothing rests.
+    pub soonest_cooldown_expiry: Option<Timestamp>,
+}
+
+impl RunReport {
+    /// The candidate decisions, without the rotations.
+    pub fn decisions(&self) -> impl Iterator<Item = &Decision> {
+        self.events.iter().filter_map(|event| match event {
+            RunEvent::Candidate(decision) => Some(&**decision),
+            RunEvent::Rotation(_) => None,
+        })
+    }
+
+    /// The first thing that went wrong, whatever became of the run.
+    pub fn first_failure(&self) -> Option<Reason> {
+        self.events.iter().find_map(|event| match event {
+            RunEvent::Rotation(rotation) => Some(rotation.reason),
+            RunEvent::Candidate(decision) => decision.reason,
+        })
+    }
+}
+
+/// One attempt whose failure is the run's own answer; the original is kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FailedAttempt {
+    /// What is known of the failure, unredacted: not for display.
+    pub failure: Failure,
+    /// What it means.
+    pub verdict: Verdict,
+    /// The displayable record of it.
+    pub record: AttemptRecord,
+}
+
+/// Why a run has no answer. Every variant carries the run's report.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum RunError {
+    /// The caller cancelled; nobody's failure.
+    Aborted(Box<RunReport>),
+    /// The prompt does not fit; another model is not tried.
+    ContextOverflow(Box<FailedAttempt>, Box<RunReport>),
+    /// Every candidate failed or rests.
+    Exhausted(FallbackSummaryError, Box<RunReport>),
+    /// The only attempt failed, or the last one with an error nobody recognises (R-8.1, R-8.2, A2).
+    Failed(Box<FailedAttempt>, Box<RunReport>),
+    /// A failure that every model would repeat: the request's shape, its content, our own machine (A1).
+    Surfaced(Box<FailedAttempt>, Box<RunReport>),
+}
+
+impl RunError {
+    /// What was decided on the way.
+    pub fn report(&self) -> &RunReport {
+        match self {
+            Self::Aborted(report)
+            | Self::ContextOverflow(_, report)
+            | Self::Exhausted(_, report)
+            | Self::Failed(_, report)
+            | Self::Surfaced(_, report) => report,
+        }
+    }
+
+    /// The attempt whose failure is the answer; none for a summary or an abort.
+    pub fn failed_attempt(&self) -> Option<&FailedAttempt> {
+        match self {
+            Self::ContextOverflow(attempt, _) | Self::Failed(attempt, _) | Self::Surfaced(attempt, _) => {
+                Some(attempt)
+            }
+            Self::Aborted(_) | Self::Exhausted(..) => None,
+        }
+    }
+
+    /// The reasons that a text or a status for the user is chosen from (M1, M3), in order.
+    pub fn reasons(&self) -> Vec<Reason> {
+        match self {
+            Self::Aborted(_) => vec![Reason::Aborted],
+            Self::Exhausted(summary, _) => summary.reasons().collect(),
+            Self::ContextOverflow(attempt, _) | Self::Failed(attempt, _) | Self::Surfaced(attempt, _) => {
+                vec![attempt.verdict.reason]
+            }
+        }
+    }
+}
+
+impl fmt::Display for RunError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Aborted(_) => f.write_str("the run was cancelled by its caller"),
+            Self::Exhausted(summary, _) => summary.fmt(f),
+            Self::ContextOverflow(attempt, _) | Self::Failed(attempt, _) | Self::Surfaced(attempt, _) => {
+                attempt.record.fmt(f)
+            }
+        }
+    }
+}
+
+impl std::error::Error for RunError {}

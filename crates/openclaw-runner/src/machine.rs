@@ -1,0 +1,236 @@
+//! The run as a sans-I/O state machine: it owns every decision, the driver every effect.
+//!
+//! [`Machine::next`] says what to do, [`Machine::on`] takes what came of it. The same machine serves live
+//! runs, tests with scripted outcomes and simulations.
+
+mod attempt;
+mod current;
+mod enter;
+mod failure;
+mod finish;
+mod record;
+
+use std::collections::{HashSet, VecDeque};
+use std::sync::Arc;
+use std::time::Duration;
+
+use jiff::Timestamp;
+use openclaw_auth_store::{Applied, AuthSnapshot, UsageChange};
+use openclaw_classify::Failure;
+use openclaw_ids::{ModelRef, ProfileId, ProviderId};
+use openclaw_session::{PersistFallback, Rollback};
+
+use crate::attempt::AttemptCall;
+use crate::decision::RunEvent;
+use crate::error::{FailedAttempt, RunReport};
+use crate::request::{RunPolicy, RunRequest};
+use crate::summary::{AttemptRecord, FallbackSummaryError};
+
+use current::{Current, Resting};
+
+/// One thing for the driver to do. Each is answered by one [`Event`].
+#[derive(Debug)]
+pub enum Step {
+    /// Make an attempt; answered by [`Event::Succeeded`] or [`Event::Failed`].
+    Attempt(AttemptCall),
+    /// Write usage state; answered by [`Event::Committed`] or [`Event::CommitFailed`].
+    Commit(UsageChange),
+    /// The run is over; no answer.
+    Finish(Box<Outcome>),
+    /// Note in the session that its primary is being probed now (S-6.5); answered by [`Event::Done`].
+    MarkPrimaryProbe,
+    /// Write the choice to the session before it is attempted (S-3.1); answered by [`Event::Persisted`].
+    Persist(Box<PersistFallback>),
+    /// Take the choice back (S-4); answered by [`Event::Done`].
+    RollBack(Box<Rollback>),
+    /// Wait; answered by [`Event::Done`].
+    Sleep(Duration),
+}
+
+/// What came of a [`Step`].
+#[derive(Debug)]
+pub enum Event {
+    /// The usage state as it is after the change, and whether the change took effect.
+    Committed(Arc<AuthSnapshot>, Applied),
+    /// The change could not be written. The run goes on: an answer is worth more than a mark.
+    CommitFailed,
+    /// The step without a result is done.
+    Done,
+    /// The attempt failed.
+    Failed(Box<Failure>),
+    /// The session holds the choice, with the way back; none when nothing was written (S-3.6, S-3.7).
+    Persisted(Option<Box<Rollback>>),
+    /// The attempt can no longer be taken back.
+    Succeeded,
+}
+
+/// How a run ended.
+#[derive(Debug)]
+pub enum Outcome {
+    /// The caller cancelled.
+    Aborted(RunReport),
+    /// A candidate answered.
+    Completed(Winner, RunReport),
+    /// Every candidate failed or rests.
+    Exhausted(FallbackSummaryError, RunReport),
+    /// One failure is the answer: the only one, or the last and unrecognised one.
+    Failed(Box<FailedAttempt>, RunReport),
+    /// One failure is the answer: every model would repeat it.
+    Surfaced(Box<FailedAttempt>, RunReport),
+}
+
+/// Who answered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Winner {
+    /// The model.
+    pub candidate: ModelRef,
+    /// Its position in the chain, from 0.
+    pub index: usize,
+    /// The credential.
+    pub profile: Option<ProfileId>,
+    /// When the attempt started (D2).
+    pub started_at: Timestamp,
+}
+
+/// What the machine does when no effect is outstanding.
+#[derive(Debug)]
+enum Then {
+    /// Wait for the outcome of the attempt that runs.
+    AwaitAttempt,
+    /// Start the attempt with the current credential.
+    Begin,
+    /// Decide about candidate `.0` of the chain.
+    Enter(usize),
+    /// The chain has been walked.
+    EndOfChain,
+    /// Report this.
+    Finish(Box<Outcome>),
+    /// The failure is marked: rotate, wait or leave.
+    Rotate,
+}
+
+/// One run. See the module's description.
+#[derive(Debug)]
+pub struct Machine {
+    request: RunRequest,
+    policy: Arc<RunPolicy>,
+    holder: String,
+    now: Timestamp,
+    snapshot: Arc<AuthSnapshot>,
+    pending: VecDeque<Step>,
+    then: Then,
+    current: Option<Current>,
+    attempts: Vec<(usize, AttemptRecord)>,
+    last_failed: Option<FailedAttempt>,
+    used_slots: HashSet<ProviderId>,
+    attempted_providers: HashSet<ProviderId>,
+    skipped: Vec<Resting>,
+    last_resort_taken: bool,
+    events: Vec<RunEvent>,
+    calls: usize,
+}
+
+impl Machine {
+    /// A run over `request.chain`, judged by the usage state in `snapshot`. `holder` names this run in leases.
+    pub fn new(
+        request: RunRequest,
+        policy: Arc<RunPolicy>,
+        holder: String,
+        snapshot: Arc<AuthSnapshot>,
+        now: Timestamp,
+    ) -> Self {
+        Self {
+            request,
+            policy,
+            holder,
+            now,
+            snapshot,
+            pending: VecDeque::new(),
+            then: Then::Enter(0),
+            current: None,
+            attempts: Vec::new(),
+            last_failed: None,
+            used_slots: HashSet::new(),
+            attempted_providers: HashSet::new(),
+            skipped: Vec::new(),
+            last_resort_taken: false,
+            events: Vec::new(),
+            calls: 0,
+        }
+    }
+
+    /// More steps than any run can take: per candidate a probe, a write and a rollback, and per credential an
+    /// attempt, a mark and a wait; one candidate may come twice as the last resort (G3).
+    pub fn max_steps(&self) -> usize {
+        let credentials = self.snapshot.profiles.len() + self.snapshot.ambient.len() + 2;
+        (self.request.chain.len() + 2) * (8 + 4 * credentials)
+    }
+
+    /// The next thing to do. After [`Step::Finish`] it is not called again.
+    #[expect(
+        clippy::should_implement_trait,
+        reason = "a run is no iterator: each step wants an answer"
+    )]
+    pub fn next(&mut self) -> Step {
+        loop {
+            if let Some(step) = self.pending.pop_front() {
+                return step;
+            }
+            match std::mem::replace(&mut self.then, Then::AwaitAttempt) {
+                // A driver that asks again without an outcome gets the end rather than a second call.
+                Then::AwaitAttempt | Then::EndOfChain => self.end_of_chain(),
+                Then::Begin => return self.begin(),
+                Then::Enter(index) => self.enter(index),
+                Then::Finish(outcome) => return Step::Finish(outcome),
+                Then::Rotate => self.rotate_or_leave(),
+            }
+        }
+    }
+
+    /// Takes what came of the last step, at `now`.
+    pub fn on(&mut self, event: Event, now: Timestamp) {
+        self.now = now;
+        match event {
+            Event::Committed(snapshot, applied) => {
+                self.snapshot = snapshot;
+                self.on_applied(applied);
+            }
+            Event::CommitFailed | Event::Done => {}
+            Event::Failed(failure) => self.on_failed(*failure),
+            Event::Persisted(rollback) => {
+                if let Some(current) = &mut self.current {
+                    current.rollback = rollback;
+                }
+            }
+            Event::Succeeded => self.on_succeeded(),
+        }
+    }
+
+    /// Records made since `from`, for the driver to emit.
+    pub fn events_since(&self, from: usize) -> &[RunEvent] {
+        self.events.get(from..).unwrap_or_default()
+    }
+
+    /// Ends a run that took more steps than it can: the summary of what is known.
+    pub fn give_up(&mut self) -> Outcome {
+        self.exhausted()
+    }
+
+    fn has_next(&self, index: usize) -> bool {
+        index + 1 < self.request.chain.len()
+    }
+
+    fn report(&mut self) -> RunReport {
+        self.attempts.sort_by_key(|(index, _)| *index);
+        RunReport {
+            run_id: self.request.run_id.clone(),
+            events: self.events.clone(),
+            attempts: self.attempts.iter().map(|(_, record)| record.clone()).collect(),
+            calls: self.calls,
+            soonest_cooldown_expiry: self.soonest_expiry(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,111 @@
+//! One attempt: what must be true before it begins, and what its success ends.
+
+use openclaw_auth_store::{EndpointKey, UsageChange};
+use openclaw_session::PersistFallback;
+
+use super::current::Probing;
+use super::{Machine, Outcome, Step, Then, Winner};
+use crate::attempt::AttemptCall;
+use crate::request::PersistPolicy;
+
+impl Machine {
+    /// Queues what must be true before the attempt begins: the session knows about it.
+    pub(super) fn prepare(&mut self) {
+        let Some(current) = &mut self.current else { return };
+        let index = current.index;
+        self.then = Then::Begin;
+        let Some(session) = &self.request.session else {
+            return;
+        };
+        if index == 0 {
+            if session.probe.is_some() {
+                self.pending.push_back(Step::MarkPrimaryProbe);
+            }
+            return;
+        }
+        if session.persist == PersistPolicy::Never || std::mem::replace(&mut current.persisted, true) {
+            return;
+        }
+        let candidate = self.request.chain[index].clone();
+        let requested = self.request.chain[0].clone();
+        let shares = self
+            .policy
+            .aliases
+            .share_credentials(candidate.provider(), requested.provider());
+        self.pending.push_back(Step::Persist(Box::new(PersistFallback {
+            session_id: session.id.clone(),
+            origin: session.probe.as_ref().map(|_| requested.clone()),
+            // S-3.4a: on a probe turn the old fallback gets its own profile back.
+            profile: match &session.probe {
+                Some(probe) => probe.profile_for(&candidate),
+                None => self.request.pin.clone().filter(|_| shares),
+            },
+            read: session.read.clone(),
+            candidate,
+            requested,
+        })));
+    }
+
+    /// Starts the attempt with the credential in use.
+    pub(super) fn begin(&mut self) -> Step {
+        let total = self.request.chain.len();
+        let now = self.now;
+        let Some(current) = &mut self.current else {
+            return Step::Finish(Box::new(self.exhausted()));
+        };
+        current.started_at = now;
+        let candidate = self.request.chain[current.index].clone();
+        let call = AttemptCall {
+            profile: current.profiles.get(current.cursor).cloned(),
+            position: current.index + 1,
+            total,
+            allow_transient_cooldown_probe: current.probe.as_ref().is_some_and(Probing::allows),
+            is_final_fallback_attempt: current.index + 1 == total || current.is_last_resort(),
+            candidate,
+        };
+        self.attempted_providers.insert(call.candidate.provider().clone());
+        self.calls += 1;
+        self.then = Then::AwaitAttempt;
+        Step::Attempt(call)
+    }
+
+    pub(super) fn on_succeeded(&mut self) {
+        let Some(current) = self.current.take() else {
+            return;
+        };
+        if current.probe.is_some() {
+            self.pending.push_back(self.end_probe(current.index));
+        }
+        if let Some(endpoint) = self.resting_endpoint(current.index) {
+            self.pending
+                .push_back(Step::Commit(UsageChange::EndpointSuccess { endpoint }));
+        }
+        let profile = current.profiles.get(current.cursor).cloned();
+        self.record_success(current.index, current.probe.is_some());
+        let winner = Winner {
+            candidate: self.request.chain[current.index].clone(),
+            index: current.index,
+            profile,
+            started_at: current.started_at,
+        };
+        let report = self.report();
+        self.then = Then::Finish(Box::new(Outcome::Completed(winner, report)));
+    }
+
+    /// The candidate's endpoint, if it has a window that an answer disproves.
+    pub(super) fn resting_endpoint(&self, index: usize) -> Option<EndpointKey> {
+        let endpoint = self.policy.endpoints.get(self.request.chain[index].provider())?;
+        self.snapshot
+            .endpoints
+            .contains_key(endpoint)
+            .then(|| endpoint.clone())
+    }
+
+    pub(super) fn end_probe(&self, index: usize) -> Step {
+        let provider = self.request.chain[index].provider().clone();
+        Step::Commit(UsageChange::ProbeEnd {
+            provider,
+            holder: self.holder.clone(),
+        })
+    }
+}

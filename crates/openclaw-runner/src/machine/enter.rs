@@ -1,0 +1,282 @@
+//! Whether a candidate is attempted, probed or skipped (R-3, R-4 as decided).
+
+use openclaw_auth_store::{Applied, Credential, UsageChange, eligibility, rotation_order};
+use openclaw_classify::Reason;
+use openclaw_cooldown::{Gate, GateFacts, Position, ProfileUsage, Skip, SkipKind, Slot, gate};
+use openclaw_ids::{ModelRef, ProfileId};
+use openclaw_session::{PinSource, ProfilePin};
+
+use super::current::{Current, Lease, Lock, Probing, Resting};
+use super::failure::missing_pin;
+use super::{Machine, Step, Then};
+use crate::error::FailedAttempt;
+use crate::observation::ErrorFields;
+use crate::summary::{AttemptRecord, CandidateOutcome};
+
+impl Machine {
+    /// Decides whether candidate `index` is attempted, probed or skipped.
+    pub(super) fn enter(&mut self, index: usize) {
+        let Some(candidate) = self.request.chain.get(index).cloned() else {
+            self.then = Then::EndOfChain;
+            return;
+        };
+        let (profiles, locked) = match self.credentials(&candidate) {
+            Ok(found) => found,
+            Err(missing) => {
+                self.current = Some(Current::new(index, Vec::new(), Lock::Pinned, self.now));
+                self.fail_without_call(*missing);
+                return;
+            }
+        };
+        match self.ask_gate(index, &candidate, &profiles) {
+            Gate::Open => {
+                let cursor = profiles
+                    .iter()
+                    .position(|id| self.is_usable(id, &candidate))
+                    .unwrap_or(0);
+                let mut current = Current::new(index, profiles, locked, self.now);
+                current.cursor = cursor;
+                self.current = Some(current);
+                self.prepare();
+            }
+            Gate::Probe(probe) => {
+                self.start_probe(index, profiles, locked, probe.reason, probe.takes_slot, false);
+            }
+            Gate::Skip(skip) => self.skip(index, &profiles, &skip),
+        }
+    }
+
+    /// Asks for the probe lease of a resting candidate; the attempt follows when it is granted (G4).
+    pub(super) fn start_probe(
+        &mut self,
+        index: usize,
+        profiles: Vec<ProfileId>,
+        locked: Lock,
+        reason: Reason,
+        takes_slot: bool,
+        last_resort: bool,
+    ) {
+        let provider = self.request.chain[index].provider().clone();
+        let mut current = Current::new(index, profiles, locked, self.now);
+        current.probe = Some(Probing {
+            reason,
+            takes_slot,
+            last_resort,
+            lease: Lease::Asked,
+        });
+        self.current = Some(current);
+        self.pending.push_back(Step::Commit(UsageChange::ProbeStart {
+            provider,
+            holder: self.holder.clone(),
+        }));
+        self.prepare();
+    }
+
+    /// The last resort of G3: one attempt at a candidate that was skipped.
+    pub(super) fn enter_last_resort(&mut self, index: usize) {
+        let candidate = self.request.chain[index].clone();
+        let Ok((profiles, locked)) = self.credentials(&candidate) else {
+            self.then = Then::EndOfChain;
+            return;
+        };
+        let reason = self
+            .attempts
+            .iter()
+            .find(|(at, _)| *at == index)
+            .and_then(|(_, record)| record.reason);
+        self.start_probe(
+            index,
+            profiles,
+            locked,
+            reason.unwrap_or(Reason::Unknown),
+            true,
+            true,
+        );
+    }
+
+    /// Takes the answer to a lease request.
+    pub(super) fn on_applied(&mut self, applied: Applied) {
+        let Some(Current {
+            index,
+            probe: Some(probe),
+            profiles,
+            ..
+        }) = &mut self.current
+        else {
+            return;
+        };
+        if probe.lease == Lease::Held {
+            return;
+        }
+        let index = *index;
+        match applied {
+            Applied::Done | Applied::Unchanged => {
+                probe.lease = Lease::Held;
+                let (count, probing) = (profiles.len(), probe.clone());
+                self.record_probe(index, &probing, count);
+            }
+            Applied::ProbeHeldElsewhere => {
+                let (reason, last_resort) = (probe.reason, probe.last_resort);
+                let profiles = std::mem::take(profiles);
+                self.current = None;
+                self.pending.clear();
+                if last_resort {
+                    self.then = Then::EndOfChain;
+                    return;
+                }
+                let soonest = None;
+                self.skip(
+                    index,
+                    &profiles,
+                    &Skip {
+                        reason,
+                        kind: SkipKind::Cooldown,
+                        soonest,
+                        last_resort: false,
+                    },
+                );
+            }
+        }
+    }
+
+    pub(super) fn skip(&mut self, index: usize, profiles: &[ProfileId], skip: &Skip) {
+        let provider = self.request.chain[index].provider();
+        let error = match skip.kind {
+            SkipKind::Auth => format!(
+                "Provider {provider} has {} issue (skipping all models)",
+                skip.reason
+            ),
+            SkipKind::Cooldown => format!("Provider {provider} is in cooldown (suspending lanes)"),
+            SkipKind::SlotUsed => {
+                format!("Provider {provider} is in cooldown (probe already attempted this run)")
+            }
+        };
+        let record = AttemptRecord {
+            candidate: self.request.chain[index].clone(),
+            fields: ErrorFields::of_text(&error),
+            error,
+            reason: Some(skip.reason),
+            rule: None,
+            status: None,
+            code: None,
+            auth_mode: self.resting_auth_mode(skip.reason, profiles),
+            outcome: CandidateOutcome::Skipped,
+            earlier: Vec::new(),
+        };
+        self.record_skip(index, &record, profiles.len());
+        if skip.last_resort {
+            self.skipped.push(Resting {
+                index,
+                soonest: skip.soonest,
+            });
+        }
+        self.put(index, record);
+        self.then = Then::Enter(index + 1);
+    }
+
+    /// a billing skip names the kind of login that has no credit.
+    pub(super) fn resting_auth_mode(&self, reason: Reason, profiles: &[ProfileId]) -> Option<&'static str> {
+        if reason != Reason::Billing {
+            return None;
+        }
+        let modes = profiles
+            .iter()
+            .filter_map(|id| self.snapshot.credential(id))
+            .map(Credential::mode);
+        modes.into_iter().find(|mode| matches!(*mode, "oauth" | "token"))
+    }
+
+    /// The candidate's set: the user's pin alone, or the provider's rotation order.
+    pub(super) fn credentials(
+        &self,
+        candidate: &ModelRef,
+    ) -> Result<(Vec<ProfileId>, Lock), Box<FailedAttempt>> {
+        let (snapshot, policy) = (&*self.snapshot, &*self.policy);
+        let preferred = match &self.request.pin {
+            Some(ProfilePin {
+                profile,
+                source: PinSource::User,
+            }) if self.pin_concerns(profile, candidate) => {
+                let fits = eligibility(
+                    snapshot,
+                    &policy.auth,
+                    &policy.aliases,
+                    candidate.provider(),
+                    profile,
+                    self.now,
+                );
+                return if fits.is_ok() {
+                    Ok((vec![profile.clone()], Lock::Pinned))
+                } else {
+                    Err(Box::new(missing_pin(candidate, profile)))
+                };
+            }
+            Some(ProfilePin {
+                profile,
+                source: PinSource::Auto,
+            }) => Some(profile),
+            Some(ProfilePin {
+                source: PinSource::User,
+                ..
+            })
+            | None => None,
+        };
+        let order = rotation_order(
+            snapshot,
+            &policy.auth,
+            &policy.aliases,
+            candidate.provider(),
+            preferred,
+            self.now,
+        );
+        Ok((order, Lock::Free))
+    }
+
+    /// S-5.5e: a pin holds for the candidates whose provider shares credentials with the requested one.
+    pub(super) fn pin_concerns(&self, profile: &ProfileId, candidate: &ModelRef) -> bool {
+        let owner = self.snapshot.credential(profile).map(Credential::provider);
+        let owner = owner.unwrap_or_else(|| self.request.chain[0].provider());
+        self.policy.aliases.share_credentials(owner, candidate.provider())
+    }
+
+    pub(super) fn ask_gate(&self, index: usize, candidate: &ModelRef, profiles: &[ProfileId]) -> Gate {
+        let usages: Vec<&ProfileUsage> = profiles.iter().map(|id| self.snapshot.usage(id)).collect();
+        let provider = candidate.provider();
+        let endpoint = self
+            .policy
+            .endpoints
+            .get(provider)
+            .and_then(|key| self.snapshot.endpoints.get(key));
+        let facts = GateFacts {
+            position: if index == 0 {
+                Position::Primary
+            } else {
+                Position::Fallback
+            },
+            alone: self.request.chain.len() == 1,
+            model: candidate.model(),
+            profiles: &usages,
+            endpoint,
+            last_probe_at: self
+                .snapshot
+                .probes
+                .get(provider)
+                .map(|probe| probe.last_probe_at),
+            sibling_before: self.request.chain[..index]
+                .iter()
+                .any(|earlier| earlier.provider() == provider),
+            slot: if self.used_slots.contains(provider) {
+                Slot::Used
+            } else {
+                Slot::Free
+            },
+        };
+        gate(&facts, self.now)
+    }
+
+    pub(super) fn is_usable(&self, id: &ProfileId, candidate: &ModelRef) -> bool {
+        self.snapshot
+            .usage(id)
+            .is_usable(Some(candidate.model()), self.now)
+    }
+}

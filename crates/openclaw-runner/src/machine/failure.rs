@@ -1,0 +1,305 @@
+//! A failed attempt: mark it, then another credential, a short wait, the next candidate or the end (R1 to R3, A1).
+
+use std::time::Duration;
+
+use jiff::Timestamp;
+use openclaw_auth_store::{Credential, UsageChange};
+use openclaw_classify::{
+    Certainty, Failure, Owner, Reason, RuleId, Scope, Verdict, classify, describe, preview,
+};
+use openclaw_cooldown::{FailureEvent, MarkScope};
+use openclaw_ids::{ModelRef, ProfileId};
+
+use super::current::{Current, Lock};
+use super::{Machine, Outcome, Step, Then};
+use crate::decision::RotationKind;
+use crate::error::{FailedAttempt, RunReport};
+use crate::observation::ErrorFields;
+use crate::policy::{Advance, Rotation, advance, consumes_slot, rotation};
+use crate::summary::{AttemptRecord, CandidateOutcome, ProfileFailure};
+
+/// The rule id of a user pin that names no usable profile (R-9.1a).
+const PIN_MISSING: RuleId = RuleId::shipped("run.pinned-profile-missing");
+/// The rule id of a failure that the classifier does not take for one.
+const NOT_A_FAILURE: RuleId = RuleId::shipped("run.failed-without-evidence");
+/// Longest error text of a record, in UTF-16 units: enough for any message, too short for a page.
+const ERROR_LENGTH: usize = 2_000;
+
+impl Machine {
+    pub(super) fn on_failed(&mut self, failure: Failure) {
+        let verdict =
+            classify(&failure, self.now).unwrap_or_else(|| unproven(NOT_A_FAILURE, Reason::Unclassified));
+        let Some(current) = &self.current else { return };
+        let index = current.index;
+        let profile = current.profiles.get(current.cursor).cloned();
+        let auth_mode = profile
+            .as_ref()
+            .and_then(|id| self.snapshot.credential(id))
+            .map(Credential::mode);
+        let attempt = failed_attempt(&self.request.chain[index], failure, verdict, auth_mode);
+        let mark = self.mark(index, profile, &attempt.verdict);
+        self.pending.extend(mark);
+        let probing = self
+            .current
+            .as_ref()
+            .is_some_and(|current| current.probe.is_some());
+        if probing {
+            self.pending.push_back(self.end_probe(index));
+        }
+        let next = advance(&attempt.verdict, &self.policy.settings);
+        if let Some(current) = &mut self.current {
+            current.failures.push(attempt);
+        }
+        match next {
+            Advance::Abort => self.stop(|_, report| Outcome::Aborted(report)),
+            Advance::Next => self.then = Then::Rotate,
+            Advance::Surface => {
+                self.record_rotation(RotationKind::SurfaceError);
+                self.stop(|attempt, report| Outcome::Surfaced(Box::new(attempt), report));
+            }
+        }
+    }
+
+    /// A candidate that fails before any call, because its pinned credential does not exist.
+    pub(super) fn fail_without_call(&mut self, attempt: FailedAttempt) {
+        if let Some(current) = &mut self.current {
+            current.failures.push(attempt);
+        }
+        self.leave();
+    }
+
+    /// What is written about a failure: at most one mark, before anything else happens (R3, BL-40).
+    pub(super) fn mark(&self, index: usize, profile: Option<ProfileId>, verdict: &Verdict) -> Option<Step> {
+        let candidate = &self.request.chain[index];
+        let started_at = self.current.as_ref().map(|current| current.started_at);
+        let scope = match verdict.scope {
+            Scope::None => return None,
+            Scope::Endpoint => {
+                let endpoint = self.policy.endpoints.get(candidate.provider())?.clone();
+                return Some(Step::Commit(UsageChange::EndpointFailure {
+                    endpoint,
+                    started_at,
+                }));
+            }
+            Scope::Model => MarkScope::Model,
+            Scope::Profile => MarkScope::Profile,
+        };
+        let event = FailureEvent {
+            provider: candidate.provider().clone(),
+            reason: verdict.reason,
+            scope,
+            model: Some(candidate.model().clone()),
+            hint: verdict.hint.clone(),
+            started_at,
+        };
+        Some(Step::Commit(UsageChange::Failure {
+            profile: profile?,
+            event,
+        }))
+    }
+
+    /// After the mark: another credential, a short wait, or the end of this candidate (R1, R2).
+    pub(super) fn rotate_or_leave(&mut self) {
+        let Some((reason, silent, wait)) = self.current.as_ref().and_then(Current::failing) else {
+            return self.leave();
+        };
+        if let Some(cursor) = self.next_credential(reason, silent) {
+            self.record_rotation(RotationKind::RotateProfile);
+            if let Some(current) = &mut self.current {
+                current.cursor = cursor;
+            }
+            self.back_off(reason);
+            self.then = Then::Begin;
+            return;
+        }
+        if let Some(wait) = self.inline_wait(reason, wait) {
+            self.record_rotation(RotationKind::InlineWait);
+            self.pending.push_back(Step::Sleep(wait));
+            if let Some(current) = &mut self.current {
+                current.waited_inline = true;
+            }
+            self.then = Then::Begin;
+            return;
+        }
+        self.leave();
+    }
+
+    /// The next credential that may be tried, and the count it takes.
+    pub(super) fn next_credential(&mut self, reason: Reason, silent: bool) -> Option<usize> {
+        let cooldowns = &self.policy.auth.cooldowns;
+        let (overload_cap, rate_limit_cap) = (
+            cooldowns.overloaded_profile_rotations(),
+            cooldowns.rate_limited_profile_rotations(),
+        );
+        let index = self.current.as_ref()?.index;
+        let capped = self.has_next(index);
+        let current = self.current.as_mut()?;
+        if current.locked == Lock::Pinned || current.probe.is_some() || silent {
+            return None;
+        }
+        let within = match rotation(reason) {
+            Rotation::Never => false,
+            Rotation::Unlimited => true,
+            Rotation::UpToOverloadCap => count(&mut current.overload_rotations, overload_cap, capped),
+            Rotation::UpToRateLimitCap => count(&mut current.rate_limit_rotations, rate_limit_cap, capped),
+        };
+        if !within {
+            return None;
+        }
+        let current = self.current.as_ref()?;
+        let candidate = &self.request.chain[index];
+        let rest = current.profiles.iter().enumerate().skip(current.cursor + 1);
+        rest.filter(|(_, id)| self.is_usable(id, candidate))
+            .map(|(cursor, _)| cursor)
+            .next()
+    }
+
+    /// R2: a short stated wait is worth it only when nothing else is left.
+    pub(super) fn inline_wait(&self, reason: Reason, until: Option<Timestamp>) -> Option<Duration> {
+        let current = self.current.as_ref()?;
+        if reason != Reason::RateLimit
+            || current.waited_inline
+            || current.probe.is_some()
+            || self.has_next(current.index)
+        {
+            return None;
+        }
+        let wait = Duration::try_from(until?.duration_since(self.now)).ok()?;
+        (wait <= self.policy.settings.inline_wait).then_some(wait)
+    }
+
+    pub(super) fn back_off(&mut self, reason: Reason) {
+        let pause = self.policy.auth.cooldowns.overloaded_backoff();
+        if reason == Reason::Overloaded && !pause.is_zero() {
+            self.pending.push_back(Step::Sleep(pause));
+        }
+    }
+
+    /// The candidate is done with: record it, undo its selection, go on.
+    pub(super) fn leave(&mut self) {
+        let Some(mut current) = self.current.take() else {
+            return;
+        };
+        let index = current.index;
+        if let Some(rollback) = current.rollback.take() {
+            self.pending.push_back(Step::RollBack(rollback));
+        }
+        let Some(last) = current.failures.pop() else {
+            self.then = Then::Enter(index + 1);
+            return;
+        };
+        if let Some(probe) = &current.probe
+            && probe.takes_slot
+            && consumes_slot(last.verdict.reason)
+        {
+            self.used_slots
+                .insert(self.request.chain[index].provider().clone());
+        }
+        let mut record = last.record.clone();
+        record.earlier = current.failures.iter().map(ProfileFailure::of).collect();
+        self.record_failure(index, &record);
+        self.last_failed = Some(FailedAttempt {
+            record: record.clone(),
+            ..last
+        });
+        self.put(index, record);
+        self.then = if current.is_last_resort() {
+            Then::EndOfChain
+        } else {
+            Then::Enter(index + 1)
+        };
+    }
+
+    /// Ends the run with the failure at hand.
+    pub(super) fn stop(&mut self, outcome: impl FnOnce(FailedAttempt, RunReport) -> Outcome) {
+        let Some(mut current) = self.current.take() else {
+            return;
+        };
+        if let Some(rollback) = current.rollback.take() {
+            self.pending.push_back(Step::RollBack(rollback));
+        }
+        let Some(mut last) = current.failures.pop() else {
+            return;
+        };
+        last.record.earlier = current.failures.iter().map(ProfileFailure::of).collect();
+        let report = self.report();
+        self.then = Then::Finish(Box::new(outcome(last, report)));
+    }
+
+    /// Keeps one record per candidate: a last resort replaces its skip (G3).
+    pub(super) fn put(&mut self, index: usize, record: AttemptRecord) {
+        match self.attempts.iter_mut().find(|(at, _)| *at == index) {
+            Some((_, known)) => *known = record,
+            None => self.attempts.push((index, record)),
+        }
+    }
+}
+
+/// R-9.5a: the count goes up first; a cap holds only while another candidate remains.
+fn count(rotations: &mut u32, cap: u32, capped: bool) -> bool {
+    *rotations = rotations.saturating_add(1);
+    !capped || *rotations <= cap
+}
+
+fn failed_attempt(
+    candidate: &ModelRef,
+    failure: Failure,
+    verdict: Verdict,
+    auth_mode: Option<&'static str>,
+) -> FailedAttempt {
+    let text = describe(&failure);
+    let fields = ErrorFields::of_failure(&failure, &text);
+    let record = AttemptRecord {
+        candidate: candidate.clone(),
+        error: preview(&text, ERROR_LENGTH),
+        reason: Some(verdict.reason),
+        rule: Some(verdict.rule.clone()),
+        status: failure.status.or(verdict.reason.default_status()),
+        code: failure.code.clone(),
+        auth_mode: auth_mode.filter(|mode| matches!(*mode, "oauth" | "token")),
+        outcome: CandidateOutcome::Failed,
+        earlier: Vec::new(),
+        fields,
+    };
+    FailedAttempt {
+        failure,
+        verdict,
+        record,
+    }
+}
+
+impl ProfileFailure {
+    fn of(attempt: &FailedAttempt) -> Self {
+        Self {
+            reason: attempt.verdict.reason,
+            status: attempt.record.status,
+            error: attempt.record.error.clone(),
+        }
+    }
+}
+
+/// R-9.1a: a pin that cannot be used is a failure of the candidate, not a reason to use another login.
+pub(super) fn missing_pin(candidate: &ModelRef, profile: &ProfileId) -> FailedAttempt {
+    let message = format!(
+        "Auth profile \"{profile}\" is not configured for {}.",
+        candidate.provider()
+    );
+    let failure = Failure {
+        provider: Some(candidate.provider().clone()),
+        message: Some(message),
+        ..Failure::default()
+    };
+    failed_attempt(candidate, failure, unproven(PIN_MISSING, Reason::Auth), None)
+}
+
+fn unproven(rule: RuleId, reason: Reason) -> Verdict {
+    Verdict {
+        reason,
+        certainty: Certainty::Default,
+        owner: Owner::Us,
+        scope: Scope::None,
+        hint: None,
+        rule,
+        evidence: None,
+    }
+}

@@ -1,0 +1,99 @@
+//! The end of a chain: a last resort, the one failure, or the summary (A2, G3, R-8, R-10).
+
+use jiff::Timestamp;
+use openclaw_auth_store::rotation_order;
+use openclaw_cooldown::soonest_expiry;
+
+use super::{Machine, Outcome, Then};
+use crate::policy::{is_auth, is_unrecognised};
+use crate::summary::{CandidateOutcome, FallbackSummaryError};
+
+impl Machine {
+    /// The walk is over without an answer.
+    pub(super) fn end_of_chain(&mut self) {
+        if let Some(index) = self.last_resort() {
+            self.last_resort_taken = true;
+            self.enter_last_resort(index);
+            return;
+        }
+        let outcome = if self.failure_is_the_answer() {
+            match self.last_failed.take() {
+                Some(attempt) => {
+                    let report = self.report();
+                    Outcome::Failed(Box::new(attempt), report)
+                }
+                None => self.exhausted(),
+            }
+        } else {
+            self.exhausted()
+        };
+        self.then = Then::Finish(Box::new(outcome));
+    }
+
+    /// G3: of the skipped transient candidates whose provider was not asked at all, the one that is back first.
+    fn last_resort(&self) -> Option<usize> {
+        if self.last_resort_taken {
+            return None;
+        }
+        self.skipped
+            .iter()
+            .filter(|resting| {
+                !self
+                    .attempted_providers
+                    .contains(self.request.chain[resting.index].provider())
+            })
+            .min_by_key(|resting| (resting.soonest.unwrap_or(Timestamp::MAX), resting.index))
+            .map(|resting| resting.index)
+    }
+
+    /// A2: a single failed attempt, or a last one that nobody recognises, is returned as itself.
+    fn failure_is_the_answer(&self) -> bool {
+        let Some(last) = &self.last_failed else {
+            return false;
+        };
+        if self.attempts.len() <= 1 {
+            return true;
+        }
+        let closing = self.attempts.iter().max_by_key(|(index, _)| *index);
+        let closing_failed = closing.is_some_and(|(_, record)| {
+            record.outcome == CandidateOutcome::Failed && record.candidate == last.record.candidate
+        });
+        closing_failed && is_unrecognised(last.verdict.reason)
+    }
+
+    /// The summary over everything that was tried or skipped.
+    pub(super) fn exhausted(&mut self) -> Outcome {
+        let report = self.report();
+        let last = self
+            .last_failed
+            .as_ref()
+            .filter(|last| is_auth(last.verdict.reason));
+        let summary = FallbackSummaryError {
+            attempts: report.attempts.clone(),
+            soonest_cooldown_expiry: report.soonest_cooldown_expiry,
+            reauthenticate: last.map(|last| last.record.candidate.provider().clone()),
+        };
+        Outcome::Exhausted(summary, report)
+    }
+
+    /// the minimum over every candidate of the chain, also those never reached.
+    pub(super) fn soonest_expiry(&self) -> Option<Timestamp> {
+        let policy = &self.policy;
+        let expiry = |candidate: &openclaw_ids::ModelRef| {
+            let order = rotation_order(
+                &self.snapshot,
+                &policy.auth,
+                &policy.aliases,
+                candidate.provider(),
+                None,
+                self.now,
+            );
+            soonest_expiry(
+                order.iter().map(|id| self.snapshot.usage(id)),
+                Some(candidate.model()),
+                self.now,
+            )
+        };
+        self.request.chain.iter().filter_map(expiry).min()
+    }
+}

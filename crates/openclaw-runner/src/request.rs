@@ -1,0 +1,82 @@
+//! One run to make, and the settings that all runs of a process share.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use openclaw_auth_store::{AuthConfig, EndpointKey};
+use openclaw_chain::Requested;
+use openclaw_ids::{AuthAliases, ModelRef, ProviderId, SessionId, SessionKey};
+use openclaw_session::{ProfilePin, SelectionSnapshot};
+
+/// What one run is asked to do.
+#[derive(Debug, Clone)]
+pub struct RunRequest {
+    /// Names the run in records.
+    pub run_id: String,
+    /// The session whose selection a fallback is written to; none for stateless runs.
+    pub session: Option<RunSession>,
+    /// The caller's queue, for records.
+    pub lane: Option<String>,
+    /// The reference as the caller wrote it, before aliases.
+    pub requested: Requested,
+    /// The candidates in order; the first is the requested model.
+    pub chain: Vec<ModelRef>,
+    /// The session's profile pin. A user's pin is strict for providers that share its credentials (R5, R-9.1a).
+    pub pin: Option<ProfilePin>,
+}
+
+/// The part of a session that a run works on.
+#[derive(Debug, Clone)]
+pub struct RunSession {
+    /// Where the session lives.
+    pub key: SessionKey,
+    /// The transcript that was current when the run started; a later one is never written to (S1).
+    pub id: SessionId,
+    /// The selection the run was planned from (S-3.10).
+    pub read: SelectionSnapshot,
+    /// Whether a fallback is written to the session before it is attempted (S-3.2, S2).
+    pub persist: PersistPolicy,
+    /// The automatic override this run tries to leave, if it is a probe turn (S-6.4).
+    pub probe: Option<openclaw_session::PrimaryProbe>,
+}
+
+/// Whether a fallback choice is written to the session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PersistPolicy {
+    /// Written before the attempt, rolled back when it fails.
+    BeforeAttempt,
+    /// Not written: one-off overrides, and heartbeats on a model of their own (S2).
+    Never,
+}
+
+/// Settings shared by all runs.
+#[derive(Debug, Clone, Default)]
+pub struct RunPolicy {
+    /// `auth` of the configuration: profiles, order, cooldowns.
+    pub auth: AuthConfig,
+    /// Providers that share credentials.
+    pub aliases: AuthAliases,
+    /// The endpoint of each provider that has one, for faults of the route itself (D4).
+    pub endpoints: HashMap<ProviderId, EndpointKey>,
+    /// Settings of our own.
+    pub settings: RunSettings,
+}
+
+/// Our own run settings (`failover.json5`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RunSettings {
+    /// `inlineWaitMs`: the longest stated wait that is waited out on the same credential when nothing else is
+    /// left (R2).
+    pub inline_wait: Duration,
+    /// `advanceOnFormat`: recognised format faults go to the next model instead of surfacing (A1).
+    pub advance_on_format: bool,
+}
+
+impl Default for RunSettings {
+    fn default() -> Self {
+        Self {
+            inline_wait: Duration::from_secs(5),
+            advance_on_format: false,
+        }
+    }
+}

@@ -1,0 +1,61 @@
+use super::*;
+
+fn record(model: &str, reason: Option<Reason>, error: &str) -> AttemptRecord {
+    AttemptRecord {
+        candidate: model.parse().unwrap(),
+        error: error.to_owned(),
+        reason,
+        rule: None,
+        status: None,
+        code: None,
+        auth_mode: None,
+        outcome: CandidateOutcome::Failed,
+        earlier: Vec::new(),
+        fields: ErrorFields::default(),
+    }
+}
+
+fn message(attempts: Vec<AttemptRecord>, provider: Option<&str>) -> String {
+    let reauthenticate = provider.map(|provider| provider.parse().unwrap());
+    FallbackSummaryError {
+        attempts,
+        soonest_cooldown_expiry: None,
+        reauthenticate,
+    }
+    .to_string()
+}
+
+#[test]
+fn r_10_2_message() {
+    let two = vec![
+        record("anthropic/claude", Some(Reason::RateLimit), "slow down"),
+        record("openrouter/openrouter/auto", None, "strange"),
+    ];
+    assert_eq!(
+        message(two, None),
+        "All models failed (2): anthropic/claude: slow down (rate_limit) | openrouter/auto: strange"
+    );
+    assert_eq!(message(Vec::new(), None), "All models failed (0): unknown");
+}
+
+#[test]
+fn r_10_2_the_hint_quotes_the_provider_for_a_shell() {
+    let hint = |provider| message(Vec::new(), Some(provider));
+    assert_eq!(
+        hint("open'ai"),
+        r"All models failed (0): unknown. Re-authenticate with: openclaw models auth login --provider 'open'\''ai' --force"
+    );
+    assert_eq!(hint("open\u{7}ai"), "All models failed (0): unknown");
+}
+
+#[test]
+fn the_first_reason_of_a_candidate_is_that_of_its_first_credential() {
+    let mut last = record("openai/gpt", Some(Reason::Billing), "no credit");
+    assert_eq!(last.first_reason(), Some(Reason::Billing));
+    last.earlier.push(ProfileFailure {
+        reason: Reason::RateLimit,
+        status: Some(429),
+        error: "slow down".to_owned(),
+    });
+    assert_eq!(last.first_reason(), Some(Reason::RateLimit));
+}

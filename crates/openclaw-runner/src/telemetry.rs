@@ -1,0 +1,84 @@
+//! Every span and event name, and the one place that emits them.
+
+use crate::decision::{Decision, RotationDecision};
+
+/// Target of the decision records.
+pub const DECISION_TARGET: &str = "model_fallback";
+/// Target of the rotation records.
+pub const ROTATION_TARGET: &str = "profile_rotation";
+/// Span of one run.
+pub const RUN_SPAN: &str = "run";
+/// Span of one attempt, inside the run's.
+pub const ATTEMPT_SPAN: &str = "attempt";
+
+/// Writes one decision as a flat event with the field names of.
+pub(crate) fn emit_decision(decision: &Decision) {
+    let next = decision.next_candidate.as_ref();
+    let step = decision.step.as_ref();
+    let error = &decision.error;
+    tracing::warn!(
+        target: DECISION_TARGET,
+        event = crate::decision::EVENT,
+        decision = decision.kind.as_str(),
+        runId = decision.run_id.as_str(),
+        sessionId = decision.session_id.as_ref().map(tracing::field::display),
+        lane = decision.lane.as_deref(),
+        requestedProvider = decision.requested.provider.as_str(),
+        requestedModel = decision.requested.model.as_str(),
+        candidateProvider = decision.candidate.provider().as_str(),
+        candidateModel = decision.candidate.model().as_str(),
+        attempt = decision.attempt,
+        total = decision.total,
+        reason = decision.reason.map(openclaw_classify::Reason::as_str),
+        rule = decision.rule.as_ref().map(openclaw_classify::RuleId::as_str),
+        status = decision.status,
+        code = decision.code.as_deref(),
+        errorPreview = error.error_preview.as_deref(),
+        errorHash = error.error_hash.as_deref(),
+        errorFingerprint = error.error_fingerprint.as_deref(),
+        httpCode = error.http_code.as_deref(),
+        providerErrorType = error.provider_error_type.as_deref(),
+        providerErrorMessagePreview = error.provider_error_message_preview.as_deref(),
+        requestIdHash = error.request_id_hash.as_deref(),
+        fallbackStepType = step.map(|_| crate::decision::STEP_TYPE),
+        fallbackStepFromModel = step.map(|step| tracing::field::display(&step.from_model)),
+        fallbackStepToModel = step.and_then(|step| step.to_model.as_ref()).map(tracing::field::display),
+        fallbackStepFromFailureReason = step.and_then(|step| step.from_failure_reason).map(openclaw_classify::Reason::as_str),
+        fallbackStepFromFailureDetail = step.and_then(|step| step.from_failure_detail.as_deref()),
+        fallbackStepChainPosition = step.map(|step| step.chain_position),
+        fallbackStepFinalOutcome = step.map(|step| step.final_outcome.as_str()),
+        nextCandidateProvider = next.map(|next| next.provider().as_str()),
+        nextCandidateModel = next.map(|next| next.model().as_str()),
+        isPrimary = decision.is_primary,
+        requestedModelMatched = decision.requested_model_matched,
+        fallbackConfigured = decision.fallback_configured,
+        allowTransientCooldownProbe = decision.allow_transient_cooldown_probe,
+        profileCount = decision.profile_count,
+        lastResort = decision.last_resort,
+        "{}",
+        decision.console_message()
+    );
+}
+
+/// Writes one profile rotation.
+pub(crate) fn emit_rotation(rotation: &RotationDecision) {
+    tracing::warn!(
+        target: ROTATION_TARGET,
+        event = crate::decision::ROTATION_EVENT,
+        runId = rotation.run_id.as_str(),
+        decision = rotation.kind.as_str(),
+        failoverReason = rotation.reason.as_str(),
+        provider = rotation.candidate.provider().as_str(),
+        model = rotation.candidate.model().as_str(),
+        profileId = rotation.profile_hash.as_str(),
+        status = rotation.status,
+        rawErrorPreview = rotation.error.error_preview.as_deref(),
+        "profile rotation: {} on {} ({})",
+        rotation.kind.as_str(),
+        rotation.candidate,
+        rotation.reason,
+    );
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,154 @@
+use std::io::Write;
+use std::sync::{Arc, Mutex};
+
+use openclaw_chain::Requested;
+use openclaw_classify::{Reason, RuleId};
+use serde_json::{Map, Value};
+use tracing_subscriber::fmt::MakeWriter;
+
+use super::*;
+use crate::decision::{DecisionKind, FallbackStep, RotationKind, StepOutcome};
+use crate::observation::ErrorFields;
+
+#[derive(Clone, Default)]
+struct Lines(Arc<Mutex<Vec<u8>>>);
+
+impl Write for Lines {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.lock().unwrap().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+impl<'a> MakeWriter<'a> for Lines {
+    type Writer = Self;
+
+    fn make_writer(&'a self) -> Self {
+        self.clone()
+    }
+}
+
+/// The fields of the one event that `emit` writes.
+fn fields(emit: impl FnOnce()) -> Map<String, Value> {
+    let lines = Lines::default();
+    let subscriber = tracing_subscriber::fmt()
+        .json()
+        .with_writer(lines.clone())
+        .finish();
+    tracing::subscriber::with_default(subscriber, emit);
+    let line = lines.0.lock().unwrap().clone();
+    let mut event: Map<String, Value> = serde_json::from_slice(&line).unwrap();
+    let Some(Value::Object(fields)) = event.remove("fields") else {
+        panic!("no fields in {event:?}")
+    };
+    fields
+}
+
+fn decision() -> Decision {
+    let text = |text: &str| Some(text.to_owned());
+    Decision {
+        kind: DecisionKind::CandidateFailed,
+        run_id: "run-1".to_owned(),
+        session_id: Some("session-1".parse().unwrap()),
+        lane: text("main"),
+        requested: Requested {
+            provider: "Anthropic".to_owned(),
+            model: "opus".to_owned(),
+        },
+        candidate: "anthropic/claude-opus-4-8".parse().unwrap(),
+        attempt: 1,
+        total: 2,
+        reason: Some(Reason::RateLimit),
+        rule: Some(RuleId::shipped("some.rule")),
+        status: Some(429),
+        code: text("rate_limit_exceeded"),
+        error: ErrorFields {
+            error_preview: text("slow down"),
+            error_hash: text("sha256:000000000001"),
+            error_fingerprint: text("sha256:000000000002"),
+            http_code: text("429"),
+            provider_error_type: text("rate_limit_error"),
+            provider_error_message_preview: text("slow"),
+            request_id_hash: text("sha256:000000000003"),
+        },
+        step: Some(FallbackStep {
+            from_model: "anthropic/claude-opus-4-8".parse().unwrap(),
+            to_model: Some("openai/gpt-5.5".parse().unwrap()),
+            from_failure_reason: Some(Reason::RateLimit),
+            from_failure_detail: text("slow"),
+            chain_position: 1,
+            final_outcome: StepOutcome::NextFallback,
+        }),
+        next_candidate: Some("openai/gpt-5.5".parse().unwrap()),
+        is_primary: true,
+        requested_model_matched: true,
+        fallback_configured: true,
+        allow_transient_cooldown_probe: Some(true),
+        profile_count: Some(3),
+        last_resort: Some(true),
+        previous_attempts: Vec::new(),
+    }
+}
+
+#[test]
+fn r_12_1_the_event_carries_every_field_of_the_record() {
+    let decision = decision();
+    let mut expected = serde_json::to_value(&decision).unwrap();
+    let record = expected.as_object_mut().unwrap();
+    // The message of an event is its console text; a list has no place in an event and follows from the decision.
+    let message = record.remove("consoleMessage").unwrap();
+    record.remove("tags");
+    record.insert("message".to_owned(), message);
+    assert_eq!(Value::Object(fields(|| emit_decision(&decision))), expected);
+}
+
+#[test]
+fn r_12_1_what_is_not_known_is_absent() {
+    let mut bare = decision();
+    bare.kind = DecisionKind::ProbeCooldownCandidate;
+    (
+        bare.session_id,
+        bare.lane,
+        bare.rule,
+        bare.status,
+        bare.code,
+        bare.step,
+    ) = Default::default();
+    (bare.error, bare.next_candidate, bare.last_resort) = Default::default();
+    let shown = fields(|| emit_decision(&bare));
+    for name in [
+        "sessionId",
+        "lane",
+        "rule",
+        "status",
+        "errorPreview",
+        "fallbackStepType",
+        "nextCandidateModel",
+    ] {
+        assert!(!shown.contains_key(name), "{name} in {shown:?}");
+    }
+}
+
+#[test]
+fn r_12_7_the_rotation_event() {
+    let rotation = RotationDecision {
+        run_id: "run-1".to_owned(),
+        kind: RotationKind::RotateProfile,
+        reason: Reason::Billing,
+        candidate: "openai/gpt-5.5".parse().unwrap(),
+        profile_hash: "0123456789ab".to_owned(),
+        status: Some(402),
+        error: ErrorFields::of_text("no credit"),
+    };
+    let record = serde_json::to_value(&rotation).unwrap();
+    for (name, value) in fields(|| emit_rotation(&rotation)) {
+        assert!(
+            name == "message" || record[&name] == value,
+            "{name}: {value} is not in {record}"
+        );
+    }
+}

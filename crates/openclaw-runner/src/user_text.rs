@@ -1,0 +1,156 @@
+//! What a person in a chat reads when a run has no answer (R-11, M1).
+
+use std::fmt::Write as _;
+
+use jiff::Timestamp;
+use openclaw_classify::{Reason, preview};
+
+use crate::error::{FailedAttempt, RunError};
+use crate::summary::{AttemptRecord, FallbackSummaryError};
+
+/// Longest error of one line in a mixed list, in UTF-16 units.
+const LINE: usize = 160;
+
+const OVERFLOW: &str =
+    "⚠️ Context overflow — prompt too large for this model. Try a shorter message or a larger-context model.";
+const RATE_LIMITED: &str = "⚠️ All models are temporarily rate-limited. Please try again in a few minutes.";
+const GENERIC: &str = "⚠️ Something went wrong while processing your request. Please try again, or use /new to start a fresh session.";
+
+/// What all reasons of a failed run have in common.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Family {
+    Auth,
+    Billing,
+    Capacity,
+    Mixed,
+}
+
+impl RunError {
+    /// The text for the user, chosen from the set of reasons and never from wording (M1). Empty for a caller
+    /// that cancelled: it knows.
+    pub fn user_text(&self, now: Timestamp) -> String {
+        match self {
+            Self::Aborted(_) => String::new(),
+            Self::ContextOverflow(..) => OVERFLOW.to_owned(),
+            Self::Exhausted(summary, _) => exhausted(summary, now),
+            Self::Failed(attempt, report) | Self::Surfaced(attempt, report) => {
+                single(attempt, report.soonest_cooldown_expiry, now)
+            }
+        }
+    }
+}
+
+fn family(reasons: impl IntoIterator<Item = Reason>) -> Family {
+    let mut common = None;
+    for reason in reasons {
+        let family = match reason {
+            Reason::Auth | Reason::AuthPermanent => Family::Auth,
+            Reason::Billing => Family::Billing,
+            Reason::Overloaded | Reason::RateLimit => Family::Capacity,
+            Reason::Aborted
+            | Reason::ContentPolicy
+            | Reason::ContextOverflow
+            | Reason::EmptyResponse
+            | Reason::Format
+            | Reason::Local
+            | Reason::ModelNotFound
+            | Reason::NoErrorDetails
+            | Reason::ServerError
+            | Reason::SessionExpired
+            | Reason::Timeout
+            | Reason::Unclassified
+            | Reason::Unknown => Family::Mixed,
+        };
+        if common.is_some_and(|common| common != family) {
+            return Family::Mixed;
+        }
+        common = Some(family);
+    }
+    common.unwrap_or(Family::Mixed)
+}
+
+fn exhausted(summary: &FallbackSummaryError, now: Timestamp) -> String {
+    match family(summary.reasons()) {
+        Family::Auth => re_authenticate(&summary.attempts),
+        Family::Billing => billing(&summary.attempts),
+        Family::Capacity => rate_limited(summary.soonest_cooldown_expiry, now),
+        Family::Mixed => listed(&summary.attempts),
+    }
+}
+
+fn single(attempt: &FailedAttempt, soonest: Option<Timestamp>, now: Timestamp) -> String {
+    let record = std::slice::from_ref(&attempt.record);
+    match family([attempt.verdict.reason]) {
+        Family::Auth => re_authenticate(record),
+        Family::Billing => billing(record),
+        Family::Capacity => rate_limited(soonest, now),
+        Family::Mixed => listed(record),
+    }
+}
+
+/// R-11.3: with a known time the text counts down, else it stays vague.
+fn rate_limited(soonest: Option<Timestamp>, now: Timestamp) -> String {
+    let Some(soonest) = soonest.filter(|soonest| *soonest > now) else {
+        return RATE_LIMITED.to_owned();
+    };
+    let millis = soonest.as_millisecond().saturating_sub(now.as_millisecond());
+    let seconds = divide_up(millis, 1_000).max(1);
+    if seconds <= 60 {
+        format!("⚠️ Rate-limited — ready in ~{seconds}s. Please wait a moment.")
+    } else {
+        format!(
+            "⚠️ Rate-limited — ready in ~{} min. Please try again shortly.",
+            divide_up(seconds, 60)
+        )
+    }
+}
+
+fn divide_up(value: i64, by: i64) -> i64 {
+    value / by + i64::from(value % by > 0)
+}
+
+fn billing(attempts: &[AttemptRecord]) -> String {
+    format!(
+        "⚠️ No credit left at {}: the provider reports an empty balance, an unpaid bill or a missing plan. Top up or \
+         check the plan there, make sure the key belongs to that plan's endpoint, or switch the model.",
+        providers(attempts)
+    )
+}
+
+fn re_authenticate(attempts: &[AttemptRecord]) -> String {
+    format!(
+        "⚠️ The login for {} no longer works. Sign in again with `openclaw models auth login --provider <provider>` or \
+         replace the API key.",
+        providers(attempts)
+    )
+}
+
+fn providers(attempts: &[AttemptRecord]) -> String {
+    let mut names: Vec<&str> = Vec::new();
+    for attempt in attempts {
+        let name = attempt.candidate.provider().as_str();
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    names.join(", ")
+}
+
+/// A generic first line, then every candidate in chain order, so that the selected model's failure leads (BL-82).
+fn listed(attempts: &[AttemptRecord]) -> String {
+    let mut text = GENERIC.to_owned();
+    for attempt in attempts {
+        let reason = attempt
+            .reason
+            .unwrap_or(Reason::Unknown)
+            .as_str()
+            .replace('_', " ");
+        let error = preview(&attempt.error, LINE);
+        // Writing to a String cannot fail.
+        let _ = write!(text, "\n• {}: {reason} — {error}", attempt.candidate);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,105 @@
+use std::fmt::Write as _;
+
+use openclaw_ids::ModelRef;
+
+use super::*;
+use crate::observation::ErrorFields;
+use crate::summary::CandidateOutcome;
+
+const NOW: i64 = 1_772_366_400_000;
+
+fn at(offset: i64) -> Timestamp {
+    Timestamp::from_millisecond(NOW + offset).unwrap()
+}
+
+fn record(model: &str, reason: Reason, error: &str) -> AttemptRecord {
+    AttemptRecord {
+        candidate: model.parse::<ModelRef>().unwrap(),
+        error: error.to_owned(),
+        reason: Some(reason),
+        rule: None,
+        status: None,
+        code: None,
+        auth_mode: None,
+        outcome: CandidateOutcome::Failed,
+        earlier: Vec::new(),
+        fields: ErrorFields::default(),
+    }
+}
+
+fn exhausted_by(reasons: &[Reason], soonest: Option<Timestamp>) -> String {
+    let models = ["anthropic/claude", "openai/gpt", "groq/llama"];
+    let attempts = reasons
+        .iter()
+        .zip(models)
+        .map(|(reason, model)| record(model, *reason, "it said so"))
+        .collect();
+    let summary = FallbackSummaryError {
+        attempts,
+        soonest_cooldown_expiry: soonest,
+        reauthenticate: None,
+    };
+    RunError::Exhausted(summary, Box::default()).user_text(at(0))
+}
+
+#[test]
+fn m1_bl_80_the_text_follows_from_the_set_of_reasons() {
+    use Reason::{Auth, AuthPermanent, Billing, Overloaded, RateLimit, Timeout};
+    let mut shown = String::new();
+    for reasons in [
+        &[RateLimit, RateLimit][..],
+        &[RateLimit, Overloaded],
+        &[Billing, Billing],
+        &[Auth, AuthPermanent],
+        &[RateLimit, Timeout],
+        &[Billing, RateLimit, Auth],
+        &[],
+    ] {
+        let names: Vec<_> = reasons.iter().map(|reason| reason.as_str()).collect();
+        writeln!(
+            shown,
+            "[{}]\n{}\n",
+            names.join(" "),
+            exhausted_by(reasons, Some(at(90_000)))
+        )
+        .unwrap();
+    }
+    insta::assert_snapshot!(shown);
+}
+
+#[test]
+fn r_11_3_the_countdown_at_its_boundaries() {
+    for (offset, expected) in [
+        (Some(0), RATE_LIMITED),
+        (Some(-1), RATE_LIMITED),
+        (None, RATE_LIMITED),
+        (Some(1), "⚠️ Rate-limited — ready in ~1s. Please wait a moment."),
+        (
+            Some(1_001),
+            "⚠️ Rate-limited — ready in ~2s. Please wait a moment.",
+        ),
+        (
+            Some(60_000),
+            "⚠️ Rate-limited — ready in ~60s. Please wait a moment.",
+        ),
+        (
+            Some(60_001),
+            "⚠️ Rate-limited — ready in ~2 min. Please try again shortly.",
+        ),
+        (
+            Some(300_000),
+            "⚠️ Rate-limited — ready in ~5 min. Please try again shortly.",
+        ),
+    ] {
+        assert_eq!(
+            exhausted_by(&[Reason::RateLimit], offset.map(at)),
+            expected,
+            "{offset:?}"
+        );
+    }
+}
+
+#[test]
+fn a_caller_that_cancelled_is_told_nothing() {
+    assert_eq!(RunError::Aborted(Box::default()).user_text(at(0)), "");
+}

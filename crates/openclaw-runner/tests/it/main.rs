@@ -1,0 +1,10 @@
+//! Whole runs: machine, driver and stores together, with scripted attempts and paused time.
+
+#![expect(clippy::unwrap_used, reason = "a test says what is wrong by panicking")]
+
+mod cancel;
+mod clock;
+mod report;
+mod scenario;
+mod scenarios;
+mod script;

@@ -1,0 +1,120 @@
+//! The scenario file: what is configured, what is stored, what happens.
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::time::Duration;
+
+use jiff::Timestamp;
+use openclaw_auth_store::{AuthConfig, AuthSnapshot, Credential, EndpointKey};
+use openclaw_chain::ChainConfig;
+use openclaw_cooldown::{ProfileUsage, UsageStats, adopt_foreign};
+use openclaw_ids::ProfileId;
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+/// 2026-03-01T12:00:00Z, when every scenario starts.
+pub(crate) const START: i64 = 1_772_366_400;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Scenario {
+    /// One sentence for people; the title of the snapshot.
+    pub(crate) about: String,
+    /// The rules it shows.
+    pub(crate) rules: Vec<String>,
+    /// An OpenClaw configuration.
+    pub(crate) config: Value,
+    /// `profiles`, and `order` or `usageStats` as they would be stored.
+    pub(crate) store: Store,
+    /// The session's entry; absent for stateless runs.
+    pub(crate) session: Option<Map<String, Value>>,
+    pub(crate) runs: Vec<Run>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct Store {
+    profiles: Map<String, Value>,
+    #[serde(default)]
+    order: HashMap<String, Vec<String>>,
+    #[serde(default)]
+    usage_stats: HashMap<String, UsageStats>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Run {
+    /// How long after the run before, as `31s`, `5m` or `250ms`.
+    after: Option<String>,
+    /// A model for this run alone.
+    pub(crate) model: Option<String>,
+    /// Outcomes per model, or per model and profile.
+    pub(crate) script: HashMap<String, Vec<Value>>,
+}
+
+impl Scenario {
+    pub(crate) fn read(path: &Path) -> Self {
+        let text = std::fs::read_to_string(path).unwrap();
+        json5::from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+    }
+
+    pub(crate) fn chain_config(&self) -> ChainConfig {
+        serde_json::from_value(self.config.clone()).unwrap()
+    }
+
+    pub(crate) fn auth_config(&self) -> AuthConfig {
+        self.config.get("auth").map_or_else(AuthConfig::default, |auth| {
+            serde_json::from_value(auth.clone()).unwrap()
+        })
+    }
+
+    /// The endpoints of the providers whose address is configured.
+    pub(crate) fn endpoints(&self) -> Vec<EndpointKey> {
+        let config = self.chain_config();
+        let providers = config.models.providers.iter();
+        providers
+            .filter_map(|(id, provider)| {
+                Some(EndpointKey {
+                    provider: id.parse().unwrap(),
+                    base_url: provider.base_url.clone()?,
+                })
+            })
+            .collect()
+    }
+
+    pub(crate) fn snapshot(&self) -> AuthSnapshot {
+        let now = Timestamp::from_second(START).unwrap();
+        let mut snapshot = AuthSnapshot::default();
+        for (id, entry) in &self.store.profiles {
+            snapshot
+                .profiles
+                .insert(id.parse().unwrap(), Credential::from_json(entry).unwrap());
+        }
+        for (provider, ids) in &self.store.order {
+            let ids: Vec<ProfileId> = ids.iter().map(|id| id.parse().unwrap()).collect();
+            snapshot.order.insert(provider.parse().unwrap(), ids);
+        }
+        for (id, stats) in &self.store.usage_stats {
+            let usage = adopt_foreign(ProfileUsage::default(), stats, now);
+            snapshot.usage.insert(id.parse().unwrap(), usage);
+        }
+        snapshot
+    }
+}
+
+impl Run {
+    pub(crate) fn after(&self) -> Duration {
+        let Some(text) = &self.after else {
+            return Duration::ZERO;
+        };
+        let split = text.find(|c: char| !c.is_ascii_digit()).unwrap();
+        let amount: u64 = text[..split].parse().unwrap();
+        match &text[split..] {
+            "ms" => Duration::from_millis(amount),
+            "s" => Duration::from_secs(amount),
+            "m" => Duration::from_secs(amount * 60),
+            "h" => Duration::from_secs(amount * 3600),
+            unit => panic!("no unit is called {unit:?}; write ms, s, m or h"),
+        }
+    }
+}

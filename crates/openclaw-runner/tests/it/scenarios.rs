@@ -1,0 +1,192 @@
+//! Every file of `fixtures/scenarios/` as a snapshot.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use openclaw_auth_store::{MemoryAuthStore, UsageStore};
+use openclaw_chain::{OneOffPolicy, Resolver, RunKind};
+use openclaw_ids::{AgentId, AuthAliases, ModelRef, SessionId, SessionKey};
+use openclaw_runner::{Clock, Completed, RunError, RunPolicy, RunSettings, Runner, Turn, TurnSession, plan};
+use openclaw_session::{
+    MemorySessionStore, Revision, SessionAge, SessionEntry, SessionStore, StoredPin, TurnKind,
+};
+
+use crate::clock::PausedClock;
+use crate::report::Report;
+use crate::scenario::{START, Scenario};
+use crate::script::{Answer, Script, cut};
+
+fn root() -> PathBuf {
+    // Reading the path at compile time keeps the test independent of the directory it is started in.
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/scenarios")
+}
+
+#[test]
+fn every_scenario_ends_as_written_down() {
+    let mut settings = insta::Settings::clone_current();
+    settings.set_snapshot_path(root().join("snapshots"));
+    settings.set_prepend_module_to_snapshot(false);
+    settings.set_omit_expression(true);
+    let mut paths: Vec<PathBuf> = std::fs::read_dir(root())
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .collect();
+    paths.retain(|path| path.extension().is_some_and(|extension| extension == "json5"));
+    paths.sort();
+    assert!(!paths.is_empty(), "no scenarios in {}", root().display());
+    let failed: Vec<&PathBuf> = paths.iter().filter(|path| !passes(&settings, path)).collect();
+    assert!(
+        failed.is_empty(),
+        "{} of {} scenarios differ: {failed:?}",
+        failed.len(),
+        paths.len()
+    );
+}
+
+/// Plays one file; a failure is shown and the others are still played.
+fn passes(settings: &insta::Settings, path: &Path) -> bool {
+    let name = path.file_stem().unwrap().to_str().unwrap().to_owned();
+    let played = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_time()
+            .start_paused(true)
+            .build()
+            .unwrap();
+        let text = runtime.block_on(play(&Scenario::read(path)));
+        settings.bind(|| insta::assert_snapshot!(name, text));
+    }));
+    played.is_ok()
+}
+
+async fn play(scenario: &Scenario) -> String {
+    let start = Timestamp::from_second(START).unwrap();
+    let clock = Arc::new(PausedClock::new(start));
+    let auth = scenario.auth_config();
+    let usage = Arc::new(MemoryAuthStore::new(scenario.snapshot(), auth.cooldowns.clone()));
+    let sessions = Arc::new(MemorySessionStore::default());
+    let endpoints = scenario
+        .endpoints()
+        .into_iter()
+        .map(|key| (key.provider.clone(), key))
+        .collect();
+    let policy = Arc::new(RunPolicy {
+        auth,
+        aliases: AuthAliases::default(),
+        endpoints,
+        settings: RunSettings::default(),
+    });
+    let resolver = Resolver::new(&scenario.chain_config());
+    let key: SessionKey = "agent:main:main".parse().unwrap();
+    if let Some(members) = &scenario.session {
+        sessions
+            .compare_and_set(&key, Revision::NONE, entry(members, start))
+            .await
+            .unwrap();
+    }
+    let runner = Runner::new(
+        Arc::clone(&clock),
+        Arc::clone(&usage),
+        Arc::clone(&sessions),
+        Arc::clone(&policy),
+    );
+    let mut report = Report::new(&scenario.about, &scenario.rules, clock.start());
+    for (index, run) in scenario.runs.iter().enumerate() {
+        tokio::time::advance(run.after()).await;
+        let stored = sessions.load(&key).await.unwrap();
+        let turn = Turn {
+            run_id: format!("run-{}", index + 1),
+            agent: &AgentId::main(),
+            run: run
+                .model
+                .as_deref()
+                .map_or(RunKind::Turn, |model| RunKind::OneOff {
+                    model: model.parse::<ModelRef>().unwrap(),
+                    policy: OneOffPolicy::ChainWhenConfigured,
+                }),
+            kind: if run.model.is_some() {
+                TurnKind::OneOff
+            } else {
+                TurnKind::Normal
+            },
+            session: stored.as_ref().map(|stored| TurnSession {
+                key: &key,
+                entry: &stored.entry,
+                age: SessionAge::Continuing,
+            }),
+            lane: None,
+        };
+        let now = clock.now();
+        let planned = plan(&resolver, &policy, &usage.snapshot(), turn, now);
+        let chain: Vec<String> = planned.request.chain.iter().map(ModelRef::key).collect();
+        report.run(
+            index + 1,
+            now,
+            &planned.selection.source.to_string(),
+            &chain.join(", "),
+        );
+        if let Some(pin) = planned.pin_to_store {
+            remember(&sessions, &key, &pin).await;
+        }
+        let script = Script::new(run.script.clone());
+        let outcome = runner.run(planned.request, &*script).await;
+        report.list("calls", &script.calls());
+        tell(&mut report, outcome, &clock).await;
+        assert_eq!(
+            script.unused(),
+            Vec::<String>::new(),
+            "the script of run {} expects more calls",
+            index + 1
+        );
+        report.windows(&usage.snapshot(), clock.now());
+        if let Some(stored) = sessions.load(&key).await.unwrap() {
+            report.session(&stored.entry);
+        }
+    }
+    report.finish()
+}
+
+type Outcome = Result<Completed<Answer, PausedClock, MemoryAuthStore, MemorySessionStore>, RunError>;
+
+/// Writes down how a run ended, and tells the run how its answer did.
+async fn tell(report: &mut Report, outcome: Outcome, clock: &PausedClock) {
+    match outcome {
+        Ok(done) => {
+            report.answered(&done.winner);
+            report.records(&done.report);
+            match done.value {
+                Answer::Complete => done.run.finished().await,
+                Answer::Cut => {
+                    let verdict = done.run.failed_late(&cut()).await;
+                    report.list(
+                        "late failure",
+                        &verdict
+                            .map(|verdict| verdict.reason.to_string())
+                            .into_iter()
+                            .collect::<Vec<_>>(),
+                    );
+                }
+            }
+        }
+        Err(error) => {
+            report.failed(&error, clock.now());
+            report.records(error.report());
+        }
+    }
+}
+
+async fn remember(sessions: &MemorySessionStore, key: &SessionKey, pin: &StoredPin) {
+    let stored = openclaw_session::update(sessions, key, |entry| {
+        let mut entry = entry.cloned().unwrap();
+        entry.pin = pin.clone();
+        (Some(entry), ())
+    });
+    stored.await.unwrap();
+}
+
+fn entry(members: &serde_json::Map<String, serde_json::Value>, now: Timestamp) -> SessionEntry {
+    let fresh = SessionEntry::new("session-1".parse::<SessionId>().unwrap(), now);
+    let mut json = serde_json::to_value(fresh).unwrap();
+    json.as_object_mut().unwrap().extend(members.clone());
+    serde_json::from_value(json).unwrap()
+}

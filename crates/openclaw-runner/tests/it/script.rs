@@ -1,0 +1,172 @@
+//! Attempts whose outcomes a scenario writes down.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
+
+use openclaw_classify::{AbortedBy, Failure, Header, Phase, TimeoutPhase, TimerOwner, Transport};
+use openclaw_runner::{Attempt, AttemptCall};
+use serde_json::Value;
+
+/// How a scripted attempt ended, from the caller's side.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Answer {
+    /// Whole.
+    Complete,
+    /// Broken off after its first content.
+    Cut,
+}
+
+/// Outcomes per `provider/model` or `provider/model@profile`; an exhausted or absent list answers.
+#[derive(Default)]
+pub(crate) struct Script {
+    outcomes: Mutex<HashMap<String, Vec<Value>>>,
+    calls: Mutex<Vec<String>>,
+}
+
+impl Script {
+    pub(crate) fn new(outcomes: HashMap<String, Vec<Value>>) -> Arc<Self> {
+        Arc::new(Self {
+            outcomes: Mutex::new(outcomes),
+            calls: Mutex::default(),
+        })
+    }
+
+    pub(crate) fn calls(&self) -> Vec<String> {
+        self.calls.lock().unwrap().clone()
+    }
+
+    /// What is left of the script: a scenario that expects more calls than were made is wrong.
+    pub(crate) fn unused(&self) -> Vec<String> {
+        let outcomes = self.outcomes.lock().unwrap();
+        let mut unused: Vec<_> = outcomes
+            .iter()
+            .filter(|(_, left)| !left.is_empty())
+            .map(|(key, _)| key.clone())
+            .collect();
+        unused.sort();
+        unused
+    }
+
+    fn next(&self, call: &AttemptCall) -> Value {
+        let model = call.candidate.key();
+        let with_profile = call.profile.as_ref().map(|profile| format!("{model}@{profile}"));
+        let mut outcomes = self.outcomes.lock().unwrap();
+        let keys = with_profile.iter().chain([&model]);
+        for key in keys {
+            if let Some(list) = outcomes.get_mut(key).filter(|list| !list.is_empty()) {
+                return list.remove(0);
+            }
+        }
+        Value::from("ok")
+    }
+}
+
+impl Attempt for Script {
+    type Output = Answer;
+
+    async fn attempt(&self, call: AttemptCall) -> Result<Answer, Failure> {
+        let outcome = self.next(&call);
+        let profile = call
+            .profile
+            .as_ref()
+            .map_or("no profile", |profile| profile.as_str());
+        let marks = [
+            (call.allow_transient_cooldown_probe, " probe"),
+            (call.is_final_fallback_attempt, " final"),
+        ];
+        let marks: String = marks
+            .iter()
+            .filter(|(set, _)| *set)
+            .map(|(_, mark)| *mark)
+            .collect();
+        self.calls.lock().unwrap().push(format!(
+            "{} @{profile}{marks} -> {}",
+            call.candidate,
+            shown(&outcome)
+        ));
+        match outcome.as_str() {
+            Some("ok") => Ok(Answer::Complete),
+            Some("cut") => Ok(Answer::Cut),
+            Some(text) => Err(failure(&call, Some(text), &Value::Null)),
+            None => Err(failure(&call, None, &outcome)),
+        }
+    }
+}
+
+/// The failure of an answer that broke off.
+pub(crate) fn cut() -> Failure {
+    Failure {
+        transport: Some(Transport::Reset),
+        phase: Some(Phase::AfterContent),
+        ..Failure::default()
+    }
+}
+
+fn shown(outcome: &Value) -> String {
+    match outcome {
+        Value::String(text) => text.split_whitespace().next().unwrap_or_default().to_owned(),
+        other => {
+            let facts = ["status", "code", "type", "transport"]
+                .iter()
+                .filter_map(|name| other.get(name));
+            let facts: Vec<String> = facts.map(|fact| fact.to_string().replace('"', "")).collect();
+            if facts.is_empty() {
+                "error".to_owned()
+            } else {
+                facts.join(" ")
+            }
+        }
+    }
+}
+
+/// `"429 Too many requests"`, or an object with any of the facts.
+fn failure(call: &AttemptCall, text: Option<&str>, facts: &Value) -> Failure {
+    let provider = Some(call.candidate.provider().clone());
+    if let Some(text) = text {
+        let status = text.get(..3).and_then(|digits| digits.parse().ok());
+        let message = status.map_or(text, |_: u16| text[3..].trim());
+        return Failure {
+            provider,
+            status,
+            message: Some(message.to_owned()),
+            ..Failure::default()
+        };
+    }
+    let string = |name: &str| facts.get(name).and_then(Value::as_str).map(str::to_owned);
+    let headers = facts
+        .get("headers")
+        .and_then(Value::as_object)
+        .into_iter()
+        .flatten();
+    Failure {
+        provider,
+        status: facts
+            .get("status")
+            .and_then(Value::as_u64)
+            .map(|status| u16::try_from(status).unwrap()),
+        code: string("code"),
+        kind: string("type"),
+        message: string("message"),
+        body: string("body").map(String::into_bytes),
+        headers: headers
+            .map(|(name, value)| Header {
+                name: name.clone(),
+                value: value.as_str().unwrap().to_owned(),
+            })
+            .collect(),
+        transport: string("transport").map(|name| transport(&name)),
+        ..Failure::default()
+    }
+}
+
+fn transport(name: &str) -> Transport {
+    match name {
+        "aborted" => Transport::Aborted(AbortedBy::Caller),
+        "dns" => Transport::Dns,
+        "first-byte-timeout" => Transport::Timeout(TimeoutPhase::FirstByte, TimerOwner::Us),
+        "idle-timeout" => Transport::Timeout(TimeoutPhase::Idle, TimerOwner::Us),
+        "refused" => Transport::Refused,
+        "reset" => Transport::Reset,
+        other => panic!("no transport fault is called {other:?}"),
+    }
+}

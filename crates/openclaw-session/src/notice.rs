@@ -1,0 +1,193 @@
+//! When people are told that another model answered, and in which words (S-10, S4).
+
+mod reason;
+
+use std::collections::HashSet;
+use std::sync::{Mutex, PoisonError};
+
+use jiff::Timestamp;
+use openclaw_ids::{ModelRef, ProviderId};
+use serde::{Deserialize, Serialize};
+
+use crate::entry::{NoticeState, SessionEntry};
+
+pub use reason::{FailedAttempt, attempt_text, reason_summary};
+
+/// The reason that is shown when no attempt failed (S-10.4a).
+pub(crate) const NO_REASON: &str = "selected model unavailable";
+
+/// A message about a change of the answering model, with an id that stays the same when it is offered again (S4).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Notice {
+    /// Unique within the session key.
+    pub id: String,
+    /// What people read; English in every locale (S-10.1b).
+    pub text: String,
+}
+
+/// How a turn changed the fallback state that people know of (S-10.3).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Transition {
+    /// The selected model answers again.
+    Cleared,
+    /// Another model answers than before.
+    Entered,
+    /// The selected model answered, as before.
+    None,
+    /// The same other model answered as last time.
+    Sticky,
+}
+
+/// The model that people think they use: what an automatic override stands in for, else what the run was asked for
+/// (S-10.2). Evaluated on the entry as it is after the run.
+pub fn selected_model(entry: &SessionEntry, requested: &ModelRef) -> ModelRef {
+    let origin = entry.is_auto().then(|| entry.origin()).flatten();
+    origin.unwrap_or_else(|| requested.clone())
+}
+
+/// Names under which a provider's models also run through its own command line (S-10.2).
+const CLI_RUNTIMES: &[(&str, &str)] = &[("claude-cli", "anthropic")];
+
+/// Whether two references are one model to a person (S-10.2).
+fn same_model(one: &ModelRef, other: &ModelRef) -> bool {
+    fn home(provider: &ProviderId) -> &str {
+        let found = CLI_RUNTIMES.iter().find(|(alias, _)| *alias == provider.as_str());
+        found.map_or(provider.as_str(), |(_, home)| *home)
+    }
+    one == other || (home(one.provider()) == home(other.provider()) && one.model() == other.model())
+}
+
+/// Compares what people were told with what happened (S-10.3); tolerates any stored combination (hazard 14).
+pub fn transition(before: &NoticeState, selected: &ModelRef, active: &ModelRef) -> Transition {
+    let known = (before.selected.as_deref(), before.active.as_deref());
+    if same_model(selected, active) {
+        return match known {
+            (Some(one), Some(other)) if one != other => Transition::Cleared,
+            _ => Transition::None,
+        };
+    }
+    if known == (Some(&selected.key()), Some(&active.key())) {
+        Transition::Sticky
+    } else {
+        Transition::Entered
+    }
+}
+
+/// How a finished turn went, for [`record_notice`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FinishedTurn {
+    /// See [`selected_model`].
+    pub selected: ModelRef,
+    /// The model that answered.
+    pub active: ModelRef,
+    /// See [`reason_summary`].
+    pub reason: String,
+}
+
+/// Stores the fallback state of a finished turn and the notice that it calls for (S-10.3).
+///
+/// `before` is the notice group before a successful probe cleared it (S-10.3c, S4), read in the same fold; without a
+/// probe it is the entry's own. A sticky turn keeps the stored reason (S-10.3b). The notice is stored with the state
+/// until it was handed over, see [`NoticeDesk`].
+pub fn record_notice(
+    entry: &SessionEntry,
+    before: &NoticeState,
+    turn: &FinishedTurn,
+    now: Timestamp,
+) -> (Option<SessionEntry>, Transition) {
+    let (selected, active) = (turn.selected.key(), turn.active.key());
+    let outcome = transition(before, &turn.selected, &turn.active);
+    let mut next = entry.clone();
+    let text = match outcome {
+        Transition::Sticky => None,
+        Transition::None => {
+            next.notice = NoticeState::default();
+            None
+        }
+        Transition::Entered => {
+            next.notice = NoticeState {
+                selected: Some(selected.clone()),
+                active: Some(active.clone()),
+                reason: Some(turn.reason.clone()),
+            };
+            Some(entered_text(&selected, &active, &turn.reason))
+        }
+        Transition::Cleared => {
+            next.notice = NoticeState::default();
+            Some(cleared_text(&selected, before.active.as_deref()))
+        }
+    };
+    if let Some(text) = text {
+        next.failover.notices = next.failover.notices.saturating_add(1);
+        let id = format!("{}:{}", next.session_id, next.failover.notices);
+        next.failover.pending_notice = Some(Notice { id, text });
+    }
+    if next == *entry {
+        return (None, outcome);
+    }
+    next.touch(now);
+    (Some(next), outcome)
+}
+
+fn entered_text(selected: &str, active: &str, reason: &str) -> String {
+    format!("↪️ Model Fallback: {active} (selected {selected}; {reason})")
+}
+
+fn cleared_text(selected: &str, was: Option<&str>) -> String {
+    match was {
+        Some(was) if was != selected => format!("↪️ Model Fallback cleared: {selected} (was {was})"),
+        _ => format!("↪️ Model Fallback cleared: {selected}"),
+    }
+}
+
+/// What a person gets when a fallback answered with nothing to see (S-10.5b).
+pub fn no_visible_reply_text(selected: &ModelRef, active: &ModelRef) -> String {
+    format!(
+        "⚠️ I couldn't reach the configured model backend {selected}. \
+         Fallback used {active}, but it produced no visible reply."
+    )
+}
+
+/// Forgets the stored notice once it was handed over; `None` when another one took its place.
+pub fn acknowledge_notice(entry: &SessionEntry, id: &str) -> Option<SessionEntry> {
+    entry.pending_notice().filter(|notice| notice.id == id)?;
+    let mut next = entry.clone();
+    next.failover.pending_notice = None;
+    Some(next)
+}
+
+impl SessionEntry {
+    /// The notice that is stored and not yet known to be handed over.
+    pub fn pending_notice(&self) -> Option<&Notice> {
+        self.failover.pending_notice.as_ref()
+    }
+}
+
+/// Hands every notice out once per process (S4).
+///
+/// A turn takes what its entry still holds, hands it over, acknowledges it in the store and then releases it here. A
+/// process that died in between left the notice in the entry, so the next one offers it again under the same id.
+#[derive(Debug, Default)]
+pub struct NoticeDesk {
+    taken: Mutex<HashSet<String>>,
+}
+
+impl NoticeDesk {
+    /// The entry's pending notice, unless this process took it before.
+    pub fn take(&self, entry: &SessionEntry) -> Option<Notice> {
+        let notice = entry.pending_notice()?;
+        let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
+        taken.insert(notice.id.clone()).then(|| notice.clone())
+    }
+
+    /// Forgets a notice whose acknowledgement is stored, so that the desk stays small.
+    pub fn release(&self, id: &str) {
+        self.taken
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .remove(id);
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,167 @@
+use super::*;
+use crate::fixtures::{at, auto, entry, fallback, id, model, pin, user};
+use crate::probe::{clear_after_probe, probe_due};
+use crate::reset::{Reset, reset};
+use crate::rollback::roll_back;
+use crate::selection::PinSource;
+use crate::stale::drop_override;
+use crate::user_selection::{UserSelection, apply_user_selection};
+
+fn written(entry: &SessionEntry, change: &PersistFallback) -> (SessionEntry, Rollback) {
+    match persist_fallback(entry, change, at(2000)) {
+        (Some(next), Persisted::Written(rollback)) => (next, rollback),
+        other => panic!("nothing was written: {other:?}"),
+    }
+}
+
+#[test]
+fn s_3_4_the_candidate_is_written_with_its_origin() {
+    let before = entry("");
+    let change = PersistFallback {
+        profile: Some(pin("anthropic:work", PinSource::User)),
+        ..fallback(&before, "openai/gpt", "anthropic/claude")
+    };
+    let (next, rollback) = written(&before, &change);
+    let expected = entry(&format!(
+        r#"{}, "authProfileOverride": "anthropic:work", "authProfileOverrideSource": "user""#,
+        auto("anthropic/claude", "openai/gpt")
+    ));
+    assert_eq!(next.selection(), expected.selection());
+    assert_eq!(rollback.written(), &expected.selection());
+    assert_eq!(rollback.before(), &before.selection());
+    assert_eq!(next.updated_at, at(2000));
+}
+
+#[test]
+fn s_3_4_without_a_profile_the_pin_is_removed() {
+    let before = entry(r#""authProfileOverride": "openai:a", "authProfileOverrideCompactionCount": 1"#);
+    let (next, _) = written(&before, &fallback(&before, "openai/gpt", "anthropic/claude"));
+    assert_eq!(next.pin, StoredPin::default());
+}
+
+#[test]
+fn s_3_3_and_s_3_10_when_nothing_is_written() {
+    let plain = entry("");
+    let sticky = entry(&auto("a/f1", "openai/gpt"));
+    for (name, stored, change, cause) in [
+        (
+            "the requested model",
+            plain.clone(),
+            fallback(&plain, "a/m", "A/m"),
+            SkipCause::RequestedModel,
+        ),
+        (
+            "another transcript",
+            plain.clone(),
+            PersistFallback {
+                session_id: id("s0"),
+                ..fallback(&plain, "a/m", "b/m")
+            },
+            SkipCause::SessionChanged,
+        ),
+        (
+            "a user pin",
+            entry(&user("a/m")),
+            fallback(&plain, "a/m", "b/m"),
+            SkipCause::UserPin,
+        ),
+        (
+            "a legacy user pin",
+            entry(r#""modelOverride": "a/m""#),
+            fallback(&plain, "a/m", "b/m"),
+            SkipCause::UserPin,
+        ),
+        (
+            "a newer automatic choice",
+            sticky.clone(),
+            fallback(&plain, "a/m", "b/m"),
+            SkipCause::SelectionChanged,
+        ),
+        (
+            "a newer profile pin",
+            entry(r#""authProfileOverride": "p""#),
+            fallback(&plain, "a/m", "b/m"),
+            SkipCause::SelectionChanged,
+        ),
+        (
+            "said so already",
+            sticky.clone(),
+            fallback(&sticky, "openai/gpt", "a/f1"),
+            SkipCause::Unchanged,
+        ),
+    ] {
+        let outcome = persist_fallback(&stored, &change, at(2000));
+        assert_eq!(outcome, (None, Persisted::Skipped(cause)), "{name}");
+    }
+}
+
+#[test]
+fn s_3_4b_the_first_origin_survives_a_walk() {
+    let before = entry(&auto("a/f1", "openai/gpt"));
+    let (next, _) = written(&before, &fallback(&before, "a/f1", "b/f2"));
+    assert_eq!(next.origin(), Some(model("openai/gpt")));
+}
+
+#[test]
+fn s_3_4_a_legacy_automatic_override_gets_the_requested_model_as_origin() {
+    let before = entry(r#""modelOverride": "a/f1", "modelOverrideSource": "auto""#);
+    let (next, _) = written(&before, &fallback(&before, "openai/gpt", "b/f2"));
+    assert_eq!(next.origin(), Some(model("openai/gpt")));
+}
+
+#[test]
+fn s3_a_failed_probe_of_a_changed_primary_makes_it_the_origin() {
+    let before = entry(&auto("a/f1", "openai/old"));
+    let change = PersistFallback {
+        origin: Some(model("openai/new")),
+        ..fallback(&before, "openai/new", "a/f1")
+    };
+    let (next, _) = written(&before, &change);
+    assert_eq!(next.selection().route, entry(&auto("a/f1", "openai/new")).route);
+}
+
+#[test]
+fn s_3_8_nothing_else_is_touched() {
+    let before = entry(
+        r#""fallbackNoticeReason": "r", "modelProvider": "p", "model": "m", "contextTokens": 5,
+           "liveModelSwitchPending": true, "channel": "x""#,
+    );
+    let (mut next, _) = written(&before, &fallback(&before, "openai/gpt", "a/f1"));
+    next.restore(before.selection());
+    next.updated_at = before.updated_at;
+    assert_eq!(next, before);
+}
+
+#[test]
+fn r5_a_persons_pin_is_parked_and_comes_back() {
+    let pinned = r#""authProfileOverride": "openai:work", "authProfileOverrideSource": "user""#;
+    let before = entry(pinned);
+    let (away, rollback) = written(&before, &fallback(&before, "openai/gpt", "anthropic/claude"));
+    assert_eq!(away.profile_pin(), None);
+    let read_again: SessionEntry = serde_json::from_str(&serde_json::to_string(&away).unwrap()).unwrap();
+    assert_eq!(read_again, away);
+
+    let failed = roll_back(&away, &rollback, at(2000)).unwrap();
+    assert_eq!(
+        (failed.pin, failed.failover),
+        (before.pin.clone(), before.failover.clone())
+    );
+
+    // A walk on to the next fallback, then a successful probe.
+    let (further, _) = written(&away, &fallback(&away, "anthropic/claude", "google/gemini"));
+    let probe = probe_due(&further, &model("openai/gpt"), at(2000)).unwrap();
+    let home = clear_after_probe(&further, &probe, at(2000)).unwrap();
+    assert_eq!(home.selection(), before.selection());
+
+    // A heartbeat that finds the fallback stale, and a call to reset.
+    assert_eq!(drop_override(&away, at(2000)).selection(), before.selection());
+    let selection = model("openai/gpt");
+    let renewed = reset(&away, id("s2"), &Reset::Call { selection }, at(2000));
+    assert_eq!(renewed.selection(), before.selection());
+
+    // A newer choice is newer.
+    let chosen = UserSelection::model(model("openai/o4"), None);
+    let chosen = apply_user_selection(&away, &chosen, &model("openai/gpt"), at(2000)).unwrap();
+    assert_eq!(chosen.selection(), entry(&user("openai/o4")).selection());
+    assert_eq!(drop_override(&chosen, at(2000)).profile_pin(), None);
+}

@@ -1,0 +1,130 @@
+//! Creates the file with its modes, sets the pragmas and brings the schema up to date.
+
+use std::fs::{DirBuilder, OpenOptions};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rusqlite::{Connection, OpenFlags};
+
+use super::{is_damage, schema};
+
+/// Why a session file could not be opened. Nothing was changed in it.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum OpenError {
+    /// The directory or the file cannot be created.
+    #[error(
+        "cannot create {path}; make its directory writable for this user or choose another state directory"
+    )]
+    Create {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// The file is no session database, or is broken.
+    #[error(
+        "{path} is damaged and was left as it is; restore a copy, or move it aside to start again with the sessions of \
+         sessions.json"
+    )]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// What SQLite says.
+        source: rusqlite::Error,
+    },
+    /// The sessions of the other program cannot be read.
+    #[error(
+        "cannot import {path}: it is not readable; fix its permissions, or move it aside to start without it"
+    )]
+    ImportRead {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// The sessions of the other program are not JSON.
+    #[error(
+        "cannot import {path}: it is damaged and was left as it is; repair it, or move it aside to start without it"
+    )]
+    ImportParse {
+        /// The file.
+        path: PathBuf,
+        /// Where the JSON breaks.
+        source: serde_json::Error,
+    },
+    /// A newer version wrote the file.
+    #[error(
+        "{path} has schema {found}, this version knows {known}; update, or move the file aside to start again"
+    )]
+    Newer {
+        /// The file.
+        path: PathBuf,
+        /// The schema of the file.
+        found: u32,
+        /// The newest schema that is known here.
+        known: u32,
+    },
+    /// SQLite failed for another reason.
+    #[error("cannot open {path}; check that its directory is writable and the disk is not full")]
+    Sqlite {
+        /// The file.
+        path: PathBuf,
+        /// What SQLite says.
+        source: rusqlite::Error,
+    },
+    /// The thread that owns the connection could not be started.
+    #[error("cannot start the thread of the session store; raise the limit of threads")]
+    Thread(#[source] io::Error),
+}
+
+/// How long a write waits for another process.
+const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
+
+pub(super) fn open(path: &Path) -> Result<Connection, OpenError> {
+    create(path).map_err(|source| OpenError::Create {
+        path: path.to_owned(),
+        source,
+    })?;
+    let mut connection = connect(path).map_err(|source| open_error(path, source))?;
+    schema::migrate(&mut connection, path)?;
+    Ok(connection)
+}
+
+pub(super) fn open_error(path: &Path, source: rusqlite::Error) -> OpenError {
+    let path = path.to_owned();
+    if is_damage(&source) {
+        OpenError::Damaged { path, source }
+    } else {
+        OpenError::Sqlite { path, source }
+    }
+}
+
+/// Creates what is missing, readable for this user alone; SQLite gives its side files the mode of the main one.
+fn create(path: &Path) -> io::Result<()> {
+    let mut directory = DirBuilder::new();
+    directory.recursive(true);
+    let mut file = OpenOptions::new();
+    file.read(true).write(true).create(true).truncate(false);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+        directory.mode(0o700);
+        file.mode(0o600);
+    }
+    if let Some(parent) = path.parent() {
+        directory.create(parent)?;
+    }
+    file.open(path).map(drop)
+}
+
+fn connect(path: &Path) -> rusqlite::Result<Connection> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(path, flags)?;
+    connection.busy_timeout(BUSY_TIMEOUT)?;
+    // A session survives the death of the process in any case; a power cut may cost the last moments, not the file.
+    connection.pragma_update(None, "synchronous", "NORMAL")?;
+    connection.pragma_update(None, "journal_mode", "WAL")?;
+    Ok(connection)
+}

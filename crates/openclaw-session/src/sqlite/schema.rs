@@ -1,0 +1,82 @@
+//! The table, its versions, and the import that belongs to the first of them (S7).
+
+use std::io::ErrorKind;
+use std::path::Path;
+
+use rusqlite::{Connection, TransactionBehavior};
+
+use super::connect::{OpenError, open_error};
+use super::table;
+use crate::sessions_json::{ImportedSessions, parse_sessions_json};
+
+/// One step per version, applied in order; a file remembers how many it has seen.
+const STEPS: &[&str] = &["
+    CREATE TABLE sessions (
+        session_key TEXT PRIMARY KEY NOT NULL,
+        revision INTEGER NOT NULL,
+        updated_at INTEGER NOT NULL,
+        entry_json TEXT NOT NULL
+    ) STRICT;
+"];
+
+/// The file of the other program, beside ours.
+const IMPORT_FILE: &str = "sessions.json";
+
+/// Brings the file to the newest schema; a new file takes over the sessions beside it in the same transaction, so that
+/// an import either happened or will be tried again.
+pub(super) fn migrate(connection: &mut Connection, path: &Path) -> Result<(), OpenError> {
+    let fail = |source| open_error(path, source);
+    let known = u32::try_from(STEPS.len()).unwrap_or(u32::MAX);
+    if version(connection).map_err(fail)? == known {
+        return Ok(());
+    }
+    let transaction = connection
+        .transaction_with_behavior(TransactionBehavior::Immediate)
+        .map_err(fail)?;
+    // Another process may have been faster.
+    let found = version(&transaction).map_err(fail)?;
+    if found > known {
+        return Err(OpenError::Newer {
+            path: path.to_owned(),
+            found,
+            known,
+        });
+    }
+    for step in STEPS.iter().skip(usize::try_from(found).unwrap_or(usize::MAX)) {
+        transaction.execute_batch(step).map_err(fail)?;
+    }
+    if found == 0 {
+        let imported = read_import(&path.with_file_name(IMPORT_FILE))?;
+        for (key, entry) in &imported.entries {
+            table::insert(&transaction, key, entry).map_err(fail)?;
+        }
+        for key in &imported.rejected {
+            tracing::warn!(session = %key, "not imported from sessions.json: it is not a session entry");
+        }
+    }
+    transaction
+        .pragma_update(None, "user_version", known)
+        .map_err(fail)?;
+    transaction.commit().map_err(fail)
+}
+
+fn version(connection: &Connection) -> rusqlite::Result<u32> {
+    connection.pragma_query_value(None, "user_version", |row| row.get(0))
+}
+
+fn read_import(path: &Path) -> Result<ImportedSessions, OpenError> {
+    let text = match std::fs::read_to_string(path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(ImportedSessions::default()),
+        Err(source) => {
+            return Err(OpenError::ImportRead {
+                path: path.to_owned(),
+                source,
+            });
+        }
+    };
+    parse_sessions_json(&text).map_err(|source| OpenError::ImportParse {
+        path: path.to_owned(),
+        source,
+    })
+}

@@ -1,0 +1,277 @@
+use std::fs;
+
+use rusqlite::Connection;
+use tempfile::TempDir;
+
+use super::*;
+use crate::fixtures::{at, auto, entry, fallback, key, user};
+use crate::persist::{Persisted, persist_fallback};
+use crate::store::update;
+
+/// A directory with a session file in it that may not exist yet.
+struct Place {
+    directory: TempDir,
+}
+
+impl Place {
+    fn new() -> Self {
+        Self {
+            directory: TempDir::new().unwrap(),
+        }
+    }
+
+    fn file(&self) -> PathBuf {
+        self.directory
+            .path()
+            .join("agents/main/sessions/openclaw-sessions.sqlite")
+    }
+
+    fn sessions_json(&self) -> PathBuf {
+        self.file().with_file_name("sessions.json")
+    }
+
+    fn write_sessions_json(&self, text: &str) {
+        fs::create_dir_all(self.file().parent().unwrap()).unwrap();
+        fs::write(self.sessions_json(), text).unwrap();
+    }
+
+    fn open(&self) -> SqliteSessionStore {
+        SqliteSessionStore::open(&self.file()).unwrap()
+    }
+
+    fn refused(&self) -> OpenError {
+        SqliteSessionStore::open(&self.file()).unwrap_err()
+    }
+
+    /// A second connection, as another program would have.
+    fn raw(&self) -> Connection {
+        Connection::open(self.file()).unwrap()
+    }
+
+    /// An error and its sources as people read them, without the temporary directory.
+    fn shown(&self, error: &dyn std::error::Error) -> String {
+        let mut text = error.to_string();
+        let mut source = error.source();
+        while let Some(cause) = source {
+            text = format!("{text}\n  because {cause}");
+            source = cause.source();
+        }
+        text.replace(self.directory.path().to_str().unwrap(), "<state>")
+    }
+}
+
+async fn put(store: &SqliteSessionStore, name: &str, session: &SessionEntry) {
+    update(store, &key(name), |_| (Some(session.clone()), ()))
+        .await
+        .unwrap();
+}
+
+async fn loaded(store: &SqliteSessionStore, name: &str) -> Option<SessionEntry> {
+    store
+        .load(&key(name))
+        .await
+        .unwrap()
+        .map(|versioned| versioned.entry)
+}
+
+#[tokio::test]
+async fn what_was_enqueued_is_finished_before_the_store_is_gone() {
+    let place = Place::new();
+    let store = place.open();
+    let read = entry(r#""channel": {"kept": true}"#);
+    put(&store, "k", &read).await;
+    let change = fallback(&read, "home/m", "a/f1");
+    let persisted = update(&store, &key("k"), |entry| {
+        persist_fallback(entry.unwrap(), &change, at(2000))
+    })
+    .await;
+    let Ok(Persisted::Written(rollback)) = persisted else {
+        panic!("{persisted:?}");
+    };
+    store.enqueue_rollback(&key("k"), rollback, at(3000));
+    drop(store);
+    let mut expected = read;
+    expected.touch(at(3000));
+    assert_eq!(loaded(&place.open(), "k").await, Some(expected));
+}
+
+#[tokio::test]
+async fn many_writers_of_one_session_lose_nothing() {
+    let place = Place::new();
+    // Two stores on one file are two connections, as two processes have.
+    let stores = [place.open(), place.open()];
+    put(&stores[0], "k", &entry("")).await;
+    let count = async |store: &SqliteSessionStore| {
+        for _ in 0..50 {
+            update(store, &key("k"), |entry| {
+                let mut next = entry.unwrap().clone();
+                next.compaction_count += 1;
+                (Some(next), ())
+            })
+            .await
+            .unwrap();
+        }
+    };
+    tokio::join!(
+        count(&stores[0]),
+        count(&stores[1]),
+        count(&stores[0]),
+        count(&stores[1])
+    );
+    assert_eq!(loaded(&stores[0], "k").await.unwrap().compaction_count, 200);
+}
+
+#[tokio::test]
+async fn s7_sessions_json_is_imported_once_and_left_alone() {
+    let place = Place::new();
+    let text = format!(r#"{{"k": {{"sessionId": "s1", {}}}, "odd": 5}}"#, user("a/m"));
+    place.write_sessions_json(&text);
+    let store = place.open();
+    assert!(loaded(&store, "k").await.unwrap().is_user_pin());
+    assert_eq!(loaded(&store, "odd").await, None);
+    put(&store, "k", &entry("")).await;
+    drop(store);
+    assert_eq!(fs::read_to_string(place.sessions_json()).unwrap(), text);
+    // The second use does not bring the imported state back.
+    assert_eq!(loaded(&place.open(), "k").await, Some(entry("")));
+}
+
+#[tokio::test]
+async fn s7_a_broken_sessions_json_stops_the_first_use_and_nothing_is_lost() {
+    let place = Place::new();
+    place.write_sessions_json(r#"{"k": {"sessionId": "s1""#);
+    let error = place.refused();
+    assert!(matches!(error, OpenError::ImportParse { .. }), "{error}");
+    place.write_sessions_json(r#"{"k": {"sessionId": "s1"}}"#);
+    assert!(loaded(&place.open(), "k").await.is_some());
+}
+
+#[test]
+fn a_file_that_is_no_database_stays_as_it_is() {
+    let place = Place::new();
+    place.write_sessions_json("{}");
+    let text = "definitely not a database, but somebody's notes".repeat(100);
+    fs::write(place.file(), &text).unwrap();
+    let error = place.refused();
+    assert!(matches!(error, OpenError::Damaged { .. }), "{error}");
+    assert_eq!(fs::read_to_string(place.file()).unwrap(), text);
+}
+
+#[tokio::test]
+async fn a_broken_page_is_an_error_and_stays_as_it_is() {
+    let place = Place::new();
+    put(&place.open(), "k", &entry("")).await;
+    let mut bytes = fs::read(place.file()).unwrap();
+    let page = usize::from(u16::from_be_bytes([bytes[16], bytes[17]]));
+    bytes[page..].fill(0xff);
+    fs::write(place.file(), &bytes).unwrap();
+    let store = place.open();
+    let error = store.load(&key("k")).await.unwrap_err();
+    assert!(matches!(error, StoreError::Damaged { .. }), "{error:?}");
+    let outcome = store.compare_and_set(&key("k"), Revision::NONE, entry("")).await;
+    assert!(outcome.is_err(), "{outcome:?}");
+    drop(store);
+    assert_eq!(fs::read(place.file()).unwrap(), bytes);
+}
+
+#[tokio::test]
+async fn a_damaged_entry_concerns_its_own_session_alone() {
+    let place = Place::new();
+    let store = place.open();
+    put(&store, "k", &entry("")).await;
+    put(&store, "other", &entry("")).await;
+    let read = entry("");
+    let change = fallback(&read, "home/m", "a/f1");
+    let (_, Persisted::Written(rollback)) = persist_fallback(&read, &change, at(2000)) else {
+        panic!("not written");
+    };
+    let damaged = r#"{"sessionId": "s1", "#;
+    let spoil = "UPDATE sessions SET entry_json = ?1 WHERE session_key = 'k'";
+    place.raw().execute(spoil, [damaged]).unwrap();
+
+    let error = store.load(&key("k")).await.unwrap_err();
+    insta::assert_snapshot!("damaged_entry", place.shown(&error));
+    assert!(
+        update(&store, &key("k"), |_| (Some(entry("")), ()))
+            .await
+            .is_err()
+    );
+    assert!(store.list().await.is_err());
+    store.enqueue_rollback(&key("k"), rollback, at(3000));
+    assert_eq!(loaded(&store, "other").await, Some(entry("")));
+    let stored: String = place
+        .raw()
+        .query_row(
+            "SELECT entry_json FROM sessions WHERE session_key = 'k'",
+            [],
+            |row| row.get(0),
+        )
+        .unwrap();
+    assert_eq!(stored, damaged);
+}
+
+#[tokio::test]
+async fn a_file_of_a_newer_version_is_refused() {
+    let place = Place::new();
+    put(&place.open(), "k", &entry(&auto("a/m", "b/m"))).await;
+    place.raw().pragma_update(None, "user_version", 9).unwrap();
+    insta::assert_snapshot!("newer", place.shown(&place.refused()));
+    place.raw().pragma_update(None, "user_version", 1).unwrap();
+    assert!(loaded(&place.open(), "k").await.is_some());
+}
+
+#[test]
+fn open_errors_name_the_file_and_what_to_do() {
+    let mut all = Vec::new();
+    let place = Place::new();
+    place.write_sessions_json("{\n  oops");
+    all.push(place.shown(&place.refused()));
+
+    let place = Place::new();
+    fs::create_dir_all(place.sessions_json()).unwrap();
+    all.push(place.shown(&place.refused()));
+
+    let place = Place::new();
+    fs::write(
+        place.directory.path().join("agents"),
+        "a file where the directory should be",
+    )
+    .unwrap();
+    all.push(place.shown(&place.refused()));
+
+    let place = Place::new();
+    place.write_sessions_json("{}");
+    fs::write(place.file(), "not a database at all".repeat(100)).unwrap();
+    all.push(place.shown(&place.refused()));
+    insta::assert_snapshot!("open_errors", all.join("\n"));
+}
+
+#[test]
+fn the_schema() {
+    let place = Place::new();
+    drop(place.open());
+    let sql: Vec<String> = place
+        .raw()
+        .prepare("SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY name")
+        .unwrap()
+        .query_map([], |row| row.get(0))
+        .unwrap()
+        .collect::<Result<_, _>>()
+        .unwrap();
+    insta::assert_snapshot!("schema", sql.join("\n"));
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn nobody_else_can_read_the_sessions() {
+    use std::os::unix::fs::PermissionsExt;
+    let place = Place::new();
+    let store = place.open();
+    put(&store, "k", &entry("")).await;
+    let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode(place.file().parent().unwrap()), 0o700);
+    for side in ["", "-wal", "-shm"] {
+        let file = PathBuf::from(format!("{}{side}", place.file().display()));
+        assert_eq!(mode(&file), 0o600, "{}", file.display());
+    }
+}

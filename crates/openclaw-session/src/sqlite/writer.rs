@@ -1,0 +1,90 @@
+//! The thread that owns the connection: jobs in order, writes that wait together in one transaction.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread::JoinHandle;
+
+use rusqlite::{Connection, TransactionBehavior};
+
+use super::connect::OpenError;
+use super::job::Job;
+use super::store_error;
+
+/// The sending side; dropping it finishes the jobs that wait and ends the thread.
+#[derive(Debug)]
+pub(super) struct Writer {
+    jobs: Option<Sender<Job>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Writer {
+    pub(super) fn start(connection: Connection, path: &Path) -> Result<Self, OpenError> {
+        let (jobs, waiting) = channel();
+        let mut worker = Worker {
+            connection,
+            path: path.to_owned(),
+        };
+        let thread = std::thread::Builder::new()
+            .name("openclaw-sessions".to_owned())
+            .spawn(move || worker.work(&waiting))
+            .map_err(OpenError::Thread)?;
+        Ok(Self {
+            jobs: Some(jobs),
+            thread: Some(thread),
+        })
+    }
+
+    /// Queues a job behind all others; whether there is a thread to see it.
+    pub(super) fn send(&self, job: Job) -> bool {
+        self.jobs.as_ref().is_some_and(|jobs| jobs.send(job).is_ok())
+    }
+}
+
+impl Drop for Writer {
+    fn drop(&mut self) {
+        self.jobs = None;
+        if let Some(thread) = self.thread.take() {
+            // A thread that panicked has nothing left to finish.
+            drop(thread.join());
+        }
+    }
+}
+
+/// How many jobs share one transaction at most, so that the first of them need not wait for ever.
+const BATCH: usize = 128;
+
+struct Worker {
+    connection: Connection,
+    path: PathBuf,
+}
+
+impl Worker {
+    fn work(&mut self, waiting: &Receiver<Job>) {
+        while let Ok(first) = waiting.recv() {
+            let mut batch = vec![first];
+            batch.extend(waiting.try_iter().take(BATCH - 1));
+            let failure = self.perform(&mut batch).err().map(Arc::new);
+            for job in batch {
+                let failure = failure.clone().map(|source| store_error(&self.path, source));
+                job.finish(failure);
+            }
+        }
+    }
+
+    /// Does the jobs in order, in one transaction when any of them writes.
+    fn perform(&mut self, batch: &mut [Job]) -> rusqlite::Result<()> {
+        if !batch.iter().any(Job::writes) {
+            return batch
+                .iter_mut()
+                .try_for_each(|job| job.perform(&self.connection, &self.path));
+        }
+        let transaction = self
+            .connection
+            .transaction_with_behavior(TransactionBehavior::Immediate)?;
+        batch
+            .iter_mut()
+            .try_for_each(|job| job.perform(&transaction, &self.path))?;
+        transaction.commit()
+    }
+}

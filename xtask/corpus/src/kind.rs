@@ -1,0 +1,59 @@
+//! The kinds of corpus: how a row is asked, what counts as right, and which decisions may overrule it.
+
+mod chain;
+mod classify;
+mod cooldown;
+mod order;
+mod values;
+
+use serde_json::{Value, json};
+
+use crate::row::Row;
+
+/// One kind of corpus.
+#[derive(Debug)]
+pub(crate) struct Kind {
+    pub(crate) name: &'static str,
+    /// Asks the crates; a question that their types refuse is answered by [`refused`].
+    pub(crate) answer: fn(&Row) -> Value,
+    /// The answers that count as right; the recorded one comes first.
+    pub(crate) accepted: fn(&Row) -> Vec<Value>,
+    /// What may overrule a recorded answer.
+    pub(crate) decisions: &'static [Decision],
+    /// The whole answer under the decisions, calculated naively from the input alone and without the crates.
+    pub(crate) oracle: fn(&Value) -> Value,
+}
+
+/// A decision of the design that changes recorded answers.
+#[derive(Debug)]
+pub(crate) struct Decision {
+    /// Its name in the list of decisions.
+    pub(crate) id: &'static str,
+    /// Reads off the input alone which paths of the answer the decision changes; none when it does not apply.
+    /// A `*` in a path stands for any one segment, and a path covers everything below it.
+    pub(crate) reach: fn(&Value) -> Vec<Vec<String>>,
+}
+
+/// In the order the help names them.
+pub(crate) const KINDS: &[&Kind] = &[
+    &classify::CLASSIFY,
+    &classify::REAL_ERRORS,
+    &chain::KIND,
+    &order::KIND,
+    &cooldown::KIND,
+];
+
+/// For kinds whose recorded answer is the only right one.
+pub(crate) fn recorded(row: &Row) -> Vec<Value> {
+    vec![row.expected().clone()]
+}
+
+/// The answer to a question that cannot be asked in the crates' types; it agrees with no recorded one.
+pub(crate) fn refused(why: &str) -> Value {
+    json!({"refused": why})
+}
+
+/// For kinds that no decision overrules.
+pub(crate) fn no_oracle(_: &Value) -> Value {
+    Value::Null
+}

@@ -1,0 +1,41 @@
+//! Hands a corpus over to the comparing program, which knows the crates; this one stays free of dependencies.
+
+use crate::cli::{Args, CannotRun, Outcome, Takes, Task};
+use crate::workspace;
+
+pub(crate) const TASK: Task = Task {
+    name: "corpus",
+    summary: "Compares the crates' answers with files of recorded answers",
+    usage: "<kind> FILE... [--json]",
+    help: "\
+Kinds: classify, real-errors, chain, order, cooldown.
+A row agrees; or is disputed (the corpus marks it so); or is decided (a decision that its input calls for explains the
+difference, and an independent calculation confirms the new value); or differs. Each row counts once, in that order.
+Every difference is printed with what was expected and what came, then the counts; --json makes the last line one
+object. The exit code is 1 when a row differs, 2 when a file cannot be read.
+
+Examples:
+  cargo xtask corpus classify classify.jsonl
+  cargo xtask corpus chain chain.jsonl --json
+  cargo xtask corpus --help",
+    takes: Takes::Anything,
+    run,
+};
+
+fn run(args: &Args) -> Result<Outcome, CannotRun> {
+    // Files are named relative to where the user stands, so cargo is started there.
+    let mut command = workspace::cargo_here();
+    command
+        .args(["run", "--package", "xtask-corpus", "--"])
+        .args(&args.words);
+    let status = command
+        .status()
+        .map_err(|error| workspace::cannot_start(&command, &error))?;
+    match status.code() {
+        Some(0) => Ok(Outcome::Clean),
+        Some(1) => Ok(Outcome::Findings),
+        _ => Err(CannotRun(
+            "the comparison could not run; the reason stands above".to_owned(),
+        )),
+    }
+}
