@@ -41,9 +41,7 @@ pub use import::{ImportError, ImportReport, Legacy, LegacyFile, LegacyFolder, Le
 pub use inherit::{InheritingAuthStore, ProfileOwner, inherit, profile_owner};
 pub use mask::{log_id, mask_key};
 pub use memory::MemoryAuthStore;
-pub use order::{
-    OrderBasis, OrderReport, PassedOver, WhyPassedOver, explicit_order, order_report, rotation_order,
-};
+pub use order::{OrderBasis, OrderReport, PassedOver, WhyPassedOver, order_report, rotation_order};
 pub use probe::{ProbeLease, ProbeState};
 pub use resolve::{SecretError, SecretPlaces, resolve_secret, resolve_secret_from};
 pub use secret::Secret;

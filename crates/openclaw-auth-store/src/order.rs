@@ -43,36 +43,6 @@ pub fn rotation_order(
     order
 }
 
-/// The order that a person wrote down for `provider`, the agent's own before the configuration's (R2); also one
-/// without any entry.
-pub fn explicit_order<'a>(
-    snapshot: &'a AuthSnapshot,
-    config: &'a AuthConfig,
-    aliases: &AuthAliases,
-    provider: &ProviderId,
-) -> Option<&'a [ProfileId]> {
-    explicit(snapshot, config, aliases, provider).map(|(_, ids)| ids)
-}
-
-/// The name that aliases share comes before the one that was asked for.
-fn explicit<'a>(
-    snapshot: &'a AuthSnapshot,
-    config: &'a AuthConfig,
-    aliases: &AuthAliases,
-    provider: &ProviderId,
-) -> Option<(OrderBasis, &'a [ProfileId])> {
-    let shared = aliases.auth_id(provider);
-    let (agent, config) = (&snapshot.order, &config.order);
-    [
-        (OrderBasis::AgentOrder, agent.get(&shared)),
-        (OrderBasis::AgentOrder, agent.get(provider)),
-        (OrderBasis::ConfigOrder, config.get(&shared)),
-        (OrderBasis::ConfigOrder, config.get(provider)),
-    ]
-    .into_iter()
-    .find_map(|(basis, ids)| Some((basis, ids?.as_slice())))
-}
-
 /// The list that the order was made from (R5, R7).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum OrderBasis {
@@ -87,8 +57,8 @@ pub enum OrderBasis {
 }
 
 impl OrderBasis {
-    /// Whether the list is one of priorities.
-    fn is_explicit(self) -> bool {
+    /// Whether a person wrote the list down as one of priorities.
+    pub fn is_explicit(self) -> bool {
         match self {
             Self::AgentOrder | Self::ConfigOrder => true,
             Self::ConfiguredProfiles | Self::StoredProfiles => false,
@@ -130,7 +100,7 @@ impl<'a> Question<'a> {
     fn base(&self) -> Base<'a> {
         let configured = self.configured();
         let are_configured = !configured.is_empty();
-        let (basis, named) = match explicit(self.snapshot, self.config, self.aliases, self.provider) {
+        let (basis, named) = match self.explicit() {
             Some((basis, ids)) => (basis, ids.iter().collect()),
             None if are_configured => (OrderBasis::ConfiguredProfiles, configured),
             None => (OrderBasis::StoredProfiles, self.stored()),
@@ -155,6 +125,20 @@ impl<'a> Question<'a> {
             named,
             eligible,
         }
+    }
+
+    /// The explicit order (R2): the agent's before the configuration's, the shared name before the asked one.
+    fn explicit(&self) -> Option<(OrderBasis, &'a [ProfileId])> {
+        let shared = self.aliases.auth_id(self.provider);
+        let (agent, config) = (&self.snapshot.order, &self.config.order);
+        [
+            (OrderBasis::AgentOrder, agent.get(&shared)),
+            (OrderBasis::AgentOrder, agent.get(self.provider)),
+            (OrderBasis::ConfigOrder, config.get(&shared)),
+            (OrderBasis::ConfigOrder, config.get(self.provider)),
+        ]
+        .into_iter()
+        .find_map(|(basis, ids)| Some((basis, ids?.as_slice())))
     }
 
     fn configured(&self) -> Vec<&'a ProfileId> {
