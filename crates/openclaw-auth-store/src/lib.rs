@@ -8,12 +8,17 @@ mod credential;
 mod edit;
 mod eligibility;
 mod error;
+mod health;
+#[cfg(feature = "sqlite")]
+mod import;
 mod inherit;
 mod mask;
 mod memory;
 mod order;
 #[cfg(feature = "sqlite")]
 mod payload;
+#[cfg(feature = "sqlite")]
+mod private;
 mod probe;
 mod resolve;
 mod secret;
@@ -30,6 +35,9 @@ pub use credential::{
 };
 pub use eligibility::{Eligibility, credential_eligibility, eligibility};
 pub use error::{Cause, OpenError, OrderError, StoreError, UnreadableRow};
+pub use health::{EXPIRY_WARNING, Health, health};
+#[cfg(feature = "sqlite")]
+pub use import::{ImportError, ImportReport, Legacy, LegacyFile, LegacyFolder, LegacyTexts};
 pub use inherit::{InheritingAuthStore, ProfileOwner, inherit, profile_owner};
 pub use mask::{log_id, mask_key};
 pub use memory::MemoryAuthStore;

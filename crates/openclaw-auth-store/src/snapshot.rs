@@ -58,6 +58,11 @@ impl AuthSnapshot {
         self.usage.get(id).unwrap_or(&UNUSED)
     }
 
+    /// Whether something that is no credential is stored under the id.
+    pub fn is_rejected(&self, id: &ProfileId) -> bool {
+        self.rejected.iter().any(|(key, _)| key.trim() == id.as_str())
+    }
+
     /// What identifies the secret that a profile holds or points to (D9); `None` when that is not known.
     pub fn fingerprint(&self, id: &ProfileId) -> Option<String> {
         let own = self.credential(id)?.fingerprint();

@@ -29,14 +29,14 @@ use rusqlite::Connection;
 use tokio::sync::oneshot;
 
 use crate::{
-    AmbientProfile, Applied, AuthSnapshot, Cause, Credential, OpenError, ProfileStore, StoreError,
+    AmbientProfile, Applied, AuthSnapshot, Cause, Credential, Legacy, OpenError, ProfileStore, StoreError,
     UsageChange, UsageStore,
 };
 use cache::{Apart, Cache, Noted};
 use contents::Contents;
 use fault::Fault;
 use watch::{Bell, Watch};
-use writer::{Message, Op, Request, Writer};
+use writer::{Message, Occasion, Op, Request, Writer};
 
 /// The store of one agent, in `<agent folder>/openclaw-agent.sqlite`.
 ///
@@ -186,6 +186,27 @@ impl SqliteAuthStore {
     /// The value comes from [`AuthSnapshot::pointer_fingerprints`]; it is not stored.
     pub fn set_resolved(&self, fingerprints: HashMap<ProfileId, String>) {
         self.cache.set_resolved(fingerprints);
+    }
+
+    /// Adds what older files hold and the store does not (G26 to G28); see [`LegacyFolder`](crate::LegacyFolder).
+    ///
+    /// # Errors
+    /// A [`StoreError`] when nothing was stored.
+    pub async fn import(&self, legacy: Legacy, now: Timestamp) -> Result<(), StoreError> {
+        self.write(Op::Import(Box::new(legacy), Occasion::Always), now)
+            .await
+            .map(drop)
+    }
+
+    /// Adds the logins of the first versions' shared file ([`Legacy::oauth`]) while no profile was ever stored; does
+    /// nothing afterwards (G1, G2). The file stays (G5).
+    ///
+    /// # Errors
+    /// A [`StoreError`] when nothing was stored.
+    pub async fn import_on_first_use(&self, legacy: Legacy, now: Timestamp) -> Result<(), StoreError> {
+        self.write(Op::Import(Box::new(legacy), Occasion::FirstUse), now)
+            .await
+            .map(drop)
     }
 
     /// Reads the file now, for whoever cannot wait for the 50 ms that another process's write takes to show.

@@ -357,3 +357,21 @@ fn bl48_what_an_order_leaves_out_is_told() {
         assert_eq!(report(&case), (basis, tried, passed_over.to_owned()));
     }
 }
+
+#[test]
+fn r2_what_a_person_wrote_is_explicit_until_none_of_it_exists() {
+    let explicit = |case: &Case| {
+        let (aliases, asked) = (AuthAliases::default(), provider("anthropic"));
+        let report = order_report(&case.store, &case.config, &aliases, &asked, at(0));
+        report.basis.is_explicit()
+    };
+    let empty = json!({"order": {"anthropic": []}});
+    for (case, expected) in [
+        (Case::worked(), false),
+        (Case::worked().config(empty), true),
+        (Case::worked().agent_order("anthropic", &["k1"]), true),
+        (Case::worked().agent_order("anthropic", &["gone"]), false),
+    ] {
+        assert_eq!(explicit(&case), expected);
+    }
+}

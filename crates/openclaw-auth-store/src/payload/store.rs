@@ -4,12 +4,10 @@ use indexmap::IndexMap;
 use openclaw_ids::ProfileId;
 use serde_json::{Map, Value};
 
-use super::{object, versioned};
+use super::{StateDocument, parse_object, versioned};
 use crate::Credential;
 use crate::credential::Rejection;
 
-/// The members of an older form that belong into the state row (J5).
-const EMBEDDED_STATE: &[&str] = &["order", "lastGood", "usageStats"];
 /// How many rejected keys a warning names (J3).
 const NAMED_REJECTIONS: usize = 10;
 
@@ -41,7 +39,7 @@ impl StoreDocument {
     /// # Errors
     /// What is wrong with it, without its content.
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
-        let members = object(text)?;
+        let members = parse_object(text)?;
         match members.get("profiles") {
             Some(Value::Object(_)) => Ok(Self { members }),
             Some(_) | None => Err("no object under `profiles`".to_owned()),
@@ -97,11 +95,11 @@ impl StoreDocument {
     /// Takes out the state of an older form (J5).
     pub(crate) fn take_embedded_state(&mut self) -> Map<String, Value> {
         let mut state = Map::new();
-        for name in EMBEDDED_STATE {
-            if self.members.get(*name).is_some_and(Value::is_object)
-                && let Some(rows) = self.members.shift_remove(*name)
+        for name in StateDocument::members() {
+            if self.members.get(name).is_some_and(Value::is_object)
+                && let Some(rows) = self.members.shift_remove(name)
             {
-                state.insert((*name).to_owned(), rows);
+                state.insert(name.to_owned(), rows);
             }
         }
         state

@@ -14,7 +14,7 @@ use super::fault::Fault;
 use super::rows::{self, RowEdits, Rows, known_stats};
 use crate::credential::is_ambient_id;
 use crate::payload::{Profiles, StateDocument, StoreDocument};
-use crate::{AuthSnapshot, UnreadableRow};
+use crate::{AuthSnapshot, Legacy, UnreadableRow};
 
 const STORE_TABLE: &str = "auth_profile_store";
 const STATE_TABLE: &str = "auth_profile_state";
@@ -67,7 +67,7 @@ impl Contents {
             None => (None, 0),
         };
         let mut state = stored_state.clone().unwrap_or_default();
-        state.add_beneath(store.take_embedded_state());
+        state.add_beneath(&store.take_embedded_state());
 
         let mut rows = Rows::default();
         let mut statement = connection.prepare_cached("SELECT key, value_json FROM failover_state")?;
@@ -92,6 +92,23 @@ impl Contents {
             rows,
             snapshot,
         })
+    }
+
+    /// Adds what older files hold and the store does not (G26 to G28).
+    pub(super) fn import(&mut self, legacy: &Legacy, apart: &Apart, now: Timestamp) {
+        for (id, credential) in &legacy.profiles {
+            if !self.store.current.holds(id) {
+                self.store.current.put(id, credential);
+            }
+        }
+        self.state.current.fill_from(&legacy.state);
+        let profiles = self.store.current.profiles();
+        self.snapshot = view(profiles, &self.state.current, &self.rows, apart, now);
+    }
+
+    /// Whether no profile was ever stored (G2).
+    pub(super) fn is_new(&self) -> bool {
+        self.store.stored.is_none()
     }
 
     /// Writes what is different in `after`, the secrets row first, then the state row and our own rows; false when
