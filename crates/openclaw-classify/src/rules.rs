@@ -41,6 +41,7 @@ pub(crate) static TABLES: &[Table] = &[
     Table { stage: Stage::Explicit, rows: money::AUTH },
     Table { stage: Stage::Explicit, rows: request::FORMAT },
     Table { stage: Stage::Explicit, rows: service::TRANSIENT },
+    Table { stage: Stage::CatchAll, rows: providers::EMPTY_PHRASES },
     Table { stage: Stage::CatchAll, rows: codes::CATCH_ALL },
     Table { stage: Stage::Default, rows: status::DEFAULTS },
 ];

@@ -7,7 +7,10 @@ use openclaw_ids::ProviderId;
 use proptest::prelude::*;
 
 use crate::rule::Saw;
-use crate::{Certainty, Failure, Header, Owner, Reason, RuleId, Scope, Verdict, classify, rules};
+use crate::{
+    AbortedBy, Certainty, Failure, Header, Owner, Phase, Reason, RuleId, Scope, TimeoutPhase, TimerOwner,
+    Transport, Verdict, classify, rules,
+};
 
 const NOW: Timestamp = Timestamp::UNIX_EPOCH;
 
@@ -360,6 +363,43 @@ fn c_10_owner_and_scope() {
             (owner, scope),
             "{failure:?} by {}",
             verdict.rule
+        );
+    }
+}
+
+#[test]
+fn c_10_what_never_left_concerns_the_endpoint() {
+    for (phase, scope) in [
+        (Phase::BeforeRequest, Scope::Endpoint),
+        (Phase::BeforeFirstByte, Scope::Model),
+        (Phase::AfterContent, Scope::Model),
+    ] {
+        let failure = Failure {
+            phase: Some(phase),
+            transport: Some(Transport::Timeout(TimeoutPhase::Total, TimerOwner::Us)),
+            ..Failure::default()
+        };
+        assert_eq!(verdict(&failure).scope, scope, "{phase:?}");
+    }
+}
+
+#[test]
+fn c_10_the_caller_s_own_doing_marks_nothing() {
+    for transport in [
+        Transport::Aborted(AbortedBy::Caller),
+        Transport::Timeout(TimeoutPhase::Total, TimerOwner::Caller),
+        Transport::Timeout(TimeoutPhase::Connect, TimerOwner::Caller),
+    ] {
+        let failure = Failure {
+            transport: Some(transport),
+            status: Some(429),
+            ..said("Too many requests")
+        };
+        let verdict = verdict(&failure);
+        assert_eq!(
+            (verdict.owner, verdict.scope),
+            (Owner::Caller, Scope::None),
+            "{transport:?}"
         );
     }
 }

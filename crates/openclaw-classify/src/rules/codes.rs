@@ -8,7 +8,7 @@ use crate::rule::{Concern, Rule, code};
 pub(super) static CODES: &[Rule] = &[
     Rule::codes("session.code", Reason::SessionExpired, &["sessionnotfound", "sessionexpired", "conversationnotfound"], code("session_not_found")),
     Rule::codes("model.code", Reason::ModelNotFound, &[
-        "modelnotfound", "modelnotsupported", "modelnotavailable", "modelunavailable", "modelnotexist", "modelnotexists", "modeldeactivated", "modelisdeactivated", "modeldecommissioned",
+        "parammodel", "modelnotfound", "modelnotsupported", "modelnotavailable", "modelunavailable", "modelnotexist", "modelnotexists", "modeldeactivated", "modelisdeactivated", "modeldecommissioned",
         "modeldeprecated", "modelnotallowed", "modelnotopen", "unknownmodel", "invalidmodel", "unsupportedmodel", "deploymentnotfound", "invalidendpointormodelnotfound", "modelaccessdenied",
         "modelterminated", "modelarchived", "modelnotfounderror", "notfoundmodel", "modelnotfoundexception",
     ], code("model_not_found")),
@@ -84,7 +84,7 @@ pub(super) static CATCH_ALL: &[Rule] = &[
     Rule::codes("timeout.catch-all", Reason::Timeout, &["unavailable", "serviceunavailable", "serviceunavailableerror", "serviceunavailableexception", "unavailableerror", "temporarilyunavailable", "networkconnectionerror"], code("UNAVAILABLE")),
     Rule::codes("auth-permanent.catch-all", Reason::AuthPermanent, &["accessterminatederror"], code("access_terminated_error")),
     Rule::codes("auth.catch-all", Reason::Auth, &["permissionerror", "accessdeniedexception", "accessdenied", "permissiondenied", "permissiondeniederror", "forbidden", "forbiddenerror", "requestforbidden", "unauthorized"], code("permission_error")),
-    Rule::codes("model.catch-all", Reason::ModelNotFound, &["notfounderror", "resourcenotfoundexception", "resourcenotfounderror", "parammodel"], code("not_found_error")).at(&[(0, 499)]),
+    Rule::codes("model.catch-all", Reason::ModelNotFound, &["notfounderror", "resourcenotfoundexception", "resourcenotfounderror"], code("not_found_error")).at(&[(0, 499)]),
     Rule::codes("format.catch-all", Reason::Format, &[
         "invalidrequesterror", "invalidrequest", "badrequest", "badrequesterror", "invalidparametererror", "invalidparams", "unprocessableentityerror", "invalidargument", "validationexception", "validationerror", "invalidparameter", "failedprecondition", "requestvalidationerror", "unprocessableentity", "outofrange",
     ], code("invalid_request_error")).at(&[(0, 299), (400, 400), (422, 422)]).vague(),

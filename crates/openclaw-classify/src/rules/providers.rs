@@ -9,7 +9,6 @@ pub(super) static PROVIDERS: &[Rule] = &[
     // OpenRouter: 402 and 403 have kinds (BL-21).
     Rule::codes("openrouter.in-flight-budget", Reason::RateLimit, &["openrouterinflightbudget"], code("openrouter_in_flight_budget").by("openrouter").at(402)),
     Rule::phrases("openrouter.key-limit", Reason::Billing, &["key limit*", "budget limit (exceeded|reached)", "key budget limit"], text("Key limit exceeded").by("openrouter").at(403)).by(&[Family::OpenRouter]),
-    Rule::phrases("openrouter.provider-returned-error", Reason::Timeout, &["^(error: |)provider returned error"], text("Provider returned error").by("openrouter")).by(&[Family::OpenRouter]).at(&[(0, 428), (430, 599)]),
 
     // Z.ai.
     Rule::codes("zai.rate", Reason::RateLimit, &["1302", "1303"], code("1302").by("zai")).by(&[Family::Zai]),
@@ -64,4 +63,10 @@ pub(super) static PROVIDERS: &[Rule] = &[
     Rule::codes("cloudflare.rate", Reason::RateLimit, &["4006", "3036"], code("4006").by("cloudflare-workers-ai").at(429)).by(&[Family::Cloudflare]),
     Rule::codes("cloudflare.overloaded", Reason::Overloaded, &["3040"], code("3040").by("cloudflare-workers-ai").at(429)).by(&[Family::Cloudflare]),
     Rule::phrases("cloudflare.quota", Reason::RateLimit, &["workers ai .. quota limit exceeded"], text("workers_ai: account quota limit exceeded").by("cloudflare-workers-ai")),
+];
+
+/// A wrapper's empty phrase: whatever it quotes says more.
+#[rustfmt::skip]
+pub(super) static EMPTY_PHRASES: &[Rule] = &[
+    Rule::phrases("openrouter.provider-returned-error", Reason::Timeout, &["^(error: |)provider returned error"], text("Provider returned error").by("openrouter")).by(&[Family::OpenRouter]).at(&[(0, 428), (430, 599)]),
 ];

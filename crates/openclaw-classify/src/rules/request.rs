@@ -13,14 +13,14 @@ pub(super) static SESSION_AND_MODEL: &[Rule] = &[
     ], text("image exceeds 5 MB maximum")),
     Rule::phrases("session.text", Reason::SessionExpired, &[
         "session (not found|expired|has expired|is expired|does not exist|doesn't exist|not exist|is invalid|was not found|is no longer valid|has been closed|no longer exists)",
-        "(session|conversation|thread) id .. (not found|not exist|invalid|expired|does not exist)", "(session|conversation): .. not found", "session .. (not found|does not exist|was not found|has expired)",
+        "(session|conversation|thread) id .. (not found|not exist|invalid|expired|does not exist)", "(session|conversation|thread) id .. (is not valid|not valid|is invalid|is unknown)", "(session|conversation): .. not found", "session .. (not found|does not exist|was not found|has expired)",
         "conversation (not found|expired|has expired|does not exist|doesn't exist|is invalid|was not found|no longer exists)", "conversation .. (not found|does not exist)",
         "no (conversation|session|such session|such conversation|active session) found", "no such (session|conversation)", "(invalid|unknown|expired) (session|conversation)", "会话不存在", "会话已过期",
     ], text("No conversation found with session ID: 1f2e")).unless(&[
         "oauth", "log in", "login", "sign in", "signing in", "authenticate*", "authentication", "re auth*", "refresh*", "access token", "session token", "api key", "security token", "credential*",
     ]),
     Rule::phrases("model.text", Reason::ModelNotFound, &[
-        "unknown model", "unrecognized model", "nonexistent model", "modelnotfound", "model not (found|exist|exists|available|supported|support|enabled|allowed|deployed|open)",
+        "(unknown|unrecognized|unsupported|nonexistent) model", "no such model", "invalid model:", "model is invalid", "no (provider|providers|endpoint|endpoints|channel) available for", "(provider|providers|endpoint|endpoints|channel|channels) .. for model", "modelnotfound", "model not (found|exist|exists|available|supported|support|enabled|allowed|deployed|open)",
         "model .. (does not exist|doesn't exist|not found|is not found|was not found|cannot be found|could not be found|do not exist|no longer exists|not exist)",
         "model .. (is not supported|is not available|is not enabled|is not allowed|isn't available|isn't supported|is unsupported|is not deployed|is not accessible|not available)",
         "model .. (is no longer|no longer) (available|supported|served|offered|exists)", "model .. (decommissioned|deprecated|retired|discontinued|deactivated|been removed|been shut down|sunset)",
@@ -28,9 +28,9 @@ pub(super) static SESSION_AND_MODEL: &[Rule] = &[
         "(not a valid|invalid) model (id|name|identifier|specified)", "invalid model$", "model (identifier|id|name) .. invalid", "(not have|don't have|doesn't have|no) access to (the model|model|this model|the specified model)",
         "do not have access to (it|the model)", "does not have access to (it|the model|model)", "have access to the model", "unable to access model", "on demand throughput .. (supported|support)", "inference profile",
         "(reached|at) the end of its life", "must be verified to use the model", "stealth model has been revealed", "router not found", "deployment .. (does not exist|not found)", "try pulling it", "no models loaded",
-        "no model named", "failed to load model", "plan .. not support .. model", "model is deactivated", "not a valid model", "use a newer model", "does not have access to model", "not found the model",
+        "no model named", "failed to load model", "plan .. not support .. model", "model is deactivated", "not a valid model", "use a newer model", "does not have access to model", "not found the model", "could not resolve .. model", "support on demand throughput", "supports on demand throughput",
         "模型不存在", "未知模型", "模型未找到", "模型已下线", "不支持该模型", "找不到模型", "模型 .. 不存在",
-    ], text("The model `gpt-9` does not exist")).unless(&["data model", "in model output", "model output"]),
+    ], text("The model `gpt-9` does not exist")).unless(&["data model", "(model|model's) (output|response|reply|answer|called|returned)", "tool model"]),
 ];
 
 /// Content that the provider refuses, and prompts that do not fit.
@@ -50,7 +50,7 @@ pub(super) static OVERFLOW: &[Rule] = &[
         "(input|prompt) token count .. (exceeds|exceed|must be less than|is)", "model token limit", "maximum prompt length is", "too many (input )tokens .. (prompt|context|maximum)", "too many tokens: .. prompt", "(input|inputs|prompt) tokens .. must be",
         "tokens .. (exceeds|exceed|exceeding) .. (model's|the model|maximum|limit of)", "reduce the length of the (messages|prompt|input)", "reduce (your|the) (prompt|input|context) (length|size)", "inputs tokens .. must be", "input validation error .. tokens",
         "tokens to keep from the initial prompt", "prompt has .. tokens, but", "ran out of (context|room)", "cannot compress further", "max tokens .. exceed .. context", "less than the context length", "context size .. tokens", "input .. is longer than the model",
-        "does not fit .. context", "上下文长度", "上下文过长", "超出模型限制", "超过最大长度", "输入过长", "输入太长", "超出最大上下文", "上下文超出", "prompt exceeds max length", "提示词过长", "input tokens exceed*", "context length is only", "string too long .. tokens",
+        "does not fit .. context", "上下文长度", "上下文过长", "超出模型限制", "超过最大长度", "输入过长", "输入太长", "超出最大上下文", "上下文超出", "prompt exceeds max length", "(prompt|input|message|conversation|request|messages|history) (is |are |was |)(too long|too large)", "(exceed|exceeds|exceeded|over) max (input tokens|model len|context|seq len|sequence length|position embeddings|total tokens|prompt length)", "(longer|larger|greater|more) than .. (maximum model length|max tokens allowed|maximum length|context|maximum sequence length|token limit)", "inputs must have less than", "tokens .. more than max*", "(prompt|input) .. (longer|larger) than .. (model|limit|maximum)", "输入长度", "长度超过模型", "超过模型最大", "提示词过长", "input tokens exceed*", "context length is only", "string too long .. tokens",
         "413 .. too large", "exceeds the limit of .. tokens", "token count of .. exceeds", "tokens > .. maximum", "(exceed|exceeds) context limit", "max tokens' .. is too large .. context",
     ], text("prompt is too long: 213462 tokens > 200000 maximum")).unless(&[
         "tokens per (minute|min|day|hour|second)", "tpm", "tpd", "rate limit*", "too many tokens processed", "please wait", "reasoning is mandatory", "context window too small", "context window is too small", "minimum is",
@@ -58,17 +58,22 @@ pub(super) static OVERFLOW: &[Rule] = &[
     ]),
 ];
 
-/// The request's shape.
+/// The request's shape. What one model cannot do another may, so that row only guesses (decision A1).
 #[rustfmt::skip]
 pub(super) static FORMAT: &[Rule] = &[
+    Rule::phrases("format.capability", Reason::Format, &[
+        "does not support (tools|tool|images|image|function|system|streaming|this|parameter|vision|developer|prefill)", "not support .. prefill", "assistant message prefill", "not supported by this model", "unsupported (parameter|value|role)",
+        "does not work with the specified model", "does not support .. with this model", "is not supported (in|for|with) this", 
+    ], text("This model does not support tools")).vague(),
+    Rule::phrases("format.weak", Reason::Format, &["is not allowed", "are not allowed", "is reserved", "not permitted", "is required", "are required", "must not be"], text("Key 'x-forbidden' is reserved").at(400)).at(&[(400, 400), (422, 422)]),
     Rule::phrases("format.text", Reason::Format, &[
         "invalid request format", "invalid request:", "(malformed|invalid) (request|input request|json|body|payload)", "malformed input", "tool use id", "tool use.id", "tool·use·id", "tool·use ids", "tool call id", "tool·use", "tool·result", "tool·calls", "tool result's tool id",
-        "ids were found without", "unexpected .. found in .. blocks", "must have a corresponding", "string should match pattern", "should match pattern", "roles must alternate", "must alternate", "assistant message prefill", "not support .. prefill", "expected last role", "conversation must end with",
+        "ids were found without", "unexpected .. found in .. blocks", "must have a corresponding", "string should match pattern", "should match pattern", "roles must alternate", "must alternate", "expected last role", "conversation must end with",
         "encrypted content .. (could not|invalid)", "invalid encrypted content", "invalid schema", "schema (mismatch|validation)", "schemas", "json schema", "extra inputs are not permitted", "field required", "field is required", "required key .. not found", "missing required", "missing field", "missing a thought signature",
-        "missing .. in functioncall", "thought signature", "thinking blocks", "thinking block", "·thinking", "first block must be", "blocks must match", "invalid ·signature", "invalid signature in", "unsupported (parameter|value|content|format|image|media|tool|role|file)", "not supported with this model", "unknown parameter", "unrecognized (request argument|parameter|key|field)",
+        "missing .. in functioncall", "thought signature", "thinking blocks", "thinking block", "·thinking", "first block must be", "blocks must match", "invalid ·signature", "invalid signature in", "unsupported (content|format|image|media|tool|file)", "not supported with this model", "unknown parameter", "unrecognized (request argument|parameter|key|field)",
         "invalid (parameter|value|type|argument|field|content|role|base64|image|tool|function|url|messages|property|input)", "invalid ·*", "invalid params", "invalid param", "parameter is (illegal|invalid)", "is not a valid (value|type)", "failed to deserialize", "could not parse (the )json", "parse the json body", "string too long",
-        "expected a string", "text content blocks must be non empty", "must be (non empty|a string|an array|an object|at most|at least|less than|greater than|one of|between|numeric|followed by|a response to)", "is not allowed", "is reserved", "not permitted",
-        "does not support (tools|tool|images|image|function|system|streaming|this|parameter|vision|developer)", "does not work with the specified model", "no tool output found", "no tool call found", "previous response .. not found", "provided without its required", "without its required following item",
+        "expected a string", "text content blocks must be non empty", "must be (non empty|a string|an array|an object|at most|at least|less than|greater than|one of|between|numeric|followed by|a response to)", 
+        "no tool output found", "no tool call found", "previous response .. not found", "provided without its required", "without its required following item",
         "failed to call a function", "tool choice", "tool call .. (must be|not found|invalid)", "tool .. must be", "requires enable", "streaming is required", "maximum tokens .. exceed*", "maximum allowed number of output tokens", "max tokens .. (too large|must be)", "max·tokens", "harness .. does not support",
         "reasoning content", "·reasoning·content", "unable to process input image", "could not process image", "role .. must", "content .. must", "unprocessable", "参数错误", "参数无效", "参数非法", "parameter error", "does not belong to this (account|organization)", "cannot continue from message role",
         "input tag .. does not match", "json parse error", "expected .. (items|elements|fields|properties)",
