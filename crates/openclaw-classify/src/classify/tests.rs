@@ -68,6 +68,21 @@ fn c_1_3_every_example_is_claimed_by_its_own_row() {
 }
 
 #[test]
+fn c_4_no_code_stands_in_two_rows_for_the_same_providers() {
+    let mut seen = BTreeMap::new();
+    for rule in rules() {
+        if let Saw::Codes(codes) = rule.saw {
+            for code in codes {
+                let key = (*code, format!("{:?}", rule.families));
+                if let Some(other) = seen.insert(key, rule.id) {
+                    panic!("{code} stands in {other} and in {}", rule.id);
+                }
+            }
+        }
+    }
+}
+
+#[test]
 fn c_2_3_tables_are_written_in_normal_form() {
     for rule in rules() {
         match rule.saw {
