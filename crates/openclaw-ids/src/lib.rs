@@ -16,3 +16,4 @@ pub use model::{ModelId, ModelRef};
 pub use profile::ProfileId;
 pub use provider::ProviderId;
 pub use session_key::{SessionId, SessionKey};
+pub use text_id::lowercased;

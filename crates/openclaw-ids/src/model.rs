@@ -5,7 +5,7 @@ use crate::{IdError, ProviderId};
 
 text_id! {
     /// A provider's model id; trimmed, case kept and significant (chain.md 3.2).
-    ModelId, "model", |text| text.trim().to_owned()
+    ModelId, "model", |text| text.trim().into()
 }
 
 /// A provider and one of its models; the unit a candidate chain is made of.
