@@ -479,6 +479,35 @@ fn bl_05_a_warning_is_no_failure() {
 }
 
 #[test]
+fn bl_05_a_warning_does_not_hide_a_failure_beside_it() {
+    let failure = under(
+        200,
+        concat!(
+            "data: {\"type\":\"rate_limit_event\",\"rate_limit_info\":{\"rateLimitType\":\"five_hour\",\"status\":\"allowed\"}}\n\n",
+            "data: {\"type\":\"error\",\"error\":{\"type\":\"overloaded_error\",\"message\":\"Overloaded\"}}",
+        ),
+    );
+    assert_eq!(reason(&failure), Reason::Overloaded);
+}
+
+#[test]
+fn c_5_what_the_model_said_is_not_read() {
+    for body in [
+        r#"data: {"id":"x","choices":[{"delta":{"content":"insufficient credits"}}]}"#,
+        r#"{"candidates":[{"content":{"parts":[{"text":"rate limit exceeded"}]}}]}"#,
+        r#"data: {"type":"content_block_delta","delta":{"text":"invalid api key"}}"#,
+    ] {
+        let failure = Failure {
+            status: Some(200),
+            body: Some(body.as_bytes().to_vec()),
+            ..Failure::default()
+        };
+        let verdict = verdict(&failure);
+        assert_eq!(verdict.certainty, Certainty::Default, "{body}: {}", verdict.rule);
+    }
+}
+
+#[test]
 fn c_1_4_deep_nesting_and_long_texts_are_judged_on_what_can_be_read() {
     for open in ["[", "{\"error\":", "{\"error\":\"{\\\"error\\\":"] {
         let failure = under(429, &open.repeat(10_000));
