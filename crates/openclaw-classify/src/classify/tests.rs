@@ -491,6 +491,14 @@ fn bl_05_a_warning_does_not_hide_a_failure_beside_it() {
 }
 
 #[test]
+fn bl_17_an_error_at_the_end_of_a_long_stream_is_found() {
+    let delta = "data: {\"id\":\"x\",\"choices\":[{\"delta\":{\"content\":\"unknown model\"}}]}\n\n";
+    let error = "data: {\"error\":{\"code\":502,\"message\":\"Overloaded\"}}\n\n";
+    let failure = under(200, &format!("{}{error}", delta.repeat(500)));
+    assert_eq!(reason(&failure), Reason::Overloaded);
+}
+
+#[test]
 fn c_5_what_the_model_said_is_not_read() {
     for body in [
         r#"data: {"id":"x","choices":[{"delta":{"content":"insufficient credits"}}]}"#,
