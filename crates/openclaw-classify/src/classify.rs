@@ -34,10 +34,11 @@ pub fn classify(failure: &Failure, now: Timestamp) -> Option<Verdict> {
         }
         let facts = Facts::read(current);
         if !settled {
-            if facts.allowed && facts.status().is_none_or(|status| status < 400) {
+            let verdict = judge(current, &facts);
+            let passed = facts.allowed && facts.status().is_none_or(|status| status < 400);
+            if passed && verdict.certainty == Certainty::Default {
                 return best;
             }
-            let verdict = judge(current, &facts);
             if best.as_ref().is_none_or(|outer| yields(outer, &verdict)) {
                 best = Some(verdict);
             }

@@ -12,8 +12,8 @@ use crate::loose;
 const LIMIT: usize = 64 * 1024;
 /// Texts inside texts inside texts: deeper ones are read as they stand.
 const MAX_NESTING: usize = 8;
-/// Objects in one text.
-const MAX_OBJECTS: usize = 32;
+/// Objects that told nothing and are searched for inner ones; later ones are skipped whole, which keeps it linear.
+const MAX_MISSES: usize = 32;
 
 /// What begins a quotation of somebody behind the party that answered.
 const QUOTES_UPSTREAM: &[&str] = &["error from provider", "all variants failed"];
@@ -58,18 +58,20 @@ fn read_mixed(facts: &mut Facts, speaker: Speaker, field: &'static str, text: &s
     }
     let mut outside = String::new();
     let mut at = 0;
-    let mut objects = 0;
-    while let Some(open) = next_object(text, at).filter(|_| objects < MAX_OBJECTS) {
-        objects += 1;
+    let mut misses = 0;
+    while let Some(open) = next_object(text, at) {
         let kept = at;
         at = open + 1;
         if let Some(found) = loose::read(&text[open..]) {
-            // The words around an object come before it in rank: they are the wrapper's own.
             if walk::value(facts, speaker, field, &found.value, nesting) {
                 outside.push_str(&text[kept..open]);
                 outside.push(' ');
                 at = open + found.length;
                 continue;
+            }
+            misses += 1;
+            if misses > MAX_MISSES {
+                at = open + found.length;
             }
         }
         outside.push_str(&text[kept..at]);

@@ -26,7 +26,7 @@ pub(super) static OVERLOAD: &[Rule] = &[
 /// No answer, or an answer that says that it is none.
 #[rustfmt::skip]
 pub(super) static TRANSIENT: &[Rule] = &[
-    Rule::phrases("label.own-text", Reason::Unclassified, &[
+    Rule::phrases("own.generic-text", Reason::Unclassified, &[
         "^llm request failed with an unknown error$",
     ], text("LLM request failed with an unknown error.")),
     Rule::phrases("label.no-details", Reason::NoErrorDetails, &[
