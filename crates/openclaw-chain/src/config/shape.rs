@@ -36,7 +36,7 @@ pub(crate) trait Shape: Sized {
     }
     /// Reads a number that is negative or has a fraction.
     fn other_number<E: Error>(self, number: f64) -> Result<Self::Value, E> {
-        Err(self.wrong_number(number))
+        Err(self.wrong_fraction(number))
     }
     /// Reads `true` or `false`.
     fn flag<E: Error>(self, flag: bool) -> Result<Self::Value, E> {
@@ -57,6 +57,10 @@ pub(crate) trait Shape: Sized {
     /// The error for a number that is not expected.
     fn wrong_number<E: Error>(&self, number: impl std::fmt::Display) -> E {
         self.wrong(&format!("the number {number}"))
+    }
+    /// The error for a negative number or one with a fraction; a huge one is not written out.
+    fn wrong_fraction<E: Error>(&self, number: f64) -> E {
+        self.wrong_number(format_args!("{number:?}"))
     }
     /// The error for a value of another shape.
     fn wrong<E: Error>(&self, found: &str) -> E {
@@ -184,7 +188,7 @@ impl Shape for Count {
         // Some writers spell 200000 as 2e5 or 200000.0; a length of time keeps whole seconds exactly.
         match Duration::try_from_secs_f64(number) {
             Ok(whole) if whole.subsec_nanos() == 0 => self.whole(whole.as_secs()),
-            _ => Err(self.wrong_number(number)),
+            _ => Err(self.wrong_fraction(number)),
         }
     }
 }
@@ -210,7 +214,7 @@ impl Shape for Seconds {
     fn other_number<E: Error>(self, number: f64) -> Result<Duration, E> {
         match Duration::try_from_secs_f64(number) {
             Ok(length) if !length.is_zero() => Ok(length),
-            _ => Err(self.wrong_number(number)),
+            _ => Err(self.wrong_fraction(number)),
         }
     }
 }
