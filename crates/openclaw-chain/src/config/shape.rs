@@ -293,6 +293,29 @@ pub(crate) trait FromObject: Default {
     -> Result<Known, A::Error>;
 }
 
+/// Implements [`FromObject`] for a type whose known keys each fill one field.
+macro_rules! object {
+    ($type:ty, $shape:literal, $self:ident $fields:ident { $($key:literal => $read:expr $(,)?)* }) => {
+        impl $crate::config::shape::FromObject for $type {
+            const SHAPE: &'static str = $shape;
+
+            fn field<'de, A: serde::de::MapAccess<'de>>(
+                &mut $self,
+                key: &str,
+                $fields: &mut $crate::config::shape::Fields<A>,
+            ) -> Result<$crate::config::shape::Known, A::Error> {
+                match key {
+                    $($key => $read,)*
+                    _ => return Ok($crate::config::shape::Known::No),
+                }
+                Ok($crate::config::shape::Known::Yes)
+            }
+        }
+    };
+}
+
+pub(crate) use object;
+
 /// Whether a key belongs to the object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Known {
