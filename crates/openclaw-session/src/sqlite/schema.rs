@@ -28,7 +28,7 @@ pub(super) fn migrate(connection: &mut Connection, path: &Path) -> Result<(), Op
     let fail = |source| open_error(path, source);
     let known = u32::try_from(STEPS.len()).unwrap_or(u32::MAX);
     if version(connection).map_err(fail)? == known {
-        return Ok(());
+        return is_ours(connection, path);
     }
     let transaction = connection
         .transaction_with_behavior(TransactionBehavior::Immediate)
@@ -41,6 +41,9 @@ pub(super) fn migrate(connection: &mut Connection, path: &Path) -> Result<(), Op
             found,
             known,
         });
+    }
+    if found == 0 && !is_empty(&transaction).map_err(fail)? {
+        return Err(foreign(path));
     }
     for step in STEPS.iter().skip(usize::try_from(found).unwrap_or(usize::MAX)) {
         transaction.execute_batch(step).map_err(fail)?;
@@ -61,7 +64,30 @@ pub(super) fn migrate(connection: &mut Connection, path: &Path) -> Result<(), Op
 }
 
 fn version(connection: &Connection) -> rusqlite::Result<u32> {
-    connection.pragma_query_value(None, "user_version", |row| row.get(0))
+    let number: i32 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
+    // Versions count from nought; a file with another number is newer than anything known here.
+    Ok(u32::try_from(number).unwrap_or(u32::MAX))
+}
+
+fn is_empty(connection: &Connection) -> rusqlite::Result<bool> {
+    let tables: i64 = connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
+    Ok(tables == 0)
+}
+
+/// Other programs number their schemas, too.
+fn is_ours(connection: &Connection, path: &Path) -> Result<(), OpenError> {
+    let has_table = connection.table_exists(None, "sessions");
+    if has_table.map_err(|source| open_error(path, source))? {
+        Ok(())
+    } else {
+        Err(foreign(path))
+    }
+}
+
+fn foreign(path: &Path) -> OpenError {
+    OpenError::Foreign {
+        path: path.to_owned(),
+    }
 }
 
 fn read_import(path: &Path) -> Result<ImportedSessions, OpenError> {

@@ -247,6 +247,62 @@ fn open_errors_name_the_file_and_what_to_do() {
 }
 
 #[test]
+fn a_database_of_something_else_stays_as_it_is() {
+    for version in [0, 1] {
+        let place = Place::new();
+        place.write_sessions_json("{}");
+        let other = place.raw();
+        other.execute_batch("CREATE TABLE notes (text TEXT)").unwrap();
+        other.pragma_update(None, "user_version", version).unwrap();
+        let error = place.refused();
+        assert!(matches!(error, OpenError::Foreign { .. }), "{version}: {error}");
+        insta::assert_snapshot!("foreign", place.shown(&error));
+        let tables: i64 = other
+            .query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))
+            .unwrap();
+        assert_eq!(tables, 1, "{version}");
+    }
+}
+
+#[test]
+fn a_file_that_another_process_holds_is_not_called_broken() {
+    let busy = || rusqlite::Error::SqliteFailure(rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_BUSY), None);
+    let path = Path::new("s.sqlite");
+    let opened = connect::open_error(path, busy());
+    let used = store_error(path, Arc::new(busy()));
+    assert!(matches!(used, StoreError::Busy { .. }), "{used:?}");
+    insta::assert_snapshot!("busy", format!("{opened}\n{used}"));
+}
+
+#[tokio::test]
+async fn a_truncated_file_is_an_error_and_stays_as_it_is() {
+    let place = Place::new();
+    let store = place.open();
+    for number in 0..200 {
+        put(&store, &format!("k{number}"), &entry("")).await;
+    }
+    drop(store);
+    let whole = fs::read(place.file()).unwrap();
+    for kept in [50, 512, 4096, whole.len() / 2] {
+        fs::write(place.file(), &whole[..kept]).unwrap();
+        let found = match SqliteSessionStore::open(&place.file()) {
+            Ok(store) => {
+                let found = store.list().await;
+                // A write must not build on what is missing.
+                let written = store
+                    .compare_and_set(&key("new"), Revision::NONE, entry(""))
+                    .await;
+                assert!(written.is_err(), "{kept}: {written:?}");
+                found.map(drop).map_err(|error| error.to_string())
+            }
+            Err(error) => Err(error.to_string()),
+        };
+        assert!(found.unwrap_err().contains("is damaged"), "{kept}");
+        assert_eq!(fs::read(place.file()).unwrap(), whole[..kept], "{kept}");
+    }
+}
+
+#[test]
 fn the_schema() {
     let place = Place::new();
     drop(place.open());
