@@ -54,7 +54,7 @@ pub(super) fn migrate(connection: &mut Connection, path: &Path) -> Result<(), Op
             table::insert(&transaction, key, entry).map_err(fail)?;
         }
         for key in &imported.rejected {
-            tracing::warn!(session = %key, "not imported from sessions.json: it is not a session entry");
+            tracing::warn!(session = %key, "not imported from sessions.json: it is not a session entry, or another one has its key");
         }
     }
     transaction
@@ -91,8 +91,8 @@ fn foreign(path: &Path) -> OpenError {
 }
 
 fn read_import(path: &Path) -> Result<ImportedSessions, OpenError> {
-    let text = match std::fs::read_to_string(path) {
-        Ok(text) => text,
+    let bytes = match std::fs::read(path) {
+        Ok(bytes) => bytes,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(ImportedSessions::default()),
         Err(source) => {
             return Err(OpenError::ImportRead {
@@ -101,7 +101,8 @@ fn read_import(path: &Path) -> Result<ImportedSessions, OpenError> {
             });
         }
     };
-    parse_sessions_json(&text).map_err(|source| OpenError::ImportParse {
+    // The other program reads broken characters as replacements, too, and works with them.
+    parse_sessions_json(&String::from_utf8_lossy(&bytes)).map_err(|source| OpenError::ImportParse {
         path: path.to_owned(),
         source,
     })

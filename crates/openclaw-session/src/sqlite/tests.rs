@@ -146,6 +146,22 @@ async fn s7_a_broken_sessions_json_stops_the_first_use_and_nothing_is_lost() {
     assert!(loaded(&place.open(), "k").await.is_some());
 }
 
+#[tokio::test]
+async fn s7_broken_characters_are_replaced_and_the_rest_is_imported() {
+    let place = Place::new();
+    place.write_sessions_json("");
+    let text = [
+        br#"{"k": {"sessionId": "s1", "label": ""#.as_slice(),
+        b"\xff",
+        br#""}}"#,
+    ]
+    .concat();
+    fs::write(place.sessions_json(), &text).unwrap();
+    let session = loaded(&place.open(), "k").await.unwrap();
+    assert_eq!(session.other("label"), Some(&"\u{fffd}".into()));
+    assert_eq!(fs::read(place.sessions_json()).unwrap(), text);
+}
+
 #[test]
 fn a_file_that_is_no_database_stays_as_it_is() {
     let place = Place::new();
