@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+mod answer;
 mod command;
 mod entry;
 mod inherit;
@@ -24,6 +25,7 @@ mod trace;
 mod turn;
 mod user_selection;
 
+pub use answer::record_answer;
 pub use command::{Command, CommandError, TypedModel, parse_command};
 pub use entry::{Failover, NoticeState, Runtime, SessionEntry};
 pub use inherit::{SpawnModel, copy_user_selection, effective_override, spawn_with_model};
