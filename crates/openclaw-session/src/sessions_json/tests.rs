@@ -58,6 +58,7 @@ async fn s7_what_is_exported_can_be_imported_again() {
     let store = MemorySessionStore::default();
     let plain = entry(r#""channel": {"kept": true}"#);
     let turn = FinishedTurn {
+        session_id: id("s1"),
         selected: model("o/g"),
         active: model("a/m"),
         reason: "timeout".to_owned(),
