@@ -191,7 +191,7 @@ async fn a_broken_page_is_an_error_and_stays_as_it_is() {
 }
 
 #[tokio::test]
-async fn a_damaged_entry_concerns_its_own_session_alone() {
+async fn s_4_4_a_damaged_entry_concerns_its_own_session_alone() {
     let place = Place::new();
     let store = place.open();
     put(&store, "k", &entry("")).await;
