@@ -55,7 +55,7 @@ fn blank_null_and_mistyped_members_are_absent() {
     for members in [
         r#""modelOverride": " ", "providerOverride": null"#,
         r#""modelOverride": 5, "providerOverride": {}"#,
-        r#""modelOverrideSource": "robot""#,
+        r#""modelOverrideSource": "robot", "authProfileOverrideSource": "AUTO""#,
         r#""authProfileOverrideCompactionCount": -1, "compactionCount": 1.5"#,
         r#""liveModelSwitchPending": "true""#,
         r#""failover": "not ours""#,

@@ -3,7 +3,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::fixtures::{at, auto, entry, fallback, id, pin, user};
 use crate::persist::{PersistFallback, Persisted, persist_fallback};
-use crate::selection::{PinSource, Route, StoredPin};
+use crate::selection::{OverrideSource, PinSource, Route, StoredPin};
 
 /// The entry while the fallback is attempted, and how to undo it.
 fn persisted(before: &SessionEntry, candidate: &str) -> (SessionEntry, Rollback) {
@@ -118,13 +118,13 @@ prop_compose! {
         session.route = Route {
             provider: provider.and_then(|text| text.parse().ok()),
             model: model.and_then(|text| text.parse().ok()),
-            source: ["auto", "user"].get(usize::from(sources[0])).and_then(|text| text.parse().ok()),
+            source: [OverrideSource::Auto, OverrideSource::User].get(usize::from(sources[0])).copied(),
             origin_provider: origin_provider.and_then(|text| text.parse().ok()),
             origin_model: origin_model.and_then(|text| text.parse().ok()),
         };
         session.pin = StoredPin {
             profile: profile.and_then(|text| text.parse().ok()),
-            source: ["auto", "user"].get(usize::from(sources[1])).and_then(|text| text.parse().ok()),
+            source: [PinSource::Auto, PinSource::User].get(usize::from(sources[1])).copied(),
             compaction_count,
         };
         session
