@@ -4,7 +4,7 @@ use rusqlite::Connection;
 use tempfile::TempDir;
 
 use super::*;
-use crate::fixtures::{at, auto, entry, fallback, key, user};
+use crate::fixtures::{at, auto, entry, fallback, id, key, user};
 use crate::persist::{Persisted, persist_fallback};
 use crate::store::update;
 
@@ -316,6 +316,50 @@ async fn a_truncated_file_is_an_error_and_stays_as_it_is() {
         assert!(found.unwrap_err().contains("is damaged"), "{kept}");
         assert_eq!(fs::read(place.file()).unwrap(), whole[..kept], "{kept}");
     }
+}
+
+#[tokio::test]
+async fn a_garbled_log_beside_the_file_costs_no_session_that_was_in_the_file() {
+    let place = Place::new();
+    put(&place.open(), "k", &entry("")).await;
+    let log = PathBuf::from(format!("{}-wal", place.file().display()));
+    fs::write(&log, "garbage ".repeat(1000)).unwrap();
+    let store = place.open();
+    assert_eq!(loaded(&store, "k").await, Some(entry("")));
+    put(&store, "l", &entry("")).await;
+    drop(store);
+    assert_eq!(loaded(&place.open(), "l").await, Some(entry("")));
+}
+
+#[tokio::test]
+async fn odd_keys_are_keys_like_all_others() {
+    let place = Place::new();
+    let long = "k".repeat(100_000);
+    let names = [
+        "'; DROP TABLE sessions; --",
+        "../../etc",
+        "a\0b",
+        "a",
+        "\u{1f600}",
+        "K",
+        "k",
+        "%",
+        long.as_str(),
+    ];
+    let store = place.open();
+    for (number, name) in (0..).zip(names) {
+        put(&store, name, &SessionEntry::new(id("s1"), at(number))).await;
+    }
+    drop(store);
+    let store = place.open();
+    for (number, name) in (0..).zip(names) {
+        assert_eq!(
+            loaded(&store, name).await.unwrap().updated_at,
+            at(number),
+            "{name:.20}"
+        );
+    }
+    assert_eq!(store.list().await.unwrap().len(), names.len());
 }
 
 #[test]
