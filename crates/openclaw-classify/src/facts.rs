@@ -9,7 +9,7 @@ use crate::Failure;
 use crate::failure::Header;
 use crate::normal::{SEGMENT, append, code_key};
 
-pub(crate) use html::page_title;
+pub(crate) use html::{page_start, page_title};
 pub(crate) use text::clip;
 
 /// A name that a provider gives to a failure.

@@ -38,6 +38,14 @@ pub(crate) fn append(out: &mut String, text: &str) {
             }
             continue;
         }
+        if is_plain(token) {
+            push_separator(out, start);
+            let from = out.len();
+            out.push_str(token);
+            out[from..].make_ascii_lowercase();
+            previous = token;
+            continue;
+        }
         if let Some(close) = opens_prompt(previous, token) {
             push_separator(out, start);
             out.push(NAME_JOINT);
@@ -64,6 +72,14 @@ pub(crate) fn code_key(code: &str) -> String {
         .filter(|c| c.is_alphanumeric())
         .flat_map(char::to_lowercase)
         .collect()
+}
+
+/// A token that cannot be a name or a link and has nothing to be replaced; most are.
+fn is_plain(token: &str) -> bool {
+    let inner = token.strip_suffix(['.', ':']).unwrap_or(token);
+    inner.bytes().all(|byte| {
+        byte.is_ascii_alphanumeric() || matches!(byte, b',' | b';' | b'(' | b')' | b'!' | b'?' | b'=')
+    })
 }
 
 fn is_blank(c: char) -> bool {
@@ -120,6 +136,9 @@ fn is_edge(token: &str, index: usize) -> bool {
 
 /// The link inside a token: help pages say nothing about the failure.
 fn link(token: &str) -> Option<std::ops::Range<usize>> {
+    if !token.contains("://") {
+        return None;
+    }
     let start = find_ignore_case(token, "http://").or_else(|| find_ignore_case(token, "https://"))?;
     let end = token[start..]
         .find(|c: char| !c.is_ascii() || matches!(c, '"' | '\'' | ')' | '>' | '<' | '`' | ']' | '}' | ','))
@@ -135,7 +154,9 @@ fn find_ignore_case(text: &str, needle: &str) -> Option<usize> {
 
 /// True for a token that names a model, a file, a path or a parameter rather than saying something.
 fn is_name(token: &str, previous: &str, alone: bool) -> bool {
-    let bare = token.trim_matches(|c: char| !c.is_alphanumeric());
+    let tail = token.trim_start_matches(|c: char| !c.is_alphanumeric());
+    let at = token.len() - tail.len();
+    let bare = tail.trim_end_matches(|c: char| !c.is_alphanumeric());
     if bare.is_empty() || !bare.is_ascii() {
         return false;
     }
@@ -146,19 +167,18 @@ fn is_name(token: &str, previous: &str, alone: bool) -> bool {
     let file = bare
         .rsplit_once('.')
         .is_some_and(|(stem, ending)| FILE_ENDINGS.contains(&ending) && stem.contains(['-', '_', '/']));
-    let quoted = !alone && is_quoted_word(token, bare);
+    let quoted = !alone && is_quoted(&token[..at], &tail[bare.len()..]);
     let label = previous.trim_matches(|c: char| !c.is_alphanumeric());
-    let named = joined && NAMING.iter().any(|word| word.eq_ignore_ascii_case(label));
+    let of_a_path =
+        previous.ends_with(':') && label.contains('.') && label.bytes().any(|byte| byte.is_ascii_digit());
+    let named = joined && (of_a_path || NAMING.iter().any(|word| word.eq_ignore_ascii_case(label)));
     let model = joined && digits && label.eq_ignore_ascii_case("model") && bare.contains(['-', '_']);
     path || file || quoted || named || model
 }
 
-fn is_quoted_word(token: &str, bare: &str) -> bool {
-    let Some(at) = token.find(bare) else { return false };
-    let open = token[..at].chars().next_back();
-    let close = token[at + bare.len()..].chars().next();
+fn is_quoted(before: &str, after: &str) -> bool {
     matches!(
-        (open, close),
+        (before.chars().next_back(), after.chars().next()),
         (Some('`'), Some('`'))
             | (Some('\''), Some('\''))
             | (Some('"'), Some('"'))
@@ -172,15 +192,15 @@ fn opens_prompt(previous: &str, token: &str) -> Option<char> {
     const SAID: &[&str] = &[
         "prompt", "input", "query", "question", "said", "asked", "wrote", "content",
     ];
+    let close = match token.chars().next()? {
+        '"' => '"',
+        '“' => '”',
+        _ => return None,
+    };
     let label = previous.trim_end_matches(':');
-    if !SAID.iter().any(|word| word.eq_ignore_ascii_case(label)) {
-        return None;
-    }
-    match token.chars().next()? {
-        '"' => Some('"'),
-        '“' => Some('”'),
-        _ => None,
-    }
+    SAID.iter()
+        .any(|word| word.eq_ignore_ascii_case(label))
+        .then_some(close)
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Short forms of provider text for people (beyond.md BL-85, runner.md ).
 
-use crate::facts::page_title;
+use crate::facts::{page_start, page_title};
 use crate::redact;
 
 /// How far behind the cut text is looked at, in UTF-16 units.
@@ -25,17 +25,11 @@ pub fn preview(text: &str, max: usize) -> String {
 
 /// A page as one line; `None` for any other text.
 fn one_line(text: &str) -> Option<String> {
-    let head = text.get(..256).unwrap_or(text).to_ascii_lowercase();
-    let page = ["<!doctype html", "<html", "<head>", "<body"]
-        .iter()
-        .any(|tag| head.contains(tag));
-    page.then(|| {
-        let at = text.find('<').unwrap_or(0);
-        let before = text[..at].split_whitespace().collect::<Vec<_>>().join(" ");
-        let title = page_title(text).unwrap_or_else(|| "untitled".to_owned());
-        let gap = if before.is_empty() { "" } else { " " };
-        format!("{before}{gap}HTML page: {title}")
-    })
+    let at = page_start(text)?;
+    let before = text[..at].split_whitespace().collect::<Vec<_>>().join(" ");
+    let title = page_title(text).unwrap_or_else(|| "untitled".to_owned());
+    let gap = if before.is_empty() { "" } else { " " };
+    Some(format!("{before}{gap}HTML page: {title}"))
 }
 
 /// The byte offset of the last code point boundary within `max` UTF-16 units.

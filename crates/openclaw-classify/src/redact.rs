@@ -3,46 +3,69 @@
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
+use aho_corasick::AhoCorasick;
 use regex::{Captures, Regex};
 
 /// Masked values below this many characters show nothing of themselves.
 const SHORT: usize = 18;
 
-/// What is masked, in order. The group `secret` is replaced, the rest of the match stays.
+/// What is masked, in order: words one of which occurs wherever the pattern matches, and the pattern. The group
+/// `secret` is replaced, the rest of the match stays.
 #[rustfmt::skip]
-const PATTERNS: &[&str] = &[
+const PATTERNS: &[(&[&str], &str)] = &[
     // Private keys.
-    r"(?s)(?P<secret>-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|$))",
+    (&["private key"], r"(?s)(?P<secret>-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|$))"),
     // Keys and tokens with a prefix of their own.
-    r"\b(?P<secret>(?:sk|pk|rk|ak|xai|gsk|tgp|fw|nvapi|csk|r8|hf|pplx|key|glpat|ghp|gho|ghu|ghs|ghr|github_pat|xox[abeoprs]|npm|dop_v1|sess|rt|at|oat|api)[-_][A-Za-z0-9_.*-]{12,})",
-    r"\b(?P<secret>(?:AKIA|ASIA|AROA|AIDA)[A-Z0-9]{12,})",
-    r"(?P<secret>AIza[A-Za-z0-9_-]{10,})",
-    r"\b(?P<secret>ya29\.[A-Za-z0-9_.-]{10,})",
-    r"\b(?P<secret>eyJ[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]+){0,2})",
-    r"\b(?P<secret>gAAAA[A-Za-z0-9_=-]{12,})",
+    (&["sk-", "pk-", "rk-", "ak-", "xai-", "gsk_", "gsk-", "tgp_", "fw_", "nvapi-", "csk-", "r8_", "hf_", "pplx-", "key-", "glpat-", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "xoxa-", "xoxb-", "xoxe-", "xoxo-", "xoxp-", "xoxr-", "xoxs-", "npm_", "dop_v1_", "sess-", "rt_", "at_", "oat_", "api-", "api_", "sk_", "pk_", "rk_"], r"\b(?P<secret>(?:sk|pk|rk|ak|xai|gsk|tgp|fw|nvapi|csk|r8|hf|pplx|key|glpat|ghp|gho|ghu|ghs|ghr|github_pat|xox[abeoprs]|npm|dop_v1|sess|rt|at|oat|api)[-_][A-Za-z0-9_.*-]{12,})"),
+    (&["akia", "asia", "aroa", "aida"], r"\b(?P<secret>(?:AKIA|ASIA|AROA|AIDA)[A-Z0-9]{12,})"),
+    (&["aiza"], r"(?P<secret>AIza[A-Za-z0-9_-]{10,})"),
+    (&["ya29."], r"\b(?P<secret>ya29\.[A-Za-z0-9_.-]{10,})"),
+    (&["eyj"], r"\b(?P<secret>eyJ[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]+){0,2})"),
+    (&["gaaaa"], r"\b(?P<secret>gAAAA[A-Za-z0-9_=-]{12,})"),
     // Headers.
-    r"(?i)\b(?:bearer|basic)\s+(?P<secret>[A-Za-z0-9._~+/=-]{6,})",
-    r"(?i)\b(?:cookie|set-cookie)\s*:\s*(?P<secret>[^\r\n]+)",
+    (&["bearer", "basic"], r"(?i)\b(?:bearer|basic)\s+(?P<secret>[A-Za-z0-9._~+/=-]{6,})"),
+    (&["cookie"], r"(?i)\b(?:cookie|set-cookie)\s*:\s*(?P<secret>[^\r\n]+)"),
     // Assignments, in links, in JSON and in prose.
-    r#"(?i)(?:api[_-]?key|apikey|x-api-key|x-goog-api-key|access[_-]?key(?:[_-]?id)?|secret(?:[_-]?key|[_-]?access[_-]?key)?|client[_-]?secret|access[_-]?token|refresh[_-]?token|id[_-]?token|auth[_-]?token|session[_-]?token|token|password|passwd|authorization|signature|credential)s?\\*["']?\s*(?:=|:)\s*\\*["']?(?:bearer\s+)?(?P<secret>[A-Za-z0-9._~+/=*%-]{6,})"#,
-    r"(?i)[?&](?:key|sig|code|auth)=(?P<secret>[^&\s#]{4,})",
-    r"(?i)\bkey\s*=\s*(?P<secret>[A-Za-z0-9._~+/=*%-]{6,})",
-    r"://(?P<secret>[^/\s:@]+:[^/\s@]+)@",
-    r"(?i)\b(?:api key|key|token)(?: provided)?:\s*(?P<secret>[A-Za-z0-9][A-Za-z0-9._~+/=*-]{11,})",
+    (&["key", "secret", "token", "passw", "authorization", "signature", "credential"], r#"(?i)(?:api[_-]?key|apikey|x-api-key|x-goog-api-key|access[_-]?key(?:[_-]?id)?|secret(?:[_-]?key|[_-]?access[_-]?key)?|client[_-]?secret|access[_-]?token|refresh[_-]?token|id[_-]?token|auth[_-]?token|session[_-]?token|token|password|passwd|authorization|signature|credential)s?\\*["']?\s*(?:=|:)\s*\\*["']?(?:bearer\s+)?(?P<secret>[A-Za-z0-9._~+/=*%-]{6,})"#),
+    (&["key=", "sig=", "code=", "auth="], r"(?i)[?&](?:key|sig|code|auth)=(?P<secret>[^&\s#]{4,})"),
+    (&["key"], r"(?i)\bkey\s*=\s*(?P<secret>[A-Za-z0-9._~+/=*%-]{6,})"),
+    (&["://"], r"://(?P<secret>[^/\s:@]+:[^/\s@]+)@"),
+    (&["key", "token"], r"(?i)\b(?:api key|key|token)(?: provided)?:\s*(?P<secret>[A-Za-z0-9][A-Za-z0-9._~+/=*-]{11,})"),
     // People and accounts.
-    r"(?P<secret>[A-Za-z0-9._%+-]+@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+)",
-    r"\b(?P<secret>(?:org|proj|user|acct|account|team|cus|usr|wrkspc|workspace|ws|tenant)[-_][A-Za-z0-9]{6,})",
-    r"(?i)\b(?:account|organization|organisation|org|team|tenant|workspace|project|user|subscription)(?:[ _-]?id)?[ \t]*(?::|=|#)?[ \t]*[`'\x22<]?(?P<secret>(?:[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})|\d{9,})",
-    r"(?P<secret>arn:aws[a-z-]*:[^\s,;]+)",
+    (&["@"], r"(?P<secret>[A-Za-z0-9._%+-]+@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+)"),
+    (&["org", "proj", "user", "acct", "account", "team", "cus", "usr", "wrkspc", "workspace", "ws", "tenant"], r"\b(?P<secret>(?:org|proj|user|acct|account|team|cus|usr|wrkspc|workspace|ws|tenant)[-_][A-Za-z0-9]{6,})"),
+    (&["account", "organi", "org", "team", "tenant", "workspace", "project", "user", "subscription"], r"(?i)\b(?:account|organization|organisation|org|team|tenant|workspace|project|user|subscription)(?:[ _-]?id)?[ \t]*(?::|=|#)?[ \t]*[`'\x22<]?(?P<secret>(?:[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})|\d{9,})"),
+    (&["arn:aws"], r"(?P<secret>arn:aws[a-z-]*:[^\s,;]+)"),
 ];
 
-static COMPILED: LazyLock<Vec<Regex>> = LazyLock::new(|| {
+/// The patterns, and one pass that tells which of them are worth asking.
+struct Masks {
+    words: AhoCorasick,
+    pattern_of_word: Vec<usize>,
+    patterns: Vec<Regex>,
+}
+
+static MASKS: LazyLock<Masks> = LazyLock::new(|| {
+    let words = PATTERNS
+        .iter()
+        .enumerate()
+        .flat_map(|(index, (words, _))| words.iter().map(move |word| (index, *word)));
+    let (pattern_of_word, words): (Vec<usize>, Vec<&str>) = words.unzip();
     #[expect(
         clippy::expect_used,
-        reason = "the patterns are constants that the tests compile"
+        reason = "the table is a constant that the tests compile"
     )]
-    let compile = |pattern: &&str| Regex::new(pattern).expect("a constant pattern compiles");
-    PATTERNS.iter().map(compile).collect()
+    Masks {
+        words: AhoCorasick::builder()
+            .ascii_case_insensitive(true)
+            .build(words)
+            .expect("some constant words fit an automaton"),
+        pattern_of_word,
+        patterns: PATTERNS
+            .iter()
+            .map(|(_, pattern)| Regex::new(pattern).expect("a constant pattern compiles"))
+            .collect(),
+    }
 });
 
 /// `text` with keys, tokens, passwords, mail addresses, account and organization ids masked.
@@ -50,8 +73,12 @@ static COMPILED: LazyLock<Vec<Regex>> = LazyLock::new(|| {
 /// A masked value of 18 or more characters keeps its first six and last four, so that people recognise which key it
 /// was; a shorter one becomes `***`.
 pub fn redact(text: &str) -> String {
+    let mut asked = vec![false; PATTERNS.len()];
+    for word in MASKS.words.find_overlapping_iter(text) {
+        asked[MASKS.pattern_of_word[word.pattern().as_usize()]] = true;
+    }
     let mut out = Cow::Borrowed(text);
-    for pattern in COMPILED.iter() {
+    for (pattern, _) in MASKS.patterns.iter().zip(asked).filter(|(_, asked)| *asked) {
         if let Cow::Owned(masked) = pattern.replace_all(&out, mask_match) {
             out = Cow::Owned(masked);
         }

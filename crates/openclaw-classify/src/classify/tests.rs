@@ -7,7 +7,10 @@ use openclaw_ids::ProviderId;
 use proptest::prelude::*;
 
 use crate::rule::Saw;
-use crate::{Certainty, Failure, Header, Owner, Reason, RuleId, Scope, Verdict, classify, rules};
+use crate::{
+    AbortedBy, Certainty, Failure, Header, Owner, Phase, Reason, RuleId, Scope, TimeoutPhase, TimerOwner,
+    Transport, Verdict, classify, rules,
+};
 
 const NOW: Timestamp = Timestamp::UNIX_EPOCH;
 
@@ -61,6 +64,21 @@ fn c_1_3_every_example_is_claimed_by_its_own_row() {
             verdict.evidence
         );
         assert_eq!(verdict.reason, rule.then, "{}", rule.id);
+    }
+}
+
+#[test]
+fn c_4_no_code_stands_in_two_rows_for_the_same_providers() {
+    let mut seen = BTreeMap::new();
+    for rule in rules() {
+        if let Saw::Codes(codes) = rule.saw {
+            for code in codes {
+                let key = (*code, format!("{:?}", rule.families));
+                if let Some(other) = seen.insert(key, rule.id) {
+                    panic!("{code} stands in {other} and in {}", rule.id);
+                }
+            }
+        }
     }
 }
 
@@ -360,6 +378,43 @@ fn c_10_owner_and_scope() {
             (owner, scope),
             "{failure:?} by {}",
             verdict.rule
+        );
+    }
+}
+
+#[test]
+fn c_10_what_never_left_concerns_the_endpoint() {
+    for (phase, scope) in [
+        (Phase::BeforeRequest, Scope::Endpoint),
+        (Phase::BeforeFirstByte, Scope::Model),
+        (Phase::AfterContent, Scope::Model),
+    ] {
+        let failure = Failure {
+            phase: Some(phase),
+            transport: Some(Transport::Timeout(TimeoutPhase::Total, TimerOwner::Us)),
+            ..Failure::default()
+        };
+        assert_eq!(verdict(&failure).scope, scope, "{phase:?}");
+    }
+}
+
+#[test]
+fn c_10_the_caller_s_own_doing_marks_nothing() {
+    for transport in [
+        Transport::Aborted(AbortedBy::Caller),
+        Transport::Timeout(TimeoutPhase::Total, TimerOwner::Caller),
+        Transport::Timeout(TimeoutPhase::Connect, TimerOwner::Caller),
+    ] {
+        let failure = Failure {
+            transport: Some(transport),
+            status: Some(429),
+            ..said("Too many requests")
+        };
+        let verdict = verdict(&failure);
+        assert_eq!(
+            (verdict.owner, verdict.scope),
+            (Owner::Caller, Scope::None),
+            "{transport:?}"
         );
     }
 }

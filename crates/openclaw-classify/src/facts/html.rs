@@ -1,11 +1,18 @@
 //! Pages that proxies and gateways send instead of an error object (classify.md C-5, beyond.md BL-85).
 
-/// True for a text that is a page.
-pub(super) fn is_page(text: &str) -> bool {
-    let head = text.trim_start_matches(|c: char| c.is_whitespace() || c == '\u{FEFF}');
-    ["<!doctype html", "<html", "<head", "<body", "<center", "<title"]
-        .iter()
-        .any(|tag| starts_with_ignore_case(head, tag))
+/// How far into a text a page may begin; before it stands what a client put in front.
+const LEAD: usize = 256;
+
+/// Where a page begins in `text`, if it is one.
+pub(crate) fn page_start(text: &str) -> Option<usize> {
+    text.match_indices('<')
+        .map(|(at, _)| at)
+        .take_while(|at| *at < LEAD)
+        .find(|at| {
+            ["!doctype html", "html", "head>", "body", "center>", "title>"]
+                .iter()
+                .any(|tag| starts_with_ignore_case(&text[at + 1..], tag))
+        })
 }
 
 /// The title or first heading of a page, as one line.
@@ -60,8 +67,9 @@ fn starts_with_ignore_case(text: &str, prefix: &str) -> bool {
         .is_some_and(|head| head.eq_ignore_ascii_case(prefix.as_bytes()))
 }
 
+/// The place of a needle that begins with `<`.
 fn find_ignore_case(text: &str, needle: &str) -> Option<usize> {
-    text.as_bytes()
-        .windows(needle.len())
-        .position(|window| window.eq_ignore_ascii_case(needle.as_bytes()))
+    text.match_indices('<')
+        .map(|(at, _)| at)
+        .find(|at| starts_with_ignore_case(&text[*at..], needle))
 }

@@ -1,5 +1,6 @@
 //! Reads a text: clips it, takes embedded objects out, separates what is quoted from upstream (classify.md C-2.1, C-2.4).
 
+use std::borrow::Cow;
 use std::sync::LazyLock;
 
 use regex::Regex;
@@ -24,8 +25,9 @@ pub(super) fn read(facts: &mut Facts, speaker: Speaker, field: &'static str, tex
     if text.is_empty() {
         return;
     }
-    if html::is_page(text) {
-        read_page(facts, speaker, field, text);
+    if let Some(at) = html::page_start(text) {
+        plain(facts, speaker, field, &text[..at]);
+        read_page(facts, speaker, field, &text[at..]);
     } else if let Some(at) = upstream_quote(text).filter(|_| speaker == Speaker::Own) {
         read_mixed(facts, Speaker::Own, field, &text[..at], nesting);
         read_mixed(facts, Speaker::Upstream, field, &text[at..], nesting);
@@ -78,6 +80,7 @@ fn read_mixed(facts: &mut Facts, speaker: Speaker, field: &'static str, text: &s
 
 /// A text without objects.
 fn plain(facts: &mut Facts, speaker: Speaker, field: &'static str, text: &str) {
+    let text = &without_request_id(text);
     let text = text.trim();
     if text.is_empty() {
         return;
@@ -103,6 +106,22 @@ fn plain(facts: &mut Facts, speaker: Speaker, field: &'static str, text: &str) {
     if text.chars().any(char::is_alphanumeric) {
         facts.sentences.push(text.to_owned());
         facts.first_text.get_or_insert_with(|| text.to_owned());
+    }
+}
+
+/// The id of a request is no part of what was said, and its letters and digits are chance.
+fn without_request_id(text: &str) -> Cow<'_, str> {
+    static ID: LazyLock<Regex> = LazyLock::new(|| {
+        #[expect(
+            clippy::expect_used,
+            reason = "the pattern is a constant that the tests compile"
+        )]
+        Regex::new(r"(?i)\(?\brequest[ _-]?id\b\W{1,3}[\w-]+\)?").expect("a constant pattern compiles")
+    });
+    if text.contains("equest") || text.contains("EQUEST") {
+        ID.replace_all(text, "")
+    } else {
+        Cow::Borrowed(text)
     }
 }
 
@@ -162,7 +181,7 @@ fn upstream_quote(text: &str) -> Option<usize> {
 }
 
 /// The first and last 32 KiB of a text longer than 64 KiB (C-1.4).
-pub(crate) fn clip(text: &str) -> std::borrow::Cow<'_, str> {
+pub(crate) fn clip(text: &str) -> Cow<'_, str> {
     if text.len() <= LIMIT {
         return text.into();
     }

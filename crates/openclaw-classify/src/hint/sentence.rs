@@ -2,6 +2,7 @@
 
 use std::sync::LazyLock;
 
+use aho_corasick::AhoCorasick;
 use jiff::civil::{Date, DateTime, Time};
 use jiff::{Timestamp, ToSpan};
 use regex::{Captures, Regex};
@@ -11,34 +12,63 @@ use super::{Candidate, Weight};
 use crate::HintSource;
 use crate::rule::Family;
 
-/// Words after which a time says when to come back.
-const CUE: &str = r"\b(?:try(?:ing)?\s+again|again|retry(?:ing)?|resets?|resetting|wait|available|regain|refresh\w*|renew\w*|until|restored?)\b";
+/// Words after which a time says when to come back; only what follows one is looked at.
+const CUES: &[&str] = &[
+    "try again",
+    "trying again",
+    "again",
+    "retry",
+    "resets",
+    "reset",
+    "resetting",
+    "wait",
+    "available",
+    "regain",
+    "refresh",
+    "renew",
+    "until",
+    "restore",
+    "|",
+];
+/// How many cues are looked at in one text.
+const MAX_CUES: usize = 32;
+/// How far behind a cue its time may stand, in bytes.
+const REACH: usize = 192;
 
-/// "in 2 days 17 hours", "after 86400 seconds", "retry-after: 30".
+static CUE: LazyLock<AhoCorasick> = LazyLock::new(|| {
+    #[expect(clippy::expect_used, reason = "some constant words")]
+    AhoCorasick::builder()
+        .ascii_case_insensitive(true)
+        .match_kind(aho_corasick::MatchKind::LeftmostLongest)
+        .build(CUES)
+        .expect("some words fit an automaton")
+});
+
+/// "again in 2 days 17 hours", "retry after 86400 seconds", "retry-after: 30".
 static IN: LazyLock<Regex> = LazyLock::new(|| {
-    compile(&format!(
-        r"(?i){CUE}[^.\n]{{0,48}}?[\s_-](?:in|after|for)[\s:=]+(?:about\s+|approximately\s+|another\s+|~\s*)?((?:\d+(?:\.\d+)?\s*[a-z]+[\s,]*(?:and\s+)?)+|\d+(?:\.\d+)?\b)"
-    ))
+    compile(
+        r"(?i)^[a-z]*[^.\n]{0,48}?[\s_-](?:in|after|for)[\s:=]+(?:about\s+|approximately\s+|another\s+|~\s*)?((?:\d+(?:\.\d+)?\s*[a-z]+[\s,]*(?:and\s+)?)+|\d+(?:\.\d+)?\b)",
+    )
 });
 /// "wait 20s".
 static WAIT: LazyLock<Regex> = LazyLock::new(|| {
-    compile(r"(?i)\bwait\s+(?:about\s+|another\s+)?((?:\d+(?:\.\d+)?\s*[a-z]+[\s,]*(?:and\s+)?)+)")
+    compile(r"(?i)^wait\s+(?:about\s+|another\s+)?((?:\d+(?:\.\d+)?\s*[a-z]+[\s,]*(?:and\s+)?)+)")
 });
 /// `retry_delay { seconds: 33 }`.
-static DELAY: LazyLock<Regex> = LazyLock::new(|| compile(r"(?i)retry[_ ]?delay\W{0,6}seconds\W{0,4}(\d+)"));
+static DELAY: LazyLock<Regex> = LazyLock::new(|| compile(r"(?i)^retry[_ ]?delay\W{0,6}seconds\W{0,4}(\d+)"));
 /// "|1760000400".
-static EPOCH: LazyLock<Regex> = LazyLock::new(|| compile(r"\|\s*(\d{10}|\d{13})\b"));
+static EPOCH: LazyLock<Regex> = LazyLock::new(|| compile(r"^\|\s*(\d{10}|\d{13})\b"));
 /// "reset at 2026-07-02 17:39:49".
 static DATE: LazyLock<Regex> = LazyLock::new(|| {
-    compile(&format!(
-        r"(?i){CUE}[^\n]{{0,48}}?(\d{{4}}-\d\d-\d\d)(?:(?:t|\s+at\s+|\s+)(\d\d:\d\d(?::\d\d)?)(?:\.\d+)?\s*(z\b|utc|gmt|[+-]\d\d:?\d\d)?)?"
-    ))
+    compile(
+        r"(?i)^[a-z][^\n]{0,60}?(\d{4}-\d\d-\d\d)(?:(?:t|\s+at\s+|\s+)(\d\d:\d\d(?::\d\d)?)(?:\.\d+)?\s*(z\b|utc|gmt|[+-]\d\d:?\d\d)?)?",
+    )
 });
-/// "resets 8:40pm (Europe/Warsaw)", "try again at 5:30 PM", "resets Oct 9 at 5pm".
+/// "resets 8:40pm (Europe/Warsaw)", "again at 5:30 PM", "resets Oct 9 at 5pm".
 static CLOCK: LazyLock<Regex> = LazyLock::new(|| {
-    compile(&format!(
-        r"(?i){CUE}\s+(?:at\s+|on\s+)?(?:(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?\s+(\d{{1,2}})(?:st|nd|rd|th)?,?\s+(?:at\s+)?)?(\d{{1,2}})(?::(\d\d))?\s*([ap]\.?m\b)?\.?(?:\s*\(([A-Za-z][A-Za-z0-9_+/-]*)\))?"
-    ))
+    compile(
+        r"(?i)^[a-z]+(?:\s+again)?\s+(?:at\s+|on\s+)?(?:(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?\s+(\d{1,2})(?:st|nd|rd|th)?,?\s+(?:at\s+)?)?(\d{1,2})(?::(\d\d))?\s*([ap]\.?m\b)?\.?(?:\s*\(([A-Za-z][A-Za-z0-9_+/-]*)\))?",
+    )
 });
 
 const MONTHS: &[&str] = &[
@@ -55,25 +85,45 @@ fn compile(pattern: &str) -> Regex {
 
 /// Adds every time that `text` states.
 pub(super) fn read(candidates: &mut Vec<Candidate>, text: &str, family: Option<Family>, now: Timestamp) {
+    let inside_word = |at: usize| {
+        let before = text[..at].chars().next_back();
+        before.is_some_and(char::is_alphabetic) && !text[at..].starts_with('|')
+    };
+    let cues = CUE
+        .find_iter(text)
+        .map(|cue| cue.start())
+        .filter(|at| !inside_word(*at));
+    for at in cues.take(MAX_CUES) {
+        let mut end = text.len().min(at + REACH);
+        while !text.is_char_boundary(end) {
+            end -= 1;
+        }
+        let said = &text[at..end];
+        if said.bytes().any(|byte| byte.is_ascii_digit()) {
+            candidates.extend(after_cue(said, family, now).map(|at| Candidate {
+                at,
+                source: HintSource::Text,
+                weight: Weight::Stated,
+            }));
+        }
+    }
+}
+
+fn after_cue(said: &str, family: Option<Family>, now: Timestamp) -> impl Iterator<Item = Timestamp> {
     let first = |regex: &Regex| {
         regex
-            .captures(text)
+            .captures(said)
             .and_then(|found| found.get(1))
             .map(|found| found.as_str())
     };
     let waits = [first(&IN), first(&WAIT), first(&DELAY)];
-    let stated = waits
+    waits
         .into_iter()
         .flatten()
-        .filter_map(|wait| wait_until(wait, now))
-        .chain(first(&EPOCH).and_then(|epoch| moment::read(epoch, Unit::Seconds, now)))
-        .chain(DATE.captures(text).and_then(|found| date(&found, family)))
-        .chain(CLOCK.captures(text).and_then(|found| clock(&found, now)));
-    candidates.extend(stated.map(|at| Candidate {
-        at,
-        source: HintSource::Text,
-        weight: Weight::Stated,
-    }));
+        .filter_map(move |wait| wait_until(wait, now))
+        .chain(first(&EPOCH).and_then(|epoch| moment::read(epoch, Unit::Epoch, now)))
+        .chain(DATE.captures(said).and_then(|found| date(&found, family)))
+        .chain(CLOCK.captures(said).and_then(|found| clock(&found, now)))
 }
 
 /// A wait; words after it are no units, so the longest readable beginning counts.

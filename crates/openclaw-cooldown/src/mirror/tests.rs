@@ -195,6 +195,27 @@ fn d1_counts_without_a_window_go_on_climbing() {
 }
 
 #[test]
+fn x_5_a_failure_from_the_future_is_one_of_now() {
+    let usage = adopted(json!({"cooldownUntil": START + 90, "errorCount": 1, "lastFailureAt": START + 50}));
+    assert_eq!(usage.span(&Lane::Profile), Some((0, 90)));
+}
+
+#[test]
+fn x_5_a_foreign_window_that_is_over_is_not_adopted_beside_ours() {
+    let ours = ProfileUsage::default().failed(0, &failure(Reason::Billing));
+    for (until, adopted) in [(4, false), (5, false), (6, true)] {
+        let entry =
+            stats(json!({"errorCount": 2, "cooldownUntil": START + until, "lastFailureAt": START + 1}));
+        let usage = adopt_foreign(ours.clone(), &entry, at(5));
+        assert_eq!(
+            usage.windows.contains_key(&Lane::Profile),
+            adopted,
+            "until {until}"
+        );
+    }
+}
+
+#[test]
 fn cooldown_1_2_values_without_effect_open_nothing() {
     for until in [json!(0), json!(-5), json!(9e15), json!("5")] {
         let usage = adopted(

@@ -178,6 +178,7 @@ fn cooldown_11_examples_as_decided() {
             vec![limited("m", 50), limited("m", 90)],
             Some(90),
         ),
+        ("in any order", vec![limited("m", 90), limited("m", 50)], Some(90)),
         (
             "and a later auth",
             vec![

@@ -224,6 +224,25 @@ fn d3_reason_and_end_change_together() {
 }
 
 #[test]
+fn d3_an_end_that_stays_the_same_keeps_its_reason() {
+    let usage = ProfileUsage::default()
+        .failed(0, &failure(Reason::RateLimit).hinting(MINUTE))
+        .failed(0, &failure(Reason::Timeout).started(0));
+    let window = &usage.windows[&on_model("m")];
+    assert_eq!((offset(window.until), window.reason), (MINUTE, Reason::RateLimit));
+    assert_eq!((window.steps, window.stated), (2, Some(at(MINUTE))));
+}
+
+#[test]
+fn d1_a_window_that_outlasts_the_failure_window_starts_over_too() {
+    let usage = ProfileUsage::default()
+        .failed(0, &failure(Reason::RateLimit).hinting(5 * DAY))
+        .failed(2 * DAY, &failure(Reason::RateLimit).started(2 * DAY));
+    assert_eq!(usage.span(&on_model("m")), Some((2 * DAY, 5 * DAY)));
+    assert_eq!(usage.steps(&on_model("m")), 1);
+}
+
+#[test]
 fn d5_bl_27_every_model_has_its_own_window_and_ladder() {
     let usage = after_failures(&[
         (0, failure(Reason::RateLimit).of("a")),

@@ -57,7 +57,7 @@ fn collect<'a>(value: &'a Value, found: &mut Vec<&'a Map<String, Value>>) {
         Value::Object(object) => object,
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => return,
     };
-    if is_snapshot(object) && !found.contains(&object) {
+    if is_snapshot(object) {
         found.push(object);
     }
     for map in BY_ID.iter().filter_map(|name| object.get(*name)?.as_object()) {
