@@ -42,7 +42,7 @@ pub(super) fn migrate(connection: &mut Connection, path: &Path) -> Result<(), Op
             known,
         });
     }
-    if found == 0 && !is_empty(&transaction).map_err(fail)? {
+    if found == 0 && objects(&transaction, "%").map_err(fail)? > 0 {
         return Err(foreign(path));
     }
     for step in STEPS.iter().skip(usize::try_from(found).unwrap_or(usize::MAX)) {
@@ -69,18 +69,18 @@ fn version(connection: &Connection) -> rusqlite::Result<u32> {
     Ok(u32::try_from(number).unwrap_or(u32::MAX))
 }
 
-fn is_empty(connection: &Connection) -> rusqlite::Result<bool> {
-    let tables: i64 = connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
-    Ok(tables == 0)
+/// How many tables, indices and the like there are with names like this. Asks the file, not what the connection
+/// remembers of it, for another process may have been busy since.
+fn objects(connection: &Connection, like: &str) -> rusqlite::Result<u32> {
+    let count = "SELECT count(*) FROM sqlite_schema WHERE name LIKE ?1";
+    connection.query_row(count, [like], |row| row.get(0))
 }
 
 /// Other programs number their schemas, too.
 fn is_ours(connection: &Connection, path: &Path) -> Result<(), OpenError> {
-    let has_table = connection.table_exists(None, "sessions");
-    if has_table.map_err(|source| open_error(path, source))? {
-        Ok(())
-    } else {
-        Err(foreign(path))
+    match objects(connection, "sessions").map_err(|source| open_error(path, source))? {
+        0 => Err(foreign(path)),
+        _ => Ok(()),
     }
 }
 
