@@ -203,3 +203,15 @@ fn s_5_5e_a_candidate_of_another_provider_starts_without_the_pin() {
     assert_eq!(during.profile_pin(), None);
     assert_eq!(during.standing_pin(), Some(pin("openai:work", PinSource::User)));
 }
+
+#[test]
+fn s_3_5_and_s1_the_write_builds_on_what_is_stored_and_not_on_what_was_read() {
+    let read = entry("");
+    let stored = entry(r#""compactionCount": 1, "notes": "newer""#);
+    let (during, rollback) = written(&stored, &fallback(&read, "openai/gpt", "a/f1"));
+    assert_eq!(during.other("notes"), Some(&"newer".into()));
+    assert_eq!(during.compaction_count, 1);
+    let mut expected = stored;
+    expected.touch(at(3000));
+    assert_eq!(roll_back(&during, &rollback, at(3000)), Some(expected));
+}
