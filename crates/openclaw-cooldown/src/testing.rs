@@ -1,6 +1,5 @@
 //! Short words for tests: instants in milliseconds after a fixed start, events, usages.
 
-mod corpus;
 pub(crate) mod history;
 pub(crate) mod oracle;
 
