@@ -89,6 +89,8 @@ pub enum HintSource {
     RetryAfter,
     /// A sentence of the message.
     Text,
+    /// The provider's own usage check, asked after the failure; no failure states it itself.
+    UsageCheck,
 }
 
 /// The stable id of a rule, for example `rate.status-429`.

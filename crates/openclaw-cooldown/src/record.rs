@@ -3,10 +3,13 @@
 use std::time::Duration;
 
 use jiff::Timestamp;
-use openclaw_classify::Reason;
+use openclaw_classify::{HintSource, Reason};
 
 use crate::lane::{self, Hints};
-use crate::{CooldownConfig, FailureEvent, Lane, ProfileUsage, Window, long_wait, millis, short_wait};
+use crate::{
+    BlockedSource, CooldownConfig, FailureEvent, Lane, Origin, ProfileUsage, Window, long_wait, millis,
+    short_wait,
+};
 
 /// Records one failure at `now`.
 ///
@@ -70,7 +73,7 @@ fn step(usage: &mut ProfileUsage, lane: Lane, event: &FailureEvent, now: Timesta
     if lane == Lane::Profile
         && let Some(stated) = stated.take()
     {
-        block_account(usage, stated, ladder, now);
+        block_account(usage, event, stated, ladder, now);
     }
     let window = reopened(old, steps, event.reason, End { ladder, stated }, now);
     usage.windows.insert(lane, window);
@@ -101,7 +104,13 @@ fn reopened(old: Option<Window>, steps: u32, reason: Reason, end: End, now: Time
 }
 
 /// Opens, moves or removes the blocked window of an account-wide signal (D7); the ladder stands beside it.
-fn block_account(usage: &mut ProfileUsage, stated: Timestamp, ladder: Timestamp, now: Timestamp) {
+fn block_account(
+    usage: &mut ProfileUsage,
+    event: &FailureEvent,
+    stated: Timestamp,
+    ladder: Timestamp,
+    now: Timestamp,
+) {
     let old = usage.windows.remove(&Lane::Blocked);
     if stated <= ladder {
         return;
@@ -109,10 +118,25 @@ fn block_account(usage: &mut ProfileUsage, stated: Timestamp, ladder: Timestamp,
     let window = Window {
         steps: 0,
         stated: Some(stated),
+        origin: Some(origin(event)),
         unknown: old.map(|window| window.unknown).unwrap_or_default(),
         ..Window::new(now, stated, Reason::RateLimit)
     };
     usage.windows.insert(Lane::Blocked, window);
+}
+
+fn origin(event: &FailureEvent) -> Origin {
+    let source = event.hint.as_ref().map(|hint| hint.source);
+    Origin {
+        source: match source {
+            Some(HintSource::UsageCheck) => BlockedSource::Wham,
+            Some(
+                HintSource::Body | HintSource::RateLimitHeader | HintSource::RetryAfter | HintSource::Text,
+            )
+            | None => BlockedSource::CodexRateLimits,
+        },
+        model: event.model.clone(),
+    }
 }
 
 /// The end the provider stated, where it may be believed.

@@ -3,6 +3,7 @@
 use super::*;
 use crate::testing::history::state;
 use crate::testing::{DAY, HOUR, MINUTE, SECOND, START, at, failure, model, offset, on_model, usage};
+use openclaw_classify::HintSource;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -38,6 +39,7 @@ fn x_5_the_shape_of_each_lane() {
         json!({
             "errorCount": 1, "failureCounts": {"rate_limit": 1}, "lastFailureAt": START,
             "blockedUntil": START + DAY, "blockedReason": "subscription_limit", "blockedSource": "codex_rate_limits",
+            "blockedModel": "m",
         })
     );
     assert_eq!(
@@ -117,28 +119,52 @@ fn c2_server_error_is_mirrored_as_timeout() {
 }
 
 #[test]
-fn d13_unknown_members_and_the_source_of_the_same_block_survive() {
-    let blocked = ProfileUsage::default().failed(0, &failure(Reason::RateLimit).account_wide().hinting(DAY));
-    let previous = stats(
-        json!({"blockedUntil": START + DAY, "blockedSource": "wham", "blockedModel": "x", "junk": [1]}),
-    );
-    let shown = serde_json::to_value(mirror(&blocked, at(0), Some(&previous))).unwrap();
+fn d13_unknown_members_survive() {
+    let previous = stats(json!({"cooldownUntil": START + DAY, "junk": [1]}));
+    let shown = serde_json::to_value(mirror(&ProfileUsage::default(), at(0), Some(&previous))).unwrap();
+    assert_eq!(shown, json!({"junk": [1]}));
+}
+
+#[test]
+fn cooldown_8_1_the_block_says_who_stated_it_and_during_which_model() {
+    let limit = |id: &str| failure(Reason::RateLimit).account_wide().of(id);
+    let said = |usage: &ProfileUsage| {
+        let shown = seen(usage, HOUR);
+        (shown["blockedSource"].clone(), shown["blockedModel"].clone())
+    };
+    let first = ProfileUsage::default().failed(0, &limit("a").hinting(DAY));
+    assert_eq!(said(&first), (json!("codex_rate_limits"), json!("a")));
+
+    let late = first
+        .clone()
+        .failed(MINUTE, &limit("b").hinting(2 * DAY).started(-1));
+    assert_eq!(said(&late), said(&first), "D2: of the same episode");
+
+    let mut newer = limit("b").hinting(2 * DAY).started(MINUTE);
+    newer.hint.as_mut().unwrap().source = HintSource::UsageCheck;
+    let newer = first.failed(HOUR, &newer);
     assert_eq!(
-        (&shown["junk"], &shown["blockedSource"], &shown["blockedModel"]),
-        (&json!([1]), &json!("wham"), &json!("x"))
+        said(&newer),
+        (json!("wham"), json!("b")),
+        "D7: end and origin together"
     );
-    let moved = blocked.failed(
-        HOUR,
-        &failure(Reason::RateLimit)
-            .account_wide()
-            .hinting(2 * DAY)
-            .started(HOUR),
-    );
-    let shown = serde_json::to_value(mirror(&moved, at(HOUR), Some(&previous))).unwrap();
-    assert_eq!(
-        (&shown["blockedSource"], shown.get("blockedModel")),
-        (&json!("codex_rate_limits"), None)
-    );
+
+    // Read back from the other program, and written again.
+    for (source, model) in [
+        (json!("wham"), json!("x")),
+        (json!("codex_rate_limits"), Value::Null),
+    ] {
+        let entry = json!({"blockedUntil": START + DAY, "blockedSource": source, "blockedModel": model});
+        assert_eq!(said(&adopted(entry)), (source, model));
+    }
+    let sourceless = adopted(json!({"blockedUntil": START + DAY, "blockedModel": "x"}));
+    assert_eq!(said(&sourceless), (json!("codex_rate_limits"), json!("x")));
+}
+
+#[test]
+fn cooldown_5_m4_the_model_of_a_block_frees_no_other_model() {
+    let usage = ProfileUsage::default().failed(0, &failure(Reason::RateLimit).account_wide().hinting(DAY));
+    assert!(!usage.is_usable(Some(&model("another")), at(HOUR)));
 }
 
 fn adopted(value: Value) -> ProfileUsage {
