@@ -287,12 +287,18 @@ fn d8_bypassed_providers_are_exempt_from_scoped_windows_only() {
 }
 
 #[test]
-fn c_10_what_is_no_credentials_fault_leaves_no_trace() {
+fn d6_c_10_bl_32_what_is_no_credentials_fault_leaves_no_trace() {
     for reason in [
         Reason::Aborted,
         Reason::ContentPolicy,
         Reason::ContextOverflow,
+        Reason::EmptyResponse,
+        Reason::Format,
         Reason::Local,
+        Reason::NoErrorDetails,
+        Reason::SessionExpired,
+        Reason::Unclassified,
+        Reason::Unknown,
     ] {
         let before = after_failures(&[(0, failure(Reason::Auth))]);
         assert_eq!(
@@ -300,6 +306,8 @@ fn c_10_what_is_no_credentials_fault_leaves_no_trace() {
             before,
             "{reason}"
         );
+        let wide = failure(reason).account_wide().hinting(DAY).started(1);
+        assert_eq!(before.clone().failed(SECOND, &wide), before, "{reason}");
     }
 }
 
