@@ -3,6 +3,7 @@
 use super::*;
 use crate::testing::{DAY, HOUR, MINUTE, SECOND, at, failure, model, offset, on_model, provider};
 
+mod extremes;
 mod lifecycle;
 mod oracle_test;
 mod properties;
