@@ -213,13 +213,7 @@ impl UsageFinding {
     /// marks nothing (D6). As with every hint, a wait shorter than the ladder changes nothing (D7).
     #[must_use]
     pub fn refine(self, event: FailureEvent, now: Timestamp) -> FailureEvent {
-        let hint = |at| {
-            Some(ResetHint {
-                at,
-                source: HintSource::UsageCheck,
-                credible: at > now,
-            })
-        };
+        let hint = |at| Some(ResetHint::new(at, HintSource::UsageCheck, now));
         match self.effect {
             UsageEffect::BlockedUntil(at) => FailureEvent {
                 reason: Reason::RateLimit,

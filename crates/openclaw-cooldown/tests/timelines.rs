@@ -259,6 +259,23 @@ fn d7_a_five_hour_limit_next_to_a_week_that_is_not_used_up() {
 }
 
 #[test]
+fn bl_38_a_reset_in_eighteen_days_is_not_waited_for_blindly() {
+    let early = |id: &str, second: i64| match id {
+        "main" if second < HOUR => Answer::Limited(18 * DAY),
+        _ => Answer::Serves,
+    };
+    for chain in [TWO, ONE] {
+        let calls = Chain::new(chain).calls("main", 2 * DAY, &early);
+        let tenth = 18 * DAY / 10;
+        assert_eq!(
+            calls[..2],
+            [0, tenth],
+            "a tenth of the stated window later it is back"
+        );
+    }
+}
+
+#[test]
 fn d4_d5_two_models_of_one_profile_limited_in_turn() {
     let mut chain = Chain::new(&[("anthropic", "main"), ("anthropic", "small")]);
     let upstream = |id: &str, second: i64| match (id, second) {

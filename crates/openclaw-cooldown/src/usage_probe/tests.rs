@@ -190,6 +190,27 @@ fn cooldown_8_3_a_finding_refines_the_failure() {
 }
 
 #[test]
+fn bl_38_an_absurd_reset_of_the_check_is_not_believed() {
+    for (seconds, blocked) in [
+        (35 * 24 * 3600, true),
+        (35 * 24 * 3600 + 1, false),
+        (i64::MAX / 1000, false),
+    ] {
+        let body = json!({"rate_limit": {"primary_window": {"reset_after_seconds": seconds}}});
+        let reply = UsageReply::Answered {
+            status: 200,
+            body: Some(&body),
+        };
+        let usage = ProfileUsage::default().failed(
+            0,
+            &Wham.read(reply, at(0)).refine(failure(Reason::RateLimit), at(0)),
+        );
+        assert_eq!(usage.windows.contains_key(&Lane::Blocked), blocked, "{seconds}");
+        assert_eq!(usage.span(&Lane::Profile), Some((0, 30 * SECOND)), "{seconds}");
+    }
+}
+
+#[test]
 fn d6_only_a_block_marks_what_the_failure_alone_does_not() {
     for reason in EXPLAINED {
         let record = |effect: UsageEffect| {

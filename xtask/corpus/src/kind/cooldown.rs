@@ -193,7 +193,7 @@ impl World {
                 Ok(Some(UsageChange::Failure { profile: id, event }))
             }
             "blocked" => {
-                let event = limit(event, own.provider().clone())?;
+                let event = limit(event, own.provider().clone(), self.now)?;
                 // A time that has passed is no statement about the account any more.
                 let ahead = event.hint.as_ref().is_some_and(|hint| hint.at > self.now);
                 Ok(ahead.then_some(UsageChange::Failure { profile: id, event }))
@@ -243,7 +243,7 @@ impl World {
 }
 
 /// A reset time that the provider reported: an account-wide limit with a stated end.
-fn limit(event: &Value, provider: ProviderId) -> Result<FailureEvent, String> {
+fn limit(event: &Value, provider: ProviderId, now: Timestamp) -> Result<FailureEvent, String> {
     let source = if event["source"] == "wham" {
         HintSource::UsageCheck
     } else {
@@ -254,11 +254,7 @@ fn limit(event: &Value, provider: ProviderId) -> Result<FailureEvent, String> {
         reason: Reason::RateLimit,
         scope: MarkScope::Profile,
         model: model(&event["model"]),
-        hint: Some(ResetHint {
-            at: instant(&event["untilMs"])?,
-            source,
-            credible: true,
-        }),
+        hint: Some(ResetHint::new(instant(&event["untilMs"])?, source, now)),
         started_at: None,
     })
 }
