@@ -256,6 +256,61 @@ fn d5_bl_27_every_model_has_its_own_window_and_ladder() {
     assert!(usage.is_usable(Some(&model("c")), at(31 * SECOND)));
 }
 
+/// The table of cooldown.md 5, row by row: what rested, what fails, and which of `m`, `n` and any other model rest then.
+#[test]
+fn cooldown_5_the_scope_table_as_decided() {
+    let scoped = |id: &str| failure(Reason::Timeout).of(id);
+    let nameless = || FailureEvent {
+        model: None,
+        ..failure(Reason::RateLimit)
+    };
+    let other = || failure(Reason::Auth);
+    for (row, before, event, resting) in [
+        ("not active, scoped reason", None, scoped("m"), ["m"].as_slice()),
+        ("not active, no model", None, nameless(), &["m", "n", "x"]),
+        ("not active, other reason", None, other(), &["m", "n", "x"]),
+        ("scoped, same model", Some(scoped("m")), scoped("m"), &["m"]),
+        (
+            "scoped, other model: a window of its own (D4)",
+            Some(scoped("m")),
+            scoped("n"),
+            &["m", "n"],
+        ),
+        (
+            "scoped, no model",
+            Some(scoped("m")),
+            nameless(),
+            &["m", "n", "x"],
+        ),
+        (
+            "scoped, other reason",
+            Some(scoped("m")),
+            other(),
+            &["m", "n", "x"],
+        ),
+        ("unscoped, anything", Some(other()), scoped("m"), &["m", "n", "x"]),
+    ] {
+        let before = before.map_or(ProfileUsage::default(), |event| {
+            ProfileUsage::default().failed(0, &event)
+        });
+        let after = before.failed(SECOND, &event);
+        let rests: Vec<&str> = ["m", "n", "x"]
+            .into_iter()
+            .filter(|id| !after.is_usable(Some(&model(id)), at(SECOND)))
+            .collect();
+        assert_eq!(rests, resting, "{row}");
+    }
+    let both = ProfileUsage::default()
+        .failed(0, &other())
+        .failed(5 * SECOND, &scoped("m"));
+    let after = 30 * SECOND;
+    assert!(
+        both.is_usable(Some(&model("n")), at(after)),
+        "narrow again when the wide window is over"
+    );
+    assert!(!both.is_usable(Some(&model("m")), at(after)));
+}
+
 #[test]
 fn bl_28_an_account_wide_limit_rests_the_whole_profile() {
     let usage = after_failures(&[(0, failure(Reason::RateLimit).account_wide())]);
