@@ -69,9 +69,17 @@ impl Window {
     /// Whether the outcome of an attempt that started at `started_at` belongs to this window's episode or an
     /// earlier one (D2).
     pub(crate) fn covers(&self, started_at: Option<Timestamp>, now: Timestamp) -> bool {
-        match started_at {
-            Some(started_at) => millis::floor(started_at) < self.opened_at,
-            None => self.is_active(now),
-        }
+        started_before(started_at, self.opened_at, self.is_active(now))
     }
+}
+
+/// Whether an attempt started before its window opened; an unknown start counts so while the window is active (D2).
+pub(crate) fn started_before(
+    started_at: Option<Timestamp>,
+    opened_at: Timestamp,
+    is_window_active: bool,
+) -> bool {
+    started_at.map_or(is_window_active, |started_at| {
+        millis::floor(started_at) < opened_at
+    })
 }
