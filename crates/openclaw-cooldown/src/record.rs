@@ -11,6 +11,10 @@ use crate::{
     short_wait,
 };
 
+/// How many models of one profile are remembered beyond the end of their windows. Whoever asks for ever new names
+/// would otherwise make the state grow for a day.
+const REMEMBERED_MODELS: usize = 256;
+
 /// Records one failure at `now`.
 ///
 /// A failure of an attempt that started before its window's `opened_at` only counts; any other one is one step up
@@ -38,6 +42,7 @@ pub fn record(
         return usage;
     }
     step(&mut usage, lane, event, now, config);
+    forget_idle_models(&mut usage, now);
     usage
 }
 
@@ -175,6 +180,24 @@ fn forget_old_series(usage: &mut ProfileUsage, now: Timestamp, failure_window: D
         }
         !old || window.is_active(now)
     });
+}
+
+/// Drops windows of models that are over, the one that failed longest ago first, until few enough are left. An
+/// active window stays, however many there are (D3).
+fn forget_idle_models(usage: &mut ProfileUsage, now: Timestamp) {
+    let models = || usage.windows.iter().filter(|(lane, _)| !lane.is_profile_wide());
+    let excess = models().count().saturating_sub(REMEMBERED_MODELS);
+    if excess == 0 {
+        return;
+    }
+    let over = models().filter(|(_, window)| !window.is_active(now));
+    let mut over: Vec<_> = over
+        .map(|(lane, window)| (window.last_failure_at, lane.clone()))
+        .collect();
+    over.sort_unstable();
+    for (_, lane) in over.iter().take(excess) {
+        usage.windows.remove(lane);
+    }
 }
 
 #[cfg(test)]
