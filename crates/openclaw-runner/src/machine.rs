@@ -52,7 +52,8 @@ pub enum Step {
 pub enum Event {
     /// The usage state as it is after the change, and whether the change took effect.
     Committed(Arc<AuthSnapshot>, Applied),
-    /// The change could not be written. The run goes on: an answer is worth more than a mark.
+    /// The change could not be written. The run goes on: an answer is worth more than a mark. Only a probe does
+    /// not start without its lease (G4).
     CommitFailed,
     /// The step without a result is done.
     Done,
@@ -195,7 +196,8 @@ impl Machine {
                 self.snapshot = snapshot;
                 self.on_applied(applied);
             }
-            Event::CommitFailed | Event::Done => {}
+            Event::CommitFailed => self.on_unwritten(),
+            Event::Done => {}
             Event::Failed(failure) => self.on_failed(*failure),
             Event::Persisted(rollback) => {
                 if let Some(current) = &mut self.current {

@@ -54,6 +54,9 @@ impl Machine {
             return Step::Finish(Box::new(self.exhausted()));
         };
         current.started_at = now;
+        if !current.waited_inline {
+            current.episode_at = now;
+        }
         let candidate = self.request.chain[current.index].clone();
         let call = AttemptCall {
             profile: current.profiles.get(current.cursor).cloned(),
@@ -81,6 +84,8 @@ impl Machine {
                 .push_back(Step::Commit(UsageChange::EndpointSuccess { endpoint }));
         }
         let profile = current.profiles.get(current.cursor).cloned();
+        // A last resort replaces its skip, and a winner is not among those that failed (G3, R-1.3).
+        self.attempts.retain(|(index, _)| *index != current.index);
         self.record_success(current.index, current.probe.is_some());
         let winner = Winner {
             candidate: self.request.chain[current.index].clone(),

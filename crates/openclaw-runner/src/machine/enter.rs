@@ -56,8 +56,16 @@ impl Machine {
         takes_slot: bool,
         last_resort: bool,
     ) {
-        let provider = self.request.chain[index].provider().clone();
+        let candidate = &self.request.chain[index];
+        let provider = candidate.provider().clone();
+        let back = |id: &ProfileId| {
+            let block = self.snapshot.usage(id).block(Some(candidate.model()), self.now);
+            block.map(|block| block.until)
+        };
+        // The order knows windows of any model; what is back first for this one is the best to find out with.
+        let first = (0..profiles.len()).min_by_key(|at| back(&profiles[*at]));
         let mut current = Current::new(index, profiles, locked, self.now);
+        current.cursor = first.unwrap_or(0);
         current.probe = Some(Probing {
             reason,
             takes_slot,
@@ -115,28 +123,41 @@ impl Machine {
                 let (count, probing) = (profiles.len(), probe.clone());
                 self.record_probe(index, &probing, count);
             }
-            Applied::ProbeHeldElsewhere => {
-                let (reason, last_resort) = (probe.reason, probe.last_resort);
-                let profiles = std::mem::take(profiles);
-                self.current = None;
-                self.pending.clear();
-                if last_resort {
-                    self.then = Then::EndOfChain;
-                    return;
-                }
-                let soonest = None;
-                self.skip(
-                    index,
-                    &profiles,
-                    &Skip {
-                        reason,
-                        kind: SkipKind::Cooldown,
-                        soonest,
-                        last_resort: false,
-                    },
-                );
-            }
+            Applied::ProbeHeldElsewhere => self.refuse_probe(),
         }
+    }
+
+    /// A change was not written. Nobody knows who else probes when the lease is not (G4).
+    pub(super) fn on_unwritten(&mut self) {
+        let asked = self.current.as_ref().and_then(|current| current.probe.as_ref());
+        if asked.is_some_and(|probe| probe.lease == Lease::Asked) {
+            self.refuse_probe();
+        }
+    }
+
+    /// The probe that was due is not made.
+    fn refuse_probe(&mut self) {
+        let Some(Current {
+            index,
+            probe: Some(probe),
+            profiles,
+            ..
+        }) = self.current.take()
+        else {
+            return;
+        };
+        self.pending.clear();
+        if probe.last_resort {
+            self.then = Then::EndOfChain;
+            return;
+        }
+        let refusal = Skip {
+            reason: probe.reason,
+            kind: SkipKind::Cooldown,
+            soonest: None,
+            last_resort: false,
+        };
+        self.skip(index, &profiles, &refusal);
     }
 
     pub(super) fn skip(&mut self, index: usize, profiles: &[ProfileId], skip: &Skip) {

@@ -25,6 +25,17 @@ const NOT_A_FAILURE: RuleId = RuleId::shipped("run.failed-without-evidence");
 /// Longest error text of a record, in UTF-16 units: enough for any message, too short for a page.
 const ERROR_LENGTH: usize = 2_000;
 
+/// Where the rotation inside a candidate leads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Turn {
+    /// A cap is reached while another candidate remains.
+    Capped,
+    /// No other credential may be tried.
+    Exhausted,
+    /// The credential at this place.
+    To(usize),
+}
+
 impl Machine {
     pub(super) fn on_failed(&mut self, failure: Failure) {
         let verdict =
@@ -71,7 +82,7 @@ impl Machine {
     /// What is written about a failure: at most one mark, before anything else happens (R3, BL-40).
     pub(super) fn mark(&self, index: usize, profile: Option<ProfileId>, verdict: &Verdict) -> Option<Step> {
         let candidate = &self.request.chain[index];
-        let started_at = self.current.as_ref().map(|current| current.started_at);
+        let started_at = self.current.as_ref().map(|current| current.episode_at);
         let scope = match verdict.scope {
             Scope::None => return None,
             Scope::Endpoint => {
@@ -103,7 +114,8 @@ impl Machine {
         let Some((reason, silent, wait)) = self.current.as_ref().and_then(Current::failing) else {
             return self.leave();
         };
-        if let Some(cursor) = self.next_credential(reason, silent) {
+        let turn = self.next_credential(reason, silent);
+        if let Turn::To(cursor) = turn {
             self.record_rotation(RotationKind::RotateProfile);
             if let Some(current) = &mut self.current {
                 current.cursor = cursor;
@@ -122,36 +134,46 @@ impl Machine {
             return;
         }
         self.leave();
+        if turn == Turn::Exhausted
+            && matches!(self.then, Then::Enter(next) if next < self.request.chain.len())
+        {
+            self.back_off(reason);
+        }
     }
 
     /// The next credential that may be tried, and the count it takes.
-    pub(super) fn next_credential(&mut self, reason: Reason, silent: bool) -> Option<usize> {
+    fn next_credential(&mut self, reason: Reason, silent: bool) -> Turn {
         let cooldowns = &self.policy.auth.cooldowns;
         let (overload_cap, rate_limit_cap) = (
             cooldowns.overloaded_profile_rotations(),
             cooldowns.rate_limited_profile_rotations(),
         );
-        let index = self.current.as_ref()?.index;
-        let capped = self.has_next(index);
-        let current = self.current.as_mut()?;
-        if current.locked == Lock::Pinned || current.probe.is_some() || silent {
-            return None;
-        }
-        let within = match rotation(reason) {
-            Rotation::Never => false,
-            Rotation::Unlimited => true,
-            Rotation::UpToOverloadCap => count(&mut current.overload_rotations, overload_cap, capped),
-            Rotation::UpToRateLimitCap => count(&mut current.rate_limit_rotations, rate_limit_cap, capped),
+        let Some(mut current) = self.current.take() else {
+            return Turn::Exhausted;
         };
-        if !within {
-            return None;
-        }
-        let current = self.current.as_ref()?;
-        let candidate = &self.request.chain[index];
-        let rest = current.profiles.iter().enumerate().skip(current.cursor + 1);
-        rest.filter(|(_, id)| self.is_usable(id, candidate))
-            .map(|(cursor, _)| cursor)
-            .next()
+        let capped = self.has_next(current.index);
+        let turn = match rotation(reason) {
+            _ if current.locked == Lock::Pinned || current.probe.is_some() || silent => Turn::Exhausted,
+            Rotation::Never => Turn::Exhausted,
+            Rotation::UpToOverloadCap if !count(&mut current.overload_rotations, overload_cap, capped) => {
+                Turn::Capped
+            }
+            Rotation::UpToRateLimitCap
+                if !count(&mut current.rate_limit_rotations, rate_limit_cap, capped) =>
+            {
+                Turn::Capped
+            }
+            Rotation::Unlimited | Rotation::UpToOverloadCap | Rotation::UpToRateLimitCap => {
+                let candidate = &self.request.chain[current.index];
+                let rest = current.profiles.iter().enumerate().skip(current.cursor + 1);
+                let mut usable = rest.filter(|(_, id)| self.is_usable(id, candidate));
+                usable
+                    .next()
+                    .map_or(Turn::Exhausted, |(cursor, _)| Turn::To(cursor))
+            }
+        };
+        self.current = Some(current);
+        turn
     }
 
     /// R2: a short stated wait is worth it only when nothing else is left.
@@ -168,6 +190,7 @@ impl Machine {
         (wait <= self.policy.settings.inline_wait).then_some(wait)
     }
 
+    /// R-9.5d: a busy provider gets a pause before it or the next model is asked, unless a cap sends the run on.
     pub(super) fn back_off(&mut self, reason: Reason) {
         let pause = self.policy.auth.cooldowns.overloaded_backoff();
         if reason == Reason::Overloaded && !pause.is_zero() {
