@@ -1,6 +1,7 @@
 //! The async shell: executes the machine's steps and decides nothing.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use openclaw_auth_store::{Applied, UsageChange, UsageStore};
@@ -96,7 +97,7 @@ impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
             rollback: None,
             lease: None,
         };
-        let holder = request.run_id.clone();
+        let holder = holder(&request.run_id);
         let mut machine = Machine::new(
             request,
             Arc::clone(&self.policy),
@@ -315,6 +316,13 @@ impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
         }
         events.len()
     }
+}
+
+/// A name for leases that no other run has, whatever callers call their runs (G4).
+fn holder(run_id: &str) -> String {
+    static RUNS: AtomicU64 = AtomicU64::new(0);
+    let number = RUNS.fetch_add(1, Ordering::Relaxed);
+    format!("{run_id}#{}.{number}", std::process::id())
 }
 
 /// An error and its causes, as one line.

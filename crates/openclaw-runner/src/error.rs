@@ -5,7 +5,7 @@ use std::fmt;
 use jiff::Timestamp;
 use openclaw_classify::{Failure, Reason, Verdict};
 
-use crate::decision::{Decision, RunEvent};
+use crate::decision::{Decision, DecisionKind, RunEvent};
 use crate::summary::{AttemptRecord, FallbackSummaryError};
 
 /// Everything that was decided in a run, in order; also of runs that answered.
@@ -37,20 +37,33 @@ impl RunReport {
     pub fn first_failure(&self) -> Option<Reason> {
         self.events.iter().find_map(|event| match event {
             RunEvent::Rotation(rotation) => Some(rotation.reason),
-            RunEvent::Candidate(decision) => decision.reason,
+            // A probe that is due is no failure.
+            RunEvent::Candidate(decision) => match decision.kind {
+                DecisionKind::CandidateFailed | DecisionKind::SkipCandidate => decision.reason,
+                DecisionKind::CandidateSucceeded | DecisionKind::ProbeCooldownCandidate => None,
+            },
         })
     }
 }
 
 /// One attempt whose failure is the run's own answer; the original is kept.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct FailedAttempt {
-    /// What is known of the failure, unredacted: not for display.
+    /// What is known of the failure, unredacted: not for display, and not in `Debug`.
     pub failure: Failure,
     /// What it means.
     pub verdict: Verdict,
     /// The displayable record of it.
     pub record: AttemptRecord,
+}
+
+impl fmt::Debug for FailedAttempt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("FailedAttempt")
+            .field("verdict", &self.verdict)
+            .field("record", &self.record)
+            .finish_non_exhaustive()
+    }
 }
 
 /// Why a run has no answer. Every variant carries the run's report.

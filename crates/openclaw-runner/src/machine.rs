@@ -11,6 +11,7 @@ mod finish;
 mod record;
 
 use std::collections::{HashSet, VecDeque};
+use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -48,7 +49,6 @@ pub enum Step {
 }
 
 /// What came of a [`Step`].
-#[derive(Debug)]
 pub enum Event {
     /// The usage state as it is after the change, and whether the change took effect.
     Committed(Arc<AuthSnapshot>, Applied),
@@ -63,6 +63,20 @@ pub enum Event {
     Persisted(Option<Box<Rollback>>),
     /// The attempt can no longer be taken back.
     Succeeded,
+}
+
+impl fmt::Debug for Event {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // A failure holds a provider's words as they came, and they may quote a key.
+        match self {
+            Self::Committed(_, applied) => f.debug_tuple("Committed").field(applied).finish_non_exhaustive(),
+            Self::CommitFailed => f.write_str("CommitFailed"),
+            Self::Done => f.write_str("Done"),
+            Self::Failed(_) => f.write_str("Failed(..)"),
+            Self::Persisted(rollback) => f.debug_tuple("Persisted").field(rollback).finish(),
+            Self::Succeeded => f.write_str("Succeeded"),
+        }
+    }
 }
 
 /// How a run ended.

@@ -40,7 +40,7 @@ pub struct AttemptRecord {
 pub enum CandidateOutcome {
     /// At least one attempt was made.
     Failed,
-    /// Its credentials rest, so no attempt was made.
+    /// No attempt was made: its credentials rest, or the pinned one cannot be used.
     Skipped,
 }
 

@@ -24,6 +24,8 @@ const PIN_MISSING: RuleId = RuleId::shipped("run.pinned-profile-missing");
 const NOT_A_FAILURE: RuleId = RuleId::shipped("run.failed-without-evidence");
 /// Longest error text of a record, in UTF-16 units: enough for any message, too short for a page.
 const ERROR_LENGTH: usize = 2_000;
+/// Longest code of a record, in UTF-16 units; some providers put sentences there.
+const CODE_LENGTH: usize = 100;
 
 /// Where the rotation inside a candidate leads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,7 +39,15 @@ enum Turn {
 }
 
 impl Machine {
-    pub(super) fn on_failed(&mut self, failure: Failure) {
+    pub(super) fn on_failed(&mut self, mut failure: Failure) {
+        if failure.provider.is_none() {
+            // Some rules hold for one provider only, and it is known who was asked.
+            let asked = self
+                .current
+                .as_ref()
+                .map(|current| &self.request.chain[current.index]);
+            failure.provider = asked.map(|candidate| candidate.provider().clone());
+        }
         let verdict =
             classify(&failure, self.now).unwrap_or_else(|| unproven(NOT_A_FAILURE, Reason::Unclassified));
         let Some(current) = &self.current else { return };
@@ -278,7 +288,7 @@ fn failed_attempt(
         reason: Some(verdict.reason),
         rule: Some(verdict.rule.clone()),
         status: failure.status.or(verdict.reason.default_status()),
-        code: failure.code.clone(),
+        code: failure.code.as_deref().map(|code| preview(code, CODE_LENGTH)),
         auth_mode: auth_mode.filter(|mode| matches!(*mode, "oauth" | "token")),
         outcome: CandidateOutcome::Failed,
         earlier: Vec::new(),
@@ -312,7 +322,11 @@ pub(super) fn missing_pin(candidate: &ModelRef, profile: &ProfileId) -> FailedAt
         message: Some(message),
         ..Failure::default()
     };
-    failed_attempt(candidate, failure, unproven(PIN_MISSING, Reason::Auth), None)
+    let mut attempt = failed_attempt(candidate, failure, unproven(PIN_MISSING, Reason::Auth), None);
+    // Nobody was asked, so nobody answered with a status.
+    attempt.record.status = None;
+    attempt.record.outcome = CandidateOutcome::Skipped;
+    attempt
 }
 
 fn unproven(rule: RuleId, reason: Reason) -> Verdict {

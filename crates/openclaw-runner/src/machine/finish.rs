@@ -1,8 +1,8 @@
 //! The end of a chain: a last resort, the one failure, or the summary (A2, G3, R-8, R-10).
 
 use jiff::Timestamp;
-use openclaw_auth_store::rotation_order;
 use openclaw_cooldown::soonest_expiry;
+use openclaw_ids::ModelRef;
 
 use super::{Machine, Outcome, Then};
 use crate::policy::{is_auth, is_unrecognised};
@@ -76,23 +76,17 @@ impl Machine {
         Outcome::Exhausted(summary, report)
     }
 
-    /// the minimum over every candidate of the chain, also those never reached.
+    /// the minimum over every candidate of the chain, also those never reached. Of a pinned candidate only
+    /// the pin counts, and a resting endpoint holds a candidate back as its credentials do (D15).
     pub(super) fn soonest_expiry(&self) -> Option<Timestamp> {
-        let policy = &self.policy;
-        let expiry = |candidate: &openclaw_ids::ModelRef| {
-            let order = rotation_order(
-                &self.snapshot,
-                &policy.auth,
-                &policy.aliases,
-                candidate.provider(),
-                None,
-                self.now,
-            );
-            soonest_expiry(
-                order.iter().map(|id| self.snapshot.usage(id)),
-                Some(candidate.model()),
-                self.now,
-            )
+        let expiry = |candidate: &ModelRef| {
+            let (profiles, _) = self.credentials(candidate).ok()?;
+            let usages = profiles.iter().map(|id| self.snapshot.usage(id));
+            let credentials = soonest_expiry(usages, Some(candidate.model()), self.now);
+            let endpoint = self.policy.endpoints.get(candidate.provider());
+            let endpoint = endpoint.and_then(|key| self.snapshot.endpoints.get(key));
+            let endpoint = endpoint.filter(|window| window.is_active(self.now));
+            credentials.max(endpoint.map(|window| window.until))
         };
         self.request.chain.iter().filter_map(expiry).min()
     }

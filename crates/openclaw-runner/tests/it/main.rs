@@ -4,7 +4,9 @@
 
 mod cancel;
 mod clock;
+mod pins;
 mod report;
 mod scenario;
 mod scenarios;
 mod script;
+mod slow;

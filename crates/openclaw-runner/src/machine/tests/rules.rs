@@ -162,3 +162,53 @@ fn r_9_2b_the_probe_takes_the_credential_that_is_back_first_for_this_model() {
     let trace = play(&mut world, &["openai/gpt"], vec![]);
     assert_eq!(trace.calls, [(0, Some("openai:0".parse().unwrap()))]);
 }
+
+#[test]
+fn rules_of_one_provider_hold_when_the_attempt_does_not_say_who_was_asked() {
+    let busy = Failure {
+        message: Some("service in high demand, model busy".to_owned()),
+        ..Failure::default()
+    };
+    let named = Failure {
+        provider: Some("openai".parse().unwrap()),
+        ..busy.clone()
+    };
+    let mut world = World::new(&HashMap::from([("openai", 1)]));
+    let chain = [model("openai/gpt")];
+    let judged = |world: &mut World, failure| match world
+        .play(World::request(&chain), &mut [Some(failure)].into_iter())
+        .outcome
+    {
+        Outcome::Failed(attempt, _) => attempt.failure.provider.clone(),
+        outcome => panic!("{outcome:?}"),
+    };
+    assert_eq!(judged(&mut world, busy), named.provider);
+}
+
+#[test]
+fn a_probe_that_answers_leaves_no_first_failure() {
+    let mut world = World::new(&HashMap::from([("openai", 1)]));
+    play(&mut world, &["openai/gpt"], vec![status(503)]);
+    world.pass(10_000);
+    let trace = play(&mut world, &["openai/gpt"], vec![]);
+    let Outcome::Completed(_, report) = trace.outcome else {
+        panic!("{:?}", trace.outcome)
+    };
+    assert_eq!(report.decisions().count(), 2, "the probe and its success");
+    assert_eq!(report.first_failure(), None);
+}
+
+#[test]
+fn d15_a_resting_endpoint_says_when_the_chain_is_back() {
+    let mut world = World::new(&HashMap::from([("openai", 1)]));
+    let refused = Failure {
+        transport: Some(Transport::Refused),
+        ..Failure::default()
+    };
+    let trace = play(&mut world, &["openai/gpt"], vec![refused]);
+    let Outcome::Failed(_, report) = trace.outcome else {
+        panic!("{:?}", trace.outcome)
+    };
+    let back = report.soonest_cooldown_expiry.unwrap();
+    assert_eq!(back.duration_since(world.now).as_secs(), 30);
+}
