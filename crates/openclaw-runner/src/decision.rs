@@ -295,7 +295,7 @@ pub enum RotationKind {
     InlineWait,
     /// Another credential is tried.
     RotateProfile,
-    /// The failure goes to the caller.
+    /// No model follows, so the failure goes to the caller: alone, or in the summary.
     SurfaceError,
 }
 

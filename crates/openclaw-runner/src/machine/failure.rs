@@ -210,6 +210,13 @@ impl Machine {
 
     /// The candidate is done with: record it, undo its selection, go on.
     pub(super) fn leave(&mut self) {
+        let ends = |current: &Current| current.is_last_resort() || !self.has_next(current.index);
+        let kind = if self.current.as_ref().is_some_and(ends) {
+            RotationKind::SurfaceError
+        } else {
+            RotationKind::FallbackModel
+        };
+        self.record_rotation(kind);
         let Some(mut current) = self.current.take() else {
             return;
         };
