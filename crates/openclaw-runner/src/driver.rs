@@ -1,11 +1,12 @@
 //! The async shell: executes the machine's steps and decides nothing.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use openclaw_auth_store::{Applied, UsageChange, UsageStore};
-use openclaw_ids::{ProviderId, SessionKey};
+use openclaw_classify::Reason;
+use openclaw_ids::{ModelRef, ProviderId, SessionKey};
 use openclaw_session::{Persisted, Rollback, SessionStore};
 use tracing::Instrument;
 
@@ -16,6 +17,7 @@ use crate::decision::{RunEvent, RunObserver};
 use crate::error::RunError;
 use crate::machine::{Event, Machine, Outcome, Step, Winner};
 use crate::request::{RunPolicy, RunRequest, RunSession};
+use crate::skip_cache::SkipCache;
 use crate::telemetry;
 
 /// How often a probe in flight renews its lease (G4).
@@ -28,6 +30,7 @@ pub struct Runner<C, U, S> {
     sessions: Arc<S>,
     policy: Arc<RunPolicy>,
     observer: Option<Arc<dyn RunObserver>>,
+    skips: Arc<Mutex<SkipCache>>,
 }
 
 impl<C, U, S> Clone for Runner<C, U, S> {
@@ -38,6 +41,7 @@ impl<C, U, S> Clone for Runner<C, U, S> {
             sessions: Arc::clone(&self.sessions),
             policy: Arc::clone(&self.policy),
             observer: self.observer.clone(),
+            skips: Arc::clone(&self.skips),
         }
     }
 }
@@ -51,6 +55,7 @@ impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
             sessions,
             policy,
             observer: None,
+            skips: Arc::default(),
         }
     }
 
@@ -98,13 +103,17 @@ impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
             lease: None,
         };
         let holder = holder(&request.run_id);
+        let skips = session
+            .as_ref()
+            .map(|session| self.skips().markers(&session.id, self.clock.now()));
         let mut machine = Machine::new(
             request,
             Arc::clone(&self.policy),
             holder,
             self.usage.snapshot(),
             self.clock.now(),
-        );
+        )
+        .with_auth_skips(skips.unwrap_or_default());
         let mut emitted = 0;
         let mut answer = None;
         for _ in 0..machine.max_steps() {
@@ -124,6 +133,10 @@ impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
                 Step::Finish(outcome) => return self.finish(*outcome, answer, session),
                 Step::MarkPrimaryProbe => {
                     self.mark_primary_probe(session.as_ref()).await;
+                    Event::Done
+                }
+                Step::NoteAuthFailure(candidate, reason) => {
+                    self.note_auth_failure(session.as_ref(), candidate, reason);
                     Event::Done
                 }
                 Step::Persist(change) => {
@@ -246,6 +259,18 @@ impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
         }
     }
 
+    fn note_auth_failure(&self, session: Option<&RunSession>, candidate: ModelRef, reason: Reason) {
+        let Some(session) = session else { return };
+        let (ttl, now) = (self.policy.settings.auth_skip_ttl, self.clock.now());
+        self.skips()
+            .record(session.id.clone(), candidate, reason, ttl, now);
+    }
+
+    fn skips(&self) -> MutexGuard<'_, SkipCache> {
+        // Markers are whole values, so a panic elsewhere leaves nothing half done.
+        self.skips.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     async fn mark_primary_probe(&self, session: Option<&RunSession>) {
         let Some((session, probe)) = session.and_then(|session| Some((session, session.probe.as_ref()?)))
         else {
@@ -286,9 +311,7 @@ impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
             (Outcome::Exhausted(summary, report), _) => Err(RunError::Exhausted(summary, Box::new(report))),
             (Outcome::Failed(attempt, report), _) => Err(RunError::Failed(attempt, Box::new(report))),
             (Outcome::Surfaced(attempt, report), _) => Err(match attempt.verdict.reason {
-                openclaw_classify::Reason::ContextOverflow => {
-                    RunError::ContextOverflow(attempt, Box::new(report))
-                }
+                Reason::ContextOverflow => RunError::ContextOverflow(attempt, Box::new(report)),
                 _ => RunError::Surfaced(attempt, Box::new(report)),
             }),
         }

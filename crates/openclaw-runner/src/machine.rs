@@ -17,7 +17,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use openclaw_auth_store::{Applied, AuthSnapshot, UsageChange};
-use openclaw_classify::Failure;
+use openclaw_classify::{Failure, Reason};
 use openclaw_ids::{ModelRef, ProfileId, ProviderId};
 use openclaw_session::{PersistFallback, Rollback};
 
@@ -25,6 +25,7 @@ use crate::attempt::AttemptCall;
 use crate::decision::RunEvent;
 use crate::error::{FailedAttempt, RunReport};
 use crate::request::{RunPolicy, RunRequest};
+use crate::skip_cache::Markers;
 use crate::summary::{AttemptRecord, FallbackSummaryError};
 
 use current::{Current, Resting};
@@ -40,6 +41,8 @@ pub enum Step {
     Finish(Box<Outcome>),
     /// Note in the session that its primary is being probed now (S-6.5); answered by [`Event::Done`].
     MarkPrimaryProbe,
+    /// Remember that this fallback refused its login in the session; answered by [`Event::Done`].
+    NoteAuthFailure(ModelRef, Reason),
     /// Write the choice to the session before it is attempted (S-3.1); answered by [`Event::Persisted`].
     Persist(Box<PersistFallback>),
     /// Take the choice back (S-4); answered by [`Event::Done`].
@@ -139,6 +142,7 @@ pub struct Machine {
     last_failed: Option<FailedAttempt>,
     used_slots: HashSet<ProviderId>,
     attempted_providers: HashSet<ProviderId>,
+    auth_skips: Markers,
     skipped: Vec<Resting>,
     last_resort_taken: bool,
     events: Vec<RunEvent>,
@@ -167,11 +171,19 @@ impl Machine {
             last_failed: None,
             used_slots: HashSet::new(),
             attempted_providers: HashSet::new(),
+            auth_skips: Markers::default(),
             skipped: Vec::new(),
             last_resort_taken: false,
             events: Vec::new(),
             calls: 0,
         }
+    }
+
+    /// Skips these fallbacks, which refused their login in the session a short while ago.
+    #[must_use]
+    pub(crate) fn with_auth_skips(mut self, markers: Markers) -> Self {
+        self.auth_skips = markers;
+        self
     }
 
     /// More steps than any run can take: per candidate a probe, a write and a rollback, and per credential an

@@ -70,6 +70,9 @@ pub struct RunSettings {
     pub inline_wait: Duration,
     /// `advanceOnFormat`: recognised format faults go to the next model instead of surfacing (A1).
     pub advance_on_format: bool,
+    /// How long a fallback that refused its login is skipped in the same session; zero switches that off (R-6.1,
+    /// [`parse_skip_ttl`](crate::parse_skip_ttl)).
+    pub auth_skip_ttl: Duration,
 }
 
 impl Default for RunSettings {
@@ -77,6 +80,7 @@ impl Default for RunSettings {
         Self {
             inline_wait: Duration::from_secs(5),
             advance_on_format: false,
+            auth_skip_ttl: Duration::ZERO,
         }
     }
 }

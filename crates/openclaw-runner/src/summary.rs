@@ -133,25 +133,24 @@ impl fmt::Display for FallbackSummaryError {
             let separator = if index == 0 { "" } else { " | " };
             write!(f, "{separator}{attempt}")?;
         }
-        match self.reauthenticate.as_ref().and_then(shell_quoted) {
-            Some(provider) => {
-                write!(
-                    f,
-                    ". Re-authenticate with: openclaw models auth login --provider {provider} --force"
-                )
-            }
+        match self.reauthenticate.as_ref().and_then(login_command) {
+            Some(command) => write!(f, ". Re-authenticate with: {command}"),
             None => Ok(()),
         }
     }
 }
 
-/// The provider as one word of a POSIX shell; none when it holds control characters.
-fn shell_quoted(provider: &ProviderId) -> Option<String> {
+/// What a person types to sign in again, with the provider as one word of a POSIX shell; none when its name holds
+/// control characters (R-10.2).
+pub(crate) fn login_command(provider: &ProviderId) -> Option<String> {
     let text = provider.as_str();
     if text.chars().any(char::is_control) {
         return None;
     }
-    Some(format!("'{}'", text.replace('\'', r"'\''")))
+    let quoted = text.replace('\'', r"'\''");
+    Some(format!(
+        "openclaw models auth login --provider '{quoted}' --force"
+    ))
 }
 
 #[cfg(test)]

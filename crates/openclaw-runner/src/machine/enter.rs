@@ -11,7 +11,7 @@ use super::failure::missing_pin;
 use super::{Machine, Step, Then};
 use crate::error::FailedAttempt;
 use crate::observation::ErrorFields;
-use crate::summary::{AttemptRecord, CandidateOutcome};
+use crate::summary::{AttemptRecord, CandidateOutcome, login_command};
 
 impl Machine {
     /// Decides whether candidate `index` is attempted, probed or skipped.
@@ -20,6 +20,13 @@ impl Machine {
             self.then = Then::EndOfChain;
             return;
         };
+        // the requested model is always asked.
+        let refused = self.auth_skips.get(&candidate).filter(|_| index > 0);
+        if let Some(marker) = refused.filter(|marker| marker.is_valid(self.now)) {
+            let reason = marker.reason;
+            self.pass_over(index, recently_refused(&candidate, reason), reason, None);
+            return;
+        }
         let (profiles, locked) = match self.credentials(&candidate) {
             Ok(found) => found,
             Err(missing) => {
@@ -172,25 +179,30 @@ impl Machine {
                 format!("Provider {provider} is in cooldown (probe already attempted this run)")
             }
         };
-        let record = AttemptRecord {
-            candidate: self.request.chain[index].clone(),
-            fields: ErrorFields::of_text(&error),
-            error,
-            reason: Some(skip.reason),
-            rule: None,
-            status: None,
-            code: None,
-            auth_mode: self.resting_auth_mode(skip.reason, profiles),
-            outcome: CandidateOutcome::Skipped,
-            earlier: Vec::new(),
-        };
-        self.record_skip(index, &record, profiles.len());
         if skip.last_resort {
             self.skipped.push(Resting {
                 index,
                 soonest: skip.soonest,
             });
         }
+        self.pass_over(index, error, skip.reason, Some(profiles));
+    }
+
+    /// Records that candidate `index` is not asked, and goes on. `profiles` are the ones that rest.
+    fn pass_over(&mut self, index: usize, error: String, reason: Reason, profiles: Option<&[ProfileId]>) {
+        let record = AttemptRecord {
+            candidate: self.request.chain[index].clone(),
+            fields: ErrorFields::of_text(&error),
+            error,
+            reason: Some(reason),
+            rule: None,
+            status: None,
+            code: None,
+            auth_mode: profiles.and_then(|profiles| self.resting_auth_mode(reason, profiles)),
+            outcome: CandidateOutcome::Skipped,
+            earlier: Vec::new(),
+        };
+        self.record_skip(index, &record, profiles.map(<[ProfileId]>::len));
         self.put(index, record);
         self.then = Then::Enter(index + 1);
     }
@@ -300,4 +312,13 @@ impl Machine {
             .usage(id)
             .is_usable(Some(candidate.model()), self.now)
     }
+}
+
+/// the text of a skip by the cache.
+fn recently_refused(candidate: &ModelRef, reason: Reason) -> String {
+    let hint = login_command(candidate.provider()).map_or_else(
+        || "re-authenticate that provider".to_owned(),
+        |command| format!("run `{command}` to re-authenticate"),
+    );
+    format!("Skipping {candidate}: recent {reason} failure in this session ({hint})")
 }

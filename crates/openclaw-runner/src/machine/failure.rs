@@ -15,7 +15,7 @@ use super::{Machine, Outcome, Step, Then};
 use crate::decision::RotationKind;
 use crate::error::{FailedAttempt, RunReport};
 use crate::observation::ErrorFields;
-use crate::policy::{Advance, Rotation, advance, consumes_slot, rotation};
+use crate::policy::{Advance, Rotation, advance, consumes_slot, is_auth, rotation};
 use crate::summary::{AttemptRecord, CandidateOutcome, ProfileFailure};
 
 /// The rule id of a user pin that names no usable profile (R-9.1a).
@@ -235,6 +235,7 @@ impl Machine {
             self.used_slots
                 .insert(self.request.chain[index].provider().clone());
         }
+        self.note_auth_failure(index, &last);
         let mut record = last.record.clone();
         record.earlier = current.failures.iter().map(ProfileFailure::of).collect();
         self.record_failure(index, &record);
@@ -248,6 +249,16 @@ impl Machine {
         } else {
             Then::Enter(index + 1)
         };
+    }
+
+    /// only a real refusal of a fallback in a session counts.
+    fn note_auth_failure(&mut self, index: usize, last: &FailedAttempt) {
+        let reason = last.verdict.reason;
+        let asked = last.record.outcome == CandidateOutcome::Failed;
+        if index > 0 && asked && is_auth(reason) && self.request.session.is_some() {
+            let candidate = self.request.chain[index].clone();
+            self.pending.push_back(Step::NoteAuthFailure(candidate, reason));
+        }
     }
 
     /// Ends the run with the failure at hand.

@@ -15,9 +15,9 @@ impl Machine {
         self.push(decision);
     }
 
-    pub(super) fn record_skip(&mut self, index: usize, record: &AttemptRecord, profile_count: usize) {
+    pub(super) fn record_skip(&mut self, index: usize, record: &AttemptRecord, profile_count: Option<usize>) {
         let mut decision = self.left(DecisionKind::SkipCandidate, index, record);
-        decision.profile_count = Some(profile_count);
+        decision.profile_count = profile_count;
         self.push(decision);
     }
 

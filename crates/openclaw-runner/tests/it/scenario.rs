@@ -9,6 +9,7 @@ use openclaw_auth_store::{AuthConfig, AuthSnapshot, Credential, EndpointKey};
 use openclaw_chain::ChainConfig;
 use openclaw_cooldown::{ProfileUsage, UsageStats, adopt_foreign};
 use openclaw_ids::ProfileId;
+use openclaw_runner::{RunSettings, parse_skip_ttl};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
@@ -26,6 +27,9 @@ pub(crate) struct Scenario {
     pub(crate) config: Value,
     /// `profiles`, and `order` or `usageStats` as they would be stored.
     pub(crate) store: Store,
+    /// Our own settings; absent for the defaults.
+    #[serde(default)]
+    settings: Settings,
     /// The session's entry; absent for stateless runs.
     pub(crate) session: Option<Map<String, Value>>,
     pub(crate) runs: Vec<Run>,
@@ -52,7 +56,21 @@ pub(crate) struct Run {
     pub(crate) script: HashMap<String, Vec<Value>>,
 }
 
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
+struct Settings {
+    /// The value of the variable, as text.
+    fallback_skip_ttl_ms: Option<String>,
+}
+
 impl Scenario {
+    pub(crate) fn settings(&self) -> RunSettings {
+        RunSettings {
+            auth_skip_ttl: parse_skip_ttl(self.settings.fallback_skip_ttl_ms.as_deref()),
+            ..RunSettings::default()
+        }
+    }
+
     pub(crate) fn read(path: &Path) -> Self {
         let text = std::fs::read_to_string(path).unwrap();
         json5::from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()))

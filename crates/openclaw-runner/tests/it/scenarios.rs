@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use openclaw_auth_store::{MemoryAuthStore, UsageStore};
 use openclaw_chain::{OneOffPolicy, Resolver, RunKind};
 use openclaw_ids::{AgentId, AuthAliases, ModelRef, SessionId, SessionKey};
-use openclaw_runner::{Clock, Completed, RunError, RunPolicy, RunSettings, Runner, Turn, TurnSession, plan};
+use openclaw_runner::{Clock, Completed, RunError, RunPolicy, Runner, Turn, TurnSession, plan};
 use openclaw_session::{
     MemorySessionStore, Revision, SessionAge, SessionEntry, SessionStore, StoredPin, TurnKind,
 };
@@ -74,7 +74,7 @@ async fn play(scenario: &Scenario) -> String {
         auth,
         aliases: AuthAliases::default(),
         endpoints,
-        settings: RunSettings::default(),
+        settings: scenario.settings(),
     });
     let resolver = Resolver::new(&scenario.chain_config());
     let key: SessionKey = "agent:main:main".parse().unwrap();

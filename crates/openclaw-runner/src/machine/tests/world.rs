@@ -165,7 +165,10 @@ impl World {
                     waits.push(wait);
                     Event::Done
                 }
-                step @ (Step::MarkPrimaryProbe | Step::Persist(_) | Step::RollBack(_)) => {
+                step @ (Step::MarkPrimaryProbe
+                | Step::NoteAuthFailure(..)
+                | Step::Persist(_)
+                | Step::RollBack(_)) => {
                     panic!("a stateless run asked for {step:?}")
                 }
             };
