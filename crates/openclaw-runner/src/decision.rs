@@ -127,9 +127,16 @@ pub struct Decision {
     pub last_resort: Option<bool>,
     /// The attempts before a success.
     pub previous_attempts: Vec<AttemptRecord>,
+    /// How many equal records were not written to the log before this one; zero in a run's own report.
+    pub suppressed_duplicate_count: u64,
 }
 
 impl Decision {
+    /// The number of equal records that were held back, if any were.
+    pub(crate) fn suppressed(&self) -> Option<u64> {
+        (self.suppressed_duplicate_count > 0).then_some(self.suppressed_duplicate_count)
+    }
+
     /// The one-line text of.
     pub fn console_message(&self) -> String {
         let requested = format!("{}/{}", self.requested.provider, self.requested.model);
@@ -144,8 +151,11 @@ impl Decision {
         });
         let detail = self.error.detail();
         let detail = detail.map_or_else(String::new, |detail| format!(" detail={}", printable(detail)));
+        let suppressed = self.suppressed().map_or_else(String::new, |count| {
+            format!(" ({count} duplicates suppressed in last 30s)")
+        });
         format!(
-            "model fallback decision: decision={} requested={} candidate={} reason={reason}{kind} next={}{detail}",
+            "model fallback decision: decision={} requested={} candidate={} reason={reason}{kind} next={}{detail}{suppressed}",
             self.kind.as_str(),
             printable(&requested),
             printable(&self.candidate.key()),
@@ -212,6 +222,7 @@ impl Serialize for Decision {
         )?;
         entry(&mut map, "profileCount", self.profile_count.as_ref())?;
         entry(&mut map, "lastResort", self.last_resort.as_ref())?;
+        entry(&mut map, "suppressedDuplicateCount", self.suppressed().as_ref())?;
         if self.kind == DecisionKind::CandidateSucceeded {
             map.serialize_entry("previousAttempts", &PreviousAttempts(&self.previous_attempts))?;
         }

@@ -12,8 +12,9 @@ use tracing::Instrument;
 
 use crate::attempt::{Attempt, AttemptCall};
 use crate::clock::Clock;
+use crate::coalesce::{Admission, Coalescer};
 use crate::committed::{CommittedRun, Completed};
-use crate::decision::{RunEvent, RunObserver};
+use crate::decision::{Decision, RunEvent, RunObserver};
 use crate::error::RunError;
 use crate::machine::{Event, Machine, Outcome, Step, Winner};
 use crate::request::{RunPolicy, RunRequest, RunSession};
@@ -31,6 +32,7 @@ pub struct Runner<C, U, S> {
     policy: Arc<RunPolicy>,
     observer: Option<Arc<dyn RunObserver>>,
     skips: Arc<Mutex<SkipCache>>,
+    log: Arc<Mutex<Coalescer>>,
 }
 
 impl<C, U, S> Clone for Runner<C, U, S> {
@@ -42,6 +44,7 @@ impl<C, U, S> Clone for Runner<C, U, S> {
             policy: Arc::clone(&self.policy),
             observer: self.observer.clone(),
             skips: Arc::clone(&self.skips),
+            log: Arc::clone(&self.log),
         }
     }
 }
@@ -56,6 +59,7 @@ impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
             policy,
             observer: None,
             skips: Arc::default(),
+            log: Arc::default(),
         }
     }
 
@@ -327,10 +331,25 @@ impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
         }
     }
 
+    /// the log alone leaves out what it just said; observers and reports are told everything.
+    fn log_decision(&self, decision: &Decision) {
+        let mut log = self.log.lock().unwrap_or_else(PoisonError::into_inner);
+        let admission = log.admit(decision, self.clock.now());
+        drop(log);
+        match admission {
+            Admission::Suppress => {}
+            Admission::Write { suppressed: 0 } => telemetry::emit_decision(decision),
+            Admission::Write { suppressed } => telemetry::emit_decision(&Decision {
+                suppressed_duplicate_count: suppressed,
+                ..decision.clone()
+            }),
+        }
+    }
+
     fn emit(&self, events: &[RunEvent]) -> usize {
         for event in events {
             match event {
-                RunEvent::Candidate(decision) => telemetry::emit_decision(decision),
+                RunEvent::Candidate(decision) => self.log_decision(decision),
                 RunEvent::Rotation(rotation) => telemetry::emit_rotation(rotation),
             }
             if let Some(observer) = &self.observer {

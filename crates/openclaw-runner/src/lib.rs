@@ -2,6 +2,7 @@
 
 mod attempt;
 mod clock;
+mod coalesce;
 mod committed;
 mod decision;
 mod driver;
@@ -19,6 +20,7 @@ mod user_text;
 
 pub use attempt::{Attempt, AttemptCall};
 pub use clock::{Clock, SystemClock};
+pub use coalesce::{Admission, Coalescer};
 pub use committed::{CommittedRun, Completed};
 pub use decision::{
     Decision, DecisionKind, FallbackStep, RotationDecision, RotationKind, RunEvent, RunObserver, StepOutcome,

@@ -57,6 +57,7 @@ pub(crate) fn emit_decision(decision: &Decision) {
         allowTransientCooldownProbe = decision.allow_transient_cooldown_probe,
         profileCount = decision.profile_count,
         lastResort = decision.last_resort,
+        suppressedDuplicateCount = decision.suppressed(),
         "{}",
         decision.console_message()
     );

@@ -118,6 +118,7 @@ impl Machine {
             profile_count: None,
             last_resort: None,
             previous_attempts: Vec::new(),
+            suppressed_duplicate_count: 0,
             candidate,
         }
     }

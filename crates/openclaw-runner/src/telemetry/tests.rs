@@ -92,6 +92,7 @@ fn decision() -> Decision {
         profile_count: Some(3),
         last_resort: Some(true),
         previous_attempts: Vec::new(),
+        suppressed_duplicate_count: 2,
     }
 }
 
@@ -120,6 +121,7 @@ fn r_12_1_what_is_not_known_is_absent() {
         bare.step,
     ) = Default::default();
     (bare.error, bare.next_candidate, bare.last_resort) = Default::default();
+    bare.suppressed_duplicate_count = 0;
     let shown = fields(|| emit_decision(&bare));
     for name in [
         "sessionId",
@@ -129,6 +131,7 @@ fn r_12_1_what_is_not_known_is_absent() {
         "errorPreview",
         "fallbackStepType",
         "nextCandidateModel",
+        "suppressedDuplicateCount",
     ] {
         assert!(!shown.contains_key(name), "{name} in {shown:?}");
     }
