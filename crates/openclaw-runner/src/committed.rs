@@ -8,7 +8,7 @@ use openclaw_cooldown::{FailureEvent, MarkScope, SuccessEvent};
 use openclaw_session::SessionStore;
 
 use crate::clock::Clock;
-use crate::driver::warn_lost;
+use crate::driver::effects::warn_lost;
 use crate::error::RunReport;
 use crate::machine::Winner;
 use crate::request::RunSession;

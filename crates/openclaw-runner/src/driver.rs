@@ -1,25 +1,31 @@
 //! The async shell: executes the machine's steps and decides nothing.
 
+pub(crate) mod effects;
+mod records;
+mod undo;
+
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use openclaw_auth_store::{Applied, UsageChange, UsageStore};
+use openclaw_auth_store::{UsageChange, UsageStore};
 use openclaw_classify::Reason;
-use openclaw_ids::{ModelRef, ProviderId, SessionKey};
-use openclaw_session::{Persisted, Rollback, SessionStore};
+use openclaw_ids::ProviderId;
+use openclaw_session::SessionStore;
 use tracing::Instrument;
 
 use crate::attempt::{Attempt, AttemptCall};
 use crate::clock::Clock;
-use crate::coalesce::{Admission, Coalescer};
+use crate::coalesce::Coalescer;
 use crate::committed::{CommittedRun, Completed};
-use crate::decision::{Decision, RunEvent, RunObserver};
+use crate::decision::RunObserver;
 use crate::error::RunError;
 use crate::machine::{Event, Machine, Outcome, Step, Winner};
 use crate::request::{RunPolicy, RunRequest, RunSession};
 use crate::skip_cache::SkipCache;
 use crate::telemetry;
+
+use undo::Undo;
 
 /// How often a probe in flight renews its lease (G4).
 const LEASE_RENEWAL: Duration = Duration::from_secs(20);
@@ -201,97 +207,6 @@ impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
         }
     }
 
-    async fn commit(&self, change: UsageChange, undo: &mut Undo<'_, C, U, S>) -> Event {
-        let ends = matches!(change, UsageChange::ProbeEnd { .. });
-        if let UsageChange::ProbeStart { provider, holder } = &change {
-            // Armed before the write: a run dropped in the middle of it still gives the lease back.
-            undo.lease = Some((provider.clone(), holder.clone()));
-        }
-        match self.usage.commit(change, self.clock.now()).await {
-            Ok(applied) => {
-                if ends || applied == Applied::ProbeHeldElsewhere {
-                    undo.lease = None;
-                }
-                Event::Committed(self.usage.snapshot(), applied)
-            }
-            Err(error) => {
-                warn_lost("usage state", &error);
-                Event::CommitFailed
-            }
-        }
-    }
-
-    /// Writes the choice; `undo` is armed before the write, so that a run dropped in the middle of it is undone.
-    async fn persist(
-        &self,
-        session: Option<&RunSession>,
-        change: &openclaw_session::PersistFallback,
-        undo: &mut Option<Rollback>,
-    ) {
-        let Some(session) = session else { return };
-        let now = self.clock.now();
-        let written = openclaw_session::update(&*self.sessions, &session.key, |entry| {
-            *undo = None;
-            let Some(entry) = entry else { return (None, ()) };
-            let (entry, persisted) = openclaw_session::persist_fallback(entry, change, now);
-            match persisted {
-                Persisted::Written(rollback) => *undo = Some(rollback),
-                Persisted::Skipped(cause) => {
-                    tracing::debug!(?cause, "fallback choice not written to the session");
-                }
-            }
-            (entry, ())
-        });
-        if let Err(error) = written.await {
-            // S-3.7: the attempt goes ahead; a write that did happen is still taken back when it fails.
-            warn_lost("fallback choice", &error);
-        }
-    }
-
-    async fn roll_back(&self, session: Option<&RunSession>, rollback: &Rollback) {
-        let Some(session) = session else { return };
-        let now = self.clock.now();
-        let undone = openclaw_session::update(&*self.sessions, &session.key, |entry| {
-            (
-                entry.and_then(|entry| openclaw_session::roll_back(entry, rollback, now)),
-                (),
-            )
-        });
-        if let Err(error) = undone.await {
-            // S-4.4: the attempt's own failure matters more.
-            warn_lost("rollback", &error);
-        }
-    }
-
-    fn note_auth_failure(&self, session: Option<&RunSession>, candidate: ModelRef, reason: Reason) {
-        let Some(session) = session else { return };
-        let (ttl, now) = (self.policy.settings.auth_skip_ttl, self.clock.now());
-        self.skips()
-            .record(session.id.clone(), candidate, reason, ttl, now);
-    }
-
-    fn skips(&self) -> MutexGuard<'_, SkipCache> {
-        // Markers are whole values, so a panic elsewhere leaves nothing half done.
-        self.skips.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    async fn mark_primary_probe(&self, session: Option<&RunSession>) {
-        let Some((session, probe)) = session.and_then(|session| Some((session, session.probe.as_ref()?)))
-        else {
-            return;
-        };
-        let now = self.clock.now();
-        let marked = openclaw_session::update(&*self.sessions, &session.key, |entry| {
-            (
-                entry.and_then(|entry| openclaw_session::mark_probe(entry, probe, now)),
-                (),
-            )
-        });
-        if let Err(error) = marked.await {
-            warn_lost("probe mark", &error);
-        }
-    }
-
     fn finish<T>(
         &self,
         outcome: Outcome,
@@ -330,34 +245,6 @@ impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
             session,
         }
     }
-
-    /// the log alone leaves out what it just said; observers and reports are told everything.
-    fn log_decision(&self, decision: &Decision) {
-        let mut log = self.log.lock().unwrap_or_else(PoisonError::into_inner);
-        let admission = log.admit(decision, self.clock.now());
-        drop(log);
-        match admission {
-            Admission::Suppress => {}
-            Admission::Write { suppressed: 0 } => telemetry::emit_decision(decision),
-            Admission::Write { suppressed } => telemetry::emit_decision(&Decision {
-                suppressed_duplicate_count: suppressed,
-                ..decision.clone()
-            }),
-        }
-    }
-
-    fn emit(&self, events: &[RunEvent]) -> usize {
-        for event in events {
-            match event {
-                RunEvent::Candidate(decision) => self.log_decision(decision),
-                RunEvent::Rotation(rotation) => telemetry::emit_rotation(rotation),
-            }
-            if let Some(observer) = &self.observer {
-                observer.on_event(event);
-            }
-        }
-        events.len()
-    }
 }
 
 /// A name for leases that no other run has, whatever callers call their runs (G4).
@@ -365,45 +252,4 @@ fn holder(run_id: &str) -> String {
     static RUNS: AtomicU64 = AtomicU64::new(0);
     let number = RUNS.fetch_add(1, Ordering::Relaxed);
     format!("{run_id}#{}.{number}", std::process::id())
-}
-
-/// An error and its causes, as one line.
-pub(crate) fn warn_lost(what: &'static str, error: &(dyn std::error::Error + 'static)) {
-    let mut line = error.to_string();
-    let mut source = error.source();
-    while let Some(cause) = source {
-        line.push_str(": ");
-        line.push_str(&cause.to_string());
-        source = cause.source();
-    }
-    tracing::error!(
-        what,
-        error = line.as_str(),
-        "could not be written; the run goes on"
-    );
-}
-
-/// Takes back what a dropped run left behind.
-struct Undo<'r, C, U: UsageStore, S: SessionStore>
-where
-    C: Clock,
-{
-    runner: &'r Runner<C, U, S>,
-    key: Option<SessionKey>,
-    rollback: Option<Rollback>,
-    lease: Option<(ProviderId, String)>,
-}
-
-impl<C: Clock, U: UsageStore, S: SessionStore> Drop for Undo<'_, C, U, S> {
-    fn drop(&mut self) {
-        let now = self.runner.clock.now();
-        if let (Some(rollback), Some(key)) = (self.rollback.take(), &self.key) {
-            self.runner.sessions.enqueue_rollback(key, rollback, now);
-        }
-        if let Some((provider, holder)) = self.lease.take() {
-            self.runner
-                .usage
-                .enqueue(UsageChange::ProbeEnd { provider, holder }, now);
-        }
-    }
 }
