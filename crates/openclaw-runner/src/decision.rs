@@ -304,6 +304,8 @@ pub enum RotationKind {
     FallbackModel,
     /// The same credential is tried once more after a short stated wait (R2).
     InlineWait,
+    /// The same credential is tried once more with a repaired request (R4).
+    RetryRepaired,
     /// Another credential is tried.
     RotateProfile,
     /// No model follows, so the failure goes to the caller: alone, or in the summary.
@@ -316,6 +318,7 @@ impl RotationKind {
         match self {
             Self::FallbackModel => "fallback_model",
             Self::InlineWait => "inline_wait",
+            Self::RetryRepaired => "retry_repaired",
             Self::RotateProfile => "rotate_profile",
             Self::SurfaceError => "surface_error",
         }

@@ -14,13 +14,13 @@ use openclaw_ids::ProviderId;
 use openclaw_session::SessionStore;
 use tracing::Instrument;
 
-use crate::attempt::{Attempt, AttemptCall};
+use crate::attempt::{Attempt, AttemptCall, Judgement, Merged};
 use crate::clock::Clock;
 use crate::coalesce::Coalescer;
 use crate::committed::{CommittedRun, Completed};
 use crate::decision::RunObserver;
 use crate::error::RunError;
-use crate::machine::{Event, Machine, Outcome, Step, Winner};
+use crate::machine::{Event, Machine, Outcome, Preserved, Step, Winner};
 use crate::request::{RunPolicy, RunRequest, RunSession};
 use crate::skip_cache::SkipCache;
 use crate::telemetry;
@@ -125,22 +125,36 @@ impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
         )
         .with_auth_skips(skips.unwrap_or_default());
         let mut emitted = 0;
-        let mut answer = None;
+        // The calls made, and the answers that may be needed at the end by the number of their call.
+        let mut calls = 0;
+        let mut answers = Vec::new();
         for _ in 0..machine.max_steps() {
             let step = machine.next();
             emitted += self.emit(machine.events_since(emitted));
             let event = match step {
-                Step::Attempt(call) => match self.attempt(call, attempt, undo.lease.as_ref()).await {
-                    Ok(output) => {
-                        answer = Some(output);
-                        // First content cannot be taken back, and neither can the choice it stands for (S1).
-                        undo.rollback = None;
-                        Event::Succeeded
+                Step::Attempt(call) => {
+                    calls += 1;
+                    let made = self.attempt(call.clone(), attempt, undo.lease.as_ref()).await;
+                    match made {
+                        Ok(output) => match attempt.classify_result(&output, &call) {
+                            Judgement::Accepted => {
+                                answers.push((calls, output));
+                                // First content cannot be taken back, and neither can the choice it stands for (S1).
+                                undo.rollback = None;
+                                Event::Succeeded
+                            }
+                            Judgement::Rejected(rejection) => {
+                                if rejection.preserve.is_some() || !answers.is_empty() {
+                                    answers.push((calls, output));
+                                }
+                                Event::Rejected(Box::new(rejection), attempt.progress())
+                            }
+                        },
+                        Err(failure) => Event::Failed(Box::new(failure), attempt.progress()),
                     }
-                    Err(failure) => Event::Failed(Box::new(failure)),
-                },
+                }
                 Step::Commit(change) => self.commit(change, &mut undo).await,
-                Step::Finish(outcome) => return self.finish(*outcome, answer, session),
+                Step::Finish(outcome) => return self.finish(*outcome, answers, session, attempt),
                 Step::MarkPrimaryProbe => {
                     self.mark_primary_probe(session.as_ref()).await;
                     Event::Done
@@ -153,6 +167,7 @@ impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
                     self.persist(session.as_ref(), &change, &mut undo.rollback).await;
                     Event::Persisted(undo.rollback.clone().map(Box::new))
                 }
+                Step::Repair(call, failure) => Event::Repaired(attempt.repair_format(&call, &failure)),
                 Step::RollBack(rollback) => {
                     self.roll_back(session.as_ref(), &rollback).await;
                     undo.rollback = None;
@@ -166,7 +181,7 @@ impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
             machine.on(event, self.clock.now());
         }
         let outcome = machine.give_up();
-        self.finish(outcome, answer, session)
+        self.finish(outcome, answers, session, attempt)
     }
 
     /// One attempt; while it probes, its lease is renewed (G4).
@@ -207,31 +222,49 @@ impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
         }
     }
 
-    fn finish<T>(
+    fn finish<A: Attempt>(
         &self,
         outcome: Outcome,
-        answer: Option<T>,
+        mut answers: Vec<(usize, A::Output)>,
         session: Option<RunSession>,
-    ) -> Result<Completed<T, C, U, S>, RunError> {
-        match (outcome, answer) {
-            (Outcome::Completed(winner, report), Some(value)) => {
-                let run = self.committed(winner.clone(), session);
-                Ok(Completed {
-                    value,
-                    winner,
-                    report,
-                    run,
-                })
+        attempt: &A,
+    ) -> Result<Completed<A::Output, C, U, S>, RunError> {
+        let completed = |value, winner: Winner, report| {
+            let run = self.committed(winner.clone(), session);
+            Ok(Completed {
+                value,
+                winner,
+                report,
+                run,
+            })
+        };
+        match outcome {
+            Outcome::Aborted(report) => Err(RunError::Aborted(Box::new(report))),
+            Outcome::Completed(winner, report) => match answers.pop() {
+                Some((_, value)) => completed(value, winner, report),
+                // The machine completes only on `Event::Succeeded`, which comes with an answer.
+                None => Err(RunError::Aborted(Box::new(report))),
+            },
+            Outcome::Exhausted(summary, report) => Err(RunError::Exhausted(summary, Box::new(report))),
+            Outcome::Failed(failed, report) => Err(RunError::Failed(failed, Box::new(report))),
+            Outcome::Preserved(Preserved { kept, latest }, report) => {
+                let mut take = |call| {
+                    let at = answers.iter().position(|(number, _)| *number == call)?;
+                    Some(answers.remove(at).1)
+                };
+                match (take(kept.0), take(latest.0)) {
+                    (Some(value), Some(last)) => match attempt.merge_exhausted(last, value) {
+                        Merged::Latest(value) => completed(value, latest.1, report),
+                        Merged::Preserved(value) => completed(value, kept.1, report),
+                    },
+                    (Some(value), None) => completed(value, kept.1, report),
+                    // The machine names calls that were answered.
+                    (None, _) => Err(RunError::Aborted(Box::new(report))),
+                }
             }
-            // The machine completes only on `Event::Succeeded`, which comes with an answer.
-            (Outcome::Aborted(report) | Outcome::Completed(_, report), _) => {
-                Err(RunError::Aborted(Box::new(report)))
-            }
-            (Outcome::Exhausted(summary, report), _) => Err(RunError::Exhausted(summary, Box::new(report))),
-            (Outcome::Failed(attempt, report), _) => Err(RunError::Failed(attempt, Box::new(report))),
-            (Outcome::Surfaced(attempt, report), _) => Err(match attempt.verdict.reason {
-                Reason::ContextOverflow => RunError::ContextOverflow(attempt, Box::new(report)),
-                _ => RunError::Surfaced(attempt, Box::new(report)),
+            Outcome::Surfaced(failed, report) => Err(match failed.verdict.reason {
+                Reason::ContextOverflow => RunError::ContextOverflow(failed, Box::new(report)),
+                _ => RunError::Surfaced(failed, Box::new(report)),
             }),
         }
     }

@@ -18,7 +18,7 @@ mod summary;
 pub mod telemetry;
 mod user_text;
 
-pub use attempt::{Attempt, AttemptCall};
+pub use attempt::{Attempt, AttemptCall, Judgement, Merged, Rejection, RejectionKind, Repair};
 pub use clock::{Clock, SystemClock};
 pub use coalesce::{Admission, Coalescer};
 pub use committed::{CommittedRun, Completed};
@@ -27,7 +27,7 @@ pub use decision::{
 };
 pub use driver::Runner;
 pub use error::{FailedAttempt, RunError, RunReport};
-pub use machine::Winner;
+pub use machine::{Standing, Winner};
 pub use observation::ErrorFields;
 pub use plan::{Plan, Turn, TurnSession, plan};
 pub use request::{PersistPolicy, RunPolicy, RunRequest, RunSession, RunSettings};

@@ -9,6 +9,8 @@ mod enter;
 mod failure;
 mod finish;
 mod record;
+mod rejected;
+mod repair;
 
 use std::collections::{HashSet, VecDeque};
 use std::fmt;
@@ -19,21 +21,23 @@ use jiff::Timestamp;
 use openclaw_auth_store::{Applied, AuthSnapshot, UsageChange};
 use openclaw_classify::{Failure, Reason};
 use openclaw_ids::{ModelRef, ProfileId, ProviderId};
-use openclaw_session::{PersistFallback, Rollback};
+use openclaw_session::{PersistFallback, Progress, Rollback};
 
-use crate::attempt::AttemptCall;
+use crate::attempt::{AttemptCall, Rejection, Repair};
 use crate::decision::RunEvent;
 use crate::error::{FailedAttempt, RunReport};
+use crate::policy::Advance;
 use crate::request::{RunPolicy, RunRequest};
 use crate::skip_cache::Markers;
 use crate::summary::{AttemptRecord, FallbackSummaryError};
 
 use current::{Current, Resting};
+use rejected::Rejected;
 
 /// One thing for the driver to do. Each is answered by one [`Event`].
 #[derive(Debug)]
 pub enum Step {
-    /// Make an attempt; answered by [`Event::Succeeded`] or [`Event::Failed`].
+    /// Make an attempt; answered by [`Event::Succeeded`], [`Event::Failed`] or [`Event::Rejected`].
     Attempt(AttemptCall),
     /// Write usage state; answered by [`Event::Committed`] or [`Event::CommitFailed`].
     Commit(UsageChange),
@@ -45,6 +49,8 @@ pub enum Step {
     NoteAuthFailure(ModelRef, Reason),
     /// Write the choice to the session before it is attempted (S-3.1); answered by [`Event::Persisted`].
     Persist(Box<PersistFallback>),
+    /// Try to repair the request of this attempt (R4); answered by [`Event::Repaired`].
+    Repair(AttemptCall, Box<Failure>),
     /// Take the choice back (S-4); answered by [`Event::Done`].
     RollBack(Box<Rollback>),
     /// Wait; answered by [`Event::Done`].
@@ -60,10 +66,14 @@ pub enum Event {
     CommitFailed,
     /// The step without a result is done.
     Done,
-    /// The attempt failed.
-    Failed(Box<Failure>),
+    /// The attempt failed, and this was seen of it.
+    Failed(Box<Failure>, Progress),
     /// The session holds the choice, with the way back; none when nothing was written (S-3.6, S-3.7).
     Persisted(Option<Box<Rollback>>),
+    /// The attempt answered, but the answer counts as a failure.
+    Rejected(Box<Rejection>, Progress),
+    /// Whether the request was repaired.
+    Repaired(Repair),
     /// The attempt can no longer be taken back.
     Succeeded,
 }
@@ -75,8 +85,14 @@ impl fmt::Debug for Event {
             Self::Committed(_, applied) => f.debug_tuple("Committed").field(applied).finish_non_exhaustive(),
             Self::CommitFailed => f.write_str("CommitFailed"),
             Self::Done => f.write_str("Done"),
-            Self::Failed(_) => f.write_str("Failed(..)"),
+            Self::Failed(_, progress) => f.debug_tuple("Failed").field(progress).finish_non_exhaustive(),
             Self::Persisted(rollback) => f.debug_tuple("Persisted").field(rollback).finish(),
+            Self::Rejected(rejection, progress) => f
+                .debug_tuple("Rejected")
+                .field(rejection)
+                .field(progress)
+                .finish(),
+            Self::Repaired(repair) => f.debug_tuple("Repaired").field(repair).finish(),
             Self::Succeeded => f.write_str("Succeeded"),
         }
     }
@@ -91,10 +107,21 @@ pub enum Outcome {
     Completed(Winner, RunReport),
     /// Every candidate failed or rests.
     Exhausted(FallbackSummaryError, RunReport),
+    /// Nobody succeeded, but an answer was kept for this case.
+    Preserved(Preserved, RunReport),
     /// One failure is the answer: the only one, or the last and unrecognised one.
     Failed(Box<FailedAttempt>, RunReport),
     /// One failure is the answer: every model would repeat it.
     Surfaced(Box<FailedAttempt>, RunReport),
+}
+
+/// Which of the rejected answers are the answer, by the number of their call, from 1.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Preserved {
+    /// The answer that was kept.
+    pub kept: (usize, Winner),
+    /// The last rejected one.
+    pub latest: (usize, Winner),
 }
 
 /// Who answered.
@@ -108,6 +135,17 @@ pub struct Winner {
     pub profile: Option<ProfileId>,
     /// When the attempt started (D2).
     pub started_at: Timestamp,
+    /// What the answer is worth.
+    pub standing: Standing,
+}
+
+/// What the answer of a run is worth.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Standing {
+    /// Its candidate succeeded.
+    Good,
+    /// Its candidate failed, and so did all others; it is the best there is.
+    Preserved,
 }
 
 /// What the machine does when no effect is outstanding.
@@ -123,8 +161,10 @@ enum Then {
     EndOfChain,
     /// Report this.
     Finish(Box<Outcome>),
-    /// The failure is marked: rotate, wait or leave.
-    Rotate,
+    /// The failure is marked and nothing repairs it: stop, rotate, wait or leave.
+    Proceed(Advance),
+    /// The failure is marked: ask for a repair, if that can help.
+    Repair(Advance),
 }
 
 /// One run. See the module's description.
@@ -140,6 +180,7 @@ pub struct Machine {
     current: Option<Current>,
     attempts: Vec<(usize, AttemptRecord)>,
     last_failed: Option<FailedAttempt>,
+    rejected: Rejected,
     used_slots: HashSet<ProviderId>,
     attempted_providers: HashSet<ProviderId>,
     auth_skips: Markers,
@@ -169,6 +210,7 @@ impl Machine {
             current: None,
             attempts: Vec::new(),
             last_failed: None,
+            rejected: Rejected::default(),
             used_slots: HashSet::new(),
             attempted_providers: HashSet::new(),
             auth_skips: Markers::default(),
@@ -187,10 +229,10 @@ impl Machine {
     }
 
     /// More steps than any run can take: per candidate a probe, a write and a rollback, and per credential an
-    /// attempt, a mark and a wait; one candidate may come twice as the last resort (G3).
+    /// attempt, a mark and a wait, and once a repair with its attempt; one candidate may come twice as the last resort (G3).
     pub fn max_steps(&self) -> usize {
         let credentials = self.snapshot.profiles.len() + self.snapshot.ambient.len() + 2;
-        (self.request.chain.len() + 2) * (8 + 4 * credentials)
+        (self.request.chain.len() + 2) * (12 + 4 * credentials)
     }
 
     /// The next thing to do. After [`Step::Finish`] it is not called again.
@@ -209,7 +251,13 @@ impl Machine {
                 Then::Begin => return self.begin(),
                 Then::Enter(index) => self.enter(index),
                 Then::Finish(outcome) => return Step::Finish(outcome),
-                Then::Rotate => self.rotate_or_leave(),
+                Then::Proceed(next) => self.proceed(next),
+                Then::Repair(next) => {
+                    self.then = Then::Proceed(next);
+                    if let Some(step) = self.ask_for_repair() {
+                        return step;
+                    }
+                }
             }
         }
     }
@@ -224,12 +272,14 @@ impl Machine {
             }
             Event::CommitFailed => self.on_unwritten(),
             Event::Done => {}
-            Event::Failed(failure) => self.on_failed(*failure),
+            Event::Failed(failure, progress) => self.on_failed(*failure, progress),
             Event::Persisted(rollback) => {
                 if let Some(current) = &mut self.current {
                     current.rollback = rollback;
                 }
             }
+            Event::Rejected(rejection, progress) => self.on_rejected(*rejection, progress),
+            Event::Repaired(repair) => self.on_repaired(repair),
             Event::Succeeded => self.on_succeeded(),
         }
     }

@@ -23,6 +23,8 @@ pub(super) struct Current {
     pub(super) rate_limit_rotations: u32,
     pub(super) overload_rotations: u32,
     pub(super) waited_inline: bool,
+    /// Whether a repair was asked for (R4).
+    pub(super) repaired: bool,
     pub(super) started_at: Timestamp,
     /// When the attempt that began this credential's episode started: an inline retry belongs to it (D2).
     pub(super) episode_at: Timestamp,
@@ -83,6 +85,7 @@ impl Current {
             rate_limit_rotations: 0,
             overload_rotations: 0,
             waited_inline: false,
+            repaired: false,
             started_at: now,
             episode_at: now,
             failures: Vec::new(),

@@ -4,11 +4,10 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use openclaw_auth_store::{Credential, UsageChange};
-use openclaw_classify::{
-    Certainty, Failure, Owner, Reason, RuleId, Scope, Verdict, classify, describe, preview,
-};
+use openclaw_classify::{Certainty, Failure, Owner, Reason, RuleId, Scope, Verdict, describe, preview};
 use openclaw_cooldown::{FailureEvent, MarkScope};
 use openclaw_ids::{ModelRef, ProfileId};
+use openclaw_session::Progress;
 
 use super::current::{Current, Lock};
 use super::{Machine, Outcome, Step, Then};
@@ -39,7 +38,7 @@ enum Turn {
 }
 
 impl Machine {
-    pub(super) fn on_failed(&mut self, mut failure: Failure) {
+    pub(super) fn on_failed(&mut self, mut failure: Failure, progress: Progress) {
         if failure.provider.is_none() {
             // Some rules hold for one provider only, and it is known who was asked.
             let asked = self
@@ -48,11 +47,16 @@ impl Machine {
                 .map(|current| &self.request.chain[current.index]);
             failure.provider = asked.map(|candidate| candidate.provider().clone());
         }
-        let verdict =
-            classify(&failure, self.now).unwrap_or_else(|| unproven(NOT_A_FAILURE, Reason::Unclassified));
+        let verdict = self.judged(&failure);
+        self.fail(failure, verdict, progress);
+        self.rejected.was_last = false;
+    }
+
+    /// Marks a failure at once (R3), then goes on or stops.
+    pub(super) fn fail(&mut self, failure: Failure, verdict: Verdict, progress: Progress) {
         let Some(current) = &self.current else { return };
         let index = current.index;
-        let profile = current.profiles.get(current.cursor).cloned();
+        let profile = current.profile().cloned();
         let auth_mode = profile
             .as_ref()
             .and_then(|id| self.snapshot.credential(id))
@@ -60,20 +64,22 @@ impl Machine {
         let attempt = failed_attempt(&self.request.chain[index], failure, verdict, auth_mode);
         let mark = self.mark(index, profile, &attempt.verdict);
         self.pending.extend(mark);
-        let probing = self
-            .current
-            .as_ref()
-            .is_some_and(|current| current.probe.is_some());
-        if probing {
-            self.pending.push_back(self.end_probe(index));
-        }
         let next = advance(&attempt.verdict, &self.policy.settings);
         if let Some(current) = &mut self.current {
             current.failures.push(attempt);
         }
+        self.then = match (next, progress) {
+            (Advance::Abort, _) => Then::Proceed(Advance::Abort),
+            // BL-92: what was seen or done cannot be seen or done again.
+            (Advance::Next | Advance::Surface, Progress::Visible) => Then::Proceed(Advance::Surface),
+            (Advance::Next | Advance::Surface, Progress::Clean) => Then::Repair(next),
+        };
+    }
+
+    pub(super) fn proceed(&mut self, next: Advance) {
         match next {
             Advance::Abort => self.stop(|_, report| Outcome::Aborted(report)),
-            Advance::Next => self.then = Then::Rotate,
+            Advance::Next => self.rotate_or_leave(),
             Advance::Surface => {
                 self.record_rotation(RotationKind::SurfaceError);
                 self.stop(|attempt, report| Outcome::Surfaced(Box::new(attempt), report));
@@ -221,9 +227,7 @@ impl Machine {
             return;
         };
         let index = current.index;
-        if let Some(rollback) = current.rollback.take() {
-            self.pending.push_back(Step::RollBack(rollback));
-        }
+        self.undo(&mut current);
         let Some(last) = current.failures.pop() else {
             self.then = Then::Enter(index + 1);
             return;
@@ -251,6 +255,16 @@ impl Machine {
         };
     }
 
+    /// Takes back what was done for the candidate: its probe's lease and the choice in the session.
+    fn undo(&mut self, current: &mut Current) {
+        if current.probe.is_some() {
+            self.pending.push_back(self.end_probe(current.index));
+        }
+        if let Some(rollback) = current.rollback.take() {
+            self.pending.push_back(Step::RollBack(rollback));
+        }
+    }
+
     /// only a real refusal of a fallback in a session counts.
     fn note_auth_failure(&mut self, index: usize, last: &FailedAttempt) {
         let reason = last.verdict.reason;
@@ -266,9 +280,7 @@ impl Machine {
         let Some(mut current) = self.current.take() else {
             return;
         };
-        if let Some(rollback) = current.rollback.take() {
-            self.pending.push_back(Step::RollBack(rollback));
-        }
+        self.undo(&mut current);
         let Some(mut last) = current.failures.pop() else {
             return;
         };
@@ -347,7 +359,12 @@ pub(super) fn missing_pin(candidate: &ModelRef, profile: &ProfileId) -> FailedAt
     attempt
 }
 
-fn unproven(rule: RuleId, reason: Reason) -> Verdict {
+/// The verdict on a failure that the classifier does not take for one.
+pub(super) fn not_a_failure() -> Verdict {
+    unproven(NOT_A_FAILURE, Reason::Unclassified)
+}
+
+pub(super) fn unproven(rule: RuleId, reason: Reason) -> Verdict {
     Verdict {
         reason,
         certainty: Certainty::Default,

@@ -16,18 +16,27 @@ impl Machine {
             self.enter_last_resort(index);
             return;
         }
-        let outcome = if self.failure_is_the_answer() {
-            match self.last_failed.take() {
-                Some(attempt) => {
-                    let report = self.report();
-                    Outcome::Failed(Box::new(attempt), report)
-                }
-                None => self.exhausted(),
-            }
+        let outcome = if self.unrecognised_is_the_answer() {
+            self.failed()
+        } else if let Some(preserved) = self.preserved() {
+            self.end_preserved(preserved)
+        } else if self.attempts.len() <= 1 {
+            self.failed()
         } else {
             self.exhausted()
         };
         self.then = Then::Finish(Box::new(outcome));
+    }
+
+    /// The last failure as itself, or the summary when nothing failed but was skipped.
+    fn failed(&mut self) -> Outcome {
+        match self.last_failed.take() {
+            Some(attempt) => {
+                let report = self.report();
+                Outcome::Failed(Box::new(attempt), report)
+            }
+            None => self.exhausted(),
+        }
     }
 
     /// G3: of the skipped transient candidates whose provider was not asked at all, the one that is back first.
@@ -46,14 +55,12 @@ impl Machine {
             .map(|resting| resting.index)
     }
 
-    /// A2: a single failed attempt, or a last one that nobody recognises, is returned as itself.
-    fn failure_is_the_answer(&self) -> bool {
-        let Some(last) = &self.last_failed else {
+    /// A2: an error of the last candidate that nobody recognised is returned as itself. A rejected answer is
+    /// no error: somebody recognised it.
+    fn unrecognised_is_the_answer(&self) -> bool {
+        let Some(last) = self.last_failed.as_ref().filter(|_| !self.rejected.was_last) else {
             return false;
         };
-        if self.attempts.len() <= 1 {
-            return true;
-        }
         let closing = self.attempts.iter().max_by_key(|(index, _)| *index);
         let closing_failed = closing.is_some_and(|(_, record)| {
             record.outcome == CandidateOutcome::Failed && record.candidate == last.record.candidate

@@ -45,7 +45,7 @@ proptest! {
                     (report, true)
                 }
                 Outcome::Aborted(report) | Outcome::Surfaced(_, report) => (report, true),
-                Outcome::Exhausted(_, report) | Outcome::Failed(_, report) => (report, false),
+                Outcome::Exhausted(_, report) | Outcome::Failed(_, report) | Outcome::Preserved(_, report) => (report, false),
             };
             let recorded: Vec<_> = report.attempts.iter().map(|record| record.candidate.clone()).collect();
             let mut expected = chain.clone();

@@ -4,6 +4,7 @@
 
 mod cancel;
 mod clock;
+mod hooks;
 mod pins;
 mod report;
 mod scenario;

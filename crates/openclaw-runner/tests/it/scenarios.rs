@@ -155,7 +155,7 @@ async fn tell(report: &mut Report, outcome: Outcome, clock: &PausedClock) {
             report.answered(&done.winner);
             report.records(&done.report);
             match done.value {
-                Answer::Complete => done.run.finished().await,
+                Answer::Complete | Answer::Useless(_) => done.run.finished().await,
                 Answer::Cut => {
                     let verdict = done.run.failed_late(&cut()).await;
                     report.list(

@@ -1,10 +1,11 @@
 //! Attempts whose outcomes a scenario writes down.
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use openclaw_classify::{AbortedBy, Failure, Header, Phase, TimeoutPhase, TimerOwner, Transport};
-use openclaw_runner::{Attempt, AttemptCall};
+use openclaw_runner::{Attempt, AttemptCall, Judgement, Rejection, RejectionKind, Repair};
 use serde_json::Value;
 
 /// How a scripted attempt ended, from the caller's side.
@@ -14,6 +15,8 @@ pub(crate) enum Answer {
     Complete,
     /// Broken off after its first content.
     Cut,
+    /// Of no use; kept for the end of the chain when it says with what priority.
+    Useless(Option<i32>),
 }
 
 /// Outcomes per `provider/model` or `provider/model@profile`; an exhausted or absent list answers.
@@ -21,13 +24,15 @@ pub(crate) enum Answer {
 pub(crate) struct Script {
     outcomes: Mutex<HashMap<String, Vec<Value>>>,
     calls: Mutex<Vec<String>>,
+    /// Whether the request of the latest attempt can be repaired.
+    repairable: AtomicBool,
 }
 
 impl Script {
     pub(crate) fn new(outcomes: HashMap<String, Vec<Value>>) -> Arc<Self> {
         Arc::new(Self {
             outcomes: Mutex::new(outcomes),
-            calls: Mutex::default(),
+            ..Self::default()
         })
     }
 
@@ -84,11 +89,42 @@ impl Attempt for Script {
             call.candidate,
             shown(&outcome)
         ));
+        self.repairable
+            .store(outcome["repairable"] == true, Ordering::Relaxed);
+        if outcome["useless"] == true {
+            let preserve = outcome["preserve"].as_i64();
+            return Ok(Answer::Useless(
+                preserve.map(|priority| priority.try_into().unwrap()),
+            ));
+        }
         match outcome.as_str() {
             Some("ok") => Ok(Answer::Complete),
             Some("cut") => Ok(Answer::Cut),
             Some(text) => Err(failure(&call, Some(text), &Value::Null)),
             None => Err(failure(&call, None, &outcome)),
+        }
+    }
+
+    fn classify_result(&self, output: &Answer, _call: &AttemptCall) -> Judgement {
+        match output {
+            Answer::Complete | Answer::Cut => Judgement::Accepted,
+            Answer::Useless(preserve) => Judgement::Rejected(Rejection {
+                failure: Failure {
+                    code: Some("empty_result".to_owned()),
+                    message: Some("the model returned no text".to_owned()),
+                    ..Failure::default()
+                },
+                kind: RejectionKind::Useless,
+                preserve: *preserve,
+            }),
+        }
+    }
+
+    fn repair_format(&self, _call: &AttemptCall, _failure: &Failure) -> Repair {
+        if self.repairable.load(Ordering::Relaxed) {
+            Repair::Done
+        } else {
+            Repair::None
         }
     }
 }
@@ -105,6 +141,7 @@ pub(crate) fn cut() -> Failure {
 fn shown(outcome: &Value) -> String {
     match outcome {
         Value::String(text) => text.split_whitespace().next().unwrap_or_default().to_owned(),
+        other if other["useless"] == true => "useless answer".to_owned(),
         other => {
             let facts = ["status", "code", "type", "transport"]
                 .iter()

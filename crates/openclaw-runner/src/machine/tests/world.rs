@@ -140,7 +140,7 @@ impl World {
                     calls.push((call.position - 1, call.profile.clone()));
                     self.pass(7);
                     match outcomes.next().flatten() {
-                        Some(failure) => Event::Failed(Box::new(failure)),
+                        Some(failure) => Event::Failed(Box::new(failure), Progress::Clean),
                         None => Event::Succeeded,
                     }
                 }
@@ -160,6 +160,7 @@ impl World {
                         waits,
                     };
                 }
+                Step::Repair(..) => Event::Repaired(Repair::None),
                 Step::Sleep(wait) => {
                     self.pass(i64::try_from(wait.as_millis()).unwrap());
                     waits.push(wait);
