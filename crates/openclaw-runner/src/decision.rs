@@ -304,6 +304,8 @@ pub enum RotationKind {
     FallbackModel,
     /// The same credential is tried once more after a short stated wait (R2).
     InlineWait,
+    /// A person chose another model meanwhile, and the run goes there (A6).
+    Redirect,
     /// The same credential is tried once more with a repaired request (R4).
     RetryRepaired,
     /// Another credential is tried.
@@ -318,6 +320,7 @@ impl RotationKind {
         match self {
             Self::FallbackModel => "fallback_model",
             Self::InlineWait => "inline_wait",
+            Self::Redirect => "redirect",
             Self::RetryRepaired => "retry_repaired",
             Self::RotateProfile => "rotate_profile",
             Self::SurfaceError => "surface_error",
@@ -342,6 +345,8 @@ pub struct RotationDecision {
     pub status: Option<u16>,
     /// What may be shown of the error.
     pub error: ErrorFields,
+    /// The model that a person chose, on a redirect; ours, beyond.
+    pub redirected_to: Option<ModelRef>,
 }
 
 impl Serialize for RotationDecision {
@@ -362,6 +367,7 @@ impl Serialize for RotationDecision {
             "rawErrorFingerprint",
             self.error.error_fingerprint.as_ref(),
         )?;
+        entry(&mut map, "redirectedTo", self.redirected_to.as_ref())?;
         map.end()
     }
 }

@@ -155,6 +155,9 @@ impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
                 }
                 Step::Commit(change) => self.commit(change, &mut undo).await,
                 Step::Finish(outcome) => return self.finish(*outcome, answers, session, attempt),
+                Step::LookForSwitch(run, default) => {
+                    Event::Switch(self.look_for_switch(session.as_ref(), &run, &default).await)
+                }
                 Step::MarkPrimaryProbe => {
                     self.mark_primary_probe(session.as_ref()).await;
                     Event::Done

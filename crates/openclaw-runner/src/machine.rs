@@ -9,6 +9,7 @@ mod enter;
 mod failure;
 mod finish;
 mod record;
+mod redirect;
 mod rejected;
 mod repair;
 
@@ -21,7 +22,7 @@ use jiff::Timestamp;
 use openclaw_auth_store::{Applied, AuthSnapshot, UsageChange};
 use openclaw_classify::{Failure, Reason};
 use openclaw_ids::{ModelRef, ProfileId, ProviderId};
-use openclaw_session::{PersistFallback, Progress, Rollback};
+use openclaw_session::{LiveRun, PersistFallback, Progress, Rollback, RunSelection};
 
 use crate::attempt::{AttemptCall, Rejection, Repair};
 use crate::decision::RunEvent;
@@ -32,6 +33,7 @@ use crate::skip_cache::Markers;
 use crate::summary::{AttemptRecord, FallbackSummaryError};
 
 use current::{Current, Resting};
+use redirect::Redirects;
 use rejected::Rejected;
 
 /// One thing for the driver to do. Each is answered by one [`Event`].
@@ -43,6 +45,9 @@ pub enum Step {
     Commit(UsageChange),
     /// The run is over; no answer.
     Finish(Box<Outcome>),
+    /// Look whether a person marked another model in the session, whose default is this (S-12.2); answered by
+    /// [`Event::Switch`].
+    LookForSwitch(Box<LiveRun>, ModelRef),
     /// Note in the session that its primary is being probed now (S-6.5); answered by [`Event::Done`].
     MarkPrimaryProbe,
     /// Remember that this fallback refused its login in the session; answered by [`Event::Done`].
@@ -76,6 +81,8 @@ pub enum Event {
     Repaired(Repair),
     /// The attempt can no longer be taken back.
     Succeeded,
+    /// The model that a person marked, if they did; the mark is consumed.
+    Switch(Option<Box<RunSelection>>),
 }
 
 impl fmt::Debug for Event {
@@ -94,6 +101,7 @@ impl fmt::Debug for Event {
                 .finish(),
             Self::Repaired(repair) => f.debug_tuple("Repaired").field(repair).finish(),
             Self::Succeeded => f.write_str("Succeeded"),
+            Self::Switch(target) => f.debug_tuple("Switch").field(target).finish(),
         }
     }
 }
@@ -161,6 +169,8 @@ enum Then {
     EndOfChain,
     /// Report this.
     Finish(Box<Outcome>),
+    /// The failure is marked: ask whether a person chose another model meanwhile.
+    LookForSwitch(Advance),
     /// The failure is marked and nothing repairs it: stop, rotate, wait or leave.
     Proceed(Advance),
     /// The failure is marked: ask for a repair, if that can help.
@@ -181,6 +191,7 @@ pub struct Machine {
     attempts: Vec<(usize, AttemptRecord)>,
     last_failed: Option<FailedAttempt>,
     rejected: Rejected,
+    redirects: Redirects,
     used_slots: HashSet<ProviderId>,
     attempted_providers: HashSet<ProviderId>,
     auth_skips: Markers,
@@ -211,6 +222,7 @@ impl Machine {
             attempts: Vec::new(),
             last_failed: None,
             rejected: Rejected::default(),
+            redirects: Redirects::default(),
             used_slots: HashSet::new(),
             attempted_providers: HashSet::new(),
             auth_skips: Markers::default(),
@@ -229,10 +241,10 @@ impl Machine {
     }
 
     /// More steps than any run can take: per candidate a probe, a write and a rollback, and per credential an
-    /// attempt, a mark and a wait, and once a repair with its attempt; one candidate may come twice as the last resort (G3).
+    /// attempt, a mark, a look for a switch and a wait, and once a repair with its attempt; a person may add two candidates, one candidate may come twice as the last resort (G3).
     pub fn max_steps(&self) -> usize {
         let credentials = self.snapshot.profiles.len() + self.snapshot.ambient.len() + 2;
-        (self.request.chain.len() + 2) * (12 + 4 * credentials)
+        (self.request.chain.len() + 4) * (12 + 5 * credentials)
     }
 
     /// The next thing to do. After [`Step::Finish`] it is not called again.
@@ -251,6 +263,12 @@ impl Machine {
                 Then::Begin => return self.begin(),
                 Then::Enter(index) => self.enter(index),
                 Then::Finish(outcome) => return Step::Finish(outcome),
+                Then::LookForSwitch(next) => {
+                    self.then = Then::Repair(next);
+                    if let Some(step) = self.look_for_switch() {
+                        return step;
+                    }
+                }
                 Then::Proceed(next) => self.proceed(next),
                 Then::Repair(next) => {
                     self.then = Then::Proceed(next);
@@ -281,6 +299,8 @@ impl Machine {
             Event::Rejected(rejection, progress) => self.on_rejected(*rejection, progress),
             Event::Repaired(repair) => self.on_repaired(repair),
             Event::Succeeded => self.on_succeeded(),
+            Event::Switch(None) => {}
+            Event::Switch(Some(target)) => self.on_switch(*target),
         }
     }
 
@@ -295,7 +315,7 @@ impl Machine {
     }
 
     fn has_next(&self, index: usize) -> bool {
-        index + 1 < self.request.chain.len()
+        index + 1 < self.request.chain.len() && !self.redirects.are_made()
     }
 
     fn report(&mut self) -> RunReport {

@@ -88,6 +88,7 @@ pub(crate) fn emit_rotation(rotation: &RotationDecision) {
         rawErrorPreview = rotation.error.error_preview.as_deref(),
         rawErrorHash = rotation.error.error_hash.as_deref(),
         rawErrorFingerprint = rotation.error.error_fingerprint.as_deref(),
+        redirectedTo = rotation.redirected_to.as_ref().map(tracing::field::display),
         "profile rotation: {} on {} ({})",
         rotation.kind.as_str(),
         rotation.candidate,

@@ -5,7 +5,7 @@ use std::sync::{MutexGuard, PoisonError};
 use openclaw_auth_store::{Applied, UsageChange, UsageStore};
 use openclaw_classify::Reason;
 use openclaw_ids::ModelRef;
-use openclaw_session::{Persisted, Rollback, SessionStore};
+use openclaw_session::{LiveRun, LiveSwitch, Persisted, Rollback, RunSelection, SessionStore, live_switch};
 
 use super::Runner;
 use super::undo::Undo;
@@ -92,6 +92,34 @@ impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
     pub(super) fn skips(&self) -> MutexGuard<'_, SkipCache> {
         // Markers are whole values, so a panic elsewhere leaves nothing half done.
         self.skips.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The model that a person marked meanwhile; the mark is consumed before the run goes there (S-12.2d).
+    pub(super) async fn look_for_switch(
+        &self,
+        session: Option<&RunSession>,
+        run: &LiveRun,
+        default: &ModelRef,
+    ) -> Option<Box<RunSelection>> {
+        let session = session?;
+        let now = self.clock.now();
+        let looked = openclaw_session::update(&*self.sessions, &session.key, |entry| {
+            let Some(entry) = entry.filter(|entry| entry.session_id == session.id) else {
+                return (None, None);
+            };
+            let (consumed, found) = live_switch(entry, run, default, now);
+            match found {
+                LiveSwitch::Switch(target) => (consumed, Some(Box::new(target))),
+                LiveSwitch::Satisfied | LiveSwitch::Unmarked | LiveSwitch::Waits => (consumed, None),
+            }
+        });
+        match looked.await {
+            Ok(found) => found,
+            Err(error) => {
+                warn_lost("switch of a person", &error);
+                None
+            }
+        }
     }
 
     pub(super) async fn mark_primary_probe(&self, session: Option<&RunSession>) {

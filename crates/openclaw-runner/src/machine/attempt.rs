@@ -23,7 +23,11 @@ impl Machine {
             }
             return;
         }
-        if session.persist == PersistPolicy::Never || std::mem::replace(&mut current.persisted, true) {
+        // A person's choice is in the session already (A6).
+        if session.persist == PersistPolicy::Never
+            || self.redirects.are_made()
+            || std::mem::replace(&mut current.persisted, true)
+        {
             return;
         }
         let candidate = self.request.chain[index].clone();

@@ -16,7 +16,12 @@ use crate::summary::{AttemptRecord, CandidateOutcome, login_command};
 impl Machine {
     /// Decides whether candidate `index` is attempted, probed or skipped.
     pub(super) fn enter(&mut self, index: usize) {
-        let Some(candidate) = self.request.chain.get(index).cloned() else {
+        let candidate = self
+            .request
+            .chain
+            .get(index)
+            .filter(|_| !self.redirects.exclude(index));
+        let Some(candidate) = candidate.cloned() else {
             self.then = Then::EndOfChain;
             return;
         };

@@ -72,7 +72,7 @@ impl Machine {
             (Advance::Abort, _) => Then::Proceed(Advance::Abort),
             // BL-92: what was seen or done cannot be seen or done again.
             (Advance::Next | Advance::Surface, Progress::Visible) => Then::Proceed(Advance::Surface),
-            (Advance::Next | Advance::Surface, Progress::Clean) => Then::Repair(next),
+            (Advance::Next | Advance::Surface, Progress::Clean) => Then::LookForSwitch(next),
         };
     }
 
@@ -256,7 +256,7 @@ impl Machine {
     }
 
     /// Takes back what was done for the candidate: its probe's lease and the choice in the session.
-    fn undo(&mut self, current: &mut Current) {
+    pub(super) fn undo(&mut self, current: &mut Current) {
         if current.probe.is_some() {
             self.pending.push_back(self.end_probe(current.index));
         }

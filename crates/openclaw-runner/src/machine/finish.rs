@@ -41,7 +41,7 @@ impl Machine {
 
     /// G3: of the skipped transient candidates whose provider was not asked at all, the one that is back first.
     fn last_resort(&self) -> Option<usize> {
-        if self.last_resort_taken {
+        if self.last_resort_taken || self.redirects.are_made() {
             return None;
         }
         self.skipped

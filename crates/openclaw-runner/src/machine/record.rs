@@ -1,5 +1,7 @@
 //! Writes the records of a run as it goes.
 
+use openclaw_ids::ModelRef;
+
 use super::Machine;
 use super::current::Probing;
 use crate::decision::{
@@ -65,7 +67,16 @@ impl Machine {
                 .map_or_else(|| "-".to_owned(), |id| short_hex(id.as_str())),
             status: last.record.status,
             error: last.record.fields.clone(),
+            redirected_to: self.redirected_to(kind),
         })));
+    }
+
+    fn redirected_to(&self, kind: RotationKind) -> Option<ModelRef> {
+        let index = self
+            .redirects
+            .target()
+            .filter(|_| kind == RotationKind::Redirect)?;
+        self.request.chain.get(index).cloned()
     }
 
     /// A decision that leaves a candidate, with its step.
@@ -123,9 +134,9 @@ impl Machine {
         }
     }
 
-    /// The candidate that follows; none after a last resort, which ends the run.
-    fn next_candidate(&self, index: usize) -> Option<openclaw_ids::ModelRef> {
-        if self.last_resort_taken {
+    /// The candidate that follows; none after a last resort or a person's choice, which end the run.
+    fn next_candidate(&self, index: usize) -> Option<ModelRef> {
+        if self.last_resort_taken || self.redirects.are_made() {
             return None;
         }
         self.request.chain.get(index + 1).cloned()

@@ -152,6 +152,7 @@ fn r_12_7_the_rotation_event() {
             error_fingerprint: Some("sha256:000000000002".to_owned()),
             ..ErrorFields::default()
         },
+        redirected_to: Some("groq/llama".parse().unwrap()),
     };
     let mut shown = fields(|| emit_rotation(&rotation));
     shown.remove("message");

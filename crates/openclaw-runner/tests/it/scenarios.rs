@@ -128,7 +128,7 @@ async fn play(scenario: &Scenario) -> String {
         if let Some(pin) = planned.pin_to_store {
             remember(&sessions, &key, &pin).await;
         }
-        let script = Script::new(run.script.clone());
+        let script = Script::in_session(run.script.clone(), &sessions, &key);
         let outcome = runner.run(planned.request, &*script).await;
         report.list("calls", &script.calls());
         tell(&mut report, outcome, &clock).await;

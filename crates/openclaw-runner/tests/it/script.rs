@@ -4,9 +4,14 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
+use jiff::Timestamp;
 use openclaw_classify::{AbortedBy, Failure, Header, Phase, TimeoutPhase, TimerOwner, Transport};
+use openclaw_ids::SessionKey;
 use openclaw_runner::{Attempt, AttemptCall, Judgement, Rejection, RejectionKind, Repair};
+use openclaw_session::{MemorySessionStore, UserSelection, apply_user_selection};
 use serde_json::Value;
+
+use crate::scenario::START;
 
 /// How a scripted attempt ended, from the caller's side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,6 +29,8 @@ pub(crate) enum Answer {
 pub(crate) struct Script {
     outcomes: Mutex<HashMap<String, Vec<Value>>>,
     calls: Mutex<Vec<String>>,
+    /// Where a person picks another model while an attempt runs.
+    session: Option<(Arc<MemorySessionStore>, SessionKey)>,
     /// Whether the request of the latest attempt can be repaired.
     repairable: AtomicBool,
 }
@@ -34,6 +41,32 @@ impl Script {
             outcomes: Mutex::new(outcomes),
             ..Self::default()
         })
+    }
+
+    pub(crate) fn in_session(
+        outcomes: HashMap<String, Vec<Value>>,
+        sessions: &Arc<MemorySessionStore>,
+        key: &SessionKey,
+    ) -> Arc<Self> {
+        Arc::new(Self {
+            outcomes: Mutex::new(outcomes),
+            session: Some((Arc::clone(sessions), key.clone())),
+            ..Self::default()
+        })
+    }
+
+    /// A person types `/model`.
+    async fn pick(&self, model: &str, now: Timestamp) {
+        let (sessions, key) = self.session.as_ref().unwrap();
+        let picked = UserSelection::model(model.parse().unwrap(), None);
+        let configured = "anthropic/claude-opus-4-8".parse().unwrap();
+        let stored = openclaw_session::update(&**sessions, key, |entry| {
+            (
+                apply_user_selection(entry.unwrap(), &picked, &configured, now),
+                (),
+            )
+        });
+        stored.await.unwrap();
     }
 
     pub(crate) fn calls(&self) -> Vec<String> {
@@ -91,6 +124,9 @@ impl Attempt for Script {
         ));
         self.repairable
             .store(outcome["repairable"] == true, Ordering::Relaxed);
+        if let Some(model) = outcome["userPicks"].as_str() {
+            self.pick(model, Timestamp::from_second(START).unwrap()).await;
+        }
         if outcome["useless"] == true {
             let preserve = outcome["preserve"].as_i64();
             return Ok(Answer::Useless(
@@ -146,7 +182,11 @@ fn shown(outcome: &Value) -> String {
             let facts = ["status", "code", "type", "transport"]
                 .iter()
                 .filter_map(|name| other.get(name));
-            let facts: Vec<String> = facts.map(|fact| fact.to_string().replace('"', "")).collect();
+            let picked = other["userPicks"]
+                .as_str()
+                .map(|model| format!("(a person picks {model})"));
+            let facts = facts.map(|fact| fact.to_string().replace('"', ""));
+            let facts: Vec<String> = facts.chain(picked).collect();
             if facts.is_empty() {
                 "error".to_owned()
             } else {

@@ -166,7 +166,8 @@ impl World {
                     waits.push(wait);
                     Event::Done
                 }
-                step @ (Step::MarkPrimaryProbe
+                step @ (Step::LookForSwitch(..)
+                | Step::MarkPrimaryProbe
                 | Step::NoteAuthFailure(..)
                 | Step::Persist(_)
                 | Step::RollBack(_)) => {
