@@ -4,10 +4,12 @@ pub(crate) mod effects;
 mod records;
 mod undo;
 
+use std::future::Future;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use jiff::Timestamp;
 use openclaw_auth_store::{UsageChange, UsageStore};
 use openclaw_classify::Reason;
 use openclaw_ids::ProviderId;
@@ -21,7 +23,7 @@ use crate::committed::{CommittedRun, Completed};
 use crate::decision::RunObserver;
 use crate::error::RunError;
 use crate::machine::{Event, Machine, Outcome, Preserved, Step, Winner};
-use crate::request::{RunPolicy, RunRequest, RunSession};
+use crate::request::{RunOptions, RunPolicy, RunRequest, RunSession};
 use crate::skip_cache::SkipCache;
 use crate::telemetry;
 
@@ -88,6 +90,19 @@ impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
         request: RunRequest,
         attempt: &A,
     ) -> Result<Completed<A::Output, C, U, S>, RunError> {
+        self.run_with(request, RunOptions::default(), attempt).await
+    }
+
+    /// Runs one request with options of its own; see [`run`](Self::run).
+    ///
+    /// # Errors
+    /// As [`run`](Self::run).
+    pub async fn run_with<A: Attempt>(
+        &self,
+        request: RunRequest,
+        options: RunOptions,
+        attempt: &A,
+    ) -> Result<Completed<A::Output, C, U, S>, RunError> {
         let span = tracing::info_span!(
             "run",
             otel.name = telemetry::RUN_SPAN,
@@ -96,12 +111,13 @@ impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
             requestedModel = request.requested.model.as_str(),
             candidates = request.chain.len(),
         );
-        self.drive(request, attempt).instrument(span).await
+        self.drive(request, &options, attempt).instrument(span).await
     }
 
     async fn drive<A: Attempt>(
         &self,
         request: RunRequest,
+        options: &RunOptions,
         attempt: &A,
     ) -> Result<Completed<A::Output, C, U, S>, RunError> {
         let session = request.session.clone();
@@ -123,6 +139,7 @@ impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
             self.usage.snapshot(),
             self.clock.now(),
         )
+        .with_options(options)
         .with_auth_skips(skips.unwrap_or_default());
         let mut emitted = 0;
         // The calls made, and the answers that may be needed at the end by the number of their call.
@@ -134,9 +151,10 @@ impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
             let event = match step {
                 Step::Attempt(call) => {
                     calls += 1;
-                    let made = self.attempt(call.clone(), attempt, undo.lease.as_ref()).await;
-                    match made {
-                        Ok(output) => match attempt.classify_result(&output, &call) {
+                    let made = self.attempt(call.clone(), attempt, undo.lease.as_ref());
+                    match self.in_time(machine.deadline(), made).await {
+                        None => Event::OutOfTime,
+                        Some(Ok(output)) => match attempt.classify_result(&output, &call) {
                             Judgement::Accepted => {
                                 answers.push((calls, output));
                                 // First content cannot be taken back, and neither can the choice it stands for (S1).
@@ -150,7 +168,7 @@ impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
                                 Event::Rejected(Box::new(rejection), attempt.progress())
                             }
                         },
-                        Err(failure) => Event::Failed(Box::new(failure), attempt.progress()),
+                        Some(Err(failure)) => Event::Failed(Box::new(failure), attempt.progress()),
                     }
                 }
                 Step::Commit(change) => self.commit(change, &mut undo).await,
@@ -185,6 +203,15 @@ impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
         }
         let outcome = machine.give_up();
         self.finish(outcome, answers, session, attempt)
+    }
+
+    /// The outcome, unless the run's time is over first (A8). What is ready at that very instant counts.
+    async fn in_time<T>(&self, deadline: Option<Timestamp>, work: impl Future<Output = T>) -> Option<T> {
+        let Some(deadline) = deadline else {
+            return Some(work.await);
+        };
+        let left = Duration::try_from(deadline.duration_since(self.clock.now()));
+        tokio::time::timeout(left.unwrap_or_default(), work).await.ok()
     }
 
     /// One attempt; while it probes, its lease is renewed (G4).
@@ -250,6 +277,9 @@ impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
             },
             Outcome::Exhausted(summary, report) => Err(RunError::Exhausted(summary, Box::new(report))),
             Outcome::Failed(failed, report) => Err(RunError::Failed(failed, Box::new(report))),
+            Outcome::LimitReached(limit, summary, report) => {
+                Err(RunError::LimitReached(limit, summary, Box::new(report)))
+            }
             Outcome::Preserved(Preserved { kept, latest }, report) => {
                 let mut take = |call| {
                     let at = answers.iter().position(|(number, _)| *number == call)?;

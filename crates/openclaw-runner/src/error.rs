@@ -6,6 +6,7 @@ use jiff::Timestamp;
 use openclaw_classify::{Failure, Reason, Verdict};
 
 use crate::decision::{Decision, DecisionKind, RunEvent};
+use crate::machine::RunLimit;
 use crate::summary::{AttemptRecord, FallbackSummaryError};
 
 /// Everything that was decided in a run, in order; also of runs that answered.
@@ -78,6 +79,8 @@ pub enum RunError {
     Exhausted(FallbackSummaryError, Box<RunReport>),
     /// The only attempt failed, or the last one with an error nobody recognises (R-8.1, R-8.2, A2).
     Failed(Box<FailedAttempt>, Box<RunReport>),
+    /// A limit of the run was reached first (A8); the summary holds what was tried until then.
+    LimitReached(RunLimit, FallbackSummaryError, Box<RunReport>),
     /// A failure that every model would repeat: the request's shape, its content, our own machine (A1).
     Surfaced(Box<FailedAttempt>, Box<RunReport>),
 }
@@ -90,6 +93,7 @@ impl RunError {
             | Self::ContextOverflow(_, report)
             | Self::Exhausted(_, report)
             | Self::Failed(_, report)
+            | Self::LimitReached(_, _, report)
             | Self::Surfaced(_, report) => report,
         }
     }
@@ -100,7 +104,7 @@ impl RunError {
             Self::ContextOverflow(attempt, _) | Self::Failed(attempt, _) | Self::Surfaced(attempt, _) => {
                 Some(attempt)
             }
-            Self::Aborted(_) | Self::Exhausted(..) => None,
+            Self::Aborted(_) | Self::Exhausted(..) | Self::LimitReached(..) => None,
         }
     }
 
@@ -108,7 +112,7 @@ impl RunError {
     pub fn reasons(&self) -> Vec<Reason> {
         match self {
             Self::Aborted(_) => vec![Reason::Aborted],
-            Self::Exhausted(summary, _) => summary.reasons().collect(),
+            Self::Exhausted(summary, _) | Self::LimitReached(_, summary, _) => summary.reasons().collect(),
             Self::ContextOverflow(attempt, _) | Self::Failed(attempt, _) | Self::Surfaced(attempt, _) => {
                 vec![attempt.verdict.reason]
             }
@@ -121,6 +125,10 @@ impl fmt::Display for RunError {
         match self {
             Self::Aborted(_) => f.write_str("the run was cancelled by its caller"),
             Self::Exhausted(summary, _) => summary.fmt(f),
+            Self::LimitReached(limit, summary, _) if summary.attempts.is_empty() => {
+                f.write_str(limit.as_str())
+            }
+            Self::LimitReached(limit, summary, _) => write!(f, "{}: {summary}", limit.as_str()),
             Self::ContextOverflow(attempt, _) | Self::Failed(attempt, _) | Self::Surfaced(attempt, _) => {
                 attempt.record.fmt(f)
             }

@@ -27,9 +27,11 @@ pub use decision::{
 };
 pub use driver::Runner;
 pub use error::{FailedAttempt, RunError, RunReport};
-pub use machine::{Standing, Winner};
+pub use machine::{RunLimit, Standing, Winner};
 pub use observation::ErrorFields;
 pub use plan::{Plan, Turn, TurnSession, plan};
-pub use request::{PersistPolicy, RunPolicy, RunRequest, RunSession, RunSettings};
+pub use request::{
+    InlineWait, PersistPolicy, RunLimits, RunOptions, RunPolicy, RunRequest, RunSession, RunSettings,
+};
 pub use skip_cache::parse_skip_ttl;
 pub use summary::{AttemptRecord, CandidateOutcome, FallbackSummaryError, ProfileFailure};

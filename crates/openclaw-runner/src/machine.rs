@@ -8,6 +8,7 @@ mod current;
 mod enter;
 mod failure;
 mod finish;
+mod limit;
 mod record;
 mod redirect;
 mod rejected;
@@ -28,18 +29,21 @@ use crate::attempt::{AttemptCall, Rejection, Repair};
 use crate::decision::RunEvent;
 use crate::error::{FailedAttempt, RunReport};
 use crate::policy::Advance;
-use crate::request::{RunPolicy, RunRequest};
+use crate::request::{RunOptions, RunPolicy, RunRequest};
 use crate::skip_cache::Markers;
 use crate::summary::{AttemptRecord, FallbackSummaryError};
 
 use current::{Current, Resting};
+pub use limit::RunLimit;
+use limit::{InFlight, Limits};
 use redirect::Redirects;
 use rejected::Rejected;
 
 /// One thing for the driver to do. Each is answered by one [`Event`].
 #[derive(Debug)]
 pub enum Step {
-    /// Make an attempt; answered by [`Event::Succeeded`], [`Event::Failed`] or [`Event::Rejected`].
+    /// Make an attempt; answered by [`Event::Succeeded`], [`Event::Failed`], [`Event::Rejected`], or
+    /// [`Event::OutOfTime`] when it has not ended at [`Machine::deadline`].
     Attempt(AttemptCall),
     /// Write usage state; answered by [`Event::Committed`] or [`Event::CommitFailed`].
     Commit(UsageChange),
@@ -73,6 +77,8 @@ pub enum Event {
     Done,
     /// The attempt failed, and this was seen of it.
     Failed(Box<Failure>, Progress),
+    /// The attempt was dropped because the run has no more time.
+    OutOfTime,
     /// The session holds the choice, with the way back; none when nothing was written (S-3.6, S-3.7).
     Persisted(Option<Box<Rollback>>),
     /// The attempt answered, but the answer counts as a failure.
@@ -93,6 +99,7 @@ impl fmt::Debug for Event {
             Self::CommitFailed => f.write_str("CommitFailed"),
             Self::Done => f.write_str("Done"),
             Self::Failed(_, progress) => f.debug_tuple("Failed").field(progress).finish_non_exhaustive(),
+            Self::OutOfTime => f.write_str("OutOfTime"),
             Self::Persisted(rollback) => f.debug_tuple("Persisted").field(rollback).finish(),
             Self::Rejected(rejection, progress) => f
                 .debug_tuple("Rejected")
@@ -115,6 +122,8 @@ pub enum Outcome {
     Completed(Winner, RunReport),
     /// Every candidate failed or rests.
     Exhausted(FallbackSummaryError, RunReport),
+    /// A limit of the run was reached before anybody answered (A8).
+    LimitReached(RunLimit, FallbackSummaryError, RunReport),
     /// Nobody succeeded, but an answer was kept for this case.
     Preserved(Preserved, RunReport),
     /// One failure is the answer: the only one, or the last and unrecognised one.
@@ -199,6 +208,7 @@ pub struct Machine {
     last_resort_taken: bool,
     events: Vec<RunEvent>,
     calls: usize,
+    limits: Limits,
 }
 
 impl Machine {
@@ -210,9 +220,11 @@ impl Machine {
         snapshot: Arc<AuthSnapshot>,
         now: Timestamp,
     ) -> Self {
+        let limits = Limits::new(policy.settings.limits, now);
         Self {
             request,
             policy,
+            limits,
             holder,
             now,
             snapshot,
@@ -233,6 +245,13 @@ impl Machine {
         }
     }
 
+    /// A run with options of its own.
+    #[must_use]
+    pub fn with_options(mut self, options: &RunOptions) -> Self {
+        self.limits = Limits::new(self.policy.settings.limits.and(options.limits), self.now);
+        self
+    }
+
     /// Skips these fallbacks, which refused their login in the session a short while ago.
     #[must_use]
     pub(crate) fn with_auth_skips(mut self, markers: Markers) -> Self {
@@ -240,11 +259,12 @@ impl Machine {
         self
     }
 
-    /// More steps than any run can take: per candidate a probe, a write and a rollback, and per credential an
-    /// attempt, a mark, a look for a switch and a wait, and once a repair with its attempt; a person may add two candidates, one candidate may come twice as the last resort (G3).
+    /// More steps than any run can take: per candidate a probe, a write and a rollback, and a repair with its attempt;
+    /// per credential two attempts with a mark and a look for a switch each, and waits around them. One candidate may
+    /// come twice as the last resort (G3), and a person may add two (A6).
     pub fn max_steps(&self) -> usize {
         let credentials = self.snapshot.profiles.len() + self.snapshot.ambient.len() + 2;
-        (self.request.chain.len() + 4) * (12 + 5 * credentials)
+        (self.request.chain.len() + 4) * (12 + 9 * credentials)
     }
 
     /// The next thing to do. After [`Step::Finish`] it is not called again.
@@ -260,7 +280,10 @@ impl Machine {
             match std::mem::replace(&mut self.then, Then::AwaitAttempt) {
                 // A driver that asks again without an outcome gets the end rather than a second call.
                 Then::AwaitAttempt | Then::EndOfChain => self.end_of_chain(),
-                Then::Begin => return self.begin(),
+                Then::Begin => match self.limit_reached() {
+                    Some(limit) => self.end_at(limit, InFlight::No),
+                    None => return self.begin(),
+                },
                 Then::Enter(index) => self.enter(index),
                 Then::Finish(outcome) => return Step::Finish(outcome),
                 Then::LookForSwitch(next) => {
@@ -289,8 +312,9 @@ impl Machine {
                 self.on_applied(applied);
             }
             Event::CommitFailed => self.on_unwritten(),
-            Event::Done => {}
+            Event::Done | Event::Switch(None) => {}
             Event::Failed(failure, progress) => self.on_failed(*failure, progress),
+            Event::OutOfTime => self.end_at(RunLimit::Deadline, InFlight::Yes),
             Event::Persisted(rollback) => {
                 if let Some(current) = &mut self.current {
                     current.rollback = rollback;
@@ -299,7 +323,6 @@ impl Machine {
             Event::Rejected(rejection, progress) => self.on_rejected(*rejection, progress),
             Event::Repaired(repair) => self.on_repaired(repair),
             Event::Succeeded => self.on_succeeded(),
-            Event::Switch(None) => {}
             Event::Switch(Some(target)) => self.on_switch(*target),
         }
     }

@@ -8,6 +8,7 @@ use openclaw_session::{PinSource, ProfilePin};
 
 use super::current::{Current, Lease, Lock, Probing, Resting};
 use super::failure::missing_pin;
+use super::limit::InFlight;
 use super::{Machine, Step, Then};
 use crate::error::FailedAttempt;
 use crate::observation::ErrorFields;
@@ -25,6 +26,10 @@ impl Machine {
             self.then = Then::EndOfChain;
             return;
         };
+        // Before anything is written for the candidate.
+        if let Some(limit) = self.limit_reached() {
+            return self.end_at(limit, InFlight::No);
+        }
         // the requested model is always asked.
         let refused = self.auth_skips.get(&candidate).filter(|_| index > 0);
         if let Some(marker) = refused.filter(|marker| marker.is_valid(self.now)) {
@@ -94,6 +99,9 @@ impl Machine {
 
     /// The last resort of G3: one attempt at a candidate that was skipped.
     pub(super) fn enter_last_resort(&mut self, index: usize) {
+        if let Some(limit) = self.limit_reached() {
+            return self.end_at(limit, InFlight::No);
+        }
         let candidate = self.request.chain[index].clone();
         let Ok((profiles, locked)) = self.credentials(&candidate) else {
             self.then = Then::EndOfChain;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use openclaw_auth_store::{Credential, UsageChange};
 use openclaw_classify::{Certainty, Failure, Owner, Reason, RuleId, Scope, Verdict, describe, preview};
 use openclaw_cooldown::{FailureEvent, MarkScope};
@@ -15,6 +15,7 @@ use crate::decision::RotationKind;
 use crate::error::{FailedAttempt, RunReport};
 use crate::observation::ErrorFields;
 use crate::policy::{Advance, Rotation, advance, consumes_slot, is_auth, rotation};
+use crate::request::InlineWait;
 use crate::summary::{AttemptRecord, CandidateOutcome, ProfileFailure};
 
 /// The rule id of a user pin that names no usable profile (R-9.1a).
@@ -130,24 +131,28 @@ impl Machine {
         let Some((reason, silent, wait)) = self.current.as_ref().and_then(Current::failing) else {
             return self.leave();
         };
+        if self.policy.settings.inline_wait_when == InlineWait::Always
+            && let Some(wait) = self.inline_wait(reason, wait)
+        {
+            return self.wait_inline(wait);
+        }
         let turn = self.next_credential(reason, silent);
         if let Turn::To(cursor) = turn {
             self.record_rotation(RotationKind::RotateProfile);
             if let Some(current) = &mut self.current {
                 current.cursor = cursor;
+                current.waited_inline = false;
             }
             self.back_off(reason);
             self.then = Then::Begin;
             return;
         }
-        if let Some(wait) = self.inline_wait(reason, wait) {
-            self.record_rotation(RotationKind::InlineWait);
-            self.pending.push_back(Step::Sleep(wait));
-            if let Some(current) = &mut self.current {
-                current.waited_inline = true;
-            }
-            self.then = Then::Begin;
-            return;
+        let nothing_else = self
+            .current
+            .as_ref()
+            .is_some_and(|current| !self.has_next(current.index));
+        if let Some(wait) = self.inline_wait(reason, wait).filter(|_| nothing_else) {
+            return self.wait_inline(wait);
         }
         self.leave();
         if turn == Turn::Exhausted
@@ -192,25 +197,35 @@ impl Machine {
         turn
     }
 
-    /// R2: a short stated wait is worth it only when nothing else is left.
-    pub(super) fn inline_wait(&self, reason: Reason, until: Option<Timestamp>) -> Option<Duration> {
+    /// R2: how long the provider asks to wait, if that is short and was not waited out before.
+    fn inline_wait(&self, reason: Reason, until: Option<Timestamp>) -> Option<Duration> {
         let current = self.current.as_ref()?;
-        if reason != Reason::RateLimit
-            || current.waited_inline
-            || current.probe.is_some()
-            || self.has_next(current.index)
-        {
+        if reason != Reason::RateLimit || current.waited_inline || current.probe.is_some() {
             return None;
         }
         let wait = Duration::try_from(until?.duration_since(self.now)).ok()?;
-        (wait <= self.policy.settings.inline_wait).then_some(wait)
+        let short = wait <= self.policy.settings.inline_wait;
+        // A wait that the run does not live to see the end of is none.
+        (short && self.within_time(wait) == wait).then_some(wait)
+    }
+
+    fn wait_inline(&mut self, wait: Duration) {
+        self.record_rotation(RotationKind::InlineWait);
+        self.pending.push_back(Step::Sleep(wait));
+        if let Some(current) = &mut self.current {
+            current.waited_inline = true;
+            // However short the attempt was, it started before its failure was marked (D2).
+            let before = current.episode_at.saturating_sub(SignedDuration::from_millis(1));
+            current.episode_at = before.unwrap_or(current.episode_at);
+        }
+        self.then = Then::Begin;
     }
 
     /// R-9.5d: a busy provider gets a pause before it or the next model is asked, unless a cap sends the run on.
     pub(super) fn back_off(&mut self, reason: Reason) {
         let pause = self.policy.auth.cooldowns.overloaded_backoff();
         if reason == Reason::Overloaded && !pause.is_zero() {
-            self.pending.push_back(Step::Sleep(pause));
+            self.pending.push_back(Step::Sleep(self.within_time(pause)));
         }
     }
 
@@ -332,7 +347,7 @@ fn failed_attempt(
 }
 
 impl ProfileFailure {
-    fn of(attempt: &FailedAttempt) -> Self {
+    pub(super) fn of(attempt: &FailedAttempt) -> Self {
         Self {
             reason: attempt.verdict.reason,
             status: attempt.record.status,

@@ -5,6 +5,7 @@ use openclaw_cooldown::soonest_expiry;
 use openclaw_ids::ModelRef;
 
 use super::{Machine, Outcome, Then};
+use crate::error::RunReport;
 use crate::policy::{is_auth, is_unrecognised};
 use crate::summary::{CandidateOutcome, FallbackSummaryError};
 
@@ -71,16 +72,20 @@ impl Machine {
     /// The summary over everything that was tried or skipped.
     pub(super) fn exhausted(&mut self) -> Outcome {
         let report = self.report();
+        let summary = self.summary(&report);
+        Outcome::Exhausted(summary, report)
+    }
+
+    pub(super) fn summary(&self, report: &RunReport) -> FallbackSummaryError {
         let last = self
             .last_failed
             .as_ref()
             .filter(|last| is_auth(last.verdict.reason));
-        let summary = FallbackSummaryError {
+        FallbackSummaryError {
             attempts: report.attempts.clone(),
             soonest_cooldown_expiry: report.soonest_cooldown_expiry,
             reauthenticate: last.map(|last| last.record.candidate.provider().clone()),
-        };
-        Outcome::Exhausted(summary, report)
+        }
     }
 
     /// the minimum over every candidate of the chain, also those never reached. Of a pinned candidate only

@@ -134,9 +134,10 @@ impl Machine {
         }
     }
 
-    /// The candidate that follows; none after a last resort or a person's choice, which end the run.
+    /// The candidate that follows; none after a last resort, a person's choice or a limit,
+    /// which end the run.
     fn next_candidate(&self, index: usize) -> Option<ModelRef> {
-        if self.last_resort_taken || self.redirects.are_made() {
+        if self.last_resort_taken || self.redirects.are_made() || self.limits.ended {
             return None;
         }
         self.request.chain.get(index + 1).cloned()

@@ -44,7 +44,7 @@ proptest! {
                     prop_assert!(report.attempts.iter().all(|record| record.candidate != winner.candidate));
                     (report, true)
                 }
-                Outcome::Aborted(report) | Outcome::Surfaced(_, report) => (report, true),
+                Outcome::Aborted(report) | Outcome::LimitReached(_, _, report) | Outcome::Surfaced(_, report) => (report, true),
                 Outcome::Exhausted(_, report) | Outcome::Failed(_, report) | Outcome::Preserved(_, report) => (report, false),
             };
             let recorded: Vec<_> = report.attempts.iter().map(|record| record.candidate.clone()).collect();

@@ -55,6 +55,7 @@ impl Report {
             RunError::ContextOverflow(..) => "context overflow",
             RunError::Exhausted(..) => "summary",
             RunError::Failed(..) => "failed",
+            RunError::LimitReached(..) => "limit reached",
             RunError::Surfaced(..) => "surfaced",
             _ => "other",
         };

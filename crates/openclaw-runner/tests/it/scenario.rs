@@ -1,6 +1,7 @@
 //! The scenario file: what is configured, what is stored, what happens.
 
 use std::collections::HashMap;
+use std::num::NonZeroUsize;
 use std::path::Path;
 use std::time::Duration;
 
@@ -9,7 +10,7 @@ use openclaw_auth_store::{AuthConfig, AuthSnapshot, Credential, EndpointKey};
 use openclaw_chain::ChainConfig;
 use openclaw_cooldown::{ProfileUsage, UsageStats, adopt_foreign};
 use openclaw_ids::ProfileId;
-use openclaw_runner::{RunSettings, parse_skip_ttl};
+use openclaw_runner::{InlineWait, RunLimits, RunSettings, parse_skip_ttl};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
@@ -61,11 +62,25 @@ pub(crate) struct Run {
 struct Settings {
     /// The value of the variable, as text.
     fallback_skip_ttl_ms: Option<String>,
+    /// `always`, or absent.
+    inline_wait: Option<String>,
+    max_attempts: Option<NonZeroUsize>,
+    /// As `31s`.
+    max_duration: Option<String>,
 }
 
 impl Scenario {
     pub(crate) fn settings(&self) -> RunSettings {
         RunSettings {
+            inline_wait_when: match self.settings.inline_wait.as_deref() {
+                None => InlineWait::NothingElseLeft,
+                Some("always") => InlineWait::Always,
+                Some(other) => panic!("there is no inline wait {other:?}"),
+            },
+            limits: RunLimits {
+                attempts: self.settings.max_attempts,
+                duration: self.settings.max_duration.as_deref().map(duration),
+            },
             auth_skip_ttl: parse_skip_ttl(self.settings.fallback_skip_ttl_ms.as_deref()),
             ..RunSettings::default()
         }
@@ -122,17 +137,19 @@ impl Scenario {
 
 impl Run {
     pub(crate) fn after(&self) -> Duration {
-        let Some(text) = &self.after else {
-            return Duration::ZERO;
-        };
-        let split = text.find(|c: char| !c.is_ascii_digit()).unwrap();
-        let amount: u64 = text[..split].parse().unwrap();
-        match &text[split..] {
-            "ms" => Duration::from_millis(amount),
-            "s" => Duration::from_secs(amount),
-            "m" => Duration::from_secs(amount * 60),
-            "h" => Duration::from_secs(amount * 3600),
-            unit => panic!("no unit is called {unit:?}; write ms, s, m or h"),
-        }
+        self.after.as_deref().map_or(Duration::ZERO, duration)
+    }
+}
+
+/// `31s`, `5m` or `250ms`.
+pub(crate) fn duration(text: &str) -> Duration {
+    let split = text.find(|c: char| !c.is_ascii_digit()).unwrap();
+    let amount: u64 = text[..split].parse().unwrap();
+    match &text[split..] {
+        "ms" => Duration::from_millis(amount),
+        "s" => Duration::from_secs(amount),
+        "m" => Duration::from_secs(amount * 60),
+        "h" => Duration::from_secs(amount * 3600),
+        unit => panic!("no unit is called {unit:?}; write ms, s, m or h"),
     }
 }

@@ -11,7 +11,7 @@ use openclaw_runner::{Attempt, AttemptCall, Judgement, Rejection, RejectionKind,
 use openclaw_session::{MemorySessionStore, UserSelection, apply_user_selection};
 use serde_json::Value;
 
-use crate::scenario::START;
+use crate::scenario::{START, duration};
 
 /// How a scripted attempt ended, from the caller's side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -124,6 +124,9 @@ impl Attempt for Script {
         ));
         self.repairable
             .store(outcome["repairable"] == true, Ordering::Relaxed);
+        if let Some(time) = outcome["takes"].as_str() {
+            tokio::time::sleep(duration(time)).await;
+        }
         if let Some(model) = outcome["userPicks"].as_str() {
             self.pick(model, Timestamp::from_second(START).unwrap()).await;
         }
@@ -186,7 +189,8 @@ fn shown(outcome: &Value) -> String {
                 .as_str()
                 .map(|model| format!("(a person picks {model})"));
             let facts = facts.map(|fact| fact.to_string().replace('"', ""));
-            let facts: Vec<String> = facts.chain(picked).collect();
+            let takes = other["takes"].as_str().map(|time| format!("after {time}"));
+            let facts: Vec<String> = facts.chain(takes).chain(picked).collect();
             if facts.is_empty() {
                 "error".to_owned()
             } else {

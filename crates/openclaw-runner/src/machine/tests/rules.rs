@@ -1,6 +1,7 @@
 //! Single rules of the machine, one story each.
 
 use std::collections::HashMap;
+use std::num::NonZeroUsize;
 
 use openclaw_classify::{Header, TimeoutPhase, TimerOwner, Transport};
 use openclaw_cooldown::Lane;
@@ -10,6 +11,7 @@ use serde_json::json;
 use super::super::*;
 use super::world::{Trace, World};
 use crate::decision::DecisionKind;
+use crate::request::{RunLimits, RunSettings};
 
 fn model(text: &str) -> ModelRef {
     text.parse().unwrap()
@@ -211,4 +213,60 @@ fn d15_a_resting_endpoint_says_when_the_chain_is_back() {
     };
     let back = report.soonest_cooldown_expiry.unwrap();
     assert_eq!(back.duration_since(world.now).as_secs(), 30);
+}
+
+#[test]
+fn a8_a_run_is_over_at_its_deadline_and_after_its_attempts() {
+    let attempts = |number| RunLimits {
+        attempts: NonZeroUsize::new(number),
+        duration: None,
+    };
+    let time = |millis| RunLimits {
+        attempts: None,
+        duration: Some(Duration::from_millis(millis)),
+    };
+    // Each attempt takes 7 ms.
+    for (limits, calls, limit) in [
+        (attempts(1), 1, Some(RunLimit::Attempts)),
+        (attempts(2), 2, Some(RunLimit::Attempts)),
+        (attempts(3), 3, None),
+        (time(13), 2, Some(RunLimit::Deadline)),
+        (time(14), 2, Some(RunLimit::Deadline)),
+        (time(15), 3, None),
+    ] {
+        let mut world = World::new(&HashMap::new());
+        let settings = RunSettings {
+            limits,
+            ..RunSettings::default()
+        };
+        world.policy = Arc::new(RunPolicy {
+            settings,
+            ..RunPolicy::default()
+        });
+        let failures = vec![status(503), status(503), status(503)];
+        let trace = play(&mut world, &["openai/gpt", "groq/llama", "local/qwen"], failures);
+        let ended_by = match trace.outcome {
+            Outcome::LimitReached(limit, summary, _) => {
+                assert_eq!(summary.attempts.len(), calls);
+                Some(limit)
+            }
+            _ => None,
+        };
+        assert_eq!((trace.calls.len(), ended_by), (calls, limit), "{limits:?}");
+    }
+}
+
+#[test]
+fn a8_the_stricter_limit_holds() {
+    let run = RunLimits {
+        attempts: NonZeroUsize::new(5),
+        duration: None,
+    };
+    let settings = RunLimits {
+        attempts: NonZeroUsize::new(3),
+        duration: Some(Duration::from_secs(9)),
+    };
+    assert_eq!(run.and(settings), settings);
+    assert_eq!(settings.and(run), settings);
+    assert_eq!(run.and(RunLimits::default()), run);
 }
