@@ -23,7 +23,7 @@ use crate::committed::{CommittedRun, Completed};
 use crate::decision::RunObserver;
 use crate::error::RunError;
 use crate::machine::{Event, Machine, Outcome, Preserved, Step, Winner};
-use crate::request::{RunOptions, RunPolicy, RunRequest, RunSession};
+use crate::request::{ChainKind, RunOptions, RunPolicy, RunRequest, RunSession};
 use crate::skip_cache::SkipCache;
 use crate::telemetry;
 
@@ -120,7 +120,10 @@ impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
         options: &RunOptions,
         attempt: &A,
     ) -> Result<Completed<A::Output, C, U, S>, RunError> {
-        let session = request.session.clone();
+        let session = match options.kind {
+            ChainKind::Image => None,
+            ChainKind::Text => request.session.clone(),
+        };
         let key = session.as_ref().map(|session| session.key.clone());
         let mut undo = Undo {
             runner: self,

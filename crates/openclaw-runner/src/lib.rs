@@ -31,7 +31,8 @@ pub use machine::{RunLimit, Standing, Winner};
 pub use observation::ErrorFields;
 pub use plan::{Plan, Turn, TurnSession, plan};
 pub use request::{
-    InlineWait, PersistPolicy, RunLimits, RunOptions, RunPolicy, RunRequest, RunSession, RunSettings,
+    ChainKind, InlineWait, LargerContext, PersistPolicy, RunLimits, RunOptions, RunPolicy, RunRequest,
+    RunSession, RunSettings,
 };
 pub use skip_cache::parse_skip_ttl;
 pub use summary::{AttemptRecord, CandidateOutcome, FallbackSummaryError, ProfileFailure};

@@ -9,6 +9,7 @@ mod enter;
 mod failure;
 mod finish;
 mod limit;
+mod overflow;
 mod record;
 mod redirect;
 mod rejected;
@@ -29,13 +30,14 @@ use crate::attempt::{AttemptCall, Rejection, Repair};
 use crate::decision::RunEvent;
 use crate::error::{FailedAttempt, RunReport};
 use crate::policy::Advance;
-use crate::request::{RunOptions, RunPolicy, RunRequest};
+use crate::request::{ChainKind, RunOptions, RunPolicy, RunRequest};
 use crate::skip_cache::Markers;
 use crate::summary::{AttemptRecord, FallbackSummaryError};
 
 use current::{Current, Resting};
 pub use limit::RunLimit;
 use limit::{InFlight, Limits};
+use overflow::Sizes;
 use redirect::Redirects;
 use rejected::Rejected;
 
@@ -209,6 +211,8 @@ pub struct Machine {
     events: Vec<RunEvent>,
     calls: usize,
     limits: Limits,
+    kind: ChainKind,
+    sizes: Sizes,
 }
 
 impl Machine {
@@ -242,6 +246,8 @@ impl Machine {
             last_resort_taken: false,
             events: Vec::new(),
             calls: 0,
+            kind: ChainKind::Text,
+            sizes: Sizes::default(),
         }
     }
 
@@ -249,6 +255,12 @@ impl Machine {
     #[must_use]
     pub fn with_options(mut self, options: &RunOptions) -> Self {
         self.limits = Limits::new(self.policy.settings.limits.and(options.limits), self.now);
+        self.kind = options.kind;
+        if self.kind == ChainKind::Image {
+            // nothing of it is the session's.
+            self.request.session = None;
+        }
+        self.sizes = Sizes::new(options.larger_context.clone());
         self
     }
 

@@ -121,6 +121,30 @@ impl RunLimits {
 pub struct RunOptions {
     /// Limits of this run, beside those of the settings (A8).
     pub limits: RunLimits,
+    /// What kind of chain is walked.
+    pub kind: ChainKind,
+    /// `contextFallback: "larger"`: set to let a prompt that does not fit go on to larger models (A7).
+    pub larger_context: Option<LargerContext>,
+}
+
+/// What kind of chain a run walks.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum ChainKind {
+    /// Models that understand images, for one call: rests are not looked at, nothing is remembered in the
+    /// session, and a prompt that does not fit goes on to the next.
+    Image,
+    /// The models of a conversation.
+    #[default]
+    Text,
+}
+
+/// What is known about the sizes of models and prompt (A7).
+#[derive(Debug, Clone, Default)]
+pub struct LargerContext {
+    /// Context windows in tokens; a model without one is not tried after an overflow.
+    pub windows: HashMap<ModelRef, u64>,
+    /// The size of the prompt in tokens, if it was counted.
+    pub prompt_tokens: Option<u64>,
 }
 
 impl Default for RunSettings {

@@ -12,6 +12,7 @@ use super::limit::InFlight;
 use super::{Machine, Step, Then};
 use crate::error::FailedAttempt;
 use crate::observation::ErrorFields;
+use crate::request::ChainKind;
 use crate::summary::{AttemptRecord, CandidateOutcome, login_command};
 
 impl Machine {
@@ -30,6 +31,10 @@ impl Machine {
         if let Some(limit) = self.limit_reached() {
             return self.end_at(limit, InFlight::No);
         }
+        if let Some(error) = self.too_small(&candidate) {
+            self.pass_over(index, error, Reason::ContextOverflow, None);
+            return;
+        }
         // the requested model is always asked.
         let refused = self.auth_skips.get(&candidate).filter(|_| index > 0);
         if let Some(marker) = refused.filter(|marker| marker.is_valid(self.now)) {
@@ -45,7 +50,11 @@ impl Machine {
                 return;
             }
         };
-        match self.ask_gate(index, &candidate, &profiles) {
+        let gate = match self.kind {
+            ChainKind::Image => Gate::Open,
+            ChainKind::Text => self.ask_gate(index, &candidate, &profiles),
+        };
+        match gate {
             Gate::Open => {
                 let cursor = profiles
                     .iter()

@@ -66,6 +66,7 @@ impl Machine {
         let mark = self.mark(index, profile, &attempt.verdict);
         self.pending.extend(mark);
         let next = advance(&attempt.verdict, &self.policy.settings);
+        let next = self.after_overflow(attempt.verdict.reason, next);
         if let Some(current) = &mut self.current {
             current.failures.push(attempt);
         }

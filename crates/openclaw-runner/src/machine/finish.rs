@@ -7,6 +7,7 @@ use openclaw_ids::ModelRef;
 use super::{Machine, Outcome, Then};
 use crate::error::RunReport;
 use crate::policy::{is_auth, is_unrecognised};
+use crate::request::ChainKind;
 use crate::summary::{CandidateOutcome, FallbackSummaryError};
 
 impl Machine {
@@ -59,7 +60,8 @@ impl Machine {
     /// A2: an error of the last candidate that nobody recognised is returned as itself. A rejected answer is
     /// no error: somebody recognised it.
     fn unrecognised_is_the_answer(&self) -> bool {
-        let Some(last) = self.last_failed.as_ref().filter(|_| !self.rejected.was_last) else {
+        let counts = !self.rejected.was_last && self.kind == ChainKind::Text;
+        let Some(last) = self.last_failed.as_ref().filter(|_| counts) else {
             return false;
         };
         let closing = self.attempts.iter().max_by_key(|(index, _)| *index);
@@ -83,6 +85,7 @@ impl Machine {
             .filter(|last| is_auth(last.verdict.reason));
         FallbackSummaryError {
             attempts: report.attempts.clone(),
+            kind: self.kind,
             soonest_cooldown_expiry: report.soonest_cooldown_expiry,
             reauthenticate: last.map(|last| last.record.candidate.provider().clone()),
         }
@@ -91,6 +94,9 @@ impl Machine {
     /// the minimum over every candidate of the chain, also those never reached. Of a pinned candidate only
     /// the pin counts, and a resting endpoint holds a candidate back as its credentials do (D15).
     pub(super) fn soonest_expiry(&self) -> Option<Timestamp> {
+        if self.kind == ChainKind::Image {
+            return None;
+        }
         let expiry = |candidate: &ModelRef| {
             let (profiles, _) = self.credentials(candidate).ok()?;
             let usages = profiles.iter().map(|id| self.snapshot.usage(id));

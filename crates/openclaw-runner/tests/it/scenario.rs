@@ -10,7 +10,9 @@ use openclaw_auth_store::{AuthConfig, AuthSnapshot, Credential, EndpointKey};
 use openclaw_chain::ChainConfig;
 use openclaw_cooldown::{ProfileUsage, UsageStats, adopt_foreign};
 use openclaw_ids::ProfileId;
-use openclaw_runner::{InlineWait, RunLimits, RunSettings, parse_skip_ttl};
+use openclaw_runner::{
+    ChainKind, InlineWait, LargerContext, RunLimits, RunOptions, RunSettings, parse_skip_ttl,
+};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
@@ -51,6 +53,9 @@ pub(crate) struct Store {
 pub(crate) struct Run {
     /// How long after the run before, as `31s`, `5m` or `250ms`.
     after: Option<String>,
+    /// Whether it is a run of the image chain.
+    #[serde(default)]
+    image: bool,
     /// A model for this run alone.
     pub(crate) model: Option<String>,
     /// Outcomes per model, or per model and profile.
@@ -64,12 +69,29 @@ struct Settings {
     fallback_skip_ttl_ms: Option<String>,
     /// `always`, or absent.
     inline_wait: Option<String>,
+    /// Sizes in tokens; with any, an overflow goes on to larger models.
+    context_windows: HashMap<String, u64>,
     max_attempts: Option<NonZeroUsize>,
     /// As `31s`.
     max_duration: Option<String>,
 }
 
 impl Scenario {
+    pub(crate) fn options(&self, run: &Run) -> RunOptions {
+        let windows = self.settings.context_windows.iter();
+        let windows: HashMap<_, _> = windows
+            .map(|(model, size)| (model.parse().unwrap(), *size))
+            .collect();
+        RunOptions {
+            kind: run.kind(),
+            larger_context: (!windows.is_empty()).then_some(LargerContext {
+                windows,
+                prompt_tokens: None,
+            }),
+            ..RunOptions::default()
+        }
+    }
+
     pub(crate) fn settings(&self) -> RunSettings {
         RunSettings {
             inline_wait_when: match self.settings.inline_wait.as_deref() {
@@ -136,6 +158,14 @@ impl Scenario {
 }
 
 impl Run {
+    pub(crate) fn kind(&self) -> ChainKind {
+        if self.image {
+            ChainKind::Image
+        } else {
+            ChainKind::Text
+        }
+    }
+
     pub(crate) fn after(&self) -> Duration {
         self.after.as_deref().map_or(Duration::ZERO, duration)
     }

@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use openclaw_auth_store::{MemoryAuthStore, UsageStore};
 use openclaw_chain::{OneOffPolicy, Resolver, RunKind};
 use openclaw_ids::{AgentId, AuthAliases, ModelRef, SessionId, SessionKey};
-use openclaw_runner::{Clock, Completed, RunError, RunPolicy, Runner, Turn, TurnSession, plan};
+use openclaw_runner::{ChainKind, Clock, Completed, RunError, RunPolicy, Runner, Turn, TurnSession, plan};
 use openclaw_session::{
     MemorySessionStore, Revision, SessionAge, SessionEntry, SessionStore, StoredPin, TurnKind,
 };
@@ -117,7 +117,11 @@ async fn play(scenario: &Scenario) -> String {
             lane: None,
         };
         let now = clock.now();
-        let planned = plan(&resolver, &policy, &usage.snapshot(), turn, now);
+        let mut planned = plan(&resolver, &policy, &usage.snapshot(), turn, now);
+        if run.kind() == ChainKind::Image {
+            planned.request.chain = resolver.image_chain(None);
+            (planned.request.pin, planned.pin_to_store) = (None, None);
+        }
         let chain: Vec<String> = planned.request.chain.iter().map(ModelRef::key).collect();
         report.run(
             index + 1,
@@ -129,7 +133,9 @@ async fn play(scenario: &Scenario) -> String {
             remember(&sessions, &key, &pin).await;
         }
         let script = Script::in_session(run.script.clone(), &sessions, &key);
-        let outcome = runner.run(planned.request, &*script).await;
+        let outcome = runner
+            .run_with(planned.request, scenario.options(run), &*script)
+            .await;
         report.list("calls", &script.calls());
         tell(&mut report, outcome, &clock).await;
         assert_eq!(

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::num::NonZeroUsize;
 
+use openclaw_chain::Requested;
 use openclaw_classify::{Header, TimeoutPhase, TimerOwner, Transport};
 use openclaw_cooldown::Lane;
 
@@ -11,7 +12,7 @@ use serde_json::json;
 use super::super::*;
 use super::world::{Trace, World};
 use crate::decision::DecisionKind;
-use crate::request::{RunLimits, RunSettings};
+use crate::request::{ChainKind, LargerContext, RunLimits, RunOptions, RunSettings};
 
 fn model(text: &str) -> ModelRef {
     text.parse().unwrap()
@@ -147,7 +148,7 @@ fn r_9_2b_the_probe_takes_the_credential_that_is_back_first_for_this_model() {
         profile: "openai:0".parse().unwrap(),
         event: openclaw_cooldown::FailureEvent {
             provider: "openai".parse().unwrap(),
-            reason: openclaw_classify::Reason::ModelNotFound,
+            reason: Reason::ModelNotFound,
             scope: openclaw_cooldown::MarkScope::Model,
             model: Some("mini".parse().unwrap()),
             hint: None,
@@ -269,4 +270,163 @@ fn a8_the_stricter_limit_holds() {
     assert_eq!(run.and(settings), settings);
     assert_eq!(settings.and(run), settings);
     assert_eq!(run.and(RunLimits::default()), run);
+}
+
+/// Plays one run of an image chain.
+fn play_images(world: &mut World, chain: &[&str], failures: Vec<Failure>) -> Trace {
+    let chain: Vec<_> = chain.iter().map(|text| model(text)).collect();
+    let options = RunOptions {
+        kind: ChainKind::Image,
+        ..RunOptions::default()
+    };
+    let request = RunRequest {
+        requested: Requested::default(),
+        chain,
+        ..World::request(&[model("any/model")])
+    };
+    world.play_with(request, &options, &mut failures.into_iter().map(Some))
+}
+
+fn overflow() -> Failure {
+    Failure {
+        status: Some(400),
+        code: Some("context_length_exceeded".to_owned()),
+        ..Failure::default()
+    }
+}
+
+#[test]
+fn r_10_5_an_image_chain_asks_each_model_whatever_rests() {
+    let mut world = World::new(&HashMap::from([("openai", 1), ("groq", 1)]));
+    play(
+        &mut world,
+        &["openai/gpt", "groq/llama"],
+        vec![status(401), status(402)],
+    );
+    let strange = Failure {
+        message: Some("Something strange happened".to_owned()),
+        ..Failure::default()
+    };
+    let trace = play_images(
+        &mut world,
+        &["openai/gpt", "groq/llama", "local/qwen"],
+        vec![overflow(), status(402), strange],
+    );
+    let positions: Vec<_> = trace.calls.iter().map(|(position, _)| *position).collect();
+    assert_eq!(positions, [0, 1, 2]);
+    let Outcome::Exhausted(summary, report) = trace.outcome else {
+        panic!("{:?}", trace.outcome)
+    };
+    assert!(
+        summary
+            .to_string()
+            .starts_with("All image models failed (3): openai/gpt: "),
+        "{summary}"
+    );
+    assert_eq!(
+        (summary.soonest_cooldown_expiry, report.soonest_cooldown_expiry),
+        (None, None)
+    );
+}
+
+#[test]
+fn r_10_5_an_image_chain_of_none_says_what_to_configure() {
+    let mut world = World::new(&HashMap::new());
+    let Outcome::Exhausted(summary, _) = play_images(&mut world, &[], vec![]).outcome else {
+        panic!("no summary")
+    };
+    assert!(summary.to_string().contains("imageModel.primary"), "{summary}");
+}
+
+#[test]
+fn a7_an_overflow_goes_on_to_a_model_that_is_known_to_be_larger() {
+    let windows = |sizes: &[(&str, u64)]| sizes.iter().map(|(name, size)| (model(name), *size)).collect();
+    let chain = ["a/small", "b/smaller", "c/unknown", "d/large"];
+    let known = [("a/small", 100), ("b/smaller", 50), ("d/large", 200)];
+    for (sizes, prompt_tokens, calls) in [
+        (&known[..], None, vec![0, 3]),
+        (&known, Some(150), vec![0, 3]),
+        (&known, Some(200), vec![0, 3]),
+        (&known, Some(201), vec![0]),
+        (&[("d/large", 200)], Some(150), vec![0, 3]),
+        (&[("d/large", 200)], None, vec![0]),
+        (&[("a/small", 100), ("d/large", 100)], None, vec![0]),
+        (&[("a/small", 100), ("d/large", 101)], None, vec![0, 3]),
+    ] {
+        let mut world = World::new(&HashMap::new());
+        let chain: Vec<_> = chain.iter().map(|name| model(name)).collect();
+        let options = RunOptions {
+            larger_context: Some(LargerContext {
+                windows: windows(sizes),
+                prompt_tokens,
+            }),
+            ..RunOptions::default()
+        };
+        let trace = world.play_with(
+            World::request(&chain),
+            &options,
+            &mut [Some(overflow())].into_iter(),
+        );
+        let positions: Vec<_> = trace.calls.iter().map(|(position, _)| *position).collect();
+        assert_eq!(positions, calls, "{sizes:?} {prompt_tokens:?}");
+        match trace.outcome {
+            Outcome::Completed(_, report) => {
+                assert_eq!(
+                    report.attempts.len(),
+                    3,
+                    "the small ones are accounted for (BL-54)"
+                );
+            }
+            Outcome::Surfaced(attempt, _) => assert_eq!(attempt.verdict.reason, Reason::ContextOverflow),
+            outcome => panic!("{outcome:?}"),
+        }
+    }
+}
+
+#[test]
+fn a7_off_by_default() {
+    let mut world = World::new(&HashMap::new());
+    let trace = play(&mut world, &["a/small", "d/large"], vec![overflow()]);
+    assert!(matches!(trace.outcome, Outcome::Surfaced(..)));
+}
+
+#[test]
+fn r_10_2_the_hint_names_the_provider_whose_login_failed_last() {
+    for (first, second, hint) in [
+        (429, 401, Some("groq")),
+        (401, 429, None),
+        (401, 403, Some("groq")),
+        (429, 503, None),
+    ] {
+        let mut world = World::new(&HashMap::new());
+        let trace = play(
+            &mut world,
+            &["openai/gpt", "groq/llama"],
+            vec![status(first), status(second)],
+        );
+        let Outcome::Exhausted(summary, _) = trace.outcome else {
+            panic!("{:?}", trace.outcome)
+        };
+        let expected =
+            hint.map(|provider| format!("openclaw models auth login --provider '{provider}' --force"));
+        let shown = summary.to_string();
+        match expected {
+            Some(command) => assert!(
+                shown.ends_with(&format!(". Re-authenticate with: {command}")),
+                "{shown}"
+            ),
+            None => assert!(!shown.contains("Re-authenticate"), "{shown}"),
+        }
+    }
+}
+
+#[test]
+fn r_10_2_a_skip_is_no_last_error() {
+    let mut world = World::new(&HashMap::from([("openai", 1), ("groq", 1)]));
+    play(&mut world, &["groq/llama"], vec![status(402)]);
+    let trace = play(&mut world, &["openai/gpt", "groq/llama"], vec![status(401)]);
+    let Outcome::Exhausted(summary, _) = trace.outcome else {
+        panic!("{:?}", trace.outcome)
+    };
+    assert!(summary.to_string().contains("--provider 'openai'"), "{summary}");
 }

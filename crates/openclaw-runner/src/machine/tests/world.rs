@@ -130,9 +130,20 @@ impl World {
         request: RunRequest,
         outcomes: &mut dyn Iterator<Item = Option<Failure>>,
     ) -> Trace {
+        self.play_with(request, &RunOptions::default(), outcomes)
+    }
+
+    /// Plays one run with options of its own.
+    pub(super) fn play_with(
+        &mut self,
+        request: RunRequest,
+        options: &RunOptions,
+        outcomes: &mut dyn Iterator<Item = Option<Failure>>,
+    ) -> Trace {
         let policy = Arc::clone(&self.policy);
         let snapshot = Arc::new(self.snapshot.clone());
-        let mut machine = Machine::new(request, policy, "run".to_owned(), snapshot, self.now);
+        let mut machine =
+            Machine::new(request, policy, "run".to_owned(), snapshot, self.now).with_options(options);
         let (mut calls, mut marks, mut waits) = (Vec::new(), 0, Vec::new());
         for _ in 0..machine.max_steps() {
             let event = match machine.next() {
