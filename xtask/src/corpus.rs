@@ -6,18 +6,18 @@ use crate::workspace;
 pub(crate) const TASK: Task = Task {
     name: "corpus",
     summary: "Compares the crates' answers with files of recorded answers",
-    usage: "<kind> FILE... [--json]",
+    usage: "<kind> FILE... [--json] [--all]",
     help: "\
 Kinds: classify, real-errors, chain, order, cooldown.
 A row agrees; or is disputed (the corpus marks it so); or is decided (a decision that its input calls for explains the
 difference, and an independent calculation confirms the new value); or differs. Each row counts once, in that order.
-Every difference is printed with what was expected and what came, then the counts; --json makes the last line one
-object. The exit code is 1 when a row differs, 2 when a file cannot be read.
+Every row that differs is printed with what was expected and what came, then the counts. --all prints disputed and
+decided rows too, --json makes the last line one object. The exit code is 1 when a row differs, 2 when a file cannot be read.
 
 Examples:
   cargo xtask corpus classify classify.jsonl
   cargo xtask corpus chain chain.jsonl --json
-  cargo xtask corpus --help",
+  cargo xtask corpus order order.jsonl --all",
     takes: Takes::Anything,
     run,
 };

@@ -154,10 +154,10 @@ impl AuthSnapshot {
     }
 
     fn edit(&mut self, profile: &ProfileId, fold: impl FnOnce(ProfileUsage) -> ProfileUsage) -> Applied {
-        let Some(credential) = self.credential(profile) else {
+        if self.credential(profile).is_none() {
             return Applied::Unchanged;
-        };
-        let fingerprint = credential.fingerprint();
+        }
+        let fingerprint = self.fingerprint(profile);
         let old = self.usage.remove(profile).unwrap_or_default();
         // Noting whose state it is is no change in itself.
         let old = adopt_secret(old, fingerprint.as_deref());

@@ -150,7 +150,6 @@ pub(crate) fn is_ambient_id(id: &ProfileId) -> bool {
 mod domain {
     pub(super) const ACCOUNT: &str = "openclaw-failover:account:";
     pub(super) const EMAIL: &str = "openclaw-failover:email:";
-    pub(super) const REFERENCE: &str = "openclaw-failover:ref:";
     pub(super) const SECRET: &str = "openclaw-failover:secret:";
 }
 /// Hex digits of a fingerprint.
@@ -214,8 +213,9 @@ impl Credential {
 
     /// What identifies the secret without telling it (D9): sixteen hex digits.
     ///
-    /// A key or token counts by its text as it would be sent, a pointer by where it points; a login by its
-    /// account, else its address, so that a refreshed token is the same secret. `None` when nothing identifies it.
+    /// A key or token counts by its text as it would be sent; a login by its account, else its address, so that a
+    /// refreshed token is the same secret. `None` when nothing identifies it; a pointer does not, because what it
+    /// leads to is not known here ([`AuthSnapshot::fingerprint`](crate::AuthSnapshot::fingerprint) may know).
     ///
     /// ```
     /// # use openclaw_auth_store::{Credential, Secret};
@@ -227,16 +227,15 @@ impl Credential {
     pub fn fingerprint(&self) -> Option<String> {
         match self {
             Self::ApiKey(ApiKey { key, .. }) => match key.as_ref()? {
-                KeySource::Inline(key) => secret_print(key),
-                KeySource::Reference(pointer) => Some(reference_print(pointer)),
+                KeySource::Inline(key) => own_fingerprint(key),
+                KeySource::Reference(_) => None,
             },
             Self::Local(_) => None,
             Self::Oauth(oauth) => oauth.fingerprint(),
             Self::Token(token) => match (&token.token, &token.token_ref) {
-                // What is stored decides: a resolved text beside a pointer is not the profile's own (C1).
-                (_, Some(pointer)) => Some(reference_print(pointer)),
-                (Some(token), None) => secret_print(token),
-                (None, None) => None,
+                (Some(token), None) => own_fingerprint(token),
+                // What is stored decides: a text beside a pointer is not the profile's own (C1).
+                (_, Some(_)) | (None, None) => None,
             },
         }
     }
@@ -252,21 +251,20 @@ impl Oauth {
     }
 }
 
-fn secret_print(secret: &Secret) -> Option<String> {
-    let sent = Secret::pasted(secret.expose())?;
-    Some(hex(&[domain::SECRET, sent.expose()], FINGERPRINT_DIGITS))
+/// The fingerprint of an inline text, unless it names a variable.
+fn own_fingerprint(secret: &Secret) -> Option<String> {
+    match SecretRef::parse_text(secret.expose()) {
+        Some(_) => None,
+        None => secret.fingerprint(),
+    }
 }
 
-fn reference_print(pointer: &SecretRef) -> String {
-    let parts = [
-        domain::REFERENCE,
-        pointer.source.as_str(),
-        "\0",
-        &pointer.provider,
-        "\0",
-        &pointer.id,
-    ];
-    hex(&parts, FINGERPRINT_DIGITS)
+impl Secret {
+    /// Sixteen hex digits that identify the text as it would be sent; `None` when nothing would be.
+    pub(crate) fn fingerprint(&self) -> Option<String> {
+        let sent = Self::pasted(self.expose())?;
+        Some(hex(&[domain::SECRET, sent.expose()], FINGERPRINT_DIGITS))
+    }
 }
 
 /// Stands for a value that is there and not shown.

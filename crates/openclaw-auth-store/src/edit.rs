@@ -6,7 +6,7 @@ mod tests;
 use openclaw_cooldown::adopt_secret;
 use openclaw_ids::{ProfileId, ProviderId};
 
-use crate::{AuthSnapshot, Credential, StoreError};
+use crate::{AuthSnapshot, Credential, OrderError, StoreError};
 
 impl AuthSnapshot {
     /// Puts a credential under an id; the state of another secret of that id ends (D9).
@@ -24,10 +24,11 @@ impl AuthSnapshot {
             Some(old) => credential.cleaned().inheriting(old),
             None => credential.cleaned(),
         };
+        self.profiles.insert(id.clone(), credential);
+        let fingerprint = self.fingerprint(&id);
         if let Some(usage) = self.usage.get_mut(&id) {
-            *usage = adopt_secret(std::mem::take(usage), credential.fingerprint().as_deref());
+            *usage = adopt_secret(std::mem::take(usage), fingerprint.as_deref());
         }
-        self.profiles.insert(id, credential);
         Ok(())
     }
 
@@ -50,15 +51,11 @@ impl AuthSnapshot {
 
     /// Sets or, with an empty list, ends the explicit order of a provider; each id counts once.
     ///
-    /// # Errors
-    /// [`StoreError::UnknownProfile`] for an id that neither exists nor stood in the order before (M11).
-    pub fn set_order(&mut self, provider: ProviderId, ids: Vec<ProfileId>) -> Result<(), StoreError> {
-        let known = self.order.get(&provider);
+    /// Which ids make sense is asked before, of [`check_order`](Self::check_order): an agent may order profiles that it
+    /// inherits, and keep ones that are lost for the moment (M11).
+    pub fn set_order(&mut self, provider: ProviderId, ids: Vec<ProfileId>) {
         let mut kept: Vec<ProfileId> = Vec::with_capacity(ids.len());
         for id in ids {
-            if self.credential(&id).is_none() && !known.is_some_and(|known| known.contains(&id)) {
-                return Err(StoreError::UnknownProfile { profile: id });
-            }
             if !kept.contains(&id) {
                 kept.push(id);
             }
@@ -67,6 +64,27 @@ impl AuthSnapshot {
             self.order.shift_remove(&provider);
         } else {
             self.order.insert(provider, kept);
+        }
+    }
+
+    /// Whether every id of a new order exists and is of that very provider (auth-store.md 8.3, BL-48).
+    ///
+    /// # Errors
+    /// The first id that does not belong there.
+    pub fn check_order(&self, provider: &ProviderId, ids: &[ProfileId]) -> Result<(), OrderError> {
+        for id in ids {
+            let profile = id.clone();
+            match self.credential(id) {
+                None => return Err(OrderError::Unknown { profile }),
+                Some(credential) if credential.provider() != provider => {
+                    return Err(OrderError::OtherProvider {
+                        profile,
+                        found: credential.provider().clone(),
+                        wanted: provider.clone(),
+                    });
+                }
+                Some(_) => {}
+            }
         }
         Ok(())
     }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use openclaw_ids::{AgentId, ProfileId};
+use openclaw_ids::{AgentId, ProfileId, ProviderId};
 
 use crate::log_id;
 
@@ -23,6 +23,15 @@ pub enum StoreError {
     /// The store was closed, or its writer is gone.
     #[error("the auth store is closed; open it again")]
     Closed,
+    /// The file is damaged.
+    #[error("`{path}` is damaged; stop writing to it, keep a copy, and restore a backup", path = path.display())]
+    Corrupt {
+        /// The file.
+        path: PathBuf,
+        /// What the engine said.
+        #[source]
+        source: Cause,
+    },
     /// The credential is of a kind that is never stored.
     #[error("profile {id} needs no credential and is not stored; remove it from the call", id = log_id(Some(profile)))]
     NotStorable {
@@ -143,4 +152,26 @@ pub enum OpenError {
     /// A row holds something else than it should.
     #[error(transparent)]
     Unreadable(#[from] UnreadableRow),
+}
+
+/// An id that does not belong into an order; shown to whoever wrote it.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum OrderError {
+    /// The profile is another provider's.
+    #[error("profile `{profile}` is for provider `{found}`, not `{wanted}`; order it there")]
+    OtherProvider {
+        /// The profile.
+        profile: ProfileId,
+        /// Its provider.
+        found: ProviderId,
+        /// The provider of the order.
+        wanted: ProviderId,
+    },
+    /// There is no such profile.
+    #[error("there is no profile `{profile}`; add it or correct its id")]
+    Unknown {
+        /// The id as written.
+        profile: ProfileId,
+    },
 }

@@ -8,11 +8,17 @@ mod credential;
 mod edit;
 mod eligibility;
 mod error;
+mod health;
+#[cfg(feature = "sqlite")]
+mod import;
+mod inherit;
 mod mask;
 mod memory;
 mod order;
 #[cfg(feature = "sqlite")]
 mod payload;
+#[cfg(feature = "sqlite")]
+mod private;
 mod probe;
 mod resolve;
 mod secret;
@@ -28,10 +34,14 @@ pub use credential::{
     AmbientProfile, ApiKey, Attributes, Credential, Expires, KeySource, Local, Oauth, Rejection, Token,
 };
 pub use eligibility::{Eligibility, credential_eligibility, eligibility};
-pub use error::{Cause, OpenError, StoreError, UnreadableRow};
+pub use error::{Cause, OpenError, OrderError, StoreError, UnreadableRow};
+pub use health::{EXPIRY_WARNING, Health, health};
+#[cfg(feature = "sqlite")]
+pub use import::{ImportError, ImportReport, Legacy, LegacyFile, LegacyFolder, LegacyTexts};
+pub use inherit::{InheritingAuthStore, ProfileOwner, inherit, profile_owner};
 pub use mask::{log_id, mask_key};
 pub use memory::MemoryAuthStore;
-pub use order::{explicit_order, rotation_order};
+pub use order::{OrderBasis, OrderReport, PassedOver, WhyPassedOver, order_report, rotation_order};
 pub use probe::{ProbeLease, ProbeState};
 pub use resolve::{SecretError, SecretPlaces, resolve_secret, resolve_secret_from};
 pub use secret::Secret;

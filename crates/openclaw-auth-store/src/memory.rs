@@ -69,6 +69,7 @@ impl ProfileStore for MemoryAuthStore {
         ids: Vec<ProfileId>,
         _now: Timestamp,
     ) -> Result<(), StoreError> {
-        self.edit(|snapshot| snapshot.set_order(provider, ids))
+        self.edit(|snapshot| snapshot.set_order(provider, ids));
+        Ok(())
     }
 }

@@ -1,10 +1,13 @@
 //! In which order a provider's profiles are tried (auth-store.md 12, X-4).
 
+mod report;
 #[cfg(test)]
 mod tests;
 
 use jiff::Timestamp;
 use openclaw_ids::{AuthAliases, ProfileId, ProviderId};
+
+pub use report::{OrderReport, PassedOver, WhyPassedOver, order_report};
 
 use crate::eligibility::eligibility;
 use crate::{AuthConfig, AuthSnapshot, Credential};
@@ -40,40 +43,27 @@ pub fn rotation_order(
     order
 }
 
-/// The order that a person wrote down for `provider`, the agent's own before the configuration's (R2); also one
-/// without any entry.
-pub fn explicit_order<'a>(
-    snapshot: &'a AuthSnapshot,
-    config: &'a AuthConfig,
-    aliases: &AuthAliases,
-    provider: &ProviderId,
-) -> Option<&'a [ProfileId]> {
-    explicit(snapshot, config, aliases, provider).map(|(_, ids)| ids)
+/// The list that the order was made from (R5, R7).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum OrderBasis {
+    /// The agent's own explicit order.
+    AgentOrder,
+    /// The explicit order of the configuration.
+    ConfigOrder,
+    /// The profiles that the configuration names.
+    ConfiguredProfiles,
+    /// All stored profiles of the provider, because nothing else names any that exist.
+    StoredProfiles,
 }
 
-fn explicit<'a>(
-    snapshot: &'a AuthSnapshot,
-    config: &'a AuthConfig,
-    aliases: &AuthAliases,
-    provider: &ProviderId,
-) -> Option<(OrderSource, &'a [ProfileId])> {
-    let shared = aliases.auth_id(provider);
-    let (agent, config) = (&snapshot.order, &config.order);
-    [
-        (OrderSource::Agent, agent.get(&shared)),
-        (OrderSource::Agent, agent.get(provider)),
-        (OrderSource::Config, config.get(&shared)),
-        (OrderSource::Config, config.get(provider)),
-    ]
-    .into_iter()
-    .find_map(|(source, ids)| Some((source, ids?.as_slice())))
-}
-
-/// Whose order counted.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum OrderSource {
-    Agent,
-    Config,
+impl OrderBasis {
+    /// Whether a person wrote the list down as one of priorities.
+    pub fn is_explicit(self) -> bool {
+        match self {
+            Self::AgentOrder | Self::ConfigOrder => true,
+            Self::ConfiguredProfiles | Self::StoredProfiles => false,
+        }
+    }
 }
 
 struct Question<'a> {
@@ -84,41 +74,71 @@ struct Question<'a> {
     now: Timestamp,
 }
 
+/// What the order is made from.
+struct Base<'a> {
+    basis: OrderBasis,
+    /// Every id that was named, in order, before anything was dropped.
+    named: Vec<&'a ProfileId>,
+    /// What may be tried of it.
+    eligible: Vec<&'a ProfileId>,
+}
+
 impl<'a> Question<'a> {
     fn order(&self) -> Vec<ProfileId> {
-        let explicit = explicit(self.snapshot, self.config, self.aliases, self.provider);
+        let Base { basis, eligible, .. } = self.base();
+        let order = if basis.is_explicit() {
+            self.by_priority(eligible)
+        } else {
+            let ambient = self.ambient(&eligible);
+            let mut order = self.by_turn(eligible);
+            order.extend(self.by_priority(ambient));
+            order
+        };
+        order.into_iter().cloned().collect()
+    }
+
+    fn base(&self) -> Base<'a> {
         let configured = self.configured();
-        let base = match explicit {
-            Some((_, ids)) => ids.iter().collect(),
-            None if configured.is_empty() => self.stored(),
-            None => configured.clone(),
+        let are_configured = !configured.is_empty();
+        let (basis, named) = match self.explicit() {
+            Some((basis, ids)) => (basis, ids.iter().collect()),
+            None if are_configured => (OrderBasis::ConfiguredProfiles, configured),
+            None => (OrderBasis::StoredProfiles, self.stored()),
         };
-        let eligible = self.eligible(&base);
-        let none_exists = base.iter().all(|id| self.snapshot.credential(id).is_none());
-        let may_repair = match explicit {
-            // An empty list is an answer: use none of them (R5).
-            Some((_, [])) => false,
-            Some((OrderSource::Agent, _)) => true,
-            Some((OrderSource::Config, _)) | None => !configured.is_empty(),
+        let eligible = self.eligible(&named);
+        let none_exists = named.iter().all(|id| self.snapshot.credential(id).is_none());
+        let may_repair = match basis {
+            OrderBasis::AgentOrder => true,
+            OrderBasis::ConfigOrder | OrderBasis::ConfiguredProfiles => are_configured,
+            OrderBasis::StoredProfiles => false,
         };
-        let repaired = eligible.is_empty() && none_exists && may_repair;
-        match explicit {
-            Some(_) if !repaired => self.by_priority(eligible),
-            Some(_) | None => {
-                let listed = if repaired {
-                    self.eligible(&self.stored())
-                } else {
-                    eligible
-                };
-                let ambient = self.ambient(&listed);
-                let mut order = self.by_turn(listed);
-                order.extend(self.by_priority(ambient));
-                order
-            }
+        // An empty list is an answer: use none of them (R5).
+        if may_repair && !named.is_empty() && eligible.is_empty() && none_exists {
+            return Base {
+                basis: OrderBasis::StoredProfiles,
+                eligible: self.eligible(&self.stored()),
+                named,
+            };
         }
+        Base {
+            basis,
+            named,
+            eligible,
+        }
+    }
+
+    /// The explicit order (R2): the agent's before the configuration's, the shared name before the asked one.
+    fn explicit(&self) -> Option<(OrderBasis, &'a [ProfileId])> {
+        let shared = self.aliases.auth_id(self.provider);
+        let (agent, config) = (&self.snapshot.order, &self.config.order);
+        [
+            (OrderBasis::AgentOrder, agent.get(&shared)),
+            (OrderBasis::AgentOrder, agent.get(self.provider)),
+            (OrderBasis::ConfigOrder, config.get(&shared)),
+            (OrderBasis::ConfigOrder, config.get(self.provider)),
+        ]
         .into_iter()
-        .cloned()
-        .collect()
+        .find_map(|(basis, ids)| Some((basis, ids?.as_slice())))
     }
 
     fn configured(&self) -> Vec<&'a ProfileId> {

@@ -11,7 +11,7 @@ mod tests;
 use serde_json::{Map, Value};
 
 pub(crate) use state::StateDocument;
-pub(crate) use store::StoreDocument;
+pub(crate) use store::{Profiles, StoreDocument, warn_rejected};
 
 /// The version that is always written.
 const VERSION: u64 = 1;
@@ -20,7 +20,7 @@ const VERSION: u64 = 1;
 ///
 /// # Errors
 /// What is wrong with it, without its content.
-fn object(text: &str) -> Result<Map<String, Value>, String> {
+pub(crate) fn parse_object(text: &str) -> Result<Map<String, Value>, String> {
     match serde_json::from_str(text) {
         Ok(Value::Object(members)) => Ok(members),
         Ok(Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_)) => {

@@ -7,7 +7,7 @@ use indexmap::IndexMap;
 use openclaw_cooldown::{EndpointWindow, ProfileUsage, adopt_secret};
 use openclaw_ids::{ProfileId, ProviderId};
 
-use crate::{Credential, ProbeState};
+use crate::{Credential, ProbeState, Rejection, Secret, SecretPlaces, resolve_secret_from};
 
 /// The profiles of one agent and the state of their use; a value, cheap to ask.
 ///
@@ -29,6 +29,10 @@ pub struct AuthSnapshot {
     pub endpoints: HashMap<EndpointKey, EndpointWindow>,
     /// Probes per provider (G4).
     pub probes: HashMap<ProviderId, ProbeState>,
+    /// What the pointers of profiles lead to, as [`pointer_fingerprints`](Self::pointer_fingerprints) found it.
+    pub resolved: HashMap<ProfileId, String>,
+    /// Stored entries that are no credentials, by their key; they stay where they are (D13).
+    pub rejected: Vec<(String, Rejection)>,
 }
 
 /// One address of one provider; endpoint windows belong to it and to no profile (D4).
@@ -54,20 +58,40 @@ impl AuthSnapshot {
         self.usage.get(id).unwrap_or(&UNUSED)
     }
 
+    /// Whether something that is no credential is stored under the id.
+    pub fn is_rejected(&self, id: &ProfileId) -> bool {
+        self.rejected.iter().any(|(key, _)| key.trim() == id.as_str())
+    }
+
+    /// What identifies the secret that a profile holds or points to (D9); `None` when that is not known.
+    pub fn fingerprint(&self, id: &ProfileId) -> Option<String> {
+        let own = self.credential(id)?.fingerprint();
+        own.or_else(|| self.resolved.get(id).cloned())
+    }
+
+    /// Follows the pointers of all profiles, for [`resolved`](Self::resolved): a variable that was set to another key
+    /// is another secret (BL-34). Pointers that lead nowhere now are left out.
+    pub fn pointer_fingerprints(&self, places: SecretPlaces<'_>) -> HashMap<ProfileId, String> {
+        let profiles = self.ambient.iter().chain(&self.profiles);
+        let pointers = profiles.filter(|(_, credential)| credential.fingerprint().is_none());
+        pointers
+            .filter_map(|(id, credential)| {
+                let secret = resolve_secret_from(credential, places).ok()??;
+                Some((id.clone(), Secret::from(secret).fingerprint()?))
+            })
+            .collect()
+    }
+
     /// Starts the usage of every profile clean whose secret is another one than the usage is about (D9).
     #[must_use]
     pub fn with_current_secrets(mut self) -> Self {
-        let Self {
-            profiles,
-            ambient,
-            usage,
-            ..
-        } = &mut self;
-        for (id, usage) in usage {
-            if let Some(credential) = profiles.get(id).or_else(|| ambient.get(id)) {
-                *usage = adopt_secret(std::mem::take(usage), credential.fingerprint().as_deref());
+        let mut usage = std::mem::take(&mut self.usage);
+        for (id, usage) in &mut usage {
+            if let Some(fingerprint) = self.fingerprint(id) {
+                *usage = adopt_secret(std::mem::take(usage), Some(&fingerprint));
             }
         }
+        self.usage = usage;
         self
     }
 }

@@ -12,6 +12,7 @@ mod tests;
 mod watch;
 mod writer;
 
+use std::collections::HashMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -28,14 +29,14 @@ use rusqlite::Connection;
 use tokio::sync::oneshot;
 
 use crate::{
-    AmbientProfile, Applied, AuthSnapshot, Cause, Credential, OpenError, ProfileStore, StoreError,
+    AmbientProfile, Applied, AuthSnapshot, Cause, Credential, Legacy, OpenError, ProfileStore, StoreError,
     UsageChange, UsageStore,
 };
-use cache::{Cache, Noted, by_id};
+use cache::{Apart, Cache, Noted};
 use contents::Contents;
 use fault::Fault;
 use watch::{Bell, Watch};
-use writer::{Message, Op, Request, Writer};
+use writer::{Message, Occasion, Op, Request, Writer};
 
 /// The store of one agent, in `<agent folder>/openclaw-agent.sqlite`.
 ///
@@ -73,7 +74,7 @@ impl SqliteAuthStore {
     /// Opens the store of `agent` in its folder; makes both where they are missing.
     ///
     /// `ambient` are the profiles that are not stored. `now` is noted as the time of opening. A file that cannot
-    /// be used is left as it is.
+    /// be used is left as it is. This reads and writes files; call it where blocking is allowed.
     ///
     /// # Errors
     /// An [`OpenError`] that names the file and what to do.
@@ -95,15 +96,15 @@ impl SqliteAuthStore {
         now: Timestamp,
         pace: Pace,
     ) -> Result<Self, OpenError> {
-        let ambient = by_id(ambient);
+        let apart = Apart::of(ambient);
         let (path, existed) = folder::prepare(agent_dir, agent)?;
-        let connection = Self::connect(&path, agent, &ambient, existed);
+        let connection = Self::connect(&path, agent, &apart, existed);
         let (connection, snapshot) = connection
             .and_then(|connection| {
                 let contents = connect::immediately(&connection, |connection| {
                     schema::check(connection, &path, agent)?;
                     schema::complete(connection, agent, now)?;
-                    Contents::read(connection, &path, &ambient)
+                    Contents::read(connection, &path, &apart)
                 })?;
                 Ok((connection, contents.snapshot))
             })
@@ -116,19 +117,12 @@ impl SqliteAuthStore {
     }
 
     /// Looks at everything before anything is written, be it the switch to another journal.
-    fn connect(
-        path: &Path,
-        agent: &AgentId,
-        ambient: &cache::Ambient,
-        existed: bool,
-    ) -> Result<Connection, Fault> {
+    fn connect(path: &Path, agent: &AgentId, apart: &Apart, existed: bool) -> Result<Connection, Fault> {
         let connection = connect::writer(path)?;
         if existed {
             schema::check(&connection, path, agent)?;
             if schema::is_complete(&connection)? {
-                connect::consistently(&connection, |connection| {
-                    Contents::read(connection, path, ambient)
-                })?;
+                connect::consistently(&connection, |connection| Contents::read(connection, path, apart))?;
             } else {
                 schema::refuse_damage(&connection)?;
             }
@@ -185,7 +179,34 @@ impl SqliteAuthStore {
 
     /// Replaces the profiles that are not stored, as after a change of the configuration.
     pub fn set_ambient(&self, ambient: Vec<AmbientProfile>) {
-        self.cache.set_ambient(by_id(ambient));
+        self.cache.set_ambient(ambient);
+    }
+
+    /// Says what the pointers of profiles lead to now; a profile that leads to another secret starts clean (D9).
+    /// The value comes from [`AuthSnapshot::pointer_fingerprints`]; it is not stored.
+    pub fn set_resolved(&self, fingerprints: HashMap<ProfileId, String>) {
+        self.cache.set_resolved(fingerprints);
+    }
+
+    /// Adds what older files hold and the store does not (G26 to G28); see [`LegacyFolder`](crate::LegacyFolder).
+    ///
+    /// # Errors
+    /// A [`StoreError`] when nothing was stored.
+    pub async fn import(&self, legacy: Legacy, now: Timestamp) -> Result<(), StoreError> {
+        self.write(Op::Import(Box::new(legacy), Occasion::Always), now)
+            .await
+            .map(drop)
+    }
+
+    /// Adds the logins of the first versions' shared file ([`Legacy::oauth`]) while no profile was ever stored; does
+    /// nothing afterwards (G1, G2). The file stays (G5).
+    ///
+    /// # Errors
+    /// A [`StoreError`] when nothing was stored.
+    pub async fn import_on_first_use(&self, legacy: Legacy, now: Timestamp) -> Result<(), StoreError> {
+        self.write(Op::Import(Box::new(legacy), Occasion::FirstUse), now)
+            .await
+            .map(drop)
     }
 
     /// Reads the file now, for whoever cannot wait for the 50 ms that another process's write takes to show.

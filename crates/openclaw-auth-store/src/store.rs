@@ -50,11 +50,11 @@ pub trait ProfileStore: Send + Sync {
     /// [`StoreError::UnknownProfile`] when there is none, or another [`StoreError`] when it is still there.
     fn remove(&self, id: ProfileId, now: Timestamp) -> impl Future<Output = Result<(), StoreError>> + Send;
 
-    /// Sets the explicit order of a provider; an empty list ends it.
+    /// Sets the explicit order of a provider; an empty list ends it. What a person wrote is checked before, with
+    /// [`AuthSnapshot::check_order`].
     ///
     /// # Errors
-    /// [`StoreError::UnknownProfile`] for an id that neither exists nor stood in the order before (M11), or another
-    /// [`StoreError`] when nothing was stored.
+    /// A [`StoreError`] when nothing was stored.
     fn set_order(
         &self,
         provider: ProviderId,

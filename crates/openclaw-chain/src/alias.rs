@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use openclaw_ids::{ModelRef, ProviderId};
+use openclaw_ids::{ModelRef, ProviderId, lowercased};
 
 use crate::names::{Entry, Names, wildcard};
 use crate::profile_suffix::split_profile;
@@ -49,10 +49,13 @@ pub(crate) fn add_built_in(entries: &mut [Entry], vendor: &VendorRules) {
 }
 
 /// The aliases of the model map, ready to look up (chain.md 6.1).
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(crate) struct AliasIndex {
+    /// The provider of bare names, among the keys of the model map and among the texts that are looked up.
+    default_provider: ProviderId,
     by_name: HashMap<String, Alias>,
-    by_provider: HashMap<(ProviderId, String), ModelRef>,
+    /// By `provider/name`.
+    by_provider: HashMap<String, ModelRef>,
 }
 
 /// What a short name stands for.
@@ -67,7 +70,11 @@ impl AliasIndex {
     /// Indexes the aliases; keys without a provider belong to `default_provider`. The last of several equal
     /// names wins.
     pub(crate) fn new(names: &Names, default_provider: &ProviderId) -> Self {
-        let mut index = Self::default();
+        let mut index = Self {
+            default_provider: default_provider.clone(),
+            by_name: HashMap::new(),
+            by_provider: HashMap::new(),
+        };
         for entry in names.entries() {
             let Some(alias) = entry.alias.as_deref().filter(|_| wildcard(&entry.key).is_none()) else {
                 continue;
@@ -76,7 +83,7 @@ impl AliasIndex {
                 continue;
             };
             let alias = alias.to_lowercase();
-            let scoped = (target.provider().clone(), alias.clone());
+            let scoped = format!("{}/{alias}", target.provider());
             index.by_provider.insert(scoped, target.clone());
             let bare_key = !entry.key.contains('/');
             index.by_name.insert(alias, Alias { target, bare_key });
@@ -86,29 +93,39 @@ impl AliasIndex {
 
     /// The alias spelled like `text`, ignoring case and surrounding blanks.
     pub(crate) fn by_name(&self, text: &str) -> Option<&Alias> {
-        self.by_name.get(&text.trim().to_lowercase())
+        self.by_name.get(&*lowercased(text.trim()))
     }
 
     /// The model that `provider/alias` stands for.
     pub(crate) fn by_provider(&self, text: &str) -> Option<&ModelRef> {
         let (provider, alias) = text.split_once('/')?;
-        let provider = ProviderId::try_new(provider).ok()?;
-        self.by_provider.get(&(provider, alias.trim().to_lowercase()))
+        if (provider.trim(), alias.trim()) == (provider, alias) {
+            return self.by_provider.get(&*lowercased(text));
+        }
+        self.by_provider(&[provider.trim(), "/", alias.trim()].concat())
     }
 
-    /// What a configured text means (chain.md 5); its profile suffix is dropped.
-    pub(crate) fn resolve(
-        &self,
-        text: &str,
-        names: &Names,
-        default_provider: &ProviderId,
-    ) -> Option<ModelRef> {
+    /// The same names for bare keys of another provider.
+    pub(crate) fn for_provider(&self, names: &Names, default_provider: &ProviderId) -> Self {
+        if self.default_provider == *default_provider {
+            return self.clone();
+        }
+        Self::new(names, default_provider)
+    }
+
+    /// The provider of bare names.
+    pub(crate) fn default_provider(&self) -> &ProviderId {
+        &self.default_provider
+    }
+
+    /// What a configured text means (chain.md 5), in its normal form; its profile suffix is dropped.
+    pub(crate) fn resolve(&self, text: &str, names: &Names) -> Option<ModelRef> {
         let (model, _profile) = split_profile(text);
         if let Some(alias) = self.by_name(model) {
             return Some(alias.target.clone());
         }
         let scoped = self.by_provider(model).cloned();
-        scoped.or_else(|| names.resolve(model, default_provider))
+        scoped.or_else(|| names.resolve(model, &self.default_provider))
     }
 }
 

@@ -4,19 +4,16 @@ use std::collections::HashSet;
 
 use openclaw_ids::{AgentId, ModelId, ModelRef, ProviderId};
 
-use crate::names::wildcard;
+use crate::names::{Names, wildcard};
 use crate::resolver::Resolver;
 
-/// The models an agent may be switched to.
-#[derive(Clone, Debug, PartialEq, Eq)]
-enum Allowlist {
-    /// No model is listed, so all are allowed (W1).
-    Everything,
-    /// Only these.
-    Listed {
-        models: HashSet<ModelRef>,
-        providers: HashSet<ProviderId>,
-    },
+/// What the keys of the model map allow every agent.
+#[derive(Clone, Debug)]
+pub(crate) struct Allowlist {
+    /// Keys that name one model each (W3).
+    models: HashSet<ModelRef>,
+    /// Keys that allow a whole provider (W2).
+    providers: HashSet<ProviderId>,
 }
 
 /// Why a text is not a model that may be selected (W9, W10).
@@ -65,7 +62,23 @@ impl Resolver {
     /// Whether a model may be selected for an agent (chain.md 10): for `/model`, pickers and stored overrides,
     /// never for the members of a configured chain (C5, W8).
     pub fn is_allowed(&self, agent: &AgentId, model: &ModelRef) -> bool {
-        self.allowlist(agent).allows(&self.names.normalise(model))
+        self.allows(agent, &self.names.normalise(model))
+    }
+
+    fn allows(&self, agent: &AgentId, model: &ModelRef) -> bool {
+        let Allowlist { models, providers } = &self.allowlist;
+        // W1: a map that lists nothing restricts nothing.
+        if (models.is_empty() && providers.is_empty())
+            || models.contains(model)
+            || providers.contains(model.provider())
+        {
+            return true;
+        }
+        // W4 and W5: what the configuration itself uses is allowed beside the listed models.
+        let is_fallback = |text: &String| self.resolve(text).as_ref() == Some(model);
+        !models.is_empty()
+            && ((providers.is_empty() && self.primary.model == *model)
+                || self.applicable_fallbacks(agent).iter().any(is_fallback))
     }
 
     /// The model a person's text selects (W10).
@@ -89,12 +102,15 @@ impl Resolver {
     /// The model a new session starts with (W9): `wanted` when it is allowed, else the first allowed model that
     /// the model map or a provider row names.
     pub fn initial_selection(&self, agent: &AgentId, wanted: &ModelRef) -> Result<ModelRef, SelectionError> {
-        let allowlist = self.allowlist(agent);
         let wanted = self.names.normalise(wanted);
-        if allowlist.allows(&wanted) {
+        if self.allows(agent, &wanted) {
             return Ok(wanted);
         }
-        let listed = self.names.exact_keys().filter_map(|key| self.listed(key));
+        let provider = self.default_provider();
+        let listed = self
+            .names
+            .exact_keys()
+            .filter_map(|key| listed(key, &self.names, provider));
         let rows = self.names.providers().iter().flat_map(|row| {
             let models = row
                 .models
@@ -104,7 +120,7 @@ impl Resolver {
         });
         listed
             .chain(rows)
-            .find(|model| allowlist.allows(model))
+            .find(|model| self.allows(agent, model))
             .ok_or(SelectionError::NothingAllowed { model: wanted })
     }
 
@@ -115,50 +131,28 @@ impl Resolver {
         own.or_else(|| self.defaults.model.fallbacks())
             .unwrap_or_default()
     }
-
-    fn allowlist(&self, agent: &AgentId) -> Allowlist {
-        let keys = self.names.entries().iter().map(|entry| entry.key.as_str());
-        let providers: HashSet<ProviderId> = keys
-            .filter_map(|key| ProviderId::try_new(wildcard(key)?).ok())
-            .collect();
-        let mut models: HashSet<ModelRef> = self
-            .names
-            .exact_keys()
-            .filter_map(|key| self.listed(key))
-            .collect();
-        if models.is_empty() && providers.is_empty() {
-            return Allowlist::Everything;
-        }
-        if !models.is_empty() {
-            // W4 and W5: what the configuration itself uses is allowed beside the listed models.
-            let fallbacks = self.applicable_fallbacks(agent).iter();
-            models.extend(fallbacks.filter_map(|text| self.resolve(text)));
-            if providers.is_empty() {
-                models.insert(self.primary());
-            }
-        }
-        Allowlist::Listed { models, providers }
-    }
-
-    /// The model a key of the model map allows (W3).
-    fn listed(&self, key: &str) -> Option<ModelRef> {
-        let bare = !key.contains('/');
-        let inferred = bare.then(|| self.names.unique_provider(key)).flatten();
-        let provider = inferred.as_ref().unwrap_or(self.default_provider());
-        let model = self.names.resolve(key, provider)?;
-        Some(self.names.normalise(&model))
-    }
 }
 
 impl Allowlist {
-    fn allows(&self, model: &ModelRef) -> bool {
-        match self {
-            Self::Everything => true,
-            Self::Listed { models, providers } => {
-                models.contains(model) || providers.contains(model.provider())
-            }
+    pub(crate) fn new(names: &Names, default_provider: &ProviderId) -> Self {
+        let keys = names.entries().iter().map(|entry| entry.key.as_str());
+        let exact = names.exact_keys();
+        Self {
+            models: exact
+                .filter_map(|key| listed(key, names, default_provider))
+                .collect(),
+            providers: keys
+                .filter_map(|key| ProviderId::try_new(wildcard(key)?).ok())
+                .collect(),
         }
     }
+}
+
+/// The model a key of the model map allows (W3).
+fn listed(key: &str, names: &Names, default_provider: &ProviderId) -> Option<ModelRef> {
+    let bare = !key.contains('/');
+    let inferred = bare.then(|| names.unique_provider(key)).flatten();
+    names.resolve(key, inferred.as_ref().unwrap_or(default_provider))
 }
 
 #[cfg(test)]

@@ -1,10 +1,10 @@
 //! The ordered candidates of a run (chain.md 8).
 
 use std::collections::HashSet;
+use std::iter::once;
 
 use openclaw_ids::{ModelId, ModelRef, ProviderId};
 
-use crate::names::Names;
 use crate::resolver::{Presence, Resolver};
 
 /// The model a run asks for, as the caller wrote it; a blank half comes from the configured primary (C2).
@@ -73,6 +73,25 @@ pub enum DropCause {
 }
 
 impl ChainExplanation {
+    /// Keeps each model once, at its first place; `None` stands for a text that is no reference.
+    pub(crate) fn new<'a>(members: impl Iterator<Item = (Option<ModelRef>, Member<'a>)>) -> Self {
+        let mut seen = HashSet::new();
+        let mut explanation = Self::default();
+        for (model, member) in members {
+            let origin = member.into();
+            let cause = match model {
+                None => DropCause::Unreadable,
+                Some(model) if !seen.insert(model.clone()) => DropCause::Duplicate(model),
+                Some(model) => {
+                    explanation.candidates.push(Candidate { model, origin });
+                    continue;
+                }
+            };
+            explanation.dropped.push(Dropped { origin, cause });
+        }
+        explanation
+    }
+
     /// The candidates alone.
     pub fn into_models(self) -> Vec<ModelRef> {
         self.candidates
@@ -118,21 +137,31 @@ impl Resolver {
     /// The candidates of a run (chain.md 8): the requested model, then the fallbacks, then, only when no list is
     /// passed, the configured primary. Each candidate stands once, at its first position.
     pub fn chain(&self, requested: &Requested, fallbacks: Option<&[String]>) -> Vec<ModelRef> {
-        self.explain_chain(requested, fallbacks).into_models()
+        let members = self.members(requested, fallbacks);
+        let mut seen = HashSet::with_capacity(members.size_hint().0);
+        let mut chain = Vec::with_capacity(members.size_hint().0);
+        let models = members.filter_map(|(model, _)| model);
+        chain.extend(models.filter(|model| seen.insert(model.clone())));
+        chain
     }
 
     /// As [`chain`](Self::chain), with the origin of every candidate and what was left out.
     pub fn explain_chain(&self, requested: &Requested, fallbacks: Option<&[String]>) -> ChainExplanation {
-        let mut chain = Builder::new(&self.names);
-        chain.add(Some(self.requested(requested)), Origin::Requested);
+        ChainExplanation::new(self.members(requested, fallbacks))
+    }
+
+    fn members<'a>(
+        &'a self,
+        requested: &Requested,
+        fallbacks: Option<&'a [String]>,
+    ) -> impl Iterator<Item = (Option<ModelRef>, Member<'a>)> {
+        let first = (Some(self.requested(requested)), Member::Requested);
         let configured = || self.defaults.model.fallbacks().unwrap_or_default();
-        for text in fallbacks.unwrap_or_else(configured) {
-            chain.add(self.resolve(text), Origin::Fallback(text.clone()));
-        }
-        if fallbacks.is_none() && self.presence == Presence::Configured {
-            chain.add(Some(self.primary()), Origin::Primary);
-        }
-        chain.explanation
+        let listed = fallbacks.unwrap_or_else(configured).iter();
+        let listed = listed.map(|text| (self.resolve(text), Member::Fallback(text)));
+        let appended = fallbacks.is_none() && self.presence == Presence::Configured;
+        let last = appended.then(|| (Some(self.primary()), Member::Primary));
+        once(first).chain(listed).chain(last)
     }
 
     /// The model a request means (C2, C3).
@@ -162,38 +191,20 @@ fn same_place(target: &ModelRef, requested: &ModelRef, primary: &ModelRef) -> bo
     target.provider() == requested.provider() || requested.provider() == primary.provider()
 }
 
-/// Collects candidates in their normal form, each once.
-pub(crate) struct Builder<'a> {
-    names: &'a Names,
-    seen: HashSet<ModelRef>,
-    pub(crate) explanation: ChainExplanation,
+/// A place in a chain before duplicates are removed; [`Origin`] without its own copy of the text.
+#[derive(Clone, Copy)]
+pub(crate) enum Member<'a> {
+    Fallback(&'a str),
+    Primary,
+    Requested,
 }
 
-impl<'a> Builder<'a> {
-    pub(crate) fn new(names: &'a Names) -> Self {
-        Self {
-            names,
-            seen: HashSet::new(),
-            explanation: ChainExplanation::default(),
-        }
-    }
-
-    pub(crate) fn add(&mut self, model: Option<ModelRef>, origin: Origin) {
-        let dropped = &mut self.explanation.dropped;
-        let Some(model) = model.map(|model| self.names.normalise(&model)) else {
-            dropped.push(Dropped {
-                origin,
-                cause: DropCause::Unreadable,
-            });
-            return;
-        };
-        if self.seen.insert(model.clone()) {
-            self.explanation.candidates.push(Candidate { model, origin });
-        } else {
-            dropped.push(Dropped {
-                origin,
-                cause: DropCause::Duplicate(model),
-            });
+impl From<Member<'_>> for Origin {
+    fn from(member: Member<'_>) -> Self {
+        match member {
+            Member::Fallback(text) => Self::Fallback(text.to_owned()),
+            Member::Primary => Self::Primary,
+            Member::Requested => Self::Requested,
         }
     }
 }

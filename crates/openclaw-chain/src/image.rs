@@ -2,10 +2,8 @@
 
 use openclaw_ids::ModelRef;
 
-use crate::alias::AliasIndex;
 use crate::allowlist::SelectionError;
-use crate::candidates::{Builder, ChainExplanation, Origin};
-use crate::primary::default_provider;
+use crate::candidates::{ChainExplanation, Member};
 use crate::resolver::Resolver;
 
 impl Resolver {
@@ -18,23 +16,14 @@ impl Resolver {
     /// As [`image_chain`](Self::image_chain), with the origin of every candidate and what was left out.
     pub fn explain_image_chain(&self, over: Option<&str>) -> ChainExplanation {
         let setting = &self.defaults.image_model.model;
-        let fallback_provider = default_provider();
-        let aliases = AliasIndex::new(&self.names, &fallback_provider);
-        let primary = setting.primary();
-        let resolved = primary.and_then(|text| aliases.resolve(text, &self.names, &fallback_provider));
-        let provider = resolved.map_or(fallback_provider, |model| model.provider().clone());
-        let aliases = AliasIndex::new(&self.names, &provider);
-        let resolve = |text: &str| aliases.resolve(text, &self.names, &provider);
-
-        let mut chain = Builder::new(&self.names);
+        let resolve = |text: &str| self.images.resolve(text, &self.names);
         let over = over.filter(|text| !text.trim().is_empty());
-        if let Some(first) = over.or(primary) {
-            chain.add(resolve(first), Origin::Requested);
-        }
-        for text in setting.fallbacks().unwrap_or_default() {
-            chain.add(resolve(text), Origin::Fallback(text.clone()));
-        }
-        chain.explanation
+        let first = over
+            .or(setting.primary())
+            .map(|text| (resolve(text), Member::Requested));
+        let listed = setting.fallbacks().unwrap_or_default().iter();
+        let listed = listed.map(|text| (resolve(text), Member::Fallback(text)));
+        ChainExplanation::new(first.into_iter().chain(listed))
     }
 
     /// Completes a bare image reference (G7): with its provider when exactly one serves a model of that name that

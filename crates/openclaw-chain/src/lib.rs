@@ -3,6 +3,7 @@
 mod alias;
 mod allowlist;
 mod candidates;
+mod capability;
 mod config;
 mod image;
 mod lint;
@@ -19,6 +20,7 @@ mod vendor;
 pub use alias::BuiltInAliases;
 pub use allowlist::SelectionError;
 pub use candidates::{Candidate, ChainExplanation, DropCause, Dropped, Origin, Requested};
+pub use capability::{Capabilities, Needs, Shortfall, Support};
 pub use config::{
     AgentConfig, AgentDefaults, AgentsConfig, AuthMode, ChainConfig, Form, HeartbeatConfig,
     ImageModelSetting, ModelEntry, ModelRow, ModelSetting, ModelsConfig, ProviderConfig, SecretValue,

@@ -9,7 +9,7 @@ use openclaw_ids::{AgentId, ModelRef, ProviderId};
 use crate::alias::AliasIndex;
 use crate::config::{ChainConfig, Form, ModelSetting, ProviderConfig};
 use crate::names::wildcard;
-use crate::primary::{Found, default_provider, primary};
+use crate::primary::{Found, Primary};
 use crate::profile_suffix::split_profile;
 use crate::resolver::Resolver;
 
@@ -95,7 +95,7 @@ impl Lint<'_> {
         self.setting(
             "agents.defaults.model",
             &defaults.model,
-            &self.resolver.primary(),
+            &self.resolver.primary,
             &agent,
         );
         self.setting_of_images();
@@ -124,8 +124,7 @@ impl Lint<'_> {
         self.reference(&format!("{path}.primary"), setting.primary());
         let chain = self.resolver.image_chain(None);
         let first = chain.first().filter(|_| setting.primary().is_some());
-        let provider = first.map_or_else(default_provider, |model| model.provider().clone());
-        self.fallbacks(path, setting, first, &provider);
+        self.fallbacks(path, setting, first, &self.resolver.images);
         self.candidates(path, &chain);
     }
 
@@ -137,7 +136,7 @@ impl Lint<'_> {
             let setting = &agent.model;
             if setting.imposed().is_some() {
                 let id = agent.agent_id();
-                self.setting(&path, setting, &self.resolver.agent_primary(&id), &id);
+                self.setting(&path, setting, self.resolver.agent_primary_found(&id), &id);
             } else {
                 self.keys(&path, setting);
             }
@@ -162,8 +161,7 @@ impl Lint<'_> {
         self.keys(&path, setting);
         let first = setting.primary().and_then(|text| self.resolver.resolve(text));
         self.reference(&place(&path, setting), setting.primary());
-        let provider = self.resolver.default_provider().clone();
-        self.fallbacks(&path, setting, first.as_ref(), &provider);
+        self.fallbacks(&path, setting, first.as_ref(), &self.resolver.aliases);
         let listed = setting.fallbacks().unwrap_or_default().iter();
         let listed = listed.filter_map(|text| self.resolver.resolve(text));
         let chain: Vec<ModelRef> = first.into_iter().chain(listed).collect();
@@ -171,11 +169,12 @@ impl Lint<'_> {
     }
 
     /// A setting whose primary and fallbacks form a chain of text models.
-    fn setting(&mut self, path: &str, setting: &ModelSetting, first: &ModelRef, agent: &AgentId) {
+    fn setting(&mut self, path: &str, setting: &ModelSetting, primary: &Primary, agent: &AgentId) {
+        let first = &primary.model;
         self.keys(path, setting);
         let at = place(path, setting);
         if let Some(text) = setting.primary() {
-            match primary(Some(text), &self.resolver.names).found {
+            match &primary.found {
                 Found::Guessed(_) => {
                     self.found(
                         &rules::GUESSED_PROVIDER,
@@ -195,8 +194,7 @@ impl Lint<'_> {
             }
             self.profile(&at, text);
         }
-        let provider = self.resolver.default_provider().clone();
-        self.fallbacks(path, setting, Some(first), &provider);
+        self.fallbacks(path, setting, Some(first), &self.resolver.aliases);
         if setting.primary().is_some() && !self.resolver.is_allowed(agent, first) {
             self.found(
                 &rules::PRIMARY_NOT_ALLOWED,
@@ -240,21 +238,19 @@ impl Lint<'_> {
         }
     }
 
-    /// The fallbacks behind `first`; bare names belong to `provider`.
+    /// The fallbacks behind `first`.
     fn fallbacks(
         &mut self,
         path: &str,
         setting: &ModelSetting,
         first: Option<&ModelRef>,
-        provider: &ProviderId,
+        aliases: &AliasIndex,
     ) {
-        let names = &self.resolver.names;
-        let aliases = AliasIndex::new(names, provider);
         let mut seen: HashMap<ModelRef, usize> = HashMap::new();
         for (index, text) in setting.fallbacks().unwrap_or_default().iter().enumerate() {
             let place = format!("{path}.fallbacks[{index}]");
             let (name, _profile) = split_profile(text);
-            let Some(model) = aliases.resolve(text, names, provider) else {
+            let Some(model) = aliases.resolve(text, &self.resolver.names) else {
                 self.found(
                     &rules::UNREADABLE_MODEL,
                     place,
@@ -262,7 +258,6 @@ impl Lint<'_> {
                 );
                 continue;
             };
-            let model = names.normalise(&model);
             self.profile(&place, text);
             if wildcard(name).is_some() {
                 self.found(

@@ -1,7 +1,9 @@
 //! From one configured text to a model, without aliases: OpenRouter's names, configured relays, splitting
 //! (chain.md 3.2 and 5 steps 4 to 6).
 
-use openclaw_ids::{ModelId, ModelRef, ProviderId};
+use std::collections::{HashMap, HashSet};
+
+use openclaw_ids::{ModelId, ModelRef, ProviderId, lowercased};
 
 use crate::alias::{BuiltInAliases, add_built_in};
 use crate::config::{ChainConfig, ProviderConfig};
@@ -12,6 +14,10 @@ use crate::vendor::VendorRules;
 pub(crate) struct Names {
     entries: Vec<Entry>,
     providers: Vec<KnownProvider>,
+    /// Providers whose wire format is somebody else's.
+    relays: HashSet<ProviderId>,
+    /// The provider of each lowercased model name; `None` when several have it.
+    owners: HashMap<String, Option<ProviderId>>,
     vendor: VendorRules,
 }
 
@@ -57,13 +63,50 @@ impl Names {
             BuiltInAliases::LeftOut => {}
         }
         let providers = config.models.providers.iter();
-        Self {
+        let mut names = Self {
             entries,
             providers: providers
                 .filter_map(|(key, row)| KnownProvider::new(key, row))
                 .collect(),
+            relays: HashSet::new(),
+            owners: HashMap::new(),
             vendor,
+        };
+        names.relays = names.relays();
+        names.owners = names.owners();
+        names
+    }
+
+    fn relays(&self) -> HashSet<ProviderId> {
+        let mut seen = HashSet::new();
+        // V4: the first row of a provider speaks for it.
+        let rows = self.providers.iter().filter(|row| seen.insert(&row.id));
+        rows.filter(|row| {
+            row.api
+                .as_deref()
+                .is_some_and(|api| lowercased(api) != row.id.as_str())
+        })
+        .map(|row| row.id.clone())
+        .collect()
+    }
+
+    fn owners(&self) -> HashMap<String, Option<ProviderId>> {
+        let listed = self.exact_keys().filter_map(|key| {
+            let (provider, model) = key.split_once('/')?;
+            Some((model, ProviderId::try_new(provider).ok()?))
+        });
+        let served = self.providers.iter().flat_map(|row| {
+            let models = row.models.iter();
+            models.map(|model| (model.id.as_str(), row.id.clone()))
+        });
+        let mut owners: HashMap<String, Option<ProviderId>> = HashMap::new();
+        for (model, provider) in listed.chain(served) {
+            owners
+                .entry(lowercased(model.trim()).into_owned())
+                .and_modify(|owner| *owner = owner.take().filter(|owner| *owner == provider))
+                .or_insert(Some(provider));
         }
+        owners
     }
 
     /// The model map in file order.
@@ -87,11 +130,14 @@ impl Names {
         self.vendor.normalise(model.provider(), model.model())
     }
 
-    /// What a text without alias and profile means (chain.md 5 steps 4 to 6).
+    /// What a text without alias and profile means (chain.md 5 steps 4 to 6), in its normal form.
     pub(crate) fn resolve(&self, text: &str, default_provider: &ProviderId) -> Option<ModelRef> {
-        self.openrouter_name(text)
-            .or_else(|| self.relayed(text, default_provider))
-            .or_else(|| self.parse(text, default_provider))
+        if let Some(named) = self.openrouter_name(text) {
+            return Some(named);
+        }
+        let (provider, model) = split(text, default_provider)?;
+        let relayed = self.relay(&provider, &model);
+        relayed.or_else(|| Some(self.vendor.normalise(&provider, &model)))
     }
 
     /// Splits and normalises a text (chain.md 3.2).
@@ -114,7 +160,7 @@ impl Names {
         }
         let listed = self.entries.iter().filter_map(|entry| {
             let (provider, model) = entry.key.split_once('/')?;
-            (provider.trim().to_lowercase() == OPENROUTER).then(|| model.trim())
+            (lowercased(provider.trim()) == OPENROUTER).then(|| model.trim())
         });
         let row = self.providers.iter().find(|row| row.id.as_str() == OPENROUTER);
         let served = row.into_iter().flat_map(|row| &row.models);
@@ -129,35 +175,33 @@ impl Names {
         Some(self.vendor.normalise(&provider, &ModelId::try_new(model).ok()?))
     }
 
-    /// A model of a configured provider that speaks somebody else's wire format (chain.md 5 step 5): its ids
-    /// keep a leading `<provider>/`, and Google's models behind a relay are renamed as Google's own.
+    /// A model of a configured provider that speaks somebody else's wire format (chain.md 5 step 5), in its normal
+    /// form: Google's models behind a relay are renamed as Google's own.
     pub(crate) fn relayed(&self, text: &str, default_provider: &ProviderId) -> Option<ModelRef> {
         let (provider, model) = split(text, default_provider)?;
-        let row = self.providers.iter().find(|row| row.id == provider)?;
-        if row.api.as_deref()?.to_lowercase() == provider.as_str() {
+        self.relay(&provider, &model)
+    }
+
+    fn relay(&self, provider: &ProviderId, model: &ModelId) -> Option<ModelRef> {
+        if !self.relays.contains(provider) {
             return None;
         }
-        let model = self.vendor.rename(&provider, &model);
+        let model = self.vendor.rename(provider, model);
         let model = self.vendor.rename_relayed(&model).unwrap_or(model);
-        Some(ModelRef::verbatim(provider, model))
+        Some(self.vendor.normalise(provider, &model))
     }
 
     /// The only provider the configuration knows a bare model name under, ignoring case (chain.md 7 step 4).
     pub(crate) fn unique_provider(&self, model: &str) -> Option<ProviderId> {
-        let model = model.trim().to_lowercase();
-        let listed = self.exact_keys().filter_map(|key| {
-            let (provider, id) = key.split_once('/')?;
-            (id.trim().to_lowercase() == model).then(|| ProviderId::try_new(provider).ok())?
-        });
-        let rows = self.providers.iter().filter(|row| row.serves(&model, |_| true));
-        only(listed.chain(rows.map(|row| row.id.clone())))
+        self.owners.get(&*lowercased(model.trim()))?.clone()
     }
 
     /// The providers with a row for a bare model name that takes images, ignoring case (G7).
     pub(crate) fn image_providers(&self, model: &str) -> Vec<ProviderId> {
-        let model = model.trim().to_lowercase();
+        let model = lowercased(model.trim());
+        let serves = |known: &KnownModel| known.takes_images && lowercased(&known.id) == model;
         let rows = self.providers.iter();
-        rows.filter(|row| row.serves(&model, |known| known.takes_images))
+        rows.filter(|row| row.models.iter().any(serves))
             .map(|row| row.id.clone())
             .collect()
     }
@@ -176,11 +220,6 @@ impl KnownProvider {
             models: models.collect(),
         })
     }
-
-    fn serves(&self, lowercased: &str, also: fn(&KnownModel) -> bool) -> bool {
-        let mut models = self.models.iter();
-        models.any(|known| known.id.to_lowercase() == lowercased && also(known))
-    }
 }
 
 /// Splits at the first `/`; a text without one belongs to the default provider.
@@ -195,12 +234,6 @@ fn split(text: &str, default_provider: &ProviderId) -> Option<(ProviderId, Model
 fn non_blank(text: &str) -> Option<String> {
     let text = text.trim();
     (!text.is_empty()).then(|| text.to_owned())
-}
-
-/// The value all items share; `None` when there is none or they differ.
-fn only<T: PartialEq>(mut items: impl Iterator<Item = T>) -> Option<T> {
-    let first = items.next()?;
-    items.all(|item| item == first).then_some(first)
 }
 
 /// The provider part of `provider/*`.

@@ -64,28 +64,21 @@ impl std::fmt::Display for Found {
     }
 }
 
-/// Finds the primary for the text of a model setting.
-pub(crate) fn primary(text: Option<&str>, names: &Names) -> Primary {
-    let default_provider = default_provider();
-    let aliases = AliasIndex::new(names, &default_provider);
-    let named = text.map(|text| (text, from_text(text, names, &aliases, &default_provider)));
-    match named {
-        Some((_, Some(primary))) => primary.normalised(names),
-        Some((text, None)) => {
-            let Primary { model, found } = without_text(names);
-            let found = Found::Unreadable(text.to_owned(), Box::new(found));
-            Primary { model, found }.normalised(names)
-        }
-        None => without_text(names).normalised(names),
-    }
+/// Finds the primary for the text of a model setting; bare keys of `aliases` belong to the default provider.
+pub(crate) fn primary(text: Option<&str>, names: &Names, aliases: &AliasIndex) -> Primary {
+    let Some(text) = text else {
+        return without_text(names).normalised(names);
+    };
+    let named = from_text(text, names, aliases);
+    let primary = named.unwrap_or_else(|| {
+        let Primary { model, found } = without_text(names);
+        Primary::new(model, Found::Unreadable(text.to_owned(), Box::new(found)))
+    });
+    primary.normalised(names)
 }
 
-fn from_text(
-    text: &str,
-    names: &Names,
-    aliases: &AliasIndex,
-    default_provider: &ProviderId,
-) -> Option<Primary> {
+fn from_text(text: &str, names: &Names, aliases: &AliasIndex) -> Option<Primary> {
+    let default_provider = aliases.default_provider();
     let (model, profile) = split_profile(text);
     let is_reference = text.contains('/');
     if profile.is_some() {
@@ -109,7 +102,7 @@ fn from_text(
         return Some(Primary::new(alias.target.clone(), Found::Alias(text.to_owned())));
     }
     if is_reference {
-        let resolved = aliases.resolve(text, names, default_provider)?;
+        let resolved = aliases.resolve(text, names)?;
         return Some(Primary::new(resolved, Found::Named(text.to_owned())));
     }
     bare(text, model, names, default_provider)

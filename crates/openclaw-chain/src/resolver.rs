@@ -1,11 +1,15 @@
 //! The configuration prepared for questions: which model does a text mean, what is the primary.
 
+use std::collections::HashMap;
+
 use openclaw_ids::{AgentId, ModelRef, ProviderId};
 
 use crate::alias::{AliasIndex, BuiltInAliases};
+use crate::allowlist::Allowlist;
+use crate::capability::KnownCapabilities;
 use crate::config::{AgentConfig, ChainConfig, ImageModelSetting, ModelSetting};
 use crate::names::Names;
-use crate::primary::{Primary, primary};
+use crate::primary::{Primary, default_provider};
 use crate::vendor::VendorRules;
 
 /// Answers questions about models; built once per configuration, cheap to ask.
@@ -13,6 +17,12 @@ use crate::vendor::VendorRules;
 pub struct Resolver {
     pub(crate) names: Names,
     pub(crate) aliases: AliasIndex,
+    /// The aliases as image references see them, with the image primary's provider for bare names (G1).
+    pub(crate) images: AliasIndex,
+    pub(crate) allowlist: Allowlist,
+    pub(crate) capabilities: KnownCapabilities,
+    /// What the texts of the configured lists mean, so that a run need not find out again.
+    known: HashMap<String, Option<ModelRef>>,
     pub(crate) primary: Primary,
     pub(crate) defaults: Defaults,
     agents: Vec<KnownAgent>,
@@ -53,20 +63,32 @@ impl Resolver {
     pub fn with_rules(config: &ChainConfig, vendor: VendorRules, built_in: BuiltInAliases) -> Self {
         let names = Names::new(config, vendor, built_in);
         let defaults = &config.agents.defaults;
-        let primary = primary(defaults.model.primary(), &names);
-        let aliases = AliasIndex::new(&names, primary.model.provider());
+        let by_default = AliasIndex::new(&names, &default_provider());
+        let primary = crate::primary::primary(defaults.model.primary(), &names, &by_default);
         let agents = config.agents.list.iter().map(|entry| KnownAgent {
             id: entry.agent_id(),
             entry: entry.clone(),
             primary: match entry.model.primary() {
-                Some(own) => crate::primary::primary(Some(own), &names),
+                Some(own) => crate::primary::primary(Some(own), &names, &by_default),
                 None => primary.clone(),
             },
         });
         let agents = agents.collect();
+        let image_primary = defaults.image_model.model.primary();
+        let image_primary = image_primary.and_then(|text| by_default.resolve(text, &names));
+        let images = match &image_primary {
+            Some(model) => by_default.for_provider(&names, model.provider()),
+            None => by_default.clone(),
+        };
+        let aliases = by_default.for_provider(&names, primary.model.provider());
+        let known = lists(config).map(|text| (text.clone(), aliases.resolve(text, &names)));
         Self {
+            known: known.collect(),
+            capabilities: KnownCapabilities::new(&config.models, &names),
+            allowlist: Allowlist::new(&names, aliases.default_provider()),
             names,
             aliases,
+            images,
             primary,
             defaults: Defaults {
                 model: defaults.model.clone(),
@@ -94,27 +116,41 @@ impl Resolver {
 
     /// The primary of an agent: its own when it names one, else the configured primary.
     pub fn agent_primary(&self, agent: &AgentId) -> ModelRef {
-        self.agent_primary_found(agent).model
+        self.agent_primary_found(agent).model.clone()
     }
 
     /// What a text means as a configured reference (chain.md 5): an alias, or `provider/model`, or a bare name
     /// of the primary's provider. `None` when it cannot be a reference. Its profile suffix is dropped.
     pub fn resolve(&self, text: &str) -> Option<ModelRef> {
-        self.aliases.resolve(text, &self.names, self.default_provider())
+        match self.known.get(text) {
+            Some(known) => known.clone(),
+            None => self.aliases.resolve(text, &self.names),
+        }
     }
 
     /// The provider of bare names.
     pub(crate) fn default_provider(&self) -> &ProviderId {
-        self.primary.model.provider()
+        self.aliases.default_provider()
     }
 
-    pub(crate) fn agent_primary_found(&self, agent: &AgentId) -> Primary {
+    pub(crate) fn agent_primary_found(&self, agent: &AgentId) -> &Primary {
         let known = self.agents.iter().find(|known| known.id == *agent);
-        known.map_or_else(|| self.primary.clone(), |known| known.primary.clone())
+        known.map_or(&self.primary, |known| &known.primary)
     }
 
     pub(crate) fn agent(&self, agent: &AgentId) -> Option<&AgentConfig> {
         let known = self.agents.iter().find(|known| known.id == *agent);
         known.map(|known| &known.entry)
     }
+}
+
+/// Every text in a fallback list of the configuration.
+fn lists(config: &ChainConfig) -> impl Iterator<Item = &String> {
+    let defaults = &config.agents.defaults;
+    let agents = config.agents.list.iter();
+    let agents = agents.flat_map(|agent| [&agent.model, &agent.subagents.model]);
+    let settings = [&defaults.model, &defaults.subagents.model]
+        .into_iter()
+        .chain(agents);
+    settings.flat_map(|setting| setting.fallbacks().unwrap_or_default())
 }

@@ -1,9 +1,10 @@
 //! Model id shorthands and renames of single vendors (chain.md 4, steps 3 and 4): data that ages, so it can be
 //! replaced or switched off.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
-use openclaw_ids::{ModelId, ModelRef, ProviderId};
+use openclaw_ids::{ModelId, ModelRef, ProviderId, lowercased};
 
 /// What one provider's model ids become; the steps run in the order of the fields.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -219,17 +220,19 @@ impl ProviderRules {
                 .filter(|rest| !rest.is_empty())
                 .unwrap_or(id);
         }
-        let renamed = self
-            .renamed(id)
-            .map(str::to_owned)
-            .or_else(|| self.nested(id))
-            .unwrap_or_else(|| id.to_owned());
+        let renamed = match self.renamed(id) {
+            Some(renamed) => Cow::Borrowed(renamed),
+            None => self.nested(id).map_or(Cow::Borrowed(id), Cow::Owned),
+        };
         let whole = match &self.bare_prefix {
             Some(bare) if !renamed.contains('/') && starts_ignoring_case(&renamed, &bare.only) => {
-                format!("{}{renamed}", bare.prefix)
+                Cow::Owned([&bare.prefix, &*renamed].concat())
             }
             _ => renamed,
         };
+        if whole == model.as_str() {
+            return model.clone();
+        }
         // A rule that would leave nothing changes nothing.
         ModelId::try_new(&whole).unwrap_or_else(|_| model.clone())
     }
@@ -237,7 +240,7 @@ impl ProviderRules {
     fn renamed(&self, id: &str) -> Option<&str> {
         let exact = self.exact_renames.get(id);
         exact
-            .or_else(|| self.renames.get(&id.to_lowercase()))
+            .or_else(|| self.renames.get(&*lowercased(id)))
             .map(String::as_str)
     }
 

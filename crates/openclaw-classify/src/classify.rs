@@ -9,7 +9,9 @@ use jiff::Timestamp;
 use crate::facts::{Facts, Layer};
 use crate::rule::{Concern, Family, Rule, Saw, family};
 use crate::rules::Stage;
-use crate::{Certainty, Evidence, Failure, Owner, Reason, ResetHint, RuleId, Scope, Verdict, hint, preview};
+use crate::{
+    Certainty, Evidence, Failure, Owner, Phase, Reason, ResetHint, RuleId, Scope, Verdict, hint, preview,
+};
 
 use index::{INDEX, Indexed, Seen};
 
@@ -32,10 +34,11 @@ pub fn classify(failure: &Failure, now: Timestamp) -> Option<Verdict> {
         }
         let facts = Facts::read(current);
         if !settled {
-            if facts.allowed && facts.status().is_none_or(|status| status < 400) {
+            let verdict = judge(current, &facts);
+            let passed = facts.allowed && facts.status().is_none_or(|status| status < 400);
+            if passed && verdict.certainty == Certainty::Default {
                 return best;
             }
-            let verdict = judge(current, &facts);
             if best.as_ref().is_none_or(|outer| yields(outer, &verdict)) {
                 best = Some(verdict);
             }
@@ -94,16 +97,19 @@ fn judge(failure: &Failure, facts: &Facts) -> Verdict {
     let own = if decoration { &quiet } else { &facts.own };
     let own = Seen::new(&INDEX, own);
     if let Some(found) = first(&about, &own, Stage::Explicit) {
-        return found.verdict();
+        return found.verdict(failure);
     }
     let upstream = Seen::new(&INDEX, &facts.upstream);
-    if let Some(found) = first(&about, &upstream, Stage::Explicit) {
-        return quoted(&found);
+    // Whether the shape that somebody behind refused is ours or the wrapper's nobody knows.
+    if let Some(found) =
+        first(&about, &upstream, Stage::Explicit).filter(|found| found.rule.then != Reason::Format)
+    {
+        return quoted(found.verdict(failure));
     }
     first(&about, &own, Stage::CatchAll)
         .or_else(|| first(&about, &upstream, Stage::CatchAll))
         .or_else(|| first(&about, &own, Stage::Default))
-        .map_or_else(unclassified, |found| found.verdict())
+        .map_or_else(unclassified, |found| found.verdict(failure))
 }
 
 /// What is asked about besides codes and texts.
@@ -121,8 +127,16 @@ struct Found {
 }
 
 impl Found {
-    fn verdict(&self) -> Verdict {
-        let (owner, scope) = self.rule.owner_and_scope();
+    fn verdict(&self, failure: &Failure) -> Verdict {
+        let (owner, scope) = match self.rule.owner_and_scope() {
+            // A request that never left says nothing about the provider (C-10).
+            (Owner::Provider, Scope::Model)
+                if self.rule.then == Reason::Timeout && failure.phase == Some(Phase::BeforeRequest) =>
+            {
+                (Owner::Network, Scope::Endpoint)
+            }
+            usual => usual,
+        };
         Verdict {
             reason: self.rule.then,
             certainty: self.rule.certainty,
@@ -137,8 +151,7 @@ impl Found {
 
 /// What somebody behind the answering party said concerns this model at most; its bill and its credential are not
 /// ours (C-2.4, BL-20).
-fn quoted(found: &Found) -> Verdict {
-    let verdict = found.verdict();
+fn quoted(verdict: Verdict) -> Verdict {
     match verdict.reason {
         Reason::Auth | Reason::AuthPermanent | Reason::Billing => Verdict {
             reason: Reason::ServerError,

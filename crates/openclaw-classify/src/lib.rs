@@ -13,6 +13,7 @@ mod reason;
 mod redact;
 mod rule;
 mod rules;
+mod tokens;
 mod verdict;
 
 pub use classify::{classify, reset_hint};
@@ -23,4 +24,5 @@ pub use reason::{Reason, UnknownReason};
 pub use redact::redact;
 pub use rule::{Concern, Example, Rule};
 pub use rules::rules;
+pub use tokens::observed_tokens;
 pub use verdict::{Certainty, Evidence, HintSource, Owner, ResetHint, RuleId, Scope, Verdict};

@@ -169,7 +169,9 @@ fn is_name(token: &str, previous: &str, alone: bool) -> bool {
         .is_some_and(|(stem, ending)| FILE_ENDINGS.contains(&ending) && stem.contains(['-', '_', '/']));
     let quoted = !alone && is_quoted(&token[..at], &tail[bare.len()..]);
     let label = previous.trim_matches(|c: char| !c.is_alphanumeric());
-    let named = joined && NAMING.iter().any(|word| word.eq_ignore_ascii_case(label));
+    let of_a_path =
+        previous.ends_with(':') && label.contains('.') && label.bytes().any(|byte| byte.is_ascii_digit());
+    let named = joined && (of_a_path || NAMING.iter().any(|word| word.eq_ignore_ascii_case(label)));
     let model = joined && digits && label.eq_ignore_ascii_case("model") && bare.contains(['-', '_']);
     path || file || quoted || named || model
 }

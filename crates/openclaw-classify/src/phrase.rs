@@ -154,6 +154,11 @@ impl Scan<'_> {
 
     /// Where `phrase` stands first, if it does.
     pub(crate) fn find(&self, phrase: &Phrase) -> Option<Range<usize>> {
+        // Every part must occur somewhere before it is worth looking where.
+        let occurs = |part: &Part| part.pieces.iter().any(|piece| !self.of(*piece).is_empty());
+        if !phrase.parts.iter().all(occurs) {
+            return None;
+        }
         let first = &phrase.parts[0];
         first
             .pieces

@@ -1,12 +1,14 @@
 //! The rule tables in the order of evidence (classify.md C-3); the first row that matches decides.
 
 mod codes;
+mod credential;
 mod money;
 mod providers;
 mod request;
 mod service;
 mod status;
 mod who;
+mod window;
 
 use crate::rule::Rule;
 
@@ -36,11 +38,12 @@ pub(crate) static TABLES: &[Table] = &[
     Table { stage: Stage::Explicit, rows: request::SESSION_AND_MODEL },
     Table { stage: Stage::Explicit, rows: money::BILLING },
     Table { stage: Stage::Explicit, rows: request::OVERFLOW },
-    Table { stage: Stage::Explicit, rows: money::RATE },
+    Table { stage: Stage::Explicit, rows: window::RATE },
     Table { stage: Stage::Explicit, rows: service::OVERLOAD },
-    Table { stage: Stage::Explicit, rows: money::AUTH },
+    Table { stage: Stage::Explicit, rows: credential::AUTH },
     Table { stage: Stage::Explicit, rows: request::FORMAT },
     Table { stage: Stage::Explicit, rows: service::TRANSIENT },
+    Table { stage: Stage::CatchAll, rows: providers::EMPTY_PHRASES },
     Table { stage: Stage::CatchAll, rows: codes::CATCH_ALL },
     Table { stage: Stage::Default, rows: status::DEFAULTS },
 ];

@@ -51,7 +51,7 @@ mod tests {
             )
             .failed(2 * MINUTE, &failure(Reason::ModelNotFound).of("a/b"));
         usage.fingerprint = Some("0011223344556677".to_owned());
-        insta::assert_json_snapshot!("stored_form", usage);
+        insta::assert_snapshot!("stored_form", serde_json::to_string_pretty(&usage).unwrap());
     }
 
     #[test]

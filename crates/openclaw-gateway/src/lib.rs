@@ -1,1 +1,24 @@
-//! x
+#![doc = include_str!("../README.md")]
+
+mod agents;
+mod attempt;
+mod causes;
+pub mod cli;
+pub mod config;
+mod demo;
+pub mod environment;
+mod gateway;
+mod http;
+mod providers;
+mod shutdown;
+mod telemetry;
+mod upstream;
+
+pub use agents::AgentError;
+pub use gateway::{Gateway, Setup, SetupError};
+pub use providers::ProviderError;
+pub use upstream::{EndpointError, UpstreamError};
+
+#[cfg(test)]
+#[path = "../tests/it/scripted.rs"]
+mod scripted;

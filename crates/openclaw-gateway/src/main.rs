@@ -1,2 +1,10 @@
 //! The `openclaw-gateway` binary.
-fn main() {}
+
+use std::process::ExitCode;
+
+use openclaw_gateway::cli;
+use openclaw_gateway::environment::Environment;
+
+fn main() -> ExitCode {
+    cli::run(&Environment::of_this_process(), std::env::args_os())
+}

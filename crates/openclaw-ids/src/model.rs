@@ -5,7 +5,7 @@ use crate::{IdError, ProviderId};
 
 text_id! {
     /// A provider's model id; trimmed, case kept and significant (chain.md 3.2).
-    ModelId, "model", |text| text.trim().to_owned()
+    ModelId, "model", |text| text.trim().into()
 }
 
 /// A provider and one of its models; the unit a candidate chain is made of.
@@ -28,8 +28,8 @@ impl ModelRef {
     /// # Ok::<(), openclaw_ids::IdError>(())
     /// ```
     pub fn new(provider: ProviderId, model: ModelId) -> Self {
-        let model = strip_self_prefix(&provider, model.as_str())
-            .and_then(|rest| ModelId::try_new(rest).ok())
+        let model = split_self_prefix(provider.as_str(), model.as_str())
+            .and_then(|(_, rest)| ModelId::try_new(rest).ok())
             .unwrap_or(model);
         Self { provider, model }
     }
@@ -77,24 +77,30 @@ impl ModelRef {
         self.to_string()
     }
 
-    /// The key before and after its first slash.
+    /// The key around one of its slashes: the provider as the key spells it, and the rest.
     fn parts(&self) -> (&str, &str) {
         let (provider, model) = (self.provider.as_str(), self.model.as_str());
-        match strip_self_prefix(&self.provider, model) {
-            // The model's own spelling of the provider is part of the key.
-            Some(rest) => (&model[..provider.len()], rest),
-            None => (provider, model),
-        }
+        // The model's own spelling of the provider is part of the key.
+        split_self_prefix(provider, model).unwrap_or((provider, model))
+    }
+
+    /// The key before its first slash, behind its last one, and its length: equal for equal keys, whichever
+    /// slash ends the provider.
+    fn ends(&self) -> (Option<&str>, Option<&str>, usize) {
+        let (provider, rest) = self.parts();
+        let ends = (provider.split('/').next(), rest.rsplit('/').next());
+        (ends.0, ends.1, provider.len() + rest.len())
     }
 }
 
-fn strip_self_prefix<'m>(provider: &ProviderId, model: &'m str) -> Option<&'m str> {
-    let provider = provider.as_str();
-    let head = model.get(..provider.len())?;
-    if !head.eq_ignore_ascii_case(provider) {
-        return None;
-    }
-    model[provider.len()..].strip_prefix('/')
+/// A model id that starts with `<provider>/` in any case, split there.
+fn split_self_prefix<'m>(provider: &str, model: &'m str) -> Option<(&'m str, &'m str)> {
+    let is_provider = |head: &str| {
+        head.eq_ignore_ascii_case(provider) || (!head.is_ascii() && head.to_lowercase() == provider)
+    };
+    let mut slashes = model.match_indices('/').map(|(at, _)| at);
+    let at = slashes.find(|at| is_provider(&model[..*at]))?;
+    Some((&model[..at], &model[at + 1..]))
 }
 
 impl std::fmt::Display for ModelRef {
@@ -122,7 +128,11 @@ impl std::str::FromStr for ModelRef {
 
 impl PartialEq for ModelRef {
     fn eq(&self, other: &Self) -> bool {
-        (self.provider == other.provider && self.model == other.model) || self.parts() == other.parts()
+        let (mine, theirs) = (self.parts(), other.parts());
+        if mine.0.len() == theirs.0.len() {
+            return mine == theirs;
+        }
+        self.ends() == other.ends() && self.key() == other.key()
     }
 }
 
@@ -130,7 +140,7 @@ impl Eq for ModelRef {}
 
 impl std::hash::Hash for ModelRef {
     fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
-        self.parts().hash(state);
+        self.ends().hash(state);
     }
 }
 
@@ -202,14 +212,25 @@ mod tests {
         };
         assert_eq!(auto("openrouter/auto"), auto("auto"));
         assert_eq!(auto("openrouter/auto").key(), auto("auto").key());
+        let split_late = ModelRef::verbatim(
+            ProviderId::try_new("a/b").unwrap(),
+            ModelId::try_new("c").unwrap(),
+        );
+        assert_eq!(split_late, "a/b/c".parse().unwrap());
         // The spelling inside the model id is kept, so these are two keys.
         assert_ne!(auto("OpenRouter/auto"), auto("auto"));
     }
 
     #[test]
     fn self_prefix_is_dropped_once() {
-        let doubled: ModelRef = "openai/openai/openai/gpt".parse().unwrap();
-        assert_eq!(doubled.model().as_str(), "openai/gpt");
+        for (text, model) in [
+            ("openai/openai/openai/gpt", "openai/gpt"),
+            ("öl/ÖL/x", "x"), // case is ignored outside ASCII too
+            ("openai/openai/", "openai/"),
+        ] {
+            let doubled: ModelRef = text.parse().unwrap();
+            assert_eq!(doubled.model().as_str(), model, "{text}");
+        }
     }
 
     #[test]
@@ -222,6 +243,19 @@ mod tests {
     }
 
     proptest! {
+        /// A provider of a configuration may hold a slash, so two splits of one key are one reference.
+        #[test]
+        fn references_are_equal_exactly_when_their_keys_are(pairs in prop::collection::vec(("[aAé/]{1,4}", "[aAé/]{1,6}"), 2)) {
+            use std::hash::{BuildHasher, RandomState};
+            let refs: Vec<ModelRef> = pairs
+                .iter()
+                .map(|(p, m)| ModelRef::verbatim(ProviderId::try_new(p).unwrap(), ModelId::try_new(m).unwrap()))
+                .collect();
+            prop_assert_eq!(refs[0] == refs[1], refs[0].key() == refs[1].key());
+            let state = RandomState::new();
+            prop_assert!(refs[0] != refs[1] || state.hash_one(&refs[0]) == state.hash_one(&refs[1]));
+        }
+
         #[test]
         fn the_key_of_a_parsed_reference_is_stable(provider in "[a-z]{1,6}", model in "[A-Za-z0-9./-]{1,12}") {
             if let Ok(first) = format!("{provider}/{model}").parse::<ModelRef>() {

@@ -7,7 +7,7 @@ text_id! {
     ///
     /// The id carries no meaning: neither its prefix nor a name like `default` decides anything
     /// (auth-store.md P4, BL-44). Surrounding blanks are trimmed, case is kept.
-    ProfileId, "profile", |text| text.trim().to_owned()
+    ProfileId, "profile", |text| text.trim().into()
 }
 
 impl ProfileId {

@@ -1,12 +1,12 @@
 //! Provider ids: trimmed and lowercased, nothing else (chain.md V1).
 
-use crate::text_id::text_id;
+use crate::text_id::{lowercased, text_id};
 
 text_id! {
     /// A provider such as `openai` or `z.ai`.
     ///
     /// Normalisation is trim and lowercase only: `z.ai`, `z-ai` and `zai` are three providers (chain.md V1).
-    ProviderId, "provider", |text| text.trim().to_lowercase()
+    ProviderId, "provider", |text| lowercased(text.trim())
 }
 
 #[cfg(test)]

@@ -1,5 +1,20 @@
 //! What the textual identifiers share: a cheap-to-clone, never empty, immutable text.
 
+use std::borrow::Cow;
+
+/// The text in lowercase, as every comparison without case in these crates reads it; borrowed when it already is.
+///
+/// ```
+/// assert_eq!(openclaw_ids::lowercased("OpenAI"), "openai");
+/// ```
+pub fn lowercased(text: &str) -> Cow<'_, str> {
+    if text.bytes().all(|b| b.is_ascii() && !b.is_ascii_uppercase()) {
+        Cow::Borrowed(text)
+    } else {
+        Cow::Owned(text.to_lowercase())
+    }
+}
+
 /// Declares a newtype over a non-empty text, normalised by `$normalise` when it is made.
 macro_rules! text_id {
     ($(#[$doc:meta])* $name:ident, $kind:literal, $normalise:expr) => {
@@ -13,7 +28,7 @@ macro_rules! text_id {
             /// # Errors
             /// [`IdError::Empty`](crate::IdError::Empty) when nothing is left after trimming.
             pub fn try_new(text: &str) -> Result<Self, crate::IdError> {
-                let normalise: fn(&str) -> String = $normalise;
+                let normalise: fn(&str) -> std::borrow::Cow<'_, str> = $normalise;
                 let text = normalise(text);
                 if text.is_empty() {
                     return Err(crate::IdError::Empty { kind: $kind });

@@ -1,7 +1,7 @@
 //! Turns configuration, session and usage state into the request of a run.
 
 use jiff::Timestamp;
-use openclaw_auth_store::{AuthSnapshot, explicit_order, rotation_order};
+use openclaw_auth_store::{AuthSnapshot, order_report};
 use openclaw_chain::{Requested, Resolver, RunKind, Selection, SelectionFacts};
 use openclaw_ids::{AgentId, ModelRef, ProfileId, SessionKey};
 use openclaw_session::{
@@ -127,12 +127,11 @@ fn pin(
     now: Timestamp,
 ) -> (Option<ProfilePin>, Option<StoredPin>) {
     let provider = requested.provider();
-    let order = rotation_order(snapshot, &policy.auth, &policy.aliases, provider, None, now);
-    let explicit = explicit_order(snapshot, &policy.auth, &policy.aliases, provider).is_some();
+    let report = order_report(snapshot, &policy.auth, &policy.aliases, provider, now);
     let standing = |id: &ProfileId| standing(policy, snapshot, requested, id, now);
     let facts = PinFacts {
-        order: &order,
-        origin: if explicit {
+        order: &report.order,
+        origin: if report.basis.is_explicit() {
             OrderOrigin::Explicit
         } else {
             OrderOrigin::Derived

@@ -67,7 +67,7 @@ pub struct SessionEntry {
     /// What failover remembers beyond the fields that other programs know.
     #[serde(
         default,
-        deserialize_with = "failover",
+        deserialize_with = "lenient::or_default",
         skip_serializing_if = "Failover::is_empty"
     )]
     pub failover: Failover,
@@ -147,35 +147,39 @@ pub struct NoticeState {
 }
 
 /// Our own part of an entry, one member that other programs carry along unread.
+///
+/// A member that cannot be read starts empty and costs the others nothing; members of a newer version are kept.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Failover {
     /// When the primary was last probed, by its display form, in Unix milliseconds (S6).
+    #[serde(deserialize_with = "lenient::or_default")]
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) probes: BTreeMap<String, i64>,
     /// What the last runs tried (BL-81).
+    #[serde(deserialize_with = "lenient::readable_ones")]
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) recent_runs: Vec<RunTrace>,
     /// A person's profile pin that waits until the fallback that displaced it is over (R5).
+    #[serde(deserialize_with = "lenient::or_default")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) parked_pin: Option<StoredPin>,
     /// How many fallback notices this session key had; makes their ids stable (S4).
+    #[serde(deserialize_with = "lenient::count_or_zero")]
     #[serde(skip_serializing_if = "lenient::is_zero")]
     pub(crate) notices: u64,
     /// The notice that is stored and not yet known to be handed over (S4).
+    #[serde(deserialize_with = "lenient::or_default")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) pending_notice: Option<Notice>,
+    #[serde(flatten)]
+    pub(crate) other: Map<String, Value>,
 }
 
 impl Failover {
     fn is_empty(&self) -> bool {
         *self == Self::default()
     }
-}
-
-/// A damaged own member must not cost a person their session: it starts empty.
-fn failover<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Failover, D::Error> {
-    Ok(serde_json::from_value(Value::deserialize(from)?).unwrap_or_default())
 }
 
 fn epoch() -> Timestamp {
@@ -228,6 +232,13 @@ impl SessionEntry {
         if !self.is_pinned_by_user() {
             self.pin = parked.unwrap_or_else(|| self.pin.clone());
         }
+    }
+
+    /// The pin that is there once a fallback is over: the person's, when a fallback displaced it (R5).
+    pub fn standing_pin(&self) -> Option<ProfilePin> {
+        let mut settled = self.clone();
+        settled.unpark_pin();
+        settled.profile_pin()
     }
 
     /// Whether a person pinned the auth profile.

@@ -3,6 +3,7 @@
 use std::str::FromStr;
 
 use jiff::Timestamp;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serializer};
 use serde_json::Value;
 
@@ -36,6 +37,26 @@ pub(crate) fn flag<'de, D: Deserializer<'de>>(from: D) -> Result<bool, D::Error>
 /// Any value but `null`.
 pub(crate) fn value<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Value>, D::Error> {
     Ok(Some(Value::deserialize(from)?).filter(|value| !value.is_null()))
+}
+
+/// A value of our own that may be damaged; nothing then.
+pub(crate) fn or_default<'de, D, T>(from: D) -> Result<T, D::Error>
+where
+    D: Deserializer<'de>,
+    T: DeserializeOwned + Default,
+{
+    Ok(serde_json::from_value(Value::deserialize(from)?).unwrap_or_default())
+}
+
+/// The elements of a list of our own that can be read.
+pub(crate) fn readable_ones<'de, D: Deserializer<'de>, T: DeserializeOwned>(
+    from: D,
+) -> Result<Vec<T>, D::Error> {
+    let elements: Vec<Value> = or_default(from)?;
+    let read = elements
+        .into_iter()
+        .filter_map(|element| serde_json::from_value(element).ok());
+    Ok(read.collect())
 }
 
 /// Unix milliseconds; anything else is the epoch, older than every real activity.

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::entry::SessionEntry;
+use crate::entry::{Failover, SessionEntry};
 
 /// What became of a commit.
 #[derive(Debug, Clone, PartialEq)]
@@ -18,7 +18,7 @@ pub enum Merge {
 
 /// Merges the step from `snapshot` to `changed` into `current` (S-12.4).
 ///
-/// The selection group and the runtime override are one transaction, applied as a whole or not at all, together with
+/// The selection group, with a pin that it displaced, and the runtime override are one transaction, applied as a whole or not at all, together with
 /// the pending mark and the thinking level; a changed route takes the runtime group along. Without a selection change
 /// on either side the runtime group is applied as it is. Every other member is applied only where `current` still has
 /// the snapshot's value. The later activity wins.
@@ -35,6 +35,7 @@ pub fn merge(snapshot: &SessionEntry, changed: &SessionEntry, current: &SessionE
         (true, true) => Merge::SelectionConflict(next),
         (true, false) => {
             next.restore(changed.selection());
+            next.failover.parked_pin.clone_from(&changed.failover.parked_pin);
             next.agent_runtime_override
                 .clone_from(&changed.agent_runtime_override);
             next.thinking_level.clone_from(&changed.thinking_level);
@@ -64,7 +65,11 @@ pub fn merge(snapshot: &SessionEntry, changed: &SessionEntry, current: &SessionE
 }
 
 fn transaction(entry: &SessionEntry) -> impl PartialEq {
-    (entry.selection(), entry.agent_runtime_override.clone())
+    (
+        entry.selection(),
+        entry.failover.parked_pin.clone(),
+        entry.agent_runtime_override.clone(),
+    )
 }
 
 fn runtime_group(entry: &SessionEntry) -> impl PartialEq {
@@ -84,8 +89,20 @@ fn merge_rest(next: &mut SessionEntry, snapshot: &SessionEntry, changed: &Sessio
         &snapshot.compaction_count,
         &changed.compaction_count,
     );
-    adopt(&mut next.failover, &snapshot.failover, &changed.failover);
+    merge_failover(&mut next.failover, &snapshot.failover, &changed.failover);
     merge_members(next.others_mut(), snapshot.others(), changed.others());
+}
+
+/// Each memory on its own, so that a finished turn costs a person's choice nothing, nor the choice the turn. The parked
+/// pin belongs to the selection.
+fn merge_failover(next: &mut Failover, snapshot: &Failover, changed: &Failover) {
+    adopt(&mut next.probes, &snapshot.probes, &changed.probes);
+    adopt(&mut next.recent_runs, &snapshot.recent_runs, &changed.recent_runs);
+    if (next.notices, &next.pending_notice) == (snapshot.notices, &snapshot.pending_notice) {
+        next.notices = changed.notices;
+        next.pending_notice.clone_from(&changed.pending_notice);
+    }
+    merge_members(&mut next.other, &snapshot.other, &changed.other);
 }
 
 /// Takes the changed value where nobody else changed it.

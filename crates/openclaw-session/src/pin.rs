@@ -60,10 +60,13 @@ pub struct PinDecision {
 
 /// Chooses the profile once per turn, for the requested provider (S-5.1a).
 ///
-/// A pin that cannot be right is dropped first (S-5.2). Then, in this order: a new session moves on, a person's pin
-/// stays whatever happens to it (R5), a resting pin is replaced for this run only (R6), a compaction moves on, a
+/// A pin that cannot be right is dropped first (S-5.2). Then, in this order: a person's pin stays whatever happens to
+/// it (R5), a new session moves on, a resting pin is replaced for this run only (R6), a compaction moves on, a
 /// missing or resting pin becomes the first usable profile, and else the pin stays (S-5.3). Under an explicit order
 /// an automatic pin is always the first usable profile of it (R6).
+///
+/// That a new session ends a person's pin is the work of [`reset`](crate::reset): one that is there in the first turn
+/// was taken after it.
 pub fn choose_pin(entry: &SessionEntry, facts: &PinFacts<'_>) -> PinDecision {
     let pinned = entry.profile_pin().filter(|pin| facts.accepts(pin));
     let Some(first) = facts.first() else {
@@ -79,8 +82,10 @@ pub fn choose_pin(entry: &SessionEntry, facts: &PinFacts<'_>) -> PinDecision {
     };
     let usable = facts.is_usable(&pinned.profile);
     match (facts.session, pinned.source) {
-        (SessionAge::New, _) => remember(entry, facts.after(&pinned.profile, first)),
-        (SessionAge::Continuing, PinSource::User) => decision(entry, Some(pinned), entry.pin.clone()),
+        (SessionAge::New | SessionAge::Continuing, PinSource::User) => {
+            decision(entry, Some(pinned), entry.pin.clone())
+        }
+        (SessionAge::New, PinSource::Auto) => remember(entry, facts.after(&pinned.profile, first)),
         (SessionAge::Continuing, PinSource::Auto) if !usable && facts.is_usable(first) => {
             decision(entry, Some(automatic(first)), entry.pin.clone())
         }

@@ -25,6 +25,17 @@ impl PrimaryProbe {
         &self.primary
     }
 
+    /// The transcript the probe was planned on; the entry of another one is left alone.
+    pub fn session_id(&self) -> &SessionId {
+        &self.session_id
+    }
+
+    /// The same probe for the transcript that continues this one after a compaction (S1).
+    #[must_use]
+    pub fn with_session_id(self, session_id: SessionId) -> Self {
+        Self { session_id, ..self }
+    }
+
     /// The fallback that the session is on.
     pub fn fallback(&self) -> &ModelRef {
         &self.fallback

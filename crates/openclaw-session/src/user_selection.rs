@@ -20,7 +20,8 @@ pub enum ModelChoice {
 pub enum ProfileChoice {
     /// No profile was named: the pin goes.
     Drop,
-    /// The pin stays; for callers that know it belongs to the chosen model's provider (S-5.5f).
+    /// The pin stays, as the person took it when a fallback displaced it (R5); for callers that know it belongs to the
+    /// chosen model's provider (S-5.5f), see [`SessionEntry::standing_pin`].
     Keep,
     /// This profile, strict until the session ends (S-5.5a, R5).
     Named(ProfileId),
@@ -100,7 +101,7 @@ pub fn apply_user_selection(
     };
     match &selection.profile {
         ProfileChoice::Drop => next.pin = StoredPin::default(),
-        ProfileChoice::Keep => {}
+        ProfileChoice::Keep => next.unpark_pin(),
         ProfileChoice::Named(profile) => {
             next.pin = StoredPin::from(Some(ProfilePin {
                 profile: profile.clone(),

@@ -115,7 +115,7 @@ fn m10_removing_a_profile_removes_every_trace() {
     }));
     let p: ProviderId = "p".parse().unwrap();
     store.last_good.insert(p.clone(), id("a"));
-    store.set_order(p.clone(), vec![id("a"), id("b")]).unwrap();
+    store.set_order(p.clone(), vec![id("a"), id("b")]);
     rest(&mut store, "a");
     store.remove(&id("a")).unwrap();
     assert_eq!(store.order[&p], [id("b")]);
@@ -126,24 +126,38 @@ fn m10_removing_a_profile_removes_every_trace() {
 }
 
 #[test]
-fn m11_an_order_may_keep_lost_ids_but_gains_none() {
-    let mut store = store(json!({"a": {"type": "api_key", "provider": "p", "key": "1"}}));
+fn m11_an_order_keeps_each_id_once_and_an_empty_one_ends_it() {
+    let mut store = AuthSnapshot::default();
     let p: ProviderId = "p".parse().unwrap();
-    store.ambient.insert(
-        id("p:env"),
-        credential(json!({"type": "api_key", "provider": "p", "key": "2"})),
-    );
-    store.order.insert(p.clone(), vec![id("lost")]);
-    store
-        .set_order(p.clone(), ["lost", "a", "p:env", "a"].map(id).to_vec())
-        .unwrap();
-    assert_eq!(store.order[&p], ["lost", "a", "p:env"].map(id));
-    assert!(store.set_order(p.clone(), vec![id("a"), id("never")]).is_err());
-    assert_eq!(
-        store.order[&p],
-        ["lost", "a", "p:env"].map(id),
-        "a refused order changes nothing"
-    );
-    store.set_order(p, Vec::new()).unwrap();
+    store.set_order(p.clone(), ["lost", "a", "lost"].map(id).to_vec());
+    assert_eq!(store.order[&p], ["lost", "a"].map(id));
+    store.set_order(p, Vec::new());
     assert!(store.order.is_empty());
+}
+
+#[test]
+fn bl48_ids_that_do_not_belong_into_an_order_are_named() {
+    let mut store = store(json!({
+        "a": {"type": "api_key", "provider": "p", "key": "1"},
+        "b": {"type": "api_key", "provider": "q", "key": "2"},
+    }));
+    let env = credential(json!({"type": "api_key", "provider": "p", "key": "3"}));
+    store.ambient.insert(id("p:env"), env);
+    let check = |ids: &[&str]| {
+        let ids: Vec<_> = ids.iter().map(|text| id(text)).collect();
+        store
+            .check_order(&"p".parse().unwrap(), &ids)
+            .map_err(|error| error.to_string())
+    };
+    assert_eq!(check(&["a", "p:env"]), Ok(()));
+    assert!(
+        check(&["a", "typo"])
+            .unwrap_err()
+            .contains("there is no profile `typo`")
+    );
+    assert!(
+        check(&["b"])
+            .unwrap_err()
+            .contains("is for provider `q`, not `p`")
+    );
 }

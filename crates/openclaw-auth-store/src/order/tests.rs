@@ -1,3 +1,5 @@
+mod oracle;
+
 use indexmap::IndexMap;
 use openclaw_classify::Reason;
 use openclaw_cooldown::{Lane, ProfileUsage, Window};
@@ -296,4 +298,80 @@ fn bl43_the_least_recently_used_takes_its_turn() {
         *served.entry(first).or_default() += 1;
     }
     assert_eq!(served.into_values().collect::<Vec<_>>(), [3, 3, 3]);
+}
+
+#[test]
+fn bl48_what_an_order_leaves_out_is_told() {
+    let report = |case: &Case| {
+        let (aliases, asked) = (AuthAliases::default(), provider("anthropic"));
+        let report = order_report(&case.store, &case.config, &aliases, &asked, at(0));
+        let passed_over = report.passed_over.iter();
+        let passed_over = passed_over.map(|passed| format!("{} {}", passed.profile, passed.why.as_str()));
+        (
+            report.basis,
+            report.order.len(),
+            passed_over.collect::<Vec<_>>().join(", "),
+        )
+    };
+    let key = json!({"provider": "anthropic", "mode": "api_key"});
+    for (case, basis, tried, passed_over) in [
+        (Case::worked(), OrderBasis::StoredProfiles, 4, ""),
+        (
+            Case::worked().agent_order("anthropic", &["k1", "lost", "gone", "lost"]),
+            OrderBasis::AgentOrder,
+            1,
+            "lost profile_missing, gone profile_missing, k2 excluded_by_auth_order, \
+             t1 excluded_by_auth_order, o1 excluded_by_auth_order",
+        ),
+        (
+            Case::worked().config(json!({"order": {"anthropic": []}})),
+            OrderBasis::ConfigOrder,
+            0,
+            "k1 excluded_by_auth_order, k2 excluded_by_auth_order, t1 excluded_by_auth_order, \
+             o1 excluded_by_auth_order",
+        ),
+        (
+            Case::worked().config(json!({"profiles": {"k1": key, "t1": key}})),
+            OrderBasis::ConfiguredProfiles,
+            1,
+            "t1 mode_mismatch, k2 excluded_by_auth_order, o1 excluded_by_auth_order",
+        ),
+        (
+            Case::worked().agent_order("anthropic", &["gone"]),
+            OrderBasis::StoredProfiles,
+            4,
+            "gone profile_missing",
+        ),
+        (
+            Case::worked()
+                .ambient(
+                    "anthropic:env",
+                    Credential::api_key(provider("anthropic"), Secret::new("x")),
+                )
+                .agent_order("anthropic", &["k1", "k2", "t1", "o1"]),
+            OrderBasis::AgentOrder,
+            4,
+            "anthropic:env excluded_by_auth_order",
+        ),
+    ] {
+        assert_eq!(report(&case), (basis, tried, passed_over.to_owned()));
+    }
+}
+
+#[test]
+fn r2_what_a_person_wrote_is_explicit_until_none_of_it_exists() {
+    let explicit = |case: &Case| {
+        let (aliases, asked) = (AuthAliases::default(), provider("anthropic"));
+        let report = order_report(&case.store, &case.config, &aliases, &asked, at(0));
+        report.basis.is_explicit()
+    };
+    let empty = json!({"order": {"anthropic": []}});
+    for (case, expected) in [
+        (Case::worked(), false),
+        (Case::worked().config(empty), true),
+        (Case::worked().agent_order("anthropic", &["k1"]), true),
+        (Case::worked().agent_order("anthropic", &["gone"]), false),
+    ] {
+        assert_eq!(explicit(&case), expected);
+    }
 }

@@ -1,15 +1,35 @@
 //! `state_json`: explicit orders, last good profiles and the other program's usage statistics (auth-store.md 3.2).
 
+use std::collections::HashSet;
+
 use indexmap::IndexMap;
 use openclaw_cooldown::UsageStats;
 use openclaw_ids::{ProfileId, ProviderId};
 use serde_json::{Map, Value};
 
-use super::{object, versioned};
+use super::{parse_object, versioned};
 
 const ORDER: &str = "order";
 const LAST_GOOD: &str = "lastGood";
 const USAGE: &str = "usageStats";
+
+/// Makes keys that mean the same equal.
+type Normal = fn(&str) -> String;
+
+/// What the keys of each member are.
+const NORMAL: &[(&str, Normal)] = &[
+    (ORDER, provider_key),
+    (LAST_GOOD, provider_key),
+    (USAGE, profile_key),
+];
+
+fn provider_key(key: &str) -> String {
+    key.trim().to_lowercase()
+}
+
+fn profile_key(key: &str) -> String {
+    key.trim().to_owned()
+}
 
 /// The state row as it was read.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -18,22 +38,38 @@ pub(crate) struct StateDocument {
 }
 
 impl StateDocument {
+    /// The members that say anything.
+    pub(crate) fn members() -> impl Iterator<Item = &'static str> {
+        NORMAL.iter().map(|(member, _)| *member)
+    }
+
+    /// Takes an object that was read already.
+    pub(crate) fn new(members: Map<String, Value>) -> Self {
+        Self { members }
+    }
+
     /// Reads the row's text.
     ///
     /// # Errors
     /// What is wrong with it, without its content.
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
-        object(text).map(|members| Self { members })
+        parse_object(text).map(Self::new)
     }
 
     /// Puts the state that an older form kept beside the secrets under this one, key by key (J5).
-    pub(crate) fn add_beneath(&mut self, older: Map<String, Value>) {
-        for (name, rows) in older {
-            let Value::Object(rows) = rows else { continue };
-            let known = self.rows_mut(&name);
+    pub(crate) fn add_beneath(&mut self, older: &Map<String, Value>) {
+        for (member, normal) in NORMAL {
+            let Some(Value::Object(rows)) = older.get(*member) else {
+                continue;
+            };
+            let known = self.rows_mut(member);
+            let taken: HashSet<String> = known.keys().map(|key| normal(key)).collect();
             for (key, row) in rows {
-                known.entry(key).or_insert(row);
+                if !taken.contains(&normal(key)) {
+                    known.insert(key.clone(), row.clone());
+                }
             }
+            self.drop_if_empty(member);
         }
     }
 
@@ -50,7 +86,7 @@ impl StateDocument {
     /// Sets one order, or ends it.
     pub(crate) fn set_order(&mut self, provider: &ProviderId, ids: Option<&[ProfileId]>) {
         let list = ids.map(|ids| ids.iter().map(|id| Value::from(id.as_str())).collect());
-        self.set(ORDER, provider.as_str(), list, |key| key.trim().to_lowercase());
+        self.set(ORDER, provider.as_str(), list, provider_key);
     }
 
     /// The profiles that last worked.
@@ -68,7 +104,7 @@ impl StateDocument {
     /// Sets which profile last worked, or forgets it.
     pub(crate) fn set_last_good(&mut self, provider: &ProviderId, id: Option<&ProfileId>) {
         let id = id.map(|id| Value::from(id.as_str()));
-        self.set(LAST_GOOD, provider.as_str(), id, |key| key.trim().to_lowercase());
+        self.set(LAST_GOOD, provider.as_str(), id, provider_key);
     }
 
     /// What the other program says about one profile.
@@ -77,9 +113,27 @@ impl StateDocument {
         serde_json::from_value(entry.clone()).ok()
     }
 
+    /// What the other program says, profile by profile.
+    pub(crate) fn usage_entries(&self) -> impl Iterator<Item = (ProfileId, &Value)> {
+        self.rows(USAGE)
+            .filter_map(|(key, entry)| Some((ProfileId::try_new(key).ok()?, entry)))
+    }
+
+    /// Adds what `other` says of providers and profiles of which this one says nothing (G27).
+    pub(crate) fn fill_from(&mut self, other: &Self) {
+        self.add_beneath(&other.members);
+    }
+
     /// Sets what the other program is to see of one profile, or nothing.
     pub(crate) fn set_usage(&mut self, id: &ProfileId, stats: Option<Value>) {
-        self.set(USAGE, id.as_str(), stats, |key| key.trim().to_owned());
+        self.set(USAGE, id.as_str(), stats, profile_key);
+    }
+
+    /// Whether there is no order, no last good profile and no usage.
+    pub(crate) fn says_nothing(&self) -> bool {
+        NORMAL
+            .iter()
+            .all(|(member, _)| self.rows(member).next().is_none())
     }
 
     /// Whether nothing is left to store (D12).
@@ -100,7 +154,7 @@ impl StateDocument {
             .flatten()
     }
 
-    fn set(&mut self, member: &str, key: &str, row: Option<Value>, normal: fn(&str) -> String) {
+    fn set(&mut self, member: &str, key: &str, row: Option<Value>, normal: Normal) {
         let rows = self.rows_mut(member);
         match row {
             Some(row) => {
@@ -109,7 +163,11 @@ impl StateDocument {
             }
             None => rows.retain(|known, _| normal(known) != key),
         }
-        if rows.is_empty() {
+        self.drop_if_empty(member);
+    }
+
+    fn drop_if_empty(&mut self, member: &str) {
+        if self.rows(member).next().is_none() {
             self.members.shift_remove(member);
         }
     }

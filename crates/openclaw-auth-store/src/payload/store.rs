@@ -4,12 +4,10 @@ use indexmap::IndexMap;
 use openclaw_ids::ProfileId;
 use serde_json::{Map, Value};
 
-use super::{object, versioned};
+use super::{StateDocument, parse_object, versioned};
 use crate::Credential;
 use crate::credential::Rejection;
 
-/// The members of an older form that belong into the state row (J5).
-const EMBEDDED_STATE: &[&str] = &["order", "lastGood", "usageStats"];
 /// How many rejected keys a warning names (J3).
 const NAMED_REJECTIONS: usize = 10;
 
@@ -41,7 +39,7 @@ impl StoreDocument {
     /// # Errors
     /// What is wrong with it, without its content.
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
-        let members = object(text)?;
+        let members = parse_object(text)?;
         match members.get("profiles") {
             Some(Value::Object(_)) => Ok(Self { members }),
             Some(_) | None => Err("no object under `profiles`".to_owned()),
@@ -96,10 +94,15 @@ impl StoreDocument {
 
     /// Takes out the state of an older form (J5).
     pub(crate) fn take_embedded_state(&mut self) -> Map<String, Value> {
-        let taken = EMBEDDED_STATE.iter();
-        taken
-            .filter_map(|name| Some(((*name).to_owned(), self.members.shift_remove(*name)?)))
-            .collect()
+        let mut state = Map::new();
+        for name in StateDocument::members() {
+            if self.members.get(name).is_some_and(Value::is_object)
+                && let Some(rows) = self.members.shift_remove(name)
+            {
+                state.insert(name.to_owned(), rows);
+            }
+        }
+        state
     }
 
     /// The text to store.
@@ -120,24 +123,22 @@ impl StoreDocument {
     }
 }
 
-impl Profiles {
-    /// Says once which entries are none (J3); keys are hashed, contents are not told.
-    pub(crate) fn warn_rejected(&self) {
-        if self.rejected.is_empty() {
-            return;
-        }
-        let mut counts = std::collections::BTreeMap::<&str, usize>::new();
-        for (_, rejection) in &self.rejected {
-            *counts.entry(rejection.as_str()).or_default() += 1;
-        }
-        let named = self.rejected.iter().take(NAMED_REJECTIONS);
-        let ids: Vec<_> = named
-            .map(|(key, _)| crate::log_id(ProfileId::try_new(key).ok().as_ref()))
-            .collect();
-        tracing::warn!(
-            ?counts,
-            ?ids,
-            "some stored profiles cannot be read; they are left as they are"
-        );
+/// Says which entries are no credentials (J3); keys are hashed, contents are not told.
+pub(crate) fn warn_rejected(rejected: &[(String, Rejection)]) {
+    if rejected.is_empty() {
+        return;
     }
+    let mut counts = std::collections::BTreeMap::<&str, usize>::new();
+    for (_, rejection) in rejected {
+        *counts.entry(rejection.as_str()).or_default() += 1;
+    }
+    let named = rejected.iter().take(NAMED_REJECTIONS);
+    let ids: Vec<_> = named
+        .map(|(key, _)| crate::log_id(ProfileId::try_new(key).ok().as_ref()))
+        .collect();
+    tracing::warn!(
+        ?counts,
+        ?ids,
+        "some stored profiles cannot be read; they are left as they are"
+    );
 }

@@ -8,10 +8,31 @@ use jiff::Timestamp;
 use openclaw_cooldown::CooldownConfig;
 use openclaw_ids::ProfileId;
 
+use crate::payload::warn_rejected;
 use crate::{AmbientProfile, Applied, AuthSnapshot, Credential, StoreError, UsageChange};
 
-/// The profiles that are not stored.
-pub(super) type Ambient = IndexMap<ProfileId, Credential>;
+/// What is known beside the file: profiles that are not stored, and what pointers lead to.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Apart {
+    ambient: IndexMap<ProfileId, Credential>,
+    resolved: HashMap<ProfileId, String>,
+}
+
+impl Apart {
+    /// Of equal ids the first counts.
+    pub(super) fn of(ambient: Vec<AmbientProfile>) -> Self {
+        let mut apart = Self::default();
+        for profile in ambient {
+            apart.ambient.entry(profile.id).or_insert(profile.credential);
+        }
+        apart
+    }
+
+    pub(super) fn add_to(self, snapshot: &mut AuthSnapshot) {
+        snapshot.ambient = self.ambient;
+        snapshot.resolved = self.resolved;
+    }
+}
 
 /// What is shown, and the uses that the file does not know yet (D11).
 pub(super) struct Cache {
@@ -40,6 +61,7 @@ pub(super) enum Noted {
 
 impl Cache {
     pub(super) fn new(snapshot: AuthSnapshot, config: CooldownConfig) -> Self {
+        warn_rejected(&snapshot.rejected);
         Self {
             shown: RwLock::new(Shown {
                 snapshot: Arc::new(snapshot),
@@ -58,16 +80,31 @@ impl Cache {
         Arc::clone(&self.shown.read().unwrap_or_else(PoisonError::into_inner).snapshot)
     }
 
-    pub(super) fn ambient(&self) -> Ambient {
-        self.snapshot().ambient.clone()
+    pub(super) fn apart(&self) -> Apart {
+        let snapshot = self.snapshot();
+        Apart {
+            ambient: snapshot.ambient.clone(),
+            resolved: snapshot.resolved.clone(),
+        }
     }
 
-    pub(super) fn set_ambient(&self, ambient: Ambient) {
+    pub(super) fn set_ambient(&self, ambient: Vec<AmbientProfile>) {
+        self.set_apart(|apart| apart.ambient = Apart::of(ambient).ambient);
+    }
+
+    pub(super) fn set_resolved(&self, resolved: HashMap<ProfileId, String>) {
+        self.set_apart(|apart| apart.resolved = resolved);
+    }
+
+    fn set_apart(&self, edit: impl FnOnce(&mut Apart)) {
         let mut shown = self.shown.write().unwrap_or_else(PoisonError::into_inner);
-        let snapshot = AuthSnapshot {
-            ambient,
-            ..(*shown.snapshot).clone()
+        let mut snapshot = (*shown.snapshot).clone();
+        let mut apart = Apart {
+            ambient: std::mem::take(&mut snapshot.ambient),
+            resolved: std::mem::take(&mut snapshot.resolved),
         };
+        edit(&mut apart);
+        apart.add_to(&mut snapshot);
         shown.snapshot = Arc::new(snapshot.with_current_secrets());
     }
 
@@ -90,7 +127,11 @@ impl Cache {
             }
         }
         snapshot.ambient.clone_from(&shown.snapshot.ambient);
+        snapshot.resolved.clone_from(&shown.snapshot.resolved);
         let mut snapshot = snapshot.with_current_secrets();
+        if snapshot.rejected != shown.snapshot.rejected {
+            warn_rejected(&snapshot.rejected);
+        }
         for (profile, at) in &shown.uses {
             snapshot.apply(&used(profile), *at, &self.config);
         }
@@ -132,13 +173,4 @@ fn used(profile: &ProfileId) -> UsageChange {
     UsageChange::Used {
         profile: profile.clone(),
     }
-}
-
-/// The profiles by id; of equal ids the first counts.
-pub(super) fn by_id(ambient: Vec<AmbientProfile>) -> Ambient {
-    let mut map = Ambient::with_capacity(ambient.len());
-    for profile in ambient {
-        map.entry(profile.id).or_insert(profile.credential);
-    }
-    map
 }

@@ -72,7 +72,10 @@ pub(super) fn consistently<T, E: From<rusqlite::Error>>(
 ) -> Result<T, E> {
     connection.execute_batch("BEGIN")?;
     let result = body(connection);
-    connection.execute_batch("ROLLBACK")?;
+    // Some failures have ended the transaction already, and theirs is the error to tell.
+    if !connection.is_autocommit() {
+        connection.execute_batch("ROLLBACK")?;
+    }
     result
 }
 

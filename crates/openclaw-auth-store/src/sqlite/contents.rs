@@ -1,21 +1,20 @@
 //! Everything the file says at one moment, as a snapshot, and what has to be written so that it says another one.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
-use indexmap::IndexMap;
 use jiff::Timestamp;
-use openclaw_cooldown::{ProfileUsage, UsageStats, adopt_foreign, adopt_secret, mirror};
-use openclaw_ids::ProfileId;
+use openclaw_cooldown::{UsageStats, adopt_foreign, adopt_secret, mirror};
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde_json::Value;
 
+use super::cache::Apart;
 use super::fault::Fault;
 use super::rows::{self, RowEdits, Rows, known_stats};
 use crate::credential::is_ambient_id;
-use crate::payload::{StateDocument, StoreDocument};
-use crate::{AuthSnapshot, Credential, UnreadableRow};
+use crate::payload::{Profiles, StateDocument, StoreDocument};
+use crate::{AuthSnapshot, Legacy, UnreadableRow};
 
 const STORE_TABLE: &str = "auth_profile_store";
 const STATE_TABLE: &str = "auth_profile_state";
@@ -41,11 +40,7 @@ impl Contents {
     ///
     /// # Errors
     /// The first row that cannot be read, or what SQLite says.
-    pub(super) fn read(
-        connection: &Connection,
-        path: &Path,
-        ambient: &IndexMap<ProfileId, Credential>,
-    ) -> Result<Self, Fault> {
+    pub(super) fn read(connection: &Connection, path: &Path, apart: &Apart) -> Result<Self, Fault> {
         let unreadable = |table: &'static str, key: &str, problem: String| UnreadableRow {
             path: path.to_owned(),
             table,
@@ -72,7 +67,7 @@ impl Contents {
             None => (None, 0),
         };
         let mut state = stored_state.clone().unwrap_or_default();
-        state.add_beneath(store.take_embedded_state());
+        state.add_beneath(&store.take_embedded_state());
 
         let mut rows = Rows::default();
         let mut statement = connection.prepare_cached("SELECT key, value_json FROM failover_state")?;
@@ -84,7 +79,7 @@ impl Contents {
         }
 
         let changed_at = Timestamp::from_millisecond(changed_at).unwrap_or(Timestamp::UNIX_EPOCH);
-        let snapshot = view(&store, &state, &rows, ambient, changed_at);
+        let snapshot = view(store.profiles(), &state, &rows, apart, changed_at);
         Ok(Self {
             store: Document {
                 stored,
@@ -97,6 +92,23 @@ impl Contents {
             rows,
             snapshot,
         })
+    }
+
+    /// Adds what older files hold and the store does not (G26 to G28).
+    pub(super) fn import(&mut self, legacy: &Legacy, apart: &Apart, now: Timestamp) {
+        for (id, credential) in &legacy.profiles {
+            if !self.store.current.holds(id) {
+                self.store.current.put(id, credential);
+            }
+        }
+        self.state.current.fill_from(&legacy.state);
+        let profiles = self.store.current.profiles();
+        self.snapshot = view(profiles, &self.state.current, &self.rows, apart, now);
+    }
+
+    /// Whether no profile was ever stored (G2).
+    pub(super) fn is_new(&self) -> bool {
+        self.store.stored.is_none()
     }
 
     /// Writes what is different in `after`, the secrets row first, then the state row and our own rows; false when
@@ -228,51 +240,43 @@ impl<T: PartialEq> Document<T> {
 
 /// The typed view: our state, plus what somebody else changed since we wrote the mirror, for the secrets of today.
 fn view(
-    store: &StoreDocument,
+    profiles: Profiles,
     state: &StateDocument,
     rows: &Rows,
-    ambient: &IndexMap<ProfileId, Credential>,
+    apart: &Apart,
     changed_at: Timestamp,
 ) -> AuthSnapshot {
-    let found = store.profiles();
-    found.warn_rejected();
-    let profiles = found.credentials;
-    let mut usage: std::collections::HashMap<_, _> = rows
-        .usage
-        .iter()
-        .map(|(id, row)| (id.clone(), row.usage.clone()))
-        .collect();
-    for (id, credential) in &profiles {
+    let mut snapshot = AuthSnapshot {
+        profiles: profiles.credentials,
+        order: state.order(),
+        last_good: state.last_good(),
+        endpoints: rows.endpoints.clone(),
+        probes: rows.probes.clone(),
+        rejected: profiles.rejected,
+        ..AuthSnapshot::default()
+    };
+    apart.clone().add_to(&mut snapshot);
+    let known = rows.usage.iter().map(|(id, row)| (id.clone(), row.usage.clone()));
+    let mut usage: HashMap<_, _> = known.collect();
+    for id in snapshot.profiles.keys() {
         let row = rows.usage.get(id);
         let known = row.map(|row| row.usage.clone()).unwrap_or_default();
-        let known = adopt_secret(known, credential.fingerprint().as_deref());
+        let fingerprint = snapshot.fingerprint(id);
+        let known = adopt_secret(known, fingerprint.as_deref());
         let stats = state.usage(id).unwrap_or_default();
-        let mirrored = row.and_then(|row| row.mirrored.as_ref());
-        let current = match (mirrored, known_stats(&stats)) {
-            (Some(mirrored), stats) if *mirrored == stats => known,
-            (None, _) if stats.is_empty() => known,
-            (Some(_) | None, _) => adopt_foreign(known, &stats, changed_at),
+        let current = match row.and_then(|row| row.mirrored.as_ref()) {
+            Some(mirrored) if *mirrored == known_stats(&stats) => known,
+            None if stats.is_empty() => known,
+            Some(_) | None => adopt_foreign(known, &stats, changed_at),
         };
-        if row.is_some() || current != fresh(credential) {
+        if row.is_some() || !rows::is_blank(&current) {
             usage.insert(id.clone(), current);
         }
     }
-    let mut last_good = state.last_good();
-    last_good.retain(|_, id| profiles.contains_key(id));
-    AuthSnapshot {
-        profiles,
-        ambient: ambient.clone(),
-        order: state.order(),
-        last_good,
-        usage,
-        endpoints: rows.endpoints.clone(),
-        probes: rows.probes.clone(),
-    }
-    .with_current_secrets()
-}
-
-fn fresh(credential: &Credential) -> ProfileUsage {
-    adopt_secret(ProfileUsage::default(), credential.fingerprint().as_deref())
+    snapshot.usage = usage;
+    let profiles = &snapshot.profiles;
+    snapshot.last_good.retain(|_, id| profiles.contains_key(id));
+    snapshot.with_current_secrets()
 }
 
 /// The row `primary` of one of the shared tables: its text, or what is wrong with it, and when it was written.

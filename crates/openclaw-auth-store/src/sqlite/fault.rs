@@ -75,10 +75,16 @@ impl Fault {
                 path,
                 source: Arc::new(error),
             },
-            Self::Engine(error) if is_busy(&error) => StoreError::Busy { path },
-            Self::Engine(error) => StoreError::Storage {
-                path,
-                source: Arc::new(error),
+            Self::Engine(error) => match error.sqlite_error_code() {
+                Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => StoreError::Busy { path },
+                Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => StoreError::Corrupt {
+                    path,
+                    source: Arc::new(error),
+                },
+                _ => StoreError::Storage {
+                    path,
+                    source: Arc::new(error),
+                },
             },
         }
     }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use openclaw_ids::AgentId;
 
-use crate::OpenError;
+use crate::{OpenError, private};
 
 /// The store's name in the folder.
 pub(super) const FILE_NAME: &str = "openclaw-agent.sqlite";
@@ -75,65 +75,5 @@ fn unusable(path: &Path, error: io::Error) -> OpenError {
     OpenError::Io {
         path: path.to_owned(),
         source: Arc::new(error),
-    }
-}
-
-#[cfg(unix)]
-mod private {
-    use std::fs::{self, DirBuilder, OpenOptions, Permissions};
-    use std::io;
-    use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
-    use std::path::Path;
-
-    const FOLDER: u32 = 0o700;
-    const FILE: u32 = 0o600;
-    const MODE_BITS: u32 = 0o777;
-
-    pub(super) fn create_folder(path: &Path) -> io::Result<()> {
-        DirBuilder::new().recursive(true).mode(FOLDER).create(path)
-    }
-
-    pub(super) fn close_folder(path: &Path) -> io::Result<()> {
-        close(path, FOLDER)
-    }
-
-    pub(super) fn create_file(path: &Path) -> io::Result<()> {
-        // Another process may be first; both mean the same file.
-        let mut options = OpenOptions::new();
-        options.create(true).append(true).mode(FILE).open(path).map(drop)
-    }
-
-    pub(super) fn close_file(path: &Path) -> io::Result<()> {
-        close(path, FILE)
-    }
-
-    fn close(path: &Path, mode: u32) -> io::Result<()> {
-        if fs::metadata(path)?.permissions().mode() & MODE_BITS == mode {
-            return Ok(());
-        }
-        fs::set_permissions(path, Permissions::from_mode(mode))
-    }
-}
-
-#[cfg(not(unix))]
-mod private {
-    use std::fs::{self, OpenOptions};
-    use std::io;
-    use std::path::Path;
-
-    pub(super) fn create_folder(path: &Path) -> io::Result<()> {
-        fs::create_dir_all(path)
-    }
-
-    pub(super) fn close_folder(path: &Path) -> io::Result<()> {
-        fs::metadata(path).map(drop)
-    }
-
-    pub(super) fn create_file(path: &Path) -> io::Result<()> {
-        OpenOptions::new().create(true).append(true).open(path).map(drop)
-    }
-
-    pub(super) fn close_file(path: &Path) -> io::Result<()> {
-        fs::metadata(path).map(drop)
     }
 }

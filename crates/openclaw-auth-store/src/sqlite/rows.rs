@@ -219,7 +219,7 @@ fn usage_key(id: &ProfileId) -> String {
 }
 
 /// Whether a state says nothing but whose it is.
-fn is_blank(usage: &ProfileUsage) -> bool {
+pub(super) fn is_blank(usage: &ProfileUsage) -> bool {
     let anonymous = ProfileUsage {
         fingerprint: None,
         ..usage.clone()

@@ -1,11 +1,14 @@
 mod fixture;
 mod opening;
 mod processes;
+mod rows;
+mod secrets;
 mod sharing;
 
 use std::path::Path;
 
 use rusqlite::Connection;
+use serde_json::Value;
 use tempfile::TempDir;
 
 use super::*;
@@ -53,6 +56,12 @@ fn text(connection: &Connection, sql: &str) -> String {
 
 const STATE: &str = "SELECT state_json FROM auth_profile_state";
 const STORE: &str = "SELECT store_json FROM auth_profile_store";
+
+/// The state row; null when there is none.
+fn state(file: &Connection) -> Value {
+    let text: Option<String> = file.query_row(STATE, [], |row| row.get(0)).unwrap_or_default();
+    text.map_or(Value::Null, |text| serde_json::from_str(&text).unwrap())
+}
 
 /// Gives other threads the processor until `done`; gives up after many turns.
 fn eventually(what: &str, mut done: impl FnMut() -> bool) {

@@ -68,7 +68,7 @@ impl Watch {
 pub(super) fn refresh(connection: &Connection, path: &std::path::Path, cache: &Cache) -> Result<(), Fault> {
     let turn = cache.turn();
     let contents = connect::consistently(connection, |connection| {
-        Contents::read(connection, path, &cache.ambient())
+        Contents::read(connection, path, &cache.apart())
     })?;
     cache.show(&turn, contents.snapshot, &[]);
     Ok(())

@@ -14,7 +14,7 @@ use super::cache::Cache;
 use super::contents::Contents;
 use super::fault::Fault;
 use super::{connect, folder};
-use crate::{Applied, AuthSnapshot, Credential, StoreError, UsageChange};
+use crate::{Applied, AuthSnapshot, Credential, Legacy, StoreError, UsageChange};
 
 /// How many changes one transaction takes at most.
 const BATCH: usize = 256;
@@ -39,9 +39,18 @@ pub(super) struct Request {
 /// What can be written.
 pub(super) enum Op {
     Change(UsageChange),
+    Import(Box<Legacy>, Occasion),
     Remove(ProfileId),
     SetOrder(ProviderId, Vec<ProfileId>),
     Upsert(ProfileId, Box<Credential>),
+}
+
+/// When an import counts.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Occasion {
+    Always,
+    /// Only while no profile was ever stored (G2).
+    FirstUse,
 }
 
 /// The thread's state.
@@ -151,7 +160,15 @@ impl Writer {
         let cache = &self.cache;
         let mut turn = None;
         let (after, outcomes) = connect::immediately(connection, |connection| {
-            let contents = Contents::read(connection, &self.path, &cache.ambient())?;
+            let apart = cache.apart();
+            let mut contents = Contents::read(connection, &self.path, &apart)?;
+            for request in batch {
+                if let Op::Import(legacy, occasion) = &request.op
+                    && (*occasion == Occasion::Always || contents.is_new())
+                {
+                    contents.import(legacy, &apart, request.now);
+                }
+            }
             let mut after = contents.snapshot.clone();
             for (profile, at) in uses {
                 let profile = profile.clone();
@@ -184,11 +201,13 @@ impl Writer {
                 snapshot.check(change)?;
                 return Ok(snapshot.apply(change, request.now, self.cache.config()));
             }
-            Op::Remove(id) => snapshot.remove(id),
+            // It was done before the changes, which may be about what it brought.
+            Op::Import(..) => {}
+            Op::Remove(id) => snapshot.remove(id)?,
             Op::SetOrder(provider, ids) => snapshot.set_order(provider.clone(), ids.clone()),
-            Op::Upsert(id, credential) => snapshot.upsert(id.clone(), (**credential).clone()),
+            Op::Upsert(id, credential) => snapshot.upsert(id.clone(), (**credential).clone())?,
         }
-        .map(|()| Applied::Done)
+        Ok(Applied::Done)
     }
 }
 

@@ -3,12 +3,12 @@
 use std::time::Duration;
 
 use indexmap::IndexMap;
-use openclaw_ids::{ModelRef, ProviderId};
+use openclaw_ids::{ProviderId, lowercased};
 use serde::de::value::{MapAccessDeserializer, StrDeserializer};
 use serde::de::{Deserialize, Error, MapAccess};
 
 use super::secret::SecretValue;
-use super::shape::{Count, Fields, FromObject, Known, List, MapOf, Mode, Object, Seconds, Shape, Text};
+use super::shape::{Count, Fields, Flag, FromObject, Known, List, MapOf, Mode, Object, Seconds, Shape, Text};
 
 /// The `models` section.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -22,21 +22,8 @@ impl ModelsConfig {
     pub fn provider(&self, id: &ProviderId) -> Option<&ProviderConfig> {
         self.providers
             .iter()
-            .find(|(key, _)| key.trim().to_lowercase() == id.as_str())
+            .find(|(key, _)| lowercased(key.trim()) == id.as_str())
             .map(|(_, row)| row)
-    }
-
-    /// How many tokens a model can hold, when a row says so (BL-54): `contextTokens`, else `contextWindow`, of
-    /// the model row, else of its provider.
-    pub fn context_window(&self, model: &ModelRef) -> Option<u64> {
-        let provider = self.provider(model.provider())?;
-        let row = provider
-            .models
-            .iter()
-            .find(|row| row.id.trim() == model.model().as_str());
-        row.and_then(|row| row.context_tokens.or(row.context_window))
-            .or(provider.context_tokens)
-            .or(provider.context_window)
     }
 }
 
@@ -61,7 +48,7 @@ impl FromObject for ModelsConfig {
 }
 
 /// One provider row.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Default, PartialEq, Eq)]
 pub struct ProviderConfig {
     /// Where requests go.
     pub base_url: Option<String>,
@@ -81,6 +68,35 @@ pub struct ProviderConfig {
     pub context_tokens: Option<u64>,
     /// The models the provider serves.
     pub models: Vec<ModelRow>,
+}
+
+impl std::fmt::Debug for ProviderConfig {
+    /// An address may carry a password or a key, so only its scheme, host and path are shown.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ProviderConfig")
+            .field("base_url", &self.base_url.as_deref().map(without_secrets))
+            .field("api_key", &self.api_key)
+            .field("auth", &self.auth)
+            .field("api", &self.api)
+            .field("headers", &self.headers)
+            .field("timeout", &self.timeout)
+            .field("context_window", &self.context_window)
+            .field("context_tokens", &self.context_tokens)
+            .field("models", &self.models)
+            .finish()
+    }
+}
+
+/// An address without its user and password and without its query and fragment.
+fn without_secrets(url: &str) -> String {
+    let shown = url.split(['?', '#']).next().unwrap_or_default();
+    let (scheme, rest) = shown.split_once("://").unwrap_or(("", shown));
+    let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+    let host = authority.rsplit('@').next().unwrap_or_default();
+    if scheme.is_empty() {
+        return format!("{host}{path}");
+    }
+    format!("{scheme}://{host}{path}")
 }
 
 impl FromObject for ProviderConfig {
@@ -134,6 +150,8 @@ pub struct ModelRow {
     pub context_tokens: Option<u64>,
     /// What the model takes in: `text`, `image`, `video`, `audio`.
     pub input: Vec<String>,
+    /// Whether the model calls tools (`compat.supportsTools`).
+    pub supports_tools: Option<bool>,
 }
 
 impl ModelRow {
@@ -163,8 +181,33 @@ impl FromObject for ModelRow {
                 );
                 self.input = fields.value_or_default(kinds)?;
             }
+            "compat" => {
+                self.supports_tools = fields.value_or_default(Object::<Compat>::new())?.supports_tools
+            }
             _ => return Ok(Known::No),
         }
+        Ok(Known::Yes)
+    }
+}
+
+/// `compat` of a model row, as far as it is read.
+#[derive(Default)]
+struct Compat {
+    supports_tools: Option<bool>,
+}
+
+impl FromObject for Compat {
+    const SHAPE: &'static str = "an object such as { supportsTools: false }";
+
+    fn field<'de, A: MapAccess<'de>>(
+        &mut self,
+        key: &str,
+        fields: &mut Fields<A>,
+    ) -> Result<Known, A::Error> {
+        if key != "supportsTools" {
+            return Ok(Known::No);
+        }
+        self.supports_tools = fields.value(Flag("true or false"))?;
         Ok(Known::Yes)
     }
 }
@@ -202,11 +245,14 @@ impl Shape for Auth {
 
     fn text<E: Error>(self, text: &str) -> Result<AuthMode, E> {
         let known = AUTH_MODES.iter().find(|(written, _)| *written == text);
-        // A key pasted here would be quoted by an ordinary message, so only something like a mode's name is.
-        let short = text.len() <= 12 && text.chars().all(|c| c.is_ascii_alphabetic() || "-_".contains(c));
+        // A key pasted here must not be quoted, so only another spelling of a mode is.
+        let letters = |text: &str| text.replace(['-', '_', ' '], "").to_lowercase();
+        let misspelled = AUTH_MODES
+            .iter()
+            .any(|(written, _)| letters(written) == letters(text));
         match known {
             Some((_, mode)) => Ok(*mode),
-            None if short => Err(self.wrong(&format!("\"{text}\""))),
+            None if misspelled => Err(self.wrong(&format!("\"{text}\""))),
             None => Err(self.wrong("another text")),
         }
     }

@@ -76,7 +76,7 @@ fn relays_of_5_step_5() {
     } } }));
     for (text, default, expected) in [
         ("PROXY/opus", "openai", Some("proxy+opus")), // the first matching key decides (V4)
-        ("proxy/proxy/x", "openai", Some("proxy+proxy/x")), // a leading own name is kept
+        ("proxy/proxy/x", "openai", Some("proxy+x")),
         (
             "proxy/google/gemini-3-pro",
             "openai",

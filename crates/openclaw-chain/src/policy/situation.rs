@@ -133,7 +133,7 @@ impl<'a> Situation<'a> {
     pub(super) fn ask(&self, ask: Ask) -> (ModelRef, String) {
         let configured = || {
             let primary = self.resolver.agent_primary_found(self.agent);
-            (primary.model, primary.found.to_string())
+            (primary.model.clone(), primary.found.to_string())
         };
         let given = |model: &Option<ModelRef>, why: &str| Some((model.clone()?, why.to_owned()));
         let answer = match ask {

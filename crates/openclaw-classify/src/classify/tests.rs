@@ -1,13 +1,15 @@
 //! Tests of the verdicts, through the public functions.
 
-use std::collections::BTreeMap;
+mod properties;
+mod tables;
 
 use jiff::Timestamp;
 use openclaw_ids::ProviderId;
-use proptest::prelude::*;
 
-use crate::rule::Saw;
-use crate::{Certainty, Failure, Header, Owner, Reason, RuleId, Scope, Verdict, classify, rules};
+use crate::{
+    AbortedBy, Certainty, Failure, Owner, Phase, Reason, RuleId, Scope, TimeoutPhase, TimerOwner, Transport,
+    Verdict, classify,
+};
 
 const NOW: Timestamp = Timestamp::UNIX_EPOCH;
 
@@ -35,120 +37,6 @@ fn verdict(failure: &Failure) -> Verdict {
 
 fn reason(failure: &Failure) -> Reason {
     verdict(failure).reason
-}
-
-#[test]
-fn c_1_3_rule_ids_are_unique() {
-    let mut seen = BTreeMap::new();
-    for rule in rules() {
-        assert!(
-            seen.insert(rule.id, rule.then).is_none(),
-            "{} is used twice",
-            rule.id
-        );
-    }
-}
-
-#[test]
-fn c_1_3_every_example_is_claimed_by_its_own_row() {
-    for rule in rules() {
-        let failure = rule.example.failure();
-        let verdict = verdict(&failure);
-        assert_eq!(
-            verdict.rule,
-            rule.rule_id(),
-            "{failure:?} saw {:?}",
-            verdict.evidence
-        );
-        assert_eq!(verdict.reason, rule.then, "{}", rule.id);
-    }
-}
-
-#[test]
-fn c_2_3_tables_are_written_in_normal_form() {
-    for rule in rules() {
-        match rule.saw {
-            Saw::Codes(codes) => {
-                for code in codes {
-                    assert_eq!(crate::normal::code_key(code), *code, "{}", rule.id);
-                }
-            }
-            Saw::Phrases(phrases) => {
-                for phrase in phrases.iter().chain(rule.unless) {
-                    assert!(!phrase.contains(['_', '-', '’', '\n']), "{}: {phrase}", rule.id);
-                    assert_eq!(phrase.to_lowercase(), *phrase, "{}", rule.id);
-                    assert!(!phrase.contains("  "), "{}: {phrase}", rule.id);
-                    assert_eq!(
-                        phrase.matches('(').count(),
-                        phrase.matches(')').count(),
-                        "{}: {phrase}",
-                        rule.id
-                    );
-                }
-            }
-            Saw::Anything | Saw::Silence | Saw::Transports(_) => {}
-        }
-    }
-}
-
-#[test]
-fn c_7_every_status_has_a_default() {
-    let mut ranges: Vec<(u16, u16, String)> = Vec::new();
-    for status in 100..600 {
-        let bare = verdict(&Failure {
-            status: Some(status),
-            ..Failure::default()
-        });
-        let odd = verdict(&under(status, "Something odd happened"));
-        assert_eq!(odd.certainty, Certainty::Default, "{status}");
-        let line = format!(
-            "bare {} ({}), opaque text {} ({}), {:?} {:?}",
-            bare.reason, bare.rule, odd.reason, odd.rule, odd.owner, odd.scope
-        )
-        .to_lowercase();
-        match ranges.last_mut() {
-            Some((_, to, last)) if *last == line => *to = status,
-            _ => ranges.push((status, status, line)),
-        }
-    }
-    let lines: Vec<String> = ranges
-        .iter()
-        .map(|(from, to, line)| format!("{from}-{to}: {line}"))
-        .collect();
-    insta::assert_snapshot!("status_defaults", lines.join("\n"));
-}
-
-#[test]
-fn bl_09_no_5xx_is_left_without_a_lane() {
-    for status in 500..600 {
-        for body in [
-            "",
-            "{\"error\":{\"message\":\"boom\"}}",
-            "<html><body>oops</body></html>",
-        ] {
-            let failure = Failure {
-                status: Some(status),
-                body: Some(body.as_bytes().to_vec()),
-                ..Failure::default()
-            };
-            let reason = reason(&failure);
-            assert!(
-                matches!(reason, Reason::Timeout | Reason::ServerError | Reason::Overloaded),
-                "{status} {body} {reason}"
-            );
-        }
-    }
-}
-
-#[test]
-fn bl_10_unlisted_4xx_mark_nothing() {
-    for status in
-        (402..500).filter(|status| !matches!(status, 402..=404 | 407 | 408 | 410 | 413 | 422 | 429 | 499))
-    {
-        let verdict = verdict(&under(status, "opaque"));
-        assert_eq!(verdict.reason, Reason::Unclassified, "{status}");
-        assert_eq!(verdict.scope, Scope::None, "{status}");
-    }
 }
 
 /// Money, however a provider puts it (BL-03, BL-18).
@@ -364,6 +252,43 @@ fn c_10_owner_and_scope() {
     }
 }
 
+#[test]
+fn c_10_what_never_left_concerns_the_endpoint() {
+    for (phase, scope) in [
+        (Phase::BeforeRequest, Scope::Endpoint),
+        (Phase::BeforeFirstByte, Scope::Model),
+        (Phase::AfterContent, Scope::Model),
+    ] {
+        let failure = Failure {
+            phase: Some(phase),
+            transport: Some(Transport::Timeout(TimeoutPhase::Total, TimerOwner::Us)),
+            ..Failure::default()
+        };
+        assert_eq!(verdict(&failure).scope, scope, "{phase:?}");
+    }
+}
+
+#[test]
+fn c_10_the_caller_s_own_doing_marks_nothing() {
+    for transport in [
+        Transport::Aborted(AbortedBy::Caller),
+        Transport::Timeout(TimeoutPhase::Total, TimerOwner::Caller),
+        Transport::Timeout(TimeoutPhase::Connect, TimerOwner::Caller),
+    ] {
+        let failure = Failure {
+            transport: Some(transport),
+            status: Some(429),
+            ..said("Too many requests")
+        };
+        let verdict = verdict(&failure);
+        assert_eq!(
+            (verdict.owner, verdict.scope),
+            (Owner::Caller, Scope::None),
+            "{transport:?}"
+        );
+    }
+}
+
 fn wrapped(levels: usize, inner: Failure) -> Failure {
     (0..levels).fold(inner, |cause, level| Failure {
         cause: Some(Box::new(cause)),
@@ -420,6 +345,43 @@ fn bl_05_a_warning_is_no_failure() {
             )
         };
         assert_eq!(classify(&failure, NOW), None);
+    }
+}
+
+#[test]
+fn bl_05_a_warning_does_not_hide_a_failure_beside_it() {
+    let failure = under(
+        200,
+        concat!(
+            "data: {\"type\":\"rate_limit_event\",\"rate_limit_info\":{\"rateLimitType\":\"five_hour\",\"status\":\"allowed\"}}\n\n",
+            "data: {\"type\":\"error\",\"error\":{\"type\":\"overloaded_error\",\"message\":\"Overloaded\"}}",
+        ),
+    );
+    assert_eq!(reason(&failure), Reason::Overloaded);
+}
+
+#[test]
+fn bl_17_an_error_at_the_end_of_a_long_stream_is_found() {
+    let delta = "data: {\"id\":\"x\",\"choices\":[{\"delta\":{\"content\":\"unknown model\"}}]}\n\n";
+    let error = "data: {\"error\":{\"code\":502,\"message\":\"Overloaded\"}}\n\n";
+    let failure = under(200, &format!("{}{error}", delta.repeat(500)));
+    assert_eq!(reason(&failure), Reason::Overloaded);
+}
+
+#[test]
+fn c_5_what_the_model_said_is_not_read() {
+    for body in [
+        r#"data: {"id":"x","choices":[{"delta":{"content":"insufficient credits"}}]}"#,
+        r#"{"candidates":[{"content":{"parts":[{"text":"rate limit exceeded"}]}}]}"#,
+        r#"data: {"type":"content_block_delta","delta":{"text":"invalid api key"}}"#,
+    ] {
+        let failure = Failure {
+            status: Some(200),
+            body: Some(body.as_bytes().to_vec()),
+            ..Failure::default()
+        };
+        let verdict = verdict(&failure);
+        assert_eq!(verdict.certainty, Certainty::Default, "{body}: {}", verdict.rule);
     }
 }
 
@@ -498,96 +460,5 @@ fn real_errors_are_recognised() {
             verdict.rule,
             verdict.evidence
         );
-    }
-}
-
-/// A message, and one of the wrappers of BL-24 around it.
-fn wrap(kind: usize, message: &str) -> String {
-    let json = serde_json::json!({"error": {"message": message}});
-    match kind {
-        0 => json.to_string(),
-        1 => serde_json::to_string_pretty(&json).unwrap(),
-        2 => serde_json::json!({"error": {"message": json.to_string()}}).to_string(),
-        3 => serde_json::json!([json]).to_string(),
-        4 => format!("Error: {json}\n"),
-        5 => format!("data: {json}\n\ndata: [DONE]\n"),
-        6 => format!("CLI 1.2 · {json}"),
-        7 => serde_json::json!({"errors": [message]}).to_string(),
-        8 => {
-            let text = json.to_string();
-            text[..text.len() - 2].to_owned()
-        }
-        9 => format!(
-            "{{'error': {{'message': {}, 'param': None}}}}",
-            serde_json::json!(message)
-        ),
-        _ => message.replace(' ', "\n  "),
-    }
-}
-
-proptest! {
-    #[test]
-    fn c_1_4_any_bytes_have_a_verdict(
-        body in proptest::collection::vec(any::<u8>(), 0..400),
-        message in ".{0,200}",
-        code in proptest::option::of(".{0,20}"),
-        status in proptest::option::of(any::<u16>()),
-        header in ".{0,30}",
-    ) {
-        let failure = Failure {
-            status,
-            code,
-            message: Some(message),
-            body: Some(body),
-            headers: vec![Header { name: "retry-after".to_owned(), value: header }],
-            ..Failure::default()
-        };
-        prop_assert_eq!(classify(&failure, NOW), classify(&failure, NOW));
-    }
-
-    #[test]
-    fn c_1_4_structured_noise_has_a_verdict(text in r#"[{}\[\]"':,\\a-z0-9 ]{0,300}"#) {
-        let _ = classify(&said(&text), NOW);
-    }
-
-    #[test]
-    fn bl_24_wrapping_keeps_the_reason(index in 0usize..64, kind in 0usize..11) {
-        let texts: Vec<_> = rules()
-            .filter(|rule| matches!(rule.saw, Saw::Phrases(phrases) if !phrases.iter().any(|phrase| phrase.starts_with('^'))))
-            .map(|rule| rule.example.failure())
-            .collect();
-        let plain = &texts[index % texts.len()];
-        let wrapped = Failure {
-            message: plain.message.as_deref().map(|message| wrap(kind, message)),
-            ..plain.clone()
-        };
-        prop_assert_eq!(reason(&wrapped), reason(plain), "{:?}", wrapped);
-    }
-
-    #[test]
-    fn c_2_3_casing_quotes_and_request_ids_change_nothing(index in 0usize..256, change in 0usize..4) {
-        let rows = fixture();
-        let (plain, _) = &rows[index % rows.len()];
-        // The text of a body keeps its structure only as it stands.
-        prop_assume!(plain.message.as_deref().is_some_and(|message| !message.contains(['{', '<'])));
-        let changed = |message: &str| match change {
-            0 => message.to_uppercase(),
-            1 => message.replace('\'', "’"),
-            2 => format!("{message} (request id: req_5429bc401)"),
-            _ => message.replace(' ', "\u{a0} "),
-        };
-        let other = Failure {
-            message: plain.message.as_deref().map(changed),
-            ..plain.clone()
-        };
-        prop_assert_eq!(reason(&other), reason(plain), "{:?}", other);
-    }
-
-    #[test]
-    fn bl_03_money_stays_money_anywhere(text in 0usize..BILLING.len(), status in 400u16..600, before in "[a-z]{0,10}[.:]? ?") {
-        let message = format!("{before}{}", BILLING[text]);
-        prop_assume!(before.is_empty() || before.ends_with([' ', ':', '.']));
-        prop_assume!(!before.starts_with("no"));
-        prop_assert_eq!(reason(&under(status, &message)), Reason::Billing);
     }
 }

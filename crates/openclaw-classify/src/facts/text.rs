@@ -1,5 +1,6 @@
 //! Reads a text: clips it, takes embedded objects out, separates what is quoted from upstream (classify.md C-2.1, C-2.4).
 
+use std::borrow::Cow;
 use std::sync::LazyLock;
 
 use regex::Regex;
@@ -11,8 +12,8 @@ use crate::loose;
 const LIMIT: usize = 64 * 1024;
 /// Texts inside texts inside texts: deeper ones are read as they stand.
 const MAX_NESTING: usize = 8;
-/// Objects in one text.
-const MAX_OBJECTS: usize = 32;
+/// Objects that told nothing and are searched for inner ones; later ones are skipped whole, which keeps it linear.
+const MAX_MISSES: usize = 32;
 
 /// What begins a quotation of somebody behind the party that answered.
 const QUOTES_UPSTREAM: &[&str] = &["error from provider", "all variants failed"];
@@ -57,18 +58,20 @@ fn read_mixed(facts: &mut Facts, speaker: Speaker, field: &'static str, text: &s
     }
     let mut outside = String::new();
     let mut at = 0;
-    let mut objects = 0;
-    while let Some(open) = next_object(text, at).filter(|_| objects < MAX_OBJECTS) {
-        objects += 1;
+    let mut misses = 0;
+    while let Some(open) = next_object(text, at) {
         let kept = at;
         at = open + 1;
         if let Some(found) = loose::read(&text[open..]) {
-            // The words around an object come before it in rank: they are the wrapper's own.
             if walk::value(facts, speaker, field, &found.value, nesting) {
                 outside.push_str(&text[kept..open]);
                 outside.push(' ');
                 at = open + found.length;
                 continue;
+            }
+            misses += 1;
+            if misses > MAX_MISSES {
+                at = open + found.length;
             }
         }
         outside.push_str(&text[kept..at]);
@@ -79,6 +82,7 @@ fn read_mixed(facts: &mut Facts, speaker: Speaker, field: &'static str, text: &s
 
 /// A text without objects.
 fn plain(facts: &mut Facts, speaker: Speaker, field: &'static str, text: &str) {
+    let text = &without_request_id(text);
     let text = text.trim();
     if text.is_empty() {
         return;
@@ -104,6 +108,22 @@ fn plain(facts: &mut Facts, speaker: Speaker, field: &'static str, text: &str) {
     if text.chars().any(char::is_alphanumeric) {
         facts.sentences.push(text.to_owned());
         facts.first_text.get_or_insert_with(|| text.to_owned());
+    }
+}
+
+/// The id of a request is no part of what was said, and its letters and digits are chance.
+fn without_request_id(text: &str) -> Cow<'_, str> {
+    static ID: LazyLock<Regex> = LazyLock::new(|| {
+        #[expect(
+            clippy::expect_used,
+            reason = "the pattern is a constant that the tests compile"
+        )]
+        Regex::new(r"(?i)\(?\brequest[ _-]?id\b\W{1,3}[\w-]+\)?").expect("a constant pattern compiles")
+    });
+    if text.contains("equest") || text.contains("EQUEST") {
+        ID.replace_all(text, "")
+    } else {
+        Cow::Borrowed(text)
     }
 }
 
@@ -163,7 +183,7 @@ fn upstream_quote(text: &str) -> Option<usize> {
 }
 
 /// The first and last 32 KiB of a text longer than 64 KiB (C-1.4).
-pub(crate) fn clip(text: &str) -> std::borrow::Cow<'_, str> {
+pub(crate) fn clip(text: &str) -> Cow<'_, str> {
     if text.len() <= LIMIT {
         return text.into();
     }

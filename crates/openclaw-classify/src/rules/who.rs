@@ -48,11 +48,19 @@ pub(super) static WHO: &[Rule] = &[
     seen("transport.tls", Reason::Timeout, &[Transport::Tls]).concerning(Concern::Network),
     seen("transport.proxy", Reason::Timeout, &[Transport::Proxy]).concerning(Concern::Network),
     seen("transport.reset", Reason::Timeout, &[Transport::Reset]),
-    Rule::codes("local.session-lock", Reason::Local, &["openclawsessionwritelocktimeout", "openclawsessionwritelockstale", "sessionwritelocktimeouterror"], code("OPENCLAW_SESSION_WRITE_LOCK_TIMEOUT")),
-    Rule::codes("local.missing-tool-result", Reason::Local, &["missingtoolresult"], code("missing_tool_result")),
-    Rule::codes("local.machine", Reason::Local, &["enospc", "emfile", "enfile", "enomem", "erofs", "edquot", "sqlitebusy", "sqlitefull", "sqlitelocked", "sqlitereadonly"], code("ENOSPC")),
+    Rule::codes("local.session-lock", Reason::Local, &[
+        "openclawsessionwritelocktimeout", "openclawsessionwritelockstale", "sessionwritelocktimeouterror",
+    ], code("OPENCLAW_SESSION_WRITE_LOCK_TIMEOUT")),
+    Rule::codes("local.missing-tool-result", Reason::Local, &[
+        "missingtoolresult",
+    ], code("missing_tool_result")),
+    Rule::codes("local.machine", Reason::Local, &[
+        "enospc", "emfile", "enfile", "enomem", "erofs", "edquot", "sqlitebusy", "sqlitefull",
+        "sqlitelocked", "sqlitereadonly",
+    ], code("ENOSPC")),
     Rule::phrases("local.machine-text", Reason::Local, &[
-        "no space left on device", "disk quota exceeded", "too many open files", "database is locked", "database or disk is full", "session file (locked|lock stale)",
+        "no space left on device", "disk quota exceeded", "too many open files", "database is locked",
+        "database or disk is full", "session file (locked|lock stale)",
         "tool.call without a matching tool.result", "read only file system",
     ], text("write failed: no space left on device")),
 ];

@@ -188,3 +188,29 @@ fn rows_d_to_f_what_the_override_means_for_the_chain() {
         );
     }
 }
+
+#[test]
+fn a_damaged_own_member_costs_the_others_nothing() {
+    let found = entry(
+        r#""failover": {
+            "probes": {"openai/gpt": "yesterday"},
+            "recentRuns": [{"runId": "r1", "at": 5, "steps": []}, {"runId": "r2", "at": 6, "steps": [{"outcome": "new"}]}],
+            "parkedPin": {"authProfileOverride": "work", "authProfileOverrideSource": "user"},
+            "notices": -3,
+            "pendingNotice": "hello"
+        }"#,
+    );
+    let parked = StoredPin::from(Some(pin("work", PinSource::User)));
+    assert_eq!(found.failover.parked_pin, Some(parked));
+    assert_eq!(found.recent_runs().len(), 1);
+    assert_eq!((found.failover.notices, found.pending_notice()), (0, None));
+    assert!(found.failover.probes.is_empty());
+}
+
+#[test]
+fn own_members_of_a_newer_version_are_kept() {
+    let document =
+        json!({"sessionId": "s1", "updatedAt": 5, "failover": {"notices": 2, "novelty": {"deep": [1]}}});
+    let found: SessionEntry = serde_json::from_value(document.clone()).unwrap();
+    assert_eq!(serde_json::to_value(&found).unwrap(), document);
+}

@@ -1,5 +1,7 @@
 use super::*;
-use crate::fixtures::{auto, entry, id, user};
+use crate::fixtures::{at, auto, entry, id, model, pin, user};
+use crate::selection::{PinSource, StoredPin};
+use crate::user_selection::{UserSelection, apply_user_selection};
 
 fn after(merge: Merge) -> SessionEntry {
     match merge {
@@ -96,4 +98,40 @@ fn item_6_the_later_activity_wins() {
             crate::fixtures::at(5000)
         );
     }
+}
+
+/// On a fallback that displaced a person's profile pin.
+fn displaced() -> SessionEntry {
+    let mut session = entry(&auto("a/m", "o/g"));
+    session.failover.parked_pin = Some(pinned("work"));
+    session
+}
+
+fn pinned(profile: &str) -> StoredPin {
+    StoredPin::from(Some(pin(profile, PinSource::User)))
+}
+
+#[test]
+fn item_2_a_displaced_pin_goes_with_the_selection_although_a_turn_ended_meanwhile() {
+    let snapshot = displaced();
+    let choice = UserSelection::model(model("b/m"), None);
+    let changed = apply_user_selection(&snapshot, &choice, &model("o/g"), at(1000)).unwrap();
+    let mut current = snapshot.clone();
+    current.failover.notices = 4;
+    current.failover.probes.insert("o/g".to_owned(), 7);
+    let merged = after(merge(&snapshot, &changed, &current));
+    assert_eq!(merged.failover.parked_pin, None);
+    assert_eq!((merged.failover.notices, merged.failover.probes.len()), (4, 1));
+}
+
+#[test]
+fn item_2_a_pin_that_was_displaced_meanwhile_is_not_lost() {
+    let snapshot = entry(&auto("a/m", "o/g"));
+    let choice = UserSelection::model(model("b/m"), None);
+    let changed = apply_user_selection(&snapshot, &choice, &model("o/g"), at(1000)).unwrap();
+    let current = displaced();
+    assert_eq!(
+        merge(&snapshot, &changed, &current),
+        Merge::SelectionConflict(current)
+    );
 }

@@ -80,7 +80,7 @@ fn s_5_3_in_the_decided_order() {
         ("row 3 before row 4",                           compacted(user_pin("b")),         "",    Continuing, "b!"),
         ("row 3: outside the order",                     user_pin("z"),                    "",    Continuing, "z!"),
         ("row 3: unmarked is a person's",                r#""authProfileOverride": "b""#.into(), "b", Continuing, "b!"),
-        ("row 2 before row 3: it ends (S-5.5d)",         user_pin("b"),                    "",    New,        "c>c"),
+        ("row 3: taken before the first turn (R5)",      user_pin("b"),                    "",    New,        "b!"),
         ("S-5.2 item 1",                                 user_pin("gone"),                 "",    Continuing, "a>a"),
         ("S-5.2 item 2",                                 user_pin("foreign"),              "",    Continuing, "a>a"),
         ("S-5.2 item 3",                                 automatic_pin("z", 0),            "",    Continuing, "a>a"),

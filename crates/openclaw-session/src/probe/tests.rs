@@ -1,6 +1,7 @@
 use super::*;
 use crate::fixtures::{at, auto, entry, fallback, id, model, pin, user};
 use crate::persist::{PersistFallback, persist_fallback};
+use crate::reset::compacted;
 use crate::rollback::roll_back;
 
 const START: i64 = 10_000_000;
@@ -230,4 +231,16 @@ fn a_failed_probe_walk_ends_where_it_began() {
     };
     let after = roll_back(&during.unwrap(), &rollback, at(START)).unwrap();
     assert_eq!(after.selection(), sticky().selection());
+}
+
+#[test]
+fn s1_a_probe_follows_a_compaction_into_another_transcript() {
+    let before = entry(&auto("a/m", "o/g"));
+    let probe = probe_due(&before, &model("o/g"), at(2000)).unwrap();
+    let moved = compacted(&before, Some(id("s2")), at(2000));
+    assert_eq!(clear_after_probe(&moved, &probe, at(3000)), None);
+    let adopted = probe.with_session_id(id("s2"));
+    let cleared = clear_after_probe(&moved, &adopted, at(3000)).unwrap();
+    assert!(!cleared.has_override());
+    assert_eq!(adopted.session_id(), &id("s2"));
 }

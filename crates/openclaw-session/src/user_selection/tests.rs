@@ -1,7 +1,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::fixtures::{at, auto, entry, model, profile, user};
+use crate::fixtures::{at, auto, entry, model, pin, profile, user};
 
 fn apply(members: &str, selection: &UserSelection) -> Option<SessionEntry> {
     apply_user_selection(&entry(members), selection, &model("openai/gpt"), at(2000))
@@ -172,4 +172,17 @@ proptest! {
         let next = apply(&before, &UserSelection::model(model("a/m"), None)).unwrap_or_else(|| entry(&before));
         prop_assert_eq!(next.selection(), entry(&user("a/m")).selection());
     }
+}
+
+#[test]
+fn r5_a_kept_profile_is_the_one_that_the_person_took() {
+    let mut before = entry(&auto("b/m", "a/m"));
+    before.pin = StoredPin::from(Some(pin("other", PinSource::Auto)));
+    before.failover.parked_pin = Some(StoredPin::from(Some(pin("work", PinSource::User))));
+    assert_eq!(before.standing_pin(), Some(pin("work", PinSource::User)));
+
+    let cleared = UserSelection::cleared(ProfileChoice::Keep);
+    let after = apply_user_selection(&before, &cleared, &model("a/m"), at(2000)).unwrap();
+    assert_eq!(after.profile_pin(), Some(pin("work", PinSource::User)));
+    assert_eq!(after.failover.parked_pin, None);
 }

@@ -37,6 +37,20 @@ fn d7_a_new_file_has_the_tables_the_version_and_the_owner() {
 }
 
 #[test]
+fn many_may_open_a_new_file_at_once() {
+    for _ in 0..10 {
+        let root = tempfile::tempdir().unwrap();
+        let folder = root.path().join("agents/main/agent");
+        thread::scope(|scope| {
+            let opened: Vec<_> = (0..8).map(|_| scope.spawn(|| open(&folder))).collect();
+            for store in opened {
+                store.join().unwrap().unwrap();
+            }
+        });
+    }
+}
+
+#[test]
 fn d20_opening_again_keeps_the_creation_time() {
     let folder = tempfile::tempdir().unwrap();
     drop(open(folder.path()).unwrap());

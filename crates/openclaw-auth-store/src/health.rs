@@ -1,0 +1,83 @@
+//! How a credential is doing, for people (auth-store.md 10).
+
+#[cfg(test)]
+mod tests;
+
+use std::time::Duration;
+
+use jiff::Timestamp;
+
+use crate::eligibility::credential_eligibility;
+use crate::{Credential, Eligibility, Expires};
+
+/// What a status line says of a credential.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Health {
+    /// Its end has passed.
+    Expired,
+    /// Its end is near.
+    Expiring,
+    /// Something that it needs is not there.
+    Missing,
+    /// It has an end, and that is far.
+    Ok,
+    /// It has no end.
+    Static,
+}
+
+impl Health {
+    /// The word for it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Expired => "expired",
+            Self::Expiring => "expiring",
+            Self::Missing => "missing",
+            Self::Ok => "ok",
+            Self::Static => "static",
+        }
+    }
+}
+
+/// From when on an end is near, unless somebody says otherwise.
+pub const EXPIRY_WARNING: Duration = Duration::from_hours(24);
+/// A login is refreshed this long before its end, so it is never further away than that from needing it.
+const REFRESH_AHEAD: Duration = Duration::from_mins(5);
+
+/// How `credential` is doing at `now`; an end within `warning` is near.
+pub fn health(credential: &Credential, now: Timestamp, warning: Duration) -> Health {
+    match (credential_eligibility(credential, now), credential) {
+        (Eligibility::Expired, _) => Health::Expired,
+        (Eligibility::Ok, Credential::ApiKey(_) | Credential::Local(_)) => Health::Static,
+        (Eligibility::Ok, Credential::Token(token)) => match token.expires {
+            Some(end) => until(end, now, warning),
+            None => Health::Static,
+        },
+        (Eligibility::Ok, Credential::Oauth(oauth)) => until(
+            oauth.expires.unwrap_or(Expires::Invalid),
+            now,
+            warning.max(REFRESH_AHEAD),
+        ),
+        (
+            Eligibility::InvalidExpires
+            | Eligibility::MalformedApiKey
+            | Eligibility::MissingCredential
+            | Eligibility::ModeMismatch
+            | Eligibility::ProfileMissing
+            | Eligibility::ProviderMismatch
+            | Eligibility::UnresolvedRef,
+            _,
+        ) => Health::Missing,
+    }
+}
+
+fn until(end: Expires, now: Timestamp, warning: Duration) -> Health {
+    let Expires::At(end) = end else {
+        return Health::Missing;
+    };
+    let warning = i64::try_from(warning.as_millis()).unwrap_or(i64::MAX);
+    match end.saturating_sub(now.as_millisecond()) {
+        left if left <= 0 => Health::Expired,
+        left if left <= warning => Health::Expiring,
+        _ => Health::Ok,
+    }
+}

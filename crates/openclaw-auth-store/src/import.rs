@@ -1,0 +1,134 @@
+//! What older versions kept in JSON files, brought into the store (auth-store.md 9.1, 9.4).
+
+mod files;
+mod forms;
+#[cfg(test)]
+mod tests;
+
+use indexmap::IndexMap;
+use openclaw_ids::ProfileId;
+use serde_json::{Map, Value};
+
+use crate::Credential;
+use crate::payload::{StateDocument, parse_object};
+
+pub use files::{ImportError, ImportReport, LegacyFolder};
+
+/// The texts of an agent folder's older files.
+#[derive(Default, Clone, Copy)]
+pub struct LegacyTexts<'a> {
+    /// `auth-profiles.json`: profiles, with or without state beside them, or providers with one credential each.
+    pub profiles: Option<&'a str>,
+    /// `auth-state.json`: orders, last good profiles and usage.
+    pub state: Option<&'a str>,
+    /// `auth.json`: providers with one credential each.
+    pub auth: Option<&'a str>,
+}
+
+/// What older files hold, strongest source first where they disagree (G26, G27).
+#[derive(Clone, Default)]
+pub struct Legacy {
+    pub(crate) profiles: IndexMap<ProfileId, Credential>,
+    pub(crate) state: StateDocument,
+    /// Logins whose tokens are in yet another file; they stay where the other program looks for them (G34).
+    held_back: Map<String, Value>,
+    unreadable: Vec<LegacyFile>,
+}
+
+/// One of the older files of an agent folder.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum LegacyFile {
+    /// `auth.json`.
+    Auth,
+    /// `auth-profiles.json`.
+    Profiles,
+    /// `auth-state.json`.
+    State,
+}
+
+impl LegacyFile {
+    /// The file's name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Auth => "auth.json",
+            Self::Profiles => "auth-profiles.json",
+            Self::State => "auth-state.json",
+        }
+    }
+}
+
+impl Legacy {
+    /// Reads the texts; one that is no JSON object is noted and counts as absent.
+    pub fn read(texts: LegacyTexts<'_>) -> Self {
+        let mut legacy = Self::default();
+        let mut object = |file: LegacyFile, text: Option<&str>| {
+            let members = parse_object(text?).ok();
+            if members.is_none() {
+                legacy.unreadable.push(file);
+            }
+            members
+        };
+        let profiles = object(LegacyFile::Profiles, texts.profiles);
+        let state = object(LegacyFile::State, texts.state);
+        let auth = object(LegacyFile::Auth, texts.auth);
+        legacy.state = StateDocument::new(state.unwrap_or_default());
+        if let Some(members) = profiles {
+            match members.get("profiles") {
+                Some(Value::Object(entries)) => legacy.add_canonical(entries.clone(), &members),
+                Some(_) | None => legacy.add(forms::flat(&members)),
+            }
+        }
+        if let Some(members) = auth.filter(|members| !members.contains_key("profiles")) {
+            legacy.add(forms::auth(&members));
+        }
+        legacy
+    }
+
+    /// Reads the shared `oauth.json` of the first versions: one login per provider (G3).
+    ///
+    /// Keys are normalised and every entry is a login, whatever it says itself; what is no object is left out, and so
+    /// is everything when the text is no JSON object (G5).
+    pub fn oauth(text: &str) -> Self {
+        let mut legacy = Self::default();
+        if let Ok(members) = parse_object(text) {
+            legacy.add(forms::oauth(&members));
+        }
+        legacy
+    }
+
+    /// The profiles.
+    pub fn profiles(&self) -> &IndexMap<ProfileId, Credential> {
+        &self.profiles
+    }
+
+    /// Files that are there and cannot be read; they are never removed.
+    pub fn unreadable(&self) -> &[LegacyFile] {
+        &self.unreadable
+    }
+
+    /// Whether there is nothing to bring into the store.
+    pub fn is_empty(&self) -> bool {
+        self.profiles.is_empty() && self.state.says_nothing()
+    }
+
+    /// `{version, profiles, order?, lastGood?, usageStats?}` (G21).
+    fn add_canonical(&mut self, entries: Map<String, Value>, members: &Map<String, Value>) {
+        for (key, mut entry) in entries {
+            if forms::awaits_sidecar(&entry) {
+                self.held_back.insert(key, entry);
+                continue;
+            }
+            forms::adopt_key_alias(&mut entry);
+            if let (Ok(id), Ok(credential)) = (ProfileId::try_new(&key), Credential::from_json(&entry)) {
+                self.profiles.entry(id).or_insert(credential);
+            }
+        }
+        self.state.add_beneath(members);
+    }
+
+    fn add(&mut self, profiles: impl IntoIterator<Item = (ProfileId, Credential)>) {
+        for (id, credential) in profiles {
+            self.profiles.entry(id).or_insert(credential);
+        }
+    }
+}

@@ -1,0 +1,181 @@
+//! The files themselves: read, and set aside once the store has what they held (G29 to G34).
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use openclaw_ids::ProfileId;
+use serde_json::{Map, Value, json};
+
+use super::{Legacy, LegacyFile, LegacyTexts};
+use crate::private::write_new;
+use crate::{Cause, SqliteAuthStore, StoreError, UsageStore};
+
+const FILES: &[LegacyFile] = &[LegacyFile::Profiles, LegacyFile::State, LegacyFile::Auth];
+
+/// An agent folder that may hold older files.
+#[derive(Debug, Clone)]
+pub struct LegacyFolder(PathBuf);
+
+/// What an import did.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ImportReport {
+    /// Profiles that the store did not have before.
+    pub added: Vec<ProfileId>,
+    /// Copies of the older files; the files themselves are gone.
+    pub backups: Vec<PathBuf>,
+    /// Files that were left where they are, because they cannot be read.
+    pub left: Vec<PathBuf>,
+    /// Keys of logins that the other program has to complete first; they were left in `auth-profiles.json`.
+    pub held_back: Vec<String>,
+}
+
+/// An import that did not come to its end; the older files are where they were, or copied.
+#[derive(Debug, Clone, thiserror::Error)]
+#[non_exhaustive]
+pub enum ImportError {
+    /// A file could not be read, copied or removed.
+    #[error("`{path}` could not be read, copied or removed; check its permissions and the space on its disk, and import again", path = path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        #[source]
+        source: Cause,
+    },
+    /// The store does not show what was imported; the files were left.
+    #[error("the store does not show what was imported; the older files were left, import again")]
+    NotStored,
+    /// The store could not be written.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+impl LegacyFolder {
+    /// The folder of an agent.
+    pub fn new(agent_dir: &Path) -> Self {
+        Self(agent_dir.to_owned())
+    }
+
+    /// Whether there is any older file.
+    pub fn has_files(&self) -> bool {
+        FILES.iter().any(|file| self.path(*file).exists())
+    }
+
+    /// Reads the files.
+    ///
+    /// # Errors
+    /// [`ImportError::File`] for one that is there and cannot be read.
+    pub fn read(&self) -> Result<Legacy, ImportError> {
+        let text = |file| read_if_there(&self.path(file));
+        let (profiles, state, auth) = (
+            text(LegacyFile::Profiles)?,
+            text(LegacyFile::State)?,
+            text(LegacyFile::Auth)?,
+        );
+        Ok(Legacy::read(LegacyTexts {
+            profiles: profiles.as_deref(),
+            state: state.as_deref(),
+            auth: auth.as_deref(),
+        }))
+    }
+
+    /// Brings the files into the store and, once it has everything, copies them aside and removes them (G30).
+    ///
+    /// What the store has already wins. A file that cannot be read stays; when there is nothing to import, all do
+    /// (G31). Importing again is safe (G33).
+    ///
+    /// # Errors
+    /// An [`ImportError`]; the files were not removed, or each that was has its copy.
+    pub async fn import_into(
+        &self,
+        store: &SqliteAuthStore,
+        now: Timestamp,
+    ) -> Result<ImportReport, ImportError> {
+        let legacy = self.read()?;
+        let mut report = ImportReport {
+            left: legacy.unreadable.iter().map(|file| self.path(*file)).collect(),
+            held_back: legacy.held_back.keys().cloned().collect(),
+            ..ImportReport::default()
+        };
+        if legacy.is_empty() {
+            report.left = FILES
+                .iter()
+                .map(|file| self.path(*file))
+                .filter(|path| path.exists())
+                .collect();
+            return Ok(report);
+        }
+        let before = store.snapshot();
+        store.import(legacy.clone(), now).await?;
+        let after = store.snapshot();
+        let stored = |id: &ProfileId| after.profiles.contains_key(id) || after.is_rejected(id);
+        if !legacy.profiles.keys().all(stored) {
+            return Err(ImportError::NotStored);
+        }
+        let new = legacy
+            .profiles
+            .keys()
+            .filter(|id| !before.profiles.contains_key(*id));
+        report.added = new.cloned().collect();
+        for file in FILES {
+            let path = self.path(*file);
+            if path.exists() && !legacy.unreadable.contains(file) {
+                report.backups.push(set_aside(&path, now)?);
+            }
+        }
+        if !legacy.held_back.is_empty() {
+            self.write_held_back(&legacy)?;
+        }
+        Ok(report)
+    }
+
+    /// Leaves the incomplete logins, and what is known of their use, for the other program (G34).
+    fn write_held_back(&self, legacy: &Legacy) -> Result<(), ImportError> {
+        let mut usage = Map::new();
+        for (id, stats) in legacy.state.usage_entries() {
+            if legacy.held_back.contains_key(id.as_str()) {
+                usage.insert(id.as_str().to_owned(), stats.clone());
+            }
+        }
+        let mut document = json!({"version": 1, "profiles": legacy.held_back});
+        if !usage.is_empty() {
+            document["usageStats"] = Value::Object(usage);
+        }
+        let path = self.path(LegacyFile::Profiles);
+        write_new(&path, document.to_string().as_bytes()).map_err(|error| failed(&path, error))
+    }
+
+    fn path(&self, file: LegacyFile) -> PathBuf {
+        self.0.join(file.name())
+    }
+}
+
+fn read_if_there(path: &Path) -> Result<Option<String>, ImportError> {
+    match fs::read(path) {
+        // What is no text is no JSON either, and is noted as such.
+        Ok(bytes) => Ok(Some(String::from_utf8(bytes).unwrap_or_default())),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(failed(path, error)),
+    }
+}
+
+/// Copies a file to `<file>.sqlite-import.<ms>.bak`, readable by its owner alone, and removes it.
+fn set_aside(path: &Path, now: Timestamp) -> Result<PathBuf, ImportError> {
+    let mut name = path.as_os_str().to_owned();
+    name.push(format!(".sqlite-import.{}.bak", now.as_millisecond()));
+    let backup = PathBuf::from(name);
+    let bytes = fs::read(path).map_err(|error| failed(path, error))?;
+    write_new(&backup, &bytes).map_err(|error| failed(&backup, error))?;
+    fs::remove_file(path).map_err(|error| failed(path, error))?;
+    Ok(backup)
+}
+
+fn failed(path: &Path, error: io::Error) -> ImportError {
+    ImportError::File {
+        path: path.to_owned(),
+        source: Arc::new(error),
+    }
+}

@@ -1,0 +1,112 @@
+//! What an agent sees of the main agent's profiles, and whose each of them is (auth-store.md 7, D14).
+
+mod engine;
+#[cfg(test)]
+mod tests;
+
+use indexmap::IndexMap;
+use openclaw_ids::{ProfileId, ProviderId};
+
+use crate::{AuthSnapshot, Credential, Expires, Oauth};
+
+pub use engine::InheritingAuthStore;
+
+/// Whose a profile is; its state is written there (I9, D14).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum ProfileOwner {
+    /// The agent itself, also for what is stored nowhere.
+    Agent,
+    /// The main agent.
+    Main,
+}
+
+/// Whose profile `id` is: the main agent's where only that one has it, or where both hold the same login and the
+/// main agent's is at least as fresh (I9).
+pub fn profile_owner(main: &AuthSnapshot, agent: &AuthSnapshot, id: &ProfileId) -> ProfileOwner {
+    match (main.profiles.get(id), agent.profiles.get(id)) {
+        (Some(_), None) => ProfileOwner::Main,
+        (Some(inherited), Some(own)) if outlives(inherited, own) => ProfileOwner::Main,
+        (_, Some(_)) | (None, None) => ProfileOwner::Agent,
+    }
+}
+
+/// What the agent works with: its own profiles first, then the main agent's (I1 to I5); nothing is copied.
+///
+/// The usage of each profile is its owner's. Profiles that are not stored, endpoints and probes are the agent's own.
+pub fn inherit(main: &AuthSnapshot, agent: &AuthSnapshot) -> AuthSnapshot {
+    let mut seen = agent.clone();
+    for (id, credential) in &main.profiles {
+        seen.profiles
+            .entry(id.clone())
+            .or_insert_with(|| credential.clone());
+        if profile_owner(main, agent, id) == ProfileOwner::Agent {
+            continue;
+        }
+        match main.usage.get(id) {
+            Some(usage) => seen.usage.insert(id.clone(), usage.clone()),
+            None => seen.usage.remove(id),
+        };
+        if let Some(fingerprint) = main.resolved.get(id) {
+            seen.resolved.insert(id.clone(), fingerprint.clone());
+        }
+    }
+    seen.order = orders(main, agent);
+    for (provider, id) in &main.last_good {
+        seen.last_good
+            .entry(provider.clone())
+            .or_insert_with(|| id.clone());
+    }
+    let profiles = &seen.profiles;
+    seen.last_good.retain(|_, id| profiles.contains_key(id));
+    seen
+}
+
+/// The agent's own order of a provider counts alone; where it has profiles and no order, they come before the main
+/// agent's order (I3).
+fn orders(main: &AuthSnapshot, agent: &AuthSnapshot) -> IndexMap<ProviderId, Vec<ProfileId>> {
+    let mut orders = agent.order.clone();
+    for (provider, inherited) in &main.order {
+        if orders.contains_key(provider) {
+            continue;
+        }
+        let profiles = agent.profiles.iter();
+        let own = profiles.filter(|(_, credential)| credential.provider() == provider);
+        let mut ids: Vec<ProfileId> = own.map(|(id, _)| id.clone()).collect();
+        for id in inherited {
+            if !ids.contains(id) {
+                ids.push(id.clone());
+            }
+        }
+        orders.insert(provider.clone(), ids);
+    }
+    orders
+}
+
+/// Whether `inherited` is the login `own` or a copy of it that is at least as fresh.
+fn outlives(inherited: &Credential, own: &Credential) -> bool {
+    let (Credential::Oauth(inherited), Credential::Oauth(own)) = (inherited, own) else {
+        return false;
+    };
+    inherited == own
+        || (inherited.provider == own.provider
+            && is_compatible(own, inherited)
+            && (end(own).is_none() || end(inherited) >= end(own)))
+}
+
+/// Whether a login may take the place of an existing one: nothing says that it is somebody else's (I8).
+fn is_compatible(existing: &Oauth, incoming: &Oauth) -> bool {
+    let (known, new) = (&existing.attributes.email, &incoming.attributes.email);
+    match (&existing.account_id, &incoming.account_id, known, new) {
+        (Some(known), Some(new), _, _) => known == new,
+        (_, _, Some(known), Some(new)) => known.to_lowercase() == new.to_lowercase(),
+        (None, _, None, _) => true,
+        (Some(_), None, _, _) | (_, _, Some(_), None) => false,
+    }
+}
+
+fn end(login: &Oauth) -> Option<i64> {
+    match login.expires {
+        Some(Expires::At(end)) => Some(end),
+        Some(Expires::Invalid) | None => None,
+    }
+}

@@ -1,0 +1,119 @@
+//! An agent's store on top of the main agent's: one view, and every mark where its profile lives (D14).
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use jiff::Timestamp;
+use openclaw_ids::{ProfileId, ProviderId};
+
+use super::{ProfileOwner, inherit, profile_owner};
+use crate::{Applied, AuthSnapshot, Credential, ProfileStore, StoreError, UsageChange, UsageStore};
+
+/// The store of an agent that also uses the main agent's profiles.
+///
+/// Marks of an inherited profile go to the main agent's store, so that both agents know of them (BL-73). Profiles and
+/// orders are only ever changed in the agent's own (BL-78).
+#[derive(Debug)]
+pub struct InheritingAuthStore<M, A> {
+    main: Arc<M>,
+    agent: A,
+    seen: Mutex<Option<Seen>>,
+}
+
+/// A view and what it was made from.
+#[derive(Debug)]
+struct Seen {
+    main: Arc<AuthSnapshot>,
+    agent: Arc<AuthSnapshot>,
+    view: Arc<AuthSnapshot>,
+}
+
+impl<M: UsageStore, A: UsageStore> InheritingAuthStore<M, A> {
+    /// Puts the agent's own store on top of the main agent's.
+    pub fn new(main: Arc<M>, agent: A) -> Self {
+        Self {
+            main,
+            agent,
+            seen: Mutex::new(None),
+        }
+    }
+
+    /// The agent's own store.
+    pub fn agent(&self) -> &A {
+        &self.agent
+    }
+
+    /// The main agent's store.
+    pub fn main(&self) -> &Arc<M> {
+        &self.main
+    }
+
+    fn owner(&self, change: &UsageChange) -> ProfileOwner {
+        match change.profile() {
+            Some(id) => profile_owner(&self.main.snapshot(), &self.agent.snapshot(), id),
+            None => ProfileOwner::Agent,
+        }
+    }
+}
+
+impl<M: UsageStore, A: UsageStore> UsageStore for InheritingAuthStore<M, A> {
+    fn snapshot(&self) -> Arc<AuthSnapshot> {
+        let (main, agent) = (self.main.snapshot(), self.agent.snapshot());
+        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(seen) = &*seen
+            && Arc::ptr_eq(&seen.main, &main)
+            && Arc::ptr_eq(&seen.agent, &agent)
+        {
+            return Arc::clone(&seen.view);
+        }
+        let view = Arc::new(inherit(&main, &agent));
+        *seen = Some(Seen {
+            main,
+            agent,
+            view: Arc::clone(&view),
+        });
+        view
+    }
+
+    async fn commit(&self, change: UsageChange, now: Timestamp) -> Result<Applied, StoreError> {
+        match self.owner(&change) {
+            ProfileOwner::Agent => self.agent.commit(change, now).await,
+            ProfileOwner::Main => self.main.commit(change, now).await,
+        }
+    }
+
+    fn enqueue(&self, change: UsageChange, now: Timestamp) {
+        match self.owner(&change) {
+            ProfileOwner::Agent => self.agent.enqueue(change, now),
+            ProfileOwner::Main => self.main.enqueue(change, now),
+        }
+    }
+}
+
+impl<M: UsageStore, A: UsageStore + ProfileStore> ProfileStore for InheritingAuthStore<M, A> {
+    /// A login that the main agent has already, at least as fresh, is not copied (I10).
+    async fn upsert(&self, id: ProfileId, credential: Credential, now: Timestamp) -> Result<(), StoreError> {
+        let (main, agent) = (self.main.snapshot(), self.agent.snapshot());
+        if !agent.profiles.contains_key(&id)
+            && main
+                .profiles
+                .get(&id)
+                .is_some_and(|inherited| super::outlives(inherited, &credential))
+        {
+            return Ok(());
+        }
+        self.agent.upsert(id, credential, now).await
+    }
+
+    async fn remove(&self, id: ProfileId, now: Timestamp) -> Result<(), StoreError> {
+        self.agent.remove(id, now).await
+    }
+
+    async fn set_order(
+        &self,
+        provider: ProviderId,
+        ids: Vec<ProfileId>,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        self.agent.set_order(provider, ids, now).await
+    }
+}

@@ -1,0 +1,87 @@
+//! Why an order is what it is, for people (BL-48).
+
+use jiff::Timestamp;
+use openclaw_ids::{AuthAliases, ProfileId, ProviderId};
+
+use super::{Base, OrderBasis, Question, rotation_order};
+use crate::eligibility::eligibility;
+use crate::{AuthConfig, AuthSnapshot, Eligibility};
+
+/// The order of a provider with what it was made from and what was left out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OrderReport {
+    /// The list that counted.
+    pub basis: OrderBasis,
+    /// The profiles to try, best first; without a preferred one.
+    pub order: Vec<ProfileId>,
+    /// Profiles that were named or are stored for the provider, and are not tried.
+    pub passed_over: Vec<PassedOver>,
+}
+
+/// A profile that is not tried.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PassedOver {
+    /// The profile.
+    pub profile: ProfileId,
+    /// Why not.
+    pub why: WhyPassedOver,
+}
+
+/// Why a profile is not tried.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WhyPassedOver {
+    /// It is named and cannot be used; [`Eligibility::ProfileMissing`] is an id to correct or remove.
+    Ineligible(Eligibility),
+    /// It could be used, and the list that counted does not name it.
+    NotListed,
+}
+
+impl WhyPassedOver {
+    /// The reason code, as status output and probes show it (auth-store.md 11.2).
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Ineligible(eligibility) => eligibility.as_str(),
+            Self::NotListed => "excluded_by_auth_order",
+        }
+    }
+}
+
+/// The order of `provider` and why it is that one.
+pub fn order_report(
+    snapshot: &AuthSnapshot,
+    config: &AuthConfig,
+    aliases: &AuthAliases,
+    provider: &ProviderId,
+    now: Timestamp,
+) -> OrderReport {
+    let question = Question {
+        snapshot,
+        config,
+        aliases,
+        provider,
+        now,
+    };
+    let Base { basis, named, .. } = question.base();
+    let order = rotation_order(snapshot, config, aliases, provider, None, now);
+    let mut passed_over: Vec<PassedOver> = Vec::new();
+    let stored = question.stored();
+    let ambient = question.ambient(&stored);
+    for id in named.into_iter().chain(stored).chain(ambient) {
+        if order.contains(id) || passed_over.iter().any(|known| known.profile == *id) {
+            continue;
+        }
+        let why = match eligibility(snapshot, config, aliases, provider, id, now) {
+            Eligibility::Ok => WhyPassedOver::NotListed,
+            ineligible => WhyPassedOver::Ineligible(ineligible),
+        };
+        passed_over.push(PassedOver {
+            profile: id.clone(),
+            why,
+        });
+    }
+    OrderReport {
+        basis,
+        order,
+        passed_over,
+    }
+}

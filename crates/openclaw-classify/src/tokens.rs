@@ -1,0 +1,90 @@
+//! How large a prompt that did not fit was (decision A7, beyond.md BL-14).
+
+use crate::facts::Facts;
+use crate::{Failure, Reason, classify};
+
+/// Numbers below this many tokens are positions, limits of output or other counts.
+const SMALL: u64 = 1_000;
+
+/// The number of tokens that an overflow says were asked for, if it says so: the largest number of its text that is
+/// called tokens or compared with a limit. `None` for any other failure.
+pub fn observed_tokens(failure: &Failure) -> Option<u64> {
+    let overflow = classify(failure, jiff::Timestamp::UNIX_EPOCH)?.reason == Reason::ContextOverflow;
+    if !overflow {
+        return None;
+    }
+    let facts = Facts::read(failure);
+    let numbers = facts.sentences.iter().flat_map(|text| numbers(text));
+    let largest = numbers.filter(|number| *number >= SMALL).max();
+    let sums = facts.sentences.iter().filter_map(|text| sum(text));
+    largest.into_iter().chain(sums).max()
+}
+
+/// Whole numbers with or without thousands separators; dates, versions and ids are longer words and do not count.
+fn numbers(text: &str) -> impl Iterator<Item = u64> {
+    text.split(|c: char| c.is_whitespace() || matches!(c, '(' | ')' | '>' | '=' | ':' | ';' | '[' | ']'))
+        .filter_map(whole)
+}
+
+/// The sum in "188240 + 21333 > 200000", which is larger than each of its numbers.
+fn sum(text: &str) -> Option<u64> {
+    let (left, right) = text.split_once(" + ")?;
+    let left = left.split_whitespace().next_back().and_then(whole)?;
+    let right = right.split_whitespace().next().and_then(whole)?;
+    left.checked_add(right)
+}
+
+fn whole(word: &str) -> Option<u64> {
+    let word = word.trim_end_matches([',', '.']);
+    let grouped = word.split(',').skip(1).all(|group| group.len() == 3);
+    let digits: String = word.chars().filter(|c| *c != ',').collect();
+    (grouped && (1..=9).contains(&digits.len()) && digits.bytes().all(|byte| byte.is_ascii_digit()))
+        .then(|| digits.parse().ok())
+        .flatten()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bl_14_the_need_is_read_off_the_text() {
+        for (text, expected) in [
+            (
+                "prompt is too long: 213462 tokens > 200000 maximum",
+                Some(213_462),
+            ),
+            (
+                "This model's maximum context length is 4096 tokens. However, your messages resulted in 4539 tokens.",
+                Some(4_539),
+            ),
+            (
+                "you requested 16384 output tokens and your prompt contains at least 180225 input tokens, for a total of at least 196609 tokens: maximum context length",
+                Some(196_609),
+            ),
+            (
+                "input length and `max_tokens` exceed context limit: 188240 + 21333 > 200000",
+                Some(209_573),
+            ),
+            (
+                "Context length exceeded (15,757 tokens). Cannot compress further.",
+                Some(15_757),
+            ),
+            (
+                "request (60179 tokens) exceeds the available context size (60160 tokens), try increasing it",
+                Some(60_179),
+            ),
+            ("Input token length too long", None),
+            (
+                "Rate limit reached on tokens per minute: Limit 6000, Used 5034",
+                None,
+            ),
+        ] {
+            let failure = Failure {
+                message: Some(text.to_owned()),
+                ..Failure::default()
+            };
+            assert_eq!(observed_tokens(&failure), expected, "{text}");
+        }
+    }
+}

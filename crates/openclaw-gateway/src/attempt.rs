@@ -1,0 +1,91 @@
+//! One attempt of a run: the provider's endpoint, one credential, the client's request.
+
+use openclaw_auth_store::{UsageStore, resolve_secret};
+use openclaw_classify::{Failure, Phase};
+use openclaw_ids::{ProfileId, ProviderId};
+use openclaw_runner::{Attempt, AttemptCall};
+use secrecy::SecretString;
+
+use crate::environment::Environment;
+use crate::providers::{Endpoints, known};
+use crate::upstream::{Answer, Call, RequestBody, Upstream};
+
+/// Performs the attempts of one client request.
+pub(crate) struct ProviderAttempt<'a, U> {
+    pub(crate) upstream: &'a Upstream,
+    pub(crate) endpoints: &'a Endpoints,
+    pub(crate) environment: &'a Environment,
+    pub(crate) usage: &'a U,
+    pub(crate) body: &'a RequestBody,
+}
+
+impl<U: UsageStore> Attempt for ProviderAttempt<'_, U> {
+    type Output = Answer;
+
+    async fn attempt(&self, call: AttemptCall) -> Result<Answer, Failure> {
+        let provider = call.candidate.provider();
+        let Some(endpoint) = self.endpoints.get(provider) else {
+            return Err(unknown_provider(provider));
+        };
+        let Some(profile) = &call.profile else {
+            return Err(no_credential(provider));
+        };
+        let secret = self.secret(provider, profile)?;
+        let call = Call {
+            endpoint,
+            model: call.candidate.model().as_str(),
+            secret: secret.as_ref(),
+            body: self.body,
+        };
+        self.upstream.attempt(&call).await
+    }
+}
+
+impl<U: UsageStore> ProviderAttempt<'_, U> {
+    #[expect(
+        clippy::result_large_err,
+        reason = "a failure is made and moved once, off the fast path"
+    )]
+    fn secret(&self, provider: &ProviderId, profile: &ProfileId) -> Result<Option<SecretString>, Failure> {
+        let snapshot = self.usage.snapshot();
+        // Removed by a login in another process since the run chose it.
+        let credential = snapshot
+            .credential(profile)
+            .ok_or_else(|| no_credential(provider))?;
+        let variable = |name: &str| self.environment.get(name).map(str::to_owned);
+        resolve_secret(credential, &variable).map_err(|error| {
+            before_request(
+                provider,
+                "invalid_api_key",
+                format!("no credentials found: {error}"),
+            )
+        })
+    }
+}
+
+/// A provider of the chain that nobody told us how to reach: the model is not to be had here.
+fn unknown_provider(provider: &ProviderId) -> Failure {
+    let message = format!(
+        "provider `{provider}` has no endpoint; set models.providers.{provider}.baseUrl, or correct the model's name"
+    );
+    before_request(provider, "model_not_found", message)
+}
+
+fn no_credential(provider: &ProviderId) -> Failure {
+    let variable = known(provider).and_then(|row| row.key_variables.first());
+    let set = variable.map(|name| format!("{name} or ")).unwrap_or_default();
+    let message = format!(
+        "no credentials found for provider `{provider}`; set {set}models.providers.{provider}.apiKey"
+    );
+    before_request(provider, "invalid_api_key", message)
+}
+
+fn before_request(provider: &ProviderId, code: &str, message: String) -> Failure {
+    Failure {
+        provider: Some(provider.clone()),
+        code: Some(code.to_owned()),
+        message: Some(message),
+        phase: Some(Phase::BeforeRequest),
+        ..Failure::default()
+    }
+}

@@ -1,0 +1,134 @@
+//! The command line.
+
+mod config_check;
+mod serve;
+
+use std::ffi::OsString;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::{Args, CommandFactory, Parser, Subcommand};
+
+use crate::causes;
+use crate::config::{Config, FileError};
+use crate::environment::Environment;
+
+/// One OpenAI-compatible address in front of all your models.
+///
+/// When a model is rate-limited, out of credit, overloaded or gone, the request goes on to the next key or the next
+/// model of your chain, and the answer's headers say who answered.
+#[derive(Debug, Parser)]
+#[command(name = "openclaw-gateway", version, after_help = EXAMPLES, max_term_width = 100)]
+struct Cli {
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  openclaw-gateway serve --demo    See failover at work: no key, no configuration, no network
+  openclaw-gateway serve           Use your configuration, else the keys and the Ollama found here
+  openclaw-gateway config check    Say what your configuration means and what is wrong with it
+
+Files and variables:
+  ~/.openclaw/openclaw.json            Configuration (OPENCLAW_CONFIG_PATH); it is only read
+  ~/.openclaw                          State (OPENCLAW_STATE_DIR)
+  OPENAI_API_KEY, ANTHROPIC_API_KEY …  Keys of providers that need no further setting
+  OPENCLAW_GATEWAY_TOKEN               The token of clients, needed to listen beyond this machine
+
+Exit status: 0 fine, 1 there are findings, 2 it cannot run.";
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Answer requests until interrupted
+    Serve(serve::ServeArgs),
+    /// Look at the configuration
+    Config {
+        #[command(subcommand)]
+        command: ConfigCommand,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+enum ConfigCommand {
+    /// Say what the configuration means and what is wrong with it
+    Check(config_check::CheckArgs),
+}
+
+/// Where the files are, when not in their usual places.
+#[derive(Debug, Default, Args)]
+struct Places {
+    /// The configuration file [default: openclaw.json in the state directory]
+    #[arg(long, value_name = "PATH")]
+    config: Option<PathBuf>,
+    /// The state directory [default: ~/.openclaw]
+    #[arg(long, value_name = "PATH")]
+    state_dir: Option<PathBuf>,
+}
+
+impl Places {
+    fn state_dir(&self, environment: &Environment) -> PathBuf {
+        let named = self.state_dir.as_deref().map(|path| absolute(path, environment));
+        named.unwrap_or_else(|| environment.state_dir())
+    }
+
+    fn load(&self, environment: &Environment) -> Result<Config, FileError> {
+        let named = self.config.as_deref().map(|path| absolute(path, environment));
+        let path = named.unwrap_or_else(|| environment.config_path(&self.state_dir(environment)));
+        Config::load(&path, &environment.failover_config_path(&path))
+    }
+}
+
+fn absolute(path: &Path, environment: &Environment) -> PathBuf {
+    path.to_str()
+        .map_or_else(|| path.to_owned(), |text| environment.path(text))
+}
+
+/// How a command ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Outcome {
+    Fine,
+    Findings,
+}
+
+/// Why a command cannot run.
+type CommandError = Box<dyn std::error::Error + Send + Sync>;
+
+const FINDINGS: u8 = 1;
+const CANNOT_RUN: u8 = 2;
+
+/// Runs the command that `arguments` name, on the standard streams of this process.
+pub fn run(environment: &Environment, arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let cli = match Cli::try_parse_from(arguments) {
+        Ok(cli) => cli,
+        Err(error) => {
+            // Help and version go to standard output, mistakes to standard error. A closed stream is nobody's loss.
+            let _ = error.print();
+            return if error.use_stderr() {
+                ExitCode::from(CANNOT_RUN)
+            } else {
+                ExitCode::SUCCESS
+            };
+        }
+    };
+    let mut output = io::stdout();
+    let outcome = match cli.command {
+        None => Cli::command()
+            .print_help()
+            .map(|()| Outcome::Fine)
+            .map_err(CommandError::from),
+        Some(Command::Serve(arguments)) => serve::run(environment, arguments, &mut output),
+        Some(Command::Config {
+            command: ConfigCommand::Check(arguments),
+        }) => config_check::run(environment, &arguments, &mut output),
+    };
+    match outcome {
+        Ok(Outcome::Fine) => ExitCode::SUCCESS,
+        Ok(Outcome::Findings) => ExitCode::from(FINDINGS),
+        Err(error) => {
+            let _ = writeln!(io::stderr(), "openclaw-gateway: {}", causes::line(&*error));
+            ExitCode::from(CANNOT_RUN)
+        }
+    }
+}

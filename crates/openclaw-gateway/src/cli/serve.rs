@@ -1,0 +1,158 @@
+//! `serve`: answers requests until interrupted.
+
+use std::io::{self, Write};
+use std::net::SocketAddr;
+
+use clap::Args;
+use tokio::net::TcpListener;
+
+use super::{CommandError, Outcome, Places};
+use crate::demo::Demo;
+use crate::environment::Environment;
+use crate::gateway::{Gateway, Setup, TOKEN_VARIABLE};
+use crate::shutdown::{self, Drained};
+use crate::telemetry;
+
+/// Arguments of `serve`.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct ServeArgs {
+    /// Where to listen
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:18789")]
+    bind: SocketAddr,
+    /// Show failover with simulated providers: no key, no configuration, no network
+    #[arg(long, conflicts_with_all = ["config", "state_dir"])]
+    demo: bool,
+    #[command(flatten)]
+    places: Places,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  openclaw-gateway serve --demo
+  OPENROUTER_API_KEY=… openclaw-gateway serve
+  openclaw-gateway serve --config ./openclaw.json --state-dir ./state
+  OPENCLAW_GATEWAY_TOKEN=… openclaw-gateway serve --bind 0.0.0.0:18789
+
+Then, from any OpenAI client with base URL http://127.0.0.1:18789/v1 and model `openclaw`:
+  curl http://127.0.0.1:18789/v1/chat/completions -H 'content-type: application/json' \\
+    -d '{\"model\": \"openclaw\", \"messages\": [{\"role\": \"user\", \"content\": \"Hello\"}]}'";
+
+/// Why the gateway does not listen.
+#[derive(Debug, thiserror::Error)]
+enum ListenError {
+    /// Beyond this machine without a token.
+    #[error(
+        "refusing to listen on {0}, which other machines can reach, without a token; set {TOKEN_VARIABLE}, or listen \
+         on 127.0.0.1"
+    )]
+    Open(SocketAddr),
+    /// Somebody else listens there.
+    #[error(
+        "{0} is in use, perhaps by another gateway; stop it, or choose another address with --bind, such as \
+         --bind 127.0.0.1:18790"
+    )]
+    InUse(SocketAddr),
+    /// Another reason of the system's.
+    #[error("cannot listen on {address}; choose another address with --bind")]
+    Refused {
+        /// The address.
+        address: SocketAddr,
+        /// What the system said.
+        #[source]
+        source: io::Error,
+    },
+    /// The listener failed later.
+    #[error("the listener failed")]
+    Broken(#[source] io::Error),
+}
+
+/// Runs until a signal.
+pub(super) fn run(
+    environment: &Environment,
+    arguments: ServeArgs,
+    output: &mut dyn Write,
+) -> Result<Outcome, CommandError> {
+    telemetry::install(
+        environment,
+        if arguments.demo { Demo::LOG_FILTER } else { "info" },
+    )?;
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    let ended = runtime.block_on(serve(environment, arguments, output));
+    // What still runs now was given its time.
+    runtime.shutdown_background();
+    ended
+}
+
+async fn serve(
+    environment: &Environment,
+    arguments: ServeArgs,
+    output: &mut dyn Write,
+) -> Result<Outcome, CommandError> {
+    let ServeArgs { bind, demo, places } = arguments;
+    if !bind.ip().is_loopback() && environment.get(TOKEN_VARIABLE).is_none() {
+        return Err(ListenError::Open(bind).into());
+    }
+    // Before anything is opened: a second gateway must not touch the first one's state.
+    let listener = listen(bind).await?;
+    let address = listener.local_addr()?;
+    let (gateway, demo) = if demo {
+        let demo = Demo::start().await?;
+        (Gateway::open(demo.setup(environment)).await?, Some(demo))
+    } else {
+        let config = places.load(environment)?;
+        let state_dir = places.state_dir(environment);
+        let setup = Setup {
+            environment: environment.clone(),
+            config,
+            state_dir,
+            observer: None,
+        };
+        (Gateway::open(setup).await?, None)
+    };
+    match &demo {
+        Some(_) => Demo::introduce(address, output)?,
+        None => introduce(&gateway, address, output)?,
+    }
+    let drained =
+        shutdown::serve_until(listener, gateway.router(), stop(), stop(), shutdown::DRAIN_LIMIT).await;
+    if drained.map_err(ListenError::Broken)? == Drained::Partly {
+        tracing::warn!("some answers were cut short");
+    }
+    Ok(Outcome::Fine)
+}
+
+async fn listen(address: SocketAddr) -> Result<TcpListener, ListenError> {
+    TcpListener::bind(address)
+        .await
+        .map_err(|source| match source.kind() {
+            io::ErrorKind::AddrInUse => ListenError::InUse(address),
+            _ => ListenError::Refused { address, source },
+        })
+}
+
+async fn stop() {
+    if let Err(error) = shutdown::signal().await {
+        // Without signals the process can only be killed, so it goes on.
+        tracing::error!(
+            error = &error as &dyn std::error::Error,
+            "cannot wait for signals"
+        );
+        std::future::pending::<()>().await;
+    }
+    tracing::info!("stopping; answers in flight may finish, a second signal ends them");
+}
+
+fn introduce(gateway: &Gateway, address: SocketAddr, output: &mut dyn Write) -> io::Result<()> {
+    if let Some(found) = gateway.found() {
+        writeln!(
+            output,
+            "Nothing is configured, so this machine was searched.\n{found}\n"
+        )?;
+    }
+    for (agent, chain) in gateway.chains() {
+        writeln!(output, "openclaw/{agent}: {}", chain.join(" → "))?;
+    }
+    writeln!(output, "Listening on http://{address}/v1")?;
+    output.flush()
+}

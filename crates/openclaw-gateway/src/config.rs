@@ -1,0 +1,102 @@
+//! The configuration: the other program's file, read only, and the settings of our own beside it.
+
+mod failover;
+mod file;
+
+use std::path::{Path, PathBuf};
+
+use openclaw_auth_store::AuthConfig;
+use openclaw_chain::{AuthMode, ChainConfig, ModelSetting};
+use openclaw_ids::{ModelRef, ProviderId};
+use serde::Deserialize;
+
+pub use failover::{BodyModelPolicy, FailoverConfig};
+pub use file::FileError;
+
+/// Everything that was configured.
+#[derive(Debug, Clone, Default)]
+pub struct Config {
+    /// The configuration file; it need not exist.
+    pub path: PathBuf,
+    /// Whether that file exists.
+    pub exists: bool,
+    /// `agents` and `models`.
+    pub chain: ChainConfig,
+    /// `auth`.
+    pub auth: AuthConfig,
+    /// Settings of our own.
+    pub failover: FailoverConfig,
+}
+
+/// The one section of the root that is read apart from the chain.
+#[derive(Debug, Default, Deserialize)]
+#[serde(expecting = "a configuration object such as { auth: { … } }")]
+struct AuthSection {
+    #[serde(default)]
+    auth: AuthConfig,
+}
+
+impl Config {
+    /// Reads both files. One that does not exist leaves the defaults; unknown keys are ignored.
+    ///
+    /// # Errors
+    /// When a file cannot be read, is not JSON5, or gives a known key a wrong value.
+    pub fn load(path: &Path, failover_path: &Path) -> Result<Self, FileError> {
+        let mut config = match file::read(path)? {
+            Some(text) => Self::parse(path, &text)?,
+            None => Self {
+                path: path.to_owned(),
+                ..Self::default()
+            },
+        };
+        if let Some(text) = file::read(failover_path)? {
+            file::parse_root(failover_path, &text)?;
+            config.failover = file::parse_as(failover_path, &text)?;
+        }
+        Ok(config)
+    }
+
+    /// Reads the text of the configuration file at `path`.
+    ///
+    /// # Errors
+    /// As [`load`](Self::load).
+    pub fn parse(path: &Path, text: &str) -> Result<Self, FileError> {
+        file::parse_root(path, text)?;
+        let chain: ChainConfig = file::parse_as(path, text)?;
+        let AuthSection { mut auth } = file::parse_as(path, text)?;
+        let providers = chain.models.providers.iter();
+        auth.aws_sdk = providers
+            .filter(|(_, provider)| provider.auth == Some(AuthMode::AwsSdk))
+            .filter_map(|(id, _)| ProviderId::try_new(id).ok())
+            .collect();
+        Ok(Self {
+            path: path.to_owned(),
+            exists: true,
+            chain,
+            auth,
+            failover: FailoverConfig::default(),
+        })
+    }
+
+    /// Whether nothing says which models to use, so that the machine may be searched for some.
+    pub fn names_no_model(&self) -> bool {
+        let names_primary = |setting: &ModelSetting| setting.primary().is_some();
+        let agents = &self.chain.agents;
+        !names_primary(&agents.defaults.model)
+            && !agents.list.iter().any(|agent| names_primary(&agent.model))
+            && self.chain.models.providers.is_empty()
+    }
+
+    /// This configuration with `chain` as its default chain.
+    #[must_use]
+    pub(crate) fn with_default_chain<'a>(mut self, chain: impl Iterator<Item = &'a ModelRef>) -> Self {
+        let mut keys = chain.map(ModelRef::key);
+        if let Some(primary) = keys.next() {
+            self.chain.agents.defaults.model = ModelSetting::object(Some(&primary), Some(keys.collect()));
+        }
+        self
+    }
+}
+
+#[cfg(test)]
+mod tests;

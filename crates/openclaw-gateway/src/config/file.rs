@@ -1,0 +1,141 @@
+//! Reads a JSON5 file into types, and says exactly where and what when it cannot.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use openclaw_classify::redact;
+use serde::de::DeserializeOwned;
+
+/// A file that cannot be used as a configuration.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum FileError {
+    /// The file is not JSON5.
+    #[error("{}:{line}:{column}: {what}; the file must be one JSON5 object", path.display())]
+    Syntax {
+        /// The file.
+        path: PathBuf,
+        /// From 1.
+        line: usize,
+        /// From 1, in characters.
+        column: usize,
+        /// What the parser met or missed.
+        what: String,
+    },
+    /// The file exists and cannot be read.
+    #[error("cannot read {}; check that it is a text file this user may read", path.display())]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        #[source]
+        source: io::Error,
+    },
+    /// A known key has a value of the wrong kind.
+    #[error("{}:{line}:{column}: {key}: {what}", path.display())]
+    Value {
+        /// The file.
+        path: PathBuf,
+        /// From 1.
+        line: usize,
+        /// From 1, in characters.
+        column: usize,
+        /// The key, from the root.
+        key: String,
+        /// What is wrong and what is expected.
+        what: String,
+    },
+}
+
+/// The text of a file; `None` when there is no such file.
+pub(crate) fn read(path: &Path) -> Result<Option<String>, FileError> {
+    match std::fs::read_to_string(path) {
+        Ok(text) => Ok(Some(text)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(source) => Err(FileError::Unreadable {
+            path: path.to_owned(),
+            source,
+        }),
+    }
+}
+
+/// The whole text as JSON, which proves that its syntax is right.
+pub(crate) fn parse_root(path: &Path, text: &str) -> Result<serde_json::Value, FileError> {
+    let root: serde_json::Value = json5::from_str(text).map_err(|error| {
+        let (line, column) = position(&error, text);
+        FileError::Syntax {
+            path: path.to_owned(),
+            line,
+            column,
+            what: describe(&error),
+        }
+    })?;
+    if root.is_object() {
+        return Ok(root);
+    }
+    let what = "this is not an object".to_owned();
+    Err(FileError::Syntax {
+        path: path.to_owned(),
+        line: 1,
+        column: 1,
+        what,
+    })
+}
+
+/// `text`, whose syntax is right, as a `T`.
+pub(crate) fn parse_as<T: DeserializeOwned>(path: &Path, text: &str) -> Result<T, FileError> {
+    let mut deserializer = json5::Deserializer::from_str(text);
+    serde_path_to_error::deserialize(&mut deserializer).map_err(|error| {
+        let key = error.path().to_string();
+        let error = error.into_inner();
+        let (line, column) = position(&error, text);
+        FileError::Value {
+            path: path.to_owned(),
+            line,
+            column,
+            key,
+            what: describe(&error),
+        }
+    })
+}
+
+/// Line and column from 1; the end of the text when the parser names no place.
+fn position(error: &json5::Error, text: &str) -> (usize, usize) {
+    let at = error
+        .position()
+        .unwrap_or_else(|| json5::Position::from_offset(text.len(), text));
+    (at.line + 1, at.column + 1)
+}
+
+/// What the parser's terse codes mean to a person.
+const EXPECTED: &[(json5::ErrorCode, &str)] = &[
+    (json5::ErrorCode::ExpectedBool, "expected true or false"),
+    (json5::ErrorCode::ExpectedIdentifier, "expected a key or `}`"),
+    (json5::ErrorCode::ExpectedNumber, "expected a number"),
+    (
+        json5::ErrorCode::ExpectedOpeningBrace,
+        "expected an object such as { … }",
+    ),
+    (
+        json5::ErrorCode::ExpectedOpeningBracket,
+        "expected a list such as [ … ]",
+    ),
+    (json5::ErrorCode::ExpectedString, "expected a text in quotes"),
+    (
+        json5::ErrorCode::ExpectedStringOrObject,
+        "expected a text in quotes, or an object",
+    ),
+];
+
+/// The message without its position, and without anything that looks like a secret.
+fn describe(error: &json5::Error) -> String {
+    if let Some((_, words)) = EXPECTED.iter().find(|(code, _)| error.code() == Some(*code)) {
+        return (*words).to_owned();
+    }
+    let text = error.to_string();
+    let position = error.position().map(|at| format!(" at {at}")).unwrap_or_default();
+    redact(text.strip_suffix(&position).unwrap_or(&text))
+}
+
+#[cfg(test)]
+mod tests;

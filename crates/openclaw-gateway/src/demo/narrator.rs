@@ -1,0 +1,91 @@
+//! Tells a run as it goes, one readable line per decision.
+
+use std::io::Write;
+use std::sync::{Mutex, PoisonError};
+
+use openclaw_runner::{Decision, DecisionKind, RotationDecision, RotationKind, RunEvent, RunObserver};
+
+/// Prints decisions.
+pub(super) struct Narrator(Mutex<Told>);
+
+struct Told {
+    output: Box<dyn Write + Send>,
+    /// The run of the last line, so that the next one gets a heading.
+    run: String,
+}
+
+impl Narrator {
+    /// Tells on `output`.
+    pub(super) fn new(output: Box<dyn Write + Send>) -> Self {
+        Self(Mutex::new(Told {
+            output,
+            run: String::new(),
+        }))
+    }
+}
+
+impl RunObserver for Narrator {
+    fn on_event(&self, event: &RunEvent) {
+        let (run, line) = match event {
+            RunEvent::Candidate(decision) => (&decision.run_id, Some(candidate(decision))),
+            RunEvent::Rotation(rotation) => (&rotation.run_id, self::rotation(rotation)),
+        };
+        let Some(line) = line else {
+            return;
+        };
+        let mut told = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        // A terminal that went away must not end the request.
+        if told.run != *run {
+            told.run.clone_from(run);
+            let _ = writeln!(told.output, "\nrequest {run}");
+        }
+        let _ = writeln!(told.output, "{line}");
+        let _ = told.output.flush();
+    }
+}
+
+fn candidate(decision: &Decision) -> String {
+    let model = decision.candidate.key();
+    let reason = decision
+        .reason
+        .map_or("unknown", openclaw_classify::Reason::as_str);
+    let next = decision
+        .next_candidate
+        .as_ref()
+        .map(|next| format!(", on to {next}"));
+    let next = next.unwrap_or_else(|| ", and nothing is left".to_owned());
+    match decision.kind {
+        DecisionKind::CandidateFailed => {
+            let status = decision
+                .status
+                .map(|status| format!(" ({status})"))
+                .unwrap_or_default();
+            format!("  ✗ {model:<14} {reason}{status}{next}")
+        }
+        DecisionKind::CandidateSucceeded => format!(
+            "  ✓ {model:<14} answered, number {} of {}",
+            decision.attempt, decision.total
+        ),
+        DecisionKind::ProbeCooldownCandidate => {
+            format!("  ? {model:<14} rests ({reason}) and is tried all the same")
+        }
+        DecisionKind::SkipCandidate => format!("  – {model:<14} rests ({reason}){next}"),
+    }
+}
+
+/// What follows a failed key inside one model; the end of the model is told by its own line.
+fn rotation(rotation: &RotationDecision) -> Option<String> {
+    let status = rotation
+        .status
+        .map(|status| format!(" ({status})"))
+        .unwrap_or_default();
+    let follows = match rotation.kind {
+        RotationKind::InlineWait => "the same key again after a short wait",
+        RotationKind::Redirect => "and a person chose another model",
+        RotationKind::RetryRepaired => "the same key again with a repaired request",
+        RotationKind::RotateProfile => "on to its next key",
+        RotationKind::FallbackModel | RotationKind::SurfaceError => return None,
+    };
+    let model = rotation.candidate.key();
+    Some(format!("  ✗ {model:<14} {}{status}, {follows}", rotation.reason))
+}

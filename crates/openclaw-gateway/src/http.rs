@@ -1,0 +1,83 @@
+//! The HTTP surface: what is served under which path.
+
+mod chat_completions;
+mod error;
+mod headers;
+mod health;
+mod ids;
+mod models;
+mod retry_cap;
+mod selection;
+mod token;
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::extract::DefaultBodyLimit;
+use axum::middleware;
+use axum::routing::{get, post};
+use openclaw_chain::Resolver;
+use openclaw_runner::RunPolicy;
+
+use crate::agents::Agents;
+use crate::config::Config;
+use crate::environment::Environment;
+use crate::providers::Endpoints;
+use crate::upstream::Upstream;
+
+pub(crate) use ids::Ids;
+pub(crate) use retry_cap::RetryCap;
+pub(crate) use token::Token;
+
+use error::ApiError;
+use selection::Catalogue;
+
+/// The largest request body, in bytes.
+pub(crate) const MAX_BODY: usize = 32 * 1024 * 1024;
+
+/// What all handlers share.
+pub(crate) type Served = Arc<Surface>;
+
+/// What the routes answer from.
+pub(crate) struct Surface {
+    pub(crate) agents: Agents,
+    pub(crate) config: Config,
+    pub(crate) endpoints: Endpoints,
+    pub(crate) environment: Environment,
+    pub(crate) ids: Ids,
+    pub(crate) policy: Arc<RunPolicy>,
+    pub(crate) resolver: Resolver,
+    pub(crate) retry_cap: RetryCap,
+    pub(crate) token: Option<Token>,
+    pub(crate) upstream: Upstream,
+}
+
+impl Surface {
+    fn catalogue(&self) -> Catalogue<'_> {
+        Catalogue {
+            chain: &self.config.chain,
+            resolver: &self.resolver,
+            endpoints: &self.endpoints,
+            policy: self.config.failover.body_model_policy,
+        }
+    }
+}
+
+/// The routes. Everything but `/healthz` asks for the token, when there is one.
+pub(crate) fn router(served: Served) -> Router {
+    let open = Router::new().route("/healthz", get(health::handle));
+    Router::new()
+        .route("/v1/chat/completions", post(chat_completions::handle))
+        .route("/v1/models", get(models::handle))
+        .fallback(async || ApiError::no_path())
+        .method_not_allowed_fallback(async || ApiError::no_method())
+        .layer(middleware::from_fn_with_state(
+            Arc::clone(&served),
+            token::require,
+        ))
+        // The handler reads the body itself, with a limit and an answer of its own.
+        .layer(DefaultBodyLimit::disable())
+        .with_state(Arc::clone(&served))
+        .merge(open)
+        .layer(middleware::from_fn_with_state(served, ids::name))
+}

@@ -1,0 +1,204 @@
+//! `POST /v1/chat/completions`, plain and streamed.
+
+use std::convert::Infallible;
+
+use axum::body::{Body, Bytes};
+use axum::extract::{Extension, State};
+use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
+use axum::http::{HeaderMap, HeaderName, HeaderValue};
+use axum::response::{IntoResponse, Response};
+use futures_util::stream;
+use openclaw_auth_store::{SqliteAuthStore, UsageStore};
+use openclaw_classify::{describe, preview};
+use openclaw_ids::{ModelRef, SessionId};
+use openclaw_runner::{Clock, CommittedRun, Completed, Plan, SystemClock, Turn, TurnSession, plan};
+use openclaw_session::{SessionAge, SessionEntry, SqliteSessionStore, drop_override};
+
+use super::error::{ApiError, cut_event};
+use super::headers::{describe_run, describe_winner};
+use super::ids::RequestId;
+use super::selection::Asked;
+use super::{MAX_BODY, Served};
+use crate::agents::Agent;
+use crate::attempt::ProviderAttempt;
+use crate::upstream::{Answer, Flow, LiveAnswer, RequestBody};
+
+type Committed = CommittedRun<SystemClock, SqliteAuthStore, SqliteSessionStore>;
+
+/// Answers one request and says in its headers who answered, or what was tried.
+pub(crate) async fn handle(
+    State(served): State<Served>,
+    Extension(RequestId(id)): Extension<RequestId>,
+    headers: HeaderMap,
+    body: Body,
+) -> Response {
+    let mut told = HeaderMap::new();
+    let mut answer = match answer(&served, &id, &headers, body, &mut told).await {
+        Ok(answer) => answer,
+        Err(error) => {
+            tracing::info!(requestId = id, code = error.code(), "no answer");
+            error.into_response()
+        }
+    };
+    answer.headers_mut().extend(told);
+    answer
+}
+
+async fn answer(
+    served: &Served,
+    request_id: &str,
+    headers: &HeaderMap,
+    body: Body,
+    told: &mut HeaderMap,
+) -> Result<Response, ApiError> {
+    let body = RequestBody::try_new(read(body).await?)?;
+    let asked = served.catalogue().read(body.model(), headers)?;
+    let agent = served.agents.get(&asked.agent).await?;
+    let plan = prepare(served, &agent, &asked, request_id).await?;
+    let requested = plan.request.chain.first().map(ModelRef::key).unwrap_or_default();
+    let attempt = ProviderAttempt {
+        upstream: &served.upstream,
+        endpoints: &served.endpoints,
+        environment: &served.environment,
+        usage: &*agent.usage,
+        body: &body,
+    };
+    match agent.runner.run(plan.request, &attempt).await {
+        Ok(Completed {
+            value,
+            winner,
+            report,
+            run,
+        }) => {
+            describe_run(told, &requested, &report);
+            describe_winner(told, &winner);
+            let model = winner.candidate.key();
+            tracing::info!(requestId = request_id, model, calls = report.calls, "answered");
+            Ok(match value {
+                Answer::Live(live) => streamed(*live, run, request_id.to_owned()),
+                Answer::Whole(body) => {
+                    run.finished().await;
+                    whole(body)
+                }
+            })
+        }
+        Err(error) => {
+            describe_run(told, &requested, error.report());
+            Err(ApiError::of_run(&error, SystemClock.now(), served.retry_cap))
+        }
+    }
+}
+
+async fn read(body: Body) -> Result<Bytes, ApiError> {
+    axum::body::to_bytes(body, MAX_BODY).await.map_err(|error| {
+        let too_large =
+            std::error::Error::source(&error).is_some_and(|cause| cause.to_string().contains("limit"));
+        if too_large {
+            ApiError::too_large(MAX_BODY)
+        } else {
+            ApiError::unreadable_body()
+        }
+    })
+}
+
+/// Plans the turn. With a session, planning and what it stores (a new entry, a moved pin, a dropped override) happen
+/// in one compare-and-set, so that two turns of one session agree.
+async fn prepare(served: &Served, agent: &Agent, asked: &Asked, request_id: &str) -> Result<Plan, ApiError> {
+    let (now, snapshot) = (SystemClock.now(), agent.usage.snapshot());
+    let planned = |session: Option<TurnSession<'_>>| {
+        let turn = Turn {
+            run_id: request_id.to_owned(),
+            agent: &asked.agent,
+            run: asked.run.clone(),
+            kind: asked.turn_kind(),
+            session,
+            lane: None,
+        };
+        plan(&served.resolver, &served.policy, &snapshot, turn, now)
+    };
+    let Some(key) = &asked.session else {
+        return Ok(planned(None));
+    };
+    let session_id = SessionId::try_new(&served.ids.next_id()).ok();
+    let stored = openclaw_session::update(&*agent.sessions, key, |entry| {
+        let (mut next, age) = match (entry, &session_id) {
+            (Some(entry), _) => (entry.clone(), SessionAge::Continuing),
+            (None, Some(id)) => (SessionEntry::new(id.clone(), now), SessionAge::New),
+            (None, None) => return (None, planned(None)),
+        };
+        let mut plan = planned(Some(TurnSession {
+            key,
+            entry: &next,
+            age,
+        }));
+        if plan.selection.ignored.is_some() {
+            next = drop_override(&next, now);
+            plan = planned(Some(TurnSession {
+                key,
+                entry: &next,
+                age,
+            }));
+        }
+        if let Some(pin) = &plan.pin_to_store {
+            next.pin = pin.clone();
+            next.touch(now);
+        }
+        let changed = entry != Some(&next);
+        (changed.then_some(next), plan)
+    });
+    Ok(stored.await?)
+}
+
+fn whole(body: Bytes) -> Response {
+    (
+        [(CONTENT_TYPE, HeaderValue::from_static("application/json"))],
+        body,
+    )
+        .into_response()
+}
+
+/// The rest of a stream. It is read only as fast as the client takes it; a client that leaves drops it, which hangs up
+/// upstream and is nobody's failure.
+fn streamed(live: LiveAnswer, run: Committed, request_id: String) -> Response {
+    let events = stream::unfold(Some((live, run, request_id)), |open| async {
+        let (mut live, run, request_id) = open?;
+        let (bytes, open) = match live.next().await {
+            Flow::Events(events) => (events, Some((live, run, request_id))),
+            Flow::Finished => {
+                run.finished().await;
+                (DONE, None)
+            }
+            Flow::Hollow(failure) => {
+                run.failed_late(&failure).await;
+                (DONE, None)
+            }
+            Flow::Cut(failure) => {
+                let verdict = run.failed_late(&failure).await;
+                let reason = verdict.map(|verdict| verdict.reason.as_str());
+                let error = preview(&describe(&failure), MAX_LOGGED);
+                tracing::warn!(
+                    requestId = request_id,
+                    reason,
+                    error,
+                    "the answer broke off after its first content"
+                );
+                (Bytes::from(cut_event(&failure)), None)
+            }
+        };
+        Some((Ok::<_, Infallible>(bytes), open))
+    });
+    let headers = [
+        (CONTENT_TYPE, HeaderValue::from_static("text/event-stream")),
+        (CACHE_CONTROL, HeaderValue::from_static("no-cache")),
+        (NO_BUFFERING, HeaderValue::from_static("no")),
+    ];
+    (headers, Body::from_stream(events)).into_response()
+}
+
+/// Tells reverse proxies to pass events on as they come.
+const NO_BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
+/// Longest error in the log, in UTF-16 units.
+const MAX_LOGGED: usize = 400;
+
+/// The end of a stream that finished well, sent after the success was marked.
+const DONE: Bytes = Bytes::from_static(b"data: [DONE]\n\n");

@@ -1,0 +1,344 @@
+//! Errors in the shape that OpenAI clients read, with what was tried (M3).
+
+use axum::Json;
+use axum::http::header::RETRY_AFTER;
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::{IntoResponse, Response};
+use jiff::Timestamp;
+use openclaw_classify::{Failure, Reason, describe, preview};
+use openclaw_runner::{AttemptRecord, FailedAttempt, RunError};
+use serde::Serialize;
+
+use super::headers::set;
+use super::retry_cap::RetryCap;
+use super::selection::AskError;
+use crate::agents::AgentError;
+use crate::upstream::BodyError;
+
+/// Longest message of an error, in UTF-16 units.
+const MAX_MESSAGE: usize = 2_000;
+/// Tells the SDKs of OpenAI and Anthropic not to try again by themselves.
+const SHOULD_RETRY: &str = "x-should-retry";
+
+/// What there is, for requests that ask for something else.
+const ROUTES: &str =
+    "there is nothing here; this gateway answers POST /v1/chat/completions, GET /v1/models and GET /healthz";
+
+/// An error answer.
+#[derive(Debug)]
+pub(crate) struct ApiError {
+    status: StatusCode,
+    headers: HeaderMap,
+    body: ErrorBody,
+}
+
+#[derive(Debug, Serialize)]
+struct ErrorBody {
+    error: ErrorObject,
+}
+
+/// The `error` object. `attempts` and what follows it are ours.
+#[derive(Debug, Serialize)]
+struct ErrorObject {
+    message: String,
+    #[serde(rename = "type")]
+    kind: &'static str,
+    code: &'static str,
+    param: Option<&'static str>,
+    #[serde(flatten)]
+    run: Option<RunMembers>,
+}
+
+/// What is known about a run that has no answer.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct RunMembers {
+    attempts: Vec<AttemptRecord>,
+    soonest_cooldown_expiry: Option<i64>,
+    user_text: String,
+}
+
+/// Status, type and code for a set of reasons (M3), the first row that holds.
+struct Row {
+    when: When,
+    status: StatusCode,
+    kind: &'static str,
+    code: &'static str,
+}
+
+enum When {
+    All(&'static [Reason]),
+    Otherwise,
+}
+
+#[rustfmt::skip]
+const ROWS: &[Row] = &[
+    Row { when: When::All(&[Reason::RateLimit]), status: StatusCode::TOO_MANY_REQUESTS, kind: "rate_limit_error", code: "rate_limit_exceeded" },
+    Row { when: When::All(&[Reason::Billing]), status: StatusCode::PAYMENT_REQUIRED, kind: "billing_error", code: "insufficient_quota" },
+    Row { when: When::All(&[Reason::Auth, Reason::AuthPermanent]), status: StatusCode::BAD_GATEWAY, kind: "upstream_error", code: "upstream_auth" },
+    Row { when: When::All(&[Reason::ContextOverflow]), status: StatusCode::PAYLOAD_TOO_LARGE, kind: "invalid_request_error", code: "context_length_exceeded" },
+    Row { when: When::All(&[Reason::ContentPolicy]), status: StatusCode::BAD_REQUEST, kind: "invalid_request_error", code: "content_policy_violation" },
+    Row { when: When::Otherwise, status: StatusCode::SERVICE_UNAVAILABLE, kind: "upstream_error", code: "all_models_failed" },
+];
+
+/// A format fault that is the answer itself, not one of several failures.
+const SURFACED_FORMAT: Row = Row {
+    when: When::All(&[Reason::Format]),
+    status: StatusCode::BAD_REQUEST,
+    kind: "invalid_request_error",
+    code: "invalid_request",
+};
+
+impl Row {
+    fn of(reasons: &[Reason]) -> &'static Self {
+        let holds = |row: &&Self| match row.when {
+            When::All(wanted) => !reasons.is_empty() && reasons.iter().all(|reason| wanted.contains(reason)),
+            When::Otherwise => true,
+        };
+        ROWS.iter().find(holds).unwrap_or(&ROWS[ROWS.len() - 1])
+    }
+}
+
+impl ApiError {
+    fn new(status: StatusCode, kind: &'static str, code: &'static str, message: &str) -> Self {
+        let message = preview(message, MAX_MESSAGE);
+        let error = ErrorObject {
+            message,
+            kind,
+            code,
+            param: None,
+            run: None,
+        };
+        Self {
+            status,
+            headers: HeaderMap::new(),
+            body: ErrorBody { error },
+        }
+    }
+
+    fn about(mut self, param: &'static str) -> Self {
+        self.body.error.param = Some(param);
+        self
+    }
+
+    /// No token, or a wrong one.
+    pub(crate) fn unauthorized() -> Self {
+        let message = "wrong or missing token; send the gateway's own token as a bearer token";
+        Self::new(
+            StatusCode::UNAUTHORIZED,
+            "authentication_error",
+            "invalid_token",
+            message,
+        )
+    }
+
+    /// A body over the limit.
+    pub(crate) fn too_large(limit: usize) -> Self {
+        let message = format!(
+            "the request body is larger than {} MiB, the most this gateway takes",
+            limit >> 20
+        );
+        Self::new(
+            StatusCode::PAYLOAD_TOO_LARGE,
+            "invalid_request_error",
+            "request_too_large",
+            &message,
+        )
+    }
+
+    /// A body that broke off on its way in.
+    pub(crate) fn unreadable_body() -> Self {
+        let message = "the request body did not arrive whole";
+        Self::new(
+            StatusCode::BAD_REQUEST,
+            "invalid_request_error",
+            "invalid_request",
+            message,
+        )
+    }
+
+    /// No such path.
+    pub(crate) fn no_path() -> Self {
+        Self::new(
+            StatusCode::NOT_FOUND,
+            "invalid_request_error",
+            "not_found",
+            ROUTES,
+        )
+    }
+
+    /// A path with another method.
+    pub(crate) fn no_method() -> Self {
+        Self::new(
+            StatusCode::METHOD_NOT_ALLOWED,
+            "invalid_request_error",
+            "method_not_allowed",
+            ROUTES,
+        )
+    }
+
+    /// A state file of ours cannot be used; the details are for the log, not for the client.
+    pub(crate) fn state() -> Self {
+        let message = "the gateway cannot use its state; see its log";
+        Self::new(
+            StatusCode::INTERNAL_SERVER_ERROR,
+            "internal_error",
+            "state_unavailable",
+            message,
+        )
+    }
+
+    /// A run without an answer.
+    pub(crate) fn of_run(error: &RunError, now: Timestamp, cap: RetryCap) -> Self {
+        let reasons = error.reasons();
+        let single = error.failed_attempt();
+        let row = match (error, single) {
+            (RunError::Surfaced(attempt, _), _) if attempt.verdict.reason == Reason::Format => {
+                &SURFACED_FORMAT
+            }
+            _ => Row::of(&reasons),
+        };
+        let status = match single.and_then(|attempt| attempt.failure.status) {
+            // The provider's own 400 for an overflow is passed on (M3).
+            Some(400) if row.status == StatusCode::PAYLOAD_TOO_LARGE => StatusCode::BAD_REQUEST,
+            _ => row.status,
+        };
+        let message = match error {
+            // What every model would say is said in the selected model's own words (M3).
+            RunError::ContextOverflow(attempt, _) | RunError::Surfaced(attempt, _) => {
+                attempt.record.error.clone()
+            }
+            _ => error.to_string(),
+        };
+        let mut attempts = error.report().attempts.clone();
+        if let Some(attempt) = single.filter(|attempt| attempts.last() != Some(&attempt.record)) {
+            attempts.push(attempt.record.clone());
+        }
+        let soonest = soonest(error, single);
+        let mut answer = Self::new(status, row.kind, row.code, &message);
+        answer.body.error.run = Some(RunMembers {
+            attempts,
+            soonest_cooldown_expiry: soonest.map(Timestamp::as_millisecond),
+            user_text: error.user_text(now),
+        });
+        if matches!(
+            status,
+            StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE
+        ) {
+            answer.come_back(soonest, now, cap);
+        }
+        answer
+    }
+
+    /// `Retry-After`, and whether an SDK may wait for it by itself.
+    fn come_back(&mut self, soonest: Option<Timestamp>, now: Timestamp, cap: RetryCap) {
+        let wait = soonest.map(|at| seconds_until(at, now));
+        if let Some(seconds) = wait {
+            set(&mut self.headers, RETRY_AFTER.as_str(), &seconds.to_string());
+        }
+        if cap.is_exceeded(wait, self.status.as_u16()) {
+            set(&mut self.headers, SHOULD_RETRY, "false");
+        }
+    }
+
+    /// The machine-readable code, for logs and tests.
+    pub(crate) fn code(&self) -> &'static str {
+        self.body.error.code
+    }
+}
+
+/// The end of the wait: the summary's, or what the only attempt's provider stated.
+fn soonest(error: &RunError, single: Option<&FailedAttempt>) -> Option<Timestamp> {
+    match error {
+        RunError::Exhausted(summary, _) => summary.soonest_cooldown_expiry,
+        _ => single?
+            .verdict
+            .hint
+            .as_ref()
+            .filter(|hint| hint.credible)
+            .map(|hint| hint.at),
+    }
+}
+
+/// Whole seconds from `now` to `at`, rounded up and at least 1.
+fn seconds_until(at: Timestamp, now: Timestamp) -> u64 {
+    let millis = at.as_millisecond().saturating_sub(now.as_millisecond());
+    u64::try_from(millis).unwrap_or(0).div_ceil(1_000).max(1)
+}
+
+/// The event that ends a stream which broke off, in place of `[DONE]` (BL-88).
+pub(crate) fn cut_event(failure: &Failure) -> Vec<u8> {
+    // How a connection broke is for the log; the client is told that it did.
+    let told = match failure.transport {
+        Some(transport) => describe(&Failure {
+            transport: Some(transport),
+            ..Failure::default()
+        }),
+        None => describe(failure),
+    };
+    let error = ErrorObject {
+        message: preview(&format!("the answer broke off: {told}"), MAX_MESSAGE),
+        kind: "upstream_error",
+        code: "stream_interrupted",
+        param: None,
+        run: None,
+    };
+    let body = serde_json::to_string(&ErrorBody { error }).unwrap_or_default();
+    format!("data: {body}\n\n").into_bytes()
+}
+
+impl From<AgentError> for ApiError {
+    fn from(error: AgentError) -> Self {
+        tracing::error!(error = crate::causes::line(&error), "state cannot be used");
+        Self::state()
+    }
+}
+
+impl From<openclaw_session::StoreError> for ApiError {
+    fn from(error: openclaw_session::StoreError) -> Self {
+        tracing::error!(error = crate::causes::line(&error), "the session cannot be used");
+        Self::state()
+    }
+}
+
+impl From<AskError> for ApiError {
+    fn from(error: AskError) -> Self {
+        let message = error.to_string();
+        match error {
+            AskError::Agents { .. } | AskError::Header { .. } => Self::new(
+                StatusCode::BAD_REQUEST,
+                "invalid_request_error",
+                "invalid_request",
+                &message,
+            ),
+            AskError::NotAllowed(_) | AskError::UnknownAgent { .. } | AskError::UnknownModel { .. } => {
+                Self::new(
+                    StatusCode::NOT_FOUND,
+                    "invalid_request_error",
+                    "model_not_found",
+                    &message,
+                )
+                .about("model")
+            }
+        }
+    }
+}
+
+impl From<BodyError> for ApiError {
+    fn from(error: BodyError) -> Self {
+        Self::new(
+            StatusCode::BAD_REQUEST,
+            "invalid_request_error",
+            "invalid_request",
+            &error.to_string(),
+        )
+    }
+}
+
+impl IntoResponse for ApiError {
+    fn into_response(self) -> Response {
+        let mut response = (self.status, Json(self.body)).into_response();
+        response.headers_mut().extend(self.headers);
+        response
+    }
+}

@@ -1,0 +1,57 @@
+//! The headers of our own: what a client may ask with, and what it is told about the answer.
+
+use axum::http::{HeaderMap, HeaderValue};
+use openclaw_runner::{RunReport, Winner};
+
+/// Request headers.
+pub(crate) mod request {
+    /// The agent that answers.
+    pub(crate) const AGENT_ID: &str = "x-openclaw-agent-id";
+    /// A model for this request alone, strict (A9).
+    pub(crate) const MODEL: &str = "x-openclaw-model";
+    /// `strict` or `chain`: what a `provider/model` in the body means (A9).
+    pub(crate) const POLICY: &str = "x-openclaw-policy";
+    /// The conversation, whose selection is remembered.
+    pub(crate) const SESSION_KEY: &str = "x-openclaw-session-key";
+}
+
+/// Response headers, on success and on errors.
+pub(crate) mod response {
+    /// How many calls were made upstream.
+    pub(crate) const ATTEMPTS: &str = "x-openclaw-attempts";
+    /// Position of the model that answered, from 0: the requested one.
+    pub(crate) const FALLBACK_INDEX: &str = "x-openclaw-fallback-index";
+    /// Why the first attempt failed; absent when none did.
+    pub(crate) const FIRST_FAILURE: &str = "x-openclaw-first-failure-reason";
+    /// The provider that answered.
+    pub(crate) const PROVIDER: &str = "x-openclaw-provider";
+    /// The reference that was asked for.
+    pub(crate) const REQUESTED_MODEL: &str = "x-openclaw-requested-model";
+    /// Names the request in logs.
+    pub(crate) const REQUEST_ID: &str = "x-openclaw-request-id";
+    /// The `provider/model` that answered.
+    pub(crate) const SERVED_MODEL: &str = "x-openclaw-served-model";
+}
+
+/// What a client is told about a run, whatever became of it.
+pub(crate) fn describe_run(headers: &mut HeaderMap, requested: &str, report: &RunReport) {
+    set(headers, response::REQUESTED_MODEL, requested);
+    set(headers, response::ATTEMPTS, &report.calls.to_string());
+    if let Some(reason) = report.first_failure() {
+        set(headers, response::FIRST_FAILURE, reason.as_str());
+    }
+}
+
+/// What a client is told about who answered.
+pub(crate) fn describe_winner(headers: &mut HeaderMap, winner: &Winner) {
+    set(headers, response::PROVIDER, winner.candidate.provider().as_str());
+    set(headers, response::SERVED_MODEL, &winner.candidate.key());
+    set(headers, response::FALLBACK_INDEX, &winner.index.to_string());
+}
+
+/// Sets one header; a value that no header can carry (an id with a control character) is left out.
+pub(crate) fn set(headers: &mut HeaderMap, name: &'static str, value: &str) {
+    if let Ok(value) = HeaderValue::from_str(value) {
+        headers.insert(name, value);
+    }
+}

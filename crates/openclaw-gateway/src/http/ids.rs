@@ -1,0 +1,62 @@
+//! Names for requests, runs and new sessions.
+
+use std::hash::{BuildHasher, RandomState};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use axum::extract::{Request, State};
+use axum::middleware::Next;
+use axum::response::Response;
+
+use super::Served;
+use super::headers::{response, set};
+
+/// The name of the request being answered.
+#[derive(Debug, Clone)]
+pub(crate) struct RequestId(pub(crate) String);
+
+/// Names a request for its handler and tells the client, whatever becomes of it.
+pub(crate) async fn name(State(served): State<Served>, mut request: Request, next: Next) -> Response {
+    let id = served.ids.next_id();
+    request.extensions_mut().insert(RequestId(id.clone()));
+    let mut answer = next.run(request).await;
+    set(answer.headers_mut(), response::REQUEST_ID, &id);
+    answer
+}
+
+/// Hands out ids that no other process hands out: a random part per process and a counter.
+#[derive(Debug)]
+pub(crate) struct Ids {
+    process: u64,
+    next: AtomicU64,
+}
+
+impl Ids {
+    /// Draws this process's random part.
+    pub(crate) fn new() -> Self {
+        Self {
+            process: RandomState::new().hash_one("process"),
+            next: AtomicU64::new(1),
+        }
+    }
+
+    /// The next id, for example `oc-9f0c61d2a4b81e37-1`.
+    pub(crate) fn next_id(&self) -> String {
+        format!(
+            "oc-{:016x}-{}",
+            self.process,
+            self.next.fetch_add(1, Ordering::Relaxed)
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_differ_within_and_between_processes() {
+        let (one, other) = (Ids::new(), Ids::new());
+        assert_ne!(one.next_id(), one.next_id());
+        assert_ne!(one.process, other.process);
+    }
+}

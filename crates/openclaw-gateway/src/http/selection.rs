@@ -1,0 +1,201 @@
+//! Which agent and which model a request asks for (A9).
+
+use axum::http::HeaderMap;
+use openclaw_chain::{ChainConfig, OneOffPolicy, Resolver, RunKind};
+use openclaw_ids::{AgentId, ModelRef, SessionKey};
+use openclaw_session::TurnKind;
+
+use super::headers::request;
+use crate::config::BodyModelPolicy;
+use crate::providers::Endpoints;
+
+/// The name under which clients ask for the configured selection.
+pub(crate) const OWN_MODEL: &str = "openclaw";
+
+/// What a request asks for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Asked {
+    /// The agent.
+    pub(crate) agent: AgentId,
+    /// Which model, and what may follow it.
+    pub(crate) run: RunKind,
+    /// The session, if the client keeps one.
+    pub(crate) session: Option<SessionKey>,
+}
+
+impl Asked {
+    /// What the turn may do to the session: a one-off model leaves it alone (S-2.1 row I).
+    pub(crate) fn turn_kind(&self) -> TurnKind {
+        match self.run {
+            RunKind::OneOff { .. } => TurnKind::OneOff,
+            _ => TurnKind::Normal,
+        }
+    }
+}
+
+/// A request that names nothing we have.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum AskError {
+    /// The body names one agent and the header another.
+    #[error(
+        "the model names agent `{body}` and {} names agent `{header}`; name one of them",
+        request::AGENT_ID
+    )]
+    Agents {
+        /// By the body.
+        body: AgentId,
+        /// By the header.
+        header: AgentId,
+    },
+    /// A header's value means nothing.
+    #[error("the header {header} must be {expected}")]
+    Header {
+        /// Its name.
+        header: &'static str,
+        /// What it may hold.
+        expected: &'static str,
+    },
+    /// The model exists for others, but the allowlist of this agent leaves it out.
+    #[error("{0}")]
+    NotAllowed(String),
+    /// No such agent.
+    #[error("there is no agent `{agent}`; the agents are {known}")]
+    UnknownAgent {
+        /// As asked for.
+        agent: AgentId,
+        /// The configured ones.
+        known: String,
+    },
+    /// No such model.
+    #[error(
+        "there is no model `{model}`; ask for `openclaw` (the configured chain), `openclaw/<agent>`, or \
+         `provider/model` with one of the configured providers; GET /v1/models lists them"
+    )]
+    UnknownModel {
+        /// As asked for.
+        model: String,
+    },
+}
+
+/// What a request is judged by.
+pub(crate) struct Catalogue<'a> {
+    /// Agents.
+    pub(crate) chain: &'a ChainConfig,
+    /// Aliases, allowlists and chains.
+    pub(crate) resolver: &'a Resolver,
+    /// Providers that can be called.
+    pub(crate) endpoints: &'a Endpoints,
+    /// What a `provider/model` in the body means without a header.
+    pub(crate) policy: BodyModelPolicy,
+}
+
+impl Catalogue<'_> {
+    /// Reads the body's `model` together with the headers.
+    pub(crate) fn read(&self, model: &str, headers: &HeaderMap) -> Result<Asked, AskError> {
+        let model = model.trim();
+        let (own, named) = match model.split_once('/') {
+            Some((OWN_MODEL, agent)) => (true, Some(AgentId::new(agent))),
+            _ => (model == OWN_MODEL, None),
+        };
+        let agent = self.agent(named, headers)?;
+        let session = match text(headers, request::SESSION_KEY, "a text without control characters")? {
+            Some(key) => SessionKey::try_new(key).ok(),
+            None => None,
+        };
+        let run = if let Some(over) = text(headers, request::MODEL, "a model such as `openai/gpt-5.5`")? {
+            RunKind::OneOff {
+                model: self.select(&agent, over)?,
+                policy: OneOffPolicy::Strict,
+            }
+        } else if own {
+            RunKind::Turn
+        } else {
+            RunKind::OneOff {
+                model: self.select(&agent, model)?,
+                policy: self.policy(headers)?,
+            }
+        };
+        Ok(Asked { agent, run, session })
+    }
+
+    fn agent(&self, named: Option<AgentId>, headers: &HeaderMap) -> Result<AgentId, AskError> {
+        let header = text(headers, request::AGENT_ID, "the id of an agent")?.map(AgentId::new);
+        let agent = match (named, header) {
+            (Some(body), Some(header)) if body != header => return Err(AskError::Agents { body, header }),
+            (Some(agent), _) | (None, Some(agent)) => agent,
+            (None, None) => return Ok(self.chain.default_agent()),
+        };
+        let ids = self.chain.agent_ids();
+        if ids.contains(&agent) {
+            return Ok(agent);
+        }
+        let known: Vec<&str> = ids.iter().map(AgentId::as_str).collect();
+        Err(AskError::UnknownAgent {
+            agent,
+            known: known.join(", "),
+        })
+    }
+
+    /// The model a text means: an alias, or a reference whose provider can be called.
+    fn select(&self, agent: &AgentId, text: &str) -> Result<ModelRef, AskError> {
+        let unknown = || AskError::UnknownModel {
+            model: text.to_owned(),
+        };
+        let model = self.resolver.resolve(text).ok_or_else(unknown)?;
+        let is_configured = || self.resolver.configured_chain(agent).contains(&model);
+        // A bare name would otherwise be taken for a model of the primary's provider, whatever it is.
+        let is_written_out = text.contains('/');
+        let is_callable = self.endpoints.get(model.provider()).is_some();
+        if !is_callable || !(is_written_out || is_configured() || self.is_alias(text, &model)) {
+            return Err(unknown());
+        }
+        if self.resolver.is_allowed(agent, &model) || is_configured() {
+            return Ok(model);
+        }
+        Err(AskError::NotAllowed(format!(
+            "model `{model}` is not in agents.defaults.models, the list of models that may be chosen; add it there"
+        )))
+    }
+
+    /// Whether a bare text is a configured short name and not just read as `<primary's provider>/<text>`.
+    fn is_alias(&self, text: &str, model: &ModelRef) -> bool {
+        let primary = self.resolver.primary();
+        model.provider() != primary.provider() || model.model().as_str() != text.trim()
+    }
+
+    fn policy(&self, headers: &HeaderMap) -> Result<OneOffPolicy, AskError> {
+        const EXPECTED: &str = "`strict` or `chain`";
+        match text(headers, request::POLICY, EXPECTED)? {
+            Some("chain") => Ok(OneOffPolicy::Chain),
+            Some("strict") => Ok(OneOffPolicy::Strict),
+            Some(_) => Err(AskError::Header {
+                header: request::POLICY,
+                expected: EXPECTED,
+            }),
+            None => Ok(match self.policy {
+                BodyModelPolicy::Auto => OneOffPolicy::ChainWhenConfigured,
+                BodyModelPolicy::Chain => OneOffPolicy::Chain,
+                BodyModelPolicy::Strict => OneOffPolicy::Strict,
+            }),
+        }
+    }
+}
+
+/// A header's text, trimmed; a blank one counts as absent.
+fn text<'h>(
+    headers: &'h HeaderMap,
+    header: &'static str,
+    expected: &'static str,
+) -> Result<Option<&'h str>, AskError> {
+    let Some(value) = headers.get(header) else {
+        return Ok(None);
+    };
+    let text = value
+        .to_str()
+        .map_err(|_| AskError::Header { header, expected })?
+        .trim();
+    Ok((!text.is_empty()).then_some(text))
+}
+
+#[cfg(test)]
+mod tests;

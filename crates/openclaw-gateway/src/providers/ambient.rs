@@ -1,0 +1,142 @@
+//! Credentials that were never stored and act as profiles all the same (X-4).
+
+use openclaw_auth_store::{AmbientProfile, Credential, Secret};
+use openclaw_chain::ModelsConfig;
+use openclaw_ids::{ProfileId, ProviderId};
+
+use super::{Endpoints, KNOWN, KnownProvider, known, secret_text};
+use crate::environment::Environment;
+
+/// The profiles of this process: a key in `models.providers`, a standard key variable, and `local` for providers that
+/// need no key. Each provider's are in this order.
+pub(crate) fn profiles(
+    models: &ModelsConfig,
+    endpoints: &Endpoints,
+    environment: &Environment,
+) -> Vec<AmbientProfile> {
+    let configured = models.providers.iter().filter_map(|(id, row)| {
+        let provider = ProviderId::try_new(id).ok()?;
+        let key = secret_text(row.api_key.as_ref()?, environment)?;
+        profile(
+            &provider,
+            "config",
+            Credential::api_key(provider.clone(), Secret::new(&key)),
+        )
+    });
+    let from_environment = KNOWN.iter().filter_map(|row| {
+        let provider = ProviderId::try_new(row.id).ok()?;
+        let (_, key) = key_variable(row, environment)?;
+        profile(
+            &provider,
+            "env",
+            Credential::api_key(provider.clone(), Secret::new(key)),
+        )
+    });
+    let rows = models
+        .providers
+        .keys()
+        .filter_map(|id| ProviderId::try_new(id).ok());
+    let keyless = KNOWN.iter().filter(|row| row.key_variables.is_empty());
+    let keyless = keyless.filter_map(|row| ProviderId::try_new(row.id).ok());
+    let mut local: Vec<ProviderId> = keyless
+        .chain(rows)
+        .filter(|id| needs_no_key(id, models, endpoints))
+        .collect();
+    local.sort_unstable();
+    local.dedup();
+    let local = local
+        .iter()
+        .filter_map(|id| profile(id, "local", Credential::local(id.clone())));
+    configured.chain(from_environment).chain(local).collect()
+}
+
+/// The variable that holds a provider's key, and the key.
+pub(crate) fn key_variable<'e>(
+    row: &KnownProvider,
+    environment: &'e Environment,
+) -> Option<(&'static str, &'e str)> {
+    row.key_variables
+        .iter()
+        .find_map(|name| Some((*name, environment.get(name)?)))
+}
+
+/// Whether calls without a key are worth making: no key is configured, and the provider is known to need none, runs on
+/// this machine, or is let in by headers of its own.
+fn needs_no_key(provider: &ProviderId, models: &ModelsConfig, endpoints: &Endpoints) -> bool {
+    let row = models.provider(provider);
+    if row.is_some_and(|row| row.api_key.is_some()) {
+        return false;
+    }
+    match known(provider) {
+        Some(known) => known.key_variables.is_empty(),
+        None => endpoints
+            .get(provider)
+            .is_some_and(|endpoint| endpoint.is_loopback() || !endpoint.headers().is_empty()),
+    }
+}
+
+fn profile(provider: &ProviderId, name: &str, credential: Credential) -> Option<AmbientProfile> {
+    let id = ProfileId::compose(provider.as_str(), name).ok()?;
+    Some(AmbientProfile { id, credential })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use openclaw_auth_store::resolve_secret;
+    use secrecy::ExposeSecret;
+
+    use super::*;
+    use crate::config::Config;
+
+    #[test]
+    fn x_4_keys_of_the_configuration_and_of_the_environment_and_providers_without_one() {
+        let config = Config::parse(
+            Path::new("/c"),
+            "{ models: { providers: {
+                 openai: { apiKey: 'sk-config' },
+                 relay: { baseUrl: 'https://relay.example/v1', apiKey: { source: 'env', id: 'RELAY_KEY' } },
+                 unset: { baseUrl: 'https://unset.example/v1', apiKey: '$NOT_SET' },
+                 here: { baseUrl: 'http://127.0.0.1:9/v1' },
+                 keyed: { baseUrl: 'https://keyed.example/v1', headers: { 'api-key': 'k' } },
+                 closed: { baseUrl: 'https://closed.example/v1' },
+                 ollama: { baseUrl: 'http://10.0.0.7:11434/v1' } } } }",
+        )
+        .unwrap();
+        let variables = [
+            ("OPENAI_API_KEY", "sk-env"),
+            ("RELAY_KEY", "r"),
+            ("GOOGLE_API_KEY", "g"),
+            ("GEMINI_API_KEY", " "),
+        ];
+        let environment = Environment::of(variables, Path::new("/"));
+        let endpoints = Endpoints::try_new(&config.chain.models, &environment).unwrap();
+        let found = profiles(&config.chain.models, &endpoints, &environment);
+        let shown: Vec<(String, Option<String>)> = found
+            .iter()
+            .map(|profile| {
+                let secret = resolve_secret(&profile.credential, &|_| None).unwrap();
+                (
+                    profile.id.to_string(),
+                    secret.map(|secret| secret.expose_secret().to_owned()),
+                )
+            })
+            .collect();
+        let own = |id: &str, key: Option<&str>| (id.to_owned(), key.map(str::to_owned));
+        assert_eq!(
+            shown,
+            [
+                own("openai:config", Some("sk-config")),
+                own("relay:config", Some("r")),
+                own("openai:env", Some("sk-env")),
+                own("google:env", Some("g")),
+                own("here:local", None),
+                own("keyed:local", None),
+                own("lmstudio:local", None),
+                own("ollama:local", None),
+                own("vllm:local", None),
+            ]
+        );
+    }
+}

@@ -1,0 +1,143 @@
+//! What this machine can call when nothing is configured.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::time::Duration;
+
+use openclaw_ids::{ModelId, ModelRef, ProviderId};
+use serde::Deserialize;
+
+use super::ambient::key_variable;
+use super::{KNOWN, KnownProvider, OLLAMA};
+use crate::environment::Environment;
+use crate::upstream::{Endpoint, Upstream};
+
+/// How long a running Ollama may take to answer.
+const PROBE_LIMIT: Duration = Duration::from_millis(500);
+
+/// What was found, in the order of the chain.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Discovery {
+    found: Vec<Found>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Found {
+    provider: &'static str,
+    how: How,
+    model: Option<ModelRef>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum How {
+    /// A server answered and has this many models.
+    Running(usize),
+    /// The auth store holds a profile.
+    Stored,
+    /// A variable holds a key.
+    Variable(&'static str),
+}
+
+/// Looks at the key variables, at the providers of stored profiles, and at the models of a running Ollama.
+pub(crate) fn discover(
+    environment: &Environment,
+    stored: &BTreeSet<ProviderId>,
+    ollama_models: Option<&[String]>,
+) -> Discovery {
+    let find = |row: &'static KnownProvider| {
+        let variable = key_variable(row, environment);
+        let how = match (variable, ollama_models) {
+            (Some((name, _)), _) => How::Variable(name),
+            (None, Some(models)) if row.id == OLLAMA => How::Running(models.len()),
+            (None, _) if stored.iter().any(|provider| provider.as_str() == row.id) => How::Stored,
+            (None, _) => return None,
+        };
+        let first = || {
+            ollama_models
+                .and_then(|models| models.first())
+                .map(String::as_str)
+        };
+        let model = if row.id == OLLAMA {
+            first()
+        } else {
+            row.default_model
+        };
+        Some(Found {
+            provider: row.id,
+            how,
+            model: model.and_then(|model| reference(row, model)),
+        })
+    };
+    Discovery {
+        found: KNOWN.iter().filter_map(find).collect(),
+    }
+}
+
+fn reference(row: &KnownProvider, model: &str) -> Option<ModelRef> {
+    let (provider, model) = (ProviderId::try_new(row.id).ok()?, ModelId::try_new(model).ok()?);
+    Some(ModelRef::verbatim(provider, model))
+}
+
+/// The names of the models that a running Ollama has; `None` when none answers in time.
+pub(crate) async fn ollama_models(upstream: &Upstream, endpoint: &Endpoint) -> Option<Vec<String>> {
+    #[derive(Deserialize)]
+    struct Tags {
+        models: Vec<Model>,
+    }
+    #[derive(Deserialize)]
+    struct Model {
+        name: String,
+    }
+    // The model list is not part of the OpenAI-compatible paths; it stands beside them.
+    let mut url = endpoint.url("");
+    url.set_path("/api/tags");
+    let asking = async {
+        let response = upstream.client(endpoint).get(url).send().await.ok()?;
+        let body = response.error_for_status().ok()?.bytes().await.ok()?;
+        serde_json::from_slice::<Tags>(&body).ok()
+    };
+    let tags = tokio::time::timeout(PROBE_LIMIT, asking).await.ok()??;
+    Some(tags.models.into_iter().map(|model| model.name).collect())
+}
+
+impl Discovery {
+    /// The chain of what was found, one model per provider.
+    pub(crate) fn chain(&self) -> impl Iterator<Item = &ModelRef> {
+        self.found.iter().filter_map(|found| found.model.as_ref())
+    }
+}
+
+/// A report for the person who started the gateway.
+impl fmt::Display for Discovery {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.found.is_empty() {
+            f.write_str(
+                "found no provider: set a key such as OPENAI_API_KEY or OPENROUTER_API_KEY, start Ollama, or see it \
+                 work without any with `openclaw-gateway serve --demo`",
+            )?;
+        }
+        for (position, found) in self.found.iter().enumerate() {
+            if position > 0 {
+                f.write_str("\n")?;
+            }
+            let how = match found.how {
+                How::Running(1) => "running with 1 model".to_owned(),
+                How::Running(count) => format!("running with {count} models"),
+                How::Stored => "a stored profile".to_owned(),
+                How::Variable(name) => name.to_owned(),
+            };
+            match &found.model {
+                Some(model) => write!(f, "found {:<18} {how:<22} {model}", found.provider)?,
+                None => write!(
+                    f,
+                    "found {:<18} {how:<22} (no default model; ask for {}/<model>)",
+                    found.provider, found.provider
+                )?,
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests;

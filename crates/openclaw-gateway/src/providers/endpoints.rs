@@ -1,0 +1,152 @@
+//! The endpoint of every provider that can be called: the known ones, as the configuration changes them.
+
+use std::collections::HashMap;
+
+use axum::http::{HeaderMap, HeaderName, HeaderValue};
+use openclaw_auth_store::EndpointKey;
+use openclaw_chain::{ModelsConfig, ProviderConfig, SecretValue};
+use openclaw_ids::ProviderId;
+
+use super::{KNOWN, compatible_path, known, secret_text};
+use crate::environment::Environment;
+use crate::upstream::{Deadlines, Endpoint, EndpointError};
+
+/// All endpoints, by provider.
+#[derive(Clone, Default)]
+pub(crate) struct Endpoints {
+    by_provider: HashMap<ProviderId, Endpoint>,
+}
+
+/// A provider row of the configuration that cannot be called as written.
+#[derive(Debug, thiserror::Error)]
+pub enum ProviderError {
+    /// Its base URL.
+    #[error("models.providers.{provider}.baseUrl cannot be used")]
+    BaseUrl {
+        /// The key of the row.
+        provider: String,
+        /// Why.
+        #[source]
+        source: EndpointError,
+    },
+    /// One of its headers; the value is not repeated, it may be a secret.
+    #[error(
+        "models.providers.{provider}.headers.{header} cannot be sent; names are tokens and values one line of text"
+    )]
+    Header {
+        /// The key of the row.
+        provider: String,
+        /// The name as written.
+        header: String,
+    },
+    /// A header points to a secret that is not there.
+    #[error(
+        "models.providers.{provider}.headers.{header} points to a secret that is not set; set its environment variable"
+    )]
+    HeaderSecret {
+        /// The key of the row.
+        provider: String,
+        /// The name as written.
+        header: String,
+    },
+}
+
+impl Endpoints {
+    /// The known providers with `models` over them. A row without a base URL changes a known provider and is no
+    /// endpoint otherwise.
+    ///
+    /// # Errors
+    /// When a row cannot be called as written.
+    pub(crate) fn try_new(models: &ModelsConfig, environment: &Environment) -> Result<Self, ProviderError> {
+        let mut by_provider = HashMap::new();
+        let rows = models
+            .providers
+            .keys()
+            .filter_map(|key| ProviderId::try_new(key).ok());
+        let shipped = KNOWN.iter().filter_map(|row| ProviderId::try_new(row.id).ok());
+        for provider in shipped.chain(rows) {
+            if by_provider.contains_key(&provider) {
+                continue;
+            }
+            let row = models.provider(&provider);
+            let written = row
+                .and_then(|row| row.base_url.as_deref())
+                .filter(|url| !url.trim().is_empty());
+            let Some(base_url) = written.or_else(|| known(&provider).map(|known| known.base_url)) else {
+                continue;
+            };
+            let endpoint =
+                Endpoint::try_new(provider.clone(), base_url).map_err(|source| ProviderError::BaseUrl {
+                    provider: provider.to_string(),
+                    source,
+                })?;
+            let api = row.and_then(|row| row.api.as_deref()).unwrap_or_default();
+            let endpoint = match compatible_path([provider.as_str(), api], endpoint.path()) {
+                Some(path) => endpoint.with_path(path),
+                None => endpoint,
+            };
+            let endpoint = match row {
+                Some(row) => configured(endpoint, row, environment)?,
+                None => endpoint,
+            };
+            by_provider.insert(provider, endpoint);
+        }
+        Ok(Self { by_provider })
+    }
+
+    /// The endpoint of a provider.
+    pub(crate) fn get(&self, provider: &ProviderId) -> Option<&Endpoint> {
+        self.by_provider.get(provider)
+    }
+
+    /// Every endpoint as it is told apart in usage state (D4).
+    pub(crate) fn keys(&self) -> HashMap<ProviderId, EndpointKey> {
+        let key = |endpoint: &Endpoint| EndpointKey {
+            provider: endpoint.provider().clone(),
+            base_url: endpoint.base_url().to_owned(),
+        };
+        self.by_provider
+            .iter()
+            .map(|(provider, endpoint)| (provider.clone(), key(endpoint)))
+            .collect()
+    }
+}
+
+fn configured(
+    endpoint: Endpoint,
+    row: &ProviderConfig,
+    environment: &Environment,
+) -> Result<Endpoint, ProviderError> {
+    let provider = endpoint.provider().to_string();
+    let mut headers = HeaderMap::new();
+    for (name, value) in &row.headers {
+        let (name, value) = header(&provider, name, value, environment)?;
+        headers.insert(name, value);
+    }
+    let deadlines = row
+        .timeout
+        .map_or(Deadlines::DEFAULT, Deadlines::with_answer_limit);
+    Ok(endpoint.with_headers(headers).with_deadlines(deadlines))
+}
+
+fn header(
+    provider: &str,
+    name: &str,
+    value: &SecretValue,
+    environment: &Environment,
+) -> Result<(HeaderName, HeaderValue), ProviderError> {
+    let (provider, header) = (provider.to_owned(), name.to_owned());
+    let Some(value) = secret_text(value, environment) else {
+        return Err(ProviderError::HeaderSecret { provider, header });
+    };
+    match (HeaderName::try_from(name), HeaderValue::try_from(value)) {
+        (Ok(name), Ok(mut value)) => {
+            value.set_sensitive(true);
+            Ok((name, value))
+        }
+        _ => Err(ProviderError::Header { provider, header }),
+    }
+}
+
+#[cfg(test)]
+mod tests;

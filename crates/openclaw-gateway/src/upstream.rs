@@ -1,0 +1,21 @@
+//! Calling a provider: one attempt, from the request that leaves to the answer that is worth showing.
+
+mod arrival;
+mod body;
+mod deadlines;
+mod endpoint;
+mod facts;
+mod live;
+mod openai;
+mod progress;
+mod sse;
+mod transport;
+mod wire;
+
+pub(crate) use body::{BodyError, RequestBody};
+pub(crate) use deadlines::Deadlines;
+pub(crate) use endpoint::Endpoint;
+pub use endpoint::EndpointError;
+pub(crate) use live::{Flow, LiveAnswer};
+pub use openai::UpstreamError;
+pub(crate) use openai::{Answer, Call, Upstream};

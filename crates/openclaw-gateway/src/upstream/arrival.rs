@@ -1,0 +1,179 @@
+//! Reads what arrives: the excerpt of an error, a whole answer, a stream up to its first content.
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use bytes::{Bytes, BytesMut};
+use futures_util::StreamExt;
+use openclaw_classify::{Failure, Phase, TimeoutPhase, Transport};
+use reqwest::Response;
+use tokio::time::{Instant, timeout, timeout_at};
+
+use super::facts::{Facts, MAX_EXCERPT};
+use super::live::{ByteStream, LiveAnswer};
+use super::progress::Progress;
+use super::sse::{Event, SseParser};
+use super::transport;
+use super::wire::{Piece, Shows, chunk_of_whole, read_piece};
+
+/// The largest event of a stream, and the most that is held back before the first content.
+const MAX_EVENT: usize = 16 * 1024 * 1024;
+/// The largest plain answer.
+const MAX_ANSWER: usize = 64 * 1024 * 1024;
+
+/// Up to 64 KiB of a body, and what of it arrived when it broke off or dawdled.
+pub(super) async fn excerpt(response: Response, limit: Duration) -> Vec<u8> {
+    let mut body = Vec::new();
+    let mut source = response.bytes_stream();
+    let reading = async {
+        while let Some(Ok(chunk)) = source.next().await {
+            let room = MAX_EXCERPT.saturating_sub(body.len());
+            body.extend_from_slice(&chunk[..chunk.len().min(room)]);
+            if room <= chunk.len() {
+                break;
+            }
+        }
+    };
+    // What arrived in time is enough to judge by.
+    let _ = timeout(limit, reading).await;
+    body
+}
+
+/// A whole body.
+pub(super) async fn whole(response: Response, idle: Duration, facts: &Facts) -> Result<Bytes, Failure> {
+    let mut body = BytesMut::new();
+    let mut source = response.bytes_stream();
+    loop {
+        match timeout(idle, source.next()).await {
+            Ok(Some(Ok(chunk))) => body.extend_from_slice(&chunk),
+            Ok(Some(Err(error))) => return Err(transport::failure(error, PHASE)),
+            Ok(None) => return Ok(body.freeze()),
+            Err(_) => return Err(transport::timeout(TimeoutPhase::Idle, PHASE)),
+        }
+        if body.len() > MAX_ANSWER {
+            let message = format!("the answer is larger than {MAX_ANSWER} bytes");
+            return Err(facts.complete(Failure {
+                message: Some(message),
+                ..Failure::default()
+            }));
+        }
+    }
+}
+
+/// Reads a stream up to its first content, and holds everything back until then.
+pub(super) async fn first_content(
+    mut source: ByteStream,
+    limit: Duration,
+    idle: Duration,
+    facts: Facts,
+) -> Result<LiveAnswer, Failure> {
+    let deadline = Instant::now() + limit;
+    let mut parser = SseParser::new(MAX_EVENT);
+    let mut opening = Opening::default();
+    loop {
+        while let Some(event) = parser
+            .next_event()
+            .map_err(|too_large| said(too_large.to_string()))?
+        {
+            opening.add(event, &facts)?;
+            if opening.progress.shown() > Shows::Nothing {
+                return Ok(opening.live(source, parser, idle, facts));
+            }
+        }
+        match timeout_at(deadline, source.next()).await {
+            Ok(Some(Ok(chunk))) => parser.push(&chunk),
+            Ok(Some(Err(error))) => return Err(transport::failure(error, PHASE)),
+            Ok(None) => break,
+            Err(_) => return Err(transport::timeout(TimeoutPhase::FirstContent, PHASE)),
+        }
+    }
+    if let Some(event) = parser.finish().filter(Event::is_whole) {
+        opening.add(event, &facts)?;
+    }
+    if opening.progress.shown() > Shows::Nothing {
+        let nothing = Box::pin(futures_util::stream::empty());
+        return Ok(opening.live(nothing, SseParser::new(MAX_EVENT), idle, facts));
+    }
+    if opening.progress.may_end() {
+        return Err(facts.empty(PHASE));
+    }
+    let broken = said("stream ended before any content".to_owned());
+    Err(Failure {
+        transport: Some(Transport::Reset),
+        ..broken
+    })
+}
+
+const PHASE: Phase = Phase::BeforeFirstContent;
+
+/// The beginning of a stream, up to its first content.
+#[derive(Default)]
+struct Opening {
+    progress: Progress,
+    held: VecDeque<Bytes>,
+    held_bytes: usize,
+}
+
+impl Opening {
+    /// Holds one more event, which may prove that no content will come.
+    #[expect(
+        clippy::result_large_err,
+        reason = "a failure is made and moved once, off the fast path"
+    )]
+    fn add(&mut self, event: Event, facts: &Facts) -> Result<(), Failure> {
+        let data = event.data.as_deref().unwrap_or_default();
+        match read_piece(event.name.as_deref(), data) {
+            Piece::Deltas(deltas) => self.progress.add(&deltas),
+            Piece::Other => {}
+            Piece::Done => return Err(facts.empty(PHASE)),
+            Piece::Error => return Err(facts.error_event(data, PHASE)),
+        }
+        self.held_bytes += event.raw.len();
+        self.held.push_back(event.raw);
+        if self.held_bytes > MAX_EVENT {
+            return Err(said(format!("the stream sent {MAX_EVENT} bytes without content")));
+        }
+        Ok(())
+    }
+
+    fn live(self, source: ByteStream, parser: SseParser, idle: Duration, facts: Facts) -> LiveAnswer {
+        let Self { progress, held, .. } = self;
+        LiveAnswer {
+            source,
+            parser,
+            progress,
+            held,
+            idle,
+            facts,
+        }
+    }
+}
+
+fn said(message: String) -> Failure {
+    Failure {
+        message: Some(message),
+        phase: Some(PHASE),
+        ..Failure::default()
+    }
+}
+
+/// A plain answer to a streaming request, as the stream it should have been.
+pub(super) fn as_stream(body: &[u8], facts: Facts) -> LiveAnswer {
+    let mut progress = Progress::default();
+    let chunk = chunk_of_whole(body);
+    if let Piece::Deltas(deltas) = read_piece(None, &chunk) {
+        progress.add(&deltas);
+    }
+    let event = [b"data: ", &chunk[..], b"\n\n"].concat();
+    LiveAnswer {
+        source: Box::pin(futures_util::stream::empty()),
+        parser: SseParser::new(MAX_EVENT),
+        progress,
+        held: VecDeque::from([Bytes::from(event)]),
+        idle: Duration::ZERO,
+        facts,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,99 @@
+//! Streams cut at every byte and in every way, without sockets.
+
+use futures_util::stream;
+use proptest::prelude::*;
+
+use super::super::{Endpoint, Flow};
+use super::*;
+
+const ROLE: &str =
+    "data: {\"choices\":[{\"index\":0,\"delta\":{\"role\":\"assistant\",\"content\":\"\"}}]}\r\n\r\n";
+const PING: &str = ": ping\n\n";
+const HEL: &str = "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"Hel\"}}]}\n\n";
+const LO: &str = "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"lo\"}}]}\n\n";
+const STOP: &str = "data: {\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}]}\n\n";
+const DONE: &str = "data: [DONE]\n\n";
+
+/// How a stream that arrives in `chunks` and then ends looked to a client.
+#[derive(Debug, PartialEq, Eq)]
+enum Seen {
+    Failed,
+    Cut(String),
+    Finished(String),
+}
+
+async fn see(chunks: Vec<Bytes>) -> Seen {
+    let endpoint = Endpoint::try_new("relay".parse().unwrap(), "http://127.0.0.1:1").unwrap();
+    let source = Box::pin(stream::iter(chunks.into_iter().map(Ok)));
+    let minute = Duration::from_mins(1);
+    let Ok(mut live) = first_content(source, minute, minute, Facts::new(&endpoint)).await else {
+        return Seen::Failed;
+    };
+    let mut shown = String::new();
+    loop {
+        match live.next().await {
+            Flow::Events(events) => shown.push_str(std::str::from_utf8(&events).unwrap()),
+            Flow::Cut(_) => return Seen::Cut(shown),
+            Flow::Finished => return Seen::Finished(shown),
+            Flow::Hollow(failure) => panic!("{failure:?}"),
+        }
+    }
+}
+
+fn expected(text: &str, end: usize) -> Seen {
+    // An event counts from its last brace on: closing line ends may be missing at the end of the bytes.
+    let has = |event: &str| {
+        let at = text.find(event).unwrap();
+        end >= at + event.trim_end().len()
+    };
+    let whole = |events: &[&str]| events.concat();
+    match (has(HEL), has(LO), has(STOP)) {
+        (false, ..) => Seen::Failed,
+        (true, false, _) => Seen::Cut(whole(&[ROLE, PING, HEL])),
+        (true, true, false) => Seen::Cut(whole(&[ROLE, PING, HEL, LO])),
+        (true, true, true) => Seen::Finished(whole(&[ROLE, PING, HEL, LO, STOP])),
+    }
+}
+
+/// Line ends are the upstream's; what is completed at the end of the bytes gets plain ones.
+fn plain(seen: Seen) -> Seen {
+    let plain = |text: String| text.replace("\r\n", "\n").replace("\n\n\n", "\n\n");
+    match seen {
+        Seen::Failed => Seen::Failed,
+        Seen::Cut(text) => Seen::Cut(plain(text)),
+        Seen::Finished(text) => Seen::Finished(plain(text)),
+    }
+}
+
+#[tokio::test]
+async fn bl_88_cut_after_every_byte() {
+    let text = [ROLE, PING, HEL, LO, STOP, DONE].concat();
+    for end in 0..=text.len() {
+        let cut = Bytes::copy_from_slice(&text.as_bytes()[..end]);
+        assert_eq!(
+            plain(see(vec![cut]).await),
+            plain(expected(&text, end)),
+            "{:?}",
+            &text[..end]
+        );
+    }
+}
+
+proptest! {
+    #[test]
+    fn chunks_do_not_matter(
+        end in any::<prop::sample::Index>(),
+        cuts in proptest::collection::vec(any::<prop::sample::Index>(), 0..8),
+    ) {
+        let text = [ROLE, PING, HEL, LO, STOP, DONE].concat();
+        let end = end.index(text.len() + 1);
+        let mut at: Vec<usize> = cuts.iter().map(|cut| cut.index(end + 1)).collect();
+        at.extend([0, end]);
+        at.sort_unstable();
+        let chunk = |pair: &[usize]| Bytes::copy_from_slice(&text.as_bytes()[pair[0]..pair[1]]);
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+        let whole = runtime.block_on(see(vec![chunk(&[0, end])]));
+        let pieces = runtime.block_on(see(at.windows(2).map(chunk).collect()));
+        prop_assert_eq!(plain(whole), plain(pieces));
+    }
+}

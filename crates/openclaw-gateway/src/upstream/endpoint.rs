@@ -1,0 +1,178 @@
+//! Where a provider is called, and with what.
+
+use std::net::IpAddr;
+
+use axum::http::HeaderMap;
+use openclaw_ids::ProviderId;
+use reqwest::Url;
+
+use super::Deadlines;
+
+/// A provider's OpenAI-compatible endpoint.
+#[derive(Clone)]
+pub(crate) struct Endpoint {
+    provider: ProviderId,
+    base_url: Url,
+    headers: HeaderMap,
+    deadlines: Deadlines,
+}
+
+/// A base URL that cannot be called.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum EndpointError {
+    /// Not a URL at all.
+    #[error("`{0}` is not a URL; write it like `https://host/v1`")]
+    NotAUrl(String),
+    /// Another scheme, or none that can be called.
+    #[error("`{0}` cannot be called; the base URL must begin with http:// or https://")]
+    Scheme(String),
+}
+
+impl Endpoint {
+    /// An endpoint at `base_url`, without further headers and with the default deadlines.
+    ///
+    /// # Errors
+    /// When `base_url` is no HTTP URL.
+    pub(crate) fn try_new(provider: ProviderId, base_url: &str) -> Result<Self, EndpointError> {
+        let base_url = base_url.trim();
+        let url = Url::parse(base_url).map_err(|_| EndpointError::NotAUrl(base_url.to_owned()))?;
+        if !matches!(url.scheme(), "http" | "https") || !url.has_host() {
+            return Err(EndpointError::Scheme(base_url.to_owned()));
+        }
+        Ok(Self {
+            provider,
+            base_url: url,
+            headers: HeaderMap::new(),
+            deadlines: Deadlines::DEFAULT,
+        })
+    }
+
+    /// Looks for the API below `path` instead.
+    #[must_use]
+    pub(crate) fn with_path(mut self, path: &str) -> Self {
+        self.base_url.set_path(path);
+        self
+    }
+
+    /// Sends `headers` with every request.
+    #[must_use]
+    pub(crate) fn with_headers(mut self, headers: HeaderMap) -> Self {
+        self.headers = headers;
+        self
+    }
+
+    /// Waits as `deadlines` say.
+    #[must_use]
+    pub(crate) fn with_deadlines(mut self, deadlines: Deadlines) -> Self {
+        self.deadlines = deadlines;
+        self
+    }
+
+    /// The provider.
+    pub(crate) fn provider(&self) -> &ProviderId {
+        &self.provider
+    }
+
+    /// The base URL without a trailing slash, as it identifies the endpoint (D4).
+    pub(crate) fn base_url(&self) -> &str {
+        self.base_url.as_str().trim_end_matches('/')
+    }
+
+    /// The path of the base URL.
+    pub(crate) fn path(&self) -> &str {
+        self.base_url.path()
+    }
+
+    /// The host that is called.
+    pub(crate) fn host(&self) -> &str {
+        self.base_url.host_str().unwrap_or_default()
+    }
+
+    /// Headers sent with every request.
+    pub(crate) fn headers(&self) -> &HeaderMap {
+        &self.headers
+    }
+
+    /// How long to wait.
+    pub(crate) fn deadlines(&self) -> &Deadlines {
+        &self.deadlines
+    }
+
+    /// The URL of `path` (such as `chat/completions`) below the base URL; a query of the base URL is kept.
+    pub(crate) fn url(&self, path: &str) -> Url {
+        let mut url = self.base_url.clone();
+        let below = format!("{}/{path}", self.base_url.path().trim_end_matches('/'));
+        url.set_path(&below);
+        url
+    }
+
+    /// Whether the host is this machine, which no proxy should see.
+    pub(crate) fn is_loopback(&self) -> bool {
+        let host = self.host().trim_start_matches('[').trim_end_matches(']');
+        host == "localhost" || host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn endpoint(base_url: &str) -> Result<Endpoint, EndpointError> {
+        Endpoint::try_new(ProviderId::try_new("relay").unwrap(), base_url)
+    }
+
+    #[test]
+    fn paths_are_put_below_the_base_url() {
+        for (base, url) in [
+            (
+                "https://api.openai.com/v1",
+                "https://api.openai.com/v1/chat/completions",
+            ),
+            (
+                "https://api.openai.com/v1/",
+                "https://api.openai.com/v1/chat/completions",
+            ),
+            (" http://127.0.0.1:9 ", "http://127.0.0.1:9/chat/completions"),
+            (
+                "http://h/v1?api-version=2",
+                "http://h/v1/chat/completions?api-version=2",
+            ),
+        ] {
+            assert_eq!(endpoint(base).unwrap().url("chat/completions").as_str(), url);
+        }
+    }
+
+    #[test]
+    fn what_is_no_base_url_and_how_to_write_one() {
+        for (base, error) in [
+            (
+                "api.openai.com/v1",
+                "`api.openai.com/v1` is not a URL; write it like `https://host/v1`",
+            ),
+            ("", "`` is not a URL; write it like `https://host/v1`"),
+            (
+                "ftp://h/",
+                "`ftp://h/` cannot be called; the base URL must begin with http:// or https://",
+            ),
+            (
+                "mailto:a@b",
+                "`mailto:a@b` cannot be called; the base URL must begin with http:// or https://",
+            ),
+        ] {
+            assert_eq!(endpoint(base).err().unwrap().to_string(), error);
+        }
+    }
+
+    #[test]
+    fn loopback_hosts() {
+        for (base, expected) in [
+            ("http://127.0.0.1:11434/v1", true),
+            ("http://localhost:1/v1", true),
+            ("http://[::1]:1/v1", true),
+            ("https://api.openai.com/v1", false),
+            ("http://10.0.0.1/v1", false),
+        ] {
+            assert_eq!(endpoint(base).unwrap().is_loopback(), expected, "{base}");
+        }
+    }
+}

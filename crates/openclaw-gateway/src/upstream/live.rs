@@ -1,0 +1,124 @@
+//! A streamed answer after its first content: forwarded event by event, and judged at its end.
+
+use std::collections::VecDeque;
+use std::pin::Pin;
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures_util::{Stream, StreamExt};
+use openclaw_classify::{Failure, Phase, TimeoutPhase, Transport};
+
+use super::facts::Facts;
+use super::progress::Progress;
+use super::sse::{Event, SseParser};
+use super::transport;
+use super::wire::{Piece, Shows, read_piece};
+
+/// The bytes of an upstream's answer.
+pub(crate) type ByteStream = Pin<Box<dyn Stream<Item = reqwest::Result<Bytes>> + Send>>;
+
+/// What comes next of a live answer.
+#[derive(Debug)]
+pub(crate) enum Flow {
+    /// Whole events, to be forwarded as they are.
+    Events(Bytes),
+    /// The answer is complete. `[DONE]` is left to the caller, whatever the upstream sent.
+    Finished,
+    /// The answer is complete by its form but showed only thinking; a failure to record, not to show.
+    Hollow(Failure),
+    /// The answer broke off; it must not look finished (BL-88).
+    Cut(Failure),
+}
+
+/// A stream that has shown its first content. Reading it drives the upstream, so a slow client slows the provider
+/// down; dropping it hangs up.
+pub(crate) struct LiveAnswer {
+    pub(super) source: ByteStream,
+    pub(super) parser: SseParser,
+    pub(super) progress: Progress,
+    /// Events read so far and not yet forwarded.
+    pub(super) held: VecDeque<Bytes>,
+    pub(super) idle: Duration,
+    pub(super) facts: Facts,
+}
+
+impl LiveAnswer {
+    /// The next events, or how the answer ended; not to be called after an end.
+    pub(crate) async fn next(&mut self) -> Flow {
+        if let Some(events) = self.held.pop_front() {
+            return Flow::Events(events);
+        }
+        loop {
+            match self.parser.next_event() {
+                Ok(Some(event)) => return self.forward(event),
+                Ok(None) => {}
+                Err(too_large) => {
+                    return self.cut(Failure {
+                        message: Some(too_large.to_string()),
+                        ..broken()
+                    });
+                }
+            }
+            match tokio::time::timeout(self.idle, self.source.next()).await {
+                Ok(Some(Ok(chunk))) => self.parser.push(&chunk),
+                Ok(Some(Err(error))) => return self.end(transport::failure(error, Phase::AfterContent)),
+                Ok(None) => return self.end_of_bytes(),
+                Err(_) => return self.end(transport::timeout(TimeoutPhase::Idle, Phase::AfterContent)),
+            }
+        }
+    }
+
+    fn forward(&mut self, event: Event) -> Flow {
+        let Some(data) = &event.data else {
+            return Flow::Events(event.raw);
+        };
+        match read_piece(event.name.as_deref(), data) {
+            Piece::Deltas(deltas) => {
+                self.progress.add(&deltas);
+                Flow::Events(event.raw)
+            }
+            Piece::Other => Flow::Events(event.raw),
+            Piece::Done => self.finished(),
+            Piece::Error => self.cut(self.facts.error_event(data, Phase::AfterContent)),
+        }
+    }
+
+    /// The upstream closed its answer; what has no closing line end may still be an event.
+    fn end_of_bytes(&mut self) -> Flow {
+        let parser = std::mem::replace(&mut self.parser, SseParser::new(0));
+        let rest = parser.finish().filter(Event::is_whole);
+        match rest {
+            Some(event) => self.forward(event),
+            None => self.end(broken()),
+        }
+    }
+
+    /// The bytes ended without `[DONE]`: fine when the answer was complete, else `failure`.
+    fn end(&self, failure: Failure) -> Flow {
+        if self.progress.may_end() {
+            self.finished()
+        } else {
+            self.cut(failure)
+        }
+    }
+
+    fn finished(&self) -> Flow {
+        match self.progress.shown() {
+            Shows::Answer => Flow::Finished,
+            Shows::Nothing | Shows::Thinking => Flow::Hollow(self.facts.empty(Phase::AfterContent)),
+        }
+    }
+
+    fn cut(&self, failure: Failure) -> Flow {
+        Flow::Cut(self.facts.complete(failure))
+    }
+}
+
+fn broken() -> Failure {
+    Failure {
+        message: Some("stream ended before completion".to_owned()),
+        transport: Some(Transport::Reset),
+        phase: Some(Phase::AfterContent),
+        ..Failure::default()
+    }
+}

@@ -1,0 +1,184 @@
+//! One attempt against an OpenAI-compatible endpoint.
+
+use std::time::Duration;
+
+use axum::http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue};
+use bytes::Bytes;
+use openclaw_classify::{Failure, Phase, TimeoutPhase};
+use reqwest::Client;
+use secrecy::{ExposeSecret, SecretString};
+use tokio::time::timeout;
+
+use super::arrival::{as_stream, excerpt, first_content, whole};
+use super::facts::Facts;
+use super::live::LiveAnswer;
+use super::wire::{Whole, read_whole};
+use super::{Endpoint, RequestBody, transport};
+
+/// How long a connection may take; part of the wait for the head.
+const CONNECT_LIMIT: Duration = Duration::from_secs(10);
+/// How long an unused connection is kept. Short, because a provider that closes it at the moment it is used again
+/// looks like one that failed.
+const KEEP_LIMIT: Duration = Duration::from_secs(20);
+
+/// The HTTP clients that all attempts share.
+#[derive(Debug, Clone)]
+pub(crate) struct Upstream {
+    /// For hosts beyond this machine; honours the usual proxy variables.
+    outward: Client,
+    /// For this machine itself, which a proxy cannot reach.
+    inward: Client,
+}
+
+/// The HTTP client cannot be set up.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot set up the HTTP client; check the machine's CA certificates and proxy settings")]
+pub struct UpstreamError(#[source] reqwest::Error);
+
+/// What an attempt sends, and where.
+pub(crate) struct Call<'a> {
+    /// The endpoint.
+    pub(crate) endpoint: &'a Endpoint,
+    /// The model, as the provider names it.
+    pub(crate) model: &'a str,
+    /// The key or token; none for providers that need none.
+    pub(crate) secret: Option<&'a SecretString>,
+    /// The client's request.
+    pub(crate) body: &'a RequestBody,
+}
+
+/// What an attempt brought back.
+pub(crate) enum Answer {
+    /// A whole body with content, byte for byte.
+    Whole(Bytes),
+    /// A stream at its first content.
+    Live(Box<LiveAnswer>),
+}
+
+impl Upstream {
+    /// Sets up the clients.
+    ///
+    /// No redirects: a key must not follow one. No retries of their own: every attempt is the runner's decision.
+    pub(crate) fn try_new() -> Result<Self, UpstreamError> {
+        let builder = || {
+            Client::builder()
+                .connect_timeout(CONNECT_LIMIT)
+                .pool_idle_timeout(KEEP_LIMIT)
+                .redirect(reqwest::redirect::Policy::none())
+                .retry(reqwest::retry::never())
+                .tcp_nodelay(true)
+                .user_agent(concat!("openclaw-gateway/", env!("CARGO_PKG_VERSION")))
+        };
+        Ok(Self {
+            outward: builder().build().map_err(UpstreamError)?,
+            inward: builder().no_proxy().build().map_err(UpstreamError)?,
+        })
+    }
+
+    /// The client for `endpoint`.
+    pub(crate) fn client(&self, endpoint: &Endpoint) -> &Client {
+        if endpoint.is_loopback() {
+            &self.inward
+        } else {
+            &self.outward
+        }
+    }
+
+    /// Makes one attempt. A plain answer returns when it is whole, a stream at its first content.
+    ///
+    /// # Errors
+    /// Every other outcome, with all facts known. Dropping the future hangs up.
+    pub(crate) async fn attempt(&self, call: &Call<'_>) -> Result<Answer, Failure> {
+        let facts = Facts::new(call.endpoint);
+        let outcome = self.exchange(call, facts.clone()).await;
+        outcome.map_err(|failure| facts.complete(failure))
+    }
+
+    async fn exchange(&self, call: &Call<'_>, mut facts: Facts) -> Result<Answer, Failure> {
+        let deadlines = call.endpoint.deadlines();
+        let wants_stream = call.body.wants_stream();
+        let head_limit = if wants_stream {
+            deadlines.stream_head
+        } else {
+            deadlines.plain_head
+        };
+        let request = self
+            .client(call.endpoint)
+            .post(call.endpoint.url("chat/completions"))
+            .headers(headers(call)?)
+            .body(call.body.with_model(call.model));
+        let response = match timeout(head_limit, request.send()).await {
+            Ok(Ok(response)) => response,
+            Ok(Err(error)) => return Err(transport::failure(error, Phase::BeforeFirstByte)),
+            Err(_) => {
+                return Err(transport::timeout(
+                    TimeoutPhase::FirstByte,
+                    Phase::BeforeFirstByte,
+                ));
+            }
+        };
+        facts.heard(response.headers());
+        let status = response.status();
+        if !status.is_success() {
+            let body = excerpt(response, deadlines.error_body).await;
+            return Err(facts.refused(status.as_u16(), body));
+        }
+        facts.succeeded(status.as_u16());
+        if wants_stream && !is_document(response.headers()) {
+            let source = Box::pin(response.bytes_stream());
+            let answer = first_content(source, deadlines.first_content, deadlines.idle, facts).await?;
+            return Ok(Answer::Live(Box::new(answer)));
+        }
+        let body = whole(response, deadlines.idle, &facts).await?;
+        match read_whole(&body) {
+            Whole::Answer if wants_stream => Ok(Answer::Live(Box::new(as_stream(&body, facts)))),
+            Whole::Answer => Ok(Answer::Whole(body)),
+            Whole::Empty => Err(facts.empty(Phase::BeforeFirstContent)),
+            Whole::Error | Whole::Unreadable => Err(facts.error_event(&body, Phase::BeforeFirstContent)),
+        }
+    }
+}
+
+/// The headers of the request. A key that no header can carry is a wrong key.
+#[expect(
+    clippy::result_large_err,
+    reason = "a failure is made and moved once, off the fast path"
+)]
+fn headers(call: &Call<'_>) -> Result<HeaderMap, Failure> {
+    let accept = if call.body.wants_stream() {
+        "text/event-stream"
+    } else {
+        "application/json"
+    };
+    let mut headers = HeaderMap::new();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    headers.insert(ACCEPT, HeaderValue::from_static(accept));
+    if let Some(secret) = call.secret {
+        let bearer = format!("Bearer {}", secret.expose_secret().trim());
+        let mut value = HeaderValue::from_str(&bearer).map_err(|_| Failure {
+            code: Some("invalid_api_key".to_owned()),
+            message: Some("the API key holds characters that cannot be sent; store it again".to_owned()),
+            phase: Some(Phase::BeforeRequest),
+            ..Failure::default()
+        })?;
+        value.set_sensitive(true);
+        headers.insert(AUTHORIZATION, value);
+    }
+    for (name, value) in call.endpoint.headers() {
+        headers.insert(name.clone(), value.clone());
+    }
+    Ok(headers)
+}
+
+/// Whether an answer to a streaming request is one document (JSON, an error page) instead of events.
+fn is_document(headers: &HeaderMap) -> bool {
+    let content_type = headers
+        .get(CONTENT_TYPE)
+        .and_then(|value| value.to_str().ok())
+        .unwrap_or_default();
+    let media_type = content_type.split(';').next().unwrap_or_default().trim();
+    media_type.ends_with("json") || media_type.eq_ignore_ascii_case("text/html")
+}
+
+#[cfg(test)]
+mod tests;

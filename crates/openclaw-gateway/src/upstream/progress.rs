@@ -1,0 +1,159 @@
+//! How far a streamed answer has come, and whether it may end where it is.
+
+use std::collections::BTreeMap;
+
+use super::wire::{Delta, Shows};
+
+/// Choices and tool calls that are followed; a stream with more is judged by the first ones.
+const MAX_FOLLOWED: usize = 128;
+
+/// What a stream has said so far.
+#[derive(Debug, Default)]
+pub(crate) struct Progress {
+    shown: Option<Shows>,
+    /// Choices seen, and whether each had its finish reason.
+    choices: BTreeMap<u64, bool>,
+    /// Arguments of the tool calls seen, by choice and index.
+    calls: BTreeMap<(u64, u64), Nesting>,
+}
+
+impl Progress {
+    /// Adds the deltas of one chunk.
+    pub(crate) fn add(&mut self, deltas: &[Delta]) {
+        for delta in deltas {
+            self.shown = self.shown.max(Some(delta.shows));
+            if let Some(finished) = followed(&mut self.choices, delta.choice) {
+                *finished |= delta.finished;
+            }
+            for (index, text) in &delta.arguments {
+                if let Some(call) = followed(&mut self.calls, (delta.choice, *index)) {
+                    call.add(text);
+                }
+            }
+        }
+    }
+
+    /// What the stream has shown so far.
+    pub(crate) fn shown(&self) -> Shows {
+        self.shown.unwrap_or(Shows::Nothing)
+    }
+
+    /// Whether the stream may end here without `[DONE]` (BL-89): every choice has its finish reason, or the
+    /// arguments of every tool call are complete.
+    pub(crate) fn may_end(&self) -> bool {
+        let finished = !self.choices.is_empty() && self.choices.values().all(|finished| *finished);
+        let called = !self.calls.is_empty() && self.calls.values().all(Nesting::is_closed);
+        finished || called
+    }
+}
+
+fn followed<K: Ord, V: Default>(map: &mut BTreeMap<K, V>, key: K) -> Option<&mut V> {
+    if map.len() < MAX_FOLLOWED || map.contains_key(&key) {
+        Some(map.entry(key).or_default())
+    } else {
+        None
+    }
+}
+
+/// Follows the brackets of a JSON text that arrives in pieces, without keeping it.
+#[derive(Debug, Default)]
+struct Nesting {
+    depth: usize,
+    opened: bool,
+    in_string: bool,
+    escaped: bool,
+}
+
+impl Nesting {
+    fn add(&mut self, text: &str) {
+        for byte in text.bytes() {
+            match (self.in_string, byte) {
+                (true, _) if self.escaped => self.escaped = false,
+                (true, b'\\') => self.escaped = true,
+                (_, b'"') => self.in_string = !self.in_string,
+                (false, b'{' | b'[') => {
+                    self.depth += 1;
+                    self.opened = true;
+                }
+                (false, b'}' | b']') => self.depth = self.depth.saturating_sub(1),
+                _ => {}
+            }
+        }
+    }
+
+    fn is_closed(&self) -> bool {
+        self.opened && self.depth == 0 && !self.in_string
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::wire::{Piece, read_piece};
+    use super::*;
+
+    fn progress(chunks: &[&str]) -> Progress {
+        let mut progress = Progress::default();
+        for chunk in chunks {
+            match read_piece(None, format!("{{\"choices\":[{chunk}]}}").as_bytes()) {
+                Piece::Deltas(deltas) => progress.add(&deltas),
+                other => panic!("{other:?}"),
+            }
+        }
+        progress
+    }
+
+    #[test]
+    fn bl_89_where_a_stream_may_end() {
+        let call = |arguments: &str| {
+            let delta =
+                serde_json::json!({"tool_calls": [{"index": 0, "function": {"arguments": arguments}}]});
+            format!("{{\"delta\":{delta}}}")
+        };
+        let (open, close) = (call(r#"{"a": "}\""#), call(r#"", "b": [1]}"#));
+        let (nothing, empty) = (call(""), call("{}"));
+        for (chunks, may_end) in [
+            (&[] as &[&str], false),
+            (&[r#"{"delta":{"content":"a"}}"#], false),
+            (
+                &[r#"{"delta":{"content":"a"}}"#, r#"{"finish_reason":"stop"}"#],
+                true,
+            ),
+            (
+                &[r#"{"finish_reason":"stop"},{"index":1,"delta":{"content":"b"}}"#],
+                false,
+            ),
+            (&[&open], false),
+            (&[&open, &close], true),
+            (&[&nothing], false),
+            (&[&empty], true),
+        ] {
+            assert_eq!(progress(chunks).may_end(), may_end, "{chunks:?}");
+        }
+    }
+
+    #[test]
+    fn what_was_shown_only_grows() {
+        assert_eq!(progress(&[]).shown(), Shows::Nothing);
+        assert_eq!(
+            progress(&[r#"{"delta":{"reasoning":"h"}}"#]).shown(),
+            Shows::Thinking
+        );
+        let both = progress(&[r#"{"delta":{"content":"a"}}"#, r#"{"delta":{"reasoning":"h"}}"#]);
+        assert_eq!(both.shown(), Shows::Answer);
+    }
+
+    #[test]
+    fn memory_is_bounded_whatever_the_stream_numbers() {
+        let mut progress = Progress::default();
+        for choice in 0..1000 {
+            progress.add(&[Delta {
+                choice,
+                shows: Shows::Answer,
+                arguments: vec![(choice, "{".to_owned())],
+                finished: true,
+            }]);
+        }
+        assert_eq!(progress.choices.len(), MAX_FOLLOWED);
+        assert_eq!(progress.calls.len(), MAX_FOLLOWED);
+    }
+}

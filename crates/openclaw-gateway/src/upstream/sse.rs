@@ -1,0 +1,171 @@
+//! An incremental parser of server-sent events that keeps the bytes it read.
+
+use bytes::{Buf, Bytes, BytesMut};
+
+/// One event, with the exact bytes that made it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Event {
+    /// Everything the upstream sent for this event, its empty line included, so that it can be forwarded as is.
+    pub(crate) raw: Bytes,
+    /// The `event:` field.
+    pub(crate) name: Option<Bytes>,
+    /// The `data:` lines joined by line feeds; `None` when there was no such line (comments, pings).
+    pub(crate) data: Option<Bytes>,
+}
+
+impl Event {
+    /// Whether the data is all there, for an event whose closing empty line never came.
+    pub(crate) fn is_whole(&self) -> bool {
+        let data = self.data.as_deref().unwrap_or_default();
+        data.trim_ascii() == b"[DONE]" || serde_json::from_slice::<serde::de::IgnoredAny>(data).is_ok()
+    }
+}
+
+/// An event that is larger than the parser was told to hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("an event of the stream is larger than {limit} bytes")]
+pub(crate) struct EventTooLarge {
+    /// The limit, in bytes.
+    pub(crate) limit: usize,
+}
+
+/// Splits a byte stream into events, whatever its chunks are.
+///
+/// Lines end in LF, CR or CRLF; a byte order mark at the start is skipped. Memory is bounded by the size limit
+/// of one event.
+#[derive(Debug)]
+pub(crate) struct SseParser {
+    limit: usize,
+    buffer: BytesMut,
+    /// Everything before this offset is complete lines of the current event.
+    line_start: usize,
+    /// Everything before this offset holds no line end after `line_start`.
+    scanned: usize,
+    /// The last byte of the previous line end was a CR, so a LF that follows belongs to it.
+    after_cr: bool,
+    at_start: bool,
+    name: Option<Bytes>,
+    data: Option<BytesMut>,
+}
+
+impl SseParser {
+    /// A parser that holds at most `limit` bytes of one event.
+    pub(crate) fn new(limit: usize) -> Self {
+        Self {
+            limit,
+            buffer: BytesMut::new(),
+            line_start: 0,
+            scanned: 0,
+            after_cr: false,
+            at_start: true,
+            name: None,
+            data: None,
+        }
+    }
+
+    /// Adds what arrived.
+    pub(crate) fn push(&mut self, chunk: &[u8]) {
+        self.buffer.extend_from_slice(chunk);
+    }
+
+    /// The next complete event, `None` when more bytes are needed.
+    pub(crate) fn next_event(&mut self) -> Result<Option<Event>, EventTooLarge> {
+        while let Some(end) = self.line_end() {
+            let line = self.line_start..end;
+            self.line_start = end + 1;
+            self.scanned = self.line_start;
+            if line.is_empty() {
+                return Ok(Some(self.dispatch()));
+            }
+            self.field(line.start, line.end);
+        }
+        if self.buffer.len() > self.limit {
+            return Err(EventTooLarge { limit: self.limit });
+        }
+        Ok(None)
+    }
+
+    /// What is left when the stream ended without the empty line that closes an event.
+    ///
+    /// Servers that end with a bare `data: [DONE]` are common, so the rest is an event when it has data. Its
+    /// bytes are completed with the missing line ends.
+    pub(crate) fn finish(mut self) -> Option<Event> {
+        if self.line_start < self.buffer.len() {
+            let end = self.buffer.len();
+            self.field(self.line_start, end);
+        }
+        let data = self.data?.freeze();
+        let mut raw = self.buffer;
+        raw.extend_from_slice(b"\n\n");
+        Some(Event {
+            raw: raw.freeze(),
+            name: self.name,
+            data: Some(data),
+        })
+    }
+
+    /// The offset of the end of the line that begins at `line_start`.
+    fn line_end(&mut self) -> Option<usize> {
+        if self.at_start && self.buffer.starts_with(b"\xef\xbb\xbf") {
+            self.buffer.advance(3);
+            self.at_start = false;
+        } else if !b"\xef\xbb\xbf".starts_with(&self.buffer[..self.buffer.len().min(3)]) {
+            self.at_start = false;
+        }
+        if self.at_start {
+            return None;
+        }
+        if self.after_cr && self.line_start < self.buffer.len() {
+            if self.buffer[self.line_start] == b'\n' {
+                self.line_start += 1;
+                self.scanned = self.line_start;
+            }
+            self.after_cr = false;
+        }
+        let rest = &self.buffer[self.scanned..];
+        let Some(offset) = rest.iter().position(|byte| matches!(byte, b'\n' | b'\r')) else {
+            self.scanned = self.buffer.len();
+            return None;
+        };
+        self.after_cr = rest[offset] == b'\r';
+        Some(self.scanned + offset)
+    }
+
+    fn field(&mut self, start: usize, end: usize) {
+        let line = &self.buffer[start..end];
+        let (name, value) = match line.iter().position(|byte| *byte == b':') {
+            Some(colon) => (&line[..colon], &line[colon + 1..]),
+            None => (line, &line[line.len()..]),
+        };
+        let value = value.strip_prefix(b" ").unwrap_or(value);
+        match name {
+            b"data" => match &mut self.data {
+                Some(data) => {
+                    data.extend_from_slice(b"\n");
+                    data.extend_from_slice(value);
+                }
+                None => self.data = Some(BytesMut::from(value)),
+            },
+            b"event" => self.name = Some(Bytes::copy_from_slice(value)),
+            _ => {}
+        }
+    }
+
+    fn dispatch(&mut self) -> Event {
+        if self.after_cr && self.buffer.get(self.line_start) == Some(&b'\n') {
+            self.line_start += 1;
+            self.after_cr = false;
+        }
+        let raw = self.buffer.split_to(self.line_start).freeze();
+        self.line_start = 0;
+        self.scanned = 0;
+        Event {
+            raw,
+            name: self.name.take(),
+            data: self.data.take().map(BytesMut::freeze),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,151 @@
+//! The command line: help, exit codes, and what it says when it cannot run.
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+fn run(arguments: &[&str], variables: &[(&str, &str)]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_openclaw-gateway"))
+        .args(arguments)
+        .env_clear()
+        .envs(variables.iter().copied())
+        .output()
+        .unwrap()
+}
+
+/// Standard error of a command that must not run.
+fn refused(arguments: &[&str], variables: &[(&str, &str)]) -> String {
+    let output = run(arguments, variables);
+    assert_eq!(output.status.code(), Some(2), "{arguments:?}: {output:?}");
+    assert_eq!(output.stdout, b"", "{arguments:?}");
+    String::from_utf8(output.stderr).unwrap()
+}
+
+fn serve_in(state: &Path, variables: &[(&str, &str)]) -> String {
+    let told = refused(
+        &[
+            "serve",
+            "--bind",
+            "127.0.0.1:0",
+            "--state-dir",
+            state.to_str().unwrap(),
+        ],
+        variables,
+    );
+    told.replace(state.to_str().unwrap(), "/state")
+}
+
+#[test]
+fn help_teaches() {
+    for (name, arguments) in [
+        ("help", &["--help"] as &[_]),
+        ("help_serve", &["serve", "--help"]),
+        ("help_config_check", &["config", "check", "--help"]),
+    ] {
+        let output = run(arguments, &[]);
+        assert!(output.status.success());
+        insta::assert_snapshot!(name, String::from_utf8(output.stdout).unwrap());
+    }
+    let bare = run(&[], &[]);
+    assert!(bare.status.success());
+    assert!(String::from_utf8(bare.stdout).unwrap().contains("Examples:"));
+}
+
+#[test]
+fn a_wrong_argument_is_explained() {
+    assert!(refused(&["serve", "--bind", "here"], &[]).contains("invalid value 'here'"));
+    assert!(refused(&["fly"], &[]).contains("unrecognized subcommand 'fly'"));
+}
+
+#[test]
+fn listening_beyond_this_machine_needs_a_token() {
+    insta::assert_snapshot!("no_token", refused(&["serve", "--bind", "0.0.0.0:0"], &[]));
+}
+
+#[test]
+fn a_port_in_use() {
+    let holder = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = holder.local_addr().unwrap().to_string();
+    let told = refused(&["serve", "--demo", "--bind", &address], &[]);
+    insta::assert_snapshot!("port_in_use", told.replace(&address, "127.0.0.1:<port>"));
+}
+
+#[test]
+fn configurations_that_cannot_be_used() {
+    let state = tempfile::tempdir().unwrap();
+    let path = state.path().join("openclaw.json");
+    std::fs::write(&path, "{ agents: { defaults: { model: { fallbacks: 'a/b' } } } }").unwrap();
+    insta::assert_snapshot!("wrong_value", serve_in(state.path(), &[]));
+    std::fs::write(&path, "{\n  agents: {,\n}").unwrap();
+    insta::assert_snapshot!("wrong_syntax", serve_in(state.path(), &[]));
+    std::fs::write(
+        &path,
+        "{ models: { providers: { relay: { baseUrl: 'relay.example' } } } }",
+    )
+    .unwrap();
+    insta::assert_snapshot!("wrong_url", serve_in(state.path(), &[]));
+    std::fs::remove_file(&path).unwrap();
+    std::fs::create_dir(&path).unwrap();
+    insta::assert_snapshot!("unreadable", serve_in(state.path(), &[]));
+}
+
+#[test]
+fn a_state_directory_that_cannot_be_written() {
+    let parent = tempfile::tempdir().unwrap();
+    let file = parent.path().join("file");
+    std::fs::write(&file, "not a directory").unwrap();
+    insta::assert_snapshot!(
+        "state_not_writable",
+        serve_in(&file, &[("OPENCLAW_CONFIG_PATH", "/none.json")])
+    );
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), "not a directory");
+}
+
+#[test]
+fn damaged_databases_are_left_as_they_are() {
+    for (name, path) in [
+        ("damaged_credentials", "agents/main/agent/openclaw-agent.sqlite"),
+        (
+            "damaged_sessions",
+            "agents/main/sessions/openclaw-sessions.sqlite",
+        ),
+    ] {
+        let state = tempfile::tempdir().unwrap();
+        let file = state.path().join(path);
+        std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+        let damage = "this is no database ".repeat(100);
+        std::fs::write(&file, &damage).unwrap();
+        insta::assert_snapshot!(name, serve_in(state.path(), &[]));
+        assert_eq!(std::fs::read_to_string(&file).unwrap(), damage);
+    }
+}
+
+#[test]
+fn a_log_format_that_does_not_exist() {
+    let state = tempfile::tempdir().unwrap();
+    insta::assert_snapshot!(
+        "log_format",
+        serve_in(state.path(), &[("OPENCLAW_LOG_FORMAT", "xml")])
+    );
+}
+
+#[test]
+fn checking_a_configuration_tells_by_its_status() {
+    let state = tempfile::tempdir().unwrap();
+    let path = state.path().join("openclaw.json");
+    let check = || {
+        run(&["config", "check", "--config", path.to_str().unwrap()], &[])
+            .status
+            .code()
+    };
+    assert_eq!(check(), Some(0));
+    std::fs::write(
+        &path,
+        "{ agents: { defaults: { model: { fallbacks: ['nowhere/x'] } } } }",
+    )
+    .unwrap();
+    assert_eq!(check(), Some(1));
+    std::fs::write(&path, "{").unwrap();
+    assert_eq!(check(), Some(2));
+    let entries = std::fs::read_dir(state.path()).unwrap().count();
+    assert_eq!(entries, 1, "a check writes nothing");
+}

@@ -1,0 +1,88 @@
+//! What a client is told when no model answers (M3, R-14).
+
+use crate::scripted::Script;
+use crate::world::{World, refusal};
+
+fn limited(seconds: &str) -> Script {
+    let body = r#"{"error":{"message":"Rate limit reached","type":"rate_limit_error","code":"rate_limit_exceeded"}}"#;
+    Script::reply(
+        429,
+        &[("content-type", "application/json"), ("retry-after", seconds)],
+        body,
+    )
+}
+
+#[tokio::test]
+async fn statuses_follow_the_reasons() {
+    let billing = || refusal(402, "insufficient_credits", "Insufficient credits");
+    let auth = || {
+        refusal(
+            401,
+            "invalid_api_key",
+            "Incorrect API key provided: sk-proj-abcdefghijklmnopqrstuvwx",
+        )
+    };
+    let busy = || refusal(529, "overloaded_error", "Overloaded");
+    let overflow = || {
+        refusal(
+            400,
+            "context_length_exceeded",
+            "This model's maximum context length is 8192 tokens",
+        )
+    };
+    let format = || {
+        refusal(
+            400,
+            "invalid_request_error",
+            "messages: roles must alternate between user and assistant",
+        )
+    };
+    for (name, status, first, second) in [
+        ("all_limited", 429, limited("20"), limited("45")),
+        ("all_billing", 402, billing(), billing()),
+        ("all_auth", 502, auth(), auth()),
+        ("mixed", 503, limited("20"), busy()),
+        ("overflow", 400, overflow(), busy()),
+        ("format", 400, format(), busy()),
+    ] {
+        let world = World::start(vec![vec![first], vec![second]]).await;
+        let received = world.ask_plain().await;
+        assert_eq!(received.status, status, "{name}");
+        assert!(
+            !received.body.contains("abcdefghijklmnop"),
+            "{name}: {}",
+            received.body
+        );
+        insta::assert_snapshot!(name, received.show());
+    }
+}
+
+#[tokio::test]
+async fn a_wait_over_the_cap_is_not_left_to_the_sdk() {
+    for (seconds, variables, should_retry) in [
+        ("40", &[] as &[_], None),
+        ("3000", &[], Some("false")),
+        ("3000", &[("OPENCLAW_SDK_RETRY_MAX_WAIT_SECONDS", "off")], None),
+        (
+            "40",
+            &[("OPENCLAW_SDK_RETRY_MAX_WAIT_SECONDS", "30")],
+            Some("false"),
+        ),
+    ] {
+        let world = World::start_with(vec![vec![limited(seconds)]], "", variables).await;
+        let received = world.ask_plain().await;
+        assert_eq!(received.status, 429);
+        assert_eq!(
+            received.header("x-should-retry"),
+            should_retry,
+            "{seconds} {variables:?}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn without_any_credential_the_error_says_how_to_give_one() {
+    let world = World::start(vec![vec![Script::reset()]]).await;
+    let received = world.ask("openai/gpt-5.5", serde_json::json!({}), &[]).await;
+    insta::assert_snapshot!("no_credential", received.show());
+}

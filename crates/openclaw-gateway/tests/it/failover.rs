@@ -1,0 +1,115 @@
+//! From one upstream to the next, whatever the first one does.
+
+use crate::scripted::{Script, Upstream};
+use crate::world::{World, hello, refusal};
+
+#[tokio::test]
+async fn whatever_the_first_model_does_the_second_answers() {
+    let html = Script::reply(
+        502,
+        &[("content-type", "text/html")],
+        "<html><h1>Bad Gateway</h1></html>",
+    );
+    let empty = r#"{"choices":[{"message":{"content":""},"finish_reason":"stop"}]}"#;
+    for (script, reason) in [
+        (
+            refusal(429, "rate_limit_exceeded", "Rate limit reached"),
+            "rate_limit",
+        ),
+        (
+            refusal(402, "insufficient_credits", "Insufficient credits"),
+            "billing",
+        ),
+        (
+            refusal(401, "invalid_api_key", "Incorrect API key provided"),
+            "auth",
+        ),
+        (
+            refusal(404, "model_not_found", "The model does not exist"),
+            "model_not_found",
+        ),
+        (refusal(529, "overloaded_error", "Overloaded"), "overloaded"),
+        (html, "timeout"),
+        (
+            Script::json(
+                200,
+                r#"{"error":{"message":"Overloaded","type":"overloaded_error"}}"#,
+            ),
+            "overloaded",
+        ),
+        (Script::json(200, empty), "empty_response"),
+        (Script::reset(), "timeout"),
+        (Script::silence(), "timeout"),
+        (
+            Script::raw(b"HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\n{"),
+            "timeout",
+        ),
+    ] {
+        let shown = format!("{script:?}");
+        let world = World::start(vec![vec![script], vec![hello()]]).await;
+        let received = world.ask_plain().await;
+        assert_eq!(received.status, 200, "{shown}");
+        for (header, value) in [
+            ("x-openclaw-attempts", "2"),
+            ("x-openclaw-fallback-index", "1"),
+            ("x-openclaw-first-failure-reason", reason),
+            ("x-openclaw-provider", "b"),
+            ("x-openclaw-requested-model", "a/m"),
+            ("x-openclaw-served-model", "b/m"),
+        ] {
+            assert_eq!(received.header(header), Some(value), "{header} {shown}");
+        }
+        assert_eq!(world.calls(), [1, 1], "{shown}");
+    }
+}
+
+#[tokio::test]
+async fn a_host_that_refuses_connections_is_passed_over() {
+    let mut world = World::start(vec![vec![hello()], vec![hello()]]).await;
+    let gone = world.upstreams.remove(0);
+    gone.stop().await;
+    let received = world.ask_plain().await;
+    assert_eq!(received.header("x-openclaw-served-model"), Some("b/m"));
+    assert_eq!(
+        received.header("x-openclaw-first-failure-reason"),
+        Some("timeout")
+    );
+}
+
+#[tokio::test]
+async fn a_resting_model_is_skipped_by_the_next_request() {
+    let limited = Script::reply(
+        429,
+        &[("retry-after", "120")],
+        r#"{"error":{"code":"rate_limit_exceeded"}}"#,
+    );
+    let world = World::start(vec![vec![limited], vec![hello()]]).await;
+    world.ask_plain().await;
+    let second = world.ask_plain().await;
+    assert_eq!(world.calls(), [1, 2]);
+    assert_eq!(second.header("x-openclaw-attempts"), Some("1"));
+    assert_eq!(
+        second.header("x-openclaw-first-failure-reason"),
+        Some("rate_limit")
+    );
+}
+
+#[tokio::test]
+async fn x_4_keys_of_one_provider_take_turns_before_the_next_model() {
+    let refused = refusal(401, "invalid_api_key", "Incorrect API key provided");
+    let openai = Upstream::start([refused, hello()]).await;
+    let text = format!(
+        "{{ agents: {{ defaults: {{ model: 'openai/m' }} }},
+            models: {{ providers: {{ openai: {{ baseUrl: '{}', apiKey: 'key-1' }} }} }} }}",
+        openai.base_url()
+    );
+    let world = World::open(vec![openai], &text, &[("OPENAI_API_KEY", "key-2")]).await;
+    let received = world.ask_plain().await;
+    assert_eq!(received.header("x-openclaw-served-model"), Some("openai/m"));
+    let seen = world.upstreams[0].seen();
+    let keys: Vec<_> = seen
+        .iter()
+        .filter_map(|seen| seen.header("authorization"))
+        .collect();
+    assert_eq!(keys, ["Bearer key-1", "Bearer key-2"]);
+}

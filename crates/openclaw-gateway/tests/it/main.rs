@@ -1,0 +1,17 @@
+//! The gateway over real sockets: what the client saw, and what each upstream saw.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "a test says what is wrong by panicking"
+)]
+
+mod binary;
+mod demo;
+mod errors;
+mod failover;
+mod requests;
+mod scripted;
+mod sessions;
+mod streams;
+mod world;

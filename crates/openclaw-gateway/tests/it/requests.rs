@@ -1,0 +1,121 @@
+//! What is asked, and what of it reaches the upstream.
+
+use serde_json::json;
+
+use crate::scripted::{Script, Upstream};
+use crate::world::{HELLO, World, hello, rows};
+
+#[tokio::test]
+async fn the_body_travels_untouched_but_for_its_model_and_comes_back_as_it_was() {
+    let world = World::start(vec![vec![hello()]]).await;
+    let body = r#"{ "top_k" : 1.50, "model":"openclaw", "messages": [], "unknown": {"model": "kept"} }"#;
+    let received = world.post(body, &[]).await;
+    insta::assert_snapshot!("plain_answer", received.show());
+    assert_eq!(received.body, HELLO);
+    let seen = &world.upstreams[0].seen()[0];
+    assert_eq!(seen.body, body.replace("openclaw", "m"));
+    assert_eq!(seen.header("authorization"), Some("Bearer key-a"));
+}
+
+#[tokio::test]
+async fn a9_models_of_the_chain_start_it_and_others_are_strict() {
+    let world = World::start(vec![vec![Script::reset()], vec![Script::reset()], vec![hello()]]).await;
+    let chain = world.ask("b/m", json!({}), &[]).await;
+    assert_eq!(chain.header("x-openclaw-served-model"), Some("c/m"));
+    assert_eq!(chain.header("x-openclaw-requested-model"), Some("b/m"));
+    assert_eq!(world.calls(), [0, 1, 1], "the chain starts at `b/m`");
+
+    let strict = world.ask("b/other", json!({}), &[]).await;
+    assert_eq!(
+        (strict.status, strict.header("x-openclaw-attempts")),
+        (503, Some("1"))
+    );
+
+    let header = world
+        .ask("openclaw", json!({}), &[("x-openclaw-model", "c/special")])
+        .await;
+    assert_eq!(header.header("x-openclaw-served-model"), Some("c/special"));
+    assert!(world.upstreams[2].seen()[1].body.contains(r#""model":"special""#));
+}
+
+#[tokio::test]
+async fn the_policy_header_decides_what_a_model_in_the_body_means() {
+    let world = World::start(vec![vec![Script::reset()], vec![hello()]]).await;
+    let strict = world
+        .ask("a/m", json!({}), &[("x-openclaw-policy", "strict")])
+        .await;
+    assert_eq!(strict.status, 503);
+    let chain = world
+        .ask("a/other", json!({}), &[("x-openclaw-policy", "chain")])
+        .await;
+    assert_eq!(chain.header("x-openclaw-served-model"), Some("b/m"));
+}
+
+#[tokio::test]
+async fn agents_have_chains_of_their_own() {
+    let upstreams = vec![Upstream::start([hello()]).await, Upstream::start([hello()]).await];
+    let text = format!(
+        "{{ agents: {{ defaults: {{ model: 'a/m' }}, list: [{{ id: 'main' }}, {{ id: 'writer', model: 'b/long' }}] }},
+            models: {{ providers: {{ {} }} }} }}",
+        rows(&upstreams)
+    );
+    let world = World::open(upstreams, &text, &[]).await;
+    let main = world.ask("openclaw", json!({}), &[]).await;
+    assert_eq!(main.header("x-openclaw-served-model"), Some("a/m"));
+    for (model, headers) in [
+        ("openclaw/writer", &[] as &[_]),
+        ("openclaw", &[("x-openclaw-agent-id", "writer")]),
+    ] {
+        let received = world.ask(model, json!({}), headers).await;
+        assert_eq!(received.header("x-openclaw-served-model"), Some("b/long"));
+    }
+    insta::assert_snapshot!("models", world.get("/v1/models", &[]).await.show());
+}
+
+#[tokio::test]
+async fn requests_that_cannot_be_read_or_name_nothing() {
+    let world = World::start(vec![vec![hello()]]).await;
+    for (name, body) in [
+        ("not_json", "{"),
+        ("no_model", "{}"),
+        ("unknown_model", r#"{"model":"gpt-4o"}"#),
+        ("unknown_agent", r#"{"model":"openclaw/nobody"}"#),
+    ] {
+        insta::assert_snapshot!(name, world.post(body, &[]).await.show());
+    }
+    insta::assert_snapshot!("unknown_path", world.get("/v2/none", &[]).await.show());
+    assert_eq!(world.get("/v1/chat/completions", &[]).await.status, 405);
+    assert_eq!(world.calls(), [0]);
+}
+
+#[tokio::test]
+async fn a_body_over_the_limit_is_refused_clearly() {
+    let world = World::start(vec![vec![hello()]]).await;
+    let padding = "x".repeat(32 * 1024 * 1024);
+    let received = world.ask("openclaw", json!({"padding": padding}), &[]).await;
+    insta::assert_snapshot!("too_large", received.show());
+}
+
+#[tokio::test]
+async fn with_a_token_everything_but_health_asks_for_it() {
+    let token = [("OPENCLAW_GATEWAY_TOKEN", "s3cret")];
+    let world = World::start_with(vec![vec![hello()]], "", &token).await;
+    insta::assert_snapshot!("unauthorized", world.ask_plain().await.show());
+    let wrong = world
+        .ask("openclaw", json!({}), &[("authorization", "Bearer wrong")])
+        .await;
+    assert_eq!(wrong.status, 401);
+    assert_eq!(world.get("/v1/models", &[]).await.status, 401);
+    assert_eq!(world.calls(), [0]);
+    let right = world
+        .ask("openclaw", json!({}), &[("authorization", "Bearer s3cret")])
+        .await;
+    assert_eq!(right.status, 200);
+    let seen = &world.upstreams[0].seen()[0];
+    assert_eq!(
+        seen.header("authorization"),
+        Some("Bearer key-a"),
+        "our token stays here"
+    );
+    insta::assert_snapshot!("health", world.get("/healthz", &[]).await.show());
+}

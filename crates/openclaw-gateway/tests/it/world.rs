@@ -1,0 +1,243 @@
+//! A running gateway with its own state, and a client that shows what it received.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use openclaw_gateway::config::Config;
+use openclaw_gateway::environment::Environment;
+use openclaw_gateway::{Gateway, Setup};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use tokio::net::TcpListener;
+use tokio::task::JoinHandle;
+
+use crate::scripted::{Script, Upstream};
+
+/// A whole answer of an upstream.
+pub(crate) const HELLO: &str = r#"{"id":"1","model":"upstream-name","choices":[{"index":0,"message":{"role":"assistant","content":"Hello"},"finish_reason":"stop"}]}"#;
+
+/// A whole answer, as a script.
+pub(crate) fn hello() -> Script {
+    Script::json(200, HELLO)
+}
+
+/// An error in OpenAI's shape, as a script.
+pub(crate) fn refusal(status: u16, code: &str, message: &str) -> Script {
+    let body = json!({"error": {"message": message, "type": code, "code": code}});
+    Script::json(status, &body.to_string())
+}
+
+/// A gateway whose chain is one model `m` of each upstream, named `a`, `b`, … in order.
+pub(crate) struct World {
+    address: String,
+    pub(crate) upstreams: Vec<Upstream>,
+    pub(crate) state: TempDir,
+    task: JoinHandle<()>,
+}
+
+/// What a client received.
+#[derive(Debug)]
+pub(crate) struct Received {
+    pub(crate) status: u16,
+    pub(crate) headers: reqwest::header::HeaderMap,
+    pub(crate) body: String,
+    /// Whether the body ended as HTTP says it should.
+    pub(crate) whole: bool,
+}
+
+const NAMES: &[&str] = &["a", "b", "c", "d"];
+
+impl World {
+    /// One upstream per list of scripts.
+    pub(crate) async fn start(scripts: Vec<Vec<Script>>) -> Self {
+        Self::start_with(scripts, "", &[]).await
+    }
+
+    /// As [`start`](Self::start), with more members of the configuration's root and with variables.
+    pub(crate) async fn start_with(
+        scripts: Vec<Vec<Script>>,
+        more: &str,
+        variables: &[(&str, &str)],
+    ) -> Self {
+        let mut upstreams = Vec::new();
+        for scripts in scripts {
+            upstreams.push(Upstream::start(scripts).await);
+        }
+        let refs: Vec<String> = NAMES[..upstreams.len()]
+            .iter()
+            .map(|name| format!("'{name}/m'"))
+            .collect();
+        let (primary, fallbacks) = refs.split_first().expect("at least one upstream");
+        let text = format!(
+            "{{ agents: {{ defaults: {{ model: {{ primary: {primary}, fallbacks: [{}] }} }} }},
+                models: {{ providers: {{ {} }} }}, {more} }}",
+            fallbacks.join(", "),
+            rows(&upstreams),
+        );
+        Self::open(upstreams, &text, variables).await
+    }
+
+    /// A gateway with any configuration in front of `upstreams`.
+    pub(crate) async fn open(upstreams: Vec<Upstream>, text: &str, variables: &[(&str, &str)]) -> Self {
+        let state = tempfile::tempdir().expect("a temporary directory");
+        let setup = Setup {
+            environment: Environment::of(variables.iter().copied(), state.path()),
+            config: Config::parse(Path::new("openclaw.json"), text).expect("a good configuration"),
+            state_dir: state.path().to_owned(),
+            observer: None,
+        };
+        let gateway = Gateway::open(setup).await.expect("a gateway");
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
+        let address = listener.local_addr().expect("a bound listener").to_string();
+        let task = tokio::spawn(async move {
+            axum::serve(listener, gateway.router())
+                .await
+                .expect("a listener that works");
+        });
+        Self {
+            address,
+            upstreams,
+            state,
+            task,
+        }
+    }
+
+    /// The URL of a path.
+    pub(crate) fn url(&self, path: &str) -> String {
+        format!("http://{}{path}", self.address)
+    }
+
+    /// Asks for `model` with `more` members in the body and `headers`.
+    pub(crate) async fn ask(&self, model: &str, more: Value, headers: &[(&str, &str)]) -> Received {
+        let mut body = json!({"model": model, "messages": [{"role": "user", "content": "Hi"}]});
+        let members = more.as_object().cloned().unwrap_or_default();
+        body.as_object_mut().expect("an object").extend(members);
+        self.post(body.to_string(), headers).await
+    }
+
+    /// Asks for the configured chain, plainly.
+    pub(crate) async fn ask_plain(&self) -> Received {
+        self.ask("openclaw", json!({}), &[]).await
+    }
+
+    /// Asks for the configured chain, as a stream.
+    pub(crate) async fn ask_stream(&self) -> Received {
+        self.ask("openclaw", json!({"stream": true}), &[]).await
+    }
+
+    /// Posts any body.
+    pub(crate) async fn post(&self, body: impl Into<reqwest::Body>, headers: &[(&str, &str)]) -> Received {
+        let mut request = client().post(self.url("/v1/chat/completions")).body(body);
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        Received::of(request).await
+    }
+
+    /// Gets a path.
+    pub(crate) async fn get(&self, path: &str, headers: &[(&str, &str)]) -> Received {
+        let mut request = client().get(self.url(path));
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        Received::of(request).await
+    }
+
+    /// How many requests each upstream saw.
+    pub(crate) fn calls(&self) -> Vec<usize> {
+        self.upstreams
+            .iter()
+            .map(|upstream| upstream.seen().len())
+            .collect()
+    }
+}
+
+/// The provider rows of `upstreams`, which get the names `a`, `b`, … and, where they fall silent, a short wait.
+pub(crate) fn rows(upstreams: &[Upstream]) -> String {
+    let row = |(upstream, name): (&Upstream, &&str)| {
+        let url = upstream.base_url();
+        let wait = if upstream.falls_silent() { "0.3" } else { "60" };
+        format!("{name}: {{ baseUrl: '{url}', apiKey: 'key-{name}', timeoutSeconds: {wait}, models: [] }}")
+    };
+    upstreams
+        .iter()
+        .zip(NAMES)
+        .map(row)
+        .collect::<Vec<_>>()
+        .join(", ")
+}
+
+impl Drop for World {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+/// A client without any proxy.
+pub(crate) fn client() -> reqwest::Client {
+    reqwest::Client::builder().no_proxy().build().expect("a client")
+}
+
+impl Received {
+    /// Sends a request and reads the whole answer.
+    pub(crate) async fn of(request: reqwest::RequestBuilder) -> Self {
+        let mut response = request.send().await.expect("an answer");
+        let (status, headers) = (response.status().as_u16(), response.headers().clone());
+        let mut body = Vec::new();
+        let whole = loop {
+            match response.chunk().await {
+                Ok(Some(chunk)) => body.extend_from_slice(&chunk),
+                Ok(None) => break true,
+                Err(_) => break false,
+            }
+        };
+        Self {
+            status,
+            headers,
+            body: String::from_utf8(body).expect("text"),
+            whole,
+        }
+    }
+
+    /// A header's text.
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
+        self.headers.get(name).and_then(|value| value.to_str().ok())
+    }
+
+    /// The body as JSON.
+    pub(crate) fn json(&self) -> Value {
+        serde_json::from_str(&self.body).expect("JSON")
+    }
+
+    /// Status, headers of our own and body, without what differs from run to run.
+    pub(crate) fn show(&self) -> String {
+        let mut shown = format!("{}\n", self.status);
+        let mut names: Vec<&str> = self
+            .headers
+            .keys()
+            .map(reqwest::header::HeaderName::as_str)
+            .collect();
+        names.sort_unstable();
+        for name in names {
+            let value = match name {
+                "content-length" | "date" => continue,
+                "x-openclaw-request-id" => "<id>",
+                _ => self.header(name).unwrap_or_default(),
+            };
+            writeln!(shown, "{name}: {value}").expect("a string takes text");
+        }
+        let body = match serde_json::from_str::<Value>(&self.body) {
+            Ok(mut body) => {
+                if let Some(expiry) = body
+                    .pointer_mut("/error/soonestCooldownExpiry")
+                    .filter(|expiry| expiry.is_u64())
+                {
+                    *expiry = "<ms>".into();
+                }
+                serde_json::to_string_pretty(&body).expect("JSON")
+            }
+            Err(_) => self.body.clone(),
+        };
+        shown + "\n" + &body
+    }
+}
