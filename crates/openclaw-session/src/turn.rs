@@ -58,6 +58,17 @@ impl TurnKind {
         RIGHTS[self as usize].1
     }
 
+    /// Whether the profile it starts with is remembered as the session's pin (S-5.3a).
+    ///
+    /// A model given for one run alone says nothing about the session, and its provider may be another one: a pin
+    /// that does not fit it must survive (R5).
+    pub fn remembers_profile(self) -> bool {
+        match self {
+            Self::Cron | Self::FollowUp | Self::Heartbeat | Self::ModelDirective | Self::Normal => true,
+            Self::HeartbeatOnModel | Self::OneOff | Self::StatePreserving => false,
+        }
+    }
+
     /// Whether the model that answered is remembered as the session's last one (S-11.4).
     pub fn records_answer(self) -> bool {
         match self {
