@@ -8,9 +8,9 @@ use openclaw_cooldown::{FailureEvent, MarkScope, SuccessEvent};
 use openclaw_session::SessionStore;
 
 use crate::clock::Clock;
-use crate::driver::warn_lost;
+use crate::driver::effects::warn_lost;
 use crate::error::RunReport;
-use crate::machine::Winner;
+use crate::machine::{Standing, Winner};
 use crate::request::RunSession;
 
 /// A candidate answered.
@@ -48,6 +48,10 @@ impl<C: Clock, U: UsageStore, S: SessionStore> CommittedRun<C, U, S> {
     /// The answer is whole: the credential proved good (D10), and a probe of the session's primary that
     /// answered ends the automatic override (S-6.7).
     pub async fn finished(self) {
+        if self.winner.standing == Standing::Preserved {
+            // Its candidate failed, and was marked for it.
+            return;
+        }
         let now = self.clock.now();
         if let Some(profile) = &self.winner.profile {
             let event = SuccessEvent {

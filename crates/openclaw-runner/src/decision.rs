@@ -127,9 +127,16 @@ pub struct Decision {
     pub last_resort: Option<bool>,
     /// The attempts before a success.
     pub previous_attempts: Vec<AttemptRecord>,
+    /// How many equal records were not written to the log before this one; zero in a run's own report.
+    pub suppressed_duplicate_count: u64,
 }
 
 impl Decision {
+    /// The number of equal records that were held back, if any were.
+    pub(crate) fn suppressed(&self) -> Option<u64> {
+        (self.suppressed_duplicate_count > 0).then_some(self.suppressed_duplicate_count)
+    }
+
     /// The one-line text of.
     pub fn console_message(&self) -> String {
         let requested = format!("{}/{}", self.requested.provider, self.requested.model);
@@ -144,8 +151,11 @@ impl Decision {
         });
         let detail = self.error.detail();
         let detail = detail.map_or_else(String::new, |detail| format!(" detail={}", printable(detail)));
+        let suppressed = self.suppressed().map_or_else(String::new, |count| {
+            format!(" ({count} duplicates suppressed in last 30s)")
+        });
         format!(
-            "model fallback decision: decision={} requested={} candidate={} reason={reason}{kind} next={}{detail}",
+            "model fallback decision: decision={} requested={} candidate={} reason={reason}{kind} next={}{detail}{suppressed}",
             self.kind.as_str(),
             printable(&requested),
             printable(&self.candidate.key()),
@@ -212,6 +222,7 @@ impl Serialize for Decision {
         )?;
         entry(&mut map, "profileCount", self.profile_count.as_ref())?;
         entry(&mut map, "lastResort", self.last_resort.as_ref())?;
+        entry(&mut map, "suppressedDuplicateCount", self.suppressed().as_ref())?;
         if self.kind == DecisionKind::CandidateSucceeded {
             map.serialize_entry("previousAttempts", &PreviousAttempts(&self.previous_attempts))?;
         }
@@ -293,9 +304,13 @@ pub enum RotationKind {
     FallbackModel,
     /// The same credential is tried once more after a short stated wait (R2).
     InlineWait,
+    /// A person chose another model meanwhile, and the run goes there (A6).
+    Redirect,
+    /// The same credential is tried once more with a repaired request (R4).
+    RetryRepaired,
     /// Another credential is tried.
     RotateProfile,
-    /// The failure goes to the caller.
+    /// No model follows, so the failure goes to the caller: alone, or in the summary.
     SurfaceError,
 }
 
@@ -305,6 +320,8 @@ impl RotationKind {
         match self {
             Self::FallbackModel => "fallback_model",
             Self::InlineWait => "inline_wait",
+            Self::Redirect => "redirect",
+            Self::RetryRepaired => "retry_repaired",
             Self::RotateProfile => "rotate_profile",
             Self::SurfaceError => "surface_error",
         }
@@ -328,6 +345,8 @@ pub struct RotationDecision {
     pub status: Option<u16>,
     /// What may be shown of the error.
     pub error: ErrorFields,
+    /// The model that a person chose, on a redirect; ours, beyond.
+    pub redirected_to: Option<ModelRef>,
 }
 
 impl Serialize for RotationDecision {
@@ -348,6 +367,7 @@ impl Serialize for RotationDecision {
             "rawErrorFingerprint",
             self.error.error_fingerprint.as_ref(),
         )?;
+        entry(&mut map, "redirectedTo", self.redirected_to.as_ref())?;
         map.end()
     }
 }

@@ -8,6 +8,8 @@ use crate::hash::short_hash;
 const ERROR_PREVIEW: usize = 400;
 /// Longest `providerErrorMessagePreview`, in UTF-16 units.
 const MESSAGE_PREVIEW: usize = 200;
+/// Longest `providerErrorType`, in UTF-16 units; some providers put sentences there.
+const KIND_PREVIEW: usize = 100;
 /// How much of a message enters the fingerprint, in characters.
 const FINGERPRINT_MESSAGE: usize = 8_000;
 
@@ -47,22 +49,27 @@ impl ErrorFields {
     pub(crate) fn of_failure(failure: &Failure, text: &str) -> Self {
         let seen = observe(failure);
         let request_id_hash = seen.request_id.as_deref().map(short_hash);
-        let hide = |shown: String| match (&seen.request_id, &request_id_hash) {
-            (Some(id), Some(hash)) => shown.replace(id.as_str(), hash),
-            _ => shown,
+        // Before the cut, so that no piece of the id stays at it.
+        let shown = |text: &str, length| match (&seen.request_id, &request_id_hash) {
+            (Some(id), Some(hash)) if !id.is_empty() => preview(&text.replace(id.as_str(), hash), length),
+            _ => preview(text, length),
         };
         Self {
-            error_preview: (!text.trim().is_empty()).then(|| hide(preview(text.trim(), ERROR_PREVIEW))),
+            error_preview: (!text.trim().is_empty()).then(|| shown(text.trim(), ERROR_PREVIEW)),
             error_hash: (!text.trim().is_empty()).then(|| short_hash(text)),
             error_fingerprint: fingerprint(&seen),
             http_code: structured(&seen)
                 .then(|| seen.status.map(|status| status.to_string()))
                 .flatten(),
-            provider_error_type: seen.kind.clone().or_else(|| seen.code.clone()),
+            provider_error_type: seen
+                .kind
+                .as_deref()
+                .or(seen.code.as_deref())
+                .map(|kind| preview(kind, KIND_PREVIEW)),
             provider_error_message_preview: seen
                 .message
                 .as_deref()
-                .map(|message| hide(preview(message, MESSAGE_PREVIEW))),
+                .map(|message| shown(message, MESSAGE_PREVIEW)),
             request_id_hash,
         }
     }
@@ -102,4 +109,44 @@ fn fingerprint(seen: &Observed) -> Option<String> {
         text(kind)
     );
     Some(short_hash(&canonical))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fields(message: &str) -> ErrorFields {
+        let failure = Failure {
+            message: Some(message.to_owned()),
+            ..Failure::default()
+        };
+        ErrorFields::of_failure(&failure, message)
+    }
+
+    #[test]
+    fn m2_a_type_that_is_a_sentence_with_a_key_shows_no_key() {
+        let failure = Failure {
+            kind: Some("bad key sk-ant-api03-AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA".to_owned()),
+            ..Failure::default()
+        };
+        let kind = ErrorFields::of_failure(&failure, "refused")
+            .provider_error_type
+            .unwrap();
+        assert!(
+            kind.starts_with("bad key") && !kind.contains("AAAAAAAAAAAA"),
+            "{kind}"
+        );
+    }
+
+    #[test]
+    fn r_12_3_no_piece_of_a_request_id_stays_at_the_cut() {
+        for padding in (ERROR_PREVIEW - 40)..=ERROR_PREVIEW {
+            let seen = fields(&format!(
+                "{} request id: req-0123456789abcdef",
+                "x".repeat(padding)
+            ));
+            let shown = seen.error_preview.unwrap();
+            assert!(!shown.contains("req-"), "{padding}: {shown}");
+        }
+    }
 }

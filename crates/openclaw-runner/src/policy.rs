@@ -106,7 +106,7 @@ pub(crate) fn is_unrecognised(reason: Reason) -> bool {
     matches!(reason, Reason::Unclassified | Reason::Unknown)
 }
 
-/// Whether a wrong login is the failure, for the hint of.
+/// Whether a wrong login is the failure.
 pub(crate) fn is_auth(reason: Reason) -> bool {
     matches!(reason, Reason::Auth | Reason::AuthPermanent)
 }

@@ -51,6 +51,7 @@ impl FailoverConfig {
         RunSettings {
             inline_wait: Duration::from_millis(self.inline_wait_ms),
             advance_on_format: self.advance_on_format,
+            ..RunSettings::default()
         }
     }
 }
