@@ -5,6 +5,7 @@ mod connect;
 mod contents;
 mod fault;
 mod folder;
+mod look;
 mod rows;
 mod schema;
 #[cfg(test)]

@@ -281,3 +281,29 @@ pub(super) fn dump_table(file: &Connection, table: &str) -> String {
     }
     dump
 }
+
+#[tokio::test]
+async fn a_look_shows_what_is_stored_and_changes_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let look = |folder: &Path| SqliteAuthStore::look(folder, &AgentId::main(), at(9));
+    assert_eq!(look(folder.path()).unwrap(), None);
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+
+    let (folder, store) = with_profiles().await;
+    drop(store);
+    let file = outside(folder.path());
+    file.execute_batch("DROP TABLE failover_state").unwrap();
+    let before = fs::read(folder.path().join("openclaw-agent.sqlite")).unwrap();
+    let seen = look(folder.path()).unwrap().unwrap();
+    assert_eq!(seen.profiles.len(), 2);
+    let tables = "SELECT count(*) FROM sqlite_master WHERE name = 'failover_state'";
+    let count: i64 = file.query_row(tables, [], |row| row.get(0)).unwrap();
+    assert_eq!(count, 0);
+    assert_eq!(
+        fs::read(folder.path().join("openclaw-agent.sqlite")).unwrap(),
+        before
+    );
+
+    fs::write(folder.path().join("openclaw-agent.sqlite"), "no database").unwrap();
+    assert!(look(folder.path()).is_err());
+}
