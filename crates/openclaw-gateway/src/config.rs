@@ -2,6 +2,7 @@
 
 mod failover;
 mod file;
+mod limits;
 
 use std::path::{Path, PathBuf};
 
