@@ -115,7 +115,7 @@ impl Machine {
                 let (count, probing) = (profiles.len(), probe.clone());
                 self.record_probe(index, &probing, count);
             }
-            Applied::ProbeHeldElsewhere => {
+            Applied::HeldElsewhere => {
                 let (reason, last_resort) = (probe.reason, probe.last_resort);
                 let profiles = std::mem::take(profiles);
                 self.current = None;
