@@ -13,8 +13,9 @@ use tokio::sync::oneshot;
 use super::cache::Cache;
 use super::contents::Contents;
 use super::fault::Fault;
+use super::turn::{Queue, Turn};
 use super::{connect, folder};
-use crate::{Applied, AuthSnapshot, Credential, Legacy, StoreError, UsageChange};
+use crate::{Applied, AuthSnapshot, Credential, Legacy, LoginChange, StoreError, UsageChange};
 
 /// How many changes one transaction takes at most.
 const BATCH: usize = 256;
@@ -40,6 +41,7 @@ pub(super) struct Request {
 pub(super) enum Op {
     Change(UsageChange),
     Import(Box<Legacy>, Occasion),
+    Login(ProfileId, LoginChange),
     Remove(ProfileId),
     SetOrder(ProviderId, Vec<ProfileId>),
     Upsert(ProfileId, Box<Credential>),
@@ -56,6 +58,8 @@ pub(super) enum Occasion {
 /// The thread's state.
 pub(super) struct Writer {
     pub(super) path: PathBuf,
+    /// Where this process waits for the others.
+    pub(super) queue: Queue,
     pub(super) cache: Arc<Cache>,
     /// Gone after a failure that left it in an unknown state.
     pub(super) connection: Option<Connection>,
@@ -81,19 +85,24 @@ impl Writer {
                 messages.recv().map_err(|_| RecvTimeoutError::Disconnected)
             };
             let mut batch = Vec::new();
-            let next = match message {
+            let mut next = match message {
                 Ok(Message::Used) => {
                     uses_wait = true;
                     continue;
                 }
                 Ok(Message::Write(request)) => {
                     batch.push(request);
-                    fill(&mut batch, messages)
+                    Next::Continue
                 }
                 Ok(Message::Stop) | Err(RecvTimeoutError::Disconnected) => Next::Stop,
                 Err(RecvTimeoutError::Timeout) => Next::Continue,
             };
-            self.write(batch);
+            let turn = self.queue.turn();
+            if !batch.is_empty() {
+                // What came while this process waited goes along.
+                next = fill(&mut batch, messages);
+            }
+            self.write(batch, turn);
             uses_wait = !self.cache.unwritten_uses().is_empty();
             if next == Next::Stop {
                 return;
@@ -101,12 +110,13 @@ impl Writer {
         }
     }
 
-    fn write(&mut self, batch: Vec<Request>) {
+    fn write(&mut self, batch: Vec<Request>, turn: Option<Turn>) {
         let uses = self.cache.unwritten_uses();
         if batch.is_empty() && uses.is_empty() {
             return;
         }
         let outcomes = self.transact(&batch, &uses);
+        drop(turn);
         if let Err(error) = &outcomes
             && batch.is_empty()
         {
@@ -201,6 +211,7 @@ impl Writer {
                 snapshot.check(change)?;
                 return Ok(snapshot.apply(change, request.now, self.cache.config()));
             }
+            Op::Login(id, change) => return Ok(snapshot.apply_login(id, change, request.now)),
             // It was done before the changes, which may be about what it brought.
             Op::Import(..) => {}
             Op::Remove(id) => snapshot.remove(id)?,
