@@ -36,7 +36,6 @@ use crate::{
 use cache::{Apart, Cache, Noted};
 use contents::Contents;
 use fault::Fault;
-use turn::Queue;
 use watch::{Bell, Watch};
 use writer::{Message, Occasion, Op, Request, Writer};
 
@@ -145,7 +144,6 @@ impl SqliteAuthStore {
         let (messages, queue) = mpsc::channel();
         let writer = Writer {
             path: path.to_owned(),
-            queue: Queue::new(path),
             cache: Arc::clone(&cache),
             connection: Some(connection),
             use_delay: pace.use_delay,

@@ -23,10 +23,15 @@ const PATIENCE: Duration = Duration::from_secs(1);
 /// there is no queue.
 pub(super) struct Queue {
     paths: [PathBuf; 2],
+    /// Open as long as the locks work; whoever has to wait opens them again, because a wait may be given up.
+    files: Option<[File; 2]>,
 }
 
 /// The right to write; dropping it lets the next one have it.
-pub(super) struct Turn(#[expect(dead_code, reason = "held, not read")] File);
+pub(super) enum Turn<'q> {
+    AtOnce(&'q File),
+    AfterOthers(#[expect(dead_code, reason = "held, not read")] File),
+}
 
 impl Queue {
     pub(super) fn new(store: &Path) -> Self {
@@ -35,46 +40,56 @@ impl Queue {
             name.push(suffix);
             PathBuf::from(name)
         });
-        Self { paths }
+        let files = open_all(&paths).ok();
+        Self { paths, files }
     }
 
     /// Waits for the turn; `None` where there is no queue, or when it does not move.
-    pub(super) fn turn(&self) -> Option<Turn> {
-        match self.at_once() {
-            Ok(Some(turn)) => return Some(turn),
-            Ok(None) => {}
-            Err(_) => return None,
+    pub(super) fn turn(&self) -> Option<Turn<'_>> {
+        let [next, turn] = self.files.as_ref()?;
+        if is_free(next)? {
+            let is_free = is_free(turn);
+            next.unlock().ok()?;
+            if is_free? {
+                return Some(Turn::AtOnce(turn));
+            }
         }
-        let [next, turn] = self.open().ok()?;
+        let [next, turn] = open_all(&self.paths).ok()?;
         let (arrived, arrival) = mpsc::sync_channel(1);
         let waiting = move || {
             if next.lock().and_then(|()| turn.lock()).is_ok() {
                 // Nobody waits any more when this fails, and the locks end with their files.
-                drop(arrived.send(Turn(turn)));
+                drop(arrived.send(turn));
             }
         };
         let name = "auth-store-queue".to_owned();
         thread::Builder::new().name(name).spawn(waiting).ok()?;
-        arrival.recv_timeout(PATIENCE).ok()
+        arrival.recv_timeout(PATIENCE).ok().map(Turn::AfterOthers)
     }
+}
 
-    /// The turn, when nobody waits for it.
-    fn at_once(&self) -> io::Result<Option<Turn>> {
-        let [next, turn] = self.open()?;
-        for file in [&next, &turn] {
-            match file.try_lock() {
-                Ok(()) => {}
-                Err(TryLockError::WouldBlock) => return Ok(None),
-                Err(TryLockError::Error(error)) => return Err(error),
-            }
+impl Drop for Turn<'_> {
+    fn drop(&mut self) {
+        if let Self::AtOnce(file) = self
+            && let Err(error) = file.unlock()
+        {
+            tracing::warn!(%error, "the queue of the writers could not be left");
         }
-        Ok(Some(Turn(turn)))
     }
+}
 
-    fn open(&self) -> io::Result<[File; 2]> {
-        let [next, turn] = &self.paths;
-        Ok([open(next)?, open(turn)?])
+/// Takes a lock that nobody has; `None` where there are no locks.
+fn is_free(file: &File) -> Option<bool> {
+    match file.try_lock() {
+        Ok(()) => Some(true),
+        Err(TryLockError::WouldBlock) => Some(false),
+        Err(TryLockError::Error(_)) => None,
     }
+}
+
+fn open_all(paths: &[PathBuf; 2]) -> io::Result<[File; 2]> {
+    let [next, turn] = paths;
+    Ok([open(next)?, open(turn)?])
 }
 
 fn open(path: &Path) -> io::Result<File> {

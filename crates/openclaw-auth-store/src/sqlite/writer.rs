@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::thread;
 use std::time::Duration;
 
 use jiff::Timestamp;
@@ -13,12 +14,15 @@ use tokio::sync::oneshot;
 use super::cache::Cache;
 use super::contents::Contents;
 use super::fault::Fault;
-use super::turn::{Queue, Turn};
+use super::turn::Queue;
 use super::{connect, folder};
 use crate::{Applied, AuthSnapshot, Credential, Legacy, LoginChange, StoreError, UsageChange};
 
 /// How many changes one transaction takes at most.
 const BATCH: usize = 256;
+
+/// How often the thread looks for more before it sleeps: a few microseconds.
+const LOOKS: u32 = 32;
 
 /// What the thread is told.
 pub(super) enum Message {
@@ -58,8 +62,6 @@ pub(super) enum Occasion {
 /// The thread's state.
 pub(super) struct Writer {
     pub(super) path: PathBuf,
-    /// Where this process waits for the others.
-    pub(super) queue: Queue,
     pub(super) cache: Arc<Cache>,
     /// Gone after a failure that left it in an unknown state.
     pub(super) connection: Option<Connection>,
@@ -77,12 +79,13 @@ enum Next {
 impl Writer {
     /// Works until it is told to stop, or nobody is left who could tell it.
     pub(super) fn run(mut self, messages: &Receiver<Message>) {
+        let queue = Queue::new(&self.path);
         let mut uses_wait = false;
         loop {
-            let message = if uses_wait {
-                messages.recv_timeout(self.use_delay)
-            } else {
-                messages.recv().map_err(|_| RecvTimeoutError::Disconnected)
+            let message = match soon(messages) {
+                Some(message) => Ok(message),
+                None if uses_wait => messages.recv_timeout(self.use_delay),
+                None => messages.recv().map_err(|_| RecvTimeoutError::Disconnected),
             };
             let mut batch = Vec::new();
             let mut next = match message {
@@ -97,12 +100,13 @@ impl Writer {
                 Ok(Message::Stop) | Err(RecvTimeoutError::Disconnected) => Next::Stop,
                 Err(RecvTimeoutError::Timeout) => Next::Continue,
             };
-            let turn = self.queue.turn();
+            let turn = queue.turn();
             if !batch.is_empty() {
                 // What came while this process waited goes along.
                 next = fill(&mut batch, messages);
             }
-            self.write(batch, turn);
+            self.write(batch);
+            drop(turn);
             uses_wait = !self.cache.unwritten_uses().is_empty();
             if next == Next::Stop {
                 return;
@@ -110,13 +114,12 @@ impl Writer {
         }
     }
 
-    fn write(&mut self, batch: Vec<Request>, turn: Option<Turn>) {
+    fn write(&mut self, batch: Vec<Request>) {
         let uses = self.cache.unwritten_uses();
         if batch.is_empty() && uses.is_empty() {
             return;
         }
         let outcomes = self.transact(&batch, &uses);
-        drop(turn);
         if let Err(error) = &outcomes
             && batch.is_empty()
         {
@@ -220,6 +223,17 @@ impl Writer {
         }
         Ok(Applied::Done)
     }
+}
+
+/// What comes right after a write: whoever marks again and again is not made to wake this thread each time.
+fn soon(messages: &Receiver<Message>) -> Option<Message> {
+    for _ in 0..LOOKS {
+        if let Ok(message) = messages.try_recv() {
+            return Some(message);
+        }
+        thread::yield_now();
+    }
+    None
 }
 
 /// Adds what is queued already.

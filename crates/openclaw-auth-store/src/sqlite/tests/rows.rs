@@ -238,7 +238,6 @@ async fn a_full_disk_loses_nothing_and_is_told() {
     connection.pragma_update(None, "max_page_count", pages).unwrap();
     let cache = Arc::new(Cache::new(before.clone(), CooldownConfig::default()));
     let writer = Writer {
-        queue: Queue::new(&path),
         path,
         cache: Arc::clone(&cache),
         connection: Some(connection),
