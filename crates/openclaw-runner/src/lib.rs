@@ -34,5 +34,5 @@ pub use request::{
     ChainKind, InlineWait, LargerContext, PersistPolicy, RunLimits, RunOptions, RunPolicy, RunRequest,
     RunSession, RunSettings,
 };
-pub use skip_cache::parse_skip_ttl;
+pub use skip_cache::{Marker, Markers, SkipCache, parse_skip_ttl};
 pub use summary::{AttemptRecord, CandidateOutcome, FallbackSummaryError, ProfileFailure};

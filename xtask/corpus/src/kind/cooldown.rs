@@ -187,7 +187,7 @@ impl World {
 }
 
 /// The change that an event of a known profile is; `None` for events that change nothing.
-fn change(
+pub(super) fn change(
     op: &str,
     event: &Value,
     id: ProfileId,
