@@ -185,7 +185,7 @@ impl Serialize for Decision {
         map.serialize_entry("event", EVENT)?;
         map.serialize_entry("tags", &["error_handling", "model_fallback", self.kind.as_str()])?;
         map.serialize_entry("decision", self.kind.as_str())?;
-        map.serialize_entry("runId", &self.run_id)?;
+        entry(&mut map, "runId", named(&self.run_id))?;
         entry(&mut map, "sessionId", self.session_id.as_ref())?;
         entry(&mut map, "lane", self.lane.as_ref())?;
         map.serialize_entry("requestedProvider", &self.requested.provider)?;
@@ -229,6 +229,11 @@ impl Serialize for Decision {
         map.serialize_entry("consoleMessage", &self.console_message())?;
         map.end()
     }
+}
+
+/// The name of a run, if it has one.
+pub(crate) fn named(run_id: &str) -> Option<&str> {
+    (!run_id.is_empty()).then_some(run_id)
 }
 
 fn entry<M: SerializeMap, T: Serialize>(
@@ -354,7 +359,7 @@ impl Serialize for RotationDecision {
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("event", ROTATION_EVENT)?;
         map.serialize_entry("decision", self.kind.as_str())?;
-        map.serialize_entry("runId", &self.run_id)?;
+        entry(&mut map, "runId", named(&self.run_id))?;
         map.serialize_entry("failoverReason", &self.reason)?;
         map.serialize_entry("provider", self.candidate.provider())?;
         map.serialize_entry("model", self.candidate.model())?;

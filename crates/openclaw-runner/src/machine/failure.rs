@@ -38,6 +38,9 @@ enum Turn {
     To(usize),
 }
 
+/// How deep a cause chain is read for status and code.
+const MAX_CAUSES: usize = 25;
+
 impl Machine {
     pub(super) fn on_failed(&mut self, mut failure: Failure, progress: Progress) {
         if failure.provider.is_none() {
@@ -333,8 +336,12 @@ fn failed_attempt(
         error: preview(&text, ERROR_LENGTH),
         reason: Some(verdict.reason),
         rule: Some(verdict.rule.clone()),
-        status: failure.status.or(verdict.reason.default_status()),
-        code: failure.code.as_deref().map(|code| preview(code, CODE_LENGTH)),
+        status: levels(&failure)
+            .find_map(|level| level.status)
+            .or(verdict.reason.default_status()),
+        code: levels(&failure)
+            .find_map(|level| level.code.as_deref())
+            .map(|code| preview(code, CODE_LENGTH)),
         auth_mode: auth_mode.filter(|mode| matches!(*mode, "oauth" | "token")),
         outcome: CandidateOutcome::Failed,
         earlier: Vec::new(),
@@ -345,6 +352,11 @@ fn failed_attempt(
         verdict,
         record,
     }
+}
+
+/// A failure and what it wraps, outermost first.
+fn levels(failure: &Failure) -> impl Iterator<Item = &Failure> {
+    std::iter::successors(Some(failure), |level| level.cause.as_deref()).take(MAX_CAUSES + 1)
 }
 
 impl ProfileFailure {

@@ -23,7 +23,7 @@ use script::{Played, Script};
 use view::{Call, Seen};
 
 use super::values::{instant, profile};
-use super::{Kind, cooldown, no_oracle, recorded, refused, values};
+use super::{Kind, cooldown, recorded, refused, values};
 use crate::row::Row;
 
 pub(crate) const KIND: Kind = Kind {
@@ -31,7 +31,7 @@ pub(crate) const KIND: Kind = Kind {
     answer,
     accepted: recorded,
     decisions: decisions::DECISIONS,
-    oracle: no_oracle,
+    oracle: decisions::oracle,
 };
 
 fn answer(row: &Row) -> Value {
@@ -137,7 +137,7 @@ impl Process {
             emitted += events.len();
             for event in events {
                 if let openclaw_runner::RunEvent::Candidate(decision) = event {
-                    self.note(&mut seen, decision);
+                    self.note(&mut seen, decision, &script);
                 }
             }
             let event = match step {
@@ -255,15 +255,16 @@ impl Process {
         Ok(())
     }
 
-    fn note(&mut self, seen: &mut Seen, decision: &Decision) {
+    fn note(&mut self, seen: &mut Seen, decision: &Decision, script: &Script) {
         match self.log.admit(decision, self.now) {
-            Admission::Suppress => seen.note(decision, None),
+            Admission::Suppress => seen.note(decision, None, script),
             Admission::Write { suppressed } => seen.note(
                 decision,
                 Some(Decision {
                     suppressed_duplicate_count: suppressed,
                     ..decision.clone()
                 }),
+                script,
             ),
         }
     }

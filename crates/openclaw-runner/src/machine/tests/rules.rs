@@ -430,3 +430,22 @@ fn r_10_2_a_skip_is_no_last_error() {
     };
     assert!(summary.to_string().contains("--provider 'openai'"), "{summary}");
 }
+
+#[test]
+fn r_1_3_status_and_code_are_those_of_the_outermost_level_that_has_them() {
+    let socket = Failure {
+        code: Some("ECONNRESET".to_owned()),
+        ..Failure::default()
+    };
+    let wrapped = Failure {
+        message: Some("fetch failed".to_owned()),
+        cause: Some(Box::new(socket)),
+        ..Failure::default()
+    };
+    let mut world = World::new(&HashMap::new());
+    let trace = play(&mut world, &["openai/gpt"], vec![wrapped]);
+    let Outcome::Failed(attempt, _) = trace.outcome else {
+        panic!("{:?}", trace.outcome)
+    };
+    assert_eq!(attempt.record.code.as_deref(), Some("ECONNRESET"));
+}

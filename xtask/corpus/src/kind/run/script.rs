@@ -74,14 +74,16 @@ impl Script {
         &self.played
     }
 
-    /// What the last attempt threw; none when it returned.
+    /// What the last attempt threw, or what its result was judged to be; none when it returned.
     pub(super) fn thrown(&self) -> Option<&Value> {
-        self.latest.get("throw")
+        self.latest
+            .get("throw")
+            .or_else(|| self.latest["classify"].get("error"))
     }
 
-    /// What the caller said about the last result.
-    pub(super) fn classified(&self) -> &Value {
-        &self.latest["classify"]
+    /// Whether the last attempt returned a result that was found wanting.
+    pub(super) fn is_rejected(&self) -> bool {
+        !self.latest["classify"].is_null()
     }
 
     /// The answer of the candidate at `position`.
@@ -92,7 +94,7 @@ impl Script {
 
     /// The model that a person switched to during the last attempt.
     pub(super) fn switch(&self) -> Option<RunSelection> {
-        let error = self.thrown().filter(|error| is_switch(error))?;
+        let error = self.latest.get("throw").filter(|error| is_switch(error))?;
         let profile: Option<ProfileId> = error["authProfileId"].as_str().and_then(|id| id.parse().ok());
         Some(RunSelection {
             model: switched_to(error).parse().ok()?,
@@ -113,15 +115,46 @@ impl Script {
                 said => Played::Rejected(rejection(said, &provider)),
             };
         };
-        if self.aborted {
+        let by = aborted_by(error).or(self.aborted.then_some(AbortedBy::Caller));
+        if let Some(by) = by {
             return Played::Failure(Failure {
-                transport: Some(Transport::Aborted(AbortedBy::Caller)),
+                transport: Some(Transport::Aborted(by)),
                 ..Failure::default()
             });
         }
         Played::Failure(failure(error, &provider))
     }
 }
+
+/// Who cancelled, as far as the thrown value says so outright (A3): its code, or that our own abort made it.
+fn aborted_by(error: &Value) -> Option<AbortedBy> {
+    let causes = || std::iter::successors(Some(error), |level| level.get("cause")).take(3);
+    if error["code"] == "OPENCLAW_DIRECT_ABORT" {
+        return Some(AbortedBy::Caller);
+    }
+    if error["code"] == "OPENCLAW_RESTART_ABORT"
+        || error["name"] == "AbortError" && causes().any(|level| level["code"] == "OPENCLAW_RESTART_ABORT")
+    {
+        return Some(AbortedBy::Us);
+    }
+    let cause = &error["cause"];
+    let ours = error["$abortableWrapper"] == true;
+    let limit = ["ClientDisconnectError", "TimeoutError"]
+        .iter()
+        .any(|name| cause["name"] == **name);
+    let text = cause["message"].as_str().or(cause.as_str()).unwrap_or_default();
+    let job = CRON_LIMITS
+        .iter()
+        .any(|limit| text == *limit || text.strip_prefix(limit).is_some_and(|rest| rest.starts_with(' ')));
+    (ours && (limit || job)).then_some(AbortedBy::Caller)
+}
+
+/// What a job's own limits say.
+const CRON_LIMITS: [&str; 3] = [
+    "cron: job execution timed out",
+    "cron: isolated agent setup timed out before runner start",
+    "cron: isolated agent run stalled before execution start",
+];
 
 fn is_switch(error: &Value) -> bool {
     error["$type"] == "LiveSessionModelSwitchError"
@@ -148,6 +181,7 @@ fn failure(error: &Value, provider: &Value) -> Failure {
         // The reason is known already; the words are what people see.
         let text = error["rawError"].as_str().or(error["message"].as_str());
         failure.message = text.map(str::to_owned);
+        (failure.kind, failure.code) = (failure.code, error["code"].as_str().map(str::to_owned));
     }
     failure
 }
@@ -159,7 +193,9 @@ fn rejection(said: &Value, provider: &Value) -> Rejection {
     let failure = match &said["error"] {
         Value::Null => Failure {
             status: said["status"].as_u64().and_then(|status| status.try_into().ok()),
-            code: said["reason"].as_str().map(str::to_owned),
+            // The reason is a label like a provider's own type.
+            kind: said["reason"].as_str().map(str::to_owned),
+            code: said["code"].as_str().map(str::to_owned),
             message: said["rawError"]
                 .as_str()
                 .or(said["message"].as_str())

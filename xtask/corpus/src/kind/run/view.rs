@@ -56,14 +56,20 @@ impl Seen {
     }
 
     /// Takes a decision and, unless the log leaves it out, the record of it.
-    pub(super) fn note(&mut self, decision: &Decision, written: Option<Decision>) {
-        let mut all = record(decision);
+    pub(super) fn note(&mut self, decision: &Decision, written: Option<Decision>, script: &Script) {
+        // A result that was found wanting has a reason, be it that nobody knows.
+        let unnamed = if script.is_rejected() {
+            Unnamed::Unknown
+        } else {
+            Unnamed::Absent
+        };
+        let mut all = record(decision, unnamed);
         all.retain(|name, _| name.starts_with("fallbackStep"));
         if !all.is_empty() {
             self.steps.push(all.into());
         }
         if let Some(written) = written {
-            self.decisions.push(record(&written).into());
+            self.decisions.push(record(&written, unnamed).into());
         }
         let skipped = decision.kind == DecisionKind::SkipCandidate;
         let rests = decision
@@ -170,8 +176,8 @@ impl Seen {
         if let Some(status) = record.status {
             put("status", status.into());
         }
-        if let Some(code) = code(attempt, script) {
-            put("code", code.into());
+        if let Some(code) = &record.code {
+            put("code", code.clone().into());
         }
         if let Some(error) = said {
             put("rawError", record.error.clone().into());
@@ -239,8 +245,8 @@ fn attempts(records: &[AttemptRecord]) -> Value {
         if let Some(status) = record.status {
             shown["status"] = status.into();
         }
-        if let Some(code) = record.code.as_deref().filter(|code| !is_label(code)) {
-            shown["code"] = code.into();
+        if let Some(code) = &record.code {
+            shown["code"] = code.clone().into();
         }
         if let Some(mode) = record.auth_mode {
             shown["authMode"] = mode.into();
@@ -262,23 +268,15 @@ fn relabelled(message: &str) -> String {
     message.replace("(unclassified)", "(unknown)")
 }
 
-/// A code that only carried a reason which the row had given.
-fn is_label(code: &str) -> bool {
-    Reason::all().any(|reason| reason.as_str() == code)
-}
-
-fn code(attempt: &FailedAttempt, script: &Script) -> Option<String> {
-    let given = script
-        .thrown()
-        .map_or(&script.classified()["code"], |error| &error["code"]);
-    given.as_str().map(str::to_owned).or_else(|| {
-        let code = attempt.record.code.clone();
-        code.filter(|code| !is_label(code))
-    })
+/// How a failure shows that nobody recognised.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Unnamed {
+    Absent,
+    Unknown,
 }
 
 /// The flat record, without what is ours alone and without a label for the unrecognised.
-fn record(decision: &Decision) -> Map<String, Value> {
+fn record(decision: &Decision, unnamed: Unnamed) -> Map<String, Value> {
     let Ok(Value::Object(mut record)) = serde_json::to_value(decision) else {
         return Map::new();
     };
@@ -287,15 +285,12 @@ fn record(decision: &Decision) -> Map<String, Value> {
     }
     for member in ["reason", "fallbackStepFromFailureReason"] {
         if record.get(member).is_some_and(|reason| reason == "unclassified") {
-            if decision.kind == DecisionKind::CandidateSucceeded {
+            if decision.kind == DecisionKind::CandidateSucceeded || unnamed == Unnamed::Unknown {
                 record.insert(member.to_owned(), "unknown".into());
             } else {
                 record.remove(member);
             }
         }
-    }
-    if record.get("code").and_then(Value::as_str).is_some_and(is_label) {
-        record.remove("code");
     }
     if let Some(Value::Array(previous)) = record.get_mut("previousAttempts") {
         for attempt in previous.iter_mut().filter_map(Value::as_object_mut) {
@@ -304,9 +299,6 @@ fn record(decision: &Decision) -> Map<String, Value> {
                 .is_some_and(|reason| reason == "unclassified")
             {
                 attempt.insert("reason".to_owned(), "unknown".into());
-            }
-            if attempt.get("code").and_then(Value::as_str).is_some_and(is_label) {
-                attempt.remove("code");
             }
         }
     }
