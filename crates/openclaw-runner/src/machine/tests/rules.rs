@@ -10,7 +10,7 @@ use openclaw_cooldown::Lane;
 use serde_json::json;
 
 use super::super::*;
-use super::world::{Trace, World};
+use super::world::{Ending, Trace, World};
 use crate::decision::DecisionKind;
 use crate::request::{ChainKind, LargerContext, RunLimits, RunOptions, RunSettings};
 
@@ -40,7 +40,10 @@ fn limited_for(seconds: u32) -> Failure {
 /// Plays one run: what is not written down answers.
 fn play(world: &mut World, chain: &[&str], failures: Vec<Failure>) -> Trace {
     let chain: Vec<_> = chain.iter().map(|text| model(text)).collect();
-    world.play(World::request(&chain), &mut failures.into_iter().map(Some))
+    world.play(
+        World::request(&chain),
+        &mut failures.into_iter().map(Ending::from),
+    )
 }
 
 #[test]
@@ -179,7 +182,7 @@ fn rules_of_one_provider_hold_when_the_attempt_does_not_say_who_was_asked() {
     let mut world = World::new(&HashMap::from([("openai", 1)]));
     let chain = [model("openai/gpt")];
     let judged = |world: &mut World, failure| match world
-        .play(World::request(&chain), &mut [Some(failure)].into_iter())
+        .play(World::request(&chain), &mut [Ending::from(failure)].into_iter())
         .outcome
     {
         Outcome::Failed(attempt, _) => attempt.failure.provider.clone(),
@@ -284,7 +287,7 @@ fn play_images(world: &mut World, chain: &[&str], failures: Vec<Failure>) -> Tra
         chain,
         ..World::request(&[model("any/model")])
     };
-    world.play_with(request, &options, &mut failures.into_iter().map(Some))
+    world.play_with(request, &options, &mut failures.into_iter().map(Ending::from))
 }
 
 fn overflow() -> Failure {
@@ -365,7 +368,7 @@ fn a7_an_overflow_goes_on_to_a_model_that_is_known_to_be_larger() {
         let trace = world.play_with(
             World::request(&chain),
             &options,
-            &mut [Some(overflow())].into_iter(),
+            &mut [Ending::from(overflow())].into_iter(),
         );
         let positions: Vec<_> = trace.calls.iter().map(|(position, _)| *position).collect();
         assert_eq!(positions, calls, "{sizes:?} {prompt_tokens:?}");
