@@ -144,6 +144,8 @@ pub enum HintSource {
     RetryAfter,
     /// A sentence of the message.
     Text,
+    /// The provider's own usage check, asked after the failure; no failure states it itself.
+    UsageCheck,
 }
 
 impl HintSource {
@@ -154,6 +156,7 @@ impl HintSource {
             Self::RateLimitHeader => "rate_limit_header",
             Self::RetryAfter => "retry_after",
             Self::Text => "text",
+            Self::UsageCheck => "usage_check",
         }
     }
 }

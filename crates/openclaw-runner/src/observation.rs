@@ -103,7 +103,7 @@ impl Answer {
         let message = failure.message.as_deref().unwrap_or_default().trim();
         if let Some(at) = message
             .find('{')
-            .filter(|at| is_object(message[*at..].as_bytes()))
+            .filter(|at| is_object(&message.as_bytes()[*at..]))
         {
             let before = message[..at].strip_suffix(' ').filter(|digits| digits.len() == 3);
             let leading = before.and_then(|digits| digits.parse().ok());

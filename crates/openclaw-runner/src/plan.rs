@@ -81,7 +81,7 @@ pub fn plan(
     });
     let pin_to_store = pinned
         .as_ref()
-        .filter(|_| probe.is_none())
+        .filter(|_| probe.is_none() && turn.kind.remembers_profile())
         .and_then(|(_, stored)| stored.clone());
     let persist = if rights.persists_fallback {
         PersistPolicy::BeforeAttempt

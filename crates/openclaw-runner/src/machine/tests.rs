@@ -40,7 +40,7 @@ proptest! {
         let mut world = World::new(&providers.into_iter().zip(keys).collect());
         let limits = RunLimits { attempts: attempts.and_then(NonZeroUsize::new), duration: None };
         world.policy = Arc::new(RunPolicy {
-            settings: RunSettings { limits, inline_wait_when, ..RunSettings::default() },
+            settings: RunSettings { inline_wait_when, limits, ..RunSettings::default() },
             ..(*world.policy).clone()
         });
         for (pause, fates) in runs {

@@ -120,7 +120,7 @@ impl Seen {
             }
             Outcome::Completed(winner, report) => {
                 self.tell_errors(report);
-                ok("completed", script.answer(winner.index + 1), winner, report)
+                ok("completed", &script.answer(winner.index + 1), winner, report)
             }
             Outcome::Exhausted(summary, report) | Outcome::LimitReached(_, summary, report) => {
                 self.tell_errors(report);
@@ -136,9 +136,9 @@ impl Seen {
                 if script.merges && kept.0 != latest.0 {
                     let joined =
                         json!({ "latest": script.answer(latest.1.index + 1), "preferred": preferred });
-                    ok("exhausted", joined, &latest.1, report)
+                    ok("exhausted", &joined, &latest.1, report)
                 } else {
-                    ok("exhausted", preferred, &kept.1, report)
+                    ok("exhausted", &preferred, &kept.1, report)
                 }
             }
         }
@@ -216,7 +216,7 @@ impl Seen {
     }
 }
 
-fn ok(outcome: &str, result: Value, winner: &Winner, report: &RunReport) -> Value {
+fn ok(outcome: &str, result: &Value, winner: &Winner, report: &RunReport) -> Value {
     json!({ "ok": {
         "outcome": outcome,
         "result": result,
