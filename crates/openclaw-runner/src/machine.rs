@@ -6,6 +6,7 @@
 mod attempt;
 mod current;
 mod enter;
+mod failed_attempt;
 mod failure;
 mod finish;
 mod limit;

@@ -2,7 +2,8 @@
 
 use openclaw_classify::{Reason, RuleId};
 
-use crate::decision::{Decision, RotationDecision};
+use crate::decision::Decision;
+use crate::rotation::RotationDecision;
 
 /// Target of the decision records.
 pub const DECISION_TARGET: &str = "model_fallback";
@@ -77,7 +78,7 @@ pub(crate) fn emit_decision(decision: &Decision) {
 pub(crate) fn emit_rotation(rotation: &RotationDecision) {
     tracing::warn!(
         target: ROTATION_TARGET,
-        event = crate::decision::ROTATION_EVENT,
+        event = crate::rotation::EVENT,
         runId = crate::decision::named(&rotation.run_id),
         decision = rotation.kind.as_str(),
         failoverReason = rotation.reason.as_str(),

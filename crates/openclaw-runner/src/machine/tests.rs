@@ -1,5 +1,6 @@
 //! The machine alone, driven by random outcomes over a real usage state.
 
+mod options;
 mod rules;
 mod world;
 
