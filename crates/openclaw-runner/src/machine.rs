@@ -6,6 +6,7 @@
 mod attempt;
 mod current;
 mod enter;
+mod failed_attempt;
 mod failure;
 mod finish;
 mod limit;
@@ -266,7 +267,7 @@ impl Machine {
 
     /// Skips these fallbacks, which refused their login in the session a short while ago.
     #[must_use]
-    pub(crate) fn with_auth_skips(mut self, markers: Markers) -> Self {
+    pub fn with_auth_skips(mut self, markers: Markers) -> Self {
         self.auth_skips = markers;
         self
     }

@@ -7,7 +7,7 @@ use openclaw_ids::{ModelRef, ProfileId};
 use openclaw_session::{PinSource, ProfilePin};
 
 use super::current::{Current, Lease, Lock, Probing, Resting};
-use super::failure::missing_pin;
+use super::failed_attempt::missing_pin;
 use super::limit::InFlight;
 use super::{Machine, Step, Then};
 use crate::error::FailedAttempt;
