@@ -268,6 +268,7 @@ async fn o3_o9_o11_the_main_agents_copy_is_used_and_kept_fresh() {
     );
     assert_eq!(
         both.main()
+            .unwrap()
             .stored_login(&profile("p"))
             .unwrap()
             .access
@@ -284,7 +285,7 @@ async fn o3_o9_o11_the_main_agents_copy_is_used_and_kept_fresh() {
     );
     assert_eq!(endpoint.sent(), ["own-refresh"]);
     for login in [
-        both.main().stored_login(&profile("p")),
+        both.main().unwrap().stored_login(&profile("p")),
         both.agent().stored_login(&profile("p")),
     ] {
         assert_eq!(login.unwrap().access.unwrap().expose(), "new");
@@ -306,11 +307,13 @@ async fn o3_o9_o11_the_main_agents_copy_is_used_and_kept_fresh() {
             .expose(),
         "own-access"
     );
-    assert!(both.main().snapshot().refreshes.is_empty() && both.agent().snapshot().refreshes.is_empty());
+    assert!(
+        both.main().unwrap().snapshot().refreshes.is_empty() && both.agent().snapshot().refreshes.is_empty()
+    );
     // O11: the agent's refresh fails, and main got a fresh one meanwhile.
     let (endpoint, host) = (Endpoint::default(), Host::default());
     let both = Arc::new(inheriting(shared("main", -9), shared("own", 0)));
-    let main = Arc::clone(both.main());
+    let main = Arc::clone(both.main().unwrap());
     let before: Before = Box::new(move || {
         let login = Credential::from_json(&shared("fresh", 3_600)).unwrap();
         now_or_never(main.upsert(profile("p"), login, at(0))).unwrap();
