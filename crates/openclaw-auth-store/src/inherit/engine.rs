@@ -6,7 +6,10 @@ use jiff::Timestamp;
 use openclaw_ids::{ProfileId, ProviderId};
 
 use super::{ProfileOwner, inherit, profile_owner};
-use crate::{Applied, AuthSnapshot, Credential, ProfileStore, StoreError, UsageChange, UsageStore};
+use crate::{
+    Applied, AuthSnapshot, Credential, LoginChange, LoginStore, Oauth, ProfileStore, StoreError, UsageChange,
+    UsageStore,
+};
 
 /// The store of an agent that also uses the main agent's profiles.
 ///
@@ -49,9 +52,13 @@ impl<M: UsageStore, A: UsageStore> InheritingAuthStore<M, A> {
 
     fn owner(&self, change: &UsageChange) -> ProfileOwner {
         match change.profile() {
-            Some(id) => profile_owner(&self.main.snapshot(), &self.agent.snapshot(), id),
+            Some(id) => self.profile_owner(id),
             None => ProfileOwner::Agent,
         }
+    }
+
+    fn profile_owner(&self, id: &ProfileId) -> ProfileOwner {
+        profile_owner(&self.main.snapshot(), &self.agent.snapshot(), id)
     }
 }
 
@@ -86,6 +93,53 @@ impl<M: UsageStore, A: UsageStore> UsageStore for InheritingAuthStore<M, A> {
             ProfileOwner::Agent => self.agent.enqueue(change, now),
             ProfileOwner::Main => self.main.enqueue(change, now),
         }
+    }
+}
+
+impl<M: LoginStore, A: LoginStore> LoginStore for InheritingAuthStore<M, A> {
+    /// A renewed login of the agent's own is handed to the main agent, too, when that one has an older copy (O9).
+    async fn change_login(
+        &self,
+        id: ProfileId,
+        change: LoginChange,
+        now: Timestamp,
+    ) -> Result<Applied, StoreError> {
+        if self.profile_owner(&id) == ProfileOwner::Main {
+            return self.main.change_login(id, change, now).await;
+        }
+        let renewed = match &change {
+            LoginChange::Renew { new, .. } => Some(new.clone()),
+            LoginChange::Adopt(_)
+            | LoginChange::End { .. }
+            | LoginChange::ForgetGood
+            | LoginChange::Lease { .. } => None,
+        };
+        let applied = self.agent.change_login(id.clone(), change, now).await?;
+        if let Some(new) = renewed
+            && applied == Applied::Done
+            && let Err(error) = self.main.change_login(id, LoginChange::Adopt(new), now).await
+        {
+            // The agent has it; the main agent keeps what it had.
+            tracing::warn!(%error, "the main agent could not be given a renewed login");
+        }
+        Ok(applied)
+    }
+
+    /// Whose the login is may have changed since the right was taken.
+    fn end_refresh(&self, id: ProfileId, holder: String, now: Timestamp) {
+        self.main.end_refresh(id.clone(), holder.clone(), now);
+        self.agent.end_refresh(id, holder, now);
+    }
+
+    fn stored_login(&self, id: &ProfileId) -> Option<Oauth> {
+        match self.profile_owner(id) {
+            ProfileOwner::Agent => self.agent.stored_login(id),
+            ProfileOwner::Main => self.main.stored_login(id),
+        }
+    }
+
+    fn main_login(&self, id: &ProfileId) -> Option<Oauth> {
+        self.main.stored_login(id)
     }
 }
 

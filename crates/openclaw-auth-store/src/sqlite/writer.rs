@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::thread;
 use std::time::Duration;
 
 use jiff::Timestamp;
@@ -13,11 +14,15 @@ use tokio::sync::oneshot;
 use super::cache::Cache;
 use super::contents::Contents;
 use super::fault::Fault;
+use super::turn::Queue;
 use super::{connect, folder};
-use crate::{Applied, AuthSnapshot, Credential, Legacy, StoreError, UsageChange};
+use crate::{Applied, AuthSnapshot, Credential, Legacy, LoginChange, StoreError, UsageChange};
 
 /// How many changes one transaction takes at most.
 const BATCH: usize = 256;
+
+/// How often the thread looks for more before it sleeps: a few microseconds.
+const LOOKS: u32 = 32;
 
 /// What the thread is told.
 pub(super) enum Message {
@@ -40,6 +45,7 @@ pub(super) struct Request {
 pub(super) enum Op {
     Change(UsageChange),
     Import(Box<Legacy>, Occasion),
+    Login(ProfileId, LoginChange),
     Remove(ProfileId),
     SetOrder(ProviderId, Vec<ProfileId>),
     Upsert(ProfileId, Box<Credential>),
@@ -73,27 +79,34 @@ enum Next {
 impl Writer {
     /// Works until it is told to stop, or nobody is left who could tell it.
     pub(super) fn run(mut self, messages: &Receiver<Message>) {
+        let queue = Queue::new(&self.path);
         let mut uses_wait = false;
         loop {
-            let message = if uses_wait {
-                messages.recv_timeout(self.use_delay)
-            } else {
-                messages.recv().map_err(|_| RecvTimeoutError::Disconnected)
+            let message = match soon(messages) {
+                Some(message) => Ok(message),
+                None if uses_wait => messages.recv_timeout(self.use_delay),
+                None => messages.recv().map_err(|_| RecvTimeoutError::Disconnected),
             };
             let mut batch = Vec::new();
-            let next = match message {
+            let mut next = match message {
                 Ok(Message::Used) => {
                     uses_wait = true;
                     continue;
                 }
                 Ok(Message::Write(request)) => {
                     batch.push(request);
-                    fill(&mut batch, messages)
+                    Next::Continue
                 }
                 Ok(Message::Stop) | Err(RecvTimeoutError::Disconnected) => Next::Stop,
                 Err(RecvTimeoutError::Timeout) => Next::Continue,
             };
+            let turn = queue.turn();
+            if !batch.is_empty() {
+                // What came while this process waited goes along.
+                next = fill(&mut batch, messages);
+            }
             self.write(batch);
+            drop(turn);
             uses_wait = !self.cache.unwritten_uses().is_empty();
             if next == Next::Stop {
                 return;
@@ -201,6 +214,7 @@ impl Writer {
                 snapshot.check(change)?;
                 return Ok(snapshot.apply(change, request.now, self.cache.config()));
             }
+            Op::Login(id, change) => return Ok(snapshot.apply_login(id, change, request.now)),
             // It was done before the changes, which may be about what it brought.
             Op::Import(..) => {}
             Op::Remove(id) => snapshot.remove(id)?,
@@ -209,6 +223,17 @@ impl Writer {
         }
         Ok(Applied::Done)
     }
+}
+
+/// What comes right after a write: whoever marks again and again is not made to wake this thread each time.
+fn soon(messages: &Receiver<Message>) -> Option<Message> {
+    for _ in 0..LOOKS {
+        if let Ok(message) = messages.try_recv() {
+            return Some(message);
+        }
+        thread::yield_now();
+    }
+    None
 }
 
 /// Adds what is queued already.

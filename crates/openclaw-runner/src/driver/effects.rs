@@ -23,7 +23,7 @@ impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
         }
         match self.usage.commit(change, self.clock.now()).await {
             Ok(applied) => {
-                if ends || applied == Applied::ProbeHeldElsewhere {
+                if ends || applied == Applied::HeldElsewhere {
                     undo.lease = None;
                 }
                 Event::Committed(self.usage.snapshot(), applied)

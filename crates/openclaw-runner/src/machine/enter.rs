@@ -153,7 +153,7 @@ impl Machine {
                 let (count, probing) = (profiles.len(), probe.clone());
                 self.record_probe(index, &probing, count);
             }
-            Applied::ProbeHeldElsewhere => self.refuse_probe(),
+            Applied::HeldElsewhere => self.refuse_probe(),
         }
     }
 
