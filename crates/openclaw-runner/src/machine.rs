@@ -213,6 +213,7 @@ pub struct Machine {
     calls: usize,
     limits: Limits,
     kind: ChainKind,
+    own_auth: HashSet<ProviderId>,
     sizes: Sizes,
 }
 
@@ -248,6 +249,7 @@ impl Machine {
             events: Vec::new(),
             calls: 0,
             kind: ChainKind::Text,
+            own_auth: HashSet::new(),
             sizes: Sizes::default(),
         }
     }
@@ -257,6 +259,7 @@ impl Machine {
     pub fn with_options(mut self, options: &RunOptions) -> Self {
         self.limits = Limits::new(self.policy.settings.limits.and(options.limits), self.now);
         self.kind = options.kind;
+        self.own_auth.clone_from(&options.own_auth);
         if self.kind == ChainKind::Image {
             // nothing of it is the session's.
             self.request.session = None;

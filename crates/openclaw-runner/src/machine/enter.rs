@@ -52,6 +52,7 @@ impl Machine {
         };
         let gate = match self.kind {
             ChainKind::Image => Gate::Open,
+            ChainKind::Text if self.own_auth.contains(candidate.provider()) => Gate::Open,
             ChainKind::Text => self.ask_gate(index, &candidate, &profiles),
         };
         match gate {
@@ -246,6 +247,9 @@ impl Machine {
         &self,
         candidate: &ModelRef,
     ) -> Result<(Vec<ProfileId>, Lock), Box<FailedAttempt>> {
+        if self.own_auth.contains(candidate.provider()) {
+            return Ok((Vec::new(), Lock::Free));
+        }
         let (snapshot, policy) = (&*self.snapshot, &*self.policy);
         let preferred = match &self.request.pin {
             Some(ProfilePin {

@@ -94,6 +94,7 @@ impl Machine {
         let started_at = self.current.as_ref().map(|current| current.episode_at);
         let scope = match verdict.scope {
             Scope::None => return None,
+            Scope::Endpoint if self.own_auth.contains(candidate.provider()) => return None,
             Scope::Endpoint => {
                 let endpoint = self.policy.endpoints.get(candidate.provider())?.clone();
                 return Some(Step::Commit(UsageChange::EndpointFailure {

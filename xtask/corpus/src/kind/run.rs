@@ -13,8 +13,8 @@ use openclaw_chain::{ChainConfig, Requested, Resolver};
 use openclaw_cooldown::{CooldownConfig, ProfileUsage, UsageStats, adopt_foreign};
 use openclaw_runner::machine::{Event, Machine, Step};
 use openclaw_runner::{
-    Admission, AttemptCall, Coalescer, Decision, PersistPolicy, Repair, RunPolicy, RunRequest, RunSession,
-    RunSettings, SkipCache, parse_skip_ttl,
+    Admission, AttemptCall, Coalescer, Decision, PersistPolicy, Repair, RunOptions, RunPolicy, RunRequest,
+    RunSession, RunSettings, SkipCache, parse_skip_ttl,
 };
 use openclaw_session::{Progress, SessionEntry};
 use serde_json::{Value, json};
@@ -33,6 +33,9 @@ pub(crate) const KIND: Kind = Kind {
     decisions: decisions::DECISIONS,
     oracle: decisions::oracle,
 };
+
+/// Providers of the recorded program that are command line tools with logins of their own.
+const CLI: [&str; 2] = ["claude-cli", "codex-cli"];
 
 fn answer(row: &Row) -> Value {
     asked(row.input()).unwrap_or_else(|why| refused(&why))
@@ -129,6 +132,10 @@ impl Process {
             known(&self.snapshot),
             self.now,
         )
+        .with_options(&RunOptions {
+            own_auth: CLI.iter().filter_map(|id| id.parse().ok()).collect(),
+            ..RunOptions::default()
+        })
         .with_auth_skips(markers.unwrap_or_default());
         let mut emitted = 0;
         for _ in 0..machine.max_steps() {
@@ -269,3 +276,6 @@ impl Process {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -183,3 +183,31 @@ fn a7_off_by_default() {
     let trace = play(&mut world, &["a/small", "d/large"], vec![overflow()]);
     assert!(matches!(trace.outcome, Outcome::Surfaced(..)));
 }
+
+#[test]
+fn x_2_a_candidate_that_manages_its_own_credentials_is_asked_whatever_rests_and_marks_nothing() {
+    let mut world = World::new(&HashMap::from([("openai", 2)]));
+    play(&mut world, &["openai/gpt"], vec![status(401), status(401)]);
+    let options = RunOptions {
+        own_auth: ["openai".parse().unwrap()].into(),
+        ..RunOptions::default()
+    };
+    let chain = [model("openai/gpt"), model("groq/llama")];
+    let refused = Failure {
+        transport: Some(openclaw_classify::Transport::Refused),
+        ..Failure::default()
+    };
+    for failure in [status(401), refused] {
+        let marks = world.snapshot.clone();
+        let trace = world.play_with(
+            World::request(&chain),
+            &options,
+            &mut [Ending::from(failure)].into_iter(),
+        );
+        assert_eq!(trace.calls, [(0, None), (1, None)]);
+        assert_eq!(
+            (&world.snapshot.usage, &world.snapshot.endpoints),
+            (&marks.usage, &marks.endpoints)
+        );
+    }
+}
