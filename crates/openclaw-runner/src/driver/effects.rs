@@ -30,7 +30,8 @@ impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
             }
             Err(error) => {
                 warn_lost("usage state", &error);
-                Event::CommitFailed
+                // The engine may hold in memory what it could not write.
+                Event::CommitFailed(self.usage.snapshot())
             }
         }
     }

@@ -192,7 +192,9 @@ impl World {
                         Ending::Repairable(failure) => Event::Failed(Box::new(failure), Progress::Clean),
                     }
                 }
-                Step::Commit(change) if (self.lost)(&change) => Event::CommitFailed,
+                Step::Commit(change) if (self.lost)(&change) => {
+                    Event::CommitFailed(Arc::new(self.snapshot.clone()))
+                }
                 Step::Commit(change) => {
                     marks += usize::from(matches!(change, UsageChange::Failure { .. }));
                     let applied = self
