@@ -1,6 +1,6 @@
 //! One run to make, and the settings that all runs of a process share.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::num::NonZeroUsize;
 use std::time::Duration;
 
@@ -123,6 +123,9 @@ pub struct RunOptions {
     pub limits: RunLimits,
     /// What kind of chain is walked.
     pub kind: ChainKind,
+    /// Providers whose runtime manages its own credentials: their candidates are asked without one, whatever is known
+    /// to rest, and nothing is marked.
+    pub own_auth: HashSet<ProviderId>,
     /// `contextFallback: "larger"`: set to let a prompt that does not fit go on to larger models (A7).
     pub larger_context: Option<LargerContext>,
 }

@@ -8,7 +8,7 @@ use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use axum::response::{IntoResponse, Response};
 use futures_util::stream;
-use openclaw_auth_store::{SqliteAuthStore, UsageStore};
+use openclaw_auth_store::UsageStore;
 use openclaw_classify::{describe, preview};
 use openclaw_ids::{ModelRef, SessionId};
 use openclaw_runner::{Clock, CommittedRun, Completed, Plan, SystemClock, Turn, TurnSession, plan};
@@ -19,11 +19,11 @@ use super::headers::{describe_run, describe_winner};
 use super::ids::RequestId;
 use super::selection::Asked;
 use super::{MAX_BODY, Served};
-use crate::agents::Agent;
+use crate::agents::{Agent, AgentAuthStore};
 use crate::attempt::ProviderAttempt;
 use crate::upstream::{Answer, Flow, LiveAnswer, RequestBody};
 
-type Committed = CommittedRun<SystemClock, SqliteAuthStore, SqliteSessionStore>;
+type Committed = CommittedRun<SystemClock, AgentAuthStore, SqliteSessionStore>;
 
 /// Answers one request and says in its headers who answered, or what was tried.
 pub(crate) async fn handle(
