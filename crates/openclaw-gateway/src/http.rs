@@ -6,6 +6,7 @@ mod headers;
 mod health;
 mod ids;
 mod models;
+mod notice;
 mod retry_cap;
 mod selection;
 mod token;

@@ -12,16 +12,18 @@ use openclaw_auth_store::UsageStore;
 use openclaw_classify::{describe, preview};
 use openclaw_ids::{ModelRef, SessionId};
 use openclaw_runner::{Clock, CommittedRun, Completed, Plan, SystemClock, Turn, TurnSession, plan};
-use openclaw_session::{SessionAge, SessionEntry, SqliteSessionStore, drop_override};
+use openclaw_session::{Notice, SessionAge, SessionEntry, SqliteSessionStore, drop_override};
 
 use super::error::{ApiError, cut_event};
 use super::headers::{describe_run, describe_winner};
 use super::ids::RequestId;
+use super::notice;
 use super::selection::Asked;
 use super::{MAX_BODY, Served};
 use crate::agents::{Agent, AgentAuthStore};
 use crate::attempt::ProviderAttempt;
-use crate::upstream::{Answer, Flow, LiveAnswer, RequestBody};
+use crate::config::NoticeSetting;
+use crate::upstream::{Answer, Flow, LiveAnswer, RequestBody, before_text};
 
 type Committed = CommittedRun<SystemClock, AgentAuthStore, SqliteSessionStore>;
 
@@ -75,10 +77,15 @@ async fn answer(
             let model = winner.candidate.key();
             tracing::info!(requestId = request_id, model, calls = report.calls, "answered");
             Ok(match value {
-                Answer::Live(live) => streamed(*live, run, request_id.to_owned()),
+                Answer::Live(mut live) => {
+                    if let Some(line) = hand_over(served, told, run.begun().await) {
+                        live.announce(line);
+                    }
+                    streamed(*live, run, request_id.to_owned())
+                }
                 Answer::Whole(body) => {
-                    run.finished().await;
-                    whole(body)
+                    let line = hand_over(served, told, run.finished_unseen().await);
+                    whole(line.and_then(|line| before_text(&body, &line)).unwrap_or(body))
                 }
             })
         }
@@ -86,6 +93,16 @@ async fn answer(
             describe_run(told, &requested, error.report());
             Err(ApiError::of_run(&error, SystemClock.now(), served.retry_cap))
         }
+    }
+}
+
+/// Hands a notice over by its header; returns the line to put before the text where that is wished.
+fn hand_over(served: &Served, told: &mut HeaderMap, notice: Option<Notice>) -> Option<String> {
+    let notice = notice?;
+    notice::tell(told, &notice);
+    match served.config.failover.notices {
+        NoticeSetting::Header => None,
+        NoticeSetting::Inline => Some(notice.text),
     }
 }
 

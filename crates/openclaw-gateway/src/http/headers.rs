@@ -23,6 +23,8 @@ pub(crate) mod response {
     pub(crate) const FALLBACK_INDEX: &str = "x-openclaw-fallback-index";
     /// Why the first attempt failed; absent when none did.
     pub(crate) const FIRST_FAILURE: &str = "x-openclaw-first-failure-reason";
+    /// What a conversation is to be told about the model that answers.
+    pub(crate) const NOTICE: &str = "x-openclaw-notice";
     /// The provider that answered.
     pub(crate) const PROVIDER: &str = "x-openclaw-provider";
     /// The reference that was asked for.
