@@ -9,16 +9,20 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use axum::response::{IntoResponse, Response};
 use futures_util::stream;
 use openclaw_auth_store::UsageStore;
+use openclaw_chain::{OneOffPolicy, Requested, RunKind};
 use openclaw_classify::{describe, preview};
 use openclaw_ids::{ModelRef, SessionId};
-use openclaw_runner::{Clock, CommittedRun, Completed, Plan, SystemClock, Turn, TurnSession, plan};
+use openclaw_runner::{
+    ChainKind, Clock, CommittedRun, Completed, Plan, RunOptions, RunRequest, SystemClock, Turn, TurnSession,
+    plan,
+};
 use openclaw_session::{Notice, SessionAge, SessionEntry, SqliteSessionStore, drop_override};
 
 use super::error::{ApiError, cut_event};
 use super::headers::{describe_run, describe_winner};
 use super::ids::RequestId;
 use super::notice;
-use super::selection::Asked;
+use super::selection::{AskError, Asked};
 use super::{MAX_BODY, Served};
 use crate::agents::{Agent, AgentAuthStore};
 use crate::attempt::ProviderAttempt;
@@ -65,7 +69,11 @@ async fn answer(
         usage: &*agent.usage,
         body: &body,
     };
-    match agent.runner.run(plan.request, &attempt).await {
+    let options = RunOptions {
+        kind: asked.chain,
+        ..RunOptions::default()
+    };
+    match agent.runner.run_with(plan.request, options, &attempt).await {
         Ok(Completed {
             value,
             winner,
@@ -133,6 +141,9 @@ async fn prepare(served: &Served, agent: &Agent, asked: &Asked, request_id: &str
         };
         plan(&served.resolver, &served.policy, &snapshot, turn, now)
     };
+    if asked.chain == ChainKind::Image {
+        return Ok(over_images(served, asked, planned(None))?);
+    }
     let Some(key) = &asked.session else {
         return Ok(planned(None));
     };
@@ -164,6 +175,26 @@ async fn prepare(served: &Served, agent: &Agent, asked: &Asked, request_id: &str
         (changed.then_some(next), plan)
     });
     Ok(stored.await?)
+}
+
+/// The plan with the image chain: the asked model, else the configured one, then the image fallbacks; a strict model
+/// stands alone (R-10.5, A9).
+fn over_images(served: &Served, asked: &Asked, plan: Plan) -> Result<Plan, AskError> {
+    let chain = match &asked.run {
+        RunKind::OneOff {
+            model,
+            policy: OneOffPolicy::Strict,
+        } => vec![model.clone()],
+        RunKind::OneOff { model, .. } => served.resolver.image_chain(Some(&model.key())),
+        _ => served.resolver.image_chain(None),
+    };
+    let first = chain.first().ok_or(AskError::NoImageModel)?;
+    let request = RunRequest {
+        requested: Requested::from(first),
+        chain,
+        ..plan.request
+    };
+    Ok(Plan { request, ..plan })
 }
 
 fn whole(body: Bytes) -> Response {

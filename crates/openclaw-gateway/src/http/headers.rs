@@ -11,6 +11,8 @@ pub(crate) mod request {
     pub(crate) const MODEL: &str = "x-openclaw-model";
     /// `strict` or `chain`: what a `provider/model` in the body means (A9).
     pub(crate) const POLICY: &str = "x-openclaw-policy";
+    /// `image`: the models that understand images, for this request alone.
+    pub(crate) const RUN: &str = "x-openclaw-run";
     /// The conversation, whose selection is remembered.
     pub(crate) const SESSION_KEY: &str = "x-openclaw-session-key";
 }
