@@ -7,7 +7,7 @@ use openclaw_auth_store::EndpointKey;
 use openclaw_chain::{ModelsConfig, ProviderConfig, SecretValue};
 use openclaw_ids::ProviderId;
 
-use super::{KNOWN, compatible_path, known, secret_text};
+use super::{KNOWN, compatible_path, known, secret_text, wires};
 use crate::environment::Environment;
 use crate::upstream::{Deadlines, Endpoint, EndpointError};
 
@@ -85,6 +85,7 @@ impl Endpoints {
                 Some(path) => endpoint.with_path(path),
                 None => endpoint,
             };
+            let endpoint = endpoint.with_wires(wires(provider.as_str(), api));
             let endpoint = match row {
                 Some(row) => configured(endpoint, row, environment)?,
                 None => endpoint,

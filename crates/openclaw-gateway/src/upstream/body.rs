@@ -5,7 +5,7 @@ use std::ops::Range;
 use bytes::{BufMut, Bytes, BytesMut};
 use serde::Deserialize;
 
-/// A chat completion request as the client wrote it.
+/// A request as the client wrote it.
 #[derive(Debug, Clone)]
 pub(crate) struct RequestBody {
     bytes: Bytes,
@@ -15,11 +15,11 @@ pub(crate) struct RequestBody {
     stream: bool,
 }
 
-/// Why a body is not a chat completion request.
+/// Why a body is no request.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum BodyError {
     /// Not JSON, or a member that matters has the wrong type.
-    #[error("the request body is not a chat completion request: {0}")]
+    #[error("the request body is no JSON object with a model: {0}")]
     Unreadable(#[from] serde_json::Error),
     /// No model is named.
     #[error("the request names no model; set `model`, for example to `openclaw`")]

@@ -6,7 +6,7 @@ use axum::http::HeaderMap;
 use openclaw_ids::ProviderId;
 use reqwest::Url;
 
-use super::Deadlines;
+use super::{Deadlines, Wire};
 
 /// A provider's OpenAI-compatible endpoint.
 #[derive(Clone)]
@@ -15,6 +15,7 @@ pub(crate) struct Endpoint {
     base_url: Url,
     headers: HeaderMap,
     deadlines: Deadlines,
+    speaks: &'static [Wire],
 }
 
 /// A base URL that cannot be called.
@@ -44,6 +45,7 @@ impl Endpoint {
             base_url: url,
             headers: HeaderMap::new(),
             deadlines: Deadlines::DEFAULT,
+            speaks: &[Wire::ChatCompletions, Wire::Embeddings],
         })
     }
 
@@ -66,6 +68,18 @@ impl Endpoint {
     pub(crate) fn with_deadlines(mut self, deadlines: Deadlines) -> Self {
         self.deadlines = deadlines;
         self
+    }
+
+    /// Passes on requests in the formats of `speaks`.
+    #[must_use]
+    pub(crate) fn with_wires(mut self, speaks: &'static [Wire]) -> Self {
+        self.speaks = speaks;
+        self
+    }
+
+    /// Whether requests in this format can be passed on.
+    pub(crate) fn speaks(&self, wire: Wire) -> bool {
+        self.speaks.contains(&wire)
     }
 
     /// The provider.

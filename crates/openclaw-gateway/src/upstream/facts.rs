@@ -84,6 +84,15 @@ impl Facts {
         })
     }
 
+    /// One document in answer to a request for a stream, in a format that cannot be made one.
+    pub(super) fn no_stream(&self) -> Failure {
+        self.complete(Failure {
+            message: Some("the provider answered a request for a stream with one document".to_owned()),
+            phase: Some(Phase::BeforeFirstContent),
+            ..Failure::default()
+        })
+    }
+
     /// Adds who was called and what headers came to `failure`.
     pub(super) fn complete(&self, failure: Failure) -> Failure {
         let headers = if failure.headers.is_empty() {

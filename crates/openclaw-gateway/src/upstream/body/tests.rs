@@ -42,12 +42,12 @@ fn what_is_read() {
 #[test]
 fn what_is_refused_and_why() {
     for (text, error) in [
-        ("", "not a chat completion request"),
-        ("[]", "not a chat completion request"),
-        ("{\"model\":3}", "not a chat completion request"),
+        ("", "is no JSON object with a model"),
+        ("[]", "is no JSON object with a model"),
+        ("{\"model\":3}", "is no JSON object with a model"),
         (
             "{\"model\":\"a\",\"stream\":\"yes\"}",
-            "not a chat completion request",
+            "is no JSON object with a model",
         ),
         ("{\"model\":\"a\",\"model\":\"b\"}", "duplicate field"),
         ("{}", "names no model"),

@@ -55,6 +55,9 @@ async fn attempt_at(base_url: &str, stream: bool, deadlines: Deadlines) -> Resul
         endpoint: &endpoint,
         model: "large",
         secret: Some(&SecretString::from("key-1")),
+        kind: SecretKind::Key,
+        wire: Wire::ChatCompletions,
+        headers: &HeaderMap::new(),
         body: &request(stream),
     };
     Upstream::try_new().unwrap().attempt(&call).await
@@ -82,8 +85,8 @@ async fn drain(script: Script) -> (String, &'static str, Option<Failure>) {
     loop {
         match answer.next().await {
             Flow::Events(events) => seen.push_str(std::str::from_utf8(&events).unwrap()),
-            Flow::Finished => return (seen, "finished", None),
-            Flow::Hollow(failure) => return (seen, "hollow", Some(failure)),
+            Flow::Finished(_) => return (seen, "finished", None),
+            Flow::Hollow(_, failure) => return (seen, "hollow", Some(*failure)),
             Flow::Cut(failure) => return (seen, "cut", Some(failure)),
         }
     }
@@ -391,6 +394,9 @@ async fn a_key_that_no_header_can_carry_is_a_wrong_key() {
         endpoint: &endpoint,
         model: "m",
         secret: Some(&secret),
+        kind: SecretKind::Key,
+        wire: Wire::ChatCompletions,
+        headers: &HeaderMap::new(),
         body: &body,
     };
     let failure = Upstream::try_new().unwrap().attempt(&call).await.err().unwrap();
@@ -408,6 +414,9 @@ async fn dropping_an_attempt_hangs_up() {
             endpoint: &endpoint,
             model: "m",
             secret: None,
+            kind: SecretKind::Key,
+            wire: Wire::ChatCompletions,
+            headers: &HeaderMap::new(),
             body: &body,
         };
         Upstream::try_new().unwrap().attempt(&call).await.is_ok()
