@@ -36,9 +36,9 @@ const MESSAGES: &str = "anthropic-messages";
 
 fn event(kind: &str, members: Value) -> String {
     let mut data = json!({ "type": kind });
-    data.as_object_mut()
-        .unwrap()
-        .extend(members.as_object().unwrap().clone());
+    if let Value::Object(members) = members {
+        data.as_object_mut().unwrap().extend(members);
+    }
     format!("event: {kind}\ndata: {data}\n\n")
 }
 
