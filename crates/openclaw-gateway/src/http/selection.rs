@@ -6,6 +6,7 @@ use openclaw_ids::{AgentId, ModelRef, SessionKey};
 use openclaw_runner::ChainKind;
 use openclaw_session::TurnKind;
 
+use super::conversation::session_key;
 use super::headers::request;
 use crate::config::BodyModelPolicy;
 use crate::providers::Endpoints;
@@ -105,16 +106,22 @@ pub(crate) struct Catalogue<'a> {
 }
 
 impl Catalogue<'_> {
-    /// Reads the body's `model` together with the headers.
-    pub(crate) fn read(&self, wire: Wire, model: &str, headers: &HeaderMap) -> Result<Asked, AskError> {
+    /// Reads the body's `model` and what it says of its user together with the headers.
+    pub(crate) fn read(
+        &self,
+        wire: Wire,
+        model: &str,
+        user: Option<&str>,
+        headers: &HeaderMap,
+    ) -> Result<Asked, AskError> {
         let asked = self.read_text(model, headers)?;
         match wire {
-            Wire::ChatCompletions | Wire::Messages | Wire::Responses => Ok(asked),
-            // A count is about the request, not about the conversation.
-            Wire::CountTokens => Ok(Asked {
-                session: None,
+            Wire::ChatCompletions | Wire::Messages | Wire::Responses => Ok(Asked {
+                session: session_key(&asked.agent, user, headers)?,
                 ..asked
             }),
+            // A count is about the request, not about the conversation.
+            Wire::CountTokens => Ok(asked),
             // Vectors of different models cannot be compared, so no other model may take over.
             Wire::Embeddings => match asked.run {
                 RunKind::OneOff { model, .. } => Ok(Asked {
@@ -123,7 +130,6 @@ impl Catalogue<'_> {
                         policy: OneOffPolicy::Strict,
                     },
                     chain: ChainKind::Text,
-                    session: None,
                     ..asked
                 }),
                 _ => Err(AskError::NoEmbeddingModel),
@@ -138,10 +144,6 @@ impl Catalogue<'_> {
             _ => (model == OWN_MODEL, None),
         };
         let agent = self.agent(named, headers)?;
-        let session = match text(headers, request::SESSION_KEY, "a text without control characters")? {
-            Some(key) => SessionKey::try_new(key).ok(),
-            None => None,
-        };
         let run = if let Some(over) = text(headers, request::MODEL, "a model such as `openai/gpt-5.5`")? {
             RunKind::OneOff {
                 model: self.select(&agent, over)?,
@@ -160,7 +162,7 @@ impl Catalogue<'_> {
             agent,
             run,
             chain,
-            session,
+            session: None,
         })
     }
 
@@ -240,7 +242,7 @@ fn chain_kind(headers: &HeaderMap) -> Result<ChainKind, AskError> {
 }
 
 /// A header's text, trimmed; a blank one counts as absent.
-fn text<'h>(
+pub(crate) fn text<'h>(
     headers: &'h HeaderMap,
     header: &'static str,
     expected: &'static str,

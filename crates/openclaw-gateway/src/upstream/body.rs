@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use bytes::{BufMut, Bytes, BytesMut};
 use serde::Deserialize;
+use serde_json::Value;
 
 /// A request as the client wrote it.
 #[derive(Debug, Clone)]
@@ -13,6 +14,7 @@ pub(crate) struct RequestBody {
     model_at: Range<usize>,
     model: String,
     stream: bool,
+    user: Option<String>,
 }
 
 /// Why a body is no request.
@@ -31,6 +33,22 @@ struct Known {
     model: Option<String>,
     #[serde(default)]
     stream: Option<bool>,
+    /// Passed on whatever it is, and only of use to us when it is a text.
+    #[serde(default)]
+    user: Value,
+    #[serde(default)]
+    metadata: Value,
+}
+
+impl Known {
+    /// The user as OpenAI's formats name it, else as Anthropic's does.
+    fn user(&self) -> Option<String> {
+        let named = self
+            .user
+            .as_str()
+            .or_else(|| self.metadata.get("user_id")?.as_str());
+        named.map(str::to_owned)
+    }
 }
 
 impl RequestBody {
@@ -40,6 +58,7 @@ impl RequestBody {
     /// When it is no JSON object, or names no model.
     pub(crate) fn try_new(bytes: Bytes) -> Result<Self, BodyError> {
         let known: Known = serde_json::from_slice(&bytes)?;
+        let user = known.user();
         let model = known.model.filter(|model| !model.trim().is_empty());
         let (Some(model), Some(model_at)) = (model, value_of("model", &bytes)) else {
             return Err(BodyError::NoModel);
@@ -49,6 +68,7 @@ impl RequestBody {
             model_at,
             model,
             stream: known.stream.unwrap_or_default(),
+            user,
         })
     }
 
@@ -60,6 +80,11 @@ impl RequestBody {
     /// Whether the client wants server-sent events.
     pub(crate) fn wants_stream(&self) -> bool {
         self.stream
+    }
+
+    /// What the client calls its user.
+    pub(crate) fn user(&self) -> Option<&str> {
+        self.user.as_deref()
     }
 
     /// The body with `model` in place of the client's, every other byte as it came.
