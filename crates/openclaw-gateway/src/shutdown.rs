@@ -2,6 +2,7 @@
 
 use std::future::Future;
 use std::io;
+use std::net::SocketAddr;
 use std::time::Duration;
 
 use axum::Router;
@@ -58,6 +59,8 @@ pub(crate) async fn serve_until(
             tracing::debug!(error = &error as &dyn std::error::Error, "small packets may wait");
         }
     });
+    // Who guesses the token is told apart by address.
+    let router = router.into_make_service_with_connect_info::<SocketAddr>();
     let serving = axum::serve(listener, router).with_graceful_shutdown(async {
         // An error means that the sender is gone, which is the end of this function anyway.
         let _ = draining.await;
@@ -80,6 +83,7 @@ pub(crate) async fn serve_until(
 mod tests {
     use std::sync::Arc;
 
+    use axum::extract::ConnectInfo;
     use axum::routing::get;
     use tokio::sync::Notify;
 
@@ -90,7 +94,8 @@ mod tests {
         let (arrived, answer) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
         let handler = {
             let (arrived, answer) = (Arc::clone(&arrived), Arc::clone(&answer));
-            move || async move {
+            move |ConnectInfo(peer): ConnectInfo<SocketAddr>| async move {
+                assert!(peer.ip().is_loopback(), "peers are told apart by address");
                 arrived.notify_one();
                 answer.notified().await;
                 "late"
