@@ -56,7 +56,7 @@ fn is_default(folder: &Path, agent: &AgentId) -> bool {
 }
 
 /// Refuses what is no database before anything opens it for writing; an empty file is a new one.
-fn check_header(path: &Path) -> Result<(), OpenError> {
+pub(super) fn check_header(path: &Path) -> Result<(), OpenError> {
     let mut header = Vec::with_capacity(MAGIC.len());
     let limit = u64::try_from(MAGIC.len()).unwrap_or(u64::MAX);
     fs::File::open(path)

@@ -1,3 +1,4 @@
+mod adversity;
 mod fixture;
 mod opening;
 mod processes;
@@ -19,6 +20,7 @@ fn fast() -> Pace {
     Pace {
         watch: Duration::from_millis(1),
         use_delay: Duration::from_millis(1),
+        ..Pace::default()
     }
 }
 
