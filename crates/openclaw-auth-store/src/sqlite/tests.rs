@@ -1,6 +1,7 @@
 mod adversity;
 mod fixture;
 mod opening;
+mod planted;
 mod processes;
 mod rows;
 mod secrets;
