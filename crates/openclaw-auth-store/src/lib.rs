@@ -5,6 +5,8 @@ mod config;
 #[cfg(test)]
 mod conformance;
 mod credential;
+#[cfg(feature = "sqlite")]
+mod doctor;
 mod edit;
 mod eligibility;
 mod error;
@@ -35,6 +37,10 @@ pub use change::{Applied, UsageChange};
 pub use config::{AuthConfig, ConfiguredMode, ConfiguredProfile};
 pub use credential::{
     AmbientProfile, ApiKey, Attributes, Credential, Expires, KeySource, Local, Oauth, Rejection, Token,
+};
+#[cfg(feature = "sqlite")]
+pub use doctor::{
+    CodexRenames, codex_renames, move_aws_markers, repair_file, stale_shadows, take_config_credentials,
 };
 pub use eligibility::{Eligibility, credential_eligibility, eligibility};
 pub use error::{Cause, OpenError, OrderError, StoreError, UnreadableRow};
