@@ -11,6 +11,7 @@ mod schema;
 #[cfg(test)]
 mod tests;
 mod turn;
+mod volume;
 mod watch;
 mod writer;
 
@@ -35,8 +36,10 @@ use crate::{
     ProfileStore, StoreError, UsageChange, UsageStore,
 };
 use cache::{Apart, Cache, Noted};
+use connect::Wait;
 use contents::Contents;
 use fault::Fault;
+use volume::Volume;
 use watch::{Bell, Watch};
 use writer::{Message, Occasion, Op, Request, Writer};
 
@@ -61,6 +64,10 @@ struct Pace {
     watch: Duration,
     /// How long a use may stay out of the file (D11); the write itself has to fit into the second, too.
     use_delay: Duration,
+    /// Between two moves of the log into the file while nothing else is to be done (D4).
+    checkpoint: Duration,
+    /// How long somebody else's lock is waited for.
+    wait: Wait,
 }
 
 impl Default for Pace {
@@ -68,6 +75,8 @@ impl Default for Pace {
         Self {
             watch: Duration::from_millis(50),
             use_delay: Duration::from_millis(900),
+            checkpoint: Duration::from_mins(30),
+            wait: connect::wait,
         }
     }
 }
@@ -100,7 +109,11 @@ impl SqliteAuthStore {
     ) -> Result<Self, OpenError> {
         let apart = Apart::of(ambient);
         let (path, existed) = folder::prepare(agent_dir, agent)?;
-        let connection = Self::connect(&path, agent, &apart, existed);
+        let volume = Volume::of(&path);
+        if volume == Volume::Unsafe {
+            return Err(OpenError::UnsafeVolume { path });
+        }
+        let connection = Self::connect(&path, agent, &apart, existed, volume, pace.wait);
         let (connection, snapshot) = connection
             .and_then(|connection| {
                 let contents = connect::immediately(&connection, |connection| {
@@ -115,12 +128,48 @@ impl SqliteAuthStore {
             path: path.clone(),
             source: Arc::new(source),
         })?;
-        Self::start(&path, connection, Cache::new(snapshot, config), pace)
+        Self::start(&path, connection, Cache::new(snapshot, config), volume, pace)
+    }
+
+    /// What the store of an agent says, without opening it for writing: for status and diagnosis.
+    ///
+    /// Nothing is made where there is nothing (D1). Whose file it is and how new does not matter for a look (D23), and
+    /// tables that are missing count as empty.
+    ///
+    /// # Errors
+    /// An [`OpenError`] when the file cannot be read, or a row of it makes no sense.
+    pub fn peek(agent_dir: &Path, ambient: Vec<AmbientProfile>) -> Result<AuthSnapshot, OpenError> {
+        let apart = Apart::of(ambient);
+        let path = agent_dir.join(folder::FILE_NAME);
+        if !path.exists() {
+            let mut snapshot = AuthSnapshot::default();
+            apart.add_to(&mut snapshot);
+            return Ok(snapshot);
+        }
+        folder::check_header(&path)?;
+        let contents = connect::onlooker(&path, connect::wait)
+            .map_err(Fault::from)
+            .and_then(|connection| {
+                schema::pretend(&connection)?;
+                connect::consistently(&connection, |connection| {
+                    Contents::read(connection, &path, &apart)
+                })
+            });
+        contents
+            .map(|contents| contents.snapshot)
+            .map_err(|fault| fault.into_open_error(&path))
     }
 
     /// Looks at everything before anything is written, be it the switch to another journal.
-    fn connect(path: &Path, agent: &AgentId, apart: &Apart, existed: bool) -> Result<Connection, Fault> {
-        let connection = connect::writer(path)?;
+    fn connect(
+        path: &Path,
+        agent: &AgentId,
+        apart: &Apart,
+        existed: bool,
+        volume: Volume,
+        wait: Wait,
+    ) -> Result<Connection, Fault> {
+        let connection = connect::writer(path, wait)?;
         if existed {
             schema::check(&connection, path, agent)?;
             if schema::is_complete(&connection)? {
@@ -129,25 +178,32 @@ impl SqliteAuthStore {
                 schema::refuse_damage(&connection)?;
             }
         }
-        connect::configure(&connection)?;
+        connect::configure(&connection, volume, wait)?;
         Ok(connection)
     }
 
-    fn start(path: &Path, connection: Connection, cache: Cache, pace: Pace) -> Result<Self, OpenError> {
+    fn start(
+        path: &Path,
+        connection: Connection,
+        cache: Cache,
+        volume: Volume,
+        pace: Pace,
+    ) -> Result<Self, OpenError> {
         let failed = |source: Cause| OpenError::Storage {
             path: path.to_owned(),
             source,
         };
         let cache = Arc::new(cache);
         let bell = Arc::new(Bell::default());
-        let readers = connect::readers(path).map_err(|error| failed(Arc::new(error)))?;
+        let readers = connect::readers(path, pace.wait).map_err(|error| failed(Arc::new(error)))?;
         let watched = readers.get().map_err(|error| failed(Arc::new(error)))?;
         let (messages, queue) = mpsc::channel();
         let writer = Writer {
             path: path.to_owned(),
             cache: Arc::clone(&cache),
             connection: Some(connection),
-            use_delay: pace.use_delay,
+            volume,
+            pace,
         };
         let watch = Watch {
             path: path.to_owned(),

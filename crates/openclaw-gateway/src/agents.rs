@@ -161,10 +161,7 @@ fn open_auth(shared: &Shared, agent: &AgentId, directory: &Path) -> Result<Sqlit
     })?;
     // A variable that was set to another key since the last start is another key, and free (D9).
     let variable = |name: &str| shared.environment.get(name).map(str::to_owned);
-    let places = SecretPlaces {
-        env: &variable,
-        file: &|_| None,
-    };
+    let places = SecretPlaces::env(&variable);
     store.set_resolved(store.snapshot().pointer_fingerprints(places));
     Ok(store)
 }

@@ -1,6 +1,6 @@
 //! One attempt of a run: the provider's endpoint, one credential, the client's request.
 
-use openclaw_auth_store::{UsageStore, resolve_secret};
+use openclaw_auth_store::{AuthConfig, SecretPlaces, UsageStore, profile_secret};
 use openclaw_classify::{Failure, Phase};
 use openclaw_ids::{ProfileId, ProviderId};
 use openclaw_runner::{Attempt, AttemptCall};
@@ -16,6 +16,7 @@ pub(crate) struct ProviderAttempt<'a, U> {
     pub(crate) endpoints: &'a Endpoints,
     pub(crate) environment: &'a Environment,
     pub(crate) usage: &'a U,
+    pub(crate) auth: &'a AuthConfig,
     pub(crate) body: &'a RequestBody,
 }
 
@@ -49,11 +50,12 @@ impl<U: UsageStore> ProviderAttempt<'_, U> {
     fn secret(&self, provider: &ProviderId, profile: &ProfileId) -> Result<Option<SecretString>, Failure> {
         let snapshot = self.usage.snapshot();
         // Removed by a login in another process since the run chose it.
-        let credential = snapshot
-            .credential(profile)
-            .ok_or_else(|| no_credential(provider))?;
+        if snapshot.credential(profile).is_none() {
+            return Err(no_credential(provider));
+        }
         let variable = |name: &str| self.environment.get(name).map(str::to_owned);
-        resolve_secret(credential, &variable).map_err(|error| {
+        let places = SecretPlaces::env(&variable);
+        profile_secret(&snapshot, self.auth, profile, places).map_err(|error| {
             before_request(
                 provider,
                 "invalid_api_key",

@@ -36,7 +36,7 @@ impl SqliteAuthStore {
 }
 
 fn read(path: &Path, agent: &AgentId, now: Timestamp) -> Result<AuthSnapshot, Fault> {
-    let connection: Connection = connect::writer(path)?;
+    let connection: Connection = connect::writer(path, connect::wait)?;
     // Whatever is done in there is rolled back.
     let contents = connect::consistently(&connection, |connection| {
         schema::check(connection, path, agent)?;

@@ -1,5 +1,7 @@
+mod adversity;
 mod fixture;
 mod opening;
+mod planted;
 mod processes;
 mod rows;
 mod secrets;
@@ -19,6 +21,7 @@ fn fast() -> Pace {
     Pace {
         watch: Duration::from_millis(1),
         use_delay: Duration::from_millis(1),
+        ..Pace::default()
     }
 }
 

@@ -61,6 +61,7 @@ async fn answer(
         endpoints: &served.endpoints,
         environment: &served.environment,
         usage: &*agent.usage,
+        auth: &served.policy.auth,
         body: &body,
     };
     match agent.runner.run(plan.request, &attempt).await {
