@@ -1,5 +1,6 @@
 //! Tests of the verdicts, through the public functions.
 
+mod documentation;
 mod properties;
 mod tables;
 
@@ -287,6 +288,19 @@ fn c_10_the_caller_s_own_doing_marks_nothing() {
             "{transport:?}"
         );
     }
+}
+
+#[test]
+fn c_10_what_this_process_cancelled_is_ours() {
+    let failure = Failure {
+        transport: Some(Transport::Aborted(AbortedBy::Us)),
+        ..Failure::default()
+    };
+    let verdict = verdict(&failure);
+    assert_eq!(
+        (verdict.reason, verdict.owner, verdict.scope),
+        (Reason::Aborted, Owner::Us, Scope::None)
+    );
 }
 
 fn wrapped(levels: usize, inner: Failure) -> Failure {
