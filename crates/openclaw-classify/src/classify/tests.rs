@@ -476,3 +476,31 @@ fn real_errors_are_recognised() {
         );
     }
 }
+
+/// Wordings of many providers: a line `# reason …` names the accepted reasons of the lines `provider|status|text` below.
+#[test]
+fn c_5_wordings_are_read_by_their_family() {
+    let path = std::path::Path::new(env!("OPENCLAW_WORKSPACE_ROOT")).join("fixtures/classify/wordings.txt");
+    let text = std::fs::read_to_string(path).unwrap();
+    let mut accepted: Vec<Reason> = Vec::new();
+    let mut wrong = Vec::new();
+    for line in text.lines() {
+        if let Some(reasons) = line.strip_prefix("# ") {
+            accepted = reasons.split(' ').map(|reason| reason.parse().unwrap()).collect();
+            continue;
+        }
+        let mut parts = line.splitn(3, '|');
+        let mut part = || parts.next().unwrap();
+        let (id, status, message) = (part(), part(), part());
+        let failure = Failure {
+            provider: provider(id),
+            status: status.parse().ok(),
+            ..said(message)
+        };
+        let verdict = verdict(&failure);
+        if !accepted.contains(&verdict.reason) {
+            wrong.push(format!("{line}: {} by {}", verdict.reason, verdict.rule));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
