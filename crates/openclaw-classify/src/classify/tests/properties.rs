@@ -2,7 +2,8 @@
 
 use proptest::prelude::*;
 
-use super::{BILLING, NOW, fixture, reason, said, under};
+use super::corpora::fixture;
+use super::{BILLING, NOW, reason, said, under};
 use crate::rule::Saw;
 use crate::{Failure, Header, Reason, classify, rules};
 
