@@ -197,8 +197,8 @@ fn is_quoted(before: &str, after: &str) -> bool {
         (Some('`'), Some('`'))
             | (Some('\''), Some('\''))
             | (Some('"'), Some('"'))
-            | (Some('‘'), Some('’'))
-            | (Some('“'), Some('”'))
+            | (Some('‘' | '’'), Some('’'))
+            | (Some('“' | '”'), Some('”'))
     )
 }
 

@@ -2,6 +2,7 @@
 
 mod corpora;
 mod documentation;
+mod invariance;
 mod properties;
 mod tables;
 

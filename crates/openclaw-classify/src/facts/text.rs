@@ -126,7 +126,7 @@ fn without_request_id(text: &str) -> Cow<'_, str> {
             clippy::expect_used,
             reason = "the pattern is a constant that the tests compile"
         )]
-        Regex::new(r"(?i)\(?\brequest[ _-]?id\b\W{1,3}[\w-]+\)?").expect("a constant pattern compiles")
+        Regex::new(r"(?i)[(\[]?\brequest[ _-]?id\b\W{1,3}[\w-]+[)\]]?").expect("a constant pattern compiles")
     });
     if text.contains("equest") || text.contains("EQUEST") {
         ID.replace_all(text, "")

@@ -48,12 +48,11 @@ fn real_errors_are_recognised() {
 }
 
 /// Wordings of many providers: a line `# reason …` names the accepted reasons of the lines `provider|status|text` below.
-#[test]
-fn c_5_wordings_are_read_by_their_family() {
+pub(super) fn wordings() -> Vec<(Failure, Vec<Reason>)> {
     let path = std::path::Path::new(env!("OPENCLAW_WORKSPACE_ROOT")).join("fixtures/classify/wordings.txt");
     let text = std::fs::read_to_string(path).unwrap();
     let mut accepted: Vec<Reason> = Vec::new();
-    let mut wrong = Vec::new();
+    let mut rows = Vec::new();
     for line in text.lines() {
         if let Some(reasons) = line.strip_prefix("# ") {
             accepted = reasons.split(' ').map(|reason| reason.parse().unwrap()).collect();
@@ -67,9 +66,18 @@ fn c_5_wordings_are_read_by_their_family() {
             status: status.parse().ok(),
             ..said(message)
         };
+        rows.push((failure, accepted.clone()));
+    }
+    rows
+}
+
+#[test]
+fn c_5_c_6_wordings_are_read_by_their_family() {
+    let mut wrong = Vec::new();
+    for (failure, accepted) in wordings() {
         let verdict = verdict(&failure);
         if !accepted.contains(&verdict.reason) {
-            wrong.push(format!("{line}: {} by {}", verdict.reason, verdict.rule));
+            wrong.push(format!("{failure:?}: {} by {}", verdict.reason, verdict.rule));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
