@@ -2,6 +2,7 @@
 
 mod corpora;
 mod documentation;
+mod evidence;
 mod invariance;
 mod properties;
 mod tables;

@@ -96,6 +96,17 @@ fn c_2_3_casing_blanks_and_quotes_keep_the_reason() {
     keeps_reason("hard wraps", |message| message.replace(' ', "\n"));
 }
 
+fn decides_nothing(text: &str) {
+    let verdict = verdict(&said(text));
+    let saw = verdict.evidence;
+    assert_eq!(
+        verdict.certainty,
+        Certainty::Default,
+        "{text}: {} saw {saw:?}",
+        verdict.rule
+    );
+}
+
 /// Sentences of the tables that no wrapper sentence may bring to life.
 fn sentences() -> impl Iterator<Item = (&'static str, Reason)> {
     rules()
@@ -127,14 +138,7 @@ fn c_5_links_files_and_quoted_prompts_decide_nothing() {
             format!("the prompt “{message}” was odd"),
             format!("my model acme/{}-7b was odd", slug(message, "-")),
         ] {
-            let verdict = verdict(&said(&text));
-            assert_eq!(
-                verdict.certainty,
-                Certainty::Default,
-                "{text}: {} saw {:?}",
-                verdict.rule,
-                verdict.evidence
-            );
+            decides_nothing(&text);
         }
     }
 }
@@ -161,14 +165,7 @@ fn c_5_negations_decide_nothing() {
             format!("without {thing} it would work"),
             format!("something odd rather than {thing}"),
         ] {
-            let verdict = verdict(&said(&text));
-            assert_eq!(
-                verdict.certainty,
-                Certainty::Default,
-                "{text}: {} saw {:?}",
-                verdict.rule,
-                verdict.evidence
-            );
+            decides_nothing(&text);
         }
     }
 }
