@@ -33,7 +33,7 @@ pub(crate) fn append(out: &mut String, text: &str) {
     let mut quoted_prompt: Option<char> = None;
     for token in text.split(is_blank).filter(|token| !token.is_empty()) {
         if let Some(close) = quoted_prompt {
-            if token.contains(close) {
+            if closes_prompt(token, close) {
                 quoted_prompt = None;
             }
             continue;
@@ -49,7 +49,8 @@ pub(crate) fn append(out: &mut String, text: &str) {
         if let Some(close) = opens_prompt(previous, token) {
             push_separator(out, start);
             out.push(NAME_JOINT);
-            quoted_prompt = (!token.chars().skip(1).any(|c| c == close)).then_some(close);
+            let opened = token.chars().next().map_or(0, char::len_utf8);
+            quoted_prompt = (!closes_prompt(&token[opened..], close)).then_some(close);
             previous = token;
             continue;
         }
@@ -196,8 +197,8 @@ fn is_quoted(before: &str, after: &str) -> bool {
         (Some('`'), Some('`'))
             | (Some('\''), Some('\''))
             | (Some('"'), Some('"'))
-            | (Some('‘'), Some('’'))
-            | (Some('“'), Some('”'))
+            | (Some('‘' | '’'), Some('’'))
+            | (Some('“' | '”'), Some('”'))
     )
 }
 
@@ -209,12 +210,24 @@ fn opens_prompt(previous: &str, token: &str) -> Option<char> {
     let close = match token.chars().next()? {
         '"' => '"',
         '“' => '”',
+        '\'' => '\'',
+        '‘' => '’',
         _ => return None,
     };
     let label = previous.trim_end_matches(':');
     SAID.iter()
         .any(|word| word.eq_ignore_ascii_case(label))
         .then_some(close)
+}
+
+/// An apostrophe inside a word closes no quotation.
+fn closes_prompt(token: &str, close: char) -> bool {
+    match close {
+        '\'' | '’' => token
+            .trim_end_matches(|c: char| c != close && !is_alphanumeric(c))
+            .ends_with(close),
+        _ => token.contains(close),
+    }
 }
 
 #[cfg(test)]
@@ -258,6 +271,7 @@ mod tests {
             ("open rate_limit.ts now", "open ·rate·limit·ts now"),
             ("Weekly/Monthly Limit", "weekly/monthly limit"),
             ("your prompt \"say rate limit\" is bad", "your prompt · is bad"),
+            ("they said 'don't rate limit me', so", "they said · so"),
         ] {
             assert_eq!(normal(text), expected, "{text:?}");
         }
