@@ -359,6 +359,10 @@ impl ProfileStore for SqliteAuthStore {
         self.write(Op::Remove(id), now).await.map(drop)
     }
 
+    async fn remove_provider(&self, provider: ProviderId, now: Timestamp) -> Result<(), StoreError> {
+        self.write(Op::RemoveProvider(provider), now).await.map(drop)
+    }
+
     async fn set_order(
         &self,
         provider: ProviderId,
