@@ -4,6 +4,7 @@ mod opening;
 mod planted;
 mod processes;
 mod rows;
+mod rules;
 mod secrets;
 mod sharing;
 
