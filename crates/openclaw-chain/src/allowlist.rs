@@ -37,6 +37,11 @@ pub enum SelectionError {
         /// The text as given.
         text: String,
     },
+    /// An image run has nothing to start with (G5).
+    #[error(
+        "no image model is configured; set agents.defaults.imageModel.primary or agents.defaults.imageModel.fallbacks"
+    )]
+    NoImageModel,
     /// The allowlist leaves nothing to start with.
     #[error(
         "model {model} is not allowed and no other one is; add it to agents.defaults.models or remove that map"
@@ -116,12 +121,17 @@ impl Resolver {
                 .models
                 .iter()
                 .filter_map(|model| ModelId::try_new(&model.id).ok());
-            models.map(|model| self.names.normalise(&ModelRef::new(row.id.clone(), model)))
+            models.map(|model| self.names.pair(&row.id, &model))
         });
         listed
             .chain(rows)
             .find(|model| self.allows(agent, model))
             .ok_or(SelectionError::NothingAllowed { model: wanted })
+    }
+
+    /// The model a key of the model map lists (W3).
+    pub(crate) fn listed(&self, key: &str) -> Option<ModelRef> {
+        listed(key.trim(), &self.names, self.default_provider())
     }
 
     /// The fallbacks that apply to an agent's configured selection, as written: its own setting's when that says

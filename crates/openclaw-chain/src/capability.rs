@@ -117,7 +117,7 @@ impl std::fmt::Display for Shortfall {
 impl Resolver {
     /// What the configuration says about a model, compared in its normal form.
     pub fn capabilities(&self, model: &ModelRef) -> Capabilities {
-        let model = self.names.normalise(model);
+        let model = self.names.pair(model.provider(), model.model());
         let known = self.capabilities.by_model.get(&model);
         let known = known.or_else(|| self.capabilities.by_provider.get(model.provider()));
         known.copied().unwrap_or_default()
@@ -144,10 +144,9 @@ impl KnownCapabilities {
             }
             for row in &provider.models {
                 if let Ok(model) = ModelId::try_new(&row.id) {
-                    let model = names.normalise(&ModelRef::new(id.clone(), model));
                     known
                         .by_model
-                        .entry(model)
+                        .entry(names.pair(&id, &model))
                         .or_insert_with(|| of_row(row, provider));
                 }
             }
@@ -196,6 +195,7 @@ mod tests {
                 ],
             },
             "LOCAL": { "models": [{ "id": "p", "contextWindow": 7 }] },
+            "relay": { "api": "openai-completions", "models": [{ "id": "google/gemini-3-pro", "contextWindow": 3 }] },
             "google": { "models": [{ "id": "gemini-3-pro", "contextWindow": 2_000_000 }] },
         } } }))
     }
@@ -211,6 +211,8 @@ mod tests {
             ("local/p", Some(1000), Unknown, Unknown), // V4: the second row of the provider is not read
             ("google/gemini-3.1-pro-preview", Some(2_000_000), Unknown, Unknown), // by normal form
             ("google/gemini-3-pro", Some(2_000_000), Unknown, Unknown),
+            ("relay/google/gemini-3-pro", Some(3), Unknown, Unknown),
+            ("relay/google/gemini-3.1-pro-preview", Some(3), Unknown, Unknown),
             ("other/m", None, Unknown, Unknown),
         ] {
             let expected = Capabilities {

@@ -7,14 +7,14 @@ mod setting;
 mod shape;
 
 use openclaw_ids::AgentId;
-use serde::de::{DeserializeSeed, Deserializer, MapAccess};
+use serde::de::{DeserializeSeed, Deserializer};
 
 pub use agents::{AgentConfig, AgentDefaults, AgentsConfig, HeartbeatConfig, ModelEntry, SubagentsConfig};
 pub use providers::{AuthMode, ModelRow, ModelsConfig, ProviderConfig};
 pub use secret::SecretValue;
 pub use setting::{Form, ImageModelSetting, ModelSetting};
 
-use shape::{Fields, FromObject, Known, Mode, Object, Read};
+use shape::{Mode, Object, Read, object};
 
 /// The `agents` and `models` sections of the root configuration object; every other key is stepped over.
 ///
@@ -74,22 +74,10 @@ impl ChainConfig {
     }
 }
 
-impl FromObject for ChainConfig {
-    const SHAPE: &'static str = "a configuration object such as { agents: { … }, models: { … } }";
-
-    fn field<'de, A: MapAccess<'de>>(
-        &mut self,
-        key: &str,
-        fields: &mut Fields<A>,
-    ) -> Result<Known, A::Error> {
-        match key {
-            "agents" => self.agents = fields.value_or_default(Object::new())?,
-            "models" => self.models = fields.value_or_default(Object::new())?,
-            _ => return Ok(Known::No),
-        }
-        Ok(Known::Yes)
-    }
-}
+object!(ChainConfig, "a configuration object such as { agents: { … }, models: { … } }", self fields {
+    "agents" => self.agents = fields.value_or_default(Object::new())?,
+    "models" => self.models = fields.value_or_default(Object::new())?,
+});
 
 impl<'de> serde::Deserialize<'de> for ChainConfig {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {

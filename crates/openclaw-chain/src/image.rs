@@ -13,6 +13,18 @@ impl Resolver {
         self.explain_image_chain(over).into_models()
     }
 
+    /// As [`image_chain`](Self::image_chain), for a run that needs a candidate.
+    ///
+    /// # Errors
+    /// [`SelectionError::NoImageModel`] when there is none (G5).
+    pub fn require_image_chain(&self, over: Option<&str>) -> Result<Vec<ModelRef>, SelectionError> {
+        let chain = self.image_chain(over);
+        if chain.is_empty() {
+            return Err(SelectionError::NoImageModel);
+        }
+        Ok(chain)
+    }
+
     /// As [`image_chain`](Self::image_chain), with the origin of every candidate and what was left out.
     pub fn explain_image_chain(&self, over: Option<&str>) -> ChainExplanation {
         let setting = &self.defaults.image_model.model;

@@ -26,7 +26,7 @@ pub use config::{
     ImageModelSetting, ModelEntry, ModelRow, ModelSetting, ModelsConfig, ProviderConfig, SecretValue,
     SubagentsConfig,
 };
-pub use lint::{Finding, LINT_RULES, LintRule, Severity, lint};
+pub use lint::{Credentials, Finding, LINT_RULES, LintRule, Severity, lint};
 pub use profile_suffix::split_profile;
 pub use resolver::Resolver;
 pub use source::{

@@ -1,21 +1,27 @@
 //! What in a configuration will probably not do what its author meant (BL-98).
 
+mod credentials;
+mod entries;
+mod members;
 mod rules;
 
 use std::collections::HashMap;
 
 use openclaw_ids::{AgentId, ModelRef, ProviderId};
+use serde::ser::{Serialize, SerializeStruct, Serializer};
 
 use crate::alias::AliasIndex;
-use crate::config::{ChainConfig, Form, ModelSetting, ProviderConfig};
-use crate::names::wildcard;
+use crate::config::{AgentConfig, ChainConfig, Form, ModelSetting};
 use crate::primary::{Found, Primary};
 use crate::profile_suffix::split_profile;
 use crate::resolver::Resolver;
 
+pub use credentials::Credentials;
 pub use rules::{LINT_RULES, LintRule, Severity};
 
-/// One thing that was found.
+use members::Member;
+
+/// One thing that was found; in JSON an object of `code`, `severity`, `place`, `detail` and `remedy`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
     /// What it is.
@@ -41,16 +47,31 @@ impl std::fmt::Display for Finding {
     }
 }
 
-/// Looks over a configuration; findings are in the order of the configuration.
-pub fn lint(config: &ChainConfig) -> Vec<Finding> {
+impl Serialize for Finding {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut object = serializer.serialize_struct("Finding", 5)?;
+        object.serialize_field("code", self.rule.code)?;
+        object.serialize_field("severity", &self.rule.severity.to_string())?;
+        object.serialize_field("place", &self.place)?;
+        object.serialize_field("detail", &self.detail)?;
+        object.serialize_field("remedy", self.rule.remedy)?;
+        object.end()
+    }
+}
+
+/// Looks over a configuration; findings are in the order of the configuration. Whether a candidate has a credential
+/// is only asked when the caller says which there are.
+pub fn lint(config: &ChainConfig, credentials: Option<&Credentials>) -> Vec<Finding> {
     let resolver = Resolver::new(config);
     let mut lint = Lint {
         config,
         resolver: &resolver,
+        credentials,
         findings: Vec::new(),
     };
-    lint.aliases();
+    lint.model_map();
     lint.defaults();
+    lint.agent_ids();
     lint.agents();
     lint.providers();
     lint.findings
@@ -59,6 +80,7 @@ pub fn lint(config: &ChainConfig) -> Vec<Finding> {
 struct Lint<'a> {
     config: &'a ChainConfig,
     resolver: &'a Resolver,
+    credentials: Option<&'a Credentials>,
     findings: Vec<Finding>,
 }
 
@@ -69,24 +91,6 @@ impl Lint<'_> {
             place: place.into(),
             detail: detail.into(),
         });
-    }
-
-    fn aliases(&mut self) {
-        let mut owners: HashMap<String, &str> = HashMap::new();
-        for (key, entry) in &self.config.agents.defaults.models {
-            let alias = entry.alias.as_deref().unwrap_or_default().trim();
-            if alias.is_empty() || wildcard(key).is_some() {
-                continue;
-            }
-            if let Some(earlier) = owners.insert(alias.to_lowercase(), key) {
-                let place = format!("agents.defaults.models[\"{key}\"].alias");
-                self.found(
-                    &rules::ALIAS_TWICE,
-                    place,
-                    format!("`{alias}` is also the alias of `{earlier}`"),
-                );
-            }
-        }
     }
 
     fn defaults(&mut self) {
@@ -115,6 +119,22 @@ impl Lint<'_> {
                 "no listed agent uses these",
             );
         }
+        let names_one = |agent: &AgentConfig| {
+            agent
+                .model
+                .primary()
+                .or(agent.subagents.model.primary())
+                .is_some()
+        };
+        if defaults.subagents.model.primary().is_some() && !agents.is_empty() && agents.iter().all(names_one)
+        {
+            let place = place("agents.defaults.subagents.model", &defaults.subagents.model);
+            self.found(
+                &rules::UNUSED_SUBAGENTS,
+                place,
+                "no listed agent's sub-agents use it",
+            );
+        }
     }
 
     fn setting_of_images(&mut self) {
@@ -122,10 +142,10 @@ impl Lint<'_> {
         let path = "agents.defaults.imageModel";
         self.keys(path, setting);
         self.reference(&format!("{path}.primary"), setting.primary());
-        let chain = self.resolver.image_chain(None);
-        let first = chain.first().filter(|_| setting.primary().is_some());
-        self.fallbacks(path, setting, first, &self.resolver.images);
-        self.candidates(path, &chain);
+        let aliases = &self.resolver.images;
+        let first = setting.primary();
+        let first = first.and_then(|text| aliases.resolve(text, &self.resolver.names));
+        self.chain(path, setting, first.as_ref(), aliases);
     }
 
     fn agents(&mut self) {
@@ -161,11 +181,7 @@ impl Lint<'_> {
         self.keys(&path, setting);
         let first = setting.primary().and_then(|text| self.resolver.resolve(text));
         self.reference(&place(&path, setting), setting.primary());
-        self.fallbacks(&path, setting, first.as_ref(), &self.resolver.aliases);
-        let listed = setting.fallbacks().unwrap_or_default().iter();
-        let listed = listed.filter_map(|text| self.resolver.resolve(text));
-        let chain: Vec<ModelRef> = first.into_iter().chain(listed).collect();
-        self.candidates(&path, &chain);
+        self.chain(&path, setting, first.as_ref(), &self.resolver.aliases);
     }
 
     /// A setting whose primary and fallbacks form a chain of text models.
@@ -194,7 +210,6 @@ impl Lint<'_> {
             }
             self.profile(&at, text);
         }
-        self.fallbacks(path, setting, Some(first), &self.resolver.aliases);
         if setting.primary().is_some() && !self.resolver.is_allowed(agent, first) {
             self.found(
                 &rules::PRIMARY_NOT_ALLOWED,
@@ -202,9 +217,7 @@ impl Lint<'_> {
                 format!("`{first}` is not listed"),
             );
         }
-        let listed = setting.fallbacks().unwrap_or_default();
-        let chain = self.resolver.chain(&first.into(), Some(listed));
-        self.candidates(path, &chain);
+        self.chain(path, setting, Some(first), &self.resolver.aliases);
     }
 
     fn keys(&mut self, path: &str, setting: &ModelSetting) {
@@ -238,47 +251,47 @@ impl Lint<'_> {
         }
     }
 
-    /// The fallbacks behind `first`.
-    fn fallbacks(
-        &mut self,
-        path: &str,
-        setting: &ModelSetting,
-        first: Option<&ModelRef>,
-        aliases: &AliasIndex,
-    ) {
+    /// The candidates of a setting: `first` and what its fallbacks mean.
+    fn chain(&mut self, path: &str, setting: &ModelSetting, first: Option<&ModelRef>, aliases: &AliasIndex) {
+        let mut members: Vec<Member> = Vec::new();
+        members.extend(first.map(|model| Member {
+            place: place(path, setting),
+            model: model.clone(),
+        }));
         let mut seen: HashMap<ModelRef, usize> = HashMap::new();
         for (index, text) in setting.fallbacks().unwrap_or_default().iter().enumerate() {
             let place = format!("{path}.fallbacks[{index}]");
-            let (name, _profile) = split_profile(text);
-            let Some(model) = aliases.resolve(text, &self.resolver.names) else {
-                self.found(
-                    &rules::UNREADABLE_MODEL,
-                    place,
-                    format!("`{text}` is left out of the chain"),
-                );
+            let Some(model) = self.fallback(&place, text, aliases) else {
                 continue;
             };
-            self.profile(&place, text);
-            if wildcard(name).is_some() {
-                self.found(
-                    &rules::WILDCARD_FALLBACK,
-                    &place,
-                    format!("`{name}` is tried as a model of that name"),
-                );
-            }
-            self.bare(&place, name, &model);
             if first == Some(&model) {
-                self.found(
-                    &rules::PRIMARY_AS_FALLBACK,
-                    place,
-                    format!("`{text}` is the primary itself"),
-                );
-            } else if let Some(earlier) = seen.insert(model.clone(), index) {
-                seen.insert(model, earlier);
+                let detail = format!("`{text}` is the primary itself");
+                self.found(&rules::PRIMARY_AS_FALLBACK, place, detail);
+            } else if let Some(earlier) = seen.get(&model) {
                 let detail = format!("`{text}` is the same model as fallbacks[{earlier}]");
                 self.found(&rules::DUPLICATE_FALLBACK, place, detail);
+            } else {
+                seen.insert(model.clone(), index);
+                members.push(Member { place, model });
             }
         }
+        self.members(path, &members);
+    }
+
+    fn fallback(&mut self, place: &str, text: &str, aliases: &AliasIndex) -> Option<ModelRef> {
+        let (name, _profile) = split_profile(text);
+        let Some(model) = aliases.resolve(text, &self.resolver.names) else {
+            let detail = format!("`{text}` is left out of the chain");
+            self.found(&rules::UNREADABLE_MODEL, place, detail);
+            return None;
+        };
+        self.profile(place, text);
+        if name.contains('*') {
+            let detail = format!("`{name}` is tried as a model of that name");
+            self.found(&rules::WILDCARD_FALLBACK, place, detail);
+        }
+        self.bare(place, name, &model);
+        Some(model)
     }
 
     /// A fallback without a provider that exactly one other configured provider has.
@@ -293,47 +306,8 @@ impl Lint<'_> {
         }
     }
 
-    fn candidates(&mut self, path: &str, chain: &[ModelRef]) {
-        let mut unknown: Vec<&ProviderId> = Vec::new();
-        for model in chain {
-            let provider = model.provider();
-            if !self.is_known(provider) && !unknown.contains(&provider) {
-                unknown.push(provider);
-            }
-        }
-        for provider in unknown {
-            self.found(
-                &rules::UNKNOWN_PROVIDER,
-                path,
-                format!("nothing is known about `{provider}`"),
-            );
-        }
-        if let [first, _, ..] = chain
-            && chain.iter().all(|model| model.provider() == first.provider())
-        {
-            self.found(
-                &rules::ONE_PROVIDER,
-                path,
-                format!("all candidates are models of `{}`", first.provider()),
-            );
-        }
-    }
-
     fn is_known(&self, provider: &ProviderId) -> bool {
         is_built_in(provider) || self.config.models.provider(provider).is_some()
-    }
-
-    fn providers(&mut self) {
-        for (key, row) in &self.config.models.providers {
-            let built_in = ProviderId::try_new(key).is_ok_and(|id| is_built_in(&id));
-            if !built_in && let Some(missing) = missing(row) {
-                self.found(
-                    &rules::INCOMPLETE_PROVIDER,
-                    format!("models.providers[\"{key}\"]"),
-                    format!("{missing} is missing"),
-                );
-            }
-        }
     }
 }
 
@@ -341,21 +315,11 @@ fn is_built_in(provider: &ProviderId) -> bool {
     rules::BUILT_IN_PROVIDERS.contains(&provider.as_str())
 }
 
-fn missing(row: &ProviderConfig) -> Option<&'static str> {
-    let base_url = row.base_url.as_deref().unwrap_or_default().trim();
-    match (base_url.is_empty(), row.models.is_empty()) {
-        (true, true) => Some("baseUrl and models"),
-        (true, false) => Some("baseUrl"),
-        (false, true) => Some("models"),
-        (false, false) => None,
-    }
-}
-
 /// Where the primary of a setting stands.
 fn place(path: &str, setting: &ModelSetting) -> String {
-    match setting.form() {
-        Form::Absent | Form::Text => path.to_owned(),
-        Form::Object => format!("{path}.primary"),
+    match (setting.form(), setting.primary()) {
+        (Form::Object, Some(_)) => format!("{path}.primary"),
+        (Form::Absent | Form::Object | Form::Text, _) => path.to_owned(),
     }
 }
 

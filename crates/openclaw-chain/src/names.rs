@@ -3,10 +3,11 @@
 
 use std::collections::{HashMap, HashSet};
 
+use indexmap::IndexMap;
 use openclaw_ids::{ModelId, ModelRef, ProviderId, lowercased};
 
 use crate::alias::{BuiltInAliases, add_built_in};
-use crate::config::{ChainConfig, ProviderConfig};
+use crate::config::{ChainConfig, ModelEntry, ProviderConfig};
 use crate::vendor::VendorRules;
 
 /// The names the configuration knows: its model map, its provider rows and the vendors' rules.
@@ -44,20 +45,14 @@ pub(crate) struct KnownModel {
     takes_images: bool,
 }
 
+/// Providers whose renames hold for the keys of the model map at once.
+const RENAMED_WHEN_LOADED: &[&str] = &["google", "google-gemini-cli", "google-vertex", "together"];
+
 const OPENROUTER: &str = "openrouter";
 
 impl Names {
     pub(crate) fn new(config: &ChainConfig, vendor: VendorRules, built_in: BuiltInAliases) -> Self {
-        let mut entries: Vec<Entry> = config
-            .agents
-            .defaults
-            .models
-            .iter()
-            .map(|(key, entry)| Entry {
-                key: key.trim().to_owned(),
-                alias: entry.alias.as_deref().and_then(non_blank),
-            })
-            .collect();
+        let mut entries = entries(&config.agents.defaults.models, &vendor);
         match built_in {
             BuiltInAliases::Added => add_built_in(&mut entries, &vendor),
             BuiltInAliases::LeftOut => {}
@@ -136,8 +131,13 @@ impl Names {
             return Some(named);
         }
         let (provider, model) = split(text, default_provider)?;
-        let relayed = self.relay(&provider, &model);
-        relayed.or_else(|| Some(self.vendor.normalise(&provider, &model)))
+        Some(self.pair(&provider, &model))
+    }
+
+    /// What a provider's model, for example one of its rows, is called in a chain.
+    pub(crate) fn pair(&self, provider: &ProviderId, model: &ModelId) -> ModelRef {
+        let relayed = self.relay(provider, model);
+        relayed.unwrap_or_else(|| self.vendor.normalise(provider, model))
     }
 
     /// Splits and normalises a text (chain.md 3.2).
@@ -196,6 +196,11 @@ impl Names {
         self.owners.get(&*lowercased(model.trim()))?.clone()
     }
 
+    /// Whether a configured model has this name, ignoring case.
+    pub(crate) fn is_model_name(&self, text: &str) -> bool {
+        self.owners.contains_key(&*lowercased(text.trim()))
+    }
+
     /// The providers with a row for a bare model name that takes images, ignoring case (G7).
     pub(crate) fn image_providers(&self, model: &str) -> Vec<ProviderId> {
         let model = lowercased(model.trim());
@@ -220,6 +225,33 @@ impl KnownProvider {
             models: models.collect(),
         })
     }
+}
+
+/// The model map with the keys of one model merged, later aliases over earlier ones (chain.md 1.3).
+fn entries(models: &IndexMap<String, ModelEntry>, vendor: &VendorRules) -> Vec<Entry> {
+    let mut entries: IndexMap<String, Option<&str>> = IndexMap::with_capacity(models.len());
+    for (key, entry) in models {
+        let alias = entries.entry(loaded(key, vendor)).or_default();
+        *alias = entry.alias.as_deref().or(*alias);
+    }
+    entries
+        .into_iter()
+        .map(|(key, alias)| Entry {
+            key,
+            alias: alias.and_then(non_blank),
+        })
+        .collect()
+}
+
+/// A key of the model map as it is after loading.
+fn loaded(key: &str, vendor: &VendorRules) -> String {
+    let Ok(model) = key.parse::<ModelRef>() else {
+        return key.trim().to_owned();
+    };
+    if RENAMED_WHEN_LOADED.contains(&model.provider().as_str()) {
+        return vendor.normalise(model.provider(), model.model()).key();
+    }
+    model.key()
 }
 
 /// Splits at the first `/`; a text without one belongs to the default provider.

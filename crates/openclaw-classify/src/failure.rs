@@ -1,6 +1,13 @@
 //! The plain facts about one failed attempt (classify.md C-1.1).
 
+use std::fmt;
+
 use openclaw_ids::ProviderId;
+
+use crate::{preview, redact};
+
+/// How much of a body `Debug` shows, in UTF-16 units.
+const SHOWN: usize = 400;
 
 /// What is known about a failed attempt. Every member is optional and all combinations are legal.
 ///
@@ -9,7 +16,9 @@ use openclaw_ids::ProviderId;
 /// let failure = Failure { status: Some(429), ..Failure::default() };
 /// # assert!(failure.message.is_none());
 /// ```
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+///
+/// `Debug` shows texts redacted: what a provider says may quote a key.
+#[derive(Clone, Default, PartialEq, Eq)]
 pub struct Failure {
     /// The provider that was called.
     pub provider: Option<ProviderId>,
@@ -35,13 +44,39 @@ pub struct Failure {
     pub cause: Option<Box<Failure>>,
 }
 
-/// One response header.
-#[derive(Debug, Clone, PartialEq, Eq)]
+impl fmt::Debug for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let body = self.body.as_deref().map(String::from_utf8_lossy);
+        f.debug_struct("Failure")
+            .field("provider", &self.provider)
+            .field("host", &self.host)
+            .field("status", &self.status)
+            .field("code", &self.code.as_deref().map(redact))
+            .field("kind", &self.kind.as_deref().map(redact))
+            .field("message", &self.message.as_deref().map(redact))
+            .field("body", &body.map(|body| preview(&body, SHOWN)))
+            .field("headers", &self.headers)
+            .field("transport", &self.transport)
+            .field("phase", &self.phase)
+            .field("cause", &self.cause)
+            .finish()
+    }
+}
+
+/// One response header; `Debug` shows its value redacted.
+#[derive(Clone, PartialEq, Eq)]
 pub struct Header {
     /// Name, in any case.
     pub name: String,
     /// Value as sent.
     pub value: String,
+}
+
+impl fmt::Debug for Header {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Name and value together tell whether the value is a secret.
+        f.write_str(&redact(&format!("{}: {}", self.name, self.value)))
+    }
 }
 
 /// What happened to the connection.
@@ -111,4 +146,27 @@ pub enum Phase {
     BeforeFirstContent,
     /// Content had been received.
     AfterContent,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bl_84_debug_shows_no_secret() {
+        let key = "sk-proj-abcdefghijklmnopqrstuvwxyz012345";
+        let failure = Failure {
+            code: Some(format!("bad {key}")),
+            message: Some(format!("Incorrect API key provided: {key}")),
+            body: Some(format!("{{\"error\":\"{key}\"}}").into_bytes()),
+            headers: vec![Header {
+                name: "Authorization".to_owned(),
+                value: "0123456789abcdef".to_owned(),
+            }],
+            ..Failure::default()
+        };
+        let shown = format!("{failure:?} {failure:#?}");
+        assert!(!shown.contains("ghijklmnopqrstuvwxyz"), "{shown}");
+        assert!(!shown.contains("0123456789abcdef"), "{shown}");
+    }
 }

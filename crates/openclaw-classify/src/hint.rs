@@ -35,6 +35,17 @@ enum Weight {
     Exhausted,
 }
 
+impl ResetHint {
+    /// The end `at`, read at `now`; believed when it lies ahead, by 35 days at most (C-9).
+    pub fn new(at: Timestamp, source: HintSource, now: Timestamp) -> Self {
+        Self {
+            at,
+            source,
+            credible: is_credible(at, now),
+        }
+    }
+}
+
 /// The hint of one level: the latest limit said to be used up or named in body and text, else the wait before a
 /// retry, else the limit that ends first.
 pub(crate) fn find(failure: &Failure, facts: &Facts, now: Timestamp) -> Option<ResetHint> {
@@ -49,14 +60,8 @@ pub(crate) fn find(failure: &Failure, facts: &Facts, now: Timestamp) -> Option<R
     let (credible, others): (Vec<_>, Vec<_>) = candidates
         .into_iter()
         .partition(|candidate| is_credible(candidate.at, now));
-    let hint = |candidate: Candidate, credible| ResetHint {
-        at: candidate.at,
-        source: candidate.source,
-        credible,
-    };
-    choose(credible)
-        .map(|candidate| hint(candidate, true))
-        .or_else(|| choose(others).map(|candidate| hint(candidate, false)))
+    let chosen = choose(credible).or_else(|| choose(others))?;
+    Some(ResetHint::new(chosen.at, chosen.source, now))
 }
 
 fn choose(candidates: Vec<Candidate>) -> Option<Candidate> {

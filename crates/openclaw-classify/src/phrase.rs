@@ -5,23 +5,44 @@
 //! `^` and `$` tie the phrase to the ends of its text. All parts of all phrases are found in one pass over the text;
 //! what is left to check is where the parts stand.
 
+mod scan;
+
 use std::collections::HashMap;
-use std::ops::Range;
 
 use aho_corasick::{AhoCorasick, MatchKind};
 
-use crate::normal::{NAME_JOINT, SEGMENT};
+use scan::Hit;
+pub(crate) use scan::Scan;
 
-/// How far apart two parts of a phrase may stand, in bytes.
-const GAP: usize = 72;
+/// More readings of one part than this nobody wrote by hand.
+const MAX_READINGS: usize = 256;
+/// More different pieces than this a lexicon cannot hold.
+pub(crate) const MAX_PIECES: usize = 1 << 16;
+
+/// What is wrong with a phrase.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum PhraseFault {
+    /// Brackets do not pair.
+    #[error("every `(` needs one `)` behind it, without brackets inside")]
+    Brackets,
+    /// A part, or an alternative of it, is empty.
+    #[error("a part or one of its readings is empty; write what stands there")]
+    Empty,
+    /// It is too long or has too many readings.
+    #[error("it is longer than 200 characters or a part has more than 256 readings; split it")]
+    TooLong,
+}
 
 /// A compiled phrase.
+#[derive(Debug)]
 pub(crate) struct Phrase {
     parts: Vec<Part>,
     at_start: bool,
     at_end: bool,
 }
 
+#[derive(Debug)]
 struct Part {
     pieces: Vec<u32>,
     open_start: bool,
@@ -33,6 +54,11 @@ impl Phrase {
     pub(crate) fn first_pieces(&self) -> &[u32] {
         &self.parts[0].pieces
     }
+
+    /// Whether a match may hold words that do not stand in the phrase.
+    pub(crate) fn has_gaps(&self) -> bool {
+        self.parts.len() > 1
+    }
 }
 
 /// Collects the pieces of all phrases before the automaton is built.
@@ -43,6 +69,33 @@ pub(crate) struct LexiconBuilder {
 }
 
 impl LexiconBuilder {
+    /// A phrase that a user wrote, in normal form; nothing is compiled when it cannot be read.
+    pub(crate) fn try_phrase(&mut self, source: &str) -> Result<Phrase, PhraseFault> {
+        let body = source.trim_start_matches('^').trim_end_matches('$');
+        for part in body.split(" .. ") {
+            let part = part.trim_matches('*');
+            let depths = part.chars().scan(0i32, |depth, c| {
+                *depth += i32::from(c == '(') - i32::from(c == ')');
+                Some(*depth)
+            });
+            let closed = depths.clone().last().unwrap_or(0) == 0;
+            if !closed || !depths.clone().all(|depth| (0..=1).contains(&depth)) {
+                return Err(PhraseFault::Brackets);
+            }
+            let readings = part.split('(').skip(1).map(|group| {
+                let group = group.split(')').next().unwrap_or_default();
+                group.split('|').count()
+            });
+            if readings.fold(1, usize::saturating_mul) > MAX_READINGS {
+                return Err(PhraseFault::TooLong);
+            }
+            if alternatives(part).iter().any(|piece| piece.trim().is_empty()) {
+                return Err(PhraseFault::Empty);
+            }
+        }
+        Ok(self.phrase(source))
+    }
+
     pub(crate) fn phrase(&mut self, source: &str) -> Phrase {
         let at_start = source.starts_with('^');
         let at_end = source.ends_with('$');
@@ -74,6 +127,11 @@ impl LexiconBuilder {
         })
     }
 
+    /// How many different pieces the phrases have.
+    pub(crate) fn len(&self) -> usize {
+        self.pieces.len()
+    }
+
     pub(crate) fn build(self) -> Lexicon {
         let automaton = AhoCorasick::builder()
             .match_kind(MatchKind::Standard)
@@ -83,10 +141,7 @@ impl LexiconBuilder {
             reason = "the pieces are a constant table, far below the automaton's limits"
         )]
         let automaton = automaton.expect("a thousand short pieces fit an automaton");
-        Lexicon {
-            automaton,
-            pieces: self.pieces.len(),
-        }
+        Lexicon { automaton }
     }
 }
 
@@ -106,158 +161,18 @@ fn alternatives(source: &str) -> Vec<String> {
 }
 
 /// All pieces as one automaton.
+#[derive(Debug)]
 pub(crate) struct Lexicon {
     automaton: AhoCorasick,
-    pieces: usize,
 }
 
 impl Lexicon {
-    /// How many different pieces there are; ids are below it.
-    pub(crate) fn len(&self) -> usize {
-        self.pieces
-    }
-
     /// The one pass over a normalised text.
     pub(crate) fn scan<'t>(&self, text: &'t str) -> Scan<'t> {
-        let mut hits: Vec<Hit> = self
-            .automaton
-            .find_overlapping_iter(text)
-            .map(|found| Hit {
-                piece: found.pattern().as_u32(),
-                start: found.start(),
-                end: found.end(),
-            })
-            .collect();
-        hits.sort_unstable();
-        Scan { text, hits }
+        let found = self.automaton.find_overlapping_iter(text);
+        let hits = found.map(|found| Hit::new(found.pattern().as_u32(), found.start(), found.len()));
+        Scan::new(text, hits.collect())
     }
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Hit {
-    piece: u32,
-    start: usize,
-    end: usize,
-}
-
-/// What the pass found.
-pub(crate) struct Scan<'t> {
-    text: &'t str,
-    hits: Vec<Hit>,
-}
-
-impl Scan<'_> {
-    /// The pieces that occur, ascending, with repetitions.
-    pub(crate) fn pieces(&self) -> impl Iterator<Item = u32> {
-        self.hits.iter().map(|hit| hit.piece)
-    }
-
-    /// Where `phrase` stands first, if it does.
-    pub(crate) fn find(&self, phrase: &Phrase) -> Option<Range<usize>> {
-        // Every part must occur somewhere before it is worth looking where.
-        let occurs = |part: &Part| part.pieces.iter().any(|piece| !self.of(*piece).is_empty());
-        if !phrase.parts.iter().all(occurs) {
-            return None;
-        }
-        let first = &phrase.parts[0];
-        first
-            .pieces
-            .iter()
-            .flat_map(|piece| self.of(*piece))
-            .filter(|hit| self.bounded(hit, first) && !self.denied(hit.start))
-            .filter(|hit| !phrase.at_start || self.starts_text(hit.start))
-            .find_map(|hit| {
-                let end = self.rest(&phrase.parts[1..], hit.end)?;
-                (!phrase.at_end || self.ends_text(end)).then_some(hit.start..end)
-            })
-    }
-
-    fn rest(&self, parts: &[Part], mut end: usize) -> Option<usize> {
-        for part in parts {
-            let next = part
-                .pieces
-                .iter()
-                .filter_map(|piece| {
-                    let hits = self.of(*piece);
-                    let from = hits.partition_point(|hit| hit.start < end);
-                    hits[from..]
-                        .iter()
-                        .take_while(|hit| hit.start <= end + GAP)
-                        .find(|hit| self.bounded(hit, part))
-                })
-                .min_by_key(|hit| (hit.start, hit.end))?;
-            if self.breaks(end..next.start) {
-                return None;
-            }
-            end = next.end;
-        }
-        Some(end)
-    }
-
-    fn of(&self, piece: u32) -> &[Hit] {
-        let from = self.hits.partition_point(|hit| hit.piece < piece);
-        let count = self.hits[from..].partition_point(|hit| hit.piece == piece);
-        &self.hits[from..from + count]
-    }
-
-    fn bounded(&self, hit: &Hit, part: &Part) -> bool {
-        let before = self.text[..hit.start].chars().next_back();
-        let after = self.text[hit.end..].chars().next();
-        let piece = &self.text[hit.start..hit.end];
-        let joins = |outer: Option<char>, inner: Option<char>| {
-            outer.is_some_and(is_letter) && inner.is_some_and(is_letter)
-        };
-        (part.open_start || !joins(before, piece.chars().next()))
-            && (part.open_end || !joins(after, piece.chars().next_back()))
-    }
-
-    /// True right after a negation: "not your usage limit" is no usage limit (C-5).
-    fn denied(&self, start: usize) -> bool {
-        const DENIALS: &[&str] = &[
-            "not",
-            "not a",
-            "not an",
-            "not the",
-            "not your",
-            "not due to",
-            "not because of",
-            "isn't a",
-            "isn't an",
-            "isn't your",
-            "never",
-            "without",
-            "without a",
-            "no",
-            "rather than",
-            "instead of",
-        ];
-        let before = self.text[..start].trim_end_matches([' ', '"', '\'']);
-        DENIALS.iter().any(|denial| {
-            before
-                .strip_suffix(denial)
-                .is_some_and(|rest| !rest.ends_with(is_letter))
-        })
-    }
-
-    fn breaks(&self, gap: Range<usize>) -> bool {
-        let gap = &self.text[gap];
-        gap.contains(SEGMENT) || [". ", "! ", "? ", "; "].iter().any(|end| gap.contains(end))
-    }
-
-    fn starts_text(&self, start: usize) -> bool {
-        let before = self.text[..start].trim_end_matches(|c: char| c != SEGMENT && !c.is_alphanumeric());
-        before.is_empty() || before.ends_with(SEGMENT)
-    }
-
-    fn ends_text(&self, end: usize) -> bool {
-        let after = self.text[end..].trim_start_matches(|c: char| c != SEGMENT && !c.is_alphanumeric());
-        after.is_empty() || after.starts_with(SEGMENT)
-    }
-}
-
-/// Letters of scripts that separate words with blanks, digits, and the joint of names.
-fn is_letter(c: char) -> bool {
-    c == NAME_JOINT || (c.is_alphanumeric() && c < '\u{2E80}')
 }
 
 #[cfg(test)]

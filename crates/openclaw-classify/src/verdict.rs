@@ -35,6 +35,22 @@ pub enum Certainty {
     Explicit,
 }
 
+impl Certainty {
+    /// The name in records.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Default => "default",
+            Self::Explicit => "explicit",
+        }
+    }
+}
+
+impl fmt::Display for Certainty {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
 /// Whose fault a failure is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Owner {
@@ -54,6 +70,27 @@ pub enum Owner {
     Us,
 }
 
+impl Owner {
+    /// The name in records.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Caller => "caller",
+            Self::Content => "content",
+            Self::Credential => "credential",
+            Self::Model => "model",
+            Self::Network => "network",
+            Self::Provider => "provider",
+            Self::Us => "us",
+        }
+    }
+}
+
+impl fmt::Display for Owner {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
 /// What a mark for a failure concerns (C-10, D4).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Scope {
@@ -65,6 +102,24 @@ pub enum Scope {
     None,
     /// The whole profile.
     Profile,
+}
+
+impl Scope {
+    /// The name in records.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Endpoint => "endpoint",
+            Self::Model => "model",
+            Self::None => "none",
+            Self::Profile => "profile",
+        }
+    }
+}
+
+impl fmt::Display for Scope {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
 }
 
 /// When a provider says its limit is over (C-9).
@@ -89,6 +144,27 @@ pub enum HintSource {
     RetryAfter,
     /// A sentence of the message.
     Text,
+    /// The provider's own usage check, asked after the failure; no failure states it itself.
+    UsageCheck,
+}
+
+impl HintSource {
+    /// The name in records.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Body => "body",
+            Self::RateLimitHeader => "rate_limit_header",
+            Self::RetryAfter => "retry_after",
+            Self::Text => "text",
+            Self::UsageCheck => "usage_check",
+        }
+    }
+}
+
+impl fmt::Display for HintSource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
 }
 
 /// The stable id of a rule, for example `rate.status-429`.
@@ -99,6 +175,11 @@ impl RuleId {
     /// The id of a rule in the shipped tables.
     pub const fn shipped(id: &'static str) -> Self {
         Self(Cow::Borrowed(id))
+    }
+
+    /// The id of a rule that a user wrote.
+    pub(crate) fn written(id: &str) -> Self {
+        Self(Cow::Owned(id.to_owned()))
     }
 
     /// The id as text.

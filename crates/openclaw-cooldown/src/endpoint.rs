@@ -6,6 +6,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::millis;
+use crate::window::started_before;
 
 /// How long an unreachable endpoint rests; there is no ladder (D4).
 const REST: Duration = Duration::from_secs(30);
@@ -44,11 +45,7 @@ pub fn endpoint_failed(
     let Some(known) = window else {
         return fresh;
     };
-    let same_episode = match started_at {
-        Some(started_at) => millis::floor(started_at) < known.opened_at,
-        None => known.is_active(now),
-    };
-    if same_episode {
+    if started_before(started_at, known.opened_at, known.is_active(now)) {
         return known;
     }
     EndpointWindow {

@@ -240,11 +240,14 @@ impl Case<'_> {
             .is_none_or(|soonest| millis::elapsed(self.now, soonest) <= NEAR)
     }
 
+    /// A fault of the endpoint is a failure too, although no profile bears it: a rest that the next request breaks
+    /// would be none (D4, BL-42).
     fn throttle_open(&self) -> bool {
+        let fault = self.facts.endpoint.map(|window| window.opened_at);
         let failure = if self.facts.alone {
             None
         } else {
-            self.last_failure()
+            self.last_failure().max(fault)
         };
         self.passed(THROTTLE, self.facts.last_probe_at.max(failure))
     }

@@ -118,20 +118,14 @@ pub(crate) enum Hints {
     Ignored,
 }
 
-/// The lane table (D4, C2): an invalid key or a missing model doesn't come back by itself at a stated time.
+/// The lane table (D4, D6, C2): an invalid key or a missing model doesn't come back by itself at a stated time.
 #[rustfmt::skip]
 fn policy(reason: Reason) -> (Target, Hints) {
     match reason {
         Reason::Auth            => (Target::Always(Lane::Profile),       Hints::Ignored),
         Reason::AuthPermanent   => (Target::Always(Lane::AuthPermanent), Hints::Ignored),
         Reason::Billing         => (Target::Always(Lane::Billing),       Hints::Believed),
-        Reason::EmptyResponse
-        | Reason::Format
-        | Reason::NoErrorDetails
-        | Reason::RateLimit
-        | Reason::SessionExpired
-        | Reason::Unclassified
-        | Reason::Unknown       => (Target::BySignal,                    Hints::Believed),
+        Reason::RateLimit       => (Target::BySignal,                    Hints::Believed),
         Reason::Overloaded
         | Reason::ServerError
         | Reason::Timeout       => (Target::Model,                       Hints::Believed),
@@ -139,7 +133,13 @@ fn policy(reason: Reason) -> (Target, Hints) {
         Reason::Aborted
         | Reason::ContentPolicy
         | Reason::ContextOverflow
-        | Reason::Local         => (Target::Nowhere,                     Hints::Ignored),
+        | Reason::EmptyResponse
+        | Reason::Format
+        | Reason::Local
+        | Reason::NoErrorDetails
+        | Reason::SessionExpired
+        | Reason::Unclassified
+        | Reason::Unknown       => (Target::Nowhere,                     Hints::Ignored),
     }
 }
 

@@ -28,10 +28,10 @@ pub use mirror::{adopt_foreign, mirror};
 pub use query::{Block, BlockKind, soonest_expiry, unavailable};
 pub use record::record;
 pub use recover::{adopt_secret, clear, succeed};
-pub use stats::UsageStats;
+pub use stats::{BlockedSource, UsageStats};
 pub use usage::ProfileUsage;
 pub use usage_probe::{
-    UsageEffect, UsageFinding, UsageReply, codex_reset, is_explained_by_usage, read_usage,
+    UsageCredential, UsageEffect, UsageFinding, UsageProbe, UsageQuestion, UsageReply, Wham, codex_reset,
 };
 pub use wait::{long_wait, short_wait};
-pub use window::Window;
+pub use window::{Origin, Window};

@@ -5,8 +5,8 @@ use openclaw_classify::Reason;
 use serde_json::Number;
 
 use crate::query::counted_as;
-use crate::stats::{BlockedReason, BlockedSource, instant};
-use crate::{Lane, ProfileUsage, UsageStats, Window, millis};
+use crate::stats::{BlockedReason, instant};
+use crate::{BlockedSource, Lane, Origin, ProfileUsage, UsageStats, Window, millis};
 
 /// `usage` as the other program sees it at `now`; members of `previous` that nobody knows survive (D13).
 ///
@@ -36,7 +36,7 @@ pub fn mirror(usage: &ProfileUsage, now: Timestamp, previous: Option<&UsageStats
         stats.disabled_reason = Some(counted_as(window.reason));
     }
     if let Some(window) = active(usage, &Lane::Blocked, now) {
-        write_blocked(&mut stats, window, previous);
+        write_blocked(&mut stats, window);
     }
     if let Some((lane, window)) = short_window(usage, now) {
         stats.cooldown_until = Some(milliseconds(window.until));
@@ -49,15 +49,13 @@ pub fn mirror(usage: &ProfileUsage, now: Timestamp, previous: Option<&UsageStats
     stats
 }
 
-/// The blocked members; who reported the same end, and during which model, is kept.
-fn write_blocked(stats: &mut UsageStats, window: &Window, previous: Option<&UsageStats>) {
-    let until = milliseconds(window.until);
-    let same = previous.filter(|previous| previous.blocked_until.as_ref() == Some(&until));
-    stats.blocked_until = Some(until);
+/// The blocked members. Without a source the other program would not take the end for a stated one.
+fn write_blocked(stats: &mut UsageStats, window: &Window) {
+    let origin = window.origin.as_ref();
+    stats.blocked_until = Some(milliseconds(window.until));
     stats.blocked_reason = Some(BlockedReason::SubscriptionLimit);
-    let source = same.and_then(|previous| previous.blocked_source);
-    stats.blocked_source = Some(source.unwrap_or(BlockedSource::CodexRateLimits));
-    stats.blocked_model = same.and_then(|previous| previous.blocked_model.clone());
+    stats.blocked_source = Some(origin.map_or(BlockedSource::CodexRateLimits, |origin| origin.source));
+    stats.blocked_model = origin.and_then(|origin| origin.model.clone());
 }
 
 /// What the short window shows. A profile-wide rate limit that the blocked window outlasts says nothing more.
@@ -130,7 +128,7 @@ pub fn adopt_foreign(mut usage: ProfileUsage, stats: &UsageStats, now: Timestamp
     };
     for foreign in foreign_windows(stats, opened_at) {
         if foreign.until > now || contact == Contact::First {
-            adopt(&mut usage, foreign, contact, opened_at);
+            adopt(&mut usage, foreign, stats, contact, opened_at);
         }
     }
     usage
@@ -212,7 +210,13 @@ fn foreign_windows(stats: &UsageStats, opened_at: Timestamp) -> Vec<Foreign> {
     windows
 }
 
-fn adopt(usage: &mut ProfileUsage, foreign: Foreign, contact: Contact, opened_at: Timestamp) {
+fn adopt(
+    usage: &mut ProfileUsage,
+    foreign: Foreign,
+    stats: &UsageStats,
+    contact: Contact,
+    opened_at: Timestamp,
+) {
     let Foreign {
         lane,
         until,
@@ -228,9 +232,15 @@ fn adopt(usage: &mut ProfileUsage, foreign: Foreign, contact: Contact, opened_at
         (_, Contact::First) => steps,
         (_, Contact::Known) => old.map_or(0, |window| window.steps).saturating_add(1),
     };
+    let blocked = lane == Lane::Blocked;
+    let origin = || Origin {
+        source: stats.blocked_source.unwrap_or(BlockedSource::CodexRateLimits),
+        model: stats.blocked_model.clone(),
+    };
     let window = Window {
         steps,
-        stated: (lane == Lane::Blocked).then_some(until),
+        stated: blocked.then_some(until),
+        origin: blocked.then(origin),
         unknown: old.map(|window| window.unknown.clone()).unwrap_or_default(),
         ..Window::new(opened_at, until, reason)
     };

@@ -3,10 +3,17 @@
 use std::time::Duration;
 
 use jiff::Timestamp;
-use openclaw_classify::Reason;
+use openclaw_classify::{HintSource, Reason};
 
 use crate::lane::{self, Hints};
-use crate::{CooldownConfig, FailureEvent, Lane, ProfileUsage, Window, long_wait, millis, short_wait};
+use crate::{
+    BlockedSource, CooldownConfig, FailureEvent, Lane, Origin, ProfileUsage, Window, long_wait, millis,
+    short_wait,
+};
+
+/// How many models of one profile are remembered beyond the end of their windows. Whoever asks for ever new names
+/// would otherwise make the state grow for a day.
+const REMEMBERED_MODELS: usize = 256;
 
 /// Records one failure at `now`.
 ///
@@ -35,6 +42,7 @@ pub fn record(
         return usage;
     }
     step(&mut usage, lane, event, now, config);
+    forget_idle_models(&mut usage, now);
     usage
 }
 
@@ -70,7 +78,7 @@ fn step(usage: &mut ProfileUsage, lane: Lane, event: &FailureEvent, now: Timesta
     if lane == Lane::Profile
         && let Some(stated) = stated.take()
     {
-        block_account(usage, stated, ladder, now);
+        block_account(usage, event, stated, ladder, now);
     }
     let window = reopened(old, steps, event.reason, End { ladder, stated }, now);
     usage.windows.insert(lane, window);
@@ -101,7 +109,13 @@ fn reopened(old: Option<Window>, steps: u32, reason: Reason, end: End, now: Time
 }
 
 /// Opens, moves or removes the blocked window of an account-wide signal (D7); the ladder stands beside it.
-fn block_account(usage: &mut ProfileUsage, stated: Timestamp, ladder: Timestamp, now: Timestamp) {
+fn block_account(
+    usage: &mut ProfileUsage,
+    event: &FailureEvent,
+    stated: Timestamp,
+    ladder: Timestamp,
+    now: Timestamp,
+) {
     let old = usage.windows.remove(&Lane::Blocked);
     if stated <= ladder {
         return;
@@ -109,10 +123,25 @@ fn block_account(usage: &mut ProfileUsage, stated: Timestamp, ladder: Timestamp,
     let window = Window {
         steps: 0,
         stated: Some(stated),
+        origin: Some(origin(event)),
         unknown: old.map(|window| window.unknown).unwrap_or_default(),
         ..Window::new(now, stated, Reason::RateLimit)
     };
     usage.windows.insert(Lane::Blocked, window);
+}
+
+fn origin(event: &FailureEvent) -> Origin {
+    let source = event.hint.as_ref().map(|hint| hint.source);
+    Origin {
+        source: match source {
+            Some(HintSource::UsageCheck) => BlockedSource::Wham,
+            Some(
+                HintSource::Body | HintSource::RateLimitHeader | HintSource::RetryAfter | HintSource::Text,
+            )
+            | None => BlockedSource::CodexRateLimits,
+        },
+        model: event.model.clone(),
+    }
 }
 
 /// The end the provider stated, where it may be believed.
@@ -151,6 +180,24 @@ fn forget_old_series(usage: &mut ProfileUsage, now: Timestamp, failure_window: D
         }
         !old || window.is_active(now)
     });
+}
+
+/// Drops windows of models that are over, the one that failed longest ago first, until few enough are left. An
+/// active window stays, however many there are (D3).
+fn forget_idle_models(usage: &mut ProfileUsage, now: Timestamp) {
+    let models = || usage.windows.iter().filter(|(lane, _)| !lane.is_profile_wide());
+    let excess = models().count().saturating_sub(REMEMBERED_MODELS);
+    if excess == 0 {
+        return;
+    }
+    let over = models().filter(|(_, window)| !window.is_active(now));
+    let mut over: Vec<_> = over
+        .map(|(lane, window)| (window.last_failure_at, lane.clone()))
+        .collect();
+    over.sort_unstable();
+    for (_, lane) in over.iter().take(excess) {
+        usage.windows.remove(lane);
+    }
 }
 
 #[cfg(test)]

@@ -54,11 +54,13 @@ pub(crate) enum BlockedReason {
     SubscriptionLimit,
 }
 
-/// Who reported a blocked window's end there.
+/// Who reported a blocked window's end; the other program knows no others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum BlockedSource {
+pub enum BlockedSource {
+    /// The answer that refused the request, whoever gave it.
     CodexRateLimits,
+    /// The usage check after it.
     Wham,
 }
 

@@ -1,6 +1,6 @@
 //! Short words for tests: instants in milliseconds after a fixed start, events, usages.
 
-mod corpus;
+pub(crate) mod extremes;
 pub(crate) mod history;
 pub(crate) mod oracle;
 

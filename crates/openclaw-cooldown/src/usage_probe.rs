@@ -1,4 +1,4 @@
-//! What the usage check of an OpenAI subscription says about a limit (cooldown.md 8); the call is made elsewhere.
+//! Usage checks: what a provider says about its own limits after a failure (cooldown.md 8); the call is made elsewhere.
 
 mod codex;
 
@@ -12,6 +12,50 @@ use serde_json::{Map, Value};
 use crate::{FailureEvent, MarkScope, millis};
 
 pub use codex::codex_reset;
+
+/// A provider's usage check, as the two pure halves around a call that somebody else makes.
+///
+/// After a failure the caller asks [`question`](Self::question), sends it with the credential's access token, hands the
+/// reply to [`read`](Self::read), and records the [refined](UsageFinding::refine) failure. It drops the reply when the
+/// credential has changed in the meantime.
+pub trait UsageProbe {
+    /// What to ask after a failure at `provider`; `None` when the check can't explain it.
+    fn question(
+        &self,
+        provider: &ProviderId,
+        reason: Reason,
+        credential: UsageCredential,
+    ) -> Option<&'static UsageQuestion>;
+
+    /// What the reply means at `now`; every reply means something.
+    fn read(&self, reply: UsageReply<'_>, now: Timestamp) -> UsageFinding;
+}
+
+/// A credential as far as a usage check cares; its secret stays with the caller.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum UsageCredential {
+    /// An OAuth login that has an access token.
+    Login,
+    /// Any other.
+    Other,
+}
+
+/// A GET request of a usage check, without the credential's own values.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct UsageQuestion {
+    /// Where to ask.
+    pub url: &'static str,
+    /// Fixed headers; the bearer token and the caller's name and version come beside them.
+    pub headers: &'static [(&'static str, &'static str)],
+    /// The header for the login's account id, when it has one.
+    pub account_header: &'static str,
+    /// How long the whole call may take.
+    pub limit: Duration,
+}
+
+/// The check of a `ChatGPT` subscription (cooldown.md 8.3).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Wham;
 
 /// What came back from the usage check.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -76,16 +120,36 @@ const fn cooldown(seconds: u64, label: &'static str) -> UsageFinding {
     }
 }
 
-/// Whether the usage check can explain a failure of an OAuth profile of `provider` (cooldown.md 8.3).
-pub fn is_explained_by_usage(provider: &ProviderId, reason: Reason) -> bool {
-    provider.as_str() == "openai" && EXPLAINED.contains(&reason)
+/// What [`Wham`] asks.
+static WHAM: UsageQuestion = UsageQuestion {
+    url: "https://chatgpt.com/backend-api/wham/usage",
+    headers: &[("accept", "application/json"), ("originator", "openclaw")],
+    account_header: "chatgpt-account-id",
+    limit: Duration::from_secs(3),
+};
+
+impl UsageProbe for Wham {
+    fn question(
+        &self,
+        provider: &ProviderId,
+        reason: Reason,
+        credential: UsageCredential,
+    ) -> Option<&'static UsageQuestion> {
+        let asked = credential == UsageCredential::Login
+            && provider.as_str() == "openai"
+            && EXPLAINED.contains(&reason);
+        asked.then_some(&WHAM)
+    }
+
+    fn read(&self, reply: UsageReply<'_>, now: Timestamp) -> UsageFinding {
+        match reply {
+            UsageReply::Answered { status, body } => read_answer(status, body, now),
+            UsageReply::Failed => NOTHING,
+        }
+    }
 }
 
-/// Reads the reply of the usage check (cooldown.md 8.3).
-pub fn read_usage(reply: UsageReply<'_>, now: Timestamp) -> UsageFinding {
-    let UsageReply::Answered { status, body } = reply else {
-        return NOTHING;
-    };
+fn read_answer(status: u16, body: Option<&Value>, now: Timestamp) -> UsageFinding {
     if let Some((_, _, wait, label)) = BY_STATUS
         .iter()
         .find(|(from, to, ..)| (*from..=*to).contains(&status))
@@ -142,20 +206,27 @@ fn reset(window: &Map<String, Value>, now: Timestamp) -> Option<Timestamp> {
 }
 
 impl UsageFinding {
-    /// `event` with what was found out: a block makes it account-wide with a stated end, a cooldown states an end
-    /// and keeps the scope. As with every hint, a wait shorter than the ladder changes nothing (D7).
+    /// `event` with what was found out.
+    ///
+    /// A block makes it an account-wide rate limit of no particular model, with a stated end, also where the failure
+    /// itself said nothing. A cooldown states an end and keeps the rest, so that a failure that marks nothing still
+    /// marks nothing (D6). As with every hint, a wait shorter than the ladder changes nothing (D7).
     #[must_use]
     pub fn refine(self, event: FailureEvent, now: Timestamp) -> FailureEvent {
-        let (at, scope) = match self.effect {
-            UsageEffect::BlockedUntil(at) => (at, MarkScope::Profile),
-            UsageEffect::Cooldown(wait) => (millis::after(now, wait), event.scope),
-        };
-        let hint = Some(ResetHint {
-            at,
-            source: HintSource::Body,
-            credible: at > now,
-        });
-        FailureEvent { scope, hint, ..event }
+        let hint = |at| Some(ResetHint::new(at, HintSource::UsageCheck, now));
+        match self.effect {
+            UsageEffect::BlockedUntil(at) => FailureEvent {
+                reason: Reason::RateLimit,
+                scope: MarkScope::Profile,
+                model: None,
+                hint: hint(at),
+                ..event
+            },
+            UsageEffect::Cooldown(wait) => FailureEvent {
+                hint: hint(millis::after(now, wait)),
+                ..event
+            },
+        }
     }
 }
 

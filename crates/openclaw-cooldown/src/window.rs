@@ -2,9 +2,10 @@
 
 use jiff::Timestamp;
 use openclaw_classify::Reason;
+use openclaw_ids::ModelId;
 use serde::{Deserialize, Serialize};
 
-use crate::millis;
+use crate::{BlockedSource, millis};
 
 /// A time during which a lane blocks, and the memory of it afterwards (D2).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -23,12 +24,26 @@ pub struct Window {
     /// The end as the provider stated it, when that is what `until` is (D7).
     #[serde(with = "millis::option", default, skip_serializing_if = "Option::is_none")]
     pub stated: Option<Timestamp>,
+    /// Who stated an account's end, and during which model; told to the other program, and blocks nothing more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub origin: Option<Origin>,
     /// The latest failure of this lane; the failure window is counted from here (D1).
     #[serde(with = "millis")]
     pub last_failure_at: Timestamp,
     /// Members of a newer version; they survive every save (D13).
     #[serde(flatten)]
     pub unknown: serde_json::Map<String, serde_json::Value>,
+}
+
+/// How the end of an account's limit became known (cooldown.md 8.1).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Origin {
+    /// Who said it, in the other program's words.
+    pub source: BlockedSource,
+    /// The model that was asked; `None` when the limit was found out without one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<ModelId>,
 }
 
 impl Window {
@@ -40,6 +55,7 @@ impl Window {
             reason,
             steps: 1,
             stated: None,
+            origin: None,
             last_failure_at: opened_at,
             unknown: serde_json::Map::new(),
         }
@@ -53,9 +69,17 @@ impl Window {
     /// Whether the outcome of an attempt that started at `started_at` belongs to this window's episode or an
     /// earlier one (D2).
     pub(crate) fn covers(&self, started_at: Option<Timestamp>, now: Timestamp) -> bool {
-        match started_at {
-            Some(started_at) => millis::floor(started_at) < self.opened_at,
-            None => self.is_active(now),
-        }
+        started_before(started_at, self.opened_at, self.is_active(now))
     }
+}
+
+/// Whether an attempt started before its window opened; an unknown start counts so while the window is active (D2).
+pub(crate) fn started_before(
+    started_at: Option<Timestamp>,
+    opened_at: Timestamp,
+    is_window_active: bool,
+) -> bool {
+    started_at.map_or(is_window_active, |started_at| {
+        millis::floor(started_at) < opened_at
+    })
 }

@@ -86,10 +86,11 @@ impl ModelRef {
 
     /// The key before its first slash, behind its last one, and its length: equal for equal keys, whichever
     /// slash ends the provider.
-    fn ends(&self) -> (Option<&str>, Option<&str>, usize) {
+    fn ends(&self) -> (&str, &str, usize) {
         let (provider, rest) = self.parts();
-        let ends = (provider.split('/').next(), rest.rsplit('/').next());
-        (ends.0, ends.1, provider.len() + rest.len())
+        let first = provider.split_once('/').map_or(provider, |(first, _)| first);
+        let last = rest.rsplit_once('/').map_or(rest, |(_, last)| last);
+        (first, last, provider.len() + rest.len())
     }
 }
 

@@ -2,15 +2,18 @@
 
 use std::sync::Arc;
 
+use jiff::Timestamp;
 use openclaw_auth_store::{UsageChange, UsageStore};
 use openclaw_classify::{Failure, Scope, Verdict, classify};
 use openclaw_cooldown::{FailureEvent, MarkScope, SuccessEvent};
-use openclaw_session::SessionStore;
+use openclaw_session::{
+    LiveRun, Progress, RunSelection, SessionEntry, SessionStore, clear_after_probe, live_switch,
+};
 
 use crate::clock::Clock;
-use crate::driver::warn_lost;
+use crate::driver::effects::warn_lost;
 use crate::error::RunReport;
-use crate::machine::Winner;
+use crate::machine::{Standing, Winner};
 use crate::request::RunSession;
 
 /// A candidate answered.
@@ -48,6 +51,10 @@ impl<C: Clock, U: UsageStore, S: SessionStore> CommittedRun<C, U, S> {
     /// The answer is whole: the credential proved good (D10), and a probe of the session's primary that
     /// answered ends the automatic override (S-6.7).
     pub async fn finished(self) {
+        if self.winner.standing == Standing::Preserved {
+            // Its candidate failed, and was marked for it.
+            return;
+        }
         let now = self.clock.now();
         if let Some(profile) = &self.winner.profile {
             let event = SuccessEvent {
@@ -62,19 +69,35 @@ impl<C: Clock, U: UsageStore, S: SessionStore> CommittedRun<C, U, S> {
                 warn_lost("success mark", &error);
             }
         }
-        let Some(session) = self.session.as_ref().filter(|_| self.winner.index == 0) else {
-            return;
-        };
-        let Some(probe) = &session.probe else { return };
-        let cleared = openclaw_session::update(&*self.sessions, &session.key, |entry| {
-            (
-                entry.and_then(|entry| openclaw_session::clear_after_probe(entry, probe, now)),
-                (),
-            )
+        let Some(session) = &self.session else { return };
+        let settled = openclaw_session::update(&*self.sessions, &session.key, |entry| {
+            let entry = entry.filter(|entry| entry.session_id == session.id);
+            (entry.and_then(|entry| self.settled(entry, session, now)), ())
         });
-        if let Err(error) = cleared.await {
-            warn_lost("end of the automatic override", &error);
+        if let Err(error) = settled.await {
+            warn_lost("end of the turn", &error);
         }
+    }
+
+    /// The session after a good answer, if that changes it: a probed primary that answered ends the automatic
+    /// override (S-6.7), and a person's mark for the model that just answered is done with (S-12.2c).
+    fn settled(&self, entry: &SessionEntry, session: &RunSession, now: Timestamp) -> Option<SessionEntry> {
+        let probe = session.probe.as_ref().filter(|_| self.winner.index == 0);
+        let cleared = probe.and_then(|probe| clear_after_probe(entry, probe, now));
+        let current = cleared.as_ref().unwrap_or(entry);
+        let pin = current.profile_pin();
+        let run = LiveRun {
+            running: RunSelection {
+                model: self.winner.candidate.clone(),
+                runtime: current.agent_runtime_override.clone(),
+                profile: pin.filter(|pin| Some(&pin.profile) == self.winner.profile.as_ref()),
+            },
+            // The answer stands, so a mark for another model waits for the next turn.
+            progress: Progress::Visible,
+            redirects: 0,
+        };
+        let (consumed, _) = live_switch(current, &run, &self.winner.candidate, now);
+        consumed.or(cleared)
     }
 
     /// The answer broke off after its first content. The failure is marked like any other, and returned as it

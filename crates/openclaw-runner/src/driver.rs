@@ -1,21 +1,33 @@
 //! The async shell: executes the machine's steps and decides nothing.
 
-use std::sync::Arc;
+pub(crate) mod effects;
+mod records;
+mod undo;
+
+use std::future::Future;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use openclaw_auth_store::{Applied, UsageChange, UsageStore};
-use openclaw_ids::{ProviderId, SessionKey};
-use openclaw_session::{Persisted, Rollback, SessionStore};
+use jiff::Timestamp;
+use openclaw_auth_store::{UsageChange, UsageStore};
+use openclaw_classify::Reason;
+use openclaw_ids::ProviderId;
+use openclaw_session::SessionStore;
 use tracing::Instrument;
 
-use crate::attempt::{Attempt, AttemptCall};
+use crate::attempt::{Attempt, AttemptCall, Judgement, Merged};
 use crate::clock::Clock;
+use crate::coalesce::Coalescer;
 use crate::committed::{CommittedRun, Completed};
-use crate::decision::{RunEvent, RunObserver};
+use crate::decision::RunObserver;
 use crate::error::RunError;
-use crate::machine::{Event, Machine, Outcome, Step, Winner};
-use crate::request::{RunPolicy, RunRequest, RunSession};
+use crate::machine::{Event, Machine, Outcome, Preserved, Step, Winner};
+use crate::request::{ChainKind, RunOptions, RunPolicy, RunRequest, RunSession};
+use crate::skip_cache::SkipCache;
 use crate::telemetry;
+
+use undo::Undo;
 
 /// How often a probe in flight renews its lease (G4).
 const LEASE_RENEWAL: Duration = Duration::from_secs(20);
@@ -27,6 +39,8 @@ pub struct Runner<C, U, S> {
     sessions: Arc<S>,
     policy: Arc<RunPolicy>,
     observer: Option<Arc<dyn RunObserver>>,
+    skips: Arc<Mutex<SkipCache>>,
+    log: Arc<Mutex<Coalescer>>,
 }
 
 impl<C, U, S> Clone for Runner<C, U, S> {
@@ -37,6 +51,8 @@ impl<C, U, S> Clone for Runner<C, U, S> {
             sessions: Arc::clone(&self.sessions),
             policy: Arc::clone(&self.policy),
             observer: self.observer.clone(),
+            skips: Arc::clone(&self.skips),
+            log: Arc::clone(&self.log),
         }
     }
 }
@@ -50,6 +66,8 @@ impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
             sessions,
             policy,
             observer: None,
+            skips: Arc::default(),
+            log: Arc::default(),
         }
     }
 
@@ -72,6 +90,19 @@ impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
         request: RunRequest,
         attempt: &A,
     ) -> Result<Completed<A::Output, C, U, S>, RunError> {
+        self.run_with(request, RunOptions::default(), attempt).await
+    }
+
+    /// Runs one request with options of its own; see [`run`](Self::run).
+    ///
+    /// # Errors
+    /// As [`run`](Self::run).
+    pub async fn run_with<A: Attempt>(
+        &self,
+        request: RunRequest,
+        options: RunOptions,
+        attempt: &A,
+    ) -> Result<Completed<A::Output, C, U, S>, RunError> {
         let span = tracing::info_span!(
             "run",
             otel.name = telemetry::RUN_SPAN,
@@ -80,15 +111,19 @@ impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
             requestedModel = request.requested.model.as_str(),
             candidates = request.chain.len(),
         );
-        self.drive(request, attempt).instrument(span).await
+        self.drive(request, &options, attempt).instrument(span).await
     }
 
     async fn drive<A: Attempt>(
         &self,
         request: RunRequest,
+        options: &RunOptions,
         attempt: &A,
     ) -> Result<Completed<A::Output, C, U, S>, RunError> {
-        let session = request.session.clone();
+        let session = match options.kind {
+            ChainKind::Image => None,
+            ChainKind::Text => request.session.clone(),
+        };
         let key = session.as_ref().map(|session| session.key.clone());
         let mut undo = Undo {
             runner: self,
@@ -96,39 +131,67 @@ impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
             rollback: None,
             lease: None,
         };
-        let holder = request.run_id.clone();
+        let holder = holder(&request.run_id);
+        let skips = session
+            .as_ref()
+            .map(|session| self.skips().markers(&session.id, self.clock.now()));
         let mut machine = Machine::new(
             request,
             Arc::clone(&self.policy),
             holder,
             self.usage.snapshot(),
             self.clock.now(),
-        );
+        )
+        .with_options(options)
+        .with_auth_skips(skips.unwrap_or_default());
         let mut emitted = 0;
-        let mut answer = None;
+        // The calls made, and the answers that may be needed at the end by the number of their call.
+        let mut calls = 0;
+        let mut answers = Vec::new();
         for _ in 0..machine.max_steps() {
             let step = machine.next();
             emitted += self.emit(machine.events_since(emitted));
             let event = match step {
-                Step::Attempt(call) => match self.attempt(call, attempt, undo.lease.as_ref()).await {
-                    Ok(output) => {
-                        answer = Some(output);
-                        // First content cannot be taken back, and neither can the choice it stands for (S1).
-                        undo.rollback = None;
-                        Event::Succeeded
+                Step::Attempt(call) => {
+                    calls += 1;
+                    let made = self.attempt(call.clone(), attempt, undo.lease.as_ref());
+                    match self.in_time(machine.deadline(), made).await {
+                        None => Event::OutOfTime,
+                        Some(Ok(output)) => match attempt.classify_result(&output, &call) {
+                            Judgement::Accepted => {
+                                answers.push((calls, output));
+                                // First content cannot be taken back, and neither can the choice it stands for (S1).
+                                undo.rollback = None;
+                                Event::Succeeded
+                            }
+                            Judgement::Rejected(rejection) => {
+                                if rejection.preserve.is_some() || !answers.is_empty() {
+                                    answers.push((calls, output));
+                                }
+                                Event::Rejected(Box::new(rejection), attempt.progress())
+                            }
+                        },
+                        Some(Err(failure)) => Event::Failed(Box::new(failure), attempt.progress()),
                     }
-                    Err(failure) => Event::Failed(Box::new(failure)),
-                },
+                }
                 Step::Commit(change) => self.commit(change, &mut undo).await,
-                Step::Finish(outcome) => return self.finish(*outcome, answer, session),
+                Step::Finish(outcome) => return self.finish(*outcome, answers, session, attempt),
+                Step::LookForSwitch(run, default) => {
+                    Event::Switch(self.look_for_switch(session.as_ref(), &run, &default).await)
+                }
                 Step::MarkPrimaryProbe => {
                     self.mark_primary_probe(session.as_ref()).await;
+                    Event::Done
+                }
+                Step::NoteAuthFailure(candidate, reason) => {
+                    self.note_auth_failure(session.as_ref(), candidate, reason);
                     Event::Done
                 }
                 Step::Persist(change) => {
                     self.persist(session.as_ref(), &change, &mut undo.rollback).await;
                     Event::Persisted(undo.rollback.clone().map(Box::new))
                 }
+                Step::Repair(call, failure) => Event::Repaired(attempt.repair_format(&call, &failure)),
                 Step::RollBack(rollback) => {
                     self.roll_back(session.as_ref(), &rollback).await;
                     undo.rollback = None;
@@ -142,7 +205,16 @@ impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
             machine.on(event, self.clock.now());
         }
         let outcome = machine.give_up();
-        self.finish(outcome, answer, session)
+        self.finish(outcome, answers, session, attempt)
+    }
+
+    /// The outcome, unless the run's time is over first (A8). What is ready at that very instant counts.
+    async fn in_time<T>(&self, deadline: Option<Timestamp>, work: impl Future<Output = T>) -> Option<T> {
+        let Some(deadline) = deadline else {
+            return Some(work.await);
+        };
+        let left = Duration::try_from(deadline.duration_since(self.clock.now()));
+        tokio::time::timeout(left.unwrap_or_default(), work).await.ok()
     }
 
     /// One attempt; while it probes, its lease is renewed (G4).
@@ -183,112 +255,52 @@ impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
         }
     }
 
-    async fn commit(&self, change: UsageChange, undo: &mut Undo<'_, C, U, S>) -> Event {
-        let ends = matches!(change, UsageChange::ProbeEnd { .. });
-        if let UsageChange::ProbeStart { provider, holder } = &change {
-            // Armed before the write: a run dropped in the middle of it still gives the lease back.
-            undo.lease = Some((provider.clone(), holder.clone()));
-        }
-        match self.usage.commit(change, self.clock.now()).await {
-            Ok(applied) => {
-                if ends || applied == Applied::HeldElsewhere {
-                    undo.lease = None;
-                }
-                Event::Committed(self.usage.snapshot(), applied)
-            }
-            Err(error) => {
-                warn_lost("usage state", &error);
-                Event::CommitFailed
-            }
-        }
-    }
-
-    /// Writes the choice; `undo` is armed before the write, so that a run dropped in the middle of it is undone.
-    async fn persist(
-        &self,
-        session: Option<&RunSession>,
-        change: &openclaw_session::PersistFallback,
-        undo: &mut Option<Rollback>,
-    ) {
-        let Some(session) = session else { return };
-        let now = self.clock.now();
-        let written = openclaw_session::update(&*self.sessions, &session.key, |entry| {
-            *undo = None;
-            let Some(entry) = entry else { return (None, ()) };
-            let (entry, persisted) = openclaw_session::persist_fallback(entry, change, now);
-            match persisted {
-                Persisted::Written(rollback) => *undo = Some(rollback),
-                Persisted::Skipped(cause) => {
-                    tracing::debug!(?cause, "fallback choice not written to the session");
-                }
-            }
-            (entry, ())
-        });
-        if let Err(error) = written.await {
-            // S-3.7: the attempt goes ahead; a write that did happen is still taken back when it fails.
-            warn_lost("fallback choice", &error);
-        }
-    }
-
-    async fn roll_back(&self, session: Option<&RunSession>, rollback: &Rollback) {
-        let Some(session) = session else { return };
-        let now = self.clock.now();
-        let undone = openclaw_session::update(&*self.sessions, &session.key, |entry| {
-            (
-                entry.and_then(|entry| openclaw_session::roll_back(entry, rollback, now)),
-                (),
-            )
-        });
-        if let Err(error) = undone.await {
-            // S-4.4: the attempt's own failure matters more.
-            warn_lost("rollback", &error);
-        }
-    }
-
-    async fn mark_primary_probe(&self, session: Option<&RunSession>) {
-        let Some((session, probe)) = session.and_then(|session| Some((session, session.probe.as_ref()?)))
-        else {
-            return;
-        };
-        let now = self.clock.now();
-        let marked = openclaw_session::update(&*self.sessions, &session.key, |entry| {
-            (
-                entry.and_then(|entry| openclaw_session::mark_probe(entry, probe, now)),
-                (),
-            )
-        });
-        if let Err(error) = marked.await {
-            warn_lost("probe mark", &error);
-        }
-    }
-
-    fn finish<T>(
+    fn finish<A: Attempt>(
         &self,
         outcome: Outcome,
-        answer: Option<T>,
+        mut answers: Vec<(usize, A::Output)>,
         session: Option<RunSession>,
-    ) -> Result<Completed<T, C, U, S>, RunError> {
-        match (outcome, answer) {
-            (Outcome::Completed(winner, report), Some(value)) => {
-                let run = self.committed(winner.clone(), session);
-                Ok(Completed {
-                    value,
-                    winner,
-                    report,
-                    run,
-                })
+        attempt: &A,
+    ) -> Result<Completed<A::Output, C, U, S>, RunError> {
+        let completed = |value, winner: Winner, report| {
+            let run = self.committed(winner.clone(), session);
+            Ok(Completed {
+                value,
+                winner,
+                report,
+                run,
+            })
+        };
+        match outcome {
+            Outcome::Aborted(report) => Err(RunError::Aborted(Box::new(report))),
+            Outcome::Completed(winner, report) => match answers.pop() {
+                Some((_, value)) => completed(value, winner, report),
+                // The machine completes only on `Event::Succeeded`, which comes with an answer.
+                None => Err(RunError::Aborted(Box::new(report))),
+            },
+            Outcome::Exhausted(summary, report) => Err(RunError::Exhausted(summary, Box::new(report))),
+            Outcome::Failed(failed, report) => Err(RunError::Failed(failed, Box::new(report))),
+            Outcome::LimitReached(limit, summary, report) => {
+                Err(RunError::LimitReached(limit, summary, Box::new(report)))
             }
-            // The machine completes only on `Event::Succeeded`, which comes with an answer.
-            (Outcome::Aborted(report) | Outcome::Completed(_, report), _) => {
-                Err(RunError::Aborted(Box::new(report)))
-            }
-            (Outcome::Exhausted(summary, report), _) => Err(RunError::Exhausted(summary, Box::new(report))),
-            (Outcome::Failed(attempt, report), _) => Err(RunError::Failed(attempt, Box::new(report))),
-            (Outcome::Surfaced(attempt, report), _) => Err(match attempt.verdict.reason {
-                openclaw_classify::Reason::ContextOverflow => {
-                    RunError::ContextOverflow(attempt, Box::new(report))
+            Outcome::Preserved(Preserved { kept, latest }, report) => {
+                let mut take = |call| {
+                    let at = answers.iter().position(|(number, _)| *number == call)?;
+                    Some(answers.remove(at).1)
+                };
+                match (take(kept.0), take(latest.0)) {
+                    (Some(value), Some(last)) => match attempt.merge_exhausted(last, value) {
+                        Merged::Latest(value) => completed(value, latest.1, report),
+                        Merged::Preserved(value) => completed(value, kept.1, report),
+                    },
+                    (Some(value), None) => completed(value, kept.1, report),
+                    // The machine names calls that were answered.
+                    (None, _) => Err(RunError::Aborted(Box::new(report))),
                 }
-                _ => RunError::Surfaced(attempt, Box::new(report)),
+            }
+            Outcome::Surfaced(failed, report) => Err(match failed.verdict.reason {
+                Reason::ContextOverflow => RunError::ContextOverflow(failed, Box::new(report)),
+                _ => RunError::Surfaced(failed, Box::new(report)),
             }),
         }
     }
@@ -302,58 +314,11 @@ impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
             session,
         }
     }
-
-    fn emit(&self, events: &[RunEvent]) -> usize {
-        for event in events {
-            match event {
-                RunEvent::Candidate(decision) => telemetry::emit_decision(decision),
-                RunEvent::Rotation(rotation) => telemetry::emit_rotation(rotation),
-            }
-            if let Some(observer) = &self.observer {
-                observer.on_event(event);
-            }
-        }
-        events.len()
-    }
 }
 
-/// An error and its causes, as one line.
-pub(crate) fn warn_lost(what: &'static str, error: &(dyn std::error::Error + 'static)) {
-    let mut line = error.to_string();
-    let mut source = error.source();
-    while let Some(cause) = source {
-        line.push_str(": ");
-        line.push_str(&cause.to_string());
-        source = cause.source();
-    }
-    tracing::error!(
-        what,
-        error = line.as_str(),
-        "could not be written; the run goes on"
-    );
-}
-
-/// Takes back what a dropped run left behind.
-struct Undo<'r, C, U: UsageStore, S: SessionStore>
-where
-    C: Clock,
-{
-    runner: &'r Runner<C, U, S>,
-    key: Option<SessionKey>,
-    rollback: Option<Rollback>,
-    lease: Option<(ProviderId, String)>,
-}
-
-impl<C: Clock, U: UsageStore, S: SessionStore> Drop for Undo<'_, C, U, S> {
-    fn drop(&mut self) {
-        let now = self.runner.clock.now();
-        if let (Some(rollback), Some(key)) = (self.rollback.take(), &self.key) {
-            self.runner.sessions.enqueue_rollback(key, rollback, now);
-        }
-        if let Some((provider, holder)) = self.lease.take() {
-            self.runner
-                .usage
-                .enqueue(UsageChange::ProbeEnd { provider, holder }, now);
-        }
-    }
+/// A name for leases that no other run has, whatever callers call their runs (G4).
+fn holder(run_id: &str) -> String {
+    static RUNS: AtomicU64 = AtomicU64::new(0);
+    let number = RUNS.fetch_add(1, Ordering::Relaxed);
+    format!("{run_id}#{}.{number}", std::process::id())
 }

@@ -5,7 +5,8 @@ use std::fmt;
 use jiff::Timestamp;
 use openclaw_classify::{Failure, Reason, Verdict};
 
-use crate::decision::{Decision, RunEvent};
+use crate::decision::{Decision, DecisionKind, RunEvent};
+use crate::machine::RunLimit;
 use crate::summary::{AttemptRecord, FallbackSummaryError};
 
 /// Everything that was decided in a run, in order; also of runs that answered.
@@ -37,20 +38,33 @@ impl RunReport {
     pub fn first_failure(&self) -> Option<Reason> {
         self.events.iter().find_map(|event| match event {
             RunEvent::Rotation(rotation) => Some(rotation.reason),
-            RunEvent::Candidate(decision) => decision.reason,
+            // A probe that is due is no failure.
+            RunEvent::Candidate(decision) => match decision.kind {
+                DecisionKind::CandidateFailed | DecisionKind::SkipCandidate => decision.reason,
+                DecisionKind::CandidateSucceeded | DecisionKind::ProbeCooldownCandidate => None,
+            },
         })
     }
 }
 
 /// One attempt whose failure is the run's own answer; the original is kept.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct FailedAttempt {
-    /// What is known of the failure, unredacted: not for display.
+    /// What is known of the failure, unredacted: not for display, and not in `Debug`.
     pub failure: Failure,
     /// What it means.
     pub verdict: Verdict,
     /// The displayable record of it.
     pub record: AttemptRecord,
+}
+
+impl fmt::Debug for FailedAttempt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("FailedAttempt")
+            .field("verdict", &self.verdict)
+            .field("record", &self.record)
+            .finish_non_exhaustive()
+    }
 }
 
 /// Why a run has no answer. Every variant carries the run's report.
@@ -65,6 +79,8 @@ pub enum RunError {
     Exhausted(FallbackSummaryError, Box<RunReport>),
     /// The only attempt failed, or the last one with an error nobody recognises (R-8.1, R-8.2, A2).
     Failed(Box<FailedAttempt>, Box<RunReport>),
+    /// A limit of the run was reached first (A8); the summary holds what was tried until then.
+    LimitReached(RunLimit, FallbackSummaryError, Box<RunReport>),
     /// A failure that every model would repeat: the request's shape, its content, our own machine (A1).
     Surfaced(Box<FailedAttempt>, Box<RunReport>),
 }
@@ -77,6 +93,7 @@ impl RunError {
             | Self::ContextOverflow(_, report)
             | Self::Exhausted(_, report)
             | Self::Failed(_, report)
+            | Self::LimitReached(_, _, report)
             | Self::Surfaced(_, report) => report,
         }
     }
@@ -87,7 +104,7 @@ impl RunError {
             Self::ContextOverflow(attempt, _) | Self::Failed(attempt, _) | Self::Surfaced(attempt, _) => {
                 Some(attempt)
             }
-            Self::Aborted(_) | Self::Exhausted(..) => None,
+            Self::Aborted(_) | Self::Exhausted(..) | Self::LimitReached(..) => None,
         }
     }
 
@@ -95,7 +112,7 @@ impl RunError {
     pub fn reasons(&self) -> Vec<Reason> {
         match self {
             Self::Aborted(_) => vec![Reason::Aborted],
-            Self::Exhausted(summary, _) => summary.reasons().collect(),
+            Self::Exhausted(summary, _) | Self::LimitReached(_, summary, _) => summary.reasons().collect(),
             Self::ContextOverflow(attempt, _) | Self::Failed(attempt, _) | Self::Surfaced(attempt, _) => {
                 vec![attempt.verdict.reason]
             }
@@ -108,6 +125,10 @@ impl fmt::Display for RunError {
         match self {
             Self::Aborted(_) => f.write_str("the run was cancelled by its caller"),
             Self::Exhausted(summary, _) => summary.fmt(f),
+            Self::LimitReached(limit, summary, _) if summary.attempts.is_empty() => {
+                f.write_str(limit.as_str())
+            }
+            Self::LimitReached(limit, summary, _) => write!(f, "{}: {summary}", limit.as_str()),
             Self::ContextOverflow(attempt, _) | Self::Failed(attempt, _) | Self::Surfaced(attempt, _) => {
                 attempt.record.fmt(f)
             }

@@ -2,6 +2,7 @@
 
 mod attempt;
 mod clock;
+mod coalesce;
 mod committed;
 mod decision;
 mod driver;
@@ -12,20 +13,26 @@ mod observation;
 mod plan;
 mod policy;
 mod request;
+mod rotation;
+mod skip_cache;
 mod summary;
 pub mod telemetry;
 mod user_text;
 
-pub use attempt::{Attempt, AttemptCall};
+pub use attempt::{Attempt, AttemptCall, Judgement, Merged, Rejection, RejectionKind, Repair};
 pub use clock::{Clock, SystemClock};
+pub use coalesce::{Admission, Coalescer};
 pub use committed::{CommittedRun, Completed};
-pub use decision::{
-    Decision, DecisionKind, FallbackStep, RotationDecision, RotationKind, RunEvent, RunObserver, StepOutcome,
-};
+pub use decision::{Decision, DecisionKind, FallbackStep, RunEvent, RunObserver, StepOutcome};
 pub use driver::Runner;
 pub use error::{FailedAttempt, RunError, RunReport};
-pub use machine::Winner;
+pub use machine::{RunLimit, Standing, Winner};
 pub use observation::ErrorFields;
 pub use plan::{Plan, Turn, TurnSession, plan};
-pub use request::{PersistPolicy, RunPolicy, RunRequest, RunSession, RunSettings};
+pub use request::{
+    ChainKind, InlineWait, LargerContext, PersistPolicy, RunLimits, RunOptions, RunPolicy, RunRequest,
+    RunSession, RunSettings,
+};
+pub use rotation::{RotationDecision, RotationKind};
+pub use skip_cache::{Marker, Markers, SkipCache, parse_skip_ttl};
 pub use summary::{AttemptRecord, CandidateOutcome, FallbackSummaryError, ProfileFailure};

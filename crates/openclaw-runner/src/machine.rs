@@ -6,41 +6,63 @@
 mod attempt;
 mod current;
 mod enter;
+mod failed_attempt;
 mod failure;
 mod finish;
+mod limit;
+mod overflow;
 mod record;
+mod redirect;
+mod rejected;
+mod repair;
 
 use std::collections::{HashSet, VecDeque};
+use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::Timestamp;
 use openclaw_auth_store::{Applied, AuthSnapshot, UsageChange};
-use openclaw_classify::Failure;
+use openclaw_classify::{Failure, Reason};
 use openclaw_ids::{ModelRef, ProfileId, ProviderId};
-use openclaw_session::{PersistFallback, Rollback};
+use openclaw_session::{LiveRun, PersistFallback, Progress, Rollback, RunSelection};
 
-use crate::attempt::AttemptCall;
+use crate::attempt::{AttemptCall, Rejection, Repair};
 use crate::decision::RunEvent;
 use crate::error::{FailedAttempt, RunReport};
-use crate::request::{RunPolicy, RunRequest};
+use crate::policy::Advance;
+use crate::request::{ChainKind, RunOptions, RunPolicy, RunRequest};
+use crate::skip_cache::Markers;
 use crate::summary::{AttemptRecord, FallbackSummaryError};
 
 use current::{Current, Resting};
+pub use limit::RunLimit;
+use limit::{InFlight, Limits};
+use overflow::Sizes;
+use redirect::Redirects;
+use rejected::Rejected;
 
 /// One thing for the driver to do. Each is answered by one [`Event`].
 #[derive(Debug)]
 pub enum Step {
-    /// Make an attempt; answered by [`Event::Succeeded`] or [`Event::Failed`].
+    /// Make an attempt; answered by [`Event::Succeeded`], [`Event::Failed`], [`Event::Rejected`], or
+    /// [`Event::OutOfTime`] when it has not ended at [`Machine::deadline`].
     Attempt(AttemptCall),
     /// Write usage state; answered by [`Event::Committed`] or [`Event::CommitFailed`].
     Commit(UsageChange),
     /// The run is over; no answer.
     Finish(Box<Outcome>),
+    /// Look whether a person marked another model in the session, whose default is this (S-12.2); answered by
+    /// [`Event::Switch`].
+    LookForSwitch(Box<LiveRun>, ModelRef),
     /// Note in the session that its primary is being probed now (S-6.5); answered by [`Event::Done`].
     MarkPrimaryProbe,
+    /// Remember that this fallback refused its login in the session; answered by [`Event::Done`].
+    NoteAuthFailure(ModelRef, Reason),
     /// Write the choice to the session before it is attempted (S-3.1); answered by [`Event::Persisted`].
     Persist(Box<PersistFallback>),
+    /// Try to repair the request of this attempt (R4); answered by [`Event::Repaired`].
+    Repair(AttemptCall, Box<Failure>),
     /// Take the choice back (S-4); answered by [`Event::Done`].
     RollBack(Box<Rollback>),
     /// Wait; answered by [`Event::Done`].
@@ -48,20 +70,50 @@ pub enum Step {
 }
 
 /// What came of a [`Step`].
-#[derive(Debug)]
 pub enum Event {
     /// The usage state as it is after the change, and whether the change took effect.
     Committed(Arc<AuthSnapshot>, Applied),
-    /// The change could not be written. The run goes on: an answer is worth more than a mark.
-    CommitFailed,
+    /// The change could not be written; this is the usage state as the process knows it. The run goes on: an answer
+    /// is worth more than a mark. Only a probe does not start without its lease (G4).
+    CommitFailed(Arc<AuthSnapshot>),
     /// The step without a result is done.
     Done,
-    /// The attempt failed.
-    Failed(Box<Failure>),
+    /// The attempt failed, and this was seen of it.
+    Failed(Box<Failure>, Progress),
+    /// The attempt was dropped because the run has no more time.
+    OutOfTime,
     /// The session holds the choice, with the way back; none when nothing was written (S-3.6, S-3.7).
     Persisted(Option<Box<Rollback>>),
+    /// The attempt answered, but the answer counts as a failure.
+    Rejected(Box<Rejection>, Progress),
+    /// Whether the request was repaired.
+    Repaired(Repair),
     /// The attempt can no longer be taken back.
     Succeeded,
+    /// The model that a person marked, if they did; the mark is consumed.
+    Switch(Option<Box<RunSelection>>),
+}
+
+impl fmt::Debug for Event {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // A failure holds a provider's words as they came, and they may quote a key.
+        match self {
+            Self::Committed(_, applied) => f.debug_tuple("Committed").field(applied).finish_non_exhaustive(),
+            Self::CommitFailed(_) => f.write_str("CommitFailed"),
+            Self::Done => f.write_str("Done"),
+            Self::Failed(_, progress) => f.debug_tuple("Failed").field(progress).finish_non_exhaustive(),
+            Self::OutOfTime => f.write_str("OutOfTime"),
+            Self::Persisted(rollback) => f.debug_tuple("Persisted").field(rollback).finish(),
+            Self::Rejected(rejection, progress) => f
+                .debug_tuple("Rejected")
+                .field(rejection)
+                .field(progress)
+                .finish(),
+            Self::Repaired(repair) => f.debug_tuple("Repaired").field(repair).finish(),
+            Self::Succeeded => f.write_str("Succeeded"),
+            Self::Switch(target) => f.debug_tuple("Switch").field(target).finish(),
+        }
+    }
 }
 
 /// How a run ended.
@@ -73,10 +125,23 @@ pub enum Outcome {
     Completed(Winner, RunReport),
     /// Every candidate failed or rests.
     Exhausted(FallbackSummaryError, RunReport),
+    /// A limit of the run was reached before anybody answered (A8).
+    LimitReached(RunLimit, FallbackSummaryError, RunReport),
+    /// Nobody succeeded, but an answer was kept for this case.
+    Preserved(Preserved, RunReport),
     /// One failure is the answer: the only one, or the last and unrecognised one.
     Failed(Box<FailedAttempt>, RunReport),
     /// One failure is the answer: every model would repeat it.
     Surfaced(Box<FailedAttempt>, RunReport),
+}
+
+/// Which of the rejected answers are the answer, by the number of their call, from 1.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Preserved {
+    /// The answer that was kept.
+    pub kept: (usize, Winner),
+    /// The last rejected one.
+    pub latest: (usize, Winner),
 }
 
 /// Who answered.
@@ -90,6 +155,17 @@ pub struct Winner {
     pub profile: Option<ProfileId>,
     /// When the attempt started (D2).
     pub started_at: Timestamp,
+    /// What the answer is worth.
+    pub standing: Standing,
+}
+
+/// What the answer of a run is worth.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Standing {
+    /// Its candidate succeeded.
+    Good,
+    /// Its candidate failed, and so did all others; it is the best there is.
+    Preserved,
 }
 
 /// What the machine does when no effect is outstanding.
@@ -105,8 +181,12 @@ enum Then {
     EndOfChain,
     /// Report this.
     Finish(Box<Outcome>),
-    /// The failure is marked: rotate, wait or leave.
-    Rotate,
+    /// The failure is marked: ask whether a person chose another model meanwhile.
+    LookForSwitch(Advance),
+    /// The failure is marked and nothing repairs it: stop, rotate, wait or leave.
+    Proceed(Advance),
+    /// The failure is marked: ask for a repair, if that can help.
+    Repair(Advance),
 }
 
 /// One run. See the module's description.
@@ -122,12 +202,19 @@ pub struct Machine {
     current: Option<Current>,
     attempts: Vec<(usize, AttemptRecord)>,
     last_failed: Option<FailedAttempt>,
+    rejected: Rejected,
+    redirects: Redirects,
     used_slots: HashSet<ProviderId>,
     attempted_providers: HashSet<ProviderId>,
+    auth_skips: Markers,
     skipped: Vec<Resting>,
     last_resort_taken: bool,
     events: Vec<RunEvent>,
     calls: usize,
+    limits: Limits,
+    kind: ChainKind,
+    own_auth: HashSet<ProviderId>,
+    sizes: Sizes,
 }
 
 impl Machine {
@@ -139,9 +226,11 @@ impl Machine {
         snapshot: Arc<AuthSnapshot>,
         now: Timestamp,
     ) -> Self {
+        let limits = Limits::new(policy.settings.limits, now);
         Self {
             request,
             policy,
+            limits,
             holder,
             now,
             snapshot,
@@ -150,20 +239,48 @@ impl Machine {
             current: None,
             attempts: Vec::new(),
             last_failed: None,
+            rejected: Rejected::default(),
+            redirects: Redirects::default(),
             used_slots: HashSet::new(),
             attempted_providers: HashSet::new(),
+            auth_skips: Markers::default(),
             skipped: Vec::new(),
             last_resort_taken: false,
             events: Vec::new(),
             calls: 0,
+            kind: ChainKind::Text,
+            own_auth: HashSet::new(),
+            sizes: Sizes::default(),
         }
     }
 
-    /// More steps than any run can take: per candidate a probe, a write and a rollback, and per credential an
-    /// attempt, a mark and a wait; one candidate may come twice as the last resort (G3).
+    /// A run with options of its own.
+    #[must_use]
+    pub fn with_options(mut self, options: &RunOptions) -> Self {
+        self.limits = Limits::new(self.policy.settings.limits.and(options.limits), self.now);
+        self.kind = options.kind;
+        self.own_auth.clone_from(&options.own_auth);
+        if self.kind == ChainKind::Image {
+            // nothing of it is the session's.
+            self.request.session = None;
+        }
+        self.sizes = Sizes::new(options.larger_context.clone());
+        self
+    }
+
+    /// Skips these fallbacks, which refused their login in the session a short while ago.
+    #[must_use]
+    pub fn with_auth_skips(mut self, markers: Markers) -> Self {
+        self.auth_skips = markers;
+        self
+    }
+
+    /// More steps than any run can take: per candidate a probe, a write and a rollback, and a repair with its attempt;
+    /// per credential two attempts with a mark and a look for a switch each, and waits around them. One candidate may
+    /// come twice as the last resort (G3), and a person may add two (A6).
     pub fn max_steps(&self) -> usize {
         let credentials = self.snapshot.profiles.len() + self.snapshot.ambient.len() + 2;
-        (self.request.chain.len() + 2) * (8 + 4 * credentials)
+        (self.request.chain.len() + 4) * (12 + 9 * credentials)
     }
 
     /// The next thing to do. After [`Step::Finish`] it is not called again.
@@ -179,10 +296,25 @@ impl Machine {
             match std::mem::replace(&mut self.then, Then::AwaitAttempt) {
                 // A driver that asks again without an outcome gets the end rather than a second call.
                 Then::AwaitAttempt | Then::EndOfChain => self.end_of_chain(),
-                Then::Begin => return self.begin(),
+                Then::Begin => match self.limit_reached() {
+                    Some(limit) => self.end_at(limit, InFlight::No),
+                    None => return self.begin(),
+                },
                 Then::Enter(index) => self.enter(index),
                 Then::Finish(outcome) => return Step::Finish(outcome),
-                Then::Rotate => self.rotate_or_leave(),
+                Then::LookForSwitch(next) => {
+                    self.then = Then::Repair(next);
+                    if let Some(step) = self.look_for_switch() {
+                        return step;
+                    }
+                }
+                Then::Proceed(next) => self.proceed(next),
+                Then::Repair(next) => {
+                    self.then = Then::Proceed(next);
+                    if let Some(step) = self.ask_for_repair() {
+                        return step;
+                    }
+                }
             }
         }
     }
@@ -195,14 +327,22 @@ impl Machine {
                 self.snapshot = snapshot;
                 self.on_applied(applied);
             }
-            Event::CommitFailed | Event::Done => {}
-            Event::Failed(failure) => self.on_failed(*failure),
+            Event::CommitFailed(snapshot) => {
+                self.snapshot = snapshot;
+                self.on_unwritten();
+            }
+            Event::Done | Event::Switch(None) => {}
+            Event::Failed(failure, progress) => self.on_failed(*failure, progress),
+            Event::OutOfTime => self.end_at(RunLimit::Deadline, InFlight::Yes),
             Event::Persisted(rollback) => {
                 if let Some(current) = &mut self.current {
                     current.rollback = rollback;
                 }
             }
+            Event::Rejected(rejection, progress) => self.on_rejected(*rejection, progress),
+            Event::Repaired(repair) => self.on_repaired(repair),
             Event::Succeeded => self.on_succeeded(),
+            Event::Switch(Some(target)) => self.on_switch(*target),
         }
     }
 
@@ -217,7 +357,7 @@ impl Machine {
     }
 
     fn has_next(&self, index: usize) -> bool {
-        index + 1 < self.request.chain.len()
+        index + 1 < self.request.chain.len() && !self.redirects.are_made()
     }
 
     fn report(&mut self) -> RunReport {

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use openclaw_auth_store::{AuthSnapshot, order_report};
 use openclaw_chain::{Requested, Resolver, RunKind, Selection, SelectionFacts};
-use openclaw_ids::{AgentId, ModelRef, ProfileId, ProviderId, SessionKey};
+use openclaw_ids::{AgentId, ModelRef, ProfileId, SessionKey};
 use openclaw_session::{
     OrderOrigin, PinFacts, PrimaryProbe, ProfilePin, ProfileStanding, SessionAge, SessionEntry, StoredPin,
     TurnKind, choose_pin, probe_due, without_auto_selection,
@@ -81,7 +81,7 @@ pub fn plan(
     });
     let pin_to_store = pinned
         .as_ref()
-        .filter(|_| probe.is_none())
+        .filter(|_| probe.is_none() && turn.kind.remembers_profile())
         .and_then(|(_, stored)| stored.clone());
     let persist = if rights.persists_fallback {
         PersistPolicy::BeforeAttempt
@@ -128,7 +128,7 @@ fn pin(
 ) -> (Option<ProfilePin>, Option<StoredPin>) {
     let provider = requested.provider();
     let report = order_report(snapshot, &policy.auth, &policy.aliases, provider, now);
-    let standing = |id: &ProfileId| standing(policy, snapshot, provider, id, now);
+    let standing = |id: &ProfileId| standing(policy, snapshot, requested, id, now);
     let facts = PinFacts {
         order: &report.order,
         origin: if report.basis.is_explicit() {
@@ -149,16 +149,21 @@ fn pin(
 fn standing(
     policy: &RunPolicy,
     snapshot: &AuthSnapshot,
-    provider: &ProviderId,
+    requested: &ModelRef,
     id: &ProfileId,
     now: Timestamp,
 ) -> ProfileStanding {
     match snapshot.credential(id) {
         None => ProfileStanding::Missing,
-        Some(credential) if !policy.aliases.share_credentials(credential.provider(), provider) => {
+        Some(credential)
+            if !policy
+                .aliases
+                .share_credentials(credential.provider(), requested.provider()) =>
+        {
             ProfileStanding::Incompatible
         }
-        Some(_) if snapshot.usage(id).is_usable(None, now) => ProfileStanding::Usable,
+        // D15: what rests for another model serves this one.
+        Some(_) if snapshot.usage(id).is_usable(Some(requested.model()), now) => ProfileStanding::Usable,
         Some(_) => ProfileStanding::Resting,
     }
 }

@@ -1,6 +1,7 @@
 //! One run to make, and the settings that all runs of a process share.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+use std::num::NonZeroUsize;
 use std::time::Duration;
 
 use openclaw_auth_store::{AuthConfig, EndpointKey};
@@ -68,15 +69,95 @@ pub struct RunSettings {
     /// `inlineWaitMs`: the longest stated wait that is waited out on the same credential when nothing else is
     /// left (R2).
     pub inline_wait: Duration,
+    /// `inlineWait`: when a short stated wait is waited out at all (R2).
+    pub inline_wait_when: InlineWait,
     /// `advanceOnFormat`: recognised format faults go to the next model instead of surfacing (A1).
     pub advance_on_format: bool,
+    /// How long a fallback that refused its login is skipped in the same session; zero switches that off (R-6.1,
+    /// [`parse_skip_ttl`](crate::parse_skip_ttl)).
+    pub auth_skip_ttl: Duration,
+    /// Limits of every run; a run's own options may be stricter (A8).
+    pub limits: RunLimits,
+}
+
+/// When a short stated wait is waited out on the same credential (R2).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum InlineWait {
+    /// Before another credential or candidate is tried.
+    Always,
+    /// Only when no other credential and no other candidate is left.
+    #[default]
+    NothingElseLeft,
+}
+
+/// How far a run may go, whatever is left to try (A8). Reaching a limit is nobody's failure.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct RunLimits {
+    /// The most attempts; at least one is made.
+    pub attempts: Option<NonZeroUsize>,
+    /// The longest time from the start of the run until content comes; at its end the attempt in flight is dropped.
+    pub duration: Option<Duration>,
+}
+
+impl RunLimits {
+    /// The stricter of both in every respect.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        fn stricter<T: Ord>(one: Option<T>, other: Option<T>) -> Option<T> {
+            match (one, other) {
+                (Some(one), Some(other)) => Some(one.min(other)),
+                (one, other) => one.or(other),
+            }
+        }
+        Self {
+            attempts: stricter(self.attempts, other.attempts),
+            duration: stricter(self.duration, other.duration),
+        }
+    }
+}
+
+/// What one run does otherwise than others; see [`Runner::run_with`](crate::Runner::run_with).
+#[derive(Debug, Clone, Default)]
+pub struct RunOptions {
+    /// Limits of this run, beside those of the settings (A8).
+    pub limits: RunLimits,
+    /// What kind of chain is walked.
+    pub kind: ChainKind,
+    /// Providers whose runtime manages its own credentials: their candidates are asked without one, whatever is known
+    /// to rest, and nothing is marked.
+    pub own_auth: HashSet<ProviderId>,
+    /// `contextFallback: "larger"`: set to let a prompt that does not fit go on to larger models (A7).
+    pub larger_context: Option<LargerContext>,
+}
+
+/// What kind of chain a run walks.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum ChainKind {
+    /// Models that understand images, for one call: rests are not looked at, nothing is remembered in the
+    /// session, and a prompt that does not fit goes on to the next.
+    Image,
+    /// The models of a conversation.
+    #[default]
+    Text,
+}
+
+/// What is known about the sizes of models and prompt (A7).
+#[derive(Debug, Clone, Default)]
+pub struct LargerContext {
+    /// Context windows in tokens; a model without one is not tried after an overflow.
+    pub windows: HashMap<ModelRef, u64>,
+    /// The size of the prompt in tokens, if it was counted.
+    pub prompt_tokens: Option<u64>,
 }
 
 impl Default for RunSettings {
     fn default() -> Self {
         Self {
             inline_wait: Duration::from_secs(5),
+            inline_wait_when: InlineWait::default(),
             advance_on_format: false,
+            auth_skip_ttl: Duration::ZERO,
+            limits: RunLimits::default(),
         }
     }
 }

@@ -9,6 +9,7 @@ use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 
 use crate::observation::ErrorFields;
+use crate::request::ChainKind;
 
 /// What became of one candidate that did not answer: it failed, or it was skipped (R-1.3).
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,7 +41,7 @@ pub struct AttemptRecord {
 pub enum CandidateOutcome {
     /// At least one attempt was made.
     Failed,
-    /// Its credentials rest, so no attempt was made.
+    /// No attempt was made: its credentials rest, or the pinned one cannot be used.
     Skipped,
 }
 
@@ -101,11 +102,17 @@ impl fmt::Display for AttemptRecord {
     }
 }
 
+/// What an image run without any candidate says (R-10.5).
+const NO_IMAGE_MODEL: &str = "No image model configured. Set agents.defaults.imageModel.primary or \
+                              agents.defaults.imageModel.fallbacks.";
+
 /// Every candidate failed or was skipped (R-10.1).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FallbackSummaryError {
     /// One record per candidate, in chain order.
     pub attempts: Vec<AttemptRecord>,
+    /// What kind of chain it was.
+    pub(crate) kind: ChainKind,
     /// When the first of the chain's resting credentials is back; none when nothing rests (R-10.4).
     pub soonest_cooldown_expiry: Option<Timestamp>,
     /// The provider whose login failed last, for the hint (R-10.2).
@@ -125,7 +132,12 @@ impl std::error::Error for FallbackSummaryError {}
 
 impl fmt::Display for FallbackSummaryError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "All models failed ({}): ", self.attempts.len())?;
+        let models = match self.kind {
+            ChainKind::Image if self.attempts.is_empty() => return f.write_str(NO_IMAGE_MODEL),
+            ChainKind::Image => "image models",
+            ChainKind::Text => "models",
+        };
+        write!(f, "All {models} failed ({}): ", self.attempts.len())?;
         if self.attempts.is_empty() {
             f.write_str("unknown")?;
         }
@@ -133,25 +145,24 @@ impl fmt::Display for FallbackSummaryError {
             let separator = if index == 0 { "" } else { " | " };
             write!(f, "{separator}{attempt}")?;
         }
-        match self.reauthenticate.as_ref().and_then(shell_quoted) {
-            Some(provider) => {
-                write!(
-                    f,
-                    ". Re-authenticate with: openclaw models auth login --provider {provider} --force"
-                )
-            }
+        match self.reauthenticate.as_ref().and_then(login_command) {
+            Some(command) => write!(f, ". Re-authenticate with: {command}"),
             None => Ok(()),
         }
     }
 }
 
-/// The provider as one word of a POSIX shell; none when it holds control characters.
-fn shell_quoted(provider: &ProviderId) -> Option<String> {
+/// What a person types to sign in again, with the provider as one word of a POSIX shell; none when its name holds
+/// control characters (R-10.2).
+pub(crate) fn login_command(provider: &ProviderId) -> Option<String> {
     let text = provider.as_str();
     if text.chars().any(char::is_control) {
         return None;
     }
-    Some(format!("'{}'", text.replace('\'', r"'\''")))
+    let quoted = text.replace('\'', r"'\''");
+    Some(format!(
+        "openclaw models auth login --provider '{quoted}' --force"
+    ))
 }
 
 #[cfg(test)]

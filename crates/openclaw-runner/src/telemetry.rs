@@ -1,6 +1,9 @@
 //! Every span and event name, and the one place that emits them.
 
-use crate::decision::{Decision, RotationDecision};
+use openclaw_classify::{Reason, RuleId};
+
+use crate::decision::Decision;
+use crate::rotation::RotationDecision;
 
 /// Target of the decision records.
 pub const DECISION_TARGET: &str = "model_fallback";
@@ -20,7 +23,7 @@ pub(crate) fn emit_decision(decision: &Decision) {
         target: DECISION_TARGET,
         event = crate::decision::EVENT,
         decision = decision.kind.as_str(),
-        runId = decision.run_id.as_str(),
+        runId = crate::decision::named(&decision.run_id),
         sessionId = decision.session_id.as_ref().map(tracing::field::display),
         lane = decision.lane.as_deref(),
         requestedProvider = decision.requested.provider.as_str(),
@@ -29,8 +32,8 @@ pub(crate) fn emit_decision(decision: &Decision) {
         candidateModel = decision.candidate.model().as_str(),
         attempt = decision.attempt,
         total = decision.total,
-        reason = decision.reason.map(openclaw_classify::Reason::as_str),
-        rule = decision.rule.as_ref().map(openclaw_classify::RuleId::as_str),
+        reason = decision.reason.map(Reason::as_str),
+        rule = decision.rule.as_ref().map(RuleId::as_str),
         status = decision.status,
         code = decision.code.as_deref(),
         errorPreview = error.error_preview.as_deref(),
@@ -43,7 +46,7 @@ pub(crate) fn emit_decision(decision: &Decision) {
         fallbackStepType = step.map(|_| crate::decision::STEP_TYPE),
         fallbackStepFromModel = step.map(|step| tracing::field::display(&step.from_model)),
         fallbackStepToModel = step.and_then(|step| step.to_model.as_ref()).map(tracing::field::display),
-        fallbackStepFromFailureReason = step.and_then(|step| step.from_failure_reason).map(openclaw_classify::Reason::as_str),
+        fallbackStepFromFailureReason = step.and_then(|step| step.from_failure_reason).map(Reason::as_str),
         fallbackStepFromFailureDetail = step.and_then(|step| step.from_failure_detail.as_deref()),
         fallbackStepChainPosition = step.map(|step| step.chain_position),
         fallbackStepFinalOutcome = step.map(|step| step.final_outcome.as_str()),
@@ -55,17 +58,28 @@ pub(crate) fn emit_decision(decision: &Decision) {
         allowTransientCooldownProbe = decision.allow_transient_cooldown_probe,
         profileCount = decision.profile_count,
         lastResort = decision.last_resort,
+        suppressedDuplicateCount = decision.suppressed(),
         "{}",
         decision.console_message()
     );
+    // a name that does not exist is a person's to repair.
+    let missing = decision.previous_attempts.iter();
+    for attempt in missing.filter(|attempt| attempt.reason == Some(Reason::ModelNotFound)) {
+        tracing::warn!(
+            target: DECISION_TARGET,
+            "Model \"{}\" not found. Fell back to \"{}\".",
+            attempt.candidate,
+            decision.candidate,
+        );
+    }
 }
 
 /// Writes one profile rotation.
 pub(crate) fn emit_rotation(rotation: &RotationDecision) {
     tracing::warn!(
         target: ROTATION_TARGET,
-        event = crate::decision::ROTATION_EVENT,
-        runId = rotation.run_id.as_str(),
+        event = crate::rotation::EVENT,
+        runId = crate::decision::named(&rotation.run_id),
         decision = rotation.kind.as_str(),
         failoverReason = rotation.reason.as_str(),
         provider = rotation.candidate.provider().as_str(),
@@ -73,6 +87,9 @@ pub(crate) fn emit_rotation(rotation: &RotationDecision) {
         profileId = rotation.profile_hash.as_str(),
         status = rotation.status,
         rawErrorPreview = rotation.error.error_preview.as_deref(),
+        rawErrorHash = rotation.error.error_hash.as_deref(),
+        rawErrorFingerprint = rotation.error.error_fingerprint.as_deref(),
+        redirectedTo = rotation.redirected_to.as_ref().map(tracing::field::display),
         "profile rotation: {} on {} ({})",
         rotation.kind.as_str(),
         rotation.candidate,

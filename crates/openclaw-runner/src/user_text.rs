@@ -32,7 +32,7 @@ impl RunError {
         match self {
             Self::Aborted(_) => String::new(),
             Self::ContextOverflow(..) => OVERFLOW.to_owned(),
-            Self::Exhausted(summary, _) => exhausted(summary, now),
+            Self::Exhausted(summary, _) | Self::LimitReached(_, summary, _) => exhausted(summary, now),
             Self::Failed(attempt, report) | Self::Surfaced(attempt, report) => {
                 single(attempt, report.soonest_cooldown_expiry, now)
             }

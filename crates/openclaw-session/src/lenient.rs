@@ -13,6 +13,12 @@ pub(crate) fn parsed<'de, D: Deserializer<'de>, T: FromStr>(from: D) -> Result<O
     Ok(value.as_str().and_then(|text| text.trim().parse().ok()))
 }
 
+/// One of the words of an enumeration; every other one is absent.
+pub(crate) fn word<'de, D: Deserializer<'de>, T: DeserializeOwned>(from: D) -> Result<Option<T>, D::Error> {
+    let word: Option<String> = text(from)?;
+    Ok(word.and_then(|word| serde_json::from_value(Value::String(word)).ok()))
+}
+
 /// A trimmed text that is not blank.
 pub(crate) fn text<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
     let text: Option<String> = parsed(from)?;

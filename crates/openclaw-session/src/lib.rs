@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+mod answer;
 mod command;
 mod entry;
 mod inherit;
@@ -24,6 +25,7 @@ mod trace;
 mod turn;
 mod user_selection;
 
+pub use answer::record_answer;
 pub use command::{Command, CommandError, TypedModel, parse_command};
 pub use entry::{Failover, NoticeState, Runtime, SessionEntry};
 pub use inherit::{SpawnModel, copy_user_selection, effective_override, spawn_with_model};
@@ -45,9 +47,7 @@ pub use probe::{
 };
 pub use reset::{Reset, RotationCause, SessionRotated, compacted, reset};
 pub use rollback::{Rollback, roll_back};
-pub use selection::{
-    OverrideSource, PinSource, ProfilePin, Route, SelectionSnapshot, StoredPin, UnknownSource,
-};
+pub use selection::{OverrideSource, PinSource, ProfilePin, Route, SelectionSnapshot, StoredPin};
 pub use sessions_json::{ImportedSessions, export_sessions_json, parse_sessions_json};
 #[cfg(feature = "sqlite")]
 pub use sqlite::{OpenError, SqliteSessionStore};

@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use std::sync::{Mutex, PoisonError};
 
 use jiff::Timestamp;
-use openclaw_ids::{ModelRef, ProviderId};
+use openclaw_ids::{ModelRef, ProviderId, SessionId, SessionKey};
 use serde::{Deserialize, Serialize};
 
 use crate::entry::{NoticeState, SessionEntry};
@@ -76,6 +76,8 @@ pub fn transition(before: &NoticeState, selected: &ModelRef, active: &ModelRef) 
 /// How a finished turn went, for [`record_notice`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FinishedTurn {
+    /// The transcript of the turn; nothing is told in another one (S1).
+    pub session_id: SessionId,
     /// See [`selected_model`].
     pub selected: ModelRef,
     /// The model that answered.
@@ -88,7 +90,7 @@ pub struct FinishedTurn {
 ///
 /// `before` is the notice group before a successful probe cleared it (S-10.3c, S4), read in the same fold; without a
 /// probe it is the entry's own. A sticky turn keeps the stored reason (S-10.3b). The notice is stored with the state
-/// until it was handed over, see [`NoticeDesk`].
+/// until it was handed over, see [`NoticeDesk`]. A turn that outlived its session changes nothing (S-13 hazard 5).
 pub fn record_notice(
     entry: &SessionEntry,
     before: &NoticeState,
@@ -96,6 +98,9 @@ pub fn record_notice(
     now: Timestamp,
 ) -> (Option<SessionEntry>, Transition) {
     let (selected, active) = (turn.selected.key(), turn.active.key());
+    if entry.session_id != turn.session_id {
+        return (None, Transition::None);
+    }
     let outcome = transition(before, &turn.selected, &turn.active);
     let mut next = entry.clone();
     let text = match outcome {
@@ -169,23 +174,24 @@ impl SessionEntry {
 /// process that died in between left the notice in the entry, so the next one offers it again under the same id.
 #[derive(Debug, Default)]
 pub struct NoticeDesk {
-    taken: Mutex<HashSet<String>>,
+    taken: Mutex<HashSet<(SessionKey, String)>>,
 }
 
 impl NoticeDesk {
-    /// The entry's pending notice, unless this process took it before.
-    pub fn take(&self, entry: &SessionEntry) -> Option<Notice> {
+    /// The pending notice of the session's entry, unless this process took it before.
+    pub fn take(&self, key: &SessionKey, entry: &SessionEntry) -> Option<Notice> {
         let notice = entry.pending_notice()?;
         let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
-        taken.insert(notice.id.clone()).then(|| notice.clone())
+        let is_new = taken.insert((key.clone(), notice.id.clone()));
+        is_new.then(|| notice.clone())
     }
 
     /// Forgets a notice whose acknowledgement is stored, so that the desk stays small.
-    pub fn release(&self, id: &str) {
+    pub fn release(&self, key: &SessionKey, id: &str) {
         self.taken
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
-            .remove(id);
+            .remove(&(key.clone(), id.to_owned()));
     }
 }
 

@@ -139,9 +139,7 @@ pub fn without_auto_selection(entry: &SessionEntry) -> SessionEntry {
 
 fn without_auto_pin(entry: &SessionEntry) -> SessionEntry {
     let mut next = entry.clone();
-    let pin_is_auto = entry.pin.source == Some(PinSource::Auto)
-        || (entry.pin.source.is_none() && entry.pin.compaction_count.is_some());
-    if pin_is_auto {
+    if entry.pin.effective_source() == PinSource::Auto {
         next.pin = StoredPin::default();
     }
     next

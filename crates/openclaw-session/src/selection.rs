@@ -1,7 +1,5 @@
 //! The selection group: the fields that fallback owns, as the two units a rollback works on (S-1.2, S-4.6).
 
-use std::str::FromStr;
-
 use openclaw_ids::{ModelId, ModelRef, ProfileId, ProviderId};
 use serde::{Deserialize, Serialize};
 
@@ -51,7 +49,7 @@ pub struct Route {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<ModelId>,
     /// Who wrote the override; absent on entries older than the marker.
-    #[serde(rename = "modelOverrideSource", default, deserialize_with = "lenient::parsed")]
+    #[serde(rename = "modelOverrideSource", default, deserialize_with = "lenient::word")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source: Option<OverrideSource>,
     /// The provider that an automatic override stands in for.
@@ -99,7 +97,7 @@ pub struct StoredPin {
     #[serde(
         rename = "authProfileOverrideSource",
         default,
-        deserialize_with = "lenient::parsed"
+        deserialize_with = "lenient::word"
     )]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source: Option<PinSource>,
@@ -119,7 +117,8 @@ impl StoredPin {
         })
     }
 
-    fn effective_source(&self) -> PinSource {
+    /// Whose the pin is, whatever profile it names.
+    pub(crate) fn effective_source(&self) -> PinSource {
         match (self.source, self.compaction_count) {
             (Some(source), _) => source,
             (None, Some(_)) => PinSource::Auto,
@@ -146,33 +145,4 @@ pub struct SelectionSnapshot {
     pub route: Route,
     /// The pin unit.
     pub pin: StoredPin,
-}
-
-/// A source name that is neither `auto` nor `user`; entries that carry one are read as if it were missing.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("a source is `auto` or `user`")]
-pub struct UnknownSource;
-
-impl FromStr for OverrideSource {
-    type Err = UnknownSource;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        match text {
-            "auto" => Ok(Self::Auto),
-            "user" => Ok(Self::User),
-            _ => Err(UnknownSource),
-        }
-    }
-}
-
-impl FromStr for PinSource {
-    type Err = UnknownSource;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        match text {
-            "auto" => Ok(Self::Auto),
-            "user" => Ok(Self::User),
-            _ => Err(UnknownSource),
-        }
-    }
 }

@@ -106,16 +106,29 @@ impl SessionStore for SqliteSessionStore {
 /// What SQLite says about `path`, in our words.
 fn store_error(path: &Path, source: Arc<rusqlite::Error>) -> StoreError {
     let path = path.to_owned();
-    if is_damage(&source) {
-        StoreError::Damaged { path, source }
-    } else {
-        StoreError::Sqlite { path, source }
+    match Trouble::of(&source) {
+        Trouble::Busy => StoreError::Busy { path, source },
+        Trouble::Damage => StoreError::Damaged { path, source },
+        Trouble::Other => StoreError::Sqlite { path, source },
     }
 }
 
-fn is_damage(error: &rusqlite::Error) -> bool {
-    use rusqlite::ErrorCode::{DatabaseCorrupt, NotADatabase};
-    matches!(error.sqlite_error_code(), Some(DatabaseCorrupt | NotADatabase))
+/// What kind of help an error of SQLite calls for.
+enum Trouble {
+    Busy,
+    Damage,
+    Other,
+}
+
+impl Trouble {
+    fn of(error: &rusqlite::Error) -> Self {
+        use rusqlite::ErrorCode::{DatabaseBusy, DatabaseCorrupt, DatabaseLocked, NotADatabase};
+        match error.sqlite_error_code() {
+            Some(DatabaseBusy | DatabaseLocked) => Self::Busy,
+            Some(DatabaseCorrupt | NotADatabase) => Self::Damage,
+            _ => Self::Other,
+        }
+    }
 }
 
 #[cfg(test)]

@@ -62,6 +62,17 @@ pub enum CasOutcome {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StoreError {
+    /// Another process keeps the file to itself.
+    #[cfg(feature = "sqlite")]
+    #[error(
+        "another process has been writing to {path} for too long; wait for it or stop it, then try again"
+    )]
+    Busy {
+        /// The file.
+        path: PathBuf,
+        /// What SQLite says.
+        source: Arc<rusqlite::Error>,
+    },
     /// The engine's thread is gone.
     #[error("the session store is closed; open it again")]
     Closed,

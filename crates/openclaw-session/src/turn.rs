@@ -57,6 +57,25 @@ impl TurnKind {
     pub fn rights(self) -> TurnRights {
         RIGHTS[self as usize].1
     }
+
+    /// Whether the profile it starts with is remembered as the session's pin (S-5.3a).
+    ///
+    /// A model given for one run alone says nothing about the session, and its provider may be another one: a pin
+    /// that does not fit it must survive (R5).
+    pub fn remembers_profile(self) -> bool {
+        match self {
+            Self::Cron | Self::FollowUp | Self::Heartbeat | Self::ModelDirective | Self::Normal => true,
+            Self::HeartbeatOnModel | Self::OneOff | Self::StatePreserving => false,
+        }
+    }
+
+    /// Whether the model that answered is remembered as the session's last one (S-11.4).
+    pub fn records_answer(self) -> bool {
+        match self {
+            Self::Cron | Self::FollowUp | Self::ModelDirective | Self::Normal | Self::OneOff => true,
+            Self::Heartbeat | Self::HeartbeatOnModel | Self::StatePreserving => false,
+        }
+    }
 }
 
 /// Tools whose messages between sessions must not touch what a person sees of theirs (S-3.3 item 4).
@@ -86,6 +105,41 @@ mod tests {
             assert_eq!(kind.rights(), *rights);
         }
         assert_eq!(RIGHTS.len(), TurnKind::StatePreserving as usize + 1);
+    }
+
+    #[test]
+    fn s_3_2_and_s_6_3b_and_s_10_5_who_may_do_what() {
+        let shown = |kind: TurnKind| {
+            let TurnRights {
+                persists_fallback,
+                probes_primary,
+                notifies,
+            } = kind.rights();
+            let all = [
+                (persists_fallback, 'w'),
+                (probes_primary, 'p'),
+                (notifies, 'n'),
+                (kind.records_answer(), 'a'),
+            ];
+            all.into_iter()
+                .filter(|(may, _)| *may)
+                .map(|(_, letter)| letter)
+                .collect::<String>()
+        };
+        #[rustfmt::skip]
+        let rows = [
+            (TurnKind::Cron,             "a",    "S-3.2: an entry of its own"),
+            (TurnKind::FollowUp,         "pa",   "S-3.2, S-10.5"),
+            (TurnKind::Heartbeat,        "wpn",  "S-2.1 row H2, S-11.4"),
+            (TurnKind::HeartbeatOnModel, "",     "S-2.5, S2, S-6.3b, S-11.4"),
+            (TurnKind::ModelDirective,   "wna",  "S-6.3b"),
+            (TurnKind::Normal,           "wpna", "S-3.1"),
+            (TurnKind::OneOff,           "a",    "S-3.2, S-6.3b, S-10.5"),
+            (TurnKind::StatePreserving,  "",     "S-3.3 item 4, S-6.7a, S-10.5, S-11.4"),
+        ];
+        for (kind, may, why) in rows {
+            assert_eq!(shown(kind), may, "{kind:?}: {why}");
+        }
     }
 
     #[test]

@@ -13,8 +13,8 @@ use std::process::{Child, Command, Stdio};
 use jiff::Timestamp;
 use openclaw_ids::{ModelRef, SessionKey};
 use openclaw_session::{
-    PersistFallback, Persisted, SessionEntry, SessionStore, SqliteSessionStore, persist_fallback, probe_due,
-    update,
+    PersistFallback, Persisted, Revision, SessionEntry, SessionStore, SqliteSessionStore, persist_fallback,
+    probe_due, update,
 };
 use tempfile::TempDir;
 
@@ -136,6 +136,68 @@ fn what_was_acknowledged_survives_a_kill() {
         child.wait().unwrap();
         assert!(stored(&file).compaction_count >= acknowledged);
     }
+}
+
+/// What the disk holds before it is full, in units of the shell, half a kilobyte or one.
+const DISK: &str = "1024";
+
+#[cfg(unix)]
+#[test]
+fn a_full_disk_loses_nothing_that_was_acknowledged() {
+    let test = "a_full_disk_loses_nothing_that_was_acknowledged";
+    if let Some(file) = child_file() {
+        let store = SqliteSessionStore::open(&file).unwrap();
+        let stored = (0_u32..10_000).find(|number| !block_on(add_large(&store, *number)));
+        report(&stored.unwrap());
+        // What is there can still be read.
+        assert!(block_on(store.load(&key())).unwrap().is_some());
+        return;
+    }
+    let (_directory, file) = place();
+    drop(SqliteSessionStore::open(&file).unwrap());
+    let mut child = Command::new("sh")
+        .args([
+            "-c",
+            r#"trap "" XFSZ; ulimit -f "$1"; shift; exec "$@""#,
+            "sh",
+            DISK,
+        ])
+        .arg(std::env::current_exe().unwrap())
+        .args(["--exact", test, "--nocapture"])
+        .env(FILE, &file)
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let reported: Vec<String> = reports(&mut child).collect();
+    assert!(child.wait().unwrap().success());
+    let acknowledged: u32 = reported[0].parse().unwrap();
+    assert!(acknowledged > 0);
+    // There is space again.
+    let store = SqliteSessionStore::open(&file).unwrap();
+    for number in 0..acknowledged {
+        assert!(
+            block_on(store.load(&large_key(number))).unwrap().is_some(),
+            "{number}"
+        );
+    }
+    assert_eq!(block_on(store.load(&large_key(acknowledged))).unwrap(), None);
+    assert!(block_on(add_large(&store, acknowledged)));
+}
+
+#[cfg(unix)]
+fn large_key(number: u32) -> SessionKey {
+    format!("agent:main:{number}").parse().unwrap()
+}
+
+/// Whether there was room for a session of 20 kB more.
+#[cfg(unix)]
+async fn add_large(store: &SqliteSessionStore, number: u32) -> bool {
+    let text = format!(r#"{{"sessionId": "s1", "notes": "{}"}}"#, "x".repeat(20_000));
+    let entry: SessionEntry = serde_json::from_str(&text).unwrap();
+    let stored = store
+        .compare_and_set(&large_key(number), Revision::NONE, entry)
+        .await;
+    stored.is_ok()
 }
 
 #[test]

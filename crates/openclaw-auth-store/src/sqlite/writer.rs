@@ -11,7 +11,7 @@ use rusqlite::Connection;
 use tokio::sync::oneshot;
 
 use super::Pace;
-use super::cache::Cache;
+use super::cache::{Cache, Unwritten};
 use super::connect::Checkpoint;
 use super::contents::Contents;
 use super::fault::Fault;
@@ -114,7 +114,7 @@ impl Writer {
             }
             self.write(batch);
             drop(turn);
-            uses_wait = !self.cache.unwritten_uses().is_empty();
+            uses_wait = !self.cache.unwritten().uses.is_empty();
             if next == Next::Stop {
                 self.checkpoint(Checkpoint::Truncate);
                 return;
@@ -129,11 +129,11 @@ impl Writer {
     }
 
     fn write(&mut self, batch: Vec<Request>) {
-        let uses = self.cache.unwritten_uses();
-        if batch.is_empty() && uses.is_empty() {
+        let unwritten = self.cache.unwritten();
+        if batch.is_empty() && unwritten.uses.is_empty() {
             return;
         }
-        let outcomes = self.transact(&batch, &uses);
+        let outcomes = self.transact(&batch, &unwritten);
         if let Err(error) = &outcomes
             && batch.is_empty()
         {
@@ -143,14 +143,21 @@ impl Writer {
         for request in batch {
             let outcome = match &mut outcomes {
                 Ok(outcomes) => outcomes.next().unwrap_or(Err(StoreError::Closed)),
-                Err(error) => Err(error.clone()),
+                Err(error) => {
+                    // Over a damaged row the last good view stays until somebody repairs it (D13).
+                    let damaged = matches!(error, StoreError::Unreadable(_));
+                    if let (Op::Change(change), false) = (&request.op, damaged) {
+                        self.cache.keep(change, request.now);
+                    }
+                    Err(error.clone())
+                }
             };
             match request.reply {
                 // Who dropped the future does not want to know.
                 Some(reply) => drop(reply.send(outcome)),
                 None => {
                     if let Err(error) = outcome {
-                        tracing::warn!(%error, "a change of usage state was lost");
+                        tracing::warn!(%error, "a change of usage state was not stored");
                     }
                 }
             }
@@ -161,7 +168,7 @@ impl Writer {
     fn transact(
         &mut self,
         batch: &[Request],
-        uses: &[(ProfileId, Timestamp)],
+        unwritten: &Unwritten,
     ) -> Result<Vec<Result<Applied, StoreError>>, StoreError> {
         let connection = match self.connection.take() {
             Some(connection) => Ok(connection),
@@ -170,7 +177,7 @@ impl Writer {
             }),
         };
         let result = connection.map_err(Fault::from).and_then(|connection| {
-            let outcomes = self.transact_on(&connection, batch, uses);
+            let outcomes = self.transact_on(&connection, batch, unwritten);
             if connection.is_autocommit() {
                 self.connection = Some(connection);
             }
@@ -183,7 +190,7 @@ impl Writer {
         &self,
         connection: &Connection,
         batch: &[Request],
-        uses: &[(ProfileId, Timestamp)],
+        unwritten: &Unwritten,
     ) -> Result<Vec<Result<Applied, StoreError>>, Fault> {
         let cache = &self.cache;
         let mut turn = None;
@@ -198,7 +205,13 @@ impl Writer {
                 }
             }
             let mut after = contents.snapshot.clone();
-            for (profile, at) in uses {
+            for (change, at) in &unwritten.kept {
+                // What it was about may be gone by now.
+                if after.check(change).is_ok() {
+                    after.apply(change, *at, cache.config());
+                }
+            }
+            for (profile, at) in &unwritten.uses {
                 let profile = profile.clone();
                 after.apply(&UsageChange::Used { profile }, *at, cache.config());
             }
@@ -209,13 +222,14 @@ impl Writer {
             let times = batch
                 .iter()
                 .map(|request| request.now)
-                .chain(uses.iter().map(|(_, at)| *at));
+                .chain(unwritten.uses.iter().map(|(_, at)| *at))
+                .chain(unwritten.kept.iter().map(|(_, at)| *at));
             contents.write(connection, &after, times.max().unwrap_or(Timestamp::UNIX_EPOCH))?;
             turn = Some(cache.turn());
             Ok::<_, Fault>((after, outcomes))
         })?;
         if let Some(turn) = turn {
-            cache.show(&turn, after, uses);
+            cache.show(&turn, after, unwritten);
         }
         if let Err(error) = folder::close_files(&self.path) {
             tracing::warn!(%error, "the mode of the auth store could not be set");

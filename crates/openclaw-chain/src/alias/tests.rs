@@ -97,6 +97,53 @@ fn lookups_of_6_1() {
 }
 
 #[test]
+fn keys_of_one_model_are_merged_as_1_3_says() {
+    let twice = |first: serde_json::Value, second: serde_json::Value| json!({ "openai/x": first, " OpenAI / x ": second });
+    let (a, b) = (json!({ "alias": "a" }), json!({ "alias": "b" }));
+    for (models, text, expected) in [
+        (twice(a.clone(), b.clone()), "b", "openai+x"),
+        (twice(a.clone(), b.clone()), "a", "anthropic+a"),
+        (twice(a.clone(), json!({})), "a", "openai+x"),
+        (twice(a.clone(), json!({ "alias": " " })), "a", "anthropic+a"),
+        // Google's renames hold at once, other vendors' do not.
+        (
+            json!({ "google/gemini-3-pro": a, "google/gemini-3.1-pro-preview": b }),
+            "a",
+            "anthropic+a",
+        ),
+        (
+            json!({ "anthropic/opus": a, "anthropic/claude-opus-4-8": b }),
+            "a",
+            "anthropic+claude-opus-4-8",
+        ),
+        // A merged entry has a name already, so the shipped one stays away.
+        (
+            json!({ "google/gemini-3.1-pro-preview": {}, "google/gemini-3-pro": a }),
+            "gemini",
+            "anthropic+gemini",
+        ),
+    ] {
+        assert_eq!(
+            meaning(&models, text).as_deref(),
+            Some(expected),
+            "{text:?} with {models}"
+        );
+    }
+}
+
+#[test]
+fn aliases_that_name_each_other_end_after_one_step() {
+    let models = json!({ "openai/a": { "alias": "openai/b" }, "openai/b": { "alias": "openai/a" }, "self/x": { "alias": "self/x" } });
+    for (text, expected) in [
+        ("openai/a", "openai+b"),
+        ("openai/b", "openai+a"),
+        ("self/x", "self+x"),
+    ] {
+        assert_eq!(meaning(&models, text).as_deref(), Some(expected), "{text:?}");
+    }
+}
+
+#[test]
 fn built_in_names_of_6_2() {
     for (alias, target) in BUILT_IN {
         let listed = json!({ *target: {} });

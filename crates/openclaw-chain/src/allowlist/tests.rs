@@ -30,19 +30,19 @@ fn check(keys: &[&str], agent_model: &Value, allowed: &[&str], refused: &[&str])
 #[test]
 fn examples_of_section_10() {
     let none = json!({});
-    check(&[], &none, &["any/thing"], &[]);
+    check(&[], &none, &["any/thing"], &[]); // W1
     check(&["  "], &none, &["any/thing"], &[]); // W1
     check(
         &["openai/gpt-5.4"],
         &none,
-        &["openai/gpt-5.4", "groq/f", "openai/gpt-5.5"],
-        &["x/y", "openai/GPT-5.4"],
+        &["openai/gpt-5.4", "groq/f", "openai/gpt-5.5"], // W4, W5
+        &["x/y", "openai/GPT-5.4"],                      // W6: case counts in the model part
     );
     check(
-        &["openai/*"],
+        &["openai/*"], // W2
         &none,
-        &["openai/anything", "openai/a/b"],
-        &["groq/f"],
+        &["openai/anything", "openai/a/b"], // W6: up to the first slash
+        &["groq/f"],                        // W4: a wildcard brings no fallbacks
     );
     check(&["vllm/*"], &none, &["vllm/x"], &["openai/gpt-5.5", "groq/f"]);
     check(
@@ -52,7 +52,7 @@ fn examples_of_section_10() {
         &["openai/gpt-5.5"],
     );
     check(
-        &["gpt-q"],
+        &["gpt-q"], // W3
         &none,
         &["openai/gpt-q", "openai/gpt-5.5"],
         &["anthropic/gpt-q"],
@@ -72,6 +72,22 @@ fn examples_of_section_10() {
         &["anthropic/claude-opus-4-8", "anthropic/opus"],
         &["anthropic/sonnet"],
     );
+}
+
+#[test]
+fn w8_the_chain_does_not_ask_the_allowlist() {
+    let resolver = resolver(json!({ "agents": { "defaults": {
+        "model": { "primary": "openai/gpt-5.5", "fallbacks": ["groq/f"] }, "models": { "vllm/*": {} },
+    } } }));
+    let ids = |chain: Vec<ModelRef>| chain.iter().map(ModelRef::key).collect::<Vec<_>>();
+    let requested = crate::Requested::from(&model("x/y"));
+    assert_eq!(
+        ids(resolver.chain(&requested, None)),
+        ["x/y", "groq/f", "openai/gpt-5.5"]
+    );
+    for text in ["x/y", "groq/f", "openai/gpt-5.5"] {
+        assert!(!resolver.is_allowed(&agent("main"), &model(text)), "{text}");
+    }
 }
 
 #[test]

@@ -143,6 +143,35 @@ fn c12_an_agent_s_own_model_does_not_change_the_configured_primary() {
 }
 
 #[test]
+fn bl_52_a_primary_that_is_no_model_leaves_the_fallbacks() {
+    check(vec![
+        (
+            json!({ "model": { "primary": "x/", "fallbacks": ["groq/f"] } }),
+            "",
+            None,
+            "openai+gpt-5.5; groq+f",
+        ),
+        (
+            json!({ "model": { "primary": "nobody/knows", "fallbacks": ["groq/f"] } }),
+            "",
+            None,
+            "nobody+knows; groq+f",
+        ),
+    ]);
+}
+
+#[test]
+fn a_long_list_with_awkward_texts_keeps_its_order() {
+    let texts: Vec<String> = (0..5_000)
+        .map(|at| format!("p{}/größe-{at}/模型 🦞@w", at % 7))
+        .collect();
+    let none = resolver(json!({}));
+    let chain = none.chain(&requested("a/b"), Some(&texts));
+    assert_eq!(chain.len(), 5_001);
+    assert_eq!(pairs(&chain[5_000..]), "p1+größe-4999/模型 🦞");
+}
+
+#[test]
 fn an_explanation_shows_where_each_candidate_comes_from() {
     let config = defaults(
         r#"{ "model": { "primary": "anthropic/opus",
@@ -214,6 +243,20 @@ proptest! {
             }
             prop_assert_eq!(chain, expected);
         }
+    }
+
+    /// BL-51: what a chain is made of is a candidate or left out for a stated reason, and both views agree.
+    #[test]
+    fn every_member_is_accounted_for(
+        config in configured(),
+        list in prop::option::of(prop::collection::vec(text(), 0..5)),
+    ) {
+        let resolver = Resolver::new(&config);
+        let explained = resolver.explain_chain(&Requested::default(), list.as_deref());
+        let configured = config.agents.defaults.model.fallbacks().unwrap_or_default();
+        let members = 1 + list.as_ref().map_or(configured.len() + 1, Vec::len);
+        prop_assert_eq!(explained.candidates.len() + explained.dropped.len(), members);
+        prop_assert_eq!(explained.into_models(), resolver.chain(&Requested::default(), list.as_deref()));
     }
 
     /// C10: removing a later duplicate never changes a chain, so the first position is what counts.

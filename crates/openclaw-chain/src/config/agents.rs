@@ -2,10 +2,9 @@
 
 use indexmap::IndexMap;
 use openclaw_ids::AgentId;
-use serde::de::MapAccess;
 
 use super::setting::{ImageModel, ImageModelSetting, Model, ModelSetting};
-use super::shape::{Fields, Flag, FromObject, Known, List, MapOf, Object, Text};
+use super::shape::{Flag, List, MapOf, Object, Text, object};
 
 /// The `agents` section.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -16,28 +15,16 @@ pub struct AgentsConfig {
     pub list: Vec<AgentConfig>,
 }
 
-impl FromObject for AgentsConfig {
-    const SHAPE: &'static str = "an object such as { defaults: { … }, list: [ … ] }";
-
-    fn field<'de, A: MapAccess<'de>>(
-        &mut self,
-        key: &str,
-        fields: &mut Fields<A>,
-    ) -> Result<Known, A::Error> {
-        match key {
-            "defaults" => self.defaults = fields.value_or_default(Object::new())?,
-            "list" => {
-                let agents = List(
-                    Object::<AgentConfig>::new(),
-                    "a list of agents such as [{ id: \"main\" }]",
-                );
-                self.list = fields.value_or_default(agents)?;
-            }
-            _ => return Ok(Known::No),
-        }
-        Ok(Known::Yes)
+object!(AgentsConfig, "an object such as { defaults: { … }, list: [ … ] }", self fields {
+    "defaults" => self.defaults = fields.value_or_default(Object::new())?,
+    "list" => {
+        let agents = List(
+            Object::<AgentConfig>::new(),
+            "a list of agents such as [{ id: \"main\" }]",
+        );
+        self.list = fields.value_or_default(agents)?;
     }
-}
+});
 
 /// `agents.defaults`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -56,32 +43,20 @@ pub struct AgentDefaults {
     pub utility_model: Option<String>,
 }
 
-impl FromObject for AgentDefaults {
-    const SHAPE: &'static str = "an object such as { model: \"openai/gpt-5.5\" }";
-
-    fn field<'de, A: MapAccess<'de>>(
-        &mut self,
-        key: &str,
-        fields: &mut Fields<A>,
-    ) -> Result<Known, A::Error> {
-        match key {
-            "model" => self.model = fields.value_or_default(Model)?,
-            "imageModel" => self.image_model = fields.value_or_default(ImageModel)?,
-            "models" => {
-                let entries = MapOf(
-                    Object::<ModelEntry>::new(),
-                    "an object such as { \"openai/gpt-5.5\": { alias: \"gpt\" } }",
-                );
-                self.models = fields.value_or_default(entries)?;
-            }
-            "subagents" => self.subagents = fields.value_or_default(Object::new())?,
-            "heartbeat" => self.heartbeat = fields.value_or_default(Object::new())?,
-            "utilityModel" => self.utility_model = fields.value(REFERENCE)?,
-            _ => return Ok(Known::No),
-        }
-        Ok(Known::Yes)
+object!(AgentDefaults, "an object such as { model: \"openai/gpt-5.5\" }", self fields {
+    "model" => self.model = fields.value_or_default(Model)?,
+    "imageModel" => self.image_model = fields.value_or_default(ImageModel)?,
+    "models" => {
+        let entries = MapOf(
+            Object::<ModelEntry>::new(),
+            "an object such as { \"openai/gpt-5.5\": { alias: \"gpt\" } }",
+        );
+        self.models = fields.value_or_default(entries)?;
     }
-}
+    "subagents" => self.subagents = fields.value_or_default(Object::new())?,
+    "heartbeat" => self.heartbeat = fields.value_or_default(Object::new())?,
+    "utilityModel" => self.utility_model = fields.value(REFERENCE)?,
+});
 
 const REFERENCE: Text = Text("a model reference such as \"openai/gpt-5.5\"");
 
@@ -92,21 +67,9 @@ pub struct ModelEntry {
     pub alias: Option<String>,
 }
 
-impl FromObject for ModelEntry {
-    const SHAPE: &'static str = "an object such as {} or { alias: \"gpt\" }";
-
-    fn field<'de, A: MapAccess<'de>>(
-        &mut self,
-        key: &str,
-        fields: &mut Fields<A>,
-    ) -> Result<Known, A::Error> {
-        if key != "alias" {
-            return Ok(Known::No);
-        }
-        self.alias = fields.value(Text("a short name such as \"fast\""))?;
-        Ok(Known::Yes)
-    }
-}
+object!(ModelEntry, "an object such as {} or { alias: \"gpt\" }", self fields {
+    "alias" => self.alias = fields.value(Text("a short name such as \"fast\""))?,
+});
 
 /// `subagents` of the defaults or of one agent.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -115,21 +78,9 @@ pub struct SubagentsConfig {
     pub model: ModelSetting,
 }
 
-impl FromObject for SubagentsConfig {
-    const SHAPE: &'static str = "an object such as { model: \"openai/gpt-5.5\" }";
-
-    fn field<'de, A: MapAccess<'de>>(
-        &mut self,
-        key: &str,
-        fields: &mut Fields<A>,
-    ) -> Result<Known, A::Error> {
-        if key != "model" {
-            return Ok(Known::No);
-        }
-        self.model = fields.value_or_default(Model)?;
-        Ok(Known::Yes)
-    }
-}
+object!(SubagentsConfig, "an object such as { model: \"openai/gpt-5.5\" }", self fields {
+    "model" => self.model = fields.value_or_default(Model)?,
+});
 
 /// `heartbeat` of the defaults.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -138,21 +89,9 @@ pub struct HeartbeatConfig {
     pub model: Option<String>,
 }
 
-impl FromObject for HeartbeatConfig {
-    const SHAPE: &'static str = "an object such as { model: \"openai/gpt-5.5\" }";
-
-    fn field<'de, A: MapAccess<'de>>(
-        &mut self,
-        key: &str,
-        fields: &mut Fields<A>,
-    ) -> Result<Known, A::Error> {
-        if key != "model" {
-            return Ok(Known::No);
-        }
-        self.model = fields.value(REFERENCE)?;
-        Ok(Known::Yes)
-    }
-}
+object!(HeartbeatConfig, "an object such as { model: \"openai/gpt-5.5\" }", self fields {
+    "model" => self.model = fields.value(REFERENCE)?,
+});
 
 /// One entry of `agents.list`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -178,23 +117,11 @@ impl AgentConfig {
     }
 }
 
-impl FromObject for AgentConfig {
-    const SHAPE: &'static str = "an agent object such as { id: \"ops\", model: \"openai/gpt-5.5\" }";
-
-    fn field<'de, A: MapAccess<'de>>(
-        &mut self,
-        key: &str,
-        fields: &mut Fields<A>,
-    ) -> Result<Known, A::Error> {
-        match key {
-            "id" => self.id = fields.value_or_default(Text("an agent id such as \"ops\""))?,
-            "default" => self.default = fields.value_or_default(Flag("true or false"))?,
-            "agentDir" => self.agent_dir = fields.value(Text("a directory such as \"~/agents/ops\""))?,
-            "model" => self.model = fields.value_or_default(Model)?,
-            "subagents" => self.subagents = fields.value_or_default(Object::new())?,
-            "utilityModel" => self.utility_model = fields.value(REFERENCE)?,
-            _ => return Ok(Known::No),
-        }
-        Ok(Known::Yes)
-    }
-}
+object!(AgentConfig, "an agent object such as { id: \"ops\", model: \"openai/gpt-5.5\" }", self fields {
+    "id" => self.id = fields.value_or_default(Text("an agent id such as \"ops\""))?,
+    "default" => self.default = fields.value_or_default(Flag("true or false"))?,
+    "agentDir" => self.agent_dir = fields.value(Text("a directory such as \"~/agents/ops\""))?,
+    "model" => self.model = fields.value_or_default(Model)?,
+    "subagents" => self.subagents = fields.value_or_default(Object::new())?,
+    "utilityModel" => self.utility_model = fields.value(REFERENCE)?,
+});

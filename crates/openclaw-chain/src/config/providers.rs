@@ -8,7 +8,7 @@ use serde::de::value::{MapAccessDeserializer, StrDeserializer};
 use serde::de::{Deserialize, Error, MapAccess};
 
 use super::secret::SecretValue;
-use super::shape::{Count, Fields, Flag, FromObject, Known, List, MapOf, Mode, Object, Seconds, Shape, Text};
+use super::shape::{Count, Flag, List, MapOf, Mode, Object, Seconds, Shape, Text, object};
 
 /// The `models` section.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -27,25 +27,15 @@ impl ModelsConfig {
     }
 }
 
-impl FromObject for ModelsConfig {
-    const SHAPE: &'static str = "an object such as { providers: { … } }";
-
-    fn field<'de, A: MapAccess<'de>>(
-        &mut self,
-        key: &str,
-        fields: &mut Fields<A>,
-    ) -> Result<Known, A::Error> {
-        if key != "providers" {
-            return Ok(Known::No);
-        }
+object!(ModelsConfig, "an object such as { providers: { … } }", self fields {
+    "providers" => {
         let rows = MapOf(
             Object::<ProviderConfig>::new(),
             "an object with one entry per provider, such as { local: { baseUrl: \"http://127.0.0.1:8080/v1\", models: [] } }",
         );
         self.providers = fields.value_or_default(rows)?;
-        Ok(Known::Yes)
     }
-}
+});
 
 /// One provider row.
 #[derive(Clone, Default, PartialEq, Eq)]
@@ -99,41 +89,29 @@ fn without_secrets(url: &str) -> String {
     format!("{scheme}://{host}{path}")
 }
 
-impl FromObject for ProviderConfig {
-    const SHAPE: &'static str = "a provider object such as { baseUrl: \"http://127.0.0.1:8080/v1\", api: \"openai-completions\", models: [] }";
-
-    fn field<'de, A: MapAccess<'de>>(
-        &mut self,
-        key: &str,
-        fields: &mut Fields<A>,
-    ) -> Result<Known, A::Error> {
-        match key {
-            "baseUrl" => self.base_url = fields.value(Text("a URL such as \"https://api.example.com/v1\""))?,
-            "apiKey" => self.api_key = fields.value(Secret(
-                "a key as text, or a reference such as { source: \"env\", provider: \"default\", id: \"MY_API_KEY\" }",
-            ))?,
-            "auth" => self.auth = fields.value(Auth)?,
-            "api" => self.api = fields.value(Text("the name of a wire format such as \"openai-completions\""))?,
-            "headers" => {
-                let value = Secret("a header value as text, or a reference to a secret");
-                let headers = MapOf(value, "an object of header names and values such as { \"x-team\": \"ops\" }");
-                self.headers = fields.value_or_default(headers)?;
-            }
-            "timeoutSeconds" => self.timeout = fields.value(Seconds("a number of seconds above 0, such as 120"))?,
-            "contextWindow" => self.context_window = fields.value(TOKENS)?,
-            "contextTokens" => self.context_tokens = fields.value(TOKENS)?,
-            "models" => {
-                let rows = List(
-                    Object::<ModelRow>::new(),
-                    "a list of model rows such as [{ id: \"llama-3.3\", name: \"Llama 3.3\" }]",
-                );
-                self.models = fields.value_or_default(rows)?;
-            }
-            _ => return Ok(Known::No),
-        }
-        Ok(Known::Yes)
+object!(ProviderConfig, "a provider object such as { baseUrl: \"http://127.0.0.1:8080/v1\", api: \"openai-completions\", models: [] }", self fields {
+    "baseUrl" => self.base_url = fields.value(Text("a URL such as \"https://api.example.com/v1\""))?,
+    "apiKey" => self.api_key = fields.value(Secret(
+        "a key as text, or a reference such as { source: \"env\", provider: \"default\", id: \"MY_API_KEY\" }",
+    ))?,
+    "auth" => self.auth = fields.value(Auth)?,
+    "api" => self.api = fields.value(Text("the name of a wire format such as \"openai-completions\""))?,
+    "headers" => {
+        let value = Secret("a header value such as \"ops\", or a reference such as { source: \"env\", provider: \"default\", id: \"MY_TOKEN\" }");
+        let headers = MapOf(value, "an object of header names and values such as { \"x-team\": \"ops\" }");
+        self.headers = fields.value_or_default(headers)?;
     }
-}
+    "timeoutSeconds" => self.timeout = fields.value(Seconds("a number of seconds above 0, such as 120"))?,
+    "contextWindow" => self.context_window = fields.value(TOKENS)?,
+    "contextTokens" => self.context_tokens = fields.value(TOKENS)?,
+    "models" => {
+        let rows = List(
+            Object::<ModelRow>::new(),
+            "a list of model rows such as [{ id: \"llama-3.3\", name: \"Llama 3.3\" }]",
+        );
+        self.models = fields.value_or_default(rows)?;
+    }
+});
 
 const TOKENS: Count = Count("a whole number of tokens above 0, such as 200000");
 
@@ -161,34 +139,23 @@ impl ModelRow {
     }
 }
 
-impl FromObject for ModelRow {
-    const SHAPE: &'static str = "a model row such as { id: \"llama-3.3\", name: \"Llama 3.3\" }";
-
-    fn field<'de, A: MapAccess<'de>>(
-        &mut self,
-        key: &str,
-        fields: &mut Fields<A>,
-    ) -> Result<Known, A::Error> {
-        match key {
-            "id" => self.id = fields.value_or_default(Text("a model id such as \"llama-3.3\""))?,
-            "name" => self.name = fields.value(Text("a name for people such as \"Llama 3.3\""))?,
-            "contextWindow" => self.context_window = fields.value(TOKENS)?,
-            "contextTokens" => self.context_tokens = fields.value(TOKENS)?,
-            "input" => {
-                let kinds = List(
-                    Text("one of \"text\", \"image\", \"video\", \"audio\""),
-                    "a list such as [\"text\", \"image\"]",
-                );
-                self.input = fields.value_or_default(kinds)?;
-            }
-            "compat" => {
-                self.supports_tools = fields.value_or_default(Object::<Compat>::new())?.supports_tools
-            }
-            _ => return Ok(Known::No),
-        }
-        Ok(Known::Yes)
+object!(ModelRow, "a model row such as { id: \"llama-3.3\", name: \"Llama 3.3\" }", self fields {
+    "id" => self.id = fields.value_or_default(Text("a model id such as \"llama-3.3\""))?,
+    "name" => self.name = fields.value(Text("a name for people such as \"Llama 3.3\""))?,
+    "contextWindow" => self.context_window = fields.value(TOKENS)?,
+    "contextTokens" => self.context_tokens = fields.value(TOKENS)?,
+    "input" => {
+        let kinds = List(
+            Text("one of \"text\", \"image\", \"video\", \"audio\""),
+            "a list such as [\"text\", \"image\"]",
+        );
+        self.input = fields.value_or_default(kinds)?;
     }
-}
+    "compat" => {
+        let compat = fields.value_or_default(Object::<Compat>::new())?;
+        self.supports_tools = compat.supports_tools;
+    }
+});
 
 /// `compat` of a model row, as far as it is read.
 #[derive(Default)]
@@ -196,21 +163,9 @@ struct Compat {
     supports_tools: Option<bool>,
 }
 
-impl FromObject for Compat {
-    const SHAPE: &'static str = "an object such as { supportsTools: false }";
-
-    fn field<'de, A: MapAccess<'de>>(
-        &mut self,
-        key: &str,
-        fields: &mut Fields<A>,
-    ) -> Result<Known, A::Error> {
-        if key != "supportsTools" {
-            return Ok(Known::No);
-        }
-        self.supports_tools = fields.value(Flag("true or false"))?;
-        Ok(Known::Yes)
-    }
-}
+object!(Compat, "an object such as { supportsTools: false }", self fields {
+    "supportsTools" => self.supports_tools = fields.value(Flag("true or false"))?,
+});
 
 /// Which kind of credential a provider row says it takes; written with hyphens, unlike the modes of profiles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -269,12 +224,9 @@ impl Shape for Secret {
         self.0
     }
 
-    fn whole<E: Error>(self, _number: u64) -> Result<SecretValue, E> {
-        Err(self.wrong("a number"))
-    }
-
-    fn other_number<E: Error>(self, _number: f64) -> Result<SecretValue, E> {
-        Err(self.wrong("a number"))
+    /// A number may be a key as well.
+    fn wrong_number<E: Error>(&self, _number: impl std::fmt::Display) -> E {
+        self.wrong("a number")
     }
 
     fn text<E: Error>(self, text: &str) -> Result<SecretValue, E> {

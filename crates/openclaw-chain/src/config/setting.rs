@@ -32,7 +32,7 @@ pub enum Form {
 
 impl ModelSetting {
     /// The setting written as a plain text.
-    pub fn text(primary: &str) -> Self {
+    fn text(primary: &str) -> Self {
         Self {
             primary: non_blank(primary),
             form: Form::Text,

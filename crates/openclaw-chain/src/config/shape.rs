@@ -32,11 +32,11 @@ pub(crate) trait Shape: Sized {
     }
     /// Reads a whole number.
     fn whole<E: Error>(self, number: u64) -> Result<Self::Value, E> {
-        Err(self.wrong(&format!("the number {number}")))
+        Err(self.wrong_number(number))
     }
     /// Reads a number that is negative or has a fraction.
     fn other_number<E: Error>(self, number: f64) -> Result<Self::Value, E> {
-        Err(self.wrong(&format!("the number {number}")))
+        Err(self.wrong_fraction(number))
     }
     /// Reads `true` or `false`.
     fn flag<E: Error>(self, flag: bool) -> Result<Self::Value, E> {
@@ -53,6 +53,14 @@ pub(crate) trait Shape: Sized {
     /// What stands for a value of another shape when the mode is lenient; `None` leaves the key out.
     fn unset(&self) -> Option<Self::Value> {
         None
+    }
+    /// The error for a number that is not expected.
+    fn wrong_number<E: Error>(&self, number: impl std::fmt::Display) -> E {
+        self.wrong(&format!("the number {number}"))
+    }
+    /// The error for a negative number or one with a fraction; a huge one is not written out.
+    fn wrong_fraction<E: Error>(&self, number: f64) -> E {
+        self.wrong_number(format_args!("{number:?}"))
     }
     /// The error for a value of another shape.
     fn wrong<E: Error>(&self, found: &str) -> E {
@@ -93,7 +101,7 @@ impl<'de, S: Shape> Visitor<'de> for Read<S> {
     fn visit_i64<E: Error>(self, number: i64) -> Result<S::Value, E> {
         match u64::try_from(number) {
             Ok(number) => self.0.whole(number),
-            Err(_) => Err(self.0.wrong(&format!("the number {number}"))),
+            Err(_) => Err(self.0.wrong_number(number)),
         }
     }
 
@@ -171,7 +179,7 @@ impl Shape for Count {
 
     fn whole<E: Error>(self, number: u64) -> Result<u64, E> {
         if number == 0 {
-            return Err(self.wrong("the number 0"));
+            return Err(self.wrong_number(0));
         }
         Ok(number)
     }
@@ -180,7 +188,7 @@ impl Shape for Count {
         // Some writers spell 200000 as 2e5 or 200000.0; a length of time keeps whole seconds exactly.
         match Duration::try_from_secs_f64(number) {
             Ok(whole) if whole.subsec_nanos() == 0 => self.whole(whole.as_secs()),
-            _ => Err(self.wrong(&format!("the number {number}"))),
+            _ => Err(self.wrong_fraction(number)),
         }
     }
 }
@@ -198,7 +206,7 @@ impl Shape for Seconds {
 
     fn whole<E: Error>(self, number: u64) -> Result<Duration, E> {
         if number == 0 {
-            return Err(self.wrong("the number 0"));
+            return Err(self.wrong_number(0));
         }
         Ok(Duration::from_secs(number))
     }
@@ -206,7 +214,7 @@ impl Shape for Seconds {
     fn other_number<E: Error>(self, number: f64) -> Result<Duration, E> {
         match Duration::try_from_secs_f64(number) {
             Ok(length) if !length.is_zero() => Ok(length),
-            _ => Err(self.wrong(&format!("the number {number}"))),
+            _ => Err(self.wrong_fraction(number)),
         }
     }
 }
@@ -284,6 +292,29 @@ pub(crate) trait FromObject: Default {
     fn field<'de, A: MapAccess<'de>>(&mut self, key: &str, fields: &mut Fields<A>)
     -> Result<Known, A::Error>;
 }
+
+/// Implements [`FromObject`] for a type whose known keys each fill one field.
+macro_rules! object {
+    ($type:ty, $shape:literal, $self:ident $fields:ident { $($key:literal => $read:expr $(,)?)* }) => {
+        impl $crate::config::shape::FromObject for $type {
+            const SHAPE: &'static str = $shape;
+
+            fn field<'de, A: serde::de::MapAccess<'de>>(
+                &mut $self,
+                key: &str,
+                $fields: &mut $crate::config::shape::Fields<A>,
+            ) -> Result<$crate::config::shape::Known, A::Error> {
+                match key {
+                    $($key => $read,)*
+                    _ => return Ok($crate::config::shape::Known::No),
+                }
+                Ok($crate::config::shape::Known::Yes)
+            }
+        }
+    };
+}
+
+pub(crate) use object;
 
 /// Whether a key belongs to the object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

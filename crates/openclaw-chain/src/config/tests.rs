@@ -1,5 +1,8 @@
 //! Reading a configuration: what is understood, what is refused and how, what is let pass.
 
+mod everything;
+mod keys;
+
 use std::fmt::Write as _;
 use std::time::Duration;
 
@@ -176,6 +179,8 @@ fn a_wrong_value_says_what_was_found_what_is_expected_and_how_to_write_it() {
         "{ agents: { list: [{ default: 'yes' }] } }",
         "{ models: { providers: [] } }",
         "{ models: { providers: { x: { timeoutSeconds: 0 } } } }",
+        "{ models: { providers: { x: { timeoutSeconds: 1e300 } } } }",
+        "{ models: { providers: { x: { contextWindow: Infinity } } } }",
         "{ models: { providers: { x: { auth: 'api_key' } } } }",
         "{ models: { providers: { x: { models: ['m'] } } } }",
         "{ models: { providers: { x: { models: [{ id: 'm', input: 'text' }] } } } }",

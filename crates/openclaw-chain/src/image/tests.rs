@@ -68,6 +68,18 @@ fn g3_the_allowlist_is_not_asked_and_aliases_work() {
 }
 
 #[test]
+fn g5_and_g8_without_an_image_model_the_error_says_what_to_set() {
+    let text_only = resolver(json!({ "agents": { "defaults": { "model": "openai/gpt-5.5" } } }));
+    let error = text_only.require_image_chain(Some("x/")).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "no image model is configured; set agents.defaults.imageModel.primary or agents.defaults.imageModel.fallbacks"
+    );
+    let given = text_only.require_image_chain(Some("google/pic")).unwrap();
+    assert_eq!(pairs(&given), "google+pic");
+}
+
+#[test]
 fn g7_bare_references_are_completed_when_one_provider_has_the_model() {
     let resolver = resolver(json!({ "models": { "providers": {
         "one": { "models": [{ "id": "Pic", "input": ["text", "image"] }, { "id": "both", "input": ["image"] }] },

@@ -51,10 +51,16 @@ macro_rules! rules {
 }
 
 rules! {
+    ALIAS_HIDES_MODEL = "alias-hides-model", Warning,
+        "choose another alias; asking for that model can give this one instead";
+    ALIAS_NAME = "alias-name", Warning,
+        "use letters, digits and _ . : - only; a name like a reference takes the place of that model";
     ALIAS_TWICE = "alias-twice", Warning,
         "give each alias to one model; the last one wins";
     BARE_FALLBACK = "bare-fallback", Warning,
         "write the fallback as provider/model; without a provider it belongs to the primary's";
+    DUPLICATE_ENTRY = "duplicate-entry", Warning,
+        "keep one of the two; only the first one is read";
     DUPLICATE_FALLBACK = "duplicate-fallback", Warning,
         "remove the later entry; each model is tried once, at its first place";
     EMPTY_FALLBACKS = "empty-fallbacks", Note,
@@ -63,8 +69,14 @@ rules! {
         "write the model as provider/model";
     INCOMPLETE_PROVIDER = "incomplete-provider", Error,
         "give the provider a baseUrl and at least one model";
+    MISSING_CREDENTIALS = "missing-credentials", Warning,
+        "log in to the provider or give it an apiKey; until then the candidate is tried in vain";
+    ONE_ACCOUNT = "one-account", Warning,
+        "add a fallback of another account; an empty or blocked account takes all of these at once";
     ONE_PROVIDER = "one-provider", Warning,
         "add a fallback of another provider; an outage or an empty account takes all of these at once";
+    PARTIAL_WILDCARD = "partial-wildcard", Warning,
+        "name each model, or the whole provider as provider/*; no other wildcard works";
     PRIMARY_AS_FALLBACK = "primary-as-fallback", Warning,
         "remove the entry; the primary is tried first and not again";
     PRIMARY_NOT_ALLOWED = "primary-not-allowed", Warning,
@@ -73,14 +85,22 @@ rules! {
         "add fallbacks to the agent's model; naming only a primary allows none";
     PROFILE_DROPPED = "profile-dropped", Warning,
         "remove the part from @ on and set auth.order instead; a chain ignores it";
+    PROVIDER_SLASH = "provider-slash", Error,
+        "rename the provider without a slash; a reference ends its provider at the first one";
+    SMALLER_WINDOW = "smaller-window", Warning,
+        "put models with as large a window first, or expect long sessions to be skipped or compacted here";
     UNKNOWN_KEY = "unknown-key", Error,
         "use primary and fallbacks; other keys mean nothing here";
+    UNKNOWN_MODEL = "unknown-model", Warning,
+        "check the spelling, or add the model to its provider's models";
     UNKNOWN_PROVIDER = "unknown-provider", Error,
         "check the spelling, or describe the provider under models.providers";
     UNREADABLE_MODEL = "unreadable-model", Error,
         "write the model as provider/model";
     UNUSED_FALLBACKS = "unused-fallbacks", Note,
         "every listed agent has fallbacks of its own; remove theirs or these";
+    UNUSED_SUBAGENTS = "unused-subagents", Note,
+        "every listed agent names a model, which its sub-agents use; give agents a subagents.model instead";
     WILDCARD_FALLBACK = "wildcard-fallback", Error,
         "name one model; a wildcard only works in agents.defaults.models";
 }

@@ -9,7 +9,11 @@ use crate::test_support::config;
 
 /// `code place`, one line per finding.
 fn found(json: Value) -> Vec<String> {
-    let findings = lint(&config(json));
+    found_with(json, None)
+}
+
+fn found_with(json: Value, credentials: Option<&Credentials>) -> Vec<String> {
+    let findings = lint(&config(json), credentials);
     findings
         .iter()
         .map(|finding| format!("{} {}", finding.rule.code, finding.place))
@@ -28,15 +32,89 @@ fn with_agents(list: &Value) -> Value {
     } })
 }
 
+/// A primary of a known size and these fallbacks.
+fn sized(fallbacks: &Value) -> Value {
+    let rows = |id: &str, tokens: u64| json!({ "models": [{ "id": id, "contextWindow": tokens }] });
+    json!({
+        "agents": { "defaults": { "model": { "primary": "anthropic/opus", "fallbacks": fallbacks } } },
+        "models": { "providers": {
+            "anthropic": rows("claude-opus-4-8", 1_000_000), "openai": rows("mid", 400_000), "groq": rows("small", 131_072),
+            "google": rows("same", 1_000_000),
+        } },
+    })
+}
+
+/// Configurations whose findings depend on the credentials there are.
+fn examples_with_credentials() -> impl Iterator<Item = (Value, Credentials, &'static [&'static str])> {
+    let provider = |id: &str| ProviderId::try_new(id).unwrap();
+    let known = |accounts: &[(&str, &str)]| {
+        let none = Credentials::default();
+        accounts
+            .iter()
+            .fold(none, |all, (id, account)| all.with(&provider(id), account))
+    };
+    let chain = |models: &[&str], providers: Value| {
+        json!({ "agents": { "defaults": { "model": { "primary": models[0], "fallbacks": models[1..] } } },
+            "models": { "providers": providers } })
+    };
+    let two = ["anthropic/opus", "openai/x"];
+    let aws = json!({ "amazon-bedrock": { "auth": "aws-sdk" } });
+    let relays =
+        |second: &str| json!({ "openai": { "apiKey": "sk-one" }, "anthropic": { "apiKey": second } });
+    [
+        (
+            chain(&two, json!({})),
+            known(&[("anthropic", "a"), ("openai", "b")]),
+            &[][..],
+        ),
+        (
+            chain(&two, json!({})),
+            known(&[("anthropic", "a")]),
+            &["missing-credentials agents.defaults.model.fallbacks[0]"],
+        ),
+        (chain(&two, relays("sk-two")), known(&[]), &[]),
+        (
+            chain(&["amazon-bedrock/x", "openai/x"], aws),
+            known(&[("openai", "b")]),
+            &[],
+        ),
+        // One gateway account behind two providers, known from outside or from equal keys.
+        (
+            chain(&two, json!({})),
+            known(&[("anthropic", "a"), ("openai", "a")]),
+            &["one-account agents.defaults.model"],
+        ),
+        (
+            chain(&two, relays("sk-one")),
+            known(&[]),
+            &["one-account agents.defaults.model"],
+        ),
+        (chain(&two, relays("sk-one")), known(&[("openai", "b")]), &[]),
+        // An alias of a provider uses the same credentials (V2).
+        (
+            chain(&["claude-cli/opus", "anthropic/opus"], json!({})),
+            known(&[("anthropic", "a")]),
+            &["one-account agents.defaults.model"],
+        ),
+    ]
+    .into_iter()
+}
+
 /// One configuration per rule and the findings in it.
 #[rustfmt::skip]
 fn examples() -> Vec<(Value, &'static [&'static str])> {
     let model = |fallbacks: &Value| with_defaults(&json!({ "model": { "primary": "anthropic/opus", "fallbacks": fallbacks } }));
     vec![
+        (with_defaults(&json!({ "models": { "openai/a": { "alias": "b" }, "groq/b": {}, "openai/x": { "alias": "X" } } })),
+            &["alias-hides-model agents.defaults.models[\"openai/a\"].alias"]),
+        (with_defaults(&json!({ "models": { "openai/a": { "alias": "groq/b" }, "groq/b": {} } })),
+            &["alias-name agents.defaults.models[\"openai/a\"].alias"]),
         (with_defaults(&json!({ "models": { "openai/a": { "alias": "x" }, "groq/b": { "alias": " X " }, "groq/*": { "alias": "x" } } })),
             &["alias-twice agents.defaults.models[\"groq/b\"].alias"]),
         (with_defaults(&json!({ "model": { "primary": "anthropic/opus", "fallbacks": ["gpt-9", "openai/x"] }, "models": { "anthropic/*": {}, "openai/gpt-9": {} } })),
             &["bare-fallback agents.defaults.model.fallbacks[0]"]),
+        (json!({ "agents": { "list": [{ "id": "Ops Team" }, { "id": "ops-team" }] }, "models": { "providers": { "Groq": {}, "groq": {} } } }),
+            &["duplicate-entry agents.list[1].id", "duplicate-entry models.providers[\"groq\"]"]),
         (model(&json!(["openai/x", "openai/y", "OpenAI/x"])), &["duplicate-fallback agents.defaults.model.fallbacks[2]"]),
         (with_agents(&json!([{ "id": "a", "model": { "fallbacks": [] } }, { "id": "b" }])),
             &["empty-fallbacks agents.list[0].model.fallbacks"]),
@@ -44,17 +122,33 @@ fn examples() -> Vec<(Value, &'static [&'static str])> {
         (json!({ "models": { "providers": { "mine": { "baseUrl": "http://x" } } } }),
             &["incomplete-provider models.providers[\"mine\"]"]),
         (model(&json!(["anthropic/sonnet"])), &["one-provider agents.defaults.model"]),
+        (with_defaults(&json!({ "model": "anthropic/opus", "models": { "anthropic/*": {}, "anthropic/claude-*": {}, "*": {} } })),
+            &["partial-wildcard agents.defaults.models[\"anthropic/claude-*\"]", "partial-wildcard agents.defaults.models[\"*\"]"]),
         (model(&json!(["openai/x", "anthropic/claude-opus-4-8"])), &["primary-as-fallback agents.defaults.model.fallbacks[1]"]),
         (with_defaults(&json!({ "model": "anthropic/opus", "models": { "groq/*": {} } })),
             &["primary-not-allowed agents.defaults.model"]),
         (with_agents(&json!([{ "id": "a", "model": "openai/x" }, { "id": "b" }])), &["primary-only agents.list[0].model"]),
         (model(&json!(["openai/x@work"])), &["profile-dropped agents.defaults.model.fallbacks[0]"]),
+        (json!({ "models": { "providers": { "a/b": { "baseUrl": "http://x", "models": [{ "id": "m" }] }, "openai": {} } } }),
+            &["provider-slash models.providers[\"a/b\"]"]),
+        (sized(&json!(["openai/mid", "groq/small", "openai/unsized"])),
+            &["smaller-window agents.defaults.model.fallbacks[0]", "smaller-window agents.defaults.model.fallbacks[1]"]),
         (with_defaults(&json!({ "model": { "primary": "anthropic/opus", "fallback": ["openai/x"] } })),
             &["unknown-key agents.defaults.model.fallback"]),
-        (model(&json!(["antropic/opus"])), &["unknown-provider agents.defaults.model"]),
+        (json!({ "agents": { "defaults": { "model": { "primary": "mine/a", "fallbacks": ["openai/x", "mine/b"] } } },
+            "models": { "providers": { "Mine": { "baseUrl": "http://x", "models": [{ "id": "a" }] } } } }),
+            &["unknown-model agents.defaults.model.fallbacks[1]"]),
+        (model(&json!(["openai/x", "antropic/opus", "antropic/sonnet"])), &["unknown-provider agents.defaults.model.fallbacks[1]"]),
+        (with_defaults(&json!({ "models": { "openai/gpt-5.5": {}, "antropic/*": {} } })),
+            &["unknown-provider agents.defaults.models[\"antropic/*\"]"]),
+        (with_defaults(&json!({ "models": { "openai/gpt-5.5": {}, "x/": {}, " ": {}, "/*": {} } })),
+            &["unreadable-model agents.defaults.models[\"x/\"]", "unreadable-model agents.defaults.models[\" \"]", "unreadable-model agents.defaults.models[\"/*\"]"]),
         (model(&json!(["openai/x", "groq/"])), &["unreadable-model agents.defaults.model.fallbacks[1]"]),
         (with_agents(&json!([{ "id": "a", "model": { "fallbacks": ["openai/x"] } }])),
             &["unused-fallbacks agents.defaults.model.fallbacks"]),
+        (json!({ "agents": { "defaults": { "subagents": { "model": "openai/small" } },
+            "list": [{ "id": "a", "model": "openai/x" }, { "id": "b", "subagents": { "model": { "primary": "groq/y" } } }] } }),
+            &["unused-subagents agents.defaults.subagents.model"]),
         (model(&json!(["openai/*"])), &["wildcard-fallback agents.defaults.model.fallbacks[0]"]),
     ]
 }
@@ -62,8 +156,13 @@ fn examples() -> Vec<(Value, &'static [&'static str])> {
 #[test]
 fn each_rule_has_an_example_that_finds_it_and_nothing_else() {
     let mut seen = BTreeSet::new();
-    for (example, expected) in examples() {
-        assert_eq!(found(example.clone()), expected, "{example}");
+    let plain = examples()
+        .into_iter()
+        .map(|(example, expected)| (example, None, expected));
+    let with_credentials =
+        examples_with_credentials().map(|(example, known, expected)| (example, Some(known), expected));
+    for (example, known, expected) in plain.chain(with_credentials) {
+        assert_eq!(found_with(example.clone(), known.as_ref()), expected, "{example}");
         seen.extend(expected.iter().map(|line| line.split(' ').next().unwrap()));
     }
     let all: BTreeSet<&str> = LINT_RULES.iter().map(|rule| rule.code).collect();
@@ -125,10 +224,46 @@ fn every_place_that_names_models_is_looked_at() {
 }
 
 #[test]
+fn bl_54_windows_that_are_not_smaller_or_not_known_are_no_finding() {
+    assert_eq!(
+        found(sized(&json!(["google/same", "openai/unsized"]))),
+        Vec::<String>::new()
+    );
+}
+
+#[test]
+fn an_account_is_never_shown() {
+    let known = Credentials::default().with(&ProviderId::try_new("openai").unwrap(), "me@example.com");
+    assert!(!format!("{known:?}").contains("example"), "{known:?}");
+    let both = known.with(&ProviderId::try_new("groq").unwrap(), "me@example.com");
+    let json = with_defaults(&json!({ "model": { "primary": "openai/a", "fallbacks": ["groq/b"] } }));
+    let finding = lint(&config(json), Some(&both)).remove(0);
+    assert_eq!(finding.rule.code, "one-account");
+    assert!(!finding.to_string().contains("example"), "{finding}");
+}
+
+#[test]
+fn a_finding_is_data() {
+    let finding = lint(&config(with_defaults(&json!({ "model": "mystery" }))), None).remove(0);
+    assert_eq!(
+        serde_json::to_value(&finding).unwrap(),
+        json!({
+            "code": "guessed-provider",
+            "severity": "warning",
+            "place": "agents.defaults.model",
+            "detail": "`mystery` is taken as `openai/mystery`",
+            "remedy": "write the model as provider/model",
+        })
+    );
+}
+
+#[test]
 fn what_people_read() {
     let told: Vec<String> = examples()
         .into_iter()
-        .flat_map(|(example, _)| lint(&config(example)))
+        .map(|(example, _)| (example, None))
+        .chain(examples_with_credentials().map(|(example, known, _)| (example, Some(known))))
+        .flat_map(|(example, known)| lint(&config(example), known.as_ref()))
         .map(|finding| finding.to_string())
         .collect();
     insta::assert_snapshot!("findings", told.join("\n\n"));

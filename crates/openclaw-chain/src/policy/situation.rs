@@ -28,6 +28,18 @@ pub(super) struct Situation<'a> {
     channel: Option<ModelRef>,
 }
 
+/// The names of the settings that decide about sub-agents.
+const OWN_SUBAGENTS: &str = "the agent's subagents.model";
+const OWN_MODEL: &str = "the agent's model";
+const DEFAULT_SUBAGENTS: &str = "agents.defaults.subagents.model";
+
+/// The setting that names the model of sub-agents.
+struct SubagentSetting<'a> {
+    setting: &'a ModelSetting,
+    model: ModelRef,
+    name: &'static str,
+}
+
 /// Where a scheduled job's model comes from.
 enum CronOrigin {
     Configured,
@@ -149,10 +161,8 @@ impl<'a> Situation<'a> {
             Ask::Named => given(&self.named, "the run names it"),
             Ask::Stored => given(&self.stored_model(), "the override holds it"),
             Ask::SubagentModel => {
-                let why = self
-                    .subagent_setting()
-                    .map(|(_, name)| format!("{name} names it"));
-                self.subagent_model().zip(why)
+                let found = self.subagent_setting();
+                found.map(|found| (found.model, format!("{} names it", found.name)))
             }
         };
         answer.unwrap_or_else(configured)
@@ -191,7 +201,7 @@ impl<'a> Situation<'a> {
                 )
             }
             List::SubagentModel => match self.subagent_setting() {
-                Some((setting, name)) => passed(
+                Some(SubagentSetting { setting, name, .. }) => passed(
                     setting.imposed().unwrap_or_default(),
                     &format!("because {name} decides (B7)"),
                 ),
@@ -228,15 +238,9 @@ impl<'a> Situation<'a> {
     fn subagent_list(&self) -> (Option<Vec<String>>, String) {
         let entry = self.resolver.agent(self.agent);
         let settings = [
-            (
-                entry.map(|agent| &agent.subagents.model),
-                "the agent's subagents.model",
-            ),
-            (
-                Some(&self.resolver.defaults.subagents),
-                "agents.defaults.subagents.model",
-            ),
-            (entry.map(|agent| &agent.model), "the agent's model"),
+            (entry.map(|agent| &agent.subagents.model), OWN_SUBAGENTS),
+            (Some(&self.resolver.defaults.subagents), DEFAULT_SUBAGENTS),
+            (entry.map(|agent| &agent.model), OWN_MODEL),
         ];
         let first = settings
             .iter()
@@ -278,7 +282,7 @@ impl<'a> Situation<'a> {
 
     fn cron_origin(&self) -> (CronOrigin, Option<ModelRef>) {
         let subagent = match self.cron().map(|payload| payload.basis) {
-            Some(CronBasis::Subagent) => self.subagent_model(),
+            Some(CronBasis::Subagent) => self.subagent_setting().map(|found| found.model),
             Some(CronBasis::Agent) | None => None,
         };
         let sources = [
@@ -300,29 +304,28 @@ impl<'a> Situation<'a> {
         }
     }
 
-    /// The setting that names the model of sub-agents (B7): the first one with a primary that can be resolved.
-    fn subagent_setting(&self) -> Option<(&'a ModelSetting, &'static str)> {
+    /// The setting that names the model of sub-agents, and that model (B7): the first one with a primary that can
+    /// be resolved. An agent's own model means for them what it means for the agent.
+    fn subagent_setting(&self) -> Option<SubagentSetting<'a>> {
         let entry = self.resolver.agent(self.agent);
+        let resolve = |setting: &'a ModelSetting| self.resolver.resolve(setting.primary()?);
+        let own = entry.map(|agent| &agent.subagents.model);
+        let agent = entry.map(|agent| &agent.model);
+        let defaults = &self.resolver.defaults.subagents;
+        let agent_primary =
+            |setting: &ModelSetting| setting.primary().map(|_| self.resolver.agent_primary(self.agent));
         let settings = [
-            (
-                entry.map(|agent| &agent.subagents.model),
-                "the agent's subagents.model",
-            ),
-            (entry.map(|agent| &agent.model), "the agent's model"),
-            (
-                Some(&self.resolver.defaults.subagents),
-                "agents.defaults.subagents.model",
-            ),
+            (own, own.and_then(resolve), OWN_SUBAGENTS),
+            (agent, agent.and_then(agent_primary), OWN_MODEL),
+            (Some(defaults), resolve(defaults), DEFAULT_SUBAGENTS),
         ];
-        settings.into_iter().find_map(|(setting, name)| {
-            let setting = setting?;
-            self.resolver.resolve(setting.primary()?).map(|_| (setting, name))
+        settings.into_iter().find_map(|(setting, model, name)| {
+            Some(SubagentSetting {
+                setting: setting?,
+                model: model?,
+                name,
+            })
         })
-    }
-
-    fn subagent_model(&self) -> Option<ModelRef> {
-        let (setting, _) = self.subagent_setting()?;
-        self.resolver.resolve(setting.primary()?)
     }
 
     fn one_off(&self) -> Option<OneOffPolicy> {

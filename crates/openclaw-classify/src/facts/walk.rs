@@ -15,6 +15,8 @@ enum Member {
     Code,
     /// Names the failure and may be the status.
     CodeOrStatus,
+    /// What the model or the user said; never read.
+    Content,
     /// Response headers.
     Headers,
     /// Words for people.
@@ -36,15 +38,16 @@ enum Member {
 /// Member names as [`code_key`] writes them. What is not listed is not read: a body may quote the user's own data.
 #[rustfmt::skip]
 const MEMBERS: &[(Member, &[&str])] = &[
-    (Member::Code, &["errorcode", "errcode", "type", "errortype", "kind", "name", "subtype", "limitsource", "subcode", "exception", "errorclass", "finishreason", "stopreason"]),
+    (Member::Code, &["errorcode", "errcode", "type", "errortype", "kind", "name", "subtype", "limitsource", "subcode", "exception", "errorclass", "finishreason", "stopreason", "blockreason"]),
     (Member::CodeOrStatus, &["code", "status"]),
     (Member::Container, &[
         "error", "errors", "details", "detail", "body", "errorbody", "data", "response", "result", "metadata", "cause", "innererror", "fault",
-        "baseresp", "errorinfo", "ratelimitinfo", "exceptioninfo", "violations", "rejection", "params",
+        "baseresp", "errorinfo", "ratelimitinfo", "exceptioninfo", "violations", "rejection", "params", "promptfeedback",
     ]),
+    (Member::Content, &["choices", "delta", "candidates", "content", "output", "completion", "embeddings"]),
     (Member::Headers, &["headers", "responseheaders"]),
     (Member::Message, &[
-        "message", "msg", "errormessage", "errormsg", "errmsg", "statusmsg", "statusmessage", "statustext", "errordescription", "description", "title",
+        "message", "msg", "errormessage", "errormsg", "errmsg", "statusmsg", "statusmessage", "statustext", "errordescription", "title",
         "reason", "localizedmessage", "reply", "err",
     ]),
     (Member::Param, &["param"]),
@@ -117,6 +120,7 @@ fn take(
     nesting: usize,
 ) -> bool {
     match (meaning, member) {
+        (Member::Content, _) => {}
         (_, Value::Null | Value::Bool(_)) => return matches!(meaning, Member::Container | Member::Param),
         (Member::Upstream, _) => return nested(facts, Speaker::Upstream, field, member, nesting),
         (Member::Headers, Value::Object(headers)) => {

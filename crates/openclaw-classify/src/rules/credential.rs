@@ -10,7 +10,8 @@ pub(super) static AUTH: &[Rule] = &[
         "has not been used in project", "subscription .. (is disabled|read only)",
         "(country|region|location|territory) .. (not supported|not available|unsupported|not allowed)",
         "(not supported|not available|unsupported) in your (country|region|location)",
-        "api .. is disabled .. enabl*",
+        "api .. is disabled .. enabl*", "unsupported (country|countries|region|regions)",
+        "public access is disabled",
     ], text("User location is not supported for the API use.")),
     Rule::phrases("auth-permanent.text", Reason::AuthPermanent, &[
         "key .. (revoked|deleted|deactivated|disabled|suspended|been blocked|banned)", "key revoked",
@@ -30,8 +31,9 @@ pub(super) static AUTH: &[Rule] = &[
         "signing in again", "(reported|marked|flagged|identified) as leaked", "key .. (leaked|compromised)",
         "access (was |has been |is |)terminated", "access terminated", "no longer a member",
         "has been denied access", "organization has disabled", "disabled .. subscription access",
-        "organization has been disabled", "account .. (permanently|violat*)", "账号已被封", "账户已被禁用", "密钥已被禁用",
-        "已被吊销",
+        "organization has been disabled", "account .. (permanently|violat*)", "account (closed|locked)",
+        "team has been blocked", "账号已被封", "账户已被禁用", "密钥已被禁用",
+        "已被吊销", "已被锁定", "已被封禁", "已被禁用", "已被冻结", "密钥已被删除", "非活动状态",
     ], text("This organization has been disabled.")).unless(&["plan and billing", "(timed out|timeout)$"]),
     Rule::phrases("auth.text", Reason::Auth, &[
         concat!(
@@ -54,6 +56,12 @@ pub(super) static AUTH: &[Rule] = &[
             "was provided|supplied|header|was found|configured|available)",
         ),
         "(provide|supply|carry) .. (api key|api secret key|valid key|token|credentials)", "unauthorized",
+        "lacks the required", "scope requirement", "requests from .. are blocked", "permission .. denied",
+        "unregistered callers", "sso session", "key is blocked", "invalid username or password",
+        "(token|key|credential|credentials|header) (missing|rejected|is missing|were rejected)",
+        "(authorization|authentication) header .. (badly|malformed|invalid)",
+        "(authorization|authentication) header is (missing|badly formatted|malformed|invalid)",
+        "key .. (not recognized|not recognised|is not recognized|is not valid)", "key not recognized",
         "unauthenticated", "unauthorised", "not authorized", "not authorised", "not authenticated",
         concat!(
             "(jwt|token|signature|session token|credential|credentials|key|api token) .. (expired|",
@@ -90,7 +98,8 @@ pub(super) static AUTH: &[Rule] = &[
         "ip address .. not", "enable javascript and cookies",
         "not enabled for this (account|key|organization|project)", "apikeyinvalid", "session expired",
         "ce 011", "认证失败", "鉴权失败", "密钥无效", "密钥错误", "无权访问", "无权限", "禁止访问", "未授权", "身份验证", "令牌无效", "令牌已过期",
-        "apikey 无效", "apikey无效", "api key 无效", "token无效", "token已过期", "没有权限", "鉴权错误", "api key错误", "无效的令牌",
+        "apikey 无效", "token非法", "令牌状态不可用", "未提供令牌", "密钥不正确", "key 已失效", "token 已失效", "令牌已失效",
+        "没有访问权限", "鉴权不通过", "请先登录", "重新登录", "apikey无效", "api key 无效", "token无效", "token已过期", "没有权限", "鉴权错误", "api key错误", "无效的令牌",
         "无效的api",
     ], text("Incorrect API key provided")).unless(&[
         "certificate .. expired", "unexpected token", "is not valid json",

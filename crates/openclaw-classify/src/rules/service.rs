@@ -9,7 +9,8 @@ pub(super) static OVERLOAD: &[Rule] = &[
     Rule::phrases("overloaded.text", Reason::Overloaded, &[
         "overloaded", "(system|server|service|model|engine|temporary) overload",
         "(at|over|beyond|out of|exceeds|exceeding|no|insufficient|limited|reached|lack of) capacity",
-        "at full capacity", "at maximum capacity",
+        "at (full|maximum|max) capacity", "impacting service reliability", "processing too many requests",
+        "(slots|workers|replicas|instances) (are|is) .. busy", "(slots|workers) are busy", "too many connections",
         "capacity .. (exceeded|constraints|limit|issue|reached|unavailable|exhausted|full)",
         "unavailable: capacity", "not enough capacity", "high (demand|traffic|load|volume)",
         "heavy (load|traffic|demand)", "(temporarily|currently) limiting requests",
@@ -20,13 +21,14 @@ pub(super) static OVERLOAD: &[Rule] = &[
         "queue full", "queue (length|size) .. exceeded", "too many users", "too many people",
         "too many .. (users|people) .. using", "peak (hours|load)", "server load", "服务过载", "负载过高", "负载较高",
         "访问量过大", "过载", "高负载", "算力不足", "当前访问人数过多", "资源紧张", "负载已满", "负载已达",
+        "已饱和", "服务器繁忙", "模型繁忙", "使用人数", "算力资源", "系统资源不足", "排队",
     ], text("The engine is currently overloaded, please try again later")),
 ];
 
 /// No answer, or an answer that says that it is none.
 #[rustfmt::skip]
 pub(super) static TRANSIENT: &[Rule] = &[
-    Rule::phrases("label.own-text", Reason::Unclassified, &[
+    Rule::phrases("own.generic-text", Reason::Unclassified, &[
         "^llm request failed with an unknown error$",
     ], text("LLM request failed with an unknown error.")),
     Rule::phrases("label.no-details", Reason::NoErrorDetails, &[
@@ -38,7 +40,8 @@ pub(super) static TRANSIENT: &[Rule] = &[
         "dns (error|lookup|failure)", "no route to host", "network is unreachable", "connect etimedout",
         "connect timeout", "connecttimeout*",
         "certificate (has expired|verify failed|is not trusted|chain)", "self signed certificate",
-        "ssl (error|routines|handshake)", "tls (handshake|error|connection)",
+        "ssl (error|routines|handshake)", "sslerror", "wrong version number", "x509", "no such host",
+        "unable to verify the first certificate", "tls (handshake|error|connection)",
         "before secure tls connection", "tunneling socket", "eproto",
         "proxy (authentication|connection|error)",
     ], text("connect ECONNREFUSED 127.0.0.1:11434")).concerning(Concern::Network),
@@ -66,8 +69,8 @@ pub(super) static TRANSIENT: &[Rule] = &[
         "incomplete chunked read", "incomplete response", "response ended prematurely", "unexpected eof",
         "unexpected end of (stream|file)",
         "stop reason: (error|malformed response|malformed function call|network error)", "^reason: error$",
-        "^stop reason: error", "finish reason: (network error|error)", "^terminated$",
-        "repeated internal retries", "请求超时", "超时", "网络异常", "网络错误", "连接超时", "连接失败", "服务繁忙",
+        "^stop reason: error", "finish reason: (network error|error)", "^terminated$", "^typeerror: terminated$", "ended without",
+        "repeated internal retries", "请求超时", "超时", "网络异常", "网络错误", "连接超时", "连接失败", "连接被重置", "响应超时", "服务繁忙",
         "internal network failure", "no response from", "not responding", "did not respond",
         "client network socket disconnected", "before message stop", "first token", "apiconnectionerror",
         "incompleteread", "incomplete read", "no response (received|from)", "closed connection",
@@ -96,7 +99,7 @@ pub(super) static TRANSIENT: &[Rule] = &[
         "enginecore", "engine (error|dead|failure|core)", "generation failed", "error in .. inference",
         "(runner|process|worker|backend|engine) .. (terminated|crashed|stopped|died|exited)",
         "unexpectedly stopped", "unable to (generate|complete) .. response", "failed to generate",
-        "inference (error|failed)", "cuda (error|out of memory)", "out of memory", "系统繁忙", "服务器错误", "内部错误",
-        "系统错误", "服务异常", "服务不可用", "系统异常", "服务暂不可用", "稍后重试", "稍后再试",
+        "inference (error|failed)", "do request failed", "bad response status code", "enginedeaderror", "cuda (error|out of memory)", "out of memory", "系统繁忙", "服务器错误", "内部错误",
+        "系统错误", "服务异常", "请求上游失败", "服务不可用", "系统异常", "服务暂不可用", "稍后重试", "稍后再试",
     ], text("Internal server error")),
 ];

@@ -120,7 +120,7 @@ fn open_while_one_profile_can_serve_the_model_and_the_endpoint_answers() {
         "skip-auth",
         "every profile is blocked"
     );
-    for (left, answer) in [(1, "skip, last resort"), (0, "open"), (-1, "open")] {
+    for (left, answer) in [(1, "skip"), (0, "open"), (-1, "open")] {
         let setting = Setting {
             endpoint_left: Some(left),
             ..FALLBACK
@@ -311,7 +311,7 @@ fn g2_a_sibling_is_probed_only_for_a_profile_wide_transient_window() {
                 ..SIBLING
             }
         )),
-        "skip, last resort"
+        "skip"
     );
     let own = [profile(&on_model("m"), Reason::Overloaded, MINUTE, HOUR)];
     assert_eq!(word(ask(&own, SIBLING)), "skip, last resort");
@@ -350,6 +350,33 @@ fn d4_an_endpoint_window_is_a_timeout_and_both_must_end() {
             panic!("auth is skipped");
         };
         assert_eq!(skip.soonest.map(|at| offset(at) - NOW), Some(soonest));
+    }
+}
+
+#[test]
+fn d4_bl_42_a_fault_of_the_endpoint_closes_the_throttle_unless_there_is_no_other_candidate() {
+    for (left, probed, primary, alone) in [
+        (30 * SECOND, None, "skip", "probe+slot"),
+        (1, None, "skip", "probe+slot"),
+        (1, Some(29_999), "skip", "skip"),
+        (1, Some(30_000), "skip", "probe+slot"),
+    ] {
+        let resting = |setting| Setting {
+            probed,
+            endpoint_left: Some(left),
+            ..setting
+        };
+        let profiles = [ProfileUsage::default()];
+        assert_eq!(
+            word(ask(&profiles, resting(PRIMARY))),
+            primary,
+            "{left} left, probed {probed:?}"
+        );
+        assert_eq!(
+            word(ask(&profiles, resting(ALONE))),
+            alone,
+            "{left} left, probed {probed:?}"
+        );
     }
 }
 

@@ -2,8 +2,10 @@
 
 use std::cmp::Ordering;
 
+use serde_json::{Value, json};
+
 use super::*;
-use crate::testing::{MINUTE, SECOND, at, model, on_model, usage};
+use crate::testing::{MINUTE, SECOND, START, at, model, on_model, usage};
 
 fn m() -> ModelId {
     model("m")
@@ -121,6 +123,84 @@ fn cooldown_9_examples_as_decided() {
         "counts are for display"
     );
     assert_eq!(blocked(&[disabled()], 500), None, "expired windows only");
+}
+
+/// The examples of cooldown.md 9 as the other program stores them, as decided by D15.
+#[test]
+fn cooldown_9_stored_examples_as_decided() {
+    let end = START + 500;
+    let rest = |reason: &str, counts: Value| json!({"cooldownUntil": end, "cooldownReason": reason, "failureCounts": counts});
+    for (name, entries, expected) in [
+        (
+            "disabled and many rate limits",
+            vec![
+                json!({"disabledUntil": end, "disabledReason": "billing", "cooldownUntil": START + 9, "failureCounts": {"rate_limit": 50}}),
+            ],
+            Some("billing"),
+        ),
+        (
+            "blocked only",
+            vec![json!({"blockedUntil": end})],
+            Some("rate_limit"),
+        ),
+        (
+            "no reason, no counts",
+            vec![json!({"cooldownUntil": end})],
+            Some("unknown"),
+        ),
+        (
+            "counts 1:1",
+            vec![rest("rate_limit", json!({"rate_limit": 1, "auth": 1}))],
+            Some("rate_limit"),
+        ),
+        (
+            "counts 3:1",
+            vec![rest("auth", json!({"rate_limit": 3, "auth": 1}))],
+            Some("auth"),
+        ),
+        (
+            "three profiles, a tie",
+            vec![
+                rest("rate_limit", json!({})),
+                rest("auth", json!({})),
+                rest("rate_limit", json!({})),
+            ],
+            Some("auth"),
+        ),
+        (
+            "disabled and blocked, a tie",
+            vec![
+                json!({"blockedUntil": end}),
+                json!({"disabledUntil": end, "disabledReason": "billing"}),
+            ],
+            Some("billing"),
+        ),
+        (
+            "disabled without a reason",
+            vec![json!({"disabledUntil": end})],
+            Some("unknown"),
+        ),
+        (
+            "an unlisted reason",
+            vec![
+                json!({"disabledUntil": end, "disabledReason": "session_expired", "cooldownUntil": START + 9}),
+            ],
+            Some("session_expired"),
+        ),
+        (
+            "expired only",
+            vec![json!({"cooldownUntil": START - 1, "disabledUntil": START})],
+            None,
+        ),
+    ] {
+        let adopted = |entry: &Value| {
+            let stats = serde_json::from_value(entry.clone()).unwrap();
+            crate::adopt_foreign(ProfileUsage::default(), &stats, at(0))
+        };
+        let usages: Vec<ProfileUsage> = entries.iter().map(adopted).collect();
+        let reason = blocked(&usages, 0).map(|(reason, _)| reason.to_string());
+        assert_eq!(reason.as_deref(), expected, "{name}");
+    }
 }
 
 #[test]

@@ -3,6 +3,9 @@
 use super::*;
 use crate::testing::{DAY, HOUR, MINUTE, SECOND, at, failure, model, offset, on_model, provider};
 
+mod extremes;
+mod lanes;
+mod lifecycle;
 mod oracle_test;
 mod properties;
 mod stated;
@@ -240,67 +243,6 @@ fn d1_a_window_that_outlasts_the_failure_window_starts_over_too() {
         .failed(2 * DAY, &failure(Reason::RateLimit).started(2 * DAY));
     assert_eq!(usage.span(&on_model("m")), Some((2 * DAY, 5 * DAY)));
     assert_eq!(usage.steps(&on_model("m")), 1);
-}
-
-#[test]
-fn d5_bl_27_every_model_has_its_own_window_and_ladder() {
-    let usage = after_failures(&[
-        (0, failure(Reason::RateLimit).of("a")),
-        (30, failure(Reason::RateLimit).of("a")),
-        (31, failure(Reason::ModelNotFound).of("b")),
-    ]);
-    assert_eq!(usage.steps(&on_model("a")), 2);
-    assert_eq!(usage.span(&on_model("b")), Some((31 * SECOND, 61 * SECOND)));
-    assert!(usage.is_usable(Some(&model("c")), at(31 * SECOND)));
-}
-
-#[test]
-fn bl_28_an_account_wide_limit_rests_the_whole_profile() {
-    let usage = after_failures(&[(0, failure(Reason::RateLimit).account_wide())]);
-    assert_eq!(usage.span(&Lane::Profile), Some((0, 30 * SECOND)));
-    assert!(!usage.is_usable(Some(&model("any")), at(0)));
-}
-
-#[test]
-fn d8_bypassed_providers_are_exempt_from_scoped_windows_only() {
-    let config = CooldownConfig::default().with_bypass(vec![provider("anthropic")]);
-    let apply = |event: FailureEvent| record(ProfileUsage::default(), &event, at(0), &config);
-    for reason in [
-        Reason::RateLimit,
-        Reason::Overloaded,
-        Reason::Timeout,
-        Reason::ModelNotFound,
-    ] {
-        assert_eq!(apply(failure(reason)), ProfileUsage::default(), "{reason}");
-    }
-    for reason in [Reason::Billing, Reason::Auth, Reason::AuthPermanent] {
-        assert!(!apply(failure(reason)).is_usable(None, at(0)), "{reason}");
-    }
-    assert!(!apply(failure(Reason::RateLimit).account_wide()).is_usable(None, at(0)));
-    let default = record(
-        ProfileUsage::default(),
-        &failure(Reason::RateLimit),
-        at(0),
-        &CooldownConfig::default(),
-    );
-    assert!(!default.is_usable(None, at(0)), "the list is empty by default");
-}
-
-#[test]
-fn c_10_what_is_no_credentials_fault_leaves_no_trace() {
-    for reason in [
-        Reason::Aborted,
-        Reason::ContentPolicy,
-        Reason::ContextOverflow,
-        Reason::Local,
-    ] {
-        let before = after_failures(&[(0, failure(Reason::Auth))]);
-        assert_eq!(
-            before.clone().failed(SECOND, &failure(reason)),
-            before,
-            "{reason}"
-        );
-    }
 }
 
 #[test]

@@ -2,11 +2,11 @@
 
 use super::*;
 use crate::testing::{DAY, HOUR, MINUTE, SECOND, START, at, failure, offset, on_model, provider};
-use crate::{Lane, ProfileUsage};
+use crate::{BlockedSource, Lane, ProfileUsage};
 use serde_json::json;
 
 fn read(status: u16, body: &Value) -> (UsageEffect, &'static str) {
-    let finding = read_usage(
+    let finding = Wham.read(
         UsageReply::Answered {
             status,
             body: Some(body),
@@ -38,9 +38,9 @@ fn cooldown_8_3_http_answers_and_failures() {
     ] {
         assert_eq!(read(status, &json!({})), expected, "{status}");
     }
-    let failed = read_usage(UsageReply::Failed, at(0));
+    let failed = Wham.read(UsageReply::Failed, at(0));
     assert_eq!((failed.effect, failed.label), (rest(30), "wham_probe_failed"));
-    let no_json = read_usage(
+    let no_json = Wham.read(
         UsageReply::Answered {
             status: 200,
             body: None,
@@ -133,13 +133,21 @@ fn cooldown_8_3_who_is_asked() {
             "unclassified",
             "unknown",
         ];
+        let asked = |id: &str, credential| Wham.question(&provider(id), reason, credential);
         assert_eq!(
-            is_explained_by_usage(&provider("OpenAI"), reason),
+            asked("OpenAI", UsageCredential::Login).is_some(),
             explained.contains(&reason.as_str()),
             "{reason}"
         );
-        assert!(!is_explained_by_usage(&provider("anthropic"), reason));
+        assert_eq!(asked("openai", UsageCredential::Other), None);
+        assert_eq!(asked("anthropic", UsageCredential::Login), None);
     }
+}
+
+#[test]
+fn cooldown_8_3_what_is_asked() {
+    let question = Wham.question(&provider("openai"), Reason::RateLimit, UsageCredential::Login);
+    insta::assert_snapshot!("question", format!("{:#?}", question.unwrap()));
 }
 
 #[test]
@@ -167,10 +175,54 @@ fn cooldown_8_3_a_finding_refines_the_failure() {
         "D7: the ladder is longer"
     );
     assert_eq!(
+        blocked.windows[&Lane::Blocked].origin.as_ref().unwrap().source,
+        BlockedSource::Wham
+    );
+    assert_eq!(
+        blocked.windows[&Lane::Blocked].origin.as_ref().unwrap().model,
+        None
+    );
+    assert_eq!(
         record(until(0)).span(&Lane::Profile),
         Some((0, 30 * SECOND)),
         "already reset"
     );
+}
+
+#[test]
+fn bl_38_an_absurd_reset_of_the_check_is_not_believed() {
+    for (seconds, blocked) in [
+        (35 * 24 * 3600, true),
+        (35 * 24 * 3600 + 1, false),
+        (i64::MAX / 1000, false),
+    ] {
+        let body = json!({"rate_limit": {"primary_window": {"reset_after_seconds": seconds}}});
+        let reply = UsageReply::Answered {
+            status: 200,
+            body: Some(&body),
+        };
+        let usage = ProfileUsage::default().failed(
+            0,
+            &Wham.read(reply, at(0)).refine(failure(Reason::RateLimit), at(0)),
+        );
+        assert_eq!(usage.windows.contains_key(&Lane::Blocked), blocked, "{seconds}");
+        assert_eq!(usage.span(&Lane::Profile), Some((0, 30 * SECOND)), "{seconds}");
+    }
+}
+
+#[test]
+fn d6_only_a_block_marks_what_the_failure_alone_does_not() {
+    for reason in EXPLAINED {
+        let record = |effect: UsageEffect| {
+            let finding = UsageFinding { effect, label: "" };
+            ProfileUsage::default().failed(0, &finding.refine(failure(*reason), at(0)))
+        };
+        let blocked = record(until(3600));
+        assert_eq!(blocked.span(&Lane::Blocked), Some((0, HOUR)), "{reason}");
+        assert_eq!(blocked.windows[&Lane::Blocked].reason, Reason::RateLimit);
+        let marked = *reason == Reason::RateLimit;
+        assert_eq!(record(rest(300)).windows.is_empty(), !marked, "{reason}");
+    }
 }
 
 fn codex(report: &Value) -> Option<i64> {

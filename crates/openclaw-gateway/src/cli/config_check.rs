@@ -1,9 +1,13 @@
 //! `config check`: says what the configuration means, and what is wrong with it.
 
+mod facts;
+mod findings;
+
 use std::io::{self, Write};
+use std::path::Path;
 
 use clap::Args;
-use openclaw_chain::{DropCause, Dropped, ModelSetting, Origin, Resolver, RunKind, SelectionFacts};
+use openclaw_chain::{Finding, Resolver, RunKind, SelectionFacts, Severity, lint};
 use openclaw_ids::{AgentId, ModelRef};
 use serde::Serialize;
 
@@ -11,6 +15,7 @@ use super::{CommandError, Outcome, Places};
 use crate::config::Config;
 use crate::environment::Environment;
 use crate::providers::{Endpoints, ambient};
+use facts::{CheckedAgent, StoredError};
 
 /// Arguments of `config check`.
 #[derive(Debug, Args)]
@@ -42,17 +47,11 @@ struct AgentReport {
 struct CandidateReport {
     model: ModelRef,
     base_url: Option<String>,
-    /// The profiles that need no login, such as `openai:env`.
-    ambient_profiles: Vec<String>,
+    /// The profiles that can serve it, stored ones first, in stored order.
+    profiles: Vec<String>,
 }
 
-#[derive(Debug, PartialEq, Eq, Serialize)]
-struct Finding {
-    key: String,
-    problem: String,
-}
-
-/// Checks and reports. Nothing is written, no provider is called.
+/// Checks and reports. Nothing is written, no provider is called. Notes alone are no reason to fail.
 pub(super) fn run(
     environment: &Environment,
     arguments: &CheckArgs,
@@ -60,129 +59,64 @@ pub(super) fn run(
 ) -> Result<Outcome, CommandError> {
     let config = arguments.places.load(environment)?;
     let endpoints = Endpoints::try_new(&config.chain.models, environment)?;
-    let report = report(&config, &endpoints, environment);
+    let state_dir = arguments.places.state_dir(environment);
+    let report = report(&config, &endpoints, environment, &state_dir)?;
     if arguments.json {
         serde_json::to_writer_pretty(&mut *output, &report)?;
         writeln!(output)?;
     } else {
         write_text(&report, output)?;
     }
-    Ok(if report.findings.is_empty() {
-        Outcome::Fine
-    } else {
+    let matters = |finding: &Finding| finding.rule.severity > Severity::Note;
+    Ok(if report.findings.iter().any(matters) {
         Outcome::Findings
+    } else {
+        Outcome::Fine
     })
 }
 
-fn report(config: &Config, endpoints: &Endpoints, environment: &Environment) -> Report {
+fn report(
+    config: &Config,
+    endpoints: &Endpoints,
+    environment: &Environment,
+    state_dir: &Path,
+) -> Result<Report, StoredError> {
     let resolver = Resolver::new(&config.chain);
-    let profiles = ambient::profiles(&config.chain.models, endpoints, environment);
-    let mut findings = unknown_keys(config);
-    findings.extend(foreign_formats(config));
+    let ambient = ambient::profiles(&config.chain.models, endpoints, environment);
+    let checked: Vec<CheckedAgent> = config
+        .chain
+        .agent_ids()
+        .into_iter()
+        .map(|agent| CheckedAgent::look(agent, config, environment, state_dir))
+        .collect::<Result<_, _>>()?;
+    let mut findings = lint(&config.chain, Some(&facts::credentials(&checked, &ambient)));
+    findings.extend(findings::foreign_formats(&config.chain.models));
     let mut agents = Vec::new();
-    for agent in config.chain.agent_ids() {
-        let selection = resolver.select(&SelectionFacts::new(&agent, RunKind::Turn));
-        let explanation = resolver.explain_chain(&selection.requested, selection.fallbacks.as_deref());
-        findings.extend(
-            explanation
-                .dropped
-                .iter()
-                .filter_map(|dropped| dropped_finding(&agent, dropped)),
-        );
+    for agent in &checked {
+        let selection = resolver.select(&SelectionFacts::new(&agent.id, RunKind::Turn));
         let mut chain = Vec::new();
-        for candidate in explanation.candidates {
-            let endpoint = endpoints.get(candidate.model.provider());
-            if endpoint.is_none() {
-                findings.push(no_endpoint(&agent, &candidate.model));
+        for model in resolver.chain(&selection.requested, selection.fallbacks.as_deref()) {
+            let endpoint = endpoints.get(model.provider());
+            if endpoint.is_none() && !findings::is_told(&findings, &model) {
+                findings.push(findings::no_endpoint(&agent.id, &model));
             }
-            let own = profiles
-                .iter()
-                .filter(|profile| profile.credential.provider() == candidate.model.provider());
             chain.push(CandidateReport {
                 base_url: endpoint.map(|endpoint| endpoint.base_url().to_owned()),
-                ambient_profiles: own.map(|profile| profile.id.to_string()).collect(),
-                model: candidate.model,
+                profiles: agent.profiles(model.provider(), &ambient),
+                model,
             });
         }
-        agents.push(AgentReport { id: agent, chain });
+        agents.push(AgentReport {
+            id: agent.id.clone(),
+            chain,
+        });
     }
-    Report {
+    Ok(Report {
         path: config.path.display().to_string(),
         exists: config.exists,
         agents,
         findings,
-    }
-}
-
-fn unknown_keys(config: &Config) -> Vec<Finding> {
-    let agents = &config.chain.agents;
-    let defaults = ("agents.defaults.model".to_owned(), &agents.defaults.model);
-    let listed = agents
-        .list
-        .iter()
-        .map(|agent| (format!("agents.list[{}].model", agent.agent_id()), &agent.model));
-    let unknown = |(key, setting): (String, &ModelSetting)| {
-        let names = setting.unknown_keys().to_vec();
-        names.into_iter().map(move |name| Finding {
-            key: format!("{key}.{name}"),
-            problem: "means nothing here; the keys are `primary` and `fallbacks`".to_owned(),
-        })
-    };
-    std::iter::once(defaults)
-        .chain(listed)
-        .flat_map(unknown)
-        .collect()
-}
-
-/// Wire formats whose provider offers chat completions as well.
-const CALLABLE: &[&str] = &[
-    "anthropic-messages",
-    "google-generative-ai",
-    "ollama",
-    "openai-completions",
-    "openai-responses",
-];
-
-fn foreign_formats(config: &Config) -> impl Iterator<Item = Finding> {
-    let rows = config.chain.models.providers.iter();
-    rows.filter_map(|(id, row)| {
-        let api = row.api.as_deref().filter(|api| !CALLABLE.contains(api))?;
-        Some(Finding {
-            key: format!("models.providers.{id}.api"),
-            problem: format!(
-                "`{api}` is no format this gateway speaks; it asks for chat completions below the base URL all the same"
-            ),
-        })
     })
-}
-
-/// Only what somebody wrote is a finding: that the primary is not appended twice is as it should be.
-fn dropped_finding(agent: &AgentId, dropped: &Dropped) -> Option<Finding> {
-    let Origin::Fallback(text) = &dropped.origin else {
-        return None;
-    };
-    let problem = match &dropped.cause {
-        DropCause::Duplicate(model) => {
-            format!("fallback `{text}` is `{model}`, which stands earlier in the chain; remove it")
-        }
-        DropCause::Unreadable => {
-            format!("fallback `{text}` is no model reference; write it as `provider/model`")
-        }
-    };
-    Some(Finding {
-        key: format!("chain of {agent}"),
-        problem,
-    })
-}
-
-fn no_endpoint(agent: &AgentId, model: &ModelRef) -> Finding {
-    let provider = model.provider();
-    Finding {
-        key: format!("chain of {agent}"),
-        problem: format!(
-            "`{model}` cannot be called; set models.providers.{provider}.baseUrl, or correct its name"
-        ),
-    }
 }
 
 fn write_text(report: &Report, output: &mut dyn Write) -> io::Result<()> {
@@ -196,8 +130,8 @@ fn write_text(report: &Report, output: &mut dyn Write) -> io::Result<()> {
         writeln!(output, "\nopenclaw/{}", agent.id)?;
         for (position, candidate) in agent.chain.iter().enumerate() {
             let url = candidate.base_url.as_deref().unwrap_or("no endpoint");
-            let keys = match candidate.ambient_profiles.as_slice() {
-                [] => "stored profiles only".to_owned(),
+            let keys = match candidate.profiles.as_slice() {
+                [] => "no credential".to_owned(),
                 profiles => profiles.join(", "),
             };
             writeln!(
@@ -212,9 +146,10 @@ fn write_text(report: &Report, output: &mut dyn Write) -> io::Result<()> {
         [] => writeln!(output, "\nNo findings."),
         findings => {
             writeln!(output, "\nFindings:")?;
-            findings
-                .iter()
-                .try_for_each(|finding| writeln!(output, "  {}: {}", finding.key, finding.problem))
+            findings.iter().try_for_each(|finding| {
+                let text = finding.to_string().replace('\n', "\n  ");
+                writeln!(output, "  {text}")
+            })
         }
     }
 }

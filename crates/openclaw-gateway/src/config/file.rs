@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 use openclaw_classify::redact;
 use serde::de::DeserializeOwned;
 
+use super::limits::{MAX_BYTES, MAX_DEPTH, read_bounded, too_deep};
+
 /// A file that cannot be used as a configuration.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -21,6 +23,30 @@ pub enum FileError {
         column: usize,
         /// What the parser met or missed.
         what: String,
+    },
+    /// Objects and lists stand in each other beyond what any configuration needs.
+    #[error(
+        "{}:{line}:{column}: objects and lists are nested more than {MAX_DEPTH} deep; remove levels here, or name the \
+         right file",
+        path.display()
+    )]
+    TooDeep {
+        /// The file.
+        path: PathBuf,
+        /// From 1.
+        line: usize,
+        /// From 1, in characters.
+        column: usize,
+    },
+    /// The file is larger than any configuration.
+    #[error(
+        "{} is larger than {} MiB, the most that is read; name the right file, or remove what is no setting",
+        path.display(),
+        MAX_BYTES >> 20
+    )]
+    TooLarge {
+        /// The file.
+        path: PathBuf,
     },
     /// The file exists and cannot be read.
     #[error("cannot read {}; check that it is a text file this user may read", path.display())]
@@ -49,8 +75,11 @@ pub enum FileError {
 
 /// The text of a file; `None` when there is no such file.
 pub(crate) fn read(path: &Path) -> Result<Option<String>, FileError> {
-    match std::fs::read_to_string(path) {
-        Ok(text) => Ok(Some(text)),
+    match std::fs::File::open(path).and_then(read_bounded) {
+        Ok(Some(text)) => Ok(Some(text)),
+        Ok(None) => Err(FileError::TooLarge {
+            path: path.to_owned(),
+        }),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(source) => Err(FileError::Unreadable {
             path: path.to_owned(),
@@ -59,8 +88,15 @@ pub(crate) fn read(path: &Path) -> Result<Option<String>, FileError> {
     }
 }
 
-/// The whole text as JSON, which proves that its syntax is right.
+/// The whole text as JSON, which proves that its syntax is right and that it can be read into types.
 pub(crate) fn parse_root(path: &Path, text: &str) -> Result<serde_json::Value, FileError> {
+    if let Some((line, column)) = too_deep(text) {
+        return Err(FileError::TooDeep {
+            path: path.to_owned(),
+            line,
+            column,
+        });
+    }
     let root: serde_json::Value = json5::from_str(text).map_err(|error| {
         let (line, column) = position(&error, text);
         FileError::Syntax {

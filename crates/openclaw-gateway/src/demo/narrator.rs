@@ -81,6 +81,8 @@ fn rotation(rotation: &RotationDecision) -> Option<String> {
         .unwrap_or_default();
     let follows = match rotation.kind {
         RotationKind::InlineWait => "the same key again after a short wait",
+        RotationKind::Redirect => "and a person chose another model",
+        RotationKind::RetryRepaired => "the same key again with a repaired request",
         RotationKind::RotateProfile => "on to its next key",
         RotationKind::FallbackModel | RotationKind::SurfaceError => return None,
     };

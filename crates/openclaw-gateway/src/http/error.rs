@@ -247,17 +247,12 @@ impl ApiError {
     }
 }
 
-/// The end of the wait: the summary's, or what the only attempt's provider stated.
+/// The end of the wait: what the only attempt's provider stated, else when the first of the chain's resting credentials
+/// and endpoints is back.
 fn soonest(error: &RunError, single: Option<&FailedAttempt>) -> Option<Timestamp> {
-    match error {
-        RunError::Exhausted(summary, _) => summary.soonest_cooldown_expiry,
-        _ => single?
-            .verdict
-            .hint
-            .as_ref()
-            .filter(|hint| hint.credible)
-            .map(|hint| hint.at),
-    }
+    let stated = single.and_then(|attempt| attempt.verdict.hint.as_ref());
+    let stated = stated.filter(|hint| hint.credible).map(|hint| hint.at);
+    stated.or(error.report().soonest_cooldown_expiry)
 }
 
 /// Whole seconds from `now` to `at`, rounded up and at least 1.

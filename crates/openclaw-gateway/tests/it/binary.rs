@@ -77,6 +77,10 @@ fn configurations_that_cannot_be_used() {
     insta::assert_snapshot!("wrong_value", serve_in(state.path(), &[]));
     std::fs::write(&path, "{\n  agents: {,\n}").unwrap();
     insta::assert_snapshot!("wrong_syntax", serve_in(state.path(), &[]));
+    std::fs::write(&path, format!("{{ agents:\n{}", "[".repeat(2_000_000))).unwrap();
+    insta::assert_snapshot!("too_deep", serve_in(state.path(), &[]));
+    std::fs::write(&path, " ".repeat(5_000_000)).unwrap();
+    insta::assert_snapshot!("too_large", serve_in(state.path(), &[]));
     std::fs::write(
         &path,
         "{ models: { providers: { relay: { baseUrl: 'relay.example' } } } }",
@@ -133,7 +137,9 @@ fn checking_a_configuration_tells_by_its_status() {
     let state = tempfile::tempdir().unwrap();
     let path = state.path().join("openclaw.json");
     let check = || {
-        run(&["config", "check", "--config", path.to_str().unwrap()], &[])
+        let folder = state.path().to_str().unwrap();
+        let variables = [("OPENAI_API_KEY", "k")];
+        run(&["config", "check", "--state-dir", folder], &variables)
             .status
             .code()
     };

@@ -4,7 +4,7 @@ use openclaw_auth_store::{EndpointKey, UsageChange};
 use openclaw_session::PersistFallback;
 
 use super::current::Probing;
-use super::{Machine, Outcome, Step, Then, Winner};
+use super::{Machine, Outcome, Standing, Step, Then, Winner};
 use crate::attempt::AttemptCall;
 use crate::request::PersistPolicy;
 
@@ -23,7 +23,11 @@ impl Machine {
             }
             return;
         }
-        if session.persist == PersistPolicy::Never || std::mem::replace(&mut current.persisted, true) {
+        // A person's choice is in the session already (A6).
+        if session.persist == PersistPolicy::Never
+            || self.redirects.are_made()
+            || std::mem::replace(&mut current.persisted, true)
+        {
             return;
         }
         let candidate = self.request.chain[index].clone();
@@ -48,20 +52,15 @@ impl Machine {
 
     /// Starts the attempt with the credential in use.
     pub(super) fn begin(&mut self) -> Step {
-        let total = self.request.chain.len();
         let now = self.now;
-        let Some(current) = &mut self.current else {
+        if let Some(current) = &mut self.current {
+            current.started_at = now;
+            if !current.waited_inline {
+                current.episode_at = now;
+            }
+        }
+        let Some(call) = self.call() else {
             return Step::Finish(Box::new(self.exhausted()));
-        };
-        current.started_at = now;
-        let candidate = self.request.chain[current.index].clone();
-        let call = AttemptCall {
-            profile: current.profiles.get(current.cursor).cloned(),
-            position: current.index + 1,
-            total,
-            allow_transient_cooldown_probe: current.probe.as_ref().is_some_and(Probing::allows),
-            is_final_fallback_attempt: current.index + 1 == total || current.is_last_resort(),
-            candidate,
         };
         self.attempted_providers.insert(call.candidate.provider().clone());
         self.calls += 1;
@@ -69,7 +68,36 @@ impl Machine {
         Step::Attempt(call)
     }
 
+    /// The attempt with the credential in use.
+    pub(super) fn call(&self) -> Option<AttemptCall> {
+        let current = self.current.as_ref()?;
+        let total = self.request.chain.len();
+        Some(AttemptCall {
+            candidate: self.request.chain[current.index].clone(),
+            profile: current.profile().cloned(),
+            position: current.index + 1,
+            total,
+            allow_transient_cooldown_probe: current.probe.as_ref().is_some_and(Probing::allows),
+            is_final_fallback_attempt: current.index + 1 == total || current.is_last_resort(),
+        })
+    }
+
+    /// Who answers with the credential in use.
+    pub(super) fn in_use(&self, standing: Standing) -> Option<Winner> {
+        let current = self.current.as_ref()?;
+        Some(Winner {
+            candidate: self.request.chain[current.index].clone(),
+            index: current.index,
+            profile: current.profile().cloned(),
+            started_at: current.started_at,
+            standing,
+        })
+    }
+
     pub(super) fn on_succeeded(&mut self) {
+        let Some(winner) = self.in_use(Standing::Good) else {
+            return;
+        };
         let Some(current) = self.current.take() else {
             return;
         };
@@ -80,14 +108,9 @@ impl Machine {
             self.pending
                 .push_back(Step::Commit(UsageChange::EndpointSuccess { endpoint }));
         }
-        let profile = current.profiles.get(current.cursor).cloned();
+        // A last resort replaces its skip, and a winner is not among those that failed (G3, R-1.3).
+        self.attempts.retain(|(index, _)| *index != current.index);
         self.record_success(current.index, current.probe.is_some());
-        let winner = Winner {
-            candidate: self.request.chain[current.index].clone(),
-            index: current.index,
-            profile,
-            started_at: current.started_at,
-        };
         let report = self.report();
         self.then = Then::Finish(Box::new(Outcome::Completed(winner, report)));
     }

@@ -1,7 +1,7 @@
 //! What the machine knows about the candidate it is working on.
 
 use jiff::Timestamp;
-use openclaw_classify::{Failure, Reason, Scope, TimeoutPhase, TimerOwner, Transport, Verdict};
+use openclaw_classify::{Failure, Owner, Reason, Scope, TimeoutPhase, TimerOwner, Transport, Verdict};
 use openclaw_ids::ProfileId;
 use openclaw_session::Rollback;
 
@@ -23,7 +23,11 @@ pub(super) struct Current {
     pub(super) rate_limit_rotations: u32,
     pub(super) overload_rotations: u32,
     pub(super) waited_inline: bool,
+    /// Whether a repair was asked for (R4).
+    pub(super) repaired: bool,
     pub(super) started_at: Timestamp,
+    /// When the attempt that began this credential's episode started: an inline retry belongs to it (D2).
+    pub(super) episode_at: Timestamp,
     /// Failures of this candidate, the last one being the current.
     pub(super) failures: Vec<FailedAttempt>,
 }
@@ -81,7 +85,9 @@ impl Current {
             rate_limit_rotations: 0,
             overload_rotations: 0,
             waited_inline: false,
+            repaired: false,
             started_at: now,
+            episode_at: now,
             failures: Vec::new(),
         }
     }
@@ -90,7 +96,7 @@ impl Current {
         self.probe.as_ref().is_some_and(|probe| probe.last_resort)
     }
 
-    /// The last failure: its reason, whether the route stays the same with another credential, and its stated end.
+    /// The last failure: its reason, whether another credential would meet the same fault, and its stated end.
     pub(super) fn failing(&self) -> Option<(Reason, bool, Option<Timestamp>)> {
         let last = self.failures.last()?;
         let hint = last
@@ -101,7 +107,7 @@ impl Current {
             .map(|hint| hint.at);
         Some((
             last.verdict.reason,
-            is_silent_route(&last.failure, &last.verdict),
+            stays_with_any_credential(&last.failure, &last.verdict),
             hint,
         ))
     }
@@ -115,9 +121,10 @@ impl Current {
     }
 }
 
-/// R1: nothing came back before our own deadline, or nothing reached the provider.
-fn is_silent_route(failure: &Failure, verdict: &Verdict) -> bool {
+/// R1: nothing came back before our own deadline, nothing reached the provider, or the caller's own limit ended it.
+fn stays_with_any_credential(failure: &Failure, verdict: &Verdict) -> bool {
     verdict.scope == Scope::Endpoint
+        || verdict.owner == Owner::Caller
         || matches!(
             failure.transport,
             Some(Transport::Timeout(TimeoutPhase::FirstByte, TimerOwner::Us))

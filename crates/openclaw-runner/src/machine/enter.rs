@@ -7,19 +7,41 @@ use openclaw_ids::{ModelRef, ProfileId};
 use openclaw_session::{PinSource, ProfilePin};
 
 use super::current::{Current, Lease, Lock, Probing, Resting};
-use super::failure::missing_pin;
+use super::failed_attempt::missing_pin;
+use super::limit::InFlight;
 use super::{Machine, Step, Then};
 use crate::error::FailedAttempt;
 use crate::observation::ErrorFields;
-use crate::summary::{AttemptRecord, CandidateOutcome};
+use crate::request::ChainKind;
+use crate::summary::{AttemptRecord, CandidateOutcome, login_command};
 
 impl Machine {
     /// Decides whether candidate `index` is attempted, probed or skipped.
     pub(super) fn enter(&mut self, index: usize) {
-        let Some(candidate) = self.request.chain.get(index).cloned() else {
+        let candidate = self
+            .request
+            .chain
+            .get(index)
+            .filter(|_| !self.redirects.exclude(index));
+        let Some(candidate) = candidate.cloned() else {
             self.then = Then::EndOfChain;
             return;
         };
+        // Before anything is written for the candidate.
+        if let Some(limit) = self.limit_reached() {
+            return self.end_at(limit, InFlight::No);
+        }
+        if let Some(error) = self.too_small(&candidate) {
+            self.pass_over(index, error, Reason::ContextOverflow, None);
+            return;
+        }
+        // the requested model is always asked.
+        let refused = self.auth_skips.get(&candidate).filter(|_| index > 0);
+        if let Some(marker) = refused.filter(|marker| marker.is_valid(self.now)) {
+            let reason = marker.reason;
+            self.pass_over(index, recently_refused(&candidate, reason), reason, None);
+            return;
+        }
         let (profiles, locked) = match self.credentials(&candidate) {
             Ok(found) => found,
             Err(missing) => {
@@ -28,7 +50,12 @@ impl Machine {
                 return;
             }
         };
-        match self.ask_gate(index, &candidate, &profiles) {
+        let gate = match self.kind {
+            ChainKind::Image => Gate::Open,
+            ChainKind::Text if self.own_auth.contains(candidate.provider()) => Gate::Open,
+            ChainKind::Text => self.ask_gate(index, &candidate, &profiles),
+        };
+        match gate {
             Gate::Open => {
                 let cursor = profiles
                     .iter()
@@ -56,8 +83,16 @@ impl Machine {
         takes_slot: bool,
         last_resort: bool,
     ) {
-        let provider = self.request.chain[index].provider().clone();
+        let candidate = &self.request.chain[index];
+        let provider = candidate.provider().clone();
+        let back = |id: &ProfileId| {
+            let block = self.snapshot.usage(id).block(Some(candidate.model()), self.now);
+            block.map(|block| block.until)
+        };
+        // The order knows windows of any model; what is back first for this one is the best to find out with.
+        let first = (0..profiles.len()).min_by_key(|at| back(&profiles[*at]));
         let mut current = Current::new(index, profiles, locked, self.now);
+        current.cursor = first.unwrap_or(0);
         current.probe = Some(Probing {
             reason,
             takes_slot,
@@ -74,6 +109,9 @@ impl Machine {
 
     /// The last resort of G3: one attempt at a candidate that was skipped.
     pub(super) fn enter_last_resort(&mut self, index: usize) {
+        if let Some(limit) = self.limit_reached() {
+            return self.end_at(limit, InFlight::No);
+        }
         let candidate = self.request.chain[index].clone();
         let Ok((profiles, locked)) = self.credentials(&candidate) else {
             self.then = Then::EndOfChain;
@@ -115,28 +153,41 @@ impl Machine {
                 let (count, probing) = (profiles.len(), probe.clone());
                 self.record_probe(index, &probing, count);
             }
-            Applied::HeldElsewhere => {
-                let (reason, last_resort) = (probe.reason, probe.last_resort);
-                let profiles = std::mem::take(profiles);
-                self.current = None;
-                self.pending.clear();
-                if last_resort {
-                    self.then = Then::EndOfChain;
-                    return;
-                }
-                let soonest = None;
-                self.skip(
-                    index,
-                    &profiles,
-                    &Skip {
-                        reason,
-                        kind: SkipKind::Cooldown,
-                        soonest,
-                        last_resort: false,
-                    },
-                );
-            }
+            Applied::HeldElsewhere => self.refuse_probe(),
         }
+    }
+
+    /// A change was not written. Nobody knows who else probes when the lease is not (G4).
+    pub(super) fn on_unwritten(&mut self) {
+        let asked = self.current.as_ref().and_then(|current| current.probe.as_ref());
+        if asked.is_some_and(|probe| probe.lease == Lease::Asked) {
+            self.refuse_probe();
+        }
+    }
+
+    /// The probe that was due is not made.
+    fn refuse_probe(&mut self) {
+        let Some(Current {
+            index,
+            probe: Some(probe),
+            profiles,
+            ..
+        }) = self.current.take()
+        else {
+            return;
+        };
+        self.pending.clear();
+        if probe.last_resort {
+            self.then = Then::EndOfChain;
+            return;
+        }
+        let refusal = Skip {
+            reason: probe.reason,
+            kind: SkipKind::Cooldown,
+            soonest: None,
+            last_resort: false,
+        };
+        self.skip(index, &profiles, &refusal);
     }
 
     pub(super) fn skip(&mut self, index: usize, profiles: &[ProfileId], skip: &Skip) {
@@ -151,25 +202,30 @@ impl Machine {
                 format!("Provider {provider} is in cooldown (probe already attempted this run)")
             }
         };
-        let record = AttemptRecord {
-            candidate: self.request.chain[index].clone(),
-            fields: ErrorFields::of_text(&error),
-            error,
-            reason: Some(skip.reason),
-            rule: None,
-            status: None,
-            code: None,
-            auth_mode: self.resting_auth_mode(skip.reason, profiles),
-            outcome: CandidateOutcome::Skipped,
-            earlier: Vec::new(),
-        };
-        self.record_skip(index, &record, profiles.len());
         if skip.last_resort {
             self.skipped.push(Resting {
                 index,
                 soonest: skip.soonest,
             });
         }
+        self.pass_over(index, error, skip.reason, Some(profiles));
+    }
+
+    /// Records that candidate `index` is not asked, and goes on. `profiles` are the ones that rest.
+    fn pass_over(&mut self, index: usize, error: String, reason: Reason, profiles: Option<&[ProfileId]>) {
+        let record = AttemptRecord {
+            candidate: self.request.chain[index].clone(),
+            fields: ErrorFields::of_text(&error),
+            error,
+            reason: Some(reason),
+            rule: None,
+            status: None,
+            code: None,
+            auth_mode: profiles.and_then(|profiles| self.resting_auth_mode(reason, profiles)),
+            outcome: CandidateOutcome::Skipped,
+            earlier: Vec::new(),
+        };
+        self.record_skip(index, &record, profiles.map(<[ProfileId]>::len));
         self.put(index, record);
         self.then = Then::Enter(index + 1);
     }
@@ -191,6 +247,9 @@ impl Machine {
         &self,
         candidate: &ModelRef,
     ) -> Result<(Vec<ProfileId>, Lock), Box<FailedAttempt>> {
+        if self.own_auth.contains(candidate.provider()) {
+            return Ok((Vec::new(), Lock::Free));
+        }
         let (snapshot, policy) = (&*self.snapshot, &*self.policy);
         let preferred = match &self.request.pin {
             Some(ProfilePin {
@@ -279,4 +338,13 @@ impl Machine {
             .usage(id)
             .is_usable(Some(candidate.model()), self.now)
     }
+}
+
+/// the text of a skip by the cache.
+fn recently_refused(candidate: &ModelRef, reason: Reason) -> String {
+    let hint = login_command(candidate.provider()).map_or_else(
+        || "re-authenticate that provider".to_owned(),
+        |command| format!("run `{command}` to re-authenticate"),
+    );
+    format!("Skipping {candidate}: recent {reason} failure in this session ({hint})")
 }

@@ -2,36 +2,53 @@
 
 use std::time::Duration;
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use openclaw_auth_store::{Credential, UsageChange};
-use openclaw_classify::{
-    Certainty, Failure, Owner, Reason, RuleId, Scope, Verdict, classify, describe, preview,
-};
+use openclaw_classify::{Failure, Reason, Scope, Verdict};
 use openclaw_cooldown::{FailureEvent, MarkScope};
-use openclaw_ids::{ModelRef, ProfileId};
+use openclaw_ids::ProfileId;
+use openclaw_session::Progress;
 
 use super::current::{Current, Lock};
+use super::failed_attempt::failed_attempt;
 use super::{Machine, Outcome, Step, Then};
-use crate::decision::RotationKind;
 use crate::error::{FailedAttempt, RunReport};
-use crate::observation::ErrorFields;
-use crate::policy::{Advance, Rotation, advance, consumes_slot, rotation};
+use crate::policy::{Advance, Rotation, advance, consumes_slot, is_auth, rotation};
+use crate::request::InlineWait;
+use crate::rotation::RotationKind;
 use crate::summary::{AttemptRecord, CandidateOutcome, ProfileFailure};
 
-/// The rule id of a user pin that names no usable profile (R-9.1a).
-const PIN_MISSING: RuleId = RuleId::shipped("run.pinned-profile-missing");
-/// The rule id of a failure that the classifier does not take for one.
-const NOT_A_FAILURE: RuleId = RuleId::shipped("run.failed-without-evidence");
-/// Longest error text of a record, in UTF-16 units: enough for any message, too short for a page.
-const ERROR_LENGTH: usize = 2_000;
+/// Where the rotation inside a candidate leads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Turn {
+    /// A cap is reached while another candidate remains.
+    Capped,
+    /// No other credential may be tried.
+    Exhausted,
+    /// The credential at this place.
+    To(usize),
+}
 
 impl Machine {
-    pub(super) fn on_failed(&mut self, failure: Failure) {
-        let verdict =
-            classify(&failure, self.now).unwrap_or_else(|| unproven(NOT_A_FAILURE, Reason::Unclassified));
+    pub(super) fn on_failed(&mut self, mut failure: Failure, progress: Progress) {
+        if failure.provider.is_none() {
+            // Some rules hold for one provider only, and it is known who was asked.
+            let asked = self
+                .current
+                .as_ref()
+                .map(|current| &self.request.chain[current.index]);
+            failure.provider = asked.map(|candidate| candidate.provider().clone());
+        }
+        let verdict = self.judged(&failure);
+        self.fail(failure, verdict, progress);
+        self.rejected.was_last = false;
+    }
+
+    /// Marks a failure at once (R3), then goes on or stops.
+    pub(super) fn fail(&mut self, failure: Failure, verdict: Verdict, progress: Progress) {
         let Some(current) = &self.current else { return };
         let index = current.index;
-        let profile = current.profiles.get(current.cursor).cloned();
+        let profile = current.profile().cloned();
         let auth_mode = profile
             .as_ref()
             .and_then(|id| self.snapshot.credential(id))
@@ -39,20 +56,23 @@ impl Machine {
         let attempt = failed_attempt(&self.request.chain[index], failure, verdict, auth_mode);
         let mark = self.mark(index, profile, &attempt.verdict);
         self.pending.extend(mark);
-        let probing = self
-            .current
-            .as_ref()
-            .is_some_and(|current| current.probe.is_some());
-        if probing {
-            self.pending.push_back(self.end_probe(index));
-        }
         let next = advance(&attempt.verdict, &self.policy.settings);
+        let next = self.after_overflow(attempt.verdict.reason, next);
         if let Some(current) = &mut self.current {
             current.failures.push(attempt);
         }
+        self.then = match (next, progress) {
+            (Advance::Abort, _) => Then::Proceed(Advance::Abort),
+            // BL-92: what was seen or done cannot be seen or done again.
+            (Advance::Next | Advance::Surface, Progress::Visible) => Then::Proceed(Advance::Surface),
+            (Advance::Next | Advance::Surface, Progress::Clean) => Then::LookForSwitch(next),
+        };
+    }
+
+    pub(super) fn proceed(&mut self, next: Advance) {
         match next {
             Advance::Abort => self.stop(|_, report| Outcome::Aborted(report)),
-            Advance::Next => self.then = Then::Rotate,
+            Advance::Next => self.rotate_or_leave(),
             Advance::Surface => {
                 self.record_rotation(RotationKind::SurfaceError);
                 self.stop(|attempt, report| Outcome::Surfaced(Box::new(attempt), report));
@@ -71,9 +91,10 @@ impl Machine {
     /// What is written about a failure: at most one mark, before anything else happens (R3, BL-40).
     pub(super) fn mark(&self, index: usize, profile: Option<ProfileId>, verdict: &Verdict) -> Option<Step> {
         let candidate = &self.request.chain[index];
-        let started_at = self.current.as_ref().map(|current| current.started_at);
+        let started_at = self.current.as_ref().map(|current| current.episode_at);
         let scope = match verdict.scope {
             Scope::None => return None,
+            Scope::Endpoint if self.own_auth.contains(candidate.provider()) => return None,
             Scope::Endpoint => {
                 let endpoint = self.policy.endpoints.get(candidate.provider())?.clone();
                 return Some(Step::Commit(UsageChange::EndpointFailure {
@@ -103,87 +124,118 @@ impl Machine {
         let Some((reason, silent, wait)) = self.current.as_ref().and_then(Current::failing) else {
             return self.leave();
         };
-        if let Some(cursor) = self.next_credential(reason, silent) {
+        if self.policy.settings.inline_wait_when == InlineWait::Always
+            && let Some(wait) = self.inline_wait(reason, wait)
+        {
+            return self.wait_inline(wait);
+        }
+        let turn = self.next_credential(reason, silent);
+        if let Turn::To(cursor) = turn {
             self.record_rotation(RotationKind::RotateProfile);
             if let Some(current) = &mut self.current {
                 current.cursor = cursor;
+                current.waited_inline = false;
             }
             self.back_off(reason);
             self.then = Then::Begin;
             return;
         }
-        if let Some(wait) = self.inline_wait(reason, wait) {
-            self.record_rotation(RotationKind::InlineWait);
-            self.pending.push_back(Step::Sleep(wait));
-            if let Some(current) = &mut self.current {
-                current.waited_inline = true;
-            }
-            self.then = Then::Begin;
-            return;
+        let nothing_else = self
+            .current
+            .as_ref()
+            .is_some_and(|current| !self.has_next(current.index));
+        if let Some(wait) = self.inline_wait(reason, wait).filter(|_| nothing_else) {
+            return self.wait_inline(wait);
         }
         self.leave();
+        if turn == Turn::Exhausted
+            && matches!(self.then, Then::Enter(next) if next < self.request.chain.len())
+        {
+            self.back_off(reason);
+        }
     }
 
     /// The next credential that may be tried, and the count it takes.
-    pub(super) fn next_credential(&mut self, reason: Reason, silent: bool) -> Option<usize> {
+    fn next_credential(&mut self, reason: Reason, silent: bool) -> Turn {
         let cooldowns = &self.policy.auth.cooldowns;
         let (overload_cap, rate_limit_cap) = (
             cooldowns.overloaded_profile_rotations(),
             cooldowns.rate_limited_profile_rotations(),
         );
-        let index = self.current.as_ref()?.index;
-        let capped = self.has_next(index);
-        let current = self.current.as_mut()?;
-        if current.locked == Lock::Pinned || current.probe.is_some() || silent {
-            return None;
-        }
-        let within = match rotation(reason) {
-            Rotation::Never => false,
-            Rotation::Unlimited => true,
-            Rotation::UpToOverloadCap => count(&mut current.overload_rotations, overload_cap, capped),
-            Rotation::UpToRateLimitCap => count(&mut current.rate_limit_rotations, rate_limit_cap, capped),
+        let Some(mut current) = self.current.take() else {
+            return Turn::Exhausted;
         };
-        if !within {
-            return None;
-        }
-        let current = self.current.as_ref()?;
-        let candidate = &self.request.chain[index];
-        let rest = current.profiles.iter().enumerate().skip(current.cursor + 1);
-        rest.filter(|(_, id)| self.is_usable(id, candidate))
-            .map(|(cursor, _)| cursor)
-            .next()
+        let capped = self.has_next(current.index);
+        let turn = match rotation(reason) {
+            _ if current.locked == Lock::Pinned || current.probe.is_some() || silent => Turn::Exhausted,
+            Rotation::Never => Turn::Exhausted,
+            Rotation::UpToOverloadCap if !count(&mut current.overload_rotations, overload_cap, capped) => {
+                Turn::Capped
+            }
+            Rotation::UpToRateLimitCap
+                if !count(&mut current.rate_limit_rotations, rate_limit_cap, capped) =>
+            {
+                Turn::Capped
+            }
+            Rotation::Unlimited | Rotation::UpToOverloadCap | Rotation::UpToRateLimitCap => {
+                let candidate = &self.request.chain[current.index];
+                let rest = current.profiles.iter().enumerate().skip(current.cursor + 1);
+                let mut usable = rest.filter(|(_, id)| self.is_usable(id, candidate));
+                usable
+                    .next()
+                    .map_or(Turn::Exhausted, |(cursor, _)| Turn::To(cursor))
+            }
+        };
+        self.current = Some(current);
+        turn
     }
 
-    /// R2: a short stated wait is worth it only when nothing else is left.
-    pub(super) fn inline_wait(&self, reason: Reason, until: Option<Timestamp>) -> Option<Duration> {
+    /// R2: how long the provider asks to wait, if that is short and was not waited out before.
+    fn inline_wait(&self, reason: Reason, until: Option<Timestamp>) -> Option<Duration> {
         let current = self.current.as_ref()?;
-        if reason != Reason::RateLimit
-            || current.waited_inline
-            || current.probe.is_some()
-            || self.has_next(current.index)
-        {
+        if reason != Reason::RateLimit || current.waited_inline || current.probe.is_some() {
             return None;
         }
         let wait = Duration::try_from(until?.duration_since(self.now)).ok()?;
-        (wait <= self.policy.settings.inline_wait).then_some(wait)
+        let short = wait <= self.policy.settings.inline_wait;
+        // A wait that the run does not live to see the end of is none.
+        (short && self.within_time(wait) == wait).then_some(wait)
     }
 
+    fn wait_inline(&mut self, wait: Duration) {
+        self.record_rotation(RotationKind::InlineWait);
+        self.pending.push_back(Step::Sleep(wait));
+        if let Some(current) = &mut self.current {
+            current.waited_inline = true;
+            // However short the attempt was, it started before its failure was marked (D2).
+            let before = current.episode_at.saturating_sub(SignedDuration::from_millis(1));
+            current.episode_at = before.unwrap_or(current.episode_at);
+        }
+        self.then = Then::Begin;
+    }
+
+    /// R-9.5d: a busy provider gets a pause before it or the next model is asked, unless a cap sends the run on.
     pub(super) fn back_off(&mut self, reason: Reason) {
         let pause = self.policy.auth.cooldowns.overloaded_backoff();
         if reason == Reason::Overloaded && !pause.is_zero() {
-            self.pending.push_back(Step::Sleep(pause));
+            self.pending.push_back(Step::Sleep(self.within_time(pause)));
         }
     }
 
     /// The candidate is done with: record it, undo its selection, go on.
     pub(super) fn leave(&mut self) {
+        let ends = |current: &Current| current.is_last_resort() || !self.has_next(current.index);
+        let kind = if self.current.as_ref().is_some_and(ends) {
+            RotationKind::SurfaceError
+        } else {
+            RotationKind::FallbackModel
+        };
+        self.record_rotation(kind);
         let Some(mut current) = self.current.take() else {
             return;
         };
         let index = current.index;
-        if let Some(rollback) = current.rollback.take() {
-            self.pending.push_back(Step::RollBack(rollback));
-        }
+        self.undo(&mut current);
         let Some(last) = current.failures.pop() else {
             self.then = Then::Enter(index + 1);
             return;
@@ -195,6 +247,7 @@ impl Machine {
             self.used_slots
                 .insert(self.request.chain[index].provider().clone());
         }
+        self.note_auth_failure(index, &last);
         let mut record = last.record.clone();
         record.earlier = current.failures.iter().map(ProfileFailure::of).collect();
         self.record_failure(index, &record);
@@ -210,14 +263,32 @@ impl Machine {
         };
     }
 
+    /// Takes back what was done for the candidate: its probe's lease and the choice in the session.
+    pub(super) fn undo(&mut self, current: &mut Current) {
+        if current.probe.is_some() {
+            self.pending.push_back(self.end_probe(current.index));
+        }
+        if let Some(rollback) = current.rollback.take() {
+            self.pending.push_back(Step::RollBack(rollback));
+        }
+    }
+
+    /// only a real refusal of a fallback in a session counts.
+    fn note_auth_failure(&mut self, index: usize, last: &FailedAttempt) {
+        let reason = last.verdict.reason;
+        let asked = last.record.outcome == CandidateOutcome::Failed;
+        if index > 0 && asked && is_auth(reason) && self.request.session.is_some() {
+            let candidate = self.request.chain[index].clone();
+            self.pending.push_back(Step::NoteAuthFailure(candidate, reason));
+        }
+    }
+
     /// Ends the run with the failure at hand.
     pub(super) fn stop(&mut self, outcome: impl FnOnce(FailedAttempt, RunReport) -> Outcome) {
         let Some(mut current) = self.current.take() else {
             return;
         };
-        if let Some(rollback) = current.rollback.take() {
-            self.pending.push_back(Step::RollBack(rollback));
-        }
+        self.undo(&mut current);
         let Some(mut last) = current.failures.pop() else {
             return;
         };
@@ -239,67 +310,4 @@ impl Machine {
 fn count(rotations: &mut u32, cap: u32, capped: bool) -> bool {
     *rotations = rotations.saturating_add(1);
     !capped || *rotations <= cap
-}
-
-fn failed_attempt(
-    candidate: &ModelRef,
-    failure: Failure,
-    verdict: Verdict,
-    auth_mode: Option<&'static str>,
-) -> FailedAttempt {
-    let text = describe(&failure);
-    let fields = ErrorFields::of_failure(&failure, &text);
-    let record = AttemptRecord {
-        candidate: candidate.clone(),
-        error: preview(&text, ERROR_LENGTH),
-        reason: Some(verdict.reason),
-        rule: Some(verdict.rule.clone()),
-        status: failure.status.or(verdict.reason.default_status()),
-        code: failure.code.clone(),
-        auth_mode: auth_mode.filter(|mode| matches!(*mode, "oauth" | "token")),
-        outcome: CandidateOutcome::Failed,
-        earlier: Vec::new(),
-        fields,
-    };
-    FailedAttempt {
-        failure,
-        verdict,
-        record,
-    }
-}
-
-impl ProfileFailure {
-    fn of(attempt: &FailedAttempt) -> Self {
-        Self {
-            reason: attempt.verdict.reason,
-            status: attempt.record.status,
-            error: attempt.record.error.clone(),
-        }
-    }
-}
-
-/// R-9.1a: a pin that cannot be used is a failure of the candidate, not a reason to use another login.
-pub(super) fn missing_pin(candidate: &ModelRef, profile: &ProfileId) -> FailedAttempt {
-    let message = format!(
-        "Auth profile \"{profile}\" is not configured for {}.",
-        candidate.provider()
-    );
-    let failure = Failure {
-        provider: Some(candidate.provider().clone()),
-        message: Some(message),
-        ..Failure::default()
-    };
-    failed_attempt(candidate, failure, unproven(PIN_MISSING, Reason::Auth), None)
-}
-
-fn unproven(rule: RuleId, reason: Reason) -> Verdict {
-    Verdict {
-        reason,
-        certainty: Certainty::Default,
-        owner: Owner::Us,
-        scope: Scope::None,
-        hint: None,
-        rule,
-        evidence: None,
-    }
 }

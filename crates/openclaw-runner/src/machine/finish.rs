@@ -1,11 +1,13 @@
 //! The end of a chain: a last resort, the one failure, or the summary (A2, G3, R-8, R-10).
 
 use jiff::Timestamp;
-use openclaw_auth_store::rotation_order;
 use openclaw_cooldown::soonest_expiry;
+use openclaw_ids::ModelRef;
 
 use super::{Machine, Outcome, Then};
+use crate::error::RunReport;
 use crate::policy::{is_auth, is_unrecognised};
+use crate::request::ChainKind;
 use crate::summary::{CandidateOutcome, FallbackSummaryError};
 
 impl Machine {
@@ -16,23 +18,32 @@ impl Machine {
             self.enter_last_resort(index);
             return;
         }
-        let outcome = if self.failure_is_the_answer() {
-            match self.last_failed.take() {
-                Some(attempt) => {
-                    let report = self.report();
-                    Outcome::Failed(Box::new(attempt), report)
-                }
-                None => self.exhausted(),
-            }
+        let outcome = if self.unrecognised_is_the_answer() {
+            self.failed()
+        } else if let Some(preserved) = self.preserved() {
+            self.end_preserved(preserved)
+        } else if self.attempts.len() <= 1 {
+            self.failed()
         } else {
             self.exhausted()
         };
         self.then = Then::Finish(Box::new(outcome));
     }
 
+    /// The last failure as itself, or the summary when nothing failed but was skipped.
+    fn failed(&mut self) -> Outcome {
+        match self.last_failed.take() {
+            Some(attempt) => {
+                let report = self.report();
+                Outcome::Failed(Box::new(attempt), report)
+            }
+            None => self.exhausted(),
+        }
+    }
+
     /// G3: of the skipped transient candidates whose provider was not asked at all, the one that is back first.
     fn last_resort(&self) -> Option<usize> {
-        if self.last_resort_taken {
+        if self.last_resort_taken || self.redirects.are_made() {
             return None;
         }
         self.skipped
@@ -46,53 +57,54 @@ impl Machine {
             .map(|resting| resting.index)
     }
 
-    /// A2: a single failed attempt, or a last one that nobody recognises, is returned as itself.
-    fn failure_is_the_answer(&self) -> bool {
-        let Some(last) = &self.last_failed else {
+    /// A2: an error of the last candidate that nobody recognised is returned as itself. A rejected answer is
+    /// no error: somebody recognised it.
+    fn unrecognised_is_the_answer(&self) -> bool {
+        let counts = !self.rejected.was_last && self.kind == ChainKind::Text;
+        let Some(last) = self.last_failed.as_ref().filter(|_| counts) else {
             return false;
         };
-        if self.attempts.len() <= 1 {
-            return true;
-        }
         let closing = self.attempts.iter().max_by_key(|(index, _)| *index);
         let closing_failed = closing.is_some_and(|(_, record)| {
             record.outcome == CandidateOutcome::Failed && record.candidate == last.record.candidate
         });
-        closing_failed && is_unrecognised(last.verdict.reason)
+        closing_failed && is_unrecognised(&last.verdict)
     }
 
     /// The summary over everything that was tried or skipped.
     pub(super) fn exhausted(&mut self) -> Outcome {
         let report = self.report();
+        let summary = self.summary(&report);
+        Outcome::Exhausted(summary, report)
+    }
+
+    pub(super) fn summary(&self, report: &RunReport) -> FallbackSummaryError {
         let last = self
             .last_failed
             .as_ref()
             .filter(|last| is_auth(last.verdict.reason));
-        let summary = FallbackSummaryError {
+        FallbackSummaryError {
             attempts: report.attempts.clone(),
+            kind: self.kind,
             soonest_cooldown_expiry: report.soonest_cooldown_expiry,
             reauthenticate: last.map(|last| last.record.candidate.provider().clone()),
-        };
-        Outcome::Exhausted(summary, report)
+        }
     }
 
-    /// the minimum over every candidate of the chain, also those never reached.
+    /// the minimum over every candidate of the chain, also those never reached. Of a pinned candidate only
+    /// the pin counts, and a resting endpoint holds a candidate back as its credentials do (D15).
     pub(super) fn soonest_expiry(&self) -> Option<Timestamp> {
-        let policy = &self.policy;
-        let expiry = |candidate: &openclaw_ids::ModelRef| {
-            let order = rotation_order(
-                &self.snapshot,
-                &policy.auth,
-                &policy.aliases,
-                candidate.provider(),
-                None,
-                self.now,
-            );
-            soonest_expiry(
-                order.iter().map(|id| self.snapshot.usage(id)),
-                Some(candidate.model()),
-                self.now,
-            )
+        if self.kind == ChainKind::Image {
+            return None;
+        }
+        let expiry = |candidate: &ModelRef| {
+            let (profiles, _) = self.credentials(candidate).ok()?;
+            let usages = profiles.iter().map(|id| self.snapshot.usage(id));
+            let credentials = soonest_expiry(usages, Some(candidate.model()), self.now);
+            let endpoint = self.policy.endpoints.get(candidate.provider());
+            let endpoint = endpoint.and_then(|key| self.snapshot.endpoints.get(key));
+            let endpoint = endpoint.filter(|window| window.is_active(self.now));
+            credentials.max(endpoint.map(|window| window.until))
         };
         self.request.chain.iter().filter_map(expiry).min()
     }

@@ -1,12 +1,13 @@
 //! Writes the records of a run as it goes.
 
+use openclaw_ids::ModelRef;
+
 use super::Machine;
 use super::current::Probing;
-use crate::decision::{
-    Decision, DecisionKind, FallbackStep, RotationDecision, RotationKind, RunEvent, StepOutcome,
-};
+use crate::decision::{Decision, DecisionKind, FallbackStep, RunEvent, StepOutcome};
 use crate::hash::short_hex;
 use crate::observation::ErrorFields;
+use crate::rotation::{RotationDecision, RotationKind};
 use crate::summary::AttemptRecord;
 
 impl Machine {
@@ -15,9 +16,9 @@ impl Machine {
         self.push(decision);
     }
 
-    pub(super) fn record_skip(&mut self, index: usize, record: &AttemptRecord, profile_count: usize) {
+    pub(super) fn record_skip(&mut self, index: usize, record: &AttemptRecord, profile_count: Option<usize>) {
         let mut decision = self.left(DecisionKind::SkipCandidate, index, record);
-        decision.profile_count = Some(profile_count);
+        decision.profile_count = profile_count;
         self.push(decision);
     }
 
@@ -65,7 +66,16 @@ impl Machine {
                 .map_or_else(|| "-".to_owned(), |id| short_hex(id.as_str())),
             status: last.record.status,
             error: last.record.fields.clone(),
+            redirected_to: self.redirected_to(kind),
         })));
+    }
+
+    fn redirected_to(&self, kind: RotationKind) -> Option<ModelRef> {
+        let index = self
+            .redirects
+            .target()
+            .filter(|_| kind == RotationKind::Redirect)?;
+        self.request.chain.get(index).cloned()
     }
 
     /// A decision that leaves a candidate, with its step.
@@ -118,13 +128,15 @@ impl Machine {
             profile_count: None,
             last_resort: None,
             previous_attempts: Vec::new(),
+            suppressed_duplicate_count: 0,
             candidate,
         }
     }
 
-    /// The candidate that follows; none after a last resort, which ends the run.
-    fn next_candidate(&self, index: usize) -> Option<openclaw_ids::ModelRef> {
-        if self.last_resort_taken {
+    /// The candidate that follows; none after a last resort, a person's choice or a limit,
+    /// which end the run.
+    fn next_candidate(&self, index: usize) -> Option<ModelRef> {
+        if self.last_resort_taken || self.redirects.are_made() || self.limits.ended {
             return None;
         }
         self.request.chain.get(index + 1).cloned()

@@ -19,6 +19,7 @@ fn message(attempts: Vec<AttemptRecord>, provider: Option<&str>) -> String {
     let reauthenticate = provider.map(|provider| provider.parse().unwrap());
     FallbackSummaryError {
         attempts,
+        kind: ChainKind::Text,
         soonest_cooldown_expiry: None,
         reauthenticate,
     }

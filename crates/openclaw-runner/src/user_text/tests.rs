@@ -4,6 +4,7 @@ use openclaw_ids::ModelRef;
 
 use super::*;
 use crate::observation::ErrorFields;
+use crate::request::ChainKind;
 use crate::summary::CandidateOutcome;
 
 const NOW: i64 = 1_772_366_400_000;
@@ -36,6 +37,7 @@ fn exhausted_by(reasons: &[Reason], soonest: Option<Timestamp>) -> String {
         .collect();
     let summary = FallbackSummaryError {
         attempts,
+        kind: ChainKind::Text,
         soonest_cooldown_expiry: soonest,
         reauthenticate: None,
     };

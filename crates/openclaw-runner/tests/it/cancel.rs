@@ -3,12 +3,14 @@
 use std::collections::HashMap;
 use std::future::{Future, poll_fn};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::Poll;
 
-use jiff::Timestamp;
-use openclaw_auth_store::{AuthSnapshot, Credential, MemoryAuthStore, UsageStore};
+use jiff::{SignedDuration, Timestamp};
+use openclaw_auth_store::{AuthSnapshot, Credential, MemoryAuthStore, UsageChange, UsageStore};
 use openclaw_chain::{Requested, Resolver};
-use openclaw_classify::Failure;
+use openclaw_classify::{Failure, Reason};
+use openclaw_cooldown::{FailureEvent, MarkScope};
 use openclaw_ids::{AuthAliases, ModelRef, SessionKey};
 use openclaw_runner::{
     Attempt, AttemptCall, PersistPolicy, RunPolicy, RunRequest, RunSession, RunSettings, Runner,
@@ -18,6 +20,7 @@ use serde_json::json;
 
 use crate::clock::PausedClock;
 use crate::scenario::START;
+use crate::slow::Slow;
 
 /// Fails the first candidate and answers with the second, each after yielding `waits` times.
 struct Yielding {
@@ -75,6 +78,7 @@ async fn a3_s1_dropping_a_run_after_any_poll_restores_the_session_and_marks_noth
     assert!(finished, "the run never ended within the polls tried");
 }
 
+/// The primary rests and is due for a probe, fails once more, and the fallback answers.
 async fn drop_after(polls: usize) -> bool {
     let start = Timestamp::from_second(START).unwrap();
     let mut snapshot = AuthSnapshot::default();
@@ -85,13 +89,31 @@ async fn drop_after(polls: usize) -> bool {
             .profiles
             .insert(id.parse().unwrap(), Credential::from_json(&entry).unwrap());
     }
+    let rest = UsageChange::Failure {
+        profile: "anthropic:a".parse().unwrap(),
+        event: FailureEvent {
+            provider: "anthropic".parse().unwrap(),
+            reason: Reason::Timeout,
+            scope: MarkScope::Model,
+            model: Some("claude".parse().unwrap()),
+            hint: None,
+            started_at: None,
+        },
+    };
+    for ago in [100, 60, 31] {
+        let then = start - SignedDuration::from_secs(ago);
+        snapshot.apply(&rest, then, &RunPolicy::default().auth.cooldowns);
+    }
     let policy = Arc::new(RunPolicy {
         aliases: AuthAliases::default(),
         settings: RunSettings::default(),
         ..RunPolicy::default()
     });
-    let usage = Arc::new(MemoryAuthStore::new(snapshot, policy.auth.cooldowns.clone()));
-    let sessions = Arc::new(MemorySessionStore::default());
+    let usage = Arc::new(Slow(MemoryAuthStore::new(
+        snapshot,
+        policy.auth.cooldowns.clone(),
+    )));
+    let sessions = Arc::new(Slow(MemorySessionStore::default()));
     let key: SessionKey = "agent:main:main".parse().unwrap();
     let entry = SessionEntry::new("session-1".parse().unwrap(), start);
     sessions
@@ -171,4 +193,61 @@ async fn a_run_is_send() {
     let run = runner.run(request, &*attempt);
     is_send(&run);
     assert_eq!(run.await.unwrap().winner.candidate, "openai/gpt".parse().unwrap());
+}
+
+/// Counts its calls and never ends.
+#[derive(Default)]
+struct Hanging {
+    calls: AtomicUsize,
+}
+
+impl Attempt for Hanging {
+    type Output = ();
+
+    async fn attempt(&self, _call: AttemptCall) -> Result<(), Failure> {
+        self.calls.fetch_add(1, Ordering::Relaxed);
+        std::future::pending().await
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn g4_bl_42_runs_that_share_a_name_do_not_share_a_lease() {
+    let start = Timestamp::from_second(START).unwrap();
+    let policy = Arc::new(RunPolicy::default());
+    let mut snapshot = AuthSnapshot::default();
+    let entry = json!({ "type": "api_key", "provider": "openai", "key": "sk-test" });
+    let id: openclaw_ids::ProfileId = "openai:a".parse().unwrap();
+    snapshot
+        .profiles
+        .insert(id.clone(), Credential::from_json(&entry).unwrap());
+    let event = FailureEvent {
+        provider: "openai".parse().unwrap(),
+        reason: Reason::Overloaded,
+        scope: MarkScope::Model,
+        model: Some("gpt".parse().unwrap()),
+        hint: None,
+        started_at: None,
+    };
+    snapshot.apply(
+        &UsageChange::Failure { profile: id, event },
+        start,
+        &policy.auth.cooldowns,
+    );
+    let usage = Arc::new(MemoryAuthStore::new(snapshot, policy.auth.cooldowns.clone()));
+    let sessions = Arc::new(MemorySessionStore::default());
+    let runner = Runner::new(Arc::new(PausedClock::new(start)), usage, sessions, policy);
+    let request = || RunRequest {
+        run_id: "the same for all".to_owned(),
+        session: None,
+        lane: None,
+        requested: Requested::default(),
+        chain: vec!["openai/gpt".parse().unwrap()],
+        pin: None,
+    };
+    let attempt = Hanging::default();
+    let mut first = Box::pin(runner.run(request(), &attempt));
+    assert!(poll_fn(|context| Poll::Ready(first.as_mut().poll(context).is_pending())).await);
+    let second = poll_at_most(runner.run(request(), &attempt), 5).await;
+    assert!(second, "the second run is told at once that the provider rests");
+    assert_eq!(attempt.calls.load(Ordering::Relaxed), 1);
 }

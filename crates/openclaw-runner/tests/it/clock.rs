@@ -4,6 +4,7 @@ use jiff::{SignedDuration, Timestamp};
 use openclaw_runner::Clock;
 
 /// Starts at a fixed instant and moves with tokio's.
+#[derive(Debug)]
 pub(crate) struct PausedClock {
     start: Timestamp,
     origin: tokio::time::Instant,

@@ -4,7 +4,10 @@
 
 mod cancel;
 mod clock;
+mod hooks;
+mod pins;
 mod report;
 mod scenario;
 mod scenarios;
 mod script;
+mod slow;

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use jiff::Timestamp;
 use openclaw_auth_store::AuthSnapshot;
-use openclaw_runner::{RunError, RunEvent, RunReport, Winner};
+use openclaw_runner::{RunError, RunEvent, RunReport, Standing, Winner};
 use openclaw_session::SessionEntry;
 
 pub(crate) struct Report {
@@ -42,7 +42,11 @@ impl Report {
             .profile
             .as_ref()
             .map_or("no profile", |profile| profile.as_str());
-        self.line("", &format!("answered by: {} @{profile}", winner.candidate));
+        let what = match winner.standing {
+            Standing::Good => "answered by",
+            Standing::Preserved => "nobody succeeded; the answer kept is of",
+        };
+        self.line("", &format!("{what}: {} @{profile}", winner.candidate));
     }
 
     pub(crate) fn failed(&mut self, error: &RunError, now: Timestamp) {
@@ -51,6 +55,7 @@ impl Report {
             RunError::ContextOverflow(..) => "context overflow",
             RunError::Exhausted(..) => "summary",
             RunError::Failed(..) => "failed",
+            RunError::LimitReached(..) => "limit reached",
             RunError::Surfaced(..) => "surfaced",
             _ => "other",
         };

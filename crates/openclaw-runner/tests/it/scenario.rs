@@ -1,6 +1,7 @@
 //! The scenario file: what is configured, what is stored, what happens.
 
 use std::collections::HashMap;
+use std::num::NonZeroUsize;
 use std::path::Path;
 use std::time::Duration;
 
@@ -9,6 +10,9 @@ use openclaw_auth_store::{AuthConfig, AuthSnapshot, Credential, EndpointKey};
 use openclaw_chain::ChainConfig;
 use openclaw_cooldown::{ProfileUsage, UsageStats, adopt_foreign};
 use openclaw_ids::ProfileId;
+use openclaw_runner::{
+    ChainKind, InlineWait, LargerContext, RunLimits, RunOptions, RunSettings, parse_skip_ttl,
+};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
@@ -26,6 +30,9 @@ pub(crate) struct Scenario {
     pub(crate) config: Value,
     /// `profiles`, and `order` or `usageStats` as they would be stored.
     pub(crate) store: Store,
+    /// Our own settings; absent for the defaults.
+    #[serde(default)]
+    settings: Settings,
     /// The session's entry; absent for stateless runs.
     pub(crate) session: Option<Map<String, Value>>,
     pub(crate) runs: Vec<Run>,
@@ -46,13 +53,61 @@ pub(crate) struct Store {
 pub(crate) struct Run {
     /// How long after the run before, as `31s`, `5m` or `250ms`.
     after: Option<String>,
+    /// Whether it is a run of the image chain.
+    #[serde(default)]
+    image: bool,
     /// A model for this run alone.
     pub(crate) model: Option<String>,
     /// Outcomes per model, or per model and profile.
     pub(crate) script: HashMap<String, Vec<Value>>,
 }
 
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
+struct Settings {
+    /// The value of the variable, as text.
+    fallback_skip_ttl_ms: Option<String>,
+    /// `always`, or absent.
+    inline_wait: Option<String>,
+    /// Sizes in tokens; with any, an overflow goes on to larger models.
+    context_windows: HashMap<String, u64>,
+    max_attempts: Option<NonZeroUsize>,
+    /// As `31s`.
+    max_duration: Option<String>,
+}
+
 impl Scenario {
+    pub(crate) fn options(&self, run: &Run) -> RunOptions {
+        let windows = self.settings.context_windows.iter();
+        let windows: HashMap<_, _> = windows
+            .map(|(model, size)| (model.parse().unwrap(), *size))
+            .collect();
+        RunOptions {
+            kind: run.kind(),
+            larger_context: (!windows.is_empty()).then_some(LargerContext {
+                windows,
+                prompt_tokens: None,
+            }),
+            ..RunOptions::default()
+        }
+    }
+
+    pub(crate) fn settings(&self) -> RunSettings {
+        RunSettings {
+            inline_wait_when: match self.settings.inline_wait.as_deref() {
+                None => InlineWait::NothingElseLeft,
+                Some("always") => InlineWait::Always,
+                Some(other) => panic!("there is no inline wait {other:?}"),
+            },
+            limits: RunLimits {
+                attempts: self.settings.max_attempts,
+                duration: self.settings.max_duration.as_deref().map(duration),
+            },
+            auth_skip_ttl: parse_skip_ttl(self.settings.fallback_skip_ttl_ms.as_deref()),
+            ..RunSettings::default()
+        }
+    }
+
     pub(crate) fn read(path: &Path) -> Self {
         let text = std::fs::read_to_string(path).unwrap();
         json5::from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
@@ -103,18 +158,28 @@ impl Scenario {
 }
 
 impl Run {
-    pub(crate) fn after(&self) -> Duration {
-        let Some(text) = &self.after else {
-            return Duration::ZERO;
-        };
-        let split = text.find(|c: char| !c.is_ascii_digit()).unwrap();
-        let amount: u64 = text[..split].parse().unwrap();
-        match &text[split..] {
-            "ms" => Duration::from_millis(amount),
-            "s" => Duration::from_secs(amount),
-            "m" => Duration::from_secs(amount * 60),
-            "h" => Duration::from_secs(amount * 3600),
-            unit => panic!("no unit is called {unit:?}; write ms, s, m or h"),
+    pub(crate) fn kind(&self) -> ChainKind {
+        if self.image {
+            ChainKind::Image
+        } else {
+            ChainKind::Text
         }
+    }
+
+    pub(crate) fn after(&self) -> Duration {
+        self.after.as_deref().map_or(Duration::ZERO, duration)
+    }
+}
+
+/// `31s`, `5m` or `250ms`.
+pub(crate) fn duration(text: &str) -> Duration {
+    let split = text.find(|c: char| !c.is_ascii_digit()).unwrap();
+    let amount: u64 = text[..split].parse().unwrap();
+    match &text[split..] {
+        "ms" => Duration::from_millis(amount),
+        "s" => Duration::from_secs(amount),
+        "m" => Duration::from_secs(amount * 60),
+        "h" => Duration::from_secs(amount * 3600),
+        unit => panic!("no unit is called {unit:?}; write ms, s, m or h"),
     }
 }

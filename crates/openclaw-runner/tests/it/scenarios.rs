@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use openclaw_auth_store::{MemoryAuthStore, UsageStore};
 use openclaw_chain::{OneOffPolicy, Resolver, RunKind};
 use openclaw_ids::{AgentId, AuthAliases, ModelRef, SessionId, SessionKey};
-use openclaw_runner::{Clock, Completed, RunError, RunPolicy, RunSettings, Runner, Turn, TurnSession, plan};
+use openclaw_runner::{ChainKind, Clock, Completed, RunError, RunPolicy, Runner, Turn, TurnSession, plan};
 use openclaw_session::{
     MemorySessionStore, Revision, SessionAge, SessionEntry, SessionStore, StoredPin, TurnKind,
 };
@@ -74,7 +74,7 @@ async fn play(scenario: &Scenario) -> String {
         auth,
         aliases: AuthAliases::default(),
         endpoints,
-        settings: RunSettings::default(),
+        settings: scenario.settings(),
     });
     let resolver = Resolver::new(&scenario.chain_config());
     let key: SessionKey = "agent:main:main".parse().unwrap();
@@ -117,7 +117,11 @@ async fn play(scenario: &Scenario) -> String {
             lane: None,
         };
         let now = clock.now();
-        let planned = plan(&resolver, &policy, &usage.snapshot(), turn, now);
+        let mut planned = plan(&resolver, &policy, &usage.snapshot(), turn, now);
+        if run.kind() == ChainKind::Image {
+            planned.request.chain = resolver.image_chain(None);
+            (planned.request.pin, planned.pin_to_store) = (None, None);
+        }
         let chain: Vec<String> = planned.request.chain.iter().map(ModelRef::key).collect();
         report.run(
             index + 1,
@@ -128,8 +132,10 @@ async fn play(scenario: &Scenario) -> String {
         if let Some(pin) = planned.pin_to_store {
             remember(&sessions, &key, &pin).await;
         }
-        let script = Script::new(run.script.clone());
-        let outcome = runner.run(planned.request, &*script).await;
+        let script = Script::in_session(run.script.clone(), &sessions, &key);
+        let outcome = runner
+            .run_with(planned.request, scenario.options(run), &*script)
+            .await;
         report.list("calls", &script.calls());
         tell(&mut report, outcome, &clock).await;
         assert_eq!(
@@ -155,7 +161,7 @@ async fn tell(report: &mut Report, outcome: Outcome, clock: &PausedClock) {
             report.answered(&done.winner);
             report.records(&done.report);
             match done.value {
-                Answer::Complete => done.run.finished().await,
+                Answer::Complete | Answer::Useless(_) => done.run.finished().await,
                 Answer::Cut => {
                     let verdict = done.run.failed_late(&cut()).await;
                     report.list(

@@ -1,11 +1,17 @@
 //! Attempts whose outcomes a scenario writes down.
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
+use jiff::Timestamp;
 use openclaw_classify::{AbortedBy, Failure, Header, Phase, TimeoutPhase, TimerOwner, Transport};
-use openclaw_runner::{Attempt, AttemptCall};
+use openclaw_ids::SessionKey;
+use openclaw_runner::{Attempt, AttemptCall, Judgement, Rejection, RejectionKind, Repair};
+use openclaw_session::{MemorySessionStore, UserSelection, apply_user_selection};
 use serde_json::Value;
+
+use crate::scenario::{START, duration};
 
 /// How a scripted attempt ended, from the caller's side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,6 +20,8 @@ pub(crate) enum Answer {
     Complete,
     /// Broken off after its first content.
     Cut,
+    /// Of no use; kept for the end of the chain when it says with what priority.
+    Useless(Option<i32>),
 }
 
 /// Outcomes per `provider/model` or `provider/model@profile`; an exhausted or absent list answers.
@@ -21,14 +29,44 @@ pub(crate) enum Answer {
 pub(crate) struct Script {
     outcomes: Mutex<HashMap<String, Vec<Value>>>,
     calls: Mutex<Vec<String>>,
+    /// Where a person picks another model while an attempt runs.
+    session: Option<(Arc<MemorySessionStore>, SessionKey)>,
+    /// Whether the request of the latest attempt can be repaired.
+    repairable: AtomicBool,
 }
 
 impl Script {
     pub(crate) fn new(outcomes: HashMap<String, Vec<Value>>) -> Arc<Self> {
         Arc::new(Self {
             outcomes: Mutex::new(outcomes),
-            calls: Mutex::default(),
+            ..Self::default()
         })
+    }
+
+    pub(crate) fn in_session(
+        outcomes: HashMap<String, Vec<Value>>,
+        sessions: &Arc<MemorySessionStore>,
+        key: &SessionKey,
+    ) -> Arc<Self> {
+        Arc::new(Self {
+            outcomes: Mutex::new(outcomes),
+            session: Some((Arc::clone(sessions), key.clone())),
+            ..Self::default()
+        })
+    }
+
+    /// A person types `/model`.
+    async fn pick(&self, model: &str, now: Timestamp) {
+        let (sessions, key) = self.session.as_ref().unwrap();
+        let picked = UserSelection::model(model.parse().unwrap(), None);
+        let configured = "anthropic/claude-opus-4-8".parse().unwrap();
+        let stored = openclaw_session::update(&**sessions, key, |entry| {
+            (
+                apply_user_selection(entry.unwrap(), &picked, &configured, now),
+                (),
+            )
+        });
+        stored.await.unwrap();
     }
 
     pub(crate) fn calls(&self) -> Vec<String> {
@@ -84,11 +122,48 @@ impl Attempt for Script {
             call.candidate,
             shown(&outcome)
         ));
+        self.repairable
+            .store(outcome["repairable"] == true, Ordering::Relaxed);
+        if let Some(time) = outcome["takes"].as_str() {
+            tokio::time::sleep(duration(time)).await;
+        }
+        if let Some(model) = outcome["userPicks"].as_str() {
+            self.pick(model, Timestamp::from_second(START).unwrap()).await;
+        }
+        if outcome["useless"] == true {
+            let preserve = outcome["preserve"].as_i64();
+            return Ok(Answer::Useless(
+                preserve.map(|priority| priority.try_into().unwrap()),
+            ));
+        }
         match outcome.as_str() {
             Some("ok") => Ok(Answer::Complete),
             Some("cut") => Ok(Answer::Cut),
             Some(text) => Err(failure(&call, Some(text), &Value::Null)),
             None => Err(failure(&call, None, &outcome)),
+        }
+    }
+
+    fn classify_result(&self, output: &Answer, _call: &AttemptCall) -> Judgement {
+        match output {
+            Answer::Complete | Answer::Cut => Judgement::Accepted,
+            Answer::Useless(preserve) => Judgement::Rejected(Rejection {
+                failure: Failure {
+                    code: Some("empty_result".to_owned()),
+                    message: Some("the model returned no text".to_owned()),
+                    ..Failure::default()
+                },
+                kind: RejectionKind::Useless,
+                preserve: *preserve,
+            }),
+        }
+    }
+
+    fn repair_format(&self, _call: &AttemptCall, _failure: &Failure) -> Repair {
+        if self.repairable.load(Ordering::Relaxed) {
+            Repair::Done
+        } else {
+            Repair::None
         }
     }
 }
@@ -105,11 +180,17 @@ pub(crate) fn cut() -> Failure {
 fn shown(outcome: &Value) -> String {
     match outcome {
         Value::String(text) => text.split_whitespace().next().unwrap_or_default().to_owned(),
+        other if other["useless"] == true => "useless answer".to_owned(),
         other => {
             let facts = ["status", "code", "type", "transport"]
                 .iter()
                 .filter_map(|name| other.get(name));
-            let facts: Vec<String> = facts.map(|fact| fact.to_string().replace('"', "")).collect();
+            let picked = other["userPicks"]
+                .as_str()
+                .map(|model| format!("(a person picks {model})"));
+            let facts = facts.map(|fact| fact.to_string().replace('"', ""));
+            let takes = other["takes"].as_str().map(|time| format!("after {time}"));
+            let facts: Vec<String> = facts.chain(takes).chain(picked).collect();
             if facts.is_empty() {
                 "error".to_owned()
             } else {

@@ -55,7 +55,7 @@ fn blank_null_and_mistyped_members_are_absent() {
     for members in [
         r#""modelOverride": " ", "providerOverride": null"#,
         r#""modelOverride": 5, "providerOverride": {}"#,
-        r#""modelOverrideSource": "robot""#,
+        r#""modelOverrideSource": "robot", "authProfileOverrideSource": "AUTO""#,
         r#""authProfileOverrideCompactionCount": -1, "compactionCount": 1.5"#,
         r#""liveModelSwitchPending": "true""#,
         r#""failover": "not ours""#,
@@ -133,7 +133,7 @@ fn s_1_3_profile_source() {
 }
 
 #[test]
-fn s_1_4_a_stored_override_becomes_a_model() {
+fn s_1_4a_and_s_1_4b_a_stored_override_becomes_a_model() {
     for (members, expected) in [
         (
             r#""providerOverride": "OpenAI", "modelOverride": "openai/gpt""#,
@@ -166,7 +166,7 @@ fn activity_never_moves_backwards() {
 }
 
 #[test]
-fn rows_d_to_f_what_the_override_means_for_the_chain() {
+fn s_2_1_rows_d_to_f_and_s_2_2d_what_the_override_means_for_the_chain() {
     for (members, expected) in [
         (String::new(), StoredOverride::None),
         (auto("a/m", "b/m"), StoredOverride::Auto(model("a/m"))),
@@ -213,4 +213,45 @@ fn own_members_of_a_newer_version_are_kept() {
         json!({"sessionId": "s1", "updatedAt": 5, "failover": {"notices": 2, "novelty": {"deep": [1]}}});
     let found: SessionEntry = serde_json::from_value(document.clone()).unwrap();
     assert_eq!(serde_json::to_value(&found).unwrap(), document);
+}
+
+#[test]
+fn s_1_2_and_s_1_2a_the_groups_have_these_members() {
+    fn names(group: &impl Serialize) -> Vec<String> {
+        let Ok(Value::Object(members)) = serde_json::to_value(group) else {
+            panic!("a group is an object");
+        };
+        members.keys().cloned().collect()
+    }
+    let full = entry(&format!(
+        r#"{}, "authProfileOverride": "p", "authProfileOverrideSource": "auto", "authProfileOverrideCompactionCount": 0,
+           "modelProvider": "a", "model": "m", "contextTokens": 5, "contextBudgetStatus": {{}},
+           "fallbackNoticeSelectedModel": "o/g", "fallbackNoticeActiveModel": "a/m", "fallbackNoticeReason": "r""#,
+        auto("a/m", "o/g")
+    ));
+    let selection = full.selection();
+    let groups = [
+        names(&selection.route),
+        names(&selection.pin),
+        names(&full.notice),
+        names(&full.runtime),
+    ];
+    insta::assert_snapshot!("groups", groups.map(|group| group.join(" ")).join("\n"));
+}
+
+#[test]
+fn s_5_5_who_pinned_the_profile() {
+    for (members, source) in [
+        (
+            r#""authProfileOverride": "p", "authProfileOverrideSource": "user""#,
+            PinSource::User,
+        ),
+        (r#""authProfileOverride": "p""#, PinSource::User),
+        (
+            r#""authProfileOverride": "p", "authProfileOverrideCompactionCount": 0"#,
+            PinSource::Auto,
+        ),
+    ] {
+        assert_eq!(entry(members).profile_pin(), Some(pin("p", source)), "{members}");
+    }
 }

@@ -6,7 +6,7 @@ fn effective(own: &str, parent: &str) -> (StoredOverride, OverrideOwner) {
 }
 
 #[test]
-fn a5_the_parents_override_keeps_its_source() {
+fn s_1_4c_and_a5_the_parents_override_keeps_its_source() {
     let legacy_auto = r#""modelOverride": "m", "modelOverrideSource": "auto""#;
     for (own, parent, stored, owner) in [
         ("", "", StoredOverride::None, OverrideOwner::Session),
@@ -55,7 +55,7 @@ fn a5_the_parents_override_keeps_its_source() {
 }
 
 #[test]
-fn row_l_a_spawned_child_says_who_chose() {
+fn s_2_1_row_l_a_spawned_child_says_who_chose() {
     let explicit = spawn_with_model(&entry(""), &SpawnModel::Explicit(model("a/m")), at(2000));
     assert!(explicit.is_user_pin());
     let configured = spawn_with_model(&entry(""), &SpawnModel::Configured(model("a/m")), at(2000));
@@ -91,4 +91,16 @@ fn s_2_4a_a_cron_session_takes_over_what_a_person_chose() {
             "{from}"
         );
     }
+}
+
+#[test]
+fn s_9_2_an_automatic_override_that_was_copied_without_its_origin_is_dropped_on_first_use() {
+    let mut copy = entry(&auto("a/m", "o/g"));
+    copy.route.origin_provider = None;
+    copy.route.origin_model = None;
+    assert_eq!(
+        copy.stored_override(&provider("home")),
+        StoredOverride::LegacyAuto
+    );
+    assert!(!crate::stale::drop_override(&copy, at(2000)).has_override());
 }

@@ -192,3 +192,60 @@ fn s_12_3_the_message() {
         "Live session model switch requested: a/m"
     );
 }
+
+#[test]
+fn s_12_3a_and_a6_a_third_redirect_waits_for_the_next_turn() {
+    let chosen = format!("{}, {PENDING}", user("a/m"));
+    for redirects in 0..MAX_REDIRECTS {
+        let outcome = decide(&chosen, &run("b/m", Progress::Clean, redirects));
+        assert!(matches!(outcome, LiveSwitch::Switch(_)), "{redirects}");
+    }
+    assert_eq!(
+        decide(&chosen, &run("b/m", Progress::Clean, MAX_REDIRECTS)),
+        LiveSwitch::Waits
+    );
+    // The mark is still there, so the next turn, which starts on the choice, consumes it.
+    assert_eq!(
+        decide(&chosen, &run("a/m", Progress::Clean, 0)),
+        LiveSwitch::Satisfied
+    );
+}
+
+#[test]
+fn s_12_3b_and_a6_a_model_outside_the_chain_is_reached_in_this_run() {
+    let chain = [model("b/m"), model("c/m")];
+    let at = ChainPosition {
+        chain: &chain,
+        current: 1,
+        runtime: None,
+    };
+    assert_eq!(
+        redirect(&running("z/m"), SwitchOrigin::Marked, &at),
+        Redirect::Direct
+    );
+}
+
+#[test]
+fn hazard_9_the_mark_goes_before_the_switch_so_a_crash_never_loops() {
+    let chosen = entry(&format!("{}, {PENDING}", user("a/m")));
+    let (consumed, outcome) = live_switch(
+        &chosen,
+        &run("b/m", Progress::Clean, 0),
+        &model("home/m"),
+        at(2000),
+    );
+    assert!(matches!(outcome, LiveSwitch::Switch(_)));
+    // The process dies here; whoever reads the session next finds the choice and no mark.
+    let consumed = consumed.unwrap();
+    assert_eq!(
+        consumed.override_ref(&model("home/m").provider().clone()),
+        Some(model("a/m"))
+    );
+    let again = live_switch(
+        &consumed,
+        &run("b/m", Progress::Clean, 0),
+        &model("home/m"),
+        at(3000),
+    );
+    assert_eq!(again, (None, LiveSwitch::Unmarked));
+}

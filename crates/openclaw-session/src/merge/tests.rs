@@ -11,7 +11,7 @@ fn after(merge: Merge) -> SessionEntry {
 }
 
 #[test]
-fn item_1_another_transcript_takes_nothing() {
+fn s_12_4_item_1_another_transcript_takes_nothing() {
     let mut current = entry("");
     current.session_id = id("s2");
     assert_eq!(
@@ -21,7 +21,7 @@ fn item_1_another_transcript_takes_nothing() {
 }
 
 #[test]
-fn items_2_to_4_the_selection_is_one_transaction() {
+fn s_12_4_items_2_to_4_the_selection_is_one_transaction() {
     let snapshot = entry(r#""model": "x", "fallbackNoticeReason": "r""#);
     let changed = entry(&format!(
         r#"{}, "liveModelSwitchPending": true, "thinkingLevel": "high", "agentRuntimeOverride": "codex""#,
@@ -58,7 +58,7 @@ fn s_8_1_a_race_skips_the_selection_as_a_whole() {
 }
 
 #[test]
-fn item_3_a_pin_change_alone_leaves_the_runtime_group() {
+fn s_12_4_item_3_a_pin_change_alone_leaves_the_runtime_group() {
     let snapshot = entry(r#""model": "x""#);
     let changed = entry(r#""authProfileOverride": "p""#);
     let found = after(merge(&snapshot, &changed, &entry(r#""model": "y""#)));
@@ -66,7 +66,7 @@ fn item_3_a_pin_change_alone_leaves_the_runtime_group() {
 }
 
 #[test]
-fn item_5_runtime_fields_need_an_untouched_selection() {
+fn s_12_4_item_5_runtime_fields_need_an_untouched_selection() {
     let snapshot = entry("");
     let changed = entry(r#""modelProvider": "a", "model": "m", "contextTokens": 5"#);
     assert_eq!(after(merge(&snapshot, &changed, &entry(""))), changed);
@@ -75,7 +75,7 @@ fn item_5_runtime_fields_need_an_untouched_selection() {
 }
 
 #[test]
-fn item_6_other_members_move_only_from_the_snapshots_value() {
+fn s_12_4_item_6_other_members_move_only_from_the_snapshots_value() {
     let snapshot = entry(r#""kept": 1, "gone": 1, "raced": 1, "raced away": 1, "compactionCount": 1"#);
     let changed = entry(r#""kept": 2, "added": 2, "raced": 2, "raced away": 2, "thinkingLevel": "low""#);
     let current = entry(r#""kept": 1, "gone": 1, "raced": 3, "compactionCount": 2"#);
@@ -86,7 +86,7 @@ fn item_6_other_members_move_only_from_the_snapshots_value() {
 }
 
 #[test]
-fn item_6_the_later_activity_wins() {
+fn s_12_4_item_6_the_later_activity_wins() {
     let mut changed = entry("");
     changed.touch(crate::fixtures::at(5000));
     for (snapshot, changed, current) in [
@@ -112,7 +112,7 @@ fn pinned(profile: &str) -> StoredPin {
 }
 
 #[test]
-fn item_2_a_displaced_pin_goes_with_the_selection_although_a_turn_ended_meanwhile() {
+fn s_12_4_item_2_a_displaced_pin_goes_with_the_selection_although_a_turn_ended_meanwhile() {
     let snapshot = displaced();
     let choice = UserSelection::model(model("b/m"), None);
     let changed = apply_user_selection(&snapshot, &choice, &model("o/g"), at(1000)).unwrap();
@@ -125,7 +125,7 @@ fn item_2_a_displaced_pin_goes_with_the_selection_although_a_turn_ended_meanwhil
 }
 
 #[test]
-fn item_2_a_pin_that_was_displaced_meanwhile_is_not_lost() {
+fn s_12_4_item_2_a_pin_that_was_displaced_meanwhile_is_not_lost() {
     let snapshot = entry(&auto("a/m", "o/g"));
     let choice = UserSelection::model(model("b/m"), None);
     let changed = apply_user_selection(&snapshot, &choice, &model("o/g"), at(1000)).unwrap();

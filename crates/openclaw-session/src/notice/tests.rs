@@ -1,7 +1,7 @@
 use std::fmt::Write as _;
 
 use super::*;
-use crate::fixtures::{at, auto, entry, id, model, user};
+use crate::fixtures::{at, auto, entry, id, key, model, user};
 use crate::probe::{clear_after_probe, probe_due};
 
 fn told(selected: &str, active: &str) -> String {
@@ -12,6 +12,7 @@ fn told(selected: &str, active: &str) -> String {
 
 fn turn(selected: &str, active: &str, reason: &str) -> FinishedTurn {
     FinishedTurn {
+        session_id: id("s1"),
         selected: model(selected),
         active: model(active),
         reason: reason.to_owned(),
@@ -131,7 +132,11 @@ fn s4_every_change_has_its_own_stable_id() {
     assert_eq!(read_again, second);
     let mut renewed = second;
     renewed.session_id = id("s2");
-    let (third, _) = record(&renewed, &turn("o/g", "o/g", ""));
+    let in_new_transcript = FinishedTurn {
+        session_id: id("s2"),
+        ..turn("o/g", "o/g", "")
+    };
+    let (third, _) = record(&renewed, &in_new_transcript);
     assert_eq!(third.pending_notice().unwrap().id, "s2:3");
 }
 
@@ -139,17 +144,20 @@ fn s4_every_change_has_its_own_stable_id() {
 fn s4_handed_out_once_per_process_and_again_after_a_crash() {
     let (session, _) = record(&entry(""), &turn("o/g", "a/f1", "timeout"));
     let desk = NoticeDesk::default();
-    let notice = desk.take(&session).unwrap();
+    let notice = desk.take(&key("k"), &session).unwrap();
     // A parallel turn, or a sticky one, finds it taken.
     let (sticky, _) = record(&session, &turn("o/g", "a/f1", "other"));
-    assert_eq!(desk.take(&sticky), None);
+    assert_eq!(desk.take(&key("k"), &sticky), None);
     // The process died before the acknowledgement was stored: the next one offers the same notice.
-    assert_eq!(NoticeDesk::default().take(&session), Some(notice.clone()));
+    assert_eq!(
+        NoticeDesk::default().take(&key("k"), &session),
+        Some(notice.clone())
+    );
     // Once acknowledged nobody offers it.
     let acknowledged = acknowledge_notice(&session, &notice.id).unwrap();
-    desk.release(&notice.id);
-    assert_eq!(desk.take(&acknowledged), None);
-    assert_eq!(NoticeDesk::default().take(&acknowledged), None);
+    desk.release(&key("k"), &notice.id);
+    assert_eq!(desk.take(&key("k"), &acknowledged), None);
+    assert_eq!(NoticeDesk::default().take(&key("k"), &acknowledged), None);
     assert_eq!(acknowledge_notice(&acknowledged, &notice.id), None);
 }
 
@@ -233,4 +241,73 @@ fn s_10_4a_long_texts_are_cut_between_characters() {
         let cut = reason::clip(&text);
         assert_eq!((cut.chars().count(), cut.ends_with(end)), (length, true), "{cut}");
     }
+}
+
+#[test]
+fn s4_sessions_that_share_a_transcript_are_told_one_by_one() {
+    let (session, _) = record(&entry(""), &turn("o/g", "a/f1", "timeout"));
+    let desk = NoticeDesk::default();
+    assert!(desk.take(&key("one"), &session).is_some());
+    assert!(desk.take(&key("other"), &session).is_some());
+    assert_eq!(desk.take(&key("one"), &session), None);
+}
+
+#[test]
+fn hazard_5_a_late_turn_tells_a_new_session_nothing() {
+    let mut renewed = entry("");
+    renewed.session_id = id("s2");
+    let late = record_notice(
+        &renewed,
+        &renewed.notice,
+        &turn("o/g", "a/f1", "timeout"),
+        at(2000),
+    );
+    assert_eq!(late, (None, Transition::None));
+}
+
+#[test]
+fn s_10_1a_and_s_10_1b_the_cleared_text_without_a_model_before_is_english_too() {
+    for was in [None, Some("o/g")] {
+        assert_eq!(cleared_text("o/g", was), "↪️ Model Fallback cleared: o/g");
+    }
+    assert_eq!(
+        cleared_text("o/g", Some("a/f1")),
+        "↪️ Model Fallback cleared: o/g (was a/f1)"
+    );
+}
+
+#[test]
+fn s_10_4_and_s_10_6_one_text_serves_the_notice_and_the_attempts_of_the_event() {
+    let failed = model("o/g");
+    let attempt = FailedAttempt {
+        model: &failed,
+        reason: Some("model_not_found"),
+        code: None,
+        status: Some(404),
+        error: "no such model",
+    };
+    assert_eq!(attempt_text(&attempt), "model not found");
+    assert_eq!(
+        reason_summary(&[attempt, attempt]),
+        "model not found (+1 more attempts)"
+    );
+}
+
+#[test]
+fn s_10_5a_the_notice_is_stored_with_the_state_and_stays_until_it_was_handed_over() {
+    let (session, _) = record(&entry(""), &turn("o/g", "a/f1", "timeout"));
+    let stored: SessionEntry = serde_json::from_str(&serde_json::to_string(&session).unwrap()).unwrap();
+    let offered = NoticeDesk::default().take(&key("k"), &stored).unwrap();
+    let handed_over = acknowledge_notice(&stored, &offered.id).unwrap();
+    assert_eq!(handed_over.notice, session.notice);
+    assert_eq!(NoticeDesk::default().take(&key("k"), &handed_over), None);
+}
+
+#[test]
+fn s_10_5b_a_fallback_without_anything_to_see() {
+    assert_eq!(
+        no_visible_reply_text(&model("o/g"), &model("a/f1")),
+        "⚠️ I couldn't reach the configured model backend o/g. \
+         Fallback used a/f1, but it produced no visible reply."
+    );
 }

@@ -165,3 +165,53 @@ fn r5_a_persons_pin_is_parked_and_comes_back() {
     assert_eq!(chosen.selection(), entry(&user("openai/o4")).selection());
     assert_eq!(drop_override(&chosen, at(2000)).profile_pin(), None);
 }
+
+#[test]
+fn s_3_1_and_hazard_1_every_reader_sees_the_model_before_its_attempt() {
+    let before = entry("");
+    let (during, _) = written(&before, &fallback(&before, "openai/gpt", "a/f1"));
+    assert_eq!(during.active_fallback(), Some(model("a/f1")));
+    // Reconciliation finds the selection that runs, so there is nothing to snap back to.
+    assert!(!during.live_model_switch_pending);
+}
+
+#[test]
+fn s_3_3a_the_requested_model_is_compared_normalised() {
+    let before = entry("");
+    for candidate in ["OPENAI/gpt", "openai/openai/gpt"] {
+        let (next, persisted) =
+            persist_fallback(&before, &fallback(&before, "openai/gpt", candidate), at(2000));
+        assert_eq!(
+            (next, persisted),
+            (None, Persisted::Skipped(SkipCause::RequestedModel)),
+            "{candidate}"
+        );
+    }
+}
+
+#[test]
+fn s_3_6_what_is_there_already_is_not_written_again() {
+    let sticky = entry(&auto("a/f1", "openai/gpt"));
+    let again = persist_fallback(&sticky, &fallback(&sticky, "openai/gpt", "a/f1"), at(2000));
+    assert_eq!(again, (None, Persisted::Skipped(SkipCause::Unchanged)));
+}
+
+#[test]
+fn s_5_5e_a_candidate_of_another_provider_starts_without_the_pin() {
+    let before = entry(r#""authProfileOverride": "openai:work", "authProfileOverrideSource": "user""#);
+    let (during, _) = written(&before, &fallback(&before, "openai/gpt", "a/f1"));
+    assert_eq!(during.profile_pin(), None);
+    assert_eq!(during.standing_pin(), Some(pin("openai:work", PinSource::User)));
+}
+
+#[test]
+fn s_3_5_and_s1_the_write_builds_on_what_is_stored_and_not_on_what_was_read() {
+    let read = entry("");
+    let stored = entry(r#""compactionCount": 1, "notes": "newer""#);
+    let (during, rollback) = written(&stored, &fallback(&read, "openai/gpt", "a/f1"));
+    assert_eq!(during.other("notes"), Some(&"newer".into()));
+    assert_eq!(during.compaction_count, 1);
+    let mut expected = stored;
+    expected.touch(at(3000));
+    assert_eq!(roll_back(&during, &rollback, at(3000)), Some(expected));
+}

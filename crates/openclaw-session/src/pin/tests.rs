@@ -182,3 +182,46 @@ proptest! {
         prop_assert!(all_rest || !resting.contains(chosen.as_str()));
     }
 }
+
+#[test]
+fn s_5_1a_a_second_evaluation_in_one_turn_changes_nothing() {
+    for members in [String::new(), automatic_pin("b", 0), user_pin("b")] {
+        let before = entry(&members);
+        let first = decide(&before, "", Continuing, OrderOrigin::Derived);
+        let stored = store_pin(&before, &first, at(2000)).unwrap_or(before);
+        let second = decide(&stored, "", Continuing, OrderOrigin::Derived);
+        assert_eq!((second.run, second.stored), (first.run, None), "{members}");
+    }
+}
+
+#[test]
+fn s_5_1b_without_profiles_nothing_is_pinned() {
+    let facts = PinFacts {
+        order: &[],
+        origin: OrderOrigin::Derived,
+        standing: &|_| ProfileStanding::Missing,
+        session: New,
+    };
+    assert_eq!(shown(&choose_pin(&entry(""), &facts)), "-");
+}
+
+#[test]
+fn s_5_4_and_r6_a_rested_profile_is_preferred_again() {
+    let session = entry(&automatic_pin("a", 0));
+    let during = decide(&session, "a", Continuing, OrderOrigin::Derived);
+    assert_eq!(shown(&during), "b");
+    assert_eq!(store_pin(&session, &during, at(2000)), None);
+    assert_eq!(
+        shown(&decide(&session, "", Continuing, OrderOrigin::Derived)),
+        "a"
+    );
+}
+
+#[test]
+fn s_5_5b_and_s_5_5c_a_persons_profile_is_locked_whatever_happens_to_it() {
+    for resting in ["", "b", "abc"] {
+        let found = decide(&entry(&user_pin("b")), resting, Continuing, OrderOrigin::Derived);
+        assert_eq!(found.run, Some(pin("b", PinSource::User)), "{resting}");
+        assert_eq!(found.stored, None, "{resting}");
+    }
+}

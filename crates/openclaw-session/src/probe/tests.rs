@@ -55,7 +55,7 @@ fn s_6_3_who_is_probed() {
 }
 
 #[test]
-fn s3_a_changed_primary_is_probed_even_when_it_is_the_fallback_itself() {
+fn s_6_3a_and_s3_a_changed_primary_is_probed_even_when_it_is_the_fallback_itself() {
     for primary in ["openai/newer", "a/f1"] {
         let probe = planned(&sticky(), primary);
         assert_eq!(probe.primary(), &model(primary));
@@ -65,7 +65,7 @@ fn s3_a_changed_primary_is_probed_even_when_it_is_the_fallback_itself() {
 }
 
 #[test]
-fn s_6_3_the_interval_ends_at_its_end() {
+fn s_6_1_and_s_6_3_the_interval_ends_at_its_end() {
     let session = marked(&sticky(), "openai/gpt", START);
     for (age, due) in [
         (0, false),
@@ -82,7 +82,7 @@ fn s_6_3_the_interval_ends_at_its_end() {
 }
 
 #[test]
-fn s6_marks_are_stored_pruned_and_survive_json() {
+fn s_6_2a_and_s_6_2b_and_s6_marks_are_stored_pruned_and_survive_json() {
     let session = marked(&sticky(), "openai/gpt", START);
     let session = marked(&session, "openai/newer", START + INTERVAL);
     let text = serde_json::to_string(&session).unwrap();
@@ -243,4 +243,70 @@ fn s1_a_probe_follows_a_compaction_into_another_transcript() {
     let cleared = clear_after_probe(&moved, &adopted, at(3000)).unwrap();
     assert!(!cleared.has_override());
     assert_eq!(adopted.session_id(), &id("s2"));
+}
+
+#[test]
+fn s_6_1_a_mark_belongs_to_the_key_and_not_to_the_transcript() {
+    let mut session = marked(&sticky(), "openai/gpt", START);
+    session.session_id = id("s2");
+    assert_eq!(probe_due(&session, &model("openai/gpt"), at(START)), None);
+}
+
+#[test]
+fn s_6_4a_and_s_6_4b_what_a_probe_turn_runs_on() {
+    let session = entry(&format!(
+        r#"{}, "authProfileOverride": "a:p", "authProfileOverrideSource": "auto""#,
+        auto("a/f1", "openai/gpt")
+    ));
+    let probe = planned(&session, "openai/gpt");
+    assert_eq!(
+        (probe.primary(), probe.fallback()),
+        (&model("openai/gpt"), &model("a/f1"))
+    );
+    assert_eq!(
+        probe.profile_for(&model("a/f2")),
+        Some(pin("a:p", PinSource::Auto))
+    );
+    // The session still counts as one on an automatic override, so its chain is that of row D.
+    assert!(session.is_auto());
+}
+
+#[test]
+fn s_6_4c_and_s_5_1c_the_primarys_profile_is_chosen_on_a_copy_without_the_automatic_selection() {
+    let session = entry(&format!(
+        r#"{}, "authProfileOverride": "a:p", "authProfileOverrideSource": "auto""#,
+        auto("a/f1", "openai/gpt")
+    ));
+    let copy = without_auto_selection(&session);
+    assert_eq!(copy.selection(), entry("").selection());
+    assert_eq!(copy.session_id, session.session_id);
+}
+
+#[test]
+fn s_6_5_only_the_start_of_the_attempt_marks() {
+    let probe = planned(&sticky(), "openai/gpt");
+    // A skipped primary was planned, never started, and is due again in the next turn.
+    assert!(probe_due(&sticky(), &model("openai/gpt"), at(START + 1)).is_some());
+    let started = mark_probe(&sticky(), &probe, at(START)).unwrap();
+    assert!(probe_due(&started, &model("openai/gpt"), at(START + 1)).is_none());
+}
+
+#[test]
+fn s_6_6_and_hazard_12_a_turn_that_starts_late_asks_again() {
+    let planned_on = sticky();
+    assert!(probe_due(&planned_on, &model("openai/gpt"), at(START)).is_some());
+    // Meanwhile somebody chose, or the configuration named the model that runs.
+    assert!(probe_due(&entry(&user("b/m")), &model("openai/gpt"), at(START)).is_none());
+    assert!(probe_due(&entry(&auto("a/f1", "a/f1")), &model("a/f1"), at(START)).is_none());
+}
+
+#[test]
+fn s_6_8a_a_live_switch_leaves_neither_write_of_the_probe() {
+    let probe = planned(&sticky(), "openai/gpt");
+    let switched = entry(&user("b/m"));
+    assert_eq!(clear_after_probe(&switched, &probe, at(START)), None);
+    assert_eq!(
+        settle_failed_probe(&switched, &probe, &model("a/f2"), at(START)),
+        None
+    );
 }

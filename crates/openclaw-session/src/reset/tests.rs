@@ -16,7 +16,7 @@ fn renewed(members: &str, kind: &Reset) -> SessionEntry {
 }
 
 #[test]
-fn s_9_and_bl_70_source_by_command() {
+fn s_9_and_s_5_5d_and_bl_70_source_by_command() {
     let no_source = format!(
         r#""modelOverride": "m", "modelOverrideFallbackOriginProvider": "o", "modelOverrideFallbackOriginModel": "g", {AUTO_PIN}"#
     );

@@ -3,7 +3,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::fixtures::{at, auto, entry, fallback, id, pin, user};
 use crate::persist::{PersistFallback, Persisted, persist_fallback};
-use crate::selection::{PinSource, Route, StoredPin};
+use crate::selection::{OverrideSource, PinSource, Route, StoredPin};
 
 /// The entry while the fallback is attempted, and how to undo it.
 fn persisted(before: &SessionEntry, candidate: &str) -> (SessionEntry, Rollback) {
@@ -86,7 +86,7 @@ fn s_4_7_failures_in_a_row_lead_back_to_the_start() {
 }
 
 #[test]
-fn s_4_3_a_second_rollback_finds_nothing() {
+fn s_4_1_and_s_4_3_a_second_rollback_finds_nothing() {
     let (during, rollback) = persisted(&entry(""), "openai/gpt-5");
     let after = roll_back(&during, &rollback, at(3000)).unwrap();
     assert_eq!(roll_back(&after, &rollback, at(4000)), None);
@@ -118,13 +118,13 @@ prop_compose! {
         session.route = Route {
             provider: provider.and_then(|text| text.parse().ok()),
             model: model.and_then(|text| text.parse().ok()),
-            source: ["auto", "user"].get(usize::from(sources[0])).and_then(|text| text.parse().ok()),
+            source: [OverrideSource::Auto, OverrideSource::User].get(usize::from(sources[0])).copied(),
             origin_provider: origin_provider.and_then(|text| text.parse().ok()),
             origin_model: origin_model.and_then(|text| text.parse().ok()),
         };
         session.pin = StoredPin {
             profile: profile.and_then(|text| text.parse().ok()),
-            source: ["auto", "user"].get(usize::from(sources[1])).and_then(|text| text.parse().ok()),
+            source: [PinSource::Auto, PinSource::User].get(usize::from(sources[1])).copied(),
             compaction_count,
         };
         session
@@ -152,4 +152,19 @@ proptest! {
         stale.read = newer.selection();
         prop_assert_eq!(persist_fallback(&newer, &stale, at(2000)).0, None);
     }
+}
+
+#[test]
+fn s_4_5_what_is_outside_the_selection_group_is_not_restored() {
+    let before = entry(r#""fallbackNoticeReason": "old", "model": "m", "notes": 1"#);
+    let (mut during, rollback) = persisted(&before, "a/f1");
+    during.notice.reason = Some("new".to_owned());
+    during.runtime.model = Some("n".parse().unwrap());
+    during.others_mut().insert("notes".to_owned(), 2.into());
+    let after = roll_back(&during, &rollback, at(3000)).unwrap();
+    assert_eq!(after.selection(), before.selection());
+    assert_eq!(
+        (&after.notice, &after.runtime, after.others()),
+        (&during.notice, &during.runtime, during.others())
+    );
 }

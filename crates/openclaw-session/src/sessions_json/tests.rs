@@ -58,6 +58,7 @@ async fn s7_what_is_exported_can_be_imported_again() {
     let store = MemorySessionStore::default();
     let plain = entry(r#""channel": {"kept": true}"#);
     let turn = FinishedTurn {
+        session_id: id("s1"),
         selected: model("o/g"),
         active: model("a/m"),
         reason: "timeout".to_owned(),
@@ -79,4 +80,48 @@ async fn s7_what_is_exported_can_be_imported_again() {
         [(key("a"), without_ours), (key("b"), plain)]
     );
     assert_eq!(import(&text).entries[0].1.session_id, id("s1"));
+}
+
+#[test]
+fn s7_half_a_character_costs_the_file_nothing() {
+    let found =
+        import(r#"{"k": {"sessionId": "s1", "label": "cut \ud83d"}, "l": {"label": "whole \ud83d\ude00"}}"#);
+    let labels: Vec<_> = found
+        .entries
+        .iter()
+        .map(|(_, entry)| entry.other("label"))
+        .collect();
+    let texts = ["cut \u{fffd}".into(), "whole \u{1f600}".into()];
+    assert_eq!(labels, [Some(&texts[0]), Some(&texts[1])]);
+}
+
+#[test]
+fn s7_keys_that_mean_one_session_never_overwrite_each_other_in_silence() {
+    for (text, kept, rejected) in [
+        (
+            r#"{" k": {"sessionId": "blank"}, "k": {"sessionId": "exact"}}"#,
+            "exact",
+            vec![" k"],
+        ),
+        (
+            r#"{"k": {"sessionId": "exact"}, "k ": {"sessionId": "blank"}}"#,
+            "exact",
+            vec!["k "],
+        ),
+        (
+            r#"{" k": {"sessionId": "first"}, "k ": {"sessionId": "second"}}"#,
+            "first",
+            vec!["k "],
+        ),
+        (
+            r#"{"k": {"sessionId": "first"}, "k": {"sessionId": "last"}}"#,
+            "last",
+            vec![],
+        ),
+    ] {
+        let found = import(text);
+        assert_eq!(found.entries.len(), 1, "{text}");
+        assert_eq!(found.entries[0].1.session_id, id(kept), "{text}");
+        assert_eq!(found.rejected, rejected, "{text}");
+    }
 }

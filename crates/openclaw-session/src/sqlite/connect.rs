@@ -7,12 +7,22 @@ use std::time::Duration;
 
 use rusqlite::{Connection, OpenFlags};
 
-use super::{is_damage, schema};
+use super::{Trouble, schema};
 
 /// Why a session file could not be opened. Nothing was changed in it.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum OpenError {
+    /// Another process keeps the file to itself.
+    #[error(
+        "another process has been writing to {path} for too long; wait for it or stop it, then try again"
+    )]
+    Busy {
+        /// The file.
+        path: PathBuf,
+        /// What SQLite says.
+        source: rusqlite::Error,
+    },
     /// The directory or the file cannot be created.
     #[error(
         "cannot create {path}; make its directory writable for this user or choose another state directory"
@@ -33,6 +43,14 @@ pub enum OpenError {
         path: PathBuf,
         /// What SQLite says.
         source: rusqlite::Error,
+    },
+    /// The file is somebody else's database.
+    #[error(
+        "{path} is a database of something else and was left as it is; choose another file for the sessions"
+    )]
+    Foreign {
+        /// The file.
+        path: PathBuf,
     },
     /// The sessions of the other program cannot be read.
     #[error(
@@ -94,10 +112,10 @@ pub(super) fn open(path: &Path) -> Result<Connection, OpenError> {
 
 pub(super) fn open_error(path: &Path, source: rusqlite::Error) -> OpenError {
     let path = path.to_owned();
-    if is_damage(&source) {
-        OpenError::Damaged { path, source }
-    } else {
-        OpenError::Sqlite { path, source }
+    match Trouble::of(&source) {
+        Trouble::Busy => OpenError::Busy { path, source },
+        Trouble::Damage => OpenError::Damaged { path, source },
+        Trouble::Other => OpenError::Sqlite { path, source },
     }
 }
 

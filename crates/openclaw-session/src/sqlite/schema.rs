@@ -28,7 +28,7 @@ pub(super) fn migrate(connection: &mut Connection, path: &Path) -> Result<(), Op
     let fail = |source| open_error(path, source);
     let known = u32::try_from(STEPS.len()).unwrap_or(u32::MAX);
     if version(connection).map_err(fail)? == known {
-        return Ok(());
+        return is_ours(connection, path);
     }
     let transaction = connection
         .transaction_with_behavior(TransactionBehavior::Immediate)
@@ -42,6 +42,9 @@ pub(super) fn migrate(connection: &mut Connection, path: &Path) -> Result<(), Op
             known,
         });
     }
+    if found == 0 && objects(&transaction, "%").map_err(fail)? > 0 {
+        return Err(foreign(path));
+    }
     for step in STEPS.iter().skip(usize::try_from(found).unwrap_or(usize::MAX)) {
         transaction.execute_batch(step).map_err(fail)?;
     }
@@ -51,7 +54,7 @@ pub(super) fn migrate(connection: &mut Connection, path: &Path) -> Result<(), Op
             table::insert(&transaction, key, entry).map_err(fail)?;
         }
         for key in &imported.rejected {
-            tracing::warn!(session = %key, "not imported from sessions.json: it is not a session entry");
+            tracing::warn!(session = %key, "not imported from sessions.json: it is not a session entry, or another one has its key");
         }
     }
     transaction
@@ -61,12 +64,35 @@ pub(super) fn migrate(connection: &mut Connection, path: &Path) -> Result<(), Op
 }
 
 fn version(connection: &Connection) -> rusqlite::Result<u32> {
-    connection.pragma_query_value(None, "user_version", |row| row.get(0))
+    let number: i32 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
+    // Versions count from nought; a file with another number is newer than anything known here.
+    Ok(u32::try_from(number).unwrap_or(u32::MAX))
+}
+
+/// How many tables, indices and the like there are with names like this. Asks the file, not what the connection
+/// remembers of it, for another process may have been busy since.
+fn objects(connection: &Connection, like: &str) -> rusqlite::Result<u32> {
+    let count = "SELECT count(*) FROM sqlite_schema WHERE name LIKE ?1";
+    connection.query_row(count, [like], |row| row.get(0))
+}
+
+/// Other programs number their schemas, too.
+fn is_ours(connection: &Connection, path: &Path) -> Result<(), OpenError> {
+    match objects(connection, "sessions").map_err(|source| open_error(path, source))? {
+        0 => Err(foreign(path)),
+        _ => Ok(()),
+    }
+}
+
+fn foreign(path: &Path) -> OpenError {
+    OpenError::Foreign {
+        path: path.to_owned(),
+    }
 }
 
 fn read_import(path: &Path) -> Result<ImportedSessions, OpenError> {
-    let text = match std::fs::read_to_string(path) {
-        Ok(text) => text,
+    let bytes = match std::fs::read(path) {
+        Ok(bytes) => bytes,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(ImportedSessions::default()),
         Err(source) => {
             return Err(OpenError::ImportRead {
@@ -75,7 +101,8 @@ fn read_import(path: &Path) -> Result<ImportedSessions, OpenError> {
             });
         }
     };
-    parse_sessions_json(&text).map_err(|source| OpenError::ImportParse {
+    // The other program reads broken characters as replacements, too, and works with them.
+    parse_sessions_json(&String::from_utf8_lossy(&bytes)).map_err(|source| OpenError::ImportParse {
         path: path.to_owned(),
         source,
     })

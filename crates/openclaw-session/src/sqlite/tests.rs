@@ -4,7 +4,7 @@ use rusqlite::Connection;
 use tempfile::TempDir;
 
 use super::*;
-use crate::fixtures::{at, auto, entry, fallback, key, user};
+use crate::fixtures::{at, auto, entry, fallback, id, key, user};
 use crate::persist::{Persisted, persist_fallback};
 use crate::store::update;
 
@@ -146,6 +146,22 @@ async fn s7_a_broken_sessions_json_stops_the_first_use_and_nothing_is_lost() {
     assert!(loaded(&place.open(), "k").await.is_some());
 }
 
+#[tokio::test]
+async fn s7_broken_characters_are_replaced_and_the_rest_is_imported() {
+    let place = Place::new();
+    place.write_sessions_json("");
+    let text = [
+        br#"{"k": {"sessionId": "s1", "label": ""#.as_slice(),
+        b"\xff",
+        br#""}}"#,
+    ]
+    .concat();
+    fs::write(place.sessions_json(), &text).unwrap();
+    let session = loaded(&place.open(), "k").await.unwrap();
+    assert_eq!(session.other("label"), Some(&"\u{fffd}".into()));
+    assert_eq!(fs::read(place.sessions_json()).unwrap(), text);
+}
+
 #[test]
 fn a_file_that_is_no_database_stays_as_it_is() {
     let place = Place::new();
@@ -175,7 +191,7 @@ async fn a_broken_page_is_an_error_and_stays_as_it_is() {
 }
 
 #[tokio::test]
-async fn a_damaged_entry_concerns_its_own_session_alone() {
+async fn s_4_4_a_damaged_entry_concerns_its_own_session_alone() {
     let place = Place::new();
     let store = place.open();
     put(&store, "k", &entry("")).await;
@@ -244,6 +260,106 @@ fn open_errors_name_the_file_and_what_to_do() {
     fs::write(place.file(), "not a database at all".repeat(100)).unwrap();
     all.push(place.shown(&place.refused()));
     insta::assert_snapshot!("open_errors", all.join("\n"));
+}
+
+#[test]
+fn a_database_of_something_else_stays_as_it_is() {
+    for version in [0, 1] {
+        let place = Place::new();
+        place.write_sessions_json("{}");
+        let other = place.raw();
+        other.execute_batch("CREATE TABLE notes (text TEXT)").unwrap();
+        other.pragma_update(None, "user_version", version).unwrap();
+        let error = place.refused();
+        assert!(matches!(error, OpenError::Foreign { .. }), "{version}: {error}");
+        insta::assert_snapshot!("foreign", place.shown(&error));
+        let tables: i64 = other
+            .query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))
+            .unwrap();
+        assert_eq!(tables, 1, "{version}");
+    }
+}
+
+#[test]
+fn a_file_that_another_process_holds_is_not_called_broken() {
+    let busy = || rusqlite::Error::SqliteFailure(rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_BUSY), None);
+    let path = Path::new("s.sqlite");
+    let opened = connect::open_error(path, busy());
+    let used = store_error(path, Arc::new(busy()));
+    assert!(matches!(used, StoreError::Busy { .. }), "{used:?}");
+    insta::assert_snapshot!("busy", format!("{opened}\n{used}"));
+}
+
+#[tokio::test]
+async fn a_truncated_file_is_an_error_and_stays_as_it_is() {
+    let place = Place::new();
+    let store = place.open();
+    for number in 0..200 {
+        put(&store, &format!("k{number}"), &entry("")).await;
+    }
+    drop(store);
+    let whole = fs::read(place.file()).unwrap();
+    for kept in [50, 512, 4096, whole.len() / 2] {
+        fs::write(place.file(), &whole[..kept]).unwrap();
+        let found = match SqliteSessionStore::open(&place.file()) {
+            Ok(store) => {
+                let found = store.list().await;
+                // A write must not build on what is missing.
+                let written = store
+                    .compare_and_set(&key("new"), Revision::NONE, entry(""))
+                    .await;
+                assert!(written.is_err(), "{kept}: {written:?}");
+                found.map(drop).map_err(|error| error.to_string())
+            }
+            Err(error) => Err(error.to_string()),
+        };
+        assert!(found.unwrap_err().contains("is damaged"), "{kept}");
+        assert_eq!(fs::read(place.file()).unwrap(), whole[..kept], "{kept}");
+    }
+}
+
+#[tokio::test]
+async fn a_garbled_log_beside_the_file_costs_no_session_that_was_in_the_file() {
+    let place = Place::new();
+    put(&place.open(), "k", &entry("")).await;
+    let log = PathBuf::from(format!("{}-wal", place.file().display()));
+    fs::write(&log, "garbage ".repeat(1000)).unwrap();
+    let store = place.open();
+    assert_eq!(loaded(&store, "k").await, Some(entry("")));
+    put(&store, "l", &entry("")).await;
+    drop(store);
+    assert_eq!(loaded(&place.open(), "l").await, Some(entry("")));
+}
+
+#[tokio::test]
+async fn odd_keys_are_keys_like_all_others() {
+    let place = Place::new();
+    let long = "k".repeat(100_000);
+    let names = [
+        "'; DROP TABLE sessions; --",
+        "../../etc",
+        "a\0b",
+        "a",
+        "\u{1f600}",
+        "K",
+        "k",
+        "%",
+        long.as_str(),
+    ];
+    let store = place.open();
+    for (number, name) in (0..).zip(names) {
+        put(&store, name, &SessionEntry::new(id("s1"), at(number))).await;
+    }
+    drop(store);
+    let store = place.open();
+    for (number, name) in (0..).zip(names) {
+        assert_eq!(
+            loaded(&store, name).await.unwrap().updated_at,
+            at(number),
+            "{name:.20}"
+        );
+    }
+    assert_eq!(store.list().await.unwrap().len(), names.len());
 }
 
 #[test]

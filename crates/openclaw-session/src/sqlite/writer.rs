@@ -64,11 +64,21 @@ impl Worker {
         while let Ok(first) = waiting.recv() {
             let mut batch = vec![first];
             batch.extend(waiting.try_iter().take(BATCH - 1));
-            let failure = self.perform(&mut batch).err().map(Arc::new);
-            for job in batch {
-                let failure = failure.clone().map(|source| store_error(&self.path, source));
-                job.finish(failure);
-            }
+            self.answer(batch);
+        }
+    }
+
+    /// Does the jobs and answers each. Reads need neither room on the disk nor the lock of another process, so they do
+    /// not fail with the writes beside them.
+    fn answer(&mut self, mut batch: Vec<Job>) {
+        let failure = self.perform(&mut batch).err().map(Arc::new);
+        for mut job in batch {
+            let failure = if failure.is_some() && !job.writes() {
+                job.perform(&self.connection, &self.path).err().map(Arc::new)
+            } else {
+                failure.clone()
+            };
+            job.finish(failure.map(|source| store_error(&self.path, source)));
         }
     }
 
@@ -86,5 +96,52 @@ impl Worker {
             .iter_mut()
             .try_for_each(|job| job.perform(&transaction, &self.path))?;
         transaction.commit()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::fixtures::{entry, key};
+    use crate::sqlite::connect;
+    use crate::sqlite::job::Ask;
+    use crate::store::{CasOutcome, Revision, StoreError};
+
+    #[test]
+    fn reads_go_on_while_another_process_keeps_writes_away() {
+        let directory = tempfile::TempDir::new().unwrap();
+        let path = directory.path().join("s.sqlite");
+        let connection = connect::open(&path).unwrap();
+        connection.busy_timeout(Duration::ZERO).unwrap();
+        let mut worker = Worker {
+            connection,
+            path: path.clone(),
+        };
+        let mut write_and_read = || {
+            let (ask, mut written) = Ask::new();
+            let write = Job::CompareAndSet {
+                key: key("k"),
+                expected: Revision::NONE,
+                entry: Box::new(entry("")),
+                ask,
+            };
+            let (ask, mut read) = Ask::new();
+            let load = Job::Load { key: key("k"), ask };
+            worker.answer(vec![write, load]);
+            (written.try_recv().unwrap(), read.try_recv().unwrap())
+        };
+
+        let other = Connection::open(&path).unwrap();
+        other.execute_batch("BEGIN IMMEDIATE").unwrap();
+        let (written, read) = write_and_read();
+        assert!(matches!(written, Err(StoreError::Busy { .. })), "{written:?}");
+        assert!(matches!(read, Ok(None)), "{read:?}");
+
+        other.execute_batch("ROLLBACK").unwrap();
+        let (written, read) = write_and_read();
+        assert!(matches!(written, Ok(CasOutcome::Stored(_))), "{written:?}");
+        assert!(matches!(read, Ok(Some(_))), "{read:?}");
     }
 }

@@ -108,3 +108,18 @@ fn s_11_3_report_lines() {
     );
     insta::assert_snapshot!("report_lines", lines.join("\n"));
 }
+
+#[test]
+fn s_11_2_and_s5_the_origin_is_shown_as_selected_while_a_fallback_is_in_place() {
+    let configured = model("openai/gpt");
+    let told = r#""fallbackNoticeSelectedModel": "openai/gpt", "fallbackNoticeActiveModel": "a/f1", "fallbackNoticeReason": "rate limit""#;
+    let lines = shown(
+        &format!("{}, {told}", auto("a/f1", "openai/gpt")),
+        &facts(&configured),
+    );
+    assert!(
+        lines.starts_with("🧠 Model: openai/gpt · auto fallback"),
+        "{lines}"
+    );
+    assert!(lines.ends_with("↪️ Fallback: a/f1 (rate limit)"), "{lines}");
+}

@@ -24,6 +24,9 @@ macro_rules! conformance {
                 an_enqueued_rollback_of_nothing_is_harmless,
                 hazard_2_a_choice_during_the_attempt_survives_its_failure,
                 hazard_2_a_choice_during_the_attempt_survives_the_next_candidate,
+                s_3_9_a_success_leaves_the_override_in_place,
+                s_4_7_and_hazard_13_a_failed_walk_leads_back_to_the_fallback_before,
+                s_4_8_a_skipped_write_leaves_nothing_to_undo,
                 hazard_3_a_choice_during_the_attempt_survives_its_success,
                 hazard_5_a_late_rollback_does_not_land_in_a_new_session,
                 hazard_6_a_second_run_keeps_its_own_fallback,
@@ -298,4 +301,78 @@ async fn hazard_6_a_second_run_keeps_its_own_fallback(store: &impl SessionStore)
     assert_eq!(during.selection().route, entry(&auto("b/f2", "home/m")).route);
     undo(store, &second).await;
     assert_eq!(stored(store, "k").await.selection(), read_by_second.selection());
+}
+
+async fn s_3_9_a_success_leaves_the_override_in_place(store: &impl SessionStore) {
+    let read = entry("");
+    put(store, "k", read.clone()).await;
+    drop(rollback_of(persist(store, &read, "a/f1").await));
+    assert!(stored(store, "k").await.is_active_fallback());
+}
+
+async fn s_4_7_and_hazard_13_a_failed_walk_leads_back_to_the_fallback_before(store: &impl SessionStore) {
+    let sticky = entry(&auto("a/f1", "home/m"));
+    put(store, "k", sticky.clone()).await;
+    for candidate in ["b/f2", "c/f3"] {
+        let rollback = rollback_of(persist(store, &sticky, candidate).await);
+        undo(store, &rollback).await;
+    }
+    assert_eq!(stored(store, "k").await.selection(), sticky.selection());
+}
+
+async fn s_4_8_a_skipped_write_leaves_nothing_to_undo(store: &impl SessionStore) {
+    let chosen = entry(&user("openai/o4"));
+    put(store, "k", chosen.clone()).await;
+    let before = store.load(&key("k")).await.unwrap();
+    let persisted = persist(store, &chosen, "a/f1").await;
+    assert_eq!(persisted, Persisted::Skipped(SkipCause::UserPin));
+    assert_eq!(store.load(&key("k")).await.unwrap(), before);
+}
+
+/// Reads work, writes do not.
+struct ReadOnly(MemorySessionStore);
+
+impl SessionStore for ReadOnly {
+    async fn load(&self, key: &SessionKey) -> Result<Option<Versioned>, StoreError> {
+        self.0.load(key).await
+    }
+
+    async fn compare_and_set(
+        &self,
+        _: &SessionKey,
+        _: Revision,
+        _: SessionEntry,
+    ) -> Result<CasOutcome, StoreError> {
+        Err(StoreError::Closed)
+    }
+
+    fn enqueue_rollback(&self, key: &SessionKey, rollback: Rollback, now: Timestamp) {
+        self.0.enqueue_rollback(key, rollback, now);
+    }
+
+    async fn list(&self) -> Result<Vec<(SessionKey, Versioned)>, StoreError> {
+        self.0.list().await
+    }
+}
+
+#[test]
+fn s_3_7_and_hazard_8_a_failed_write_leaves_no_choice_behind_and_is_told() {
+    run(async {
+        let memory = MemorySessionStore::default();
+        let read = entry("");
+        put(&memory, "k", read.clone()).await;
+        let store = ReadOnly(memory);
+        let change = fallback(&read, "home/m", "a/f1");
+        let mut rollback = None;
+        let failed = update(&store, &key("k"), |entry| {
+            let (next, persisted) = persist_fallback(entry.unwrap(), &change, at(2000));
+            rollback = Some(rollback_of(persisted));
+            (next, ())
+        })
+        .await;
+        assert!(failed.is_err());
+        // The attempt goes on; taking back what was never written is harmless.
+        store.enqueue_rollback(&key("k"), rollback.unwrap(), at(3000));
+        assert_eq!(stored(&store, "k").await, read);
+    });
 }

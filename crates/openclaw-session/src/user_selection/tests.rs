@@ -38,7 +38,7 @@ fn s_8_a_model_is_chosen() {
 }
 
 #[test]
-fn s8_the_configured_model_is_a_choice_like_any_other() {
+fn s_2_1c_and_s8_the_configured_model_is_a_choice_like_any_other() {
     let selection = UserSelection::model(model("openai/gpt"), None);
     assert_eq!(
         apply("", &selection),
@@ -47,7 +47,7 @@ fn s8_the_configured_model_is_a_choice_like_any_other() {
 }
 
 #[test]
-fn s_8_a_profile_is_named_dropped_or_kept() {
+fn s_8_and_s_5_5a_and_s_5_5f_a_profile_is_named_dropped_or_kept() {
     let before = r#""authProfileOverride": "q", "authProfileOverrideSource": "auto", "authProfileOverrideCompactionCount": 1"#;
     let named = UserSelection::model(model("a/m"), Some(profile("p")));
     assert_eq!(
@@ -65,7 +65,7 @@ fn s_8_a_profile_is_named_dropped_or_kept() {
 }
 
 #[test]
-fn s_9_back_to_the_default() {
+fn s_9_and_s_2_1c_back_to_the_default() {
     let before = format!("{}, {PINNED}, \"fallbackNoticeReason\": \"r\"", user("a/m"));
     assert_eq!(
         apply(&before, &UserSelection::default_model()),

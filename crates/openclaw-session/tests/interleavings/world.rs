@@ -317,6 +317,7 @@ impl World {
 
     fn finish_turn(&mut self, selected: usize, active: usize) {
         let turn = FinishedTurn {
+            session_id: self.entry.session_id.clone(),
             selected: model(selected),
             active: model(active),
             reason: "rate limit".to_owned(),

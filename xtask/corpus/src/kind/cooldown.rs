@@ -6,11 +6,11 @@ mod oracle;
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
-use openclaw_auth_store::{Applied, AuthSnapshot, UsageChange};
+use openclaw_auth_store::{Applied, AuthSnapshot, Credential, UsageChange};
 use openclaw_classify::{HintSource, Reason, ResetHint};
 use openclaw_cooldown::{
-    CooldownConfig, FailureEvent, MarkScope, ProfileUsage, SuccessEvent, UsageStats, adopt_foreign, mirror,
-    soonest_expiry, unavailable,
+    CooldownConfig, FailureEvent, MarkScope, ProfileUsage, SuccessEvent, UsageCredential, UsageProbe,
+    UsageStats, Wham, adopt_foreign, mirror, soonest_expiry, unavailable,
 };
 use openclaw_ids::{AuthAliases, ModelId, ProfileId, ProviderId};
 use serde_json::{Map, Value, json};
@@ -39,10 +39,6 @@ fn asked(input: &Value) -> Result<Value, String> {
         let told = world.on(event)?;
         let mut step = world.seen();
         step.extend(told);
-        if !event["usageProbe"].is_null() {
-            // Nothing here asks a provider how much is left.
-            step.insert("usageProbeCalls".to_owned(), 0.into());
-        }
         steps.push(step);
     }
     Ok(json!({"initial": initial, "steps": steps}))
@@ -106,12 +102,9 @@ impl World {
             }
             op => {
                 let id = profile(event["profile"].as_str().unwrap_or_default())?;
-                let own = self
-                    .snapshot
-                    .credential(&id)
-                    .map(|credential| credential.provider().clone());
+                let own = self.snapshot.credential(&id).cloned();
                 if let Some(own) = own
-                    && let Some(change) = change(op, event, id, own, self.now)?
+                    && let Some(change) = self.change(op, event, id, &own, &mut told)?
                 {
                     self.apply(&change);
                 }
@@ -184,10 +177,56 @@ impl World {
         }
         seen
     }
+
+    /// The change that an event of a known profile is; `None` for events that change nothing.
+    fn change(
+        &self,
+        op: &str,
+        event: &Value,
+        id: ProfileId,
+        own: &Credential,
+        told: &mut Map<String, Value>,
+    ) -> Result<Option<UsageChange>, String> {
+        match op {
+            "failure" => {
+                let event = self.checked(event, failure(event, own.provider().clone())?, own, told);
+                Ok(Some(UsageChange::Failure { profile: id, event }))
+            }
+            op => change(op, event, id, own.provider().clone(), self.now),
+        }
+    }
+
+    /// The failure after the usage check, where the event scripts a reply and the check is asked.
+    fn checked(
+        &self,
+        event: &Value,
+        failure: FailureEvent,
+        own: &Credential,
+        told: &mut Map<String, Value>,
+    ) -> FailureEvent {
+        let reply = &event["usageProbe"];
+        if reply.is_null() {
+            return failure;
+        }
+        let login = matches!(own, Credential::Oauth(login) if login.access.is_some());
+        let credential = if login {
+            UsageCredential::Login
+        } else {
+            UsageCredential::Other
+        };
+        let asked = Wham.question(&failure.provider, failure.reason, credential);
+        told.insert("usageProbeCalls".to_owned(), i32::from(asked.is_some()).into());
+        match asked {
+            Some(_) => Wham
+                .read(values::reply(reply), self.now)
+                .refine(failure, self.now),
+            None => failure,
+        }
+    }
 }
 
-/// The change that an event of a known profile is; `None` for events that change nothing.
-fn change(
+/// The change that an event of a known profile is, without any usage check; `None` for events that change nothing.
+pub(super) fn change(
     op: &str,
     event: &Value,
     id: ProfileId,
@@ -195,28 +234,15 @@ fn change(
     now: Timestamp,
 ) -> Result<Option<UsageChange>, String> {
     match op {
-        "failure" => {
-            let event = failure(event, own)?;
-            // Said of a provider's answer, never of a credential (classify.md C-10).
-            let recorded = event.reason != Reason::NoErrorDetails;
-            Ok(recorded.then_some(UsageChange::Failure { profile: id, event }))
-        }
+        "failure" => Ok(Some(UsageChange::Failure {
+            profile: id,
+            event: failure(event, own)?,
+        })),
         "blocked" => {
-            let at = instant(&event["untilMs"])?;
-            let event = FailureEvent {
-                provider: own,
-                reason: Reason::RateLimit,
-                scope: MarkScope::Profile,
-                model: model(&event["model"]),
-                hint: Some(ResetHint {
-                    at,
-                    source: HintSource::Body,
-                    credible: true,
-                }),
-                started_at: None,
-            };
+            let event = limit(event, own, now)?;
             // A time that has passed is no statement about the account any more.
-            Ok((at > now).then_some(UsageChange::Failure { profile: id, event }))
+            let ahead = event.hint.as_ref().is_some_and(|hint| hint.at > now);
+            Ok(ahead.then_some(UsageChange::Failure { profile: id, event }))
         }
         "success" => {
             let called = values::provider(&event["provider"])?;
@@ -231,6 +257,23 @@ fn change(
         "clear" => Ok(Some(UsageChange::Clear { profile: id })),
         op => Err(format!("there is no event `{op}`")),
     }
+}
+
+/// A reset time that the provider reported: an account-wide limit with a stated end.
+fn limit(event: &Value, provider: ProviderId, now: Timestamp) -> Result<FailureEvent, String> {
+    let source = if event["source"] == "wham" {
+        HintSource::UsageCheck
+    } else {
+        HintSource::Body
+    };
+    Ok(FailureEvent {
+        provider,
+        reason: Reason::RateLimit,
+        scope: MarkScope::Profile,
+        model: model(&event["model"]),
+        hint: Some(ResetHint::new(instant(&event["untilMs"])?, source, now)),
+        started_at: None,
+    })
 }
 
 /// A mark as the caller makes it: what a failure of one model says is scoped, everything else is account-wide (D4).

@@ -3,7 +3,7 @@
 use indexmap::IndexMap;
 use jiff::Timestamp;
 use openclaw_auth_store::Credential;
-use openclaw_cooldown::{ProfileUsage, UsageStats, mirror};
+use openclaw_cooldown::{ProfileUsage, UsageReply, UsageStats, mirror};
 use openclaw_ids::{ModelId, ProfileId, ProviderId};
 use serde_json::{Value, json};
 
@@ -13,6 +13,15 @@ pub(super) fn instant(ms: &Value) -> Result<Timestamp, String> {
         .as_i64()
         .ok_or_else(|| format!("{ms} is no time in milliseconds"))?;
     Timestamp::from_millisecond(ms).map_err(|error| error.to_string())
+}
+
+/// A scripted reply to a usage check; one without a status never came.
+pub(super) fn reply(reply: &Value) -> UsageReply<'_> {
+    let status = reply["status"].as_u64().and_then(|status| status.try_into().ok());
+    status.map_or(UsageReply::Failed, |status| UsageReply::Answered {
+        status,
+        body: reply.get("body"),
+    })
 }
 
 /// A time as the files write it, null when there is none.

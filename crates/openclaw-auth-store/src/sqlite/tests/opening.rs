@@ -155,6 +155,18 @@ const REFUSED: &[Refused] = &[
         says: "is a database for `state`, not an agent's",
     },
     Refused {
+        what: "D5 another program's by its mark",
+        make: "PRAGMA application_id = 77",
+        says: "is a database of another program",
+    },
+    Refused {
+        what: "another program's by its tables",
+        make:
+            "DROP TABLE schema_meta; DROP TABLE auth_profile_store; DROP TABLE IF EXISTS auth_profile_state;
+               DROP TABLE failover_state; CREATE TABLE mine (x)",
+        says: "is a database of another program",
+    },
+    Refused {
         what: "D13 an unreadable secrets row",
         make: "UPDATE auth_profile_store SET store_json = '{\"profiles\"'",
         says: "row `primary` of table `auth_profile_store`",
@@ -227,8 +239,10 @@ async fn what_is_no_good_database_keeps_every_byte() {
 fn damage_anywhere_is_found_before_tables_are_added() {
     let folder = tempfile::tempdir().unwrap();
     let file = outside(folder.path());
-    file.execute_batch("CREATE TABLE memory (text TEXT); INSERT INTO memory VALUES (zeroblob(20000));")
-        .unwrap();
+    file.execute_batch(
+        "CREATE TABLE memory_index_meta (text TEXT); INSERT INTO memory_index_meta VALUES (zeroblob(20000));",
+    )
+    .unwrap();
     drop(file);
     let path = folder.path().join("openclaw-agent.sqlite");
     let mut bytes = fs::read(&path).unwrap();
@@ -280,4 +294,30 @@ pub(super) fn dump_table(file: &Connection, table: &str) -> String {
         }
     }
     dump
+}
+
+#[tokio::test]
+async fn a_look_shows_what_is_stored_and_changes_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let look = |folder: &Path| SqliteAuthStore::look(folder, &AgentId::main());
+    assert_eq!(look(folder.path()).unwrap(), None);
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+
+    let (folder, store) = with_profiles().await;
+    drop(store);
+    let file = outside(folder.path());
+    file.execute_batch("DROP TABLE failover_state").unwrap();
+    let before = fs::read(folder.path().join("openclaw-agent.sqlite")).unwrap();
+    let seen = look(folder.path()).unwrap().unwrap();
+    assert_eq!(seen.profiles.len(), 2);
+    let tables = "SELECT count(*) FROM sqlite_master WHERE name = 'failover_state'";
+    let count: i64 = file.query_row(tables, [], |row| row.get(0)).unwrap();
+    assert_eq!(count, 0);
+    assert_eq!(
+        fs::read(folder.path().join("openclaw-agent.sqlite")).unwrap(),
+        before
+    );
+
+    fs::write(folder.path().join("openclaw-agent.sqlite"), "no database").unwrap();
+    assert!(look(folder.path()).is_err());
 }

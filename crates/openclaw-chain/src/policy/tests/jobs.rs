@@ -62,7 +62,7 @@ fn rows_g1_to_g3_scheduled_jobs() {
         );
     }
     check(&strict_agent().run(cron(None, None)), S::Cron, Some(&[]), "a+a");
-    // S-2.4 item 3: an agent that only repeats the default primary.
+    // B10, S-2.4 item 3: an agent that only repeats the default primary.
     let repeats = |model: Value| case().agent(json!({ "model": model }));
     check(
         &repeats(json!("p/p")).run(cron(None, None)),
@@ -117,6 +117,7 @@ fn g3_hooks_and_sub_agent_jobs() {
     );
 }
 
+/// S-2.5 too: the list is the stored entry's, the model the heartbeat's.
 #[test]
 fn rows_h1_and_h2_heartbeats() {
     let configured =
@@ -254,6 +255,20 @@ fn row_l_b6_and_b7_sub_agents() {
         Some(&[]),
         "o+o",
     );
+}
+
+#[test]
+fn b7_an_agent_s_model_means_the_same_for_its_sub_agents() {
+    // A bare name that one provider is listed with, and a text that is no reference.
+    for (text, chain) in [("m1", "custom+m1"), ("x/", "openai+gpt-5.5")] {
+        let ops = || {
+            case()
+                .defaults(json!({ "model": "p/p", "models": { "custom/m1": {}, "p/*": {} } }))
+                .agent(json!({ "model": text }))
+        };
+        check(&ops(), S::AgentPrimary, Some(&[]), chain);
+        check(&ops().run(RunKind::Subagent), S::Subagent, Some(&[]), chain);
+    }
 }
 
 #[test]

@@ -74,7 +74,10 @@ fn expected(blocker: &Blocker, setting: Setting, failed: i64, left: i64) -> &'st
     let primary = position == Position::Primary;
     let since_probe = probed.unwrap_or(i64::MAX);
     let since_either = since_probe.min(failed);
-    let throttle_open = if alone { since_probe } else { since_either } >= 30_000;
+    // The endpoint's rest of thirty seconds, of which twenty are left, began with a failure too.
+    let since_fault = if blocker.resting { 10_000 } else { i64::MAX };
+    let since_any = since_either.min(since_fault);
+    let throttle_open = if alone { since_probe } else { since_any } >= 30_000;
     let near = left <= 120_000 || blocker.window.is_none();
     let probe = || match (slot, throttle_open) {
         (Slot::Used, true) => "skip-slot, last resort",

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 
 use crate::testing::history::{event, state};
 use crate::testing::{DAY, at, failure};
-use crate::{CooldownConfig, ProfileUsage, SuccessEvent, adopt_secret, clear, record, succeed};
+use crate::{CooldownConfig, FailureEvent, ProfileUsage, SuccessEvent, adopt_secret, clear, record, succeed};
 
 proptest! {
     #[test]
@@ -31,6 +31,24 @@ proptest! {
             .filter(|(lane, new)| usage.windows.get(*lane).is_none_or(|old| old.until != new.until))
             .count();
         prop_assert!(moved <= 2, "{moved} lanes moved");
+    }
+
+    #[test]
+    fn d2_a_burst_is_one_step_however_many_fail(
+        first in event(), started in proptest::collection::vec(-DAY..0, 0..10), ended in 0..3 * DAY
+    ) {
+        let first = FailureEvent { started_at: Some(at(-1)), ..first };
+        let once = ProfileUsage::default().failed(0, &first);
+        let burst = started.iter().fold(once.clone(), |usage, started| {
+            usage.failed(ended.min(DAY), &first.clone().started(*started))
+        });
+        let shape = |usage: &ProfileUsage| -> Vec<_> {
+            let rows = usage.windows.iter();
+            rows.map(|(lane, window)| (lane.clone(), window.opened_at, window.until, window.steps)).collect()
+        };
+        prop_assert_eq!(shape(&burst), shape(&once));
+        let count = |usage: &ProfileUsage| usage.failure_counts.values().sum::<u64>();
+        prop_assert_eq!(count(&burst), count(&once) * (started.len() as u64 + 1));
     }
 
     #[test]

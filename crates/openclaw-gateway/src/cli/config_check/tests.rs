@@ -2,13 +2,18 @@
 
 use std::path::{Path, PathBuf};
 
+use openclaw_auth_store::{Credential, ProfileStore, Secret, SqliteAuthStore};
+use openclaw_cooldown::CooldownConfig;
+use openclaw_ids::{ProfileId, ProviderId};
+use openclaw_runner::{Clock, SystemClock};
+
 use super::*;
 
 const FINE: &str = "{ agents: { defaults: { model: { primary: 'openai/gpt-5.5', fallbacks: ['local/llama'] } },
-                                list: [{ id: 'main' }, { id: 'writer', model: 'anthropic/claude-sonnet-5' }] },
-                      models: { providers: { local: { baseUrl: 'http://127.0.0.1:8080/v1', models: [] } } } }";
+                                list: [{ id: 'main' }, { id: 'writer', model: 'local/llama' }] },
+                      models: { providers: { local: { baseUrl: 'http://127.0.0.1:8080/v1', models: [{ id: 'llama' }] } } } }";
 const BAD: &str = "{ agents: { defaults: { model: { primary: 'openai/gpt-5.5', fallback: ['x'],
-                                                     fallbacks: ['nowhere/a', 'openai/gpt-5.5', 'b/'] } } },
+                                                     fallbacks: ['nowhere/a', 'openai/gpt-5.5', 'b/', 'amazon-bedrock/claude', 'groq/llama'] } } },
                      models: { providers: { aws: { baseUrl: 'https://h', api: 'bedrock-converse-stream' } } } }";
 
 fn check(text: &str, json: bool) -> (Outcome, String) {
@@ -63,4 +68,50 @@ fn without_a_file_the_defaults_are_explained() {
         text.contains("openclaw.json (does not exist; defaults apply)"),
         "{text}"
     );
+}
+
+#[tokio::test]
+async fn stored_profiles_count_and_nothing_is_written() {
+    let state = tempfile::tempdir().unwrap();
+    let path = state.path().join("openclaw.json");
+    std::fs::write(&path, "{ agents: { defaults: { model: 'groq/llama' } } }").unwrap();
+    let check = || {
+        let places = Places {
+            config: None,
+            state_dir: Some(state.path().to_owned()),
+        };
+        let mut output = Vec::new();
+        let environment = Environment::of([], Path::new("/"));
+        let outcome = run(&environment, &CheckArgs { json: false, places }, &mut output).unwrap();
+        (outcome, String::from_utf8(output).unwrap())
+    };
+    let (outcome, text) = check();
+    assert_eq!(outcome, Outcome::Findings);
+    assert!(text.contains("[missing-credentials]"), "{text}");
+    assert_eq!(
+        std::fs::read_dir(state.path()).unwrap().count(),
+        1,
+        "nothing is written"
+    );
+
+    let folder = state.path().join("agents/main/agent");
+    let provider = ProviderId::try_new("groq").unwrap();
+    let now = SystemClock.now();
+    let store = SqliteAuthStore::open(
+        &folder,
+        &AgentId::main(),
+        Vec::new(),
+        CooldownConfig::default(),
+        now,
+    );
+    let key = Credential::api_key(provider, Secret::new("k"));
+    let store = store.unwrap();
+    store
+        .upsert(ProfileId::try_new("groq:work").unwrap(), key, now)
+        .await
+        .unwrap();
+    drop(store);
+    let (outcome, text) = check();
+    assert_eq!(outcome, Outcome::Fine, "{text}");
+    assert!(text.contains("(groq:work)"), "{text}");
 }

@@ -9,18 +9,25 @@ use crate::kind::Decision;
 /// Providers that the recorded program never rests.
 const EXEMPT: [&str; 2] = ["openrouter", "kilocode"];
 
-/// The shortest window; after a longer pause a window may have ended.
-const SHORTEST: i64 = 30_000;
+/// What says nothing about a credential.
+const UNMARKED: [&str; 6] = [
+    "empty_response",
+    "format",
+    "no_error_details",
+    "session_expired",
+    "unclassified",
+    "unknown",
+];
 
 const COUNTS: &[&str] = &["errorCount", "failureCounts"];
 const ENDS: &[&str] = &["cooldownUntil", "disabledUntil"];
 const LABELS: &[&str] = &["cooldownReason", "cooldownModel", "disabledReason"];
-const BLOCK: &[&str] = &["blockedUntil", "blockedReason", "blockedSource"];
+const BLOCK: &[&str] = &["blockedUntil", "blockedReason", "blockedSource", "blockedModel"];
 
 #[rustfmt::skip]
 pub(super) const DECISIONS: &[Decision] = &[
     // Counters survive the end of a window, so a later failure stands on a higher step.
-    Decision { id: "D1", reach: |input| reach(input, &[COUNTS, ENDS], |mark, earlier| (mark.counts() || mark.op == "expire") && earlier.iter().any(|other| mark.at - other.at >= SHORTEST)) },
+    Decision { id: "D1", reach: |input| reach(input, &[COUNTS, ENDS], |mark, earlier| (mark.counts() || mark.op == "expire") && earlier.iter().any(|other| mark.at - other.at >= other.shortest())) },
     // While a window is active a failure belongs to its episode.
     Decision { id: "D2", reach: |input| reach(input, &[&["errorCount"], ENDS, BLOCK], |mark, earlier| mark.counts() && !earlier.is_empty()) },
     // A window is not relabelled.
@@ -35,15 +42,13 @@ pub(super) const DECISIONS: &[Decision] = &[
         mark.op == "blocked" || mark.counts() && earlier.iter().any(|other| other.lane() != mark.lane())
     }) },
     // What says nothing about a credential is not recorded.
-    Decision { id: "D6", reach: |input| reach(input, WHOLE, |mark, _| mark.reason == "no_error_details") },
-    // A stated end belongs to an account-wide limit, which has a ladder too.
-    Decision { id: "D7", reach: |input| reach(input, &[BLOCK, ENDS, LABELS], |mark, _| mark.op == "blocked") },
+    Decision { id: "D6", reach: |input| reach(input, WHOLE, |mark, _| mark.op == "failure" && UNMARKED.contains(&mark.reason.as_str())) },
+    // A stated end belongs to an account-wide limit, which has a ladder too; one shorter than the ladder shortens nothing.
+    Decision { id: "D7", reach: |input| reach(input, &[BLOCK, ENDS, LABELS], |mark, _| mark.op == "blocked" || mark.checked) },
     // Nobody is exempt from resting.
     Decision { id: "D8", reach: |input| reach(input, WHOLE, |mark, _| EXEMPT.contains(&mark.provider.as_str())) },
     // Why and until when something is unavailable follows from the windows that block, and from nothing else.
     Decision { id: "D15", reach: |input| reach(input, &[], |_, _| true) },
-    // Each write shows the windows that are active then.
-    Decision { id: "X-5", reach: |input| reach(input, &[ENDS, LABELS, BLOCK], |mark, earlier| earlier.iter().any(|other| mark.at - other.at >= SHORTEST)) },
 ];
 
 /// Every member of the profile.
@@ -59,9 +64,16 @@ struct Mark {
     provider: String,
     reason: String,
     model: Option<String>,
+    /// Whether a usage check answered.
+    checked: bool,
 }
 
 impl Mark {
+    /// The shortest window it may have opened; after a longer pause it may have ended.
+    fn shortest(&self) -> i64 {
+        if self.checked { 15_000 } else { 30_000 }
+    }
+
     /// Whether it is, or was, a failure.
     fn counts(&self) -> bool {
         ["failure", "blocked", "stored"].contains(&self.op.as_str())
@@ -149,6 +161,7 @@ fn marks(input: &Value) -> Vec<Mark> {
             provider: provider(profile),
             reason: text(&stats["cooldownReason"]),
             model: stats["cooldownModel"].as_str().map(str::to_owned),
+            checked: false,
         });
     }
     let everyone: Vec<String> = input["store"]["profiles"]
@@ -175,6 +188,7 @@ fn marks(input: &Value) -> Vec<Mark> {
                 text(&event["reason"])
             },
             model: event["model"].as_str().map(str::to_owned),
+            checked: !event["usageProbe"].is_null(),
         }));
     }
     marks

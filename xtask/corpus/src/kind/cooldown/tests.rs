@@ -1,8 +1,12 @@
 //! The oracle keeps the decisions on small examples, and decisions reach only what their input calls for.
 
+use std::path::Path;
+
 use serde_json::{Value, json};
 
-use super::{decisions, oracle};
+use super::{KIND, decisions, oracle};
+use crate::judge::{Standing, judge};
+use crate::row;
 
 const DAY: i64 = 86_400_000;
 
@@ -87,6 +91,23 @@ fn d15_a_window_that_is_over_has_no_end_to_wait_for() {
         (&Value::Null, &Value::Null)
     );
     assert_eq!(step["unavailableReason"], Value::Null);
+}
+
+/// The recorded answers of the other program, under the decisions.
+const RECORDED: &str = concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/../../fixtures/corpora/cooldown.jsonl"
+);
+
+#[test]
+fn every_recorded_answer_agrees_or_a_decision_explains_it() {
+    let rows = row::read(Path::new(RECORDED)).unwrap();
+    let standings: Vec<_> = rows.iter().map(|row| judge(&KIND, row).standing).collect();
+    let count = |wanted: fn(&Standing) -> bool| standings.iter().filter(|standing| wanted(standing)).count();
+    let agree = count(|standing| *standing == Standing::Agree);
+    let disputed = count(|standing| *standing == Standing::Disputed);
+    let decided = count(|standing| matches!(standing, Standing::Decided(_)));
+    assert_eq!((agree, disputed, decided, rows.len()), (41, 10, 112, 163));
 }
 
 /// The decisions that reach a path after the last event, by its profile member.

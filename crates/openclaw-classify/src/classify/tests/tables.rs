@@ -1,0 +1,136 @@
+//! Tests that walk the tables themselves.
+
+use std::collections::BTreeMap;
+
+use super::{reason, under, verdict};
+use crate::rule::Saw;
+use crate::{Certainty, Failure, Reason, Scope, rules};
+
+#[test]
+fn c_1_3_rule_ids_are_unique() {
+    let mut seen = BTreeMap::new();
+    for rule in rules() {
+        assert!(
+            seen.insert(rule.id, rule.then).is_none(),
+            "{} is used twice",
+            rule.id
+        );
+    }
+}
+
+#[test]
+fn c_1_3_every_example_is_claimed_by_its_own_row() {
+    for rule in rules() {
+        let failure = rule.example.failure();
+        let verdict = verdict(&failure);
+        assert_eq!(
+            verdict.rule,
+            rule.rule_id(),
+            "{failure:?} saw {:?}",
+            verdict.evidence
+        );
+        assert_eq!(verdict.reason, rule.then, "{}", rule.id);
+    }
+}
+
+#[test]
+fn c_4_no_code_stands_in_two_rows_for_the_same_providers() {
+    let mut seen = BTreeMap::new();
+    for rule in rules() {
+        if let Saw::Codes(codes) = rule.saw {
+            for code in codes {
+                let key = (*code, format!("{:?}", rule.families));
+                if let Some(other) = seen.insert(key, rule.id) {
+                    panic!("{code} stands in {other} and in {}", rule.id);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn c_2_3_tables_are_written_in_normal_form() {
+    for rule in rules() {
+        match rule.saw {
+            Saw::Codes(codes) => {
+                for code in codes {
+                    assert_eq!(crate::normal::code_key(code), *code, "{}", rule.id);
+                }
+            }
+            Saw::Phrases(phrases) => {
+                for phrase in phrases.iter().chain(rule.unless) {
+                    assert!(!phrase.contains(['_', '-', '’', '\n']), "{}: {phrase}", rule.id);
+                    assert_eq!(phrase.to_lowercase(), *phrase, "{}", rule.id);
+                    assert!(!phrase.contains("  "), "{}: {phrase}", rule.id);
+                    assert_eq!(
+                        phrase.matches('(').count(),
+                        phrase.matches(')').count(),
+                        "{}: {phrase}",
+                        rule.id
+                    );
+                }
+            }
+            Saw::Anything | Saw::Silence | Saw::Transports(_) => {}
+        }
+    }
+}
+
+#[test]
+fn c_7_every_status_has_a_default() {
+    let mut ranges: Vec<(u16, u16, String)> = Vec::new();
+    for status in 100..600 {
+        let bare = verdict(&Failure {
+            status: Some(status),
+            ..Failure::default()
+        });
+        let odd = verdict(&under(status, "Something odd happened"));
+        assert_eq!(odd.certainty, Certainty::Default, "{status}");
+        let line = format!(
+            "bare {} ({}), opaque text {} ({}), {:?} {:?}",
+            bare.reason, bare.rule, odd.reason, odd.rule, odd.owner, odd.scope
+        )
+        .to_lowercase();
+        match ranges.last_mut() {
+            Some((_, to, last)) if *last == line => *to = status,
+            _ => ranges.push((status, status, line)),
+        }
+    }
+    let lines: Vec<String> = ranges
+        .iter()
+        .map(|(from, to, line)| format!("{from}-{to}: {line}"))
+        .collect();
+    insta::assert_snapshot!("status_defaults", lines.join("\n"));
+}
+
+#[test]
+fn bl_09_no_5xx_is_left_without_a_lane() {
+    for status in 500..600 {
+        for body in [
+            "",
+            "{\"error\":{\"message\":\"boom\"}}",
+            "<html><body>oops</body></html>",
+        ] {
+            let failure = Failure {
+                status: Some(status),
+                body: Some(body.as_bytes().to_vec()),
+                ..Failure::default()
+            };
+            let reason = reason(&failure);
+            assert!(
+                matches!(reason, Reason::Timeout | Reason::ServerError | Reason::Overloaded),
+                "{status} {body} {reason}"
+            );
+        }
+    }
+}
+
+#[test]
+fn bl_10_unlisted_4xx_mark_nothing() {
+    for status in
+        (402..500).filter(|status| !matches!(status, 402..=404 | 407 | 408 | 410 | 413 | 422 | 429 | 499))
+    {
+        let verdict = verdict(&under(status, "opaque"));
+        assert_eq!(verdict.reason, Reason::Unclassified, "{status}");
+        assert_eq!(verdict.scope, Scope::None, "{status}");
+    }
+}

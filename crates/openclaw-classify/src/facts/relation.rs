@@ -1,0 +1,159 @@
+//! Numbers of a text that say by themselves what did not fit (beyond.md BL-14, BL-15).
+
+/// Codes that a relation is booked as; no provider sends them.
+pub(super) const OVER_WINDOW: &str = "tokensoverlimit";
+pub(super) const OVER_RATE: &str = "requestoverlimit";
+
+/// Smaller numbers count other things than the tokens of a prompt.
+const SMALL: u64 = 256;
+/// How many comparisons of one text are looked at.
+const MAX_SIGNS: usize = 16;
+/// How far from a comparison its numbers may stand, in bytes.
+const REACH: usize = 48;
+
+/// A relation and the part of the text that states it.
+pub(super) struct Relation<'t> {
+    pub(super) code: &'static str,
+    pub(super) said: &'t str,
+}
+
+/// What the numbers of `text` say, if they say something.
+pub(super) fn stated(text: &str) -> Option<Relation<'_>> {
+    if !text.bytes().any(|byte| byte.is_ascii_digit()) {
+        return None;
+    }
+    over_rate(text).or_else(|| over_window(text))
+}
+
+/// "Limit 12000, Used 100, Requested 14137": no waiting makes this request fit.
+fn over_rate(text: &str) -> Option<Relation<'_>> {
+    let from = text.find("Limit ").or_else(|| text.find("limit "))?;
+    let limit = first_number(&text[from + 6..])?;
+    let asked = text[from..].find("equested").map(|at| from + at + 8)?;
+    let requested = first_number(&text[asked..])?;
+    let end = text[asked..].find(|c: char| c.is_ascii_digit())? + asked;
+    let end = text[end..]
+        .find(|c: char| !c.is_ascii_digit() && c != ',')
+        .map_or(text.len(), |length| end + length);
+    (requested > limit && end - from < 96).then(|| Relation {
+        code: OVER_RATE,
+        said: &text[from..end],
+    })
+}
+
+/// "213462 tokens > 200000", "188240 + 21333 > 200000", "prompt tokens (140000) >= max context (131072)".
+fn over_window(text: &str) -> Option<Relation<'_>> {
+    let about_size = ["oken", "TOKEN", "rompt", "PROMPT", "ontext", "CONTEXT"]
+        .iter()
+        .any(|word| text.contains(word));
+    text.match_indices('>').take(MAX_SIGNS).find_map(|(sign, _)| {
+        let from = boundary(text, sign.saturating_sub(REACH));
+        let to = boundary(text, (sign + REACH).min(text.len()));
+        let (before, after) = (&text[from..sign], &text[sign + 1..to]);
+        let need = number_at_end(before)?;
+        let limit = first_number(after)?;
+        let others = ["byte", "pixel", "MB", "KB", "second", "image"];
+        let size = !others
+            .iter()
+            .any(|word| before.contains(word) || after.contains(word));
+        let fits = need.total <= limit || limit < SMALL;
+        (!fits && size && (about_size || need.is_sum)).then(|| Relation {
+            code: OVER_WINDOW,
+            said: text[from + need.from..to].trim(),
+        })
+    })
+}
+
+struct Need {
+    total: u64,
+    is_sum: bool,
+    from: usize,
+}
+
+/// The number, or the sum of two, that `text` ends with; brackets and the word "tokens" may follow it.
+fn number_at_end(text: &str) -> Option<Need> {
+    let tail = text
+        .trim_end_matches(|c: char| c.is_whitespace() || c.is_ascii_alphabetic() || matches!(c, ')' | '='));
+    let (last, from) = last_number(tail)?;
+    let before = tail[..from].trim_end();
+    let sum = before
+        .strip_suffix('+')
+        .and_then(|before| last_number(before.trim_end()));
+    Some(match sum {
+        Some((first, from)) => Need {
+            total: first.saturating_add(last),
+            is_sum: true,
+            from,
+        },
+        None => Need {
+            total: last,
+            is_sum: false,
+            from,
+        },
+    })
+}
+
+fn last_number(text: &str) -> Option<(u64, usize)> {
+    let from = text
+        .char_indices()
+        .rev()
+        .take_while(|(_, c)| c.is_ascii_digit() || *c == ',')
+        .last()?
+        .0;
+    Some((whole(&text[from..])?, from))
+}
+
+/// The first number, unless too many words stand before it.
+fn first_number(text: &str) -> Option<u64> {
+    let from = text.bytes().take(REACH).position(|byte| byte.is_ascii_digit())?;
+    let digits = &text[from..];
+    let end = digits
+        .find(|c: char| !c.is_ascii_digit() && c != ',')
+        .unwrap_or(digits.len());
+    whole(digits[..end].trim_end_matches(','))
+}
+
+fn whole(digits: &str) -> Option<u64> {
+    let plain: String = digits.chars().filter(|c| *c != ',').collect();
+    (plain.len() <= 12).then(|| plain.parse().ok()).flatten()
+}
+
+fn boundary(text: &str, mut at: usize) -> usize {
+    while !text.is_char_boundary(at) {
+        at -= 1;
+    }
+    at
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bl_14_bl_15_numbers_that_do_not_fit() {
+        for (text, expected) in [
+            (
+                "prompt is too long: 213462 tokens > 200000 maximum",
+                Some(OVER_WINDOW),
+            ),
+            ("190000 + 20000 > 200000", Some(OVER_WINDOW)),
+            (
+                "prompt tokens (140000) >= max context (131072)",
+                Some(OVER_WINDOW),
+            ),
+            ("prompt of 140,000 tokens > 131,072", Some(OVER_WINDOW)),
+            ("prompt of 1000 tokens > 131072", None),
+            ("190000 > 200000 tokens", None),
+            ("image exceeds 5 MB: 6000000 bytes > 5242880 bytes, prompt", None),
+            ("retries 9 > 3 for this prompt", None),
+            ("14000 > 12000", None),
+            ("Limit 12000, Requested 14137, please", Some(OVER_RATE)),
+            ("Limit 12000, Used 11000, Requested 14,137.", Some(OVER_RATE)),
+            ("Limit 12000, Used 11000, Requested 2000.", None),
+            ("é > é", None),
+            ("99999999999999999999 > 1000 tokens", None),
+        ] {
+            assert_eq!(stated(text).map(|relation| relation.code), expected, "{text}");
+        }
+    }
+}

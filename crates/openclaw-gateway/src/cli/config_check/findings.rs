@@ -1,0 +1,63 @@
+//! What only a gateway looks for: providers that it cannot call as they are written.
+
+use openclaw_chain::{Finding, LintRule, ModelsConfig, Severity};
+use openclaw_ids::{AgentId, ModelRef};
+
+static FOREIGN_FORMAT: LintRule = LintRule {
+    code: "foreign-format",
+    severity: Severity::Warning,
+    remedy: "give the provider a base URL below which chat completions are answered, or remove it from the chain",
+};
+
+static NO_ENDPOINT: LintRule = LintRule {
+    code: "no-endpoint",
+    severity: Severity::Error,
+    remedy: "set the provider's baseUrl under models.providers, or remove the model from the chain",
+};
+
+/// Wire formats whose provider offers chat completions as well.
+const CALLABLE: &[&str] = &[
+    "anthropic-messages",
+    "google-generative-ai",
+    "ollama",
+    "openai-completions",
+    "openai-responses",
+];
+
+/// Rows that ask for a format of another kind.
+pub(super) fn foreign_formats(models: &ModelsConfig) -> impl Iterator<Item = Finding> {
+    models.providers.iter().filter_map(|(id, row)| {
+        let api = row.api.as_deref().filter(|api| !CALLABLE.contains(api))?;
+        Some(Finding {
+            rule: &FOREIGN_FORMAT,
+            place: format!("models.providers[\"{id}\"].api"),
+            detail: format!("`{api}` is not spoken here; chat completions are asked for all the same"),
+        })
+    })
+}
+
+/// Rules that say already that a provider cannot be called.
+const SAYS_SO: &[&str] = &["incomplete-provider", "unknown-provider"];
+
+/// Whether a finding says already that the provider of `model` cannot be called.
+pub(super) fn is_told(findings: &[Finding], model: &ModelRef) -> bool {
+    let provider = model.provider().as_str();
+    findings.iter().any(|finding| {
+        let names = [format!("`{provider}`"), format!("[\"{provider}\"]")];
+        let is_about = |name: &String| finding.detail.contains(name) || finding.place.contains(name);
+        (SAYS_SO.contains(&finding.rule.code) || finding.rule.code == NO_ENDPOINT.code)
+            && names.iter().any(is_about)
+    })
+}
+
+/// A model of a chain whose provider has no address.
+pub(super) fn no_endpoint(agent: &AgentId, model: &ModelRef) -> Finding {
+    Finding {
+        rule: &NO_ENDPOINT,
+        place: format!("chain of {agent}"),
+        detail: format!(
+            "`{model}` cannot be called; `{}` has no address",
+            model.provider()
+        ),
+    }
+}

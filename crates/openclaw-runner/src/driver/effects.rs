@@ -1,0 +1,158 @@
+//! What the machine asks of the stores.
+
+use std::sync::{MutexGuard, PoisonError};
+
+use openclaw_auth_store::{Applied, UsageChange, UsageStore};
+use openclaw_classify::Reason;
+use openclaw_ids::ModelRef;
+use openclaw_session::{LiveRun, LiveSwitch, Persisted, Rollback, RunSelection, SessionStore, live_switch};
+
+use super::Runner;
+use super::undo::Undo;
+use crate::clock::Clock;
+use crate::machine::Event;
+use crate::request::RunSession;
+use crate::skip_cache::SkipCache;
+
+impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
+    pub(super) async fn commit(&self, change: UsageChange, undo: &mut Undo<'_, C, U, S>) -> Event {
+        let ends = matches!(change, UsageChange::ProbeEnd { .. });
+        if let UsageChange::ProbeStart { provider, holder } = &change {
+            // Armed before the write: a run dropped in the middle of it still gives the lease back.
+            undo.lease = Some((provider.clone(), holder.clone()));
+        }
+        match self.usage.commit(change, self.clock.now()).await {
+            Ok(applied) => {
+                if ends || applied == Applied::HeldElsewhere {
+                    undo.lease = None;
+                }
+                Event::Committed(self.usage.snapshot(), applied)
+            }
+            Err(error) => {
+                warn_lost("usage state", &error);
+                // The engine may hold in memory what it could not write.
+                Event::CommitFailed(self.usage.snapshot())
+            }
+        }
+    }
+
+    /// Writes the choice; `undo` is armed before the write, so that a run dropped in the middle of it is undone.
+    pub(super) async fn persist(
+        &self,
+        session: Option<&RunSession>,
+        change: &openclaw_session::PersistFallback,
+        undo: &mut Option<Rollback>,
+    ) {
+        let Some(session) = session else { return };
+        let now = self.clock.now();
+        let written = openclaw_session::update(&*self.sessions, &session.key, |entry| {
+            *undo = None;
+            let Some(entry) = entry else { return (None, ()) };
+            let (entry, persisted) = openclaw_session::persist_fallback(entry, change, now);
+            match persisted {
+                Persisted::Written(rollback) => *undo = Some(rollback),
+                Persisted::Skipped(cause) => {
+                    tracing::debug!(?cause, "fallback choice not written to the session");
+                }
+            }
+            (entry, ())
+        });
+        if let Err(error) = written.await {
+            // S-3.7: the attempt goes ahead; a write that did happen is still taken back when it fails.
+            warn_lost("fallback choice", &error);
+        }
+    }
+
+    pub(super) async fn roll_back(&self, session: Option<&RunSession>, rollback: &Rollback) {
+        let Some(session) = session else { return };
+        let now = self.clock.now();
+        let undone = openclaw_session::update(&*self.sessions, &session.key, |entry| {
+            (
+                entry.and_then(|entry| openclaw_session::roll_back(entry, rollback, now)),
+                (),
+            )
+        });
+        if let Err(error) = undone.await {
+            // S-4.4: the attempt's own failure matters more.
+            warn_lost("rollback", &error);
+        }
+    }
+
+    pub(super) fn note_auth_failure(
+        &self,
+        session: Option<&RunSession>,
+        candidate: ModelRef,
+        reason: Reason,
+    ) {
+        let Some(session) = session else { return };
+        let (ttl, now) = (self.policy.settings.auth_skip_ttl, self.clock.now());
+        self.skips()
+            .record(session.id.clone(), candidate, reason, ttl, now);
+    }
+
+    pub(super) fn skips(&self) -> MutexGuard<'_, SkipCache> {
+        // Markers are whole values, so a panic elsewhere leaves nothing half done.
+        self.skips.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The model that a person marked meanwhile; the mark is consumed before the run goes there (S-12.2d).
+    pub(super) async fn look_for_switch(
+        &self,
+        session: Option<&RunSession>,
+        run: &LiveRun,
+        default: &ModelRef,
+    ) -> Option<Box<RunSelection>> {
+        let session = session?;
+        let now = self.clock.now();
+        let looked = openclaw_session::update(&*self.sessions, &session.key, |entry| {
+            let Some(entry) = entry.filter(|entry| entry.session_id == session.id) else {
+                return (None, None);
+            };
+            let (consumed, found) = live_switch(entry, run, default, now);
+            match found {
+                LiveSwitch::Switch(target) => (consumed, Some(Box::new(target))),
+                LiveSwitch::Satisfied | LiveSwitch::Unmarked | LiveSwitch::Waits => (consumed, None),
+            }
+        });
+        match looked.await {
+            Ok(found) => found,
+            Err(error) => {
+                warn_lost("switch of a person", &error);
+                None
+            }
+        }
+    }
+
+    pub(super) async fn mark_primary_probe(&self, session: Option<&RunSession>) {
+        let Some((session, probe)) = session.and_then(|session| Some((session, session.probe.as_ref()?)))
+        else {
+            return;
+        };
+        let now = self.clock.now();
+        let marked = openclaw_session::update(&*self.sessions, &session.key, |entry| {
+            (
+                entry.and_then(|entry| openclaw_session::mark_probe(entry, probe, now)),
+                (),
+            )
+        });
+        if let Err(error) = marked.await {
+            warn_lost("probe mark", &error);
+        }
+    }
+}
+
+/// An error and its causes, as one line.
+pub(crate) fn warn_lost(what: &'static str, error: &(dyn std::error::Error + 'static)) {
+    let mut line = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        line.push_str(": ");
+        line.push_str(&cause.to_string());
+        source = cause.source();
+    }
+    tracing::error!(
+        what,
+        error = line.as_str(),
+        "could not be written; the run goes on"
+    );
+}

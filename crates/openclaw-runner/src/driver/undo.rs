@@ -1,0 +1,33 @@
+//! What a dropped run leaves behind, and how it is taken back (A3, S1).
+
+use openclaw_auth_store::{UsageChange, UsageStore};
+use openclaw_ids::{ProviderId, SessionKey};
+use openclaw_session::{Rollback, SessionStore};
+
+use super::Runner;
+use crate::clock::Clock;
+
+/// Takes back what a dropped run left behind.
+pub(super) struct Undo<'r, C, U: UsageStore, S: SessionStore>
+where
+    C: Clock,
+{
+    pub(super) runner: &'r Runner<C, U, S>,
+    pub(super) key: Option<SessionKey>,
+    pub(super) rollback: Option<Rollback>,
+    pub(super) lease: Option<(ProviderId, String)>,
+}
+
+impl<C: Clock, U: UsageStore, S: SessionStore> Drop for Undo<'_, C, U, S> {
+    fn drop(&mut self) {
+        let now = self.runner.clock.now();
+        if let (Some(rollback), Some(key)) = (self.rollback.take(), &self.key) {
+            self.runner.sessions.enqueue_rollback(key, rollback, now);
+        }
+        if let Some((provider, holder)) = self.lease.take() {
+            self.runner
+                .usage
+                .enqueue(UsageChange::ProbeEnd { provider, holder }, now);
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! Answers that count as failures, and the one that is kept for the end of the chain.
+
+use openclaw_classify::{Failure, Owner, Reason, RuleId, Verdict};
+use openclaw_session::Progress;
+
+use super::failed_attempt::unproven;
+use super::{Machine, Outcome, Preserved, Standing, Winner};
+use crate::attempt::{Rejection, RejectionKind};
+use crate::error::RunReport;
+
+/// The rule id of an answer that its caller found useless.
+const USELESS: RuleId = RuleId::shipped("run.useless-answer");
+
+/// The rejected answers that may still be needed, by the number of their call.
+#[derive(Debug, Default)]
+pub(super) struct Rejected {
+    latest: Option<(usize, Winner)>,
+    kept: Option<(i32, usize, Winner)>,
+    /// Whether the last failure of the run was a rejected answer and no error.
+    pub(super) was_last: bool,
+}
+
+impl Machine {
+    pub(super) fn on_rejected(&mut self, rejection: Rejection, progress: Progress) {
+        let Rejection {
+            failure,
+            kind,
+            preserve,
+        } = rejection;
+        if let Some(winner) = self.in_use(Standing::Preserved) {
+            let call = self.calls;
+            let better = |(kept, ..): &(i32, usize, Winner)| preserve >= Some(*kept);
+            if let Some(priority) = preserve
+                && self.rejected.kept.as_ref().is_none_or(better)
+            {
+                self.rejected.kept = Some((priority, call, winner.clone()));
+            }
+            self.rejected.latest = Some((call, winner));
+        }
+        let verdict = match kind {
+            RejectionKind::Failure => self.judged(&failure),
+            RejectionKind::Useless => useless(),
+        };
+        self.fail(failure, verdict, progress);
+        self.rejected.was_last = true;
+    }
+
+    /// an answer that was kept ends the run instead of an error.
+    pub(super) fn preserved(&mut self) -> Option<Preserved> {
+        let (_, call, winner) = self.rejected.kept.take()?;
+        let latest = self.rejected.latest.take();
+        Some(Preserved {
+            latest: latest.unwrap_or_else(|| (call, winner.clone())),
+            kept: (call, winner),
+        })
+    }
+
+    pub(super) fn end_preserved(&mut self, preserved: Preserved) -> Outcome {
+        let report: RunReport = self.report();
+        Outcome::Preserved(preserved, report)
+    }
+
+    pub(super) fn judged(&self, failure: &Failure) -> Verdict {
+        openclaw_classify::classify(failure, self.now).unwrap_or_else(super::failed_attempt::not_a_failure)
+    }
+}
+
+fn useless() -> Verdict {
+    Verdict {
+        owner: Owner::Content,
+        ..unproven(USELESS, Reason::EmptyResponse)
+    }
+}

@@ -1,0 +1,62 @@
+//! Stores that take their time, so that a run can be dropped in the middle of every write.
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use openclaw_auth_store::{Applied, AuthSnapshot, UsageChange, UsageStore};
+use openclaw_ids::SessionKey;
+use openclaw_session::{CasOutcome, Revision, Rollback, SessionEntry, SessionStore, StoreError, Versioned};
+use tokio::task::yield_now;
+
+/// Yields before and after everything that may wait.
+pub(crate) struct Slow<S>(pub(crate) S);
+
+impl<U: UsageStore> UsageStore for Slow<U> {
+    fn snapshot(&self) -> Arc<AuthSnapshot> {
+        self.0.snapshot()
+    }
+
+    async fn commit(
+        &self,
+        change: UsageChange,
+        now: Timestamp,
+    ) -> Result<Applied, openclaw_auth_store::StoreError> {
+        yield_now().await;
+        let applied = self.0.commit(change, now).await;
+        yield_now().await;
+        applied
+    }
+
+    fn enqueue(&self, change: UsageChange, now: Timestamp) {
+        self.0.enqueue(change, now);
+    }
+}
+
+impl<S: SessionStore> SessionStore for Slow<S> {
+    async fn load(&self, key: &SessionKey) -> Result<Option<Versioned>, StoreError> {
+        yield_now().await;
+        let found = self.0.load(key).await;
+        yield_now().await;
+        found
+    }
+
+    async fn compare_and_set(
+        &self,
+        key: &SessionKey,
+        expected: Revision,
+        entry: SessionEntry,
+    ) -> Result<CasOutcome, StoreError> {
+        yield_now().await;
+        let outcome = self.0.compare_and_set(key, expected, entry).await;
+        yield_now().await;
+        outcome
+    }
+
+    fn enqueue_rollback(&self, key: &SessionKey, rollback: Rollback, now: Timestamp) {
+        self.0.enqueue_rollback(key, rollback, now);
+    }
+
+    async fn list(&self) -> Result<Vec<(SessionKey, Versioned)>, StoreError> {
+        self.0.list().await
+    }
+}
