@@ -131,35 +131,6 @@ impl SqliteAuthStore {
         Self::start(&path, connection, Cache::new(snapshot, config), volume, pace)
     }
 
-    /// What the store of an agent says, without opening it for writing: for status and diagnosis.
-    ///
-    /// Nothing is made where there is nothing (D1). Whose file it is and how new does not matter for a look (D23), and
-    /// tables that are missing count as empty.
-    ///
-    /// # Errors
-    /// An [`OpenError`] when the file cannot be read, or a row of it makes no sense.
-    pub fn peek(agent_dir: &Path, ambient: Vec<AmbientProfile>) -> Result<AuthSnapshot, OpenError> {
-        let apart = Apart::of(ambient);
-        let path = agent_dir.join(folder::FILE_NAME);
-        if !path.exists() {
-            let mut snapshot = AuthSnapshot::default();
-            apart.add_to(&mut snapshot);
-            return Ok(snapshot);
-        }
-        folder::check_header(&path)?;
-        let contents = connect::onlooker(&path, connect::wait)
-            .map_err(Fault::from)
-            .and_then(|connection| {
-                schema::pretend(&connection)?;
-                connect::consistently(&connection, |connection| {
-                    Contents::read(connection, &path, &apart)
-                })
-            });
-        contents
-            .map(|contents| contents.snapshot)
-            .map_err(|fault| fault.into_open_error(&path))
-    }
-
     /// Looks at everything before anything is written, be it the switch to another journal.
     fn connect(
         path: &Path,
@@ -358,6 +329,10 @@ impl ProfileStore for SqliteAuthStore {
 
     async fn remove(&self, id: ProfileId, now: Timestamp) -> Result<(), StoreError> {
         self.write(Op::Remove(id), now).await.map(drop)
+    }
+
+    async fn remove_provider(&self, provider: ProviderId, now: Timestamp) -> Result<(), StoreError> {
+        self.write(Op::RemoveProvider(provider), now).await.map(drop)
     }
 
     async fn set_order(

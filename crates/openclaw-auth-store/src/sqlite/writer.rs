@@ -49,6 +49,7 @@ pub(super) enum Op {
     Import(Box<Legacy>, Occasion),
     Login(ProfileId, LoginChange),
     Remove(ProfileId),
+    RemoveProvider(ProviderId),
     SetOrder(ProviderId, Vec<ProfileId>),
     Upsert(ProfileId, Box<Credential>),
 }
@@ -246,6 +247,7 @@ impl Writer {
             // It was done before the changes, which may be about what it brought.
             Op::Import(..) => {}
             Op::Remove(id) => snapshot.remove(id)?,
+            Op::RemoveProvider(provider) => snapshot.remove_provider(provider),
             Op::SetOrder(provider, ids) => snapshot.set_order(provider.clone(), ids.clone()),
             Op::Upsert(id, credential) => snapshot.upsert(id.clone(), (**credential).clone())?,
         }
