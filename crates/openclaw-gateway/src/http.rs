@@ -6,6 +6,7 @@ mod headers;
 mod health;
 mod ids;
 mod models;
+mod notice;
 mod retry_cap;
 mod selection;
 mod token;
@@ -63,12 +64,16 @@ impl Surface {
     }
 }
 
-/// The routes. Everything but `/healthz` asks for the token, when there is one.
+/// The routes. Everything but `/healthz` and `/readyz` asks for the token, when there is one.
 pub(crate) fn router(served: Served) -> Router {
-    let open = Router::new().route("/healthz", get(health::handle));
+    let open = Router::new()
+        .route("/healthz", get(health::alive))
+        .route("/readyz", get(health::ready))
+        .with_state(Arc::clone(&served));
     Router::new()
         .route("/v1/chat/completions", post(chat_completions::handle))
-        .route("/v1/models", get(models::handle))
+        .route("/v1/models", get(models::list))
+        .route("/v1/models/{*id}", get(models::one))
         .fallback(async || ApiError::no_path())
         .method_not_allowed_fallback(async || ApiError::no_method())
         .layer(middleware::from_fn_with_state(

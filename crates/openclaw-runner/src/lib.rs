@@ -4,6 +4,7 @@ mod attempt;
 mod clock;
 mod coalesce;
 mod committed;
+mod committed_turn;
 mod decision;
 mod driver;
 mod error;

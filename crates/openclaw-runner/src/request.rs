@@ -7,7 +7,7 @@ use std::time::Duration;
 use openclaw_auth_store::{AuthConfig, EndpointKey};
 use openclaw_chain::Requested;
 use openclaw_ids::{AuthAliases, ModelRef, ProviderId, SessionId, SessionKey};
-use openclaw_session::{ProfilePin, SelectionSnapshot};
+use openclaw_session::{ProfilePin, SelectionSnapshot, TurnKind};
 
 /// What one run is asked to do.
 #[derive(Debug, Clone)]
@@ -33,6 +33,8 @@ pub struct RunSession {
     pub key: SessionKey,
     /// The transcript that was current when the run started; a later one is never written to (S1).
     pub id: SessionId,
+    /// What kind of turn this is: whether its answer is remembered and people are told of it (S-10.5, S-11.4).
+    pub kind: TurnKind,
     /// The selection the run was planned from (S-3.10).
     pub read: SelectionSnapshot,
     /// Whether a fallback is written to the session before it is attempted (S-3.2, S2).

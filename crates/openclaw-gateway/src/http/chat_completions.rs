@@ -9,19 +9,25 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use axum::response::{IntoResponse, Response};
 use futures_util::stream;
 use openclaw_auth_store::UsageStore;
+use openclaw_chain::{OneOffPolicy, Requested, RunKind};
 use openclaw_classify::{describe, preview};
 use openclaw_ids::{ModelRef, SessionId};
-use openclaw_runner::{Clock, CommittedRun, Completed, Plan, SystemClock, Turn, TurnSession, plan};
-use openclaw_session::{SessionAge, SessionEntry, SqliteSessionStore, drop_override};
+use openclaw_runner::{
+    ChainKind, Clock, CommittedRun, Completed, Plan, RunOptions, RunRequest, SystemClock, Turn, TurnSession,
+    plan,
+};
+use openclaw_session::{Notice, SessionAge, SessionEntry, SqliteSessionStore, drop_override};
 
 use super::error::{ApiError, cut_event};
 use super::headers::{describe_run, describe_winner};
 use super::ids::RequestId;
-use super::selection::Asked;
+use super::notice;
+use super::selection::{AskError, Asked};
 use super::{MAX_BODY, Served};
 use crate::agents::{Agent, AgentAuthStore};
 use crate::attempt::ProviderAttempt;
-use crate::upstream::{Answer, Flow, LiveAnswer, RequestBody};
+use crate::config::NoticeSetting;
+use crate::upstream::{Answer, Flow, LiveAnswer, RequestBody, before_text};
 
 type Committed = CommittedRun<SystemClock, AgentAuthStore, SqliteSessionStore>;
 
@@ -64,7 +70,11 @@ async fn answer(
         auth: &served.policy.auth,
         body: &body,
     };
-    match agent.runner.run(plan.request, &attempt).await {
+    let options = RunOptions {
+        kind: asked.chain,
+        ..RunOptions::default()
+    };
+    match agent.runner.run_with(plan.request, options, &attempt).await {
         Ok(Completed {
             value,
             winner,
@@ -76,10 +86,15 @@ async fn answer(
             let model = winner.candidate.key();
             tracing::info!(requestId = request_id, model, calls = report.calls, "answered");
             Ok(match value {
-                Answer::Live(live) => streamed(*live, run, request_id.to_owned()),
+                Answer::Live(mut live) => {
+                    if let Some(line) = hand_over(served, told, run.begun().await) {
+                        live.announce(line);
+                    }
+                    streamed(*live, run, request_id.to_owned())
+                }
                 Answer::Whole(body) => {
-                    run.finished().await;
-                    whole(body)
+                    let line = hand_over(served, told, run.finished_unseen().await);
+                    whole(line.and_then(|line| before_text(&body, &line)).unwrap_or(body))
                 }
             })
         }
@@ -87,6 +102,16 @@ async fn answer(
             describe_run(told, &requested, error.report());
             Err(ApiError::of_run(&error, SystemClock.now(), served.retry_cap))
         }
+    }
+}
+
+/// Hands a notice over by its header; returns the line to put before the text where that is wished.
+fn hand_over(served: &Served, told: &mut HeaderMap, notice: Option<Notice>) -> Option<String> {
+    let notice = notice?;
+    notice::tell(told, &notice);
+    match served.config.failover.notices {
+        NoticeSetting::Header => None,
+        NoticeSetting::Inline => Some(notice.text),
     }
 }
 
@@ -117,6 +142,9 @@ async fn prepare(served: &Served, agent: &Agent, asked: &Asked, request_id: &str
         };
         plan(&served.resolver, &served.policy, &snapshot, turn, now)
     };
+    if asked.chain == ChainKind::Image {
+        return Ok(over_images(served, asked, planned(None))?);
+    }
     let Some(key) = &asked.session else {
         return Ok(planned(None));
     };
@@ -148,6 +176,26 @@ async fn prepare(served: &Served, agent: &Agent, asked: &Asked, request_id: &str
         (changed.then_some(next), plan)
     });
     Ok(stored.await?)
+}
+
+/// The plan with the image chain: the asked model, else the configured one, then the image fallbacks; a strict model
+/// stands alone (R-10.5, A9).
+fn over_images(served: &Served, asked: &Asked, plan: Plan) -> Result<Plan, AskError> {
+    let chain = match &asked.run {
+        RunKind::OneOff {
+            model,
+            policy: OneOffPolicy::Strict,
+        } => vec![model.clone()],
+        RunKind::OneOff { model, .. } => served.resolver.image_chain(Some(&model.key())),
+        _ => served.resolver.image_chain(None),
+    };
+    let first = chain.first().ok_or(AskError::NoImageModel)?;
+    let request = RunRequest {
+        requested: Requested::from(first),
+        chain,
+        ..plan.request
+    };
+    Ok(Plan { request, ..plan })
 }
 
 fn whole(body: Bytes) -> Response {

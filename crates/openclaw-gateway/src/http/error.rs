@@ -21,8 +21,7 @@ const MAX_MESSAGE: usize = 2_000;
 const SHOULD_RETRY: &str = "x-should-retry";
 
 /// What there is, for requests that ask for something else.
-const ROUTES: &str =
-    "there is nothing here; this gateway answers POST /v1/chat/completions, GET /v1/models and GET /healthz";
+const ROUTES: &str = "there is nothing here; this gateway answers POST /v1/chat/completions, GET /v1/models, GET /healthz and GET /readyz";
 
 /// An error answer.
 #[derive(Debug)]
@@ -300,7 +299,7 @@ impl From<AskError> for ApiError {
     fn from(error: AskError) -> Self {
         let message = error.to_string();
         match error {
-            AskError::Agents { .. } | AskError::Header { .. } => Self::new(
+            AskError::Agents { .. } | AskError::Header { .. } | AskError::NoImageModel => Self::new(
                 StatusCode::BAD_REQUEST,
                 "invalid_request_error",
                 "invalid_request",

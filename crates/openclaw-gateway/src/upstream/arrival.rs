@@ -145,6 +145,7 @@ impl Opening {
             held,
             idle,
             facts,
+            line: None,
         }
     }
 }
@@ -172,6 +173,7 @@ pub(super) fn as_stream(body: &[u8], facts: Facts) -> LiveAnswer {
         held: VecDeque::from([Bytes::from(event)]),
         idle: Duration::ZERO,
         facts,
+        line: None,
     }
 }
 

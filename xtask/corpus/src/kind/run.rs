@@ -16,7 +16,7 @@ use openclaw_runner::{
     Admission, AttemptCall, Coalescer, Decision, PersistPolicy, Repair, RunOptions, RunPolicy, RunRequest,
     RunSession, RunSettings, SkipCache, parse_skip_ttl,
 };
-use openclaw_session::{Progress, SessionEntry};
+use openclaw_session::{Progress, SessionEntry, TurnKind};
 use serde_json::{Value, json};
 
 use script::{Played, Script};
@@ -188,6 +188,7 @@ impl Process {
                         .map_err(|_| "no session key".to_owned())?,
                     read: SessionEntry::new(id.clone(), self.now).selection(),
                     id,
+                    kind: TurnKind::StatePreserving,
                     persist: PersistPolicy::Never,
                     probe: None,
                 })
