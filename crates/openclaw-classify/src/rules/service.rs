@@ -104,6 +104,6 @@ pub(super) static TRANSIENT: &[Rule] = &[
         "(runner|process|worker|backend|engine) .. (terminated|crashed|stopped|died|exited)",
         "unexpectedly stopped", "unable to (generate|complete) .. response", "failed to generate",
         "inference (error|failed)", "do request failed", "something (broke|failed) on our (side|end)", "unexpected (server|internal) (failure|error)", "bad response status code", "enginedeaderror", "cuda (error|out of memory)", "out of memory", "系统繁忙", "服务器错误", "内部错误",
-        "系统错误", "服务异常", "请求上游失败", "服务内部", "网关错误", "服务不可用", "系统异常", "服务暂不可用", "稍后重试", "稍后再试",
+        "系统错误", "服务异常", "请求上游失败", "服务内部", "网关错误", "服务端错误", "服务不可用", "系统异常", "服务暂不可用", "稍后重试", "稍后再试",
     ], text("Internal server error")),
 ];

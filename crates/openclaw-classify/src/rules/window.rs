@@ -33,7 +33,8 @@ pub(super) static RATE: &[Rule] = &[
         "out of premium requests", "premium request (limit|allowance|quota)", "message limit", "subscription quota",
         "limit (reached|hit|exceeded) .. resets", "(reached|hit|exceeded) your .. limit .. (resets|reset)",
         "will regain access", "(daily|hourly|weekly|monthly|session) (cap|allowance|message quota)", "out of requests",
-        "hour limit", "quota will be refreshed",
+        "hour limit", "quota .. (consumed|has been consumed|used)", "too many messages",
+        "maximum rate .. exceeded", "quota will be refreshed",
         concat!(
             "(organization|organisation|workspace|team|account) .. (limit reached|limit exceeded|",
             "quota exceeded|has reached .. limit)",
@@ -68,7 +69,7 @@ pub(super) static RATE: &[Rule] = &[
         "exceeds the service quota", "error (1015|code: 1015)", "concurrency limit has been reached",
         "request frequency", "too frequent", "please slow down", "请求过于频繁", "调用频率", "频率限制", "速率限制", "配额不足",
         "额度不足", "配额已用", "配额超", "额度已用", "请求频率", "并发数", "并发请求", "限流", "请求过多", "请求次数超", "请求数过多", "达到上限",
-        "超出限额", "调用次数", "太频繁", "访问频率", "请求数限制", "免费次数", "使用额度", "次数已用", "请求过快",
+        "超出限额", "调用次数", "太频繁", "访问频率", "请求数限制", "免费次数", "限额", "限速", "请求被限制", "使用额度", "次数已用", "请求过快",
         "限频", "频次", "每分钟请求",
     ], text("Too many requests, slow down"))
         .unless(&["impacting service reliability", "processing too many requests"]),
