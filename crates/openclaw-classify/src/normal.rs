@@ -29,6 +29,7 @@ const FILE_ENDINGS: &[&str] = &[
 pub(crate) fn append(out: &mut String, text: &str) {
     let text = text.trim();
     let start = out.len();
+    out.reserve(text.len());
     let mut previous = "";
     let mut quoted_prompt: Option<char> = None;
     for token in text.split(is_blank).filter(|token| !token.is_empty()) {
@@ -79,10 +80,15 @@ pub(crate) fn phrase_form(text: &str) -> String {
 
 /// The form in which codes are compared: letters and digits only, lower case (C-4).
 pub(crate) fn code_key(code: &str) -> String {
-    code.chars()
-        .filter(|c| c.is_alphanumeric())
-        .flat_map(char::to_lowercase)
-        .collect()
+    let mut key = String::with_capacity(code.len());
+    for c in code.chars().filter(|c| is_alphanumeric(*c)) {
+        if c.is_ascii() {
+            key.push(c.to_ascii_lowercase());
+        } else {
+            key.extend(c.to_lowercase());
+        }
+    }
+    key
 }
 
 /// A token that cannot be a name or a link and has nothing to be replaced; most are.

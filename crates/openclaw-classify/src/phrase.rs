@@ -170,8 +170,9 @@ impl Lexicon {
     /// The one pass over a normalised text.
     pub(crate) fn scan<'t>(&self, text: &'t str) -> Scan<'t> {
         let found = self.automaton.find_overlapping_iter(text);
-        let hits = found.map(|found| Hit::new(found.pattern().as_u32(), found.start(), found.len()));
-        Scan::new(text, hits.collect())
+        let mut hits = Vec::with_capacity(16);
+        hits.extend(found.map(|found| Hit::new(found.pattern().as_u32(), found.start(), found.len())));
+        Scan::new(text, hits)
     }
 }
 

@@ -1,15 +1,58 @@
 //! Numbers of a text that say by themselves what did not fit (beyond.md BL-14, BL-15).
 
+use std::ops::Range;
+use std::sync::LazyLock;
+
+use aho_corasick::AhoCorasick;
+
 /// Codes that a relation is booked as; no provider sends them.
 pub(super) const OVER_WINDOW: &str = "tokensoverlimit";
 pub(super) const OVER_RATE: &str = "requestoverlimit";
 
 /// Smaller numbers count other things than the tokens of a prompt.
 const SMALL: u64 = 256;
-/// How many comparisons of one text are looked at.
-const MAX_SIGNS: usize = 16;
+/// How many words of one text are looked at.
+const MAX_MARKS: usize = 64;
 /// How far from a comparison its numbers may stand, in bytes.
 const REACH: usize = 48;
+/// How far behind the limit the rest of "Limit …, Used …, Requested …" may stand, in bytes.
+const SPAN: usize = 96;
+
+/// What a word of a text says about the numbers around it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Mark {
+    /// Stands between what was asked for and the limit.
+    Over,
+    /// The limit of a rate follows.
+    RateLimit,
+    /// What was asked of a rate follows.
+    Requested,
+    /// The numbers count what fits into a model.
+    Size,
+}
+
+const MARKS: &[(&str, Mark)] = &[
+    (">", Mark::Over),
+    ("exceed", Mark::Over),
+    ("more than", Mark::Over),
+    ("above", Mark::Over),
+    ("greater than", Mark::Over),
+    ("larger than", Mark::Over),
+    ("longer than", Mark::Over),
+    ("limit ", Mark::RateLimit),
+    ("requested ", Mark::Requested),
+    ("token", Mark::Size),
+    ("prompt", Mark::Size),
+    ("context", Mark::Size),
+];
+
+static WORDS: LazyLock<AhoCorasick> = LazyLock::new(|| {
+    #[expect(clippy::expect_used, reason = "some constant words")]
+    AhoCorasick::builder()
+        .ascii_case_insensitive(true)
+        .build(MARKS.iter().map(|(word, _)| word))
+        .expect("some words fit an automaton")
+});
 
 /// A relation and the part of the text that states it.
 pub(super) struct Relation<'t> {
@@ -22,40 +65,42 @@ pub(super) fn stated(text: &str) -> Option<Relation<'_>> {
     if !text.bytes().any(|byte| byte.is_ascii_digit()) {
         return None;
     }
-    over_rate(text).or_else(|| over_window(text))
+    let found = WORDS.find_iter(text).take(MAX_MARKS);
+    let marks: Vec<(Mark, Range<usize>)> = found
+        .map(|word| (MARKS[word.pattern()].1, word.range()))
+        .collect();
+    over_rate(text, &marks).or_else(|| over_window(text, &marks))
 }
 
 /// "Limit 12000, Used 100, Requested 14137": no waiting makes this request fit.
-fn over_rate(text: &str) -> Option<Relation<'_>> {
-    let from = text.find("Limit ").or_else(|| text.find("limit "))?;
-    let limit = first_number(&text[from + 6..])?;
-    let asked = text[from..].find("equested").map(|at| from + at + 8)?;
-    let requested = first_number(&text[asked..])?;
-    let end = text[asked..].find(|c: char| c.is_ascii_digit())? + asked;
-    let end = text[end..]
-        .find(|c: char| !c.is_ascii_digit() && c != ',')
-        .map_or(text.len(), |length| end + length);
-    (requested > limit && end - from < 96).then(|| Relation {
+fn over_rate<'t>(text: &'t str, marks: &[(Mark, Range<usize>)]) -> Option<Relation<'t>> {
+    let requested = marks.iter().position(|(mark, _)| *mark == Mark::Requested)?;
+    let before = marks[..requested].iter().rev();
+    let (_, limit_at) = before.into_iter().find(|(mark, _)| *mark == Mark::RateLimit)?;
+    let requested_at = &marks[requested].1;
+    let limit = first_number(&text[limit_at.end..])?;
+    let requested = first_number(&text[requested_at.end..])?;
+    let begin = text[requested_at.end..].find(|c: char| c.is_ascii_digit())? + requested_at.end;
+    let length = text[begin..].find(|c: char| !c.is_ascii_digit() && c != ',');
+    let said = text[limit_at.start..length.map_or(text.len(), |length| begin + length)].trim_end_matches(',');
+    (requested > limit && said.len() < SPAN).then_some(Relation {
         code: OVER_RATE,
-        said: &text[from..end],
+        said,
     })
 }
 
-/// "213462 tokens > 200000", "188240 + 21333 > 200000", "prompt tokens (140000) >= max context (131072)".
-fn over_window(text: &str) -> Option<Relation<'_>> {
-    let about_size = ["oken", "TOKEN", "rompt", "PROMPT", "ontext", "CONTEXT"]
-        .iter()
-        .any(|word| text.contains(word));
-    text.match_indices('>').take(MAX_SIGNS).find_map(|(sign, _)| {
-        let from = boundary(text, sign.saturating_sub(REACH));
-        let to = boundary(text, (sign + REACH).min(text.len()));
-        let (before, after) = (&text[from..sign], &text[sign + 1..to]);
-        let need = number_at_end(before)?;
-        let limit = first_number(after)?;
-        let others = ["byte", "pixel", "MB", "KB", "second", "image"];
-        let size = !others
-            .iter()
-            .any(|word| before.contains(word) || after.contains(word));
+/// "213462 tokens > 200000", "188240 + 21333 > 200000", "prompt tokens (140000) exceed max context (131072)".
+fn over_window<'t>(text: &'t str, marks: &[(Mark, Range<usize>)]) -> Option<Relation<'t>> {
+    let about_size = marks.iter().any(|(mark, _)| *mark == Mark::Size);
+    let signs = marks.iter().filter(|(mark, _)| *mark == Mark::Over);
+    signs.into_iter().find_map(|(_, sign)| {
+        let from = boundary(text, sign.start.saturating_sub(REACH));
+        let to = boundary(text, (sign.end + REACH).min(text.len()));
+        let need = number_at_end(&text[from..sign.start])?;
+        let limit = first_number(&text[sign.end..to])?;
+        let around = text[from..to].to_ascii_lowercase();
+        let others = ["byte", "pixel", " mb", " kb", "second", "image"];
+        let size = !others.iter().any(|word| around.contains(word));
         let fits = need.total <= limit || limit < SMALL;
         (!fits && size && (about_size || need.is_sum)).then(|| Relation {
             code: OVER_WINDOW,
@@ -142,7 +187,16 @@ mod tests {
                 Some(OVER_WINDOW),
             ),
             ("prompt of 140,000 tokens > 131,072", Some(OVER_WINDOW)),
+            (
+                "The total number of tokens (40000) exceeds the limit (32768)",
+                Some(OVER_WINDOW),
+            ),
+            (
+                "your input has 9000 tokens which is more than the 8192 allowed",
+                Some(OVER_WINDOW),
+            ),
             ("prompt of 1000 tokens > 131072", None),
+            ("at 12 tokens exceeded 300 times", None),
             ("190000 > 200000 tokens", None),
             ("image exceeds 5 MB: 6000000 bytes > 5242880 bytes, prompt", None),
             ("retries 9 > 3 for this prompt", None),

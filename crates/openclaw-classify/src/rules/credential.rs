@@ -33,7 +33,7 @@ pub(super) static AUTH: &[Rule] = &[
         "has been denied access", "organization has disabled", "disabled .. subscription access",
         "organization has been disabled", "account .. (permanently|violat*)", "account (closed|locked)",
         "team has been blocked", "账号已被封", "账户已被禁用", "密钥已被禁用",
-        "已被吊销", "已被锁定", "已被封禁", "已被禁用", "已被冻结", "密钥已被删除", "非活动状态",
+        "已被吊销", "已被锁定", "密钥已停用", "封号", "已被封禁", "已被禁用", "已被冻结", "密钥已被删除", "非活动状态",
     ], text("This organization has been disabled.")).unless(&["plan and billing", "(timed out|timeout)$"]),
     Rule::phrases("auth.text", Reason::Auth, &[
         concat!(
@@ -91,14 +91,15 @@ pub(super) static AUTH: &[Rule] = &[
         "(could not|failed to|unable to) .. refresh* .. token", "could not be refreshed",
         "token refresh failed", "failed to (extract|parse|decode|verify) .. token",
         "failed to parse access token", "(could not|unable to|failed to) load credentials",
-        "no credentials", "request signature", "security token", "signature .. does not match",
+        "no (valid |usable |)credentials", "credentials (were|are) not provided", "(token|signature|jwt|key) verification failed",
+        "missing a valid", "check your api key", "missing .. (api key|access token|credentials)", "request signature", "security token", "signature .. does not match",
         "not a member of", "must be a member", "no such organization", "user not found",
         "request not allowed", "not allowed to (access|use|call|perform)",
         "only available for coding agents", "currently only available for", "virtual network/firewall",
         "ip address .. not", "enable javascript and cookies",
         "not enabled for this (account|key|organization|project)", "apikeyinvalid", "session expired",
         "ce 011", "认证失败", "鉴权失败", "密钥无效", "密钥错误", "无权访问", "无权限", "禁止访问", "未授权", "身份验证", "令牌无效", "令牌已过期",
-        "apikey 无效", "token非法", "令牌状态不可用", "未提供令牌", "密钥不正确", "key 已失效", "token 已失效", "令牌已失效",
+        "apikey 无效", "认证信息", "密钥已过期", "无效的 api", "访问被拒绝", "api key 错误", "token非法", "令牌状态不可用", "未提供令牌", "密钥不正确", "key 已失效", "token 已失效", "令牌已失效",
         "没有访问权限", "鉴权不通过", "请先登录", "重新登录", "apikey无效", "api key 无效", "token无效", "token已过期", "没有权限", "鉴权错误", "api key错误", "无效的令牌",
         "无效的api",
     ], text("Incorrect API key provided")).unless(&[

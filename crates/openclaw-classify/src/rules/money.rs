@@ -14,7 +14,8 @@ pub(super) static BILLING: &[Rule] = &[
         "free tier requests", "free tier input token count", "free quota tier",
     ], text("Rate limit exceeded: free-models-per-day. Add 10 credits to unlock 1000 free model requests per day")),
     Rule::phrases("billing.credit", Reason::Billing, &[
-        "(insufficient|inadequate) .. (credit|credits|balance|funds)", "insufficient points",
+        "(insufficient|inadequate) .. (credit|credits|balance|funds)", "insufficient points", "no remaining (credit|credits|balance|funds)", "quota left on",
+        "(update|check|add) your billing", "billing is not (set|configured)",
         "(not have|don't have|doesn't have|lacks) enough .. (balance|credits|credit|funds|money)",
         "wallet is empty", "(zero|negative) balance", "balance (is |)(below|negative|not sufficient)",
         "(credits|credit) .. (expired|have expired)", "over budget", "exceededbudget", "crossed spend",
@@ -44,7 +45,7 @@ pub(super) static BILLING: &[Rule] = &[
         "(recharge|top up|topup) (your|the|account|balance|and|or|now|to|it|first|wallet)",
         "please (recharge|top up|topup)", "please .. recharge", "or no resource package",
         "no resource package", "credit balance nil", "weight exceeds budget", "余额不足", "余额为", "余额已", "欠费",
-        "请充值", "充值后", "用户额度", "令牌额度", "剩余额度", "预扣费", "积分不足", "点数不足", "续费", "账户余额", "帐户余额", "资源包 .. 耗尽", "无可用资源包", "账户已停机",
+        "请充值", "充值后", "余额耗尽", "先购买", "用户额度", "令牌额度", "剩余额度", "预扣费", "积分不足", "点数不足", "续费", "账户余额", "帐户余额", "资源包 .. 耗尽", "无可用资源包", "账户已停机",
     ], text("Your credit balance is too low to access the Anthropic API."))
         .unless(&["must be numeric", "invalid field"]),
     Rule::phrases("billing.account", Reason::Billing, &[
@@ -104,5 +105,5 @@ pub(super) static BILLING: &[Rule] = &[
     Rule::phrases("billing.spend-limit", Reason::Billing, &[
         "(spend|spending|budget|cost) (limit|cap|limits)", "budget (exceeded|exhausted|has been exceeded)",
         "exceeded .. (budget|spending)", "maximum (spend|budget)", "key budget",
-    ], text("weekly spend limit reached")),
+    ], text("weekly spend limit reached")).unless(&["per (minute|second|hour)"]),
 ];

@@ -32,7 +32,9 @@ pub(super) static RATE: &[Rule] = &[
         "limit for this billing (cycle|period)", "exceeded your .. (token|plan) usage",
         "out of premium requests", "premium request (limit|allowance|quota)", "message limit", "subscription quota",
         "limit (reached|hit|exceeded) .. resets", "(reached|hit|exceeded) your .. limit .. (resets|reset)",
-        "will regain access", "quota will be refreshed",
+        "will regain access", "(daily|hourly|weekly|monthly|session) (cap|allowance|message quota)", "out of requests",
+        "hour limit", "quota .. (consumed|has been consumed|used)", "too many messages",
+        "maximum rate .. exceeded", "quota will be refreshed",
         concat!(
             "(organization|organisation|workspace|team|account) .. (limit reached|limit exceeded|",
             "quota exceeded|has reached .. limit)",
@@ -42,7 +44,10 @@ pub(super) static RATE: &[Rule] = &[
         "用量上限", "用量已达", "allowance .. (exhausted|used up|renew)",
     ], text("Weekly limit reached ∙ resets Oct 9 at 5pm")).concerning(Concern::Account),
     Rule::phrases("rate.text", Reason::RateLimit, &[
-        "rate limit*", "ratelimit*", "rate limiting", "rate exceeded",
+        "rate limit*", "ratelimit*", "rate limiting", "rate exceeded", "limited to .. per (minute|hour|day|second)", "token bucket", "cooldown active",
+        "number of (requests|calls|tokens) .. (allowed|per|minute)",
+        "(maximum|max|exceeded|too many) .. (parallel|simultaneous|concurrent) (requests|calls|sessions|connections)",
+        "(parallel|simultaneous|concurrent) request (limit|cap)",
         "too many (concurrent |simultaneous |pending |)requests",
         concat!(
             "too many (requests|concurrent requests|simultaneous requests|concurrent connections|",
@@ -64,7 +69,7 @@ pub(super) static RATE: &[Rule] = &[
         "exceeds the service quota", "error (1015|code: 1015)", "concurrency limit has been reached",
         "request frequency", "too frequent", "please slow down", "请求过于频繁", "调用频率", "频率限制", "速率限制", "配额不足",
         "额度不足", "配额已用", "配额超", "额度已用", "请求频率", "并发数", "并发请求", "限流", "请求过多", "请求次数超", "请求数过多", "达到上限",
-        "超出限额", "调用次数", "太频繁", "访问频率", "请求数限制", "请求过快",
+        "超出限额", "调用次数", "太频繁", "访问频率", "请求数限制", "免费次数", "限额", "限速", "请求被限制", "使用额度", "次数已用", "请求过快",
         "限频", "频次", "每分钟请求",
     ], text("Too many requests, slow down"))
         .unless(&["impacting service reliability", "processing too many requests"]),
