@@ -305,7 +305,10 @@ impl From<AskError> for ApiError {
     fn from(error: AskError) -> Self {
         let message = error.to_string();
         match error {
-            AskError::Agents { .. } | AskError::Header { .. } => Self::new(
+            AskError::Agents { .. }
+            | AskError::Header { .. }
+            | AskError::Repeated { .. }
+            | AskError::TooLong { .. } => Self::new(
                 StatusCode::BAD_REQUEST,
                 "invalid_request_error",
                 "invalid_request",
@@ -326,12 +329,14 @@ impl From<AskError> for ApiError {
 
 impl From<BodyError> for ApiError {
     fn from(error: BodyError) -> Self {
-        Self::new(
+        let mut answer = Self::new(
             StatusCode::BAD_REQUEST,
             "invalid_request_error",
             "invalid_request",
             &error.to_string(),
-        )
+        );
+        answer.body.error.param = error.member();
+        answer
     }
 }
 

@@ -77,6 +77,8 @@ async fn requests_that_cannot_be_read_or_name_nothing() {
     let world = World::start(vec![vec![hello()]]).await;
     for (name, body) in [
         ("not_json", "{"),
+        ("list_body", r#"["openclaw", true]"#),
+        ("wrong_member", r#"{"model":["openclaw"]}"#),
         ("no_model", "{}"),
         ("unknown_model", r#"{"model":"gpt-4o"}"#),
         ("unknown_agent", r#"{"model":"openclaw/nobody"}"#),
