@@ -7,11 +7,12 @@ use std::sync::Arc;
 use openclaw_auth_store::{AmbientProfile, SqliteAuthStore};
 use openclaw_ids::AgentId;
 use openclaw_runner::{Clock, RunObserver, RunPolicy, Runner, SystemClock};
-use openclaw_session::SqliteSessionStore;
 use tokio::sync::{Mutex, OnceCell};
 
+use crate::sessions::Sessions;
+
 /// The runner of this process's agents.
-pub(crate) type AgentRunner = Runner<SystemClock, SqliteAuthStore, SqliteSessionStore>;
+pub(crate) type AgentRunner = Runner<SystemClock, SqliteAuthStore, Sessions>;
 
 /// One agent's stores and runner.
 pub(crate) struct Agent {
@@ -20,7 +21,7 @@ pub(crate) struct Agent {
     /// Its credentials and their state.
     pub(crate) usage: Arc<SqliteAuthStore>,
     /// Its sessions.
-    pub(crate) sessions: Arc<SqliteSessionStore>,
+    pub(crate) sessions: Arc<Sessions>,
 }
 
 /// What every agent shares.
@@ -91,7 +92,20 @@ impl Agents {
         }
     }
 
-    /// The agent, opened when this is the first time. A failure is not remembered, so that a repaired file is used by
+    /// The agent with all of its state, so that damage is found at once.
+    pub(crate) async fn prepare(&self, agent: &AgentId) -> Result<Arc<Agent>, AgentError> {
+        create(&sessions_dir(&self.shared, agent))?;
+        let opened = self.get(agent).await?;
+        let sessions = opened.sessions.open().await;
+        sessions.map_err(|source| AgentError::Sessions {
+            agent: agent.clone(),
+            source,
+        })?;
+        Ok(opened)
+    }
+
+    /// The agent, opened when this is the first time. Its sessions are opened by the first request that has one, and
+    /// a request can do without them. A failure is not remembered, so that a repaired file is used by
     /// the next request.
     pub(crate) async fn get(&self, agent: &AgentId) -> Result<Arc<Agent>, AgentError> {
         let cell = Arc::clone(self.opened.lock().await.entry(agent.clone()).or_default());
@@ -109,14 +123,11 @@ impl Agents {
 
 fn open(shared: &Shared, agent: &AgentId) -> Result<Agent, AgentError> {
     let clock = SystemClock;
-    let root = shared.state_dir.join("agents").join(agent.as_str());
     let agent_dir = shared
         .agent_dirs
         .get(agent)
         .cloned()
-        .unwrap_or_else(|| root.join("agent"));
-    let sessions_dir = root.join("sessions");
-    create(&sessions_dir)?;
+        .unwrap_or_else(|| root(shared, agent).join("agent"));
     let usage = SqliteAuthStore::open(
         &agent_dir,
         agent,
@@ -128,13 +139,7 @@ fn open(shared: &Shared, agent: &AgentId) -> Result<Agent, AgentError> {
         agent: agent.clone(),
         source,
     })?;
-    let sessions =
-        SqliteSessionStore::open(&sessions_dir.join("openclaw-sessions.sqlite")).map_err(|source| {
-            AgentError::Sessions {
-                agent: agent.clone(),
-                source,
-            }
-        })?;
+    let sessions = Sessions::at(&sessions_dir(shared, agent).join("openclaw-sessions.sqlite"));
     let (usage, sessions) = (Arc::new(usage), Arc::new(sessions));
     let mut runner = Runner::new(
         Arc::new(clock),
@@ -150,6 +155,14 @@ fn open(shared: &Shared, agent: &AgentId) -> Result<Agent, AgentError> {
         usage,
         sessions,
     })
+}
+
+fn root(shared: &Shared, agent: &AgentId) -> PathBuf {
+    shared.state_dir.join("agents").join(agent.as_str())
+}
+
+fn sessions_dir(shared: &Shared, agent: &AgentId) -> PathBuf {
+    root(shared, agent).join("sessions")
 }
 
 /// Creates a directory that only this user may enter (L20).

@@ -12,18 +12,20 @@ use openclaw_auth_store::{SqliteAuthStore, UsageStore};
 use openclaw_classify::{describe, preview};
 use openclaw_ids::{ModelRef, SessionId};
 use openclaw_runner::{Clock, CommittedRun, Completed, Plan, SystemClock, Turn, TurnSession, plan};
-use openclaw_session::{SessionAge, SessionEntry, SqliteSessionStore, drop_override};
+use openclaw_session::{SessionAge, SessionEntry, drop_override};
 
 use super::error::{ApiError, cut_event};
-use super::headers::{describe_run, describe_winner};
+use super::headers::{describe_run, describe_winner, response, set};
 use super::ids::RequestId;
 use super::selection::Asked;
 use super::{MAX_BODY, Served};
 use crate::agents::Agent;
 use crate::attempt::ProviderAttempt;
+use crate::causes;
+use crate::sessions::Sessions;
 use crate::upstream::{Answer, Flow, LiveAnswer, RequestBody};
 
-type Committed = CommittedRun<SystemClock, SqliteAuthStore, SqliteSessionStore>;
+type Committed = CommittedRun<SystemClock, SqliteAuthStore, Sessions>;
 
 /// Answers one request and says in its headers who answered, or what was tried.
 pub(crate) async fn handle(
@@ -54,7 +56,7 @@ async fn answer(
     let body = RequestBody::try_new(read(body).await?)?;
     let asked = served.catalogue().read(body.model(), headers)?;
     let agent = served.agents.get(&asked.agent).await?;
-    let plan = prepare(served, &agent, &asked, request_id).await?;
+    let plan = prepare(served, &agent, &asked, request_id, told).await;
     let requested = plan.request.chain.first().map(ModelRef::key).unwrap_or_default();
     let attempt = ProviderAttempt {
         upstream: &served.upstream,
@@ -102,8 +104,15 @@ async fn read(body: Body) -> Result<Bytes, ApiError> {
 }
 
 /// Plans the turn. With a session, planning and what it stores (a new entry, a moved pin, a dropped override) happen
-/// in one compare-and-set, so that two turns of one session agree.
-async fn prepare(served: &Served, agent: &Agent, asked: &Asked, request_id: &str) -> Result<Plan, ApiError> {
+/// in one compare-and-set, so that two turns of one session agree. A session that cannot be used costs its memory and
+/// not the answer.
+async fn prepare(
+    served: &Served,
+    agent: &Agent,
+    asked: &Asked,
+    request_id: &str,
+    told: &mut HeaderMap,
+) -> Plan {
     let (now, snapshot) = (SystemClock.now(), agent.usage.snapshot());
     let planned = |session: Option<TurnSession<'_>>| {
         let turn = Turn {
@@ -117,10 +126,14 @@ async fn prepare(served: &Served, agent: &Agent, asked: &Asked, request_id: &str
         plan(&served.resolver, &served.policy, &snapshot, turn, now)
     };
     let Some(key) = &asked.session else {
-        return Ok(planned(None));
+        return planned(None);
     };
     let session_id = SessionId::try_new(&served.ids.next_id()).ok();
-    let stored = openclaw_session::update(&*agent.sessions, key, |entry| {
+    let store = match agent.sessions.open().await {
+        Ok(store) => store,
+        Err(error) => return without_session(planned(None), &error, request_id, told),
+    };
+    let stored = openclaw_session::update(store, key, |entry| {
         let (mut next, age) = match (entry, &session_id) {
             (Some(entry), _) => (entry.clone(), SessionAge::Continuing),
             (None, Some(id)) => (SessionEntry::new(id.clone(), now), SessionAge::New),
@@ -146,7 +159,25 @@ async fn prepare(served: &Served, agent: &Agent, asked: &Asked, request_id: &str
         let changed = entry != Some(&next);
         (changed.then_some(next), plan)
     });
-    Ok(stored.await?)
+    match stored.await {
+        Ok(plan) => plan,
+        Err(error) => without_session(planned(None), &error, request_id, told),
+    }
+}
+
+fn without_session(
+    plan: Plan,
+    error: &(dyn std::error::Error + 'static),
+    request_id: &str,
+    told: &mut HeaderMap,
+) -> Plan {
+    set(told, response::SESSION, "unavailable");
+    tracing::warn!(
+        requestId = request_id,
+        error = causes::line(error),
+        "answering without the session, which cannot be used"
+    );
+    plan
 }
 
 fn whole(body: Bytes) -> Response {

@@ -294,13 +294,6 @@ impl From<AgentError> for ApiError {
     }
 }
 
-impl From<openclaw_session::StoreError> for ApiError {
-    fn from(error: openclaw_session::StoreError) -> Self {
-        tracing::error!(error = crate::causes::line(&error), "the session cannot be used");
-        Self::state()
-    }
-}
-
 impl From<AskError> for ApiError {
     fn from(error: AskError) -> Self {
         let message = error.to_string();

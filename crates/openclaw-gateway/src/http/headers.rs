@@ -27,6 +27,8 @@ pub(crate) mod response {
     pub(crate) const PROVIDER: &str = "x-openclaw-provider";
     /// The reference that was asked for.
     pub(crate) const REQUESTED_MODEL: &str = "x-openclaw-requested-model";
+    /// `unavailable` when the request was served without its session, because the session could not be used.
+    pub(crate) const SESSION: &str = "x-openclaw-session";
     /// Names the request in logs.
     pub(crate) const REQUEST_ID: &str = "x-openclaw-request-id";
     /// The `provider/model` that answered.
