@@ -6,7 +6,7 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use jiff::Timestamp;
 use openclaw_classify::{Failure, Reason, describe, preview};
-use openclaw_runner::{AttemptRecord, FailedAttempt, RunError};
+use openclaw_runner::{AttemptRecord, RunError};
 use serde::Serialize;
 
 use super::headers::set;
@@ -81,8 +81,19 @@ const ROWS: &[Row] = &[
     Row { when: When::Otherwise, status: StatusCode::SERVICE_UNAVAILABLE, kind: "upstream_error", code: "all_models_failed" },
 ];
 
+/// Reasons that the same request would meet again, so that an SDK should not repeat it by itself.
+const LASTING: &[Reason] = &[
+    Reason::Auth,
+    Reason::AuthPermanent,
+    Reason::Billing,
+    Reason::ContentPolicy,
+    Reason::ContextOverflow,
+    Reason::Format,
+    Reason::ModelNotFound,
+];
+
 /// A format fault that is the answer itself, not one of several failures.
-const SURFACED_FORMAT: Row = Row {
+const SINGLE_FORMAT: Row = Row {
     when: When::All(&[Reason::Format]),
     status: StatusCode::BAD_REQUEST,
     kind: "invalid_request_error",
@@ -192,11 +203,11 @@ impl ApiError {
     pub(crate) fn of_run(error: &RunError, now: Timestamp, cap: RetryCap) -> Self {
         let reasons = error.reasons();
         let single = error.failed_attempt();
-        let row = match (error, single) {
-            (RunError::Surfaced(attempt, _), _) if attempt.verdict.reason == Reason::Format => {
-                &SURFACED_FORMAT
-            }
-            _ => Row::of(&reasons),
+        let is_format = single.is_some_and(|attempt| attempt.verdict.reason == Reason::Format);
+        let row = if is_format {
+            &SINGLE_FORMAT
+        } else {
+            Row::of(&reasons)
         };
         let status = match single.and_then(|attempt| attempt.failure.status) {
             // The provider's own 400 for an overflow is passed on (M3).
@@ -208,20 +219,23 @@ impl ApiError {
             RunError::ContextOverflow(attempt, _) | RunError::Surfaced(attempt, _) => {
                 attempt.record.error.clone()
             }
+            RunError::Failed(attempt, _) if is_format => attempt.record.error.clone(),
             _ => error.to_string(),
         };
         let mut attempts = error.report().attempts.clone();
         if let Some(attempt) = single.filter(|attempt| attempts.last() != Some(&attempt.record)) {
             attempts.push(attempt.record.clone());
         }
-        let soonest = soonest(error, single);
+        let soonest = error.report().soonest_cooldown_expiry;
         let mut answer = Self::new(status, row.kind, row.code, &message);
         answer.body.error.run = Some(RunMembers {
             attempts,
             soonest_cooldown_expiry: soonest.map(Timestamp::as_millisecond),
             user_text: error.user_text(now),
         });
-        if matches!(
+        if !reasons.is_empty() && reasons.iter().all(|reason| LASTING.contains(reason)) {
+            set(&mut answer.headers, SHOULD_RETRY, "false");
+        } else if matches!(
             status,
             StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE
         ) {
@@ -244,19 +258,6 @@ impl ApiError {
     /// The machine-readable code, for logs and tests.
     pub(crate) fn code(&self) -> &'static str {
         self.body.error.code
-    }
-}
-
-/// The end of the wait: the summary's, or what the only attempt's provider stated.
-fn soonest(error: &RunError, single: Option<&FailedAttempt>) -> Option<Timestamp> {
-    match error {
-        RunError::Exhausted(summary, _) => summary.soonest_cooldown_expiry,
-        _ => single?
-            .verdict
-            .hint
-            .as_ref()
-            .filter(|hint| hint.credible)
-            .map(|hint| hint.at),
     }
 }
 
