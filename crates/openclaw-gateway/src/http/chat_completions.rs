@@ -22,6 +22,7 @@ use super::{MAX_BODY, Served};
 use crate::agents::Agent;
 use crate::attempt::ProviderAttempt;
 use crate::causes;
+use crate::server::BodyFault;
 use crate::sessions::Sessions;
 use crate::upstream::{Answer, Flow, LiveAnswer, RequestBody};
 
@@ -93,6 +94,9 @@ async fn answer(
 
 async fn read(body: Body) -> Result<Bytes, ApiError> {
     axum::body::to_bytes(body, MAX_BODY).await.map_err(|error| {
+        if let Some(fault) = BodyFault::behind(&error) {
+            return ApiError::of_body(fault);
+        }
         let too_large =
             std::error::Error::source(&error).is_some_and(|cause| cause.to_string().contains("limit"));
         if too_large {
@@ -233,3 +237,20 @@ const MAX_LOGGED: usize = 400;
 
 /// The end of a stream that finished well, sent after the success was marked.
 const DONE: Bytes = Bytes::from_static(b"data: [DONE]\n\n");
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_body_that_is_not_waited_for_is_told_from_one_that_broke_off() {
+        for (fault, code) in [
+            (axum::Error::new(BodyFault::Late), "request_timeout"),
+            (axum::Error::new(BodyFault::Stopping), "stopping"),
+            (axum::Error::new(std::io::Error::other("gone")), "invalid_request"),
+        ] {
+            let body = Body::from_stream(stream::iter([Ok(Bytes::from_static(b"{")), Err(fault)]));
+            assert_eq!(read(body).await.unwrap_err().code(), code);
+        }
+    }
+}

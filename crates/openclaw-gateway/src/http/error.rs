@@ -13,6 +13,7 @@ use super::headers::set;
 use super::retry_cap::RetryCap;
 use super::selection::AskError;
 use crate::agents::AgentError;
+use crate::server::BodyFault;
 use crate::upstream::BodyError;
 
 /// Longest message of an error, in UTF-16 units.
@@ -141,6 +142,19 @@ impl ApiError {
             "invalid_token",
             message,
         )
+    }
+
+    /// A body whose rest is not waited for.
+    pub(crate) fn of_body(fault: BodyFault) -> Self {
+        let (status, kind, code) = match fault {
+            BodyFault::Late => (
+                StatusCode::REQUEST_TIMEOUT,
+                "invalid_request_error",
+                "request_timeout",
+            ),
+            BodyFault::Stopping => (StatusCode::SERVICE_UNAVAILABLE, "internal_error", "stopping"),
+        };
+        Self::new(status, kind, code, &fault.to_string())
     }
 
     /// A body over the limit.
