@@ -14,8 +14,8 @@ mod wire;
 
 pub(crate) use body::{BodyError, RequestBody};
 pub(crate) use deadlines::Deadlines;
-pub(crate) use endpoint::Endpoint;
 pub use endpoint::EndpointError;
 pub(crate) use live::{Flow, LiveAnswer};
+pub(crate) use endpoint::{Endpoint, is_loopback_host};
 pub use openai::UpstreamError;
 pub(crate) use openai::{Answer, Call, Upstream};

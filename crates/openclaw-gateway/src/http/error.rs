@@ -144,6 +144,29 @@ impl ApiError {
         )
     }
 
+    /// A request that a web page may have made, while no token tells who asks.
+    pub(crate) fn foreign() -> Self {
+        let message = "without a token this gateway answers only requests from and to this machine (Host and Origin); \
+                       set OPENCLAW_GATEWAY_TOKEN and send it as a bearer token, or ask 127.0.0.1 or localhost";
+        Self::new(
+            StatusCode::FORBIDDEN,
+            "permission_error",
+            "foreign_request",
+            message,
+        )
+    }
+
+    /// A body of another kind.
+    pub(crate) fn not_json() -> Self {
+        let message = "the request body must be JSON; send the header `content-type: application/json`";
+        Self::new(
+            StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            "invalid_request_error",
+            "unsupported_media_type",
+            message,
+        )
+    }
+
     /// A body whose rest is not waited for.
     pub(crate) fn of_body(fault: BodyFault) -> Self {
         let (status, kind, code) = match fault {

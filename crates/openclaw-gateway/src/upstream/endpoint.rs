@@ -108,9 +108,15 @@ impl Endpoint {
 
     /// Whether the host is this machine, which no proxy should see.
     pub(crate) fn is_loopback(&self) -> bool {
-        let host = self.host().trim_start_matches('[').trim_end_matches(']');
-        host == "localhost" || host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
+        is_loopback_host(self.host())
     }
+}
+
+/// Whether a host, in brackets when it is an IPv6 address, is this machine.
+pub(crate) fn is_loopback_host(host: &str) -> bool {
+    let host = host.trim_start_matches('[').trim_end_matches(']');
+    host.eq_ignore_ascii_case("localhost")
+        || host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
 }
 
 #[cfg(test)]

@@ -121,3 +121,33 @@ async fn with_a_token_everything_but_health_asks_for_it() {
     );
     insta::assert_snapshot!("health", world.get("/healthz", &[]).await.show());
 }
+
+#[tokio::test]
+async fn without_a_token_web_pages_are_kept_out() {
+    let world = World::start(vec![vec![hello()]]).await;
+    let page = [("origin", "https://page.example")];
+    insta::assert_snapshot!("foreign", world.ask("openclaw", json!({}), &page).await.show());
+    let rebound = [("host", "rebound.example:18789")];
+    assert_eq!(world.ask("openclaw", json!({}), &rebound).await.status, 403);
+    assert_eq!(world.get("/v1/models", &rebound).await.status, 403);
+    let form = [("content-type", "text/plain")];
+    insta::assert_snapshot!(
+        "not_declared_json",
+        world.ask("openclaw", json!({}), &form).await.show()
+    );
+    assert_eq!(world.calls(), [0]);
+    let own = [("origin", "http://localhost:3000")];
+    assert_eq!(world.ask("openclaw", json!({}), &own).await.status, 200);
+}
+
+#[tokio::test]
+async fn with_a_token_any_host_may_ask() {
+    let token = [("OPENCLAW_GATEWAY_TOKEN", "s3cret")];
+    let world = World::start_with(vec![vec![hello()]], "", &token).await;
+    let headers = [
+        ("authorization", "Bearer s3cret"),
+        ("host", "gateway.example"),
+        ("origin", "https://page.example"),
+    ];
+    assert_eq!(world.ask("openclaw", json!({}), &headers).await.status, 200);
+}
