@@ -129,7 +129,7 @@ impl Upstream {
             let answer = first_content(source, deadlines.first_content, deadlines.idle, facts).await?;
             return Ok(Answer::Live(Box::new(answer)));
         }
-        let body = whole(response, deadlines.idle, &facts).await?;
+        let body = whole(response, deadlines.plain_body, deadlines.idle, &facts).await?;
         match read_whole(&body) {
             Whole::Answer if wants_stream => Ok(Answer::Live(Box::new(as_stream(&body, facts)))),
             Whole::Answer => Ok(Answer::Whole(body)),

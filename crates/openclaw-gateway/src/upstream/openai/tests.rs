@@ -28,6 +28,7 @@ const SHORT: Deadlines = Deadlines {
     stream_head: Duration::from_millis(150),
     plain_head: Duration::from_millis(150),
     first_content: Duration::from_millis(150),
+    plain_body: Duration::from_millis(150),
     idle: Duration::from_millis(150),
     error_body: Duration::from_millis(150),
 };
