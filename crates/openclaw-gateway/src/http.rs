@@ -66,7 +66,9 @@ impl Surface {
 
 /// The routes. Everything but `/healthz` asks for the token, when there is one, and is closed to web pages without.
 pub(crate) fn router(served: Served) -> Router {
-    let open = Router::new().route("/healthz", get(health::handle));
+    let open = Router::new()
+        .route("/healthz", get(health::handle))
+        .method_not_allowed_fallback(async || ApiError::no_method());
     Router::new()
         .route("/v1/chat/completions", post(chat_completions::handle))
         .route("/v1/models", get(models::handle))

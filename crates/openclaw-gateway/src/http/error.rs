@@ -25,6 +25,10 @@ const SHOULD_RETRY: &str = "x-should-retry";
 const ROUTES: &str =
     "there is nothing here; this gateway answers POST /v1/chat/completions, GET /v1/models and GET /healthz";
 
+/// The same for a path that is there under another method.
+const NO_METHOD: &str = "this path takes another method (see the header allow); this gateway answers \
+                         POST /v1/chat/completions, GET /v1/models and GET /healthz";
+
 /// An error answer.
 #[derive(Debug)]
 pub(crate) struct ApiError {
@@ -221,7 +225,7 @@ impl ApiError {
             StatusCode::METHOD_NOT_ALLOWED,
             "invalid_request_error",
             "method_not_allowed",
-            ROUTES,
+            NO_METHOD,
         )
     }
 

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use crate::scripted::{Script, Upstream};
-use crate::world::{HELLO, World, hello, rows};
+use crate::world::{HELLO, Received, World, client, hello, rows};
 
 #[tokio::test]
 async fn the_body_travels_untouched_but_for_its_model_and_comes_back_as_it_was() {
@@ -86,7 +86,16 @@ async fn requests_that_cannot_be_read_or_name_nothing() {
         insta::assert_snapshot!(name, world.post(body, &[]).await.show());
     }
     insta::assert_snapshot!("unknown_path", world.get("/v2/none", &[]).await.show());
-    assert_eq!(world.get("/v1/chat/completions", &[]).await.status, 405);
+    let posted = client().post(world.url("/healthz"));
+    let posted = Received::of(posted.header("content-type", "application/json")).await;
+    assert_eq!(
+        (posted.status, posted.json()["error"]["code"].as_str()),
+        (405, Some("method_not_allowed"))
+    );
+    insta::assert_snapshot!(
+        "wrong_method",
+        world.get("/v1/chat/completions", &[]).await.show()
+    );
     assert_eq!(world.calls(), [0]);
 }
 
