@@ -81,8 +81,8 @@ pub enum UsageChange {
 pub enum Applied {
     /// It took effect.
     Done,
-    /// Somebody else probes the provider, or did within the last 30 s; don't.
-    ProbeHeldElsewhere,
+    /// Somebody else probes the provider, or did within the last 30 s, or refreshes the login; don't.
+    HeldElsewhere,
     /// There was nothing to change.
     Unchanged,
 }

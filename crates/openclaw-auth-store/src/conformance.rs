@@ -207,13 +207,13 @@ async fn one_probe_is_in_flight<S: UsageStore + ProfileStore>(store: &S) {
     };
     for (seconds, change, expected) in [
         (100, start("one"), Applied::Done),
-        (101, start("two"), Applied::ProbeHeldElsewhere),
+        (101, start("two"), Applied::HeldElsewhere),
         (120, renew("one"), Applied::Done),
         (121, end("two"), Applied::Unchanged),
         (121, end("one"), Applied::Done),
         (130, start("two"), Applied::Done),
         (200, start("three"), Applied::Done),
-        (201, renew("two"), Applied::ProbeHeldElsewhere),
+        (201, renew("two"), Applied::HeldElsewhere),
     ] {
         assert_eq!(
             store.commit(change.clone(), at(seconds)).await.unwrap(),

@@ -41,6 +41,7 @@ impl AuthSnapshot {
             return Err(StoreError::UnknownProfile { profile: id.clone() });
         }
         self.usage.remove(id);
+        self.refreshes.remove(id);
         self.last_good.retain(|_, good| good != id);
         for ids in self.order.values_mut() {
             ids.retain(|listed| listed != id);

@@ -101,6 +101,12 @@ pub enum OpenError {
         /// Who asked.
         wanted: AgentId,
     },
+    /// The file is another program's database.
+    #[error("`{path}` is a database of another program; move it away or use another folder", path = path.display())]
+    ForeignFile {
+        /// The file.
+        path: PathBuf,
+    },
     /// The file is no agent's store (D21).
     #[error("`{path}` is a database for `{role}`, not an agent's; use another folder", path = path.display())]
     ForeignRole {

@@ -8,6 +8,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 
 use crate::eligibility::credential_eligibility;
+use crate::login::REFRESH_AHEAD;
 use crate::{Credential, Eligibility, Expires};
 
 /// What a status line says of a credential.
@@ -40,8 +41,6 @@ impl Health {
 
 /// From when on an end is near, unless somebody says otherwise.
 pub const EXPIRY_WARNING: Duration = Duration::from_hours(24);
-/// A login is refreshed this long before its end, so it is never further away than that from needing it.
-const REFRESH_AHEAD: Duration = Duration::from_mins(5);
 
 /// How `credential` is doing at `now`; an end within `warning` is near.
 pub fn health(credential: &Credential, now: Timestamp, warning: Duration) -> Health {
@@ -55,6 +54,7 @@ pub fn health(credential: &Credential, now: Timestamp, warning: Duration) -> Hea
         (Eligibility::Ok, Credential::Oauth(oauth)) => until(
             oauth.expires.unwrap_or(Expires::Invalid),
             now,
+            // A login is never further from needing a refresh than this.
             warning.max(REFRESH_AHEAD),
         ),
         (

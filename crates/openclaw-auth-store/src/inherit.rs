@@ -7,7 +7,7 @@ mod tests;
 use indexmap::IndexMap;
 use openclaw_ids::{ProfileId, ProviderId};
 
-use crate::{AuthSnapshot, Credential, Expires, Oauth};
+use crate::{AuthSnapshot, Credential};
 
 pub use engine::InheritingAuthStore;
 
@@ -87,26 +87,5 @@ fn outlives(inherited: &Credential, own: &Credential) -> bool {
     let (Credential::Oauth(inherited), Credential::Oauth(own)) = (inherited, own) else {
         return false;
     };
-    inherited == own
-        || (inherited.provider == own.provider
-            && is_compatible(own, inherited)
-            && (end(own).is_none() || end(inherited) >= end(own)))
-}
-
-/// Whether a login may take the place of an existing one: nothing says that it is somebody else's (I8).
-fn is_compatible(existing: &Oauth, incoming: &Oauth) -> bool {
-    let (known, new) = (&existing.attributes.email, &incoming.attributes.email);
-    match (&existing.account_id, &incoming.account_id, known, new) {
-        (Some(known), Some(new), _, _) => known == new,
-        (_, _, Some(known), Some(new)) => known.to_lowercase() == new.to_lowercase(),
-        (None, _, None, _) => true,
-        (Some(_), None, _, _) | (_, _, Some(_), None) => false,
-    }
-}
-
-fn end(login: &Oauth) -> Option<i64> {
-    match login.expires {
-        Some(Expires::At(end)) => Some(end),
-        Some(Expires::Invalid) | None => None,
-    }
+    inherited == own || (own.may_become(inherited) && (own.end().is_none() || inherited.end() >= own.end()))
 }

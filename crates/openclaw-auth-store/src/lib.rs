@@ -12,6 +12,7 @@ mod health;
 #[cfg(feature = "sqlite")]
 mod import;
 mod inherit;
+mod login;
 mod mask;
 mod memory;
 mod order;
@@ -20,6 +21,8 @@ mod payload;
 #[cfg(feature = "sqlite")]
 mod private;
 mod probe;
+#[cfg(feature = "sqlite")]
+mod refresh;
 mod resolve;
 mod secret;
 mod secret_ref;
@@ -39,10 +42,16 @@ pub use health::{EXPIRY_WARNING, Health, health};
 #[cfg(feature = "sqlite")]
 pub use import::{ImportError, ImportReport, Legacy, LegacyFile, LegacyFolder, LegacyTexts};
 pub use inherit::{InheritingAuthStore, ProfileOwner, inherit, profile_owner};
+pub use login::{LoginChange, LoginStore, RefreshLease};
 pub use mask::{log_id, mask_key};
 pub use memory::MemoryAuthStore;
 pub use order::{OrderBasis, OrderReport, PassedOver, WhyPassedOver, order_report, rotation_order};
 pub use probe::{ProbeLease, ProbeState};
+#[cfg(feature = "sqlite")]
+pub use refresh::{
+    Demand, ReauthReason, RefreshError, RefreshHost, Refresher, RenewedLogin, TokenEndpoint,
+    TokenEndpointError, refresh_lock_name,
+};
 pub use resolve::{SecretError, SecretPlaces, resolve_secret, resolve_secret_from};
 pub use secret::Secret;
 pub use secret_ref::{SecretRef, SecretSource};

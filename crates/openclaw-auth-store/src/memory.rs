@@ -6,7 +6,10 @@ use jiff::Timestamp;
 use openclaw_cooldown::CooldownConfig;
 use openclaw_ids::{ProfileId, ProviderId};
 
-use crate::{Applied, AuthSnapshot, Credential, ProfileStore, StoreError, UsageChange, UsageStore};
+use crate::{
+    Applied, AuthSnapshot, Credential, LoginChange, LoginStore, ProfileStore, StoreError, UsageChange,
+    UsageStore,
+};
 
 /// A store that lives as long as its process; for tests, for trying things out, and as the meaning of the traits.
 #[derive(Debug)]
@@ -51,6 +54,21 @@ impl UsageStore for MemoryAuthStore {
         if let Err(error) = self.change(&change, now) {
             tracing::warn!(%error, "a change of usage state was lost");
         }
+    }
+}
+
+impl LoginStore for MemoryAuthStore {
+    async fn change_login(
+        &self,
+        id: ProfileId,
+        change: LoginChange,
+        now: Timestamp,
+    ) -> Result<Applied, StoreError> {
+        Ok(self.edit(|snapshot| snapshot.apply_login(&id, &change, now)))
+    }
+
+    fn end_refresh(&self, id: ProfileId, holder: String, now: Timestamp) {
+        self.edit(|snapshot| snapshot.apply_login(&id, &LoginChange::End { holder }, now));
     }
 }
 

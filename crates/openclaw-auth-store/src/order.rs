@@ -162,6 +162,12 @@ impl<'a> Question<'a> {
         let ids: Vec<_> = self.snapshot.ambient.keys().collect();
         let mut ids = self.eligible(&ids);
         ids.retain(|id| !listed.contains(id) && !self.snapshot.profiles.contains_key(*id));
+        let needs_one = |id: &&ProfileId| !matches!(self.snapshot.credential(id), Some(Credential::Local(_)));
+        // A provider that somebody has a key for is no provider that needs none: asking it without would only hide
+        // why the key was refused.
+        if !self.stored().is_empty() || ids.iter().any(needs_one) {
+            ids.retain(needs_one);
+        }
         ids
     }
 

@@ -52,12 +52,12 @@ impl AuthSnapshot {
                 Some(lease) if lease.is_held(now) && lease.holder == holder => {
                     return self.renew_probe(provider, holder, now);
                 }
-                Some(lease) if lease.is_held(now) => return Applied::ProbeHeldElsewhere,
+                Some(lease) if lease.is_held(now) => return Applied::HeldElsewhere,
                 Some(_) | None => {}
             }
             // In both directions: the clocks of two threads may have been read in the other order.
             if now.duration_since(state.last_probe_at).unsigned_abs() < PROBE_SPACING {
-                return Applied::ProbeHeldElsewhere;
+                return Applied::HeldElsewhere;
             }
         }
         let generation = known.map_or(0, |state| state.generation).saturating_add(1);
@@ -82,7 +82,7 @@ impl AuthSnapshot {
                 lease.expires = lease_end(now);
                 Applied::Done
             }
-            None => Applied::ProbeHeldElsewhere,
+            None => Applied::HeldElsewhere,
         }
     }
 
@@ -100,6 +100,6 @@ impl AuthSnapshot {
     }
 }
 
-fn lease_end(now: Timestamp) -> Timestamp {
+pub(crate) fn lease_end(now: Timestamp) -> Timestamp {
     now.saturating_add(LEASE).unwrap_or(Timestamp::MAX)
 }

@@ -7,7 +7,7 @@ use indexmap::IndexMap;
 use openclaw_cooldown::{EndpointWindow, ProfileUsage, adopt_secret};
 use openclaw_ids::{ProfileId, ProviderId};
 
-use crate::{Credential, ProbeState, Rejection, Secret, SecretPlaces, resolve_secret_from};
+use crate::{Credential, ProbeState, RefreshLease, Rejection, Secret, SecretPlaces, resolve_secret_from};
 
 /// The profiles of one agent and the state of their use; a value, cheap to ask.
 ///
@@ -29,6 +29,8 @@ pub struct AuthSnapshot {
     pub endpoints: HashMap<EndpointKey, EndpointWindow>,
     /// Probes per provider (G4).
     pub probes: HashMap<ProviderId, ProbeState>,
+    /// Logins that somebody refreshes.
+    pub refreshes: HashMap<ProfileId, RefreshLease>,
     /// What the pointers of profiles lead to, as [`pointer_fingerprints`](Self::pointer_fingerprints) found it.
     pub resolved: HashMap<ProfileId, String>,
     /// Stored entries that are no credentials, by their key; they stay where they are (D13).

@@ -10,6 +10,7 @@ mod rows;
 mod schema;
 #[cfg(test)]
 mod tests;
+mod turn;
 mod watch;
 mod writer;
 
@@ -30,8 +31,8 @@ use rusqlite::Connection;
 use tokio::sync::oneshot;
 
 use crate::{
-    AmbientProfile, Applied, AuthSnapshot, Cause, Credential, Legacy, OpenError, ProfileStore, StoreError,
-    UsageChange, UsageStore,
+    AmbientProfile, Applied, AuthSnapshot, Cause, Credential, Legacy, LoginChange, LoginStore, OpenError,
+    ProfileStore, StoreError, UsageChange, UsageStore,
 };
 use cache::{Apart, Cache, Noted};
 use contents::Contents;
@@ -241,6 +242,14 @@ impl SqliteAuthStore {
         outcome.await.unwrap_or(Err(StoreError::Closed))
     }
 
+    /// Leaves a change to the writer without waiting for it.
+    fn hand_over(&self, op: Op, now: Timestamp) {
+        let request = Request { op, now, reply: None };
+        if let Err(error) = self.send(Message::Write(request)) {
+            tracing::warn!(%error, "a change of the store was lost");
+        }
+    }
+
     fn send(&self, message: Message) -> Result<(), StoreError> {
         self.messages.send(message).map_err(|_| StoreError::Closed)
     }
@@ -259,18 +268,28 @@ impl UsageStore for SqliteAuthStore {
     }
 
     fn enqueue(&self, change: UsageChange, now: Timestamp) {
-        let handed_over = if let UsageChange::Used { profile } = &change {
-            self.note_use(profile, now).map(drop)
+        if let UsageChange::Used { profile } = &change {
+            if let Err(error) = self.note_use(profile, now) {
+                tracing::warn!(%error, "a change of usage state was lost");
+            }
         } else {
-            self.send(Message::Write(Request {
-                op: Op::Change(change),
-                now,
-                reply: None,
-            }))
-        };
-        if let Err(error) = handed_over {
-            tracing::warn!(%error, "a change of usage state was lost");
+            self.hand_over(Op::Change(change), now);
         }
+    }
+}
+
+impl LoginStore for SqliteAuthStore {
+    async fn change_login(
+        &self,
+        id: ProfileId,
+        change: LoginChange,
+        now: Timestamp,
+    ) -> Result<Applied, StoreError> {
+        self.write(Op::Login(id, change), now).await
+    }
+
+    fn end_refresh(&self, id: ProfileId, holder: String, now: Timestamp) {
+        self.hand_over(Op::Login(id, LoginChange::End { holder }), now);
     }
 }
 

@@ -4,16 +4,23 @@ mod index;
 #[cfg(test)]
 mod tests;
 
+use std::ops::Range;
+
 use jiff::Timestamp;
 
-use crate::facts::{Facts, Layer};
-use crate::rule::{Concern, Family, Rule, Saw, family};
+use crate::facts::{Code, Facts, Layer};
+use crate::failure::Transport;
+use crate::phrase::Phrase;
+use crate::row::{Providers, Row};
+use crate::rule::{Family, family};
 use crate::rules::Stage;
 use crate::{
-    Certainty, Evidence, Failure, Owner, Phase, Reason, ResetHint, RuleId, Scope, Verdict, hint, preview,
+    Certainty, Evidence, Failure, Owner, Phase, Reason, ResetHint, RuleId, RuleSet, Scope, Verdict, hint,
+    preview,
 };
 
-use index::{INDEX, Indexed, Seen};
+pub(crate) use index::Index;
+use index::Seen;
 
 /// How deep a cause chain is walked (C-2.5).
 const MAX_CAUSES: usize = 25;
@@ -25,6 +32,11 @@ const MAX_EVIDENCE: usize = 120;
 /// Total and deterministic: any failure, with any bytes in it, has a verdict (C-1.4). `now` is only used for the
 /// reset hint.
 pub fn classify(failure: &Failure, now: Timestamp) -> Option<Verdict> {
+    RuleSet::shipped().classify(failure, now)
+}
+
+/// [`classify`] by the rows of `index`.
+pub(crate) fn judged(index: &Index, failure: &Failure, now: Timestamp) -> Option<Verdict> {
     let mut best: Option<Verdict> = None;
     let mut hint = None;
     for current in levels(failure) {
@@ -34,7 +46,7 @@ pub fn classify(failure: &Failure, now: Timestamp) -> Option<Verdict> {
         }
         let facts = Facts::read(current);
         if !settled {
-            let verdict = judge(current, &facts);
+            let verdict = judge(index, current, &facts);
             let passed = facts.allowed && facts.status().is_none_or(|status| status < 400);
             if passed && verdict.certainty == Certainty::Default {
                 return best;
@@ -82,32 +94,44 @@ fn is_mute(reason: Reason) -> bool {
 }
 
 /// The verdict of one level.
-fn judge(failure: &Failure, facts: &Facts) -> Verdict {
+fn judge(index: &Index, failure: &Failure, facts: &Facts) -> Verdict {
     let status = facts.status();
     let provider = failure.provider.as_ref().map(openclaw_ids::ProviderId::as_str);
+    let provider = provider.or(facts.provider.as_deref());
     let about = About {
         failure,
         facts,
         status: status.unwrap_or(0),
-        family: family(provider.or(facts.provider.as_deref()), failure.host.as_deref()),
+        provider,
+        family: family(provider, failure.host.as_deref()),
     };
-    let quiet = Layer::default();
-    // The words of a page under these statuses are the proxy's decoration (C-5).
+    // The words of a page under these statuses are the proxy's decoration (C-5); a user may have learned them.
     let decoration = facts.page && matches!(about.status, 408 | 499 | 500..=599);
-    let own = if decoration { &quiet } else { &facts.own };
-    let own = Seen::new(&INDEX, own);
-    if let Some(found) = first(&about, &own, Stage::Explicit) {
+    let quiet = Layer::default();
+    let transport = failure.transport.is_some();
+    let seen = |layer| Seen::new(index, layer, transport);
+    let own = seen(if decoration { &quiet } else { &facts.own });
+    let page = decoration.then(|| seen(&facts.own));
+    let told = first(&about, &own, Stage::Who)
+        .or_else(|| first(&about, page.as_ref().unwrap_or(&own), Stage::User))
+        .or_else(|| first(&about, &own, Stage::Explicit));
+    if let Some(found) = told {
         return found.verdict(failure);
     }
-    let upstream = Seen::new(&INDEX, &facts.upstream);
+    let upstream = (!facts.upstream.is_empty()).then(|| seen(&facts.upstream));
+    let quote = |stage| upstream.as_ref().and_then(|seen| first(&about, seen, stage));
+    if let Some(found) = quote(Stage::Who) {
+        return quoted(found.verdict(failure));
+    }
+    if let Some(found) = quote(Stage::User) {
+        return found.verdict(failure);
+    }
     // Whether the shape that somebody behind refused is ours or the wrapper's nobody knows.
-    if let Some(found) =
-        first(&about, &upstream, Stage::Explicit).filter(|found| found.rule.then != Reason::Format)
-    {
+    if let Some(found) = quote(Stage::Explicit).filter(|found| found.row.then != Reason::Format) {
         return quoted(found.verdict(failure));
     }
     first(&about, &own, Stage::CatchAll)
-        .or_else(|| first(&about, &upstream, Stage::CatchAll))
+        .or_else(|| quote(Stage::CatchAll))
         .or_else(|| first(&about, &own, Stage::Default))
         .map_or_else(unclassified, |found| found.verdict(failure))
 }
@@ -117,34 +141,33 @@ struct About<'f> {
     failure: &'f Failure,
     facts: &'f Facts,
     status: u16,
+    provider: Option<&'f str>,
     family: Option<Family>,
 }
 
 /// A row that matched.
-struct Found {
-    rule: &'static Rule,
+struct Found<'f> {
+    row: &'f Row,
     evidence: Option<Evidence>,
 }
 
-impl Found {
-    fn verdict(&self, failure: &Failure) -> Verdict {
-        let (owner, scope) = match self.rule.owner_and_scope() {
-            // A request that never left says nothing about the provider (C-10).
-            (Owner::Provider, Scope::Model)
-                if self.rule.then == Reason::Timeout && failure.phase == Some(Phase::BeforeRequest) =>
-            {
-                (Owner::Network, Scope::Endpoint)
-            }
+impl Found<'_> {
+    fn verdict(self, failure: &Failure) -> Verdict {
+        let row = self.row;
+        // A request that never left says nothing about the provider (C-10).
+        let unsent = row.then == Reason::Timeout && failure.phase == Some(Phase::BeforeRequest);
+        let (owner, scope) = match (row.owner, row.scope) {
+            (Owner::Provider, Scope::Model) if unsent => (Owner::Network, Scope::Endpoint),
             usual => usual,
         };
         Verdict {
-            reason: self.rule.then,
-            certainty: self.rule.certainty,
+            reason: row.then,
+            certainty: row.certainty,
             owner,
             scope,
             hint: None,
-            rule: self.rule.rule_id(),
-            evidence: self.evidence.clone(),
+            rule: row.id.clone(),
+            evidence: self.evidence,
         }
     }
 }
@@ -196,70 +219,92 @@ fn unclassified() -> Verdict {
 }
 
 /// The first row of a stage that matches.
-fn first(about: &About<'_>, seen: &Seen<'_>, stage: Stage) -> Option<Found> {
-    INDEX.stage(stage).find_map(|row| ask(about, seen, row))
+fn first<'f>(about: &About<'_>, seen: &Seen<'f>, stage: Stage) -> Option<Found<'f>> {
+    seen.rows(stage).find_map(|(number, row)| {
+        let sight = ask(about, seen, number, row)?;
+        let evidence = sight.evidence(about, seen.layer);
+        Some(Found { row, evidence })
+    })
+}
+
+/// What a row that matched saw, the most telling only.
+enum Sight<'f> {
+    Code(&'f Code),
+    Status,
+    Transport(Transport),
+    Words(Range<usize>, &'f Phrase),
+}
+
+impl Sight<'_> {
+    fn evidence(self, about: &About<'_>, layer: &Layer) -> Option<Evidence> {
+        let (field, matched) = match self {
+            Self::Code(code) => (code.field, preview(&code.raw, MAX_EVIDENCE)),
+            Self::Status if about.status == 0 => return None,
+            Self::Status => ("status", about.status.to_string()),
+            Self::Transport(transport) => ("transport", format!("{transport:?}").to_lowercase()),
+            Self::Words(at, phrase) => {
+                let field = layer.field_at(at.start);
+                let words = &layer.text[at];
+                // A text without gaps is the rule's own and holds nothing of the sender's.
+                let matched = if phrase.has_gaps() {
+                    preview(words, MAX_EVIDENCE)
+                } else {
+                    words.to_owned()
+                };
+                (field, matched)
+            }
+        };
+        Some(Evidence { field, matched })
+    }
 }
 
 /// Asks one row.
-fn ask(about: &About<'_>, seen: &Seen<'_>, row: &Indexed) -> Option<Found> {
-    let rule = row.rule;
-    if !seen.may_match(row) {
+fn ask<'f>(about: &About<'_>, seen: &Seen<'f>, number: usize, row: &'f Row) -> Option<Sight<'f>> {
+    let within = |(from, to): &(u16, u16)| (*from..=*to).contains(&about.status);
+    let status = row.statuses.is_empty() || row.statuses.iter().any(within);
+    let silence = !row.silence || about.facts.is_empty();
+    if !status || !silence || !is_provider(about, &row.providers) {
         return None;
     }
-    let status = rule.statuses.is_empty()
-        || rule
-            .statuses
-            .iter()
-            .any(|(from, to)| (*from..=*to).contains(&about.status));
-    let provider =
-        rule.families.is_empty() || about.family.is_some_and(|family| rule.families.contains(&family));
-    if !status || !provider {
-        return None;
+    let mut sight = Sight::Status;
+    if !row.transports.is_empty() {
+        sight = Sight::Transport(transport(about, row)?);
     }
-    let evidence = match rule.saw {
-        Saw::Anything => status_evidence(about),
-        Saw::Silence => {
-            if !about.facts.is_empty() {
-                return None;
-            }
-            status_evidence(about)
-        }
-        Saw::Transports(transports) => {
-            let transport = about
-                .failure
-                .transport
-                .filter(|transport| transports.contains(transport))?;
-            // An error answer that arrived says more than the connection that broke after it.
-            if about.status >= 400 && rule.then == Reason::Timeout && rule.concern != Concern::Caller {
-                return None;
-            }
-            Some(Evidence {
-                field: "transport",
-                matched: format!("{transport:?}").to_lowercase(),
-            })
-        }
-        Saw::Codes(_) => {
-            let code = seen.code(row)?;
-            Some(evidence(code.field, &code.raw))
-        }
-        Saw::Phrases(_) => {
-            let at = seen.phrase(row)?;
-            Some(evidence(seen.layer.field_at(at.start), &seen.layer.text[at]))
-        }
-    };
-    Some(Found { rule, evidence })
+    if !row.codes.is_empty() {
+        sight = Sight::Code(seen.code(row)?);
+    }
+    if !row.phrases.is_empty() {
+        let (at, phrase) = seen.phrase(number, row)?;
+        sight = Sight::Words(at, phrase);
+    }
+    seen.is_allowed(row).then_some(sight)
 }
 
-fn evidence(field: &'static str, matched: &str) -> Evidence {
-    Evidence {
-        field,
-        matched: preview(matched, MAX_EVIDENCE),
+fn transport(about: &About<'_>, row: &Row) -> Option<Transport> {
+    // An error answer that arrived says more than the connection that broke after it.
+    let outdone = about.status >= 400 && row.then == Reason::Timeout && row.owner != Owner::Caller;
+    let stated = about.failure.transport.filter(|_| !outdone)?;
+    row.transports.contains(&stated).then_some(stated)
+}
+
+fn is_provider(about: &About<'_>, providers: &Providers) -> bool {
+    match providers {
+        Providers::Any => true,
+        Providers::Families(families) => about.family.is_some_and(|family| families.contains(&family)),
+        Providers::Named(names) => names.iter().any(|name| {
+            about.provider.is_some_and(|id| id.eq_ignore_ascii_case(name))
+                || about
+                    .failure
+                    .host
+                    .as_deref()
+                    .is_some_and(|host| is_host(host, name))
+        }),
     }
 }
 
-fn status_evidence(about: &About<'_>) -> Option<Evidence> {
-    (about.status > 0).then(|| Evidence {
-        field: "status",
-        matched: about.status.to_string(),
-    })
+/// Whether `host`, perhaps with a port, is `name` or below it.
+fn is_host(host: &str, name: &str) -> bool {
+    let host = host.split(':').next().unwrap_or_default().to_lowercase();
+    host.strip_suffix(name)
+        .is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
 }

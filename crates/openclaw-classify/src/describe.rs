@@ -51,7 +51,7 @@ pub fn observe(failure: &Failure) -> Observed {
             .or_else(|| member(top, "type")),
         message: member(error, "message")
             .or_else(|| member(top, "message"))
-            .or_else(|| facts.first_text.clone()),
+            .or_else(|| facts.sentences.first().cloned()),
         request_id: facts.request_id.clone().or_else(|| request_id(failure)),
     }
 }
@@ -72,8 +72,9 @@ pub fn describe(failure: &Failure) -> String {
                 body: failure.body.clone(),
                 ..Failure::default()
             };
-            Facts::read(&only_body)
-                .first_text
+            let mut sentences = Facts::read(&only_body).sentences.into_iter();
+            sentences
+                .next()
                 .or_else(|| Some(body.trim().to_owned()).filter(|text| !text.is_empty()))
         })
         .or_else(|| failure.status.map(|status| format!("HTTP {status}")))

@@ -1,6 +1,7 @@
 //! What one level of a failure says: status, codes and texts, own and quoted from upstream (classify.md C-2).
 
 mod html;
+mod named;
 mod status;
 mod text;
 mod walk;
@@ -65,8 +66,9 @@ impl Layer {
             .map_or("message", |(_, field)| field)
     }
 
-    pub(crate) fn is_silent(&self) -> bool {
-        self.text.trim_matches([SEGMENT, ' ']).is_empty()
+    /// True when it holds neither a code nor a text.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.codes.is_empty() && self.text.trim_matches([SEGMENT, ' ']).is_empty()
     }
 }
 
@@ -95,11 +97,9 @@ pub(crate) struct Facts {
     pub(crate) explicit_status: Option<u16>,
     pub(crate) provider: Option<String>,
     pub(crate) request_id: Option<String>,
-    /// The first text for people, as sent.
-    pub(crate) first_text: Option<String>,
     pub(crate) times: Vec<TimeMember>,
     pub(crate) headers: Vec<Header>,
-    /// The texts as sent, for the hints in them.
+    /// The texts for people, as sent.
     pub(crate) sentences: Vec<String>,
     /// The body is a page for people: its words belong to whoever answered under that status.
     pub(crate) page: bool,
@@ -149,8 +149,6 @@ impl Facts {
 
     /// True when nothing but perhaps a status is known.
     pub(crate) fn is_empty(&self) -> bool {
-        [&self.own, &self.upstream]
-            .iter()
-            .all(|layer| layer.is_silent() && layer.codes.is_empty())
+        self.own.is_empty() && self.upstream.is_empty()
     }
 }

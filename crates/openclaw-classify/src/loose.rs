@@ -5,6 +5,8 @@ use serde_json::{Map, Number, Value};
 
 /// Deeper nesting ends the reading; what was read up to there counts.
 const MAX_DEPTH: usize = 32;
+/// More members or items than this end the reading too.
+const MAX_ITEMS: usize = 1024;
 /// A key longer than this is prose after a brace, not a key. It also keeps a text full of braces linear.
 const MAX_KEY: usize = 128;
 
@@ -64,6 +66,7 @@ impl Reader<'_> {
     fn object(&mut self, depth: usize) -> Option<Map<String, Value>> {
         self.at += 1;
         let mut map = Map::new();
+        let mut members = 0;
         while !self.ended && !self.take(b'}') {
             let Some(key) = self.key() else {
                 self.ended = true;
@@ -71,7 +74,8 @@ impl Reader<'_> {
             };
             let value = self.value(depth + 1);
             map.entry(key).or_insert(value);
-            if !self.take(b',') && self.peek() != Some(b'}') {
+            members += 1;
+            if members == MAX_ITEMS || !self.take(b',') && self.peek() != Some(b'}') {
                 self.ended = true;
             }
         }
@@ -87,7 +91,7 @@ impl Reader<'_> {
                 break;
             }
             items.push(self.value(depth + 1));
-            if !self.take(b',') && self.peek() != Some(b']') {
+            if items.len() == MAX_ITEMS || !self.take(b',') && self.peek() != Some(b']') {
                 self.ended = true;
             }
         }

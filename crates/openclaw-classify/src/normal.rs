@@ -66,6 +66,16 @@ pub(crate) fn append(out: &mut String, text: &str) {
     out.truncate(end.max(start));
 }
 
+/// The normal form of a phrase that somebody wrote to be found: nothing in it is a name or a link.
+pub(crate) fn phrase_form(text: &str) -> String {
+    let mut out = String::new();
+    for token in text.split(is_blank).filter(|token| !token.is_empty()) {
+        push_separator(&mut out, 0);
+        push_token(&mut out, 0, token, false);
+    }
+    out
+}
+
 /// The form in which codes are compared: letters and digits only, lower case (C-4).
 pub(crate) fn code_key(code: &str) -> String {
     code.chars()
@@ -82,6 +92,12 @@ fn is_plain(token: &str) -> bool {
     })
 }
 
+/// As the standard library has it, without its tables for the punctuation that texts are full of.
+pub(crate) fn is_alphanumeric(c: char) -> bool {
+    c.is_ascii_alphanumeric()
+        || !c.is_ascii() && !('\u{2000}'..='\u{206F}').contains(&c) && c.is_alphanumeric()
+}
+
 fn is_blank(c: char) -> bool {
     c.is_whitespace()
 }
@@ -94,9 +110,7 @@ fn push_separator(out: &mut String, start: usize) {
 
 fn push_token(out: &mut String, start: usize, token: &str, name: bool) {
     let link = link(token);
-    let opening = token
-        .find(char::is_alphanumeric)
-        .filter(|_| name && link.is_none());
+    let opening = token.find(is_alphanumeric).filter(|_| name && link.is_none());
     for (index, c) in token.char_indices() {
         if opening == Some(index) {
             out.push(NAME_JOINT);
@@ -108,7 +122,7 @@ fn push_token(out: &mut String, start: usize, token: &str, name: bool) {
             continue;
         }
         match c {
-            _ if name && !c.is_alphanumeric() && !is_edge(token, index) => out.push(NAME_JOINT),
+            _ if name && !is_alphanumeric(c) && !is_edge(token, index) => out.push(NAME_JOINT),
             '_' | '-' | '\u{2010}'..='\u{2015}' => push_separator(out, start),
             '‘' | '’' | '‚' | '‛' | '′' => out.push('\''),
             '“' | '”' | '„' | '‟' | '″' | '«' | '»' => out.push('"'),
@@ -130,13 +144,13 @@ fn push_token(out: &mut String, start: usize, token: &str, name: bool) {
 
 /// Punctuation around a name stays what it is.
 fn is_edge(token: &str, index: usize) -> bool {
-    let inner = |part: &str| part.chars().any(char::is_alphanumeric);
+    let inner = |part: &str| part.chars().any(is_alphanumeric);
     !inner(&token[..index]) || !inner(&token[index..])
 }
 
 /// The link inside a token: help pages say nothing about the failure.
 fn link(token: &str) -> Option<std::ops::Range<usize>> {
-    if !token.contains("://") {
+    if !token.as_bytes().windows(3).any(|bytes| bytes == b"://") {
         return None;
     }
     let start = find_ignore_case(token, "http://").or_else(|| find_ignore_case(token, "https://"))?;
@@ -154,9 +168,9 @@ fn find_ignore_case(text: &str, needle: &str) -> Option<usize> {
 
 /// True for a token that names a model, a file, a path or a parameter rather than saying something.
 fn is_name(token: &str, previous: &str, alone: bool) -> bool {
-    let tail = token.trim_start_matches(|c: char| !c.is_alphanumeric());
+    let tail = token.trim_start_matches(|c: char| !is_alphanumeric(c));
     let at = token.len() - tail.len();
-    let bare = tail.trim_end_matches(|c: char| !c.is_alphanumeric());
+    let bare = tail.trim_end_matches(|c: char| !is_alphanumeric(c));
     if bare.is_empty() || !bare.is_ascii() {
         return false;
     }
@@ -168,7 +182,7 @@ fn is_name(token: &str, previous: &str, alone: bool) -> bool {
         .rsplit_once('.')
         .is_some_and(|(stem, ending)| FILE_ENDINGS.contains(&ending) && stem.contains(['-', '_', '/']));
     let quoted = !alone && is_quoted(&token[..at], &tail[bare.len()..]);
-    let label = previous.trim_matches(|c: char| !c.is_alphanumeric());
+    let label = previous.trim_matches(|c: char| !is_alphanumeric(c));
     let of_a_path =
         previous.ends_with(':') && label.contains('.') && label.bytes().any(|byte| byte.is_ascii_digit());
     let named = joined && (of_a_path || NAMING.iter().any(|word| word.eq_ignore_ascii_case(label)));

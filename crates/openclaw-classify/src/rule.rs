@@ -219,7 +219,7 @@ impl Rule {
 }
 
 /// The table of C-10.
-fn usual(reason: Reason) -> (Owner, Scope) {
+pub(crate) fn usual(reason: Reason) -> (Owner, Scope) {
     match reason {
         Reason::Auth | Reason::AuthPermanent | Reason::Billing => (Owner::Credential, Scope::Profile),
         Reason::RateLimit => (Owner::Credential, Scope::Model),

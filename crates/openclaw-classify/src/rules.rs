@@ -21,7 +21,11 @@ pub(crate) struct Table {
 /// How strong the evidence of a table is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Stage {
-    /// Who did it, codes and explicit text; asked about what is quoted from upstream too (C-2.4).
+    /// Who did it; outranks everything that was said.
+    Who,
+    /// Rules of the user.
+    User,
+    /// Codes and explicit text; asked about what is quoted from upstream too (C-2.4).
     Explicit,
     /// Catch-all codes.
     CatchAll,
@@ -32,7 +36,7 @@ pub(crate) enum Stage {
 /// All tables in order. Within the texts the order is the one of C-3 step 4.
 #[rustfmt::skip]
 pub(crate) static TABLES: &[Table] = &[
-    Table { stage: Stage::Explicit, rows: who::WHO },
+    Table { stage: Stage::Who, rows: who::WHO },
     Table { stage: Stage::Explicit, rows: providers::PROVIDERS },
     Table { stage: Stage::Explicit, rows: codes::CODES },
     Table { stage: Stage::Explicit, rows: request::SESSION_AND_MODEL },

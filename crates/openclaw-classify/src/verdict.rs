@@ -177,6 +177,11 @@ impl RuleId {
         Self(Cow::Borrowed(id))
     }
 
+    /// The id of a rule that a user wrote.
+    pub(crate) fn written(id: &str) -> Self {
+        Self(Cow::Owned(id.to_owned()))
+    }
+
     /// The id as text.
     pub fn as_str(&self) -> &str {
         &self.0

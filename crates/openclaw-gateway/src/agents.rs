@@ -1,25 +1,32 @@
 //! The stores and runner of each agent, opened when the agent is first asked for.
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use openclaw_auth_store::{AmbientProfile, SqliteAuthStore};
+use openclaw_auth_store::{AmbientProfile, InheritingAuthStore, SecretPlaces, SqliteAuthStore, UsageStore};
 use openclaw_ids::AgentId;
 use openclaw_runner::{Clock, RunObserver, RunPolicy, Runner, SystemClock};
 use tokio::sync::{Mutex, OnceCell};
 
+use crate::environment::Environment;
 use crate::sessions::Sessions;
 
+/// An agent's credentials: its own, and the main agent's beneath them (D14).
+pub(crate) type AgentAuthStore = InheritingAuthStore<SqliteAuthStore, SqliteAuthStore>;
+
 /// The runner of this process's agents.
-pub(crate) type AgentRunner = Runner<SystemClock, SqliteAuthStore, Sessions>;
+pub(crate) type AgentRunner = Runner<SystemClock, AgentAuthStore, Sessions>;
 
 /// One agent's stores and runner.
 pub(crate) struct Agent {
     /// Runs its requests.
     pub(crate) runner: AgentRunner,
     /// Its credentials and their state.
-    pub(crate) usage: Arc<SqliteAuthStore>,
+    pub(crate) usage: Arc<AgentAuthStore>,
     /// Its sessions.
     pub(crate) sessions: Arc<Sessions>,
 }
@@ -32,6 +39,8 @@ pub(crate) struct Shared {
     pub(crate) agent_dirs: HashMap<AgentId, PathBuf>,
     /// Credentials of this process.
     pub(crate) ambient: Vec<AmbientProfile>,
+    /// Where pointers to secrets lead.
+    pub(crate) environment: Environment,
     /// Settings of runs.
     pub(crate) policy: Arc<RunPolicy>,
     /// Is told of every decision.
@@ -80,6 +89,8 @@ pub enum AgentError {
 /// All agents, each opened once.
 pub(crate) struct Agents {
     shared: Arc<Shared>,
+    /// What the others inherit from; opened with the first of them.
+    main: Arc<OnceCell<Arc<SqliteAuthStore>>>,
     opened: Mutex<HashMap<AgentId, Arc<OnceCell<Arc<Agent>>>>>,
 }
 
@@ -88,13 +99,14 @@ impl Agents {
     pub(crate) fn new(shared: Shared) -> Self {
         Self {
             shared: Arc::new(shared),
+            main: Arc::default(),
             opened: Mutex::new(HashMap::new()),
         }
     }
 
     /// The agent with all of its state, so that damage is found at once.
     pub(crate) async fn prepare(&self, agent: &AgentId) -> Result<Arc<Agent>, AgentError> {
-        create(&sessions_dir(&self.shared, agent))?;
+        create(&self.shared.sessions_dir(agent))?;
         let opened = self.get(agent).await?;
         let sessions = opened.sessions.open().await;
         sessions.map_err(|source| AgentError::Sessions {
@@ -110,39 +122,82 @@ impl Agents {
     pub(crate) async fn get(&self, agent: &AgentId) -> Result<Arc<Agent>, AgentError> {
         let cell = Arc::clone(self.opened.lock().await.entry(agent.clone()).or_default());
         let opened = cell.get_or_try_init(|| async {
-            let (shared, agent) = (Arc::clone(&self.shared), agent.clone());
-            let stopped = AgentError::Stopped { agent: agent.clone() };
-            tokio::task::spawn_blocking(move || open(&shared, &agent))
+            let main = self.main.get_or_try_init(|| {
+                let main = AgentId::main();
+                let directory = self.shared.main_dir();
+                self.blocking(main.clone(), move |shared| open_auth(shared, &main, &directory))
+            });
+            let main = Arc::clone(main.await?);
+            let opening = agent.clone();
+            self.blocking(agent.clone(), move |shared| open(shared, &opening, main))
                 .await
-                .map_err(|_| stopped)?
-                .map(Arc::new)
         });
         opened.await.map(Arc::clone)
     }
+
+    /// Opens something where that may take its time.
+    async fn blocking<T: Send + 'static>(
+        &self,
+        agent: AgentId,
+        open: impl FnOnce(&Shared) -> Result<T, AgentError> + Send + 'static,
+    ) -> Result<Arc<T>, AgentError> {
+        let shared = Arc::clone(&self.shared);
+        let opened = tokio::task::spawn_blocking(move || open(&shared)).await;
+        opened.map_err(|_| AgentError::Stopped { agent })?.map(Arc::new)
+    }
 }
 
-fn open(shared: &Shared, agent: &AgentId) -> Result<Agent, AgentError> {
-    let clock = SystemClock;
-    let agent_dir = shared
-        .agent_dirs
-        .get(agent)
-        .cloned()
-        .unwrap_or_else(|| root(shared, agent).join("agent"));
-    let usage = SqliteAuthStore::open(
-        &agent_dir,
+impl Shared {
+    /// The directory of the agent that others inherit from; no setting moves it (L13).
+    fn main_dir(&self) -> PathBuf {
+        self.root(&AgentId::main()).join("agent")
+    }
+
+    fn root(&self, agent: &AgentId) -> PathBuf {
+        self.state_dir.join("agents").join(agent.as_str())
+    }
+
+    fn sessions_dir(&self, agent: &AgentId) -> PathBuf {
+        self.root(agent).join("sessions")
+    }
+}
+
+fn open_auth(shared: &Shared, agent: &AgentId, directory: &Path) -> Result<SqliteAuthStore, AgentError> {
+    create(directory)?;
+    let config = shared.policy.auth.cooldowns.clone();
+    let store = SqliteAuthStore::open(
+        directory,
         agent,
         shared.ambient.clone(),
-        shared.policy.auth.cooldowns.clone(),
-        clock.now(),
-    )
-    .map_err(|source| AgentError::Auth {
+        config,
+        SystemClock.now(),
+    );
+    let store = store.map_err(|source| AgentError::Auth {
         agent: agent.clone(),
         source,
     })?;
-    let sessions = Sessions::at(&sessions_dir(shared, agent).join("openclaw-sessions.sqlite"));
+    // A variable that was set to another key since the last start is another key, and free (D9).
+    let variable = |name: &str| shared.environment.get(name).map(str::to_owned);
+    let places = SecretPlaces {
+        env: &variable,
+        file: &|_| None,
+    };
+    store.set_resolved(store.snapshot().pointer_fingerprints(places));
+    Ok(store)
+}
+
+fn open(shared: &Shared, agent: &AgentId, main: Arc<SqliteAuthStore>) -> Result<Agent, AgentError> {
+    let configured = shared.agent_dirs.get(agent).cloned();
+    let agent_dir = configured.unwrap_or_else(|| shared.root(agent).join("agent"));
+    let usage = if agent_dir == shared.main_dir() {
+        AgentAuthStore::alone(main)
+    } else {
+        AgentAuthStore::new(main, open_auth(shared, agent, &agent_dir)?)
+    };
+    let sessions = Sessions::at(&shared.sessions_dir(agent).join("openclaw-sessions.sqlite"));
     let (usage, sessions) = (Arc::new(usage), Arc::new(sessions));
     let mut runner = Runner::new(
-        Arc::new(clock),
+        Arc::new(SystemClock),
         Arc::clone(&usage),
         Arc::clone(&sessions),
         Arc::clone(&shared.policy),
@@ -155,14 +210,6 @@ fn open(shared: &Shared, agent: &AgentId) -> Result<Agent, AgentError> {
         usage,
         sessions,
     })
-}
-
-fn root(shared: &Shared, agent: &AgentId) -> PathBuf {
-    shared.state_dir.join("agents").join(agent.as_str())
-}
-
-fn sessions_dir(shared: &Shared, agent: &AgentId) -> PathBuf {
-    root(shared, agent).join("sessions")
 }
 
 /// Creates a directory that only this user may enter (L20).

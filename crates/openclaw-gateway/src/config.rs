@@ -11,7 +11,7 @@ use openclaw_chain::{AuthMode, ChainConfig, ModelSetting};
 use openclaw_ids::{ModelRef, ProviderId};
 use serde::Deserialize;
 
-pub use failover::{BodyModelPolicy, FailoverConfig};
+pub use failover::{BodyModelPolicy, FailoverConfig, InlineWaitSetting, NoticeSetting};
 pub use file::FileError;
 
 /// Everything that was configured.
@@ -51,10 +51,26 @@ impl Config {
             },
         };
         if let Some(text) = file::read(failover_path)? {
-            file::parse_root(failover_path, &text)?;
-            config.failover = file::parse_as(failover_path, &text)?;
+            config = config.with_failover(Self::parse_failover(failover_path, &text)?);
         }
         Ok(config)
+    }
+
+    /// Reads the text of our own settings file at `path`.
+    ///
+    /// # Errors
+    /// As [`load`](Self::load).
+    pub fn parse_failover(path: &Path, text: &str) -> Result<FailoverConfig, FileError> {
+        file::parse_root(path, text)?;
+        file::parse_as(path, text)
+    }
+
+    /// This configuration with other settings of our own.
+    #[must_use]
+    pub fn with_failover(mut self, failover: FailoverConfig) -> Self {
+        self.auth.cooldowns = self.auth.cooldowns.with_bypass(failover.cooldown_bypass.clone());
+        self.failover = failover;
+        self
     }
 
     /// Reads the text of the configuration file at `path`.

@@ -76,6 +76,7 @@ impl Gateway {
             state_dir,
             agent_dirs: agent_dirs(&config, &environment),
             ambient: ambient::profiles(&config.chain.models, &endpoints, &environment),
+            environment: environment.clone(),
             policy: Arc::clone(&policy),
             observer,
         });

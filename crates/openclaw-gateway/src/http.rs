@@ -7,6 +7,7 @@ mod health;
 mod ids;
 mod local;
 mod models;
+mod notice;
 mod retry_cap;
 mod selection;
 mod token;
@@ -64,14 +65,18 @@ impl Surface {
     }
 }
 
-/// The routes. Everything but `/healthz` asks for the token, when there is one, and is closed to web pages without.
+/// The routes. Everything but `/healthz` and `/readyz` asks for the token, when there is one, and is closed to web pages
+/// without.
 pub(crate) fn router(served: Served) -> Router {
     let open = Router::new()
-        .route("/healthz", get(health::handle))
-        .method_not_allowed_fallback(async || ApiError::no_method());
+        .route("/healthz", get(health::alive))
+        .route("/readyz", get(health::ready))
+        .method_not_allowed_fallback(async || ApiError::no_method())
+        .with_state(Arc::clone(&served));
     Router::new()
         .route("/v1/chat/completions", post(chat_completions::handle))
-        .route("/v1/models", get(models::handle))
+        .route("/v1/models", get(models::list))
+        .route("/v1/models/{*id}", get(models::one))
         .fallback(async || ApiError::no_path())
         .method_not_allowed_fallback(async || ApiError::no_method())
         .layer(middleware::from_fn(local::json_only))

@@ -5,13 +5,13 @@ use std::sync::Arc;
 use openclaw_auth_store::{UsageChange, UsageStore};
 use openclaw_classify::{Failure, Scope, Verdict, classify};
 use openclaw_cooldown::{FailureEvent, MarkScope, SuccessEvent};
-use openclaw_session::SessionStore;
+use openclaw_session::{Notice, NoticeDesk, SessionEntry, SessionStore, acknowledge_notice};
 
 use crate::clock::Clock;
+use crate::committed_turn::CommittedTurn;
 use crate::driver::effects::warn_lost;
 use crate::error::RunReport;
 use crate::machine::{Standing, Winner};
-use crate::request::RunSession;
 
 /// A candidate answered.
 #[derive(Debug)]
@@ -32,8 +32,9 @@ pub struct CommittedRun<C, U, S> {
     pub(crate) clock: Arc<C>,
     pub(crate) usage: Arc<U>,
     pub(crate) sessions: Arc<S>,
+    pub(crate) desk: Arc<NoticeDesk>,
     pub(crate) winner: Winner,
-    pub(crate) session: Option<RunSession>,
+    pub(crate) turn: Option<CommittedTurn>,
 }
 
 impl<C, U, S> std::fmt::Debug for CommittedRun<C, U, S> {
@@ -45,12 +46,36 @@ impl<C, U, S> std::fmt::Debug for CommittedRun<C, U, S> {
 }
 
 impl<C: Clock, U: UsageStore, S: SessionStore> CommittedRun<C, U, S> {
-    /// The answer is whole: the credential proved good (D10), and a probe of the session's primary that
-    /// answered ends the automatic override (S-6.7).
+    /// A stream shows its first content: what people are to be told before it (S-10, S4). From now on the session is
+    /// known to be on the fallback that answers; that its own model answers again is only known at the end (S9).
+    ///
+    /// Whoever gets a notice hands it over.
+    pub async fn begun(&self) -> Option<Notice> {
+        let turn = self.turn.as_ref()?;
+        let now = self.clock.now();
+        let begun = self.update(turn, |entry| turn.begun(entry, &self.winner, now));
+        self.take_notice(turn, begun.await?).await
+    }
+
+    /// The answer is whole: the credential proved good (D10), a probe of the session's primary that answered ends
+    /// the automatic override (S-6.7), and the session remembers who answered (S-11.4). What people are to be told
+    /// stays stored, for the session's next answer.
     pub async fn finished(self) {
+        self.settle().await;
+    }
+
+    /// As [`finished`](Self::finished), for an answer that was not shown yet: what people are to be told with it
+    /// (S-10, S4). Whoever gets a notice hands it over.
+    pub async fn finished_unseen(self) -> Option<Notice> {
+        let entry = self.settle().await?;
+        self.take_notice(self.turn.as_ref()?, entry).await
+    }
+
+    /// Tells the stores of a good answer; returns the session as it is then.
+    async fn settle(&self) -> Option<SessionEntry> {
         if self.winner.standing == Standing::Preserved {
             // Its candidate failed, and was marked for it.
-            return;
+            return None;
         }
         let now = self.clock.now();
         if let Some(profile) = &self.winner.profile {
@@ -66,19 +91,50 @@ impl<C: Clock, U: UsageStore, S: SessionStore> CommittedRun<C, U, S> {
                 warn_lost("success mark", &error);
             }
         }
-        let Some(session) = self.session.as_ref().filter(|_| self.winner.index == 0) else {
-            return;
-        };
-        let Some(probe) = &session.probe else { return };
-        let cleared = openclaw_session::update(&*self.sessions, &session.key, |entry| {
-            (
-                entry.and_then(|entry| openclaw_session::clear_after_probe(entry, probe, now)),
-                (),
-            )
+        let turn = self.turn.as_ref()?;
+        self.update(turn, |entry| turn.finished(entry, &self.winner, now))
+            .await
+    }
+
+    /// Changes the session while it is the run's own (S-13 hazard 5); returns it as it is then.
+    async fn update(
+        &self,
+        turn: &CommittedTurn,
+        change: impl Fn(&SessionEntry) -> SessionEntry + Send + Sync,
+    ) -> Option<SessionEntry> {
+        let session = &turn.session;
+        let updated = openclaw_session::update(&*self.sessions, &session.key, |entry| {
+            let Some(entry) = entry.filter(|entry| entry.session_id == session.id) else {
+                return (None, None);
+            };
+            let next = change(entry);
+            ((next != *entry).then(|| next.clone()), Some(next))
         });
-        if let Err(error) = cleared.await {
-            warn_lost("end of the automatic override", &error);
+        match updated.await {
+            Ok(entry) => entry,
+            Err(error) => {
+                warn_lost("answer in the session", &error);
+                None
+            }
         }
+    }
+
+    /// Takes the notice that `entry` holds and notes in the session that it is handed over (S4).
+    async fn take_notice(&self, turn: &CommittedTurn, entry: SessionEntry) -> Option<Notice> {
+        let key = &turn.session.key;
+        let notice = self
+            .desk
+            .take(key, &entry)
+            .filter(|_| turn.session.kind.rights().notifies)?;
+        let acknowledged = openclaw_session::update(&*self.sessions, key, |entry| {
+            (entry.and_then(|entry| acknowledge_notice(entry, &notice.id)), ())
+        });
+        match acknowledged.await {
+            Ok(()) => self.desk.release(key, &notice.id),
+            // It stays taken, so that it is not told twice.
+            Err(error) => warn_lost("hand-over of a notice", &error),
+        }
+        Some(notice)
     }
 
     /// The answer broke off after its first content. The failure is marked like any other, and returned as it

@@ -12,16 +12,17 @@ use std::time::Duration;
 use jiff::Timestamp;
 use openclaw_auth_store::{UsageChange, UsageStore};
 use openclaw_classify::Reason;
-use openclaw_ids::ProviderId;
-use openclaw_session::SessionStore;
+use openclaw_ids::{ModelRef, ProviderId};
+use openclaw_session::{NoticeDesk, SessionStore};
 use tracing::Instrument;
 
 use crate::attempt::{Attempt, AttemptCall, Judgement, Merged};
 use crate::clock::Clock;
 use crate::coalesce::Coalescer;
 use crate::committed::{CommittedRun, Completed};
+use crate::committed_turn::CommittedTurn;
 use crate::decision::RunObserver;
-use crate::error::RunError;
+use crate::error::{RunError, RunReport};
 use crate::machine::{Event, Machine, Outcome, Preserved, Step, Winner};
 use crate::request::{ChainKind, RunOptions, RunPolicy, RunRequest, RunSession};
 use crate::skip_cache::SkipCache;
@@ -41,6 +42,7 @@ pub struct Runner<C, U, S> {
     observer: Option<Arc<dyn RunObserver>>,
     skips: Arc<Mutex<SkipCache>>,
     log: Arc<Mutex<Coalescer>>,
+    desk: Arc<NoticeDesk>,
 }
 
 impl<C, U, S> Clone for Runner<C, U, S> {
@@ -53,6 +55,7 @@ impl<C, U, S> Clone for Runner<C, U, S> {
             observer: self.observer.clone(),
             skips: Arc::clone(&self.skips),
             log: Arc::clone(&self.log),
+            desk: Arc::clone(&self.desk),
         }
     }
 }
@@ -68,6 +71,7 @@ impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
             observer: None,
             skips: Arc::default(),
             log: Arc::default(),
+            desk: Arc::default(),
         }
     }
 
@@ -124,6 +128,7 @@ impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
             ChainKind::Image => None,
             ChainKind::Text => request.session.clone(),
         };
+        let requested = request.chain.first().cloned();
         let key = session.as_ref().map(|session| session.key.clone());
         let mut undo = Undo {
             runner: self,
@@ -175,7 +180,7 @@ impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
                     }
                 }
                 Step::Commit(change) => self.commit(change, &mut undo).await,
-                Step::Finish(outcome) => return self.finish(*outcome, answers, session, attempt),
+                Step::Finish(outcome) => return self.finish(*outcome, answers, session, requested, attempt),
                 Step::LookForSwitch(run, default) => {
                     Event::Switch(self.look_for_switch(session.as_ref(), &run, &default).await)
                 }
@@ -205,7 +210,7 @@ impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
             machine.on(event, self.clock.now());
         }
         let outcome = machine.give_up();
-        self.finish(outcome, answers, session, attempt)
+        self.finish(outcome, answers, session, requested, attempt)
     }
 
     /// The outcome, unless the run's time is over first (A8). What is ready at that very instant counts.
@@ -260,10 +265,12 @@ impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
         outcome: Outcome,
         mut answers: Vec<(usize, A::Output)>,
         session: Option<RunSession>,
+        requested: Option<ModelRef>,
         attempt: &A,
     ) -> Result<Completed<A::Output, C, U, S>, RunError> {
-        let completed = |value, winner: Winner, report| {
-            let run = self.committed(winner.clone(), session);
+        let completed = |value, winner: Winner, report: RunReport| {
+            let turn = session.map(|session| CommittedTurn::new(session, requested, &report.attempts));
+            let run = self.committed(winner.clone(), turn);
             Ok(Completed {
                 value,
                 winner,
@@ -305,13 +312,14 @@ impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
         }
     }
 
-    fn committed(&self, winner: Winner, session: Option<RunSession>) -> CommittedRun<C, U, S> {
+    fn committed(&self, winner: Winner, turn: Option<CommittedTurn>) -> CommittedRun<C, U, S> {
         CommittedRun {
             clock: Arc::clone(&self.clock),
             usage: Arc::clone(&self.usage),
             sessions: Arc::clone(&self.sessions),
+            desk: Arc::clone(&self.desk),
             winner,
-            session,
+            turn,
         }
     }
 }

@@ -4,6 +4,7 @@ mod attempt;
 mod clock;
 mod coalesce;
 mod committed;
+mod committed_turn;
 mod decision;
 mod driver;
 mod error;
@@ -13,6 +14,7 @@ mod observation;
 mod plan;
 mod policy;
 mod request;
+mod rotation;
 mod skip_cache;
 mod summary;
 pub mod telemetry;
@@ -22,9 +24,7 @@ pub use attempt::{Attempt, AttemptCall, Judgement, Merged, Rejection, RejectionK
 pub use clock::{Clock, SystemClock};
 pub use coalesce::{Admission, Coalescer};
 pub use committed::{CommittedRun, Completed};
-pub use decision::{
-    Decision, DecisionKind, FallbackStep, RotationDecision, RotationKind, RunEvent, RunObserver, StepOutcome,
-};
+pub use decision::{Decision, DecisionKind, FallbackStep, RunEvent, RunObserver, StepOutcome};
 pub use driver::Runner;
 pub use error::{FailedAttempt, RunError, RunReport};
 pub use machine::{RunLimit, Standing, Winner};
@@ -34,5 +34,6 @@ pub use request::{
     ChainKind, InlineWait, LargerContext, PersistPolicy, RunLimits, RunOptions, RunPolicy, RunRequest,
     RunSession, RunSettings,
 };
-pub use skip_cache::parse_skip_ttl;
+pub use rotation::{RotationDecision, RotationKind};
+pub use skip_cache::{Marker, Markers, SkipCache, parse_skip_ttl};
 pub use summary::{AttemptRecord, CandidateOutcome, FallbackSummaryError, ProfileFailure};

@@ -6,6 +6,7 @@
 mod attempt;
 mod current;
 mod enter;
+mod failed_attempt;
 mod failure;
 mod finish;
 mod limit;
@@ -72,9 +73,9 @@ pub enum Step {
 pub enum Event {
     /// The usage state as it is after the change, and whether the change took effect.
     Committed(Arc<AuthSnapshot>, Applied),
-    /// The change could not be written. The run goes on: an answer is worth more than a mark. Only a probe does
-    /// not start without its lease (G4).
-    CommitFailed,
+    /// The change could not be written; this is the usage state as the process knows it. The run goes on: an answer
+    /// is worth more than a mark. Only a probe does not start without its lease (G4).
+    CommitFailed(Arc<AuthSnapshot>),
     /// The step without a result is done.
     Done,
     /// The attempt failed, and this was seen of it.
@@ -98,7 +99,7 @@ impl fmt::Debug for Event {
         // A failure holds a provider's words as they came, and they may quote a key.
         match self {
             Self::Committed(_, applied) => f.debug_tuple("Committed").field(applied).finish_non_exhaustive(),
-            Self::CommitFailed => f.write_str("CommitFailed"),
+            Self::CommitFailed(_) => f.write_str("CommitFailed"),
             Self::Done => f.write_str("Done"),
             Self::Failed(_, progress) => f.debug_tuple("Failed").field(progress).finish_non_exhaustive(),
             Self::OutOfTime => f.write_str("OutOfTime"),
@@ -212,6 +213,7 @@ pub struct Machine {
     calls: usize,
     limits: Limits,
     kind: ChainKind,
+    own_auth: HashSet<ProviderId>,
     sizes: Sizes,
 }
 
@@ -247,6 +249,7 @@ impl Machine {
             events: Vec::new(),
             calls: 0,
             kind: ChainKind::Text,
+            own_auth: HashSet::new(),
             sizes: Sizes::default(),
         }
     }
@@ -256,6 +259,7 @@ impl Machine {
     pub fn with_options(mut self, options: &RunOptions) -> Self {
         self.limits = Limits::new(self.policy.settings.limits.and(options.limits), self.now);
         self.kind = options.kind;
+        self.own_auth.clone_from(&options.own_auth);
         if self.kind == ChainKind::Image {
             // nothing of it is the session's.
             self.request.session = None;
@@ -266,7 +270,7 @@ impl Machine {
 
     /// Skips these fallbacks, which refused their login in the session a short while ago.
     #[must_use]
-    pub(crate) fn with_auth_skips(mut self, markers: Markers) -> Self {
+    pub fn with_auth_skips(mut self, markers: Markers) -> Self {
         self.auth_skips = markers;
         self
     }
@@ -323,7 +327,10 @@ impl Machine {
                 self.snapshot = snapshot;
                 self.on_applied(applied);
             }
-            Event::CommitFailed => self.on_unwritten(),
+            Event::CommitFailed(snapshot) => {
+                self.snapshot = snapshot;
+                self.on_unwritten();
+            }
             Event::Done | Event::Switch(None) => {}
             Event::Failed(failure, progress) => self.on_failed(*failure, progress),
             Event::OutOfTime => self.end_at(RunLimit::Deadline, InFlight::Yes),

@@ -1,6 +1,6 @@
 //! What a record may show of an error: previews, hashes, a fingerprint (R-12.3).
 
-use openclaw_classify::{Failure, Observed, observe, preview};
+use openclaw_classify::{Failure, observe, preview};
 
 use crate::hash::short_hash;
 
@@ -48,28 +48,33 @@ impl ErrorFields {
     /// The fields of a failed attempt, whose human text is `text`.
     pub(crate) fn of_failure(failure: &Failure, text: &str) -> Self {
         let seen = observe(failure);
+        let answer = Answer::of(failure);
         let request_id_hash = seen.request_id.as_deref().map(short_hash);
         // Before the cut, so that no piece of the id stays at it.
         let shown = |text: &str, length| match (&seen.request_id, &request_id_hash) {
             (Some(id), Some(hash)) if !id.is_empty() => preview(&text.replace(id.as_str(), hash), length),
             _ => preview(text, length),
         };
+        let whole = !text.trim().is_empty();
+        let structured = answer != Answer::Unstructured;
+        let kind = seen
+            .kind
+            .as_deref()
+            .or(seen.code.as_deref())
+            .filter(|_| structured);
+        let message = seen.message.as_deref().filter(|_| structured);
+        let http_code = match answer {
+            Answer::Body => failure.status.map(|status| status.to_string()),
+            Answer::Message { leading } => leading.map(|status| status.to_string()),
+            Answer::Unstructured => None,
+        };
         Self {
-            error_preview: (!text.trim().is_empty()).then(|| shown(text.trim(), ERROR_PREVIEW)),
-            error_hash: (!text.trim().is_empty()).then(|| short_hash(text)),
-            error_fingerprint: fingerprint(&seen),
-            http_code: structured(&seen)
-                .then(|| seen.status.map(|status| status.to_string()))
-                .flatten(),
-            provider_error_type: seen
-                .kind
-                .as_deref()
-                .or(seen.code.as_deref())
-                .map(|kind| preview(kind, KIND_PREVIEW)),
-            provider_error_message_preview: seen
-                .message
-                .as_deref()
-                .map(|message| shown(message, MESSAGE_PREVIEW)),
+            error_preview: whole.then(|| shown(text.trim(), ERROR_PREVIEW)),
+            error_hash: whole.then(|| short_hash(text)),
+            error_fingerprint: structured.then(|| fingerprint(http_code.as_deref(), kind, message)),
+            http_code,
+            provider_error_type: kind.map(|kind| preview(kind, KIND_PREVIEW)),
+            provider_error_message_preview: message.map(|message| shown(message, MESSAGE_PREVIEW)),
             request_id_hash,
         }
     }
@@ -82,33 +87,57 @@ impl ErrorFields {
     }
 }
 
-fn structured(seen: &Observed) -> bool {
-    seen.kind.is_some() || seen.code.is_some() || seen.message.is_some()
+/// Where the provider's own answer stands, if it is structured at all (R-12.3).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Answer {
+    /// In the body.
+    Body,
+    /// In the message of the caller's client, perhaps behind a status.
+    Message { leading: Option<u16> },
+    /// There is none: the facts say nothing of the provider's own.
+    Unstructured,
 }
 
-/// The hash over status, message and type as compact JSON with sorted keys; none for unstructured errors.
-fn fingerprint(seen: &Observed) -> Option<String> {
-    if !structured(seen) {
-        return None;
+impl Answer {
+    fn of(failure: &Failure) -> Self {
+        let message = failure.message.as_deref().unwrap_or_default().trim();
+        if let Some(at) = message
+            .find('{')
+            .filter(|at| is_object(&message.as_bytes()[*at..]))
+        {
+            let before = message[..at].strip_suffix(' ').filter(|digits| digits.len() == 3);
+            let leading = before.and_then(|digits| digits.parse().ok());
+            return Self::Message { leading };
+        }
+        if failure.body.as_deref().is_some_and(is_object) {
+            return Self::Body;
+        }
+        Self::Unstructured
     }
-    let text = |value: Option<String>| {
+}
+
+fn is_object(text: &[u8]) -> bool {
+    // What follows the object does not make it none.
+    let mut values = serde_json::Deserializer::from_slice(text).into_iter::<serde_json::Value>();
+    matches!(values.next(), Some(Ok(serde_json::Value::Object(_))))
+}
+
+/// The hash over status, message and type as compact JSON with sorted keys.
+fn fingerprint(status: Option<&str>, kind: Option<&str>, message: Option<&str>) -> String {
+    let text = |value: Option<&str>| {
         value.map_or_else(
             || "undefined".to_owned(),
             |text| serde_json::Value::from(text).to_string(),
         )
     };
-    let message = seen
-        .message
-        .as_deref()
-        .map(|message| message.chars().take(FINGERPRINT_MESSAGE).collect());
-    let kind = seen.kind.clone().or_else(|| seen.code.clone());
+    let message: Option<String> = message.map(|message| message.chars().take(FINGERPRINT_MESSAGE).collect());
     let canonical = format!(
         r#"{{"httpCode":{},"message":{},"type":{}}}"#,
-        text(seen.status.map(|status| status.to_string())),
-        text(message),
+        text(status),
+        text(message.as_deref()),
         text(kind)
     );
-    Some(short_hash(&canonical))
+    short_hash(&canonical)
 }
 
 #[cfg(test)]
@@ -126,6 +155,7 @@ mod tests {
     #[test]
     fn m2_a_type_that_is_a_sentence_with_a_key_shows_no_key() {
         let failure = Failure {
+            body: Some(b"{}".to_vec()),
             kind: Some("bad key sk-ant-api03-AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA".to_owned()),
             ..Failure::default()
         };
@@ -136,6 +166,46 @@ mod tests {
             kind.starts_with("bad key") && !kind.contains("AAAAAAAAAAAA"),
             "{kind}"
         );
+    }
+
+    #[test]
+    fn r_12_3_provider_fields_come_from_a_structured_answer_alone() {
+        let plain = Failure {
+            status: Some(429),
+            kind: Some("RateLimitError".to_owned()),
+            message: Some("Too many requests".to_owned()),
+            ..Failure::default()
+        };
+        let seen = ErrorFields::of_failure(&plain, "Too many requests");
+        assert_eq!(seen.error_preview.as_deref(), Some("Too many requests"));
+        let provider = (
+            seen.http_code,
+            seen.provider_error_type,
+            seen.provider_error_message_preview,
+            seen.error_fingerprint,
+        );
+        assert_eq!(provider, (None, None, None, None));
+
+        let payload = r#"{"error":{"type":"rate_limit_error","message":"slow down"}}"#;
+        let in_body = Failure {
+            body: Some(payload.as_bytes().to_vec()),
+            ..plain.clone()
+        };
+        let in_message = Failure {
+            message: Some(format!("429 {payload}")),
+            ..plain.clone()
+        };
+        let bare = Failure {
+            message: Some(payload.to_owned()),
+            ..plain
+        };
+        for (failure, http_code) in [(in_body, Some("429")), (in_message, Some("429")), (bare, None)] {
+            let seen = ErrorFields::of_failure(&failure, "text");
+            assert_eq!(seen.http_code.as_deref(), http_code, "{:?}", failure.message);
+            assert_eq!(seen.provider_error_type.as_deref(), Some("rate_limit_error"));
+            assert_eq!(seen.provider_error_message_preview.as_deref(), Some("slow down"));
+            assert!(seen.error_fingerprint.is_some());
+        }
     }
 
     #[test]

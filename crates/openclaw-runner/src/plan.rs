@@ -96,6 +96,7 @@ pub fn plan(
         RunSession {
             key: session.key.clone(),
             id: session.entry.session_id.clone(),
+            kind: turn.kind,
             read,
             persist,
             probe,

@@ -1,13 +1,13 @@
 //! One run to make, and the settings that all runs of a process share.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::num::NonZeroUsize;
 use std::time::Duration;
 
 use openclaw_auth_store::{AuthConfig, EndpointKey};
 use openclaw_chain::Requested;
 use openclaw_ids::{AuthAliases, ModelRef, ProviderId, SessionId, SessionKey};
-use openclaw_session::{ProfilePin, SelectionSnapshot};
+use openclaw_session::{ProfilePin, SelectionSnapshot, TurnKind};
 
 /// What one run is asked to do.
 #[derive(Debug, Clone)]
@@ -33,6 +33,8 @@ pub struct RunSession {
     pub key: SessionKey,
     /// The transcript that was current when the run started; a later one is never written to (S1).
     pub id: SessionId,
+    /// What kind of turn this is: whether its answer is remembered and people are told of it (S-10.5, S-11.4).
+    pub kind: TurnKind,
     /// The selection the run was planned from (S-3.10).
     pub read: SelectionSnapshot,
     /// Whether a fallback is written to the session before it is attempted (S-3.2, S2).
@@ -123,6 +125,9 @@ pub struct RunOptions {
     pub limits: RunLimits,
     /// What kind of chain is walked.
     pub kind: ChainKind,
+    /// Providers whose runtime manages its own credentials: their candidates are asked without one, whatever is known
+    /// to rest, and nothing is marked.
+    pub own_auth: HashSet<ProviderId>,
     /// `contextFallback: "larger"`: set to let a prompt that does not fit go on to larger models (A7).
     pub larger_context: Option<LargerContext>,
 }

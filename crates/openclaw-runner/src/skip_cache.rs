@@ -33,33 +33,33 @@ pub fn parse_skip_ttl(text: Option<&str>) -> Duration {
 
 /// One refused fallback.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Marker {
+pub struct Marker {
     /// How it was refused.
-    pub(crate) reason: Reason,
+    pub reason: Reason,
     /// The first instant at which it counts no more.
     expires: Timestamp,
 }
 
 impl Marker {
     /// Whether it counts at `now`; at its end it does not.
-    pub(crate) fn is_valid(&self, now: Timestamp) -> bool {
+    pub fn is_valid(&self, now: Timestamp) -> bool {
         now < self.expires
     }
 }
 
 /// The markers of one session.
-pub(crate) type Markers = HashMap<ModelRef, Marker>;
+pub type Markers = HashMap<ModelRef, Marker>;
 
-/// The markers of all sessions of a process.
+/// The markers of all sessions of a process. A [`Runner`](crate::Runner) keeps its own.
 #[derive(Debug, Default)]
-pub(crate) struct SkipCache {
+pub struct SkipCache {
     sessions: HashMap<SessionId, Markers>,
     swept_at: Option<Timestamp>,
 }
 
 impl SkipCache {
     /// What `session` should not ask at `now`.
-    pub(crate) fn markers(&mut self, session: &SessionId, now: Timestamp) -> Markers {
+    pub fn markers(&mut self, session: &SessionId, now: Timestamp) -> Markers {
         self.sweep(now);
         let Some(markers) = self.sessions.get_mut(session) else {
             return Markers::default();
@@ -69,7 +69,7 @@ impl SkipCache {
     }
 
     /// `candidate` refused its login in `session`.
-    pub(crate) fn record(
+    pub fn record(
         &mut self,
         session: SessionId,
         candidate: ModelRef,

@@ -2,7 +2,8 @@
 
 use openclaw_classify::{Reason, RuleId};
 
-use crate::decision::{Decision, RotationDecision};
+use crate::decision::Decision;
+use crate::rotation::RotationDecision;
 
 /// Target of the decision records.
 pub const DECISION_TARGET: &str = "model_fallback";
@@ -22,7 +23,7 @@ pub(crate) fn emit_decision(decision: &Decision) {
         target: DECISION_TARGET,
         event = crate::decision::EVENT,
         decision = decision.kind.as_str(),
-        runId = decision.run_id.as_str(),
+        runId = crate::decision::named(&decision.run_id),
         sessionId = decision.session_id.as_ref().map(tracing::field::display),
         lane = decision.lane.as_deref(),
         requestedProvider = decision.requested.provider.as_str(),
@@ -77,8 +78,8 @@ pub(crate) fn emit_decision(decision: &Decision) {
 pub(crate) fn emit_rotation(rotation: &RotationDecision) {
     tracing::warn!(
         target: ROTATION_TARGET,
-        event = crate::decision::ROTATION_EVENT,
-        runId = rotation.run_id.as_str(),
+        event = crate::rotation::EVENT,
+        runId = crate::decision::named(&rotation.run_id),
         decision = rotation.kind.as_str(),
         failoverReason = rotation.reason.as_str(),
         provider = rotation.candidate.provider().as_str(),

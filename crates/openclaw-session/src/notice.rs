@@ -21,8 +21,27 @@ pub(crate) const NO_REASON: &str = "selected model unavailable";
 pub struct Notice {
     /// Unique within the session key.
     pub id: String,
+    /// What changed.
+    pub kind: NoticeKind,
+    /// Display form of the selected model.
+    pub selected: String,
+    /// Display form of the model that answers.
+    pub active: String,
+    /// Why the selected one did not answer, or which model answered before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
     /// What people read; English in every locale (S-10.1b).
     pub text: String,
+}
+
+/// What a notice is about (S-10.6).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum NoticeKind {
+    /// Another model answers than the selected one.
+    Fallback,
+    /// The selected model answers again.
+    FallbackCleared,
 }
 
 /// How a turn changed the fallback state that people know of (S-10.3).
@@ -103,7 +122,7 @@ pub fn record_notice(
     }
     let outcome = transition(before, &turn.selected, &turn.active);
     let mut next = entry.clone();
-    let text = match outcome {
+    let announced = match outcome {
         Transition::Sticky => None,
         Transition::None => {
             next.notice = NoticeState::default();
@@ -115,17 +134,26 @@ pub fn record_notice(
                 active: Some(active.clone()),
                 reason: Some(turn.reason.clone()),
             };
-            Some(entered_text(&selected, &active, &turn.reason))
+            let text = entered_text(&selected, &active, &turn.reason);
+            Some((NoticeKind::Fallback, text, Some(turn.reason.clone())))
         }
         Transition::Cleared => {
             next.notice = NoticeState::default();
-            Some(cleared_text(&selected, before.active.as_deref()))
+            let was = before.active.as_deref().filter(|was| *was != selected);
+            let reason = was.map(|was| format!("was {was}"));
+            Some((NoticeKind::FallbackCleared, cleared_text(&selected, was), reason))
         }
     };
-    if let Some(text) = text {
+    if let Some((kind, text, reason)) = announced {
         next.failover.notices = next.failover.notices.saturating_add(1);
-        let id = format!("{}:{}", next.session_id, next.failover.notices);
-        next.failover.pending_notice = Some(Notice { id, text });
+        next.failover.pending_notice = Some(Notice {
+            id: format!("{}:{}", next.session_id, next.failover.notices),
+            kind,
+            selected,
+            active,
+            reason,
+            text,
+        });
     }
     if next == *entry {
         return (None, outcome);

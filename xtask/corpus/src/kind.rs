@@ -4,6 +4,7 @@ mod chain;
 mod classify;
 mod cooldown;
 mod order;
+mod run;
 mod values;
 
 use serde_json::{Value, json};
@@ -41,6 +42,7 @@ pub(crate) const KINDS: &[&Kind] = &[
     &chain::KIND,
     &order::KIND,
     &cooldown::KIND,
+    &run::KIND,
 ];
 
 /// For kinds whose recorded answer is the only right one.

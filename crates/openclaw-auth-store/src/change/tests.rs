@@ -174,13 +174,13 @@ fn end(provider: ProviderId, holder: String) -> UsageChange {
 
 #[test]
 fn g4_one_probe_of_a_provider_is_in_flight() {
-    use Applied::{Done, ProbeHeldElsewhere, Unchanged};
+    use Applied::{Done, HeldElsewhere, Unchanged};
     let lives: &[(&str, &[Step])] = &[
         (
             "held for 60 s",
             &[
                 (0, "a", start, Done),
-                (59, "b", start, ProbeHeldElsewhere),
+                (59, "b", start, HeldElsewhere),
                 (60, "b", start, Done),
             ],
         ),
@@ -189,7 +189,7 @@ fn g4_one_probe_of_a_provider_is_in_flight() {
             &[
                 (0, "a", start, Done),
                 (20, "a", renew, Done),
-                (79, "b", start, ProbeHeldElsewhere),
+                (79, "b", start, HeldElsewhere),
                 (80, "b", start, Done),
             ],
         ),
@@ -198,7 +198,7 @@ fn g4_one_probe_of_a_provider_is_in_flight() {
             &[
                 (0, "a", start, Done),
                 (1, "a", end, Done),
-                (29, "b", start, ProbeHeldElsewhere),
+                (29, "b", start, HeldElsewhere),
                 (30, "b", start, Done),
             ],
         ),
@@ -207,18 +207,18 @@ fn g4_one_probe_of_a_provider_is_in_flight() {
             &[
                 (0, "a", start, Done),
                 (1, "a", start, Done),
-                (2, "b", start, ProbeHeldElsewhere),
+                (2, "b", start, HeldElsewhere),
             ],
         ),
         (
             "only the holder renews and ends",
             &[
                 (0, "a", start, Done),
-                (1, "b", renew, ProbeHeldElsewhere),
+                (1, "b", renew, HeldElsewhere),
                 (1, "b", end, Unchanged),
                 (2, "a", end, Done),
                 (3, "a", end, Unchanged),
-                (3, "a", renew, ProbeHeldElsewhere),
+                (3, "a", renew, HeldElsewhere),
             ],
         ),
         (
@@ -226,7 +226,7 @@ fn g4_one_probe_of_a_provider_is_in_flight() {
             &[
                 (0, "a", start, Done),
                 (70, "a", renew, Done),
-                (71, "b", start, ProbeHeldElsewhere),
+                (71, "b", start, HeldElsewhere),
             ],
         ),
         (
@@ -234,7 +234,7 @@ fn g4_one_probe_of_a_provider_is_in_flight() {
             &[
                 (0, "a", start, Done),
                 (60, "b", start, Done),
-                (61, "a", renew, ProbeHeldElsewhere),
+                (61, "a", renew, HeldElsewhere),
                 (61, "a", end, Unchanged),
             ],
         ),
@@ -247,7 +247,7 @@ fn g4_one_probe_of_a_provider_is_in_flight() {
             &[
                 (1, "a", start, Done),
                 (1, "a", end, Done),
-                (0, "b", start, ProbeHeldElsewhere),
+                (0, "b", start, HeldElsewhere),
             ],
         ),
     ];

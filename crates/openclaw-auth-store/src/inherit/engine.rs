@@ -6,7 +6,10 @@ use jiff::Timestamp;
 use openclaw_ids::{ProfileId, ProviderId};
 
 use super::{ProfileOwner, inherit, profile_owner};
-use crate::{Applied, AuthSnapshot, Credential, ProfileStore, StoreError, UsageChange, UsageStore};
+use crate::{
+    Applied, AuthSnapshot, Credential, LoginChange, LoginStore, Oauth, ProfileStore, StoreError, UsageChange,
+    UsageStore,
+};
 
 /// The store of an agent that also uses the main agent's profiles.
 ///
@@ -14,8 +17,8 @@ use crate::{Applied, AuthSnapshot, Credential, ProfileStore, StoreError, UsageCh
 /// orders are only ever changed in the agent's own (BL-78).
 #[derive(Debug)]
 pub struct InheritingAuthStore<M, A> {
-    main: Arc<M>,
-    agent: A,
+    main: Option<Arc<M>>,
+    agent: Arc<A>,
     seen: Mutex<Option<Seen>>,
 }
 
@@ -29,35 +32,50 @@ struct Seen {
 
 impl<M: UsageStore, A: UsageStore> InheritingAuthStore<M, A> {
     /// Puts the agent's own store on top of the main agent's.
-    pub fn new(main: Arc<M>, agent: A) -> Self {
+    pub fn new(main: Arc<M>, agent: impl Into<Arc<A>>) -> Self {
         Self {
-            main,
-            agent,
+            main: Some(main),
+            agent: agent.into(),
+            seen: Mutex::new(None),
+        }
+    }
+
+    /// The store of an agent that inherits nothing: the main agent's itself (I1).
+    pub fn alone(agent: impl Into<Arc<A>>) -> Self {
+        Self {
+            main: None,
+            agent: agent.into(),
             seen: Mutex::new(None),
         }
     }
 
     /// The agent's own store.
-    pub fn agent(&self) -> &A {
+    pub fn agent(&self) -> &Arc<A> {
         &self.agent
     }
 
-    /// The main agent's store.
-    pub fn main(&self) -> &Arc<M> {
-        &self.main
+    /// The main agent's store, unless this is its.
+    pub fn main(&self) -> Option<&Arc<M>> {
+        self.main.as_ref()
     }
 
-    fn owner(&self, change: &UsageChange) -> ProfileOwner {
-        match change.profile() {
-            Some(id) => profile_owner(&self.main.snapshot(), &self.agent.snapshot(), id),
-            None => ProfileOwner::Agent,
+    /// The main agent's store where it owns what a change is about.
+    fn owning_main(&self, id: Option<&ProfileId>) -> Option<&Arc<M>> {
+        let (main, id) = (self.main.as_ref()?, id?);
+        match profile_owner(&main.snapshot(), &self.agent.snapshot(), id) {
+            ProfileOwner::Agent => None,
+            ProfileOwner::Main => Some(main),
         }
     }
 }
 
 impl<M: UsageStore, A: UsageStore> UsageStore for InheritingAuthStore<M, A> {
     fn snapshot(&self) -> Arc<AuthSnapshot> {
-        let (main, agent) = (self.main.snapshot(), self.agent.snapshot());
+        let agent = self.agent.snapshot();
+        let Some(main) = &self.main else {
+            return agent;
+        };
+        let main = main.snapshot();
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(seen) = &*seen
             && Arc::ptr_eq(&seen.main, &main)
@@ -75,29 +93,76 @@ impl<M: UsageStore, A: UsageStore> UsageStore for InheritingAuthStore<M, A> {
     }
 
     async fn commit(&self, change: UsageChange, now: Timestamp) -> Result<Applied, StoreError> {
-        match self.owner(&change) {
-            ProfileOwner::Agent => self.agent.commit(change, now).await,
-            ProfileOwner::Main => self.main.commit(change, now).await,
+        match self.owning_main(change.profile()) {
+            Some(main) => main.commit(change, now).await,
+            None => self.agent.commit(change, now).await,
         }
     }
 
     fn enqueue(&self, change: UsageChange, now: Timestamp) {
-        match self.owner(&change) {
-            ProfileOwner::Agent => self.agent.enqueue(change, now),
-            ProfileOwner::Main => self.main.enqueue(change, now),
+        match self.owning_main(change.profile()) {
+            Some(main) => main.enqueue(change, now),
+            None => self.agent.enqueue(change, now),
         }
+    }
+}
+
+impl<M: LoginStore, A: LoginStore> LoginStore for InheritingAuthStore<M, A> {
+    /// A renewed login of the agent's own is handed to the main agent, too, when that one has an older copy (O9).
+    async fn change_login(
+        &self,
+        id: ProfileId,
+        change: LoginChange,
+        now: Timestamp,
+    ) -> Result<Applied, StoreError> {
+        if let Some(main) = self.owning_main(Some(&id)) {
+            return main.change_login(id, change, now).await;
+        }
+        let renewed = match &change {
+            LoginChange::Renew { new, .. } => Some(new.clone()),
+            LoginChange::Adopt(_)
+            | LoginChange::End { .. }
+            | LoginChange::ForgetGood
+            | LoginChange::Lease { .. } => None,
+        };
+        let applied = self.agent.change_login(id.clone(), change, now).await?;
+        if let (Some(new), Some(main)) = (renewed, &self.main)
+            && applied == Applied::Done
+            && let Err(error) = main.change_login(id, LoginChange::Adopt(new), now).await
+        {
+            // The agent has it; the main agent keeps what it had.
+            tracing::warn!(%error, "the main agent could not be given a renewed login");
+        }
+        Ok(applied)
+    }
+
+    /// Whose the login is may have changed since the right was taken.
+    fn end_refresh(&self, id: ProfileId, holder: String, now: Timestamp) {
+        if let Some(main) = &self.main {
+            main.end_refresh(id.clone(), holder.clone(), now);
+        }
+        self.agent.end_refresh(id, holder, now);
+    }
+
+    fn stored_login(&self, id: &ProfileId) -> Option<Oauth> {
+        match self.owning_main(Some(id)) {
+            Some(main) => main.stored_login(id),
+            None => self.agent.stored_login(id),
+        }
+    }
+
+    fn main_login(&self, id: &ProfileId) -> Option<Oauth> {
+        self.main.as_ref()?.stored_login(id)
     }
 }
 
 impl<M: UsageStore, A: UsageStore + ProfileStore> ProfileStore for InheritingAuthStore<M, A> {
     /// A login that the main agent has already, at least as fresh, is not copied (I10).
     async fn upsert(&self, id: ProfileId, credential: Credential, now: Timestamp) -> Result<(), StoreError> {
-        let (main, agent) = (self.main.snapshot(), self.agent.snapshot());
-        if !agent.profiles.contains_key(&id)
-            && main
-                .profiles
-                .get(&id)
-                .is_some_and(|inherited| super::outlives(inherited, &credential))
+        let inherited = self.main.as_ref().map(|main| main.snapshot());
+        let inherited = inherited.as_ref().and_then(|main| main.profiles.get(&id));
+        if inherited.is_some_and(|inherited| super::outlives(inherited, &credential))
+            && !self.agent.snapshot().profiles.contains_key(&id)
         {
             return Ok(());
         }

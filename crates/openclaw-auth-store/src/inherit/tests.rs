@@ -190,11 +190,14 @@ async fn d14_bl73_a_mark_goes_to_the_store_that_owns_the_profile() {
             .filter(|(_, usage)| !usage.is_usable(None, at(1)));
         usage.map(|(id, _)| id.to_string()).collect::<Vec<_>>()
     };
-    assert_eq!(resting(&store.main().snapshot()), ["inherited"]);
+    assert_eq!(resting(&store.main().unwrap().snapshot()), ["inherited"]);
     assert_eq!(resting(&store.agent().snapshot()), ["own"]);
     store.enqueue(success("inherited", None, 2), at(2));
-    assert_eq!(resting(&store.main().snapshot()), Vec::<String>::new());
-    assert_eq!(store.main().snapshot().last_good[&openai()], profile("inherited"));
+    assert_eq!(resting(&store.main().unwrap().snapshot()), Vec::<String>::new());
+    assert_eq!(
+        store.main().unwrap().snapshot().last_good[&openai()],
+        profile("inherited")
+    );
     let nobody = store
         .commit(failure("nobody", Reason::Billing, None, 3), at(3))
         .await;
@@ -214,7 +217,7 @@ async fn what_belongs_to_no_profile_is_the_agents_own() {
     };
     store.commit(failed, at(1)).await.unwrap();
     assert_eq!(store.agent().snapshot().endpoints.len(), 1);
-    assert!(store.main().snapshot().endpoints.is_empty());
+    assert!(store.main().unwrap().snapshot().endpoints.is_empty());
 }
 
 #[tokio::test]
@@ -255,7 +258,7 @@ async fn i10_i13_bl78_profiles_are_changed_in_the_agents_own_store() {
         store.remove(profile("a"), at(0)).await.is_err(),
         "an inherited profile is not the agent's to remove"
     );
-    assert_eq!(*store.main().snapshot(), main);
+    assert_eq!(*store.main().unwrap().snapshot(), main);
 }
 
 #[test]
@@ -263,6 +266,22 @@ fn the_view_is_made_anew_only_when_something_changed() {
     let store = engine(keys(&["a"]), keys(&["b"]));
     let first = store.snapshot();
     assert!(Arc::ptr_eq(&first, &store.snapshot()));
-    store.main().enqueue(success("a", None, 1), at(1));
+    store.main().unwrap().enqueue(success("a", None, 1), at(1));
     assert!(!Arc::ptr_eq(&first, &store.snapshot()));
+}
+
+#[tokio::test]
+async fn i1_the_main_agent_inherits_nothing() {
+    let config = CooldownConfig::default();
+    let own = Arc::new(MemoryAuthStore::new(keys(&["a"]), config));
+    let store: InheritingAuthStore<MemoryAuthStore, MemoryAuthStore> =
+        InheritingAuthStore::alone(Arc::clone(&own));
+    assert!(Arc::ptr_eq(&store.snapshot(), &own.snapshot()));
+    store.commit(success("a", None, 1), at(1)).await.unwrap();
+    store.upsert(profile("b"), key("b"), at(1)).await.unwrap();
+    assert_eq!(
+        (own.snapshot().profiles.len(), own.snapshot().last_good.len()),
+        (2, 1)
+    );
+    assert!(store.main().is_none());
 }

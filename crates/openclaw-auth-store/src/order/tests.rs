@@ -263,6 +263,18 @@ fn x4_ambient_profiles_follow_unless_an_order_names_the_provider() {
 }
 
 #[test]
+fn x4_a_provider_with_a_key_is_none_that_needs_none() {
+    let local = || Case::default().ambient("relay:local", Credential::local(provider("relay")));
+    let stored = local().stored("relay", json!({"id": "k", "type": "api_key", "key": "a"}));
+    assert_eq!(stored.order_of("relay"), "k");
+    let config = Credential::api_key(provider("relay"), Secret::new("a".to_owned()));
+    assert_eq!(
+        local().ambient("relay:config", config).order_of("relay"),
+        "relay:config"
+    );
+}
+
+#[test]
 fn cloud_credentials_need_no_stored_profile_when_the_provider_says_so() {
     let mut case = Case::default().config(json!({
         "profiles": {"bedrock:default": {"provider": "amazon-bedrock", "mode": "aws-sdk"}}

@@ -1,6 +1,8 @@
 //! The snapshot that readers get without touching the file.
+//!
+//! It also holds what the file does not know: uses that are written later, and changes that could not be written.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use indexmap::IndexMap;
@@ -34,7 +36,10 @@ impl Apart {
     }
 }
 
-/// What is shown, and the uses that the file does not know yet (D11).
+/// How many changes are kept that could not be written. The oldest go first: the newest say most about now.
+const KEPT: usize = 1_024;
+
+/// What is shown, the uses that the file does not know yet (D11), and the changes that it could not take.
 pub(super) struct Cache {
     shown: RwLock<Shown>,
     /// Held from before a view of the file is fixed until it is shown, so that an older one never replaces a newer.
@@ -45,6 +50,7 @@ pub(super) struct Cache {
 struct Shown {
     snapshot: Arc<AuthSnapshot>,
     uses: HashMap<ProfileId, Timestamp>,
+    kept: VecDeque<(UsageChange, Timestamp)>,
 }
 
 /// The right to show a view of the file.
@@ -66,6 +72,7 @@ impl Cache {
             shown: RwLock::new(Shown {
                 snapshot: Arc::new(snapshot),
                 uses: HashMap::new(),
+                kept: VecDeque::new(),
             }),
             turn: Mutex::new(()),
             config,
@@ -113,24 +120,24 @@ impl Cache {
         Turn(self.turn.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Shows a view of the file; `written` are the uses that it knows.
-    pub(super) fn show(
-        &self,
-        _turn: &Turn<'_>,
-        mut snapshot: AuthSnapshot,
-        written: &[(ProfileId, Timestamp)],
-    ) {
+    /// Shows a view of the file; `written` is what it knows by now.
+    pub(super) fn show(&self, _turn: &Turn<'_>, mut snapshot: AuthSnapshot, written: &Unwritten) {
         let mut shown = self.shown.write().unwrap_or_else(PoisonError::into_inner);
-        for (profile, at) in written {
+        for (profile, at) in &written.uses {
             if shown.uses.get(profile) == Some(at) {
                 shown.uses.remove(profile);
             }
         }
+        let arrived = written.kept.len().min(shown.kept.len());
+        shown.kept.drain(..arrived);
         snapshot.ambient.clone_from(&shown.snapshot.ambient);
         snapshot.resolved.clone_from(&shown.snapshot.resolved);
         let mut snapshot = snapshot.with_current_secrets();
         if snapshot.rejected != shown.snapshot.rejected {
             warn_rejected(&snapshot.rejected);
+        }
+        for (change, at) in &shown.kept {
+            snapshot.apply(change, *at, &self.config);
         }
         for (profile, at) in &shown.uses {
             snapshot.apply(&used(profile), *at, &self.config);
@@ -158,14 +165,56 @@ impl Cache {
         Ok((applied, noted))
     }
 
-    /// The uses that the file does not know yet.
-    pub(super) fn unwritten_uses(&self) -> Vec<(ProfileId, Timestamp)> {
+    /// Shows a change that could not be written, and keeps it for the next write: a key that was refused rests all
+    /// the same while the disk is full. Leases are left out, since nobody else would know of them.
+    pub(super) fn keep(&self, change: &UsageChange, now: Timestamp) {
+        if !outlives_the_file(change) {
+            return;
+        }
+        let mut shown = self.shown.write().unwrap_or_else(PoisonError::into_inner);
+        if shown.snapshot.check(change).is_err() {
+            return;
+        }
+        Arc::make_mut(&mut shown.snapshot).apply(change, now, &self.config);
+        if shown.kept.len() == KEPT {
+            shown.kept.pop_front();
+        }
+        shown.kept.push_back((change.clone(), now));
+    }
+
+    /// What the file does not know.
+    pub(super) fn unwritten(&self) -> Unwritten {
         let shown = self.shown.read().unwrap_or_else(PoisonError::into_inner);
-        shown
-            .uses
-            .iter()
-            .map(|(profile, at)| (profile.clone(), *at))
-            .collect()
+        Unwritten {
+            uses: shown
+                .uses
+                .iter()
+                .map(|(profile, at)| (profile.clone(), *at))
+                .collect(),
+            kept: shown.kept.iter().cloned().collect(),
+        }
+    }
+}
+
+/// What a write has to bring to the file beside its own changes.
+#[derive(Default)]
+pub(super) struct Unwritten {
+    pub(super) uses: Vec<(ProfileId, Timestamp)>,
+    /// Oldest first.
+    pub(super) kept: Vec<(UsageChange, Timestamp)>,
+}
+
+fn outlives_the_file(change: &UsageChange) -> bool {
+    match change {
+        UsageChange::Clear { .. }
+        | UsageChange::EndpointFailure { .. }
+        | UsageChange::EndpointSuccess { .. }
+        | UsageChange::Failure { .. }
+        | UsageChange::Success { .. } => true,
+        UsageChange::ProbeEnd { .. }
+        | UsageChange::ProbeRenew { .. }
+        | UsageChange::ProbeStart { .. }
+        | UsageChange::Used { .. } => false,
     }
 }
 

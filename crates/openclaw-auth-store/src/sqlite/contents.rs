@@ -222,6 +222,9 @@ impl Contents {
                 self.rows.set_endpoint(edits, endpoint, window);
             }
         }
+        for id in union(self.rows.refreshes.keys(), after.refreshes.keys()) {
+            self.rows.set_refresh(edits, id, after.refreshes.get(id));
+        }
         for (provider, state) in &after.probes {
             if self.rows.probes.get(provider) != Some(state) {
                 self.rows.set_probe(edits, provider, state);
@@ -252,6 +255,7 @@ fn view(
         last_good: state.last_good(),
         endpoints: rows.endpoints.clone(),
         probes: rows.probes.clone(),
+        refreshes: rows.refreshes.clone(),
         rejected: profiles.rejected,
         ..AuthSnapshot::default()
     };

@@ -1,4 +1,4 @@
-//! The rows of `failover_state`: our own knowledge, one row per profile, endpoint and probed provider.
+//! The rows of `failover_state`: our own knowledge, one row per profile, endpoint, probed provider and refreshed login.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -9,7 +9,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::{EndpointKey, ProbeLease, ProbeState};
+use crate::{EndpointKey, ProbeLease, ProbeState, RefreshLease};
 
 /// The table.
 pub(super) const TABLE: &str = "failover_state";
@@ -17,6 +17,7 @@ pub(super) const TABLE: &str = "failover_state";
 const USAGE: &str = "usage:";
 const ENDPOINT: &str = "endpoint:";
 const PROBE: &str = "probe:";
+const REFRESH: &str = "refresh:";
 
 /// The members of a `usageStats` entry that the other program knows; what it drops when it saves is none of them
 /// (cooldown.md 1).
@@ -79,6 +80,13 @@ struct LeaseRow {
     expires: Timestamp,
 }
 
+#[derive(Serialize, Deserialize)]
+struct RefreshRow {
+    holder: String,
+    #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
+    expires: Timestamp,
+}
+
 /// All rows, typed, beside their texts.
 #[derive(Debug, Default)]
 pub(super) struct Rows {
@@ -86,6 +94,7 @@ pub(super) struct Rows {
     pub(super) usage: HashMap<ProfileId, UsageRow>,
     pub(super) endpoints: HashMap<EndpointKey, EndpointWindow>,
     pub(super) probes: HashMap<ProviderId, ProbeState>,
+    pub(super) refreshes: HashMap<ProfileId, RefreshLease>,
 }
 
 /// What has to be written so that the table says something else.
@@ -121,6 +130,14 @@ impl Rows {
                 lease,
             };
             self.probes.insert(row.provider, state);
+        } else if let Some(id) = key.strip_prefix(REFRESH) {
+            let id = ProfileId::try_new(id).map_err(|error| error.to_string())?;
+            let row: RefreshRow = parse(&text)?;
+            let lease = RefreshLease {
+                holder: row.holder,
+                expires: row.expires,
+            };
+            self.refreshes.insert(id, lease);
         } else {
             return Ok(());
         }
@@ -188,6 +205,17 @@ impl Rows {
         };
         let text = to_text(&row);
         self.set(edits, key, Some(text));
+    }
+
+    /// The row of a login that is refreshed; nothing when it is not any more.
+    pub(super) fn set_refresh(&self, edits: &mut RowEdits, id: &ProfileId, lease: Option<&RefreshLease>) {
+        let text = lease.map(|lease| {
+            to_text(&RefreshRow {
+                holder: lease.holder.clone(),
+                expires: lease.expires,
+            })
+        });
+        self.set(edits, format!("{REFRESH}{id}"), text);
     }
 
     fn unknown<T: DeserializeOwned>(&self, key: &str, of: fn(T) -> Map<String, Value>) -> Map<String, Value> {

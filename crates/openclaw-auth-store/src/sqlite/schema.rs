@@ -54,6 +54,16 @@ const TABLES: &[(&str, &str)] = &[
     ),
 ];
 
+/// Tables of the other program, which it keeps in the same file (auth-store.md 2.4).
+const TABLES_OF_OTHERS: &[&str] = &[
+    "cache_entries",
+    "memory_embedding_cache",
+    "memory_index_chunks",
+    "memory_index_meta",
+    "memory_index_sources",
+    "memory_index_state",
+];
+
 fn has_table(connection: &Connection, table: &str) -> rusqlite::Result<bool> {
     let sql = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?1";
     let found = connection.query_row(sql, [table], |_| Ok(())).optional()?;
@@ -70,6 +80,10 @@ pub(super) fn check(connection: &Connection, path: &Path, agent: &AgentId) -> Re
             supported: VERSION,
         };
         return Err(newer.into());
+    }
+    if is_somebody_elses(connection)? {
+        let path = path.to_owned();
+        return Err(OpenError::ForeignFile { path }.into());
     }
     let Some((role, owner)) = owner(connection)? else {
         return Ok(());
@@ -91,6 +105,21 @@ pub(super) fn check(connection: &Connection, path: &Path, agent: &AgentId) -> Re
         return Err(foreign.into());
     }
     Ok(())
+}
+
+/// Whether the file was made by a program that knows nothing of agents: it says so (D5), or it has tables and none
+/// of them is one of an agent's.
+fn is_somebody_elses(connection: &Connection) -> rusqlite::Result<bool> {
+    let application: i64 = connection.pragma_query_value(None, "application_id", |row| row.get(0))?;
+    if application != 0 {
+        return Ok(true);
+    }
+    let mut names = connection.prepare("SELECT name FROM sqlite_master WHERE type = 'table'")?;
+    let names: Vec<String> = names.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?;
+    let known = |name: &String| {
+        TABLES.iter().any(|(table, _)| table == name) || TABLES_OF_OTHERS.contains(&name.as_str())
+    };
+    Ok(!names.is_empty() && !names.iter().any(known))
 }
 
 fn owner(connection: &Connection) -> rusqlite::Result<Option<(String, String)>> {

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use rusqlite::Connection;
 
-use super::cache::Cache;
+use super::cache::{Cache, Unwritten};
 use super::connect;
 use super::contents::Contents;
 use super::fault::Fault;
@@ -70,7 +70,7 @@ pub(super) fn refresh(connection: &Connection, path: &std::path::Path, cache: &C
     let contents = connect::consistently(connection, |connection| {
         Contents::read(connection, path, &cache.apart())
     })?;
-    cache.show(&turn, contents.snapshot, &[]);
+    cache.show(&turn, contents.snapshot, &Unwritten::default());
     Ok(())
 }
 

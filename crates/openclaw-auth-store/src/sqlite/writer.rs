@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::thread;
 use std::time::Duration;
 
 use jiff::Timestamp;
@@ -10,14 +11,18 @@ use openclaw_ids::{ProfileId, ProviderId};
 use rusqlite::Connection;
 use tokio::sync::oneshot;
 
-use super::cache::Cache;
+use super::cache::{Cache, Unwritten};
 use super::contents::Contents;
 use super::fault::Fault;
+use super::turn::Queue;
 use super::{connect, folder};
-use crate::{Applied, AuthSnapshot, Credential, Legacy, StoreError, UsageChange};
+use crate::{Applied, AuthSnapshot, Credential, Legacy, LoginChange, StoreError, UsageChange};
 
 /// How many changes one transaction takes at most.
 const BATCH: usize = 256;
+
+/// How often the thread looks for more before it sleeps: a few microseconds.
+const LOOKS: u32 = 32;
 
 /// What the thread is told.
 pub(super) enum Message {
@@ -40,6 +45,7 @@ pub(super) struct Request {
 pub(super) enum Op {
     Change(UsageChange),
     Import(Box<Legacy>, Occasion),
+    Login(ProfileId, LoginChange),
     Remove(ProfileId),
     SetOrder(ProviderId, Vec<ProfileId>),
     Upsert(ProfileId, Box<Credential>),
@@ -73,28 +79,35 @@ enum Next {
 impl Writer {
     /// Works until it is told to stop, or nobody is left who could tell it.
     pub(super) fn run(mut self, messages: &Receiver<Message>) {
+        let queue = Queue::new(&self.path);
         let mut uses_wait = false;
         loop {
-            let message = if uses_wait {
-                messages.recv_timeout(self.use_delay)
-            } else {
-                messages.recv().map_err(|_| RecvTimeoutError::Disconnected)
+            let message = match soon(messages) {
+                Some(message) => Ok(message),
+                None if uses_wait => messages.recv_timeout(self.use_delay),
+                None => messages.recv().map_err(|_| RecvTimeoutError::Disconnected),
             };
             let mut batch = Vec::new();
-            let next = match message {
+            let mut next = match message {
                 Ok(Message::Used) => {
                     uses_wait = true;
                     continue;
                 }
                 Ok(Message::Write(request)) => {
                     batch.push(request);
-                    fill(&mut batch, messages)
+                    Next::Continue
                 }
                 Ok(Message::Stop) | Err(RecvTimeoutError::Disconnected) => Next::Stop,
                 Err(RecvTimeoutError::Timeout) => Next::Continue,
             };
+            let turn = queue.turn();
+            if !batch.is_empty() {
+                // What came while this process waited goes along.
+                next = fill(&mut batch, messages);
+            }
             self.write(batch);
-            uses_wait = !self.cache.unwritten_uses().is_empty();
+            drop(turn);
+            uses_wait = !self.cache.unwritten().uses.is_empty();
             if next == Next::Stop {
                 return;
             }
@@ -102,11 +115,11 @@ impl Writer {
     }
 
     fn write(&mut self, batch: Vec<Request>) {
-        let uses = self.cache.unwritten_uses();
-        if batch.is_empty() && uses.is_empty() {
+        let unwritten = self.cache.unwritten();
+        if batch.is_empty() && unwritten.uses.is_empty() {
             return;
         }
-        let outcomes = self.transact(&batch, &uses);
+        let outcomes = self.transact(&batch, &unwritten);
         if let Err(error) = &outcomes
             && batch.is_empty()
         {
@@ -116,14 +129,21 @@ impl Writer {
         for request in batch {
             let outcome = match &mut outcomes {
                 Ok(outcomes) => outcomes.next().unwrap_or(Err(StoreError::Closed)),
-                Err(error) => Err(error.clone()),
+                Err(error) => {
+                    // Over a damaged row the last good view stays until somebody repairs it (D13).
+                    let damaged = matches!(error, StoreError::Unreadable(_));
+                    if let (Op::Change(change), false) = (&request.op, damaged) {
+                        self.cache.keep(change, request.now);
+                    }
+                    Err(error.clone())
+                }
             };
             match request.reply {
                 // Who dropped the future does not want to know.
                 Some(reply) => drop(reply.send(outcome)),
                 None => {
                     if let Err(error) = outcome {
-                        tracing::warn!(%error, "a change of usage state was lost");
+                        tracing::warn!(%error, "a change of usage state was not stored");
                     }
                 }
             }
@@ -134,7 +154,7 @@ impl Writer {
     fn transact(
         &mut self,
         batch: &[Request],
-        uses: &[(ProfileId, Timestamp)],
+        unwritten: &Unwritten,
     ) -> Result<Vec<Result<Applied, StoreError>>, StoreError> {
         let connection = match self.connection.take() {
             Some(connection) => Ok(connection),
@@ -142,7 +162,7 @@ impl Writer {
                 .and_then(|connection| connect::configure(&connection).map(|()| connection)),
         };
         let result = connection.map_err(Fault::from).and_then(|connection| {
-            let outcomes = self.transact_on(&connection, batch, uses);
+            let outcomes = self.transact_on(&connection, batch, unwritten);
             if connection.is_autocommit() {
                 self.connection = Some(connection);
             }
@@ -155,7 +175,7 @@ impl Writer {
         &self,
         connection: &Connection,
         batch: &[Request],
-        uses: &[(ProfileId, Timestamp)],
+        unwritten: &Unwritten,
     ) -> Result<Vec<Result<Applied, StoreError>>, Fault> {
         let cache = &self.cache;
         let mut turn = None;
@@ -170,7 +190,13 @@ impl Writer {
                 }
             }
             let mut after = contents.snapshot.clone();
-            for (profile, at) in uses {
+            for (change, at) in &unwritten.kept {
+                // What it was about may be gone by now.
+                if after.check(change).is_ok() {
+                    after.apply(change, *at, cache.config());
+                }
+            }
+            for (profile, at) in &unwritten.uses {
                 let profile = profile.clone();
                 after.apply(&UsageChange::Used { profile }, *at, cache.config());
             }
@@ -181,13 +207,14 @@ impl Writer {
             let times = batch
                 .iter()
                 .map(|request| request.now)
-                .chain(uses.iter().map(|(_, at)| *at));
+                .chain(unwritten.uses.iter().map(|(_, at)| *at))
+                .chain(unwritten.kept.iter().map(|(_, at)| *at));
             contents.write(connection, &after, times.max().unwrap_or(Timestamp::UNIX_EPOCH))?;
             turn = Some(cache.turn());
             Ok::<_, Fault>((after, outcomes))
         })?;
         if let Some(turn) = turn {
-            cache.show(&turn, after, uses);
+            cache.show(&turn, after, unwritten);
         }
         if let Err(error) = folder::close_files(&self.path) {
             tracing::warn!(%error, "the mode of the auth store could not be set");
@@ -201,6 +228,7 @@ impl Writer {
                 snapshot.check(change)?;
                 return Ok(snapshot.apply(change, request.now, self.cache.config()));
             }
+            Op::Login(id, change) => return Ok(snapshot.apply_login(id, change, request.now)),
             // It was done before the changes, which may be about what it brought.
             Op::Import(..) => {}
             Op::Remove(id) => snapshot.remove(id)?,
@@ -209,6 +237,17 @@ impl Writer {
         }
         Ok(Applied::Done)
     }
+}
+
+/// What comes right after a write: whoever marks again and again is not made to wake this thread each time.
+fn soon(messages: &Receiver<Message>) -> Option<Message> {
+    for _ in 0..LOOKS {
+        if let Ok(message) = messages.try_recv() {
+            return Some(message);
+        }
+        thread::yield_now();
+    }
+    None
 }
 
 /// Adds what is queued already.

@@ -2,146 +2,185 @@
 
 use std::collections::HashMap;
 use std::ops::Range;
-use std::sync::LazyLock;
 
 use crate::facts::{Code, Layer};
 use crate::phrase::{Lexicon, LexiconBuilder, Phrase, Scan};
-use crate::rule::{Rule, Saw};
-use crate::rules::{Stage, TABLES};
+use crate::row::Row;
+use crate::rules::Stage;
 
-/// The index of the shipped tables.
-pub(super) static INDEX: LazyLock<Index> = LazyLock::new(Index::build);
+/// In the order of their declaration, which is the one they are asked in.
+const STAGES: [Stage; 5] = [
+    Stage::Who,
+    Stage::User,
+    Stage::Explicit,
+    Stage::CatchAll,
+    Stage::Default,
+];
 
-/// One row with its compiled phrases.
-pub(super) struct Indexed {
-    pub(super) rule: &'static Rule,
-    stage: Stage,
-    number: usize,
-    phrases: Vec<Phrase>,
-    unless: Vec<Phrase>,
-}
+/// Rows as bits, lowest first.
+type Bits = Vec<u64>;
 
 /// All rows in order.
-pub(super) struct Index {
-    rows: Vec<Indexed>,
+#[derive(Debug)]
+pub(crate) struct Index {
+    rows: Vec<Row>,
+    /// The rows of each stage, which follow one another.
+    stages: [Range<usize>; STAGES.len()],
     lexicon: Lexicon,
-    /// For each piece the rows with a phrase that begins with it.
-    rows_of_piece: Vec<Vec<usize>>,
-    rows_of_code: HashMap<&'static str, Vec<usize>>,
+    /// For each piece the phrases that begin with it: row, and place in the row.
+    phrases_of_piece: Vec<Vec<(u16, u16)>>,
+    rows_of_code: HashMap<String, Vec<u16>>,
+    /// Rows that ask for neither code nor text.
+    unconditional: Bits,
+    /// Of these the ones that ask for a transport fact.
+    of_transport: Bits,
 }
 
 impl Index {
-    fn build() -> Self {
-        let mut lexicon = LexiconBuilder::default();
-        let mut rows_of_code: HashMap<&'static str, Vec<usize>> = HashMap::new();
-        let rows: Vec<Indexed> = TABLES
-            .iter()
-            .flat_map(|table| table.rows.iter().map(|rule| (table.stage, rule)))
-            .enumerate()
-            .map(|(number, (stage, rule))| {
-                let phrases = match rule.saw {
-                    Saw::Phrases(phrases) => phrases.iter().map(|phrase| lexicon.phrase(phrase)).collect(),
-                    Saw::Codes(codes) => {
-                        for code in codes {
-                            rows_of_code.entry(code).or_default().push(number);
-                        }
-                        Vec::new()
-                    }
-                    Saw::Anything | Saw::Silence | Saw::Transports(_) => Vec::new(),
-                };
-                Indexed {
-                    rule,
-                    stage,
-                    number,
-                    phrases,
-                    unless: rule.unless.iter().map(|phrase| lexicon.phrase(phrase)).collect(),
-                }
-            })
-            .collect();
-        let lexicon = lexicon.build();
-        let mut rows_of_piece = vec![Vec::new(); lexicon.len()];
-        for row in &rows {
-            for piece in row.phrases.iter().flat_map(Phrase::first_pieces) {
-                let rows: &mut Vec<usize> = &mut rows_of_piece[*piece as usize];
-                if rows.last() != Some(&row.number) {
-                    rows.push(row.number);
+    /// `rows` in the order of their stages, compiled with `lexicon`.
+    pub(crate) fn new(rows: Vec<Row>, lexicon: LexiconBuilder) -> Self {
+        let mut phrases_of_piece: Vec<Vec<(u16, u16)>> = vec![Vec::new(); lexicon.len()];
+        let mut rows_of_code: HashMap<String, Vec<u16>> = HashMap::new();
+        let mut unconditional = bits(rows.len());
+        let mut of_transport = bits(rows.len());
+        for (number, row) in numbered(&rows) {
+            for (place, phrase) in numbered(&row.phrases) {
+                for piece in phrase.first_pieces() {
+                    phrases_of_piece[*piece as usize].push((number, place));
                 }
             }
+            if row.phrases.is_empty() {
+                for code in &row.codes {
+                    rows_of_code.entry(code.to_string()).or_default().push(number);
+                }
+            }
+            if row.phrases.is_empty() && row.codes.is_empty() {
+                let bits = if row.transports.is_empty() {
+                    &mut unconditional
+                } else {
+                    &mut of_transport
+                };
+                set(bits, number);
+            }
         }
+        let stages = STAGES.map(|stage| stage_range(&rows, stage));
         Self {
             rows,
-            lexicon,
-            rows_of_piece,
+            stages,
+            lexicon: lexicon.build(),
+            phrases_of_piece,
             rows_of_code,
+            unconditional,
+            of_transport,
         }
     }
 
-    pub(super) fn stage(&self, stage: Stage) -> impl Iterator<Item = &Indexed> {
-        self.rows.iter().filter(move |row| row.stage == stage)
+    /// All rows, in the order in which they are asked.
+    pub(crate) fn rows(&self) -> &[Row] {
+        &self.rows
     }
+}
+
+fn stage_range(rows: &[Row], stage: Stage) -> Range<usize> {
+    let before = |row: &Row| row.stage < stage;
+    let within = |row: &Row| row.stage <= stage;
+    rows.partition_point(before)..rows.partition_point(within)
+}
+
+/// Rows and phrases are counted in 16 bits; a set with more is refused before it is compiled.
+fn numbered<T>(items: &[T]) -> impl Iterator<Item = (u16, &T)> {
+    (0u16..).zip(items)
+}
+
+fn bits(rows: usize) -> Bits {
+    vec![0; rows.div_ceil(64)]
+}
+
+fn set(bits: &mut Bits, row: u16) {
+    bits[usize::from(row) / 64] |= 1 << (row % 64);
 }
 
 /// One layer of facts after the single pass over its text.
 pub(super) struct Seen<'f> {
     pub(super) layer: &'f Layer,
+    index: &'f Index,
     scan: Scan<'f>,
-    /// For each row whether a code or the beginning of a phrase was seen.
-    possible: Vec<bool>,
+    /// The phrases whose beginning was seen: row, and place in the row; ascending.
+    begun: Vec<(u16, u16)>,
+    /// The rows that can match at all, which is what the pass is for.
+    possible: Bits,
 }
 
 impl<'f> Seen<'f> {
-    pub(super) fn new(index: &Index, layer: &'f Layer) -> Self {
+    pub(super) fn new(index: &'f Index, layer: &'f Layer, transport: bool) -> Self {
         let scan = index.lexicon.scan(&layer.text);
-        let mut possible = vec![false; index.rows.len()];
-        let mut last = None;
+        let mut begun = Vec::new();
         for piece in scan.pieces() {
-            if last.replace(piece) != Some(piece) {
-                for row in &index.rows_of_piece[piece as usize] {
-                    possible[*row] = true;
-                }
+            begun.extend_from_slice(&index.phrases_of_piece[piece as usize]);
+        }
+        begun.sort_unstable();
+        begun.dedup();
+        let mut possible = index.unconditional.clone();
+        if transport {
+            for (bits, more) in possible.iter_mut().zip(&index.of_transport) {
+                *bits |= more;
             }
+        }
+        for (row, _) in &begun {
+            set(&mut possible, *row);
         }
         let codes = layer
             .codes
             .iter()
             .filter_map(|code| index.rows_of_code.get(code.key.as_str()));
         for row in codes.flatten() {
-            possible[*row] = true;
+            set(&mut possible, *row);
         }
         Self {
             layer,
+            index,
             scan,
+            begun,
             possible,
         }
     }
 
-    /// False when the row cannot match, which is what the pass is for.
-    pub(super) fn may_match(&self, row: &Indexed) -> bool {
-        match row.rule.saw {
-            Saw::Codes(_) | Saw::Phrases(_) => self.possible[row.number],
-            Saw::Anything | Saw::Silence | Saw::Transports(_) => true,
-        }
+    /// The rows of a stage that can match, in order.
+    pub(super) fn rows(&self, stage: Stage) -> impl Iterator<Item = (usize, &'f Row)> {
+        let range = self.index.stages[stage as usize].clone();
+        let words = range.start / 64..range.end.div_ceil(64);
+        let rows = &self.index.rows;
+        words
+            .flat_map(|word| {
+                let mut left = self.possible[word];
+                std::iter::from_fn(move || {
+                    let bit = left.trailing_zeros() as usize;
+                    left &= left.wrapping_sub(1);
+                    (bit < 64).then_some(word * 64 + bit)
+                })
+            })
+            .filter(move |number| range.contains(number))
+            .map(|number| (number, &rows[number]))
     }
 
-    pub(super) fn code(&self, row: &Indexed) -> Option<&'f Code> {
-        let Saw::Codes(codes) = row.rule.saw else {
-            return None;
-        };
-        self.layer
-            .codes
+    /// The code that the row asks for.
+    pub(super) fn code(&self, row: &Row) -> Option<&'f Code> {
+        let is_asked = |code: &&Code| row.codes.iter().any(|asked| *asked == code.key);
+        self.layer.codes.iter().find(is_asked)
+    }
+
+    /// Where a phrase of the row stands.
+    pub(super) fn phrase<'r>(&self, number: usize, row: &'r Row) -> Option<(Range<usize>, &'r Phrase)> {
+        let from = self.begun.partition_point(|(row, _)| usize::from(*row) < number);
+        self.begun[from..]
             .iter()
-            .find(|code| codes.contains(&code.key.as_str()))
-            .filter(|_| self.allowed(row))
+            .take_while(|(row, _)| usize::from(*row) == number)
+            .map(|(_, place)| &row.phrases[usize::from(*place)])
+            .find_map(|phrase| Some((self.scan.find(phrase)?, phrase)))
     }
 
-    pub(super) fn phrase(&self, row: &Indexed) -> Option<Range<usize>> {
-        row.phrases
-            .iter()
-            .find_map(|phrase| self.scan.find(phrase))
-            .filter(|_| self.allowed(row))
-    }
-
-    fn allowed(&self, row: &Indexed) -> bool {
+    /// False when something stands in the text beside which the row does not count.
+    pub(super) fn is_allowed(&self, row: &Row) -> bool {
         !row.unless.iter().any(|phrase| self.scan.find(phrase).is_some())
     }
 }

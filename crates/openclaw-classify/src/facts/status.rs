@@ -67,6 +67,9 @@ fn compile(pattern: &str) -> Regex {
 /// The status that `text` states at its beginning.
 pub(super) fn stated(text: &str) -> Option<Stated> {
     let head = super::text::head(text, WINDOW);
+    if !may_hold_status(head) {
+        return None;
+    }
     let phrase = WITH_PHRASE.find(head).map(|found| found.range());
     let label = LABELLED.captures(head).and_then(|found| {
         Some((
@@ -89,6 +92,13 @@ pub(super) fn stated(text: &str) -> Option<Stated> {
         (Some(phrase), None) => stated_at(head, &phrase, phrase.clone()),
         (None, None) => None,
     }
+}
+
+/// Most texts hold no number that could be a status, and so need no pattern.
+fn may_hold_status(text: &str) -> bool {
+    text.as_bytes().windows(3).any(|bytes| {
+        matches!(bytes[0], b'4' | b'5') && bytes[1].is_ascii_digit() && bytes[2].is_ascii_digit()
+    })
 }
 
 fn stated_at(head: &str, number: &Range<usize>, at: Range<usize>) -> Option<Stated> {

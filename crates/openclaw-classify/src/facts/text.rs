@@ -5,15 +5,18 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::{Facts, Speaker, html, status, walk};
+use super::{Facts, Speaker, html, named, status, walk};
 use crate::loose;
 
 /// Longer texts are judged on their ends (C-1.4).
 const LIMIT: usize = 64 * 1024;
 /// Texts inside texts inside texts: deeper ones are read as they stand.
 const MAX_NESTING: usize = 8;
-/// Objects that told nothing and are searched for inner ones; later ones are skipped whole, which keeps it linear.
-const MAX_MISSES: usize = 32;
+/// Objects that told nothing are searched for inner ones until they were read so many times their text; then they
+/// are skipped whole, which keeps it linear.
+const MAX_READINGS: usize = 4;
+/// After so many of them a text is no longer searched; as many do not fit a text that means something.
+const MAX_MISSES: usize = 1024;
 
 /// What begins a quotation of somebody behind the party that answered.
 const QUOTES_UPSTREAM: &[&str] = &["error from provider", "all variants failed"];
@@ -56,10 +59,14 @@ fn read_mixed(facts: &mut Facts, speaker: Speaker, field: &'static str, text: &s
     if let Some(unquoted) = unquoted(text) {
         return read(facts, speaker, field, &unquoted, nesting + 1);
     }
-    let mut outside = String::new();
-    let mut at = 0;
+    let Some(first) = next_object(text, 0) else {
+        return plain(facts, speaker, field, text);
+    };
+    let mut outside = text[..first].to_owned();
+    let mut at = first;
+    let mut left = text.len().saturating_mul(MAX_READINGS);
     let mut misses = 0;
-    while let Some(open) = next_object(text, at) {
+    while let Some(open) = next_object(text, at).filter(|_| misses < MAX_MISSES) {
         let kept = at;
         at = open + 1;
         if let Some(found) = loose::read(&text[open..]) {
@@ -70,7 +77,8 @@ fn read_mixed(facts: &mut Facts, speaker: Speaker, field: &'static str, text: &s
                 continue;
             }
             misses += 1;
-            if misses > MAX_MISSES {
+            left = left.saturating_sub(found.length);
+            if left == 0 {
                 at = open + found.length;
             }
         }
@@ -93,9 +101,7 @@ fn plain(facts: &mut Facts, speaker: Speaker, field: &'static str, text: &str) {
     if status::says_no_body(text) {
         return;
     }
-    for code in codes(text) {
-        layer.code(field, code);
-    }
+    named::names(text, |name| layer.code(field, name));
     match stated {
         // A bare number is all that was said; it is no empty answer.
         Some(stated) if stated.at == (0..text.len()) => layer.words(field, text),
@@ -107,7 +113,6 @@ fn plain(facts: &mut Facts, speaker: Speaker, field: &'static str, text: &str) {
     }
     if text.chars().any(char::is_alphanumeric) {
         facts.sentences.push(text.to_owned());
-        facts.first_text.get_or_insert_with(|| text.to_owned());
     }
 }
 
@@ -127,34 +132,21 @@ fn without_request_id(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// Names of errors as texts show them: alone, in front, in brackets or labelled.
-static NAMED: LazyLock<Regex> = LazyLock::new(|| {
-    #[expect(clippy::expect_used, reason = "the pattern is a constant that the tests compile")]
-    Regex::new(
-        r#"(?x)
-          ^ [\s"'\[(·]* (?: [Ee]rror : \s* | \d{1,2} \s )? ( [A-Za-z][A-Za-z0-9]* (?: [._-][A-Za-z0-9]+ )* ) (?: [:(] | \s* $ | \s+ [·-] | ["'\]] )
-        | \( ( [A-Z][A-Za-z]+ (?: Exception | Error ) | \d{4} ) \)
-        | ^ \[ ( \d{4} ) \]
-        | (?i: \b (?: code | type | status | reason ) \s* [:=] \s* ["']? ) ( [A-Za-z][A-Za-z0-9_.]+ | \d{4} \b )
-        "#,
-    )
-    .expect("a constant pattern compiles")
-});
-
-fn codes(text: &str) -> impl Iterator<Item = &str> {
-    NAMED
-        .captures_iter(head(text, 1024))
-        .take(8)
-        .filter_map(|captures| captures.iter().skip(1).flatten().next())
-        .map(|code| code.as_str())
-}
-
 /// The next place where an object or a list of objects may begin.
 fn next_object(text: &str, from: usize) -> Option<usize> {
     let bytes = text.as_bytes();
+    let holds_key = |at: usize| {
+        bytes.get(at).is_some_and(|byte| {
+            byte.is_ascii_alphanumeric() || byte.is_ascii_whitespace() || b"\"'_$@}".contains(byte)
+        })
+    };
     (from..bytes.len()).find(|&at| match bytes[at] {
-        b'{' => true,
-        b'[' => matches!(bytes.get(at + 1), Some(b'{' | b'"')),
+        b'{' => holds_key(at + 1),
+        b'[' => match bytes.get(at + 1) {
+            Some(b'{') => holds_key(at + 2),
+            Some(b'"') => true,
+            _ => false,
+        },
         _ => false,
     })
 }

@@ -85,6 +85,9 @@ fn compile(pattern: &str) -> Regex {
 
 /// Adds every time that `text` states.
 pub(super) fn read(candidates: &mut Vec<Candidate>, text: &str, family: Option<Family>, now: Timestamp) {
+    if !text.bytes().any(|byte| byte.is_ascii_digit()) {
+        return;
+    }
     let inside_word = |at: usize| {
         let before = text[..at].chars().next_back();
         before.is_some_and(char::is_alphabetic) && !text[at..].starts_with('|')

@@ -1,8 +1,10 @@
 //! The settings of our own, in `failover.json5` beside the other program's configuration.
 
+use std::num::NonZeroUsize;
 use std::time::Duration;
 
-use openclaw_runner::RunSettings;
+use openclaw_ids::ProviderId;
+use openclaw_runner::{InlineWait, RunLimits, RunSettings};
 use serde::Deserialize;
 
 /// `failover.json5`.
@@ -13,12 +15,22 @@ use serde::Deserialize;
     expecting = "an object of settings such as { inlineWaitMs: 5000 }"
 )]
 pub struct FailoverConfig {
-    /// The longest stated wait that is waited out on the same credential when nothing else is left (R2), in ms.
-    pub inline_wait_ms: u64,
     /// Whether a recognised format fault goes to the next model instead of to the client (A1).
     pub advance_on_format: bool,
     /// What a `provider/model` in the request body means (A9).
     pub body_model_policy: BodyModelPolicy,
+    /// Providers that manage their own limits: none of their models rests (D8).
+    pub cooldown_bypass: Vec<ProviderId>,
+    /// When a short stated wait is waited out on the same credential (R2).
+    pub inline_wait: InlineWaitSetting,
+    /// The longest stated wait that is waited out (R2), in ms.
+    pub inline_wait_ms: u64,
+    /// The most calls of one run (A8); none for no limit.
+    pub max_attempts: Option<NonZeroUsize>,
+    /// The longest time until a run has content (A8), in ms; none for no limit.
+    pub max_run_ms: Option<u64>,
+    /// How people are told that another model answers (S-10).
+    pub notices: NoticeSetting,
 }
 
 /// What a `provider/model` in the request body means (A9).
@@ -34,13 +46,40 @@ pub enum BodyModelPolicy {
     Strict,
 }
 
+/// When a short stated wait is waited out (R2).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum InlineWaitSetting {
+    /// Before another credential or model is tried.
+    Always,
+    /// Only when nothing else is left.
+    #[default]
+    Last,
+}
+
+/// How people are told that another model answers (S-10).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum NoticeSetting {
+    /// By a response header, for programs to show.
+    #[default]
+    Header,
+    /// By the header and by a line before the answer's text, for people who read in chat clients.
+    Inline,
+}
+
 impl Default for FailoverConfig {
     fn default() -> Self {
         let settings = RunSettings::default();
         Self {
-            inline_wait_ms: u64::try_from(settings.inline_wait.as_millis()).unwrap_or(u64::MAX),
             advance_on_format: settings.advance_on_format,
             body_model_policy: BodyModelPolicy::default(),
+            cooldown_bypass: Vec::new(),
+            inline_wait: InlineWaitSetting::default(),
+            inline_wait_ms: u64::try_from(settings.inline_wait.as_millis()).unwrap_or(u64::MAX),
+            max_attempts: settings.limits.attempts,
+            max_run_ms: None,
+            notices: NoticeSetting::default(),
         }
     }
 }
@@ -50,7 +89,15 @@ impl FailoverConfig {
     pub fn run_settings(&self) -> RunSettings {
         RunSettings {
             inline_wait: Duration::from_millis(self.inline_wait_ms),
+            inline_wait_when: match self.inline_wait {
+                InlineWaitSetting::Always => InlineWait::Always,
+                InlineWaitSetting::Last => InlineWait::NothingElseLeft,
+            },
             advance_on_format: self.advance_on_format,
+            limits: RunLimits {
+                attempts: self.max_attempts,
+                duration: self.max_run_ms.map(Duration::from_millis),
+            },
             ..RunSettings::default()
         }
     }

@@ -95,8 +95,57 @@ fn files_are_optional_and_our_settings_are_apart() {
 
     std::fs::write(&failover, "{ bodyModelPolicy: 'maybe' }").unwrap();
     let error = Config::load(&path, &failover).unwrap_err().to_string();
-    assert!(
-        error.contains("failover.json5:1:") && error.contains("bodyModelPolicy"),
-        "{error}"
+    assert!(error.contains("failover.json5:1:"), "{error}");
+}
+
+fn failover(text: &str) -> Result<FailoverConfig, FileError> {
+    Config::parse_failover(Path::new("/c/failover.json5"), text)
+}
+
+#[test]
+fn d8_bypassed_providers_reach_the_cooldown_settings() {
+    let (own, other) = (
+        ProviderId::try_new("openrouter").unwrap(),
+        ProviderId::try_new("openai").unwrap(),
     );
+    let config = parse("{}").unwrap();
+    assert!(!config.auth.cooldowns.bypasses(&own), "empty by default");
+    let config = config.with_failover(failover("{ cooldownBypass: [' OpenRouter '] }").unwrap());
+    assert!(config.auth.cooldowns.bypasses(&own));
+    assert!(!config.auth.cooldowns.bypasses(&other));
+}
+
+#[test]
+fn r2_and_a8_settings_reach_the_runner() {
+    let settings =
+        failover("{ inlineWait: 'always', maxAttempts: 3, maxRunMs: 60000, advanceOnFormat: true }")
+            .unwrap()
+            .run_settings();
+    assert_eq!(settings.inline_wait_when, openclaw_runner::InlineWait::Always);
+    assert_eq!(settings.limits.attempts.map(std::num::NonZero::get), Some(3));
+    assert_eq!(settings.limits.duration, Some(std::time::Duration::from_mins(1)));
+    assert!(settings.advance_on_format);
+}
+
+#[test]
+fn wrong_settings_of_our_own_are_told_with_their_place() {
+    let wrong = [
+        "{\n  bodyModelPolicy: 'maybe' }",
+        "{ cooldownBypass: 'openrouter' }",
+        "{ cooldownBypass: ['openrouter', ' '] }",
+        "{ cooldownBypass: [{}] }",
+        "{ inlineWait: true }",
+        "{ inlineWaitMs: -1 }",
+        "{ inlineWaitMs: 'soon' }",
+        "{ maxAttempts: 0 }",
+        "{ maxRunMs: 1.5 }",
+        "{ notices: 'loud' }",
+        "{ advanceOnFormat: 'yes' }",
+        "[]",
+    ];
+    let told: Vec<String> = wrong
+        .iter()
+        .map(|text| format!("{text}\n    {}", failover(text).unwrap_err()))
+        .collect();
+    insta::assert_snapshot!("failover", told.join("\n"));
 }

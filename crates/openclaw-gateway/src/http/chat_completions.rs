@@ -8,25 +8,31 @@ use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use axum::response::{IntoResponse, Response};
 use futures_util::stream;
-use openclaw_auth_store::{SqliteAuthStore, UsageStore};
+use openclaw_auth_store::UsageStore;
+use openclaw_chain::{OneOffPolicy, Requested, RunKind};
 use openclaw_classify::{describe, preview};
 use openclaw_ids::{ModelRef, SessionId};
-use openclaw_runner::{Clock, CommittedRun, Completed, Plan, SystemClock, Turn, TurnSession, plan};
-use openclaw_session::{SessionAge, SessionEntry, drop_override};
+use openclaw_runner::{
+    ChainKind, Clock, CommittedRun, Completed, Plan, RunOptions, RunRequest, SystemClock, Turn, TurnSession,
+    plan,
+};
+use openclaw_session::{Notice, SessionAge, SessionEntry, drop_override};
 
 use super::error::{ApiError, cut_event};
 use super::headers::{describe_run, describe_winner, response, set};
 use super::ids::RequestId;
-use super::selection::Asked;
+use super::notice;
+use super::selection::{AskError, Asked};
 use super::{MAX_BODY, Served};
-use crate::agents::Agent;
+use crate::agents::{Agent, AgentAuthStore};
 use crate::attempt::ProviderAttempt;
 use crate::causes;
+use crate::config::NoticeSetting;
 use crate::server::BodyFault;
 use crate::sessions::Sessions;
-use crate::upstream::{Answer, Flow, LiveAnswer, RequestBody};
+use crate::upstream::{Answer, Flow, LiveAnswer, RequestBody, before_text};
 
-type Committed = CommittedRun<SystemClock, SqliteAuthStore, Sessions>;
+type Committed = CommittedRun<SystemClock, AgentAuthStore, Sessions>;
 
 /// Answers one request and says in its headers who answered, or what was tried.
 pub(crate) async fn handle(
@@ -57,7 +63,7 @@ async fn answer(
     let body = RequestBody::try_new(read(body).await?)?;
     let asked = served.catalogue().read(body.model(), headers)?;
     let agent = served.agents.get(&asked.agent).await?;
-    let plan = prepare(served, &agent, &asked, request_id, told).await;
+    let plan = prepare(served, &agent, &asked, request_id, told).await?;
     let requested = plan.request.chain.first().map(ModelRef::key).unwrap_or_default();
     let attempt = ProviderAttempt {
         upstream: &served.upstream,
@@ -66,7 +72,11 @@ async fn answer(
         usage: &*agent.usage,
         body: &body,
     };
-    match agent.runner.run(plan.request, &attempt).await {
+    let options = RunOptions {
+        kind: asked.chain,
+        ..RunOptions::default()
+    };
+    match agent.runner.run_with(plan.request, options, &attempt).await {
         Ok(Completed {
             value,
             winner,
@@ -78,10 +88,15 @@ async fn answer(
             let model = winner.candidate.key();
             tracing::info!(requestId = request_id, model, calls = report.calls, "answered");
             Ok(match value {
-                Answer::Live(live) => streamed(*live, run, request_id.to_owned()),
+                Answer::Live(mut live) => {
+                    if let Some(line) = hand_over(served, told, run.begun().await) {
+                        live.announce(line);
+                    }
+                    streamed(*live, run, request_id.to_owned())
+                }
                 Answer::Whole(body) => {
-                    run.finished().await;
-                    whole(body)
+                    let line = hand_over(served, told, run.finished_unseen().await);
+                    whole(line.and_then(|line| before_text(&body, &line)).unwrap_or(body))
                 }
             })
         }
@@ -89,6 +104,16 @@ async fn answer(
             describe_run(told, &requested, error.report());
             Err(ApiError::of_run(&error, SystemClock.now(), served.retry_cap))
         }
+    }
+}
+
+/// Hands a notice over by its header; returns the line to put before the text where that is wished.
+fn hand_over(served: &Served, told: &mut HeaderMap, notice: Option<Notice>) -> Option<String> {
+    let notice = notice?;
+    notice::tell(told, &notice);
+    match served.config.failover.notices {
+        NoticeSetting::Header => None,
+        NoticeSetting::Inline => Some(notice.text),
     }
 }
 
@@ -116,7 +141,7 @@ async fn prepare(
     asked: &Asked,
     request_id: &str,
     told: &mut HeaderMap,
-) -> Plan {
+) -> Result<Plan, ApiError> {
     let (now, snapshot) = (SystemClock.now(), agent.usage.snapshot());
     let planned = |session: Option<TurnSession<'_>>| {
         let turn = Turn {
@@ -129,13 +154,16 @@ async fn prepare(
         };
         plan(&served.resolver, &served.policy, &snapshot, turn, now)
     };
+    if asked.chain == ChainKind::Image {
+        return Ok(over_images(served, asked, planned(None))?);
+    }
     let Some(key) = &asked.session else {
-        return planned(None);
+        return Ok(planned(None));
     };
     let session_id = SessionId::try_new(&served.ids.next_id()).ok();
     let store = match agent.sessions.open().await {
         Ok(store) => store,
-        Err(error) => return without_session(planned(None), &error, request_id, told),
+        Err(error) => return Ok(without_session(planned(None), &error, request_id, told)),
     };
     let stored = openclaw_session::update(store, key, |entry| {
         let (mut next, age) = match (entry, &session_id) {
@@ -163,10 +191,10 @@ async fn prepare(
         let changed = entry != Some(&next);
         (changed.then_some(next), plan)
     });
-    match stored.await {
+    Ok(match stored.await {
         Ok(plan) => plan,
         Err(error) => without_session(planned(None), &error, request_id, told),
-    }
+    })
 }
 
 fn without_session(
@@ -182,6 +210,26 @@ fn without_session(
         "answering without the session, which cannot be used"
     );
     plan
+}
+
+/// The plan with the image chain: the asked model, else the configured one, then the image fallbacks; a strict model
+/// stands alone (R-10.5, A9).
+fn over_images(served: &Served, asked: &Asked, plan: Plan) -> Result<Plan, AskError> {
+    let chain = match &asked.run {
+        RunKind::OneOff {
+            model,
+            policy: OneOffPolicy::Strict,
+        } => vec![model.clone()],
+        RunKind::OneOff { model, .. } => served.resolver.image_chain(Some(&model.key())),
+        _ => served.resolver.image_chain(None),
+    };
+    let first = chain.first().ok_or(AskError::NoImageModel)?;
+    let request = RunRequest {
+        requested: Requested::from(first),
+        chain,
+        ..plan.request
+    };
+    Ok(Plan { request, ..plan })
 }
 
 fn whole(body: Bytes) -> Response {

@@ -22,12 +22,11 @@ const MAX_MESSAGE: usize = 2_000;
 const SHOULD_RETRY: &str = "x-should-retry";
 
 /// What there is, for requests that ask for something else.
-const ROUTES: &str =
-    "there is nothing here; this gateway answers POST /v1/chat/completions, GET /v1/models and GET /healthz";
+const ROUTES: &str = "there is nothing here; this gateway answers POST /v1/chat/completions, GET /v1/models, GET /healthz and GET /readyz";
 
 /// The same for a path that is there under another method.
 const NO_METHOD: &str = "this path takes another method (see the header allow); this gateway answers \
-                         POST /v1/chat/completions, GET /v1/models and GET /healthz";
+                         POST /v1/chat/completions, GET /v1/models, GET /healthz and GET /readyz";
 
 /// An error answer.
 #[derive(Debug)]
@@ -342,6 +341,7 @@ impl From<AskError> for ApiError {
         match error {
             AskError::Agents { .. }
             | AskError::Header { .. }
+            | AskError::NoImageModel
             | AskError::Repeated { .. }
             | AskError::TooLong { .. } => Self::new(
                 StatusCode::BAD_REQUEST,

@@ -11,6 +11,8 @@ pub(crate) mod request {
     pub(crate) const MODEL: &str = "x-openclaw-model";
     /// `strict` or `chain`: what a `provider/model` in the body means (A9).
     pub(crate) const POLICY: &str = "x-openclaw-policy";
+    /// `image`: the models that understand images, for this request alone.
+    pub(crate) const RUN: &str = "x-openclaw-run";
     /// The conversation, whose selection is remembered.
     pub(crate) const SESSION_KEY: &str = "x-openclaw-session-key";
 }
@@ -23,6 +25,8 @@ pub(crate) mod response {
     pub(crate) const FALLBACK_INDEX: &str = "x-openclaw-fallback-index";
     /// Why the first attempt failed; absent when none did.
     pub(crate) const FIRST_FAILURE: &str = "x-openclaw-first-failure-reason";
+    /// What a conversation is to be told about the model that answers.
+    pub(crate) const NOTICE: &str = "x-openclaw-notice";
     /// The provider that answered.
     pub(crate) const PROVIDER: &str = "x-openclaw-provider";
     /// The reference that was asked for.

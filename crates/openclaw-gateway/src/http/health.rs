@@ -1,15 +1,67 @@
-//! `GET /healthz`: whether the process answers; open to everybody.
+//! `GET /healthz` and `GET /readyz`: whether the process answers, and whether it could answer a request; open to
+//! everybody.
+
+use std::sync::Arc;
 
 use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
 use serde::Serialize;
+
+use super::Served;
 
 /// The answer.
 #[derive(Debug, Serialize)]
 pub(crate) struct Health {
     status: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    problem: Option<&'static str>,
 }
 
+const OK: Health = Health {
+    status: "ok",
+    problem: None,
+};
+
 /// Answers as long as the process does.
-pub(crate) async fn handle() -> Json<Health> {
-    Json(Health { status: "ok" })
+pub(crate) async fn alive() -> Json<Health> {
+    Json(OK)
+}
+
+/// Answers 200 while the default agent's state can be used and there is a model to ask; the details of a problem are
+/// in the log.
+pub(crate) async fn ready(State(served): State<Served>) -> (StatusCode, Json<Health>) {
+    match problem(&served).await {
+        None => (StatusCode::OK, Json(OK)),
+        Some(problem) => {
+            let unready = Health {
+                status: "unavailable",
+                problem: Some(problem),
+            };
+            (StatusCode::SERVICE_UNAVAILABLE, Json(unready))
+        }
+    }
+}
+
+async fn problem(served: &Served) -> Option<&'static str> {
+    let default = served.config.chain.default_agent();
+    let chain = served.resolver.configured_chain(&default);
+    let is_callable = |model: &openclaw_ids::ModelRef| served.endpoints.get(model.provider()).is_some();
+    if !chain.iter().any(is_callable) {
+        return Some("no model of the default chain can be called");
+    }
+    let unusable = |error: &(dyn std::error::Error + 'static)| {
+        tracing::error!(error = crate::causes::line(error), "not ready");
+        Some("the gateway cannot use its state")
+    };
+    let agent = match served.agents.get(&default).await {
+        Ok(agent) => agent,
+        Err(error) => return unusable(&error),
+    };
+    let usage = Arc::clone(agent.usage.agent());
+    match tokio::task::spawn_blocking(move || usage.refresh()).await {
+        Ok(Ok(())) => None,
+        Ok(Err(error)) => unusable(&error),
+        Err(error) => unusable(&error),
+    }
 }

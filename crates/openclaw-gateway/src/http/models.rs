@@ -1,11 +1,12 @@
-//! `GET /v1/models`: the names a client can ask for.
+//! `GET /v1/models` and `GET /v1/models/{id}`: the names a client can ask for.
 
 use axum::Json;
-use axum::extract::State;
+use axum::extract::{Path, State};
 use serde::Serialize;
 
 use super::Served;
-use super::selection::OWN_MODEL;
+use super::error::ApiError;
+use super::selection::{AskError, OWN_MODEL};
 
 /// The list, in OpenAI's shape.
 #[derive(Debug, Serialize)]
@@ -14,8 +15,9 @@ pub(crate) struct ModelList {
     data: Vec<ModelObject>,
 }
 
+/// One model.
 #[derive(Debug, Serialize)]
-struct ModelObject {
+pub(crate) struct ModelObject {
     id: String,
     object: &'static str,
     created: u64,
@@ -23,7 +25,25 @@ struct ModelObject {
 }
 
 /// The configured selection, the agents, and every model of their chains.
-pub(crate) async fn handle(State(served): State<Served>) -> Json<ModelList> {
+pub(crate) async fn list(State(served): State<Served>) -> Json<ModelList> {
+    Json(ModelList {
+        object: "list",
+        data: models(&served),
+    })
+}
+
+/// One of them, by its id.
+pub(crate) async fn one(
+    State(served): State<Served>,
+    Path(id): Path<String>,
+) -> Result<Json<ModelObject>, ApiError> {
+    let found = models(&served).into_iter().find(|model| model.id == id);
+    found
+        .map(Json)
+        .ok_or_else(|| AskError::UnknownModel { model: id }.into())
+}
+
+fn models(served: &Served) -> Vec<ModelObject> {
     let agents = served.config.chain.agent_ids();
     let mut ids = vec![(OWN_MODEL.to_owned(), OWN_MODEL.to_owned())];
     ids.extend(
@@ -31,23 +51,20 @@ pub(crate) async fn handle(State(served): State<Served>) -> Json<ModelList> {
             .iter()
             .map(|agent| (format!("{OWN_MODEL}/{agent}"), OWN_MODEL.to_owned())),
     );
-    for model in agents
+    let chains = agents
         .iter()
-        .flat_map(|agent| served.resolver.configured_chain(agent))
-    {
+        .flat_map(|agent| served.resolver.configured_chain(agent));
+    for model in chains.chain(served.resolver.image_chain(None)) {
         let row = (model.key(), model.provider().to_string());
         if !ids.contains(&row) {
             ids.push(row);
         }
     }
-    let data = ids.into_iter().map(|(id, owned_by)| ModelObject {
+    let model = |(id, owned_by)| ModelObject {
         id,
         object: "model",
         created: 0,
         owned_by,
-    });
-    Json(ModelList {
-        object: "list",
-        data: data.collect(),
-    })
+    };
+    ids.into_iter().map(model).collect()
 }

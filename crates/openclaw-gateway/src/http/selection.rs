@@ -3,6 +3,7 @@
 use axum::http::HeaderMap;
 use openclaw_chain::{ChainConfig, OneOffPolicy, Resolver, RunKind};
 use openclaw_ids::{AgentId, ModelRef, SessionKey};
+use openclaw_runner::ChainKind;
 use openclaw_session::TurnKind;
 
 use super::headers::request;
@@ -19,6 +20,8 @@ pub(crate) struct Asked {
     pub(crate) agent: AgentId,
     /// Which model, and what may follow it.
     pub(crate) run: RunKind,
+    /// What kind of chain follows the model.
+    pub(crate) chain: ChainKind,
     /// The session, if the client keeps one.
     pub(crate) session: Option<SessionKey>,
 }
@@ -69,6 +72,11 @@ pub(crate) enum AskError {
         /// What it may hold.
         expected: &'static str,
     },
+    /// A run over the image chain, which is not configured.
+    #[error(
+        "no image model is configured; set agents.defaults.imageModel, or name a model instead of `openclaw`"
+    )]
+    NoImageModel,
     /// The model exists for others, but the allowlist of this agent leaves it out.
     #[error("{0}")]
     NotAllowed(String),
@@ -137,7 +145,13 @@ impl Catalogue<'_> {
                 policy: self.policy(headers)?,
             }
         };
-        Ok(Asked { agent, run, session })
+        let chain = chain_kind(headers)?;
+        Ok(Asked {
+            agent,
+            run,
+            chain,
+            session,
+        })
     }
 
     fn agent(&self, named: Option<AgentId>, headers: &HeaderMap) -> Result<AgentId, AskError> {
@@ -214,6 +228,18 @@ fn within<'t>(text: &'t str, what: &'static str, limit: usize) -> Result<&'t str
         return Err(AskError::TooLong { what, limit });
     }
     Ok(text)
+}
+
+fn chain_kind(headers: &HeaderMap) -> Result<ChainKind, AskError> {
+    const EXPECTED: &str = "`image` or `text`";
+    match text(headers, request::RUN, EXPECTED)? {
+        Some("image") => Ok(ChainKind::Image),
+        Some("text") | None => Ok(ChainKind::Text),
+        Some(_) => Err(AskError::Header {
+            header: request::RUN,
+            expected: EXPECTED,
+        }),
+    }
 }
 
 /// A header's text, trimmed; a blank one counts as absent. Which of two values counts would be a guess.

@@ -151,6 +151,7 @@ impl Opening {
             held,
             idle,
             facts,
+            line: None,
         }
     }
 }
@@ -178,6 +179,7 @@ pub(super) fn as_stream(body: &[u8], facts: Facts) -> LiveAnswer {
         held: VecDeque::from([Bytes::from(event)]),
         idle: Duration::ZERO,
         facts,
+        line: None,
     }
 }
 

@@ -9,6 +9,7 @@ use futures_util::{Stream, StreamExt};
 use openclaw_classify::{Failure, Phase, TimeoutPhase, Transport};
 
 use super::facts::Facts;
+use super::inline::event_before;
 use super::progress::Progress;
 use super::sse::{Event, SseParser};
 use super::transport;
@@ -40,11 +41,37 @@ pub(crate) struct LiveAnswer {
     pub(super) held: VecDeque<Bytes>,
     pub(super) idle: Duration,
     pub(super) facts: Facts,
+    /// A line for people that waits for the first text (S-10.5).
+    pub(super) line: Option<String>,
 }
 
 impl LiveAnswer {
+    /// Puts a line for people before the first text that comes (S-10.5).
+    pub(crate) fn announce(&mut self, line: String) {
+        self.line = Some(line);
+    }
+
     /// The next events, or how the answer ended; not to be called after an end.
     pub(crate) async fn next(&mut self) -> Flow {
+        match self.next_of_upstream().await {
+            Flow::Events(events) => Flow::Events(self.with_line(events)),
+            end @ (Flow::Cut(_) | Flow::Finished | Flow::Hollow(_)) => end,
+        }
+    }
+
+    /// One event, with the waiting line before it if it is the first with text.
+    fn with_line(&mut self, event: Bytes) -> Bytes {
+        let line = self.line.as_deref();
+        match line.and_then(|line| event_before(&event, line)) {
+            Some(own) => {
+                self.line = None;
+                Bytes::from([own, event].concat())
+            }
+            None => event,
+        }
+    }
+
+    async fn next_of_upstream(&mut self) -> Flow {
         if let Some(events) = self.held.pop_front() {
             return Flow::Events(events);
         }

@@ -107,3 +107,22 @@ async fn without_any_credential_the_error_says_how_to_give_one() {
     let received = world.ask("openai/gpt-5.5", serde_json::json!({}), &[]).await;
     insta::assert_snapshot!("no_credential", received.show());
 }
+
+#[tokio::test]
+async fn d4_unreachable_endpoints_say_when_to_come_back() {
+    for count in [1, 2] {
+        let mut world = World::start(vec![vec![Script::reset()]; count]).await;
+        for upstream in std::mem::take(&mut world.upstreams) {
+            upstream.stop().await;
+        }
+        // The second request finds every endpoint resting.
+        for _ in 0..2 {
+            let received = world.ask_plain().await;
+            assert_eq!(received.status, 503, "{count}");
+            let wait: u64 = received.header("retry-after").unwrap().parse().unwrap();
+            assert!((28..=30).contains(&wait), "{count}: {wait}");
+            let expiry = received.json()["error"]["soonestCooldownExpiry"].clone();
+            assert!(expiry.is_u64(), "{count}: {expiry}");
+        }
+    }
+}

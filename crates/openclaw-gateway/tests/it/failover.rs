@@ -113,3 +113,28 @@ async fn x_4_keys_of_one_provider_take_turns_before_the_next_model() {
         .collect();
     assert_eq!(keys, ["Bearer key-1", "Bearer key-2"]);
 }
+
+#[tokio::test]
+async fn d8_a_bypassed_provider_is_asked_again_at_once() {
+    let limited = || refusal(429, "rate_limit_exceeded", "Rate limit reached");
+    for (failover, calls) in [
+        ("{}", [1, 2]),
+        ("{ cooldownBypass: ['b'] }", [1, 2]),
+        ("{ cooldownBypass: ['a'] }", [2, 2]),
+    ] {
+        let world = World::start_under(failover, vec![vec![limited()], vec![hello()]]).await;
+        for _ in 0..2 {
+            assert_eq!(world.ask_plain().await.status, 200);
+        }
+        assert_eq!(world.calls(), calls, "{failover}");
+    }
+}
+
+#[tokio::test]
+async fn a8_a_request_makes_no_more_calls_than_allowed() {
+    let busy = || vec![refusal(529, "overloaded_error", "Overloaded")];
+    let world = World::start_under("{ maxAttempts: 1 }", vec![busy(), vec![hello()]]).await;
+    let received = world.ask_plain().await;
+    assert_eq!((received.status, world.calls()), (503, vec![1, 0]));
+    assert!(received.header("retry-after").is_some());
+}

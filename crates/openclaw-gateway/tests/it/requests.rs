@@ -160,3 +160,101 @@ async fn with_a_token_any_host_may_ask() {
     ];
     assert_eq!(world.ask("openclaw", json!({}), &headers).await.status, 200);
 }
+
+#[tokio::test]
+async fn readiness_needs_state_and_a_model_to_ask_but_no_token() {
+    let token = [("OPENCLAW_GATEWAY_TOKEN", "t")];
+    let world = World::start_with(vec![vec![hello()]], "", &token).await;
+    let ready = world.get("/readyz", &[]).await;
+    assert_eq!((ready.status, ready.json()), (200, json!({"status": "ok"})));
+    let usage = world.state.path().join("agents/main/agent/openclaw-agent.sqlite");
+    let text = "{ agents: { defaults: { model: 'nowhere/m' } } }";
+    let nowhere = World::open(Vec::new(), text, &[]).await;
+    let unready = nowhere.get("/readyz", &[]).await;
+    assert_eq!(unready.status, 503);
+    assert_eq!(
+        unready.json()["problem"],
+        "no model of the default chain can be called"
+    );
+
+    for suffix in ["", "-wal", "-shm"] {
+        let file = usage.with_file_name(format!("openclaw-agent.sqlite{suffix}"));
+        std::fs::write(file, vec![7; 8192]).unwrap();
+    }
+    let unready = world.get("/readyz", &[]).await;
+    assert_eq!(
+        (unready.status, unready.json()["problem"].clone()),
+        (503, json!("the gateway cannot use its state"))
+    );
+    assert_eq!(world.get("/healthz", &[]).await.status, 200);
+}
+
+#[tokio::test]
+async fn a_model_is_found_by_its_id() {
+    let world = World::start(vec![vec![hello()], vec![hello()]]).await;
+    for id in ["openclaw", "openclaw/main", "a/m", "b/m", "b%2Fm"] {
+        let model = world.get(&format!("/v1/models/{id}"), &[]).await;
+        assert_eq!(model.status, 200, "{id}");
+        assert_eq!(model.json()["id"], id.replace("%2F", "/"));
+        assert_eq!(model.json()["object"], "model");
+    }
+    let unknown = world.get("/v1/models/gpt-7", &[]).await;
+    assert_eq!(
+        (unknown.status, unknown.json()["error"]["code"].clone()),
+        (404, json!("model_not_found"))
+    );
+}
+
+#[tokio::test]
+async fn r_10_5_image_runs_walk_the_image_chain_and_remember_nothing() {
+    const IMAGE: (&str, &str) = ("x-openclaw-run", "image");
+    let upstreams = vec![
+        Upstream::start([hello()]).await,
+        Upstream::start([Script::reset()]).await,
+        Upstream::start([hello()]).await,
+    ];
+    let text = format!(
+        "{{ agents: {{ defaults: {{ model: 'a/m', imageModel: {{ primary: 'b/see', fallbacks: ['c/see'] }} }} }},
+            models: {{ providers: {{ {} }} }} }}",
+        rows(&upstreams)
+    );
+    let world = World::open(upstreams, &text, &[]).await;
+    let session = ("x-openclaw-session-key", "agent:main:images");
+    for (model, headers, served, requested) in [
+        ("openclaw", &[IMAGE, session] as &[_], "c/see", "b/see"),
+        ("a/other", &[IMAGE], "a/other", "a/other"),
+        ("b/other", &[IMAGE], "c/see", "b/other"),
+        ("openclaw", &[("x-openclaw-run", "text")], "a/m", "a/m"),
+    ] {
+        let received = world.ask(model, json!({}), headers).await;
+        assert_eq!(
+            received.header("x-openclaw-served-model"),
+            Some(served),
+            "{model}"
+        );
+        assert_eq!(
+            received.header("x-openclaw-requested-model"),
+            Some(requested),
+            "{model}"
+        );
+        assert_eq!(received.header("x-openclaw-notice"), None);
+    }
+    let strict = world
+        .ask("openclaw", json!({}), &[IMAGE, ("x-openclaw-model", "b/other")])
+        .await;
+    assert_eq!(strict.status, 503);
+    let wrong = world
+        .ask("openclaw", json!({}), &[("x-openclaw-run", "video")])
+        .await;
+    assert_eq!(wrong.status, 400);
+
+    let world = World::start(vec![vec![hello()]]).await;
+    let none = world.ask("openclaw", json!({}), &[IMAGE]).await;
+    assert_eq!(none.status, 400);
+    assert!(
+        none.json()["error"]["message"]
+            .as_str()
+            .unwrap()
+            .contains("imageModel")
+    );
+}

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use openclaw_ids::SessionKey;
-use openclaw_session::{SessionEntry, SessionStore, SqliteSessionStore};
-use serde_json::json;
+use openclaw_session::{CasOutcome, Revision, SessionEntry, SessionStore, SqliteSessionStore};
+use serde_json::{Value, json};
 
 use crate::scripted::{Script, Upstream};
 use crate::world::{World, hello, rows};
@@ -17,10 +17,14 @@ fn session_file(world: &World) -> PathBuf {
     state.join("agents/main/sessions/openclaw-sessions.sqlite")
 }
 
-/// The session as another process would read it.
-async fn entry(world: &World) -> SessionEntry {
+/// The sessions as another process would open them.
+fn store(world: &World) -> (SqliteSessionStore, SessionKey) {
     let store = SqliteSessionStore::open(&session_file(world)).unwrap();
-    let key = SessionKey::try_new(KEY).unwrap();
+    (store, SessionKey::try_new(KEY).unwrap())
+}
+
+async fn entry(world: &World) -> SessionEntry {
+    let (store, key) = store(world);
     store.load(&key).await.unwrap().unwrap().entry
 }
 
@@ -113,4 +117,130 @@ async fn an_agent_without_a_usable_session_file_answers_and_uses_the_repaired_on
     std::fs::remove_file(&file).unwrap();
     let received = world.ask("openclaw/writer", json!({}), SESSION).await;
     assert_eq!(received.header("x-openclaw-session"), None);
+}
+
+fn limited() -> Script {
+    Script::reply(
+        429,
+        &[("retry-after", "600")],
+        r#"{"error":{"code":"rate_limit_exceeded"}}"#,
+    )
+}
+
+/// Stores a session that was told of its fallback from `a/m` to `b/m`.
+async fn on_fallback(world: &World) {
+    let stored = json!({
+        "sessionId": "s1", "updatedAt": 0,
+        "providerOverride": "b", "modelOverride": "m", "modelOverrideSource": "auto",
+        "modelOverrideFallbackOriginProvider": "a", "modelOverrideFallbackOriginModel": "m",
+        "fallbackNoticeSelectedModel": "a/m", "fallbackNoticeActiveModel": "b/m", "fallbackNoticeReason": "timeout",
+    });
+    let entry: SessionEntry = serde_json::from_value(stored).unwrap();
+    let (store, key) = store(world);
+    let outcome = store.compare_and_set(&key, Revision::NONE, entry).await.unwrap();
+    assert!(matches!(outcome, CasOutcome::Stored(_)));
+}
+
+#[tokio::test]
+async fn s_11_4_the_model_that_answered_is_remembered_also_of_a_one_off() {
+    let world = World::start(vec![vec![hello()], vec![hello()]]).await;
+    for (model, answered) in [("openclaw", "a/m"), ("b/m", "b/m")] {
+        world.ask(model, json!({}), SESSION).await;
+        assert_eq!(entry(&world).await.runtime.model_ref().unwrap().key(), answered);
+    }
+    world.ask("openclaw", json!({"stream": true}), SESSION).await;
+    assert_eq!(entry(&world).await.runtime.model_ref().unwrap().key(), "a/m");
+}
+
+#[tokio::test]
+async fn s_10_a_fallback_is_told_once_and_only_to_its_session() {
+    for stream in [false, true] {
+        let world = World::start(vec![vec![limited()], vec![hello()]]).await;
+        let body = json!({"stream": stream});
+        let stateless = world.ask("openclaw", body.clone(), &[]).await;
+        assert_eq!(stateless.header("x-openclaw-notice"), None);
+        let first = world.ask("openclaw", body.clone(), SESSION).await;
+        let notice: Value = serde_json::from_str(first.header("x-openclaw-notice").unwrap()).unwrap();
+        assert_eq!(notice["kind"], "fallback");
+        assert_eq!(
+            (&notice["selected"], &notice["active"]),
+            (&json!("a/m"), &json!("b/m"))
+        );
+        assert_eq!(notice["reason"], "rate limit");
+        assert!(notice["id"].as_str().unwrap().ends_with(":1"));
+        assert!(
+            !first.body.contains("Model Fallback"),
+            "clients send answers back"
+        );
+        let second = world.ask("openclaw", body, SESSION).await;
+        assert_eq!(second.header("x-openclaw-notice"), None, "sticky");
+        assert_eq!(entry(&world).await.pending_notice(), None);
+    }
+}
+
+#[tokio::test]
+async fn s_10_1_the_line_before_the_answer_where_that_is_wished() {
+    let line = "↪️ Model Fallback: b/m (selected a/m; rate limit)\n\n";
+    let world = World::start_under("{ notices: 'inline' }", vec![vec![limited()], vec![hello()]]).await;
+    let told = world.ask("openclaw", json!({}), SESSION).await;
+    assert!(told.header("x-openclaw-notice").is_some());
+    assert_eq!(
+        told.json()["choices"][0]["message"]["content"],
+        format!("{line}Hello")
+    );
+    let next = world.ask("openclaw", json!({}), SESSION).await;
+    assert_eq!(next.json()["choices"][0]["message"]["content"], "Hello");
+
+    let chunk = |delta: Value| {
+        format!(
+            "data: {}\n\n",
+            json!({"id": "1", "choices": [{"index": 0, "delta": delta}]})
+        )
+    };
+    let (role, text) = (
+        chunk(json!({"role": "assistant"})),
+        chunk(json!({"content": "Hello"})),
+    );
+    let stop = "data: {\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}]}\n\n";
+    let stream = Script::stream(&[&role, &text, stop, "data: [DONE]\n\n"]);
+    let world = World::start_under("{ notices: 'inline' }", vec![vec![limited()], vec![stream]]).await;
+    let told = world.ask("openclaw", json!({"stream": true}), SESSION).await;
+    let own = json!({"id": "1", "choices": [{"index": 0, "delta": {"role": "assistant", "content": line}, "finish_reason": null}]});
+    assert_eq!(
+        told.body,
+        format!("{role}data: {own}\n\n{text}{stop}data: [DONE]\n\n")
+    );
+}
+
+#[tokio::test]
+async fn s_10_3c_a_primary_that_is_back_is_told() {
+    let world = World::start(vec![vec![hello()], vec![hello()]]).await;
+    on_fallback(&world).await;
+    let received = world.ask("openclaw", json!({}), SESSION).await;
+    assert_eq!(received.header("x-openclaw-served-model"), Some("a/m"));
+    let notice: Value = serde_json::from_str(received.header("x-openclaw-notice").unwrap()).unwrap();
+    assert_eq!(notice["kind"], "fallback_cleared");
+    assert_eq!(
+        (&notice["active"], &notice["reason"]),
+        (&json!("a/m"), &json!("was b/m"))
+    );
+    assert!(!entry(&world).await.has_override());
+}
+
+#[tokio::test]
+async fn s9_a_stream_of_the_primary_is_told_with_the_next_answer() {
+    let stream = Script::stream(&[
+        "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"Hi\"}}]}\n\n",
+        "data: [DONE]\n\n",
+    ]);
+    let world = World::start(vec![vec![stream, hello()], vec![hello()]]).await;
+    on_fallback(&world).await;
+    let streamed = world.ask("openclaw", json!({"stream": true}), SESSION).await;
+    assert_eq!(streamed.header("x-openclaw-served-model"), Some("a/m"));
+    assert_eq!(streamed.header("x-openclaw-notice"), None, "it is not over yet");
+    let next = world.ask("openclaw", json!({}), SESSION).await;
+    let notice: Value = serde_json::from_str(next.header("x-openclaw-notice").unwrap()).unwrap();
+    assert_eq!(notice["kind"], "fallback_cleared");
+    let last = world.ask("openclaw", json!({}), SESSION).await;
+    assert_eq!(last.header("x-openclaw-notice"), None);
 }

@@ -59,6 +59,17 @@ impl World {
         more: &str,
         variables: &[(&str, &str)],
     ) -> Self {
+        let (upstreams, text) = Self::chain_of(scripts, more).await;
+        Self::open(upstreams, &text, variables).await
+    }
+
+    /// One upstream per list of scripts, under these settings of our own.
+    pub(crate) async fn start_under(failover: &str, scripts: Vec<Vec<Script>>) -> Self {
+        let (upstreams, text) = Self::chain_of(scripts, "").await;
+        Self::open_under(failover, upstreams, &text, &[]).await
+    }
+
+    async fn chain_of(scripts: Vec<Vec<Script>>, more: &str) -> (Vec<Upstream>, String) {
         let mut upstreams = Vec::new();
         for scripts in scripts {
             upstreams.push(Upstream::start(scripts).await);
@@ -74,15 +85,28 @@ impl World {
             fallbacks.join(", "),
             rows(&upstreams),
         );
-        Self::open(upstreams, &text, variables).await
+        (upstreams, text)
     }
 
     /// A gateway with any configuration in front of `upstreams`.
     pub(crate) async fn open(upstreams: Vec<Upstream>, text: &str, variables: &[(&str, &str)]) -> Self {
+        Self::open_under("{}", upstreams, text, variables).await
+    }
+
+    /// As [`open`](Self::open), under these settings of our own.
+    pub(crate) async fn open_under(
+        failover: &str,
+        upstreams: Vec<Upstream>,
+        text: &str,
+        variables: &[(&str, &str)],
+    ) -> Self {
         let state = tempfile::tempdir().expect("a temporary directory");
+        let failover = Config::parse_failover(Path::new("failover.json5"), failover).expect("good settings");
+        let config = Config::parse(Path::new("openclaw.json"), text).expect("a good configuration");
+        let config = config.with_failover(failover);
         let setup = Setup {
             environment: Environment::of(variables.iter().copied(), state.path()),
-            config: Config::parse(Path::new("openclaw.json"), text).expect("a good configuration"),
+            config,
             state_dir: state.path().to_owned(),
             observer: None,
         };

@@ -23,14 +23,15 @@ impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
         }
         match self.usage.commit(change, self.clock.now()).await {
             Ok(applied) => {
-                if ends || applied == Applied::ProbeHeldElsewhere {
+                if ends || applied == Applied::HeldElsewhere {
                     undo.lease = None;
                 }
                 Event::Committed(self.usage.snapshot(), applied)
             }
             Err(error) => {
                 warn_lost("usage state", &error);
-                Event::CommitFailed
+                // The engine may hold in memory what it could not write.
+                Event::CommitFailed(self.usage.snapshot())
             }
         }
     }

@@ -7,7 +7,7 @@ use openclaw_ids::{ModelRef, ProfileId};
 use openclaw_session::{PinSource, ProfilePin};
 
 use super::current::{Current, Lease, Lock, Probing, Resting};
-use super::failure::missing_pin;
+use super::failed_attempt::missing_pin;
 use super::limit::InFlight;
 use super::{Machine, Step, Then};
 use crate::error::FailedAttempt;
@@ -52,6 +52,7 @@ impl Machine {
         };
         let gate = match self.kind {
             ChainKind::Image => Gate::Open,
+            ChainKind::Text if self.own_auth.contains(candidate.provider()) => Gate::Open,
             ChainKind::Text => self.ask_gate(index, &candidate, &profiles),
         };
         match gate {
@@ -152,7 +153,7 @@ impl Machine {
                 let (count, probing) = (profiles.len(), probe.clone());
                 self.record_probe(index, &probing, count);
             }
-            Applied::ProbeHeldElsewhere => self.refuse_probe(),
+            Applied::HeldElsewhere => self.refuse_probe(),
         }
     }
 
@@ -246,6 +247,9 @@ impl Machine {
         &self,
         candidate: &ModelRef,
     ) -> Result<(Vec<ProfileId>, Lock), Box<FailedAttempt>> {
+        if self.own_auth.contains(candidate.provider()) {
+            return Ok((Vec::new(), Lock::Free));
+        }
         let (snapshot, policy) = (&*self.snapshot, &*self.policy);
         let preferred = match &self.request.pin {
             Some(ProfilePin {

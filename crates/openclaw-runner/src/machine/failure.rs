@@ -4,28 +4,19 @@ use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
 use openclaw_auth_store::{Credential, UsageChange};
-use openclaw_classify::{Certainty, Failure, Owner, Reason, RuleId, Scope, Verdict, describe, preview};
+use openclaw_classify::{Failure, Reason, Scope, Verdict};
 use openclaw_cooldown::{FailureEvent, MarkScope};
-use openclaw_ids::{ModelRef, ProfileId};
+use openclaw_ids::ProfileId;
 use openclaw_session::Progress;
 
 use super::current::{Current, Lock};
+use super::failed_attempt::failed_attempt;
 use super::{Machine, Outcome, Step, Then};
-use crate::decision::RotationKind;
 use crate::error::{FailedAttempt, RunReport};
-use crate::observation::ErrorFields;
 use crate::policy::{Advance, Rotation, advance, consumes_slot, is_auth, rotation};
 use crate::request::InlineWait;
+use crate::rotation::RotationKind;
 use crate::summary::{AttemptRecord, CandidateOutcome, ProfileFailure};
-
-/// The rule id of a user pin that names no usable profile (R-9.1a).
-const PIN_MISSING: RuleId = RuleId::shipped("run.pinned-profile-missing");
-/// The rule id of a failure that the classifier does not take for one.
-const NOT_A_FAILURE: RuleId = RuleId::shipped("run.failed-without-evidence");
-/// Longest error text of a record, in UTF-16 units: enough for any message, too short for a page.
-const ERROR_LENGTH: usize = 2_000;
-/// Longest code of a record, in UTF-16 units; some providers put sentences there.
-const CODE_LENGTH: usize = 100;
 
 /// Where the rotation inside a candidate leads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -103,6 +94,7 @@ impl Machine {
         let started_at = self.current.as_ref().map(|current| current.episode_at);
         let scope = match verdict.scope {
             Scope::None => return None,
+            Scope::Endpoint if self.own_auth.contains(candidate.provider()) => return None,
             Scope::Endpoint => {
                 let endpoint = self.policy.endpoints.get(candidate.provider())?.clone();
                 return Some(Step::Commit(UsageChange::EndpointFailure {
@@ -318,76 +310,4 @@ impl Machine {
 fn count(rotations: &mut u32, cap: u32, capped: bool) -> bool {
     *rotations = rotations.saturating_add(1);
     !capped || *rotations <= cap
-}
-
-fn failed_attempt(
-    candidate: &ModelRef,
-    failure: Failure,
-    verdict: Verdict,
-    auth_mode: Option<&'static str>,
-) -> FailedAttempt {
-    let text = describe(&failure);
-    let fields = ErrorFields::of_failure(&failure, &text);
-    let record = AttemptRecord {
-        candidate: candidate.clone(),
-        error: preview(&text, ERROR_LENGTH),
-        reason: Some(verdict.reason),
-        rule: Some(verdict.rule.clone()),
-        status: failure.status.or(verdict.reason.default_status()),
-        code: failure.code.as_deref().map(|code| preview(code, CODE_LENGTH)),
-        auth_mode: auth_mode.filter(|mode| matches!(*mode, "oauth" | "token")),
-        outcome: CandidateOutcome::Failed,
-        earlier: Vec::new(),
-        fields,
-    };
-    FailedAttempt {
-        failure,
-        verdict,
-        record,
-    }
-}
-
-impl ProfileFailure {
-    pub(super) fn of(attempt: &FailedAttempt) -> Self {
-        Self {
-            reason: attempt.verdict.reason,
-            status: attempt.record.status,
-            error: attempt.record.error.clone(),
-        }
-    }
-}
-
-/// R-9.1a: a pin that cannot be used is a failure of the candidate, not a reason to use another login.
-pub(super) fn missing_pin(candidate: &ModelRef, profile: &ProfileId) -> FailedAttempt {
-    let message = format!(
-        "Auth profile \"{profile}\" is not configured for {}.",
-        candidate.provider()
-    );
-    let failure = Failure {
-        provider: Some(candidate.provider().clone()),
-        message: Some(message),
-        ..Failure::default()
-    };
-    let mut attempt = failed_attempt(candidate, failure, unproven(PIN_MISSING, Reason::Auth), None);
-    // Nobody was asked, so nobody answered with a status.
-    attempt.record.status = None;
-    attempt.record.outcome = CandidateOutcome::Skipped;
-    attempt
-}
-
-/// The verdict on a failure that the classifier does not take for one.
-pub(super) fn not_a_failure() -> Verdict {
-    unproven(NOT_A_FAILURE, Reason::Unclassified)
-}
-
-pub(super) fn unproven(rule: RuleId, reason: Reason) -> Verdict {
-    Verdict {
-        reason,
-        certainty: Certainty::Default,
-        owner: Owner::Us,
-        scope: Scope::None,
-        hint: None,
-        rule,
-        evidence: None,
-    }
 }

@@ -68,7 +68,7 @@ impl Machine {
         let closing_failed = closing.is_some_and(|(_, record)| {
             record.outcome == CandidateOutcome::Failed && record.candidate == last.record.candidate
         });
-        closing_failed && is_unrecognised(last.verdict.reason)
+        closing_failed && is_unrecognised(&last.verdict)
     }
 
     /// The summary over everything that was tried or skipped.

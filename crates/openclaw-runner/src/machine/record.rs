@@ -4,11 +4,10 @@ use openclaw_ids::ModelRef;
 
 use super::Machine;
 use super::current::Probing;
-use crate::decision::{
-    Decision, DecisionKind, FallbackStep, RotationDecision, RotationKind, RunEvent, StepOutcome,
-};
+use crate::decision::{Decision, DecisionKind, FallbackStep, RunEvent, StepOutcome};
 use crate::hash::short_hex;
 use crate::observation::ErrorFields;
+use crate::rotation::{RotationDecision, RotationKind};
 use crate::summary::AttemptRecord;
 
 impl Machine {

@@ -3,7 +3,7 @@
 use openclaw_classify::{Failure, Owner, Reason, RuleId, Verdict};
 use openclaw_session::Progress;
 
-use super::failure::unproven;
+use super::failed_attempt::unproven;
 use super::{Machine, Outcome, Preserved, Standing, Winner};
 use crate::attempt::{Rejection, RejectionKind};
 use crate::error::RunReport;
@@ -61,7 +61,7 @@ impl Machine {
     }
 
     pub(super) fn judged(&self, failure: &Failure) -> Verdict {
-        openclaw_classify::classify(failure, self.now).unwrap_or_else(super::failure::not_a_failure)
+        openclaw_classify::classify(failure, self.now).unwrap_or_else(super::failed_attempt::not_a_failure)
     }
 }
 

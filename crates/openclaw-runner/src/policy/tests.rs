@@ -74,6 +74,14 @@ fn a1_our_own_generic_text_surfaces() {
 
 #[test]
 fn a2_only_what_nobody_recognised_is_returned_as_itself() {
-    let unrecognised: Vec<_> = Reason::all().filter(|reason| is_unrecognised(*reason)).collect();
-    assert_eq!(unrecognised, [Reason::Unclassified, Reason::Unknown]);
+    let unrecognised = |certainty| -> Vec<_> {
+        Reason::all()
+            .filter(|reason| is_unrecognised(&verdict(*reason, certainty, "any")))
+            .collect()
+    };
+    assert_eq!(
+        unrecognised(Certainty::Default),
+        [Reason::Unclassified, Reason::Unknown]
+    );
+    assert_eq!(unrecognised(Certainty::Explicit), []);
 }

@@ -7,8 +7,9 @@ use serde_json::{Map, Value};
 use tracing_subscriber::fmt::MakeWriter;
 
 use super::*;
-use crate::decision::{DecisionKind, FallbackStep, RotationKind, StepOutcome};
+use crate::decision::{DecisionKind, FallbackStep, StepOutcome};
 use crate::observation::ErrorFields;
+use crate::rotation::RotationKind;
 use crate::summary::{AttemptRecord, CandidateOutcome};
 
 #[derive(Clone, Default)]

@@ -15,7 +15,7 @@ use openclaw_ids::{AuthAliases, ModelRef, SessionKey};
 use openclaw_runner::{
     Attempt, AttemptCall, PersistPolicy, RunPolicy, RunRequest, RunSession, RunSettings, Runner,
 };
-use openclaw_session::{MemorySessionStore, Revision, SessionEntry, SessionStore};
+use openclaw_session::{MemorySessionStore, Revision, SessionEntry, SessionStore, TurnKind};
 use serde_json::json;
 
 use crate::clock::PausedClock;
@@ -128,6 +128,7 @@ async fn drop_after(polls: usize) -> bool {
         session: Some(RunSession {
             key: key.clone(),
             id: entry.session_id.clone(),
+            kind: TurnKind::Normal,
             read: entry.selection(),
             persist: PersistPolicy::BeforeAttempt,
             probe: None,

@@ -118,8 +118,12 @@ fn s_10_3c_a_successful_probe_is_announced() {
     let cleared = clear_after_probe(&session, &probe, at(2000)).unwrap();
     let (next, outcome) = record_notice(&cleared, &before, &turn("o/g", "o/g", ""), at(2000));
     assert_eq!(outcome, Transition::Cleared);
-    let text = next.unwrap().pending_notice().unwrap().text.clone();
-    assert_eq!(text, "↪️ Model Fallback cleared: o/g (was a/f1)");
+    let next = next.unwrap();
+    let notice = next.pending_notice().unwrap();
+    assert_eq!(notice.text, "↪️ Model Fallback cleared: o/g (was a/f1)");
+    assert_eq!(notice.kind, NoticeKind::FallbackCleared);
+    assert_eq!((notice.selected.as_str(), notice.active.as_str()), ("o/g", "o/g"));
+    assert_eq!(notice.reason.as_deref(), Some("was a/f1"));
 }
 
 #[test]

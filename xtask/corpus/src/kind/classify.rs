@@ -1,6 +1,6 @@
 //! Reasons of failures: recorded answers (`classify`) and answers to texts from public bug reports (`real-errors`).
 
-mod facts;
+pub(super) mod facts;
 
 use jiff::Timestamp;
 use openclaw_classify::{Failure, Reason, classify};

@@ -192,24 +192,7 @@ impl World {
                 let event = self.checked(event, failure(event, own.provider().clone())?, own, told);
                 Ok(Some(UsageChange::Failure { profile: id, event }))
             }
-            "blocked" => {
-                let event = limit(event, own.provider().clone(), self.now)?;
-                // A time that has passed is no statement about the account any more.
-                let ahead = event.hint.as_ref().is_some_and(|hint| hint.at > self.now);
-                Ok(ahead.then_some(UsageChange::Failure { profile: id, event }))
-            }
-            "success" => {
-                let called = values::provider(&event["provider"])?;
-                // Nothing succeeds on a resting profile unless it was let through, which starts after the window opened.
-                let event = SuccessEvent {
-                    model: None,
-                    started_at: Some(self.now),
-                };
-                let ours = AuthAliases::default().share_credentials(own.provider(), &called);
-                Ok(ours.then_some(UsageChange::Success { profile: id, event }))
-            }
-            "clear" => Ok(Some(UsageChange::Clear { profile: id })),
-            op => Err(format!("there is no event `{op}`")),
+            op => change(op, event, id, own.provider().clone(), self.now),
         }
     }
 
@@ -239,6 +222,40 @@ impl World {
                 .refine(failure, self.now),
             None => failure,
         }
+    }
+}
+
+/// The change that an event of a known profile is, without any usage check; `None` for events that change nothing.
+pub(super) fn change(
+    op: &str,
+    event: &Value,
+    id: ProfileId,
+    own: ProviderId,
+    now: Timestamp,
+) -> Result<Option<UsageChange>, String> {
+    match op {
+        "failure" => Ok(Some(UsageChange::Failure {
+            profile: id,
+            event: failure(event, own)?,
+        })),
+        "blocked" => {
+            let event = limit(event, own, now)?;
+            // A time that has passed is no statement about the account any more.
+            let ahead = event.hint.as_ref().is_some_and(|hint| hint.at > now);
+            Ok(ahead.then_some(UsageChange::Failure { profile: id, event }))
+        }
+        "success" => {
+            let called = values::provider(&event["provider"])?;
+            // Nothing succeeds on a resting profile unless it was let through, which starts after the window opened.
+            let event = SuccessEvent {
+                model: None,
+                started_at: Some(now),
+            };
+            let ours = AuthAliases::default().share_credentials(&own, &called);
+            Ok(ours.then_some(UsageChange::Success { profile: id, event }))
+        }
+        "clear" => Ok(Some(UsageChange::Clear { profile: id })),
+        op => Err(format!("there is no event `{op}`")),
     }
 }
 

@@ -155,6 +155,18 @@ const REFUSED: &[Refused] = &[
         says: "is a database for `state`, not an agent's",
     },
     Refused {
+        what: "D5 another program's by its mark",
+        make: "PRAGMA application_id = 77",
+        says: "is a database of another program",
+    },
+    Refused {
+        what: "another program's by its tables",
+        make:
+            "DROP TABLE schema_meta; DROP TABLE auth_profile_store; DROP TABLE IF EXISTS auth_profile_state;
+               DROP TABLE failover_state; CREATE TABLE mine (x)",
+        says: "is a database of another program",
+    },
+    Refused {
         what: "D13 an unreadable secrets row",
         make: "UPDATE auth_profile_store SET store_json = '{\"profiles\"'",
         says: "row `primary` of table `auth_profile_store`",
@@ -227,8 +239,10 @@ async fn what_is_no_good_database_keeps_every_byte() {
 fn damage_anywhere_is_found_before_tables_are_added() {
     let folder = tempfile::tempdir().unwrap();
     let file = outside(folder.path());
-    file.execute_batch("CREATE TABLE memory (text TEXT); INSERT INTO memory VALUES (zeroblob(20000));")
-        .unwrap();
+    file.execute_batch(
+        "CREATE TABLE memory_index_meta (text TEXT); INSERT INTO memory_index_meta VALUES (zeroblob(20000));",
+    )
+    .unwrap();
     drop(file);
     let path = folder.path().join("openclaw-agent.sqlite");
     let mut bytes = fs::read(&path).unwrap();

@@ -259,3 +259,33 @@ async fn a_full_disk_loses_nothing_and_is_told() {
     assert_eq!(*cache.snapshot(), before);
     assert_eq!(*open(folder.path()).unwrap().snapshot(), before);
 }
+
+#[tokio::test]
+async fn a_mark_that_cannot_be_written_holds_in_memory_and_arrives_with_the_next_write() {
+    let (folder, store) = with_profiles().await;
+    let file = outside(folder.path());
+    file.execute_batch(
+        "CREATE TRIGGER full BEFORE INSERT ON failover_state BEGIN SELECT RAISE(ABORT, 'no space'); END",
+    )
+    .unwrap();
+    let refused = store.commit(failure("a", Reason::Billing, None, 1), at(1)).await;
+    assert!(refused.is_err(), "the caller knows that it is not durable");
+    assert!(
+        !store.snapshot().usage(&profile("a")).is_usable(None, at(2)),
+        "the key rests all the same"
+    );
+
+    file.execute_batch("DROP TRIGGER full").unwrap();
+    store
+        .commit(failure("b", Reason::Billing, None, 2), at(2))
+        .await
+        .unwrap();
+    drop(store);
+    let again = open(folder.path()).unwrap().snapshot();
+    for id in ["a", "b"] {
+        assert!(
+            !again.usage(&profile(id)).is_usable(None, at(3)),
+            "{id} is forgotten"
+        );
+    }
+}

@@ -71,7 +71,7 @@ async fn g4_of_two_stores_one_gets_to_probe() {
     );
     let mut outcomes = [first.unwrap(), second.unwrap()];
     outcomes.sort_by_key(|outcome| *outcome != Applied::Done);
-    assert_eq!(outcomes, [Applied::Done, Applied::ProbeHeldElsewhere]);
+    assert_eq!(outcomes, [Applied::Done, Applied::HeldElsewhere]);
     // The holder died; its lease frees itself.
     assert_eq!(two.commit(start("three"), at(61)).await.unwrap(), Applied::Done);
 }

@@ -1,24 +1,21 @@
 //! Single rules of the machine, one story each.
 
 use std::collections::HashMap;
-use std::num::NonZeroUsize;
 
-use openclaw_chain::Requested;
 use openclaw_classify::{Header, TimeoutPhase, TimerOwner, Transport};
 use openclaw_cooldown::Lane;
 
 use serde_json::json;
 
 use super::super::*;
-use super::world::{Trace, World};
+use super::world::{Ending, Trace, World};
 use crate::decision::DecisionKind;
-use crate::request::{ChainKind, LargerContext, RunLimits, RunOptions, RunSettings};
 
-fn model(text: &str) -> ModelRef {
+pub(super) fn model(text: &str) -> ModelRef {
     text.parse().unwrap()
 }
 
-fn status(status: u16) -> Failure {
+pub(super) fn status(status: u16) -> Failure {
     Failure {
         status: Some(status),
         ..Failure::default()
@@ -38,9 +35,12 @@ fn limited_for(seconds: u32) -> Failure {
 }
 
 /// Plays one run: what is not written down answers.
-fn play(world: &mut World, chain: &[&str], failures: Vec<Failure>) -> Trace {
+pub(super) fn play(world: &mut World, chain: &[&str], failures: Vec<Failure>) -> Trace {
     let chain: Vec<_> = chain.iter().map(|text| model(text)).collect();
-    world.play(World::request(&chain), &mut failures.into_iter().map(Some))
+    world.play(
+        World::request(&chain),
+        &mut failures.into_iter().map(Ending::from),
+    )
 }
 
 #[test]
@@ -179,7 +179,7 @@ fn rules_of_one_provider_hold_when_the_attempt_does_not_say_who_was_asked() {
     let mut world = World::new(&HashMap::from([("openai", 1)]));
     let chain = [model("openai/gpt")];
     let judged = |world: &mut World, failure| match world
-        .play(World::request(&chain), &mut [Some(failure)].into_iter())
+        .play(World::request(&chain), &mut [Ending::from(failure)].into_iter())
         .outcome
     {
         Outcome::Failed(attempt, _) => attempt.failure.provider.clone(),
@@ -214,180 +214,6 @@ fn d15_a_resting_endpoint_says_when_the_chain_is_back() {
     };
     let back = report.soonest_cooldown_expiry.unwrap();
     assert_eq!(back.duration_since(world.now).as_secs(), 30);
-}
-
-#[test]
-fn a8_a_run_is_over_at_its_deadline_and_after_its_attempts() {
-    let attempts = |number| RunLimits {
-        attempts: NonZeroUsize::new(number),
-        duration: None,
-    };
-    let time = |millis| RunLimits {
-        attempts: None,
-        duration: Some(Duration::from_millis(millis)),
-    };
-    // Each attempt takes 7 ms.
-    for (limits, calls, limit) in [
-        (attempts(1), 1, Some(RunLimit::Attempts)),
-        (attempts(2), 2, Some(RunLimit::Attempts)),
-        (attempts(3), 3, None),
-        (time(13), 2, Some(RunLimit::Deadline)),
-        (time(14), 2, Some(RunLimit::Deadline)),
-        (time(15), 3, None),
-    ] {
-        let mut world = World::new(&HashMap::new());
-        let settings = RunSettings {
-            limits,
-            ..RunSettings::default()
-        };
-        world.policy = Arc::new(RunPolicy {
-            settings,
-            ..RunPolicy::default()
-        });
-        let failures = vec![status(503), status(503), status(503)];
-        let trace = play(&mut world, &["openai/gpt", "groq/llama", "local/qwen"], failures);
-        let ended_by = match trace.outcome {
-            Outcome::LimitReached(limit, summary, _) => {
-                assert_eq!(summary.attempts.len(), calls);
-                Some(limit)
-            }
-            _ => None,
-        };
-        assert_eq!((trace.calls.len(), ended_by), (calls, limit), "{limits:?}");
-    }
-}
-
-#[test]
-fn a8_the_stricter_limit_holds() {
-    let run = RunLimits {
-        attempts: NonZeroUsize::new(5),
-        duration: None,
-    };
-    let settings = RunLimits {
-        attempts: NonZeroUsize::new(3),
-        duration: Some(Duration::from_secs(9)),
-    };
-    assert_eq!(run.and(settings), settings);
-    assert_eq!(settings.and(run), settings);
-    assert_eq!(run.and(RunLimits::default()), run);
-}
-
-/// Plays one run of an image chain.
-fn play_images(world: &mut World, chain: &[&str], failures: Vec<Failure>) -> Trace {
-    let chain: Vec<_> = chain.iter().map(|text| model(text)).collect();
-    let options = RunOptions {
-        kind: ChainKind::Image,
-        ..RunOptions::default()
-    };
-    let request = RunRequest {
-        requested: Requested::default(),
-        chain,
-        ..World::request(&[model("any/model")])
-    };
-    world.play_with(request, &options, &mut failures.into_iter().map(Some))
-}
-
-fn overflow() -> Failure {
-    Failure {
-        status: Some(400),
-        code: Some("context_length_exceeded".to_owned()),
-        ..Failure::default()
-    }
-}
-
-#[test]
-fn r_10_5_an_image_chain_asks_each_model_whatever_rests() {
-    let mut world = World::new(&HashMap::from([("openai", 1), ("groq", 1)]));
-    play(
-        &mut world,
-        &["openai/gpt", "groq/llama"],
-        vec![status(401), status(402)],
-    );
-    let strange = Failure {
-        message: Some("Something strange happened".to_owned()),
-        ..Failure::default()
-    };
-    let trace = play_images(
-        &mut world,
-        &["openai/gpt", "groq/llama", "local/qwen"],
-        vec![overflow(), status(402), strange],
-    );
-    let positions: Vec<_> = trace.calls.iter().map(|(position, _)| *position).collect();
-    assert_eq!(positions, [0, 1, 2]);
-    let Outcome::Exhausted(summary, report) = trace.outcome else {
-        panic!("{:?}", trace.outcome)
-    };
-    assert!(
-        summary
-            .to_string()
-            .starts_with("All image models failed (3): openai/gpt: "),
-        "{summary}"
-    );
-    assert_eq!(
-        (summary.soonest_cooldown_expiry, report.soonest_cooldown_expiry),
-        (None, None)
-    );
-}
-
-#[test]
-fn r_10_5_an_image_chain_of_none_says_what_to_configure() {
-    let mut world = World::new(&HashMap::new());
-    let Outcome::Exhausted(summary, _) = play_images(&mut world, &[], vec![]).outcome else {
-        panic!("no summary")
-    };
-    assert!(summary.to_string().contains("imageModel.primary"), "{summary}");
-}
-
-#[test]
-fn a7_an_overflow_goes_on_to_a_model_that_is_known_to_be_larger() {
-    let windows = |sizes: &[(&str, u64)]| sizes.iter().map(|(name, size)| (model(name), *size)).collect();
-    let chain = ["a/small", "b/smaller", "c/unknown", "d/large"];
-    let known = [("a/small", 100), ("b/smaller", 50), ("d/large", 200)];
-    for (sizes, prompt_tokens, calls) in [
-        (&known[..], None, vec![0, 3]),
-        (&known, Some(150), vec![0, 3]),
-        (&known, Some(200), vec![0, 3]),
-        (&known, Some(201), vec![0]),
-        (&[("d/large", 200)], Some(150), vec![0, 3]),
-        (&[("d/large", 200)], None, vec![0]),
-        (&[("a/small", 100), ("d/large", 100)], None, vec![0]),
-        (&[("a/small", 100), ("d/large", 101)], None, vec![0, 3]),
-    ] {
-        let mut world = World::new(&HashMap::new());
-        let chain: Vec<_> = chain.iter().map(|name| model(name)).collect();
-        let options = RunOptions {
-            larger_context: Some(LargerContext {
-                windows: windows(sizes),
-                prompt_tokens,
-            }),
-            ..RunOptions::default()
-        };
-        let trace = world.play_with(
-            World::request(&chain),
-            &options,
-            &mut [Some(overflow())].into_iter(),
-        );
-        let positions: Vec<_> = trace.calls.iter().map(|(position, _)| *position).collect();
-        assert_eq!(positions, calls, "{sizes:?} {prompt_tokens:?}");
-        match trace.outcome {
-            Outcome::Completed(_, report) => {
-                assert_eq!(
-                    report.attempts.len(),
-                    3,
-                    "the small ones are accounted for (BL-54)"
-                );
-            }
-            Outcome::Surfaced(attempt, _) => assert_eq!(attempt.verdict.reason, Reason::ContextOverflow),
-            outcome => panic!("{outcome:?}"),
-        }
-    }
-}
-
-#[test]
-fn a7_off_by_default() {
-    let mut world = World::new(&HashMap::new());
-    let trace = play(&mut world, &["a/small", "d/large"], vec![overflow()]);
-    assert!(matches!(trace.outcome, Outcome::Surfaced(..)));
 }
 
 #[test]
@@ -429,4 +255,23 @@ fn r_10_2_a_skip_is_no_last_error() {
         panic!("{:?}", trace.outcome)
     };
     assert!(summary.to_string().contains("--provider 'openai'"), "{summary}");
+}
+
+#[test]
+fn r_1_3_status_and_code_are_those_of_the_outermost_level_that_has_them() {
+    let socket = Failure {
+        code: Some("ECONNRESET".to_owned()),
+        ..Failure::default()
+    };
+    let wrapped = Failure {
+        message: Some("fetch failed".to_owned()),
+        cause: Some(Box::new(socket)),
+        ..Failure::default()
+    };
+    let mut world = World::new(&HashMap::new());
+    let trace = play(&mut world, &["openai/gpt"], vec![wrapped]);
+    let Outcome::Failed(attempt, _) = trace.outcome else {
+        panic!("{:?}", trace.outcome)
+    };
+    assert_eq!(attempt.record.code.as_deref(), Some("ECONNRESET"));
 }

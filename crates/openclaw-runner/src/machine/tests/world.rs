@@ -9,6 +9,7 @@ use proptest::prelude::*;
 use serde_json::json;
 
 use super::super::*;
+use crate::attempt::RejectionKind;
 
 /// What an attempt may come to.
 #[derive(Clone, Copy, Debug)]
@@ -17,8 +18,14 @@ pub(super) enum Fate {
     Answer,
     Overflow,
     Refused,
+    /// A format failure whose request can be repaired.
+    Repairable,
+    /// A failure after something was seen.
+    Seen(u16),
     SilentRoute,
     Status(u16),
+    /// An answer of no use, kept with this priority.
+    Useless(Option<i32>),
 }
 
 pub(super) fn fate() -> impl Strategy<Value = Fate> {
@@ -27,19 +34,41 @@ pub(super) fn fate() -> impl Strategy<Value = Fate> {
         3 => Just(Fate::Answer),
         1 => Just(Fate::Overflow),
         2 => Just(Fate::Refused),
+        1 => Just(Fate::Repairable),
+        1 => prop::sample::select(vec![401, 429, 503]).prop_map(Fate::Seen),
+        2 => prop::option::of(-1..3_i32).prop_map(Fate::Useless),
         1 => Just(Fate::SilentRoute),
         12 => prop::sample::select(vec![400, 401, 402, 403, 404, 408, 418, 429, 500, 503, 529]).prop_map(Fate::Status),
     ]
 }
 
-pub(super) fn failure(fate: Fate) -> Option<Failure> {
+/// How an attempt ends.
+pub(super) enum Ending {
+    Answers,
+    Fails(Failure, Progress),
+    Rejected(Rejection),
+    /// Fails, and its request can be repaired.
+    Repairable(Failure),
+}
+
+impl From<Failure> for Ending {
+    fn from(failure: Failure) -> Self {
+        Self::Fails(failure, Progress::Clean)
+    }
+}
+
+pub(super) fn ending(fate: Fate) -> Ending {
     let failed = Failure::default();
-    Some(match fate {
+    let status = |status| Failure {
+        status: Some(status),
+        ..Failure::default()
+    };
+    Ending::from(match fate {
         Fate::Aborted => Failure {
             transport: Some(Transport::Aborted(openclaw_classify::AbortedBy::Caller)),
             ..failed
         },
-        Fate::Answer => return None,
+        Fate::Answer => return Ending::Answers,
         Fate::Overflow => Failure {
             status: Some(400),
             code: Some("context_length_exceeded".into()),
@@ -49,14 +78,20 @@ pub(super) fn failure(fate: Fate) -> Option<Failure> {
             transport: Some(Transport::Refused),
             ..failed
         },
+        Fate::Repairable => return Ending::Repairable(status(400)),
+        Fate::Seen(code) => return Ending::Fails(status(code), Progress::Visible),
         Fate::SilentRoute => Failure {
             transport: Some(Transport::Timeout(TimeoutPhase::FirstByte, TimerOwner::Us)),
             ..failed
         },
-        Fate::Status(status) => Failure {
-            status: Some(status),
-            ..failed
-        },
+        Fate::Status(code) => status(code),
+        Fate::Useless(preserve) => {
+            return Ending::Rejected(Rejection {
+                failure: failed,
+                kind: RejectionKind::Useless,
+                preserve,
+            });
+        }
     })
 }
 
@@ -75,6 +110,7 @@ pub(super) struct Trace {
     pub(super) calls: Vec<(usize, Option<ProfileId>)>,
     pub(super) marks: usize,
     pub(super) waits: Vec<Duration>,
+    pub(super) repairs: usize,
 }
 
 impl World {
@@ -121,15 +157,11 @@ impl World {
     }
 
     pub(super) fn run(&mut self, chain: &[ModelRef], fates: &mut impl Iterator<Item = Fate>) -> Trace {
-        self.play(Self::request(chain), &mut fates.map(failure))
+        self.play(Self::request(chain), &mut fates.map(ending))
     }
 
     /// Plays one run; an outcome that is not written down is an answer.
-    pub(super) fn play(
-        &mut self,
-        request: RunRequest,
-        outcomes: &mut dyn Iterator<Item = Option<Failure>>,
-    ) -> Trace {
+    pub(super) fn play(&mut self, request: RunRequest, outcomes: &mut dyn Iterator<Item = Ending>) -> Trace {
         self.play_with(request, &RunOptions::default(), outcomes)
     }
 
@@ -138,24 +170,31 @@ impl World {
         &mut self,
         request: RunRequest,
         options: &RunOptions,
-        outcomes: &mut dyn Iterator<Item = Option<Failure>>,
+        outcomes: &mut dyn Iterator<Item = Ending>,
     ) -> Trace {
         let policy = Arc::clone(&self.policy);
         let snapshot = Arc::new(self.snapshot.clone());
         let mut machine =
             Machine::new(request, policy, "run".to_owned(), snapshot, self.now).with_options(options);
         let (mut calls, mut marks, mut waits) = (Vec::new(), 0, Vec::new());
+        let (mut repairable, mut repairs) = (false, 0);
         for _ in 0..machine.max_steps() {
             let event = match machine.next() {
                 Step::Attempt(call) => {
                     calls.push((call.position - 1, call.profile.clone()));
                     self.pass(7);
-                    match outcomes.next().flatten() {
-                        Some(failure) => Event::Failed(Box::new(failure), Progress::Clean),
-                        None => Event::Succeeded,
+                    let ending = outcomes.next().unwrap_or(Ending::Answers);
+                    repairable = matches!(ending, Ending::Repairable(_));
+                    match ending {
+                        Ending::Answers => Event::Succeeded,
+                        Ending::Fails(failure, progress) => Event::Failed(Box::new(failure), progress),
+                        Ending::Rejected(rejection) => Event::Rejected(Box::new(rejection), Progress::Clean),
+                        Ending::Repairable(failure) => Event::Failed(Box::new(failure), Progress::Clean),
                     }
                 }
-                Step::Commit(change) if (self.lost)(&change) => Event::CommitFailed,
+                Step::Commit(change) if (self.lost)(&change) => {
+                    Event::CommitFailed(Arc::new(self.snapshot.clone()))
+                }
                 Step::Commit(change) => {
                     marks += usize::from(matches!(change, UsageChange::Failure { .. }));
                     let applied = self
@@ -169,7 +208,12 @@ impl World {
                         calls,
                         marks,
                         waits,
+                        repairs,
                     };
+                }
+                Step::Repair(..) if repairable => {
+                    repairs += 1;
+                    Event::Repaired(Repair::Done)
                 }
                 Step::Repair(..) => Event::Repaired(Repair::None),
                 Step::Sleep(wait) => {

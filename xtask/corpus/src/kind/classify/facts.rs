@@ -56,7 +56,7 @@ pub(super) fn reported(row: &Row) -> Failure {
 }
 
 /// A thrown value; `called` is the provider being called, if the row names it.
-pub(super) fn thrown(error: &Value, called: &Value) -> Failure {
+pub(in crate::kind) fn thrown(error: &Value, called: &Value) -> Failure {
     level(
         error,
         provider(called).or_else(|| provider(&error["provider"])).as_ref(),

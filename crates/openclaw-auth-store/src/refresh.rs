@@ -1,0 +1,350 @@
+//! Refreshing logins: one call to the provider, however many tasks, agents and processes want the token (section 14).
+
+mod endpoint;
+mod error;
+mod lock_file;
+mod suggest;
+#[cfg(test)]
+mod tests;
+
+use std::collections::HashMap;
+use std::future::{Future, poll_fn};
+use std::path::{Path, PathBuf};
+use std::pin::{Pin, pin};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::Poll;
+use std::time::Duration;
+
+use openclaw_ids::{ProfileId, ProviderId};
+
+use crate::{Applied, AuthConfig, LoginChange, LoginStore, Oauth, Secret, StoreError};
+use error::is_reuse;
+use lock_file::LockFile;
+use suggest::suggest;
+
+pub use endpoint::{RefreshHost, RenewedLogin, TokenEndpoint, TokenEndpointError};
+pub use error::{ReauthReason, RefreshError};
+pub use lock_file::refresh_lock_name;
+
+/// How often a refresh that somebody else does is waited for before it is given up (O6).
+const WAITS: u32 = 20;
+/// The first wait, without its random part.
+const FIRST_WAIT: u64 = 100;
+/// The longest wait, in milliseconds.
+const LONGEST_WAIT: u64 = 10_000;
+/// How long a call lasts before the right to make it is renewed.
+const RENEW_AFTER: Duration = Duration::from_secs(20);
+/// How many of these parts a call may take: two minutes (O7).
+const CALL_PARTS: u32 = 6;
+
+/// How good a login has to be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Demand {
+    /// One with another access token than this one, which the provider has refused.
+    OtherThan(Secret),
+    /// One that does not end within five minutes (O1).
+    Usable,
+}
+
+/// Gives logins whose access token can be sent, refreshed where that is due.
+///
+/// One value serves all agents of a process. It keeps tasks apart by a queue, processes that share a store by a lease
+/// in it, and the other program by its lock file.
+pub struct Refresher<E, H> {
+    locks: PathBuf,
+    endpoint: E,
+    host: H,
+    queues: Mutex<HashMap<Key, Queue>>,
+}
+
+type Key = (ProviderId, ProfileId);
+type Queue = Arc<tokio::sync::Mutex<()>>;
+
+/// One login of one store, and what is asked of it.
+struct Asked<'a, S> {
+    store: &'a S,
+    id: &'a ProfileId,
+    /// The login as it was when somebody asked.
+    seen: Oauth,
+    demand: Demand,
+}
+
+/// The right to refresh, given back on drop.
+struct Held<'a, S: LoginStore, H: RefreshHost> {
+    store: &'a S,
+    host: &'a H,
+    id: &'a ProfileId,
+    holder: String,
+    file: Option<LockFile>,
+}
+
+impl<E: TokenEndpoint, H: RefreshHost> Refresher<E, H> {
+    /// `state_dir` is the state directory, in which the other program keeps its locks, too.
+    pub fn new(state_dir: &Path, endpoint: E, host: H) -> Self {
+        Self {
+            locks: state_dir.join("locks").join("oauth-refresh"),
+            endpoint,
+            host,
+            queues: Mutex::default(),
+        }
+    }
+
+    /// The login to send, refreshed first where that is due; `None` when there is no such login, or when it cannot be
+    /// refreshed and nothing is wrong with that (O10).
+    ///
+    /// When only a new login would help and the profile is an older `…:default`, the one that probably took its place
+    /// is tried (O14). Dropping the future gives the right to refresh back.
+    ///
+    /// # Errors
+    /// A [`RefreshError`] that holds no secret.
+    pub async fn login<S: LoginStore>(
+        &self,
+        store: &S,
+        config: &AuthConfig,
+        id: &ProfileId,
+        demand: Demand,
+    ) -> Result<Option<Oauth>, RefreshError> {
+        let outcome = self.login_of(store, id, demand).await;
+        if let Err(error) = &outcome
+            && error.needs_login()
+            && let Some(other) = suggest(&store.snapshot(), config, id)
+            && let Ok(Some(login)) = self.login_of(store, &other, Demand::Usable).await
+        {
+            return Ok(Some(login));
+        }
+        outcome
+    }
+
+    async fn login_of<S: LoginStore>(
+        &self,
+        store: &S,
+        id: &ProfileId,
+        demand: Demand,
+    ) -> Result<Option<Oauth>, RefreshError> {
+        let Some(seen) = store.stored_login(id) else {
+            return Ok(None);
+        };
+        let asked = Asked {
+            store,
+            id,
+            seen,
+            demand,
+        };
+        if let Some(login) = self.ready(&asked) {
+            return Ok(Some(login));
+        }
+        let queue = self.queue(&asked);
+        let _turn = queue.lock().await;
+        if let Some(login) = self.ready(&asked) {
+            return Ok(Some(login));
+        }
+        match self.hold(&asked).await? {
+            Ok(held) => self.renew(&asked, &held).await,
+            Err(login) => Ok(Some(login)),
+        }
+    }
+
+    fn queue<S>(&self, asked: &Asked<'_, S>) -> Queue {
+        let mut queues = self.queues.lock().unwrap_or_else(PoisonError::into_inner);
+        // Nobody waits in a queue that only this map knows.
+        queues.retain(|_, queue| Arc::strong_count(queue) > 1);
+        let key = (asked.seen.provider.clone(), asked.id.clone());
+        Arc::clone(queues.entry(key).or_default())
+    }
+
+    /// A login that needs no refresh: the stored one, or the main agent's fresher copy of it (O2, O3).
+    fn ready<S: LoginStore>(&self, asked: &Asked<'_, S>) -> Option<Oauth> {
+        let now = self.host.now();
+        let serves = |login: &Oauth| {
+            login.is_usable(now)
+                && match &asked.demand {
+                    Demand::OtherThan(refused) => login.access.as_ref() != Some(refused),
+                    Demand::Usable => true,
+                }
+        };
+        let stored = asked.store.stored_login(asked.id)?;
+        let main = asked
+            .store
+            .main_login(asked.id)
+            .filter(|main| serves(main) && stored.may_become(main) && main.end() > stored.end());
+        main.or_else(|| Some(stored).filter(serves))
+    }
+
+    /// Waits for the right to refresh, or for somebody else's result (O6, O12).
+    async fn hold<'a, S: LoginStore>(
+        &'a self,
+        asked: &Asked<'a, S>,
+    ) -> Result<Result<Held<'a, S, H>, Oauth>, RefreshError> {
+        let provider = &asked.seen.provider;
+        let name = refresh_lock_name(provider, asked.id);
+        let path = self.locks.join(format!("{name}.lock"));
+        let holder = format!("{}-{:016x}", std::process::id(), self.host.random());
+        for waits in 0..=WAITS {
+            let now = self.host.now();
+            let leased = self.lease(asked, &holder).await?;
+            let mut held = Held {
+                store: asked.store,
+                host: &self.host,
+                id: asked.id,
+                holder: holder.clone(),
+                file: None,
+            };
+            if let Some(login) = self.ready(asked) {
+                return Ok(Err(login));
+            }
+            if leased == Applied::Done {
+                held.file = LockFile::try_take(&path, now).map_err(|source| RefreshError::Lock {
+                    path: path.clone(),
+                    source: Arc::new(source),
+                })?;
+                if held.file.is_some() {
+                    return Ok(Ok(held));
+                }
+            }
+            drop(held);
+            if waits < WAITS {
+                self.host.sleep(wait(waits, self.host.random())).await;
+            }
+        }
+        Err(RefreshError::Contention {
+            provider: provider.clone(),
+        })
+    }
+
+    /// Takes or keeps the right to refresh; the store is read again on the way.
+    async fn lease<S: LoginStore>(&self, asked: &Asked<'_, S>, holder: &str) -> Result<Applied, StoreError> {
+        let change = LoginChange::Lease {
+            holder: holder.to_owned(),
+        };
+        let id = asked.id.clone();
+        asked.store.change_login(id, change, self.host.now()).await
+    }
+
+    /// What is done by whoever holds the right (O7, O8, O11).
+    async fn renew<S: LoginStore>(
+        &self,
+        asked: &Asked<'_, S>,
+        held: &Held<'_, S, H>,
+    ) -> Result<Option<Oauth>, RefreshError> {
+        let mut retried = false;
+        loop {
+            // The other program may have stored a login between the lease and its lock file.
+            self.lease(asked, &held.holder).await?;
+            if let Some(login) = self.ready(asked) {
+                return Ok(Some(login));
+            }
+            let Some(read) = asked.store.stored_login(asked.id) else {
+                return Ok(None);
+            };
+            if let Some(login) = self.external(asked, &read) {
+                return Ok(Some(login));
+            }
+            if read.refresh.as_ref().is_none_or(Secret::is_blank) {
+                return Ok(None);
+            }
+            let error = match self.call(asked, held, &read).await {
+                Ok(None) => return Ok(None),
+                Ok(Some(renewed)) => {
+                    let new = renewed.over(&read);
+                    if self.persist(asked, &read, &new).await? == Applied::Done {
+                        return Ok(Some(new));
+                    }
+                    None
+                }
+                Err(error) => Some(error),
+            };
+            self.lease(asked, &held.holder).await?;
+            if let Some(login) = self.ready(asked) {
+                return Ok(Some(login));
+            }
+            let Some(error) = error else {
+                return Err(RefreshError::NotPersisted {
+                    provider: read.provider,
+                });
+            };
+            let stored = asked.store.stored_login(asked.id);
+            if is_reuse(&error) {
+                if !retried && stored.as_ref().is_some_and(|stored| *stored != read) {
+                    retried = true;
+                    continue;
+                }
+                let id = asked.id.clone();
+                let now = self.host.now();
+                asked.store.change_login(id, LoginChange::ForgetGood, now).await?;
+            }
+            let logins = [&read, &asked.seen, stored.as_ref().unwrap_or(&read)];
+            return Err(RefreshError::failed(&error, &read.provider, &logins));
+        }
+    }
+
+    fn external<S>(&self, asked: &Asked<'_, S>, read: &Oauth) -> Option<Oauth> {
+        let login = self.host.external_login(asked.id, read)?;
+        (login.is_usable(self.host.now()) && read.may_become(&login)).then_some(login)
+    }
+
+    async fn persist<S: LoginStore>(
+        &self,
+        asked: &Asked<'_, S>,
+        read: &Oauth,
+        new: &Oauth,
+    ) -> Result<Applied, StoreError> {
+        let change = LoginChange::Renew {
+            read: Box::new(read.clone()),
+            new: Box::new(new.clone()),
+        };
+        let id = asked.id.clone();
+        asked.store.change_login(id, change, self.host.now()).await
+    }
+
+    /// Asks the provider, for two minutes at most, and says meanwhile that the caller lives.
+    async fn call<S: LoginStore>(
+        &self,
+        asked: &Asked<'_, S>,
+        held: &Held<'_, S, H>,
+        login: &Oauth,
+    ) -> Result<Option<RenewedLogin>, TokenEndpointError> {
+        let mut call = pin!(self.endpoint.refresh(login));
+        for _ in 0..CALL_PARTS {
+            if let Some(answer) = within(call.as_mut(), self.host.sleep(RENEW_AFTER)).await {
+                return answer;
+            }
+            if let Err(error) = self.lease(asked, &held.holder).await {
+                tracing::warn!(%error, "the right to refresh a login could not be renewed");
+            }
+        }
+        Err(TokenEndpointError::new(
+            "the provider did not answer within 120 s",
+        ))
+    }
+}
+
+impl<S: LoginStore, H: RefreshHost> Drop for Held<'_, S, H> {
+    fn drop(&mut self) {
+        // First the file: who gets the lease finds it gone.
+        self.file = None;
+        let holder = std::mem::take(&mut self.holder);
+        self.store.end_refresh(self.id.clone(), holder, self.host.now());
+    }
+}
+
+/// What `work` gives, unless `limit` is over before.
+async fn within<T>(
+    mut work: Pin<&mut impl Future<Output = T>>,
+    limit: impl Future<Output = ()>,
+) -> Option<T> {
+    let mut limit = pin!(limit);
+    poll_fn(|context| {
+        if let Poll::Ready(value) = work.as_mut().poll(context) {
+            return Poll::Ready(Some(value));
+        }
+        limit.as_mut().poll(context).map(|()| None)
+    })
+    .await
+}
+
+/// The wait after so many others: it doubles, grows by up to its own length at random, and is at most ten seconds.
+fn wait(waits: u32, random: u64) -> Duration {
+    let base = FIRST_WAIT.saturating_mul(1_u64.checked_shl(waits).unwrap_or(u64::MAX));
+    let base = base.min(LONGEST_WAIT);
+    Duration::from_millis(base.saturating_add(random % base).min(LONGEST_WAIT))
+}

@@ -1,0 +1,99 @@
+//! What the caller brings to a refresh: the provider's endpoint, a clock, a bed and dice.
+
+use std::fmt;
+use std::future::Future;
+use std::time::Duration;
+
+use jiff::Timestamp;
+use openclaw_ids::ProfileId;
+
+use crate::{Expires, Oauth, Secret};
+
+/// Where a provider gives new tokens for an old one.
+pub trait TokenEndpoint: Send + Sync {
+    /// Asks for new tokens; `None` when nobody knows how to refresh a login of this provider (O10).
+    ///
+    /// # Errors
+    /// What the provider said, or why it could not be asked.
+    fn refresh(
+        &self,
+        login: &Oauth,
+    ) -> impl Future<Output = Result<Option<RenewedLogin>, TokenEndpointError>> + Send;
+}
+
+/// What refreshing needs of the process around it.
+pub trait RefreshHost: Send + Sync {
+    /// What time it is.
+    fn now(&self) -> Timestamp;
+
+    /// Returns after `duration`.
+    fn sleep(&self, duration: Duration) -> impl Future<Output = ()> + Send;
+
+    /// A random number, a new one each time.
+    fn random(&self) -> u64;
+
+    /// A login that another program on this machine has for the same profile, for hosts that look there; it counts
+    /// when it is usable and nobody else's.
+    fn external_login(&self, _id: &ProfileId, _stored: &Oauth) -> Option<Oauth> {
+        None
+    }
+}
+
+/// What a provider returned; what it left out stays as it was (O7).
+#[derive(Debug, Clone, Default)]
+pub struct RenewedLogin {
+    /// The new access token.
+    pub access: Option<Secret>,
+    /// The next refresh token.
+    pub refresh: Option<Secret>,
+    /// The new identity token.
+    pub id_token: Option<Secret>,
+    /// When the access token ends.
+    pub expires: Option<Timestamp>,
+    /// The account that the tokens belong to.
+    pub account_id: Option<String>,
+    /// Its address.
+    pub email: Option<String>,
+    /// The plan of that account.
+    pub chatgpt_plan_type: Option<String>,
+    /// The provider's project.
+    pub project_id: Option<String>,
+}
+
+/// Why a provider gave no tokens, in its own words; `Debug` does not show them.
+#[derive(Clone)]
+pub struct TokenEndpointError(String);
+
+impl TokenEndpointError {
+    /// Takes the provider's words.
+    pub fn new(message: impl Into<String>) -> Self {
+        Self(message.into())
+    }
+
+    pub(super) fn message(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for TokenEndpointError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("TokenEndpointError([redacted])")
+    }
+}
+
+impl RenewedLogin {
+    /// `old` with everything replaced that was returned.
+    pub(super) fn over(self, old: &Oauth) -> Oauth {
+        let mut new = old.clone();
+        let expires = self.expires.map(|end| Expires::At(end.as_millisecond()));
+        new.access = self.access.or(new.access);
+        new.refresh = self.refresh.or(new.refresh);
+        new.id_token = self.id_token.or(new.id_token);
+        new.expires = expires.or(new.expires);
+        new.account_id = self.account_id.or(new.account_id);
+        new.chatgpt_plan_type = self.chatgpt_plan_type.or(new.chatgpt_plan_type);
+        new.project_id = self.project_id.or(new.project_id);
+        new.attributes.email = self.email.or(new.attributes.email);
+        new
+    }
+}

@@ -1,0 +1,77 @@
+//! Tells a conversation that another model answers than the selected one, or that it answers again (S-10).
+
+use std::fmt::Write;
+
+use axum::http::HeaderMap;
+use openclaw_session::{Notice, NoticeKind};
+use serde::Serialize;
+
+use super::headers::{response, set};
+
+/// The header's object.
+#[derive(Serialize)]
+struct Told<'a> {
+    kind: NoticeKind,
+    id: &'a str,
+    selected: &'a str,
+    active: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<&'a str>,
+}
+
+/// Adds the notice as one line of ASCII JSON.
+pub(crate) fn tell(headers: &mut HeaderMap, notice: &Notice) {
+    let told = Told {
+        kind: notice.kind,
+        id: &notice.id,
+        selected: &notice.selected,
+        active: &notice.active,
+        reason: notice.reason.as_deref(),
+    };
+    if let Ok(json) = serde_json::to_string(&told) {
+        set(headers, response::NOTICE, &ascii(&json));
+    }
+}
+
+/// JSON with everything but ASCII escaped, which means the same.
+fn ascii(json: &str) -> String {
+    let mut escaped = String::with_capacity(json.len());
+    for character in json.chars() {
+        if matches!(character, ' '..='~') {
+            escaped.push(character);
+            continue;
+        }
+        for unit in character.encode_utf16(&mut [0; 2]) {
+            // Writing to a text cannot fail.
+            let _ = write!(escaped, "\\u{unit:04x}");
+        }
+    }
+    escaped
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_header_is_ascii_json_whatever_a_provider_said() {
+        let notice = Notice {
+            id: "s:1".to_owned(),
+            kind: NoticeKind::Fallback,
+            selected: "a/m".to_owned(),
+            active: "b/é".to_owned(),
+            reason: Some("später\u{7f} 🦀 \"x\"\n".to_owned()),
+            text: "unused".to_owned(),
+        };
+        let mut headers = HeaderMap::new();
+        tell(&mut headers, &notice);
+        let sent = headers[response::NOTICE].to_str().unwrap();
+        assert_eq!(
+            sent,
+            "{\"kind\":\"fallback\",\"id\":\"s:1\",\"selected\":\"a/m\",\"active\":\"b/\\u00e9\",\
+             \"reason\":\"sp\\u00e4ter\\u007f \\ud83e\\udd80 \\\"x\\\"\\n\"}"
+        );
+        let read: serde_json::Value = serde_json::from_str(sent).unwrap();
+        assert_eq!(read["reason"], notice.reason.unwrap());
+    }
+}
