@@ -9,14 +9,15 @@ mod inline;
 mod live;
 mod openai;
 mod progress;
+mod secrets;
 mod sse;
 mod transport;
 mod wire;
 
 pub(crate) use body::{BodyError, RequestBody};
 pub(crate) use deadlines::Deadlines;
-pub(crate) use endpoint::Endpoint;
 pub use endpoint::EndpointError;
+pub(crate) use endpoint::{Endpoint, is_loopback_host};
 pub(crate) use inline::before_text;
 pub(crate) use live::{Flow, LiveAnswer};
 pub use openai::UpstreamError;

@@ -16,20 +16,23 @@ use openclaw_runner::{
     ChainKind, Clock, CommittedRun, Completed, Plan, RunOptions, RunRequest, SystemClock, Turn, TurnSession,
     plan,
 };
-use openclaw_session::{Notice, SessionAge, SessionEntry, SqliteSessionStore, drop_override};
+use openclaw_session::{Notice, SessionAge, SessionEntry, drop_override};
 
 use super::error::{ApiError, cut_event};
-use super::headers::{describe_run, describe_winner};
+use super::headers::{describe_run, describe_winner, response, set};
 use super::ids::RequestId;
 use super::notice;
 use super::selection::{AskError, Asked};
 use super::{MAX_BODY, Served};
 use crate::agents::{Agent, AgentAuthStore};
 use crate::attempt::ProviderAttempt;
+use crate::causes;
 use crate::config::NoticeSetting;
+use crate::server::BodyFault;
+use crate::sessions::Sessions;
 use crate::upstream::{Answer, Flow, LiveAnswer, RequestBody, before_text};
 
-type Committed = CommittedRun<SystemClock, AgentAuthStore, SqliteSessionStore>;
+type Committed = CommittedRun<SystemClock, AgentAuthStore, Sessions>;
 
 /// Answers one request and says in its headers who answered, or what was tried.
 pub(crate) async fn handle(
@@ -60,7 +63,7 @@ async fn answer(
     let body = RequestBody::try_new(read(body).await?)?;
     let asked = served.catalogue().read(body.model(), headers)?;
     let agent = served.agents.get(&asked.agent).await?;
-    let plan = prepare(served, &agent, &asked, request_id).await?;
+    let plan = prepare(served, &agent, &asked, request_id, told).await?;
     let requested = plan.request.chain.first().map(ModelRef::key).unwrap_or_default();
     let attempt = ProviderAttempt {
         upstream: &served.upstream,
@@ -117,6 +120,9 @@ fn hand_over(served: &Served, told: &mut HeaderMap, notice: Option<Notice>) -> O
 
 async fn read(body: Body) -> Result<Bytes, ApiError> {
     axum::body::to_bytes(body, MAX_BODY).await.map_err(|error| {
+        if let Some(fault) = BodyFault::behind(&error) {
+            return ApiError::of_body(fault);
+        }
         let too_large =
             std::error::Error::source(&error).is_some_and(|cause| cause.to_string().contains("limit"));
         if too_large {
@@ -128,8 +134,15 @@ async fn read(body: Body) -> Result<Bytes, ApiError> {
 }
 
 /// Plans the turn. With a session, planning and what it stores (a new entry, a moved pin, a dropped override) happen
-/// in one compare-and-set, so that two turns of one session agree.
-async fn prepare(served: &Served, agent: &Agent, asked: &Asked, request_id: &str) -> Result<Plan, ApiError> {
+/// in one compare-and-set, so that two turns of one session agree. A session that cannot be used costs its memory and
+/// not the answer.
+async fn prepare(
+    served: &Served,
+    agent: &Agent,
+    asked: &Asked,
+    request_id: &str,
+    told: &mut HeaderMap,
+) -> Result<Plan, ApiError> {
     let (now, snapshot) = (SystemClock.now(), agent.usage.snapshot());
     let planned = |session: Option<TurnSession<'_>>| {
         let turn = Turn {
@@ -149,7 +162,11 @@ async fn prepare(served: &Served, agent: &Agent, asked: &Asked, request_id: &str
         return Ok(planned(None));
     };
     let session_id = SessionId::try_new(&served.ids.next_id()).ok();
-    let stored = openclaw_session::update(&*agent.sessions, key, |entry| {
+    let store = match agent.sessions.open().await {
+        Ok(store) => store,
+        Err(error) => return Ok(without_session(planned(None), &error, request_id, told)),
+    };
+    let stored = openclaw_session::update(store, key, |entry| {
         let (mut next, age) = match (entry, &session_id) {
             (Some(entry), _) => (entry.clone(), SessionAge::Continuing),
             (None, Some(id)) => (SessionEntry::new(id.clone(), now), SessionAge::New),
@@ -175,7 +192,25 @@ async fn prepare(served: &Served, agent: &Agent, asked: &Asked, request_id: &str
         let changed = entry != Some(&next);
         (changed.then_some(next), plan)
     });
-    Ok(stored.await?)
+    Ok(match stored.await {
+        Ok(plan) => plan,
+        Err(error) => without_session(planned(None), &error, request_id, told),
+    })
+}
+
+fn without_session(
+    plan: Plan,
+    error: &(dyn std::error::Error + 'static),
+    request_id: &str,
+    told: &mut HeaderMap,
+) -> Plan {
+    set(told, response::SESSION, "unavailable");
+    tracing::warn!(
+        requestId = request_id,
+        error = causes::line(error),
+        "answering without the session, which cannot be used"
+    );
+    plan
 }
 
 /// The plan with the image chain: the asked model, else the configured one, then the image fallbacks; a strict model
@@ -251,3 +286,20 @@ const MAX_LOGGED: usize = 400;
 
 /// The end of a stream that finished well, sent after the success was marked.
 const DONE: Bytes = Bytes::from_static(b"data: [DONE]\n\n");
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_body_that_is_not_waited_for_is_told_from_one_that_broke_off() {
+        for (fault, code) in [
+            (axum::Error::new(BodyFault::Late), "request_timeout"),
+            (axum::Error::new(BodyFault::Stopping), "stopping"),
+            (axum::Error::new(std::io::Error::other("gone")), "invalid_request"),
+        ] {
+            let body = Body::from_stream(stream::iter([Ok(Bytes::from_static(b"{")), Err(fault)]));
+            assert_eq!(read(body).await.unwrap_err().code(), code);
+        }
+    }
+}

@@ -152,6 +152,9 @@ impl World {
     /// Posts any body.
     pub(crate) async fn post(&self, body: impl Into<reqwest::Body>, headers: &[(&str, &str)]) -> Received {
         let mut request = client().post(self.url("/v1/chat/completions")).body(body);
+        if !headers.iter().any(|(name, _)| *name == "content-type") {
+            request = request.header("content-type", "application/json");
+        }
         for (name, value) in headers {
             request = request.header(*name, *value);
         }

@@ -26,7 +26,7 @@ async fn see(chunks: Vec<Bytes>) -> Seen {
     let endpoint = Endpoint::try_new("relay".parse().unwrap(), "http://127.0.0.1:1").unwrap();
     let source = Box::pin(stream::iter(chunks.into_iter().map(Ok)));
     let minute = Duration::from_mins(1);
-    let Ok(mut live) = first_content(source, minute, minute, Facts::new(&endpoint)).await else {
+    let Ok(mut live) = first_content(source, minute, minute, Facts::new(&endpoint, None)).await else {
         return Seen::Failed;
     };
     let mut shown = String::new();
