@@ -35,14 +35,12 @@ pub enum PhraseFault {
 }
 
 /// A compiled phrase.
-#[derive(Debug)]
 pub(crate) struct Phrase {
     parts: Vec<Part>,
     at_start: bool,
     at_end: bool,
 }
 
-#[derive(Debug)]
 struct Part {
     pieces: Vec<u32>,
     open_start: bool,
@@ -161,7 +159,6 @@ fn alternatives(source: &str) -> Vec<String> {
 }
 
 /// All pieces as one automaton.
-#[derive(Debug)]
 pub(crate) struct Lexicon {
     automaton: AhoCorasick,
 }
