@@ -10,6 +10,7 @@ mod cli;
 mod clients;
 mod corpus;
 mod diff;
+mod docs;
 mod layering;
 mod snapshots;
 mod test;
@@ -24,6 +25,7 @@ const TASKS: &[&cli::Task] = &[
     &layering::TASK,
     &bless::TASK,
     &corpus::TASK,
+    &docs::TASK,
     &clients::TASK,
 ];
 

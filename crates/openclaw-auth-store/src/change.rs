@@ -88,7 +88,7 @@ pub enum Applied {
 }
 
 /// Under which provider `last_good` is kept.
-static SHIPPED_ALIASES: LazyLock<AuthAliases> = LazyLock::new(AuthAliases::default);
+pub(crate) static SHIPPED_ALIASES: LazyLock<AuthAliases> = LazyLock::new(AuthAliases::default);
 
 impl UsageChange {
     /// The profile that must exist for this change to mean anything.

@@ -72,6 +72,16 @@ pub(crate) async fn check<S: UsageStore + ProfileStore>(store: &S) {
     one_probe_is_in_flight(store).await;
     endpoints_rest_by_themselves(store).await;
     no_mark_is_lost(store).await;
+    a_provider_goes_as_a_whole(store).await;
+}
+
+/// 8.3
+async fn a_provider_goes_as_a_whole<S: UsageStore + ProfileStore>(store: &S) {
+    let other = Credential::api_key("anthropic".parse().unwrap(), Secret::new("k"));
+    store.upsert(profile("other"), other, at(900)).await.unwrap();
+    store.remove_provider(openai(), at(900)).await.unwrap();
+    let left: Vec<_> = store.snapshot().profiles.keys().cloned().collect();
+    assert_eq!(left, [profile("other")]);
 }
 
 async fn profiles_come_and_go<S: UsageStore + ProfileStore>(store: &S) {

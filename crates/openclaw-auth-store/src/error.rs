@@ -32,11 +32,23 @@ pub enum StoreError {
         #[source]
         source: Cause,
     },
+    /// The disk is full.
+    #[error("`{path}` has no room on its disk; free some space and try again", path = path.display())]
+    Full {
+        /// The file.
+        path: PathBuf,
+    },
     /// The credential is of a kind that is never stored.
     #[error("profile {id} needs no credential and is not stored; remove it from the call", id = log_id(Some(profile)))]
     NotStorable {
         /// The profile.
         profile: ProfileId,
+    },
+    /// The file may not be written.
+    #[error("`{path}` is read-only; give this user the right to write it and its folder", path = path.display())]
+    NotWritable {
+        /// The file.
+        path: PathBuf,
     },
     /// The engine failed below.
     #[error("`{path}` could not be written; check its disk for space and its folder for permissions", path = path.display())]
@@ -115,6 +127,12 @@ pub enum OpenError {
         /// What the file says it is.
         role: String,
     },
+    /// The disk is full.
+    #[error("`{path}` has no room on its disk; free some space and try again", path = path.display())]
+    Full {
+        /// The file.
+        path: PathBuf,
+    },
     /// A folder or file could not be made or read.
     #[error("`{path}` cannot be used; check that it is a folder you may write to", path = path.display())]
     Io {
@@ -158,6 +176,12 @@ pub enum OpenError {
     /// A row holds something else than it should.
     #[error(transparent)]
     Unreadable(#[from] UnreadableRow),
+    /// The file is on a volume that keeps no locks (D3).
+    #[error("`{path}` is on an SSHFS volume, where two programs cannot share a database; use a folder of this machine", path = path.display())]
+    UnsafeVolume {
+        /// The file.
+        path: PathBuf,
+    },
 }
 
 /// An id that does not belong into an order; shown to whoever wrote it.

@@ -13,6 +13,7 @@ use crate::Credential;
 use crate::payload::{StateDocument, parse_object};
 
 pub use files::{ImportError, ImportReport, LegacyFolder};
+pub(crate) use files::{failed, with_suffix};
 
 /// The texts of an agent folder's older files.
 #[derive(Default, Clone, Copy)]

@@ -1,5 +1,6 @@
 //! What an agent sees of the main agent's profiles, and whose each of them is (auth-store.md 7, D14).
 
+mod drift;
 mod engine;
 #[cfg(test)]
 mod tests;

@@ -5,6 +5,8 @@ mod config;
 #[cfg(test)]
 mod conformance;
 mod credential;
+#[cfg(feature = "sqlite")]
+mod doctor;
 mod edit;
 mod eligibility;
 mod error;
@@ -36,6 +38,10 @@ pub use config::{AuthConfig, ConfiguredMode, ConfiguredProfile};
 pub use credential::{
     AmbientProfile, ApiKey, Attributes, Credential, Expires, KeySource, Local, Oauth, Rejection, Token,
 };
+#[cfg(feature = "sqlite")]
+pub use doctor::{
+    CodexRenames, codex_renames, move_aws_markers, repair_file, stale_shadows, take_config_credentials,
+};
 pub use eligibility::{Eligibility, credential_eligibility, eligibility};
 pub use error::{Cause, OpenError, OrderError, StoreError, UnreadableRow};
 pub use health::{EXPIRY_WARNING, Health, health};
@@ -52,7 +58,7 @@ pub use refresh::{
     Demand, ReauthReason, RefreshError, RefreshHost, Refresher, RenewedLogin, TokenEndpoint,
     TokenEndpointError, refresh_lock_name,
 };
-pub use resolve::{SecretError, SecretPlaces, resolve_secret, resolve_secret_from};
+pub use resolve::{SecretError, SecretPlaces, profile_secret, resolve_secret, resolve_secret_from};
 pub use secret::Secret;
 pub use secret_ref::{SecretRef, SecretSource};
 pub use snapshot::{AuthSnapshot, EndpointKey};

@@ -111,6 +111,16 @@ impl Oauth {
         same && self.provider == incoming.provider
     }
 
+    /// Whether both say whose they are, and it is not the same.
+    pub(crate) fn contradicts(&self, other: &Self) -> bool {
+        let differs = |one: &Option<String>, two: &Option<String>| match (one, two) {
+            (Some(one), Some(two)) => one.to_lowercase() != two.to_lowercase(),
+            (None, _) | (_, None) => false,
+        };
+        differs(&self.account_id, &other.account_id)
+            || differs(&self.attributes.email, &other.attributes.email)
+    }
+
     /// The texts that nobody may see.
     #[cfg(feature = "sqlite")]
     pub(crate) fn secrets(&self) -> impl Iterator<Item = &crate::Secret> {

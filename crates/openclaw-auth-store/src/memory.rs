@@ -81,6 +81,11 @@ impl ProfileStore for MemoryAuthStore {
         self.edit(|snapshot| snapshot.remove(&id))
     }
 
+    async fn remove_provider(&self, provider: ProviderId, _now: Timestamp) -> Result<(), StoreError> {
+        self.edit(|snapshot| snapshot.remove_provider(&provider));
+        Ok(())
+    }
+
     async fn set_order(
         &self,
         provider: ProviderId,

@@ -1,15 +1,18 @@
 //! From a credential to the secret that is sent (auth-store.md 4.4).
 
+mod policy;
 #[cfg(test)]
 mod tests;
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use openclaw_ids::ProfileId;
 use secrecy::SecretString;
 use serde_json::Value;
 
-use crate::{Credential, KeySource, Secret, SecretRef, SecretSource};
+use crate::secret_ref::WHOLE_FILE;
+use crate::{AuthConfig, AuthSnapshot, Credential, KeySource, Secret, SecretRef, SecretSource};
 
 /// Where pointers lead; the caller owns the environment and knows the configured files.
 #[derive(Clone, Copy)]
@@ -18,19 +21,52 @@ pub struct SecretPlaces<'a> {
     pub env: &'a dyn Fn(&str) -> Option<String>,
     /// The file behind a configured alias.
     pub file: &'a dyn Fn(&str) -> Option<PathBuf>,
+    /// What the command behind a configured alias prints when it is asked for an id: the alias first, then the id.
+    /// `None` when there is no such command.
+    pub exec: &'a dyn Fn(&str, &str) -> Option<std::io::Result<String>>,
+}
+
+impl<'a> SecretPlaces<'a> {
+    /// The environment alone.
+    pub fn env(env: &'a dyn Fn(&str) -> Option<String>) -> Self {
+        Self {
+            env,
+            file: &|_| None,
+            exec: &|_, _| None,
+        }
+    }
 }
 
 /// A pointer that leads nowhere.
 #[derive(Debug, Clone, thiserror::Error)]
 #[non_exhaustive]
 pub enum SecretError {
-    /// Commands are not run.
-    #[error(
-        "the secret is the output of command `{id}`, which is not run here; use an environment variable or a file"
-    )]
-    Exec {
-        /// What the pointer asks the command for.
+    /// The command failed or printed nothing.
+    #[error("command `{alias}` gave no secret for `{id}`; run it by hand to see why, or correct the pointer")]
+    Command {
+        /// The alias of the command.
+        alias: String,
+        /// What it was asked for.
         id: String,
+        /// What the system said; none when the command printed nothing.
+        #[source]
+        source: Option<Arc<std::io::Error>>,
+    },
+    /// A command must not be asked for that.
+    #[error("command `{alias}` is not asked for `{id}`, which is no id for a command; correct the pointer")]
+    CommandId {
+        /// The alias of the command.
+        alias: String,
+        /// What it would have been asked for.
+        id: String,
+    },
+    /// A login holds a pointer.
+    #[error(
+        "a login must hold its own tokens, and `{member}` of this one is a pointer; log in again, or make the profile a key or a token"
+    )]
+    LoginPointer {
+        /// Where the pointer stands.
+        member: &'static str,
     },
     /// The file has no such text.
     #[error("`{path}` has no text at `{id}`; put the secret there or correct the pointer", path = path.display())]
@@ -39,6 +75,12 @@ pub enum SecretError {
         path: PathBuf,
         /// The JSON pointer.
         id: String,
+    },
+    /// No command is configured under the alias.
+    #[error("no command is configured as `{alias}`; use an environment variable or a file")]
+    NoCommand {
+        /// The alias.
+        alias: String,
     },
     /// No file is configured under the alias.
     #[error("no secrets file is configured as `{alias}`; configure one or use an environment variable")]
@@ -71,7 +113,26 @@ pub fn resolve_secret(
     credential: &Credential,
     env: &dyn Fn(&str) -> Option<String>,
 ) -> Result<Option<SecretString>, SecretError> {
-    resolve_secret_from(credential, SecretPlaces { env, file: &|_| None })
+    resolve_secret_from(credential, SecretPlaces::env(env))
+}
+
+/// The secret to send for a stored or ambient profile, also asking whether the configuration makes it a login that must
+/// not be a pointer; `None` when there is no such profile. See [`resolve_secret_from`].
+///
+/// # Errors
+/// A [`SecretError`] when the profile holds a pointer that leads nowhere or must not be followed.
+pub fn profile_secret(
+    snapshot: &AuthSnapshot,
+    config: &AuthConfig,
+    id: &ProfileId,
+    places: SecretPlaces<'_>,
+) -> Result<Option<SecretString>, SecretError> {
+    let Some(credential) = snapshot.credential(id) else {
+        return Ok(None);
+    };
+    let configured = config.profiles.get(id).map(|profile| profile.mode);
+    policy::refuse_login_pointers(credential, configured)?;
+    resolve_secret_from(credential, places)
 }
 
 /// The secret to send: the inline one, else what the pointer leads to; for a login its access token.
@@ -85,6 +146,7 @@ pub fn resolve_secret_from(
     credential: &Credential,
     places: SecretPlaces<'_>,
 ) -> Result<Option<SecretString>, SecretError> {
+    policy::refuse_login_pointers(credential, None)?;
     let secret = match credential {
         Credential::ApiKey(key) => match &key.key {
             Some(KeySource::Inline(key)) => Some(inline(key, places)),
@@ -123,15 +185,32 @@ fn follow(pointer: &SecretRef, places: SecretPlaces<'_>) -> Result<Secret, Secre
             .ok_or_else(|| SecretError::Unset {
                 name: pointer.id.clone(),
             }),
-        SecretSource::Exec => Err(SecretError::Exec {
-            id: pointer.id.clone(),
-        }),
+        SecretSource::Exec => from_command(pointer, places),
         SecretSource::File => from_file(pointer, places),
     }
 }
 
-/// The pointer that means the whole file.
-const WHOLE_FILE: &str = "value";
+fn from_command(pointer: &SecretRef, places: SecretPlaces<'_>) -> Result<Secret, SecretError> {
+    let (alias, id) = (pointer.provider.clone(), pointer.id.clone());
+    // What was stored by somebody else is not handed to a program as it is.
+    if !pointer.is_well_formed() {
+        return Err(SecretError::CommandId { alias, id });
+    }
+    match (places.exec)(&alias, &id) {
+        None => Err(SecretError::NoCommand { alias }),
+        Some(Ok(text)) if !text.trim().is_empty() => Ok(Secret::new(text)),
+        Some(Ok(_)) => Err(SecretError::Command {
+            alias,
+            id,
+            source: None,
+        }),
+        Some(Err(source)) => Err(SecretError::Command {
+            alias,
+            id,
+            source: Some(Arc::new(source)),
+        }),
+    }
+}
 
 fn from_file(pointer: &SecretRef, places: SecretPlaces<'_>) -> Result<Secret, SecretError> {
     let path = (places.file)(&pointer.provider).ok_or_else(|| SecretError::NoFile {

@@ -35,6 +35,12 @@ const SOURCES: &[(SecretSource, &str)] = &[
 const DEFAULT_PROVIDER: &str = "default";
 /// Prefixes of a text that names a variable outright.
 const ENV_PREFIXES: &[&str] = &["secretref-env:", "__env__:"];
+/// The pointer into a file that means all of it.
+pub(crate) const WHOLE_FILE: &str = "value";
+/// The longest alias, in characters.
+const MAX_ALIAS: usize = 64;
+/// The longest id for a command, in characters.
+const MAX_COMMAND_ID: usize = 256;
 /// The longest variable name in a text form, in characters.
 const MAX_VARIABLE: usize = 128;
 
@@ -117,6 +123,22 @@ impl SecretRef {
         })
     }
 
+    /// Whether it may be written: the strict grammar of aliases and ids, which is not asked of what is stored already.
+    ///
+    /// An id of a command starts with a letter or digit and is no path upwards, so that it can be an argument.
+    pub fn is_well_formed(&self) -> bool {
+        let is_alias = |c: char| matches!(c, 'a'..='z' | '0'..='9' | '_' | '-');
+        let alias = self.provider.starts_with(|c: char| c.is_ascii_lowercase())
+            && self.provider.len() <= MAX_ALIAS
+            && self.provider.chars().all(is_alias);
+        let id = match self.source {
+            SecretSource::Env => is_variable(&self.id),
+            SecretSource::Exec => is_command_id(&self.id),
+            SecretSource::File => self.id == WHOLE_FILE || is_json_pointer(&self.id),
+        };
+        alias && id
+    }
+
     /// The canonical JSON object.
     pub fn to_json(&self) -> Value {
         let mut members = Map::new();
@@ -125,6 +147,19 @@ impl SecretRef {
         members.insert("id".to_owned(), self.id.as_str().into());
         Value::Object(members)
     }
+}
+
+fn is_command_id(id: &str) -> bool {
+    let is_kept = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | ':' | '/' | '#' | '-');
+    id.len() <= MAX_COMMAND_ID
+        && id.starts_with(|c: char| c.is_ascii_alphanumeric())
+        && id.chars().all(is_kept)
+        && !id.split('/').any(|segment| matches!(segment, "." | ".."))
+}
+
+fn is_json_pointer(id: &str) -> bool {
+    let mut tildes = id.split('~').skip(1);
+    id.starts_with('/') && tildes.all(|rest| rest.starts_with(['0', '1']))
 }
 
 fn is_variable(name: &str) -> bool {
@@ -181,6 +216,39 @@ mod tests {
         let name = format!("A{}", "B".repeat(127));
         assert!(SecretRef::parse_text(&format!("${name}")).is_some());
         assert!(SecretRef::parse_text(&format!("${name}B")).is_none());
+    }
+
+    #[test]
+    fn the_strict_grammar_of_4_4() {
+        use SecretSource::{Env, Exec, File};
+        let long = "a".repeat(64);
+        for (source, provider, id, well_formed) in [
+            (Env, "default", "A_1", true),
+            (Env, "default", "lower", false),
+            (Env, "Work", "A", false),
+            (Env, "1a", "A", false),
+            (Env, &*long, "A", true),
+            (Env, &*format!("{long}a"), "A", false),
+            (File, "vault", "value", true),
+            (File, "vault", "/a/b~0~1", true),
+            (File, "vault", "/a~2", false),
+            (File, "vault", "/a~", false),
+            (File, "vault", "a", false),
+            (Exec, "op", "vault/item#field:1.2-3_x", true),
+            (Exec, "op", "-rf", false),
+            (Exec, "op", "a/../b", false),
+            (Exec, "op", "a/./b", false),
+            (Exec, "op", "a b", false),
+            (Exec, "op", &*"a".repeat(256), true),
+            (Exec, "op", &*"a".repeat(257), false),
+        ] {
+            let pointer = SecretRef {
+                source,
+                provider: provider.to_owned(),
+                id: id.to_owned(),
+            };
+            assert_eq!(pointer.is_well_formed(), well_formed, "{pointer:?}");
+        }
     }
 
     #[test]

@@ -11,6 +11,7 @@ mod schema;
 #[cfg(test)]
 mod tests;
 mod turn;
+mod volume;
 mod watch;
 mod writer;
 
@@ -35,8 +36,10 @@ use crate::{
     ProfileStore, StoreError, UsageChange, UsageStore,
 };
 use cache::{Apart, Cache, Noted};
+use connect::Wait;
 use contents::Contents;
 use fault::Fault;
+use volume::Volume;
 use watch::{Bell, Watch};
 use writer::{Message, Occasion, Op, Request, Writer};
 
@@ -61,6 +64,10 @@ struct Pace {
     watch: Duration,
     /// How long a use may stay out of the file (D11); the write itself has to fit into the second, too.
     use_delay: Duration,
+    /// Between two moves of the log into the file while nothing else is to be done (D4).
+    checkpoint: Duration,
+    /// How long somebody else's lock is waited for.
+    wait: Wait,
 }
 
 impl Default for Pace {
@@ -68,6 +75,8 @@ impl Default for Pace {
         Self {
             watch: Duration::from_millis(50),
             use_delay: Duration::from_millis(900),
+            checkpoint: Duration::from_mins(30),
+            wait: connect::wait,
         }
     }
 }
@@ -100,7 +109,11 @@ impl SqliteAuthStore {
     ) -> Result<Self, OpenError> {
         let apart = Apart::of(ambient);
         let (path, existed) = folder::prepare(agent_dir, agent)?;
-        let connection = Self::connect(&path, agent, &apart, existed);
+        let volume = Volume::of(&path);
+        if volume == Volume::Unsafe {
+            return Err(OpenError::UnsafeVolume { path });
+        }
+        let connection = Self::connect(&path, agent, &apart, existed, volume, pace.wait);
         let (connection, snapshot) = connection
             .and_then(|connection| {
                 let contents = connect::immediately(&connection, |connection| {
@@ -115,12 +128,19 @@ impl SqliteAuthStore {
             path: path.clone(),
             source: Arc::new(source),
         })?;
-        Self::start(&path, connection, Cache::new(snapshot, config), pace)
+        Self::start(&path, connection, Cache::new(snapshot, config), volume, pace)
     }
 
     /// Looks at everything before anything is written, be it the switch to another journal.
-    fn connect(path: &Path, agent: &AgentId, apart: &Apart, existed: bool) -> Result<Connection, Fault> {
-        let connection = connect::writer(path)?;
+    fn connect(
+        path: &Path,
+        agent: &AgentId,
+        apart: &Apart,
+        existed: bool,
+        volume: Volume,
+        wait: Wait,
+    ) -> Result<Connection, Fault> {
+        let connection = connect::writer(path, wait)?;
         if existed {
             schema::check(&connection, path, agent)?;
             if schema::is_complete(&connection)? {
@@ -129,25 +149,32 @@ impl SqliteAuthStore {
                 schema::refuse_damage(&connection)?;
             }
         }
-        connect::configure(&connection)?;
+        connect::configure(&connection, volume, wait)?;
         Ok(connection)
     }
 
-    fn start(path: &Path, connection: Connection, cache: Cache, pace: Pace) -> Result<Self, OpenError> {
+    fn start(
+        path: &Path,
+        connection: Connection,
+        cache: Cache,
+        volume: Volume,
+        pace: Pace,
+    ) -> Result<Self, OpenError> {
         let failed = |source: Cause| OpenError::Storage {
             path: path.to_owned(),
             source,
         };
         let cache = Arc::new(cache);
         let bell = Arc::new(Bell::default());
-        let readers = connect::readers(path).map_err(|error| failed(Arc::new(error)))?;
+        let readers = connect::readers(path, pace.wait).map_err(|error| failed(Arc::new(error)))?;
         let watched = readers.get().map_err(|error| failed(Arc::new(error)))?;
         let (messages, queue) = mpsc::channel();
         let writer = Writer {
             path: path.to_owned(),
             cache: Arc::clone(&cache),
             connection: Some(connection),
-            use_delay: pace.use_delay,
+            volume,
+            pace,
         };
         let watch = Watch {
             path: path.to_owned(),
@@ -302,6 +329,10 @@ impl ProfileStore for SqliteAuthStore {
 
     async fn remove(&self, id: ProfileId, now: Timestamp) -> Result<(), StoreError> {
         self.write(Op::Remove(id), now).await.map(drop)
+    }
+
+    async fn remove_provider(&self, provider: ProviderId, now: Timestamp) -> Result<(), StoreError> {
+        self.write(Op::RemoveProvider(provider), now).await.map(drop)
     }
 
     async fn set_order(

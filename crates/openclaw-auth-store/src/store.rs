@@ -50,6 +50,16 @@ pub trait ProfileStore: Send + Sync {
     /// [`StoreError::UnknownProfile`] when there is none, or another [`StoreError`] when it is still there.
     fn remove(&self, id: ProfileId, now: Timestamp) -> impl Future<Output = Result<(), StoreError>> + Send;
 
+    /// Removes all profiles of a provider; see [`AuthSnapshot::remove_provider`].
+    ///
+    /// # Errors
+    /// A [`StoreError`] when nothing was removed.
+    fn remove_provider(
+        &self,
+        provider: ProviderId,
+        now: Timestamp,
+    ) -> impl Future<Output = Result<(), StoreError>> + Send;
+
     /// Sets the explicit order of a provider; an empty list ends it. What a person wrote is checked before, with
     /// [`AuthSnapshot::check_order`].
     ///

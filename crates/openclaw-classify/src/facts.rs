@@ -2,6 +2,7 @@
 
 mod html;
 mod named;
+mod relation;
 mod status;
 mod text;
 mod walk;
@@ -48,6 +49,15 @@ impl Layer {
                 key,
             });
         }
+    }
+
+    /// A code that was read off the numbers of a text.
+    fn relation(&mut self, field: &'static str, relation: &relation::Relation<'_>) {
+        self.codes.push(Code {
+            field,
+            raw: relation.said.to_owned(),
+            key: relation.code.to_owned(),
+        });
     }
 
     fn words(&mut self, field: &'static str, raw: &str) {

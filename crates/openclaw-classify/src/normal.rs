@@ -29,11 +29,12 @@ const FILE_ENDINGS: &[&str] = &[
 pub(crate) fn append(out: &mut String, text: &str) {
     let text = text.trim();
     let start = out.len();
+    out.reserve(text.len());
     let mut previous = "";
     let mut quoted_prompt: Option<char> = None;
     for token in text.split(is_blank).filter(|token| !token.is_empty()) {
         if let Some(close) = quoted_prompt {
-            if token.contains(close) {
+            if closes_prompt(token, close) {
                 quoted_prompt = None;
             }
             continue;
@@ -49,7 +50,8 @@ pub(crate) fn append(out: &mut String, text: &str) {
         if let Some(close) = opens_prompt(previous, token) {
             push_separator(out, start);
             out.push(NAME_JOINT);
-            quoted_prompt = (!token.chars().skip(1).any(|c| c == close)).then_some(close);
+            let opened = token.chars().next().map_or(0, char::len_utf8);
+            quoted_prompt = (!closes_prompt(&token[opened..], close)).then_some(close);
             previous = token;
             continue;
         }
@@ -78,10 +80,15 @@ pub(crate) fn phrase_form(text: &str) -> String {
 
 /// The form in which codes are compared: letters and digits only, lower case (C-4).
 pub(crate) fn code_key(code: &str) -> String {
-    code.chars()
-        .filter(|c| c.is_alphanumeric())
-        .flat_map(char::to_lowercase)
-        .collect()
+    let mut key = String::with_capacity(code.len());
+    for c in code.chars().filter(|c| is_alphanumeric(*c)) {
+        if c.is_ascii() {
+            key.push(c.to_ascii_lowercase());
+        } else {
+            key.extend(c.to_lowercase());
+        }
+    }
+    key
 }
 
 /// A token that cannot be a name or a link and has nothing to be replaced; most are.
@@ -196,8 +203,8 @@ fn is_quoted(before: &str, after: &str) -> bool {
         (Some('`'), Some('`'))
             | (Some('\''), Some('\''))
             | (Some('"'), Some('"'))
-            | (Some('‘'), Some('’'))
-            | (Some('“'), Some('”'))
+            | (Some('‘' | '’'), Some('’'))
+            | (Some('“' | '”'), Some('”'))
     )
 }
 
@@ -209,12 +216,24 @@ fn opens_prompt(previous: &str, token: &str) -> Option<char> {
     let close = match token.chars().next()? {
         '"' => '"',
         '“' => '”',
+        '\'' => '\'',
+        '‘' => '’',
         _ => return None,
     };
     let label = previous.trim_end_matches(':');
     SAID.iter()
         .any(|word| word.eq_ignore_ascii_case(label))
         .then_some(close)
+}
+
+/// An apostrophe inside a word closes no quotation.
+fn closes_prompt(token: &str, close: char) -> bool {
+    match close {
+        '\'' | '’' => token
+            .trim_end_matches(|c: char| c != close && !is_alphanumeric(c))
+            .ends_with(close),
+        _ => token.contains(close),
+    }
 }
 
 #[cfg(test)]
@@ -258,6 +277,7 @@ mod tests {
             ("open rate_limit.ts now", "open ·rate·limit·ts now"),
             ("Weekly/Monthly Limit", "weekly/monthly limit"),
             ("your prompt \"say rate limit\" is bad", "your prompt · is bad"),
+            ("they said 'don't rate limit me', so", "they said · so"),
         ] {
             assert_eq!(normal(text), expected, "{text:?}");
         }

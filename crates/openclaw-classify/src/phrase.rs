@@ -5,15 +5,15 @@
 //! `^` and `$` tie the phrase to the ends of its text. All parts of all phrases are found in one pass over the text;
 //! what is left to check is where the parts stand.
 
+mod scan;
+
 use std::collections::HashMap;
-use std::ops::Range;
 
 use aho_corasick::{AhoCorasick, MatchKind};
 
-use crate::normal::{NAME_JOINT, SEGMENT, is_alphanumeric};
+use scan::Hit;
+pub(crate) use scan::Scan;
 
-/// How far apart two parts of a phrase may stand, in bytes.
-const GAP: usize = 72;
 /// More readings of one part than this nobody wrote by hand.
 const MAX_READINGS: usize = 256;
 /// More different pieces than this a lexicon cannot hold.
@@ -35,14 +35,12 @@ pub enum PhraseFault {
 }
 
 /// A compiled phrase.
-#[derive(Debug)]
 pub(crate) struct Phrase {
     parts: Vec<Part>,
     at_start: bool,
     at_end: bool,
 }
 
-#[derive(Debug)]
 struct Part {
     pieces: Vec<u32>,
     open_start: bool,
@@ -161,7 +159,6 @@ fn alternatives(source: &str) -> Vec<String> {
 }
 
 /// All pieces as one automaton.
-#[derive(Debug)]
 pub(crate) struct Lexicon {
     automaton: AhoCorasick,
 }
@@ -170,220 +167,10 @@ impl Lexicon {
     /// The one pass over a normalised text.
     pub(crate) fn scan<'t>(&self, text: &'t str) -> Scan<'t> {
         let found = self.automaton.find_overlapping_iter(text);
-        let mut hits: Vec<Hit> = found
-            .map(|found| Hit::new(found.pattern().as_u32(), found.start(), found.len()))
-            .collect();
-        hits.sort_unstable();
-        Scan { text, hits }
+        let mut hits = Vec::with_capacity(16);
+        hits.extend(found.map(|found| Hit::new(found.pattern().as_u32(), found.start(), found.len())));
+        Scan::new(text, hits)
     }
-}
-
-/// A piece and where it stands, as one number: the piece in the upper 16 bits, the start in 32, the length in 16.
-/// Thousands of them are sorted for a long text.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Hit(u64);
-
-impl Hit {
-    /// Pieces and their lengths are bounded when the lexicon is built, texts when they are read.
-    fn new(piece: u32, start: usize, length: usize) -> Self {
-        Self(u64::from(piece) << 48 | (start as u64 & 0xFFFF_FFFF) << 16 | (length as u64 & 0xFFFF))
-    }
-
-    fn piece(self) -> u32 {
-        (self.0 >> 48) as u32
-    }
-
-    fn start(self) -> usize {
-        (self.0 >> 16 & 0xFFFF_FFFF) as usize
-    }
-
-    fn end(self) -> usize {
-        self.start() + (self.0 & 0xFFFF) as usize
-    }
-}
-
-/// What the pass found.
-pub(crate) struct Scan<'t> {
-    text: &'t str,
-    /// By piece, then by place.
-    hits: Vec<Hit>,
-}
-
-impl Scan<'_> {
-    /// The pieces that occur, ascending.
-    pub(crate) fn pieces(&self) -> impl Iterator<Item = u32> {
-        self.hits
-            .chunk_by(|left, right| left.piece() == right.piece())
-            .map(|hits| hits[0].piece())
-    }
-
-    /// Where `phrase` stands first, if it does.
-    pub(crate) fn find(&self, phrase: &Phrase) -> Option<Range<usize>> {
-        let (first, rest) = phrase.parts.split_first()?;
-        let begins = first.pieces.iter().map(|piece| self.of(*piece));
-        let Some((second, rest)) = rest.split_first() else {
-            return begins
-                .flatten()
-                .find(|hit| self.begins(phrase, first, **hit) && self.holds(phrase, hit.start(), hit.end()))
-                .map(|hit| hit.start()..hit.end());
-        };
-        let places: Vec<&[Hit]> = second
-            .pieces
-            .iter()
-            .map(|piece| self.of(*piece))
-            .filter(|hits| !hits.is_empty())
-            .collect();
-        if places.is_empty() {
-            return None;
-        }
-        begins
-            .filter(|hits| !hits.is_empty())
-            .find_map(|hits| self.find_from(hits, phrase, (first, second, rest), places.clone()))
-    }
-
-    /// Walks beginnings and second parts side by side, so that neither is looked at twice (C-1.4).
-    fn find_from(
-        &self,
-        mut begins: &[Hit],
-        phrase: &Phrase,
-        (first, second, rest): (&Part, &Part, &[Part]),
-        mut places: Vec<&[Hit]>,
-    ) -> Option<Range<usize>> {
-        while let Some((hit, later)) = begins.split_first() {
-            begins = later;
-            if !self.begins(phrase, first, *hit) {
-                continue;
-            }
-            match self.follows(second, &mut places, hit.end()) {
-                Ok(next) => {
-                    let end = (!self.breaks(hit.end()..next.start()))
-                        .then(|| self.rest(rest, next.end()))
-                        .flatten();
-                    if let Some(end) = end.filter(|end| self.holds(phrase, hit.start(), *end)) {
-                        return Some(hit.start()..end);
-                    }
-                }
-                Err(nearest) => {
-                    let nearest = nearest?;
-                    let skipped = later.partition_point(|hit| hit.end() + GAP < nearest);
-                    begins = &later[skipped..];
-                }
-            }
-        }
-        None
-    }
-
-    /// The next hit of a part within reach behind `end`, else where its pieces stand next at all; `places` never go
-    /// back.
-    fn follows(&self, part: &Part, places: &mut [&[Hit]], end: usize) -> Result<Hit, Option<usize>> {
-        let mut found: Option<Hit> = None;
-        let mut nearest: Option<usize> = None;
-        for hits in places {
-            while let Some((hit, later)) = hits.split_first()
-                && hit.start() < end
-            {
-                *hits = later;
-            }
-            let start = hits.first().map(|hit| hit.start());
-            nearest = nearest.into_iter().chain(start).min();
-            let next = hits
-                .iter()
-                .take_while(|hit| hit.start() <= end + GAP)
-                .find(|hit| self.bounded(**hit, part));
-            let key = |hit: &Hit| (hit.start(), hit.end());
-            found = found.into_iter().chain(next.copied()).min_by_key(key);
-        }
-        found.ok_or(nearest)
-    }
-
-    fn rest(&self, parts: &[Part], mut end: usize) -> Option<usize> {
-        for part in parts {
-            let mut places: Vec<&[Hit]> = part.pieces.iter().map(|piece| self.of(*piece)).collect();
-            for hits in &mut places {
-                *hits = &hits[hits.partition_point(|hit| hit.start() < end)..];
-            }
-            let next = self.follows(part, &mut places, end).ok()?;
-            if self.breaks(end..next.start()) {
-                return None;
-            }
-            end = next.end();
-        }
-        Some(end)
-    }
-
-    fn of(&self, piece: u32) -> &[Hit] {
-        let from = self.hits.partition_point(|hit| hit.piece() < piece);
-        let count = self.hits[from..].partition_point(|hit| hit.piece() == piece);
-        &self.hits[from..from + count]
-    }
-
-    fn begins(&self, phrase: &Phrase, part: &Part, hit: Hit) -> bool {
-        self.bounded(hit, part) && (!phrase.at_start || self.starts_text(hit.start()))
-    }
-
-    /// Whether what was found may count: it stands where the phrase wants it and is not denied.
-    fn holds(&self, phrase: &Phrase, start: usize, end: usize) -> bool {
-        (!phrase.at_end || self.ends_text(end)) && !self.denied(start)
-    }
-
-    fn bounded(&self, hit: Hit, part: &Part) -> bool {
-        let before = self.text[..hit.start()].chars().next_back();
-        let after = self.text[hit.end()..].chars().next();
-        let piece = &self.text[hit.start()..hit.end()];
-        let joins = |outer: Option<char>, inner: Option<char>| {
-            outer.is_some_and(is_letter) && inner.is_some_and(is_letter)
-        };
-        (part.open_start || !joins(before, piece.chars().next()))
-            && (part.open_end || !joins(after, piece.chars().next_back()))
-    }
-
-    /// True right after a negation: "not your usage limit" is no usage limit (C-5).
-    fn denied(&self, start: usize) -> bool {
-        const DENIALS: &[&str] = &[
-            "not",
-            "not a",
-            "not an",
-            "not the",
-            "not your",
-            "not due to",
-            "not because of",
-            "isn't a",
-            "isn't an",
-            "isn't your",
-            "never",
-            "without",
-            "without a",
-            "no",
-            "rather than",
-            "instead of",
-        ];
-        let before = self.text[..start].trim_end_matches([' ', '"', '\'']);
-        DENIALS.iter().any(|denial| {
-            before
-                .strip_suffix(denial)
-                .is_some_and(|rest| !rest.ends_with(is_letter))
-        })
-    }
-
-    fn breaks(&self, gap: Range<usize>) -> bool {
-        let gap = &self.text[gap];
-        gap.contains(SEGMENT) || [". ", "! ", "? ", "; "].iter().any(|end| gap.contains(end))
-    }
-
-    fn starts_text(&self, start: usize) -> bool {
-        let before = self.text[..start].trim_end_matches(|c: char| c != SEGMENT && !c.is_alphanumeric());
-        before.is_empty() || before.ends_with(SEGMENT)
-    }
-
-    fn ends_text(&self, end: usize) -> bool {
-        let after = self.text[end..].trim_start_matches(|c: char| c != SEGMENT && !c.is_alphanumeric());
-        after.is_empty() || after.starts_with(SEGMENT)
-    }
-}
-
-/// Letters of scripts that separate words with blanks, digits, and the joint of names.
-fn is_letter(c: char) -> bool {
-    c == NAME_JOINT || (c < '\u{2E80}' && is_alphanumeric(c))
 }
 
 #[cfg(test)]

@@ -9,7 +9,6 @@ use crate::rules::Stage;
 use crate::{Certainty, Owner, Reason, RuleId, Scope};
 
 /// What must be seen, all of it, and what it means. An empty list asks for nothing.
-#[derive(Debug)]
 pub(crate) struct Row {
     pub(crate) id: RuleId,
     pub(crate) stage: Stage,
@@ -30,7 +29,6 @@ pub(crate) struct Row {
 }
 
 /// Whose failures a row is asked about.
-#[derive(Debug)]
 pub(crate) enum Providers {
     Any,
     Families(&'static [Family]),

@@ -50,8 +50,8 @@ pub enum Concern {
     Model,
     /// Nothing reached the provider.
     Network,
-    /// Nothing is marked.
-    Nothing,
+    /// This process or machine.
+    Us,
 }
 
 /// The failure that shows what a row is for.
@@ -213,7 +213,7 @@ impl Rule {
             Concern::Caller => (Owner::Caller, Scope::None),
             Concern::Model => (Owner::Provider, Scope::Model),
             Concern::Network => (Owner::Network, Scope::Endpoint),
-            Concern::Nothing => (usual(self.then).0, Scope::None),
+            Concern::Us => (Owner::Us, Scope::None),
         }
     }
 }
@@ -258,7 +258,7 @@ pub(crate) enum Family {
 
 /// Ids, and hosts for ids of people's own choosing (C-6). An id also stands for `<id>-…`.
 #[rustfmt::skip]
-const FAMILIES: &[(Family, &[&str], &[&str])] = &[
+pub(crate) const FAMILIES: &[(Family, &[&str], &[&str])] = &[
     (Family::Alibaba, &["alibaba", "aliyun", "bailian", "dashscope", "modelstudio", "qwen"], &["aliyuncs.com"]),
     (Family::Anthropic, &["anthropic", "claude"], &["anthropic.com"]),
     (Family::Bedrock, &["amazon-bedrock", "aws-bedrock", "bedrock"], &["amazonaws.com"]),

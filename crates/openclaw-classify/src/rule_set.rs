@@ -3,6 +3,7 @@
 mod user;
 
 use std::collections::HashSet;
+use std::fmt;
 use std::sync::LazyLock;
 
 use jiff::Timestamp;
@@ -41,9 +42,18 @@ const MAX_RULES: usize = 500;
 /// let verdict = set.classify(&failure, jiff::Timestamp::UNIX_EPOCH).expect("a failure");
 /// assert_eq!((verdict.rule.as_str(), verdict.reason), ("acme.nap", Reason::Overloaded));
 /// ```
-#[derive(Debug)]
 pub struct RuleSet {
     index: Index,
+}
+
+impl fmt::Debug for RuleSet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Thousands of compiled phrases help nobody.
+        let rules = self.index.rows().len();
+        f.debug_struct("RuleSet")
+            .field("rules", &rules)
+            .finish_non_exhaustive()
+    }
 }
 
 static SHIPPED: LazyLock<RuleSet> = LazyLock::new(|| {

@@ -10,16 +10,16 @@ use std::sync::Arc;
 use openclaw_auth_store::{AmbientProfile, InheritingAuthStore, SecretPlaces, SqliteAuthStore, UsageStore};
 use openclaw_ids::AgentId;
 use openclaw_runner::{Clock, RunObserver, RunPolicy, Runner, SystemClock};
-use openclaw_session::SqliteSessionStore;
 use tokio::sync::{Mutex, OnceCell};
 
 use crate::environment::Environment;
+use crate::sessions::Sessions;
 
 /// An agent's credentials: its own, and the main agent's beneath them (D14).
 pub(crate) type AgentAuthStore = InheritingAuthStore<SqliteAuthStore, SqliteAuthStore>;
 
 /// The runner of this process's agents.
-pub(crate) type AgentRunner = Runner<SystemClock, AgentAuthStore, SqliteSessionStore>;
+pub(crate) type AgentRunner = Runner<SystemClock, AgentAuthStore, Sessions>;
 
 /// One agent's stores and runner.
 pub(crate) struct Agent {
@@ -28,7 +28,7 @@ pub(crate) struct Agent {
     /// Its credentials and their state.
     pub(crate) usage: Arc<AgentAuthStore>,
     /// Its sessions.
-    pub(crate) sessions: Arc<SqliteSessionStore>,
+    pub(crate) sessions: Arc<Sessions>,
 }
 
 /// What every agent shares.
@@ -104,7 +104,20 @@ impl Agents {
         }
     }
 
-    /// The agent, opened when this is the first time. A failure is not remembered, so that a repaired file is used by
+    /// The agent with all of its state, so that damage is found at once.
+    pub(crate) async fn prepare(&self, agent: &AgentId) -> Result<Arc<Agent>, AgentError> {
+        create(&self.shared.sessions_dir(agent))?;
+        let opened = self.get(agent).await?;
+        let sessions = opened.sessions.open().await;
+        sessions.map_err(|source| AgentError::Sessions {
+            agent: agent.clone(),
+            source,
+        })?;
+        Ok(opened)
+    }
+
+    /// The agent, opened when this is the first time. Its sessions are opened by the first request that has one, and
+    /// a request can do without them. A failure is not remembered, so that a repaired file is used by
     /// the next request.
     pub(crate) async fn get(&self, agent: &AgentId) -> Result<Arc<Agent>, AgentError> {
         let cell = Arc::clone(self.opened.lock().await.entry(agent.clone()).or_default());
@@ -143,6 +156,10 @@ impl Shared {
     fn root(&self, agent: &AgentId) -> PathBuf {
         self.state_dir.join("agents").join(agent.as_str())
     }
+
+    fn sessions_dir(&self, agent: &AgentId) -> PathBuf {
+        self.root(agent).join("sessions")
+    }
 }
 
 fn open_auth(shared: &Shared, agent: &AgentId, directory: &Path) -> Result<SqliteAuthStore, AgentError> {
@@ -161,32 +178,20 @@ fn open_auth(shared: &Shared, agent: &AgentId, directory: &Path) -> Result<Sqlit
     })?;
     // A variable that was set to another key since the last start is another key, and free (D9).
     let variable = |name: &str| shared.environment.get(name).map(str::to_owned);
-    let places = SecretPlaces {
-        env: &variable,
-        file: &|_| None,
-    };
+    let places = SecretPlaces::env(&variable);
     store.set_resolved(store.snapshot().pointer_fingerprints(places));
     Ok(store)
 }
 
 fn open(shared: &Shared, agent: &AgentId, main: Arc<SqliteAuthStore>) -> Result<Agent, AgentError> {
-    let root = shared.root(agent);
     let configured = shared.agent_dirs.get(agent).cloned();
-    let agent_dir = configured.unwrap_or_else(|| root.join("agent"));
-    let sessions_dir = root.join("sessions");
-    create(&sessions_dir)?;
+    let agent_dir = configured.unwrap_or_else(|| shared.root(agent).join("agent"));
     let usage = if agent_dir == shared.main_dir() {
         AgentAuthStore::alone(main)
     } else {
         AgentAuthStore::new(main, open_auth(shared, agent, &agent_dir)?)
     };
-    let sessions =
-        SqliteSessionStore::open(&sessions_dir.join("openclaw-sessions.sqlite")).map_err(|source| {
-            AgentError::Sessions {
-                agent: agent.clone(),
-                source,
-            }
-        })?;
+    let sessions = Sessions::at(&shared.sessions_dir(agent).join("openclaw-sessions.sqlite"));
     let (usage, sessions) = (Arc::new(usage), Arc::new(sessions));
     let mut runner = Runner::new(
         Arc::new(SystemClock),

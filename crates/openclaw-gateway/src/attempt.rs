@@ -1,7 +1,7 @@
 //! One attempt of a run: the provider's endpoint, one credential, the client's request.
 
 use axum::http::HeaderMap;
-use openclaw_auth_store::{Credential, UsageStore, resolve_secret};
+use openclaw_auth_store::{AuthConfig, Credential, SecretPlaces, UsageStore, profile_secret};
 use openclaw_classify::{Failure, Phase};
 use openclaw_ids::{ProfileId, ProviderId};
 use openclaw_runner::{Attempt, AttemptCall};
@@ -20,6 +20,7 @@ pub(crate) struct ProviderAttempt<'a, U> {
     pub(crate) wire: Wire,
     /// The client's headers that belong to the wire format.
     pub(crate) headers: &'a HeaderMap,
+    pub(crate) auth: &'a AuthConfig,
     pub(crate) body: &'a RequestBody,
 }
 
@@ -60,15 +61,14 @@ impl<U: UsageStore> ProviderAttempt<'_, U> {
     ) -> Result<(Option<SecretString>, SecretKind), Failure> {
         let snapshot = self.usage.snapshot();
         // Removed by a login in another process since the run chose it.
-        let credential = snapshot
-            .credential(profile)
-            .ok_or_else(|| no_credential(provider))?;
-        let variable = |name: &str| self.environment.get(name).map(str::to_owned);
-        let kind = match credential {
-            Credential::ApiKey(_) | Credential::Local(_) => SecretKind::Key,
-            Credential::Oauth(_) | Credential::Token(_) => SecretKind::Token,
+        let kind = match snapshot.credential(profile) {
+            None => return Err(no_credential(provider)),
+            Some(Credential::ApiKey(_) | Credential::Local(_)) => SecretKind::Key,
+            Some(Credential::Oauth(_) | Credential::Token(_)) => SecretKind::Token,
         };
-        let secret = resolve_secret(credential, &variable).map_err(|error| {
+        let variable = |name: &str| self.environment.get(name).map(str::to_owned);
+        let places = SecretPlaces::env(&variable);
+        let secret = profile_secret(&snapshot, self.auth, profile, places).map_err(|error| {
             before_request(
                 provider,
                 "invalid_api_key",

@@ -80,7 +80,7 @@ impl Gateway {
             policy: Arc::clone(&policy),
             observer,
         });
-        let default_agent = agents.get(&config.chain.default_agent()).await?;
+        let default_agent = agents.prepare(&config.chain.default_agent()).await?;
         let discovery = if config.names_no_model() {
             let snapshot = default_agent.usage.snapshot();
             let stored = snapshot

@@ -8,6 +8,7 @@ mod headers;
 mod health;
 mod ids;
 mod in_flight;
+mod local;
 mod models;
 mod notice;
 mod plan;
@@ -72,11 +73,13 @@ impl Surface {
     }
 }
 
-/// The routes. Everything but `/healthz` and `/readyz` asks for the token, when there is one.
+/// The routes. Everything but `/healthz` and `/readyz` asks for the token, when there is one, and is closed to web pages
+/// without.
 pub(crate) fn router(served: Served) -> Router {
     let open = Router::new()
         .route("/healthz", get(health::alive))
         .route("/readyz", get(health::ready))
+        .method_not_allowed_fallback(async || ApiError::no_method())
         .with_state(Arc::clone(&served));
     Router::new()
         .route("/v1/chat/completions", passed_on(Wire::ChatCompletions))
@@ -88,9 +91,14 @@ pub(crate) fn router(served: Served) -> Router {
         .route("/v1/models/{*id}", get(models::one))
         .fallback(async || ApiError::no_path())
         .method_not_allowed_fallback(async || ApiError::no_method())
+        .layer(middleware::from_fn(local::json_only))
         .layer(middleware::from_fn_with_state(
             Arc::clone(&served),
             token::require,
+        ))
+        .layer(middleware::from_fn_with_state(
+            Arc::clone(&served),
+            local::require,
         ))
         // The handler reads the body itself, with a limit and an answer of its own.
         .layer(DefaultBodyLimit::disable())

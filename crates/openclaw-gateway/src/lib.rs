@@ -10,6 +10,8 @@ pub mod environment;
 mod gateway;
 mod http;
 mod providers;
+mod server;
+mod sessions;
 mod shutdown;
 mod telemetry;
 mod upstream;

@@ -10,14 +10,15 @@ mod headers;
 mod inline;
 mod live;
 mod progress;
+mod secrets;
 mod sse;
 mod transport;
 mod wire;
 
 pub(crate) use body::{BodyError, RequestBody};
 pub(crate) use deadlines::Deadlines;
-pub(crate) use endpoint::Endpoint;
 pub use endpoint::EndpointError;
+pub(crate) use endpoint::{Endpoint, is_loopback_host};
 pub use exchange::UpstreamError;
 pub(crate) use exchange::{Answer, Call, SecretKind, Upstream};
 pub(crate) use inline::before_text;

@@ -169,6 +169,10 @@ impl Entry {
     }
 
     fn secret(&mut self, name: &str) -> Option<Secret> {
+        // A pointer has no business in a login. It stays where it was written, and is refused when the login is used.
+        if misplaced(self.0.get(name)).is_some() {
+            return None;
+        }
         self.text(name).map(Secret::new)
     }
 

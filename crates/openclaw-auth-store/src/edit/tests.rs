@@ -161,3 +161,85 @@ fn bl48_ids_that_do_not_belong_into_an_order_are_named() {
             .contains("is for provider `q`, not `p`")
     );
 }
+
+#[test]
+fn s8_3_removing_a_provider_removes_it_under_all_its_names() {
+    let mut snapshot = store(json!({
+        "a": {"type": "api_key", "provider": "minimax", "key": "k"},
+        "b": {"type": "api_key", "provider": "minimax-cn", "key": "k"},
+        "c": {"type": "api_key", "provider": "openai", "key": "k"},
+    }));
+    let [minimax, openai] = ["minimax", "openai"].map(|id| id.parse::<ProviderId>().unwrap());
+    snapshot.set_order(minimax.clone(), vec!["lost".parse().unwrap()]);
+    snapshot.set_order(openai.clone(), vec!["c".parse().unwrap()]);
+    snapshot.last_good.insert(minimax.clone(), "b".parse().unwrap());
+    snapshot.remove_provider(&minimax);
+    let left: Vec<_> = snapshot.profiles.keys().map(ProfileId::as_str).collect();
+    assert_eq!(left, ["c"]);
+    assert_eq!(snapshot.order.keys().collect::<Vec<_>>(), [&openai]);
+    assert!(snapshot.last_good.is_empty());
+}
+
+#[test]
+fn s8_3_a_promoted_profile_comes_first() {
+    let mut snapshot = store(json!({
+        "a": {"type": "api_key", "provider": "minimax", "key": "k"},
+        "b": {"type": "api_key", "provider": "minimax-cn", "key": "k"},
+        "c": {"type": "api_key", "provider": "openai", "key": "k"},
+    }));
+    let [minimax, cn] = ["minimax", "minimax-cn"].map(|id| id.parse::<ProviderId>().unwrap());
+    let id = |text: &str| text.parse::<ProfileId>().unwrap();
+    let list = |ids: &[&str]| ids.iter().map(|text| id(text)).collect::<Vec<_>>();
+    let first = |snapshot: &AuthSnapshot, at: &str| snapshot.promoted(&cn, &id(at)).unwrap();
+    assert_eq!(
+        first(&snapshot, "b"),
+        Some((minimax.clone(), list(&["b", "a"]))),
+        "from all"
+    );
+    snapshot.set_order(cn.clone(), list(&["a", "lost"]));
+    assert_eq!(
+        first(&snapshot, "b"),
+        Some((cn.clone(), list(&["b", "a", "lost"]))),
+        "its own key"
+    );
+    snapshot.set_order(minimax.clone(), list(&["b", "a"]));
+    assert_eq!(
+        first(&snapshot, "b"),
+        None,
+        "the shared key counts, and it is first"
+    );
+    assert_eq!(first(&snapshot, "a"), Some((minimax, list(&["a", "b"]))));
+    for (at, unknown) in [("lost", true), ("c", false)] {
+        let error = snapshot.promoted(&cn, &id(at)).unwrap_err();
+        assert_eq!(matches!(error, OrderError::Unknown { .. }), unknown, "{error}");
+    }
+}
+
+#[test]
+fn s7_what_a_new_agent_may_be_given() {
+    let mut snapshot = store(json!({
+        "key": {"type": "api_key", "provider": "p", "key": "k"},
+        "kept": {"type": "api_key", "provider": "p", "key": "k", "copyToAgents": false},
+        "token": {"type": "token", "provider": "p", "token": "t", "copyToAgents": true},
+        "held": {"type": "token", "provider": "p", "token": "t", "copyToAgents": false},
+        "login": {"type": "oauth", "provider": "p", "access": "a"},
+        "lent": {"type": "oauth", "provider": "p", "refresh": "r", "copyToAgents": true},
+        "empty": {"type": "oauth", "provider": "p", "copyToAgents": true},
+    }));
+    let [p, q] = ["p", "q"].map(|id| id.parse::<ProviderId>().unwrap());
+    let list = |ids: &[&str]| {
+        ids.iter()
+            .map(|text| text.parse().unwrap())
+            .collect::<Vec<ProfileId>>()
+    };
+    snapshot.set_order(p.clone(), list(&["kept", "lent", "key"]));
+    snapshot.set_order(q, list(&["kept"]));
+    snapshot
+        .usage
+        .insert("key".parse().unwrap(), openclaw_cooldown::ProfileUsage::default());
+    let copy = snapshot.portable();
+    let ids: Vec<_> = copy.profiles.keys().map(ProfileId::as_str).collect();
+    assert_eq!(ids, ["key", "token", "lent"]);
+    assert_eq!((copy.order.len(), &copy.order[&p]), (1, &list(&["lent", "key"])));
+    assert!(copy.usage.is_empty());
+}

@@ -164,16 +164,21 @@ fn read_if_there(path: &Path) -> Result<Option<String>, ImportError> {
 
 /// Copies a file to `<file>.sqlite-import.<ms>.bak`, readable by its owner alone, and removes it.
 fn set_aside(path: &Path, now: Timestamp) -> Result<PathBuf, ImportError> {
-    let mut name = path.as_os_str().to_owned();
-    name.push(format!(".sqlite-import.{}.bak", now.as_millisecond()));
-    let backup = PathBuf::from(name);
+    let backup = with_suffix(path, &format!(".sqlite-import.{}.bak", now.as_millisecond()));
     let bytes = fs::read(path).map_err(|error| failed(path, error))?;
     write_new(&backup, &bytes).map_err(|error| failed(&backup, error))?;
     fs::remove_file(path).map_err(|error| failed(path, error))?;
     Ok(backup)
 }
 
-fn failed(path: &Path, error: io::Error) -> ImportError {
+/// A path with something after its name.
+pub(crate) fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    PathBuf::from(name)
+}
+
+pub(crate) fn failed(path: &Path, error: io::Error) -> ImportError {
     ImportError::File {
         path: path.to_owned(),
         source: Arc::new(error),

@@ -10,7 +10,7 @@ use serde_json::json;
 
 use super::*;
 use crate::conformance::{NOW, at, key, profile};
-use crate::{ProfileStore, SqliteAuthStore, UsageStore};
+use crate::{ProfileStore, SqliteAuthStore, StoreError, UsageStore};
 
 /// What a text holds, as it would be stored.
 fn stored(legacy: &Legacy) -> Value {
@@ -278,4 +278,65 @@ async fn g2_the_shared_logins_are_looked_at_only_once() {
     scene.store.remove(profile("p:default"), at(2)).await.unwrap();
     scene.store.import_on_first_use(legacy(), at(3)).await.unwrap();
     assert!(scene.store.snapshot().profiles.is_empty());
+}
+
+#[tokio::test]
+async fn g1_g5_g6_the_shared_file_is_read_and_left_alone() {
+    let text = json!({"p": {"access": "a", "refresh": "r"}}).to_string();
+    let scene = Scene::new(&[("oauth.json", text.clone())]);
+    let path = scene.folder.path().join("oauth.json");
+    let legacy = Legacy::oauth(&fs::read_to_string(&path).unwrap());
+    scene.store.import_on_first_use(legacy, at(1)).await.unwrap();
+    assert_eq!(fs::read_to_string(&path).unwrap(), text);
+    assert!(Legacy::oauth("{").is_empty(), "a malformed file is nothing");
+    // Once a profile was stored, even another one, the file counts no more.
+    let scene = Scene::new(&[]);
+    scene
+        .store
+        .upsert(profile("mine"), key("k"), at(1))
+        .await
+        .unwrap();
+    let legacy = Legacy::oauth(&text);
+    scene.store.import_on_first_use(legacy, at(2)).await.unwrap();
+    assert_eq!(scene.store.snapshot().profiles.len(), 1);
+}
+
+#[tokio::test]
+async fn g20_g24_g28_state_is_brought_along_and_what_is_about_nobody_goes_with_the_next_mark() {
+    let state = json!({"version": 1, "order": {"P": [" a ", 5, ""], "q": "x"}, "lastGood": {"P": "lost"},
+        "usageStats": {"lost": {"errorCount": 3}, "a": {"lastUsed": NOW}}});
+    let profiles = json!({"profiles": {"a": {"type": "api_key", "provider": "p", "key": "k"}}});
+    let scene = Scene::new(&[
+        ("auth-profiles.json", profiles.to_string()),
+        ("auth-state.json", state.to_string()),
+    ]);
+    assert_eq!(scene.import(1).await.added, [profile("a")]);
+    let snapshot = scene.store.snapshot();
+    assert_eq!(
+        snapshot.order[&"p".parse::<openclaw_ids::ProviderId>().unwrap()],
+        [profile("a")]
+    );
+    assert!(snapshot.usage(&profile("a")).last_used.is_some());
+    assert!(snapshot.last_good.is_empty(), "it names nobody");
+}
+
+#[tokio::test]
+async fn g29_what_the_store_does_not_show_leaves_the_files() {
+    let profiles = json!({"profiles": {"a": {"type": "api_key", "provider": "p", "key": "k"}}});
+    let scene = Scene::new(&[("auth-profiles.json", profiles.to_string())]);
+    let file = rusqlite::Connection::open(scene.store.path()).unwrap();
+    file.execute_batch("INSERT OR REPLACE INTO auth_profile_store VALUES ('primary', 'broken', 1)")
+        .unwrap();
+    let error = scene.legacy().import_into(&scene.store, at(1)).await.unwrap_err();
+    assert!(
+        matches!(error, ImportError::Store(StoreError::Unreadable(_))),
+        "{error:?}"
+    );
+    assert_eq!(scene.names(), ["auth-profiles.json"]);
+    file.execute_batch("DELETE FROM auth_profile_store").unwrap();
+    assert_eq!(
+        scene.import(2).await.added,
+        [profile("a")],
+        "a second time it works"
+    );
 }

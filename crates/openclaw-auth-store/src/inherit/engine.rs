@@ -1,11 +1,12 @@
 //! An agent's store on top of the main agent's: one view, and every mark where its profile lives (D14).
 
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use jiff::Timestamp;
 use openclaw_ids::{ProfileId, ProviderId};
 
-use super::{ProfileOwner, inherit, profile_owner};
+use super::{ProfileOwner, drift, inherit, profile_owner};
 use crate::{
     Applied, AuthSnapshot, Credential, LoginChange, LoginStore, Oauth, ProfileStore, StoreError, UsageChange,
     UsageStore,
@@ -20,6 +21,8 @@ pub struct InheritingAuthStore<M, A> {
     main: Option<Arc<M>>,
     agent: Arc<A>,
     seen: Mutex<Option<Seen>>,
+    /// The latest time that a caller has told, in Unix milliseconds: what is usable is judged by it (I7).
+    now: AtomicI64,
 }
 
 /// A view and what it was made from.
@@ -37,6 +40,7 @@ impl<M: UsageStore, A: UsageStore> InheritingAuthStore<M, A> {
             main: Some(main),
             agent: agent.into(),
             seen: Mutex::new(None),
+            now: AtomicI64::new(0),
         }
     }
 
@@ -46,6 +50,7 @@ impl<M: UsageStore, A: UsageStore> InheritingAuthStore<M, A> {
             main: None,
             agent: agent.into(),
             seen: Mutex::new(None),
+            now: AtomicI64::new(0),
         }
     }
 
@@ -57,6 +62,10 @@ impl<M: UsageStore, A: UsageStore> InheritingAuthStore<M, A> {
     /// The main agent's store, unless this is its.
     pub fn main(&self) -> Option<&Arc<M>> {
         self.main.as_ref()
+    }
+
+    fn note(&self, now: Timestamp) {
+        self.now.fetch_max(now.as_millisecond(), Ordering::Relaxed);
     }
 
     /// The main agent's store where it owns what a change is about.
@@ -83,7 +92,10 @@ impl<M: UsageStore, A: UsageStore> UsageStore for InheritingAuthStore<M, A> {
         {
             return Arc::clone(&seen.view);
         }
-        let view = Arc::new(inherit(&main, &agent));
+        let mut view = inherit(&main, &agent);
+        let now = Timestamp::from_millisecond(self.now.load(Ordering::Relaxed));
+        drift::follow(&mut view, &main, &agent, now.unwrap_or(Timestamp::UNIX_EPOCH));
+        let view = Arc::new(view);
         *seen = Some(Seen {
             main,
             agent,
@@ -93,6 +105,7 @@ impl<M: UsageStore, A: UsageStore> UsageStore for InheritingAuthStore<M, A> {
     }
 
     async fn commit(&self, change: UsageChange, now: Timestamp) -> Result<Applied, StoreError> {
+        self.note(now);
         match self.owning_main(change.profile()) {
             Some(main) => main.commit(change, now).await,
             None => self.agent.commit(change, now).await,
@@ -100,6 +113,7 @@ impl<M: UsageStore, A: UsageStore> UsageStore for InheritingAuthStore<M, A> {
     }
 
     fn enqueue(&self, change: UsageChange, now: Timestamp) {
+        self.note(now);
         match self.owning_main(change.profile()) {
             Some(main) => main.enqueue(change, now),
             None => self.agent.enqueue(change, now),
@@ -171,6 +185,10 @@ impl<M: UsageStore, A: UsageStore + ProfileStore> ProfileStore for InheritingAut
 
     async fn remove(&self, id: ProfileId, now: Timestamp) -> Result<(), StoreError> {
         self.agent.remove(id, now).await
+    }
+
+    async fn remove_provider(&self, provider: ProviderId, now: Timestamp) -> Result<(), StoreError> {
+        self.agent.remove_provider(provider, now).await
     }
 
     async fn set_order(

@@ -285,3 +285,27 @@ async fn i1_the_main_agent_inherits_nothing() {
     );
     assert!(store.main().is_none());
 }
+
+#[test]
+fn i5_i6_an_agent_without_anything_sees_the_main_agents_store() {
+    let mut main = keys(&["a", "b"]);
+    main.order.insert(openai(), vec![profile("b"), profile("lost")]);
+    main.last_good.insert(openai(), profile("b"));
+    let seen = inherit(&main, &AuthSnapshot::default());
+    assert_eq!(
+        (seen.profiles, seen.order, seen.last_good),
+        (main.profiles, main.order, main.last_good)
+    );
+}
+
+#[tokio::test]
+async fn i12_the_use_of_an_inherited_profile_is_remembered() {
+    let store = engine(keys(&["a"]), keys(&[]));
+    let used = UsageChange::Used {
+        profile: profile("a"),
+    };
+    store.commit(used, at(7)).await.unwrap();
+    for seen in [store.snapshot(), store.main().unwrap().snapshot()] {
+        assert_eq!(seen.usage(&profile("a")).last_used, Some(at(7)));
+    }
+}

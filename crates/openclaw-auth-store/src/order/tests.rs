@@ -104,21 +104,21 @@ fn worked_results_of_12() {
     let configured = |rows: Value| json!({"profiles": rows});
     let key = json!({"provider": "anthropic", "mode": "api_key"});
     for (situation, case, order) in [
-        ("nothing else", Case::worked(), "o1 t1 k1 k2"),
+        ("R4, R10: nothing else", Case::worked(), "o1 t1 k1 k2"),
         (
-            "lastUsed k1=10, k2=5",
+            "R10: lastUsed k1=10, k2=5",
             Case::worked().used("k1", 10).used("k2", 5),
             "o1 t1 k2 k1",
         ),
         (
-            "o1 cooling 900 s, t1 disabled 100 s",
+            "R10: o1 cooling 900 s, t1 disabled 100 s",
             Case::worked()
                 .resting("o1", Lane::Profile, 900)
                 .resting("t1", Lane::Billing, 100),
             "k1 k2 t1 o1",
         ),
         (
-            "config order with a missing, a doubled and a foreign id",
+            "R6, R8: config order with a missing, a doubled and a foreign id",
             Case::worked()
                 .stored(
                     "openai",
@@ -128,19 +128,19 @@ fn worked_results_of_12() {
             "k2 o1",
         ),
         (
-            "store order before config order",
+            "R2: store order before config order",
             Case::worked()
                 .agent_order("anthropic", &["t1"])
                 .config(json!({"order": {"anthropic": ["k2", "o1"]}})),
             "t1",
         ),
         (
-            "config order []",
+            "R5: config order []",
             Case::worked().config(json!({"order": {"anthropic": []}})),
             "",
         ),
         (
-            "config order, k2 cooling 500 s, o1 cooling 100 s",
+            "R9: config order, k2 cooling 500 s, o1 cooling 100 s",
             Case::worked()
                 .config(json!({"order": {"anthropic": ["k2", "o1", "k1"]}}))
                 .resting("k2", Lane::Profile, 500)
@@ -148,7 +148,7 @@ fn worked_results_of_12() {
             "k1 o1 k2",
         ),
         (
-            "preferred k2 cooling",
+            "R12: preferred k2 cooling",
             Case::worked()
                 .config(json!({"order": {"anthropic": ["k1", "k2"]}}))
                 .resting("k2", Lane::Profile, 500)
@@ -156,50 +156,58 @@ fn worked_results_of_12() {
             "k2 k1",
         ),
         (
-            "config profiles, t1 with another mode",
+            "R3, R5: config profiles, t1 with another mode",
             Case::worked().config(configured(json!({"k1": key, "t1": key}))),
             "k1",
         ),
         (
-            "config profile ids all missing",
+            "R7: config profile ids all missing",
             Case::worked().config(configured(json!({"gone": key}))),
             "o1 t1 k1 k2",
         ),
         (
-            "config order all missing, no config profiles",
+            "R7: config order all missing, no config profiles",
             Case::worked().config(json!({"order": {"anthropic": ["gone"]}})),
             "",
         ),
         (
-            "config order all missing, config profiles all missing",
+            "R7: config order all missing, config profiles all missing",
             Case::worked().config(json!({"order": {"anthropic": ["gone"]}, "profiles": {"lost": key}})),
             "o1 t1 k1 k2",
         ),
         (
-            "store order all missing",
+            "R7: store order all missing",
             Case::worked().agent_order("anthropic", &["gone"]),
             "o1 t1 k1 k2",
         ),
         (
-            "config profile k1 present with empty key",
+            "R7: config profile k1 present with empty key",
             Case::worked()
                 .stored("anthropic", json!({"id": "k1", "type": "api_key", "key": ""}))
                 .config(configured(json!({"k1": key}))),
             "",
         ),
         (
-            "preferred not in the list",
+            "R12: preferred not in the list",
             Case::worked().prefers("gone"),
             "o1 t1 k1 k2",
         ),
         (
-            "preferred keeps the rest in order",
+            "R12: preferred keeps the rest in order",
             Case::worked().prefers("k1"),
             "k1 o1 t1 k2",
         ),
     ] {
         assert_eq!(case.order_of("anthropic"), order, "{situation}");
     }
+}
+
+#[test]
+fn r1_a_window_that_is_over_does_not_count() {
+    let case = Case::worked()
+        .resting("o1", Lane::Profile, 0)
+        .resting("t1", Lane::Billing, -5);
+    assert_eq!(case.order_of("anthropic"), "o1 t1 k1 k2");
 }
 
 #[test]

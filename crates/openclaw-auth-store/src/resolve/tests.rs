@@ -13,11 +13,21 @@ fn env(name: &str) -> Option<String> {
     }
 }
 
+fn command(alias: &str, id: &str) -> Option<std::io::Result<String>> {
+    match (alias, id) {
+        ("op", "item") => Some(Ok("from-command\n".to_owned())),
+        ("op", "blank") => Some(Ok(" \n".to_owned())),
+        ("op", _) => Some(Err(std::io::Error::other("exit code 1"))),
+        _ => None,
+    }
+}
+
 fn resolve(entry: Value, file: Option<PathBuf>) -> Result<Option<String>, String> {
     let credential = Credential::from_json(&entry).unwrap();
     let places = SecretPlaces {
         env: &env,
         file: &|alias| file.clone().filter(|_| alias == "vault"),
+        exec: &command,
     };
     match resolve_secret_from(&credential, places) {
         Ok(secret) => Ok(secret.map(|secret| secret.expose_secret().to_owned())),
@@ -60,8 +70,8 @@ fn rows_of_4_4() {
         ),
         (json!({"type": "token", "provider": "p"}), None),
         (
-            json!({"type": "oauth", "provider": "p", "access": "$A", "refresh": "r"}),
-            Some("$A"),
+            json!({"type": "oauth", "provider": "p", "access": " a ", "refresh": "r"}),
+            Some("a"),
         ),
         (json!({"type": "oauth", "provider": "p", "refresh": "r"}), None),
     ] {
@@ -121,5 +131,100 @@ fn pointers_that_lead_nowhere_say_what_to_do() {
     };
     assert!(pointer("env", "GONE").contains("`GONE` is not set"));
     assert!(pointer("env", "BLANK").contains("`BLANK` is not set"));
-    assert!(pointer("exec", "op").contains("is not run here"));
+}
+
+#[test]
+fn pointers_to_commands() {
+    let ask = |provider: &str, id: &str| {
+        let pointer = json!({"source": "exec", "provider": provider, "id": id});
+        resolve(
+            json!({"type": "api_key", "provider": "p", "keyRef": pointer}),
+            None,
+        )
+    };
+    assert_eq!(ask("op", "item"), Ok(Some("from-command".to_owned())));
+    for (provider, id, says) in [
+        ("op", "blank", "command `op` gave no secret for `blank`"),
+        ("op", "other", "command `op` gave no secret for `other`"),
+        ("op", "--help", "`--help`, which is no id for a command"),
+        ("none", "item", "no command is configured as `none`"),
+    ] {
+        let error = ask(provider, id).unwrap_err();
+        assert!(error.contains(says), "{error}");
+    }
+}
+
+/// The policy guard of 4.4.
+#[test]
+fn a_login_is_never_a_pointer() {
+    let config: crate::AuthConfig =
+        serde_json::from_value(json!({"profiles": {"login": {"provider": "p", "mode": "oauth"}}})).unwrap();
+    let pointer = || json!({"source": "env", "provider": "default", "id": "A"});
+    let login = |member: &str, value: Value| {
+        let mut entry = json!({"type": "oauth", "provider": "p", "access": "a", "refresh": "r"});
+        entry[member] = value;
+        entry
+    };
+    for (id, entry, refused) in [
+        ("other", login("access", pointer()), Some("access")),
+        ("other", login("refresh", pointer()), Some("refresh")),
+        ("other", login("access", json!("$A")), Some("access")),
+        ("other", login("token", json!("$A")), Some("token")),
+        ("other", login("tokenRef", pointer()), Some("tokenRef")),
+        ("other", login("key", pointer()), Some("key")),
+        ("other", login("keyRef", pointer()), Some("keyRef")),
+        ("other", login("note", pointer()), None),
+        (
+            "other",
+            json!({"type": "api_key", "provider": "p", "keyRef": "$A"}),
+            None,
+        ),
+        (
+            "login",
+            json!({"type": "api_key", "provider": "p", "keyRef": "$A"}),
+            Some("keyRef"),
+        ),
+        (
+            "login",
+            json!({"type": "api_key", "provider": "p", "key": "$A"}),
+            Some("key"),
+        ),
+        (
+            "login",
+            json!({"type": "api_key", "provider": "p", "key": "k"}),
+            None,
+        ),
+        (
+            "login",
+            json!({"type": "token", "provider": "p", "tokenRef": "$A"}),
+            Some("tokenRef"),
+        ),
+        (
+            "login",
+            json!({"type": "token", "provider": "p", "token": "$A"}),
+            Some("token"),
+        ),
+        (
+            "login",
+            json!({"type": "token", "provider": "p", "token": "t"}),
+            None,
+        ),
+    ] {
+        let id: ProfileId = id.parse().unwrap();
+        let credential = Credential::from_json(&entry).unwrap();
+        let stored = credential.to_json().unwrap();
+        assert_eq!(
+            stored.get("access"),
+            entry.get("access"),
+            "what is refused is not lost"
+        );
+        let mut snapshot = AuthSnapshot::default();
+        snapshot.profiles.insert(id.clone(), credential);
+        let member = match profile_secret(&snapshot, &config, &id, SecretPlaces::env(&env)) {
+            Err(SecretError::LoginPointer { member }) => Some(member),
+            Err(error) => panic!("{error}"),
+            Ok(_) => None,
+        };
+        assert_eq!(member, refused, "{id} {entry}");
+    }
 }

@@ -8,6 +8,10 @@ use r2d2_sqlite::SqliteConnectionManager;
 use rusqlite::{Connection, OpenFlags};
 
 use super::fault::is_busy;
+use super::volume::Volume;
+
+/// Waits once more, or gives up; told how often it has waited.
+pub(super) type Wait = fn(i32) -> bool;
 
 /// How long one wait for a lock lasts. SQLite's own waits grow to a tenth of a second, and whoever waits that long
 /// loses against a busy writer every time; short equal waits give everybody the same chance.
@@ -20,15 +24,23 @@ const COMMITS: u32 = 8;
 const READERS: u32 = 2;
 
 /// Opens the file for writing; it must exist.
-pub(super) fn writer(path: &Path) -> rusqlite::Result<Connection> {
+pub(super) fn writer(path: &Path, wait: Wait) -> rusqlite::Result<Connection> {
     let connection = Connection::open_with_flags(path, flags())?;
     connection.busy_handler(Some(wait))?;
     Ok(connection)
 }
 
+/// Opens the file for looking at it alone.
+pub(super) fn onlooker(path: &Path, wait: Wait) -> rusqlite::Result<Connection> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(path, flags)?;
+    connection.busy_handler(Some(wait))?;
+    Ok(connection)
+}
+
 /// Sets what the first connection has to set for the file, and each writer for itself (D2).
-pub(super) fn configure(connection: &Connection) -> rusqlite::Result<()> {
-    use_wal(connection)?;
+pub(super) fn configure(connection: &Connection, volume: Volume, wait: Wait) -> rusqlite::Result<()> {
+    use_journal(connection, volume.journal(), wait)?;
     connection.pragma_update(None, "wal_autocheckpoint", 1_000)?;
     connection.pragma_update(None, "synchronous", "NORMAL")?;
     connection.pragma_update(None, "foreign_keys", true)?;
@@ -39,10 +51,10 @@ pub(super) fn configure(connection: &Connection) -> rusqlite::Result<()> {
 }
 
 /// Connections that cannot write.
-pub(super) fn readers(path: &Path) -> Result<Pool<SqliteConnectionManager>, r2d2::Error> {
+pub(super) fn readers(path: &Path, wait: Wait) -> Result<Pool<SqliteConnectionManager>, r2d2::Error> {
     let manager = SqliteConnectionManager::file(path)
         .with_flags(flags())
-        .with_init(|connection| {
+        .with_init(move |connection| {
             connection.busy_handler(Some(wait))?;
             connection.pragma_update(None, "query_only", true)
         });
@@ -90,26 +102,59 @@ fn commit(connection: &Connection) -> rusqlite::Result<()> {
     result
 }
 
-/// Switches to the write-ahead log unless the file has it; SQLite does not wait for others here, so we do.
-fn use_wal(connection: &Connection) -> rusqlite::Result<()> {
+/// Switches to a journal unless the file has it; SQLite does not wait for others here, so we do.
+fn use_journal(connection: &Connection, journal: &str, wait: Wait) -> rusqlite::Result<()> {
     let mode: String = connection.pragma_query_value(None, "journal_mode", |row| row.get(0))?;
-    if mode == "wal" {
+    if mode == journal {
         return Ok(());
     }
     let mut waits = 0;
-    loop {
-        match connection.pragma_update(None, "journal_mode", "WAL") {
+    let found: String = loop {
+        let switch = connection.pragma_update_and_check(None, "journal_mode", journal, |row| row.get(0));
+        match switch {
             Err(error) if is_busy(&error) && wait(waits) => waits += 1,
-            result => return result,
+            result => break result?,
         }
+    };
+    if found == journal {
+        Ok(())
+    } else {
+        let busy = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_BUSY);
+        Err(rusqlite::Error::SqliteFailure(
+            busy,
+            Some(format!("the journal stays `{found}`")),
+        ))
     }
+}
+
+/// Moves what the log holds into the file, without waiting for anybody (D4); whoever is in the way does it later.
+pub(super) fn checkpoint(connection: &Connection, how: Checkpoint, wait: Wait) {
+    let sql = match how {
+        Checkpoint::Passive => "PRAGMA wal_checkpoint(PASSIVE)",
+        Checkpoint::Truncate => "PRAGMA wal_checkpoint(TRUNCATE)",
+    };
+    let done = connection
+        .busy_handler(None)
+        .and_then(|()| connection.query_row(sql, [], |_| Ok(())))
+        .and_then(|()| connection.busy_handler(Some(wait)));
+    if let Err(error) = done {
+        tracing::debug!(%error, "the log of the auth store was not moved into its file");
+    }
+}
+
+/// How much a checkpoint does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Checkpoint {
+    Passive,
+    Truncate,
 }
 
 fn flags() -> OpenFlags {
     OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX
 }
 
-fn wait(waits: i32) -> bool {
+/// Waits for somebody else's lock once more; false after 30 s.
+pub(super) fn wait(waits: i32) -> bool {
     if waits >= WAITS {
         return false;
     }

@@ -58,6 +58,7 @@ impl Fault {
                 path,
                 source: Arc::new(error),
             },
+            Some(ErrorCode::DiskFull) => OpenError::Full { path },
             Some(ErrorCode::NotADatabase) => OpenError::NotADatabase { path },
             Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied) => OpenError::NotWritable { path },
             _ => OpenError::Storage {
@@ -81,6 +82,8 @@ impl Fault {
                     path,
                     source: Arc::new(error),
                 },
+                Some(ErrorCode::DiskFull) => StoreError::Full { path },
+                Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied) => StoreError::NotWritable { path },
                 _ => StoreError::Storage {
                     path,
                     source: Arc::new(error),

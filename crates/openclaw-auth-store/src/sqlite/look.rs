@@ -2,15 +2,13 @@
 
 use std::path::Path;
 
-use jiff::Timestamp;
 use openclaw_ids::AgentId;
-use rusqlite::Connection;
 
 use super::cache::Apart;
 use super::contents::Contents;
 use super::fault::Fault;
 use super::{SqliteAuthStore, connect, folder, schema};
-use crate::{AuthSnapshot, OpenError};
+use crate::{AmbientProfile, AuthSnapshot, OpenError};
 
 impl SqliteAuthStore {
     /// What the store of `agent` in its folder holds; `None` where there is no file. Nothing is changed, also not the
@@ -19,31 +17,48 @@ impl SqliteAuthStore {
     /// This reads files; call it where blocking is allowed.
     ///
     /// # Errors
-    /// An [`OpenError`] that names the file and what to do.
-    pub fn look(
-        agent_dir: &Path,
-        agent: &AgentId,
-        now: Timestamp,
-    ) -> Result<Option<AuthSnapshot>, OpenError> {
-        let path = agent_dir.join(folder::FILE_NAME);
-        if !path.exists() {
-            return Ok(None);
+    /// An [`OpenError`] that names the file and what to do, as opening it would give.
+    pub fn look(agent_dir: &Path, agent: &AgentId) -> Result<Option<AuthSnapshot>, OpenError> {
+        read(agent_dir, Some(agent), Vec::new())
+    }
+
+    /// What the store of an agent says, whoever owns the file and however new it is (D23), with the profiles that are
+    /// not stored beside it. Nothing is made where there is nothing (D1), and missing tables count as empty.
+    ///
+    /// # Errors
+    /// An [`OpenError`] when the file cannot be read, or a row of it makes no sense.
+    pub fn peek(agent_dir: &Path, ambient: Vec<AmbientProfile>) -> Result<AuthSnapshot, OpenError> {
+        if let Some(snapshot) = read(agent_dir, None, ambient.clone())? {
+            return Ok(snapshot);
         }
-        folder::check_header(&path)?;
-        let looked = read(&path, agent, now).map_err(|fault| fault.into_open_error(&path))?;
-        Ok(Some(looked))
+        let mut snapshot = AuthSnapshot::default();
+        Apart::of(ambient).add_to(&mut snapshot);
+        Ok(snapshot)
     }
 }
 
-fn read(path: &Path, agent: &AgentId, now: Timestamp) -> Result<AuthSnapshot, Fault> {
-    let connection: Connection = connect::writer(path)?;
-    // Whatever is done in there is rolled back.
-    let contents = connect::consistently(&connection, |connection| {
-        schema::check(connection, path, agent)?;
-        if !schema::is_complete(connection)? {
-            schema::complete(connection, agent, now)?;
+fn read(
+    agent_dir: &Path,
+    agent: Option<&AgentId>,
+    ambient: Vec<AmbientProfile>,
+) -> Result<Option<AuthSnapshot>, OpenError> {
+    let path = agent_dir.join(folder::FILE_NAME);
+    if !path.exists() {
+        return Ok(None);
+    }
+    folder::check_header(&path)?;
+    let apart = Apart::of(ambient);
+    let connection = connect::onlooker(&path, connect::wait).map_err(Fault::from);
+    let contents = connection.and_then(|connection| {
+        if let Some(agent) = agent {
+            schema::check(&connection, &path, agent)?;
         }
-        Contents::read(connection, path, &Apart::of(Vec::new()))
-    })?;
-    Ok(contents.snapshot)
+        schema::pretend(&connection)?;
+        connect::consistently(&connection, |connection| {
+            Contents::read(connection, &path, &apart)
+        })
+    });
+    contents
+        .map(|contents| Some(contents.snapshot))
+        .map_err(|fault| fault.into_open_error(&path))
 }

@@ -7,6 +7,7 @@ use openclaw_cooldown::{EndpointWindow, ProfileUsage, UsageStats};
 use openclaw_ids::{ProfileId, ProviderId};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use serde_json::error::Category;
 use serde_json::{Map, Value};
 
 use crate::{EndpointKey, ProbeLease, ProbeState, RefreshLease};
@@ -256,7 +257,14 @@ pub(super) fn is_blank(usage: &ProfileUsage) -> bool {
 }
 
 fn parse<T: DeserializeOwned>(text: &str) -> Result<T, String> {
-    serde_json::from_str(text).map_err(|error| error.to_string())
+    serde_json::from_str(text).map_err(|error| {
+        // The error itself quotes what it found.
+        let what = match error.classify() {
+            Category::Data => "not the expected members",
+            Category::Eof | Category::Io | Category::Syntax => "not JSON",
+        };
+        format!("{what} at column {}", error.column())
+    })
 }
 
 fn to_text(row: &impl Serialize) -> String {

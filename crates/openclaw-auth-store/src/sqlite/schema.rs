@@ -8,6 +8,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 
 use super::fault::Fault;
 use crate::OpenError;
+use crate::mask::hex;
 
 /// The schema version that is written, and the newest that is understood (D6).
 const VERSION: i64 = 1;
@@ -96,7 +97,8 @@ pub(super) fn check(connection: &Connection, path: &Path, agent: &AgentId) -> Re
         return Err(foreign.into());
     }
     // An empty name would normalise to the main agent's, which it is not.
-    if owner.trim().is_empty() || AgentId::new(&owner) != *agent {
+    let is_known = |owner: &AgentId| owner == agent || *owner == owner_of(path);
+    if owner.trim().is_empty() || !is_known(&AgentId::new(&owner)) {
         let foreign = OpenError::ForeignAgent {
             path: path.to_owned(),
             found: owner,
@@ -105,6 +107,16 @@ pub(super) fn check(connection: &Connection, path: &Path, agent: &AgentId) -> Re
         return Err(foreign.into());
     }
     Ok(())
+}
+
+/// Whose a file is by the place where it lies (D22): the other program names a folder of its own choice by a hash.
+fn owner_of(path: &Path) -> AgentId {
+    let folder = path.parent().unwrap_or(path);
+    let above = folder.parent().and_then(Path::file_name);
+    match (folder.file_name(), above) {
+        (Some(name), Some(above)) if name == "agent" => AgentId::new(&above.to_string_lossy()),
+        _ => AgentId::new(&format!("custom-{}", hex(&[&folder.to_string_lossy()], 12))),
+    }
 }
 
 /// Whether the file was made by a program that knows nothing of agents: it says so (D5), or it has tables and none
@@ -142,9 +154,18 @@ pub(super) fn complete(connection: &Connection, agent: &AgentId, now: Timestamp)
         "INSERT INTO schema_meta (meta_key, role, schema_version, agent_id, app_version, created_at, updated_at)
          VALUES ('primary', ?1, ?2, ?3, NULL, ?4, ?4)
          ON CONFLICT (meta_key) DO UPDATE SET
-           schema_version = excluded.schema_version, agent_id = excluded.agent_id, updated_at = excluded.updated_at",
+           schema_version = excluded.schema_version, agent_id = coalesce(agent_id, excluded.agent_id),
+           updated_at = excluded.updated_at",
         params![ROLE, VERSION, agent.as_str(), now.as_millisecond()],
     )?;
+    Ok(())
+}
+
+/// Stands in for missing tables on a connection that cannot write: they are empty, and gone with it.
+pub(super) fn pretend(connection: &Connection) -> rusqlite::Result<()> {
+    for sql in missing(connection)? {
+        connection.execute_batch(&sql.replacen("CREATE TABLE", "CREATE TEMP TABLE", 1))?;
+    }
     Ok(())
 }
 

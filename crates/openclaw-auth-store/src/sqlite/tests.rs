@@ -1,7 +1,10 @@
+mod adversity;
 mod fixture;
 mod opening;
+mod planted;
 mod processes;
 mod rows;
+mod rules;
 mod secrets;
 mod sharing;
 
@@ -19,6 +22,7 @@ fn fast() -> Pace {
     Pace {
         watch: Duration::from_millis(1),
         use_delay: Duration::from_millis(1),
+        ..Pace::default()
     }
 }
 
@@ -64,7 +68,7 @@ fn state(file: &Connection) -> Value {
 }
 
 /// Gives other threads the processor until `done`; gives up after many turns.
-fn eventually(what: &str, mut done: impl FnMut() -> bool) {
+pub(super) fn eventually(what: &str, mut done: impl FnMut() -> bool) {
     const TURNS: u32 = 20_000_000;
     for _ in 0..TURNS {
         if done() {

@@ -54,6 +54,11 @@ impl Queue {
                 return Some(Turn::AtOnce(turn));
             }
         }
+        self.in_line()
+    }
+
+    /// The turn after everybody who waits already.
+    fn in_line(&self) -> Option<Turn<'_>> {
         let [next, turn] = open_all(&self.paths).ok()?;
         let (arrived, arrival) = mpsc::sync_channel(1);
         let waiting = move || {
@@ -98,4 +103,62 @@ fn open(path: &Path) -> io::Result<File> {
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     options.open(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+
+    use super::*;
+    use crate::sqlite::tests::eventually;
+
+    #[test]
+    fn who_has_just_written_lets_the_next_one_pass() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("store");
+        let (first, second) = (Queue::new(&path), Queue::new(&path));
+        let order = Mutex::new(Vec::new());
+        let turn = first.turn().unwrap();
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                let turn = second.in_line().unwrap();
+                order.lock().unwrap().push("second");
+                drop(turn);
+            });
+            let next = open(&folder.path().join("store-next")).unwrap();
+            let is_taken = || match next.try_lock() {
+                Ok(()) => {
+                    next.unlock().unwrap();
+                    false
+                }
+                Err(_) => true,
+            };
+            eventually("somebody waits", is_taken);
+            drop(turn);
+            let turn = first.turn().unwrap();
+            order.lock().unwrap().push("first again");
+            drop(turn);
+        });
+        assert_eq!(*order.lock().unwrap(), ["second", "first again"]);
+    }
+
+    #[test]
+    fn without_files_there_is_no_queue() {
+        let folder = tempfile::tempdir().unwrap();
+        let queue = Queue::new(&folder.path().join("none/store"));
+        assert!(queue.turn().is_none());
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn l21_the_files_are_their_owners() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("store");
+        drop(Queue::new(&path));
+        for suffix in SUFFIXES {
+            let file = std::fs::metadata(folder.path().join(format!("store{suffix}"))).unwrap();
+            let mode = std::os::unix::fs::PermissionsExt::mode(&file.permissions());
+            assert_eq!(mode & 0o777, 0o600);
+        }
+    }
 }

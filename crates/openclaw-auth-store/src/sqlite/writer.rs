@@ -4,17 +4,19 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::thread;
-use std::time::Duration;
 
 use jiff::Timestamp;
 use openclaw_ids::{ProfileId, ProviderId};
 use rusqlite::Connection;
 use tokio::sync::oneshot;
 
+use super::Pace;
 use super::cache::{Cache, Unwritten};
+use super::connect::Checkpoint;
 use super::contents::Contents;
 use super::fault::Fault;
 use super::turn::Queue;
+use super::volume::Volume;
 use super::{connect, folder};
 use crate::{Applied, AuthSnapshot, Credential, Legacy, LoginChange, StoreError, UsageChange};
 
@@ -47,6 +49,7 @@ pub(super) enum Op {
     Import(Box<Legacy>, Occasion),
     Login(ProfileId, LoginChange),
     Remove(ProfileId),
+    RemoveProvider(ProviderId),
     SetOrder(ProviderId, Vec<ProfileId>),
     Upsert(ProfileId, Box<Credential>),
 }
@@ -65,8 +68,8 @@ pub(super) struct Writer {
     pub(super) cache: Arc<Cache>,
     /// Gone after a failure that left it in an unknown state.
     pub(super) connection: Option<Connection>,
-    /// How long a use may stay out of the file (D11).
-    pub(super) use_delay: Duration,
+    pub(super) volume: Volume,
+    pub(super) pace: Pace,
 }
 
 /// Whether to go on.
@@ -84,8 +87,8 @@ impl Writer {
         loop {
             let message = match soon(messages) {
                 Some(message) => Ok(message),
-                None if uses_wait => messages.recv_timeout(self.use_delay),
-                None => messages.recv().map_err(|_| RecvTimeoutError::Disconnected),
+                None if uses_wait => messages.recv_timeout(self.pace.use_delay),
+                None => messages.recv_timeout(self.pace.checkpoint),
             };
             let mut batch = Vec::new();
             let mut next = match message {
@@ -98,7 +101,11 @@ impl Writer {
                     Next::Continue
                 }
                 Ok(Message::Stop) | Err(RecvTimeoutError::Disconnected) => Next::Stop,
-                Err(RecvTimeoutError::Timeout) => Next::Continue,
+                Err(RecvTimeoutError::Timeout) if uses_wait => Next::Continue,
+                Err(RecvTimeoutError::Timeout) => {
+                    self.checkpoint(Checkpoint::Passive);
+                    continue;
+                }
             };
             let turn = queue.turn();
             if !batch.is_empty() {
@@ -109,8 +116,15 @@ impl Writer {
             drop(turn);
             uses_wait = !self.cache.unwritten().uses.is_empty();
             if next == Next::Stop {
+                self.checkpoint(Checkpoint::Truncate);
                 return;
             }
+        }
+    }
+
+    fn checkpoint(&self, how: Checkpoint) {
+        if let Some(connection) = &self.connection {
+            connect::checkpoint(connection, how, self.pace.wait);
         }
     }
 
@@ -158,8 +172,9 @@ impl Writer {
     ) -> Result<Vec<Result<Applied, StoreError>>, StoreError> {
         let connection = match self.connection.take() {
             Some(connection) => Ok(connection),
-            None => connect::writer(&self.path)
-                .and_then(|connection| connect::configure(&connection).map(|()| connection)),
+            None => connect::writer(&self.path, self.pace.wait).and_then(|connection| {
+                connect::configure(&connection, self.volume, self.pace.wait).map(|()| connection)
+            }),
         };
         let result = connection.map_err(Fault::from).and_then(|connection| {
             let outcomes = self.transact_on(&connection, batch, unwritten);
@@ -232,6 +247,7 @@ impl Writer {
             // It was done before the changes, which may be about what it brought.
             Op::Import(..) => {}
             Op::Remove(id) => snapshot.remove(id)?,
+            Op::RemoveProvider(provider) => snapshot.remove_provider(provider),
             Op::SetOrder(provider, ids) => snapshot.set_order(provider.clone(), ids.clone()),
             Op::Upsert(id, credential) => snapshot.upsert(id.clone(), (**credential).clone())?,
         }

@@ -21,7 +21,6 @@ const STAGES: [Stage; 5] = [
 type Bits = Vec<u64>;
 
 /// All rows in order.
-#[derive(Debug)]
 pub(crate) struct Index {
     rows: Vec<Row>,
     /// The rows of each stage, which follow one another.

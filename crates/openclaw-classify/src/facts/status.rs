@@ -112,7 +112,8 @@ fn ends_sentence(head: &str, dot: usize) -> bool {
 
 /// True when the text only says that there was no body.
 pub(super) fn says_no_body(text: &str) -> bool {
-    text.len() < 80 && NO_BODY.is_match(text)
+    let mentions = |bytes: &[u8]| bytes.eq_ignore_ascii_case(b"body");
+    text.len() < 80 && text.as_bytes().windows(4).any(mentions) && NO_BODY.is_match(text)
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::{Facts, Speaker, html, named, status, walk};
+use super::{Facts, Speaker, html, named, relation, status, walk};
 use crate::loose;
 
 /// Longer texts are judged on their ends (C-1.4).
@@ -102,6 +102,9 @@ fn plain(facts: &mut Facts, speaker: Speaker, field: &'static str, text: &str) {
         return;
     }
     named::names(text, |name| layer.code(field, name));
+    if let Some(relation) = relation::stated(head(text, 4096)) {
+        layer.relation(field, &relation);
+    }
     match stated {
         // A bare number is all that was said; it is no empty answer.
         Some(stated) if stated.at == (0..text.len()) => layer.words(field, text),
@@ -123,7 +126,7 @@ fn without_request_id(text: &str) -> Cow<'_, str> {
             clippy::expect_used,
             reason = "the pattern is a constant that the tests compile"
         )]
-        Regex::new(r"(?i)\(?\brequest[ _-]?id\b\W{1,3}[\w-]+\)?").expect("a constant pattern compiles")
+        Regex::new(r"(?i)[(\[]?\brequest[ _-]?id\b\W{1,3}[\w-]+[)\]]?").expect("a constant pattern compiles")
     });
     if text.contains("equest") || text.contains("EQUEST") {
         ID.replace_all(text, "")

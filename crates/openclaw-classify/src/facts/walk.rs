@@ -1,5 +1,8 @@
 //! Walks a parsed object and takes the members that tell something about a failure (classify.md C-2.1).
 
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
 use serde_json::{Map, Value};
 
 use super::{Facts, Speaker, TimeMember, text};
@@ -201,10 +204,13 @@ fn status(facts: &mut Facts, speaker: Speaker, member: &Value) {
 }
 
 fn meaning(key: &str) -> Option<Member> {
-    MEMBERS
-        .iter()
-        .find(|(_, names)| names.contains(&key))
-        .map(|(member, _)| *member)
+    static MEANINGS: LazyLock<HashMap<&str, Member>> = LazyLock::new(|| {
+        let named = MEMBERS
+            .iter()
+            .flat_map(|(member, names)| names.iter().map(|name| (*name, *member)));
+        named.collect()
+    });
+    MEANINGS.get(key).copied()
 }
 
 fn label(key: &str) -> &'static str {

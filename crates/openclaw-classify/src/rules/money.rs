@@ -14,7 +14,11 @@ pub(super) static BILLING: &[Rule] = &[
         "free tier requests", "free tier input token count", "free quota tier",
     ], text("Rate limit exceeded: free-models-per-day. Add 10 credits to unlock 1000 free model requests per day")),
     Rule::phrases("billing.credit", Reason::Billing, &[
-        "(insufficient|inadequate) .. (credit|credits|balance|funds)", "insufficient points",
+        "(insufficient|inadequate) .. (credit|credits|balance|funds)", "insufficient points", "no remaining (credit|credits|balance|funds)", "quota left on",
+        "(update|check|add) your billing", "billing is not (set|configured)",
+        "(not have|don't have|doesn't have|lacks) enough .. (balance|credits|credit|funds|money)",
+        "wallet is empty", "(zero|negative) balance", "balance (is |)(below|negative|not sufficient)",
+        "(credits|credit) .. (expired|have expired)", "over budget", "exceededbudget", "crossed spend",
         "not enough (credit|credits|balance|funds|points|money)",
         concat!(
             "(credit|credits|balance|funds) .. (too low|is low|insufficient|exhausted|depleted|",
@@ -41,13 +45,16 @@ pub(super) static BILLING: &[Rule] = &[
         "(recharge|top up|topup) (your|the|account|balance|and|or|now|to|it|first|wallet)",
         "please (recharge|top up|topup)", "please .. recharge", "or no resource package",
         "no resource package", "credit balance nil", "weight exceeds budget", "余额不足", "余额为", "余额已", "欠费",
-        "请充值", "充值后", "账户余额", "帐户余额", "资源包 .. 耗尽", "无可用资源包", "账户已停机",
+        "请充值", "充值后", "余额耗尽", "先购买", "用户额度", "令牌额度", "剩余额度", "预扣费", "积分不足", "点数不足", "续费", "账户余额", "帐户余额", "资源包 .. 耗尽", "无可用资源包", "账户已停机",
     ], text("Your credit balance is too low to access the Anthropic API."))
         .unless(&["must be numeric", "invalid field"]),
     Rule::phrases("billing.account", Reason::Billing, &[
         "payment required", "payment (method|failed|declined|overdue|is required|issue)",
         "valid (payment method|credit card)", "credit card on file", "past due",
-        "overdue (balance|payment|invoice|bill|amount)", "(account|payment|invoice|bill) .. overdue",
+        "overdue (balance|payment|invoice|bill|amount)",
+        "outstanding (balance|invoice|invoices|payment|payments)", "unpaid (charge|charges)",
+        "(invoice|invoices|bill) .. unpaid", "card (was |has been |)declined", "payment instrument",
+        "billing limit", "commodity has not purchased", "(account|payment|invoice|bill) .. overdue",
         "arrear*", "arrearage", "unpaid (invoice|invoices|bill|bills|balance)", "failure to pay",
         "pay past invoices",
         "suspended .. (balance|payment|unpaid|invoice|invoices|spending limit|overdue|non payment)",
@@ -61,7 +68,9 @@ pub(super) static BILLING: &[Rule] = &[
             "(subscription|plan|membership|package) .. (has expired|is expired|expired|lapsed|",
             "inactive|not active|has lapsed|is not active)",
         ),
-        "(no|without|not have) .. (active|valid) .. (subscription|plan)",
+        "(no|without|not have|don't have|doesn't have) .. (active|valid) .. (subscription|plan)",
+        "(no|without|not have|don't have|doesn't have) .. (active|valid) (subscription|plan)",
+        "subscription is inactive",
         "(requires|require|need|needs) (a|an|an active|a valid|a paid) (subscription|plan|paid plan)",
         "need a .. subscription", "subscription (is |)required", "subscription required",
         "subscription is required", "invalidsubscription",
@@ -74,10 +83,10 @@ pub(super) static BILLING: &[Rule] = &[
         "(usage|use) .. requires .. paid", "extra usage is required", "draw from your extra usage",
         "purchase .. extra usage", "additional paid premium requests", "prepaid (credit|balance|credits)",
         "monthly included credits", "verify your membership", "free trial .. (expired|ended|over)",
-        "trial .. has (expired|ended)", "套餐已到期", "套餐已过期", "未订阅", "付费",
+        "trial .. has (expired|ended)", "套餐已到期", "套餐已过期", "套餐余量", "套餐已用", "订阅已过期", "未订阅", "付费",
         "(billing|payment) .. (issue|problem|past due)", "billing quota",
     ], text("Your account is past due. Please update your payment method.")).unless(&[
-        "quota exceeded for", "usage limit", "billing cycle", "rate limits", "free tier requests",
+        "quota exceeded for", "usage limit", "billing cycle", "rate limits", "increase your limits", "free tier requests",
         "console.developers*",
     ]),
     Rule::phrases("rate.402-window", Reason::RateLimit, &[
@@ -96,5 +105,5 @@ pub(super) static BILLING: &[Rule] = &[
     Rule::phrases("billing.spend-limit", Reason::Billing, &[
         "(spend|spending|budget|cost) (limit|cap|limits)", "budget (exceeded|exhausted|has been exceeded)",
         "exceeded .. (budget|spending)", "maximum (spend|budget)", "key budget",
-    ], text("weekly spend limit reached")),
+    ], text("weekly spend limit reached")).unless(&["per (minute|second|hour)"]),
 ];

@@ -11,7 +11,7 @@ pub(super) static SESSION_AND_MODEL: &[Rule] = &[
         "image .. (exceed|exceeds|exceeded) .. (mb|maximum|max|limit|size|pixels|bytes)",
         "image (dimensions|dimension|size) .. (exceed|exceeds|exceeded)",
         "(image|images) (is|are|too) .. (large|big)", "image too large", "image size exceeds",
-    ], text("image exceeds 5 MB maximum")),
+    ], text("image exceeds 5 MB maximum")).unless(&["message tokens"]),
     Rule::phrases("session.text", Reason::SessionExpired, &[
         concat!(
             "session (not found|expired|has expired|is expired|does not exist|doesn't exist|",
@@ -27,8 +27,10 @@ pub(super) static SESSION_AND_MODEL: &[Rule] = &[
         ),
         "conversation .. (not found|does not exist)",
         "no (conversation|session|such session|such conversation|active session) found",
-        "no such (session|conversation)", "(invalid|unknown|expired) (session|conversation)", "会话不存在",
-        "会话已过期",
+        "no such (session|conversation)", "no rollout found", "no previous sessions", "(could not|cannot|unable to) find (session|conversation)",
+        "(session|conversation) (is |)(missing|gone)", "session .. no longer exists", "no thread found",
+        "thread not found", "(invalid|unknown|expired) (session|conversation)", "会话不存在",
+        "会话已过期", "会话已失效",
     ], text("No conversation found with session ID: 1f2e")).unless(&[
         "oauth", "log in", "login", "sign in", "signing in", "authenticate*", "authentication", "re auth*",
         "refresh*", "access token", "session token", "api key", "security token", "credential*",
@@ -62,32 +64,65 @@ pub(super) static SESSION_AND_MODEL: &[Rule] = &[
         "have access to the model", "unable to access model", "on demand throughput .. (supported|support)",
         "inference profile", "(reached|at) the end of its life", "must be verified to use the model",
         "stealth model has been revealed", "router not found", "deployment .. (does not exist|not found)",
-        "try pulling it", "no models loaded", "no model named", "failed to load model",
+        "try pulling it", "no models loaded", "(unknown|unrecognized) engine", "engine not found", "no model (with|named|called|matching)",
+        "model .. (not part of|not in our|taken offline|is offline)", "not a supported model",
+        "(cannot|can't|could not|unable to) find (model|the model)", "no longer (support|supports) (this|the|that) model",
+        "no provider serves", "reached (its |the |)end of (its |)life", "reached end of life",
+        "model .. (not loaded|is not loaded)", "model (is |)not loaded", "not a chat model",
+        "activated the model", "model is only supported in", "unable to access .. model",
+        "model .. (was removed|has been removed|not offered|could not be resolved)", "model (is |)disabled",
+        "model (is |)unavailable in", "not allowed to access model", "model (is |)currently not offered", "no model named", "failed to load model",
         "plan .. not support .. model", "model is deactivated", "not a valid model", "use a newer model",
         "does not have access to model", "not found the model", "could not resolve .. model",
         "support on demand throughput", "supports on demand throughput", "模型不存在", "未知模型", "模型未找到", "模型已下线",
-        "不支持该模型", "找不到模型", "模型 .. 不存在",
+        "不支持该模型", "找不到模型", "未找到模型", "模型 .. 未部署", "模型不可用", "模型已被移除", "模型名称错误", "模型名称无效", "无可用渠道", "指定的模型",
+        "模型未开通", "无效的模型", "模型已停用", "模型不支持", "模型未授权", "模型 .. 不存在",
     ], text("The model `gpt-9` does not exist")).unless(&[
         "data model", "(model|model's) (output|response|reply|answer|called|returned)", "tool model",
     ]),
+];
+
+/// Words beside which tokens are counted by time, or another limit is meant.
+const NOT_SIZE: &[&str] = &[
+    "number of output tokens",
+    "tokens per (minute|min|day|hour|second)",
+    "tpm",
+    "tpd",
+    "rate limit*",
+    "too many tokens processed",
+    "please wait",
+    "reasoning is mandatory",
+    "context window too small",
+    "context window is too small",
+    "minimum is",
+    "(image|file) .. (too large|exceeds)",
+    "data model",
 ];
 
 /// Content that the provider refuses, and prompts that do not fit.
 #[rustfmt::skip]
 pub(super) static OVERFLOW: &[Rule] = &[
     Rule::phrases("policy.text", Reason::ContentPolicy, &[
-        "content (management |)policy", "content management policy", "content policy", "content filter*",
+        "content (management |)policy", "(input|prompt|content|request|message|image) .. flagged for",
+        "(input|prompt|content|request|message|image) flagged for", "responsible ai", "content moderation",
+        "blocked due to (safety|prohibited|recitation|sensitive)", "guardrail .. (blocked|intervened)",
+        "guardrail (blocked|intervened)", "content exists risk", "not permitted under our", "rejected by moderation", "prompt blocked", "acceptable use policy",
+        "(unsafe|harmful|disallowed) (prompt|request|input)", "sensitive (information|words)", "nsfw",
+        "blocked output", "(violates|violate) .. terms of (use|service)", "prohibited (words|content)", "content management policy", "content policy", "content filter*",
         "(flagged|blocked) .. (violat*|moderation|safety|policy)", "flagged as potentially violating",
         "input was flagged", "prompt was flagged", "requires moderation",
         "(violates|violate|violating|violated) .. (usage|content|safety) (policy|policies|guidelines)",
         "inappropriate content", "considered high risk", "violates usage guidelines",
         "failed check: safety*", "safety (system|filters|policies)",
         "(sensitive|unsafe|prohibited|harmful) content", "refused .. safety", "input new sensitive",
-        "output new sensitive", "new sensitive", "data inspection", "敏感内容", "不安全或敏感", "内容审核", "内容安全",
+        "output new sensitive", "new sensitive", "data inspection", "敏感内容", "不安全或敏感", "内容审核", "内容安全", "内容违规", "违禁词", "敏感词", "存在风险", "涉嫌违规", "敏感信息", "不合规",
         "违规内容",
     ], text("Your input was flagged for violence")).unless(&[
         "access was terminated", "access terminated", "account .. (suspended|terminated|banned)",
     ]),
+    Rule::codes("overflow.numbers", Reason::ContextOverflow, &[
+        "tokensoverlimit",
+    ], text("prompt of 213462 tokens > 200000")).unless(NOT_SIZE),
     Rule::phrases("overflow.text", Reason::ContextOverflow, &[
         concat!(
             "context (length|window|size|limit) .. (exceeded|exceed|exceeds|overflow|too large|",
@@ -118,9 +153,13 @@ pub(super) static OVERFLOW: &[Rule] = &[
         "reduce the length of the (messages|prompt|input)",
         "reduce (your|the) (prompt|input|context) (length|size)", "inputs tokens .. must be",
         "input validation error .. tokens", "tokens to keep from the initial prompt",
-        "prompt has .. tokens, but", "ran out of (context|room)", "cannot compress further",
+        "prompt has .. tokens, but", "ran out of (context|room)", "cannot compress further", "too many input tokens", "token window", "exceeds model context", "maximum length of .. tokens", "over the limit of (this|the) model", "n ctx",
+        "tokens .. more than .. allowed", "(maximum|max) token length", "(max|maximum) context exceeded", "max model len", "context the overflows",
+        "(input|prompt) tokens .. (exceed|exceeds) max", "token context limit", "context (token |)limit",
+        "contextwindowexceedederror", "model allows at most", "accepts up to .. tokens",
+        "tokens .. (exceed|exceeds) model limit", "token limit exceeded .. prompt",
         "max tokens .. exceed .. context", "less than the context length", "context size .. tokens",
-        "input .. is longer than the model", "does not fit .. context", "上下文长度", "上下文过长", "超出模型限制",
+        "input .. is longer than the model", "does not fit .. context", "上下文长度", "上下文过长", "上下文超长", "模型上下文", "token 数超过", "对话过长", "最大 token", "上下文限制", "上下文窗口", "超长", "tokens 数超过", "超出模型限制",
         "超过最大长度", "输入过长", "输入太长", "超出最大上下文", "上下文超出", "prompt exceeds max length",
         "(prompt|input|message|conversation|request|messages|history) (is |are |was |)(too long|too large)",
         concat!(
@@ -136,11 +175,7 @@ pub(super) static OVERFLOW: &[Rule] = &[
         "提示词过长", "input tokens exceed*", "context length is only", "string too long .. tokens",
         "413 .. too large", "exceeds the limit of .. tokens", "token count of .. exceeds",
         "tokens > .. maximum", "(exceed|exceeds) context limit", "max tokens' .. is too large .. context",
-    ], text("prompt is too long: 213462 tokens > 200000 maximum")).unless(&[
-        "tokens per (minute|min|day|hour|second)", "tpm", "tpd", "rate limit*", "too many tokens processed",
-        "please wait", "reasoning is mandatory", "context window too small", "context window is too small",
-        "minimum is", "(image|file) .. (too large|exceeds)", "data model",
-    ]),
+    ], text("prompt is too long for this model")).unless(NOT_SIZE),
 ];
 
 /// The request's shape. What one model cannot do another may, so that row only guesses (decision A1).
@@ -165,7 +200,14 @@ pub(super) static FORMAT: &[Rule] = &[
         "tool use.id", "tool·use·id", "tool·use ids", "tool call id", "tool·use", "tool·result",
         "tool·calls", "tool result's tool id", "ids were found without", "unexpected .. found in .. blocks",
         "must have a corresponding", "string should match pattern", "should match pattern",
-        "roles must alternate", "must alternate", "expected last role", "conversation must end with",
+        "roles must alternate", "must alternate", "does not match pattern", "duplicate item",
+        "cannot both be", "should be a valid", "function call turn", "is not specified", "must be defined",
+        "must start with a user", "validation (error|errors) detected", "failed to satisfy constraint",
+        "same number of function calls", "must have at least one", "successive (user|assistant)",
+        "must contain the word", "must be set to (true|false)", "is mandatory", "cannot unmarshal",
+        "assistant messages at the end", "response prefill", "image input is not supported", "bad input",
+        "template error", "not support parameters", "unexpected role", "not recognised", "not valid json",
+        "instructions are not valid", "invalid message", "valid role", "is unsupported", "expected last role", "conversation must end with",
         "encrypted content .. (could not|invalid)", "invalid encrypted content", "invalid schema",
         "schema (mismatch|validation)", "schemas", "json schema", "extra inputs are not permitted",
         "field required", "field is required", "required key .. not found", "missing required",
@@ -192,7 +234,7 @@ pub(super) static FORMAT: &[Rule] = &[
         "streaming is required", "maximum tokens .. exceed*", "maximum allowed number of output tokens",
         "max tokens .. (too large|must be)", "max·tokens", "harness .. does not support",
         "reasoning content", "·reasoning·content", "unable to process input image",
-        "could not process image", "role .. must", "content .. must", "unprocessable", "参数错误", "参数无效",
+        "could not process image", "role .. must", "content .. must", "unprocessable", "参数错误", "参数无效", "参数有误", "参数校验", "格式不正确", "缺少必填", "缺少必要",
         "参数非法", "parameter error", "does not belong to this (account|organization)",
         "cannot continue from message role", "input tag .. does not match", "json parse error",
         "expected .. (items|elements|fields|properties)",

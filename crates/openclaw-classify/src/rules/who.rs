@@ -38,7 +38,7 @@ const fn seen(id: &'static str, then: Reason, facts: &'static [Transport]) -> Ru
 #[rustfmt::skip]
 pub(super) static WHO: &[Rule] = &[
     seen("transport.aborted-by-caller", Reason::Aborted, &[Transport::Aborted(AbortedBy::Caller)]).concerning(Concern::Caller),
-    seen("transport.aborted-by-us", Reason::Aborted, &[Transport::Aborted(AbortedBy::Us)]).concerning(Concern::Nothing),
+    seen("transport.aborted-by-us", Reason::Aborted, &[Transport::Aborted(AbortedBy::Us)]).concerning(Concern::Us),
     seen("transport.timeout-of-caller", Reason::Timeout, BY_CALLER).concerning(Concern::Caller),
     seen("transport.connect-timeout", Reason::Timeout, NOT_CONNECTED).concerning(Concern::Network),
     seen("transport.timeout", Reason::Timeout, CONNECTED),

@@ -10,7 +10,8 @@ use super::{CommandError, Outcome, Places};
 use crate::demo::Demo;
 use crate::environment::Environment;
 use crate::gateway::{Gateway, Setup, TOKEN_VARIABLE};
-use crate::shutdown::{self, Drained};
+use crate::server::{Drained, Server};
+use crate::shutdown;
 use crate::telemetry;
 
 /// Arguments of `serve`.
@@ -62,9 +63,6 @@ enum ListenError {
         #[source]
         source: io::Error,
     },
-    /// The listener failed later.
-    #[error("the listener failed")]
-    Broken(#[source] io::Error),
 }
 
 /// Runs until a signal.
@@ -114,9 +112,14 @@ async fn serve(
         Some(_) => Demo::introduce(address, output)?,
         None => introduce(&gateway, address, output)?,
     }
-    let drained =
-        shutdown::serve_until(listener, gateway.router(), stop(), stop(), shutdown::DRAIN_LIMIT).await;
-    if drained.map_err(ListenError::Broken)? == Drained::Partly {
+    let stop = async {
+        signal().await;
+        tracing::info!("stopping; answers in flight may finish, a second signal ends them");
+    };
+    let drained = Server::default()
+        .serve_until(listener, gateway.router(), stop, signal())
+        .await;
+    if drained == Drained::Partly {
         tracing::warn!("some answers were cut short");
     }
     Ok(Outcome::Fine)
@@ -131,7 +134,7 @@ async fn listen(address: SocketAddr) -> Result<TcpListener, ListenError> {
         })
 }
 
-async fn stop() {
+async fn signal() {
     if let Err(error) = shutdown::signal().await {
         // Without signals the process can only be killed, so it goes on.
         tracing::error!(
@@ -140,7 +143,6 @@ async fn stop() {
         );
         std::future::pending::<()>().await;
     }
-    tracing::info!("stopping; answers in flight may finish, a second signal ends them");
 }
 
 fn introduce(gateway: &Gateway, address: SocketAddr, output: &mut dyn Write) -> io::Result<()> {

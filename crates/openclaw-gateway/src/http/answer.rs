@@ -11,7 +11,7 @@ use futures_util::stream;
 use openclaw_classify::{describe, preview};
 use openclaw_ids::ModelRef;
 use openclaw_runner::{Clock, CommittedRun, Completed, RunOptions, SystemClock};
-use openclaw_session::{Notice, SqliteSessionStore};
+use openclaw_session::Notice;
 
 use super::error::{ApiError, cut_event};
 use super::headers::{describe_left_out, describe_run, describe_winner, forwarded};
@@ -23,9 +23,11 @@ use super::{MAX_BODY, Served};
 use crate::agents::AgentAuthStore;
 use crate::attempt::ProviderAttempt;
 use crate::config::NoticeSetting;
+use crate::server::BodyFault;
+use crate::sessions::Sessions;
 use crate::upstream::{Answer, Flow, LiveAnswer, RequestBody, Wire, before_text};
 
-type Committed = CommittedRun<SystemClock, AgentAuthStore, SqliteSessionStore>;
+type Committed = CommittedRun<SystemClock, AgentAuthStore, Sessions>;
 
 /// Answers one request and says in its headers who answered, or what was tried.
 pub(crate) async fn handle(
@@ -65,7 +67,7 @@ async fn answer(
         request,
         requested,
         left_out,
-    } = prepare(served, &agent, &asked, wire, request_id).await?;
+    } = prepare(served, &agent, &asked, wire, request_id, told).await?;
     let requested = requested.as_ref().map(ModelRef::key).unwrap_or_default();
     for skipped in &left_out {
         let model = skipped.candidate.key();
@@ -83,6 +85,7 @@ async fn answer(
         endpoints: &served.endpoints,
         environment: &served.environment,
         usage: &*agent.usage,
+        auth: &served.policy.auth,
         wire,
         headers: &forwarded(wire, headers),
         body: &body,
@@ -145,6 +148,9 @@ fn hand_over(served: &Served, wire: Wire, told: &mut HeaderMap, notice: Option<N
 
 async fn read(body: Body) -> Result<Bytes, ApiError> {
     axum::body::to_bytes(body, MAX_BODY).await.map_err(|error| {
+        if let Some(fault) = BodyFault::behind(&error) {
+            return ApiError::of_body(fault);
+        }
         let too_large =
             std::error::Error::source(&error).is_some_and(|cause| cause.to_string().contains("limit"));
         if too_large {
@@ -214,3 +220,20 @@ fn streamed(wire: Wire, open: Open) -> Response {
 const NO_BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
 /// Longest error in the log, in UTF-16 units.
 const MAX_LOGGED: usize = 400;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_body_that_is_not_waited_for_is_told_from_one_that_broke_off() {
+        for (fault, code) in [
+            (axum::Error::new(BodyFault::Late), "request_timeout"),
+            (axum::Error::new(BodyFault::Stopping), "stopping"),
+            (axum::Error::new(std::io::Error::other("gone")), "invalid_request"),
+        ] {
+            let body = Body::from_stream(stream::iter([Ok(Bytes::from_static(b"{")), Err(fault)]));
+            assert_eq!(read(body).await.unwrap_err().code(), code);
+        }
+    }
+}

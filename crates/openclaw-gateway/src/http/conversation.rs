@@ -5,7 +5,7 @@ use openclaw_ids::{AgentId, SessionKey};
 use sha2::{Digest, Sha256};
 
 use super::headers::request;
-use super::selection::{AskError, text};
+use super::selection::{AskError, text, within};
 
 /// Headers in which coding agents and their libraries name a conversation, the more telling ones first.
 const CLIENT_HEADERS: &[&str] = &[
@@ -17,6 +17,8 @@ const CLIENT_HEADERS: &[&str] = &[
     "session_id",
     "conversation_id",
 ];
+/// The longest session key of our own header, in characters.
+const MAX_KEY: usize = 400;
 /// Longest name that is kept as it is, in bytes; a longer one is kept as its hash.
 const MAX_NAME: usize = 128;
 
@@ -28,7 +30,7 @@ pub(crate) fn session_key(
     headers: &HeaderMap,
 ) -> Result<Option<SessionKey>, AskError> {
     if let Some(key) = text(headers, request::SESSION_KEY, "a text without control characters")? {
-        return Ok(SessionKey::try_new(key).ok());
+        return Ok(SessionKey::try_new(within(key, "the session key", MAX_KEY)?).ok());
     }
     let user = user.map(str::trim).filter(|user| !user.is_empty());
     // What another program's header holds is not for us to refuse.

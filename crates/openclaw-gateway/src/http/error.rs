@@ -10,13 +10,14 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use jiff::Timestamp;
 use openclaw_classify::{Failure, Reason, describe, preview};
-use openclaw_runner::{AttemptRecord, FailedAttempt, RunError};
+use openclaw_runner::{AttemptRecord, RunError};
 use serde::Serialize;
 
 use super::headers::set;
 use super::retry_cap::RetryCap;
 use super::selection::AskError;
 use crate::agents::AgentError;
+use crate::server::BodyFault;
 use crate::upstream::{BodyError, Wire};
 use shape::Shape;
 
@@ -28,6 +29,10 @@ const SHOULD_RETRY: &str = "x-should-retry";
 /// What there is, for requests that ask for something else.
 const ROUTES: &str = "there is nothing here; this gateway answers POST /v1/chat/completions, \
      /v1/responses, /v1/messages and /v1/embeddings, GET /v1/models, GET /healthz and GET /readyz";
+
+/// The same for a path that is there under another method.
+const NO_METHOD: &str = "this path takes another method (see the header allow); this gateway answers \
+                         POST /v1/chat/completions, GET /v1/models, GET /healthz and GET /readyz";
 
 /// An error answer.
 #[derive(Debug)]
@@ -82,8 +87,19 @@ const ROWS: &[Row] = &[
     Row { when: When::Otherwise, status: StatusCode::SERVICE_UNAVAILABLE, kind: "upstream_error", code: "all_models_failed" },
 ];
 
+/// Reasons that the same request would meet again, so that an SDK should not repeat it by itself (R-14.1).
+const LASTING: &[Reason] = &[
+    Reason::Auth,
+    Reason::AuthPermanent,
+    Reason::Billing,
+    Reason::ContentPolicy,
+    Reason::ContextOverflow,
+    Reason::Format,
+    Reason::ModelNotFound,
+];
+
 /// A format fault that is the answer itself, not one of several failures.
-const SURFACED_FORMAT: Row = Row {
+const SINGLE_FORMAT: Row = Row {
     when: When::All(&[Reason::Format]),
     status: StatusCode::BAD_REQUEST,
     kind: "invalid_request_error",
@@ -164,6 +180,42 @@ impl ApiError {
         error
     }
 
+    /// A request that a web page may have made, while no token tells who asks.
+    pub(crate) fn foreign() -> Self {
+        let message = "without a token this gateway answers only requests from and to this machine (Host and Origin); \
+                       set OPENCLAW_GATEWAY_TOKEN and send it as a bearer token, or ask 127.0.0.1 or localhost";
+        Self::new(
+            StatusCode::FORBIDDEN,
+            "permission_error",
+            "foreign_request",
+            message,
+        )
+    }
+
+    /// A body of another kind.
+    pub(crate) fn not_json() -> Self {
+        let message = "the request body must be JSON; send the header `content-type: application/json`";
+        Self::new(
+            StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            "invalid_request_error",
+            "unsupported_media_type",
+            message,
+        )
+    }
+
+    /// A body whose rest is not waited for.
+    pub(crate) fn of_body(fault: BodyFault) -> Self {
+        let (status, kind, code) = match fault {
+            BodyFault::Late => (
+                StatusCode::REQUEST_TIMEOUT,
+                "invalid_request_error",
+                "request_timeout",
+            ),
+            BodyFault::Stopping => (StatusCode::SERVICE_UNAVAILABLE, "internal_error", "stopping"),
+        };
+        Self::new(status, kind, code, &fault.to_string())
+    }
+
     /// A body over the limit.
     pub(crate) fn too_large(limit: usize) -> Self {
         let message = format!(
@@ -218,7 +270,7 @@ impl ApiError {
             StatusCode::METHOD_NOT_ALLOWED,
             "invalid_request_error",
             "method_not_allowed",
-            ROUTES,
+            NO_METHOD,
         )
     }
 
@@ -242,11 +294,11 @@ impl ApiError {
     ) -> Self {
         let reasons = error.reasons();
         let single = error.failed_attempt();
-        let row = match (error, single) {
-            (RunError::Surfaced(attempt, _), _) if attempt.verdict.reason == Reason::Format => {
-                &SURFACED_FORMAT
-            }
-            _ => Row::of(&reasons),
+        let is_format = single.is_some_and(|attempt| attempt.verdict.reason == Reason::Format);
+        let row = if is_format {
+            &SINGLE_FORMAT
+        } else {
+            Row::of(&reasons)
         };
         let status = match single.and_then(|attempt| attempt.failure.status) {
             // The provider's own 400 for an overflow is passed on (M3).
@@ -258,6 +310,7 @@ impl ApiError {
             RunError::ContextOverflow(attempt, _) | RunError::Surfaced(attempt, _) => {
                 attempt.record.error.clone()
             }
+            RunError::Failed(attempt, _) if is_format => attempt.record.error.clone(),
             _ => error.to_string(),
         };
         let mut attempts = left_out;
@@ -265,14 +318,16 @@ impl ApiError {
         if let Some(attempt) = single.filter(|attempt| attempts.last() != Some(&attempt.record)) {
             attempts.push(attempt.record.clone());
         }
-        let soonest = soonest(error, single);
+        let soonest = error.report().soonest_cooldown_expiry;
         let mut answer = Self::new(status, row.kind, row.code, &message);
         answer.error.run = Some(RunMembers {
             attempts,
             soonest_cooldown_expiry: soonest.map(Timestamp::as_millisecond),
             user_text: error.user_text(now),
         });
-        if matches!(
+        if !reasons.is_empty() && reasons.iter().all(|reason| LASTING.contains(reason)) {
+            set(&mut answer.headers, SHOULD_RETRY, "false");
+        } else if matches!(
             status,
             StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE
         ) {
@@ -296,14 +351,6 @@ impl ApiError {
     pub(crate) fn code(&self) -> &'static str {
         self.error.code
     }
-}
-
-/// The end of the wait: what the only attempt's provider stated, else when the first of the chain's resting credentials
-/// and endpoints is back.
-fn soonest(error: &RunError, single: Option<&FailedAttempt>) -> Option<Timestamp> {
-    let stated = single.and_then(|attempt| attempt.verdict.hint.as_ref());
-    let stated = stated.filter(|hint| hint.credible).map(|hint| hint.at);
-    stated.or(error.report().soonest_cooldown_expiry)
 }
 
 /// Whole seconds from `now` to `at`, rounded up and at least 1.
@@ -339,13 +386,6 @@ impl From<AgentError> for ApiError {
     }
 }
 
-impl From<openclaw_session::StoreError> for ApiError {
-    fn from(error: openclaw_session::StoreError) -> Self {
-        tracing::error!(error = crate::causes::line(&error), "the session cannot be used");
-        Self::state()
-    }
-}
-
 impl From<AskError> for ApiError {
     fn from(error: AskError) -> Self {
         let message = error.to_string();
@@ -354,7 +394,9 @@ impl From<AskError> for ApiError {
             | AskError::Header { .. }
             | AskError::NoEmbeddingModel
             | AskError::NoImageModel
-            | AskError::NotSpoken(_) => Self::new(
+            | AskError::NotSpoken(_)
+            | AskError::Repeated { .. }
+            | AskError::TooLong { .. } => Self::new(
                 StatusCode::BAD_REQUEST,
                 "invalid_request_error",
                 "invalid_request",
@@ -375,12 +417,14 @@ impl From<AskError> for ApiError {
 
 impl From<BodyError> for ApiError {
     fn from(error: BodyError) -> Self {
-        Self::new(
+        let mut answer = Self::new(
             StatusCode::BAD_REQUEST,
             "invalid_request_error",
             "invalid_request",
             &error.to_string(),
-        )
+        );
+        answer.error.param = error.member();
+        answer
     }
 }
 

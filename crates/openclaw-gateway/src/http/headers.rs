@@ -33,6 +33,8 @@ pub(crate) mod response {
     pub(crate) const PROVIDER: &str = "x-openclaw-provider";
     /// The reference that was asked for.
     pub(crate) const REQUESTED_MODEL: &str = "x-openclaw-requested-model";
+    /// `unavailable` when the request was served without its session, because the session could not be used.
+    pub(crate) const SESSION: &str = "x-openclaw-session";
     /// Names the request in logs.
     pub(crate) const REQUEST_ID: &str = "x-openclaw-request-id";
     /// Models that were left out because they do not speak the format of the request.
@@ -80,9 +82,34 @@ pub(crate) fn describe_winner(headers: &mut HeaderMap, winner: &Winner) {
     set(headers, response::FALLBACK_INDEX, &winner.index.to_string());
 }
 
-/// Sets one header; a value that no header can carry (an id with a control character) is left out.
+/// The longest value of a header of our own, in bytes: enough for a provider and a model of the longest name.
+const MAX_VALUE: usize = 1_024;
+
+/// Sets one header; a value that no header can carry (an id with a control character) is left out, and a longer one
+/// than clients put up with is cut.
 pub(crate) fn set(headers: &mut HeaderMap, name: &'static str, value: &str) {
-    if let Ok(value) = HeaderValue::from_str(value) {
+    let cut = (value.len() > MAX_VALUE).then(|| {
+        let end = value.floor_char_boundary(MAX_VALUE);
+        format!("{}...", &value[..end])
+    });
+    if let Ok(value) = HeaderValue::from_str(cut.as_deref().unwrap_or(value)) {
         headers.insert(name, value);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_values_are_cut_and_impossible_ones_left_out() {
+        let shown = |value: &str| {
+            let mut headers = HeaderMap::new();
+            set(&mut headers, "x", value);
+            headers.get("x").map(HeaderValue::len)
+        };
+        assert_eq!(shown(&"m".repeat(1_024)), Some(1_024));
+        assert_eq!(shown(&"m".repeat(1_025)), Some(1_027));
+        assert_eq!(shown("a\nb"), None);
     }
 }

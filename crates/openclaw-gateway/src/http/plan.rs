@@ -1,5 +1,6 @@
 //! Plans a request: which models may answer it, in which order, and with which session.
 
+use axum::http::HeaderMap;
 use openclaw_auth_store::UsageStore;
 use openclaw_chain::{OneOffPolicy, Requested, RunKind};
 use openclaw_ids::{ModelRef, SessionId};
@@ -10,9 +11,10 @@ use openclaw_runner::{
 use openclaw_session::{SessionAge, SessionEntry, drop_override};
 
 use super::Served;
-use super::error::ApiError;
+use super::headers::{response, set};
 use super::selection::{AskError, Asked};
 use crate::agents::Agent;
+use crate::causes;
 use crate::upstream::Wire;
 
 /// A request that is ready to run.
@@ -32,8 +34,9 @@ pub(crate) async fn prepare(
     asked: &Asked,
     wire: Wire,
     request_id: &str,
-) -> Result<Prepared, ApiError> {
-    let mut request = in_session(served, agent, asked, request_id).await?.request;
+    told: &mut HeaderMap,
+) -> Result<Prepared, AskError> {
+    let mut request = in_session(served, agent, asked, request_id, told).await?.request;
     let requested = request.chain.first().cloned();
     // A provider without an endpoint fails with words of its own.
     let speaks = |model: &ModelRef| {
@@ -42,7 +45,7 @@ pub(crate) async fn prepare(
     };
     let (kept, left): (Vec<_>, Vec<_>) = request.chain.into_iter().partition(speaks);
     let Some(first) = kept.first() else {
-        return Err(AskError::NotSpoken(wire).into());
+        return Err(AskError::NotSpoken(wire));
     };
     if Some(first) != requested.as_ref() {
         request.requested = Requested::from(first);
@@ -76,13 +79,15 @@ fn unsupported(model: ModelRef, wire: Wire) -> AttemptRecord {
 }
 
 /// Plans the turn. With a session, planning and what it stores (a new entry, a moved pin, a dropped override) happen
-/// in one compare-and-set, so that two turns of one session agree.
+/// in one compare-and-set, so that two turns of one session agree. A session that cannot be used costs its memory and
+/// not the answer.
 async fn in_session(
     served: &Served,
     agent: &Agent,
     asked: &Asked,
     request_id: &str,
-) -> Result<Plan, ApiError> {
+    told: &mut HeaderMap,
+) -> Result<Plan, AskError> {
     let (now, snapshot) = (SystemClock.now(), agent.usage.snapshot());
     let planned = |session: Option<TurnSession<'_>>| {
         let turn = Turn {
@@ -96,13 +101,17 @@ async fn in_session(
         plan(&served.resolver, &served.policy, &snapshot, turn, now)
     };
     if asked.chain == ChainKind::Image {
-        return Ok(over_images(served, asked, planned(None))?);
+        return over_images(served, asked, planned(None));
     }
     let Some(key) = &asked.session else {
         return Ok(planned(None));
     };
     let session_id = SessionId::try_new(&served.ids.next_id()).ok();
-    let stored = openclaw_session::update(&*agent.sessions, key, |entry| {
+    let store = match agent.sessions.open().await {
+        Ok(store) => store,
+        Err(error) => return Ok(without_session(planned(None), &error, request_id, told)),
+    };
+    let stored = openclaw_session::update(store, key, |entry| {
         let (mut next, age) = match (entry, &session_id) {
             (Some(entry), _) => (entry.clone(), SessionAge::Continuing),
             (None, Some(id)) => (SessionEntry::new(id.clone(), now), SessionAge::New),
@@ -128,7 +137,25 @@ async fn in_session(
         let changed = entry != Some(&next);
         (changed.then_some(next), plan)
     });
-    Ok(stored.await?)
+    Ok(match stored.await {
+        Ok(plan) => plan,
+        Err(error) => without_session(planned(None), &error, request_id, told),
+    })
+}
+
+fn without_session(
+    plan: Plan,
+    error: &(dyn std::error::Error + 'static),
+    request_id: &str,
+    told: &mut HeaderMap,
+) -> Plan {
+    set(told, response::SESSION, "unavailable");
+    tracing::warn!(
+        requestId = request_id,
+        error = causes::line(error),
+        "answering without the session, which cannot be used"
+    );
+    plan
 }
 
 /// The plan with the image chain: the asked model, else the configured one, then the image fallbacks; a strict model

@@ -52,6 +52,20 @@ pub(crate) enum AskError {
         /// By the header.
         header: AgentId,
     },
+    /// A header that may be there once is there several times.
+    #[error("the header {header} was sent more than once; send it once")]
+    Repeated {
+        /// Its name.
+        header: &'static str,
+    },
+    /// A value is longer than anything that can be meant.
+    #[error("{what} is longer than {limit} characters, the most this gateway takes")]
+    TooLong {
+        /// What it is.
+        what: &'static str,
+        /// The most characters.
+        limit: usize,
+    },
     /// A header's value means nothing.
     #[error("the header {header} must be {expected}")]
     Header {
@@ -92,6 +106,11 @@ pub(crate) enum AskError {
         model: String,
     },
 }
+
+/// The longest name of a model, in characters.
+const MAX_MODEL: usize = 400;
+/// The longest id of an agent, in characters.
+const MAX_AGENT_ID: usize = 200;
 
 /// What a request is judged by.
 pub(crate) struct Catalogue<'a> {
@@ -138,13 +157,14 @@ impl Catalogue<'_> {
     }
 
     fn read_text(&self, model: &str, headers: &HeaderMap) -> Result<Asked, AskError> {
-        let model = model.trim();
+        let model = within(model.trim(), "the name of the model", MAX_MODEL)?;
         let (own, named) = match model.split_once('/') {
-            Some((OWN_MODEL, agent)) => (true, Some(AgentId::new(agent))),
+            Some((OWN_MODEL, agent)) => (true, Some(agent_id(agent)?)),
             _ => (model == OWN_MODEL, None),
         };
         let agent = self.agent(named, headers)?;
         let run = if let Some(over) = text(headers, request::MODEL, "a model such as `openai/gpt-5.5`")? {
+            let over = within(over, "the name of the model", MAX_MODEL)?;
             RunKind::OneOff {
                 model: self.select(&agent, over)?,
                 policy: OneOffPolicy::Strict,
@@ -167,7 +187,8 @@ impl Catalogue<'_> {
     }
 
     fn agent(&self, named: Option<AgentId>, headers: &HeaderMap) -> Result<AgentId, AskError> {
-        let header = text(headers, request::AGENT_ID, "the id of an agent")?.map(AgentId::new);
+        let header = text(headers, request::AGENT_ID, "the id of an agent")?;
+        let header = header.map(agent_id).transpose()?;
         let agent = match (named, header) {
             (Some(body), Some(header)) if body != header => return Err(AskError::Agents { body, header }),
             (Some(agent), _) | (None, Some(agent)) => agent,
@@ -229,6 +250,18 @@ impl Catalogue<'_> {
     }
 }
 
+fn agent_id(text: &str) -> Result<AgentId, AskError> {
+    within(text, "the id of the agent", MAX_AGENT_ID).map(AgentId::new)
+}
+
+/// `text`, when it has at most `limit` characters.
+pub(crate) fn within<'t>(text: &'t str, what: &'static str, limit: usize) -> Result<&'t str, AskError> {
+    if text.chars().nth(limit).is_some() {
+        return Err(AskError::TooLong { what, limit });
+    }
+    Ok(text)
+}
+
 fn chain_kind(headers: &HeaderMap) -> Result<ChainKind, AskError> {
     const EXPECTED: &str = "`image` or `text`";
     match text(headers, request::RUN, EXPECTED)? {
@@ -241,15 +274,19 @@ fn chain_kind(headers: &HeaderMap) -> Result<ChainKind, AskError> {
     }
 }
 
-/// A header's text, trimmed; a blank one counts as absent.
+/// A header's text, trimmed; a blank one counts as absent. Which of two values counts would be a guess.
 pub(crate) fn text<'h>(
     headers: &'h HeaderMap,
     header: &'static str,
     expected: &'static str,
 ) -> Result<Option<&'h str>, AskError> {
-    let Some(value) = headers.get(header) else {
+    let mut values = headers.get_all(header).iter();
+    let Some(value) = values.next() else {
         return Ok(None);
     };
+    if values.next().is_some() {
+        return Err(AskError::Repeated { header });
+    }
     let text = value
         .to_str()
         .map_err(|_| AskError::Header { header, expected })?

@@ -39,12 +39,18 @@ pub(super) async fn excerpt(response: Response, limit: Duration) -> Vec<u8> {
     body
 }
 
-/// A whole body.
-pub(super) async fn whole(response: Response, idle: Duration, facts: &Facts) -> Result<Bytes, Failure> {
+/// A whole body, whose first piece comes within `first` and every other within `idle` of the one before.
+pub(super) async fn whole(
+    response: Response,
+    first: Duration,
+    idle: Duration,
+    facts: &Facts,
+) -> Result<Bytes, Failure> {
     let mut body = BytesMut::new();
     let mut source = response.bytes_stream();
     loop {
-        match timeout(idle, source.next()).await {
+        let limit = if body.is_empty() { first } else { idle };
+        match timeout(limit, source.next()).await {
             Ok(Some(Ok(chunk))) => body.extend_from_slice(&chunk),
             Ok(Some(Err(error))) => return Err(transport::failure(error, PHASE)),
             Ok(None) => return Ok(body.freeze()),

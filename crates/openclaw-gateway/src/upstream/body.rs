@@ -5,6 +5,7 @@ use std::ops::Range;
 use bytes::{BufMut, Bytes, BytesMut};
 use serde::Deserialize;
 use serde_json::Value;
+use serde_json::error::Category;
 
 /// A request as the client wrote it.
 #[derive(Debug, Clone)]
@@ -17,22 +18,60 @@ pub(crate) struct RequestBody {
     user: Option<String>,
 }
 
-/// Why a body is no request.
-#[derive(Debug, thiserror::Error)]
+/// Why a body is not a request, in words for whoever wrote it.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum BodyError {
-    /// Not JSON, or a member that matters has the wrong type.
-    #[error("the request body is no JSON object with a model: {0}")]
-    Unreadable(#[from] serde_json::Error),
+    /// A member has a value of another kind.
+    #[error("`{name}` must be {expected}, not {found}")]
+    Member {
+        /// Its name.
+        name: &'static str,
+        /// What it may be.
+        expected: &'static str,
+        /// What it is.
+        found: &'static str,
+    },
     /// No model is named.
     #[error("the request names no model; set `model`, for example to `openclaw`")]
     NoModel,
+    /// JSON of another kind.
+    #[error(
+        "the request body must be a JSON object such as {{\"model\": \"openclaw\", \"messages\": [...]}}, not {0}"
+    )]
+    NotAnObject(&'static str),
+    /// Not JSON.
+    #[error("the request body is not JSON: {what} at line {line}, column {column}")]
+    Syntax {
+        /// From 1.
+        line: usize,
+        /// From 1, in bytes.
+        column: usize,
+        /// What is wrong there.
+        what: &'static str,
+    },
+    /// A member that matters stands in it several times.
+    #[error("`model`, `stream`, `user` and `metadata` may each stand in the request only once")]
+    Twice,
 }
 
+impl BodyError {
+    /// The member that is wrong, if one is.
+    pub(crate) fn member(&self) -> Option<&'static str> {
+        match self {
+            Self::Member { name, .. } => Some(name),
+            Self::NoModel => Some("model"),
+            Self::NotAnObject(_) | Self::Syntax { .. } | Self::Twice => None,
+        }
+    }
+}
+
+/// Any values, so that a wrong one is explained here and not by the parser.
 #[derive(Deserialize)]
 struct Known {
-    model: Option<String>,
     #[serde(default)]
-    stream: Option<bool>,
+    model: Value,
+    #[serde(default)]
+    stream: Value,
     /// Passed on whatever it is, and only of use to us when it is a text.
     #[serde(default)]
     user: Value,
@@ -57,9 +96,24 @@ impl RequestBody {
     /// # Errors
     /// When it is no JSON object, or names no model.
     pub(crate) fn try_new(bytes: Bytes) -> Result<Self, BodyError> {
-        let known: Known = serde_json::from_slice(&bytes)?;
+        let known = read(&bytes)?;
         let user = known.user();
-        let model = known.model.filter(|model| !model.trim().is_empty());
+        let Known { model, stream, .. } = known;
+        let wrong = |name, expected, value: &Value| BodyError::Member {
+            name,
+            expected,
+            found: kind(value),
+        };
+        let model = match model {
+            Value::Null => None,
+            Value::String(model) => Some(model).filter(|model| !model.trim().is_empty()),
+            other => return Err(wrong("model", "a text such as \"openclaw\"", &other)),
+        };
+        let stream = match stream {
+            Value::Null => false,
+            Value::Bool(stream) => stream,
+            other => return Err(wrong("stream", "true or false", &other)),
+        };
         let (Some(model), Some(model_at)) = (model, value_of("model", &bytes)) else {
             return Err(BodyError::NoModel);
         };
@@ -67,7 +121,7 @@ impl RequestBody {
             bytes,
             model_at,
             model,
-            stream: known.stream.unwrap_or_default(),
+            stream,
             user,
         })
     }
@@ -95,6 +149,45 @@ impl RequestBody {
         body.put_slice(model.as_bytes());
         body.put_slice(&self.bytes[self.model_at.end..]);
         body.freeze()
+    }
+}
+
+/// The members that matter of an object; the parser's own words stay here.
+fn read(bytes: &[u8]) -> Result<Known, BodyError> {
+    let is_object = bytes.trim_ascii_start().first() == Some(&b'{');
+    let error = if is_object {
+        match serde_json::from_slice(bytes) {
+            Ok(known) => return Ok(known),
+            Err(error) => error,
+        }
+    } else {
+        match serde_json::from_slice::<Value>(bytes) {
+            Ok(value) => return Err(BodyError::NotAnObject(kind(&value))),
+            Err(error) => error,
+        }
+    };
+    let what = match error.classify() {
+        // Members of any kind are read, so only a second one is left to be refused.
+        Category::Data => return Err(BodyError::Twice),
+        Category::Eof | Category::Io => "it ends too early",
+        Category::Syntax => "there is something unexpected",
+    };
+    Err(BodyError::Syntax {
+        line: error.line(),
+        column: error.column(),
+        what,
+    })
+}
+
+/// What people call a value.
+fn kind(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "true or false",
+        Value::Number(_) => "a number",
+        Value::String(_) => "a text",
+        Value::Array(_) => "a list",
+        Value::Object(_) => "an object",
     }
 }
 

@@ -13,6 +13,8 @@ use super::{Deadlines, Wire};
 pub(crate) struct Endpoint {
     provider: ProviderId,
     base_url: Url,
+    /// The base URL as it may be shown and kept.
+    shown: String,
     headers: HeaderMap,
     deadlines: Deadlines,
     speaks: &'static [Wire],
@@ -36,12 +38,13 @@ impl Endpoint {
     /// When `base_url` is no HTTP URL.
     pub(crate) fn try_new(provider: ProviderId, base_url: &str) -> Result<Self, EndpointError> {
         let base_url = base_url.trim();
-        let url = Url::parse(base_url).map_err(|_| EndpointError::NotAUrl(base_url.to_owned()))?;
+        let url = Url::parse(base_url).map_err(|_| EndpointError::NotAUrl(shown_text(base_url)))?;
         if !matches!(url.scheme(), "http" | "https") || !url.has_host() {
-            return Err(EndpointError::Scheme(base_url.to_owned()));
+            return Err(EndpointError::Scheme(shown_text(base_url)));
         }
         Ok(Self {
             provider,
+            shown: shown(&url),
             base_url: url,
             headers: HeaderMap::new(),
             deadlines: Deadlines::DEFAULT,
@@ -53,6 +56,7 @@ impl Endpoint {
     #[must_use]
     pub(crate) fn with_path(mut self, path: &str) -> Self {
         self.base_url.set_path(path);
+        self.shown = shown(&self.base_url);
         self
     }
 
@@ -87,9 +91,33 @@ impl Endpoint {
         &self.provider
     }
 
-    /// The base URL without a trailing slash, as it identifies the endpoint (D4).
+    /// The base URL without a trailing slash, as it identifies the endpoint (D4). It is shown and kept in state, so
+    /// user, password and query are left out.
     pub(crate) fn base_url(&self) -> &str {
-        self.base_url.as_str().trim_end_matches('/')
+        &self.shown
+    }
+
+    /// What in the base URL may be a secret, as written and as it means: user, password and the values of the query.
+    pub(crate) fn url_secrets(&self) -> Vec<String> {
+        let url = &self.base_url;
+        let mut found = vec![url.username().to_owned()];
+        let password = url.password().unwrap_or_default();
+        found.push(password.to_owned());
+        // A query can hold what userinfo is encoded as, so its decoder serves for both.
+        let as_query = format!(
+            "p={}&u={}",
+            password.replace('+', "%2B"),
+            url.username().replace('+', "%2B")
+        );
+        let mut decoder = url.clone();
+        decoder.set_query(Some(&as_query));
+        let decoded = |url: &Url| -> Vec<String> {
+            let pairs = url.query_pairs();
+            pairs.map(|(_, value)| value.into_owned()).collect()
+        };
+        found.extend(decoded(&decoder));
+        found.extend(decoded(url));
+        found
     }
 
     /// The path of the base URL.
@@ -122,9 +150,38 @@ impl Endpoint {
 
     /// Whether the host is this machine, which no proxy should see.
     pub(crate) fn is_loopback(&self) -> bool {
-        let host = self.host().trim_start_matches('[').trim_end_matches(']');
-        host == "localhost" || host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
+        is_loopback_host(self.host())
     }
+}
+
+/// A URL for people and records: user, password, query and fragment may be secrets.
+pub(super) fn shown(url: &Url) -> String {
+    let mut url = url.clone();
+    // Only URLs without a host refuse this, and they hold neither.
+    let _ = url.set_username("");
+    let _ = url.set_password(None);
+    url.set_query(None);
+    url.set_fragment(None);
+    url.as_str().trim_end_matches('/').to_owned()
+}
+
+/// The same of a text that is no URL.
+fn shown_text(text: &str) -> String {
+    let end = text.find(['?', '#']).unwrap_or(text.len());
+    let text = &text[..end];
+    let start = text.find("://").map_or(0, |at| at + 3);
+    let authority_end = text[start..].find('/').map_or(text.len(), |at| start + at);
+    match text[start..authority_end].rfind('@') {
+        Some(at) => format!("{}{}", &text[..start], &text[start + at + 1..]),
+        None => text.to_owned(),
+    }
+}
+
+/// Whether a host, in brackets when it is an IPv6 address, is this machine.
+pub(crate) fn is_loopback_host(host: &str) -> bool {
+    let host = host.trim_start_matches('[').trim_end_matches(']');
+    host.eq_ignore_ascii_case("localhost")
+        || host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
 }
 
 #[cfg(test)]
@@ -169,12 +226,27 @@ mod tests {
                 "`ftp://h/` cannot be called; the base URL must begin with http:// or https://",
             ),
             (
+                "user:password@h/v1?key=k",
+                "`h/v1` cannot be called; the base URL must begin with http:// or https://",
+            ),
+            (
+                "ftp://user:password@h/?key=k",
+                "`ftp://h/` cannot be called; the base URL must begin with http:// or https://",
+            ),
+            (
                 "mailto:a@b",
-                "`mailto:a@b` cannot be called; the base URL must begin with http:// or https://",
+                "`b` cannot be called; the base URL must begin with http:// or https://",
             ),
         ] {
             assert_eq!(endpoint(base).err().unwrap().to_string(), error);
         }
+    }
+
+    #[test]
+    fn what_identifies_an_endpoint_holds_no_secret_and_what_is_called_does() {
+        let endpoint = endpoint("https://user:password@h/v1/?key=k#f").unwrap();
+        assert_eq!(endpoint.base_url(), "https://h/v1");
+        assert_eq!(endpoint.url("x").as_str(), "https://user:password@h/v1/x?key=k#f");
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use axum::http::header::{CONTENT_TYPE, HeaderMap};
+use axum::http::header::{CONTENT_TYPE, HeaderMap, LOCATION};
 use bytes::Bytes;
 use openclaw_classify::{Failure, Phase, TimeoutPhase};
 use reqwest::Client;
@@ -110,7 +110,7 @@ impl Upstream {
     /// # Errors
     /// Every other outcome, with all facts known. Dropping the future hangs up.
     pub(crate) async fn attempt(&self, call: &Call<'_>) -> Result<Answer, Failure> {
-        let facts = Facts::new(call.endpoint);
+        let facts = Facts::new(call.endpoint, call.secret);
         let outcome = self.exchange(call, facts.clone()).await;
         outcome.map_err(|failure| facts.complete(failure))
     }
@@ -140,6 +140,14 @@ impl Upstream {
         };
         facts.heard(response.headers());
         let status = response.status();
+        if status.is_redirection() {
+            let to = response
+                .headers()
+                .get(LOCATION)
+                .and_then(|value| value.to_str().ok());
+            let to = to.and_then(|to| response.url().join(to).ok());
+            return Err(facts.redirected(status.as_u16(), to.as_ref(), call.wire));
+        }
         if !status.is_success() {
             let body = excerpt(response, deadlines.error_body).await;
             return Err(facts.refused(status.as_u16(), body));
@@ -151,7 +159,7 @@ impl Upstream {
                 first_content(call.wire, source, deadlines.first_content, deadlines.idle, facts).await?;
             return Ok(Answer::Live(Box::new(answer)));
         }
-        let body = whole(response, deadlines.idle, &facts).await?;
+        let body = whole(response, deadlines.plain_body, deadlines.idle, &facts).await?;
         match call.wire.read_whole(&body) {
             Whole::Answer if wants_stream => match as_stream(call.wire, &body, &facts) {
                 Some(live) => Ok(Answer::Live(Box::new(live))),

@@ -3,8 +3,13 @@
 use axum::http::header::{HeaderMap, HeaderName};
 use openclaw_classify::{Failure, Header, Phase};
 use openclaw_ids::ProviderId;
+use reqwest::Url;
+use secrecy::SecretString;
 
 use super::Endpoint;
+use super::Wire;
+use super::endpoint::shown;
+use super::secrets::Secrets;
 
 /// How much of an error's body is kept.
 pub(super) const MAX_EXCERPT: usize = 64 * 1024;
@@ -25,20 +30,22 @@ const HEADERS_OF_INTEREST: &[&str] = &[
 ];
 
 /// What every failure of one attempt shares.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub(crate) struct Facts {
     provider: ProviderId,
     host: String,
+    secrets: Secrets,
     status: Option<u16>,
     headers: Vec<Header>,
 }
 
 impl Facts {
     /// Nothing has come back yet.
-    pub(super) fn new(endpoint: &Endpoint) -> Self {
+    pub(super) fn new(endpoint: &Endpoint, key: Option<&SecretString>) -> Self {
         Self {
             provider: endpoint.provider().clone(),
             host: endpoint.host().to_owned(),
+            secrets: Secrets::of(endpoint, key),
             status: None,
             headers: Vec::new(),
         }
@@ -59,7 +66,26 @@ impl Facts {
         self.complete(Failure {
             status: Some(status),
             phase: Some(Phase::BeforeFirstContent),
-            body: Some(body),
+            ..said(body)
+        })
+    }
+
+    /// An answer that sends the request elsewhere, which a key must not follow.
+    pub(super) fn redirected(&self, status: u16, to: Option<&Url>, wire: Wire) -> Failure {
+        let provider = &self.provider;
+        let message = match to {
+            Some(url) => format!(
+                "redirect refused, because a key must not follow one; set models.providers.{provider}.baseUrl to `{}`",
+                base(&shown(url), wire)
+            ),
+            None => format!(
+                "redirect refused; correct models.providers.{provider}.baseUrl, which answers with a redirect to nowhere"
+            ),
+        };
+        self.complete(Failure {
+            status: Some(status),
+            phase: Some(Phase::BeforeFirstContent),
+            message: Some(message),
             ..Failure::default()
         })
     }
@@ -70,8 +96,7 @@ impl Facts {
         self.complete(Failure {
             status: self.status,
             phase: Some(phase),
-            body: Some(body),
-            ..Failure::default()
+            ..said(body)
         })
     }
 
@@ -93,20 +118,57 @@ impl Facts {
         })
     }
 
-    /// Adds who was called and what headers came to `failure`.
+    /// Adds who was called and what headers came to `failure`, and takes out the secrets of the attempt. Every failure
+    /// passes here before anybody sees it.
     pub(super) fn complete(&self, failure: Failure) -> Failure {
         let headers = if failure.headers.is_empty() {
             self.headers.clone()
         } else {
             failure.headers
         };
-        Failure {
+        self.secrets.scrub(Failure {
             provider: Some(self.provider.clone()),
             host: Some(self.host.clone()),
             headers,
             ..failure
-        }
+        })
     }
+}
+
+/// The base URL behind `url`, which is asked in the format of `wire`.
+fn base(url: &str, wire: Wire) -> &str {
+    let above = url.strip_suffix(wire.path());
+    above.and_then(|above| above.strip_suffix('/')).unwrap_or(url)
+}
+
+/// What a body says; one that is no text is told by its size alone.
+fn said(body: Vec<u8>) -> Failure {
+    if is_text(&body) {
+        return Failure {
+            body: Some(body),
+            ..Failure::default()
+        };
+    }
+    Failure {
+        message: Some(format!(
+            "the answer is no text but {} bytes of binary data",
+            body.len()
+        )),
+        ..Failure::default()
+    }
+}
+
+/// Whether people could read `body`, perhaps in an older encoding: no zero bytes, and few others that are no
+/// characters.
+fn is_text(body: &[u8]) -> bool {
+    let (mut all, mut odd) = (0_usize, 0_usize);
+    for character in String::from_utf8_lossy(body).chars() {
+        all += 1;
+        let is_odd = character == char::REPLACEMENT_CHARACTER
+            || (character.is_control() && !matches!(character, '\t' | '\n' | '\r' | '\u{1b}'));
+        odd += usize::from(is_odd);
+    }
+    !body.contains(&0) && odd * 5 <= all
 }
 
 fn of_interest(headers: &HeaderMap) -> Vec<Header> {
@@ -122,4 +184,27 @@ fn of_interest(headers: &HeaderMap) -> Vec<Header> {
             value: String::from_utf8_lossy(value.as_bytes()).into_owned(),
         })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn binary_bodies_are_told_by_their_size() {
+        for (body, is_read) in [
+            (&b""[..], true),
+            (b"{\"error\":\"x\"}", true),
+            ("überlastet".as_bytes(), true),
+            (b"f\xfcr diese Anfrage ist kein Guthaben da", true),
+            (b"\x1b[31mred\x1b[0m", true),
+            (b"\x1f\x8b\x08\x00\x00\x00", false),
+            (b"text\x00text", false),
+            (b"\xff\xfe\xfd\xfc text", false),
+        ] {
+            let failure = said(body.to_vec());
+            assert_eq!(failure.body.is_some(), is_read, "{body:?}");
+            assert_eq!(failure.message.is_some(), !is_read, "{body:?}");
+        }
+    }
 }

@@ -70,6 +70,9 @@ impl SseParser {
 
     /// The next complete event, `None` when more bytes are needed.
     pub(crate) fn next_event(&mut self) -> Result<Option<Event>, EventTooLarge> {
+        if let Some(rest) = self.rest_of_line_end() {
+            return Ok(Some(rest));
+        }
         while let Some(end) = self.line_end() {
             let line = self.line_start..end;
             self.line_start = end + 1;
@@ -101,6 +104,20 @@ impl SseParser {
             raw: raw.freeze(),
             name: self.name,
             data: Some(data),
+        })
+    }
+
+    /// The LF of a CRLF that closed the event before and came after its CR: a piece of its own, so that it is neither
+    /// waited for nor lost with an event that is not forwarded.
+    fn rest_of_line_end(&mut self) -> Option<Event> {
+        if !self.after_cr || self.line_start > 0 || self.buffer.is_empty() {
+            return None;
+        }
+        self.after_cr = false;
+        (self.buffer[0] == b'\n').then(|| Event {
+            raw: self.buffer.split_to(1).freeze(),
+            name: None,
+            data: None,
         })
     }
 

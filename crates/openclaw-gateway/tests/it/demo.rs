@@ -22,7 +22,8 @@ async fn the_demo_tells_the_whole_story_and_stops_when_asked() {
     let url = format!("{}/chat/completions", listening.split(". ").next().unwrap());
     let ask = |model: &str, stream: bool| {
         let body = json!({"model": model, "stream": stream, "messages": [{"role": "user", "content": "Hi"}]});
-        Received::of(client().post(&url).body(body.to_string()))
+        let request = client().post(&url).header("content-type", "application/json");
+        Received::of(request.body(body.to_string()))
     };
     let plain = ask("openclaw", false).await;
     assert_eq!(

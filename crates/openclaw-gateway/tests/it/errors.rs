@@ -81,6 +81,27 @@ async fn a_wait_over_the_cap_is_not_left_to_the_sdk() {
 }
 
 #[tokio::test]
+async fn a_single_model_is_judged_like_a_chain_of_one() {
+    let bare = Script::json(400, r#"{"error":{"message":"unknown parameter: frobnicate"}}"#);
+    let missing = refusal(404, "model_not_found", "The model `m` does not exist");
+    let auth = refusal(401, "invalid_api_key", "Incorrect API key provided");
+    for (name, script, status, should_retry) in [
+        ("single_format", bare, 400, Some("false")),
+        ("single_limited", limited("20"), 429, None),
+        ("single_missing", missing, 503, Some("false")),
+        ("single_auth", auth, 502, Some("false")),
+    ] {
+        let world = World::start(vec![vec![script]]).await;
+        let received = world.ask_plain().await;
+        assert_eq!(received.status, status, "{name}");
+        assert_eq!(received.header("x-should-retry"), should_retry, "{name}");
+        assert_eq!(received.header("retry-after").is_some(), status == 429, "{name}");
+        let expiry = received.json()["error"]["soonestCooldownExpiry"].is_u64();
+        assert!(expiry || status != 429, "{name}");
+    }
+}
+
+#[tokio::test]
 async fn without_any_credential_the_error_says_how_to_give_one() {
     let world = World::start(vec![vec![Script::reset()]]).await;
     let received = world.ask("openai/gpt-5.5", serde_json::json!({}), &[]).await;

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use crate::scripted::{Script, Upstream};
-use crate::world::{HELLO, World, hello, rows};
+use crate::world::{HELLO, Received, World, client, hello, rows};
 
 #[tokio::test]
 async fn the_body_travels_untouched_but_for_its_model_and_comes_back_as_it_was() {
@@ -77,6 +77,8 @@ async fn requests_that_cannot_be_read_or_name_nothing() {
     let world = World::start(vec![vec![hello()]]).await;
     for (name, body) in [
         ("not_json", "{"),
+        ("list_body", r#"["openclaw", true]"#),
+        ("wrong_member", r#"{"model":["openclaw"]}"#),
         ("no_model", "{}"),
         ("unknown_model", r#"{"model":"gpt-4o"}"#),
         ("unknown_agent", r#"{"model":"openclaw/nobody"}"#),
@@ -84,7 +86,16 @@ async fn requests_that_cannot_be_read_or_name_nothing() {
         insta::assert_snapshot!(name, world.post(body, &[]).await.show());
     }
     insta::assert_snapshot!("unknown_path", world.get("/v2/none", &[]).await.show());
-    assert_eq!(world.get("/v1/chat/completions", &[]).await.status, 405);
+    let posted = client().post(world.url("/healthz"));
+    let posted = Received::of(posted.header("content-type", "application/json")).await;
+    assert_eq!(
+        (posted.status, posted.json()["error"]["code"].as_str()),
+        (405, Some("method_not_allowed"))
+    );
+    insta::assert_snapshot!(
+        "wrong_method",
+        world.get("/v1/chat/completions", &[]).await.show()
+    );
     assert_eq!(world.calls(), [0]);
 }
 
@@ -118,6 +129,36 @@ async fn with_a_token_everything_but_health_asks_for_it() {
         "our token stays here"
     );
     insta::assert_snapshot!("health", world.get("/healthz", &[]).await.show());
+}
+
+#[tokio::test]
+async fn without_a_token_web_pages_are_kept_out() {
+    let world = World::start(vec![vec![hello()]]).await;
+    let page = [("origin", "https://page.example")];
+    insta::assert_snapshot!("foreign", world.ask("openclaw", json!({}), &page).await.show());
+    let rebound = [("host", "rebound.example:18789")];
+    assert_eq!(world.ask("openclaw", json!({}), &rebound).await.status, 403);
+    assert_eq!(world.get("/v1/models", &rebound).await.status, 403);
+    let form = [("content-type", "text/plain")];
+    insta::assert_snapshot!(
+        "not_declared_json",
+        world.ask("openclaw", json!({}), &form).await.show()
+    );
+    assert_eq!(world.calls(), [0]);
+    let own = [("origin", "http://localhost:3000")];
+    assert_eq!(world.ask("openclaw", json!({}), &own).await.status, 200);
+}
+
+#[tokio::test]
+async fn with_a_token_any_host_may_ask() {
+    let token = [("OPENCLAW_GATEWAY_TOKEN", "s3cret")];
+    let world = World::start_with(vec![vec![hello()]], "", &token).await;
+    let headers = [
+        ("authorization", "Bearer s3cret"),
+        ("host", "gateway.example"),
+        ("origin", "https://page.example"),
+    ];
+    assert_eq!(world.ask("openclaw", json!({}), &headers).await.status, 200);
 }
 
 #[tokio::test]

@@ -1,22 +1,25 @@
 //! Requests of one session: a fallback that answered is remembered, one that failed is not.
 
+use std::path::PathBuf;
+
 use openclaw_ids::SessionKey;
 use openclaw_session::{CasOutcome, Revision, SessionEntry, SessionStore, SqliteSessionStore};
 use serde_json::{Value, json};
 
-use crate::scripted::Script;
-use crate::world::{World, hello};
+use crate::scripted::{Script, Upstream};
+use crate::world::{World, hello, rows};
 
 const KEY: &str = "agent:main:chat";
 const SESSION: &[(&str, &str)] = &[("x-openclaw-session-key", KEY)];
 
+fn session_file(world: &World) -> PathBuf {
+    let state = world.state.path();
+    state.join("agents/main/sessions/openclaw-sessions.sqlite")
+}
+
 /// The sessions as another process would open them.
 fn store(world: &World) -> (SqliteSessionStore, SessionKey) {
-    let path = world
-        .state
-        .path()
-        .join("agents/main/sessions/openclaw-sessions.sqlite");
-    let store = SqliteSessionStore::open(&path).unwrap();
+    let store = SqliteSessionStore::open(&session_file(world)).unwrap();
     (store, SessionKey::try_new(KEY).unwrap())
 }
 
@@ -68,6 +71,52 @@ async fn the_credential_that_answered_is_pinned() {
     world.ask("openclaw", json!({}), SESSION).await;
     let pin = entry(&world).await.profile_pin().unwrap();
     assert_eq!(pin.profile.as_str(), "a:config");
+}
+
+/// Damages what is stored of the session, as a broken writer would.
+fn damage_entry(world: &World) {
+    let file = rusqlite::Connection::open(session_file(world)).unwrap();
+    let changed = file.execute("UPDATE sessions SET entry_json = '{'", []).unwrap();
+    assert_eq!(changed, 1);
+}
+
+#[tokio::test]
+async fn a_session_that_cannot_be_used_costs_its_memory_and_not_the_answer() {
+    let world = World::start(vec![vec![hello()]]).await;
+    let before = world.ask("openclaw", json!({}), SESSION).await;
+    assert_eq!(before.header("x-openclaw-session"), None);
+    damage_entry(&world);
+    for model in ["openclaw", "a/m"] {
+        let received = world.ask(model, json!({}), SESSION).await;
+        assert_eq!(received.status, 200);
+        assert_eq!(received.header("x-openclaw-session"), Some("unavailable"));
+    }
+    let other = [("x-openclaw-session-key", "agent:main:other")];
+    let other = world.ask("openclaw", json!({}), &other).await;
+    assert_eq!((other.status, other.header("x-openclaw-session")), (200, None));
+}
+
+#[tokio::test]
+async fn an_agent_without_a_usable_session_file_answers_and_uses_the_repaired_one() {
+    let upstreams = vec![Upstream::start([hello()]).await];
+    let text = format!(
+        "{{ agents: {{ defaults: {{ model: 'a/m' }}, list: [{{ id: 'main' }}, {{ id: 'writer' }}] }},
+            models: {{ providers: {{ {} }} }} }}",
+        rows(&upstreams)
+    );
+    let world = World::open(upstreams, &text, &[]).await;
+    let directory = world.state.path().join("agents/writer/sessions");
+    std::fs::create_dir_all(&directory).unwrap();
+    let file = directory.join("openclaw-sessions.sqlite");
+    std::fs::write(&file, "no database ".repeat(100)).unwrap();
+    let received = world.ask("openclaw/writer", json!({}), SESSION).await;
+    assert_eq!(received.status, 200);
+    assert_eq!(received.header("x-openclaw-session"), Some("unavailable"));
+    assert!(std::fs::read_to_string(&file).unwrap().starts_with("no database"));
+
+    std::fs::remove_file(&file).unwrap();
+    let received = world.ask("openclaw/writer", json!({}), SESSION).await;
+    assert_eq!(received.header("x-openclaw-session"), None);
 }
 
 fn limited() -> Script {

@@ -94,6 +94,7 @@ async fn a_client_that_leaves_is_nobodys_failure() {
     .await;
     let body = json!({"model": "openclaw", "stream": true, "messages": []}).to_string();
     let request = client().post(world.url("/v1/chat/completions")).body(body);
+    let request = request.header("content-type", "application/json");
     let mut response = request.send().await.unwrap();
     assert_eq!(response.chunk().await.unwrap().unwrap(), HEL);
     drop(response);
@@ -112,7 +113,8 @@ async fn a_client_that_leaves_before_any_answer_hangs_up_upstream_too() {
     );
     let world = World::open(upstreams, &text, &[]).await;
     let url = world.url("/v1/chat/completions");
-    let asking = tokio::spawn(client().post(url).body(r#"{"model":"openclaw"}"#).send());
+    let request = client().post(url).header("content-type", "application/json");
+    let asking = tokio::spawn(request.body(r#"{"model":"openclaw"}"#).send());
     world.upstreams[0].asked().await;
     asking.abort();
     world.upstreams[0].left_alone().await;
@@ -143,7 +145,8 @@ async fn one_request_too_many_is_asked_to_come_back() {
     let scripts = vec![Script::cut(&[HEL]).then_silence(), answer()];
     let world = World::start_under("{ maxConcurrent: 1 }", vec![scripts]).await;
     let body = json!({"model": "openclaw", "stream": true, "messages": []}).to_string();
-    let request = client().post(world.url("/v1/chat/completions")).body(body);
+    let request = client().post(world.url("/v1/chat/completions"));
+    let request = request.header("content-type", "application/json").body(body);
     let mut open = request.send().await.unwrap();
     open.chunk().await.unwrap().unwrap();
     let refused = world.ask_stream().await;

@@ -162,6 +162,9 @@ impl World {
         headers: &[(&str, &str)],
     ) -> Received {
         let mut request = client().post(self.url(path)).body(body);
+        if !headers.iter().any(|(name, _)| *name == "content-type") {
+            request = request.header("content-type", "application/json");
+        }
         for (name, value) in headers {
             request = request.header(*name, *value);
         }

@@ -35,13 +35,14 @@ fn recorded(row: &Row) -> Failure {
 }
 
 /// The recorded answer and those that the row accepts too. Where nothing, or only a local condition, was recognised the
-/// files say null, and so it agrees with every label for that.
+/// files say null, and so it agrees with every label for that. They have no name for refused content either.
 fn accepted(row: &Row) -> Vec<Value> {
     let also = row.member("also_ok").as_array().into_iter().flatten();
     let mut answers: Vec<Value> = std::iter::once(row.expected()).chain(also).cloned().collect();
     if answers.contains(&Value::Null) {
         let unrecognised = [
             Reason::Aborted,
+            Reason::ContentPolicy,
             Reason::EmptyResponse,
             Reason::Local,
             Reason::Unclassified,

@@ -4,7 +4,8 @@ mod oracle;
 
 use std::collections::BTreeMap;
 
-use openclaw_auth_store::{AuthConfig, AuthSnapshot, eligibility, rotation_order};
+use indexmap::IndexMap;
+use openclaw_auth_store::{AuthConfig, AuthSnapshot, Credential, Eligibility, eligibility, rotation_order};
 use openclaw_chain::{AuthMode, ChainConfig};
 use openclaw_cooldown::{ProfileUsage, UsageStats, adopt_foreign};
 use openclaw_ids::{AuthAliases, ProfileId, ProviderId};
@@ -27,11 +28,14 @@ fn answer(row: &Row) -> Value {
 
 fn asked(input: &Value) -> Result<Value, String> {
     let now = values::instant(&input["nowMs"])?;
-    let provider = values::provider(&input["provider"])?;
     let aliases = AuthAliases::default();
     let config = configured(&input["config"])?;
+    let profiles = values::credentials(&input["store"]["profiles"])?;
+    let Ok(provider) = values::provider(&input["provider"]) else {
+        return Ok(for_no_provider(&profiles));
+    };
     let mut snapshot = AuthSnapshot {
-        profiles: values::credentials(&input["store"]["profiles"])?,
+        profiles,
         ..AuthSnapshot::default()
     };
     for (provider, ids) in input["store"]["order"].as_object().into_iter().flatten() {
@@ -69,6 +73,14 @@ fn asked(input: &Value) -> Result<Value, String> {
         codes.insert(id, code.as_str().into());
     }
     Ok(json!({"order": order, "eligibility": codes, "usageStats": swept}))
+}
+
+/// A blank name is no provider, so no function of ours can be asked about it; nothing is tried, and nothing fits.
+fn for_no_provider(profiles: &IndexMap<ProfileId, Credential>) -> Value {
+    let codes = profiles
+        .keys()
+        .map(|id| (id.to_string(), Eligibility::ProviderMismatch.as_str().into()));
+    json!({"order": [], "eligibility": codes.collect::<Map<_, _>>(), "usageStats": {}})
 }
 
 fn configured(config: &Value) -> Result<AuthConfig, String> {

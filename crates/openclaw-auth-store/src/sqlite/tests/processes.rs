@@ -30,6 +30,7 @@ fn part() {
     let store = open(folder).unwrap();
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     match what {
+        "probe" => runtime.block_on(probe(folder, &store)),
         "refresh" => runtime.block_on(refresh(folder, &store)),
         marks => runtime.block_on(mark(folder, &store, marks.parse().unwrap())),
     }
@@ -203,4 +204,37 @@ async fn o4_bl72_eight_processes_refresh_an_expiring_login_with_one_call() {
     let stored = snapshot.stored_login(&profile("login")).unwrap();
     assert_eq!(stored.refresh.unwrap().expose(), "next");
     assert!(snapshot.refreshes.is_empty());
+}
+
+/// Asks for the provider's probe, and notes whether it was granted.
+async fn probe(folder: &Path, store: &SqliteAuthStore) {
+    let holder = std::process::id().to_string();
+    let provider = "openai".parse().unwrap();
+    let asked = store
+        .commit(UsageChange::ProbeStart { provider, holder }, at(1))
+        .await
+        .unwrap();
+    let note = if asked == Applied::HeldElsewhere {
+        "refused"
+    } else {
+        "granted"
+    };
+    append(&folder.join(note), b".");
+}
+
+#[tokio::test]
+async fn g4_bl42_of_eight_processes_that_probe_a_provider_one_does() {
+    let (folder, store) = with_profiles().await;
+    let children: Vec<_> = (0..8).map(|_| start("probe", folder.path())).collect();
+    for mut child in children {
+        assert!(child.wait().unwrap().success());
+    }
+    let notes = |note: &str| std::fs::metadata(folder.path().join(note)).map_or(0, |file| file.len());
+    assert_eq!((notes("granted"), notes("refused")), (1, 7));
+    store.refresh().unwrap();
+    let lease = store.snapshot().probes.values().next().unwrap().lease.clone();
+    assert!(
+        lease.is_some(),
+        "whoever was granted it crashed without giving it back"
+    );
 }

@@ -220,47 +220,6 @@ async fn state_of_a_profile_that_is_gone_goes_with_the_next_write() {
 }
 
 #[tokio::test]
-async fn a_full_disk_loses_nothing_and_is_told() {
-    let (folder, store) = with_profiles().await;
-    store
-        .commit(failure("a", Reason::Billing, None, 1), at(1))
-        .await
-        .unwrap();
-    let path = store.path().to_owned();
-    let before = (*store.snapshot()).clone();
-    drop(store);
-
-    let connection = connect::writer(&path).unwrap();
-    connect::configure(&connection).unwrap();
-    let pages: i64 = connection
-        .pragma_query_value(None, "page_count", |row| row.get(0))
-        .unwrap();
-    connection.pragma_update(None, "max_page_count", pages).unwrap();
-    let cache = Arc::new(Cache::new(before.clone(), CooldownConfig::default()));
-    let writer = Writer {
-        path,
-        cache: Arc::clone(&cache),
-        connection: Some(connection),
-        use_delay: Duration::from_millis(1),
-    };
-    let (messages, queue) = mpsc::channel();
-    let (reply, outcome) = oneshot::channel();
-    let large = Op::Upsert(profile("large"), Box::new(key(&"k".repeat(100_000))));
-    let request = Request {
-        op: large,
-        now: at(2),
-        reply: Some(reply),
-    };
-    messages.send(Message::Write(request)).unwrap();
-    messages.send(Message::Stop).unwrap();
-    writer.run(&queue);
-    let error = outcome.await.unwrap().unwrap_err().to_string();
-    assert!(error.contains("check its disk for space"), "{error}");
-    assert_eq!(*cache.snapshot(), before);
-    assert_eq!(*open(folder.path()).unwrap().snapshot(), before);
-}
-
-#[tokio::test]
 async fn a_mark_that_cannot_be_written_holds_in_memory_and_arrives_with_the_next_write() {
     let (folder, store) = with_profiles().await;
     let file = outside(folder.path());

@@ -79,10 +79,7 @@ async fn bl34_a_variable_set_to_another_key_is_another_secret() {
     let p = profile("p");
     let set_to = |store: &SqliteAuthStore, value: Option<&str>| {
         let env = |name: &str| value.filter(|_| name == "A").map(str::to_owned);
-        let places = SecretPlaces {
-            env: &env,
-            file: &|_| None,
-        };
+        let places = SecretPlaces::env(&env);
         store.set_resolved(store.snapshot().pointer_fingerprints(places));
     };
     set_to(&store, Some("one"));

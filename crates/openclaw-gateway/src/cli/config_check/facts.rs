@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use openclaw_auth_store::{AmbientProfile, AuthSnapshot, Credential, OpenError, SqliteAuthStore};
 use openclaw_chain::Credentials;
 use openclaw_ids::{AgentId, ProfileId, ProviderId};
-use openclaw_runner::{Clock, SystemClock};
 
 use crate::config::Config;
 use crate::environment::Environment;
@@ -38,7 +37,7 @@ impl CheckedAgent {
             || default_folder(state_dir, &id),
             |written| environment.path(written),
         );
-        let found = SqliteAuthStore::look(&folder, &id, SystemClock.now());
+        let found = SqliteAuthStore::look(&folder, &id);
         let found = found.map_err(|source| StoredError {
             agent: id.clone(),
             source,

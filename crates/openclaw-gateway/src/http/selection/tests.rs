@@ -173,3 +173,53 @@ fn a_session_is_named_by_a_header() {
         None
     );
 }
+
+#[test]
+fn what_is_longer_than_a_name_can_be_is_refused_without_repeating_it() {
+    let (model, key, id) = (
+        "openai/".to_owned() + &"m".repeat(393),
+        "k".repeat(400),
+        "a".repeat(200),
+    );
+    assert!(ask_with("{}", &model, &[(request::SESSION_KEY, &key)]).is_ok());
+    let agent = ask("openclaw", &[(request::AGENT_ID, &id)]).unwrap_err();
+    assert!(matches!(agent, AskError::UnknownAgent { .. }), "{agent}");
+
+    let (model, key, id) = (model + "m", key + "k", id + "a");
+    let own = format!("openclaw/{id}");
+    for (body, headers, what) in [
+        (
+            model.as_str(),
+            &[] as &[(&'static str, &str)],
+            "the name of the model is longer than 400",
+        ),
+        (
+            "openclaw",
+            &[(request::MODEL, model.as_str())],
+            "the name of the model is longer than 400",
+        ),
+        (
+            "openclaw",
+            &[(request::SESSION_KEY, key.as_str())],
+            "the session key is longer than 400",
+        ),
+        (
+            "openclaw",
+            &[(request::AGENT_ID, id.as_str())],
+            "the id of the agent is longer than 200",
+        ),
+        (own.as_str(), &[], "the id of the agent is longer than 200"),
+    ] {
+        let message = ask(body, headers).unwrap_err().to_string();
+        assert_eq!(message, format!("{what} characters, the most this gateway takes"));
+    }
+}
+
+#[test]
+fn a_header_that_counts_once_is_an_error_twice() {
+    let headers = [(request::SESSION_KEY, "one"), (request::SESSION_KEY, "one")];
+    assert_eq!(
+        ask("openclaw", &headers).unwrap_err().to_string(),
+        "the header x-openclaw-session-key was sent more than once; send it once"
+    );
+}

@@ -31,7 +31,7 @@ async fn see(chunks: Vec<Bytes>) -> Seen {
         source,
         minute,
         minute,
-        Facts::new(&endpoint),
+        Facts::new(&endpoint, None),
     )
     .await
     else {

@@ -42,14 +42,29 @@ fn what_is_read() {
 #[test]
 fn what_is_refused_and_why() {
     for (text, error) in [
-        ("", "is no JSON object with a model"),
-        ("[]", "is no JSON object with a model"),
-        ("{\"model\":3}", "is no JSON object with a model"),
+        ("", "not JSON: it ends too early at line 1, column 0"),
+        ("{\n", "not JSON: it ends too early at line 2, column 0"),
+        (
+            "{,}",
+            "not JSON: there is something unexpected at line 1, column 2",
+        ),
+        ("[]", "must be a JSON object such as"),
+        ("[\"a\", true]", "not a list"),
+        ("\"a\"", "not a text"),
+        ("7", "not a number"),
+        (
+            "{\"model\":3}",
+            "`model` must be a text such as \"openclaw\", not a number",
+        ),
+        (
+            "{\"model\":[\"a\"]}",
+            "`model` must be a text such as \"openclaw\", not a list",
+        ),
         (
             "{\"model\":\"a\",\"stream\":\"yes\"}",
-            "is no JSON object with a model",
+            "`stream` must be true or false, not a text",
         ),
-        ("{\"model\":\"a\",\"model\":\"b\"}", "duplicate field"),
+        ("{\"model\":\"a\",\"model\":\"b\"}", "only once"),
         ("{}", "names no model"),
         ("{\"model\":\" \"}", "names no model"),
         ("{\"model\":null}", "names no model"),

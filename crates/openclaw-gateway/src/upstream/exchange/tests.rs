@@ -28,6 +28,7 @@ const SHORT: Deadlines = Deadlines {
     stream_head: Duration::from_millis(150),
     plain_head: Duration::from_millis(150),
     first_content: Duration::from_millis(150),
+    plain_body: Duration::from_millis(150),
     idle: Duration::from_millis(150),
     error_body: Duration::from_millis(150),
 };
@@ -131,12 +132,24 @@ async fn a_refusal_keeps_its_status_body_and_headers_of_interest() {
 
 #[tokio::test]
 async fn a_redirect_is_not_followed_with_the_key() {
-    let failure = failure(
-        Script::reply(302, &[("location", "http://127.0.0.1:1/")], ""),
-        false,
-    )
-    .await;
-    assert_eq!(failure.status, Some(302));
+    for (location, told) in [
+        (
+            "https://user:password@new.example/v2/chat/completions?key=k",
+            "set models.providers.relay.baseUrl to `https://new.example/v2`",
+        ),
+        ("/v3/chat/completions", "/v3`"),
+        ("", "set models.providers.relay.baseUrl to `http://127.0.0.1:"),
+    ] {
+        let failure = failure(Script::reply(308, &[("location", location)], "moved"), false).await;
+        let message = failure.message.unwrap();
+        assert_eq!(failure.status, Some(308));
+        assert!(
+            message.starts_with("redirect refused") && message.contains(told),
+            "{message}"
+        );
+    }
+    let nowhere = failure(Script::reply(302, &[], ""), false).await;
+    assert!(nowhere.message.unwrap().contains("a redirect to nowhere"));
 }
 
 #[tokio::test]
@@ -248,6 +261,77 @@ async fn broken_and_silent_connections() {
             (Some(transport), Some(phase)),
             "{shown}"
         );
+    }
+}
+
+#[tokio::test]
+async fn the_first_piece_of_a_plain_body_has_a_limit_of_its_own() {
+    let head = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 9\r\n\r\n";
+    for stream in [false, true] {
+        let upstream = Scripted::start([Script::raw(head).then_silence()]).await;
+        let deadlines = Deadlines::with_answer_limit(Duration::from_millis(50));
+        let failure = attempt_at(&upstream.base_url(), stream, deadlines)
+            .await
+            .err()
+            .unwrap();
+        let waited = Transport::Timeout(TimeoutPhase::Idle, TimerOwner::Us);
+        assert_eq!(failure.transport, Some(waited));
+    }
+}
+
+#[tokio::test]
+async fn an_echo_of_the_key_is_gone_before_anybody_sees_it() {
+    let echo = r#"{"error":{"code":"key-1-of-many","message":"bad key-1-of-many"}}"#;
+    let text = format!("data: {echo}\n\n");
+    for (script, stream) in [
+        (Script::json(401, echo), false),
+        (Script::json(200, echo), false),
+        (Script::stream(&[ROLE, &text]), true),
+        (Script::stream(&[HEL, &text]), true),
+    ] {
+        let upstream = Scripted::start([script]).await;
+        let endpoint = Endpoint::try_new("relay".parse().unwrap(), &upstream.base_url()).unwrap();
+        let call = Call {
+            endpoint: &endpoint,
+            model: "m",
+            secret: Some(&SecretString::from("key-1-of-many")),
+            kind: SecretKind::Key,
+            wire: Wire::ChatCompletions,
+            headers: &HeaderMap::new(),
+            body: &request(stream),
+        };
+        let failure = match Upstream::try_new().unwrap().attempt(&call).await {
+            Err(failure) => failure,
+            Ok(Answer::Live(mut live)) => loop {
+                match live.next().await {
+                    Flow::Events(_) => {}
+                    Flow::Cut(failure) => break failure,
+                    Flow::Finished(_) | Flow::Hollow(..) => panic!("finished"),
+                }
+            },
+            Ok(Answer::Whole(_)) => panic!("an answer"),
+        };
+        let body = String::from_utf8(failure.body.unwrap()).unwrap();
+        assert!(
+            body.contains("bad [redacted]") && !body.contains("key-1"),
+            "{body}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn crlf_streams_keep_their_bytes_up_to_done() {
+    let crlf = |text: &str| text.replace('\n', "\r\n");
+    let (hel, stop, done) = (crlf(HEL), crlf(STOP), crlf(DONE));
+    let (seen, end, _) = drain(Script::stream(&[&hel, &stop, &done])).await;
+    assert_eq!((seen, end), (hel.clone() + &stop, "finished"));
+    let cut = stop.len() - 1;
+    for chunks in [
+        &[&hel, &stop[..cut], &format!("\n{done}")] as &[&str],
+        &[&hel, &stop[..cut], "\n"],
+    ] {
+        let (seen, end, _) = drain(Script::stream(chunks)).await;
+        assert_eq!((seen, end), (hel.clone() + &stop, "finished"));
     }
 }
 

@@ -1,0 +1,60 @@
+//! Repairs of what older versions left behind (auth-store.md 9.3): one file per repair.
+//!
+//! Each repair changes values and says what it changed, so that trying it on a copy is the dry run. [`repair_file`] does
+//! one to a file, after a copy that only its owner may read.
+
+mod aws_markers;
+mod codex;
+mod config_credentials;
+mod shadows;
+#[cfg(test)]
+mod tests;
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use jiff::Timestamp;
+use serde_json::Value;
+
+use crate::ImportError;
+use crate::import::{failed, with_suffix};
+use crate::private::write_new;
+
+pub use aws_markers::move_aws_markers;
+pub use codex::{CodexRenames, codex_renames};
+pub use config_credentials::take_config_credentials;
+pub use shadows::stale_shadows;
+
+/// Repairs a JSON file: `repair` says whether it changed anything.
+///
+/// The file is first copied to `<file>.<suffix>.<ms>.bak`, readable by its owner alone, and then replaced in one step.
+/// The copy is returned; `None` when there is no such file, when it is no JSON, or when nothing had to be repaired.
+///
+/// # Errors
+/// [`ImportError::File`] when it cannot be read, copied or replaced; it is as it was then.
+pub fn repair_file(
+    path: &Path,
+    suffix: &str,
+    now: Timestamp,
+    repair: impl FnOnce(&mut Value) -> bool,
+) -> Result<Option<PathBuf>, ImportError> {
+    let bytes = match fs::read(path) {
+        Ok(bytes) => bytes,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(failed(path, error)),
+    };
+    let Ok(mut document) = serde_json::from_slice::<Value>(&bytes) else {
+        return Ok(None);
+    };
+    if !repair(&mut document) {
+        return Ok(None);
+    }
+    let millisecond = now.as_millisecond();
+    let backup = with_suffix(path, &format!(".{suffix}.{millisecond}.bak"));
+    write_new(&backup, &bytes).map_err(|error| failed(&backup, error))?;
+    let fresh = with_suffix(path, &format!(".{suffix}.{millisecond}.new"));
+    write_new(&fresh, document.to_string().as_bytes()).map_err(|error| failed(&fresh, error))?;
+    fs::rename(&fresh, path).map_err(|error| failed(path, error))?;
+    Ok(Some(backup))
+}

@@ -1,0 +1,22 @@
+//! Copies of the main agent's logins that hide the fresher original (9.8).
+
+use jiff::Timestamp;
+use openclaw_ids::ProfileId;
+
+use crate::{AuthSnapshot, Credential};
+
+/// The agent's logins that are worth less than the main agent's of the same id: the same, or one that is used up or
+/// ends sooner. Removing them from the agent's store lets it inherit the others.
+pub fn stale_shadows(main: &AuthSnapshot, agent: &AuthSnapshot, now: Timestamp) -> Vec<ProfileId> {
+    let shadows = agent.profiles.iter().filter(|(id, own)| {
+        let (Credential::Oauth(own), Some(Credential::Oauth(inherited))) = (own, main.profiles.get(*id))
+        else {
+            return false;
+        };
+        own == inherited
+            || (own.may_become(inherited)
+                && ((inherited.is_usable(now) && !own.is_usable(now))
+                    || (inherited.end().is_some() && inherited.end() >= own.end())))
+    });
+    shadows.map(|(id, _)| id.clone()).collect()
+}

@@ -1,0 +1,128 @@
+//! Keeps web pages out: without a token, only requests that a page of another host cannot have made are answered.
+
+use axum::extract::{Request, State};
+use axum::http::header::{CONTENT_TYPE, HOST, ORIGIN};
+use axum::http::uri::Authority;
+use axum::http::{HeaderMap, HeaderValue, Method, Uri};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+
+use super::Served;
+use super::error::ApiError;
+use crate::upstream::is_loopback_host;
+
+/// Refuses requests that reach this machine under a foreign name, or come from a page of another host, when no token
+/// tells who asks. A browser sends both headers and lets no page change them.
+pub(crate) async fn require(State(served): State<Served>, request: Request, next: Next) -> Response {
+    if served.token.is_none() && !is_local(request.uri(), request.headers()) {
+        return ApiError::foreign().into_response();
+    }
+    next.run(request).await
+}
+
+/// Refuses bodies that are not declared as JSON: a page may post any other kind to any host without asking first.
+pub(crate) async fn json_only(request: Request, next: Next) -> Response {
+    if request.method() == Method::POST && !is_json(request.headers().get(CONTENT_TYPE)) {
+        return ApiError::not_json().into_response();
+    }
+    next.run(request).await
+}
+
+fn is_local(uri: &Uri, headers: &HeaderMap) -> bool {
+    let named = |value: &HeaderValue| {
+        let authority = value
+            .to_str()
+            .ok()
+            .and_then(|text| text.parse::<Authority>().ok());
+        authority.is_some_and(|authority| is_loopback_host(authority.host()))
+    };
+    // `null`, and anything else that is no address, comes from a page that hides where it is from.
+    let from = |value: &HeaderValue| {
+        let uri = value.to_str().ok().and_then(|text| text.parse::<Uri>().ok());
+        uri.is_some_and(|uri| uri.host().is_some_and(is_loopback_host) && uri.scheme().is_some())
+    };
+    uri.host().is_none_or(is_loopback_host)
+        && headers.get_all(HOST).iter().all(named)
+        && headers.get_all(ORIGIN).iter().all(from)
+}
+
+fn is_json(content_type: Option<&HeaderValue>) -> bool {
+    let text = content_type
+        .and_then(|value| value.to_str().ok())
+        .unwrap_or_default();
+    let media_type = text
+        .split(';')
+        .next()
+        .unwrap_or_default()
+        .trim()
+        .to_ascii_lowercase();
+    media_type == "application/json" || (media_type.contains('/') && media_type.ends_with("+json"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_may_ask_without_a_token() {
+        for (uri, headers, expected) in [
+            ("/", &[] as &[(_, &str)], true),
+            ("/", &[(HOST, "127.0.0.1:18789")], true),
+            ("/", &[(HOST, "localhost:18789")], true),
+            ("/", &[(HOST, "LocalHost")], true),
+            ("/", &[(HOST, "[::1]:18789")], true),
+            ("/", &[(HOST, "127.8.9.1")], true),
+            ("/", &[(HOST, "rebound.example:18789")], false),
+            ("/", &[(HOST, "127.0.0.1.example")], false),
+            ("/", &[(HOST, "localhost.example")], false),
+            ("/", &[(HOST, "10.0.0.1")], false),
+            ("/", &[(HOST, "")], false),
+            ("/", &[(HOST, "localhost"), (HOST, "rebound.example")], false),
+            ("http://rebound.example/", &[(HOST, "localhost")], false),
+            (
+                "/",
+                &[(HOST, "localhost"), (ORIGIN, "http://localhost:3000")],
+                true,
+            ),
+            ("/", &[(HOST, "localhost"), (ORIGIN, "http://[::1]:3000")], true),
+            (
+                "/",
+                &[(HOST, "localhost"), (ORIGIN, "https://page.example")],
+                false,
+            ),
+            ("/", &[(HOST, "localhost"), (ORIGIN, "null")], false),
+            ("/", &[(HOST, "localhost"), (ORIGIN, "localhost")], false),
+            ("/", &[(HOST, "localhost"), (ORIGIN, "file://")], false),
+        ] {
+            let sent = headers
+                .iter()
+                .map(|(name, value)| (name.clone(), value.parse().unwrap()));
+            let mut map = HeaderMap::new();
+            sent.for_each(|(name, value): (_, HeaderValue)| {
+                map.append(name, value);
+            });
+            assert_eq!(
+                is_local(&uri.parse().unwrap(), &map),
+                expected,
+                "{uri} {headers:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn what_is_json() {
+        for (content_type, expected) in [
+            (Some("application/json"), true),
+            (Some("Application/JSON; charset=utf-8"), true),
+            (Some("application/vnd.api+json"), true),
+            (Some("text/plain"), false),
+            (Some("+json"), false),
+            (Some("application/x-www-form-urlencoded"), false),
+            (Some(""), false),
+            (None, false),
+        ] {
+            let value = content_type.map(|text| text.parse().unwrap());
+            assert_eq!(is_json(value.as_ref()), expected, "{content_type:?}");
+        }
+    }
+}

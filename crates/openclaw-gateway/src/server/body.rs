@@ -1,0 +1,57 @@
+//! Request bodies that have to arrive.
+
+use std::error::Error;
+use std::time::Duration;
+
+use axum::body::{Body, BodyDataStream};
+use bytes::Bytes;
+use futures_util::{StreamExt, stream};
+use tokio::time::timeout;
+
+use super::{Draining, begins};
+
+/// Why the rest of a request's body is not waited for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum BodyFault {
+    /// Nothing came for too long.
+    #[error("the rest of the request body did not arrive in time")]
+    Late,
+    /// The process is ending.
+    #[error("the gateway is stopping")]
+    Stopping,
+}
+
+impl BodyFault {
+    /// The fault behind an error of reading a body, if it is one of these.
+    pub(crate) fn behind(error: &(dyn Error + 'static)) -> Option<Self> {
+        std::iter::successors(Some(error), |error| (*error).source())
+            .find_map(|error| error.downcast_ref::<Self>().copied())
+    }
+}
+
+/// `body`, each piece of which must come within `limit`, and at once when the process is ending.
+pub(super) fn patient(body: Body, limit: Duration, draining: Draining) -> Body {
+    let open = Some((body.into_data_stream(), draining));
+    Body::from_stream(stream::unfold(open, move |open| async move {
+        let (mut pieces, mut draining) = open?;
+        match next(&mut pieces, limit, &mut draining).await? {
+            Ok(piece) => Some((Ok(piece), Some((pieces, draining)))),
+            Err(error) => Some((Err(error), None)),
+        }
+    }))
+}
+
+async fn next(
+    pieces: &mut BodyDataStream,
+    limit: Duration,
+    draining: &mut Draining,
+) -> Option<Result<Bytes, axum::Error>> {
+    tokio::select! {
+        biased;
+        piece = timeout(limit, pieces.next()) => match piece {
+            Ok(piece) => piece,
+            Err(_) => Some(Err(axum::Error::new(BodyFault::Late))),
+        },
+        () = begins(draining) => Some(Err(axum::Error::new(BodyFault::Stopping))),
+    }
+}

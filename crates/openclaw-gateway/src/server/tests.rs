@@ -1,0 +1,182 @@
+//! Half requests and the end of serving, over real sockets with short limits.
+
+use std::sync::Arc;
+
+use axum::routing::{get, post};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::sync::{Notify, oneshot};
+use tokio::task::JoinHandle;
+
+use super::*;
+
+const LONG: Duration = Duration::from_hours(1);
+const SHORT: Duration = Duration::from_millis(20);
+
+/// Waits for nothing to end.
+const PATIENT: Server = Server {
+    head: LONG,
+    body: LONG,
+    drain: LONG,
+    flush: SHORT,
+};
+
+/// A server with a path that answers, one that reads its body, and one that answers when it is told to.
+struct Running {
+    address: String,
+    arrived: Arc<Notify>,
+    answer: Arc<Notify>,
+    stop: oneshot::Sender<()>,
+    stop_now: oneshot::Sender<()>,
+    serving: JoinHandle<Drained>,
+}
+
+async fn start(server: Server) -> Running {
+    let (arrived, answer) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
+    let late = {
+        let (arrived, answer) = (Arc::clone(&arrived), Arc::clone(&answer));
+        move || async move {
+            arrived.notify_one();
+            answer.notified().await;
+            "late"
+        }
+    };
+    let read = {
+        let arrived = Arc::clone(&arrived);
+        move |body: Body| async move {
+            arrived.notify_one();
+            match axum::body::to_bytes(body, 100).await {
+                Ok(body) => format!("read {}", body.len()),
+                Err(error) => format!("{:?}", BodyFault::behind(&error)),
+            }
+        }
+    };
+    let router = Router::new()
+        .route("/", get(async || "here"))
+        .route("/late", get(late))
+        .route("/read", post(read));
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    let ((stop, stopped), (stop_now, stopped_now)) = (oneshot::channel(), oneshot::channel());
+    let told = |told: oneshot::Receiver<()>| async {
+        if told.await.is_err() {
+            std::future::pending::<()>().await;
+        }
+    };
+    let serving = server.serve_until(listener, router, told(stopped), told(stopped_now));
+    Running {
+        address,
+        arrived,
+        answer,
+        stop,
+        stop_now,
+        serving: tokio::spawn(serving),
+    }
+}
+
+impl Running {
+    async fn send(&self, text: &str) -> TcpStream {
+        let mut stream = TcpStream::connect(&self.address).await.unwrap();
+        stream.write_all(text.as_bytes()).await.unwrap();
+        stream
+    }
+}
+
+/// Everything that comes until the peer hangs up.
+async fn rest(mut stream: TcpStream) -> String {
+    let mut text = String::new();
+    stream.read_to_string(&mut text).await.unwrap();
+    text
+}
+
+const WHOLE: &str = "GET / HTTP/1.1\r\nhost: h\r\n\r\n";
+const HALF_HEAD: &str = "GET / HTTP/1.1\r\nhost: ";
+const HALF_BODY: &str = "POST /read HTTP/1.1\r\nhost: h\r\ncontent-length: 10\r\n\r\nhalf";
+
+/// A connection whose first request was answered.
+async fn used(running: &Running) -> TcpStream {
+    let mut stream = running.send(WHOLE).await;
+    let mut answer = [0; 512];
+    let mut length = 0;
+    while !answer[..length].ends_with(b"here") {
+        length += stream.read(&mut answer[length..]).await.unwrap();
+    }
+    stream
+}
+
+#[tokio::test]
+async fn half_a_head_is_hung_up_on() {
+    let running = start(Server {
+        head: SHORT,
+        ..PATIENT
+    })
+    .await;
+    assert_eq!(rest(running.send(HALF_HEAD).await).await, "");
+    let mut again = used(&running).await;
+    again.write_all(HALF_HEAD.as_bytes()).await.unwrap();
+    assert_eq!(rest(again).await, "");
+}
+
+#[tokio::test]
+async fn half_a_body_is_answered_with_its_fault() {
+    let running = start(Server {
+        body: SHORT,
+        ..PATIENT
+    })
+    .await;
+    let answer = rest(running.send(HALF_BODY).await).await;
+    assert!(answer.ends_with("Some(Late)"), "{answer}");
+}
+
+#[tokio::test]
+async fn a_whole_body_arrives_as_it_is() {
+    let running = start(PATIENT).await;
+    let text = "POST /read HTTP/1.1\r\nhost: h\r\nconnection: close\r\ncontent-length: 4\r\n\r\nbody";
+    let answer = rest(running.send(text).await).await;
+    assert!(answer.ends_with("read 4"), "{answer}");
+    assert!(answer.contains("content-length: 6"), "{answer}");
+}
+
+#[tokio::test]
+async fn answers_in_flight_are_finished() {
+    let running = start(PATIENT).await;
+    let stream = running.send("GET /late HTTP/1.1\r\nhost: h\r\n\r\n").await;
+    running.arrived.notified().await;
+    running.stop.send(()).unwrap();
+    running.answer.notify_one();
+    assert!(rest(stream).await.ends_with("late"));
+    assert_eq!(running.serving.await.unwrap(), Drained::Completely);
+}
+
+#[tokio::test]
+async fn draining_has_a_limit_and_a_second_signal_ends_it() {
+    for (drain, second) in [(SHORT, false), (LONG, true)] {
+        let running = start(Server { drain, ..PATIENT }).await;
+        let stream = running.send("GET /late HTTP/1.1\r\nhost: h\r\n\r\n").await;
+        running.arrived.notified().await;
+        running.stop.send(()).unwrap();
+        let _held = if second {
+            running.stop_now.send(()).unwrap();
+            None
+        } else {
+            Some(running.stop_now)
+        };
+        assert_eq!(running.serving.await.unwrap(), Drained::Partly);
+        assert_eq!(rest(stream).await, "");
+    }
+}
+
+#[tokio::test]
+async fn half_a_request_and_an_idle_connection_hold_nothing_up() {
+    let running = start(PATIENT).await;
+    let idle = used(&running).await;
+    let mut half_head = used(&running).await;
+    half_head.write_all(HALF_HEAD.as_bytes()).await.unwrap();
+    let half_body = running.send(HALF_BODY).await;
+    running.arrived.notified().await;
+    running.stop.send(()).unwrap();
+    assert_eq!(running.serving.await.unwrap(), Drained::Completely);
+    assert_eq!(rest(idle).await, "");
+    let answer = rest(half_body).await;
+    assert!(answer.ends_with("Some(Stopping)"), "{answer}");
+    drop(half_head);
+}

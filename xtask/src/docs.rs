@@ -1,0 +1,65 @@
+//! Writes the documents that are made from tables; the tests compare them.
+
+use crate::cli::{Args, CannotRun, Outcome, Takes, Task};
+use crate::workspace::{self, Workspace};
+
+pub(crate) const TASK: Task = Task {
+    name: "docs",
+    summary: "Writes the documents that are generated from tables",
+    usage: "",
+    help: "\
+A generated document is made by a test of the crate that owns the tables: with OPENCLAW_WRITE_DOCS set the test writes the
+file, without it the test compares, so `cargo xtask test` fails while a document is out of date.
+
+Examples:
+  cargo xtask docs             write them, then read `git diff docs`",
+    takes: Takes::Flags(&[]),
+    run: |args| run(&Workspace::find()?, args),
+};
+
+/// A generated document and the test that makes it.
+struct Document {
+    path: &'static str,
+    package: &'static str,
+    test: &'static str,
+}
+
+const DOCUMENTS: &[Document] = &[Document {
+    path: "docs/classification.md",
+    package: "openclaw-classify",
+    test: "classify::tests::documentation::c_1_3_the_document_is_current",
+}];
+
+fn run(workspace: &Workspace, _: &Args) -> Result<Outcome, CannotRun> {
+    let mut outcome = Outcome::Clean;
+    for document in DOCUMENTS {
+        let mut command = workspace.cargo();
+        command
+            .args(["test", "--quiet", "--package", document.package, "--lib", "--"])
+            .args(["--exact", document.test])
+            .env("OPENCLAW_WRITE_DOCS", "1");
+        if workspace::succeeds(&mut command)? {
+            println!("wrote {}", document.path);
+        } else {
+            outcome = Outcome::Findings;
+        }
+    }
+    Ok(outcome)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_document_is_made_by_a_test_that_exists() {
+        let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+        for document in DOCUMENTS {
+            assert!(root.join(document.path).is_file(), "{}", document.path);
+            let (module, test) = document.test.rsplit_once("::").unwrap();
+            let file = format!("crates/{}/src/{}.rs", document.package, module.replace("::", "/"));
+            let source = std::fs::read_to_string(root.join(&file)).unwrap();
+            assert!(source.contains(&format!("fn {test}()")), "{file}");
+        }
+    }
+}
