@@ -52,6 +52,10 @@ async fn start(server: Server) -> Running {
     };
     let router = Router::new()
         .route("/", get(async || "here"))
+        .route(
+            "/peer",
+            get(async |ConnectInfo(peer): ConnectInfo<SocketAddr>| peer.ip().to_string()),
+        )
         .route("/late", get(late))
         .route("/read", post(read));
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -101,6 +105,14 @@ async fn used(running: &Running) -> TcpStream {
         length += stream.read(&mut answer[length..]).await.unwrap();
     }
     stream
+}
+
+#[tokio::test]
+async fn handlers_know_who_asks() {
+    let running = start(PATIENT).await;
+    let asked = "GET /peer HTTP/1.1\r\nhost: h\r\nconnection: close\r\n\r\n";
+    let answer = rest(running.send(asked).await).await;
+    assert!(answer.ends_with("\r\n\r\n127.0.0.1"), "{answer}");
 }
 
 #[tokio::test]

@@ -262,6 +262,13 @@ async fn errors_of_messages_have_anthropics_shape() {
     .await;
     let refused = message(&world, false, &[]).await;
     insta::assert_snapshot!("message_unauthorized", refused.show());
+    let page = message(
+        &world,
+        false,
+        &[("content-type", "text/plain"), ("x-api-key", "t")],
+    )
+    .await;
+    assert_eq!((page.status, page.json()["type"].clone()), (415, json!("error")));
     // Anthropic's clients send their key in a header of its own.
     let failed = message(&world, false, &[("x-api-key", "t")]).await;
     insta::assert_snapshot!("message_limited", failed.show());
