@@ -3,6 +3,7 @@
 mod failover;
 mod file;
 mod limits;
+mod words;
 
 use std::path::{Path, PathBuf};
 

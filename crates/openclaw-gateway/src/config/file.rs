@@ -7,6 +7,7 @@ use openclaw_classify::redact;
 use serde::de::DeserializeOwned;
 
 use super::limits::{MAX_BYTES, MAX_DEPTH, read_bounded, too_deep};
+use super::words::plain;
 
 /// A file that cannot be used as a configuration.
 #[derive(Debug, thiserror::Error)]
@@ -159,7 +160,7 @@ const EXPECTED: &[(json5::ErrorCode, &str)] = &[
     (json5::ErrorCode::ExpectedString, "expected a text in quotes"),
     (
         json5::ErrorCode::ExpectedStringOrObject,
-        "expected a text in quotes, or an object",
+        "expected a text in quotes",
     ),
 ];
 
@@ -170,7 +171,7 @@ fn describe(error: &json5::Error) -> String {
     }
     let text = error.to_string();
     let position = error.position().map(|at| format!(" at {at}")).unwrap_or_default();
-    redact(text.strip_suffix(&position).unwrap_or(&text))
+    redact(&plain(text.strip_suffix(&position).unwrap_or(&text)))
 }
 
 #[cfg(test)]
