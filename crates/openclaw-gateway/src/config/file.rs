@@ -13,6 +13,14 @@ use super::words::plain;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum FileError {
+    /// A file that somebody named is not there.
+    #[error("{} does not exist; {named_by} names it: correct the path, or leave it out for the usual place", path.display())]
+    Missing {
+        /// The file.
+        path: PathBuf,
+        /// What names it: an argument or a variable.
+        named_by: &'static str,
+    },
     /// The file is not JSON5.
     #[error("{}:{line}:{column}: {what}; the file must be one JSON5 object", path.display())]
     Syntax {
@@ -86,6 +94,18 @@ pub(crate) fn read(path: &Path) -> Result<Option<String>, FileError> {
             path: path.to_owned(),
             source,
         }),
+    }
+}
+
+/// Refuses a file that is not there although somebody named it: a typing error must not mean the defaults.
+pub(crate) fn require(path: &Path, named_by: &'static str) -> Result<(), FileError> {
+    match path.try_exists() {
+        Ok(false) => Err(FileError::Missing {
+            path: path.to_owned(),
+            named_by,
+        }),
+        // What cannot be looked at is told by whoever reads it.
+        Ok(true) | Err(_) => Ok(()),
     }
 }
 

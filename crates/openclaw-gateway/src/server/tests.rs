@@ -9,7 +9,7 @@ use tokio::task::JoinHandle;
 
 use super::*;
 
-const LONG: Duration = Duration::from_secs(3_600);
+const LONG: Duration = Duration::from_hours(1);
 const SHORT: Duration = Duration::from_millis(20);
 
 /// Waits for nothing to end.

@@ -97,9 +97,11 @@ fn a_state_directory_that_cannot_be_written() {
     let parent = tempfile::tempdir().unwrap();
     let file = parent.path().join("file");
     std::fs::write(&file, "not a directory").unwrap();
+    let config = parent.path().join("openclaw.json");
+    std::fs::write(&config, "{}").unwrap();
     insta::assert_snapshot!(
         "state_not_writable",
-        serve_in(&file, &[("OPENCLAW_CONFIG_PATH", "/none.json")])
+        serve_in(&file, &[("OPENCLAW_CONFIG_PATH", config.to_str().unwrap())])
     );
     assert_eq!(std::fs::read_to_string(&file).unwrap(), "not a directory");
 }
@@ -154,4 +156,24 @@ fn checking_a_configuration_tells_by_its_status() {
     assert_eq!(check(), Some(2));
     let entries = std::fs::read_dir(state.path()).unwrap().count();
     assert_eq!(entries, 1, "a check writes nothing");
+}
+
+#[test]
+fn a_named_configuration_must_exist() {
+    let state = tempfile::tempdir().unwrap();
+    let folder = state.path().to_str().unwrap();
+    let mut told = String::new();
+    for command in [
+        &["serve", "--bind", "127.0.0.1:0"] as &[&str],
+        &["config", "check"],
+    ] {
+        let with = |more: &[&str], variables: &[(&str, &str)]| {
+            let arguments = [command, &["--state-dir", folder], more].concat();
+            refused(&arguments, variables)
+        };
+        told += &with(&["--config", "/none/argument.json"], &[]);
+        told += &with(&[], &[("OPENCLAW_CONFIG_PATH", "/none/variable.json")]);
+        told += &with(&[], &[("OPENCLAW_FAILOVER_CONFIG", "/none/failover.json5")]);
+    }
+    insta::assert_snapshot!("named_and_missing", told);
 }
