@@ -3,6 +3,7 @@
 mod failover;
 mod file;
 mod limits;
+mod place;
 mod words;
 
 use std::path::{Path, PathBuf};
@@ -119,6 +120,16 @@ impl Config {
             auth,
             failover: FailoverConfig::default(),
         })
+    }
+
+    /// The file, and the place in it where the value at `keys` is written, for what turned out wrong after reading.
+    pub(crate) fn place_of(&self, keys: &[&str]) -> String {
+        let path = self.path.display();
+        let text = file::read(&self.path).ok().flatten();
+        match text.and_then(|text| place::place_of(&text, keys)) {
+            Some((line, column)) => format!("{path}:{line}:{column}"),
+            None => path.to_string(),
+        }
     }
 
     /// Whether nothing says which models to use, so that the machine may be searched for some.

@@ -14,6 +14,7 @@ use serde::Serialize;
 use super::{CommandError, Outcome, Places};
 use crate::config::Config;
 use crate::environment::Environment;
+use crate::gateway::callable;
 use crate::providers::{Endpoints, ambient};
 use facts::{CheckedAgent, StoredError};
 
@@ -58,7 +59,7 @@ pub(super) fn run(
     output: &mut dyn Write,
 ) -> Result<Outcome, CommandError> {
     let config = arguments.places.load(environment)?;
-    let endpoints = Endpoints::try_new(&config.chain.models, environment)?;
+    let endpoints = callable(&config, environment)?;
     let state_dir = arguments.places.state_dir(environment);
     let report = report(&config, &endpoints, environment, &state_dir)?;
     if arguments.json {
@@ -91,6 +92,7 @@ fn report(
         .collect::<Result<_, _>>()?;
     let mut findings = lint(&config.chain, Some(&facts::credentials(&checked, &ambient)));
     findings.extend(findings::foreign_formats(&config.chain.models));
+    findings.extend(endpoints.unusable().iter().map(findings::unusable_secret));
     let mut agents = Vec::new();
     for agent in &checked {
         let selection = resolver.select(&SelectionFacts::new(&agent.id, RunKind::Turn));

@@ -177,3 +177,38 @@ fn a_named_configuration_must_exist() {
     }
     insta::assert_snapshot!("named_and_missing", told);
 }
+
+#[test]
+fn provider_rows_are_told_with_their_place() {
+    let state = tempfile::tempdir().unwrap();
+    let path = state.path().join("openclaw.json");
+    let mut told = String::new();
+    for row in [
+        "baseUrl: 'ftp://user:password@h/?key=k'",
+        "baseUrl: 'http://h', headers: { 'Content-Length': '3' }",
+        "baseUrl: 'http://h', headers: { 'a b': '3' }",
+        "baseUrl: 'http://h', headers: 'x'",
+        "baseUrl: 7",
+        "timeoutSeconds: 'long'",
+    ] {
+        std::fs::write(
+            &path,
+            format!("{{ models: {{\n providers: {{\n Relay: {{ {row} }} }} }} }}"),
+        )
+        .unwrap();
+        told += &serve_in(state.path(), &[]);
+    }
+    let secret = "sk-0123456789abcdef";
+    for auth in [
+        format!("profiles: {{ 'a:b': {{ provider: 'a', mode: '{secret}' }} }}"),
+        "profiles: { 'a:b': { provider: 'a', mode: 'apikey' } }".to_owned(),
+        "profiles: { 'a:b': { provider: 'a' } }".to_owned(),
+        "profiles: []".to_owned(),
+        "order: { a: 'a:b' }".to_owned(),
+    ] {
+        std::fs::write(&path, format!("{{\n auth: {{ {auth} }} }}")).unwrap();
+        told += &serve_in(state.path(), &[]);
+    }
+    assert!(!told.contains(secret) && !told.contains("password"), "{told}");
+    insta::assert_snapshot!("rows", told);
+}
