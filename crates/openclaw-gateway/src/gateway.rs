@@ -186,7 +186,8 @@ fn agent_dirs(config: &Config, environment: &Environment) -> HashMap<AgentId, Pa
         .collect()
 }
 
-async fn search(
+/// Looks for what this machine can call when nothing is configured.
+pub(crate) async fn search(
     environment: &Environment,
     stored: &BTreeSet<ProviderId>,
     upstream: &Upstream,

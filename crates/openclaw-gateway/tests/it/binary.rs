@@ -212,3 +212,17 @@ fn provider_rows_are_told_with_their_place() {
     assert!(!told.contains(secret) && !told.contains("password"), "{told}");
     insta::assert_snapshot!("rows", told);
 }
+
+#[test]
+fn a_check_without_a_file_shows_the_chain_that_would_be_served() {
+    let state = tempfile::tempdir().unwrap();
+    let folder = state.path().to_str().unwrap();
+    let variables = [("MISTRAL_API_KEY", "k"), ("GROQ_API_KEY", "k")];
+    let output = run(&["config", "check", "--state-dir", folder], &variables);
+    let text = String::from_utf8(output.stdout)
+        .unwrap()
+        .replace(folder, "/state");
+    assert!(text.contains("found mistral"), "{text}");
+    assert!(text.contains("  1. mistral/"), "{text}");
+    assert!(text.contains("  2. groq/"), "{text}");
+}
