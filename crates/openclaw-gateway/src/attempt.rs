@@ -1,6 +1,7 @@
 //! One attempt of a run: the provider's endpoint, one credential, the client's request.
 
-use openclaw_auth_store::{UsageStore, resolve_secret};
+use axum::http::HeaderMap;
+use openclaw_auth_store::{Credential, UsageStore, resolve_secret};
 use openclaw_classify::{Failure, Phase};
 use openclaw_ids::{ProfileId, ProviderId};
 use openclaw_runner::{Attempt, AttemptCall};
@@ -8,7 +9,7 @@ use secrecy::SecretString;
 
 use crate::environment::Environment;
 use crate::providers::{Endpoints, UnusableSecret, known};
-use crate::upstream::{Answer, Call, RequestBody, Upstream};
+use crate::upstream::{Answer, Call, RequestBody, SecretKind, Upstream, Wire};
 
 /// Performs the attempts of one client request.
 pub(crate) struct ProviderAttempt<'a, U> {
@@ -16,6 +17,9 @@ pub(crate) struct ProviderAttempt<'a, U> {
     pub(crate) endpoints: &'a Endpoints,
     pub(crate) environment: &'a Environment,
     pub(crate) usage: &'a U,
+    pub(crate) wire: Wire,
+    /// The client's headers that belong to the wire format.
+    pub(crate) headers: &'a HeaderMap,
     pub(crate) body: &'a RequestBody,
 }
 
@@ -30,11 +34,14 @@ impl<U: UsageStore> Attempt for ProviderAttempt<'_, U> {
         let Some(profile) = &call.profile else {
             return Err(self.no_credential(provider));
         };
-        let secret = self.secret(provider, profile)?;
+        let (secret, kind) = self.secret(provider, profile)?;
         let call = Call {
             endpoint,
             model: call.candidate.model().as_str(),
             secret: secret.as_ref(),
+            kind,
+            wire: self.wire,
+            headers: self.headers,
             body: self.body,
         };
         self.upstream.attempt(&call).await
@@ -46,20 +53,29 @@ impl<U: UsageStore> ProviderAttempt<'_, U> {
         clippy::result_large_err,
         reason = "a failure is made and moved once, off the fast path"
     )]
-    fn secret(&self, provider: &ProviderId, profile: &ProfileId) -> Result<Option<SecretString>, Failure> {
+    fn secret(
+        &self,
+        provider: &ProviderId,
+        profile: &ProfileId,
+    ) -> Result<(Option<SecretString>, SecretKind), Failure> {
         let snapshot = self.usage.snapshot();
         // Removed by a login in another process since the run chose it.
         let credential = snapshot
             .credential(profile)
             .ok_or_else(|| self.no_credential(provider))?;
         let variable = |name: &str| self.environment.get(name).map(str::to_owned);
-        resolve_secret(credential, &variable).map_err(|error| {
+        let kind = match credential {
+            Credential::ApiKey(_) | Credential::Local(_) => SecretKind::Key,
+            Credential::Oauth(_) | Credential::Token(_) => SecretKind::Token,
+        };
+        let secret = resolve_secret(credential, &variable).map_err(|error| {
             before_request(
                 provider,
                 "invalid_api_key",
                 format!("no credentials found: {error}"),
             )
-        })
+        })?;
+        Ok((secret, kind))
     }
 
     fn no_credential(&self, provider: &ProviderId) -> Failure {

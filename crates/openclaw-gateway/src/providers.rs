@@ -11,6 +11,8 @@ pub(crate) use endpoints::Endpoints;
 pub use endpoints::ProviderError;
 pub(crate) use secrets::{UnusableSecret, unusable};
 
+use crate::upstream::Wire;
+
 /// What is known about a provider without any configuration.
 ///
 /// All of them take the key as a bearer token, also Anthropic and Google on these compatibility endpoints;
@@ -82,6 +84,23 @@ fn compatible_path(names: [&str; 2], path: &str) -> Option<&'static str> {
         .iter()
         .find(|row| names.contains(&row.name) && row.own == own);
     row.map(|row| row.compatible)
+}
+
+use Wire::{ChatCompletions, CountTokens, Embeddings, Messages, Responses};
+
+/// What providers speak beside chat completions and embeddings, by the `api` of their row, else by their id.
+#[rustfmt::skip]
+static WIRES: &[(&[&str], &[Wire])] = &[
+    (&["anthropic", "anthropic-messages"], &[ChatCompletions, Messages, CountTokens]),
+    (&["fireworks", "groq", "huggingface", "lmstudio", "ollama", "openai", "openai-responses", "openrouter", "vllm", "xai"],
+     &[ChatCompletions, Embeddings, Responses]),
+];
+
+/// The formats in which requests are passed on to a provider. What its row says counts, also when it says less.
+fn wires(id: &str, api: &str) -> &'static [Wire] {
+    let name = if api.is_empty() { id } else { api };
+    let row = WIRES.iter().find(|(names, _)| names.contains(&name));
+    row.map_or(&[ChatCompletions, Embeddings], |(_, wires)| wires)
 }
 
 /// The provider whose models are asked for when nothing is configured.

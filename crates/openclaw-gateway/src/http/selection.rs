@@ -9,6 +9,7 @@ use openclaw_session::TurnKind;
 use super::headers::request;
 use crate::config::BodyModelPolicy;
 use crate::providers::Endpoints;
+use crate::upstream::Wire;
 
 /// The name under which clients ask for the configured selection.
 pub(crate) const OWN_MODEL: &str = "openclaw";
@@ -72,6 +73,12 @@ pub(crate) enum AskError {
         /// What it may hold.
         expected: &'static str,
     },
+    /// Embeddings of the configured chain, which is made of models for text.
+    #[error("embeddings come from the model you name; ask for a `provider/model` instead of `openclaw`")]
+    NoEmbeddingModel,
+    /// No candidate can read the request.
+    #[error("no model that was asked for speaks {}; name one whose provider does", .0.name())]
+    NotSpoken(Wire),
     /// A run over the image chain, which is not configured.
     #[error(
         "no image model is configured; set agents.defaults.imageModel, or name a model instead of `openclaw`"
@@ -120,7 +127,32 @@ pub(crate) struct Catalogue<'a> {
 
 impl Catalogue<'_> {
     /// Reads the body's `model` together with the headers.
-    pub(crate) fn read(&self, model: &str, headers: &HeaderMap) -> Result<Asked, AskError> {
+    pub(crate) fn read(&self, wire: Wire, model: &str, headers: &HeaderMap) -> Result<Asked, AskError> {
+        let asked = self.read_text(model, headers)?;
+        match wire {
+            Wire::ChatCompletions | Wire::Messages | Wire::Responses => Ok(asked),
+            // A count is about the request, not about the conversation.
+            Wire::CountTokens => Ok(Asked {
+                session: None,
+                ..asked
+            }),
+            // Vectors of different models cannot be compared, so no other model may take over.
+            Wire::Embeddings => match asked.run {
+                RunKind::OneOff { model, .. } => Ok(Asked {
+                    run: RunKind::OneOff {
+                        model,
+                        policy: OneOffPolicy::Strict,
+                    },
+                    chain: ChainKind::Text,
+                    session: None,
+                    ..asked
+                }),
+                _ => Err(AskError::NoEmbeddingModel),
+            },
+        }
+    }
+
+    fn read_text(&self, model: &str, headers: &HeaderMap) -> Result<Asked, AskError> {
         let model = within(model.trim(), "the name of the model", MAX_MODEL)?;
         let (own, named) = match model.split_once('/') {
             Some((OWN_MODEL, agent)) => (true, Some(agent_id(agent)?)),

@@ -15,6 +15,8 @@ use super::error::ApiError;
 #[derive(Clone)]
 pub(crate) struct Token([u8; 32]);
 
+const API_KEY: &str = "x-api-key";
+
 impl Token {
     /// The token that clients must send.
     pub(crate) fn new(text: &str) -> Self {
@@ -30,7 +32,10 @@ impl Token {
         let scheme = sent
             .get(..7)
             .filter(|scheme| scheme.eq_ignore_ascii_case("bearer "));
-        let token = scheme.map(|_| sent[7..].trim()).unwrap_or_default();
+        let bearer = scheme.map(|_| sent[7..].trim());
+        // Anthropic's clients send their key in a header of its own.
+        let key = headers.get(API_KEY).and_then(|value| value.to_str().ok());
+        let token = bearer.or(key.map(str::trim)).unwrap_or_default();
         let Self(sent) = Self::new(token);
         let differences = self
             .0
@@ -44,7 +49,9 @@ impl Token {
 /// Refuses requests without the token, when there is one.
 pub(crate) async fn require(State(served): State<Served>, request: Request, next: Next) -> Response {
     match &served.token {
-        Some(token) if !token.is_in(request.headers()) => ApiError::unauthorized().into_response(),
+        Some(token) if !token.is_in(request.headers()) => ApiError::unauthorized()
+            .for_path(request.uri().path())
+            .into_response(),
         _ => next.run(request).await,
     }
 }

@@ -8,7 +8,7 @@ use openclaw_chain::{ModelsConfig, ProviderConfig, SecretValue};
 use openclaw_ids::ProviderId;
 
 use super::secrets::secret_text;
-use super::{KNOWN, UnusableSecret, compatible_path, known, unusable};
+use super::{KNOWN, UnusableSecret, compatible_path, known, unusable, wires};
 use crate::environment::Environment;
 use crate::upstream::{Deadlines, Endpoint, EndpointError};
 
@@ -111,6 +111,7 @@ impl Endpoints {
                 Some(path) => endpoint.with_path(path),
                 None => endpoint,
             };
+            let endpoint = endpoint.with_wires(wires(provider.as_str(), api));
             let endpoint = match row {
                 Some(row) => configured(endpoint, row, environment)?,
                 None => endpoint,

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use serde_json::error::Category;
 
-/// A chat completion request as the client wrote it.
+/// A request as the client wrote it.
 #[derive(Debug, Clone)]
 pub(crate) struct RequestBody {
     bytes: Bytes,
@@ -17,7 +17,7 @@ pub(crate) struct RequestBody {
     stream: bool,
 }
 
-/// Why a body is not a chat completion request, in words for whoever wrote it.
+/// Why a body is no request, in words for whoever wrote it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum BodyError {
     /// A member has a value of another kind.

@@ -1,4 +1,4 @@
-//! `POST /v1/chat/completions`, plain and streamed.
+//! Answers one request, plain or streamed, in whatever wire format it came.
 
 use std::convert::Infallible;
 
@@ -8,45 +8,40 @@ use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use axum::response::{IntoResponse, Response};
 use futures_util::stream;
-use openclaw_auth_store::UsageStore;
-use openclaw_chain::{OneOffPolicy, Requested, RunKind};
 use openclaw_classify::{describe, preview};
-use openclaw_ids::{ModelRef, SessionId};
-use openclaw_runner::{
-    ChainKind, Clock, CommittedRun, Completed, Plan, RunOptions, RunRequest, SystemClock, Turn, TurnSession,
-    plan,
-};
-use openclaw_session::{Notice, SessionAge, SessionEntry, drop_override};
+use openclaw_ids::ModelRef;
+use openclaw_runner::{Clock, CommittedRun, Completed, RunOptions, SystemClock};
+use openclaw_session::Notice;
 
 use super::error::{ApiError, cut_event};
-use super::headers::{describe_run, describe_winner, response, set};
+use super::headers::{describe_left_out, describe_run, describe_winner, forwarded};
 use super::ids::RequestId;
 use super::notice;
-use super::selection::{AskError, Asked};
+use super::plan::{Prepared, prepare};
 use super::{MAX_BODY, Served};
-use crate::agents::{Agent, AgentAuthStore};
+use crate::agents::AgentAuthStore;
 use crate::attempt::ProviderAttempt;
-use crate::causes;
 use crate::config::NoticeSetting;
 use crate::server::BodyFault;
 use crate::sessions::Sessions;
-use crate::upstream::{Answer, Flow, LiveAnswer, RequestBody, before_text};
+use crate::upstream::{Answer, Flow, LiveAnswer, RequestBody, Wire, before_text};
 
 type Committed = CommittedRun<SystemClock, AgentAuthStore, Sessions>;
 
 /// Answers one request and says in its headers who answered, or what was tried.
 pub(crate) async fn handle(
+    wire: Wire,
     State(served): State<Served>,
     Extension(RequestId(id)): Extension<RequestId>,
     headers: HeaderMap,
     body: Body,
 ) -> Response {
     let mut told = HeaderMap::new();
-    let mut answer = match answer(&served, &id, &headers, body, &mut told).await {
+    let mut answer = match answer(&served, wire, &id, &headers, body, &mut told).await {
         Ok(answer) => answer,
         Err(error) => {
             tracing::info!(requestId = id, code = error.code(), "no answer");
-            error.into_response()
+            error.in_wire(wire).into_response()
         }
     };
     answer.headers_mut().extend(told);
@@ -55,28 +50,46 @@ pub(crate) async fn handle(
 
 async fn answer(
     served: &Served,
+    wire: Wire,
     request_id: &str,
     headers: &HeaderMap,
     body: Body,
     told: &mut HeaderMap,
 ) -> Result<Response, ApiError> {
     let body = RequestBody::try_new(read(body).await?)?;
-    let asked = served.catalogue().read(body.model(), headers)?;
+    let asked = served.catalogue().read(wire, body.model(), headers)?;
     let agent = served.agents.get(&asked.agent).await?;
-    let plan = prepare(served, &agent, &asked, request_id, told).await?;
-    let requested = plan.request.chain.first().map(ModelRef::key).unwrap_or_default();
+    let Prepared {
+        request,
+        requested,
+        left_out,
+    } = prepare(served, &agent, &asked, wire, request_id, told).await?;
+    let requested = requested.as_ref().map(ModelRef::key).unwrap_or_default();
+    for skipped in &left_out {
+        let model = skipped.candidate.key();
+        tracing::info!(
+            requestId = request_id,
+            model,
+            code = skipped.code,
+            "left out: {}",
+            skipped.error
+        );
+    }
+    describe_left_out(told, &left_out);
     let attempt = ProviderAttempt {
         upstream: &served.upstream,
         endpoints: &served.endpoints,
         environment: &served.environment,
         usage: &*agent.usage,
+        wire,
+        headers: &forwarded(wire, headers),
         body: &body,
     };
     let options = RunOptions {
         kind: asked.chain,
         ..RunOptions::default()
     };
-    match agent.runner.run_with(plan.request, options, &attempt).await {
+    match agent.runner.run_with(request, options, &attempt).await {
         Ok(Completed {
             value,
             winner,
@@ -89,31 +102,36 @@ async fn answer(
             tracing::info!(requestId = request_id, model, calls = report.calls, "answered");
             Ok(match value {
                 Answer::Live(mut live) => {
-                    if let Some(line) = hand_over(served, told, run.begun().await) {
+                    if let Some(line) = hand_over(served, wire, told, run.begun().await) {
                         live.announce(line);
                     }
-                    streamed(*live, run, request_id.to_owned())
+                    streamed(wire, *live, run, request_id.to_owned())
                 }
                 Answer::Whole(body) => {
-                    let line = hand_over(served, told, run.finished_unseen().await);
+                    let line = hand_over(served, wire, told, run.finished_unseen().await);
                     whole(line.and_then(|line| before_text(&body, &line)).unwrap_or(body))
                 }
             })
         }
         Err(error) => {
             describe_run(told, &requested, error.report());
-            Err(ApiError::of_run(&error, SystemClock.now(), served.retry_cap))
+            Err(ApiError::of_run(
+                &error,
+                left_out,
+                SystemClock.now(),
+                served.retry_cap,
+            ))
         }
     }
 }
 
 /// Hands a notice over by its header; returns the line to put before the text where that is wished.
-fn hand_over(served: &Served, told: &mut HeaderMap, notice: Option<Notice>) -> Option<String> {
+fn hand_over(served: &Served, wire: Wire, told: &mut HeaderMap, notice: Option<Notice>) -> Option<String> {
     let notice = notice?;
     notice::tell(told, &notice);
     match served.config.failover.notices {
         NoticeSetting::Header => None,
-        NoticeSetting::Inline => Some(notice.text),
+        NoticeSetting::Inline => Some(notice.text).filter(|_| wire == Wire::ChatCompletions),
     }
 }
 
@@ -132,106 +150,6 @@ async fn read(body: Body) -> Result<Bytes, ApiError> {
     })
 }
 
-/// Plans the turn. With a session, planning and what it stores (a new entry, a moved pin, a dropped override) happen
-/// in one compare-and-set, so that two turns of one session agree. A session that cannot be used costs its memory and
-/// not the answer.
-async fn prepare(
-    served: &Served,
-    agent: &Agent,
-    asked: &Asked,
-    request_id: &str,
-    told: &mut HeaderMap,
-) -> Result<Plan, ApiError> {
-    let (now, snapshot) = (SystemClock.now(), agent.usage.snapshot());
-    let planned = |session: Option<TurnSession<'_>>| {
-        let turn = Turn {
-            run_id: request_id.to_owned(),
-            agent: &asked.agent,
-            run: asked.run.clone(),
-            kind: asked.turn_kind(),
-            session,
-            lane: None,
-        };
-        plan(&served.resolver, &served.policy, &snapshot, turn, now)
-    };
-    if asked.chain == ChainKind::Image {
-        return Ok(over_images(served, asked, planned(None))?);
-    }
-    let Some(key) = &asked.session else {
-        return Ok(planned(None));
-    };
-    let session_id = SessionId::try_new(&served.ids.next_id()).ok();
-    let store = match agent.sessions.open().await {
-        Ok(store) => store,
-        Err(error) => return Ok(without_session(planned(None), &error, request_id, told)),
-    };
-    let stored = openclaw_session::update(store, key, |entry| {
-        let (mut next, age) = match (entry, &session_id) {
-            (Some(entry), _) => (entry.clone(), SessionAge::Continuing),
-            (None, Some(id)) => (SessionEntry::new(id.clone(), now), SessionAge::New),
-            (None, None) => return (None, planned(None)),
-        };
-        let mut plan = planned(Some(TurnSession {
-            key,
-            entry: &next,
-            age,
-        }));
-        if plan.selection.ignored.is_some() {
-            next = drop_override(&next, now);
-            plan = planned(Some(TurnSession {
-                key,
-                entry: &next,
-                age,
-            }));
-        }
-        if let Some(pin) = &plan.pin_to_store {
-            next.pin = pin.clone();
-            next.touch(now);
-        }
-        let changed = entry != Some(&next);
-        (changed.then_some(next), plan)
-    });
-    Ok(match stored.await {
-        Ok(plan) => plan,
-        Err(error) => without_session(planned(None), &error, request_id, told),
-    })
-}
-
-fn without_session(
-    plan: Plan,
-    error: &(dyn std::error::Error + 'static),
-    request_id: &str,
-    told: &mut HeaderMap,
-) -> Plan {
-    set(told, response::SESSION, "unavailable");
-    tracing::warn!(
-        requestId = request_id,
-        error = causes::line(error),
-        "answering without the session, which cannot be used"
-    );
-    plan
-}
-
-/// The plan with the image chain: the asked model, else the configured one, then the image fallbacks; a strict model
-/// stands alone (R-10.5, A9).
-fn over_images(served: &Served, asked: &Asked, plan: Plan) -> Result<Plan, AskError> {
-    let chain = match &asked.run {
-        RunKind::OneOff {
-            model,
-            policy: OneOffPolicy::Strict,
-        } => vec![model.clone()],
-        RunKind::OneOff { model, .. } => served.resolver.image_chain(Some(&model.key())),
-        _ => served.resolver.image_chain(None),
-    };
-    let first = chain.first().ok_or(AskError::NoImageModel)?;
-    let request = RunRequest {
-        requested: Requested::from(first),
-        chain,
-        ..plan.request
-    };
-    Ok(Plan { request, ..plan })
-}
-
 fn whole(body: Bytes) -> Response {
     (
         [(CONTENT_TYPE, HeaderValue::from_static("application/json"))],
@@ -242,18 +160,18 @@ fn whole(body: Bytes) -> Response {
 
 /// The rest of a stream. It is read only as fast as the client takes it; a client that leaves drops it, which hangs up
 /// upstream and is nobody's failure.
-fn streamed(live: LiveAnswer, run: Committed, request_id: String) -> Response {
-    let events = stream::unfold(Some((live, run, request_id)), |open| async {
+fn streamed(wire: Wire, live: LiveAnswer, run: Committed, request_id: String) -> Response {
+    let events = stream::unfold(Some((live, run, request_id)), move |open| async move {
         let (mut live, run, request_id) = open?;
         let (bytes, open) = match live.next().await {
             Flow::Events(events) => (events, Some((live, run, request_id))),
-            Flow::Finished => {
+            Flow::Finished(end) => {
                 run.finished().await;
-                (DONE, None)
+                (end, None)
             }
-            Flow::Hollow(failure) => {
+            Flow::Hollow(end, failure) => {
                 run.failed_late(&failure).await;
-                (DONE, None)
+                (end, None)
             }
             Flow::Cut(failure) => {
                 let verdict = run.failed_late(&failure).await;
@@ -265,7 +183,7 @@ fn streamed(live: LiveAnswer, run: Committed, request_id: String) -> Response {
                     error,
                     "the answer broke off after its first content"
                 );
-                (Bytes::from(cut_event(&failure)), None)
+                (Bytes::from(cut_event(wire, &failure)), None)
             }
         };
         Some((Ok::<_, Infallible>(bytes), open))
@@ -282,9 +200,6 @@ fn streamed(live: LiveAnswer, run: Committed, request_id: String) -> Response {
 const NO_BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
 /// Longest error in the log, in UTF-16 units.
 const MAX_LOGGED: usize = 400;
-
-/// The end of a stream that finished well, sent after the success was marked.
-const DONE: Bytes = Bytes::from_static(b"data: [DONE]\n\n");
 
 #[cfg(test)]
 mod tests {
