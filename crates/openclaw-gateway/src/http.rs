@@ -1,6 +1,7 @@
 //! The HTTP surface: what is served under which path.
 
 mod answer;
+mod conversation;
 mod error;
 mod headers;
 mod health;

@@ -57,7 +57,9 @@ async fn answer(
     told: &mut HeaderMap,
 ) -> Result<Response, ApiError> {
     let body = RequestBody::try_new(read(body).await?)?;
-    let asked = served.catalogue().read(wire, body.model(), headers)?;
+    let asked = served
+        .catalogue()
+        .read(wire, body.model(), body.user(), headers)?;
     let agent = served.agents.get(&asked.agent).await?;
     let Prepared {
         request,

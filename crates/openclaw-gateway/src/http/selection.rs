@@ -6,6 +6,7 @@ use openclaw_ids::{AgentId, ModelRef, SessionKey};
 use openclaw_runner::ChainKind;
 use openclaw_session::TurnKind;
 
+use super::conversation::session_key;
 use super::headers::request;
 use crate::config::BodyModelPolicy;
 use crate::providers::Endpoints;
@@ -108,8 +109,6 @@ pub(crate) enum AskError {
 
 /// The longest name of a model, in characters.
 const MAX_MODEL: usize = 400;
-/// The longest session key, in characters.
-const MAX_SESSION_KEY: usize = 400;
 /// The longest id of an agent, in characters.
 const MAX_AGENT_ID: usize = 200;
 
@@ -126,16 +125,22 @@ pub(crate) struct Catalogue<'a> {
 }
 
 impl Catalogue<'_> {
-    /// Reads the body's `model` together with the headers.
-    pub(crate) fn read(&self, wire: Wire, model: &str, headers: &HeaderMap) -> Result<Asked, AskError> {
+    /// Reads the body's `model` and what it says of its user together with the headers.
+    pub(crate) fn read(
+        &self,
+        wire: Wire,
+        model: &str,
+        user: Option<&str>,
+        headers: &HeaderMap,
+    ) -> Result<Asked, AskError> {
         let asked = self.read_text(model, headers)?;
         match wire {
-            Wire::ChatCompletions | Wire::Messages | Wire::Responses => Ok(asked),
-            // A count is about the request, not about the conversation.
-            Wire::CountTokens => Ok(Asked {
-                session: None,
+            Wire::ChatCompletions | Wire::Messages | Wire::Responses => Ok(Asked {
+                session: session_key(&asked.agent, user, headers)?,
                 ..asked
             }),
+            // A count is about the request, not about the conversation.
+            Wire::CountTokens => Ok(asked),
             // Vectors of different models cannot be compared, so no other model may take over.
             Wire::Embeddings => match asked.run {
                 RunKind::OneOff { model, .. } => Ok(Asked {
@@ -144,7 +149,6 @@ impl Catalogue<'_> {
                         policy: OneOffPolicy::Strict,
                     },
                     chain: ChainKind::Text,
-                    session: None,
                     ..asked
                 }),
                 _ => Err(AskError::NoEmbeddingModel),
@@ -159,10 +163,6 @@ impl Catalogue<'_> {
             _ => (model == OWN_MODEL, None),
         };
         let agent = self.agent(named, headers)?;
-        let session = match text(headers, request::SESSION_KEY, "a text without control characters")? {
-            Some(key) => SessionKey::try_new(within(key, "the session key", MAX_SESSION_KEY)?).ok(),
-            None => None,
-        };
         let run = if let Some(over) = text(headers, request::MODEL, "a model such as `openai/gpt-5.5`")? {
             let over = within(over, "the name of the model", MAX_MODEL)?;
             RunKind::OneOff {
@@ -182,7 +182,7 @@ impl Catalogue<'_> {
             agent,
             run,
             chain,
-            session,
+            session: None,
         })
     }
 
@@ -255,7 +255,7 @@ fn agent_id(text: &str) -> Result<AgentId, AskError> {
 }
 
 /// `text`, when it has at most `limit` characters.
-fn within<'t>(text: &'t str, what: &'static str, limit: usize) -> Result<&'t str, AskError> {
+pub(crate) fn within<'t>(text: &'t str, what: &'static str, limit: usize) -> Result<&'t str, AskError> {
     if text.chars().nth(limit).is_some() {
         return Err(AskError::TooLong { what, limit });
     }
@@ -275,7 +275,7 @@ fn chain_kind(headers: &HeaderMap) -> Result<ChainKind, AskError> {
 }
 
 /// A header's text, trimmed; a blank one counts as absent. Which of two values counts would be a guess.
-fn text<'h>(
+pub(crate) fn text<'h>(
     headers: &'h HeaderMap,
     header: &'static str,
     expected: &'static str,
