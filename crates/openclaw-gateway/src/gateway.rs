@@ -15,7 +15,7 @@ use openclaw_runner::{RunObserver, RunPolicy};
 use crate::agents::{AgentError, Agents, Shared};
 use crate::config::Config;
 use crate::environment::Environment;
-use crate::http::{self, Ids, RetryCap, Served, Surface, Token};
+use crate::http::{self, Ids, InFlight, RetryCap, Served, Surface, Token};
 use crate::providers::discovery::{Discovery, discover, ollama_models};
 use crate::providers::{Endpoints, OLLAMA, ProviderError, ambient};
 use crate::upstream::{Upstream, UpstreamError};
@@ -134,6 +134,7 @@ impl Gateway {
             token: environment.get(TOKEN_VARIABLE).map(Token::new),
             retry_cap: RetryCap::of(&environment),
             ids: Ids::new(),
+            in_flight: InFlight::new(config.failover.max_concurrent),
             config,
             endpoints,
             environment,

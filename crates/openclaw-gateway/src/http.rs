@@ -6,6 +6,7 @@ mod error;
 mod headers;
 mod health;
 mod ids;
+mod in_flight;
 mod local;
 mod models;
 mod notice;
@@ -30,6 +31,7 @@ use crate::providers::Endpoints;
 use crate::upstream::{Upstream, Wire};
 
 pub(crate) use ids::Ids;
+pub(crate) use in_flight::InFlight;
 pub(crate) use retry_cap::RetryCap;
 pub(crate) use token::Token;
 
@@ -49,6 +51,7 @@ pub(crate) struct Surface {
     pub(crate) endpoints: Endpoints,
     pub(crate) environment: Environment,
     pub(crate) ids: Ids,
+    pub(crate) in_flight: InFlight,
     pub(crate) policy: Arc<RunPolicy>,
     pub(crate) resolver: Resolver,
     pub(crate) retry_cap: RetryCap,

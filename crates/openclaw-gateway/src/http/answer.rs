@@ -16,6 +16,7 @@ use openclaw_session::Notice;
 use super::error::{ApiError, cut_event};
 use super::headers::{describe_left_out, describe_run, describe_winner, forwarded};
 use super::ids::RequestId;
+use super::in_flight::Place;
 use super::notice;
 use super::plan::{Prepared, prepare};
 use super::{MAX_BODY, Served};
@@ -56,6 +57,7 @@ async fn answer(
     body: Body,
     told: &mut HeaderMap,
 ) -> Result<Response, ApiError> {
+    let place = served.in_flight.enter().ok_or_else(ApiError::busy)?;
     let body = RequestBody::try_new(read(body).await?)?;
     let asked = served
         .catalogue()
@@ -107,7 +109,13 @@ async fn answer(
                     if let Some(line) = hand_over(served, wire, told, run.begun().await) {
                         live.announce(line);
                     }
-                    streamed(wire, *live, run, request_id.to_owned())
+                    let open = Open {
+                        live: *live,
+                        run,
+                        request_id: request_id.to_owned(),
+                        _place: place,
+                    };
+                    streamed(wire, open)
                 }
                 Answer::Whole(body) => {
                     let line = hand_over(served, wire, told, run.finished_unseen().await);
@@ -160,27 +168,36 @@ fn whole(body: Bytes) -> Response {
         .into_response()
 }
 
+/// A stream that is being sent.
+struct Open {
+    /// Dropped before the stream is, so that whoever sees it end finds the place free.
+    _place: Place,
+    live: LiveAnswer,
+    run: Committed,
+    request_id: String,
+}
+
 /// The rest of a stream. It is read only as fast as the client takes it; a client that leaves drops it, which hangs up
 /// upstream and is nobody's failure.
-fn streamed(wire: Wire, live: LiveAnswer, run: Committed, request_id: String) -> Response {
-    let events = stream::unfold(Some((live, run, request_id)), move |open| async move {
-        let (mut live, run, request_id) = open?;
-        let (bytes, open) = match live.next().await {
-            Flow::Events(events) => (events, Some((live, run, request_id))),
+fn streamed(wire: Wire, open: Open) -> Response {
+    let events = stream::unfold(Some(open), move |open| async move {
+        let mut open = open?;
+        let (bytes, open) = match open.live.next().await {
+            Flow::Events(events) => (events, Some(open)),
             Flow::Finished(end) => {
-                run.finished().await;
+                open.run.finished().await;
                 (end, None)
             }
             Flow::Hollow(end, failure) => {
-                run.failed_late(&failure).await;
+                open.run.failed_late(&failure).await;
                 (end, None)
             }
             Flow::Cut(failure) => {
-                let verdict = run.failed_late(&failure).await;
+                let verdict = open.run.failed_late(&failure).await;
                 let reason = verdict.map(|verdict| verdict.reason.as_str());
                 let error = preview(&describe(&failure), MAX_LOGGED);
                 tracing::warn!(
-                    requestId = request_id,
+                    requestId = open.request_id,
                     reason,
                     error,
                     "the answer broke off after its first content"

@@ -226,6 +226,19 @@ impl ApiError {
         )
     }
 
+    /// More requests at the same time than are answered.
+    pub(crate) fn busy() -> Self {
+        let message = "the gateway is answering as many requests as it may; come back in a second";
+        let mut busy = Self::new(
+            StatusCode::SERVICE_UNAVAILABLE,
+            "overloaded_error",
+            "too_many_in_flight",
+            message,
+        );
+        set(&mut busy.headers, RETRY_AFTER.as_str(), "1");
+        busy
+    }
+
     /// No such path.
     pub(crate) fn no_path() -> Self {
         Self::new(
