@@ -15,7 +15,7 @@ use openclaw_runner::{RunObserver, RunPolicy};
 use crate::agents::{AgentError, Agents, Shared};
 use crate::config::Config;
 use crate::environment::Environment;
-use crate::http::{self, Ids, InFlight, RetryCap, Served, Surface, Token};
+use crate::http::{self, Guesses, Ids, InFlight, RetryCap, Served, Surface, Token};
 use crate::providers::discovery::{Discovery, discover, ollama_models};
 use crate::providers::{Endpoints, OLLAMA, ProviderError, ambient};
 use crate::upstream::{Upstream, UpstreamError};
@@ -133,6 +133,7 @@ impl Gateway {
             resolver: Resolver::new(&config.chain),
             token: environment.get(TOKEN_VARIABLE).map(Token::new),
             retry_cap: RetryCap::of(&environment),
+            guesses: Guesses::default(),
             ids: Ids::new(),
             in_flight: InFlight::new(config.failover.max_concurrent),
             config,

@@ -3,6 +3,7 @@
 mod answer;
 mod conversation;
 mod error;
+mod guesses;
 mod headers;
 mod health;
 mod ids;
@@ -30,6 +31,7 @@ use crate::environment::Environment;
 use crate::providers::Endpoints;
 use crate::upstream::{Upstream, Wire};
 
+pub(crate) use guesses::Guesses;
 pub(crate) use ids::Ids;
 pub(crate) use in_flight::InFlight;
 pub(crate) use retry_cap::RetryCap;
@@ -50,6 +52,7 @@ pub(crate) struct Surface {
     pub(crate) config: Config,
     pub(crate) endpoints: Endpoints,
     pub(crate) environment: Environment,
+    pub(crate) guesses: Guesses,
     pub(crate) ids: Ids,
     pub(crate) in_flight: InFlight,
     pub(crate) policy: Arc<RunPolicy>,

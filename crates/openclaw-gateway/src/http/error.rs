@@ -2,6 +2,8 @@
 
 mod shape;
 
+use std::time::Duration;
+
 use axum::Json;
 use axum::http::header::RETRY_AFTER;
 use axum::http::{HeaderMap, StatusCode};
@@ -199,6 +201,20 @@ impl ApiError {
             BodyFault::Stopping => (StatusCode::SERVICE_UNAVAILABLE, "internal_error", "stopping"),
         };
         Self::new(status, kind, code, &fault.to_string())
+    }
+
+    /// A peer that sent many wrong tokens.
+    pub(crate) fn guessing(wait: Duration) -> Self {
+        let message = "too many wrong tokens came from this address; wait, then send the right one";
+        let mut error = Self::new(
+            StatusCode::TOO_MANY_REQUESTS,
+            "rate_limit_error",
+            "too_many_wrong_tokens",
+            message,
+        );
+        let seconds = wait.as_millis().div_ceil(1_000).max(1).to_string();
+        set(&mut error.headers, RETRY_AFTER.as_str(), &seconds);
+        error
     }
 
     /// A body over the limit.

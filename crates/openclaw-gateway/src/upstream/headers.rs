@@ -73,3 +73,58 @@ fn sensitive(text: &str) -> Result<HeaderValue, Failure> {
     value.set_sensitive(true);
     Ok(value)
 }
+
+#[cfg(test)]
+mod tests {
+    use bytes::Bytes;
+    use openclaw_ids::ProviderId;
+    use secrecy::SecretString;
+
+    use super::super::{Endpoint, RequestBody, Wire};
+    use super::*;
+
+    /// The headers of a request, sensitive values included, one per line.
+    fn sent(
+        wire: Wire,
+        secret: Option<(&str, SecretKind)>,
+        client: &[(&'static str, &'static str)],
+    ) -> String {
+        let endpoint = Endpoint::try_new(ProviderId::try_new("p").unwrap(), "http://h").unwrap();
+        let mut own = HeaderMap::new();
+        own.insert("x-own", HeaderValue::from_static("of the row"));
+        let endpoint = endpoint.with_headers(own);
+        let mut headers = HeaderMap::new();
+        for (name, value) in client {
+            headers.append(*name, HeaderValue::from_static(value));
+        }
+        let body = RequestBody::try_new(Bytes::from_static(br#"{"model":"m"}"#)).unwrap();
+        let text = secret.map(|(text, _)| SecretString::from(text));
+        let call = Call {
+            endpoint: &endpoint,
+            model: "m",
+            secret: text.as_ref(),
+            kind: secret.map_or(SecretKind::Key, |(_, kind)| kind),
+            wire,
+            headers: &headers,
+            body: &body,
+        };
+        let headers = of(&call, true).unwrap();
+        let lines = headers
+            .iter()
+            .map(|(name, value)| format!("{name}: {}", value.to_str().unwrap()));
+        let mut lines: Vec<String> = lines.collect();
+        lines.sort_unstable();
+        lines.join("\n")
+    }
+
+    #[test]
+    fn keys_and_tokens_go_where_the_format_reads_them() {
+        let client = [("anthropic-beta", "one"), ("anthropic-version", "2099-01-01")];
+        let (key, token) = (Some(("k", SecretKind::Key)), Some(("t", SecretKind::Token)));
+        insta::assert_snapshot!("chat_key", sent(Wire::ChatCompletions, key, &[]));
+        insta::assert_snapshot!("chat_token", sent(Wire::ChatCompletions, token, &[]));
+        insta::assert_snapshot!("messages_key", sent(Wire::Messages, key, &client));
+        insta::assert_snapshot!("messages_token", sent(Wire::Messages, token, &client));
+        insta::assert_snapshot!("messages_without", sent(Wire::Messages, None, &[]));
+    }
+}
