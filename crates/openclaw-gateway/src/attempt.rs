@@ -1,14 +1,15 @@
 //! One attempt of a run: the provider's endpoint, one credential, the client's request.
 
-use openclaw_auth_store::{AuthConfig, SecretPlaces, UsageStore, profile_secret};
+use axum::http::HeaderMap;
+use openclaw_auth_store::{AuthConfig, Credential, SecretPlaces, UsageStore, profile_secret};
 use openclaw_classify::{Failure, Phase};
 use openclaw_ids::{ProfileId, ProviderId};
 use openclaw_runner::{Attempt, AttemptCall};
 use secrecy::SecretString;
 
 use crate::environment::Environment;
-use crate::providers::{Endpoints, known};
-use crate::upstream::{Answer, Call, RequestBody, Upstream};
+use crate::providers::{Endpoints, UnusableSecret, known};
+use crate::upstream::{Answer, Call, RequestBody, SecretKind, Upstream, Wire};
 
 /// Performs the attempts of one client request.
 pub(crate) struct ProviderAttempt<'a, U> {
@@ -17,6 +18,9 @@ pub(crate) struct ProviderAttempt<'a, U> {
     pub(crate) environment: &'a Environment,
     pub(crate) usage: &'a U,
     pub(crate) auth: &'a AuthConfig,
+    pub(crate) wire: Wire,
+    /// The client's headers that belong to the wire format.
+    pub(crate) headers: &'a HeaderMap,
     pub(crate) body: &'a RequestBody,
 }
 
@@ -29,13 +33,16 @@ impl<U: UsageStore> Attempt for ProviderAttempt<'_, U> {
             return Err(unknown_provider(provider));
         };
         let Some(profile) = &call.profile else {
-            return Err(no_credential(provider));
+            return Err(self.no_credential(provider));
         };
-        let secret = self.secret(provider, profile)?;
+        let (secret, kind) = self.secret(provider, profile)?;
         let call = Call {
             endpoint,
             model: call.candidate.model().as_str(),
             secret: secret.as_ref(),
+            kind,
+            wire: self.wire,
+            headers: self.headers,
             body: self.body,
         };
         self.upstream.attempt(&call).await
@@ -47,21 +54,45 @@ impl<U: UsageStore> ProviderAttempt<'_, U> {
         clippy::result_large_err,
         reason = "a failure is made and moved once, off the fast path"
     )]
-    fn secret(&self, provider: &ProviderId, profile: &ProfileId) -> Result<Option<SecretString>, Failure> {
+    fn secret(
+        &self,
+        provider: &ProviderId,
+        profile: &ProfileId,
+    ) -> Result<(Option<SecretString>, SecretKind), Failure> {
         let snapshot = self.usage.snapshot();
         // Removed by a login in another process since the run chose it.
-        if snapshot.credential(profile).is_none() {
-            return Err(no_credential(provider));
-        }
+        let credential = snapshot
+            .credential(profile)
+            .ok_or_else(|| self.no_credential(provider))?;
+        let kind = match credential {
+            Credential::ApiKey(_) | Credential::Local(_) => SecretKind::Key,
+            Credential::Oauth(_) | Credential::Token(_) => SecretKind::Token,
+        };
         let variable = |name: &str| self.environment.get(name).map(str::to_owned);
         let places = SecretPlaces::env(&variable);
-        profile_secret(&snapshot, self.auth, profile, places).map_err(|error| {
+        let secret = profile_secret(&snapshot, self.auth, profile, places).map_err(|error| {
             before_request(
                 provider,
                 "invalid_api_key",
                 format!("no credentials found: {error}"),
             )
-        })
+        })?;
+        Ok((secret, kind))
+    }
+
+    fn no_credential(&self, provider: &ProviderId) -> Failure {
+        let is_its_key = |secret: &&UnusableSecret| secret.header.is_none() && secret.provider == *provider;
+        let unusable = self.endpoints.unusable().iter().find(is_its_key);
+        if let Some(secret) = unusable {
+            let message = format!("no credentials found for provider `{provider}`; {secret}");
+            return before_request(provider, "invalid_api_key", message);
+        }
+        let variable = known(provider).and_then(|row| row.key_variables.first());
+        let set = variable.map(|name| format!("{name} or ")).unwrap_or_default();
+        let message = format!(
+            "no credentials found for provider `{provider}`; set {set}models.providers.{provider}.apiKey"
+        );
+        before_request(provider, "invalid_api_key", message)
     }
 }
 
@@ -71,15 +102,6 @@ fn unknown_provider(provider: &ProviderId) -> Failure {
         "provider `{provider}` has no endpoint; set models.providers.{provider}.baseUrl, or correct the model's name"
     );
     before_request(provider, "model_not_found", message)
-}
-
-fn no_credential(provider: &ProviderId) -> Failure {
-    let variable = known(provider).and_then(|row| row.key_variables.first());
-    let set = variable.map(|name| format!("{name} or ")).unwrap_or_default();
-    let message = format!(
-        "no credentials found for provider `{provider}`; set {set}models.providers.{provider}.apiKey"
-    );
-    before_request(provider, "invalid_api_key", message)
 }
 
 fn before_request(provider: &ProviderId, code: &str, message: String) -> Failure {

@@ -1,13 +1,17 @@
 //! The HTTP surface: what is served under which path.
 
-mod chat_completions;
+mod answer;
+mod conversation;
 mod error;
+mod guesses;
 mod headers;
 mod health;
 mod ids;
+mod in_flight;
 mod local;
 mod models;
 mod notice;
+mod plan;
 mod retry_cap;
 mod selection;
 mod token;
@@ -17,7 +21,7 @@ use std::sync::Arc;
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
 use axum::middleware;
-use axum::routing::{get, post};
+use axum::routing::{MethodRouter, get, post};
 use openclaw_chain::Resolver;
 use openclaw_runner::RunPolicy;
 
@@ -25,9 +29,11 @@ use crate::agents::Agents;
 use crate::config::Config;
 use crate::environment::Environment;
 use crate::providers::Endpoints;
-use crate::upstream::Upstream;
+use crate::upstream::{Upstream, Wire};
 
+pub(crate) use guesses::Guesses;
 pub(crate) use ids::Ids;
+pub(crate) use in_flight::InFlight;
 pub(crate) use retry_cap::RetryCap;
 pub(crate) use token::Token;
 
@@ -46,7 +52,9 @@ pub(crate) struct Surface {
     pub(crate) config: Config,
     pub(crate) endpoints: Endpoints,
     pub(crate) environment: Environment,
+    pub(crate) guesses: Guesses,
     pub(crate) ids: Ids,
+    pub(crate) in_flight: InFlight,
     pub(crate) policy: Arc<RunPolicy>,
     pub(crate) resolver: Resolver,
     pub(crate) retry_cap: RetryCap,
@@ -74,7 +82,11 @@ pub(crate) fn router(served: Served) -> Router {
         .method_not_allowed_fallback(async || ApiError::no_method())
         .with_state(Arc::clone(&served));
     Router::new()
-        .route("/v1/chat/completions", post(chat_completions::handle))
+        .route("/v1/chat/completions", passed_on(Wire::ChatCompletions))
+        .route("/v1/embeddings", passed_on(Wire::Embeddings))
+        .route("/v1/messages", passed_on(Wire::Messages))
+        .route("/v1/messages/count_tokens", passed_on(Wire::CountTokens))
+        .route("/v1/responses", passed_on(Wire::Responses))
         .route("/v1/models", get(models::list))
         .route("/v1/models/{*id}", get(models::one))
         .fallback(async || ApiError::no_path())
@@ -93,4 +105,9 @@ pub(crate) fn router(served: Served) -> Router {
         .with_state(Arc::clone(&served))
         .merge(open)
         .layer(middleware::from_fn_with_state(served, ids::name))
+}
+
+/// Requests of one wire format.
+fn passed_on(wire: Wire) -> MethodRouter<Served> {
+    post(async move |served, id, headers, body| answer::handle(wire, served, id, headers, body).await)
 }

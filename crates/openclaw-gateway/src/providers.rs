@@ -3,15 +3,15 @@
 pub(crate) mod ambient;
 pub(crate) mod discovery;
 mod endpoints;
+mod secrets;
 
-use openclaw_auth_store::{SecretRef, SecretSource};
-use openclaw_chain::SecretValue;
 use openclaw_ids::ProviderId;
 
 pub(crate) use endpoints::Endpoints;
 pub use endpoints::ProviderError;
+pub(crate) use secrets::{UnusableSecret, unusable};
 
-use crate::environment::Environment;
+use crate::upstream::Wire;
 
 /// What is known about a provider without any configuration.
 ///
@@ -86,6 +86,23 @@ fn compatible_path(names: [&str; 2], path: &str) -> Option<&'static str> {
     row.map(|row| row.compatible)
 }
 
+use Wire::{ChatCompletions, CountTokens, Embeddings, Messages, Responses};
+
+/// What providers speak beside chat completions and embeddings, by the `api` of their row, else by their id.
+#[rustfmt::skip]
+static WIRES: &[(&[&str], &[Wire])] = &[
+    (&["anthropic", "anthropic-messages"], &[ChatCompletions, Messages, CountTokens]),
+    (&["fireworks", "groq", "huggingface", "lmstudio", "ollama", "openai", "openai-responses", "openrouter", "vllm", "xai"],
+     &[ChatCompletions, Embeddings, Responses]),
+];
+
+/// The formats in which requests are passed on to a provider. What its row says counts, also when it says less.
+fn wires(id: &str, api: &str) -> &'static [Wire] {
+    let name = if api.is_empty() { id } else { api };
+    let row = WIRES.iter().find(|(names, _)| names.contains(&name));
+    row.map_or(&[ChatCompletions, Embeddings], |(_, wires)| wires)
+}
+
 /// The provider whose models are asked for when nothing is configured.
 pub(crate) const OLLAMA: &str = "ollama";
 
@@ -106,21 +123,6 @@ const fn row(
 /// The row of a provider.
 pub(crate) fn known(provider: &ProviderId) -> Option<&'static KnownProvider> {
     KNOWN.iter().find(|row| row.id == provider.as_str())
-}
-
-/// A configured secret: the text itself, or the variable that it names; none when that is not set.
-fn secret_text(value: &SecretValue, environment: &Environment) -> Option<String> {
-    match SecretRef::parse(value.expose()) {
-        Some(pointer) => match pointer.source {
-            SecretSource::Env => environment.get(&pointer.id).map(str::to_owned),
-            SecretSource::Exec | SecretSource::File => None,
-        },
-        None => value
-            .expose_text()
-            .map(str::trim)
-            .filter(|text| !text.is_empty())
-            .map(str::to_owned),
-    }
 }
 
 #[cfg(test)]

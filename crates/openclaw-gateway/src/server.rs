@@ -4,10 +4,12 @@ mod body;
 mod busy;
 
 use std::future::Future;
+use std::net::SocketAddr;
 use std::time::Duration;
 
 use axum::Router;
 use axum::body::Body;
+use axum::extract::ConnectInfo;
 use axum::serve::{Listener, ListenerExt};
 use hyper::server::conn::http1;
 use hyper::service::{Service, service_fn};
@@ -77,13 +79,13 @@ impl Server {
         });
         let mut stop = std::pin::pin!(stop);
         loop {
-            let stream = tokio::select! {
-                (stream, _) = listener.accept() => stream,
+            let (stream, peer) = tokio::select! {
+                accepted = listener.accept() => accepted,
                 () = &mut stop => break,
             };
             let (router, draining, open) = (router.clone(), draining.clone(), open.clone());
             tokio::spawn(async move {
-                self.connection(stream, router, draining).await;
+                self.connection(stream, peer, router, draining).await;
                 drop(open);
             });
         }
@@ -99,7 +101,7 @@ impl Server {
 
     /// One connection, from its first request to its end or the end of draining. How it ends is its client's business;
     /// what came of a request is told by its handler.
-    async fn connection(self, stream: TcpStream, router: Router, mut draining: Draining) {
+    async fn connection(self, stream: TcpStream, peer: SocketAddr, router: Router, mut draining: Draining) {
         let busy = Busy::default();
         let routes = TowerToHyperService::new(router);
         let service = {
@@ -107,7 +109,9 @@ impl Server {
             service_fn(move |request: hyper::Request<hyper::body::Incoming>| {
                 let work = busy.begin();
                 let draining = draining.clone();
-                let request = request.map(|body| body::patient(Body::new(body), self.body, draining));
+                let mut request = request.map(|body| body::patient(Body::new(body), self.body, draining));
+                // Who guesses the token is told apart by address.
+                request.extensions_mut().insert(ConnectInfo(peer));
                 let answer = routes.call(request);
                 async move {
                     answer

@@ -1,6 +1,6 @@
 //! The settings of our own, in `failover.json5` beside the other program's configuration.
 
-use std::num::NonZeroUsize;
+use std::num::{NonZeroU32, NonZeroUsize};
 use std::time::Duration;
 
 use openclaw_ids::ProviderId;
@@ -27,6 +27,8 @@ pub struct FailoverConfig {
     pub inline_wait_ms: u64,
     /// The most calls of one run (A8); none for no limit.
     pub max_attempts: Option<NonZeroUsize>,
+    /// The most requests that are answered at the same time; further ones are asked to come back.
+    pub max_concurrent: NonZeroU32,
     /// The longest time until a run has content (A8), in ms; none for no limit.
     pub max_run_ms: Option<u64>,
     /// How people are told that another model answers (S-10).
@@ -68,6 +70,9 @@ pub enum NoticeSetting {
     Inline,
 }
 
+/// As many answers as one process streams without strain.
+const MAX_CONCURRENT: NonZeroU32 = NonZeroU32::MIN.saturating_add(2_047);
+
 impl Default for FailoverConfig {
     fn default() -> Self {
         let settings = RunSettings::default();
@@ -78,6 +83,7 @@ impl Default for FailoverConfig {
             inline_wait: InlineWaitSetting::default(),
             inline_wait_ms: u64::try_from(settings.inline_wait.as_millis()).unwrap_or(u64::MAX),
             max_attempts: settings.limits.attempts,
+            max_concurrent: MAX_CONCURRENT,
             max_run_ms: None,
             notices: NoticeSetting::default(),
         }

@@ -1,4 +1,8 @@
-//! Errors in the shape that OpenAI clients read, with what was tried (M3).
+//! Errors, with what was tried, in the shape that the client reads (M3).
+
+mod shape;
+
+use std::time::Duration;
 
 use axum::Json;
 use axum::http::header::RETRY_AFTER;
@@ -14,7 +18,8 @@ use super::retry_cap::RetryCap;
 use super::selection::AskError;
 use crate::agents::AgentError;
 use crate::server::BodyFault;
-use crate::upstream::BodyError;
+use crate::upstream::{BodyError, Wire};
+use shape::Shape;
 
 /// Longest message of an error, in UTF-16 units.
 const MAX_MESSAGE: usize = 2_000;
@@ -22,23 +27,21 @@ const MAX_MESSAGE: usize = 2_000;
 const SHOULD_RETRY: &str = "x-should-retry";
 
 /// What there is, for requests that ask for something else.
-const ROUTES: &str = "there is nothing here; this gateway answers POST /v1/chat/completions, GET /v1/models, GET /healthz and GET /readyz";
+const ROUTES: &str = "there is nothing here; this gateway answers POST /v1/chat/completions, \
+     /v1/responses, /v1/messages and /v1/embeddings, GET /v1/models, GET /healthz and GET /readyz";
 
 /// The same for a path that is there under another method.
 const NO_METHOD: &str = "this path takes another method (see the header allow); this gateway answers \
-                         POST /v1/chat/completions, GET /v1/models, GET /healthz and GET /readyz";
+                         POST /v1/chat/completions, /v1/responses, /v1/messages and /v1/embeddings, GET /v1/models, \
+                         GET /healthz and GET /readyz";
 
 /// An error answer.
 #[derive(Debug)]
 pub(crate) struct ApiError {
     status: StatusCode,
     headers: HeaderMap,
-    body: ErrorBody,
-}
-
-#[derive(Debug, Serialize)]
-struct ErrorBody {
     error: ErrorObject,
+    shape: Shape,
 }
 
 /// The `error` object. `attempts` and what follows it are ours.
@@ -127,12 +130,29 @@ impl ApiError {
         Self {
             status,
             headers: HeaderMap::new(),
-            body: ErrorBody { error },
+            error,
+            shape: Shape::OpenAi,
         }
     }
 
+    /// This error in the shape of a wire format.
+    pub(crate) fn in_wire(mut self, wire: Wire) -> Self {
+        if wire.is_anthropic() {
+            self.shape = Shape::Anthropic;
+        }
+        self
+    }
+
+    /// This error in the shape that clients of a path read.
+    pub(crate) fn for_path(mut self, path: &str) -> Self {
+        if path.starts_with("/v1/messages") {
+            self.shape = Shape::Anthropic;
+        }
+        self
+    }
+
     fn about(mut self, param: &'static str) -> Self {
-        self.body.error.param = Some(param);
+        self.error.param = Some(param);
         self
     }
 
@@ -183,6 +203,20 @@ impl ApiError {
         Self::new(status, kind, code, &fault.to_string())
     }
 
+    /// A peer that sent many wrong tokens.
+    pub(crate) fn guessing(wait: Duration) -> Self {
+        let message = "too many wrong tokens came from this address; wait, then send the right one";
+        let mut error = Self::new(
+            StatusCode::TOO_MANY_REQUESTS,
+            "rate_limit_error",
+            "too_many_wrong_tokens",
+            message,
+        );
+        let seconds = wait.as_millis().div_ceil(1_000).max(1).to_string();
+        set(&mut error.headers, RETRY_AFTER.as_str(), &seconds);
+        error
+    }
+
     /// A body over the limit.
     pub(crate) fn too_large(limit: usize) -> Self {
         let message = format!(
@@ -206,6 +240,19 @@ impl ApiError {
             "invalid_request",
             message,
         )
+    }
+
+    /// More requests at the same time than are answered.
+    pub(crate) fn busy() -> Self {
+        let message = "the gateway is answering as many requests as it may; come back in a second";
+        let mut busy = Self::new(
+            StatusCode::SERVICE_UNAVAILABLE,
+            "overloaded_error",
+            "too_many_in_flight",
+            message,
+        );
+        set(&mut busy.headers, RETRY_AFTER.as_str(), "1");
+        busy
     }
 
     /// No such path.
@@ -240,7 +287,12 @@ impl ApiError {
     }
 
     /// A run without an answer.
-    pub(crate) fn of_run(error: &RunError, now: Timestamp, cap: RetryCap) -> Self {
+    pub(crate) fn of_run(
+        error: &RunError,
+        left_out: Vec<AttemptRecord>,
+        now: Timestamp,
+        cap: RetryCap,
+    ) -> Self {
         let reasons = error.reasons();
         let single = error.failed_attempt();
         let is_format = single.is_some_and(|attempt| attempt.verdict.reason == Reason::Format);
@@ -262,13 +314,14 @@ impl ApiError {
             RunError::Failed(attempt, _) if is_format => attempt.record.error.clone(),
             _ => error.to_string(),
         };
-        let mut attempts = error.report().attempts.clone();
+        let mut attempts = left_out;
+        attempts.extend_from_slice(&error.report().attempts);
         if let Some(attempt) = single.filter(|attempt| attempts.last() != Some(&attempt.record)) {
             attempts.push(attempt.record.clone());
         }
         let soonest = error.report().soonest_cooldown_expiry;
         let mut answer = Self::new(status, row.kind, row.code, &message);
-        answer.body.error.run = Some(RunMembers {
+        answer.error.run = Some(RunMembers {
             attempts,
             soonest_cooldown_expiry: soonest.map(Timestamp::as_millisecond),
             user_text: error.user_text(now),
@@ -297,7 +350,7 @@ impl ApiError {
 
     /// The machine-readable code, for logs and tests.
     pub(crate) fn code(&self) -> &'static str {
-        self.body.error.code
+        self.error.code
     }
 }
 
@@ -307,8 +360,8 @@ fn seconds_until(at: Timestamp, now: Timestamp) -> u64 {
     u64::try_from(millis).unwrap_or(0).div_ceil(1_000).max(1)
 }
 
-/// The event that ends a stream which broke off, in place of `[DONE]` (BL-88).
-pub(crate) fn cut_event(failure: &Failure) -> Vec<u8> {
+/// The event that ends a stream which broke off, in place of the format's own end (BL-88).
+pub(crate) fn cut_event(wire: Wire, failure: &Failure) -> Vec<u8> {
     // How a connection broke is for the log; the client is told that it did.
     let told = match failure.transport {
         Some(transport) => describe(&Failure {
@@ -324,8 +377,7 @@ pub(crate) fn cut_event(failure: &Failure) -> Vec<u8> {
         param: None,
         run: None,
     };
-    let body = serde_json::to_string(&ErrorBody { error }).unwrap_or_default();
-    format!("data: {body}\n\n").into_bytes()
+    shape::cut_event(wire, &error)
 }
 
 impl From<AgentError> for ApiError {
@@ -341,7 +393,9 @@ impl From<AskError> for ApiError {
         match error {
             AskError::Agents { .. }
             | AskError::Header { .. }
+            | AskError::NoEmbeddingModel
             | AskError::NoImageModel
+            | AskError::NotSpoken(_)
             | AskError::Repeated { .. }
             | AskError::TooLong { .. } => Self::new(
                 StatusCode::BAD_REQUEST,
@@ -370,14 +424,15 @@ impl From<BodyError> for ApiError {
             "invalid_request",
             &error.to_string(),
         );
-        answer.body.error.param = error.member();
+        answer.error.param = error.member();
         answer
     }
 }
 
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
-        let mut response = (self.status, Json(self.body)).into_response();
+        let body = self.shape.body(self.status, &self.error);
+        let mut response = (self.status, Json(body)).into_response();
         response.headers_mut().extend(self.headers);
         response
     }

@@ -1,7 +1,9 @@
 //! The headers of our own: what a client may ask with, and what it is told about the answer.
 
 use axum::http::{HeaderMap, HeaderValue};
-use openclaw_runner::{RunReport, Winner};
+use openclaw_runner::{AttemptRecord, RunReport, Winner};
+
+use crate::upstream::Wire;
 
 /// Request headers.
 pub(crate) mod request {
@@ -35,6 +37,8 @@ pub(crate) mod response {
     pub(crate) const SESSION: &str = "x-openclaw-session";
     /// Names the request in logs.
     pub(crate) const REQUEST_ID: &str = "x-openclaw-request-id";
+    /// Models that were left out because they do not speak the format of the request.
+    pub(crate) const LEFT_OUT: &str = "x-openclaw-left-out";
     /// The `provider/model` that answered.
     pub(crate) const SERVED_MODEL: &str = "x-openclaw-served-model";
 }
@@ -46,6 +50,29 @@ pub(crate) fn describe_run(headers: &mut HeaderMap, requested: &str, report: &Ru
     if let Some(reason) = report.first_failure() {
         set(headers, response::FIRST_FAILURE, reason.as_str());
     }
+}
+
+/// Names the candidates that could not have read the request.
+pub(crate) fn describe_left_out(headers: &mut HeaderMap, left_out: &[AttemptRecord]) {
+    let models: Vec<String> = left_out.iter().map(|record| record.candidate.key()).collect();
+    if !models.is_empty() {
+        set(headers, response::LEFT_OUT, &models.join(", "));
+    }
+}
+
+/// Headers that belong to Anthropic's formats.
+const ANTHROPIC: &[&str] = &["anthropic-beta", "anthropic-version"];
+
+/// The client's headers that go upstream as they came.
+pub(crate) fn forwarded(wire: Wire, headers: &HeaderMap) -> HeaderMap {
+    let names = if wire.is_anthropic() { ANTHROPIC } else { &[] };
+    let values = |name: &'static str| headers.get_all(name).into_iter().map(move |value| (name, value));
+    let pairs = names.iter().flat_map(|name| values(name));
+    let mut forwarded = HeaderMap::new();
+    for (name, value) in pairs {
+        forwarded.append(name, value.clone());
+    }
+    forwarded
 }
 
 /// What a client is told about who answered.

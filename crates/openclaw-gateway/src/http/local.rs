@@ -15,7 +15,7 @@ use crate::upstream::is_loopback_host;
 /// tells who asks. A browser sends both headers and lets no page change them.
 pub(crate) async fn require(State(served): State<Served>, request: Request, next: Next) -> Response {
     if served.token.is_none() && !is_local(request.uri(), request.headers()) {
-        return ApiError::foreign().into_response();
+        return ApiError::foreign().for_path(request.uri().path()).into_response();
     }
     next.run(request).await
 }
@@ -23,7 +23,9 @@ pub(crate) async fn require(State(served): State<Served>, request: Request, next
 /// Refuses bodies that are not declared as JSON: a page may post any other kind to any host without asking first.
 pub(crate) async fn json_only(request: Request, next: Next) -> Response {
     if request.method() == Method::POST && !is_json(request.headers().get(CONTENT_TYPE)) {
-        return ApiError::not_json().into_response();
+        return ApiError::not_json()
+            .for_path(request.uri().path())
+            .into_response();
     }
     next.run(request).await
 }

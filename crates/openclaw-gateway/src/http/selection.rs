@@ -6,9 +6,11 @@ use openclaw_ids::{AgentId, ModelRef, SessionKey};
 use openclaw_runner::ChainKind;
 use openclaw_session::TurnKind;
 
+use super::conversation::session_key;
 use super::headers::request;
 use crate::config::BodyModelPolicy;
 use crate::providers::Endpoints;
+use crate::upstream::Wire;
 
 /// The name under which clients ask for the configured selection.
 pub(crate) const OWN_MODEL: &str = "openclaw";
@@ -72,6 +74,12 @@ pub(crate) enum AskError {
         /// What it may hold.
         expected: &'static str,
     },
+    /// Embeddings of the configured chain, which is made of models for text.
+    #[error("embeddings come from the model you name; ask for a `provider/model` instead of `openclaw`")]
+    NoEmbeddingModel,
+    /// No candidate can read the request.
+    #[error("no model that was asked for speaks {}; name one whose provider does", .0.name())]
+    NotSpoken(Wire),
     /// A run over the image chain, which is not configured.
     #[error(
         "no image model is configured; set agents.defaults.imageModel, or name a model instead of `openclaw`"
@@ -101,8 +109,6 @@ pub(crate) enum AskError {
 
 /// The longest name of a model, in characters.
 const MAX_MODEL: usize = 400;
-/// The longest session key, in characters.
-const MAX_SESSION_KEY: usize = 400;
 /// The longest id of an agent, in characters.
 const MAX_AGENT_ID: usize = 200;
 
@@ -119,18 +125,44 @@ pub(crate) struct Catalogue<'a> {
 }
 
 impl Catalogue<'_> {
-    /// Reads the body's `model` together with the headers.
-    pub(crate) fn read(&self, model: &str, headers: &HeaderMap) -> Result<Asked, AskError> {
+    /// Reads the body's `model` and what it says of its user together with the headers.
+    pub(crate) fn read(
+        &self,
+        wire: Wire,
+        model: &str,
+        user: Option<&str>,
+        headers: &HeaderMap,
+    ) -> Result<Asked, AskError> {
+        let asked = self.read_text(model, headers)?;
+        match wire {
+            Wire::ChatCompletions | Wire::Messages | Wire::Responses => Ok(Asked {
+                session: session_key(&asked.agent, user, headers)?,
+                ..asked
+            }),
+            // A count is about the request, not about the conversation.
+            Wire::CountTokens => Ok(asked),
+            // Vectors of different models cannot be compared, so no other model may take over.
+            Wire::Embeddings => match asked.run {
+                RunKind::OneOff { model, .. } => Ok(Asked {
+                    run: RunKind::OneOff {
+                        model,
+                        policy: OneOffPolicy::Strict,
+                    },
+                    chain: ChainKind::Text,
+                    ..asked
+                }),
+                _ => Err(AskError::NoEmbeddingModel),
+            },
+        }
+    }
+
+    fn read_text(&self, model: &str, headers: &HeaderMap) -> Result<Asked, AskError> {
         let model = within(model.trim(), "the name of the model", MAX_MODEL)?;
         let (own, named) = match model.split_once('/') {
             Some((OWN_MODEL, agent)) => (true, Some(agent_id(agent)?)),
             _ => (model == OWN_MODEL, None),
         };
         let agent = self.agent(named, headers)?;
-        let session = match text(headers, request::SESSION_KEY, "a text without control characters")? {
-            Some(key) => SessionKey::try_new(within(key, "the session key", MAX_SESSION_KEY)?).ok(),
-            None => None,
-        };
         let run = if let Some(over) = text(headers, request::MODEL, "a model such as `openai/gpt-5.5`")? {
             let over = within(over, "the name of the model", MAX_MODEL)?;
             RunKind::OneOff {
@@ -150,7 +182,7 @@ impl Catalogue<'_> {
             agent,
             run,
             chain,
-            session,
+            session: None,
         })
     }
 
@@ -223,7 +255,7 @@ fn agent_id(text: &str) -> Result<AgentId, AskError> {
 }
 
 /// `text`, when it has at most `limit` characters.
-fn within<'t>(text: &'t str, what: &'static str, limit: usize) -> Result<&'t str, AskError> {
+pub(crate) fn within<'t>(text: &'t str, what: &'static str, limit: usize) -> Result<&'t str, AskError> {
     if text.chars().nth(limit).is_some() {
         return Err(AskError::TooLong { what, limit });
     }
@@ -243,7 +275,7 @@ fn chain_kind(headers: &HeaderMap) -> Result<ChainKind, AskError> {
 }
 
 /// A header's text, trimmed; a blank one counts as absent. Which of two values counts would be a guess.
-fn text<'h>(
+pub(crate) fn text<'h>(
     headers: &'h HeaderMap,
     header: &'static str,
     expected: &'static str,

@@ -14,7 +14,7 @@ use super::live::{ByteStream, LiveAnswer};
 use super::progress::Progress;
 use super::sse::{Event, SseParser};
 use super::transport;
-use super::wire::{Piece, Shows, chunk_of_whole, read_piece};
+use super::wire::{Piece, Shows, Wire};
 
 /// The largest event of a stream, and the most that is held back before the first content.
 const MAX_EVENT: usize = 16 * 1024 * 1024;
@@ -68,6 +68,7 @@ pub(super) async fn whole(
 
 /// Reads a stream up to its first content, and holds everything back until then.
 pub(super) async fn first_content(
+    wire: Wire,
     mut source: ByteStream,
     limit: Duration,
     idle: Duration,
@@ -75,7 +76,12 @@ pub(super) async fn first_content(
 ) -> Result<LiveAnswer, Failure> {
     let deadline = Instant::now() + limit;
     let mut parser = SseParser::new(MAX_EVENT);
-    let mut opening = Opening::default();
+    let mut opening = Opening {
+        wire,
+        progress: Progress::default(),
+        held: VecDeque::new(),
+        held_bytes: 0,
+    };
     loop {
         while let Some(event) = parser
             .next_event()
@@ -113,8 +119,8 @@ pub(super) async fn first_content(
 const PHASE: Phase = Phase::BeforeFirstContent;
 
 /// The beginning of a stream, up to its first content.
-#[derive(Default)]
 struct Opening {
+    wire: Wire,
     progress: Progress,
     held: VecDeque<Bytes>,
     held_bytes: usize,
@@ -128,11 +134,12 @@ impl Opening {
     )]
     fn add(&mut self, event: Event, facts: &Facts) -> Result<(), Failure> {
         let data = event.data.as_deref().unwrap_or_default();
-        match read_piece(event.name.as_deref(), data) {
+        match self.wire.read_piece(event.name.as_deref(), data) {
             Piece::Deltas(deltas) => self.progress.add(&deltas),
             Piece::Other => {}
-            Piece::Done => return Err(facts.empty(PHASE)),
-            Piece::Error => return Err(facts.error_event(data, PHASE)),
+            Piece::End(Shows::Answer) => self.progress.end(Shows::Answer),
+            Piece::End(Shows::Nothing | Shows::Thinking) => return Err(facts.empty(PHASE)),
+            Piece::Error => return Err(facts.error_event(&self.wire.error_body(data), PHASE)),
         }
         self.held_bytes += event.raw.len();
         self.held.push_back(event.raw);
@@ -143,8 +150,11 @@ impl Opening {
     }
 
     fn live(self, source: ByteStream, parser: SseParser, idle: Duration, facts: Facts) -> LiveAnswer {
-        let Self { progress, held, .. } = self;
+        let Self {
+            wire, progress, held, ..
+        } = self;
         LiveAnswer {
+            wire,
             source,
             parser,
             progress,
@@ -164,23 +174,21 @@ fn said(message: String) -> Failure {
     }
 }
 
-/// A plain answer to a streaming request, as the stream it should have been.
-pub(super) fn as_stream(body: &[u8], facts: Facts) -> LiveAnswer {
+/// A plain answer to a streaming request, as the stream it should have been, in formats where one event can be that.
+pub(super) fn as_stream(wire: Wire, body: &[u8], facts: &Facts) -> Option<LiveAnswer> {
+    let event = wire.event_of_whole(body)?;
     let mut progress = Progress::default();
-    let chunk = chunk_of_whole(body);
-    if let Piece::Deltas(deltas) = read_piece(None, &chunk) {
-        progress.add(&deltas);
-    }
-    let event = [b"data: ", &chunk[..], b"\n\n"].concat();
-    LiveAnswer {
+    progress.end(Shows::Answer);
+    Some(LiveAnswer {
+        wire,
         source: Box::pin(futures_util::stream::empty()),
         parser: SseParser::new(MAX_EVENT),
         progress,
-        held: VecDeque::from([Bytes::from(event)]),
+        held: VecDeque::from([event]),
         idle: Duration::ZERO,
-        facts,
+        facts: facts.clone(),
         line: None,
-    }
+    })
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use serde_json::error::Category;
 
-/// A chat completion request as the client wrote it.
+/// A request as the client wrote it.
 #[derive(Debug, Clone)]
 pub(crate) struct RequestBody {
     bytes: Bytes,
@@ -15,9 +15,10 @@ pub(crate) struct RequestBody {
     model_at: Range<usize>,
     model: String,
     stream: bool,
+    user: Option<String>,
 }
 
-/// Why a body is not a chat completion request, in words for whoever wrote it.
+/// Why a body is no request, in words for whoever wrote it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum BodyError {
     /// A member has a value of another kind.
@@ -49,7 +50,7 @@ pub(crate) enum BodyError {
         what: &'static str,
     },
     /// A member that matters stands in it several times.
-    #[error("`model` and `stream` may each stand in the request only once")]
+    #[error("`model`, `stream`, `user` and `metadata` may each stand in the request only once")]
     Twice,
 }
 
@@ -71,6 +72,22 @@ struct Known {
     model: Value,
     #[serde(default)]
     stream: Value,
+    /// Passed on whatever it is, and only of use to us when it is a text.
+    #[serde(default)]
+    user: Value,
+    #[serde(default)]
+    metadata: Value,
+}
+
+impl Known {
+    /// The user as OpenAI's formats name it, else as Anthropic's does.
+    fn user(&self) -> Option<String> {
+        let named = self
+            .user
+            .as_str()
+            .or_else(|| self.metadata.get("user_id")?.as_str());
+        named.map(str::to_owned)
+    }
 }
 
 impl RequestBody {
@@ -79,18 +96,19 @@ impl RequestBody {
     /// # Errors
     /// When it is no JSON object, or names no model.
     pub(crate) fn try_new(bytes: Bytes) -> Result<Self, BodyError> {
-        let Known { model, stream } = read(&bytes)?;
+        let known = read(&bytes)?;
+        let user = known.user();
         let wrong = |name, expected, value: &Value| BodyError::Member {
             name,
             expected,
             found: kind(value),
         };
-        let model = match model {
+        let model = match known.model {
             Value::Null => None,
             Value::String(model) => Some(model).filter(|model| !model.trim().is_empty()),
             other => return Err(wrong("model", "a text such as \"openclaw\"", &other)),
         };
-        let stream = match stream {
+        let stream = match known.stream {
             Value::Null => false,
             Value::Bool(stream) => stream,
             other => return Err(wrong("stream", "true or false", &other)),
@@ -103,6 +121,7 @@ impl RequestBody {
             model_at,
             model,
             stream,
+            user,
         })
     }
 
@@ -114,6 +133,11 @@ impl RequestBody {
     /// Whether the client wants server-sent events.
     pub(crate) fn wants_stream(&self) -> bool {
         self.stream
+    }
+
+    /// What the client calls its user.
+    pub(crate) fn user(&self) -> Option<&str> {
+        self.user.as_deref()
     }
 
     /// The body with `model` in place of the client's, every other byte as it came.

@@ -6,7 +6,7 @@ use axum::http::HeaderMap;
 use openclaw_ids::ProviderId;
 use reqwest::Url;
 
-use super::Deadlines;
+use super::{Deadlines, Wire};
 
 /// A provider's OpenAI-compatible endpoint.
 #[derive(Clone)]
@@ -17,6 +17,7 @@ pub(crate) struct Endpoint {
     shown: String,
     headers: HeaderMap,
     deadlines: Deadlines,
+    speaks: &'static [Wire],
 }
 
 /// A base URL that cannot be called.
@@ -47,6 +48,7 @@ impl Endpoint {
             base_url: url,
             headers: HeaderMap::new(),
             deadlines: Deadlines::DEFAULT,
+            speaks: &[Wire::ChatCompletions, Wire::Embeddings],
         })
     }
 
@@ -70,6 +72,18 @@ impl Endpoint {
     pub(crate) fn with_deadlines(mut self, deadlines: Deadlines) -> Self {
         self.deadlines = deadlines;
         self
+    }
+
+    /// Passes on requests in the formats of `speaks`.
+    #[must_use]
+    pub(crate) fn with_wires(mut self, speaks: &'static [Wire]) -> Self {
+        self.speaks = speaks;
+        self
+    }
+
+    /// Whether requests in this format can be passed on.
+    pub(crate) fn speaks(&self, wire: Wire) -> bool {
+        self.speaks.contains(&wire)
     }
 
     /// The provider.

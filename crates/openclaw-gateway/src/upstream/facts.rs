@@ -70,12 +70,12 @@ impl Facts {
     }
 
     /// An answer that sends the request elsewhere, which a key must not follow.
-    pub(super) fn redirected(&self, status: u16, to: Option<&Url>) -> Failure {
+    pub(super) fn redirected(&self, status: u16, to: Option<&Url>, path: &str) -> Failure {
         let provider = &self.provider;
         let message = match to {
             Some(url) => format!(
                 "redirect refused, because a key must not follow one; set models.providers.{provider}.baseUrl to `{}`",
-                shown(url).trim_end_matches("/chat/completions")
+                shown(url).trim_end_matches(path).trim_end_matches('/')
             ),
             None => format!(
                 "redirect refused; correct models.providers.{provider}.baseUrl, which answers with a redirect to nowhere"
@@ -104,6 +104,15 @@ impl Facts {
         self.complete(Failure {
             status: self.status,
             phase: Some(phase),
+            ..Failure::default()
+        })
+    }
+
+    /// One document in answer to a request for a stream, in a format that cannot be made one.
+    pub(super) fn no_stream(&self) -> Failure {
+        self.complete(Failure {
+            message: Some("the provider answered a request for a stream with one document".to_owned()),
+            phase: Some(Phase::BeforeFirstContent),
             ..Failure::default()
         })
     }

@@ -13,7 +13,7 @@ use super::inline::event_before;
 use super::progress::Progress;
 use super::sse::{Event, SseParser};
 use super::transport;
-use super::wire::{Piece, Shows, read_piece};
+use super::wire::{Piece, Shows, Wire};
 
 /// The bytes of an upstream's answer.
 pub(crate) type ByteStream = Pin<Box<dyn Stream<Item = reqwest::Result<Bytes>> + Send>>;
@@ -23,10 +23,10 @@ pub(crate) type ByteStream = Pin<Box<dyn Stream<Item = reqwest::Result<Bytes>> +
 pub(crate) enum Flow {
     /// Whole events, to be forwarded as they are.
     Events(Bytes),
-    /// The answer is complete. `[DONE]` is left to the caller, whatever the upstream sent.
-    Finished,
+    /// The answer is complete, and this is its last event.
+    Finished(Bytes),
     /// The answer is complete by its form but showed only thinking; a failure to record, not to show.
-    Hollow(Failure),
+    Hollow(Bytes, Box<Failure>),
     /// The answer broke off; it must not look finished (BL-88).
     Cut(Failure),
 }
@@ -34,6 +34,7 @@ pub(crate) enum Flow {
 /// A stream that has shown its first content. Reading it drives the upstream, so a slow client slows the provider
 /// down; dropping it hangs up.
 pub(crate) struct LiveAnswer {
+    pub(super) wire: Wire,
     pub(super) source: ByteStream,
     pub(super) parser: SseParser,
     pub(super) progress: Progress,
@@ -55,7 +56,7 @@ impl LiveAnswer {
     pub(crate) async fn next(&mut self) -> Flow {
         match self.next_of_upstream().await {
             Flow::Events(events) => Flow::Events(self.with_line(events)),
-            end @ (Flow::Cut(_) | Flow::Finished | Flow::Hollow(_)) => end,
+            end @ (Flow::Cut(_) | Flow::Finished(_) | Flow::Hollow(..)) => end,
         }
     }
 
@@ -74,6 +75,9 @@ impl LiveAnswer {
     async fn next_of_upstream(&mut self) -> Flow {
         if let Some(events) = self.held.pop_front() {
             return Flow::Events(events);
+        }
+        if self.progress.has_ended() {
+            return self.finished(self.wire.own_end());
         }
         loop {
             match self.parser.next_event() {
@@ -99,14 +103,20 @@ impl LiveAnswer {
         let Some(data) = &event.data else {
             return Flow::Events(event.raw);
         };
-        match read_piece(event.name.as_deref(), data) {
+        match self.wire.read_piece(event.name.as_deref(), data) {
             Piece::Deltas(deltas) => {
                 self.progress.add(&deltas);
                 Flow::Events(event.raw)
             }
             Piece::Other => Flow::Events(event.raw),
-            Piece::Done => self.finished(),
-            Piece::Error => self.cut(self.facts.error_event(data, Phase::AfterContent)),
+            Piece::End(shows) => {
+                self.progress.end(shows);
+                self.finished(self.end_of(event.raw))
+            }
+            Piece::Error => {
+                let body = self.wire.error_body(data);
+                self.cut(self.facts.error_event(&body, Phase::AfterContent))
+            }
         }
     }
 
@@ -123,16 +133,26 @@ impl LiveAnswer {
     /// The bytes ended without `[DONE]`: fine when the answer was complete, else `failure`.
     fn end(&self, failure: Failure) -> Flow {
         if self.progress.may_end() {
-            self.finished()
+            self.finished(self.wire.own_end())
         } else {
             self.cut(failure)
         }
     }
 
-    fn finished(&self) -> Flow {
+    /// The last event as the client gets it. Chat completions end with a mark that is the same for all.
+    fn end_of(&self, event: Bytes) -> Bytes {
+        match self.wire {
+            Wire::ChatCompletions => self.wire.own_end(),
+            Wire::CountTokens | Wire::Embeddings | Wire::Messages | Wire::Responses => event,
+        }
+    }
+
+    fn finished(&self, end: Bytes) -> Flow {
         match self.progress.shown() {
-            Shows::Answer => Flow::Finished,
-            Shows::Nothing | Shows::Thinking => Flow::Hollow(self.facts.empty(Phase::AfterContent)),
+            Shows::Answer => Flow::Finished(end),
+            Shows::Nothing | Shows::Thinking => {
+                Flow::Hollow(end, Box::new(self.facts.empty(Phase::AfterContent)))
+            }
         }
     }
 

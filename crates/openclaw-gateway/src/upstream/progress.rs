@@ -13,6 +13,8 @@ pub(crate) struct Progress {
     shown: Option<Shows>,
     /// Choices seen, and whether each had its finish reason.
     choices: BTreeMap<u64, bool>,
+    /// Whether an event said that the answer is complete.
+    ended: bool,
     /// Arguments of the tool calls seen, by choice and index.
     calls: BTreeMap<(u64, u64), Nesting>,
 }
@@ -33,17 +35,28 @@ impl Progress {
         }
     }
 
+    /// The event that ends the answer came, and shows this by itself.
+    pub(crate) fn end(&mut self, shows: Shows) {
+        self.ended = true;
+        self.shown = self.shown.max(Some(shows));
+    }
+
+    /// Whether the event that ends the answer came.
+    pub(crate) fn has_ended(&self) -> bool {
+        self.ended
+    }
+
     /// What the stream has shown so far.
     pub(crate) fn shown(&self) -> Shows {
         self.shown.unwrap_or(Shows::Nothing)
     }
 
-    /// Whether the stream may end here without `[DONE]` (BL-89): every choice has its finish reason, or the
-    /// arguments of every tool call are complete.
+    /// Whether the stream may end here (BL-89): it said so, every choice has its finish reason, or the arguments of
+    /// every tool call are complete.
     pub(crate) fn may_end(&self) -> bool {
         let finished = !self.choices.is_empty() && self.choices.values().all(|finished| *finished);
         let called = !self.calls.is_empty() && self.calls.values().all(Nesting::is_closed);
-        finished || called
+        self.ended || finished || called
     }
 }
 
@@ -88,13 +101,13 @@ impl Nesting {
 
 #[cfg(test)]
 mod tests {
-    use super::super::wire::{Piece, read_piece};
+    use super::super::wire::{Piece, Wire};
     use super::*;
 
     fn progress(chunks: &[&str]) -> Progress {
         let mut progress = Progress::default();
         for chunk in chunks {
-            match read_piece(None, format!("{{\"choices\":[{chunk}]}}").as_bytes()) {
+            match Wire::ChatCompletions.read_piece(None, format!("{{\"choices\":[{chunk}]}}").as_bytes()) {
                 Piece::Deltas(deltas) => progress.add(&deltas),
                 other => panic!("{other:?}"),
             }

@@ -1,40 +1,47 @@
-//! Reads chat completions, whole or as stream chunks: is this content, an end, an error?
+//! The wire formats that are passed on: what each calls content, an end, an error.
 
+mod chat_completions;
+mod embeddings;
+mod messages;
+mod responses;
+
+use std::borrow::Cow;
+
+use bytes::Bytes;
 use serde_json::Value;
 
-/// Members of a message or a delta that show something to the person who waits.
-///
-/// A closed list: a member that is missing here delays the first content of a stream, while a member too many
-/// would give up failover for something nobody sees (a role, an id, usage).
-const ANSWER_MEMBERS: &[&str] = &[
-    "audio",
-    "content",
-    "function_call",
-    "images",
-    "refusal",
-    "tool_calls",
-];
+/// A wire format. Requests and answers are passed on in it; nothing is translated.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Wire {
+    /// OpenAI's chat completions.
+    ChatCompletions,
+    /// Anthropic's token counts of a message request.
+    CountTokens,
+    /// OpenAI's embeddings.
+    Embeddings,
+    /// Anthropic's messages.
+    Messages,
+    /// OpenAI's responses.
+    Responses,
+}
 
-/// Members that show the model's thinking. They are worth showing live, but they are not an answer.
-const THINKING_MEMBERS: &[&str] = &["reasoning", "reasoning_content", "reasoning_details", "thinking"];
-
-/// What one chunk of a stream is.
+/// What one event of a stream is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Piece {
     /// A delta for each choice named.
     Deltas(Vec<Delta>),
-    /// `[DONE]`.
-    Done,
-    /// An error, or something that no client could read as a chunk.
+    /// The last event of a complete answer, and what it shows by itself.
+    End(Shows),
+    /// An error, or something that no client could read.
     Error,
-    /// Usage, a ping, or another piece without choices.
+    /// Usage, a ping, or another piece without content.
     Other,
 }
 
-/// What a chunk adds to one choice.
+/// What an event adds to one choice.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Delta {
-    /// Which choice.
+    /// Which choice; 0 in formats that have only one.
     pub(crate) choice: u64,
     /// What is new.
     pub(crate) shows: Shows,
@@ -58,138 +65,109 @@ pub(crate) enum Shows {
 /// What a whole (not streamed) body is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Whole {
-    /// A completion with something in it.
+    /// An answer with something in it.
     Answer,
-    /// A completion without text, tool call or refusal.
+    /// An answer without text, tool call or refusal.
     Empty,
     /// An error object under a success status.
     Error,
-    /// No completion at all, for example a HTML page.
+    /// No answer at all, for example a HTML page.
     Unreadable,
 }
 
-/// Reads the data of one event of a stream.
-pub(crate) fn read_piece(name: Option<&[u8]>, data: &[u8]) -> Piece {
-    let text = data.trim_ascii();
-    if text == b"[DONE]" {
-        return Piece::Done;
+impl Wire {
+    /// The path below a provider's base URL.
+    pub(crate) fn path(self) -> &'static str {
+        match self {
+            Self::ChatCompletions => "chat/completions",
+            Self::CountTokens => "messages/count_tokens",
+            Self::Embeddings => "embeddings",
+            Self::Messages => "messages",
+            Self::Responses => "responses",
+        }
     }
-    if text.is_empty() {
-        return Piece::Other;
-    }
-    let Ok(chunk) = serde_json::from_slice::<Value>(text) else {
-        return Piece::Error;
-    };
-    if name == Some(b"error") || is_error(&chunk) {
-        return Piece::Error;
-    }
-    match chunk.get("choices").and_then(Value::as_array) {
-        Some(choices) if choices.iter().any(is_error_choice) => Piece::Error,
-        Some(choices) if !choices.is_empty() => Piece::Deltas(choices.iter().map(delta).collect()),
-        _ => Piece::Other,
-    }
-}
 
-/// Reads a whole body.
-pub(crate) fn read_whole(body: &[u8]) -> Whole {
-    let Ok(answer) = serde_json::from_slice::<Value>(body) else {
-        return Whole::Unreadable;
-    };
-    if is_error(&answer) {
-        return Whole::Error;
+    /// What people call the format.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::ChatCompletions => "OpenAI chat completions",
+            Self::CountTokens | Self::Messages => "Anthropic messages",
+            Self::Embeddings => "OpenAI embeddings",
+            Self::Responses => "OpenAI responses",
+        }
     }
-    let Some(choices) = answer.get("choices").and_then(Value::as_array) else {
-        return Whole::Unreadable;
-    };
-    if choices.iter().any(is_error_choice) {
-        return Whole::Error;
-    }
-    let is_answer = |choice: &Value| {
-        let message = choice.get("message").unwrap_or(&Value::Null);
-        shows(message, choice) == Shows::Answer
-    };
-    if choices.iter().any(is_answer) {
-        Whole::Answer
-    } else {
-        Whole::Empty
-    }
-}
 
-/// The one chunk that says what the whole completion `body` says.
-pub(crate) fn chunk_of_whole(body: &[u8]) -> Vec<u8> {
-    let Ok(mut answer) = serde_json::from_slice::<Value>(body) else {
-        return Vec::new();
-    };
-    answer["object"] = "chat.completion.chunk".into();
-    for choice in answer
-        .get_mut("choices")
-        .and_then(Value::as_array_mut)
-        .into_iter()
-        .flatten()
-    {
-        let Some(choice) = choice.as_object_mut() else {
-            continue;
-        };
-        let Some(mut message) = choice.remove("message") else {
-            continue;
-        };
-        let calls = message.get_mut("tool_calls").and_then(Value::as_array_mut);
-        for (index, call) in calls.into_iter().flatten().enumerate() {
-            if let Some(call) = call.as_object_mut() {
-                call.entry("index").or_insert_with(|| index.into());
+    /// Whether `stream: true` means something in it.
+    pub(crate) fn streams(self) -> bool {
+        match self {
+            Self::ChatCompletions | Self::Messages | Self::Responses => true,
+            Self::CountTokens | Self::Embeddings => false,
+        }
+    }
+
+    /// Whether it is Anthropic's: errors and headers have that shape.
+    pub(crate) fn is_anthropic(self) -> bool {
+        match self {
+            Self::CountTokens | Self::Messages => true,
+            Self::ChatCompletions | Self::Embeddings | Self::Responses => false,
+        }
+    }
+
+    /// Reads one event of a stream.
+    pub(crate) fn read_piece(self, name: Option<&[u8]>, data: &[u8]) -> Piece {
+        match self {
+            Self::ChatCompletions | Self::Embeddings => chat_completions::read_piece(name, data),
+            Self::CountTokens | Self::Messages => messages::read_piece(name, data),
+            Self::Responses => responses::read_piece(name, data),
+        }
+    }
+
+    /// Reads a whole body.
+    pub(crate) fn read_whole(self, body: &[u8]) -> Whole {
+        match self {
+            Self::ChatCompletions => chat_completions::read_whole(body),
+            Self::CountTokens => messages::read_count(body),
+            Self::Embeddings => embeddings::read_whole(body),
+            Self::Messages => messages::read_whole(body),
+            Self::Responses => responses::read_whole(body),
+        }
+    }
+
+    /// The one event that says what the whole `body` says, in formats where one event can.
+    pub(crate) fn event_of_whole(self, body: &[u8]) -> Option<Bytes> {
+        match self {
+            Self::ChatCompletions => {
+                let chunk = chat_completions::chunk_of_whole(body);
+                Some(Bytes::from([b"data: ", &chunk[..], b"\n\n"].concat()))
+            }
+            Self::CountTokens | Self::Embeddings | Self::Messages | Self::Responses => None,
+        }
+    }
+
+    /// The event that ends a complete answer whose upstream did not send one.
+    pub(crate) fn own_end(self) -> Bytes {
+        match self {
+            Self::ChatCompletions | Self::Embeddings => Bytes::from_static(b"data: [DONE]\n\n"),
+            Self::CountTokens | Self::Messages => messages::STOP,
+            // Its last event is the whole answer, and without it no answer is complete.
+            Self::Responses => Bytes::new(),
+        }
+    }
+
+    /// The data of an error event as an error body, the way classification reads it.
+    pub(crate) fn error_body(self, data: &[u8]) -> Cow<'_, [u8]> {
+        match self {
+            Self::Responses => responses::error_body(data),
+            Self::ChatCompletions | Self::CountTokens | Self::Embeddings | Self::Messages => {
+                Cow::Owned(data.to_vec())
             }
         }
-        choice.insert("delta".to_owned(), message);
-        choice.entry("finish_reason").or_insert_with(|| "stop".into());
     }
-    answer.to_string().into_bytes()
 }
 
+/// Whether a body, or a part of one, is an error.
 fn is_error(body: &Value) -> bool {
     body.get("error").is_some_and(|error| !error.is_null()) || body.get("type") == Some(&Value::from("error"))
-}
-
-fn is_error_choice(choice: &Value) -> bool {
-    is_error(choice) || finish_reason(choice) == Some("error")
-}
-
-fn finish_reason(choice: &Value) -> Option<&str> {
-    choice.get("finish_reason").and_then(Value::as_str)
-}
-
-fn delta(choice: &Value) -> Delta {
-    let delta = choice.get("delta").unwrap_or(&Value::Null);
-    let calls = delta.get("tool_calls").and_then(Value::as_array);
-    let arguments = calls.into_iter().flatten().enumerate().map(|(position, call)| {
-        let index = call.get("index").and_then(Value::as_u64);
-        let text = call
-            .pointer("/function/arguments")
-            .and_then(Value::as_str)
-            .unwrap_or_default();
-        (index.unwrap_or(position as u64), text.to_owned())
-    });
-    Delta {
-        choice: choice.get("index").and_then(Value::as_u64).unwrap_or_default(),
-        shows: shows(delta, choice),
-        arguments: arguments.collect(),
-        finished: finish_reason(choice).is_some(),
-    }
-}
-
-/// What `message` (a message or delta of `choice`) shows.
-///
-/// A choice stopped by the provider's content filter is an answer, though an empty one: another model must
-/// not be asked to say what this one refused (BL-97).
-fn shows(message: &Value, choice: &Value) -> Shows {
-    let has = |members: &[&str]| members.iter().any(|member| is_filled(message.get(member)));
-    if has(ANSWER_MEMBERS) || is_filled(choice.get("text")) || finish_reason(choice) == Some("content_filter")
-    {
-        Shows::Answer
-    } else if has(THINKING_MEMBERS) {
-        Shows::Thinking
-    } else {
-        Shows::Nothing
-    }
 }
 
 fn is_filled(value: Option<&Value>) -> bool {
@@ -201,5 +179,12 @@ fn is_filled(value: Option<&Value>) -> bool {
     }
 }
 
-#[cfg(test)]
-mod tests;
+/// A piece of the only choice.
+fn shown(shows: Shows) -> Piece {
+    Piece::Deltas(vec![Delta {
+        choice: 0,
+        shows,
+        arguments: Vec::new(),
+        finished: false,
+    }])
+}

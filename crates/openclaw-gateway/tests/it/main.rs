@@ -14,4 +14,5 @@ mod requests;
 mod scripted;
 mod sessions;
 mod streams;
+mod wires;
 mod world;

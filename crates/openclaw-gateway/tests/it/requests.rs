@@ -258,3 +258,32 @@ async fn r_10_5_image_runs_walk_the_image_chain_and_remember_nothing() {
             .contains("imageModel")
     );
 }
+
+#[tokio::test]
+async fn whoever_guesses_the_token_has_to_wait() {
+    let world = World::start_with(vec![vec![hello()]], "", &[("OPENCLAW_GATEWAY_TOKEN", "right")]).await;
+    let ask = async |token: &str| {
+        let bearer = format!("Bearer {token}");
+        world.get("/v1/models", &[("authorization", &bearer)]).await
+    };
+    for _ in 0..20 {
+        assert_eq!(
+            ask("outdated").await.status,
+            401,
+            "one wrong setting locks nobody out"
+        );
+        assert_eq!(world.get("/v1/models", &[]).await.status, 401);
+    }
+    for number in 1..10 {
+        assert_eq!(ask("right").await.status, 200);
+        assert_eq!(ask(&format!("guess-{number}")).await.status, 401);
+    }
+    let held = ask("right").await;
+    assert_eq!(
+        (held.status, held.json()["error"]["code"].clone()),
+        (429, json!("too_many_wrong_tokens"))
+    );
+    let wait: u64 = held.header("retry-after").unwrap().parse().unwrap();
+    assert!((1..=60).contains(&wait), "{wait}");
+    assert_eq!(world.get("/healthz", &[]).await.status, 200);
+}

@@ -244,3 +244,20 @@ async fn s9_a_stream_of_the_primary_is_told_with_the_next_answer() {
     let last = world.ask("openclaw", json!({}), SESSION).await;
     assert_eq!(last.header("x-openclaw-notice"), None);
 }
+
+#[tokio::test]
+async fn a_user_or_a_coding_agents_session_is_a_conversation_too() {
+    for (body, headers) in [
+        (json!({"user": "ann"}), &[] as &[_]),
+        (json!({"metadata": {"user_id": "ann"}}), &[]),
+        (json!({"user": 3}), &[("session_id", "s-1")]),
+    ] {
+        let world = World::start(vec![vec![limited()], vec![hello()]]).await;
+        let first = world.ask("openclaw", body.clone(), headers).await;
+        assert!(first.header("x-openclaw-notice").is_some(), "{body}");
+        let second = world.ask("openclaw", body.clone(), headers).await;
+        assert_eq!(second.header("x-openclaw-notice"), None, "it was told already");
+        let sent: Value = serde_json::from_str(&world.upstreams[1].seen()[0].body).unwrap();
+        assert_eq!(sent["user"], body["user"], "the body travels untouched");
+    }
+}

@@ -139,3 +139,23 @@ async fn a_plain_answer_to_a_stream_is_streamed_all_the_same() {
     );
     assert!(received.body.ends_with(DONE));
 }
+
+#[tokio::test]
+async fn one_request_too_many_is_asked_to_come_back() {
+    let scripts = vec![Script::cut(&[HEL]).then_silence(), answer()];
+    let world = World::start_under("{ maxConcurrent: 1 }", vec![scripts]).await;
+    let body = json!({"model": "openclaw", "stream": true, "messages": []}).to_string();
+    let request = client().post(world.url("/v1/chat/completions")).body(body);
+    let request = request.header("content-type", "application/json");
+    let mut open = request.send().await.unwrap();
+    open.chunk().await.unwrap().unwrap();
+    let refused = world.ask_stream().await;
+    assert_eq!((refused.status, refused.header("retry-after")), (503, Some("1")));
+    assert_eq!(refused.json()["error"]["code"], "too_many_in_flight");
+    let refused = world.post_to("/v1/messages", "{}", &[]).await;
+    assert_eq!(refused.json()["error"]["type"], "overloaded_error");
+    assert_eq!(world.get("/healthz", &[]).await.status, 200);
+    drop(open);
+    world.upstreams[0].left_alone().await;
+    assert_eq!(world.ask_stream().await.status, 200, "the place is free again");
+}

@@ -151,7 +151,17 @@ impl World {
 
     /// Posts any body.
     pub(crate) async fn post(&self, body: impl Into<reqwest::Body>, headers: &[(&str, &str)]) -> Received {
-        let mut request = client().post(self.url("/v1/chat/completions")).body(body);
+        self.post_to("/v1/chat/completions", body, headers).await
+    }
+
+    /// Posts any body to a path.
+    pub(crate) async fn post_to(
+        &self,
+        path: &str,
+        body: impl Into<reqwest::Body>,
+        headers: &[(&str, &str)],
+    ) -> Received {
+        let mut request = client().post(self.url(path)).body(body);
         if !headers.iter().any(|(name, _)| *name == "content-type") {
             request = request.header("content-type", "application/json");
         }

@@ -24,7 +24,7 @@ fn ask_with(config: &str, model: &str, headers: &[(&'static str, &str)]) -> Resu
     let headers = headers
         .iter()
         .map(|(name, value)| (name.parse().unwrap(), value.parse().unwrap()));
-    catalogue.read(model, &headers.collect())
+    catalogue.read(Wire::ChatCompletions, model, None, &headers.collect())
 }
 
 fn ask(model: &str, headers: &[(&'static str, &str)]) -> Result<Asked, AskError> {

@@ -26,7 +26,15 @@ async fn see(chunks: Vec<Bytes>) -> Seen {
     let endpoint = Endpoint::try_new("relay".parse().unwrap(), "http://127.0.0.1:1").unwrap();
     let source = Box::pin(stream::iter(chunks.into_iter().map(Ok)));
     let minute = Duration::from_mins(1);
-    let Ok(mut live) = first_content(source, minute, minute, Facts::new(&endpoint, None)).await else {
+    let Ok(mut live) = first_content(
+        Wire::ChatCompletions,
+        source,
+        minute,
+        minute,
+        Facts::new(&endpoint, None),
+    )
+    .await
+    else {
         return Seen::Failed;
     };
     let mut shown = String::new();
@@ -34,8 +42,8 @@ async fn see(chunks: Vec<Bytes>) -> Seen {
         match live.next().await {
             Flow::Events(events) => shown.push_str(std::str::from_utf8(&events).unwrap()),
             Flow::Cut(_) => return Seen::Cut(shown),
-            Flow::Finished => return Seen::Finished(shown),
-            Flow::Hollow(failure) => panic!("{failure:?}"),
+            Flow::Finished(_) => return Seen::Finished(shown),
+            Flow::Hollow(_, failure) => panic!("{failure:?}"),
         }
     }
 }

@@ -59,8 +59,8 @@ fn what_the_first_content_of_a_stream_is() {
 #[test]
 fn pieces_without_choices_and_errors() {
     for (name, data, expected) in [
-        (None, "[DONE]", Piece::Done),
-        (None, " [DONE] ", Piece::Done),
+        (None, "[DONE]", Piece::End(Shows::Nothing)),
+        (None, " [DONE] ", Piece::End(Shows::Nothing)),
         (None, "", Piece::Other),
         (None, "{}", Piece::Other),
         (None, r#"{"choices":[],"usage":{"total_tokens":3}}"#, Piece::Other),

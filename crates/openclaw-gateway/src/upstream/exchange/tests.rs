@@ -56,6 +56,9 @@ async fn attempt_at(base_url: &str, stream: bool, deadlines: Deadlines) -> Resul
         endpoint: &endpoint,
         model: "large",
         secret: Some(&SecretString::from("key-1")),
+        kind: SecretKind::Key,
+        wire: Wire::ChatCompletions,
+        headers: &HeaderMap::new(),
         body: &request(stream),
     };
     Upstream::try_new().unwrap().attempt(&call).await
@@ -83,8 +86,8 @@ async fn drain(script: Script) -> (String, &'static str, Option<Failure>) {
     loop {
         match answer.next().await {
             Flow::Events(events) => seen.push_str(std::str::from_utf8(&events).unwrap()),
-            Flow::Finished => return (seen, "finished", None),
-            Flow::Hollow(failure) => return (seen, "hollow", Some(failure)),
+            Flow::Finished(_) => return (seen, "finished", None),
+            Flow::Hollow(_, failure) => return (seen, "hollow", Some(*failure)),
             Flow::Cut(failure) => return (seen, "cut", Some(failure)),
         }
     }
@@ -292,6 +295,9 @@ async fn an_echo_of_the_key_is_gone_before_anybody_sees_it() {
             endpoint: &endpoint,
             model: "m",
             secret: Some(&SecretString::from("key-1-of-many")),
+            kind: SecretKind::Key,
+            wire: Wire::ChatCompletions,
+            headers: &HeaderMap::new(),
             body: &request(stream),
         };
         let failure = match Upstream::try_new().unwrap().attempt(&call).await {
@@ -300,7 +306,7 @@ async fn an_echo_of_the_key_is_gone_before_anybody_sees_it() {
                 match live.next().await {
                     Flow::Events(_) => {}
                     Flow::Cut(failure) => break failure,
-                    Flow::Finished | Flow::Hollow(_) => panic!("finished"),
+                    Flow::Finished(_) | Flow::Hollow(..) => panic!("finished"),
                 }
             },
             Ok(Answer::Whole(_)) => panic!("an answer"),
@@ -472,6 +478,9 @@ async fn a_key_that_no_header_can_carry_is_a_wrong_key() {
         endpoint: &endpoint,
         model: "m",
         secret: Some(&secret),
+        kind: SecretKind::Key,
+        wire: Wire::ChatCompletions,
+        headers: &HeaderMap::new(),
         body: &body,
     };
     let failure = Upstream::try_new().unwrap().attempt(&call).await.err().unwrap();
@@ -489,6 +498,9 @@ async fn dropping_an_attempt_hangs_up() {
             endpoint: &endpoint,
             model: "m",
             secret: None,
+            kind: SecretKind::Key,
+            wire: Wire::ChatCompletions,
+            headers: &HeaderMap::new(),
             body: &body,
         };
         Upstream::try_new().unwrap().attempt(&call).await.is_ok()

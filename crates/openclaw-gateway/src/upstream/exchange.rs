@@ -1,19 +1,19 @@
-//! One attempt against an OpenAI-compatible endpoint.
+//! One attempt against an endpoint, in one wire format.
 
 use std::time::Duration;
 
-use axum::http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue, LOCATION};
+use axum::http::header::{CONTENT_TYPE, HeaderMap, LOCATION};
 use bytes::Bytes;
 use openclaw_classify::{Failure, Phase, TimeoutPhase};
 use reqwest::Client;
-use secrecy::{ExposeSecret, SecretString};
+use secrecy::SecretString;
 use tokio::time::timeout;
 
 use super::arrival::{as_stream, excerpt, first_content, whole};
 use super::facts::Facts;
 use super::live::LiveAnswer;
-use super::wire::{Whole, read_whole};
-use super::{Endpoint, RequestBody, transport};
+use super::wire::{Whole, Wire};
+use super::{Endpoint, RequestBody, headers, transport};
 
 /// How long a connection may take; part of the wait for the head.
 const CONNECT_LIMIT: Duration = Duration::from_secs(10);
@@ -43,8 +43,29 @@ pub(crate) struct Call<'a> {
     pub(crate) model: &'a str,
     /// The key or token; none for providers that need none.
     pub(crate) secret: Option<&'a SecretString>,
+    /// How the format's own key header is used.
+    pub(crate) kind: SecretKind,
+    /// The format of request and answer.
+    pub(crate) wire: Wire,
+    /// The client's headers that belong to the format and are passed on as they came.
+    pub(crate) headers: &'a HeaderMap,
     /// The client's request.
     pub(crate) body: &'a RequestBody,
+}
+
+/// What a secret is, for formats that send keys and tokens under different names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum SecretKind {
+    /// An API key.
+    Key,
+    /// A token of a login.
+    Token,
+}
+
+impl Call<'_> {
+    fn wants_stream(&self) -> bool {
+        self.wire.streams() && self.body.wants_stream()
+    }
 }
 
 /// What an attempt brought back.
@@ -96,7 +117,7 @@ impl Upstream {
 
     async fn exchange(&self, call: &Call<'_>, mut facts: Facts) -> Result<Answer, Failure> {
         let deadlines = call.endpoint.deadlines();
-        let wants_stream = call.body.wants_stream();
+        let wants_stream = call.wants_stream();
         let head_limit = if wants_stream {
             deadlines.stream_head
         } else {
@@ -104,8 +125,8 @@ impl Upstream {
         };
         let request = self
             .client(call.endpoint)
-            .post(call.endpoint.url("chat/completions"))
-            .headers(headers(call)?)
+            .post(call.endpoint.url(call.wire.path()))
+            .headers(headers::of(call, wants_stream)?)
             .body(call.body.with_model(call.model));
         let response = match timeout(head_limit, request.send()).await {
             Ok(Ok(response)) => response,
@@ -125,7 +146,7 @@ impl Upstream {
                 .get(LOCATION)
                 .and_then(|value| value.to_str().ok());
             let to = to.and_then(|to| response.url().join(to).ok());
-            return Err(facts.redirected(status.as_u16(), to.as_ref()));
+            return Err(facts.redirected(status.as_u16(), to.as_ref(), call.wire.path()));
         }
         if !status.is_success() {
             let body = excerpt(response, deadlines.error_body).await;
@@ -134,48 +155,24 @@ impl Upstream {
         facts.succeeded(status.as_u16());
         if wants_stream && !is_document(response.headers()) {
             let source = Box::pin(response.bytes_stream());
-            let answer = first_content(source, deadlines.first_content, deadlines.idle, facts).await?;
+            let answer =
+                first_content(call.wire, source, deadlines.first_content, deadlines.idle, facts).await?;
             return Ok(Answer::Live(Box::new(answer)));
         }
         let body = whole(response, deadlines.plain_body, deadlines.idle, &facts).await?;
-        match read_whole(&body) {
-            Whole::Answer if wants_stream => Ok(Answer::Live(Box::new(as_stream(&body, facts)))),
+        match call.wire.read_whole(&body) {
+            Whole::Answer if wants_stream => match as_stream(call.wire, &body, &facts) {
+                Some(live) => Ok(Answer::Live(Box::new(live))),
+                None => Err(facts.no_stream()),
+            },
             Whole::Answer => Ok(Answer::Whole(body)),
             Whole::Empty => Err(facts.empty(Phase::BeforeFirstContent)),
-            Whole::Error | Whole::Unreadable => Err(facts.error_event(&body, Phase::BeforeFirstContent)),
+            Whole::Error | Whole::Unreadable => {
+                let body = call.wire.error_body(&body);
+                Err(facts.error_event(&body, Phase::BeforeFirstContent))
+            }
         }
     }
-}
-
-/// The headers of the request. A key that no header can carry is a wrong key.
-#[expect(
-    clippy::result_large_err,
-    reason = "a failure is made and moved once, off the fast path"
-)]
-fn headers(call: &Call<'_>) -> Result<HeaderMap, Failure> {
-    let accept = if call.body.wants_stream() {
-        "text/event-stream"
-    } else {
-        "application/json"
-    };
-    let mut headers = HeaderMap::new();
-    headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    headers.insert(ACCEPT, HeaderValue::from_static(accept));
-    if let Some(secret) = call.secret {
-        let bearer = format!("Bearer {}", secret.expose_secret().trim());
-        let mut value = HeaderValue::from_str(&bearer).map_err(|_| Failure {
-            code: Some("invalid_api_key".to_owned()),
-            message: Some("the API key holds characters that cannot be sent; store it again".to_owned()),
-            phase: Some(Phase::BeforeRequest),
-            ..Failure::default()
-        })?;
-        value.set_sensitive(true);
-        headers.insert(AUTHORIZATION, value);
-    }
-    for (name, value) in call.endpoint.headers() {
-        headers.insert(name.clone(), value.clone());
-    }
-    Ok(headers)
 }
 
 /// Whether an answer to a streaming request is one document (JSON, an error page) instead of events.

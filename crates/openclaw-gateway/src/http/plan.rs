@@ -1,0 +1,180 @@
+//! Plans a request: which models may answer it, in which order, and with which session.
+
+use axum::http::HeaderMap;
+use openclaw_auth_store::UsageStore;
+use openclaw_chain::{OneOffPolicy, Requested, RunKind};
+use openclaw_ids::{ModelRef, SessionId};
+use openclaw_runner::{
+    AttemptRecord, CandidateOutcome, ChainKind, Clock, ErrorFields, Plan, RunRequest, SystemClock, Turn,
+    TurnSession, plan,
+};
+use openclaw_session::{SessionAge, SessionEntry, drop_override};
+
+use super::Served;
+use super::error::ApiError;
+use super::headers::{response, set};
+use super::selection::{AskError, Asked};
+use crate::agents::Agent;
+use crate::causes;
+use crate::upstream::Wire;
+
+/// A request that is ready to run.
+pub(crate) struct Prepared {
+    /// What to run.
+    pub(crate) request: RunRequest,
+    /// The model that was asked for, also when it cannot read the request.
+    pub(crate) requested: Option<ModelRef>,
+    /// The candidates that were left out because they do not speak the wire format.
+    pub(crate) left_out: Vec<AttemptRecord>,
+}
+
+/// Plans the request, and leaves out the candidates that could not read it.
+pub(crate) async fn prepare(
+    served: &Served,
+    agent: &Agent,
+    asked: &Asked,
+    wire: Wire,
+    request_id: &str,
+    told: &mut HeaderMap,
+) -> Result<Prepared, ApiError> {
+    let mut request = in_session(served, agent, asked, request_id, told).await?.request;
+    let requested = request.chain.first().cloned();
+    // A provider without an endpoint fails with words of its own.
+    let speaks = |model: &ModelRef| {
+        let endpoint = served.endpoints.get(model.provider());
+        endpoint.is_none_or(|endpoint| endpoint.speaks(wire))
+    };
+    let (kept, left): (Vec<_>, Vec<_>) = request.chain.into_iter().partition(speaks);
+    let Some(first) = kept.first() else {
+        return Err(AskError::NotSpoken(wire).into());
+    };
+    if Some(first) != requested.as_ref() {
+        request.requested = Requested::from(first);
+        // The session's primary is not asked, so its answer proves nothing about it.
+        if let Some(session) = &mut request.session {
+            session.probe = None;
+        }
+    }
+    request.chain = kept;
+    Ok(Prepared {
+        request,
+        requested,
+        left_out: left.into_iter().map(|model| unsupported(model, wire)).collect(),
+    })
+}
+
+/// The record of a candidate that does not speak the format of the request.
+fn unsupported(model: ModelRef, wire: Wire) -> AttemptRecord {
+    AttemptRecord {
+        error: format!("`{}` does not speak {}", model.provider(), wire.name()),
+        candidate: model,
+        reason: None,
+        rule: None,
+        status: None,
+        code: Some("wire_unsupported".to_owned()),
+        auth_mode: None,
+        outcome: CandidateOutcome::Skipped,
+        earlier: Vec::new(),
+        fields: ErrorFields::default(),
+    }
+}
+
+/// Plans the turn. With a session, planning and what it stores (a new entry, a moved pin, a dropped override) happen
+/// in one compare-and-set, so that two turns of one session agree. A session that cannot be used costs its memory and
+/// not the answer.
+async fn in_session(
+    served: &Served,
+    agent: &Agent,
+    asked: &Asked,
+    request_id: &str,
+    told: &mut HeaderMap,
+) -> Result<Plan, AskError> {
+    let (now, snapshot) = (SystemClock.now(), agent.usage.snapshot());
+    let planned = |session: Option<TurnSession<'_>>| {
+        let turn = Turn {
+            run_id: request_id.to_owned(),
+            agent: &asked.agent,
+            run: asked.run.clone(),
+            kind: asked.turn_kind(),
+            session,
+            lane: None,
+        };
+        plan(&served.resolver, &served.policy, &snapshot, turn, now)
+    };
+    if asked.chain == ChainKind::Image {
+        return over_images(served, asked, planned(None));
+    }
+    let Some(key) = &asked.session else {
+        return Ok(planned(None));
+    };
+    let session_id = SessionId::try_new(&served.ids.next_id()).ok();
+    let store = match agent.sessions.open().await {
+        Ok(store) => store,
+        Err(error) => return Ok(without_session(planned(None), &error, request_id, told)),
+    };
+    let stored = openclaw_session::update(store, key, |entry| {
+        let (mut next, age) = match (entry, &session_id) {
+            (Some(entry), _) => (entry.clone(), SessionAge::Continuing),
+            (None, Some(id)) => (SessionEntry::new(id.clone(), now), SessionAge::New),
+            (None, None) => return (None, planned(None)),
+        };
+        let mut plan = planned(Some(TurnSession {
+            key,
+            entry: &next,
+            age,
+        }));
+        if plan.selection.ignored.is_some() {
+            next = drop_override(&next, now);
+            plan = planned(Some(TurnSession {
+                key,
+                entry: &next,
+                age,
+            }));
+        }
+        if let Some(pin) = &plan.pin_to_store {
+            next.pin = pin.clone();
+            next.touch(now);
+        }
+        let changed = entry != Some(&next);
+        (changed.then_some(next), plan)
+    });
+    Ok(match stored.await {
+        Ok(plan) => plan,
+        Err(error) => without_session(planned(None), &error, request_id, told),
+    })
+}
+
+fn without_session(
+    plan: Plan,
+    error: &(dyn std::error::Error + 'static),
+    request_id: &str,
+    told: &mut HeaderMap,
+) -> Plan {
+    set(told, response::SESSION, "unavailable");
+    tracing::warn!(
+        requestId = request_id,
+        error = causes::line(error),
+        "answering without the session, which cannot be used"
+    );
+    plan
+}
+
+/// The plan with the image chain: the asked model, else the configured one, then the image fallbacks; a strict model
+/// stands alone (R-10.5, A9).
+fn over_images(served: &Served, asked: &Asked, plan: Plan) -> Result<Plan, AskError> {
+    let chain = match &asked.run {
+        RunKind::OneOff {
+            model,
+            policy: OneOffPolicy::Strict,
+        } => vec![model.clone()],
+        RunKind::OneOff { model, .. } => served.resolver.image_chain(Some(&model.key())),
+        _ => served.resolver.image_chain(None),
+    };
+    let first = chain.first().ok_or(AskError::NoImageModel)?;
+    let request = RunRequest {
+        requested: Requested::from(first),
+        chain,
+        ..plan.request
+    };
+    Ok(Plan { request, ..plan })
+}
