@@ -72,7 +72,7 @@ pub enum StoreError {
 
 /// A row that cannot be read and is therefore never overwritten (D13).
 #[derive(Debug, Clone, thiserror::Error)]
-#[error("row `{key}` of table `{table}` in `{path}` is damaged ({problem}); set it aside with the doctor command, or restore a backup", path = path.display())]
+#[error("row `{key}` of table `{table}` in `{path}` is damaged ({problem}); set it aside with an SQLite tool, or restore a backup", path = path.display())]
 pub struct UnreadableRow {
     /// The file.
     pub path: PathBuf,

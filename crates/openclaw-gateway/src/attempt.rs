@@ -8,7 +8,7 @@ use openclaw_runner::{Attempt, AttemptCall};
 use secrecy::SecretString;
 
 use crate::environment::Environment;
-use crate::providers::{Endpoints, known};
+use crate::providers::{Endpoints, UnusableSecret, known};
 use crate::upstream::{Answer, Call, RequestBody, SecretKind, Upstream, Wire};
 
 /// Performs the attempts of one client request.
@@ -17,10 +17,10 @@ pub(crate) struct ProviderAttempt<'a, U> {
     pub(crate) endpoints: &'a Endpoints,
     pub(crate) environment: &'a Environment,
     pub(crate) usage: &'a U,
+    pub(crate) auth: &'a AuthConfig,
     pub(crate) wire: Wire,
     /// The client's headers that belong to the wire format.
     pub(crate) headers: &'a HeaderMap,
-    pub(crate) auth: &'a AuthConfig,
     pub(crate) body: &'a RequestBody,
 }
 
@@ -33,7 +33,7 @@ impl<U: UsageStore> Attempt for ProviderAttempt<'_, U> {
             return Err(unknown_provider(provider));
         };
         let Some(profile) = &call.profile else {
-            return Err(no_credential(provider));
+            return Err(self.no_credential(provider));
         };
         let (secret, kind) = self.secret(provider, profile)?;
         let call = Call {
@@ -61,10 +61,12 @@ impl<U: UsageStore> ProviderAttempt<'_, U> {
     ) -> Result<(Option<SecretString>, SecretKind), Failure> {
         let snapshot = self.usage.snapshot();
         // Removed by a login in another process since the run chose it.
-        let kind = match snapshot.credential(profile) {
-            None => return Err(no_credential(provider)),
-            Some(Credential::ApiKey(_) | Credential::Local(_)) => SecretKind::Key,
-            Some(Credential::Oauth(_) | Credential::Token(_)) => SecretKind::Token,
+        let credential = snapshot
+            .credential(profile)
+            .ok_or_else(|| self.no_credential(provider))?;
+        let kind = match credential {
+            Credential::ApiKey(_) | Credential::Local(_) => SecretKind::Key,
+            Credential::Oauth(_) | Credential::Token(_) => SecretKind::Token,
         };
         let variable = |name: &str| self.environment.get(name).map(str::to_owned);
         let places = SecretPlaces::env(&variable);
@@ -77,6 +79,21 @@ impl<U: UsageStore> ProviderAttempt<'_, U> {
         })?;
         Ok((secret, kind))
     }
+
+    fn no_credential(&self, provider: &ProviderId) -> Failure {
+        let is_its_key = |secret: &&UnusableSecret| secret.header.is_none() && secret.provider == *provider;
+        let unusable = self.endpoints.unusable().iter().find(is_its_key);
+        if let Some(secret) = unusable {
+            let message = format!("no credentials found for provider `{provider}`; {secret}");
+            return before_request(provider, "invalid_api_key", message);
+        }
+        let variable = known(provider).and_then(|row| row.key_variables.first());
+        let set = variable.map(|name| format!("{name} or ")).unwrap_or_default();
+        let message = format!(
+            "no credentials found for provider `{provider}`; set {set}models.providers.{provider}.apiKey"
+        );
+        before_request(provider, "invalid_api_key", message)
+    }
 }
 
 /// A provider of the chain that nobody told us how to reach: the model is not to be had here.
@@ -85,15 +102,6 @@ fn unknown_provider(provider: &ProviderId) -> Failure {
         "provider `{provider}` has no endpoint; set models.providers.{provider}.baseUrl, or correct the model's name"
     );
     before_request(provider, "model_not_found", message)
-}
-
-fn no_credential(provider: &ProviderId) -> Failure {
-    let variable = known(provider).and_then(|row| row.key_variables.first());
-    let set = variable.map(|name| format!("{name} or ")).unwrap_or_default();
-    let message = format!(
-        "no credentials found for provider `{provider}`; set {set}models.providers.{provider}.apiKey"
-    );
-    before_request(provider, "invalid_api_key", message)
 }
 
 fn before_request(provider: &ProviderId, code: &str, message: String) -> Failure {

@@ -75,8 +75,7 @@ impl Places {
 
     fn load(&self, environment: &Environment) -> Result<Config, FileError> {
         let named = self.config.as_deref().map(|path| absolute(path, environment));
-        let path = named.unwrap_or_else(|| environment.config_path(&self.state_dir(environment)));
-        Config::load(&path, &environment.failover_config_path(&path))
+        Config::find(environment, named, &self.state_dir(environment))
     }
 }
 

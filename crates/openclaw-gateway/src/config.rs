@@ -3,6 +3,8 @@
 mod failover;
 mod file;
 mod limits;
+mod place;
+mod words;
 
 use std::path::{Path, PathBuf};
 
@@ -10,6 +12,8 @@ use openclaw_auth_store::AuthConfig;
 use openclaw_chain::{AuthMode, ChainConfig, ModelSetting};
 use openclaw_ids::{ModelRef, ProviderId};
 use serde::Deserialize;
+
+use crate::environment::{CONFIG_VARIABLE, Environment, FAILOVER_VARIABLE};
 
 pub use failover::{BodyModelPolicy, FailoverConfig, InlineWaitSetting, NoticeSetting};
 pub use file::FileError;
@@ -38,6 +42,29 @@ struct AuthSection {
 }
 
 impl Config {
+    /// Reads both files from where `environment` and an argument say they are. A file that somebody named must exist.
+    ///
+    /// # Errors
+    /// As [`load`](Self::load), and when a named file is not there.
+    pub(crate) fn find(
+        environment: &Environment,
+        argument: Option<PathBuf>,
+        state_dir: &Path,
+    ) -> Result<Self, FileError> {
+        let by_argument = argument.is_some();
+        let path = argument.unwrap_or_else(|| environment.config_path(state_dir));
+        if by_argument {
+            file::require(&path, "--config")?;
+        } else if environment.get(CONFIG_VARIABLE).is_some() {
+            file::require(&path, CONFIG_VARIABLE)?;
+        }
+        let failover = environment.failover_config_path(&path);
+        if environment.get(FAILOVER_VARIABLE).is_some() {
+            file::require(&failover, FAILOVER_VARIABLE)?;
+        }
+        Self::load(&path, &failover)
+    }
+
     /// Reads both files. One that does not exist leaves the defaults; unknown keys are ignored.
     ///
     /// # Errors
@@ -95,12 +122,24 @@ impl Config {
         })
     }
 
+    /// The file, and the place in it where the value at `keys` is written, for what turned out wrong after reading.
+    pub(crate) fn place_of(&self, keys: &[&str]) -> String {
+        let path = self.path.display();
+        let text = file::read(&self.path).ok().flatten();
+        match text.and_then(|text| place::place_of(&text, keys)) {
+            Some((line, column)) => format!("{path}:{line}:{column}"),
+            None => path.to_string(),
+        }
+    }
+
     /// Whether nothing says which models to use, so that the machine may be searched for some.
     pub fn names_no_model(&self) -> bool {
-        let names_primary = |setting: &ModelSetting| setting.primary().is_some();
+        let names_one = |setting: &ModelSetting| {
+            setting.primary().is_some() || setting.fallbacks().is_some_and(|listed| !listed.is_empty())
+        };
         let agents = &self.chain.agents;
-        !names_primary(&agents.defaults.model)
-            && !agents.list.iter().any(|agent| names_primary(&agent.model))
+        !names_one(&agents.defaults.model)
+            && !agents.list.iter().any(|agent| names_one(&agent.model))
             && self.chain.models.providers.is_empty()
     }
 

@@ -4,6 +4,11 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+/// Names the configuration file.
+pub(crate) const CONFIG_VARIABLE: &str = "OPENCLAW_CONFIG_PATH";
+/// Names the file with the settings of our own.
+pub(crate) const FAILOVER_VARIABLE: &str = "OPENCLAW_FAILOVER_CONFIG";
+
 /// The variables and places of one process.
 #[derive(Clone)]
 pub struct Environment {
@@ -78,14 +83,14 @@ impl Environment {
 
     /// The configuration file: `OPENCLAW_CONFIG_PATH`, else `openclaw.json` in `state_dir`.
     pub fn config_path(&self, state_dir: &Path) -> PathBuf {
-        let named = self.get("OPENCLAW_CONFIG_PATH").map(|path| self.path(path));
+        let named = self.get(CONFIG_VARIABLE).map(|path| self.path(path));
         named.unwrap_or_else(|| state_dir.join("openclaw.json"))
     }
 
     /// The file with the settings of our own: `OPENCLAW_FAILOVER_CONFIG`, else `failover.json5` beside the
     /// configuration file.
     pub fn failover_config_path(&self, config_path: &Path) -> PathBuf {
-        let named = self.get("OPENCLAW_FAILOVER_CONFIG").map(|path| self.path(path));
+        let named = self.get(FAILOVER_VARIABLE).map(|path| self.path(path));
         named.unwrap_or_else(|| config_path.with_file_name("failover.json5"))
     }
 

@@ -1,6 +1,8 @@
 //! A gateway, put together from its configuration and the machine it runs on.
 
 use std::collections::{BTreeSet, HashMap};
+use std::error::Error;
+use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -39,10 +41,40 @@ pub enum SetupError {
     Agent(#[from] AgentError),
     /// A provider row.
     #[error(transparent)]
-    Provider(#[from] ProviderError),
+    Provider(#[from] PlacedProviderError),
     /// The HTTP client.
     #[error(transparent)]
     Upstream(#[from] UpstreamError),
+}
+
+/// A provider row that cannot be called as written, and where it is written.
+#[derive(Debug)]
+pub struct PlacedProviderError {
+    place: String,
+    error: ProviderError,
+}
+
+impl fmt::Display for PlacedProviderError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.place, self.error)
+    }
+}
+
+impl Error for PlacedProviderError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        self.error.source()
+    }
+}
+
+/// The endpoints of a configuration.
+///
+/// # Errors
+/// When a provider row cannot be called as written.
+pub(crate) fn callable(config: &Config, environment: &Environment) -> Result<Endpoints, PlacedProviderError> {
+    Endpoints::try_new(&config.chain.models, environment).map_err(|error| PlacedProviderError {
+        place: config.place_of(&error.keys()),
+        error,
+    })
 }
 
 /// A gateway that is ready to answer.
@@ -65,7 +97,7 @@ impl Gateway {
             observer,
         } = setup;
         let upstream = Upstream::try_new()?;
-        let endpoints = Endpoints::try_new(&config.chain.models, &environment)?;
+        let endpoints = callable(&config, &environment)?;
         let policy = Arc::new(RunPolicy {
             auth: config.auth.clone(),
             aliases: AuthAliases::default(),
@@ -123,6 +155,12 @@ impl Gateway {
         self.discovery.as_ref().map(ToString::to_string)
     }
 
+    /// The configured secrets that cannot be used, for people: each with its key and the variable it names.
+    pub fn warnings(&self) -> Vec<String> {
+        let unusable = self.served.endpoints.unusable();
+        unusable.iter().map(ToString::to_string).collect()
+    }
+
     /// Every agent with its chain of models, for people.
     pub fn chains(&self) -> Vec<(AgentId, Vec<String>)> {
         let chain = |agent: &AgentId| {
@@ -150,7 +188,8 @@ fn agent_dirs(config: &Config, environment: &Environment) -> HashMap<AgentId, Pa
         .collect()
 }
 
-async fn search(
+/// Looks for what this machine can call when nothing is configured.
+pub(crate) async fn search(
     environment: &Environment,
     stored: &BTreeSet<ProviderId>,
     upstream: &Upstream,

@@ -17,7 +17,7 @@ mod telemetry;
 mod upstream;
 
 pub use agents::AgentError;
-pub use gateway::{Gateway, Setup, SetupError};
+pub use gateway::{Gateway, PlacedProviderError, Setup, SetupError};
 pub use providers::ProviderError;
 pub use upstream::{EndpointError, UpstreamError};
 

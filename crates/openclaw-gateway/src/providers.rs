@@ -3,15 +3,14 @@
 pub(crate) mod ambient;
 pub(crate) mod discovery;
 mod endpoints;
+mod secrets;
 
-use openclaw_auth_store::{SecretRef, SecretSource};
-use openclaw_chain::SecretValue;
 use openclaw_ids::ProviderId;
 
 pub(crate) use endpoints::Endpoints;
 pub use endpoints::ProviderError;
+pub(crate) use secrets::{UnusableSecret, unusable};
 
-use crate::environment::Environment;
 use crate::upstream::Wire;
 
 /// What is known about a provider without any configuration.
@@ -124,21 +123,6 @@ const fn row(
 /// The row of a provider.
 pub(crate) fn known(provider: &ProviderId) -> Option<&'static KnownProvider> {
     KNOWN.iter().find(|row| row.id == provider.as_str())
-}
-
-/// A configured secret: the text itself, or the variable that it names; none when that is not set.
-fn secret_text(value: &SecretValue, environment: &Environment) -> Option<String> {
-    match SecretRef::parse(value.expose()) {
-        Some(pointer) => match pointer.source {
-            SecretSource::Env => environment.get(&pointer.id).map(str::to_owned),
-            SecretSource::Exec | SecretSource::File => None,
-        },
-        None => value
-            .expose_text()
-            .map(str::trim)
-            .filter(|text| !text.is_empty())
-            .map(str::to_owned),
-    }
 }
 
 #[cfg(test)]

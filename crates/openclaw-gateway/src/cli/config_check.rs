@@ -14,7 +14,10 @@ use serde::Serialize;
 use super::{CommandError, Outcome, Places};
 use crate::config::Config;
 use crate::environment::Environment;
+use crate::gateway::{callable, search};
+use crate::providers::discovery::Discovery;
 use crate::providers::{Endpoints, ambient};
+use crate::upstream::Upstream;
 use facts::{CheckedAgent, StoredError};
 
 /// Arguments of `config check`.
@@ -32,6 +35,9 @@ pub(super) struct CheckArgs {
 struct Report {
     path: String,
     exists: bool,
+    /// What this machine was found to have, when nothing is configured.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    found: Option<String>,
     agents: Vec<AgentReport>,
     findings: Vec<Finding>,
 }
@@ -51,16 +57,26 @@ struct CandidateReport {
     profiles: Vec<String>,
 }
 
-/// Checks and reports. Nothing is written, no provider is called. Notes alone are no reason to fail.
+/// Checks and reports. Nothing is written, no provider is called but an Ollama on this machine when nothing is
+/// configured, as `serve` does. Notes alone are no reason to fail.
 pub(super) fn run(
     environment: &Environment,
     arguments: &CheckArgs,
     output: &mut dyn Write,
 ) -> Result<Outcome, CommandError> {
     let config = arguments.places.load(environment)?;
-    let endpoints = Endpoints::try_new(&config.chain.models, environment)?;
+    let endpoints = callable(&config, environment)?;
     let state_dir = arguments.places.state_dir(environment);
-    let report = report(&config, &endpoints, environment, &state_dir)?;
+    let report = if config.names_no_model() {
+        let found = discovered(&config, &endpoints, environment, &state_dir)?;
+        let config = config.with_default_chain(found.chain());
+        Report {
+            found: Some(found.to_string()),
+            ..report(&config, &endpoints, environment, &state_dir)?
+        }
+    } else {
+        report(&config, &endpoints, environment, &state_dir)?
+    };
     if arguments.json {
         serde_json::to_writer_pretty(&mut *output, &report)?;
         writeln!(output)?;
@@ -73,6 +89,22 @@ pub(super) fn run(
     } else {
         Outcome::Fine
     })
+}
+
+/// What `serve` would find on this machine without any configured model.
+fn discovered(
+    config: &Config,
+    endpoints: &Endpoints,
+    environment: &Environment,
+    state_dir: &Path,
+) -> Result<Discovery, CommandError> {
+    let agent = CheckedAgent::look(config.chain.default_agent(), config, environment, state_dir)?;
+    let upstream = Upstream::try_new()?;
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
+    let stored = agent.providers();
+    Ok(runtime.block_on(search(environment, &stored, &upstream, endpoints)))
 }
 
 fn report(
@@ -91,6 +123,7 @@ fn report(
         .collect::<Result<_, _>>()?;
     let mut findings = lint(&config.chain, Some(&facts::credentials(&checked, &ambient)));
     findings.extend(findings::foreign_formats(&config.chain.models));
+    findings.extend(endpoints.unusable().iter().map(findings::unusable_secret));
     let mut agents = Vec::new();
     for agent in &checked {
         let selection = resolver.select(&SelectionFacts::new(&agent.id, RunKind::Turn));
@@ -114,6 +147,7 @@ fn report(
     Ok(Report {
         path: config.path.display().to_string(),
         exists: config.exists,
+        found: None,
         agents,
         findings,
     })
@@ -126,6 +160,12 @@ fn write_text(report: &Report, output: &mut dyn Write) -> io::Result<()> {
         " (does not exist; defaults apply)"
     };
     writeln!(output, "Configuration: {}{state}", report.path)?;
+    if let Some(found) = &report.found {
+        writeln!(
+            output,
+            "\nNothing is configured, so this machine was searched.\n{found}"
+        )?;
+    }
     for agent in &report.agents {
         writeln!(output, "\nopenclaw/{}", agent.id)?;
         for (position, candidate) in agent.chain.iter().enumerate() {

@@ -152,6 +152,9 @@ fn introduce(gateway: &Gateway, address: SocketAddr, output: &mut dyn Write) -> 
             "Nothing is configured, so this machine was searched.\n{found}\n"
         )?;
     }
+    for warning in gateway.warnings() {
+        writeln!(output, "Warning: {warning}")?;
+    }
     for (agent, chain) in gateway.chains() {
         writeln!(output, "openclaw/{agent}: {}", chain.join(" → "))?;
     }

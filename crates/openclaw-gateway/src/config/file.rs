@@ -7,11 +7,20 @@ use openclaw_classify::redact;
 use serde::de::DeserializeOwned;
 
 use super::limits::{MAX_BYTES, MAX_DEPTH, read_bounded, too_deep};
+use super::words::plain;
 
 /// A file that cannot be used as a configuration.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum FileError {
+    /// A file that somebody named is not there.
+    #[error("{} does not exist; {named_by} names it: correct the path, or leave it out for the usual place", path.display())]
+    Missing {
+        /// The file.
+        path: PathBuf,
+        /// What names it: an argument or a variable.
+        named_by: &'static str,
+    },
     /// The file is not JSON5.
     #[error("{}:{line}:{column}: {what}; the file must be one JSON5 object", path.display())]
     Syntax {
@@ -88,6 +97,18 @@ pub(crate) fn read(path: &Path) -> Result<Option<String>, FileError> {
     }
 }
 
+/// Refuses a file that is not there although somebody named it: a typing error must not mean the defaults.
+pub(crate) fn require(path: &Path, named_by: &'static str) -> Result<(), FileError> {
+    match path.try_exists() {
+        Ok(false) => Err(FileError::Missing {
+            path: path.to_owned(),
+            named_by,
+        }),
+        // What cannot be looked at is told by whoever reads it.
+        Ok(true) | Err(_) => Ok(()),
+    }
+}
+
 /// The whole text as JSON, which proves that its syntax is right and that it can be read into types.
 pub(crate) fn parse_root(path: &Path, text: &str) -> Result<serde_json::Value, FileError> {
     if let Some((line, column)) = too_deep(text) {
@@ -159,7 +180,7 @@ const EXPECTED: &[(json5::ErrorCode, &str)] = &[
     (json5::ErrorCode::ExpectedString, "expected a text in quotes"),
     (
         json5::ErrorCode::ExpectedStringOrObject,
-        "expected a text in quotes, or an object",
+        "expected a text in quotes",
     ),
 ];
 
@@ -170,7 +191,7 @@ fn describe(error: &json5::Error) -> String {
     }
     let text = error.to_string();
     let position = error.position().map(|at| format!(" at {at}")).unwrap_or_default();
-    redact(text.strip_suffix(&position).unwrap_or(&text))
+    redact(&plain(text.strip_suffix(&position).unwrap_or(&text)))
 }
 
 #[cfg(test)]

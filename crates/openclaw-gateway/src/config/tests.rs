@@ -47,6 +47,11 @@ fn nothing_is_named_until_a_model_or_a_provider_is() {
         ("{}", true),
         ("{ agents: { list: [{ id: 'a' }] } }", true),
         ("{ agents: { defaults: { model: 'a/b' } } }", false),
+        (
+            "{ agents: { defaults: { model: { fallbacks: ['a/b'] } } } }",
+            false,
+        ),
+        ("{ agents: { defaults: { model: { fallbacks: [] } } } }", true),
         ("{ agents: { list: [{ id: 'a', model: 'a/b' }] } }", false),
         (
             "{ models: { providers: { relay: { baseUrl: 'http://h' } } } }",

@@ -18,7 +18,7 @@ const CLIENT_HEADERS: &[&str] = &[
     "conversation_id",
 ];
 /// The longest session key of our own header, in characters.
-const MAX_KEY: usize = 400;
+const MAX_SESSION_KEY: usize = 400;
 /// Longest name that is kept as it is, in bytes; a longer one is kept as its hash.
 const MAX_NAME: usize = 128;
 
@@ -30,7 +30,7 @@ pub(crate) fn session_key(
     headers: &HeaderMap,
 ) -> Result<Option<SessionKey>, AskError> {
     if let Some(key) = text(headers, request::SESSION_KEY, "a text without control characters")? {
-        return Ok(SessionKey::try_new(within(key, "the session key", MAX_KEY)?).ok());
+        return Ok(SessionKey::try_new(within(key, "the session key", MAX_SESSION_KEY)?).ok());
     }
     let user = user.map(str::trim).filter(|user| !user.is_empty());
     // What another program's header holds is not for us to refuse.

@@ -28,7 +28,8 @@ const ROUTES: &str = "there is nothing here; this gateway answers POST /v1/chat/
 
 /// The same for a path that is there under another method.
 const NO_METHOD: &str = "this path takes another method (see the header allow); this gateway answers \
-                         POST /v1/chat/completions, GET /v1/models, GET /healthz and GET /readyz";
+                         POST /v1/chat/completions, /v1/responses, /v1/messages and /v1/embeddings, GET /v1/models, \
+                         GET /healthz and GET /readyz";
 
 /// An error answer.
 #[derive(Debug)]
@@ -110,20 +111,6 @@ impl ApiError {
         )
     }
 
-    /// A peer that sent many wrong tokens.
-    pub(crate) fn guessing(wait: Duration) -> Self {
-        let message = "too many wrong tokens came from this address; wait, then send the right one";
-        let mut error = Self::new(
-            StatusCode::TOO_MANY_REQUESTS,
-            "rate_limit_error",
-            "too_many_wrong_tokens",
-            message,
-        );
-        let seconds = wait.as_millis().div_ceil(1_000).max(1).to_string();
-        set(&mut error.headers, RETRY_AFTER.as_str(), &seconds);
-        error
-    }
-
     /// A request that a web page may have made, while no token tells who asks.
     pub(crate) fn foreign() -> Self {
         let message = "without a token this gateway answers only requests from and to this machine (Host and Origin); \
@@ -158,6 +145,20 @@ impl ApiError {
             BodyFault::Stopping => (StatusCode::SERVICE_UNAVAILABLE, "internal_error", "stopping"),
         };
         Self::new(status, kind, code, &fault.to_string())
+    }
+
+    /// A peer that sent many wrong tokens.
+    pub(crate) fn guessing(wait: Duration) -> Self {
+        let message = "too many wrong tokens came from this address; wait, then send the right one";
+        let mut error = Self::new(
+            StatusCode::TOO_MANY_REQUESTS,
+            "rate_limit_error",
+            "too_many_wrong_tokens",
+            message,
+        );
+        let seconds = wait.as_millis().div_ceil(1_000).max(1).to_string();
+        set(&mut error.headers, RETRY_AFTER.as_str(), &seconds);
+        error
     }
 
     /// A body over the limit.

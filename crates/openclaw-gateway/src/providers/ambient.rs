@@ -4,7 +4,8 @@ use openclaw_auth_store::{AmbientProfile, Credential, Secret};
 use openclaw_chain::ModelsConfig;
 use openclaw_ids::{ProfileId, ProviderId};
 
-use super::{Endpoints, KNOWN, KnownProvider, known, secret_text};
+use super::secrets::secret_text;
+use super::{Endpoints, KNOWN, KnownProvider, known};
 use crate::environment::Environment;
 
 /// The profiles of this process: a key in `models.providers`, a standard key variable, and `local` for providers that
@@ -16,7 +17,7 @@ pub(crate) fn profiles(
 ) -> Vec<AmbientProfile> {
     let configured = models.providers.iter().filter_map(|(id, row)| {
         let provider = ProviderId::try_new(id).ok()?;
-        let key = secret_text(row.api_key.as_ref()?, environment)?;
+        let key = secret_text(row.api_key.as_ref()?, environment).ok()?;
         profile(
             &provider,
             "config",

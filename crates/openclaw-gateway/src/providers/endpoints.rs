@@ -7,7 +7,8 @@ use openclaw_auth_store::EndpointKey;
 use openclaw_chain::{ModelsConfig, ProviderConfig, SecretValue};
 use openclaw_ids::ProviderId;
 
-use super::{KNOWN, compatible_path, known, secret_text, wires};
+use super::secrets::secret_text;
+use super::{KNOWN, UnusableSecret, compatible_path, known, unusable, wires};
 use crate::environment::Environment;
 use crate::upstream::{Deadlines, Endpoint, EndpointError};
 
@@ -15,6 +16,7 @@ use crate::upstream::{Deadlines, Endpoint, EndpointError};
 #[derive(Clone, Default)]
 pub(crate) struct Endpoints {
     by_provider: HashMap<ProviderId, Endpoint>,
+    unusable: Vec<UnusableSecret>,
 }
 
 /// A provider row of the configuration that cannot be called as written.
@@ -29,6 +31,14 @@ pub enum ProviderError {
         #[source]
         source: EndpointError,
     },
+    /// A header that the connection itself sets.
+    #[error("models.providers.{provider}.headers.{header} is set by each connection for itself; remove it")]
+    Connection {
+        /// The key of the row.
+        provider: String,
+        /// The name as written.
+        header: String,
+    },
     /// One of its headers; the value is not repeated, it may be a secret.
     #[error(
         "models.providers.{provider}.headers.{header} cannot be sent; names are tokens and values one line of text"
@@ -39,21 +49,37 @@ pub enum ProviderError {
         /// The name as written.
         header: String,
     },
-    /// A header points to a secret that is not there.
-    #[error(
-        "models.providers.{provider}.headers.{header} points to a secret that is not set; set its environment variable"
-    )]
-    HeaderSecret {
-        /// The key of the row.
-        provider: String,
-        /// The name as written.
-        header: String,
-    },
 }
+
+impl ProviderError {
+    /// The path of the key that is wrong.
+    pub(crate) fn keys(&self) -> Vec<&str> {
+        let (provider, rest) = match self {
+            Self::BaseUrl { provider, .. } => (provider, vec!["baseUrl"]),
+            Self::Connection { provider, header } | Self::Header { provider, header } => {
+                (provider, vec!["headers", header.as_str()])
+            }
+        };
+        [vec!["models", "providers", provider.as_str()], rest].concat()
+    }
+}
+
+/// Headers of the connection and not of a request; another value breaks the request, or smuggles one.
+const OF_THE_CONNECTION: &[&str] = &[
+    "connection",
+    "content-length",
+    "host",
+    "keep-alive",
+    "proxy-connection",
+    "te",
+    "trailer",
+    "transfer-encoding",
+    "upgrade",
+];
 
 impl Endpoints {
     /// The known providers with `models` over them. A row without a base URL changes a known provider and is no
-    /// endpoint otherwise.
+    /// endpoint otherwise. A header whose secret cannot be used is left out and told by [`unusable`](Self::unusable).
     ///
     /// # Errors
     /// When a row cannot be called as written.
@@ -92,7 +118,15 @@ impl Endpoints {
             };
             by_provider.insert(provider, endpoint);
         }
-        Ok(Self { by_provider })
+        Ok(Self {
+            by_provider,
+            unusable: unusable(models, environment),
+        })
+    }
+
+    /// The configured secrets that cannot be used.
+    pub(crate) fn unusable(&self) -> &[UnusableSecret] {
+        &self.unusable
     }
 
     /// The endpoint of a provider.
@@ -121,8 +155,9 @@ fn configured(
     let provider = endpoint.provider().to_string();
     let mut headers = HeaderMap::new();
     for (name, value) in &row.headers {
-        let (name, value) = header(&provider, name, value, environment)?;
-        headers.insert(name, value);
+        if let Some((name, value)) = header(&provider, name, value, environment)? {
+            headers.insert(name, value);
+        }
     }
     let deadlines = row
         .timeout
@@ -135,15 +170,21 @@ fn header(
     name: &str,
     value: &SecretValue,
     environment: &Environment,
-) -> Result<(HeaderName, HeaderValue), ProviderError> {
+) -> Result<Option<(HeaderName, HeaderValue)>, ProviderError> {
     let (provider, header) = (provider.to_owned(), name.to_owned());
-    let Some(value) = secret_text(value, environment) else {
-        return Err(ProviderError::HeaderSecret { provider, header });
+    if OF_THE_CONNECTION
+        .iter()
+        .any(|own| name.trim().eq_ignore_ascii_case(own))
+    {
+        return Err(ProviderError::Connection { provider, header });
+    }
+    let Ok(value) = secret_text(value, environment) else {
+        return Ok(None);
     };
     match (HeaderName::try_from(name), HeaderValue::try_from(value)) {
         (Ok(name), Ok(mut value)) => {
             value.set_sensitive(true);
-            Ok((name, value))
+            Ok(Some((name, value)))
         }
         _ => Err(ProviderError::Header { provider, header }),
     }

@@ -34,7 +34,8 @@ async fn start(server: Server) -> Running {
     let (arrived, answer) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
     let late = {
         let (arrived, answer) = (Arc::clone(&arrived), Arc::clone(&answer));
-        move || async move {
+        move |ConnectInfo(peer): ConnectInfo<SocketAddr>| async move {
+            assert!(peer.ip().is_loopback(), "peers are told apart by address");
             arrived.notify_one();
             answer.notified().await;
             "late"

@@ -18,7 +18,7 @@ pub(crate) struct RequestBody {
     user: Option<String>,
 }
 
-/// Why a body is not a request, in words for whoever wrote it.
+/// Why a body is no request, in words for whoever wrote it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum BodyError {
     /// A member has a value of another kind.
@@ -98,18 +98,17 @@ impl RequestBody {
     pub(crate) fn try_new(bytes: Bytes) -> Result<Self, BodyError> {
         let known = read(&bytes)?;
         let user = known.user();
-        let Known { model, stream, .. } = known;
         let wrong = |name, expected, value: &Value| BodyError::Member {
             name,
             expected,
             found: kind(value),
         };
-        let model = match model {
+        let model = match known.model {
             Value::Null => None,
             Value::String(model) => Some(model).filter(|model| !model.trim().is_empty()),
             other => return Err(wrong("model", "a text such as \"openclaw\"", &other)),
         };
-        let stream = match stream {
+        let stream = match known.stream {
             Value::Null => false,
             Value::Bool(stream) => stream,
             other => return Err(wrong("stream", "true or false", &other)),

@@ -146,7 +146,7 @@ impl Upstream {
                 .get(LOCATION)
                 .and_then(|value| value.to_str().ok());
             let to = to.and_then(|to| response.url().join(to).ok());
-            return Err(facts.redirected(status.as_u16(), to.as_ref(), call.wire));
+            return Err(facts.redirected(status.as_u16(), to.as_ref(), call.wire.path()));
         }
         if !status.is_success() {
             let body = excerpt(response, deadlines.error_body).await;

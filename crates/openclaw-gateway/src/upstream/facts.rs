@@ -7,7 +7,6 @@ use reqwest::Url;
 use secrecy::SecretString;
 
 use super::Endpoint;
-use super::Wire;
 use super::endpoint::shown;
 use super::secrets::Secrets;
 
@@ -71,12 +70,12 @@ impl Facts {
     }
 
     /// An answer that sends the request elsewhere, which a key must not follow.
-    pub(super) fn redirected(&self, status: u16, to: Option<&Url>, wire: Wire) -> Failure {
+    pub(super) fn redirected(&self, status: u16, to: Option<&Url>, path: &str) -> Failure {
         let provider = &self.provider;
         let message = match to {
             Some(url) => format!(
                 "redirect refused, because a key must not follow one; set models.providers.{provider}.baseUrl to `{}`",
-                base(&shown(url), wire)
+                shown(url).trim_end_matches(path).trim_end_matches('/')
             ),
             None => format!(
                 "redirect refused; correct models.providers.{provider}.baseUrl, which answers with a redirect to nowhere"
@@ -133,12 +132,6 @@ impl Facts {
             ..failure
         })
     }
-}
-
-/// The base URL behind `url`, which is asked in the format of `wire`.
-fn base(url: &str, wire: Wire) -> &str {
-    let above = url.strip_suffix(wire.path());
-    above.and_then(|above| above.strip_suffix('/')).unwrap_or(url)
 }
 
 /// What a body says; one that is no text is told by its size alone.

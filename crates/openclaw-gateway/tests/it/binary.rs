@@ -97,9 +97,11 @@ fn a_state_directory_that_cannot_be_written() {
     let parent = tempfile::tempdir().unwrap();
     let file = parent.path().join("file");
     std::fs::write(&file, "not a directory").unwrap();
+    let config = parent.path().join("openclaw.json");
+    std::fs::write(&config, "{}").unwrap();
     insta::assert_snapshot!(
         "state_not_writable",
-        serve_in(&file, &[("OPENCLAW_CONFIG_PATH", "/none.json")])
+        serve_in(&file, &[("OPENCLAW_CONFIG_PATH", config.to_str().unwrap())])
     );
     assert_eq!(std::fs::read_to_string(&file).unwrap(), "not a directory");
 }
@@ -154,4 +156,73 @@ fn checking_a_configuration_tells_by_its_status() {
     assert_eq!(check(), Some(2));
     let entries = std::fs::read_dir(state.path()).unwrap().count();
     assert_eq!(entries, 1, "a check writes nothing");
+}
+
+#[test]
+fn a_named_configuration_must_exist() {
+    let state = tempfile::tempdir().unwrap();
+    let folder = state.path().to_str().unwrap();
+    let mut told = String::new();
+    for command in [
+        &["serve", "--bind", "127.0.0.1:0"] as &[&str],
+        &["config", "check"],
+    ] {
+        let with = |more: &[&str], variables: &[(&str, &str)]| {
+            let arguments = [command, &["--state-dir", folder], more].concat();
+            refused(&arguments, variables)
+        };
+        told += &with(&["--config", "/none/argument.json"], &[]);
+        told += &with(&[], &[("OPENCLAW_CONFIG_PATH", "/none/variable.json")]);
+        told += &with(&[], &[("OPENCLAW_FAILOVER_CONFIG", "/none/failover.json5")]);
+    }
+    insta::assert_snapshot!("named_and_missing", told);
+}
+
+#[test]
+fn provider_rows_are_told_with_their_place() {
+    let state = tempfile::tempdir().unwrap();
+    let path = state.path().join("openclaw.json");
+    let mut told = String::new();
+    for row in [
+        "baseUrl: 'ftp://user:password@h/?key=k'",
+        "baseUrl: 'http://h', headers: { 'Content-Length': '3' }",
+        "baseUrl: 'http://h', headers: { 'a b': '3' }",
+        "baseUrl: 'http://h', headers: 'x'",
+        "baseUrl: 7",
+        "timeoutSeconds: 'long'",
+    ] {
+        std::fs::write(
+            &path,
+            format!("{{ models: {{\n providers: {{\n Relay: {{ {row} }} }} }} }}"),
+        )
+        .unwrap();
+        told += &serve_in(state.path(), &[]);
+    }
+    let secret = "sk-0123456789abcdef";
+    for auth in [
+        format!("profiles: {{ 'a:b': {{ provider: 'a', mode: '{secret}' }} }}"),
+        "profiles: { 'a:b': { provider: 'a', mode: 'apikey' } }".to_owned(),
+        "profiles: { 'a:b': { provider: 'a' } }".to_owned(),
+        "profiles: []".to_owned(),
+        "order: { a: 'a:b' }".to_owned(),
+    ] {
+        std::fs::write(&path, format!("{{\n auth: {{ {auth} }} }}")).unwrap();
+        told += &serve_in(state.path(), &[]);
+    }
+    assert!(!told.contains(secret) && !told.contains("password"), "{told}");
+    insta::assert_snapshot!("rows", told);
+}
+
+#[test]
+fn a_check_without_a_file_shows_the_chain_that_would_be_served() {
+    let state = tempfile::tempdir().unwrap();
+    let folder = state.path().to_str().unwrap();
+    let variables = [("MISTRAL_API_KEY", "k"), ("GROQ_API_KEY", "k")];
+    let output = run(&["config", "check", "--state-dir", folder], &variables);
+    let text = String::from_utf8(output.stdout)
+        .unwrap()
+        .replace(folder, "/state");
+    assert!(text.contains("found mistral"), "{text}");
+    assert!(text.contains("  1. mistral/"), "{text}");
+    assert!(text.contains("  2. groq/"), "{text}");
 }

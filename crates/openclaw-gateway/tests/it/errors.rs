@@ -126,3 +126,17 @@ async fn d4_unreachable_endpoints_say_when_to_come_back() {
         }
     }
 }
+
+#[tokio::test]
+async fn a_key_that_leads_nowhere_is_named_by_its_variable() {
+    let text = "{ agents: { defaults: { model: 'relay/m' } },
+                  models: { providers: { relay: { baseUrl: 'http://127.0.0.1:9/v1', apiKey: '${NOPE}' } } } }";
+    let world = World::open(Vec::new(), text, &[]).await;
+    let received = world.ask_plain().await;
+    assert_eq!(received.status, 502);
+    let message = received.json()["error"]["message"].as_str().unwrap().to_owned();
+    assert!(
+        message.contains("`NOPE` is not set") && message.contains("models.providers.relay.apiKey"),
+        "{message}"
+    );
+}

@@ -145,8 +145,8 @@ async fn one_request_too_many_is_asked_to_come_back() {
     let scripts = vec![Script::cut(&[HEL]).then_silence(), answer()];
     let world = World::start_under("{ maxConcurrent: 1 }", vec![scripts]).await;
     let body = json!({"model": "openclaw", "stream": true, "messages": []}).to_string();
-    let request = client().post(world.url("/v1/chat/completions"));
-    let request = request.header("content-type", "application/json").body(body);
+    let request = client().post(world.url("/v1/chat/completions")).body(body);
+    let request = request.header("content-type", "application/json");
     let mut open = request.send().await.unwrap();
     open.chunk().await.unwrap().unwrap();
     let refused = world.ask_stream().await;

@@ -49,6 +49,14 @@ impl CheckedAgent {
         })
     }
 
+    /// The providers of the stored profiles.
+    pub(super) fn providers(&self) -> BTreeSet<ProviderId> {
+        let profiles = self.stored.iter();
+        profiles
+            .map(|(_, credential)| credential.provider().clone())
+            .collect()
+    }
+
     /// The ids of the profiles for a provider, stored ones first.
     pub(super) fn profiles(&self, provider: &ProviderId, ambient: &[AmbientProfile]) -> Vec<String> {
         let stored = self.stored.iter().map(|(id, credential)| (id, credential));

@@ -3,6 +3,8 @@
 use openclaw_chain::{Finding, LintRule, ModelsConfig, Severity};
 use openclaw_ids::{AgentId, ModelRef};
 
+use crate::providers::UnusableSecret;
+
 static FOREIGN_FORMAT: LintRule = LintRule {
     code: "foreign-format",
     severity: Severity::Warning,
@@ -14,6 +16,21 @@ static NO_ENDPOINT: LintRule = LintRule {
     severity: Severity::Error,
     remedy: "set the provider's baseUrl under models.providers, or remove the model from the chain",
 };
+
+static UNUSABLE_SECRET: LintRule = LintRule {
+    code: "unusable-secret",
+    severity: Severity::Error,
+    remedy: "set the variable that is named, write the secret itself, or remove the key",
+};
+
+/// A key or header whose secret leads nowhere.
+pub(super) fn unusable_secret(secret: &UnusableSecret) -> Finding {
+    Finding {
+        rule: &UNUSABLE_SECRET,
+        place: secret.path(),
+        detail: secret.told(),
+    }
+}
 
 /// Wire formats whose provider offers chat completions as well.
 const CALLABLE: &[&str] = &[

@@ -49,6 +49,18 @@ fn findings_say_what_to_do() {
 }
 
 #[test]
+fn secrets_that_lead_nowhere_and_addresses_without_theirs() {
+    let text = "{ agents: { defaults: { model: { primary: 'relay/m', fallbacks: ['fine/m'] } } },
+                  models: { providers: {
+                    relay: { baseUrl: 'https://h/v1', apiKey: '${NOPE}', headers: { 'x-team': '$TEAM' }, models: [{ id: 'm' }] },
+                    fine: { baseUrl: 'https://user:password@h/v1?key=hidden', apiKey: 'k', models: [{ id: 'm' }] } } } }";
+    let (outcome, told) = check(text, false);
+    assert_eq!(outcome, Outcome::Findings);
+    assert!(!told.contains("password") && !told.contains("hidden"), "{told}");
+    insta::assert_snapshot!("unusable", told);
+}
+
+#[test]
 fn machines_read_the_same_as_json() {
     insta::assert_snapshot!("json", check(BAD, true).1);
 }

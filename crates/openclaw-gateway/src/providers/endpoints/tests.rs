@@ -113,10 +113,27 @@ fn rows_that_cannot_be_called() {
             "models.providers.relay.headers.a b cannot be sent; names are tokens and values one line of text",
         ),
         (
-            "{ relay: { baseUrl: 'http://h', headers: { a: '$NOT_SET' } } }",
-            "models.providers.relay.headers.a points to a secret that is not set; set its environment variable",
+            "{ relay: { baseUrl: 'http://h', headers: { 'Host': 'x' } } }",
+            "models.providers.relay.headers.Host is set by each connection for itself; remove it",
+        ),
+        (
+            "{ relay: { baseUrl: 'http://h', headers: { 'transfer-encoding': '$NOT_SET' } } }",
+            "models.providers.relay.headers.transfer-encoding is set by each connection for itself; remove it",
         ),
     ] {
         assert_eq!(endpoints(models).err().unwrap().to_string(), expected);
     }
+}
+
+#[test]
+fn a_header_without_its_secret_is_left_out_and_told() {
+    let row = "{ relay: { baseUrl: 'http://h', headers: { a: '$NOT_SET', b: '$TEAM_KEY' } } }";
+    let endpoints = endpoints(row).unwrap();
+    let headers = endpoints.get(&id("relay")).unwrap().headers();
+    assert_eq!((headers.len(), headers["b"].as_bytes()), (1, &b"t1"[..]));
+    assert_eq!(
+        endpoints.unusable()[0].to_string(),
+        "models.providers.relay.headers.a: the header is not sent to `relay`: environment variable `NOT_SET` is not set; \
+         set it and start again"
+    );
 }

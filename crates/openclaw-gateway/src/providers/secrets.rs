@@ -1,0 +1,139 @@
+//! Configured secrets: texts, and references to variables; which of them lead nowhere, and why.
+
+use std::fmt;
+
+use openclaw_auth_store::{SecretRef, SecretSource};
+use openclaw_chain::{ModelsConfig, SecretValue};
+use openclaw_ids::{ProviderId, lowercased};
+
+use crate::environment::Environment;
+
+/// Why a configured secret cannot be used. Nothing of its value is shown but the name of a variable.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum SecretProblem {
+    /// An empty text.
+    #[error("it is blank; write the secret, or remove the key")]
+    Blank,
+    /// The output of a command.
+    #[error("it is the output of a command, which is not run here; name an environment variable instead")]
+    Exec,
+    /// A file.
+    #[error("it points to a file, which is not read here; name an environment variable instead")]
+    File,
+    /// Neither a text nor a reference.
+    #[error(
+        "it is neither a text nor a reference; write \"${{NAME}}\" or {{ source: \"env\", id: \"NAME\" }} for a variable"
+    )]
+    Shape,
+    /// A variable without a value.
+    #[error("environment variable `{0}` is not set; set it and start again")]
+    Unset(String),
+}
+
+/// A configured secret that cannot be used, and where it is written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct UnusableSecret {
+    /// The provider.
+    pub(crate) provider: ProviderId,
+    /// The header that is not sent because of it; none for the key itself.
+    pub(crate) header: Option<String>,
+    /// Why.
+    pub(crate) problem: SecretProblem,
+}
+
+impl UnusableSecret {
+    /// The key path.
+    pub(crate) fn path(&self) -> String {
+        let provider = &self.provider;
+        match &self.header {
+            Some(header) => format!("models.providers.{provider}.headers.{header}"),
+            None => format!("models.providers.{provider}.apiKey"),
+        }
+    }
+
+    /// What follows from it, and why.
+    pub(crate) fn told(&self) -> String {
+        let provider = &self.provider;
+        match self.header {
+            Some(_) => format!("the header is not sent to `{provider}`: {}", self.problem),
+            None => format!("`{provider}` has no key from here: {}", self.problem),
+        }
+    }
+}
+
+impl fmt::Display for UnusableSecret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.path(), self.told())
+    }
+}
+
+/// The text of a configured secret: itself, or that of the variable that it names.
+pub(super) fn secret_text(value: &SecretValue, environment: &Environment) -> Result<String, SecretProblem> {
+    if let Some(pointer) = SecretRef::parse(value.expose()) {
+        return match pointer.source {
+            SecretSource::Env => {
+                let text = environment.get(&pointer.id).map(str::to_owned);
+                text.ok_or(SecretProblem::Unset(pointer.id))
+            }
+            SecretSource::Exec => Err(SecretProblem::Exec),
+            SecretSource::File => Err(SecretProblem::File),
+        };
+    }
+    let text = value.expose_text().ok_or(SecretProblem::Shape)?.trim();
+    if text.is_empty() {
+        return Err(SecretProblem::Blank);
+    }
+    // No key looks like this; the name of a variable in lowercase does.
+    if text.starts_with("${") && text.ends_with('}') {
+        return Err(SecretProblem::Shape);
+    }
+    Ok(text.to_owned())
+}
+
+/// Every secret under `models.providers` that cannot be used, in the order of the file.
+pub(crate) fn unusable(models: &ModelsConfig, environment: &Environment) -> Vec<UnusableSecret> {
+    let mut found = Vec::new();
+    for (key, row) in &models.providers {
+        let Ok(provider) = ProviderId::try_new(&lowercased(key.trim())) else {
+            continue;
+        };
+        let own = row.api_key.iter().map(|value| (None, value));
+        let headers = row
+            .headers
+            .iter()
+            .map(|(name, value)| (Some(name.clone()), value));
+        found.extend(own.chain(headers).filter_map(|(header, value)| {
+            let problem = secret_text(value, environment).err()?;
+            Some(UnusableSecret {
+                provider: provider.clone(),
+                header,
+                problem,
+            })
+        }));
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+    use crate::config::Config;
+
+    #[test]
+    fn what_leads_nowhere_is_named_without_its_value() {
+        let text = "{ models: { providers: {
+            ' Relay ': { apiKey: '${NOPE}', headers: { 'x-a': '$ALSO_NOT', 'x-b': 'fine', 'x-c': '$SET' } },
+            b: { apiKey: { source: 'env', id: 'nope' } },
+            c: { apiKey: { source: 'file', id: '/key' } },
+            d: { apiKey: { source: 'exec', id: 'key' } },
+            e: { apiKey: ' ' }, f: { apiKey: { key: 'sk-secret' } }, g: { apiKey: '${lower}' },
+            h: { apiKey: 'sk-secret' }, i: { apiKey: '$SET' } } } }";
+        let config = Config::parse(Path::new("/c"), text).unwrap();
+        let environment = Environment::of([("SET", "v"), ("NOPE", " ")], Path::new("/"));
+        let found = unusable(&config.chain.models, &environment);
+        let told: Vec<String> = found.iter().map(ToString::to_string).collect();
+        insta::assert_snapshot!("unusable", told.join("\n"));
+    }
+}
