@@ -114,6 +114,7 @@ async fn answer(
                         live: *live,
                         run,
                         request_id: request_id.to_owned(),
+                        sent: 0,
                         _place: place,
                     };
                     streamed(wire, open)
@@ -176,6 +177,8 @@ struct Open {
     live: LiveAnswer,
     run: Committed,
     request_id: String,
+    /// Events sent so far.
+    sent: u64,
 }
 
 /// The rest of a stream. It is read only as fast as the client takes it; a client that leaves drops it, which hangs up
@@ -184,7 +187,10 @@ fn streamed(wire: Wire, open: Open) -> Response {
     let events = stream::unfold(Some(open), move |open| async move {
         let mut open = open?;
         let (bytes, open) = match open.live.next().await {
-            Flow::Events(events) => (events, Some(open)),
+            Flow::Events(events) => {
+                open.sent = open.sent.saturating_add(1);
+                (events, Some(open))
+            }
             Flow::Finished(end) => {
                 open.run.finished().await;
                 (end, None)
@@ -203,7 +209,7 @@ fn streamed(wire: Wire, open: Open) -> Response {
                     error,
                     "the answer broke off after its first content"
                 );
-                (Bytes::from(cut_event(wire, &failure)), None)
+                (Bytes::from(cut_event(wire, &failure, open.sent)), None)
             }
         };
         Some((Ok::<_, Infallible>(bytes), open))

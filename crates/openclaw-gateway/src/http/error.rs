@@ -236,8 +236,9 @@ impl ApiError {
     }
 }
 
-/// The event that ends a stream which broke off, in place of the format's own end (BL-88).
-pub(crate) fn cut_event(wire: Wire, failure: &Failure) -> Vec<u8> {
+/// The event that ends a stream which broke off, in place of the format's own end (BL-88); `sent` events
+/// went before it.
+pub(crate) fn cut_event(wire: Wire, failure: &Failure, sent: u64) -> Vec<u8> {
     // How a connection broke is for the log; the client is told that it did.
     let told = match failure.transport {
         Some(transport) => describe(&Failure {
@@ -253,7 +254,7 @@ pub(crate) fn cut_event(wire: Wire, failure: &Failure) -> Vec<u8> {
         param: None,
         run: None,
     };
-    shape::cut_event(wire, &error)
+    shape::cut_event(wire, &error, sent)
 }
 
 impl From<AgentError> for ApiError {

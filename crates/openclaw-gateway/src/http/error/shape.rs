@@ -52,8 +52,8 @@ fn anthropic(kind: &str, error: &ErrorObject) -> Value {
     json!({ "type": "error", "error": object })
 }
 
-/// The event that ends a stream which broke off.
-pub(super) fn cut_event(wire: Wire, error: &ErrorObject) -> Vec<u8> {
+/// The event that ends a stream which broke off. Responses number their events from 0, and `sent` went before it.
+pub(super) fn cut_event(wire: Wire, error: &ErrorObject, sent: u64) -> Vec<u8> {
     match wire {
         Wire::ChatCompletions | Wire::Embeddings => format!("data: {}\n\n", json!({ "error": error })),
         Wire::CountTokens | Wire::Messages => {
@@ -61,7 +61,7 @@ pub(super) fn cut_event(wire: Wire, error: &ErrorObject) -> Vec<u8> {
         }
         Wire::Responses => {
             let event = json!({
-                "type": "error", "code": error.code, "message": error.message, "param": error.param
+                "type": "error", "code": error.code, "message": error.message, "param": error.param, "sequence_number": sent
             });
             format!("event: error\ndata: {event}\n\n")
         }
