@@ -12,6 +12,7 @@ use crate::committed_turn::CommittedTurn;
 use crate::driver::effects::warn_lost;
 use crate::error::RunReport;
 use crate::machine::{Standing, Winner};
+use crate::patience::patiently;
 
 /// A candidate answered.
 #[derive(Debug)]
@@ -87,7 +88,7 @@ impl<C: Clock, U: UsageStore, S: SessionStore> CommittedRun<C, U, S> {
                 profile: profile.clone(),
                 event,
             };
-            if let Err(error) = self.usage.commit(change, now).await {
+            if let Err(error) = patiently(self.usage.commit(change, now)).await {
                 warn_lost("success mark", &error);
             }
         }
@@ -110,7 +111,7 @@ impl<C: Clock, U: UsageStore, S: SessionStore> CommittedRun<C, U, S> {
             let next = change(entry);
             ((next != *entry).then(|| next.clone()), Some(next))
         });
-        match updated.await {
+        match patiently(updated).await {
             Ok(entry) => entry,
             Err(error) => {
                 warn_lost("answer in the session", &error);
@@ -129,7 +130,7 @@ impl<C: Clock, U: UsageStore, S: SessionStore> CommittedRun<C, U, S> {
         let acknowledged = openclaw_session::update(&*self.sessions, key, |entry| {
             (entry.and_then(|entry| acknowledge_notice(entry, &notice.id)), ())
         });
-        match acknowledged.await {
+        match patiently(acknowledged).await {
             Ok(()) => self.desk.release(key, &notice.id),
             // It stays taken, so that it is not told twice.
             Err(error) => warn_lost("hand-over of a notice", &error),

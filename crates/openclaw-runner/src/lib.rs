@@ -11,6 +11,7 @@ mod error;
 mod hash;
 pub mod machine;
 mod observation;
+mod patience;
 mod plan;
 mod policy;
 mod request;

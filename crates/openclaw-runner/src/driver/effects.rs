@@ -11,6 +11,7 @@ use super::Runner;
 use super::undo::Undo;
 use crate::clock::Clock;
 use crate::machine::Event;
+use crate::patience::patiently;
 use crate::request::RunSession;
 use crate::skip_cache::SkipCache;
 
@@ -21,7 +22,7 @@ impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
             // Armed before the write: a run dropped in the middle of it still gives the lease back.
             undo.lease = Some((provider.clone(), holder.clone()));
         }
-        match self.usage.commit(change, self.clock.now()).await {
+        match patiently(self.usage.commit(change, self.clock.now())).await {
             Ok(applied) => {
                 if ends || applied == Applied::HeldElsewhere {
                     undo.lease = None;
@@ -57,7 +58,7 @@ impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
             }
             (entry, ())
         });
-        if let Err(error) = written.await {
+        if let Err(error) = patiently(written).await {
             // S-3.7: the attempt goes ahead; a write that did happen is still taken back when it fails.
             warn_lost("fallback choice", &error);
         }
@@ -72,7 +73,7 @@ impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
                 (),
             )
         });
-        if let Err(error) = undone.await {
+        if let Err(error) = patiently(undone).await {
             // S-4.4: the attempt's own failure matters more.
             warn_lost("rollback", &error);
         }
@@ -114,7 +115,7 @@ impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
                 LiveSwitch::Satisfied | LiveSwitch::Unmarked | LiveSwitch::Waits => (consumed, None),
             }
         });
-        match looked.await {
+        match patiently(looked).await {
             Ok(found) => found,
             Err(error) => {
                 warn_lost("switch of a person", &error);
@@ -135,7 +136,7 @@ impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
                 (),
             )
         });
-        if let Err(error) = marked.await {
+        if let Err(error) = patiently(marked).await {
             warn_lost("probe mark", &error);
         }
     }

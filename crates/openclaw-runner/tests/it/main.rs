@@ -5,6 +5,7 @@
 mod cancel;
 mod clock;
 mod hooks;
+mod locked;
 mod pins;
 mod report;
 mod scenario;

@@ -60,3 +60,22 @@ impl<S: SessionStore> SessionStore for Slow<S> {
         self.0.list().await
     }
 }
+
+/// A store that another program keeps locked: it shows what it knows, and no write ever ends.
+pub(crate) struct Locked<S>(pub(crate) S);
+
+impl<U: UsageStore> UsageStore for Locked<U> {
+    fn snapshot(&self) -> Arc<AuthSnapshot> {
+        self.0.snapshot()
+    }
+
+    async fn commit(
+        &self,
+        _change: UsageChange,
+        _now: Timestamp,
+    ) -> Result<Applied, openclaw_auth_store::StoreError> {
+        std::future::pending().await
+    }
+
+    fn enqueue(&self, _change: UsageChange, _now: Timestamp) {}
+}
