@@ -160,11 +160,8 @@ impl<C: Clock, U: UsageStore, S: SessionStore> CommittedRun<C, U, S> {
             hint: verdict.hint.clone(),
             started_at: Some(self.winner.started_at),
         };
-        if let Err(error) = self
-            .usage
-            .commit(UsageChange::Failure { profile, event }, now)
-            .await
-        {
+        let marked = self.usage.commit(UsageChange::Failure { profile, event }, now);
+        if let Err(error) = patiently(marked).await {
             warn_lost("late failure", &error);
         }
         Some(verdict)

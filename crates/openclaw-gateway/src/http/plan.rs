@@ -1,5 +1,7 @@
 //! Plans a request: which models may answer it, in which order, and with which session.
 
+use std::time::Duration;
+
 use axum::http::HeaderMap;
 use openclaw_auth_store::UsageStore;
 use openclaw_chain::{OneOffPolicy, Requested, RunKind};
@@ -9,6 +11,7 @@ use openclaw_runner::{
     TurnSession, plan,
 };
 use openclaw_session::{SessionAge, SessionEntry, drop_override};
+use tokio::time::timeout;
 
 use super::Served;
 use super::headers::{response, set};
@@ -16,6 +19,10 @@ use super::selection::{AskError, Asked};
 use crate::agents::Agent;
 use crate::causes;
 use crate::upstream::Wire;
+
+/// How long a request waits for its session. Far longer than any healthy read; a file that another program keeps
+/// locked costs the memory of the session and not the answer.
+const SESSION_PATIENCE: Duration = Duration::from_secs(2);
 
 /// A request that is ready to run.
 pub(crate) struct Prepared {
@@ -107,9 +114,10 @@ async fn in_session(
         return Ok(planned(None));
     };
     let session_id = SessionId::try_new(&served.ids.next_id()).ok();
-    let store = match agent.sessions.open().await {
-        Ok(store) => store,
+    let store = match timeout(SESSION_PATIENCE, agent.sessions.open()).await {
+        Ok(Ok(store)) => store,
         Err(error) => return Ok(without_session(planned(None), &error, request_id, told)),
+        Ok(Err(error)) => return Ok(without_session(planned(None), &error, request_id, told)),
     };
     let stored = openclaw_session::update(store, key, |entry| {
         let (mut next, age) = match (entry, &session_id) {
@@ -137,9 +145,10 @@ async fn in_session(
         let changed = entry != Some(&next);
         (changed.then_some(next), plan)
     });
-    Ok(match stored.await {
-        Ok(plan) => plan,
+    Ok(match timeout(SESSION_PATIENCE, stored).await {
+        Ok(Ok(plan)) => plan,
         Err(error) => without_session(planned(None), &error, request_id, told),
+        Ok(Err(error)) => without_session(planned(None), &error, request_id, told),
     })
 }
 

@@ -105,7 +105,13 @@ pub(super) fn open(path: &Path) -> Result<Connection, OpenError> {
         path: path.to_owned(),
         source,
     })?;
-    let mut connection = connect(path).map_err(|source| open_error(path, source))?;
+    let fail = |source| open_error(path, source);
+    let mut connection = connect(path).map_err(fail)?;
+    // Another journal is a change, too: nothing is written before the file is known to be ours.
+    schema::refuse_foreign(&connection, path)?;
+    connection
+        .pragma_update(None, "journal_mode", "WAL")
+        .map_err(fail)?;
     schema::migrate(&mut connection, path)?;
     Ok(connection)
 }
@@ -143,6 +149,5 @@ fn connect(path: &Path) -> rusqlite::Result<Connection> {
     connection.busy_timeout(BUSY_TIMEOUT)?;
     // A session survives the death of the process in any case; a power cut may cost the last moments, not the file.
     connection.pragma_update(None, "synchronous", "NORMAL")?;
-    connection.pragma_update(None, "journal_mode", "WAL")?;
     Ok(connection)
 }

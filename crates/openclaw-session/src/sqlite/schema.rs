@@ -22,11 +22,31 @@ const STEPS: &[&str] = &["
 /// The file of the other program, beside ours.
 const IMPORT_FILE: &str = "sessions.json";
 
+/// Refuses a file that is not for sessions, or for newer ones; writes nothing.
+pub(super) fn refuse_foreign(connection: &Connection, path: &Path) -> Result<(), OpenError> {
+    let fail = |source| open_error(path, source);
+    let known = known();
+    match version(connection).map_err(fail)? {
+        0 if objects(connection, "%").map_err(fail)? > 0 => Err(foreign(path)),
+        0 => Ok(()),
+        found if found > known => Err(OpenError::Newer {
+            path: path.to_owned(),
+            found,
+            known,
+        }),
+        _ => is_ours(connection, path),
+    }
+}
+
+fn known() -> u32 {
+    u32::try_from(STEPS.len()).unwrap_or(u32::MAX)
+}
+
 /// Brings the file to the newest schema; a new file takes over the sessions beside it in the same transaction, so that
 /// an import either happened or will be tried again.
 pub(super) fn migrate(connection: &mut Connection, path: &Path) -> Result<(), OpenError> {
     let fail = |source| open_error(path, source);
-    let known = u32::try_from(STEPS.len()).unwrap_or(u32::MAX);
+    let known = known();
     if version(connection).map_err(fail)? == known {
         return is_ours(connection, path);
     }

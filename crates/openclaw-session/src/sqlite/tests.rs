@@ -270,7 +270,12 @@ fn a_database_of_something_else_stays_as_it_is() {
         let other = place.raw();
         other.execute_batch("CREATE TABLE notes (text TEXT)").unwrap();
         other.pragma_update(None, "user_version", version).unwrap();
+        let before = fs::read(place.file()).unwrap();
         let error = place.refused();
+        assert!(
+            fs::read(place.file()).unwrap() == before,
+            "{version}: not one byte changes"
+        );
         assert!(matches!(error, OpenError::Foreign { .. }), "{version}: {error}");
         insta::assert_snapshot!("foreign", place.shown(&error));
         let tables: i64 = other
