@@ -108,11 +108,13 @@ pub(super) fn open(path: &Path) -> Result<Connection, OpenError> {
     let fail = |source| open_error(path, source);
     let mut connection = connect(path).map_err(fail)?;
     // Another journal is a change, too: nothing is written before the file is known to be ours.
-    schema::refuse_foreign(&connection, path)?;
+    let is_older = schema::is_older(&connection, path)?;
     connection
         .pragma_update(None, "journal_mode", "WAL")
         .map_err(fail)?;
-    schema::migrate(&mut connection, path)?;
+    if is_older {
+        schema::migrate(&mut connection, path)?;
+    }
     Ok(connection)
 }
 

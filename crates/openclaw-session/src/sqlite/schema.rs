@@ -3,7 +3,7 @@
 use std::io::ErrorKind;
 use std::path::Path;
 
-use rusqlite::{Connection, TransactionBehavior};
+use rusqlite::{Connection, Transaction, TransactionBehavior};
 
 use super::connect::{OpenError, open_error};
 use super::table;
@@ -22,19 +22,21 @@ const STEPS: &[&str] = &["
 /// The file of the other program, beside ours.
 const IMPORT_FILE: &str = "sessions.json";
 
-/// Refuses a file that is not for sessions, or for newer ones; writes nothing.
-pub(super) fn refuse_foreign(connection: &Connection, path: &Path) -> Result<(), OpenError> {
+/// How many steps the file has seen; refuses one that is not for sessions, or for newer ones. Writes nothing.
+///
+/// Version and tables have to be of one moment: between two looks another process may have made a new file ours.
+fn seen(view: &Transaction<'_>, path: &Path) -> Result<u32, OpenError> {
     let fail = |source| open_error(path, source);
     let known = known();
-    match version(connection).map_err(fail)? {
-        0 if objects(connection, "%").map_err(fail)? > 0 => Err(foreign(path)),
-        0 => Ok(()),
+    match version(view).map_err(fail)? {
+        0 if objects(view, "%").map_err(fail)? > 0 => Err(foreign(path)),
+        0 => Ok(0),
         found if found > known => Err(OpenError::Newer {
             path: path.to_owned(),
             found,
             known,
         }),
-        _ => is_ours(connection, path),
+        found => is_ours(view, path).map(|()| found),
     }
 }
 
@@ -42,28 +44,25 @@ fn known() -> u32 {
     u32::try_from(STEPS.len()).unwrap_or(u32::MAX)
 }
 
+/// Whether the file lacks steps; refuses what [`migrate`] refuses, before anything is written.
+pub(super) fn is_older(connection: &Connection, path: &Path) -> Result<bool, OpenError> {
+    let view = connection
+        .unchecked_transaction()
+        .map_err(|source| open_error(path, source))?;
+    Ok(seen(&view, path)? < known())
+}
+
 /// Brings the file to the newest schema; a new file takes over the sessions beside it in the same transaction, so that
 /// an import either happened or will be tried again.
 pub(super) fn migrate(connection: &mut Connection, path: &Path) -> Result<(), OpenError> {
     let fail = |source| open_error(path, source);
-    let known = known();
-    if version(connection).map_err(fail)? == known {
-        return is_ours(connection, path);
-    }
     let transaction = connection
         .transaction_with_behavior(TransactionBehavior::Immediate)
         .map_err(fail)?;
     // Another process may have been faster.
-    let found = version(&transaction).map_err(fail)?;
-    if found > known {
-        return Err(OpenError::Newer {
-            path: path.to_owned(),
-            found,
-            known,
-        });
-    }
-    if found == 0 && objects(&transaction, "%").map_err(fail)? > 0 {
-        return Err(foreign(path));
+    let found = seen(&transaction, path)?;
+    if found == known() {
+        return Ok(());
     }
     for step in STEPS.iter().skip(usize::try_from(found).unwrap_or(usize::MAX)) {
         transaction.execute_batch(step).map_err(fail)?;
@@ -78,7 +77,7 @@ pub(super) fn migrate(connection: &mut Connection, path: &Path) -> Result<(), Op
         }
     }
     transaction
-        .pragma_update(None, "user_version", known)
+        .pragma_update(None, "user_version", known())
         .map_err(fail)?;
     transaction.commit().map_err(fail)
 }
