@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use openclaw_auth_store::{UsageChange, UsageStore};
-use openclaw_classify::{Failure, Scope, Verdict, classify};
-use openclaw_cooldown::{FailureEvent, MarkScope, SuccessEvent};
+use openclaw_classify::{Failure, Verdict, classify};
+use openclaw_cooldown::SuccessEvent;
 use openclaw_session::{Notice, NoticeDesk, SessionEntry, SessionStore, acknowledge_notice};
 
 use crate::clock::Clock;
@@ -12,6 +12,7 @@ use crate::committed_turn::CommittedTurn;
 use crate::driver::effects::warn_lost;
 use crate::error::RunReport;
 use crate::machine::{Standing, Winner};
+use crate::mark::failure_event;
 use crate::patience::patiently;
 
 /// A candidate answered.
@@ -143,22 +144,13 @@ impl<C: Clock, U: UsageStore, S: SessionStore> CommittedRun<C, U, S> {
     pub async fn failed_late(self, failure: &Failure) -> Option<Verdict> {
         let now = self.clock.now();
         let verdict = classify(failure, now)?;
-        let scope = match verdict.scope {
-            Scope::Model => MarkScope::Model,
-            Scope::Profile => MarkScope::Profile,
-            // The connection was made and content came, so the route itself is not at fault.
-            Scope::Endpoint | Scope::None => return Some(verdict),
+        let started_at = Some(self.winner.started_at);
+        // The connection was made and content came, so the route itself is not at fault.
+        let Some(event) = failure_event(&self.winner.candidate, &verdict, started_at) else {
+            return Some(verdict);
         };
         let Some(profile) = self.winner.profile.clone() else {
             return Some(verdict);
-        };
-        let event = FailureEvent {
-            provider: self.winner.candidate.provider().clone(),
-            reason: verdict.reason,
-            scope,
-            model: Some(self.winner.candidate.model().clone()),
-            hint: verdict.hint.clone(),
-            started_at: Some(self.winner.started_at),
         };
         let marked = self.usage.commit(UsageChange::Failure { profile, event }, now);
         if let Err(error) = patiently(marked).await {

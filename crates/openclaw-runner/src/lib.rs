@@ -10,6 +10,7 @@ mod driver;
 mod error;
 mod hash;
 pub mod machine;
+mod mark;
 mod observation;
 mod patience;
 mod plan;

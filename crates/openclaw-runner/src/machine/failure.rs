@@ -5,7 +5,6 @@ use std::time::Duration;
 use jiff::{SignedDuration, Timestamp};
 use openclaw_auth_store::{Credential, UsageChange};
 use openclaw_classify::{Failure, Reason, Scope, Verdict};
-use openclaw_cooldown::{FailureEvent, MarkScope};
 use openclaw_ids::ProfileId;
 use openclaw_session::Progress;
 
@@ -13,6 +12,7 @@ use super::current::{Current, Lock};
 use super::failed_attempt::failed_attempt;
 use super::{Machine, Outcome, Step, Then};
 use crate::error::{FailedAttempt, RunReport};
+use crate::mark::failure_event;
 use crate::policy::{Advance, Rotation, advance, consumes_slot, is_auth, rotation};
 use crate::request::InlineWait;
 use crate::rotation::RotationKind;
@@ -92,27 +92,17 @@ impl Machine {
     pub(super) fn mark(&self, index: usize, profile: Option<ProfileId>, verdict: &Verdict) -> Option<Step> {
         let candidate = &self.request.chain[index];
         let started_at = self.current.as_ref().map(|current| current.episode_at);
-        let scope = match verdict.scope {
-            Scope::None => return None,
-            Scope::Endpoint if self.own_auth.contains(candidate.provider()) => return None,
-            Scope::Endpoint => {
-                let endpoint = self.policy.endpoints.get(candidate.provider())?.clone();
-                return Some(Step::Commit(UsageChange::EndpointFailure {
-                    endpoint,
-                    started_at,
-                }));
+        if verdict.scope == Scope::Endpoint {
+            if self.own_auth.contains(candidate.provider()) {
+                return None;
             }
-            Scope::Model => MarkScope::Model,
-            Scope::Profile => MarkScope::Profile,
-        };
-        let event = FailureEvent {
-            provider: candidate.provider().clone(),
-            reason: verdict.reason,
-            scope,
-            model: Some(candidate.model().clone()),
-            hint: verdict.hint.clone(),
-            started_at,
-        };
+            let endpoint = self.policy.endpoints.get(candidate.provider())?.clone();
+            return Some(Step::Commit(UsageChange::EndpointFailure {
+                endpoint,
+                started_at,
+            }));
+        }
+        let event = failure_event(candidate, verdict, started_at)?;
         Some(Step::Commit(UsageChange::Failure {
             profile: profile?,
             event,
