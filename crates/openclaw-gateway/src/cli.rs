@@ -11,7 +11,7 @@ use std::process::ExitCode;
 use clap::{Args, CommandFactory, Parser, Subcommand};
 
 use crate::causes;
-use crate::config::{Config, FileError};
+use crate::config::{Config, ConfigFiles, FileError};
 use crate::environment::Environment;
 
 /// One OpenAI-compatible address in front of all your models.
@@ -73,9 +73,13 @@ impl Places {
         named.unwrap_or_else(|| environment.state_dir())
     }
 
-    fn load(&self, environment: &Environment) -> Result<Config, FileError> {
+    fn files(&self, environment: &Environment) -> ConfigFiles {
         let named = self.config.as_deref().map(|path| absolute(path, environment));
-        Config::find(environment, named, &self.state_dir(environment))
+        ConfigFiles::find(environment, named, &self.state_dir(environment))
+    }
+
+    fn load(&self, environment: &Environment) -> Result<Config, FileError> {
+        self.files(environment).load()
     }
 }
 

@@ -3,7 +3,7 @@
 use std::convert::Infallible;
 
 use axum::body::{Body, Bytes};
-use axum::extract::{Extension, State};
+use axum::extract::Extension;
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use axum::response::{IntoResponse, Response};
@@ -32,7 +32,7 @@ type Committed = CommittedRun<SystemClock, AgentAuthStore, Sessions>;
 /// Answers one request and says in its headers who answered, or what was tried.
 pub(crate) async fn handle(
     wire: Wire,
-    State(served): State<Served>,
+    served: Served,
     Extension(RequestId(id)): Extension<RequestId>,
     headers: HeaderMap,
     body: Body,
@@ -57,12 +57,16 @@ async fn answer(
     body: Body,
     told: &mut HeaderMap,
 ) -> Result<Response, ApiError> {
-    let place = served.in_flight.enter().ok_or_else(ApiError::busy)?;
+    let place = served
+        .process
+        .in_flight
+        .enter(served.generation.config.failover.max_concurrent)
+        .ok_or_else(ApiError::busy)?;
     let body = RequestBody::try_new(read(body).await?)?;
     let asked = served
         .catalogue()
         .read(wire, body.model(), body.user(), headers)?;
-    let agent = served.agents.get(&asked.agent).await?;
+    let agent = served.process.agents.get(&asked.agent).await?;
     let Prepared {
         request,
         requested,
@@ -81,11 +85,11 @@ async fn answer(
     }
     describe_left_out(told, &left_out);
     let attempt = ProviderAttempt {
-        upstream: &served.upstream,
-        endpoints: &served.endpoints,
-        environment: &served.environment,
+        upstream: &served.process.upstream,
+        endpoints: &served.generation.endpoints,
+        environment: &served.process.environment,
         usage: &*agent.usage,
-        auth: &served.policy.auth,
+        auth: &served.generation.policy.auth,
         wire,
         headers: &forwarded(wire, headers),
         body: &body,
@@ -94,7 +98,8 @@ async fn answer(
         kind: asked.chain,
         ..RunOptions::default()
     };
-    match agent.runner.run_with(request, options, &attempt).await {
+    let runner = agent.runner(&served.generation.policy);
+    match runner.run_with(request, options, &attempt).await {
         Ok(Completed {
             value,
             winner,
@@ -131,7 +136,7 @@ async fn answer(
                 &error,
                 left_out,
                 SystemClock.now(),
-                served.retry_cap,
+                served.process.retry_cap,
             ))
         }
     }
@@ -141,7 +146,7 @@ async fn answer(
 fn hand_over(served: &Served, wire: Wire, told: &mut HeaderMap, notice: Option<Notice>) -> Option<String> {
     let notice = notice?;
     notice::tell(told, &notice);
-    match served.config.failover.notices {
+    match served.generation.config.failover.notices {
         NoticeSetting::Header => None,
         NoticeSetting::Inline => Some(notice.text).filter(|_| wire == Wire::ChatCompletions),
     }
