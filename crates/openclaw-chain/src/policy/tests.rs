@@ -238,6 +238,7 @@ fn every_row_of_the_table_can_decide() {
     assert_eq!(names, BTreeSet::from(all));
 }
 
+/// BL-62: a background run is resolved as any other.
 #[test]
 fn bl_98_the_trace_of_every_kind_of_run() {
     let defaults = json!({
