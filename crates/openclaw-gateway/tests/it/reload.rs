@@ -102,6 +102,7 @@ async fn bl98_a_stream_ends_on_the_configuration_it_began_with() {
     while let Some(more) = stream.chunk().await.unwrap() {
         write!(rest, "{}", String::from_utf8_lossy(&more)).unwrap();
     }
+    upstream.await.unwrap();
     assert!(
         rest.contains("lo") && rest.ends_with("data: [DONE]\n\n"),
         "{rest}"
