@@ -1,5 +1,6 @@
 //! The configuration: the other program's file, read only, and the settings of our own beside it.
 
+mod deadlines;
 mod failover;
 mod file;
 mod files;
@@ -14,6 +15,7 @@ use openclaw_chain::{AuthMode, ChainConfig, ModelSetting};
 use openclaw_ids::{ModelRef, ProviderId};
 use serde::Deserialize;
 
+pub use deadlines::{DeadlineRow, DeadlineSettings};
 pub use failover::{AdminSetting, BodyModelPolicy, FailoverConfig, InlineWaitSetting, NoticeSetting};
 pub use file::FileError;
 pub use files::ConfigFiles;

@@ -15,6 +15,7 @@ mod plan;
 mod retry_cap;
 mod selection;
 mod served;
+mod stream;
 mod token;
 
 use std::sync::Arc;
