@@ -11,6 +11,7 @@ pub mod environment;
 mod gateway;
 mod http;
 mod providers;
+mod report;
 mod server;
 mod sessions;
 mod shutdown;

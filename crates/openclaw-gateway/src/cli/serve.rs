@@ -100,7 +100,7 @@ async fn serve(
         let demo = Demo::start().await?;
         (Gateway::open(demo.setup(environment)).await?, Some(demo))
     } else {
-        let files = places.files(environment);
+        let files = places.config_files(environment);
         let setup = Setup {
             environment: environment.clone(),
             config: files.load()?,
