@@ -7,6 +7,7 @@
 )]
 
 mod binary;
+mod commands;
 mod demo;
 mod errors;
 mod failover;

@@ -1,0 +1,98 @@
+//! An answer that the gateway gives by itself, in the shape of a request's wire format, whole or as a stream.
+
+mod chat_completions;
+mod messages;
+mod responses;
+
+use axum::body::Body;
+use axum::http::HeaderValue;
+use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
+use axum::response::{IntoResponse, Response};
+use serde_json::Value;
+
+use crate::upstream::Wire;
+
+/// What is said, and as whose answer.
+pub(super) struct OwnAnswer<'a> {
+    /// Names the answer.
+    pub(super) id: &'a str,
+    /// The model as the client asked for it.
+    pub(super) model: &'a str,
+    /// Unix seconds.
+    pub(super) created: i64,
+    pub(super) text: &'a str,
+}
+
+/// How the client wants to read it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Delivery {
+    Stream,
+    Whole,
+}
+
+impl OwnAnswer<'_> {
+    /// The answer, where the wire format is one of conversations.
+    pub(super) fn response(&self, wire: Wire, delivery: Delivery) -> Option<Response> {
+        let (whole, events): (fn(&Self) -> Value, fn(&Self) -> String) = match wire {
+            Wire::ChatCompletions => (chat_completions::whole, chat_completions::events),
+            Wire::Messages => (messages::whole, messages::events),
+            Wire::Responses => (responses::whole, responses::events),
+            Wire::CountTokens | Wire::Embeddings => return None,
+        };
+        let (kind, body) = match delivery {
+            Delivery::Whole => ("application/json", whole(self).to_string()),
+            Delivery::Stream => ("text/event-stream", events(self)),
+        };
+        let headers = [
+            (CONTENT_TYPE, HeaderValue::from_static(kind)),
+            (CACHE_CONTROL, HeaderValue::from_static("no-cache")),
+        ];
+        Some((headers, Body::from(body)).into_response())
+    }
+}
+
+/// A server-sent event with a name.
+fn named_event(data: &Value) -> String {
+    let name = data["type"].as_str().unwrap_or_default();
+    format!("event: {name}\ndata: {data}\n\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ANSWER: OwnAnswer<'_> = OwnAnswer {
+        id: "oc-1",
+        model: "openclaw",
+        created: 1_700_000_000,
+        text: "🧠 Model: \"a/m\"\nsecond line",
+    };
+
+    #[test]
+    fn each_format_says_it_in_its_own_shape() {
+        for (name, whole, events) in [
+            (
+                "chat",
+                chat_completions::whole(&ANSWER),
+                chat_completions::events(&ANSWER),
+            ),
+            ("messages", messages::whole(&ANSWER), messages::events(&ANSWER)),
+            ("responses", responses::whole(&ANSWER), responses::events(&ANSWER)),
+        ] {
+            insta::assert_snapshot!(name, format!("{whole:#}\n\n{events}"));
+        }
+    }
+
+    #[test]
+    fn only_conversations_are_answered() {
+        for (wire, is) in [
+            (Wire::ChatCompletions, true),
+            (Wire::CountTokens, false),
+            (Wire::Embeddings, false),
+            (Wire::Messages, true),
+            (Wire::Responses, true),
+        ] {
+            assert_eq!(ANSWER.response(wire, Delivery::Whole).is_some(), is, "{wire:?}");
+        }
+    }
+}
