@@ -1,12 +1,13 @@
 //! Every file of `fixtures/scenarios/` as a snapshot.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use jiff::Timestamp;
 use openclaw_auth_store::{MemoryAuthStore, UsageStore};
 use openclaw_chain::{OneOffPolicy, Resolver, RunKind};
 use openclaw_ids::{AgentId, AuthAliases, ModelRef, SessionId, SessionKey};
+use openclaw_runner::replay::{RunRecorder, RunRecording};
 use openclaw_runner::{
     ChainKind, Clock, Completed, RunError, RunPolicy, RunReport, Runner, Turn, TurnSession, plan,
 };
@@ -62,6 +63,20 @@ pub(crate) struct Played {
     pub(crate) text: String,
     /// What its runs reported.
     pub(crate) reports: Vec<RunReport>,
+    /// Its runs as they were recorded.
+    pub(crate) recordings: Vec<RunRecording>,
+    /// The policy of its runs.
+    pub(crate) policy: Arc<RunPolicy>,
+}
+
+/// Keeps recordings.
+#[derive(Default)]
+pub(crate) struct Recordings(Mutex<Vec<RunRecording>>);
+
+impl RunRecorder for Recordings {
+    fn on_recording(&self, recording: RunRecording) {
+        self.0.lock().unwrap().push(recording);
+    }
 }
 
 /// Plays one file in paused time.
@@ -99,12 +114,14 @@ async fn play(scenario: &Scenario) -> Played {
             .await
             .unwrap();
     }
+    let recordings = Arc::new(Recordings::default());
     let runner = Runner::new(
         Arc::clone(&clock),
         Arc::clone(&usage),
         Arc::clone(&sessions),
         Arc::clone(&policy),
-    );
+    )
+    .with_recorder(Arc::clone(&recordings) as _);
     let mut reports = Vec::new();
     let mut report = Report::new(&scenario.about, &scenario.rules, clock.start());
     for (index, run) in scenario.runs.iter().enumerate() {
@@ -172,6 +189,8 @@ async fn play(scenario: &Scenario) -> Played {
     Played {
         text: report.finish(),
         reports,
+        recordings: std::mem::take(&mut *recordings.0.lock().unwrap()),
+        policy,
     }
 }
 
