@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use jiff::Timestamp;
-use openclaw_auth_store::{MemoryAuthStore, UsageStore};
+use openclaw_auth_store::{AuthConfig, MemoryAuthStore, UsageStore};
 use openclaw_chain::{OneOffPolicy, Resolver, RunKind};
 use openclaw_ids::{AgentId, AuthAliases, ModelRef, SessionId, SessionKey};
 use openclaw_runner::replay::{RunRecorder, RunRecording};
@@ -89,23 +89,23 @@ pub(crate) fn played(path: &Path) -> Played {
     runtime.block_on(play(&Scenario::read(path)))
 }
 
+fn policy(scenario: &Scenario, auth: AuthConfig) -> RunPolicy {
+    let endpoints = scenario.endpoints().into_iter();
+    RunPolicy {
+        auth,
+        aliases: AuthAliases::default(),
+        endpoints: endpoints.map(|key| (key.provider.clone(), key)).collect(),
+        settings: scenario.settings(),
+    }
+}
+
 async fn play(scenario: &Scenario) -> Played {
     let start = Timestamp::from_second(START).unwrap();
     let clock = Arc::new(PausedClock::new(start));
     let auth = scenario.auth_config();
     let usage = Arc::new(MemoryAuthStore::new(scenario.snapshot(), auth.cooldowns.clone()));
     let sessions = Arc::new(MemorySessionStore::default());
-    let endpoints = scenario
-        .endpoints()
-        .into_iter()
-        .map(|key| (key.provider.clone(), key))
-        .collect();
-    let policy = Arc::new(RunPolicy {
-        auth,
-        aliases: AuthAliases::default(),
-        endpoints,
-        settings: scenario.settings(),
-    });
+    let policy = Arc::new(policy(scenario, auth));
     let resolver = Resolver::new(&scenario.chain_config());
     let key: SessionKey = "agent:main:main".parse().unwrap();
     if let Some(members) = &scenario.session {
