@@ -33,15 +33,19 @@ pub(super) enum Delivery {
 impl OwnAnswer<'_> {
     /// The answer, where the wire format is one of conversations.
     pub(super) fn response(&self, wire: Wire, delivery: Delivery) -> Option<Response> {
-        let (whole, events): (fn(&Self) -> Value, fn(&Self) -> String) = match wire {
-            Wire::ChatCompletions => (chat_completions::whole, chat_completions::events),
-            Wire::Messages => (messages::whole, messages::events),
-            Wire::Responses => (responses::whole, responses::events),
-            Wire::CountTokens | Wire::Embeddings => return None,
+        use Delivery::{Stream, Whole};
+        let body = match (wire, delivery) {
+            (Wire::ChatCompletions, Whole) => chat_completions::whole(self).to_string(),
+            (Wire::ChatCompletions, Stream) => chat_completions::events(self),
+            (Wire::Messages, Whole) => messages::whole(self).to_string(),
+            (Wire::Messages, Stream) => messages::events(self),
+            (Wire::Responses, Whole) => responses::whole(self).to_string(),
+            (Wire::Responses, Stream) => responses::events(self),
+            (Wire::CountTokens | Wire::Embeddings, _) => return None,
         };
-        let (kind, body) = match delivery {
-            Delivery::Whole => ("application/json", whole(self).to_string()),
-            Delivery::Stream => ("text/event-stream", events(self)),
+        let kind = match delivery {
+            Whole => "application/json",
+            Stream => "text/event-stream",
         };
         let headers = [
             (CONTENT_TYPE, HeaderValue::from_static(kind)),

@@ -18,18 +18,15 @@ pub(super) fn whole(answer: &OwnAnswer<'_>) -> Value {
 
 /// The same as a stream.
 pub(super) fn events(answer: &OwnAnswer<'_>) -> String {
-    let chunk = |delta: Value, finish: Value| {
+    let chunk = |delta: &Value, finish: Option<&str>| {
         let chunk = json!({
             "id": answer.id, "object": "chat.completion.chunk", "created": answer.created, "model": answer.model,
             "choices": [{ "index": 0, "delta": delta, "logprobs": null, "finish_reason": finish }],
         });
         format!("data: {chunk}\n\n")
     };
-    let text = chunk(
-        json!({ "role": "assistant", "content": answer.text }),
-        Value::Null,
-    );
-    let end = chunk(json!({}), "stop".into());
+    let text = chunk(&json!({ "role": "assistant", "content": answer.text }), None);
+    let end = chunk(&json!({}), Some("stop"));
     format!("{text}{end}data: [DONE]\n\n")
 }
 

@@ -8,15 +8,15 @@ use super::{OwnAnswer, named_event};
 pub(super) fn whole(answer: &OwnAnswer<'_>) -> Value {
     message(
         answer,
-        json!([{ "type": "text", "text": answer.text }]),
-        "end_turn".into(),
+        &json!([{ "type": "text", "text": answer.text }]),
+        Some("end_turn"),
     )
 }
 
 /// The same as a stream.
 pub(super) fn events(answer: &OwnAnswer<'_>) -> String {
     [
-        json!({ "type": "message_start", "message": message(answer, json!([]), Value::Null) }),
+        json!({ "type": "message_start", "message": message(answer, &json!([]), None) }),
         json!({ "type": "content_block_start", "index": 0, "content_block": { "type": "text", "text": "" } }),
         json!({ "type": "content_block_delta", "index": 0, "delta": { "type": "text_delta", "text": answer.text } }),
         json!({ "type": "content_block_stop", "index": 0 }),
@@ -32,7 +32,7 @@ pub(super) fn events(answer: &OwnAnswer<'_>) -> String {
 }
 
 /// No model was asked, so nothing was used.
-fn message(answer: &OwnAnswer<'_>, content: Value, stop_reason: Value) -> Value {
+fn message(answer: &OwnAnswer<'_>, content: &Value, stop_reason: Option<&str>) -> Value {
     json!({
         "id": format!("msg_{}", answer.id), "type": "message", "role": "assistant", "model": answer.model,
         "content": content, "stop_reason": stop_reason, "stop_sequence": null,

@@ -9,7 +9,7 @@ pub(super) fn whole(answer: &OwnAnswer<'_>) -> Value {
     response(
         answer,
         "completed",
-        &json!([item(answer, "completed", json!([part(answer.text)]))]),
+        &json!([item(answer, "completed", &json!([part(answer.text)]))]),
     )
 }
 
@@ -20,7 +20,7 @@ pub(super) fn events(answer: &OwnAnswer<'_>) -> String {
     let events = [
         json!({ "type": "response.created", "response": begun }),
         json!({ "type": "response.in_progress", "response": begun }),
-        json!({ "type": "response.output_item.added", "output_index": 0, "item": item(answer, "in_progress", json!([])) }),
+        json!({ "type": "response.output_item.added", "output_index": 0, "item": item(answer, "in_progress", &json!([])) }),
         json!({
             "type": "response.content_part.added", "item_id": item_id, "output_index": 0, "content_index": 0,
             "part": part(""),
@@ -39,7 +39,7 @@ pub(super) fn events(answer: &OwnAnswer<'_>) -> String {
         }),
         json!({
             "type": "response.output_item.done", "output_index": 0,
-            "item": item(answer, "completed", json!([part(answer.text)])),
+            "item": item(answer, "completed", &json!([part(answer.text)])),
         }),
         json!({ "type": "response.completed", "response": whole(answer) }),
     ];
@@ -54,7 +54,7 @@ fn item_id(answer: &OwnAnswer<'_>) -> String {
     format!("msg_{}", answer.id)
 }
 
-fn item(answer: &OwnAnswer<'_>, status: &str, content: Value) -> Value {
+fn item(answer: &OwnAnswer<'_>, status: &str, content: &Value) -> Value {
     json!({ "id": item_id(answer), "type": "message", "role": "assistant", "status": status, "content": content })
 }
 
