@@ -10,14 +10,16 @@ use axum::Router;
 use openclaw_auth_store::UsageStore;
 use openclaw_chain::Resolver;
 use openclaw_ids::{AgentId, AuthAliases, ProviderId};
-use openclaw_runner::{RunObserver, RunPolicy};
+use openclaw_runner::{Clock, RunObserver, RunPolicy, SystemClock};
 
 use crate::agents::{AgentError, Agents, Shared};
 use crate::config::Config;
 use crate::environment::Environment;
+use crate::history::{History, HistoryConfig};
 use crate::http::{self, Guesses, Ids, InFlight, RetryCap, Served, Surface, Token};
 use crate::providers::discovery::{Discovery, discover, ollama_models};
 use crate::providers::{Endpoints, OLLAMA, ProviderError, ambient};
+use crate::telemetry::Telemetry;
 use crate::upstream::{Upstream, UpstreamError};
 
 /// What a gateway is made of.
@@ -104,15 +106,18 @@ impl Gateway {
             endpoints: endpoints.keys(),
             settings: config.failover.run_settings(),
         });
+        let telemetry = Arc::new(Telemetry::new(observer));
+        let history = history_of(state_dir.clone(), config.failover.history.clone());
         let agents = Agents::new(Shared {
             state_dir,
             agent_dirs: agent_dirs(&config, &environment),
             ambient: ambient::profiles(&config.chain.models, &endpoints, &environment),
             environment: environment.clone(),
             policy: Arc::clone(&policy),
-            observer,
+            telemetry: Arc::clone(&telemetry),
         });
         let default_agent = agents.prepare(&config.chain.default_agent()).await?;
+        telemetry.keep_in(history.await);
         let discovery = if config.names_no_model() {
             let snapshot = default_agent.usage.snapshot();
             let stored = snapshot
@@ -140,6 +145,7 @@ impl Gateway {
             endpoints,
             environment,
             policy,
+            telemetry,
             upstream,
         });
         Ok(Self { served, discovery })
@@ -148,6 +154,13 @@ impl Gateway {
     /// The HTTP routes.
     pub fn router(&self) -> Router {
         http::router(Arc::clone(&self.served))
+    }
+
+    /// Waits until what happened so far is kept.
+    pub async fn flush(&self) {
+        if let Some(history) = self.served.telemetry.history() {
+            history.flush().await;
+        }
     }
 
     /// What was found on this machine; none when something was configured.
@@ -173,6 +186,13 @@ impl Gateway {
             .map(|agent| (agent.clone(), chain(&agent)))
             .collect()
     }
+}
+
+/// The history of `state_dir`; one that cannot be used stops nothing.
+async fn history_of(state_dir: PathBuf, config: HistoryConfig) -> History {
+    let open = move || History::open_or_off(&state_dir, &config, SystemClock.now());
+    // Opening does not panic; a process that is ending keeps nothing more.
+    tokio::task::spawn_blocking(open).await.unwrap_or_default()
 }
 
 /// The variable that holds the token clients must send.

@@ -29,6 +29,7 @@ use crate::agents::Agents;
 use crate::config::Config;
 use crate::environment::Environment;
 use crate::providers::Endpoints;
+use crate::telemetry::Telemetry;
 use crate::upstream::{Upstream, Wire};
 
 pub(crate) use guesses::Guesses;
@@ -58,6 +59,7 @@ pub(crate) struct Surface {
     pub(crate) policy: Arc<RunPolicy>,
     pub(crate) resolver: Resolver,
     pub(crate) retry_cap: RetryCap,
+    pub(crate) telemetry: Arc<Telemetry>,
     pub(crate) token: Option<Token>,
     pub(crate) upstream: Upstream,
 }

@@ -20,7 +20,7 @@ fn agents(state: &TempDir, variables: &[(&str, &str)]) -> Agents {
         ambient: Vec::new(),
         environment: Environment::of(variables.iter().copied(), state.path()),
         policy: Arc::new(policy),
-        observer: None,
+        telemetry: Arc::default(),
     })
 }
 

@@ -119,6 +119,7 @@ async fn serve(
     let drained = Server::default()
         .serve_until(listener, gateway.router(), stop, signal())
         .await;
+    gateway.flush().await;
     if drained == Drained::Partly {
         tracing::warn!("some answers were cut short");
     }

@@ -7,6 +7,8 @@ use openclaw_ids::ProviderId;
 use openclaw_runner::{InlineWait, RunLimits, RunSettings};
 use serde::Deserialize;
 
+use crate::history::HistoryConfig;
+
 /// `failover.json5`.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(
@@ -21,6 +23,8 @@ pub struct FailoverConfig {
     pub body_model_policy: BodyModelPolicy,
     /// Providers that manage their own limits: none of their models rests (D8).
     pub cooldown_bypass: Vec<ProviderId>,
+    /// What is kept of decisions.
+    pub history: HistoryConfig,
     /// When a short stated wait is waited out on the same credential (R2).
     pub inline_wait: InlineWaitSetting,
     /// The longest stated wait that is waited out (R2), in ms.
@@ -80,6 +84,7 @@ impl Default for FailoverConfig {
             advance_on_format: settings.advance_on_format,
             body_model_policy: BodyModelPolicy::default(),
             cooldown_bypass: Vec::new(),
+            history: HistoryConfig::default(),
             inline_wait: InlineWaitSetting::default(),
             inline_wait_ms: u64::try_from(settings.inline_wait.as_millis()).unwrap_or(u64::MAX),
             max_attempts: settings.limits.attempts,

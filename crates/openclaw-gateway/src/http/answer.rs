@@ -25,6 +25,7 @@ use crate::attempt::ProviderAttempt;
 use crate::config::NoticeSetting;
 use crate::server::BodyFault;
 use crate::sessions::Sessions;
+use crate::telemetry::RunWatch;
 use crate::upstream::{Answer, Flow, LiveAnswer, RequestBody, Wire, before_text};
 
 type Committed = CommittedRun<SystemClock, AgentAuthStore, Sessions>;
@@ -94,6 +95,7 @@ async fn answer(
         kind: asked.chain,
         ..RunOptions::default()
     };
+    let mut watch = served.telemetry.begin(&asked.agent, wire, &request);
     match agent.runner.run_with(request, options, &attempt).await {
         Ok(Completed {
             value,
@@ -103,6 +105,7 @@ async fn answer(
         }) => {
             describe_run(told, &requested, &report);
             describe_winner(told, &winner);
+            watch.answered(&winner, &report);
             let model = winner.candidate.key();
             tracing::info!(requestId = request_id, model, calls = report.calls, "answered");
             Ok(match value {
@@ -115,6 +118,7 @@ async fn answer(
                         run,
                         request_id: request_id.to_owned(),
                         sent: 0,
+                        watch,
                         _place: place,
                     };
                     streamed(wire, open)
@@ -127,6 +131,7 @@ async fn answer(
         }
         Err(error) => {
             describe_run(told, &requested, error.report());
+            watch.failed(&error);
             Err(ApiError::of_run(
                 &error,
                 left_out,
@@ -179,6 +184,7 @@ struct Open {
     request_id: String,
     /// Events sent so far.
     sent: u64,
+    watch: RunWatch,
 }
 
 /// The rest of a stream. It is read only as fast as the client takes it; a client that leaves drops it, which hangs up
@@ -196,11 +202,13 @@ fn streamed(wire: Wire, open: Open) -> Response {
                 (end, None)
             }
             Flow::Hollow(end, failure) => {
-                open.run.failed_late(&failure).await;
+                let verdict = open.run.failed_late(&failure).await;
+                open.watch.broke_off(&failure, verdict.as_ref());
                 (end, None)
             }
             Flow::Cut(failure) => {
                 let verdict = open.run.failed_late(&failure).await;
+                open.watch.broke_off(&failure, verdict.as_ref());
                 let reason = verdict.map(|verdict| verdict.reason.as_str());
                 let error = preview(&describe(&failure), MAX_LOGGED);
                 tracing::warn!(

@@ -32,6 +32,7 @@ pub(crate) struct World {
     address: String,
     pub(crate) upstreams: Vec<Upstream>,
     pub(crate) state: TempDir,
+    pub(crate) gateway: Gateway,
     task: JoinHandle<()>,
 }
 
@@ -113,8 +114,9 @@ impl World {
         let gateway = Gateway::open(setup).await.expect("a gateway");
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
         let address = listener.local_addr().expect("a bound listener").to_string();
+        let router = gateway.router();
         let task = tokio::spawn(async move {
-            axum::serve(listener, gateway.router())
+            axum::serve(listener, router)
                 .await
                 .expect("a listener that works");
         });
@@ -122,6 +124,7 @@ impl World {
             address,
             upstreams,
             state,
+            gateway,
             task,
         }
     }
