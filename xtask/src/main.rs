@@ -15,6 +15,7 @@ mod layering;
 mod snapshots;
 mod test;
 mod test_counts;
+mod trace;
 mod workspace;
 
 use std::process::ExitCode;
@@ -27,6 +28,7 @@ const TASKS: &[&cli::Task] = &[
     &corpus::TASK,
     &docs::TASK,
     &clients::TASK,
+    &trace::TASK,
 ];
 
 fn main() -> ExitCode {

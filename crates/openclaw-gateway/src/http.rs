@@ -14,6 +14,7 @@ mod notice;
 mod plan;
 mod retry_cap;
 mod selection;
+mod stream;
 mod token;
 
 use std::sync::Arc;

@@ -11,6 +11,7 @@ mod gateway;
 pub mod history;
 mod http;
 mod providers;
+mod report;
 mod server;
 mod sessions;
 mod shutdown;

@@ -88,6 +88,8 @@ impl Resting {
     pub fn of(change: &UsageChange, snapshot: &AuthSnapshot) -> Option<Self> {
         match change {
             UsageChange::Clear { profile }
+            | UsageChange::ClearLane { profile, .. }
+            | UsageChange::Rest { profile, .. }
             | UsageChange::Failure { profile, .. }
             | UsageChange::Success { profile, .. } => {
                 let windows = snapshot.usage(profile).windows.clone();

@@ -51,6 +51,8 @@ fn rotation(id: &str, ms: i64) -> Entry {
             status: Some(429),
             error: ErrorFields::default(),
             redirected_to: None,
+            rests_until: None,
+            elapsed: Duration::ZERO,
         })))),
     }
 }
@@ -256,6 +258,8 @@ fn only_its_owner_may_read_it() {
     }
 }
 
+type Make = Box<dyn Fn(&Path)>;
+
 #[test]
 fn a_file_that_cannot_be_used_is_left_as_it_is() {
     let foreign = |sql: &str| {
@@ -265,7 +269,6 @@ fn a_file_that_cannot_be_used_is_left_as_it_is() {
             connection.execute_batch(&sql).unwrap();
         }
     };
-    type Make = Box<dyn Fn(&Path)>;
     let cases: Vec<(&str, Make)> = vec![
         (
             "damaged",
@@ -332,7 +335,7 @@ async fn too_many_entries_are_dropped_and_counted_and_nobody_waits() {
 #[test]
 fn defaults_are_those_of_the_documentation() {
     let limits = HistoryConfig::default().limits();
-    assert_eq!(limits.age, Duration::from_secs(14 * 24 * 60 * 60));
+    assert_eq!(limits.age, Duration::from_hours(14 * 24));
     assert_eq!(limits.bytes, 128 << 20);
     let parsed: HistoryConfig = json5::from_str("{ maxAgeDays: 1, maxMegaBytes: 2 }").unwrap();
     assert_eq!((parsed.max_age_days.get(), parsed.max_mega_bytes.get()), (1, 2));
