@@ -3,12 +3,12 @@
 use std::sync::OnceLock;
 
 use axum::body::{Body, Bytes};
-use axum::extract::{Extension, State};
+use axum::extract::Extension;
 use axum::http::header::CONTENT_TYPE;
 use axum::http::{HeaderMap, HeaderValue};
 use axum::response::{IntoResponse, Response};
 use openclaw_ids::ModelRef;
-use openclaw_runner::{Clock, Completed, RunLimits, RunOptions, SystemClock};
+use openclaw_runner::{AttemptRecord, Clock, Completed, RunLimits, RunOptions, SystemClock};
 use openclaw_session::Notice;
 
 use super::error::ApiError;
@@ -26,7 +26,7 @@ use crate::upstream::{Answer, RequestBody, Wire, before_text};
 /// Answers one request and says in its headers who answered, or what was tried.
 pub(crate) async fn handle(
     wire: Wire,
-    State(served): State<Served>,
+    served: Served,
     Extension(RequestId(id)): Extension<RequestId>,
     headers: HeaderMap,
     body: Body,
@@ -51,36 +51,30 @@ async fn answer(
     body: Body,
     told: &mut HeaderMap,
 ) -> Result<Response, ApiError> {
-    let place = served.in_flight.enter().ok_or_else(ApiError::busy)?;
+    let place = served
+        .process
+        .in_flight
+        .enter(served.generation.config.failover.max_concurrent)
+        .ok_or_else(ApiError::busy)?;
     let body = RequestBody::try_new(read(body).await?)?;
     let asked = served
         .catalogue()
         .read(wire, body.model(), body.user(), headers)?;
-    let agent = served.agents.get(&asked.agent).await?;
+    let agent = served.process.agents.get(&asked.agent).await?;
     let Prepared {
         request,
         requested,
         left_out,
     } = prepare(served, &agent, &asked, wire, request_id, told).await?;
     let requested = requested.as_ref().map(ModelRef::key).unwrap_or_default();
-    for skipped in &left_out {
-        let model = skipped.candidate.key();
-        tracing::info!(
-            requestId = request_id,
-            model,
-            code = skipped.code,
-            "left out: {}",
-            skipped.error
-        );
-    }
-    describe_left_out(told, &left_out);
+    tell_left_out(request_id, &left_out, told);
     let attempt = ProviderAttempt {
-        upstream: &served.upstream,
-        endpoints: &served.endpoints,
-        environment: &served.environment,
+        upstream: &served.process.upstream,
+        endpoints: &served.generation.endpoints,
+        environment: &served.process.environment,
         usage: &*agent.usage,
-        auth: &served.policy.auth,
-        failover: &served.config.failover,
+        auth: &served.generation.policy.auth,
+        failover: &served.generation.config.failover,
         wire,
         headers: &forwarded(wire, headers),
         body: &body,
@@ -90,7 +84,7 @@ async fn answer(
     let run_limit = request
         .chain
         .first()
-        .and_then(|model| served.config.failover.deadlines.run(model));
+        .and_then(|model| served.generation.config.failover.deadlines.run(model));
     let options = RunOptions {
         kind: asked.chain,
         limits: RunLimits {
@@ -99,8 +93,9 @@ async fn answer(
         },
         ..RunOptions::default()
     };
-    let mut watch = served.telemetry.begin(&asked.agent, wire, &request);
-    let outcome = agent.runner.run_with(request, options, &attempt).await;
+    let mut watch = served.process.telemetry.begin(&asked.agent, wire, &request);
+    let runner = agent.runner(&served.generation.policy);
+    let outcome = runner.run_with(request, options, &attempt).await;
     if let Some(met) = attempt.repeated.get() {
         set(told, response::REPEATED, met);
     }
@@ -144,17 +139,32 @@ async fn answer(
                 &error,
                 left_out,
                 SystemClock.now(),
-                served.retry_cap,
+                served.process.retry_cap,
             ))
         }
     }
+}
+
+/// Names the candidates that could not have read the request, in the log and to the client.
+fn tell_left_out(request_id: &str, left_out: &[AttemptRecord], told: &mut HeaderMap) {
+    for skipped in left_out {
+        let model = skipped.candidate.key();
+        tracing::info!(
+            requestId = request_id,
+            model,
+            code = skipped.code,
+            "left out: {}",
+            skipped.error
+        );
+    }
+    describe_left_out(told, left_out);
 }
 
 /// Hands a notice over by its header; returns the line to put before the text where that is wished.
 fn hand_over(served: &Served, wire: Wire, told: &mut HeaderMap, notice: Option<Notice>) -> Option<String> {
     let notice = notice?;
     notice::tell(told, &notice);
-    match served.config.failover.notices {
+    match served.generation.config.failover.notices {
         NoticeSetting::Header => None,
         NoticeSetting::Inline => Some(notice.text).filter(|_| wire == Wire::ChatCompletions),
     }
