@@ -17,6 +17,7 @@ mod observer;
 mod patience;
 mod plan;
 mod policy;
+pub mod replay;
 mod request;
 mod rotation;
 mod skip_cache;
