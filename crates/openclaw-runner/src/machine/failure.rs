@@ -240,7 +240,7 @@ impl Machine {
         self.note_auth_failure(index, &last);
         let mut record = last.record.clone();
         record.earlier = current.failures.iter().map(ProfileFailure::of).collect();
-        self.record_failure(index, &record);
+        self.record_failure(index, &record, current.profile());
         self.last_failed = Some(FailedAttempt {
             record: record.clone(),
             ..last
@@ -281,10 +281,10 @@ impl Machine {
             let earlier = &current.failures[..current.failures.len() - 1];
             let mut record = last.record.clone();
             record.earlier = earlier.iter().map(ProfileFailure::of).collect();
-            Some((current.index, record))
+            Some((current.index, record, current.profile().cloned()))
         });
-        if let Some((index, record)) = record {
-            self.record_failure(index, &record);
+        if let Some((index, record, failing)) = record {
+            self.record_failure(index, &record, failing.as_ref());
             self.put(index, record);
         }
         self.stop(|attempt, report| Outcome::Surfaced(Box::new(attempt), report));

@@ -239,6 +239,8 @@ impl Process {
             | UsageChange::EndpointSuccess { .. }
             | UsageChange::Failure { .. }
             | UsageChange::Success { .. }
+            | UsageChange::ClearLane { .. }
+            | UsageChange::Rest { .. }
             | UsageChange::Used { .. } => Applied::Unchanged,
         };
         Event::Committed(known(&self.snapshot), applied)

@@ -66,6 +66,7 @@ impl Walk<'_, '_> {
         let surfaces = fault.kind == Kind::Surfaces || fault.kind == Kind::Format && self.on("A1");
         let rethrown = last && fault.reason.is_none() && thrown;
         self.over |= surfaces;
+        self.surfaced = surfaces;
         let left = self.left_by(at, &fault);
         let record = !surfaces && !rethrown || self.on("BL-81");
         let is_switch = outcome["throw"]["$type"] == "LiveSessionModelSwitchError";

@@ -63,10 +63,10 @@ impl Walk<'_, '_> {
         put("ChainPosition", (left.at + 1).into());
         put(
             "FinalOutcome",
-            if next.is_some() {
-                "next_fallback"
-            } else {
-                "chain_exhausted"
+            match &next {
+                Some(_) => "next_fallback",
+                None if self.surfaced => "surfaced",
+                None => "chain_exhausted",
             }
             .into(),
         );

@@ -52,6 +52,8 @@ pub(super) struct Walk<'w, 'i> {
     pub(super) strict: Option<usize>,
     /// Nothing follows the candidate at hand.
     pub(super) over: bool,
+    /// A failure that every model would repeat ends the run.
+    pub(super) surfaced: bool,
 }
 
 /// Where the walk goes.
@@ -90,6 +92,7 @@ impl<'w, 'i> Walk<'w, 'i> {
             redirects: 0,
             strict: None,
             over: false,
+            surfaced: false,
         }
     }
 
