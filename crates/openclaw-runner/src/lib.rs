@@ -16,6 +16,7 @@ mod observation;
 mod patience;
 mod plan;
 mod policy;
+pub mod replay;
 mod request;
 mod rotation;
 mod skip_cache;
