@@ -181,11 +181,9 @@ impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
             let event = match step {
                 Step::Attempt(call) => {
                     calls += 1;
-                    let started = Instant::now();
                     let made = self.attempt(call.clone(), attempt, undo.lease.as_ref());
-                    let made = self.in_time(machine.deadline(), made).await;
-                    self.tell_attempt(&run_id, &call, started, made.as_ref());
-                    match made {
+                    let made = self.in_time(machine.deadline(), made);
+                    match self.timed(&run_id, &call, made).await {
                         None => Event::OutOfTime,
                         Some(Ok(output)) => match attempt.classify_result(&output, &call) {
                             Judgement::Accepted => {
@@ -260,15 +258,16 @@ impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
         tokio::time::timeout(left.unwrap_or_default(), work).await.ok()
     }
 
-    /// Tells of an attempt that is over; `made` is none when the time of the run was over first.
-    fn tell_attempt<T>(
+    /// Makes an attempt and tells of it when it is over; none when the time of the run was over first.
+    async fn timed<T>(
         &self,
         run_id: &str,
         call: &AttemptCall,
-        started: Instant,
-        made: Option<&Result<T, Failure>>,
-    ) {
-        let verdict = match made {
+        made: impl Future<Output = Option<Result<T, Failure>>>,
+    ) -> Option<Result<T, Failure>> {
+        let started = Instant::now();
+        let made = made.await;
+        let verdict = match &made {
             Some(Err(failure)) => classify(failure, self.clock.now()),
             Some(Ok(_)) | None => None,
         };
@@ -277,12 +276,13 @@ impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
             candidate: &call.candidate,
             position: call.position,
             elapsed: started.elapsed(),
-            result: match made {
+            result: match &made {
                 None => AttemptResult::OutOfTime,
                 Some(Ok(_)) => AttemptResult::Answered,
                 Some(Err(_)) => AttemptResult::Failed(verdict.as_ref()),
             },
         });
+        made
     }
 
     /// One attempt; while it probes, its lease is renewed (G4).
