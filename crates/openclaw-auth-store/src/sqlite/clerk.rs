@@ -18,7 +18,7 @@ const LOOKS: u32 = 32;
 /// How many changes a process may write in one turn while others wait: changing turns costs more than writing.
 const SLICE: u32 = 8;
 /// How many looks without a new change end a turn.
-const IDLE_LOOKS: u32 = 4;
+const IDLE_LOOKS: u32 = 1;
 
 /// What the thread is told.
 pub(super) enum Message {
