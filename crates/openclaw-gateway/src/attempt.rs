@@ -1,5 +1,7 @@
 //! One attempt of a run: the provider's endpoint, one credential, the client's request.
 
+use std::sync::OnceLock;
+
 use axum::http::HeaderMap;
 use openclaw_auth_store::{AuthConfig, Credential, SecretPlaces, UsageStore, profile_secret};
 use openclaw_classify::{Failure, Phase};
@@ -7,9 +9,10 @@ use openclaw_ids::{ProfileId, ProviderId};
 use openclaw_runner::{Attempt, AttemptCall};
 use secrecy::SecretString;
 
+use crate::config::FailoverConfig;
 use crate::environment::Environment;
 use crate::providers::{Endpoints, UnusableSecret, known};
-use crate::upstream::{Answer, Call, RequestBody, SecretKind, Upstream, Wire};
+use crate::upstream::{Answer, Call, RequestBody, SecretKind, Upstream, Wire, is_by_chance};
 
 /// Performs the attempts of one client request.
 pub(crate) struct ProviderAttempt<'a, U> {
@@ -18,10 +21,15 @@ pub(crate) struct ProviderAttempt<'a, U> {
     pub(crate) environment: &'a Environment,
     pub(crate) usage: &'a U,
     pub(crate) auth: &'a AuthConfig,
+    pub(crate) failover: &'a FailoverConfig,
     pub(crate) wire: Wire,
     /// The client's headers that belong to the wire format.
     pub(crate) headers: &'a HeaderMap,
     pub(crate) body: &'a RequestBody,
+    /// Names the request in the log.
+    pub(crate) request_id: &'a str,
+    /// What the one call met that was made once more at once; none when no call was.
+    pub(crate) repeated: OnceLock<&'static str>,
 }
 
 impl<U: UsageStore> Attempt for ProviderAttempt<'_, U> {
@@ -36,7 +44,7 @@ impl<U: UsageStore> Attempt for ProviderAttempt<'_, U> {
             return Err(self.no_credential(provider));
         };
         let (secret, kind) = self.secret(provider, profile)?;
-        let call = Call {
+        let out = Call {
             endpoint,
             model: call.candidate.model().as_str(),
             secret: secret.as_ref(),
@@ -44,12 +52,44 @@ impl<U: UsageStore> Attempt for ProviderAttempt<'_, U> {
             wire: self.wire,
             headers: self.headers,
             body: self.body,
+            deadlines: self
+                .failover
+                .deadlines
+                .of(&call.candidate, endpoint.answer_limit()),
         };
-        self.upstream.attempt(&call).await
+        match self.upstream.attempt(&out).await {
+            Err(failure) if self.may_repeat(&call, &failure) => self.upstream.attempt(&out).await,
+            outcome => outcome,
+        }
     }
 }
 
 impl<U: UsageStore> ProviderAttempt<'_, U> {
+    /// Whether the call is made once more at once, which is noted: once per request, for what looks like chance, when
+    /// no other model could answer instead, and never to find out whether something works again.
+    fn may_repeat(&self, call: &AttemptCall, failure: &Failure) -> bool {
+        if !call.is_final_fallback_attempt || call.is_probe || !is_by_chance(failure) {
+            return false;
+        }
+        let met = match failure.status {
+            Some(500) => "500",
+            Some(502) => "502",
+            Some(_) => "504",
+            None => "reset",
+        };
+        let first = self.repeated.set(met).is_ok();
+        if first {
+            let model = call.candidate.key();
+            tracing::info!(
+                requestId = self.request_id,
+                model,
+                met,
+                "calling once more at once"
+            );
+        }
+        first
+    }
+
     #[expect(
         clippy::result_large_err,
         reason = "a failure is made and moved once, off the fast path"

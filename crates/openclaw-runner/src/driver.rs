@@ -24,6 +24,8 @@ use crate::committed_turn::CommittedTurn;
 use crate::decision::RunObserver;
 use crate::error::{RunError, RunReport};
 use crate::machine::{Event, Machine, Outcome, Preserved, Step, Winner};
+use crate::replay::RunRecorder;
+use crate::replay::tape::Tape;
 use crate::request::{ChainKind, RunOptions, RunPolicy, RunRequest, RunSession};
 use crate::skip_cache::SkipCache;
 use crate::telemetry;
@@ -40,6 +42,7 @@ pub struct Runner<C, U, S> {
     sessions: Arc<S>,
     policy: Arc<RunPolicy>,
     observer: Option<Arc<dyn RunObserver>>,
+    recorder: Option<Arc<dyn RunRecorder>>,
     skips: Arc<Mutex<SkipCache>>,
     log: Arc<Mutex<Coalescer>>,
     desk: Arc<NoticeDesk>,
@@ -53,6 +56,7 @@ impl<C, U, S> Clone for Runner<C, U, S> {
             sessions: Arc::clone(&self.sessions),
             policy: Arc::clone(&self.policy),
             observer: self.observer.clone(),
+            recorder: self.recorder.clone(),
             skips: Arc::clone(&self.skips),
             log: Arc::clone(&self.log),
             desk: Arc::clone(&self.desk),
@@ -69,16 +73,33 @@ impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
             sessions,
             policy,
             observer: None,
+            recorder: None,
             skips: Arc::default(),
             log: Arc::default(),
             desk: Arc::default(),
         }
     }
 
+    /// This runner under another policy, as after a change of the configuration. What it remembers of earlier runs is
+    /// shared between both; runs that began keep the policy they began with.
+    #[must_use]
+    pub fn with_policy(mut self, policy: Arc<RunPolicy>) -> Self {
+        self.policy = policy;
+        self
+    }
+
     /// Tells `observer` of every record as it is made.
     #[must_use]
     pub fn with_observer(mut self, observer: Arc<dyn RunObserver>) -> Self {
         self.observer = Some(observer);
+        self
+    }
+
+    /// Hands the recording of every run that ends to `recorder`, so that it can be played again. Runs that nobody
+    /// records cost nothing for it.
+    #[must_use]
+    pub fn with_recorder(mut self, recorder: Arc<dyn RunRecorder>) -> Self {
+        self.recorder = Some(recorder);
         self
     }
 
@@ -140,15 +161,13 @@ impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
         let skips = session
             .as_ref()
             .map(|session| self.skips().markers(&session.id, self.clock.now()));
-        let mut machine = Machine::new(
-            request,
-            Arc::clone(&self.policy),
-            holder,
-            self.usage.snapshot(),
-            self.clock.now(),
-        )
-        .with_options(options)
-        .with_auth_skips(skips.unwrap_or_default());
+        let (skips, snapshot, now) = (skips.unwrap_or_default(), self.usage.snapshot(), self.clock.now());
+        let recorder = self.recorder.as_ref();
+        let mut tape =
+            recorder.map(|_| Tape::start(&request, &self.policy, options, &skips, &holder, &snapshot, now));
+        let mut machine = Machine::new(request, Arc::clone(&self.policy), holder, snapshot, now)
+            .with_options(options)
+            .with_auth_skips(skips);
         let mut emitted = 0;
         // The calls made, and the answers that may be needed at the end by the number of their call.
         let mut calls = 0;
@@ -156,6 +175,7 @@ impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
         for _ in 0..machine.max_steps() {
             let step = machine.next();
             emitted += self.emit(machine.events_since(emitted));
+            let taken = tape.as_ref().and_then(|_| Tape::taken(&step));
             let event = match step {
                 Step::Attempt(call) => {
                     calls += 1;
@@ -180,7 +200,12 @@ impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
                     }
                 }
                 Step::Commit(change) => self.commit(change, &mut undo).await,
-                Step::Finish(outcome) => return self.finish(*outcome, answers, session, requested, attempt),
+                Step::Finish(outcome) => {
+                    if let (Some(recorder), Some(tape)) = (recorder, tape) {
+                        recorder.on_recording(tape.finish());
+                    }
+                    return self.finish(*outcome, answers, session, requested, attempt);
+                }
                 Step::LookForSwitch(run, default) => {
                     Event::Switch(self.look_for_switch(session.as_ref(), &run, &default).await)
                 }
@@ -207,7 +232,15 @@ impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
                     Event::Done
                 }
             };
-            machine.on(event, self.clock.now());
+            let now = self.clock.now();
+            match tape.as_mut().zip(taken) {
+                None => machine.on(event, now),
+                Some((tape, taken)) => {
+                    let heard = tape.hear(&taken, &event, now);
+                    machine.on(event, now);
+                    tape.note(&taken, heard, &machine, now);
+                }
+            }
         }
         let outcome = machine.give_up();
         self.finish(outcome, answers, session, requested, attempt)

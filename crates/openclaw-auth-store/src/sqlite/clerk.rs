@@ -62,17 +62,13 @@ impl Clerk {
                     uses_wait = true;
                     continue;
                 }
-                Ok(Message::Checkpoint) => {
-                    self.checkpoint();
-                    continue;
-                }
                 Ok(Message::Write(request)) => {
                     batch.push(request);
                     Next::Continue
                 }
                 Ok(Message::Stop) | Err(RecvTimeoutError::Disconnected) => Next::Stop,
                 Err(RecvTimeoutError::Timeout) if uses_wait => Next::Continue,
-                Err(RecvTimeoutError::Timeout) => {
+                Ok(Message::Checkpoint) | Err(RecvTimeoutError::Timeout) => {
                     self.checkpoint();
                     continue;
                 }

@@ -123,7 +123,7 @@ impl Writer {
         self.connection.as_ref()?;
         let unwritten = cache.unwritten();
         let requests = std::slice::from_ref(request);
-        match self.transact(requests, &unwritten, Patience::None, Some(view)) {
+        match self.transact(requests, &unwritten, Patience::None, Some(&view)) {
             Ok(outcomes) => outcomes.into_iter().next(),
             Err(Refusal::Busy) => None,
             Err(Refusal::Failed(error)) => Some(Err(self.settle(request, error))),
@@ -171,15 +171,17 @@ impl Writer {
 
     /// Keeps what could not be written for the next write, where it would be lost otherwise.
     fn settle(&self, request: &Request, error: StoreError) -> StoreError {
-        match (&request.op, &error) {
-            // Over a damaged row the last good view stays until somebody repairs it (D13).
-            (Op::Change(_), StoreError::Unreadable(_)) => {}
-            (Op::Change(change), _) => self.cache.keep(change, request.now),
-            (Op::Login(id, change), _) => self.cache.keep_login(id, change, request.now),
-            (
-                Op::Import(..) | Op::Remove(_) | Op::RemoveProvider(_) | Op::SetOrder(..) | Op::Upsert(..),
-                _,
-            ) => {}
+        // Over a damaged row the last good view stays until somebody repairs it (D13).
+        let damaged = matches!(error, StoreError::Unreadable(_));
+        match &request.op {
+            Op::Change(change) if !damaged => self.cache.keep(change, request.now),
+            Op::Login(id, change) => self.cache.keep_login(id, change, request.now),
+            Op::Change(_)
+            | Op::Import(..)
+            | Op::Remove(_)
+            | Op::RemoveProvider(_)
+            | Op::SetOrder(..)
+            | Op::Upsert(..) => {}
         }
         error
     }
@@ -190,7 +192,7 @@ impl Writer {
         batch: &[Request],
         unwritten: &Unwritten,
         patience: Patience,
-        view: Option<View<'_>>,
+        view: Option<&View<'_>>,
     ) -> Result<Vec<Outcome>, Refusal> {
         let opened = match self.connection.take() {
             Some(connection) => Ok(connection),
@@ -222,7 +224,7 @@ impl Writer {
         connection: &Connection,
         batch: &[Request],
         unwritten: &Unwritten,
-        view: Option<View<'_>>,
+        view: Option<&View<'_>>,
     ) -> Result<Vec<Outcome>, Fault> {
         let cache = Arc::clone(&self.cache);
         let mut own = None;
@@ -234,7 +236,7 @@ impl Writer {
             }
             Ok::<_, Fault>((known, outcomes))
         })?;
-        if let Some(view) = view.as_ref().or(own.as_ref()) {
+        if let Some(view) = view.or(own.as_ref()) {
             let contents = &known.contents;
             cache.show(view, contents.snapshot.clone(), contents.apart(), unwritten);
         }
@@ -287,23 +289,22 @@ impl Writer {
         for (change, at) in &unwritten.kept {
             // What it was about may be gone by now.
             if after.check(change).is_ok() {
-                after.apply(change, *at, config);
+                after.apply(change, *at, &config);
             }
         }
         for (profile, at) in &unwritten.uses {
             let profile = profile.clone();
-            after.apply(&UsageChange::Used { profile }, *at, config);
+            after.apply(&UsageChange::Used { profile }, *at, &config);
         }
         let outcomes = batch.iter().map(|request| self.perform(request, after)).collect();
         let times = batch.iter().map(|request| request.now).chain(unwritten.times());
         let now = times.max().unwrap_or(Timestamp::UNIX_EPOCH);
-        let extent = match &before {
-            Some(before) => Extent::Everything(before),
-            None => {
-                let changes = batch.iter().filter_map(Request::change);
-                let kept = unwritten.kept.iter().map(|(change, _)| change);
-                Extent::usage(changes.chain(kept), unwritten.uses.iter().map(|(id, _)| id))
-            }
+        let extent = if let Some(before) = &before {
+            Extent::Everything(before)
+        } else {
+            let changes = batch.iter().filter_map(Request::change);
+            let kept = unwritten.kept.iter().map(|(change, _)| change);
+            Extent::usage(changes.chain(kept), unwritten.uses.iter().map(|(id, _)| id))
         };
         contents.write(connection, &extent, now)?;
         Ok(outcomes)
@@ -313,7 +314,7 @@ impl Writer {
         match &request.op {
             Op::Change(change) => {
                 snapshot.check(change)?;
-                return Ok(snapshot.apply(change, request.now, self.cache.config()));
+                return Ok(snapshot.apply(change, request.now, &self.cache.config()));
             }
             Op::Login(id, change) => return Ok(snapshot.apply_login(id, change, request.now)),
             // It was done before the changes, which may be about what it brought.

@@ -7,6 +7,8 @@ use openclaw_ids::ProviderId;
 use openclaw_runner::{InlineWait, RunLimits, RunSettings};
 use serde::Deserialize;
 
+use super::DeadlineSettings;
+
 /// `failover.json5`.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(
@@ -15,12 +17,16 @@ use serde::Deserialize;
     expecting = "an object of settings such as { inlineWaitMs: 5000 }"
 )]
 pub struct FailoverConfig {
+    /// Who may use `/admin/v1` and the page at `/`.
+    pub admin: AdminSetting,
     /// Whether a recognised format fault goes to the next model instead of to the client (A1).
     pub advance_on_format: bool,
     /// What a `provider/model` in the request body means (A9).
     pub body_model_policy: BodyModelPolicy,
     /// Providers that manage their own limits: none of their models rests (D8).
     pub cooldown_bypass: Vec<ProviderId>,
+    /// How long is waited for what (BL-93).
+    pub deadlines: DeadlineSettings,
     /// When a short stated wait is waited out on the same credential (R2).
     pub inline_wait: InlineWaitSetting,
     /// The longest stated wait that is waited out (R2), in ms.
@@ -29,10 +35,21 @@ pub struct FailoverConfig {
     pub max_attempts: Option<NonZeroUsize>,
     /// The most requests that are answered at the same time; further ones are asked to come back.
     pub max_concurrent: NonZeroU32,
-    /// The longest time until a run has content (A8), in ms; none for no limit.
-    pub max_run_ms: Option<u64>,
     /// How people are told that another model answers (S-10).
     pub notices: NoticeSetting,
+}
+
+/// Who may use `/admin/v1` and the page at `/`, beside having the token where there is one.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum AdminSetting {
+    /// This machine alone.
+    #[default]
+    Local,
+    /// Nobody.
+    Off,
+    /// Every machine, with the token.
+    Token,
 }
 
 /// What a `provider/model` in the request body means (A9).
@@ -77,14 +94,15 @@ impl Default for FailoverConfig {
     fn default() -> Self {
         let settings = RunSettings::default();
         Self {
+            admin: AdminSetting::default(),
             advance_on_format: settings.advance_on_format,
             body_model_policy: BodyModelPolicy::default(),
             cooldown_bypass: Vec::new(),
+            deadlines: DeadlineSettings::default(),
             inline_wait: InlineWaitSetting::default(),
             inline_wait_ms: u64::try_from(settings.inline_wait.as_millis()).unwrap_or(u64::MAX),
             max_attempts: settings.limits.attempts,
             max_concurrent: MAX_CONCURRENT,
-            max_run_ms: None,
             notices: NoticeSetting::default(),
         }
     }
@@ -102,7 +120,8 @@ impl FailoverConfig {
             advance_on_format: self.advance_on_format,
             limits: RunLimits {
                 attempts: self.max_attempts,
-                duration: self.max_run_ms.map(Duration::from_millis),
+                // That depends on the model, see `deadlines`.
+                duration: None,
             },
             ..RunSettings::default()
         }

@@ -10,7 +10,7 @@ use openclaw_ids::ProviderId;
 use super::secrets::secret_text;
 use super::{KNOWN, UnusableSecret, compatible_path, known, unusable, wires};
 use crate::environment::Environment;
-use crate::upstream::{Deadlines, Endpoint, EndpointError};
+use crate::upstream::{Endpoint, EndpointError};
 
 /// All endpoints, by provider.
 #[derive(Clone, Default)]
@@ -159,10 +159,7 @@ fn configured(
             headers.insert(name, value);
         }
     }
-    let deadlines = row
-        .timeout
-        .map_or(Deadlines::DEFAULT, Deadlines::with_answer_limit);
-    Ok(endpoint.with_headers(headers).with_deadlines(deadlines))
+    Ok(endpoint.with_headers(headers).with_answer_limit(row.timeout))
 }
 
 fn header(

@@ -48,12 +48,18 @@ impl Machine {
     pub(super) fn fail(&mut self, failure: Failure, verdict: Verdict, progress: Progress) {
         let Some(current) = &self.current else { return };
         let index = current.index;
-        let profile = current.profile().cloned();
-        let auth_mode = profile
-            .as_ref()
+        let auth_mode = current
+            .profile()
             .and_then(|id| self.snapshot.credential(id))
             .map(Credential::mode);
         let attempt = failed_attempt(&self.request.chain[index], failure, verdict, auth_mode);
+        self.fail_with(attempt, progress);
+    }
+
+    /// Marks a failure that was judged.
+    pub(super) fn fail_with(&mut self, attempt: FailedAttempt, progress: Progress) {
+        let Some(current) = &self.current else { return };
+        let (index, profile) = (current.index, current.profile().cloned());
         let mark = self.mark(index, profile, &attempt.verdict);
         self.pending.extend(mark);
         let next = advance(&attempt.verdict, &self.policy.settings);
@@ -240,7 +246,7 @@ impl Machine {
         self.note_auth_failure(index, &last);
         let mut record = last.record.clone();
         record.earlier = current.failures.iter().map(ProfileFailure::of).collect();
-        self.record_failure(index, &record);
+        self.record_failure(index, &record, current.profile());
         self.last_failed = Some(FailedAttempt {
             record: record.clone(),
             ..last

@@ -4,9 +4,11 @@
 
 mod cancel;
 mod clock;
+mod explained;
 mod hooks;
 mod locked;
 mod pins;
+mod replayed;
 mod report;
 mod scenario;
 mod scenarios;

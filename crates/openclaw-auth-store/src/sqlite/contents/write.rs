@@ -186,12 +186,11 @@ impl Contents {
     /// What it sees changes by itself when a window ends, since it may show another one then.
     fn edit_usage(&mut self, marked: Option<&HashSet<&ProfileId>>, now: Timestamp, edits: &mut RowEdits) {
         let marked = marked.filter(|_| now < self.mirrored_until);
-        let ids: Vec<ProfileId> = match marked {
-            Some(marked) => marked.iter().map(|id| (*id).clone()).collect(),
-            None => {
-                self.mirrored_until = Timestamp::MAX;
-                self.snapshot.usage.keys().cloned().collect()
-            }
+        let ids: Vec<ProfileId> = if let Some(marked) = marked {
+            marked.iter().map(|id| (*id).clone()).collect()
+        } else {
+            self.mirrored_until = Timestamp::MAX;
+            self.snapshot.usage.keys().cloned().collect()
         };
         for id in &ids {
             self.edit_usage_of(id, now, edits);
