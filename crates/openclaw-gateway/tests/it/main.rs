@@ -10,6 +10,7 @@ mod binary;
 mod demo;
 mod errors;
 mod failover;
+mod history;
 mod reload;
 mod requests;
 mod scripted;
