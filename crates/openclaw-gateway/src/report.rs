@@ -3,6 +3,7 @@
 
 mod agents;
 mod chains;
+mod cooldowns;
 mod moment;
 mod probes;
 mod profiles;
@@ -22,8 +23,9 @@ use crate::providers::Endpoints;
 
 pub(crate) use agents::{AgentReport, StatusReport, Trouble};
 pub(crate) use chains::{Asking, CandidateReport, CandidateState, ChainReport};
-pub(crate) use profiles::ProfileReport;
-pub(crate) use sessions::SessionReport;
+pub(crate) use cooldowns::CooldownsReport;
+pub(crate) use profiles::{OrderOfProvider, ProfileReport, ProfilesReport};
+pub(crate) use sessions::{SessionReport, SessionsReport};
 
 /// What holds for every agent of an installation.
 #[derive(Clone, Copy)]
