@@ -12,7 +12,7 @@ use openclaw_chain::Resolver;
 use openclaw_ids::{AgentId, AuthAliases};
 
 use super::CommandError;
-use crate::config::{Config, FileError};
+use crate::config::{Config, ConfigFiles, FileError};
 use crate::environment::Environment;
 use crate::gateway::{callable, search};
 use crate::providers::discovery::Discovery;
@@ -40,9 +40,14 @@ impl Places {
         named.unwrap_or_else(|| environment.state_dir())
     }
 
-    pub(super) fn load(&self, environment: &Environment) -> Result<Config, FileError> {
+    /// Where the configuration is read from.
+    pub(super) fn config_files(&self, environment: &Environment) -> ConfigFiles {
         let named = self.config.as_deref().map(|path| absolute(path, environment));
-        Config::find(environment, named, &self.state_dir(environment))
+        ConfigFiles::find(environment, named, &self.state_dir(environment))
+    }
+
+    pub(super) fn load(&self, environment: &Environment) -> Result<Config, FileError> {
+        self.config_files(environment).load()
     }
 }
 
