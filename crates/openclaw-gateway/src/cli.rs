@@ -142,3 +142,6 @@ pub fn run(environment: &Environment, arguments: impl IntoIterator<Item = OsStri
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

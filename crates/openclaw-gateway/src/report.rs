@@ -21,7 +21,7 @@ use openclaw_session::SessionEntry;
 use crate::config::Config;
 use crate::providers::Endpoints;
 
-pub(crate) use agents::{AgentReport, StatusReport, Trouble};
+pub(crate) use agents::{AgentReport, Level, StatusReport, Trouble};
 pub(crate) use chains::{Asking, CandidateReport, CandidateState, ChainReport};
 pub(crate) use cooldowns::CooldownsReport;
 pub(crate) use profiles::{OrderOfProvider, ProfileReport, ProfilesReport};

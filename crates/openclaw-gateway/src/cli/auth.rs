@@ -49,14 +49,12 @@ pub(super) fn run(
 
 /// The provider and the id that a person means by `openai` or `openai:work`.
 fn named(text: &str) -> Result<(ProviderId, ProfileId), IdError> {
-    match text.split_once(':') {
-        Some((provider, _)) => Ok((ProviderId::try_new(provider)?, ProfileId::try_new(text)?)),
-        None => {
-            let provider = ProviderId::try_new(text)?;
-            let id = ProfileId::compose(provider.as_str(), DEFAULT_NAME)?;
-            Ok((provider, id))
-        }
+    if let Some((provider, _)) = text.split_once(':') {
+        return Ok((ProviderId::try_new(provider)?, ProfileId::try_new(text)?));
     }
+    let provider = ProviderId::try_new(text)?;
+    let id = ProfileId::compose(provider.as_str(), DEFAULT_NAME)?;
+    Ok((provider, id))
 }
 
 /// The name of a credential that nobody gave one.

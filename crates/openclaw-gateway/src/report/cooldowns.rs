@@ -5,7 +5,7 @@ use openclaw_ids::{AgentId, ProfileId, ProviderId};
 use serde::Serialize;
 
 use super::moment::millis;
-use super::profiles::{ProfilesReport, WindowReport};
+use super::profiles::{ProfilesReport, WindowReport, telling};
 use super::{AgentState, Installation};
 
 /// Everything of an agent that rests.
@@ -46,6 +46,13 @@ pub(crate) struct RestingEndpoint {
     /// The first instant that is free again.
     #[serde(serialize_with = "millis")]
     pub(crate) until: Timestamp,
+}
+
+impl RestingProfile {
+    /// Its windows without those that another one covers.
+    pub(crate) fn telling_windows(&self) -> impl Iterator<Item = &WindowReport> {
+        telling(&self.windows)
+    }
 }
 
 impl CooldownsReport {

@@ -81,8 +81,8 @@ enum Kind {
 enum AddError {
     #[error("--expires is for tokens; add --kind token, or leave it out")]
     KeyWithEnd,
-    #[error("`{0}` is no pointer; write env:<VARIABLE>, file:<alias>:</pointer> or exec:<alias>:<id>")]
-    Pointer(String),
+    #[error("--ref is no pointer; write env:<VARIABLE>, file:<alias>:</pointer> or exec:<alias>:<id>")]
+    Pointer,
     #[error("environment variable `{0}` is not set; set it, or pipe the secret in")]
     Unset(String),
     #[error("this cannot be used as a credential ({0}); nothing was stored")]
@@ -172,7 +172,7 @@ fn credential(
 
 fn source(arguments: &AddArgs, id: &ProfileId, environment: &Environment) -> Result<KeySource, CommandError> {
     if let Some(text) = &arguments.reference {
-        let pointer = pointer(text).ok_or_else(|| AddError::Pointer(text.clone()))?;
+        let pointer = pointer(text).ok_or(AddError::Pointer)?;
         return Ok(KeySource::Reference(pointer));
     }
     if let Some(name) = &arguments.from_env {

@@ -50,10 +50,6 @@ pub(in crate::cli) fn run(
 }
 
 fn show(report: &ProfilesReport, screen: &mut Screen<'_>) -> io::Result<()> {
-    if report.profiles.is_empty() && report.rejected.is_empty() {
-        screen.line(format!("Agent {} has no credential.", report.agent))?;
-        return screen.line("Store one: openclaw-gateway auth add <provider>");
-    }
     let heads = &[
         "PROFILE",
         "KIND",
@@ -65,7 +61,20 @@ fn show(report: &ProfilesReport, screen: &mut Screen<'_>) -> io::Result<()> {
         "LAST USED",
     ];
     let mut table = Table::new(heads);
-    for profile in &report.profiles {
+    // What needs no credential is of interest once it was called.
+    let is_idle = |profile: &ProfileReport| {
+        profile.kind == "local" && profile.last_used.is_none() && profile.windows.is_empty()
+    };
+    let shown: Vec<&ProfileReport> = report
+        .profiles
+        .iter()
+        .filter(|profile| !is_idle(profile))
+        .collect();
+    if shown.is_empty() && report.rejected.is_empty() {
+        screen.line(format!("Agent {} has no credential.", report.agent))?;
+        return screen.line("Store one: openclaw-gateway auth add <provider>");
+    }
+    for profile in shown {
         table.row(row(profile));
     }
     screen.toned(Tone::Strong, format!("Credentials of agent {}", report.agent))?;

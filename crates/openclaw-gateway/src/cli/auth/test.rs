@@ -82,6 +82,11 @@ struct Tested {
 enum AskError {
     #[error("there is nothing to test: agent `{0}` has no credential; store one with `auth add <provider>`")]
     Nothing(openclaw_ids::AgentId),
+    #[error("agent `{agent}` has no credential for `{provider}`; store one with `auth add {provider}`")]
+    NoCredential {
+        provider: ProviderId,
+        agent: openclaw_ids::AgentId,
+    },
     #[error("no model of `{0}` is known; name one with --model {0}/<model>")]
     NoModel(ProviderId),
     #[error("nothing says where provider `{0}` is called; set models.providers.{0}.baseUrl")]
@@ -147,7 +152,11 @@ fn ids(arguments: &TestArgs, files: &Files, agent: &ReadAgent) -> Result<Vec<Pro
         };
         if order.is_empty() {
             let agent = agent.id.clone();
-            return Err(NotStored::Unknown { profile: id, agent }.into());
+            return Err(if text.contains(':') {
+                NotStored::Unknown { profile: id, agent }.into()
+            } else {
+                AskError::NoCredential { provider, agent }.into()
+            });
         }
         ids.extend(order);
     }

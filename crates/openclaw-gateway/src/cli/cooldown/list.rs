@@ -64,7 +64,7 @@ fn show(report: &CooldownsReport, now: Timestamp, screen: &mut Screen<'_>) -> io
         "TIMES",
     ]);
     for profile in &report.profiles {
-        for window in &profile.windows {
+        for window in profile.telling_windows() {
             let what = match &window.model {
                 Some(model) => model.to_string(),
                 None => "all models".to_owned(),

@@ -1,7 +1,7 @@
 //! `cooldown set`: lets a credential rest for a while.
 
 use clap::Args;
-use jiff::SignedDuration;
+use jiff::{SignedDuration, Span, SpanRelativeTo};
 use openclaw_auth_store::{Credential, UsageChange, UsageStore};
 use openclaw_classify::{HintSource, Reason, ResetHint};
 use openclaw_cooldown::{FailureEvent, MarkScope};
@@ -24,7 +24,7 @@ pub(in crate::cli) struct SetArgs {
     #[arg(value_name = "PROFILE")]
     profile: String,
     /// How long, such as `90s`, `2h 30m` or `1d`; 35 days at most
-    #[arg(long = "for", value_name = "TIME")]
+    #[arg(long = "for", value_name = "TIME", value_parser = duration)]
     duration: SignedDuration,
     /// This model alone, as the provider names it [default: all models]
     #[arg(long, value_name = "MODEL")]
@@ -54,6 +54,13 @@ enum SetError {
     Duration,
 }
 
+/// A time as people write it; a day has 24 hours.
+fn duration(text: &str) -> Result<SignedDuration, String> {
+    let span = text.parse::<Span>().ok();
+    let duration = span.and_then(|span| span.to_duration(SpanRelativeTo::days_are_24_hours()).ok());
+    duration.ok_or_else(|| "write a time such as 90s, 2h 30m or 1d".to_owned())
+}
+
 /// Opens the window.
 pub(in crate::cli) fn run(
     environment: &Environment,
@@ -79,7 +86,7 @@ pub(in crate::cli) fn run(
         .checked_add(arguments.duration)
         .map_err(|_| SetError::Duration)?;
     let hint = ResetHint::new(end, HintSource::Body, started);
-    if arguments.duration.is_zero() || !hint.credible {
+    if !arguments.duration.is_positive() || !hint.credible {
         return Err(SetError::Duration.into());
     }
     let event = FailureEvent {

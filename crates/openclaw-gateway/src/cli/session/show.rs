@@ -86,7 +86,9 @@ fn show(report: &SessionReport, now: Timestamp, screen: &mut Screen<'_>) -> io::
         screen.line(format!("  Credential   {} ({by})", pin.profile))?;
     }
     if report.switch_pending {
-        screen.line("  Switch       a run that is going on has not followed to the chosen model yet")?;
+        screen.line(
+            "  Switch       a run that is busy, if there is one, follows to the chosen model when it can",
+        )?;
     }
     screen.line(format!("  Transcript   {}", report.session_id))?;
     screen.line(format!("  Last active  {}", ago(report.updated_at, now)))?;
