@@ -11,6 +11,7 @@ mod cli;
 mod demo;
 mod errors;
 mod failover;
+mod history;
 mod reload;
 mod requests;
 mod scripted;
