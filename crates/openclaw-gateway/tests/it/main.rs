@@ -7,6 +7,7 @@
 )]
 
 mod binary;
+mod cli;
 mod demo;
 mod errors;
 mod failover;
