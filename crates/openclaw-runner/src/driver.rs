@@ -151,10 +151,9 @@ impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
             ChainKind::Text => request.session.clone(),
         };
         let requested = request.chain.first().cloned();
-        let key = session.as_ref().map(|session| session.key.clone());
         let mut undo = Undo {
             runner: self,
-            key,
+            key: session.as_ref().map(|session| session.key.clone()),
             rollback: None,
             lease: None,
         };
@@ -180,7 +179,7 @@ impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
             let event = match step {
                 Step::Attempt(call) => {
                     calls += 1;
-                    let made = self.attempt(call.clone(), attempt, undo.lease.as_ref());
+                    let made = Box::pin(self.attempt(call.clone(), attempt, undo.lease.as_ref()));
                     let made = self.in_time(machine.deadline(), made);
                     match self.timed(&run_id, &call, made).await {
                         None => Event::OutOfTime,

@@ -7,6 +7,7 @@
 )]
 
 mod binary;
+mod cli;
 mod commands;
 mod demo;
 mod errors;
