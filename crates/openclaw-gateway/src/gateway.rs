@@ -115,7 +115,7 @@ impl Gateway {
         let history = history_of(state_dir.clone(), config.failover.history.clone());
         let draft = Draft::try_new(config, &environment)?;
         let shared = Shared {
-            state_dir,
+            state_dir: state_dir.clone(),
             environment: environment.clone(),
             telemetry: Arc::clone(&telemetry),
         };
@@ -125,6 +125,7 @@ impl Gateway {
             guesses: Guesses::default(),
             ids: Ids::new(),
             in_flight: InFlight::default(),
+            state_dir,
             telemetry,
             upstream: Upstream::try_new()?,
             environment,
@@ -142,6 +143,11 @@ impl Gateway {
     /// [`ReloadError`]; the configuration before is used on then.
     pub async fn reload(&self) -> Result<(), ReloadError> {
         self.current.reload().await.map(drop)
+    }
+
+    /// Says that no answer may go on for ever any more: whoever watches events is sent away.
+    pub fn stopping(&self) {
+        self.current.process.telemetry.events().end();
     }
 
     /// Waits until what happened so far is kept.

@@ -8,6 +8,7 @@ pub mod cli;
 pub mod config;
 mod demo;
 pub mod environment;
+mod events;
 mod gateway;
 pub mod history;
 mod http;

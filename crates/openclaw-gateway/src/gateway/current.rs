@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex as SyncMutex, PoisonError};
 use jiff::Timestamp;
 use openclaw_ids::ModelRef;
 use openclaw_runner::{Clock, SystemClock};
+use serde_json::json;
 use tokio::sync::{Mutex, watch};
 
 use super::SetupError;
@@ -93,6 +94,8 @@ impl Current {
                     generation = number,
                     "the configuration was read again and is used from now on"
                 );
+                let events = self.process.telemetry.events();
+                events.tell(generation.since, "reload", &json!({ "generation": number }));
                 for secret in generation.endpoints.unusable() {
                     tracing::warn!("{secret}");
                 }

@@ -6,6 +6,7 @@
     reason = "a test says what is wrong by panicking"
 )]
 
+mod admin;
 mod binary;
 mod cli;
 mod commands;
