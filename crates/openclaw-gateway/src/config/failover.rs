@@ -7,6 +7,8 @@ use openclaw_ids::ProviderId;
 use openclaw_runner::{InlineWait, RunLimits, RunSettings};
 use serde::Deserialize;
 
+use super::LoginConfigs;
+
 /// `failover.json5`.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(
@@ -17,6 +19,8 @@ use serde::Deserialize;
 pub struct FailoverConfig {
     /// Whether a recognised format fault goes to the next model instead of to the client (A1).
     pub advance_on_format: bool,
+    /// Whether a request whose tool-call ids a provider refuses is repaired and sent once more (R4).
+    pub allow_format_retry: bool,
     /// What a `provider/model` in the request body means (A9).
     pub body_model_policy: BodyModelPolicy,
     /// Providers that manage their own limits: none of their models rests (D8).
@@ -25,6 +29,8 @@ pub struct FailoverConfig {
     pub inline_wait: InlineWaitSetting,
     /// The longest stated wait that is waited out (R2), in ms.
     pub inline_wait_ms: u64,
+    /// Where logins are used and refreshed, where that differs from what is known.
+    pub logins: LoginConfigs,
     /// The most calls of one run (A8); none for no limit.
     pub max_attempts: Option<NonZeroUsize>,
     /// The most requests that are answered at the same time; further ones are asked to come back.
@@ -78,10 +84,12 @@ impl Default for FailoverConfig {
         let settings = RunSettings::default();
         Self {
             advance_on_format: settings.advance_on_format,
+            allow_format_retry: true,
             body_model_policy: BodyModelPolicy::default(),
             cooldown_bypass: Vec::new(),
             inline_wait: InlineWaitSetting::default(),
             inline_wait_ms: u64::try_from(settings.inline_wait.as_millis()).unwrap_or(u64::MAX),
+            logins: LoginConfigs::new(),
             max_attempts: settings.limits.attempts,
             max_concurrent: MAX_CONCURRENT,
             max_run_ms: None,

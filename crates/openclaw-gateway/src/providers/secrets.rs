@@ -68,7 +68,7 @@ impl fmt::Display for UnusableSecret {
 }
 
 /// The text of a configured secret: itself, or that of the variable that it names.
-pub(super) fn secret_text(value: &SecretValue, environment: &Environment) -> Result<String, SecretProblem> {
+pub(crate) fn secret_text(value: &SecretValue, environment: &Environment) -> Result<String, SecretProblem> {
     if let Some(pointer) = SecretRef::parse(value.expose()) {
         return match pointer.source {
             SecretSource::Env => {
