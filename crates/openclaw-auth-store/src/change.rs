@@ -7,8 +7,8 @@ use std::sync::LazyLock;
 
 use jiff::Timestamp;
 use openclaw_cooldown::{
-    CooldownConfig, FailureEvent, ProfileUsage, SuccessEvent, adopt_secret, clear, endpoint_failed, record,
-    succeed,
+    CooldownConfig, FailureEvent, Lane, ProfileUsage, SuccessEvent, adopt_secret, clear, clear_lane,
+    endpoint_failed, record, rest_until, succeed,
 };
 use openclaw_ids::{AuthAliases, ProfileId, ProviderId};
 
@@ -21,6 +21,13 @@ pub enum UsageChange {
     Clear {
         /// The profile.
         profile: ProfileId,
+    },
+    /// An operator forgives what one lane holds.
+    ClearLane {
+        /// The profile.
+        profile: ProfileId,
+        /// The lane.
+        lane: Lane,
     },
     /// An endpoint could not be reached (D4).
     EndpointFailure {
@@ -62,6 +69,13 @@ pub enum UsageChange {
         /// Who probes; unique per run.
         holder: String,
     },
+    /// An operator lets a profile rest, or ends such a rest with a time that is past.
+    Rest {
+        /// The profile.
+        profile: ProfileId,
+        /// The first instant at which it may be used again.
+        until: Timestamp,
+    },
     /// An attempt succeeded.
     Success {
         /// The profile.
@@ -95,7 +109,9 @@ impl UsageChange {
     pub fn profile(&self) -> Option<&ProfileId> {
         match self {
             Self::Clear { profile }
+            | Self::ClearLane { profile, .. }
             | Self::Failure { profile, .. }
+            | Self::Rest { profile, .. }
             | Self::Success { profile, .. }
             | Self::Used { profile } => Some(profile),
             Self::EndpointFailure { .. }
@@ -115,6 +131,7 @@ impl AuthSnapshot {
         let now = whole_millisecond(now);
         match change {
             UsageChange::Clear { profile } => self.edit(profile, clear),
+            UsageChange::ClearLane { profile, lane } => self.edit(profile, |usage| clear_lane(usage, lane)),
             UsageChange::EndpointFailure { endpoint, started_at } => {
                 let known = self.endpoints.get(endpoint).copied();
                 let window = endpoint_failed(known, *started_at, now);
@@ -128,6 +145,9 @@ impl AuthSnapshot {
             UsageChange::ProbeEnd { provider, holder } => self.end_probe(provider, holder),
             UsageChange::ProbeRenew { provider, holder } => self.renew_probe(provider, holder, now),
             UsageChange::ProbeStart { provider, holder } => self.start_probe(provider, holder, now),
+            UsageChange::Rest { profile, until } => {
+                self.edit(profile, |usage| rest_until(usage, *until, now))
+            }
             UsageChange::Success { profile, event } => {
                 let marked = self.edit(profile, |usage| succeed(usage, event, now));
                 let good = self.note_good(profile);

@@ -65,6 +65,7 @@ pub(crate) async fn check<S: UsageStore + ProfileStore>(store: &S) {
     profiles_come_and_go(store).await;
     orders_are_kept(store).await;
     a_mark_is_visible_when_it_returns(store).await;
+    an_operator_ends_and_sets_windows(store).await;
     a_use_is_visible_at_once(store).await;
     queued_changes_keep_their_place(store).await;
     unknown_profiles_are_refused(store).await;
@@ -124,6 +125,35 @@ async fn a_mark_is_visible_when_it_returns<S: UsageStore + ProfileStore>(store: 
     let marked = store.commit(success("a", None, 3), at(3)).await;
     assert_eq!(marked.unwrap(), Applied::Done);
     assert_eq!(store.snapshot().last_good[&openai()], a);
+}
+
+async fn an_operator_ends_and_sets_windows<S: UsageStore + ProfileStore>(store: &S) {
+    let a = profile("a");
+    for model in ["m", "n"] {
+        let mark = failure("a", Reason::Overloaded, Some(model), 4);
+        store.commit(mark, at(4)).await.unwrap();
+    }
+    let clear = UsageChange::ClearLane {
+        profile: a.clone(),
+        lane: "model:m".parse().unwrap(),
+    };
+    assert_eq!(store.commit(clear.clone(), at(4)).await.unwrap(), Applied::Done);
+    assert_eq!(store.commit(clear, at(4)).await.unwrap(), Applied::Unchanged);
+    let free = |model: &str, seconds| {
+        let model = ModelId::try_new(model).unwrap();
+        store.snapshot().usage(&a).is_usable(Some(&model), at(seconds))
+    };
+    assert!(free("m", 4) && !free("n", 4));
+    let rest = |seconds| UsageChange::Rest {
+        profile: a.clone(),
+        until: at(seconds),
+    };
+    assert_eq!(store.commit(rest(500), at(4)).await.unwrap(), Applied::Done);
+    assert!(!free("m", 499) && free("m", 500));
+    assert_eq!(store.commit(rest(4), at(4)).await.unwrap(), Applied::Done);
+    assert!(free("m", 4));
+    let success = success("a", None, 4);
+    store.commit(success, at(4)).await.unwrap();
 }
 
 async fn a_use_is_visible_at_once<S: UsageStore + ProfileStore>(store: &S) {

@@ -192,6 +192,16 @@ impl Credential {
         }
     }
 
+    /// What a stored credential carries besides its secret; `None` for what is never stored.
+    pub fn attributes(&self) -> Option<&Attributes> {
+        match self {
+            Self::ApiKey(key) => Some(&key.attributes),
+            Self::Local(_) => None,
+            Self::Oauth(oauth) => Some(&oauth.attributes),
+            Self::Token(token) => Some(&token.attributes),
+        }
+    }
+
     /// The type's name: `api_key`, `local`, `oauth` or `token`.
     pub fn mode(&self) -> &'static str {
         match self {

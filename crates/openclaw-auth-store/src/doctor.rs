@@ -1,11 +1,14 @@
 //! Repairs of what older versions left behind (auth-store.md 9.3): one file per repair.
 //!
 //! Each repair changes values and says what it changed, so that trying it on a copy is the dry run. [`repair_file`] does
-//! one to a file, after a copy that only its owner may read.
+//! one to a file, after a copy that only its owner may read. [`DoctorPlan`] finds and does all of them in their order.
 
 mod aws_markers;
 mod codex;
 mod config_credentials;
+mod finding;
+mod places;
+mod plan;
 mod shadows;
 #[cfg(test)]
 mod tests;
@@ -24,6 +27,9 @@ use crate::private::write_new;
 pub use aws_markers::move_aws_markers;
 pub use codex::{CodexRenames, codex_renames};
 pub use config_credentials::take_config_credentials;
+pub use finding::DoctorFinding;
+pub use places::{AgentPlace, DoctorPlaces};
+pub use plan::{DoctorError, DoctorOutcome, DoctorPlan};
 pub use shadows::stale_shadows;
 
 /// Repairs a JSON file: `repair` says whether it changed anything.

@@ -32,6 +32,12 @@ pub enum Eligibility {
     UnresolvedRef,
 }
 
+impl serde::Serialize for Eligibility {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
+    }
+}
+
 impl Eligibility {
     /// The reason code, for example `missing_credential`.
     pub fn as_str(self) -> &'static str {

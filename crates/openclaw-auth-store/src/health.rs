@@ -26,6 +26,12 @@ pub enum Health {
     Static,
 }
 
+impl serde::Serialize for Health {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
+    }
+}
+
 impl Health {
     /// The word for it.
     pub fn as_str(self) -> &'static str {

@@ -13,7 +13,8 @@ use crate::Credential;
 use crate::payload::{StateDocument, parse_object};
 
 pub use files::{ImportError, ImportReport, LegacyFolder};
-pub(crate) use files::{failed, with_suffix};
+pub(crate) use files::{failed, read_if_there, with_suffix};
+pub(crate) use forms::awaits_sidecar;
 
 /// The texts of an agent folder's older files.
 #[derive(Default, Clone, Copy)]
@@ -34,6 +35,8 @@ pub struct Legacy {
     /// Logins whose tokens are in yet another file; they stay where the other program looks for them (G34).
     held_back: Map<String, Value>,
     unreadable: Vec<LegacyFile>,
+    /// Whether a stored entry without a secret gives way (G25, G26).
+    pub(crate) fills_blanks: bool,
 }
 
 /// One of the older files of an agent folder.
@@ -107,9 +110,14 @@ impl Legacy {
         &self.unreadable
     }
 
+    /// Keys of logins whose tokens are in yet another file (G34).
+    pub fn held_back(&self) -> impl Iterator<Item = &String> {
+        self.held_back.keys()
+    }
+
     /// Whether there is nothing to bring into the store.
     pub fn is_empty(&self) -> bool {
-        self.profiles.is_empty() && self.state.says_nothing()
+        self.profiles.is_empty() && (self.state.says_nothing() || self.state.is_only_about(&self.held_back))
     }
 
     /// `{version, profiles, order?, lastGood?, usageStats?}` (G21).

@@ -14,6 +14,7 @@ mod health;
 #[cfg(feature = "sqlite")]
 mod import;
 mod inherit;
+mod listing;
 mod login;
 mod mask;
 mod memory;
@@ -40,7 +41,8 @@ pub use credential::{
 };
 #[cfg(feature = "sqlite")]
 pub use doctor::{
-    CodexRenames, codex_renames, move_aws_markers, repair_file, stale_shadows, take_config_credentials,
+    AgentPlace, CodexRenames, DoctorError, DoctorFinding, DoctorOutcome, DoctorPlaces, DoctorPlan,
+    codex_renames, move_aws_markers, repair_file, stale_shadows, take_config_credentials,
 };
 pub use eligibility::{Eligibility, credential_eligibility, eligibility};
 pub use error::{Cause, OpenError, OrderError, StoreError, UnreadableRow};
@@ -48,6 +50,7 @@ pub use health::{EXPIRY_WARNING, Health, health};
 #[cfg(feature = "sqlite")]
 pub use import::{ImportError, ImportReport, Legacy, LegacyFile, LegacyFolder, LegacyTexts};
 pub use inherit::{InheritingAuthStore, ProfileOwner, inherit, profile_owner};
+pub use listing::{ListedProfile, ListedWindow, ProfileOrigin, list_profiles};
 pub use login::{LoginChange, LoginStore, RefreshLease};
 pub use mask::{log_id, mask_key};
 pub use memory::MemoryAuthStore;

@@ -200,6 +200,7 @@ async fn add_large(store: &SqliteSessionStore, number: u32) -> bool {
     stored.is_ok()
 }
 
+/// BL-63, with a restart in between.
 #[test]
 fn a_run_that_was_killed_leaves_a_fallback_that_leads_back() {
     if let Some(file) = child_file() {

@@ -12,6 +12,18 @@ const EXCEPTIONS: &str = include_str!("../../rules/exceptions.tsv");
 /// The area of what users of such software met.
 pub(super) const BEYOND_AREA: &str = "beyond";
 
+/// The areas; before an id each says whose id it is.
+pub(super) const AREAS: &[&str] = &[
+    BEYOND_AREA,
+    "decisions",
+    "classify",
+    "cooldown",
+    "auth-store",
+    "chain",
+    "session",
+    "runner",
+];
+
 /// One rule.
 #[derive(Debug)]
 pub(super) struct Rule {
@@ -25,7 +37,11 @@ pub(super) struct Rule {
 impl Rule {
     /// Whether the citation speaks of this rule, and not of another area's of the same id.
     pub(super) fn is_cited_by(&self, citation: &Citation) -> bool {
-        citation.id == self.id && (self.homes.is_empty() || self.homes.contains(&citation.home))
+        let ours = match citation.area {
+            Some(area) => area == self.area,
+            None => self.homes.is_empty() || self.homes.contains(&citation.home),
+        };
+        ours && citation.id == self.id
     }
 
     fn has_test(&self, citations: &[Citation]) -> bool {

@@ -2,12 +2,16 @@
 
 use std::fmt;
 
+use super::catalogue::AREAS;
+
 /// One place that names a rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Citation {
     pub(super) id: String,
     /// From the root of the workspace.
     pub(super) file: String,
+    /// The area that stands before the id (`chain G6`); without one the file's crate says which area is meant.
+    pub(super) area: Option<&'static str>,
     /// The crate it counts for, without its prefix.
     pub(super) home: String,
     pub(super) kind: Kind,
@@ -34,8 +38,9 @@ impl fmt::Display for Citation {
 /// Every rule that the file names, in order.
 pub(super) fn citations(file: &str, text: &str) -> Vec<Citation> {
     let home = home(file);
-    let cite = |id: String, kind: Kind| Citation {
+    let cite = |Id { area, id }: Id, kind: Kind| Citation {
         id,
+        area,
         file: file.to_owned(),
         home: home.clone(),
         kind,
@@ -75,7 +80,7 @@ pub(super) fn citations(file: &str, text: &str) -> Vec<Citation> {
         if at >= tests_begin
             && let Some(name) = function_name(line)
         {
-            ids.extend(ids_in_name(name));
+            ids.extend(ids_in_name(name).into_iter().map(Id::bare));
         }
         found.extend(ids.into_iter().map(|id| cite(id, kind(at >= tests_begin))));
     }
@@ -130,8 +135,21 @@ fn function_name(line: &str) -> Option<&str> {
     (!name.is_empty()).then_some(name)
 }
 
+/// An id and the area that stands before it.
+#[derive(Debug, PartialEq, Eq)]
+struct Id {
+    area: Option<&'static str>,
+    id: String,
+}
+
+impl Id {
+    fn bare(id: String) -> Self {
+        Self { area: None, id }
+    }
+}
+
 /// `BL-01`, `R-4.4a`, `D9`, and ranges of them such as `L10-L12`, `D30–33` and `R-9.5a-f`.
-fn ids_in_text(text: &str) -> Vec<String> {
+fn ids_in_text(text: &str) -> Vec<Id> {
     let mut found = Vec::new();
     let mut at = 0;
     let mut before = ' ';
@@ -144,12 +162,18 @@ fn ids_in_text(text: &str) -> Vec<String> {
         };
         at += id.len();
         let (more, length) = range_after(id, &text[at..]);
-        found.push(id.to_owned());
-        found.extend(more);
+        let area = area_before(&text[..at - id.len()]);
+        let ids = std::iter::once(id.to_owned()).chain(more);
+        found.extend(ids.map(|id| Id { area, id }));
         at += length;
         before = '0';
     }
     found
+}
+
+fn area_before(text: &str) -> Option<&'static str> {
+    let word = text.strip_suffix(' ')?.rsplit([' ', '(', '"', '`']).next()?;
+    AREAS.iter().copied().find(|area| *area == word)
 }
 
 /// The id that the text begins with.
@@ -285,8 +309,18 @@ mod tests {
             ("M1-level", &["M1"]),
         ];
         for (text, ids) in rows {
-            assert_eq!(ids_in_text(text), *ids, "{text}");
+            let found: Vec<_> = ids_in_text(text).into_iter().map(|id| id.id).collect();
+            assert_eq!(found, *ids, "{text}");
         }
+    }
+
+    #[test]
+    fn an_area_before_an_id_says_whose_it_is() {
+        let found: Vec<_> = ids_in_text("(chain G6, G6), keep L1")
+            .into_iter()
+            .map(|id| id.area)
+            .collect();
+        assert_eq!(found, [Some("chain"), None, None]);
     }
 
     #[test]

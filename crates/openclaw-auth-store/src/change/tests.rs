@@ -82,6 +82,17 @@ fn bl73_a_change_of_an_unknown_profile_is_an_error_and_changes_nothing() {
     for change in [
         failure(gone.clone(), Reason::Auth),
         success(gone.clone()),
+        UsageChange::Clear {
+            profile: gone.clone(),
+        },
+        UsageChange::ClearLane {
+            profile: gone.clone(),
+            lane: Lane::Billing,
+        },
+        UsageChange::Rest {
+            profile: gone.clone(),
+            until: at(9),
+        },
         UsageChange::Used { profile: gone },
     ] {
         assert_eq!(apply(&mut store, &change, 0), Applied::Unchanged);

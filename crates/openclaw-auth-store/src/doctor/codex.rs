@@ -4,6 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
 
+use crate::import::awaits_sidecar;
+
 const LEGACY: &str = "openai-codex";
 const LEGACY_PREFIX: &str = "openai-codex:";
 const MODERN: &str = "openai";
@@ -146,7 +148,11 @@ impl CodexRenames {
     }
 }
 
+/// A login that still needs its tokens from another file keeps its id, with which they are encrypted (9.7).
 fn is_legacy(id: &str, entry: &Value) -> bool {
+    if awaits_sidecar(entry) {
+        return false;
+    }
     let provider = entry.get("provider").and_then(Value::as_str).unwrap_or_default();
     let prefix = id.get(..LEGACY_PREFIX.len()).unwrap_or_default();
     prefix.eq_ignore_ascii_case(LEGACY_PREFIX) || provider.trim().eq_ignore_ascii_case(LEGACY)

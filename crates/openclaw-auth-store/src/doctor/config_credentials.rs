@@ -11,12 +11,14 @@ const LOGIN: &[&str] = &["access", "refresh", "expires"];
 /// What the configuration may keep of an entry.
 const KEPT: &[&str] = &["provider", "mode", "email", "displayName"];
 
-/// Takes the secrets out of `auth.profiles`; what they make is to be imported, and wins over nothing that is stored.
+/// Takes the secrets out of `auth.profiles`; what they make is to be imported. It wins over nothing that is stored, unless
+/// that holds no secret (G25, G26).
 ///
 /// An entry whose provider nobody names, and one that makes no credential, stays as it is.
 pub fn take_config_credentials(config: &mut Value) -> Legacy {
     let hints = hints(config);
     let mut legacy = Legacy::default();
+    legacy.fills_blanks = true;
     let profiles = config
         .pointer_mut("/auth/profiles")
         .and_then(Value::as_object_mut);

@@ -153,7 +153,7 @@ impl LegacyFolder {
     }
 }
 
-fn read_if_there(path: &Path) -> Result<Option<String>, ImportError> {
+pub(crate) fn read_if_there(path: &Path) -> Result<Option<String>, ImportError> {
     match fs::read(path) {
         // What is no text is no JSON either, and is noted as such.
         Ok(bytes) => Ok(Some(String::from_utf8(bytes).unwrap_or_default())),

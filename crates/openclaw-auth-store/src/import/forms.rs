@@ -90,7 +90,7 @@ pub(super) fn oauth(members: &Map<String, Value>) -> Vec<(ProfileId, Credential)
 }
 
 /// Whether an entry is a login whose tokens are in a file of their own (G34).
-pub(super) fn awaits_sidecar(entry: &Value) -> bool {
+pub(crate) fn awaits_sidecar(entry: &Value) -> bool {
     let pointer = entry.get("oauthRef");
     let named = |name: &str| {
         pointer

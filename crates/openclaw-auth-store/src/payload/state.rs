@@ -136,6 +136,14 @@ impl StateDocument {
             .all(|(member, _)| self.rows(member).next().is_none())
     }
 
+    /// Whether all it says is how the profiles under `keys` were used.
+    pub(crate) fn is_only_about(&self, keys: &Map<String, Value>) -> bool {
+        NORMAL.iter().all(|(member, _)| {
+            self.rows(member)
+                .all(|(key, _)| *member == USAGE && keys.contains_key(key.trim()))
+        })
+    }
+
     /// Whether nothing is left to store (D12).
     pub(crate) fn is_empty(&self) -> bool {
         self.members.keys().all(|name| name == "version")

@@ -207,9 +207,11 @@ pub(super) struct Unwritten {
 fn outlives_the_file(change: &UsageChange) -> bool {
     match change {
         UsageChange::Clear { .. }
+        | UsageChange::ClearLane { .. }
         | UsageChange::EndpointFailure { .. }
         | UsageChange::EndpointSuccess { .. }
         | UsageChange::Failure { .. }
+        | UsageChange::Rest { .. }
         | UsageChange::Success { .. } => true,
         UsageChange::ProbeEnd { .. }
         | UsageChange::ProbeRenew { .. }

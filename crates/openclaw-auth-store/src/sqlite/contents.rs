@@ -14,7 +14,7 @@ use super::fault::Fault;
 use super::rows::{self, RowEdits, Rows, known_stats};
 use crate::credential::is_ambient_id;
 use crate::payload::{Profiles, StateDocument, StoreDocument};
-use crate::{AuthSnapshot, Legacy, UnreadableRow};
+use crate::{AuthSnapshot, Credential, Eligibility, Legacy, UnreadableRow, credential_eligibility};
 
 const STORE_TABLE: &str = "auth_profile_store";
 const STATE_TABLE: &str = "auth_profile_state";
@@ -97,7 +97,8 @@ impl Contents {
     /// Adds what older files hold and the store does not (G26 to G28).
     pub(super) fn import(&mut self, legacy: &Legacy, apart: &Apart, now: Timestamp) {
         for (id, credential) in &legacy.profiles {
-            if !self.store.current.holds(id) {
+            let blank = || legacy.fills_blanks && holds_none(self.snapshot.profiles.get(id), now);
+            if !self.store.current.holds(id) || (blank() && !holds_none(Some(credential), now)) {
                 self.store.current.put(id, credential);
             }
         }
@@ -281,6 +282,11 @@ fn view(
     let profiles = &snapshot.profiles;
     snapshot.last_good.retain(|_, id| profiles.contains_key(id));
     snapshot.with_current_secrets()
+}
+
+/// Whether a stored credential has neither a secret nor a pointer to one (G25).
+fn holds_none(stored: Option<&Credential>, now: Timestamp) -> bool {
+    stored.is_some_and(|stored| credential_eligibility(stored, now) == Eligibility::MissingCredential)
 }
 
 /// The row `primary` of one of the shared tables: its text, or what is wrong with it, and when it was written.

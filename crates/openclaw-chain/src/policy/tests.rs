@@ -133,6 +133,7 @@ fn one_off(text: &str, policy: OneOffPolicy) -> RunKind {
 }
 
 /// B1 to B5 and B11, S-2.1b, S-2.2a and S-2.2c.
+/// B1, B2 and B3 among them: whose list follows, and that an automatic override keeps walking the configured one.
 #[test]
 fn rows_a_to_f_and_the_table_of_9_1() {
     // Agent setting; list without an override, with an automatic one, with a user's or legacy one.
@@ -237,6 +238,7 @@ fn every_row_of_the_table_can_decide() {
     assert_eq!(names, BTreeSet::from(all));
 }
 
+/// BL-62: a background run is resolved as any other.
 #[test]
 fn bl_98_the_trace_of_every_kind_of_run() {
     let defaults = json!({

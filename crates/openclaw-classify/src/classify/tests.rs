@@ -143,6 +143,7 @@ fn verdict_rows() {
     }
 }
 
+/// BL-02 (one code, several providers), BL-13 (Google), BL-21 (OpenRouter).
 #[test]
 fn c_6_codes_mean_what_their_provider_means() {
     for (id, status, code, expected) in [

@@ -27,6 +27,7 @@ const ROWS: &[(Reason, &str, &str, &str)] = &[
     (Reason::Unknown,         "-",              "-",              "-"),
 ];
 
+/// A refused login rests the profile, a limit its model, a timeout too when its model is known (F1, M1, M2).
 #[test]
 fn d4_the_lane_of_every_reason() {
     assert!(

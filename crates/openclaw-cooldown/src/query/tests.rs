@@ -20,6 +20,7 @@ fn soonest(usages: &[ProfileUsage], model: Option<&ModelId>) -> Option<i64> {
     soonest_expiry(usages, model, at(0)).map(crate::testing::offset)
 }
 
+/// BL-25: no sweep has to run before a profile is free.
 #[test]
 fn cooldown_intro_a_window_is_over_at_its_end() {
     let usage = usage(&[(Lane::Profile, Reason::Auth, 30)]);

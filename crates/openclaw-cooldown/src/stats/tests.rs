@@ -50,6 +50,7 @@ fn cooldown_1_2_numeric_members() {
     }
 }
 
+/// F8: any other reason is gone after a load.
 #[test]
 fn cooldown_1_1_reasons_that_can_be_stored() {
     assert_eq!(Reason::all().filter(|reason| is_persistable(*reason)).count(), 13);

@@ -165,6 +165,7 @@ fn activity_never_moves_backwards() {
     assert_eq!(session.updated_at, at(1500));
 }
 
+/// BL-68: what a person chose is strict, what a fallback wrote is not.
 #[test]
 fn s_2_1_rows_d_to_f_and_s_2_2d_what_the_override_means_for_the_chain() {
     for (members, expected) in [

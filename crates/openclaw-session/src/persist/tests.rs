@@ -95,6 +95,7 @@ fn s_3_3_and_s_3_10_when_nothing_is_written() {
     }
 }
 
+/// BL-65: however far the walk went, its origin stays the chosen model.
 #[test]
 fn s_3_4b_the_first_origin_survives_a_walk() {
     let before = entry(&auto("a/f1", "openai/gpt"));

@@ -99,6 +99,7 @@ fn hazard_11_of_two_planned_probes_one_starts() {
     assert_eq!(mark_probe(&session, &other, at(START + 1)), None);
 }
 
+/// BL-63: the way back needs nobody's help.
 #[test]
 fn s_6_7_success_clears_the_automatic_selection() {
     let session = entry(&format!(

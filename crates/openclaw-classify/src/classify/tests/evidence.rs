@@ -37,6 +37,7 @@ fn c_3_the_earlier_family_wins_in_both_orders() {
     }
 }
 
+/// C1: what was said decides, not the status it came with.
 #[test]
 fn c_3_a_status_never_outranks_explicit_text() {
     for (text, expected) in ORDER {
@@ -274,5 +275,64 @@ fn c_3_c_10_who_did_it_outranks_what_was_said() {
             let verdict = verdict(&failure);
             assert_eq!((verdict.owner, verdict.scope), (owner, Scope::None), "{text}");
         }
+    }
+}
+
+#[test]
+fn bl_07_a_missing_model_is_one_whatever_the_status() {
+    for status in [400, 404, 410, 422] {
+        for code in ["model_not_supported", "model_not_found", "model_not_available"] {
+            let failure = Failure {
+                code: Some(code.to_owned()),
+                ..under(status, "Bad request")
+            };
+            assert_eq!(reason(&failure), Reason::ModelNotFound, "{status} {code}");
+        }
+        let body = format!(r#"{{"error":{{"message":"invalid value","param":"model","code":{status}}}}}"#);
+        assert_eq!(reason(&under(status, &body)), Reason::ModelNotFound, "{body}");
+    }
+}
+
+#[test]
+fn bl_22_reasoning_of_another_account_is_a_format_fault_that_rests_nobody() {
+    let failure = Failure {
+        code: Some("invalid_encrypted_content".to_owned()),
+        ..under(400, "The encrypted content could not be verified")
+    };
+    let verdict = verdict(&failure);
+    assert_eq!((verdict.reason, verdict.scope), (Reason::Format, Scope::None));
+}
+
+#[test]
+fn bl_39_a_used_up_budget_sent_as_400_is_a_rate_limit() {
+    let said = under(
+        400,
+        "You have reached your specified API usage limits. You will regain access on 2027-01-01 at 00:00 UTC.",
+    );
+    assert_eq!(reason(&said), Reason::RateLimit);
+}
+
+#[test]
+fn bl_60_what_proxies_and_cut_streams_say_concerns_the_endpoint_or_the_server() {
+    for (status, text) in [
+        (
+            Some(502),
+            "<html><head><title>502 Bad Gateway</title></head><body>nginx</body></html>",
+        ),
+        (None, "terminated"),
+        (None, "Request failed"),
+        (None, "Stream ended without finish_reason"),
+        (None, "stream ended before message_stop"),
+        (None, "provider stream ended before completion"),
+    ] {
+        let failure = Failure { status, ..said(text) };
+        assert!(
+            matches!(
+                reason(&failure),
+                Reason::Timeout | Reason::ServerError | Reason::Overloaded
+            ),
+            "{text}: {:?}",
+            reason(&failure)
+        );
     }
 }

@@ -97,6 +97,7 @@ fn bl_28_an_account_wide_limit_rests_the_whole_profile() {
     assert!(!usage.is_usable(Some(&model("any")), at(0)));
 }
 
+/// F5 as decided.
 #[test]
 fn d8_bypassed_providers_are_exempt_from_scoped_windows_only() {
     let config = CooldownConfig::default().with_bypass(vec![provider("anthropic")]);
@@ -122,6 +123,7 @@ fn d8_bypassed_providers_are_exempt_from_scoped_windows_only() {
     assert!(!default.is_usable(None, at(0)), "the list is empty by default");
 }
 
+/// F2, F6 and F7 as decided: none of these reasons rests a profile, whatever marks it.
 #[test]
 fn d6_c_10_bl_32_what_is_no_credentials_fault_leaves_no_trace() {
     for reason in [
@@ -145,4 +147,22 @@ fn d6_c_10_bl_32_what_is_no_credentials_fault_leaves_no_trace() {
         let wide = failure(reason).account_wide().hinting(DAY).started(1);
         assert_eq!(before.clone().failed(SECOND, &wide), before, "{reason}");
     }
+}
+
+#[test]
+fn bl_77_a_limit_of_another_model_leaves_the_first_ones_window_alone() {
+    let first = after_failures(&[(0, failure(Reason::RateLimit).of("a"))]);
+    let both = first.clone().failed(SECOND, &failure(Reason::RateLimit).of("b"));
+    let window = |usage: &ProfileUsage| usage.windows[&on_model("a")].clone();
+    assert_eq!(window(&both), window(&first));
+    for (id, usable) in [("a", false), ("b", false), ("c", true)] {
+        assert_eq!(both.is_usable(Some(&model(id)), at(2 * SECOND)), usable, "{id}");
+    }
+}
+
+#[test]
+fn bl_39_a_used_up_budget_rests_the_model_whatever_status_it_came_with() {
+    let spent = after_failures(&[(0, failure(Reason::RateLimit).hinting(HOUR).of("m"))]);
+    assert!(!spent.is_usable(Some(&model("m")), at(HOUR - SECOND)));
+    assert!(spent.is_usable(Some(&model("m")), at(HOUR)));
 }

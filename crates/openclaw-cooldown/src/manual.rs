@@ -1,0 +1,87 @@
+//! What a person does to the usage state by hand: ends one window, or lets a profile rest.
+
+use jiff::Timestamp;
+use openclaw_classify::Reason;
+
+use crate::{BlockedSource, Lane, Origin, ProfileUsage, Window, millis};
+
+/// Forgets the window of one lane with its step, and the counts of reasons that no other window has; everything else
+/// stays (cooldown.md 12, one lane of it).
+pub fn clear_lane(mut usage: ProfileUsage, lane: &Lane) -> ProfileUsage {
+    if usage.windows.remove(lane).is_none() {
+        return usage;
+    }
+    let windows = &usage.windows;
+    usage
+        .failure_counts
+        .retain(|reason, _| windows.values().any(|window| window.reason == *reason));
+    usage
+}
+
+/// Lets the whole profile rest until `until`, in place of an end that was stated before (cooldown.md 8.1); an `until`
+/// that is not ahead of `now` ends that rest.
+///
+/// It is no failure: nothing is counted, and no ladder climbs. The other program is told of it as of a stated limit.
+pub fn rest_until(mut usage: ProfileUsage, until: Timestamp, now: Timestamp) -> ProfileUsage {
+    let (until, now) = (millis::floor(until), millis::floor(now));
+    let old = usage.windows.remove(&Lane::Blocked);
+    if until <= now {
+        return usage;
+    }
+    let window = Window {
+        steps: 0,
+        stated: Some(until),
+        origin: Some(Origin {
+            source: BlockedSource::CodexRateLimits,
+            model: None,
+        }),
+        unknown: old.map(|window| window.unknown).unwrap_or_default(),
+        ..Window::new(now, until, Reason::RateLimit)
+    };
+    usage.windows.insert(Lane::Blocked, window);
+    usage
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mirror;
+    use crate::testing::{DAY, MINUTE, at, failure};
+
+    fn lanes(usage: &ProfileUsage) -> Vec<String> {
+        usage.windows.keys().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn cooldown_12_one_lane_is_cleared_and_the_others_stay() {
+        let usage = ProfileUsage::default()
+            .failed(0, &failure(Reason::Overloaded).of("a"))
+            .failed(0, &failure(Reason::Overloaded).of("b"))
+            .failed(0, &failure(Reason::Billing));
+        let cleared = clear_lane(usage.clone(), &"model:a".parse().unwrap());
+        assert_eq!(lanes(&cleared), ["billing", "model:b"]);
+        assert_eq!(cleared.failure_counts.get(&Reason::Overloaded), Some(&2));
+        let cleared = clear_lane(cleared, &"billing".parse().unwrap());
+        assert_eq!(cleared.failure_counts.get(&Reason::Billing), None);
+        assert_eq!(
+            clear_lane(usage.clone(), &"profile".parse().unwrap()),
+            usage,
+            "a window that is not there"
+        );
+    }
+
+    #[test]
+    fn cooldown_8_1_a_rest_replaces_the_stated_end_in_both_directions_and_counts_nothing() {
+        let limited =
+            ProfileUsage::default().failed(0, &failure(Reason::RateLimit).account_wide().hinting(DAY));
+        let counts = limited.failure_counts.clone();
+        for end in [2 * DAY, MINUTE + 1] {
+            let rested = rest_until(limited.clone(), at(end), at(MINUTE));
+            assert_eq!(rested.windows[&Lane::Blocked].until, at(end));
+            assert_eq!(rested.failure_counts, counts);
+            assert!(mirror(&rested, at(MINUTE), None).blocked_until.is_some());
+        }
+        let ended = rest_until(limited, at(MINUTE), at(MINUTE));
+        assert!(!ended.windows.contains_key(&Lane::Blocked), "over *at* its end");
+    }
+}
