@@ -3,18 +3,24 @@
 mod agents;
 mod attempt;
 mod causes;
+mod circuit;
 pub mod cli;
 pub mod config;
+mod credentials;
 mod demo;
 pub mod environment;
 mod gateway;
 mod http;
+mod logins;
 mod providers;
+mod repair;
+mod secrets;
 mod server;
 mod sessions;
 mod shutdown;
 mod telemetry;
 mod upstream;
+mod wires;
 
 pub use agents::AgentError;
 pub use gateway::{Gateway, PlacedProviderError, Setup, SetupError};

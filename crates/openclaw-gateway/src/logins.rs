@@ -1,7 +1,6 @@
 //! Logins: refreshed before they end, and asked about their limits after a failure.
 
 mod claims;
-mod explained;
 mod host;
 mod token_answer;
 mod token_endpoint;
@@ -19,8 +18,8 @@ use openclaw_ids::{ProfileId, ProviderId};
 use openclaw_runner::{Clock, SystemClock};
 
 use crate::agents::AgentAuthStore;
-use crate::environment::Environment;
 use crate::providers::LoginEndpoints;
+use crate::secrets::SecretSources;
 use crate::upstream::Upstream;
 use host::ProcessHost;
 use token_endpoint::HttpTokenEndpoint;
@@ -45,10 +44,10 @@ impl Logins {
     pub(crate) fn new(
         state_dir: &Path,
         endpoints: LoginEndpoints,
-        environment: Environment,
+        sources: SecretSources,
         upstream: Upstream,
     ) -> Self {
-        let endpoint = HttpTokenEndpoint::new(endpoints, environment, upstream);
+        let endpoint = HttpTokenEndpoint::new(endpoints, sources, upstream);
         Self {
             refresher: Arc::new(Refresher::new(state_dir, endpoint, ProcessHost)),
         }

@@ -11,8 +11,8 @@ use serde_json::{Map, Value};
 use super::token_answer;
 use crate::causes;
 use crate::config::TokenBody;
-use crate::environment::Environment;
 use crate::providers::{LoginEndpoints, TokenPlace, secret_text};
+use crate::secrets::SecretSources;
 use crate::upstream::Upstream;
 
 /// How long the whole call may take. A call that is given up may have used the refresh token up, so this is long.
@@ -23,16 +23,16 @@ const MAX_ANSWER: usize = 64 * 1024;
 /// Token endpoints over HTTP.
 pub(crate) struct HttpTokenEndpoint {
     endpoints: LoginEndpoints,
-    environment: Environment,
+    sources: SecretSources,
     upstream: Upstream,
 }
 
 impl HttpTokenEndpoint {
     /// Asks where `endpoints` say.
-    pub(super) fn new(endpoints: LoginEndpoints, environment: Environment, upstream: Upstream) -> Self {
+    pub(super) fn new(endpoints: LoginEndpoints, sources: SecretSources, upstream: Upstream) -> Self {
         Self {
             endpoints,
-            environment,
+            sources,
             upstream,
         }
     }
@@ -67,7 +67,7 @@ impl HttpTokenEndpoint {
     /// What is sent. The login knows best which client it is of.
     fn fields(&self, place: &TokenPlace, login: &Oauth) -> Result<Vec<(&'static str, String)>, TokenEndpointError> {
         let refresh = login.refresh.as_ref().map(|token| token.expose().trim().to_owned());
-        let secret = place.client_secret.as_ref().map(|value| secret_text(value, &self.environment));
+        let secret = place.client_secret.as_ref().map(|value| secret_text(value, &self.sources));
         let secret = secret.transpose().map_err(|problem| {
             let provider = &login.provider;
             TokenEndpointError::new(format!("logins.{provider}.clientSecret cannot be used: {problem}"))

@@ -9,6 +9,7 @@ use reqwest::Client;
 use secrecy::SecretString;
 use tokio::time::timeout;
 
+use super::endpoint::is_loopback_host;
 use super::arrival::{as_stream, excerpt, first_content, whole};
 use super::facts::Facts;
 use super::live::LiveAnswer;
@@ -99,6 +100,15 @@ impl Upstream {
     /// The client for `endpoint`.
     pub(crate) fn client(&self, endpoint: &Endpoint) -> &Client {
         if endpoint.is_loopback() {
+            &self.inward
+        } else {
+            &self.outward
+        }
+    }
+
+    /// The client for an address that is no provider's endpoint.
+    pub(crate) fn client_of(&self, url: &reqwest::Url) -> &Client {
+        if url.host_str().is_some_and(is_loopback_host) {
             &self.inward
         } else {
             &self.outward
