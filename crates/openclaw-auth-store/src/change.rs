@@ -150,7 +150,11 @@ impl AuthSnapshot {
                 done(known != Some(window))
             }
             UsageChange::EndpointSuccess { endpoint } => done(self.endpoints.remove(endpoint).is_some()),
-            UsageChange::Explained { profile, login, event } => {
+            UsageChange::Explained {
+                profile,
+                login,
+                event,
+            } => {
                 if self.holds(profile, login) {
                     self.edit(profile, |usage| explain(usage, event, now, config))
                 } else {

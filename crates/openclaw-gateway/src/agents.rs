@@ -1,5 +1,6 @@
 //! The stores and runner of each agent, opened when the agent is first asked for.
 
+mod patient;
 #[cfg(test)]
 mod tests;
 
@@ -7,16 +8,17 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use openclaw_auth_store::{AmbientProfile, InheritingAuthStore, SecretPlaces, SqliteAuthStore, UsageStore};
+use openclaw_auth_store::{AmbientProfile, InheritingAuthStore, SqliteAuthStore, UsageStore};
 use openclaw_ids::AgentId;
 use openclaw_runner::{Clock, RunObserver, RunPolicy, Runner, SystemClock};
 use tokio::sync::{Mutex, OnceCell};
 
-use crate::environment::Environment;
+use crate::secrets::SecretSources;
 use crate::sessions::Sessions;
+use patient::PatientAuthStore;
 
 /// An agent's credentials: its own, and the main agent's beneath them (D14).
-pub(crate) type AgentAuthStore = InheritingAuthStore<SqliteAuthStore, SqliteAuthStore>;
+pub(crate) type AgentAuthStore = InheritingAuthStore<PatientAuthStore, PatientAuthStore>;
 
 /// The runner of this process's agents.
 pub(crate) type AgentRunner = Runner<SystemClock, AgentAuthStore, Sessions>;
@@ -40,7 +42,7 @@ pub(crate) struct Shared {
     /// Credentials of this process.
     pub(crate) ambient: Vec<AmbientProfile>,
     /// Where pointers to secrets lead.
-    pub(crate) environment: Environment,
+    pub(crate) sources: SecretSources,
     /// Settings of runs.
     pub(crate) policy: Arc<RunPolicy>,
     /// Is told of every decision.
@@ -90,7 +92,7 @@ pub enum AgentError {
 pub(crate) struct Agents {
     shared: Arc<Shared>,
     /// What the others inherit from; opened with the first of them.
-    main: Arc<OnceCell<Arc<SqliteAuthStore>>>,
+    main: Arc<OnceCell<Arc<PatientAuthStore>>>,
     opened: Mutex<HashMap<AgentId, Arc<OnceCell<Arc<Agent>>>>>,
 }
 
@@ -162,7 +164,7 @@ impl Shared {
     }
 }
 
-fn open_auth(shared: &Shared, agent: &AgentId, directory: &Path) -> Result<SqliteAuthStore, AgentError> {
+fn open_auth(shared: &Shared, agent: &AgentId, directory: &Path) -> Result<PatientAuthStore, AgentError> {
     create(directory)?;
     let config = shared.policy.auth.cooldowns.clone();
     let store = SqliteAuthStore::open(
@@ -176,14 +178,13 @@ fn open_auth(shared: &Shared, agent: &AgentId, directory: &Path) -> Result<Sqlit
         agent: agent.clone(),
         source,
     })?;
-    // A variable that was set to another key since the last start is another key, and free (D9).
-    let variable = |name: &str| shared.environment.get(name).map(str::to_owned);
-    let places = SecretPlaces::env(&variable);
-    store.set_resolved(store.snapshot().pointer_fingerprints(places));
-    Ok(store)
+    // A variable, file or command that gives another key since the last start is another key, and free (D9).
+    let snapshot = store.snapshot();
+    store.set_resolved(shared.sources.with(|places| snapshot.pointer_fingerprints(places)));
+    Ok(PatientAuthStore::new(store))
 }
 
-fn open(shared: &Shared, agent: &AgentId, main: Arc<SqliteAuthStore>) -> Result<Agent, AgentError> {
+fn open(shared: &Shared, agent: &AgentId, main: Arc<PatientAuthStore>) -> Result<Agent, AgentError> {
     let configured = shared.agent_dirs.get(agent).cloned();
     let agent_dir = configured.unwrap_or_else(|| shared.root(agent).join("agent"));
     let usage = if agent_dir == shared.main_dir() {

@@ -1,6 +1,6 @@
 //! One attempt of a run: the provider's endpoint, one credential, the client's request.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use axum::http::HeaderMap;
 use jiff::Timestamp;
@@ -11,11 +11,12 @@ use openclaw_ids::{ModelRef, ProfileId, ProviderId};
 use openclaw_runner::{Attempt, AttemptCall, Clock, Repair, SystemClock};
 
 use crate::agents::AgentAuthStore;
+use crate::config::FailoverConfig;
 use crate::credentials::{Credentials, Proof, before_request};
 use crate::logins::Checked;
 use crate::providers::{Endpoints, UnusableSecret, known};
 use crate::repair::repaired;
-use crate::upstream::{Answer, Call, Endpoint, RequestBody, Upstream, Wire};
+use crate::upstream::{Answer, Call, Endpoint, RequestBody, Upstream, Wire, is_by_chance};
 
 /// Performs the attempts of one client request.
 pub(crate) struct ProviderAttempt<'a> {
@@ -24,12 +25,15 @@ pub(crate) struct ProviderAttempt<'a> {
     pub(crate) credentials: &'a Credentials,
     pub(crate) usage: &'a Arc<AgentAuthStore>,
     pub(crate) auth: &'a AuthConfig,
+    pub(crate) failover: &'a FailoverConfig,
     pub(crate) wire: Wire,
     /// The client's headers that belong to the wire format.
     pub(crate) headers: &'a HeaderMap,
     pub(crate) body: &'a RequestBody,
-    /// Whether a refused shape may be repaired (R4).
-    pub(crate) may_repair: bool,
+    /// Names the request in the log.
+    pub(crate) request_id: &'a str,
+    /// What the one call met that was made once more at once; none when no call was.
+    pub(crate) repeated: OnceLock<&'static str>,
     /// The repaired request, and the candidate that gets it.
     pub(crate) repaired: Mutex<Option<(ModelRef, RequestBody)>>,
 }
@@ -73,7 +77,7 @@ impl Attempt for ProviderAttempt<'_> {
     }
 
     fn repair_format(&self, call: &AttemptCall, failure: &Failure) -> Repair {
-        if !self.may_repair {
+        if !self.failover.allow_format_retry {
             return Repair::None;
         }
         let Some(body) = repaired(self.body, self.wire, failure) else {
@@ -101,7 +105,7 @@ impl ProviderAttempt<'_> {
             let own = repaired.as_ref().filter(|(candidate, _)| *candidate == call.candidate);
             own.map(|(_, body)| body.clone())
         };
-        let call = Call {
+        let out = Call {
             kind: endpoint.kind_of(&proof.credential),
             endpoint: &endpoint,
             model: call.candidate.model().as_str(),
@@ -109,8 +113,40 @@ impl ProviderAttempt<'_> {
             wire: self.wire,
             headers: self.headers,
             body: repaired.as_ref().unwrap_or(self.body),
+            deadlines: self
+                .failover
+                .deadlines
+                .of(&call.candidate, endpoint.answer_limit()),
         };
-        self.upstream.attempt(&call).await
+        match self.upstream.attempt(&out).await {
+            Err(failure) if self.may_repeat(call, &failure) => self.upstream.attempt(&out).await,
+            outcome => outcome,
+        }
+    }
+
+    /// Whether the call is made once more at once, which is noted: once per request, for what looks like chance, when
+    /// no other model could answer instead, and never to find out whether something works again.
+    fn may_repeat(&self, call: &AttemptCall, failure: &Failure) -> bool {
+        if !call.is_final_fallback_attempt || call.is_probe || !is_by_chance(failure) {
+            return false;
+        }
+        let met = match failure.status {
+            Some(500) => "500",
+            Some(502) => "502",
+            Some(_) => "504",
+            None => "reset",
+        };
+        let first = self.repeated.set(met).is_ok();
+        if first {
+            let model = call.candidate.key();
+            tracing::info!(
+                requestId = self.request_id,
+                model,
+                met,
+                "calling once more at once"
+            );
+        }
+        first
     }
 
     /// Finds out what a failure of a login says about its account's limits, unless the failure says it already.

@@ -1,5 +1,6 @@
 //! The configuration: the other program's file, read only, and the settings of our own beside it.
 
+mod deadlines;
 mod failover;
 mod file;
 mod limits;
@@ -17,6 +18,7 @@ use serde::Deserialize;
 
 use crate::environment::{CONFIG_VARIABLE, Environment, FAILOVER_VARIABLE};
 
+pub use deadlines::{DeadlineRow, DeadlineSettings};
 pub use failover::{BodyModelPolicy, FailoverConfig, InlineWaitSetting, NoticeSetting};
 pub use file::FileError;
 pub(crate) use logins::LoginUrl;

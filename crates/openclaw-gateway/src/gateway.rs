@@ -14,10 +14,12 @@ use openclaw_runner::{RunObserver, RunPolicy};
 
 use crate::agents::{AgentError, Agents, Shared};
 use crate::config::Config;
+use crate::credentials::Credentials;
 use crate::environment::Environment;
 use crate::http::{self, Guesses, Ids, InFlight, RetryCap, Served, Surface, Token};
 use crate::providers::discovery::{Discovery, discover, ollama_models};
 use crate::providers::{Endpoints, OLLAMA, ProviderError, ambient};
+use crate::secrets::SecretSources;
 use crate::upstream::{Upstream, UpstreamError};
 
 /// What a gateway is made of.
@@ -70,11 +72,13 @@ impl Error for PlacedProviderError {
 ///
 /// # Errors
 /// When a provider row cannot be called as written.
-pub(crate) fn callable(config: &Config, environment: &Environment) -> Result<Endpoints, PlacedProviderError> {
-    Endpoints::try_new(&config.chain.models, environment).map_err(|error| PlacedProviderError {
+pub(crate) fn callable(config: &Config, sources: &SecretSources) -> Result<Endpoints, PlacedProviderError> {
+    let endpoints = Endpoints::try_new(&config.chain.models, sources);
+    let endpoints = endpoints.map_err(|error| PlacedProviderError {
         place: config.place_of(&error.keys()),
         error,
-    })
+    });
+    Ok(endpoints?.with_logins(&config.failover.logins))
 }
 
 /// A gateway that is ready to answer.
@@ -97,7 +101,9 @@ impl Gateway {
             observer,
         } = setup;
         let upstream = Upstream::try_new()?;
-        let endpoints = callable(&config, &environment)?;
+        let sources = SecretSources::new(&config.secrets, &environment);
+        let endpoints = callable(&config, &sources)?;
+        let credentials = Credentials::new(&state_dir, sources.clone(), endpoints.logins(), &upstream);
         let policy = Arc::new(RunPolicy {
             auth: config.auth.clone(),
             aliases: AuthAliases::default(),
@@ -107,8 +113,8 @@ impl Gateway {
         let agents = Agents::new(Shared {
             state_dir,
             agent_dirs: agent_dirs(&config, &environment),
-            ambient: ambient::profiles(&config.chain.models, &endpoints, &environment),
-            environment: environment.clone(),
+            ambient: ambient::profiles(&config.chain.models, &endpoints, &sources, &environment),
+            sources,
             policy: Arc::clone(&policy),
             observer,
         });
@@ -137,8 +143,8 @@ impl Gateway {
             ids: Ids::new(),
             in_flight: InFlight::new(config.failover.max_concurrent),
             config,
+            credentials,
             endpoints,
-            environment,
             policy,
             upstream,
         });

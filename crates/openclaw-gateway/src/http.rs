@@ -14,6 +14,7 @@ mod notice;
 mod plan;
 mod retry_cap;
 mod selection;
+mod stream;
 mod token;
 
 use std::sync::Arc;
@@ -27,7 +28,7 @@ use openclaw_runner::RunPolicy;
 
 use crate::agents::Agents;
 use crate::config::Config;
-use crate::environment::Environment;
+use crate::credentials::Credentials;
 use crate::providers::Endpoints;
 use crate::upstream::{Upstream, Wire};
 
@@ -50,8 +51,8 @@ pub(crate) type Served = Arc<Surface>;
 pub(crate) struct Surface {
     pub(crate) agents: Agents,
     pub(crate) config: Config,
+    pub(crate) credentials: Credentials,
     pub(crate) endpoints: Endpoints,
-    pub(crate) environment: Environment,
     pub(crate) guesses: Guesses,
     pub(crate) ids: Ids,
     pub(crate) in_flight: InFlight,

@@ -28,6 +28,8 @@ pub(crate) struct Server {
     pub(crate) head: Duration,
     /// For the next piece of a request's body.
     pub(crate) body: Duration,
+    /// For the whole body of a request, however steadily it trickles.
+    pub(crate) whole_body: Duration,
     /// For answers in flight after the signal to stop.
     pub(crate) drain: Duration,
     /// For the last bytes of a finished answer to leave after the signal to stop.
@@ -35,11 +37,13 @@ pub(crate) struct Server {
 }
 
 impl Default for Server {
-    /// 30 s for a head, 60 s without progress for a body, 30 s to drain.
+    /// 30 s for a head, 60 s without progress and 5 min in all for a body, 30 s to drain. The largest body takes 5 min
+    /// at a megabit per second.
     fn default() -> Self {
         Self {
             head: Duration::from_secs(30),
             body: Duration::from_mins(1),
+            whole_body: Duration::from_mins(5),
             drain: Duration::from_secs(30),
             flush: Duration::from_secs(1),
         }
@@ -109,7 +113,8 @@ impl Server {
             service_fn(move |request: hyper::Request<hyper::body::Incoming>| {
                 let work = busy.begin();
                 let draining = draining.clone();
-                let mut request = request.map(|body| body::patient(Body::new(body), self.body, draining));
+                let mut request =
+                    request.map(|body| body::patient(Body::new(body), self.body, self.whole_body, draining));
                 // Who guesses the token is told apart by address.
                 request.extensions_mut().insert(ConnectInfo(peer));
                 let answer = routes.call(request);

@@ -10,6 +10,7 @@ mod headers;
 mod inline;
 mod live;
 mod progress;
+mod retry;
 mod secrets;
 mod sse;
 mod transport;
@@ -23,5 +24,6 @@ pub use exchange::UpstreamError;
 pub(crate) use exchange::{Answer, Call, SecretKind, Upstream};
 pub(crate) use inline::before_text;
 pub(crate) use live::{Flow, LiveAnswer};
+pub(crate) use retry::is_by_chance;
 
 pub(crate) use wire::Wire;

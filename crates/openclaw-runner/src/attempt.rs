@@ -116,6 +116,8 @@ pub struct AttemptCall {
     pub total: usize,
     /// The credential is resting and this attempt may use it all the same (R-4.5b).
     pub allow_transient_cooldown_probe: bool,
+    /// The attempt is made to find out whether something that rests works again.
+    pub is_probe: bool,
     /// No candidate comes after this one.
     pub is_final_fallback_attempt: bool,
 }

@@ -161,6 +161,8 @@ mod tests {
             profile_count: None,
             last_resort: None,
             previous_attempts: Vec::new(),
+            rests_until: None,
+            elapsed: Duration::ZERO,
             suppressed_duplicate_count: 0,
         }
     }

@@ -1,5 +1,8 @@
 //! The decision record: one struct, of which the log line, the HTTP body and `explain` are views.
 
+use std::time::Duration;
+
+use jiff::Timestamp;
 use openclaw_chain::Requested;
 use openclaw_classify::{Reason, RuleId};
 use openclaw_ids::{ModelRef, SessionId};
@@ -29,6 +32,14 @@ pub enum DecisionKind {
 }
 
 impl DecisionKind {
+    /// All kinds.
+    pub const ALL: [Self; 4] = [
+        Self::CandidateFailed,
+        Self::CandidateSucceeded,
+        Self::ProbeCooldownCandidate,
+        Self::SkipCandidate,
+    ];
+
     /// The wire name.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -126,6 +137,10 @@ pub struct Decision {
     pub last_resort: Option<bool>,
     /// The attempts before a success.
     pub previous_attempts: Vec<AttemptRecord>,
+    /// When what was marked for the failure, or what holds the candidate back, is over; ours, beyond.
+    pub rests_until: Option<Timestamp>,
+    /// How long the run had been going on; ours, beyond.
+    pub elapsed: Duration,
     /// How many equal records were not written to the log before this one; zero in a run's own report.
     pub suppressed_duplicate_count: u64,
 }
@@ -164,7 +179,7 @@ impl Decision {
 }
 
 /// Drops control characters, so that a provider's text can neither break the line nor colour the terminal.
-fn printable(text: &str) -> String {
+pub(crate) fn printable(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     let mut in_escape = false;
     for c in text.chars() {
@@ -221,6 +236,12 @@ impl Serialize for Decision {
         )?;
         entry(&mut map, "profileCount", self.profile_count.as_ref())?;
         entry(&mut map, "lastResort", self.last_resort.as_ref())?;
+        entry(
+            &mut map,
+            "restsUntil",
+            self.rests_until.map(Timestamp::as_millisecond),
+        )?;
+        map.serialize_entry("elapsedMs", &millis(self.elapsed))?;
         entry(&mut map, "suppressedDuplicateCount", self.suppressed().as_ref())?;
         if self.kind == DecisionKind::CandidateSucceeded {
             map.serialize_entry("previousAttempts", &PreviousAttempts(&self.previous_attempts))?;
@@ -228,6 +249,11 @@ impl Serialize for Decision {
         map.serialize_entry("consoleMessage", &self.console_message())?;
         map.end()
     }
+}
+
+/// Whole milliseconds.
+pub(crate) fn millis(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
 /// The name of a run, if it has one.

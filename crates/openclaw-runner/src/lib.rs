@@ -8,6 +8,7 @@ mod committed_turn;
 mod decision;
 mod driver;
 mod error;
+pub mod explain;
 mod hash;
 pub mod machine;
 mod mark;

@@ -1,11 +1,14 @@
 //! The record of what follows a failed attempt inside a candidate.
 
+use std::time::Duration;
+
+use jiff::Timestamp;
 use openclaw_classify::Reason;
 use openclaw_ids::ModelRef;
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 
-use crate::decision::{entry, named};
+use crate::decision::{entry, millis, named};
 use crate::observation::ErrorFields;
 
 /// The value of `event` in every rotation record.
@@ -29,6 +32,16 @@ pub enum RotationKind {
 }
 
 impl RotationKind {
+    /// All kinds.
+    pub const ALL: [Self; 6] = [
+        Self::FallbackModel,
+        Self::InlineWait,
+        Self::Redirect,
+        Self::RetryRepaired,
+        Self::RotateProfile,
+        Self::SurfaceError,
+    ];
+
     /// The wire name.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -59,6 +72,10 @@ pub struct RotationDecision {
     pub status: Option<u16>,
     /// What may be shown of the error.
     pub error: ErrorFields,
+    /// When what was marked for the failure is over; ours, beyond.
+    pub rests_until: Option<Timestamp>,
+    /// How long the run had been going on; ours, beyond.
+    pub elapsed: Duration,
     /// The model that a person chose, on a redirect; ours, beyond.
     pub redirected_to: Option<ModelRef>,
 }
@@ -81,6 +98,12 @@ impl Serialize for RotationDecision {
             "rawErrorFingerprint",
             self.error.error_fingerprint.as_ref(),
         )?;
+        entry(
+            &mut map,
+            "restsUntil",
+            self.rests_until.map(Timestamp::as_millisecond),
+        )?;
+        map.serialize_entry("elapsedMs", &millis(self.elapsed))?;
         entry(&mut map, "redirectedTo", self.redirected_to.as_ref())?;
         map.end()
     }

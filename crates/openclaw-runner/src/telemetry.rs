@@ -1,5 +1,6 @@
 //! Every span and event name, and the one place that emits them.
 
+use jiff::Timestamp;
 use openclaw_classify::{Reason, RuleId};
 
 use crate::decision::Decision;
@@ -58,6 +59,8 @@ pub(crate) fn emit_decision(decision: &Decision) {
         allowTransientCooldownProbe = decision.allow_transient_cooldown_probe,
         profileCount = decision.profile_count,
         lastResort = decision.last_resort,
+        restsUntil = decision.rests_until.map(Timestamp::as_millisecond),
+        elapsedMs = crate::decision::millis(decision.elapsed),
         suppressedDuplicateCount = decision.suppressed(),
         "{}",
         decision.console_message()
@@ -89,6 +92,8 @@ pub(crate) fn emit_rotation(rotation: &RotationDecision) {
         rawErrorPreview = rotation.error.error_preview.as_deref(),
         rawErrorHash = rotation.error.error_hash.as_deref(),
         rawErrorFingerprint = rotation.error.error_fingerprint.as_deref(),
+        restsUntil = rotation.rests_until.map(Timestamp::as_millisecond),
+        elapsedMs = crate::decision::millis(rotation.elapsed),
         redirectedTo = rotation.redirected_to.as_ref().map(tracing::field::display),
         "profile rotation: {} on {} ({})",
         rotation.kind.as_str(),

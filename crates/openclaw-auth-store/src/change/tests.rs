@@ -67,7 +67,8 @@ fn a_failure_rests_the_profile_and_a_success_frees_it() {
 #[test]
 fn d7_what_a_usage_check_found_counts_for_the_login_that_was_asked_about() {
     let login = |access: &str| {
-        let entry = serde_json::json!({"type": "oauth", "provider": "openai", "access": access, "accountId": "a"});
+        let entry =
+            serde_json::json!({"type": "oauth", "provider": "openai", "access": access, "accountId": "a"});
         match Credential::from_json(&entry).unwrap() {
             Credential::Oauth(login) => login,
             other => panic!("{other:?}"),

@@ -15,7 +15,10 @@ fn d2_a_found_end_lengthens_the_window_of_its_episode_and_is_no_step() {
     let usage = explained(usage, 2 * SECOND, &event.clone().hinting(HOUR));
     assert_eq!(usage.span(&on_model("m")), Some((SECOND, HOUR)));
     assert_eq!(usage.windows[&on_model("m")].stated, Some(at(HOUR)));
-    assert_eq!((usage.steps(&on_model("m")), usage.failure_counts.clone()), (1, counted));
+    assert_eq!(
+        (usage.steps(&on_model("m")), usage.failure_counts.clone()),
+        (1, counted)
+    );
     // D7: a shorter end than the window's changes nothing.
     let same = explained(usage.clone(), 3 * SECOND, &event.hinting(20 * SECOND));
     assert_eq!(same, usage);
@@ -28,7 +31,11 @@ fn d4_the_end_of_an_account_opens_the_blocked_window_beside_the_ladder() {
     let wide = event.clone().account_wide();
     let usage = explained(usage, 2 * SECOND, &wide.clone().hinting(DAY));
     assert_eq!(usage.span(&Lane::Blocked), Some((2 * SECOND, DAY)));
-    assert_eq!(usage.span(&on_model("m")), Some((SECOND, 31 * SECOND)), "untouched");
+    assert_eq!(
+        usage.span(&on_model("m")),
+        Some((SECOND, 31 * SECOND)),
+        "untouched"
+    );
     let shorter = explained(usage.clone(), 3 * SECOND, &wide.clone().hinting(HOUR));
     assert_eq!(shorter, usage, "the same episode never shortens");
     // D7: what a later attempt found replaces it in both directions.

@@ -7,7 +7,7 @@ use openclaw_ids::ProviderId;
 use openclaw_runner::{InlineWait, RunLimits, RunSettings};
 use serde::Deserialize;
 
-use super::LoginConfigs;
+use super::{DeadlineSettings, LoginConfigs};
 
 /// `failover.json5`.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
@@ -25,6 +25,8 @@ pub struct FailoverConfig {
     pub body_model_policy: BodyModelPolicy,
     /// Providers that manage their own limits: none of their models rests (D8).
     pub cooldown_bypass: Vec<ProviderId>,
+    /// How long is waited for what (BL-93).
+    pub deadlines: DeadlineSettings,
     /// When a short stated wait is waited out on the same credential (R2).
     pub inline_wait: InlineWaitSetting,
     /// The longest stated wait that is waited out (R2), in ms.
@@ -35,8 +37,6 @@ pub struct FailoverConfig {
     pub max_attempts: Option<NonZeroUsize>,
     /// The most requests that are answered at the same time; further ones are asked to come back.
     pub max_concurrent: NonZeroU32,
-    /// The longest time until a run has content (A8), in ms; none for no limit.
-    pub max_run_ms: Option<u64>,
     /// How people are told that another model answers (S-10).
     pub notices: NoticeSetting,
 }
@@ -87,12 +87,12 @@ impl Default for FailoverConfig {
             allow_format_retry: true,
             body_model_policy: BodyModelPolicy::default(),
             cooldown_bypass: Vec::new(),
+            deadlines: DeadlineSettings::default(),
             inline_wait: InlineWaitSetting::default(),
             inline_wait_ms: u64::try_from(settings.inline_wait.as_millis()).unwrap_or(u64::MAX),
             logins: LoginConfigs::new(),
             max_attempts: settings.limits.attempts,
             max_concurrent: MAX_CONCURRENT,
-            max_run_ms: None,
             notices: NoticeSetting::default(),
         }
     }
@@ -110,7 +110,8 @@ impl FailoverConfig {
             advance_on_format: self.advance_on_format,
             limits: RunLimits {
                 attempts: self.max_attempts,
-                duration: self.max_run_ms.map(Duration::from_millis),
+                // That depends on the model, see `deadlines`.
+                duration: None,
             },
             ..RunSettings::default()
         }

@@ -122,13 +122,11 @@ fn d8_bypassed_providers_reach_the_cooldown_settings() {
 
 #[test]
 fn r2_and_a8_settings_reach_the_runner() {
-    let settings =
-        failover("{ inlineWait: 'always', maxAttempts: 3, maxRunMs: 60000, advanceOnFormat: true }")
-            .unwrap()
-            .run_settings();
+    let settings = failover("{ inlineWait: 'always', maxAttempts: 3, advanceOnFormat: true }")
+        .unwrap()
+        .run_settings();
     assert_eq!(settings.inline_wait_when, openclaw_runner::InlineWait::Always);
     assert_eq!(settings.limits.attempts.map(std::num::NonZero::get), Some(3));
-    assert_eq!(settings.limits.duration, Some(std::time::Duration::from_mins(1)));
     assert!(settings.advance_on_format);
 }
 
@@ -143,7 +141,10 @@ fn wrong_settings_of_our_own_are_told_with_their_place() {
         "{ inlineWaitMs: -1 }",
         "{ inlineWaitMs: 'soon' }",
         "{ maxAttempts: 0 }",
-        "{ maxRunMs: 1.5 }",
+        "{ deadlines: { all: { runMs: 1.5 } } }",
+        "{ deadlines: { all: { idleMs: 0 } } }",
+        "{ deadlines: { models: { slow: { headMs: 1 } } } }",
+        "{ deadlines: { providers: 5 } }",
         "{ notices: 'loud' }",
         "{ advanceOnFormat: 'yes' }",
         "[]",

@@ -19,6 +19,7 @@ const EXPECTED: &[(&str, &str)] = &[
     ("u32", "a whole number, 0 or above"),
     ("u64", "a whole number, 0 or above"),
     ("usize", "a whole number, 0 or above"),
+    ("a nonzero u64", "a whole number above 0"),
     ("a nonzero usize", "a whole number above 0"),
     ("i64", "a whole number"),
     ("f64", "a number"),

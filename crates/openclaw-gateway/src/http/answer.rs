@@ -1,33 +1,27 @@
 //! Answers one request, plain or streamed, in whatever wire format it came.
 
-use std::convert::Infallible;
+use std::sync::{Mutex, OnceLock};
 
 use axum::body::{Body, Bytes};
 use axum::extract::{Extension, State};
-use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
-use axum::http::{HeaderMap, HeaderName, HeaderValue};
+use axum::http::header::CONTENT_TYPE;
+use axum::http::{HeaderMap, HeaderValue};
 use axum::response::{IntoResponse, Response};
-use futures_util::stream;
-use openclaw_classify::{describe, preview};
 use openclaw_ids::ModelRef;
-use openclaw_runner::{Clock, CommittedRun, Completed, RunOptions, SystemClock};
+use openclaw_runner::{Clock, Completed, RunLimits, RunOptions, SystemClock};
 use openclaw_session::Notice;
 
-use super::error::{ApiError, cut_event};
-use super::headers::{describe_left_out, describe_run, describe_winner, forwarded};
+use super::error::ApiError;
+use super::headers::{describe_left_out, describe_run, describe_winner, forwarded, response, set};
 use super::ids::RequestId;
-use super::in_flight::Place;
 use super::notice;
 use super::plan::{Prepared, prepare};
+use super::stream::{Open, streamed};
 use super::{MAX_BODY, Served};
-use crate::agents::AgentAuthStore;
 use crate::attempt::ProviderAttempt;
 use crate::config::NoticeSetting;
 use crate::server::BodyFault;
-use crate::sessions::Sessions;
-use crate::upstream::{Answer, Flow, LiveAnswer, RequestBody, Wire, before_text};
-
-type Committed = CommittedRun<SystemClock, AgentAuthStore, Sessions>;
+use crate::upstream::{Answer, RequestBody, Wire, before_text};
 
 /// Answers one request and says in its headers who answered, or what was tried.
 pub(crate) async fn handle(
@@ -66,9 +60,13 @@ async fn answer(
     let Prepared {
         request,
         requested,
-        left_out,
+        mut left_out,
+        set_aside,
+        passed_over,
     } = prepare(served, &agent, &asked, wire, request_id, told).await?;
     let requested = requested.as_ref().map(ModelRef::key).unwrap_or_default();
+    describe_left_out(told, &left_out);
+    left_out.extend(passed_over);
     for skipped in &left_out {
         let model = skipped.candidate.key();
         tracing::info!(
@@ -79,22 +77,38 @@ async fn answer(
             skipped.error
         );
     }
-    describe_left_out(told, &left_out);
     let attempt = ProviderAttempt {
         upstream: &served.upstream,
         endpoints: &served.endpoints,
-        environment: &served.environment,
-        usage: &*agent.usage,
+        credentials: &served.credentials,
+        usage: &agent.usage,
         auth: &served.policy.auth,
+        failover: &served.config.failover,
         wire,
         headers: &forwarded(wire, headers),
         body: &body,
+        request_id,
+        repeated: OnceLock::new(),
+        repaired: Mutex::default(),
     };
+    let run_limit = request
+        .chain
+        .first()
+        .and_then(|model| served.config.failover.deadlines.run(model));
     let options = RunOptions {
         kind: asked.chain,
+        limits: RunLimits {
+            duration: run_limit,
+            ..RunLimits::default()
+        },
+        set_aside,
         ..RunOptions::default()
     };
-    match agent.runner.run_with(request, options, &attempt).await {
+    let outcome = agent.runner.run_with(request, options, &attempt).await;
+    if let Some(met) = attempt.repeated.get() {
+        set(told, response::REPEATED, met);
+    }
+    match outcome {
         Ok(Completed {
             value,
             winner,
@@ -170,65 +184,10 @@ fn whole(body: Bytes) -> Response {
         .into_response()
 }
 
-/// A stream that is being sent.
-struct Open {
-    /// Dropped before the stream is, so that whoever sees it end finds the place free.
-    _place: Place,
-    live: LiveAnswer,
-    run: Committed,
-    request_id: String,
-    /// Events sent so far.
-    sent: u64,
-}
-
-/// The rest of a stream. It is read only as fast as the client takes it; a client that leaves drops it, which hangs up
-/// upstream and is nobody's failure.
-fn streamed(wire: Wire, open: Open) -> Response {
-    let events = stream::unfold(Some(open), move |open| async move {
-        let mut open = open?;
-        let (bytes, open) = match open.live.next().await {
-            Flow::Events(events) => {
-                open.sent = open.sent.saturating_add(1);
-                (events, Some(open))
-            }
-            Flow::Finished(end) => {
-                open.run.finished().await;
-                (end, None)
-            }
-            Flow::Hollow(end, failure) => {
-                open.run.failed_late(&failure).await;
-                (end, None)
-            }
-            Flow::Cut(failure) => {
-                let verdict = open.run.failed_late(&failure).await;
-                let reason = verdict.map(|verdict| verdict.reason.as_str());
-                let error = preview(&describe(&failure), MAX_LOGGED);
-                tracing::warn!(
-                    requestId = open.request_id,
-                    reason,
-                    error,
-                    "the answer broke off after its first content"
-                );
-                (Bytes::from(cut_event(wire, &failure, open.sent)), None)
-            }
-        };
-        Some((Ok::<_, Infallible>(bytes), open))
-    });
-    let headers = [
-        (CONTENT_TYPE, HeaderValue::from_static("text/event-stream")),
-        (CACHE_CONTROL, HeaderValue::from_static("no-cache")),
-        (NO_BUFFERING, HeaderValue::from_static("no")),
-    ];
-    (headers, Body::from_stream(events)).into_response()
-}
-
-/// Tells reverse proxies to pass events on as they come.
-const NO_BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
-/// Longest error in the log, in UTF-16 units.
-const MAX_LOGGED: usize = 400;
-
 #[cfg(test)]
 mod tests {
+    use futures_util::stream;
+
     use super::*;
 
     #[tokio::test]

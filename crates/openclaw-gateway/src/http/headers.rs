@@ -31,6 +31,8 @@ pub(crate) mod response {
     pub(crate) const NOTICE: &str = "x-openclaw-notice";
     /// The provider that answered.
     pub(crate) const PROVIDER: &str = "x-openclaw-provider";
+    /// What a call met that was made once more at once; absent when none was.
+    pub(crate) const REPEATED: &str = "x-openclaw-immediate-retry";
     /// The reference that was asked for.
     pub(crate) const REQUESTED_MODEL: &str = "x-openclaw-requested-model";
     /// `unavailable` when the request was served without its session, because the session could not be used.

@@ -11,7 +11,7 @@ use super::secrets::secret_text;
 use super::{KNOWN, LoginEndpoints, UnusableSecret, compatible_path, known, unusable, wires};
 use crate::config::LoginConfigs;
 use crate::secrets::SecretSources;
-use crate::upstream::{Deadlines, Endpoint, EndpointError, SecretKind, Wire};
+use crate::upstream::{Endpoint, EndpointError, SecretKind, Wire};
 
 /// All endpoints, by provider.
 #[derive(Clone, Default)]
@@ -185,9 +185,6 @@ fn configured(
             headers.insert(name, value);
         }
     }
-    let deadlines = row
-        .timeout
-        .map_or(Deadlines::DEFAULT, Deadlines::with_answer_limit);
     let keys_as = match row.auth {
         Some(AuthMode::Oauth | AuthMode::Token) => SecretKind::Token,
         Some(AuthMode::ApiKey | AuthMode::AwsSdk) | None => SecretKind::Key,
@@ -195,7 +192,7 @@ fn configured(
     Ok(endpoint
         .with_headers(headers)
         .with_keys_as(keys_as)
-        .with_deadlines(deadlines))
+        .with_answer_limit(row.timeout))
 }
 
 fn header(

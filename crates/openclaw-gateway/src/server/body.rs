@@ -6,14 +6,14 @@ use std::time::Duration;
 use axum::body::{Body, BodyDataStream};
 use bytes::Bytes;
 use futures_util::{StreamExt, stream};
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout_at};
 
 use super::{Draining, begins};
 
 /// Why the rest of a request's body is not waited for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum BodyFault {
-    /// Nothing came for too long.
+    /// Nothing came for too long, or not enough.
     #[error("the rest of the request body did not arrive in time")]
     Late,
     /// The process is ending.
@@ -29,12 +29,15 @@ impl BodyFault {
     }
 }
 
-/// `body`, each piece of which must come within `limit`, and at once when the process is ending.
-pub(super) fn patient(body: Body, limit: Duration, draining: Draining) -> Body {
+/// `body`, each piece of which must come within `limit`, the whole of it within `total`, and at once when the process
+/// is ending.
+pub(super) fn patient(body: Body, limit: Duration, total: Duration, draining: Draining) -> Body {
     let open = Some((body.into_data_stream(), draining));
+    let end = Instant::now() + total;
     Body::from_stream(stream::unfold(open, move |open| async move {
         let (mut pieces, mut draining) = open?;
-        match next(&mut pieces, limit, &mut draining).await? {
+        let until = end.min(Instant::now() + limit);
+        match next(&mut pieces, until, &mut draining).await? {
             Ok(piece) => Some((Ok(piece), Some((pieces, draining)))),
             Err(error) => Some((Err(error), None)),
         }
@@ -43,12 +46,12 @@ pub(super) fn patient(body: Body, limit: Duration, draining: Draining) -> Body {
 
 async fn next(
     pieces: &mut BodyDataStream,
-    limit: Duration,
+    until: Instant,
     draining: &mut Draining,
 ) -> Option<Result<Bytes, axum::Error>> {
     tokio::select! {
         biased;
-        piece = timeout(limit, pieces.next()) => match piece {
+        piece = timeout_at(until, pieces.next()) => match piece {
             Ok(piece) => piece,
             Err(_) => Some(Err(axum::Error::new(BodyFault::Late))),
         },

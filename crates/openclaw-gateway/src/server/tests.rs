@@ -16,6 +16,7 @@ const SHORT: Duration = Duration::from_millis(20);
 const PATIENT: Server = Server {
     head: LONG,
     body: LONG,
+    whole_body: LONG,
     drain: LONG,
     flush: SHORT,
 };
@@ -138,6 +139,38 @@ async fn half_a_body_is_answered_with_its_fault() {
     .await;
     let answer = rest(running.send(HALF_BODY).await).await;
     assert!(answer.ends_with("Some(Late)"), "{answer}");
+}
+
+#[tokio::test]
+async fn a_body_that_trickles_is_cut_off_in_the_end() {
+    let running = start(Server {
+        whole_body: SHORT,
+        ..PATIENT
+    })
+    .await;
+    let mut stream = running
+        .send("POST /read HTTP/1.1\r\nhost: h\r\ncontent-length: 100000\r\n\r\n")
+        .await;
+    let (mut answers, mut asks) = stream.split();
+    let trickle = async {
+        // It stops when the server hangs up, long before the body is whole.
+        while asks.write_all(b"x").await.is_ok() {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+    };
+    let answer = async {
+        let mut text = String::new();
+        let mut piece = [0; 512];
+        while !text.contains("Some(Late)") {
+            let length = answers.read(&mut piece).await.unwrap();
+            assert!(length > 0, "{text}");
+            text.push_str(std::str::from_utf8(&piece[..length]).unwrap());
+        }
+    };
+    tokio::select! {
+        () = trickle => panic!("hung up without a word"),
+        () = answer => {}
+    }
 }
 
 #[tokio::test]

@@ -7,10 +7,12 @@ use bytes::{Bytes, BytesMut};
 use futures_util::StreamExt;
 use openclaw_classify::{Failure, Phase, TimeoutPhase, Transport};
 use reqwest::Response;
-use tokio::time::{Instant, timeout, timeout_at};
+use tokio::time::{Instant, timeout};
 
+use super::Deadlines;
+use super::deadlines::End;
 use super::facts::{Facts, MAX_EXCERPT};
-use super::live::{ByteStream, LiveAnswer};
+use super::live::{ByteStream, LiveAnswer, Pace};
 use super::progress::Progress;
 use super::sse::{Event, SseParser};
 use super::transport;
@@ -39,22 +41,26 @@ pub(super) async fn excerpt(response: Response, limit: Duration) -> Vec<u8> {
     body
 }
 
-/// A whole body, whose first piece comes within `first` and every other within `idle` of the one before.
+/// A whole body, each piece of which comes in its time.
 pub(super) async fn whole(
     response: Response,
-    first: Duration,
-    idle: Duration,
+    deadlines: &Deadlines,
+    end: End,
     facts: &Facts,
 ) -> Result<Bytes, Failure> {
     let mut body = BytesMut::new();
     let mut source = response.bytes_stream();
     loop {
-        let limit = if body.is_empty() { first } else { idle };
-        match timeout(limit, source.next()).await {
+        let limit = if body.is_empty() {
+            deadlines.plain_body
+        } else {
+            deadlines.idle
+        };
+        match end.within(limit, TimeoutPhase::Idle, source.next()).await {
             Ok(Some(Ok(chunk))) => body.extend_from_slice(&chunk),
             Ok(Some(Err(error))) => return Err(transport::failure(error, PHASE)),
             Ok(None) => return Ok(body.freeze()),
-            Err(_) => return Err(transport::timeout(TimeoutPhase::Idle, PHASE)),
+            Err(waited_for) => return Err(transport::timeout(waited_for, PHASE)),
         }
         if body.len() > MAX_ANSWER {
             let message = format!("the answer is larger than {MAX_ANSWER} bytes");
@@ -70,17 +76,22 @@ pub(super) async fn whole(
 pub(super) async fn first_content(
     wire: Wire,
     mut source: ByteStream,
-    limit: Duration,
-    idle: Duration,
+    deadlines: &Deadlines,
+    end: End,
     facts: Facts,
 ) -> Result<LiveAnswer, Failure> {
-    let deadline = Instant::now() + limit;
+    let deadline = Instant::now() + deadlines.first_content;
+    let pace = Pace {
+        idle: deadlines.idle,
+        end,
+    };
     let mut parser = SseParser::new(MAX_EVENT);
     let mut opening = Opening {
         wire,
         progress: Progress::default(),
         held: VecDeque::new(),
         held_bytes: 0,
+        garbage: None,
     };
     loop {
         while let Some(event) = parser
@@ -89,14 +100,15 @@ pub(super) async fn first_content(
         {
             opening.add(event, &facts)?;
             if opening.progress.shown() > Shows::Nothing {
-                return Ok(opening.live(source, parser, idle, facts));
+                return Ok(opening.live(source, parser, pace, facts));
             }
         }
-        match timeout_at(deadline, source.next()).await {
+        let next = end.until(deadline, TimeoutPhase::FirstContent, source.next());
+        match next.await {
             Ok(Some(Ok(chunk))) => parser.push(&chunk),
             Ok(Some(Err(error))) => return Err(transport::failure(error, PHASE)),
             Ok(None) => break,
-            Err(_) => return Err(transport::timeout(TimeoutPhase::FirstContent, PHASE)),
+            Err(waited_for) => return Err(transport::timeout(waited_for, PHASE)),
         }
     }
     if let Some(event) = parser.finish().filter(Event::is_whole) {
@@ -104,10 +116,13 @@ pub(super) async fn first_content(
     }
     if opening.progress.shown() > Shows::Nothing {
         let nothing = Box::pin(futures_util::stream::empty());
-        return Ok(opening.live(nothing, SseParser::new(MAX_EVENT), idle, facts));
+        return Ok(opening.live(nothing, SseParser::new(MAX_EVENT), pace, facts));
     }
     if opening.progress.may_end() {
         return Err(facts.empty(PHASE));
+    }
+    if let Some(garbage) = opening.garbage {
+        return Err(facts.error_event(&garbage, PHASE));
     }
     let broken = said("stream ended before any content".to_owned());
     Err(Failure {
@@ -124,6 +139,8 @@ struct Opening {
     progress: Progress,
     held: VecDeque<Bytes>,
     held_bytes: usize,
+    /// The first event that nobody can read; what an edge says in plain words is the best there is when nothing else comes.
+    garbage: Option<Vec<u8>>,
 }
 
 impl Opening {
@@ -136,6 +153,11 @@ impl Opening {
         let data = event.data.as_deref().unwrap_or_default();
         match self.wire.read_piece(event.name.as_deref(), data) {
             Piece::Deltas(deltas) => self.progress.add(&deltas),
+            Piece::Malformed => {
+                self.progress.skip();
+                self.garbage.get_or_insert_with(|| data.to_vec());
+                return Ok(());
+            }
             Piece::Other => {}
             Piece::End(Shows::Answer) => self.progress.end(Shows::Answer),
             Piece::End(Shows::Nothing | Shows::Thinking) => return Err(facts.empty(PHASE)),
@@ -149,7 +171,7 @@ impl Opening {
         Ok(())
     }
 
-    fn live(self, source: ByteStream, parser: SseParser, idle: Duration, facts: Facts) -> LiveAnswer {
+    fn live(self, source: ByteStream, parser: SseParser, pace: Pace, facts: Facts) -> LiveAnswer {
         let Self {
             wire, progress, held, ..
         } = self;
@@ -159,7 +181,7 @@ impl Opening {
             parser,
             progress,
             held,
-            idle,
+            pace,
             facts,
             line: None,
         }
@@ -185,7 +207,11 @@ pub(super) fn as_stream(wire: Wire, body: &[u8], facts: &Facts) -> Option<LiveAn
         parser: SseParser::new(MAX_EVENT),
         progress,
         held: VecDeque::from([event]),
-        idle: Duration::ZERO,
+        // Nothing is waited for.
+        pace: Pace {
+            idle: Duration::ZERO,
+            end: End::after(Duration::ZERO),
+        },
         facts: facts.clone(),
         line: None,
     })

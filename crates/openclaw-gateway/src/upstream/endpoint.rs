@@ -1,13 +1,14 @@
 //! Where a provider is called, and with what.
 
 use std::net::IpAddr;
+use std::time::Duration;
 
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use openclaw_auth_store::Credential;
 use openclaw_ids::ProviderId;
 use reqwest::Url;
 
-use super::{Deadlines, SecretKind, Wire};
+use super::{SecretKind, Wire};
 
 /// A provider's OpenAI-compatible endpoint.
 #[derive(Clone)]
@@ -17,7 +18,7 @@ pub(crate) struct Endpoint {
     /// The base URL as it may be shown and kept.
     shown: String,
     headers: HeaderMap,
-    deadlines: Deadlines,
+    answer_limit: Option<Duration>,
     speaks: &'static [Wire],
     /// How keys are sent.
     keys_as: SecretKind,
@@ -35,7 +36,7 @@ pub enum EndpointError {
 }
 
 impl Endpoint {
-    /// An endpoint at `base_url`, without further headers and with the default deadlines.
+    /// An endpoint at `base_url`, without further headers and limits.
     ///
     /// # Errors
     /// When `base_url` is no HTTP URL.
@@ -50,7 +51,7 @@ impl Endpoint {
             shown: shown(&url),
             base_url: url,
             headers: HeaderMap::new(),
-            deadlines: Deadlines::DEFAULT,
+            answer_limit: None,
             speaks: &[Wire::ChatCompletions, Wire::Embeddings],
             keys_as: SecretKind::Key,
         })
@@ -71,10 +72,10 @@ impl Endpoint {
         self
     }
 
-    /// Waits as `deadlines` say.
+    /// Waits for an answer as long as this (`models.providers.<id>.timeoutSeconds`).
     #[must_use]
-    pub(crate) fn with_deadlines(mut self, deadlines: Deadlines) -> Self {
-        self.deadlines = deadlines;
+    pub(crate) fn with_answer_limit(mut self, limit: Option<Duration>) -> Self {
+        self.answer_limit = limit;
         self
     }
 
@@ -161,9 +162,9 @@ impl Endpoint {
         &self.headers
     }
 
-    /// How long to wait.
-    pub(crate) fn deadlines(&self) -> &Deadlines {
-        &self.deadlines
+    /// How long its row in the configuration waits for an answer.
+    pub(crate) fn answer_limit(&self) -> Option<Duration> {
+        self.answer_limit
     }
 
     /// The URL of `path` (such as `chat/completions`) below the base URL; a query of the base URL is kept.

@@ -1,5 +1,7 @@
 //! One attempt against an endpoint, in one wire format.
 
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use axum::http::header::{CONTENT_TYPE, HeaderMap, LOCATION};
@@ -7,17 +9,15 @@ use bytes::Bytes;
 use openclaw_classify::{Failure, Phase, TimeoutPhase};
 use reqwest::Client;
 use secrecy::SecretString;
-use tokio::time::timeout;
 
 use super::endpoint::is_loopback_host;
 use super::arrival::{as_stream, excerpt, first_content, whole};
+use super::deadlines::End;
 use super::facts::Facts;
 use super::live::LiveAnswer;
 use super::wire::{Whole, Wire};
-use super::{Endpoint, RequestBody, headers, transport};
+use super::{Deadlines, Endpoint, RequestBody, headers, transport};
 
-/// How long a connection may take; part of the wait for the head.
-const CONNECT_LIMIT: Duration = Duration::from_secs(10);
 /// How long an unused connection is kept. Short, because a provider that closes it at the moment it is used again
 /// looks like one that failed.
 const KEEP_LIMIT: Duration = Duration::from_secs(20);
@@ -25,6 +25,15 @@ const KEEP_LIMIT: Duration = Duration::from_secs(20);
 /// The HTTP clients that all attempts share.
 #[derive(Debug, Clone)]
 pub(crate) struct Upstream {
+    usual: Clients,
+    /// Those with another limit for a connection, which only a client as a whole can have; made when first needed, and
+    /// as many as there are limits in the configuration.
+    by_limit: Arc<Mutex<HashMap<Duration, Clients>>>,
+}
+
+/// One pool of connections for each way out.
+#[derive(Debug, Clone)]
+struct Clients {
     /// For hosts beyond this machine; honours the usual proxy variables.
     outward: Client,
     /// For this machine itself, which a proxy cannot reach.
@@ -52,6 +61,8 @@ pub(crate) struct Call<'a> {
     pub(crate) headers: &'a HeaderMap,
     /// The client's request.
     pub(crate) body: &'a RequestBody,
+    /// How long to wait for what.
+    pub(crate) deadlines: Deadlines,
 }
 
 /// What a secret is, for formats that send keys and tokens under different names.
@@ -80,38 +91,42 @@ pub(crate) enum Answer {
 impl Upstream {
     /// Sets up the clients.
     ///
-    /// No redirects: a key must not follow one. No retries of their own: every attempt is the runner's decision.
+    /// # Errors
+    /// When the machine's certificates or proxy settings cannot be used.
     pub(crate) fn try_new() -> Result<Self, UpstreamError> {
-        let builder = || {
-            Client::builder()
-                .connect_timeout(CONNECT_LIMIT)
-                .pool_idle_timeout(KEEP_LIMIT)
-                .redirect(reqwest::redirect::Policy::none())
-                .retry(reqwest::retry::never())
-                .tcp_nodelay(true)
-                .user_agent(concat!("openclaw-gateway/", env!("CARGO_PKG_VERSION")))
-        };
         Ok(Self {
-            outward: builder().build().map_err(UpstreamError)?,
-            inward: builder().no_proxy().build().map_err(UpstreamError)?,
+            usual: Clients::try_new(Deadlines::DEFAULT.connect).map_err(UpstreamError)?,
+            by_limit: Arc::default(),
         })
     }
 
-    /// The client for `endpoint`.
+    /// The client for `endpoint`, with the usual limit for a connection.
     pub(crate) fn client(&self, endpoint: &Endpoint) -> &Client {
-        if endpoint.is_loopback() {
-            &self.inward
-        } else {
-            &self.outward
+        self.usual.to(endpoint)
+    }
+
+    /// The client for `endpoint` whose connections may take `limit`.
+    fn client_within(&self, limit: Duration, endpoint: &Endpoint) -> Client {
+        if limit == Deadlines::DEFAULT.connect {
+            return self.client(endpoint).clone();
+        }
+        let mut by_limit = self.by_limit.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(clients) = by_limit.get(&limit) {
+            return clients.to(endpoint).clone();
+        }
+        match Clients::try_new(limit) {
+            Ok(clients) => by_limit.entry(limit).or_insert(clients).to(endpoint).clone(),
+            // The usual ones were set up in the same way, so they are worth a try.
+            Err(_) => self.client(endpoint).clone(),
         }
     }
 
     /// The client for an address that is no provider's endpoint.
     pub(crate) fn client_of(&self, url: &reqwest::Url) -> &Client {
         if url.host_str().is_some_and(is_loopback_host) {
-            &self.inward
+            &self.usual.inward
         } else {
-            &self.outward
+            &self.usual.outward
         }
     }
 
@@ -126,7 +141,8 @@ impl Upstream {
     }
 
     async fn exchange(&self, call: &Call<'_>, mut facts: Facts) -> Result<Answer, Failure> {
-        let deadlines = call.endpoint.deadlines();
+        let deadlines = &call.deadlines;
+        let end = End::after(deadlines.total);
         let wants_stream = call.wants_stream();
         let head_limit = if wants_stream {
             deadlines.stream_head
@@ -134,13 +150,15 @@ impl Upstream {
             deadlines.plain_head
         };
         let request = self
-            .client(call.endpoint)
+            .client_within(deadlines.connect, call.endpoint)
             .post(call.endpoint.url(call.wire.path()))
             .headers(headers::of(call, wants_stream)?)
             .body(call.body.with_model(call.model));
-        let response = match timeout(head_limit, request.send()).await {
+        let sending = end.within(head_limit, TimeoutPhase::FirstByte, request.send());
+        let response = match sending.await {
             Ok(Ok(response)) => response,
             Ok(Err(error)) => return Err(transport::failure(error, Phase::BeforeFirstByte)),
+            // Nothing was heard, whichever limit was over.
             Err(_) => {
                 return Err(transport::timeout(
                     TimeoutPhase::FirstByte,
@@ -165,11 +183,10 @@ impl Upstream {
         facts.succeeded(status.as_u16());
         if wants_stream && !is_document(response.headers()) {
             let source = Box::pin(response.bytes_stream());
-            let answer =
-                first_content(call.wire, source, deadlines.first_content, deadlines.idle, facts).await?;
+            let answer = first_content(call.wire, source, deadlines, end, facts).await?;
             return Ok(Answer::Live(Box::new(answer)));
         }
-        let body = whole(response, deadlines.plain_body, deadlines.idle, &facts).await?;
+        let body = whole(response, deadlines, end, &facts).await?;
         match call.wire.read_whole(&body) {
             Whole::Answer if wants_stream => match as_stream(call.wire, &body, &facts) {
                 Some(live) => Ok(Answer::Live(Box::new(live))),
@@ -181,6 +198,33 @@ impl Upstream {
                 let body = call.wire.error_body(&body);
                 Err(facts.error_event(&body, Phase::BeforeFirstContent))
             }
+        }
+    }
+}
+
+impl Clients {
+    /// No redirects: a key must not follow one. No retries of their own: every attempt is the runner's decision.
+    fn try_new(connect_limit: Duration) -> reqwest::Result<Self> {
+        let builder = || {
+            Client::builder()
+                .connect_timeout(connect_limit)
+                .pool_idle_timeout(KEEP_LIMIT)
+                .redirect(reqwest::redirect::Policy::none())
+                .retry(reqwest::retry::never())
+                .tcp_nodelay(true)
+                .user_agent(concat!("openclaw-gateway/", env!("CARGO_PKG_VERSION")))
+        };
+        Ok(Self {
+            outward: builder().build()?,
+            inward: builder().no_proxy().build()?,
+        })
+    }
+
+    fn to(&self, endpoint: &Endpoint) -> &Client {
+        if endpoint.is_loopback() {
+            &self.inward
+        } else {
+            &self.outward
         }
     }
 }

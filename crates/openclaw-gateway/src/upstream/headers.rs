@@ -106,6 +106,7 @@ mod tests {
             kind: secret.map_or(SecretKind::Key, |(_, kind)| kind),
             wire,
             headers: &headers,
+            deadlines: super::super::Deadlines::DEFAULT,
             body: &body,
         };
         let headers = of(&call, true).unwrap();

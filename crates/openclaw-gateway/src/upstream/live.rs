@@ -8,6 +8,7 @@ use bytes::Bytes;
 use futures_util::{Stream, StreamExt};
 use openclaw_classify::{Failure, Phase, TimeoutPhase, Transport};
 
+use super::deadlines::End;
 use super::facts::Facts;
 use super::inline::event_before;
 use super::progress::Progress;
@@ -31,6 +32,15 @@ pub(crate) enum Flow {
     Cut(Failure),
 }
 
+/// How fast a stream has to come.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Pace {
+    /// The longest silence between two pieces.
+    pub(super) idle: Duration,
+    /// When it has to be whole.
+    pub(super) end: End,
+}
+
 /// A stream that has shown its first content. Reading it drives the upstream, so a slow client slows the provider
 /// down; dropping it hangs up.
 pub(crate) struct LiveAnswer {
@@ -40,7 +50,7 @@ pub(crate) struct LiveAnswer {
     pub(super) progress: Progress,
     /// Events read so far and not yet forwarded.
     pub(super) held: VecDeque<Bytes>,
-    pub(super) idle: Duration,
+    pub(super) pace: Pace,
     pub(super) facts: Facts,
     /// A line for people that waits for the first text (S-10.5).
     pub(super) line: Option<String>,
@@ -50,6 +60,11 @@ impl LiveAnswer {
     /// Puts a line for people before the first text that comes (S-10.5).
     pub(crate) fn announce(&mut self, line: String) {
         self.line = Some(line);
+    }
+
+    /// Events that nobody could read, and that were left out.
+    pub(crate) fn skipped(&self) -> u64 {
+        self.progress.skipped()
     }
 
     /// The next events, or how the answer ended; not to be called after an end.
@@ -81,7 +96,10 @@ impl LiveAnswer {
         }
         loop {
             match self.parser.next_event() {
-                Ok(Some(event)) => return self.forward(event),
+                Ok(Some(event)) => match self.forward(event) {
+                    Some(flow) => return flow,
+                    None => continue,
+                },
                 Ok(None) => {}
                 Err(too_large) => {
                     return self.cut(Failure {
@@ -90,23 +108,32 @@ impl LiveAnswer {
                     });
                 }
             }
-            match tokio::time::timeout(self.idle, self.source.next()).await {
+            let next = self
+                .pace
+                .end
+                .within(self.pace.idle, TimeoutPhase::Idle, self.source.next());
+            match next.await {
                 Ok(Some(Ok(chunk))) => self.parser.push(&chunk),
                 Ok(Some(Err(error))) => return self.end(transport::failure(error, Phase::AfterContent)),
                 Ok(None) => return self.end_of_bytes(),
-                Err(_) => return self.end(transport::timeout(TimeoutPhase::Idle, Phase::AfterContent)),
+                Err(waited_for) => return self.end(transport::timeout(waited_for, Phase::AfterContent)),
             }
         }
     }
 
-    fn forward(&mut self, event: Event) -> Flow {
+    /// What an event means to the client; nothing when it cannot be read, by us as by anybody.
+    fn forward(&mut self, event: Event) -> Option<Flow> {
         let Some(data) = &event.data else {
-            return Flow::Events(event.raw);
+            return Some(Flow::Events(event.raw));
         };
-        match self.wire.read_piece(event.name.as_deref(), data) {
+        Some(match self.wire.read_piece(event.name.as_deref(), data) {
             Piece::Deltas(deltas) => {
                 self.progress.add(&deltas);
                 Flow::Events(event.raw)
+            }
+            Piece::Malformed => {
+                self.progress.skip();
+                return None;
             }
             Piece::Other => Flow::Events(event.raw),
             Piece::End(shows) => {
@@ -117,17 +144,15 @@ impl LiveAnswer {
                 let body = self.wire.error_body(data);
                 self.cut(self.facts.error_event(&body, Phase::AfterContent))
             }
-        }
+        })
     }
 
     /// The upstream closed its answer; what has no closing line end may still be an event.
     fn end_of_bytes(&mut self) -> Flow {
         let parser = std::mem::replace(&mut self.parser, SseParser::new(0));
         let rest = parser.finish().filter(Event::is_whole);
-        match rest {
-            Some(event) => self.forward(event),
-            None => self.end(broken()),
-        }
+        rest.and_then(|event| self.forward(event))
+            .unwrap_or_else(|| self.end(broken()))
     }
 
     /// The bytes ended without `[DONE]`: fine when the answer was complete, else `failure`.

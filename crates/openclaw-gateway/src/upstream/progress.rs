@@ -17,6 +17,8 @@ pub(crate) struct Progress {
     ended: bool,
     /// Arguments of the tool calls seen, by choice and index.
     calls: BTreeMap<(u64, u64), Nesting>,
+    /// Events that could not be read.
+    skipped: u64,
 }
 
 impl Progress {
@@ -39,6 +41,16 @@ impl Progress {
     pub(crate) fn end(&mut self, shows: Shows) {
         self.ended = true;
         self.shown = self.shown.max(Some(shows));
+    }
+
+    /// An event came that cannot be read.
+    pub(crate) fn skip(&mut self) {
+        self.skipped = self.skipped.saturating_add(1);
+    }
+
+    /// How many events could not be read.
+    pub(crate) fn skipped(&self) -> u64 {
+        self.skipped
     }
 
     /// Whether the event that ends the answer came.

@@ -32,8 +32,10 @@ pub(crate) enum Piece {
     Deltas(Vec<Delta>),
     /// The last event of a complete answer, and what it shows by itself.
     End(Shows),
-    /// An error, or something that no client could read.
+    /// An error.
     Error,
+    /// Something that no client could read.
+    Malformed,
     /// Usage, a ping, or another piece without content.
     Other,
 }
@@ -176,6 +178,15 @@ fn is_filled(value: Option<&Value>) -> bool {
         Some(Value::Array(items)) => !items.is_empty(),
         Some(Value::Object(members)) => !members.is_empty(),
         Some(Value::Null | Value::Bool(_) | Value::Number(_)) | None => false,
+    }
+}
+
+/// What is no JSON: an error if it is called one, else an event to skip.
+fn unreadable(name: Option<&[u8]>) -> Piece {
+    if name == Some(b"error") {
+        Piece::Error
+    } else {
+        Piece::Malformed
     }
 }
 

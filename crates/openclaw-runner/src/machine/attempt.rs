@@ -78,6 +78,7 @@ impl Machine {
             position: current.index + 1,
             total,
             allow_transient_cooldown_probe: current.probe.as_ref().is_some_and(Probing::allows),
+            is_probe: current.probe.is_some(),
             is_final_fallback_attempt: current.index + 1 == total || current.is_last_resort(),
         })
     }

@@ -150,8 +150,8 @@ impl Machine {
         match applied {
             Applied::Done | Applied::Unchanged => {
                 probe.lease = Lease::Held;
-                let (count, probing) = (profiles.len(), probe.clone());
-                self.record_probe(index, &probing, count);
+                let (resting, probing) = (profiles.clone(), probe.clone());
+                self.record_probe(index, &probing, &resting);
             }
             Applied::HeldElsewhere => self.refuse_probe(),
         }
@@ -225,7 +225,7 @@ impl Machine {
             outcome: CandidateOutcome::Skipped,
             earlier: Vec::new(),
         };
-        self.record_skip(index, &record, profiles.map(<[ProfileId]>::len));
+        self.record_skip(index, &record, profiles);
         self.put(index, record);
         self.then = Then::Enter(index + 1);
     }

@@ -240,7 +240,7 @@ impl Machine {
         self.note_auth_failure(index, &last);
         let mut record = last.record.clone();
         record.earlier = current.failures.iter().map(ProfileFailure::of).collect();
-        self.record_failure(index, &record);
+        self.record_failure(index, &record, current.profile());
         self.last_failed = Some(FailedAttempt {
             record: record.clone(),
             ..last

@@ -1,8 +1,6 @@
 //! The end of a chain: a last resort, the one failure, or the summary (A2, G3, R-8, R-10).
 
 use jiff::Timestamp;
-use openclaw_cooldown::soonest_expiry;
-use openclaw_ids::ModelRef;
 
 use super::{Machine, Outcome, Then};
 use crate::error::RunReport;
@@ -97,15 +95,11 @@ impl Machine {
         if self.kind == ChainKind::Image {
             return None;
         }
-        let expiry = |candidate: &ModelRef| {
+        let chain = self.request.chain.iter().enumerate();
+        let expiry = |(index, candidate)| {
             let (profiles, _) = self.credentials(candidate).ok()?;
-            let usages = profiles.iter().map(|id| self.snapshot.usage(id));
-            let credentials = soonest_expiry(usages, Some(candidate.model()), self.now);
-            let endpoint = self.policy.endpoints.get(candidate.provider());
-            let endpoint = endpoint.and_then(|key| self.snapshot.endpoints.get(key));
-            let endpoint = endpoint.filter(|window| window.is_active(self.now));
-            credentials.max(endpoint.map(|window| window.until))
+            self.rests_until(index, &profiles)
         };
-        self.request.chain.iter().filter_map(expiry).min()
+        chain.filter_map(expiry).min()
     }
 }

@@ -32,6 +32,7 @@ impl RunLimit {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Limits {
     attempts: usize,
+    start: Timestamp,
     deadline: Option<Timestamp>,
     /// Whether one of them ended the run.
     pub(super) ended: bool,
@@ -42,9 +43,15 @@ impl Limits {
         let end = |duration: Duration| start.saturating_add(duration).unwrap_or(Timestamp::MAX);
         Self {
             attempts: limits.attempts.map_or(usize::MAX, usize::from),
+            start,
             deadline: limits.duration.map(end),
             ended: false,
         }
+    }
+
+    /// How long the run has been going on; zero when its clock was set back meanwhile.
+    pub(super) fn elapsed(&self, now: Timestamp) -> Duration {
+        Duration::try_from(now.duration_since(self.start)).unwrap_or_default()
     }
 }
 
@@ -88,7 +95,7 @@ impl Machine {
                 (None, InFlight::No) => None,
             };
             if let Some(record) = failed {
-                self.record_failure(index, &record);
+                self.record_failure(index, &record, current.profile());
                 self.put(index, record);
             }
         }

@@ -1,6 +1,10 @@
 //! Writes the records of a run as it goes.
 
-use openclaw_ids::ModelRef;
+use std::time::Duration;
+
+use jiff::Timestamp;
+use openclaw_cooldown::soonest_expiry;
+use openclaw_ids::{ModelRef, ProfileId};
 
 use super::Machine;
 use super::current::Probing;
@@ -11,23 +15,38 @@ use crate::rotation::{RotationDecision, RotationKind};
 use crate::summary::AttemptRecord;
 
 impl Machine {
-    pub(super) fn record_failure(&mut self, index: usize, record: &AttemptRecord) {
-        let decision = self.left(DecisionKind::CandidateFailed, index, record);
+    /// `failing` is the credential that was used last.
+    pub(super) fn record_failure(
+        &mut self,
+        index: usize,
+        record: &AttemptRecord,
+        failing: Option<&ProfileId>,
+    ) {
+        let mut decision = self.left(DecisionKind::CandidateFailed, index, record);
+        decision.rests_until = self.rests_until(index, failing);
         self.push(decision);
     }
 
-    pub(super) fn record_skip(&mut self, index: usize, record: &AttemptRecord, profile_count: Option<usize>) {
+    /// `resting` are the credentials that were looked at.
+    pub(super) fn record_skip(
+        &mut self,
+        index: usize,
+        record: &AttemptRecord,
+        resting: Option<&[ProfileId]>,
+    ) {
         let mut decision = self.left(DecisionKind::SkipCandidate, index, record);
-        decision.profile_count = profile_count;
+        decision.profile_count = resting.map(<[ProfileId]>::len);
+        decision.rests_until = resting.and_then(|resting| self.rests_until(index, resting));
         self.push(decision);
     }
 
-    pub(super) fn record_probe(&mut self, index: usize, probe: &Probing, profile_count: usize) {
+    pub(super) fn record_probe(&mut self, index: usize, probe: &Probing, resting: &[ProfileId]) {
         let mut decision = self.decision(DecisionKind::ProbeCooldownCandidate, index);
         decision.reason = Some(probe.reason);
         decision.next_candidate = self.next_candidate(index);
         decision.allow_transient_cooldown_probe = probe.allows().then_some(true);
-        decision.profile_count = Some(profile_count);
+        decision.profile_count = Some(resting.len());
+        decision.rests_until = self.rests_until(index, resting);
         decision.last_resort = probe.last_resort.then_some(true);
         self.push(decision);
     }
@@ -66,8 +85,29 @@ impl Machine {
                 .map_or_else(|| "-".to_owned(), |id| short_hex(id.as_str())),
             status: last.record.status,
             error: last.record.fields.clone(),
+            rests_until: self.rests_until(current.index, current.profile()),
+            elapsed: self.elapsed(),
             redirected_to: self.redirected_to(kind),
         })));
+    }
+
+    /// When the first of these credentials and the candidate's endpoint are back; none when they are already.
+    pub(super) fn rests_until<'a>(
+        &self,
+        index: usize,
+        credentials: impl IntoIterator<Item = &'a ProfileId>,
+    ) -> Option<Timestamp> {
+        let candidate = &self.request.chain[index];
+        let usages = credentials.into_iter().map(|id| self.snapshot.usage(id));
+        let back = soonest_expiry(usages, Some(candidate.model()), self.now);
+        let endpoint = self.policy.endpoints.get(candidate.provider());
+        let endpoint = endpoint.and_then(|key| self.snapshot.endpoints.get(key));
+        let endpoint = endpoint.filter(|window| window.is_active(self.now));
+        back.max(endpoint.map(|window| window.until))
+    }
+
+    fn elapsed(&self) -> Duration {
+        self.limits.elapsed(self.now)
     }
 
     fn redirected_to(&self, kind: RotationKind) -> Option<ModelRef> {
@@ -128,6 +168,8 @@ impl Machine {
             profile_count: None,
             last_resort: None,
             previous_attempts: Vec::new(),
+            rests_until: None,
+            elapsed: self.elapsed(),
             suppressed_duplicate_count: 0,
             candidate,
         }

@@ -1,5 +1,6 @@
 use std::io::Write;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use openclaw_chain::Requested;
 use openclaw_classify::{Reason, RuleId};
@@ -93,6 +94,8 @@ fn decision() -> Decision {
         profile_count: Some(3),
         last_resort: Some(true),
         previous_attempts: Vec::new(),
+        rests_until: Some(Timestamp::from_millisecond(1_772_366_430_000).unwrap()),
+        elapsed: Duration::from_millis(1_250),
         suppressed_duplicate_count: 2,
     }
 }
@@ -121,7 +124,12 @@ fn r_12_1_what_is_not_known_is_absent() {
         bare.code,
         bare.step,
     ) = Default::default();
-    (bare.error, bare.next_candidate, bare.last_resort) = Default::default();
+    (
+        bare.error,
+        bare.next_candidate,
+        bare.last_resort,
+        bare.rests_until,
+    ) = Default::default();
     bare.suppressed_duplicate_count = 0;
     let shown = fields(|| emit_decision(&bare));
     for name in [
@@ -132,6 +140,7 @@ fn r_12_1_what_is_not_known_is_absent() {
         "errorPreview",
         "fallbackStepType",
         "nextCandidateModel",
+        "restsUntil",
         "suppressedDuplicateCount",
     ] {
         assert!(!shown.contains_key(name), "{name} in {shown:?}");
@@ -147,6 +156,8 @@ fn r_12_7_the_rotation_event() {
         candidate: "openai/gpt-5.5".parse().unwrap(),
         profile_hash: "0123456789ab".to_owned(),
         status: Some(402),
+        rests_until: Some(Timestamp::from_millisecond(1_772_384_400_000).unwrap()),
+        elapsed: Duration::from_millis(40),
         error: ErrorFields {
             error_preview: Some("no credit".to_owned()),
             error_hash: Some("sha256:000000000001".to_owned()),

@@ -4,6 +4,7 @@
 
 mod cancel;
 mod clock;
+mod explained;
 mod hooks;
 mod locked;
 mod pins;

@@ -7,7 +7,9 @@ use jiff::Timestamp;
 use openclaw_auth_store::{MemoryAuthStore, UsageStore};
 use openclaw_chain::{OneOffPolicy, Resolver, RunKind};
 use openclaw_ids::{AgentId, AuthAliases, ModelRef, SessionId, SessionKey};
-use openclaw_runner::{ChainKind, Clock, Completed, RunError, RunPolicy, Runner, Turn, TurnSession, plan};
+use openclaw_runner::{
+    ChainKind, Clock, Completed, RunError, RunPolicy, RunReport, Runner, Turn, TurnSession, plan,
+};
 use openclaw_session::{
     MemorySessionStore, Revision, SessionAge, SessionEntry, SessionStore, StoredPin, TurnKind,
 };
@@ -17,7 +19,7 @@ use crate::report::Report;
 use crate::scenario::{START, Scenario};
 use crate::script::{Answer, Script, cut};
 
-fn root() -> PathBuf {
+pub(crate) fn root() -> PathBuf {
     // Reading the path at compile time keeps the test independent of the directory it is started in.
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/scenarios")
 }
@@ -48,18 +50,31 @@ fn every_scenario_ends_as_written_down() {
 fn passes(settings: &insta::Settings, path: &Path) -> bool {
     let name = path.file_stem().unwrap().to_str().unwrap().to_owned();
     let played = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_time()
-            .start_paused(true)
-            .build()
-            .unwrap();
-        let text = runtime.block_on(play(&Scenario::read(path)));
+        let text = played(path).text;
         settings.bind(|| insta::assert_snapshot!(name, text));
     }));
     played.is_ok()
 }
 
-async fn play(scenario: &Scenario) -> String {
+/// What came of a file.
+pub(crate) struct Played {
+    /// Its snapshot.
+    pub(crate) text: String,
+    /// What its runs reported.
+    pub(crate) reports: Vec<RunReport>,
+}
+
+/// Plays one file in paused time.
+pub(crate) fn played(path: &Path) -> Played {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .start_paused(true)
+        .build()
+        .unwrap();
+    runtime.block_on(play(&Scenario::read(path)))
+}
+
+async fn play(scenario: &Scenario) -> Played {
     let start = Timestamp::from_second(START).unwrap();
     let clock = Arc::new(PausedClock::new(start));
     let auth = scenario.auth_config();
@@ -90,6 +105,7 @@ async fn play(scenario: &Scenario) -> String {
         Arc::clone(&sessions),
         Arc::clone(&policy),
     );
+    let mut reports = Vec::new();
     let mut report = Report::new(&scenario.about, &scenario.rules, clock.start());
     for (index, run) in scenario.runs.iter().enumerate() {
         tokio::time::advance(run.after()).await;
@@ -137,6 +153,10 @@ async fn play(scenario: &Scenario) -> String {
             .run_with(planned.request, scenario.options(run), &*script)
             .await;
         report.list("calls", &script.calls());
+        reports.push(match &outcome {
+            Ok(done) => done.report.clone(),
+            Err(error) => error.report().clone(),
+        });
         tell(&mut report, outcome, &clock).await;
         assert_eq!(
             script.unused(),
@@ -149,7 +169,10 @@ async fn play(scenario: &Scenario) -> String {
             report.session(&stored.entry);
         }
     }
-    report.finish()
+    Played {
+        text: report.finish(),
+        reports,
+    }
 }
 
 type Outcome = Result<Completed<Answer, PausedClock, MemoryAuthStore, MemorySessionStore>, RunError>;

@@ -25,12 +25,11 @@ enum Seen {
 async fn see(chunks: Vec<Bytes>) -> Seen {
     let endpoint = Endpoint::try_new("relay".parse().unwrap(), "http://127.0.0.1:1").unwrap();
     let source = Box::pin(stream::iter(chunks.into_iter().map(Ok)));
-    let minute = Duration::from_mins(1);
     let Ok(mut live) = first_content(
         Wire::ChatCompletions,
         source,
-        minute,
-        minute,
+        &Deadlines::DEFAULT,
+        End::after(Deadlines::DEFAULT.total),
         Facts::new(&endpoint, None),
     )
     .await

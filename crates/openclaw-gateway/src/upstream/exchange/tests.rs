@@ -25,6 +25,8 @@ const PING: &str = ": ping\n\n";
 const WHOLE: &str = r#"{"id":"1","choices":[{"index":0,"message":{"role":"assistant","content":"Hello"},"finish_reason":"stop"}]}"#;
 
 const SHORT: Deadlines = Deadlines {
+    connect: Deadlines::DEFAULT.connect,
+    total: Deadlines::DEFAULT.total,
     stream_head: Duration::from_millis(150),
     plain_head: Duration::from_millis(150),
     first_content: Duration::from_millis(150),
@@ -49,9 +51,7 @@ fn waits(upstream: &Scripted) -> Deadlines {
 
 async fn attempt_at(base_url: &str, stream: bool, deadlines: Deadlines) -> Result<Answer, Failure> {
     let provider = ProviderId::try_new("relay").unwrap();
-    let endpoint = Endpoint::try_new(provider, base_url)
-        .unwrap()
-        .with_deadlines(deadlines);
+    let endpoint = Endpoint::try_new(provider, base_url).unwrap();
     let call = Call {
         endpoint: &endpoint,
         model: "large",
@@ -60,6 +60,7 @@ async fn attempt_at(base_url: &str, stream: bool, deadlines: Deadlines) -> Resul
         wire: Wire::ChatCompletions,
         headers: &HeaderMap::new(),
         body: &request(stream),
+        deadlines,
     };
     Upstream::try_new().unwrap().attempt(&call).await
 }
@@ -269,7 +270,7 @@ async fn the_first_piece_of_a_plain_body_has_a_limit_of_its_own() {
     let head = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 9\r\n\r\n";
     for stream in [false, true] {
         let upstream = Scripted::start([Script::raw(head).then_silence()]).await;
-        let deadlines = Deadlines::with_answer_limit(Duration::from_millis(50));
+        let deadlines = Deadlines::DEFAULT.with_answer_limit(Duration::from_millis(50));
         let failure = attempt_at(&upstream.base_url(), stream, deadlines)
             .await
             .err()
@@ -299,6 +300,7 @@ async fn an_echo_of_the_key_is_gone_before_anybody_sees_it() {
             wire: Wire::ChatCompletions,
             headers: &HeaderMap::new(),
             body: &request(stream),
+            deadlines: Deadlines::DEFAULT,
         };
         let failure = match Upstream::try_new().unwrap().attempt(&call).await {
             Err(failure) => failure,
@@ -482,6 +484,7 @@ async fn a_key_that_no_header_can_carry_is_a_wrong_key() {
         wire: Wire::ChatCompletions,
         headers: &HeaderMap::new(),
         body: &body,
+        deadlines: Deadlines::DEFAULT,
     };
     let failure = Upstream::try_new().unwrap().attempt(&call).await.err().unwrap();
     assert_eq!(failure.code.as_deref(), Some("invalid_api_key"));
@@ -502,6 +505,7 @@ async fn dropping_an_attempt_hangs_up() {
             wire: Wire::ChatCompletions,
             headers: &HeaderMap::new(),
             body: &body,
+            deadlines: Deadlines::DEFAULT,
         };
         Upstream::try_new().unwrap().attempt(&call).await.is_ok()
     });

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Delta, Piece, Shows, Whole, is_error, is_filled};
+use super::{Delta, Piece, Shows, Whole, is_error, is_filled, unreadable};
 
 /// Members of a message or a delta that show something to the person who waits.
 ///
@@ -30,7 +30,7 @@ pub(super) fn read_piece(name: Option<&[u8]>, data: &[u8]) -> Piece {
         return Piece::Other;
     }
     let Ok(chunk) = serde_json::from_slice::<Value>(text) else {
-        return Piece::Error;
+        return unreadable(name);
     };
     if name == Some(b"error") || is_error(&chunk) {
         return Piece::Error;

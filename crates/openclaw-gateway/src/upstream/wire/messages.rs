@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use serde_json::Value;
 
-use super::{Delta, Piece, Shows, Whole, is_error, is_filled, shown};
+use super::{Delta, Piece, Shows, Whole, is_error, is_filled, shown, unreadable};
 
 /// The event that ends an answer.
 pub(super) const STOP: Bytes =
@@ -21,7 +21,7 @@ pub(super) fn read_piece(name: Option<&[u8]>, data: &[u8]) -> Piece {
         return Piece::Other;
     }
     let Ok(event) = serde_json::from_slice::<Value>(text) else {
-        return Piece::Error;
+        return unreadable(name);
     };
     if name == Some(b"error") || is_error(&event) {
         return Piece::Error;
@@ -165,7 +165,7 @@ mod tests {
                 r#"{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}"#,
                 Piece::Error,
             ),
-            ("no json", Piece::Error),
+            ("no json", Piece::Malformed),
             (" ", Piece::Other),
         ] {
             assert_eq!(piece(data), expected, "{data}");

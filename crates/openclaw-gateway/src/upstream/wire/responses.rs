@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde_json::{Value, json};
 
-use super::{Piece, Shows, Whole, is_error, is_filled, shown};
+use super::{Piece, Shows, Whole, is_error, is_filled, shown, unreadable};
 
 /// Events whose `delta` (or other member) shows an answer.
 #[rustfmt::skip]
@@ -38,7 +38,7 @@ pub(super) fn read_piece(name: Option<&[u8]>, data: &[u8]) -> Piece {
         return Piece::Other;
     }
     let Ok(event) = serde_json::from_slice::<Value>(text) else {
-        return Piece::Error;
+        return unreadable(name);
     };
     let named = name.and_then(|name| std::str::from_utf8(name).ok());
     let kind = event
@@ -201,7 +201,7 @@ mod tests {
                 Piece::Error,
             ),
             ("[DONE]", Piece::Other),
-            ("no json", Piece::Error),
+            ("no json", Piece::Malformed),
         ] {
             assert_eq!(read_piece(None, data.as_bytes()), expected, "{data}");
         }

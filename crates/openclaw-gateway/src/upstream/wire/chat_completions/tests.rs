@@ -76,8 +76,9 @@ fn pieces_without_choices_and_errors() {
             Piece::Error,
         ),
         (None, r#"{"choices":[{"error":{"code":502}}]}"#, Piece::Error),
-        (None, "upstream connect error", Piece::Error),
-        (None, r#"{"choices":[{"delta":{"content":"tru"#, Piece::Error),
+        (Some(b"error"), "upstream connect error", Piece::Error),
+        (None, "upstream connect error", Piece::Malformed),
+        (None, r#"{"choices":[{"delta":{"content":"tru"#, Piece::Malformed),
     ] {
         assert_eq!(read_piece(name, data.as_bytes()), expected, "{data}");
     }

@@ -1,0 +1,79 @@
+use super::*;
+
+/// A record of the log: what is not given is as in a plain failure of the first of two models.
+fn record(members: serde_json::Value) -> Record {
+    let mut line = serde_json::json!({
+        "event": "model_fallback_decision", "decision": "candidate_failed", "runId": "run",
+        "requestedProvider": "a", "requestedModel": "x", "candidateProvider": "a", "candidateModel": "x",
+        "attempt": 1, "total": 2, "nextCandidateProvider": "b", "nextCandidateModel": "y",
+    });
+    let serde_json::Value::Object(members) = members else {
+        panic!("an object")
+    };
+    line.as_object_mut().unwrap().extend(members);
+    read(&line.to_string()).unwrap().remove(0)
+}
+
+fn told(records: &[Record]) -> String {
+    stories(records).iter().map(ToString::to_string).collect()
+}
+
+#[test]
+fn what_the_log_left_out_is_said() {
+    let late = serde_json::json!({
+        "candidateProvider": "b", "candidateModel": "y", "attempt": 2, "nextCandidateProvider": null,
+        "reason": "auth", "suppressedDuplicateCount": 3,
+    });
+    let text = told(&[record(late)]);
+    assert!(text.contains("1. no record"), "{text}");
+    assert!(text.contains("left out 3 equal records"), "{text}");
+}
+
+#[test]
+fn a_record_of_an_older_version_says_nothing_of_rests() {
+    let old = serde_json::json!({ "decision": "skip_candidate", "reason": "rate_limit" });
+    let text = told(&[record(old)]);
+    assert!(text.contains("a/x is asked when its rest is over"), "{text}");
+}
+
+#[test]
+fn a_provider_cannot_colour_or_break_the_text() {
+    let loud = serde_json::json!({ "reason": "timeout", "errorPreview": "\u{1b}[31mred\nfake: line", "code": "a\nb" });
+    let text = told(&[record(loud)]);
+    assert!(
+        text.contains("\"red fake: line\"") && text.contains("code a b"),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_run_that_ends_in_the_middle_is_open() {
+    let story = stories(&[record(serde_json::json!({ "reason": "timeout" }))]).remove(0);
+    assert_eq!(
+        story.ending,
+        Ending::Open {
+            next: Some("b/y".to_owned())
+        }
+    );
+}
+
+#[test]
+fn lengths_of_time_are_shown_in_two_units() {
+    let shown: Vec<String> = [0, 999, 1_000, 59_999, 60_000, 3_599_999, 3_600_000, 90_000_000]
+        .into_iter()
+        .map(text::span)
+        .collect();
+    assert_eq!(
+        shown,
+        [
+            "0 ms",
+            "999 ms",
+            "1.0 s",
+            "59.9 s",
+            "1 min 0 s",
+            "59 min 59 s",
+            "1 h 0 min",
+            "25 h 0 min"
+        ]
+    );
+}
