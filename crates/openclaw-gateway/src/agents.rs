@@ -180,7 +180,11 @@ fn open_auth(shared: &Shared, agent: &AgentId, directory: &Path) -> Result<Patie
     })?;
     // A variable, file or command that gives another key since the last start is another key, and free (D9).
     let snapshot = store.snapshot();
-    store.set_resolved(shared.sources.with(|places| snapshot.pointer_fingerprints(places)));
+    store.set_resolved(
+        shared
+            .sources
+            .with(|places| snapshot.pointer_fingerprints(places)),
+    );
     Ok(PatientAuthStore::new(store))
 }
 

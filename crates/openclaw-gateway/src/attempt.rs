@@ -50,7 +50,10 @@ impl Attempt for ProviderAttempt<'_> {
         let Some(profile) = &call.profile else {
             return Err(self.no_credential(provider));
         };
-        let proof = self.credentials.proof(self.usage, self.auth, provider, profile).await?;
+        let proof = self
+            .credentials
+            .proof(self.usage, self.auth, provider, profile)
+            .await?;
         // Removed by a login in another process since the run chose it.
         let proof = proof.ok_or_else(|| self.no_credential(provider))?;
         let failure = match self.send(&call, &proof).await {
@@ -83,7 +86,10 @@ impl Attempt for ProviderAttempt<'_> {
         let Some(body) = repaired(self.body, self.wire, failure) else {
             return Repair::None;
         };
-        tracing::info!(model = call.candidate.key(), "tool-call ids were rewritten after the provider refused them");
+        tracing::info!(
+            model = call.candidate.key(),
+            "tool-call ids were rewritten after the provider refused them"
+        );
         let mut repaired = self.repaired.lock().unwrap_or_else(PoisonError::into_inner);
         *repaired = Some((call.candidate.clone(), body));
         Repair::Done
@@ -102,7 +108,9 @@ impl ProviderAttempt<'_> {
         };
         let repaired = {
             let repaired = self.repaired.lock().unwrap_or_else(PoisonError::into_inner);
-            let own = repaired.as_ref().filter(|(candidate, _)| *candidate == call.candidate);
+            let own = repaired
+                .as_ref()
+                .filter(|(candidate, _)| *candidate == call.candidate);
             own.map(|(_, body)| body.clone())
         };
         let out = Call {
@@ -201,7 +209,9 @@ impl ProviderAttempt<'_> {
         };
         if snapshot.profiles.values().any(|credential| unfit(&credential)) {
             let format = self.wire.name();
-            let message = format!("`{provider}` has no credential that is good for {format}; add one, or use another format");
+            let message = format!(
+                "`{provider}` has no credential that is good for {format}; add one, or use another format"
+            );
             return before_request(provider, "wire_unsupported", message);
         }
         let variable = known(provider).and_then(|row| row.key_variables.first());

@@ -49,7 +49,10 @@ impl Proof {
 
     /// The same login with another access token.
     pub(crate) fn of_login(login: Oauth) -> Self {
-        let secret = login.access.as_ref().map(|access| Secret::new(access.expose().trim()).into_inner());
+        let secret = login
+            .access
+            .as_ref()
+            .map(|access| Secret::new(access.expose().trim()).into_inner());
         Self {
             credential: Credential::Oauth(login),
             secret,
@@ -76,7 +79,10 @@ impl Credentials {
     ///
     /// # Errors
     /// A failure of the credential that says what to do about it.
-    #[expect(clippy::result_large_err, reason = "a failure is made and moved once, off the fast path")]
+    #[expect(
+        clippy::result_large_err,
+        reason = "a failure is made and moved once, off the fast path"
+    )]
     pub(crate) async fn proof(
         &self,
         store: &Arc<AgentAuthStore>,
@@ -90,7 +96,9 @@ impl Credentials {
         };
         if let Credential::Oauth(_) = credential {
             // A login that is a pointer is refused before anything is sent anywhere.
-            let checked = self.sources.with(|places| profile_secret(&snapshot, auth, profile, places));
+            let checked = self
+                .sources
+                .with(|places| profile_secret(&snapshot, auth, profile, places));
             checked.map_err(|error| unresolved(provider, &error))?;
             let login = self.logins.ready(store, auth, profile).await?;
             return match login {
@@ -102,14 +110,17 @@ impl Credentials {
             Some(pointer) if !self.sources.is_quick(&pointer) => {
                 let (sources, snapshot) = (self.sources.clone(), Arc::clone(&snapshot));
                 let (auth, profile) = (auth.clone(), profile.clone());
-                let follow = move || sources.with(|places| profile_secret(&snapshot, &auth, &profile, places));
+                let follow =
+                    move || sources.with(|places| profile_secret(&snapshot, &auth, &profile, places));
                 match tokio::task::spawn_blocking(follow).await {
                     Ok(secret) => secret,
                     // It neither panics nor is it cancelled, unless the process ends.
                     Err(_) => return Err(stopped(provider)),
                 }
             }
-            Some(_) | None => self.sources.with(|places| profile_secret(&snapshot, auth, profile, places)),
+            Some(_) | None => self
+                .sources
+                .with(|places| profile_secret(&snapshot, auth, profile, places)),
         };
         let secret = secret.map_err(|error| unresolved(provider, &error))?;
         if let (Some(_), Some(secret)) = (pointer(credential), &secret) {
@@ -183,7 +194,11 @@ fn not_refreshable(provider: &ProviderId) -> Failure {
 }
 
 fn stopped(provider: &ProviderId) -> Failure {
-    before_request(provider, "invalid_api_key", "no credentials found: the process is ending".to_owned())
+    before_request(
+        provider,
+        "invalid_api_key",
+        "no credentials found: the process is ending".to_owned(),
+    )
 }
 
 /// A failure before anything was sent.

@@ -61,7 +61,10 @@ impl Logins {
     ///
     /// # Errors
     /// A failure of the credential. A token that has not ended yet is used all the same.
-    #[expect(clippy::result_large_err, reason = "a failure is made and moved once, off the fast path")]
+    #[expect(
+        clippy::result_large_err,
+        reason = "a failure is made and moved once, off the fast path"
+    )]
     pub(crate) async fn ready(
         &self,
         store: &Arc<AgentAuthStore>,
@@ -71,7 +74,9 @@ impl Logins {
         let now = SystemClock.now();
         let stored = match store.snapshot().credential(id) {
             Some(Credential::Oauth(login)) => login.clone(),
-            Some(Credential::ApiKey(_) | Credential::Local(_) | Credential::Token(_)) | None => return Ok(None),
+            Some(Credential::ApiKey(_) | Credential::Local(_) | Credential::Token(_)) | None => {
+                return Ok(None);
+            }
         };
         if stored.is_usable(now) {
             return Ok(Some(stored));
@@ -149,7 +154,9 @@ fn failure(provider: &ProviderId, error: &NotRefreshed) -> Failure {
     let needs_login = matches!(error, NotRefreshed::Refused(error) if error.needs_login());
     let code = if needs_login { NEEDS_LOGIN } else { NOT_REFRESHED };
     let message = match error {
-        NotRefreshed::Refused(RefreshError::Failed { cause, reason: None, .. }) => {
+        NotRefreshed::Refused(RefreshError::Failed {
+            cause, reason: None, ..
+        }) => {
             format!("OAuth token refresh failed for {provider}: {cause}. Try again in a moment")
         }
         NotRefreshed::Refused(error) => crate::causes::line(error),

@@ -47,7 +47,10 @@ const LENGTH: usize = 9;
 const LETTERS: &[u8; 62] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
 
 fn is_plain(id: &str) -> bool {
-    !id.is_empty() && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'))
+    !id.is_empty()
+        && id
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'))
 }
 
 fn is_nine(id: &str) -> bool {
@@ -65,12 +68,18 @@ pub(crate) fn repaired(body: &RequestBody, wire: Wire, failure: &Failure) -> Opt
 }
 
 fn refused_pattern(failure: &Failure) -> Option<&'static Pattern> {
-    let body = failure.body.as_deref().map(String::from_utf8_lossy).unwrap_or_default();
+    let body = failure
+        .body
+        .as_deref()
+        .map(String::from_utf8_lossy)
+        .unwrap_or_default();
     let text = format!("{} {body}", describe(failure)).to_lowercase();
     if !NAMES.iter().any(|name| text.contains(name)) {
         return None;
     }
-    PATTERNS.iter().find(|row| row.words.iter().all(|words| text.contains(words)))
+    PATTERNS
+        .iter()
+        .find(|row| row.words.iter().all(|words| text.contains(words)))
 }
 
 /// Every tool-call id of a request, in order of appearance.
@@ -87,7 +96,9 @@ fn tool_call_ids(request: &Value, wire: Wire) -> Vec<String> {
     match wire {
         Wire::ChatCompletions | Wire::Embeddings => {
             for message in list(request.get("messages")) {
-                list(message.get("tool_calls")).iter().for_each(|call| add(call.get("id")));
+                list(message.get("tool_calls"))
+                    .iter()
+                    .for_each(|call| add(call.get("id")));
                 add(message.get("tool_call_id"));
             }
         }
@@ -102,7 +113,9 @@ fn tool_call_ids(request: &Value, wire: Wire) -> Vec<String> {
                 }
             }
         }
-        Wire::Responses => list(request.get("input")).iter().for_each(|item| add(item.get("call_id"))),
+        Wire::Responses => list(request.get("input"))
+            .iter()
+            .for_each(|item| add(item.get("call_id"))),
     }
     found
 }
@@ -113,14 +126,19 @@ fn renamed(ids: &[String], fits: fn(&str) -> bool) -> Option<HashMap<String, Str
     let mut new: HashMap<String, String> = HashMap::new();
     for id in ids.iter().filter(|id| !fits(id)) {
         let is_taken = |name: &String| ids.contains(name) || new.values().any(|taken| taken == name);
-        let name = (0_u32..).map(|salt| name(id, salt)).find(|name| !is_taken(name))?;
+        let name = (0_u32..)
+            .map(|salt| name(id, salt))
+            .find(|name| !is_taken(name))?;
         new.insert(id.clone(), name);
     }
     (!new.is_empty()).then_some(new)
 }
 
 fn name(id: &str, salt: u32) -> String {
-    let digest = Sha256::new().chain_update(salt.to_be_bytes()).chain_update(id.as_bytes()).finalize();
+    let digest = Sha256::new()
+        .chain_update(salt.to_be_bytes())
+        .chain_update(id.as_bytes())
+        .finalize();
     let letter = |byte: &u8| char::from(LETTERS[usize::from(*byte) % LETTERS.len()]);
     digest.iter().take(LENGTH).map(letter).collect()
 }

@@ -162,7 +162,8 @@ impl Sources {
                 text: SecretString::from(text.as_str()),
                 at: Instant::now(),
             };
-            self.printed_lock().insert((alias.to_owned(), id.to_owned()), printed);
+            self.printed_lock()
+                .insert((alias.to_owned(), id.to_owned()), printed);
         }
         Some(outcome)
     }

@@ -67,7 +67,11 @@ impl Fit<'_> {
                 continue;
             }
             for id in unfit {
-                let error = format!("profile {} is not good for {}", log_id(Some(&id)), self.wire.name());
+                let error = format!(
+                    "profile {} is not good for {}",
+                    log_id(Some(&id)),
+                    self.wire.name()
+                );
                 if fitting.set_aside.insert(id) {
                     fitting.passed_over.push(record(candidate.clone(), error));
                 }

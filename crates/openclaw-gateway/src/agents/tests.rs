@@ -6,6 +6,8 @@ use serde_json::json;
 use tempfile::TempDir;
 
 use super::*;
+use crate::config::SecretsConfig;
+use crate::environment::Environment;
 
 fn agents(state: &TempDir, variables: &[(&str, &str)]) -> Agents {
     let policy = RunPolicy {
@@ -18,7 +20,10 @@ fn agents(state: &TempDir, variables: &[(&str, &str)]) -> Agents {
         state_dir: state.path().to_owned(),
         agent_dirs: HashMap::new(),
         ambient: Vec::new(),
-        environment: Environment::of(variables.iter().copied(), state.path()),
+        sources: SecretSources::new(
+            &SecretsConfig::default(),
+            &Environment::of(variables.iter().copied(), state.path()),
+        ),
         policy: Arc::new(policy),
         observer: None,
     })

@@ -49,7 +49,10 @@ pub enum SecretProvider {
 
 /// A file of secrets.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "camelCase", expecting = "an object such as { source: \"file\", path: \"~/secrets.json\" }")]
+#[serde(
+    rename_all = "camelCase",
+    expecting = "an object such as { source: \"file\", path: \"~/secrets.json\" }"
+)]
 pub struct FileConfig {
     /// Where it is; `~` is the home directory.
     pub path: String,

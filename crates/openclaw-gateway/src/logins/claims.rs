@@ -109,7 +109,13 @@ mod tests {
 
     #[test]
     fn base_64_of_every_length() {
-        for (text, bytes) in [("", ""), ("Zg", "f"), ("Zm8", "fo"), ("Zm9v", "foo"), ("_-8=", "\u{0}")] {
+        for (text, bytes) in [
+            ("", ""),
+            ("Zg", "f"),
+            ("Zm8", "fo"),
+            ("Zm9v", "foo"),
+            ("_-8=", "\u{0}"),
+        ] {
             let found = decoded(text).unwrap();
             if text == "_-8=" {
                 assert_eq!(found, [0xff, 0xef]);

@@ -29,7 +29,9 @@ pub(super) fn read(
         return Err(TokenEndpointError::new(refusal(status, json.as_ref(), body)));
     }
     let Some(json) = json else {
-        return Err(TokenEndpointError::new("the token endpoint answered with something else than JSON"));
+        return Err(TokenEndpointError::new(
+            "the token endpoint answered with something else than JSON",
+        ));
     };
     if json.get("error").is_some_and(|error| !error.is_null()) {
         return Err(TokenEndpointError::new(refusal(status, Some(&json), body)));
@@ -39,7 +41,9 @@ pub(super) fn read(
         (!text.is_empty()).then(|| text.to_owned())
     };
     let Some(access) = text("access_token") else {
-        return Err(TokenEndpointError::new("the token endpoint answered without an access token"));
+        return Err(TokenEndpointError::new(
+            "the token endpoint answered without an access token",
+        ));
     };
     let (of_access, id_token) = (Claims::of(&access), text("id_token"));
     let of_identity = id_token.as_deref().map(Claims::of).unwrap_or_default();
@@ -51,7 +55,12 @@ pub(super) fn read(
         id_token: id_token.map(Secret::new),
         // Who the login is of is told once; what it says later is compared by whoever stores it.
         account_id: claimed(Claims::account),
-        email: login.attributes.email.is_none().then(|| claimed(Claims::email)).flatten(),
+        email: login
+            .attributes
+            .email
+            .is_none()
+            .then(|| claimed(Claims::email))
+            .flatten(),
         chatgpt_plan_type: claimed(Claims::plan),
         project_id: None,
     })
@@ -66,7 +75,9 @@ fn end(json: &Value, access: &Claims, now: Timestamp) -> Timestamp {
     if let Some(seconds) = seconds {
         return after(now, Duration::from_secs(seconds));
     }
-    let claimed = access.end().and_then(|seconds| Timestamp::from_second(seconds).ok());
+    let claimed = access
+        .end()
+        .and_then(|seconds| Timestamp::from_second(seconds).ok());
     claimed.unwrap_or_else(|| after(now, UNSTATED))
 }
 
@@ -81,7 +92,11 @@ fn refusal(status: u16, json: Option<&Value>, body: &[u8]) -> String {
         let text = String::from_utf8_lossy(body);
         let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
         let is_page = text.starts_with('<');
-        if is_page { String::new() } else { preview(&text, SHOWN) }
+        if is_page {
+            String::new()
+        } else {
+            preview(&text, SHOWN)
+        }
     });
     if told.is_empty() {
         format!("HTTP {status}")
@@ -131,7 +146,12 @@ mod tests {
     }
 
     fn answer(status: u16, body: &str) -> Result<RenewedLogin, TokenEndpointError> {
-        read(status, body.as_bytes(), &login(), Timestamp::from_second(NOW).unwrap())
+        read(
+            status,
+            body.as_bytes(),
+            &login(),
+            Timestamp::from_second(NOW).unwrap(),
+        )
     }
 
     #[test]

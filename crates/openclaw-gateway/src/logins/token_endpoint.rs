@@ -37,9 +37,16 @@ impl HttpTokenEndpoint {
         }
     }
 
-    async fn exchange(&self, place: &TokenPlace, login: &Oauth) -> Result<(u16, Vec<u8>), TokenEndpointError> {
+    async fn exchange(
+        &self,
+        place: &TokenPlace,
+        login: &Oauth,
+    ) -> Result<(u16, Vec<u8>), TokenEndpointError> {
         let (content_type, body) = match place.body {
-            TokenBody::Form => ("application/x-www-form-urlencoded", as_form(&self.fields(place, login)?)),
+            TokenBody::Form => (
+                "application/x-www-form-urlencoded",
+                as_form(&self.fields(place, login)?),
+            ),
             TokenBody::Json => ("application/json", as_json(&self.fields(place, login)?)),
         };
         let url = place.url.as_url();
@@ -58,28 +65,48 @@ impl HttpTokenEndpoint {
         while let Some(chunk) = response.chunk().await.map_err(unreachable)? {
             read.extend_from_slice(&chunk);
             if read.len() > MAX_ANSWER {
-                return Err(TokenEndpointError::new(format!("the answer is larger than {MAX_ANSWER} bytes")));
+                return Err(TokenEndpointError::new(format!(
+                    "the answer is larger than {MAX_ANSWER} bytes"
+                )));
             }
         }
         Ok((response.status().as_u16(), read))
     }
 
     /// What is sent. The login knows best which client it is of.
-    fn fields(&self, place: &TokenPlace, login: &Oauth) -> Result<Vec<(&'static str, String)>, TokenEndpointError> {
-        let refresh = login.refresh.as_ref().map(|token| token.expose().trim().to_owned());
-        let secret = place.client_secret.as_ref().map(|value| secret_text(value, &self.sources));
+    fn fields(
+        &self,
+        place: &TokenPlace,
+        login: &Oauth,
+    ) -> Result<Vec<(&'static str, String)>, TokenEndpointError> {
+        let refresh = login
+            .refresh
+            .as_ref()
+            .map(|token| token.expose().trim().to_owned());
+        let secret = place
+            .client_secret
+            .as_ref()
+            .map(|value| secret_text(value, &self.sources));
         let secret = secret.transpose().map_err(|problem| {
             let provider = &login.provider;
-            TokenEndpointError::new(format!("logins.{provider}.clientSecret cannot be used: {problem}"))
+            TokenEndpointError::new(format!(
+                "logins.{provider}.clientSecret cannot be used: {problem}"
+            ))
         })?;
         let fields = [
             ("grant_type", Some("refresh_token".to_owned())),
             ("refresh_token", refresh),
-            ("client_id", login.client_id.clone().or_else(|| place.client_id.clone())),
+            (
+                "client_id",
+                login.client_id.clone().or_else(|| place.client_id.clone()),
+            ),
             ("client_secret", secret),
             ("scope", place.scope.clone()),
         ];
-        Ok(fields.into_iter().filter_map(|(name, value)| Some((name, value?))).collect())
+        Ok(fields
+            .into_iter()
+            .filter_map(|(name, value)| Some((name, value?)))
+            .collect())
     }
 }
 
@@ -90,7 +117,10 @@ impl TokenEndpoint for HttpTokenEndpoint {
         };
         let exchange = self.exchange(&place, login);
         let (status, body) = tokio::time::timeout(CALL_LIMIT, exchange).await.map_err(|_| {
-            TokenEndpointError::new(format!("the provider did not answer within {} s", CALL_LIMIT.as_secs()))
+            TokenEndpointError::new(format!(
+                "the provider did not answer within {} s",
+                CALL_LIMIT.as_secs()
+            ))
         })??;
         token_answer::read(status, &body, login, SystemClock.now()).map(Some)
     }
@@ -119,8 +149,17 @@ mod tests {
 
     #[test]
     fn both_forms_carry_any_text() {
-        let fields = [("grant_type", "refresh_token".to_owned()), ("refresh_token", "a&b=c \"ü+".to_owned())];
-        assert_eq!(as_form(&fields), "grant_type=refresh_token&refresh_token=a%26b%3Dc+%22%C3%BC%2B");
-        assert_eq!(as_json(&fields), r#"{"grant_type":"refresh_token","refresh_token":"a&b=c \"ü+"}"#);
+        let fields = [
+            ("grant_type", "refresh_token".to_owned()),
+            ("refresh_token", "a&b=c \"ü+".to_owned()),
+        ];
+        assert_eq!(
+            as_form(&fields),
+            "grant_type=refresh_token&refresh_token=a%26b%3Dc+%22%C3%BC%2B"
+        );
+        assert_eq!(
+            as_json(&fields),
+            r#"{"grant_type":"refresh_token","refresh_token":"a&b=c \"ü+"}"#
+        );
     }
 }

@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
-use openclaw_auth_store::{Oauth, UsageChange, UsageStore};
 use jiff::Timestamp;
+use openclaw_auth_store::{Oauth, UsageChange, UsageStore};
 use openclaw_classify::{HintSource, Reason, ResetHint};
 use openclaw_cooldown::{
     FailureEvent, MarkScope, UsageCredential, UsageProbe, UsageQuestion, UsageReply, Wham, codex_reset,
@@ -47,9 +47,23 @@ pub(crate) struct Checked {
 impl UsageChecks {
     /// Asks at `url` in the background, when the check can explain the failure and was not made a moment ago, and tells
     /// the store what was found out.
-    pub(crate) fn explain(&self, upstream: &Upstream, url: &Url, store: &Arc<AgentAuthStore>, checked: Checked) {
-        let has_token = checked.login.access.as_ref().is_some_and(|access| !access.is_blank());
-        let credential = if has_token { UsageCredential::Login } else { UsageCredential::Other };
+    pub(crate) fn explain(
+        &self,
+        upstream: &Upstream,
+        url: &Url,
+        store: &Arc<AgentAuthStore>,
+        checked: Checked,
+    ) {
+        let has_token = checked
+            .login
+            .access
+            .as_ref()
+            .is_some_and(|access| !access.is_blank());
+        let credential = if has_token {
+            UsageCredential::Login
+        } else {
+            UsageCredential::Other
+        };
         let question = Wham.question(&checked.login.provider, checked.event.reason, credential);
         let Some(question) = question.filter(|_| self.is_due(&checked.profile)) else {
             return;
@@ -164,7 +178,11 @@ fn headers(question: &'static UsageQuestion, login: &Oauth) -> Option<HeaderMap>
     headers.insert("authorization", secret(&format!("Bearer {access}"))?);
     headers.insert("user-agent", NAME);
     headers.insert("version", VERSION);
-    if let Some(account) = login.account_id.as_deref().and_then(|account| secret(account.trim())) {
+    if let Some(account) = login
+        .account_id
+        .as_deref()
+        .and_then(|account| secret(account.trim()))
+    {
         headers.insert(HeaderName::from_static(question.account_header), account);
     }
     Some(headers)

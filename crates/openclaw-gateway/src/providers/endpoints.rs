@@ -146,7 +146,9 @@ impl Endpoints {
 
     /// Whether `credential` is good for requests to `provider` in this format.
     pub(crate) fn serves(&self, provider: &ProviderId, credential: &Credential, wire: Wire) -> bool {
-        let speaks = self.of(provider, credential).is_none_or(|endpoint| endpoint.speaks(wire));
+        let speaks = self
+            .of(provider, credential)
+            .is_none_or(|endpoint| endpoint.speaks(wire));
         speaks && self.logins.serves(credential, wire)
     }
 

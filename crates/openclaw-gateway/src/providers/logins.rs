@@ -103,7 +103,9 @@ impl LoginEndpoints {
             if let Some(endpoint) = found.endpoint(&provider) {
                 found.own.insert(provider.clone(), endpoint);
             }
-            let configured = found.config(&provider).and_then(|config| config.usage_url.clone());
+            let configured = found
+                .config(&provider)
+                .and_then(|config| config.usage_url.clone());
             let shipped = known(&provider).and_then(|known| LoginUrl::try_new(known.usage_url?).ok());
             if let Some(url) = configured.or(shipped) {
                 found.usage.insert(provider, url);
@@ -169,7 +171,10 @@ impl LoginEndpoints {
     /// Where a login of `provider` is refreshed; none where nobody knows.
     pub(crate) fn token_place(&self, provider: &ProviderId) -> Option<TokenPlace> {
         let provider = self.aliases.auth_id(provider);
-        let (known, config) = (known(&provider), self.config(&provider).cloned().unwrap_or_default());
+        let (known, config) = (
+            known(&provider),
+            self.config(&provider).cloned().unwrap_or_default(),
+        );
         let shipped = || LoginUrl::try_new(known?.token_url).ok();
         Some(TokenPlace {
             url: config.token_url.or_else(shipped)?,

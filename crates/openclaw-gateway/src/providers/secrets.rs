@@ -16,7 +16,9 @@ pub(crate) enum SecretProblem {
     #[error("it is blank; write the secret, or remove the key")]
     Blank,
     /// A place that is not configured.
-    #[error("no {kind} is configured as `{alias}`; add it under secrets.providers, or name an environment variable")]
+    #[error(
+        "no {kind} is configured as `{alias}`; add it under secrets.providers, or name an environment variable"
+    )]
     NoPlace {
         /// What kind of place it would be.
         kind: &'static str,
@@ -162,7 +164,10 @@ mod tests {
             h: { apiKey: 'sk-secret' }, i: { apiKey: '$SET' } } } }";
         let config = Config::parse(Path::new("/c"), text).unwrap();
         let environment = Environment::of([("SET", "v"), ("NOPE", " ")], Path::new("/"));
-        let found = unusable(&config.chain.models, &SecretSources::new(&config.secrets, &environment));
+        let found = unusable(
+            &config.chain.models,
+            &SecretSources::new(&config.secrets, &environment),
+        );
         let told: Vec<String> = found.iter().map(ToString::to_string).collect();
         insta::assert_snapshot!("unusable", told.join("\n"));
     }

@@ -24,7 +24,9 @@ pub(super) fn with_ids(json: &[u8], new: &HashMap<String, String>) -> Vec<u8> {
             Place::Id => {
                 let text: Option<String> = serde_json::from_slice(piece).ok();
                 match text.and_then(|id| new.get(&id)) {
-                    Some(id) => written.extend_from_slice(serde_json::Value::from(id.as_str()).to_string().as_bytes()),
+                    Some(id) => {
+                        written.extend_from_slice(serde_json::Value::from(id.as_str()).to_string().as_bytes())
+                    }
                     None => written.extend_from_slice(piece),
                 }
             }
@@ -64,7 +66,9 @@ impl Scan {
                 let is_object = open == b'{';
                 let outer = self.levels.last().is_some_and(|level| level.foreign);
                 let key = self.key.take();
-                let named = key.as_deref().is_some_and(|key| FOREIGN.contains(&key) || (key == GIVEN && is_object));
+                let named = key
+                    .as_deref()
+                    .is_some_and(|key| FOREIGN.contains(&key) || (key == GIVEN && is_object));
                 self.levels.push(Level {
                     is_object,
                     expects_value: !is_object,
@@ -100,9 +104,8 @@ impl Scan {
             self.key = serde_json::from_slice(piece).ok();
             return Place::Other;
         }
-        let is_id = level.is_object
-            && !level.foreign
-            && self.key.as_deref().is_some_and(|key| IDS.contains(&key));
+        let is_id =
+            level.is_object && !level.foreign && self.key.as_deref().is_some_and(|key| IDS.contains(&key));
         if is_id { Place::Id } else { Place::Other }
     }
 }

@@ -23,7 +23,8 @@ fn repair(request: &Value, wire: Wire, text: &str) -> Option<Value> {
 
 const MISTRAL: &str = "Tool call id was call:1 but must be a-z, A-Z, 0-9, with a length of 9.";
 const ANTHROPIC: &str = "messages.1.content.0.tool_use.id: String should match pattern '^[a-zA-Z0-9_-]+$'";
-const OPENAI: &str = "Invalid 'messages[1].tool_calls[0].id': string too long. Expected a string with maximum length 40.";
+const OPENAI: &str =
+    "Invalid 'messages[1].tool_calls[0].id': string too long. Expected a string with maximum length 40.";
 
 fn chat(id: &str) -> Value {
     json!({"model": "m", "x": 1.50, "messages": [
@@ -42,7 +43,11 @@ fn r4_ids_that_are_refused_are_rewritten_alike() {
         (ANTHROPIC, "call_1", false),
         (OPENAI, &*long, true),
         (OPENAI, "call_1", false),
-        ("messages: roles must alternate between user and assistant", "call:1", false),
+        (
+            "messages: roles must alternate between user and assistant",
+            "call:1",
+            false,
+        ),
         ("Invalid 'temperature': must be at most 2", "call:1", false),
     ] {
         let repaired = repair(&chat(id), Wire::ChatCompletions, text);
@@ -51,8 +56,13 @@ fn r4_ids_that_are_refused_are_rewritten_alike() {
         let new = repaired["messages"][0]["tool_calls"][0]["id"].as_str().unwrap();
         assert!(is_nine(new), "{new}");
         assert_eq!(repaired["messages"][1]["tool_call_id"], new);
-        assert_eq!(repaired["messages"][1]["content"], id, "what a tool said is no id");
-        let arguments = repaired["messages"][0]["tool_calls"][0]["function"]["arguments"].as_str().unwrap();
+        assert_eq!(
+            repaired["messages"][1]["content"], id,
+            "what a tool said is no id"
+        );
+        let arguments = repaired["messages"][0]["tool_calls"][0]["function"]["arguments"]
+            .as_str()
+            .unwrap();
         assert!(arguments.contains(id), "what a tool was given is no id");
     }
 }
@@ -71,7 +81,12 @@ fn r4_every_format_has_its_own_places() {
     let responses = json!({"model": "m", "input": [
         {"type": "function_call", "id": "fc_1", "call_id": "a:1", "name": "f", "arguments": "{}"},
         {"type": "function_call_output", "call_id": "a:1", "output": "ok"}]});
-    let repaired = repair(&responses, Wire::Responses, "input[0].call_id: should match pattern").unwrap();
+    let repaired = repair(
+        &responses,
+        Wire::Responses,
+        "input[0].call_id: should match pattern",
+    )
+    .unwrap();
     assert_eq!(repaired["input"][0]["id"], "fc_1");
     assert_ne!(repaired["input"][0]["call_id"], "a:1");
     assert_eq!(repaired["input"][0]["call_id"], repaired["input"][1]["call_id"]);
@@ -81,7 +96,12 @@ fn r4_every_format_has_its_own_places() {
 fn every_other_byte_stays() {
     let text = r#"{ "model":"m" , "big":12345678901234567890123, "messages":[{"role":"tool","tool_call_id":"a\u003a1","content":"\ud83d\ude00"}] }"#;
     let body = RequestBody::try_new(Bytes::from(text)).unwrap();
-    let repaired = repaired(&body, Wire::ChatCompletions, &refusal(ANTHROPIC.replace("tool_use.id", "tool_call_id").as_str())).unwrap();
+    let repaired = repaired(
+        &body,
+        Wire::ChatCompletions,
+        &refusal(ANTHROPIC.replace("tool_use.id", "tool_call_id").as_str()),
+    )
+    .unwrap();
     let new = name("a:1", 0);
     let expected = text.replace(r"a\u003a1", &new);
     assert_eq!(std::str::from_utf8(repaired.bytes()).unwrap(), expected);

@@ -43,7 +43,9 @@ fn trust(config: &CommandConfig, environment: &Environment) -> io::Result<()> {
     }
     let link = std::fs::symlink_metadata(&path)?;
     if link.file_type().is_symlink() && !config.allow_symlink_command {
-        return refused("its command is a link; name the program itself, or set allowSymlinkCommand".to_owned());
+        return refused(
+            "its command is a link; name the program itself, or set allowSymlinkCommand".to_owned(),
+        );
     }
     let real = std::fs::canonicalize(&path)?;
     let metadata = std::fs::metadata(&real)?;
@@ -87,7 +89,10 @@ impl Drop for Running {
 }
 
 fn run(config: &CommandConfig, alias: &str, id: &str, environment: &Environment) -> io::Result<Vec<u8>> {
-    let passed = config.pass_env.iter().filter_map(|name| Some((name, environment.get(name)?)));
+    let passed = config
+        .pass_env
+        .iter()
+        .filter_map(|name| Some((name, environment.get(name)?)));
     let mut child = Command::new(environment.path(&config.command))
         .args(&config.args)
         .env_clear()
@@ -113,7 +118,10 @@ fn run(config: &CommandConfig, alias: &str, id: &str, environment: &Environment)
     };
     let status = wait(&mut child.0, deadline)?;
     if !status.success() {
-        let how = status.code().map_or_else(|| "ended by a signal".to_owned(), |code| format!("exit code {code}"));
+        let how = status.code().map_or_else(
+            || "ended by a signal".to_owned(),
+            |code| format!("exit code {code}"),
+        );
         return Err(io::Error::other(how));
     }
     Ok(output)
@@ -158,7 +166,9 @@ fn collect(
         }
         output.extend_from_slice(&piece);
         if u64::try_from(output.len()).is_ok_and(|length| length > most) {
-            return Err(io::Error::other(format!("it printed more than {most} bytes (maxOutputBytes)")));
+            return Err(io::Error::other(format!(
+                "it printed more than {most} bytes (maxOutputBytes)"
+            )));
         }
     }
 }
@@ -170,7 +180,10 @@ fn wait(child: &mut Child, deadline: Instant) -> io::Result<std::process::ExitSt
             return Ok(status);
         }
         if Instant::now() >= deadline {
-            return Err(io::Error::new(io::ErrorKind::TimedOut, "it closed its output and did not end"));
+            return Err(io::Error::new(
+                io::ErrorKind::TimedOut,
+                "it closed its output and did not end",
+            ));
         }
         thread::park_timeout(Duration::from_millis(2));
     }
@@ -189,16 +202,22 @@ fn secret_in(output: &[u8], id: &str, json_only: bool) -> io::Result<String> {
     match json.filter(Value::is_object) {
         Some(json) => {
             let value = json.get("values").and_then(|values| values.get(id));
-            let told = json.pointer("/errors").and_then(|errors| errors.get(id)).is_some();
+            let told = json
+                .pointer("/errors")
+                .and_then(|errors| errors.get(id))
+                .is_some();
             match value.and_then(Value::as_str) {
                 Some(text) => Ok(text.to_owned()),
                 None if told => Err(io::Error::other("it answered with an error for this id")),
-                None => Err(io::Error::other("its answer has no text under values for this id")),
+                None => Err(io::Error::other(
+                    "its answer has no text under values for this id",
+                )),
             }
         }
         None if json_only => Err(io::Error::other(
             "it printed no JSON object {\"values\": {…}}; set jsonOnly: false when it prints the secret alone",
         )),
-        None => String::from_utf8(output.to_vec()).map_err(|_| io::Error::other("it printed something that is no text")),
+        None => String::from_utf8(output.to_vec())
+            .map_err(|_| io::Error::other("it printed something that is no text")),
     }
 }

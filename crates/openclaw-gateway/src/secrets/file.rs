@@ -25,7 +25,9 @@ pub(super) fn read(path: &Path, config: &FileConfig) -> io::Result<String> {
     let mut text = String::new();
     file.take(most.saturating_add(1)).read_to_string(&mut text)?;
     if u64::try_from(text.len()).is_ok_and(|length| length > most) {
-        return Err(io::Error::other(format!("it is larger than {most} bytes (maxBytes)")));
+        return Err(io::Error::other(format!(
+            "it is larger than {most} bytes (maxBytes)"
+        )));
     }
     Ok(text)
 }

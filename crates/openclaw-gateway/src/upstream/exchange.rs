@@ -10,9 +10,9 @@ use openclaw_classify::{Failure, Phase, TimeoutPhase};
 use reqwest::Client;
 use secrecy::SecretString;
 
-use super::endpoint::is_loopback_host;
 use super::arrival::{as_stream, excerpt, first_content, whole};
 use super::deadlines::End;
+use super::endpoint::is_loopback_host;
 use super::facts::Facts;
 use super::live::LiveAnswer;
 use super::wire::{Whole, Wire};
