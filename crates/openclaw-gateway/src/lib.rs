@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+mod admin;
 mod agents;
 mod attempt;
 mod causes;
@@ -14,6 +15,7 @@ mod http;
 mod logins;
 mod providers;
 mod repair;
+mod report;
 mod secrets;
 mod server;
 mod sessions;
@@ -23,7 +25,7 @@ mod upstream;
 mod wires;
 
 pub use agents::AgentError;
-pub use gateway::{Gateway, PlacedProviderError, Setup, SetupError};
+pub use gateway::{Gateway, PlacedProviderError, ReloadError, Setup, SetupError};
 pub use providers::ProviderError;
 pub use upstream::{EndpointError, UpstreamError};
 

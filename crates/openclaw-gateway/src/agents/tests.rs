@@ -16,17 +16,19 @@ fn agents(state: &TempDir, variables: &[(&str, &str)]) -> Agents {
         endpoints: HashMap::default(),
         settings: openclaw_runner::RunSettings::default(),
     };
-    Agents::new(Shared {
+    let environment = Environment::of(variables.iter().copied(), state.path());
+    let shared = Shared {
         state_dir: state.path().to_owned(),
+        legacy: LegacyLogins::of(&environment, state.path()),
+        observer: None,
+    };
+    let settings = AgentSettings {
         agent_dirs: HashMap::new(),
         ambient: Vec::new(),
-        sources: SecretSources::new(
-            &SecretsConfig::default(),
-            &Environment::of(variables.iter().copied(), state.path()),
-        ),
         policy: Arc::new(policy),
-        observer: None,
-    })
+        sources: SecretSources::new(&SecretsConfig::default(), &environment),
+    };
+    Agents::new(shared, settings)
 }
 
 fn profile(id: &str) -> ProfileId {

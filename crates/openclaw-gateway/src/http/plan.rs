@@ -1,7 +1,6 @@
 //! Plans a request: which models may answer it, in which order, and with which session.
 
 use std::collections::HashSet;
-use std::time::Duration;
 
 use axum::http::HeaderMap;
 use openclaw_auth_store::UsageStore;
@@ -11,7 +10,6 @@ use openclaw_runner::{
     AttemptRecord, ChainKind, Clock, Plan, RunRequest, SystemClock, Turn, TurnSession, plan,
 };
 use openclaw_session::{SessionAge, SessionEntry, drop_override};
-use tokio::time::timeout;
 
 use super::Served;
 use super::headers::{response, set};
@@ -20,10 +18,6 @@ use crate::agents::Agent;
 use crate::causes;
 use crate::upstream::Wire;
 use crate::wires::{Fit, Fitting};
-
-/// How long a request waits for its session. Far longer than any healthy read; a file that another program keeps
-/// locked costs the memory of the session and not the answer.
-const SESSION_PATIENCE: Duration = Duration::from_secs(2);
 
 /// A request that is ready to run.
 pub(crate) struct Prepared {
@@ -52,8 +46,8 @@ pub(crate) async fn prepare(
     let requested = request.chain.first().cloned();
     let snapshot = agent.usage.snapshot();
     let fit = Fit {
-        endpoints: &served.endpoints,
-        policy: &served.policy,
+        endpoints: &served.generation.endpoints,
+        policy: &served.generation.policy,
         snapshot: &snapshot,
         pin: request.pin.as_ref(),
         wire,
@@ -105,7 +99,13 @@ async fn in_session(
             session,
             lane: None,
         };
-        plan(&served.resolver, &served.policy, &snapshot, turn, now)
+        plan(
+            &served.generation.resolver,
+            &served.generation.policy,
+            &snapshot,
+            turn,
+            now,
+        )
     };
     if asked.chain == ChainKind::Image {
         return over_images(served, asked, planned(None));
@@ -113,8 +113,8 @@ async fn in_session(
     let Some(key) = &asked.session else {
         return Ok(planned(None));
     };
-    let session_id = SessionId::try_new(&served.ids.next_id()).ok();
-    let store = match timeout(SESSION_PATIENCE, agent.sessions.open()).await {
+    let session_id = SessionId::try_new(&served.process.ids.next_id()).ok();
+    let store = match agent.sessions.patiently(agent.sessions.open()).await {
         Ok(Ok(store)) => store,
         Err(error) => return Ok(without_session(planned(None), &error, request_id, told)),
         Ok(Err(error)) => return Ok(without_session(planned(None), &error, request_id, told)),
@@ -145,7 +145,7 @@ async fn in_session(
         let changed = entry != Some(&next);
         (changed.then_some(next), plan)
     });
-    Ok(match timeout(SESSION_PATIENCE, stored).await {
+    Ok(match agent.sessions.patiently(stored).await {
         Ok(Ok(plan)) => plan,
         Err(error) => without_session(planned(None), &error, request_id, told),
         Ok(Err(error)) => without_session(planned(None), &error, request_id, told),
@@ -175,8 +175,8 @@ fn over_images(served: &Served, asked: &Asked, plan: Plan) -> Result<Plan, AskEr
             model,
             policy: OneOffPolicy::Strict,
         } => vec![model.clone()],
-        RunKind::OneOff { model, .. } => served.resolver.image_chain(Some(&model.key())),
-        _ => served.resolver.image_chain(None),
+        RunKind::OneOff { model, .. } => served.generation.resolver.image_chain(Some(&model.key())),
+        _ => served.generation.resolver.image_chain(None),
     };
     let first = chain.first().ok_or(AskError::NoImageModel)?;
     let request = RunRequest {

@@ -152,13 +152,20 @@ fn collect(
     deadline: Instant,
 ) -> io::Result<Vec<u8>> {
     let silence = config.no_output_timeout_ms.unwrap_or(config.timeout_ms).get();
+    let silence = Duration::from_millis(silence);
     let most = config.max_output_bytes.get();
     let mut output = Vec::new();
     loop {
         let left = deadline.saturating_duration_since(Instant::now());
-        let piece = match pieces.recv_timeout(left.min(Duration::from_millis(silence))) {
+        let piece = match pieces.recv_timeout(left.min(silence)) {
             Ok(piece) => piece?,
-            Err(RecvTimeoutError::Timeout) => return Err(too_slow(config)),
+            Err(RecvTimeoutError::Timeout) if silence < left => {
+                return Err(too_slow("printed nothing", silence, "noOutputTimeoutMs"));
+            }
+            Err(RecvTimeoutError::Timeout) => {
+                let limit = Duration::from_millis(config.timeout_ms.get());
+                return Err(too_slow("did not end", limit, "timeoutMs"));
+            }
             Err(RecvTimeoutError::Disconnected) => return Ok(output),
         };
         if piece.is_empty() {
@@ -189,11 +196,11 @@ fn wait(child: &mut Child, deadline: Instant) -> io::Result<std::process::ExitSt
     }
 }
 
-fn too_slow(config: &CommandConfig) -> io::Error {
-    let limit = config.timeout_ms.get();
+fn too_slow(what: &str, limit: Duration, setting: &str) -> io::Error {
+    let limit = limit.as_millis();
     io::Error::new(
         io::ErrorKind::TimedOut,
-        format!("it gave no secret within {limit} ms (timeoutMs, noOutputTimeoutMs)"),
+        format!("it {what} for {limit} ms ({setting})"),
     )
 }
 

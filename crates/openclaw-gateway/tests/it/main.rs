@@ -10,6 +10,8 @@ mod binary;
 mod demo;
 mod errors;
 mod failover;
+mod logins;
+mod reload;
 mod requests;
 mod scripted;
 mod sessions;
