@@ -14,13 +14,16 @@ use serde_json::Value;
 use crate::secret_ref::WHOLE_FILE;
 use crate::{AuthConfig, AuthSnapshot, Credential, KeySource, Secret, SecretRef, SecretSource};
 
+/// A file of secrets: where it is, and its text or why it is not read.
+pub type SecretFile = (PathBuf, std::io::Result<String>);
+
 /// Where pointers lead; the caller owns the environment and reads the configured files.
 #[derive(Clone, Copy)]
 pub struct SecretPlaces<'a> {
     /// Reads a variable of the environment.
     pub env: &'a dyn Fn(&str) -> Option<String>,
-    /// The file behind a configured alias, and its text or why it is not read. `None` when there is no such file.
-    pub file: &'a dyn Fn(&str) -> Option<(PathBuf, std::io::Result<String>)>,
+    /// The file behind a configured alias. `None` when there is none.
+    pub file: &'a dyn Fn(&str) -> Option<SecretFile>,
     /// What the command behind a configured alias prints when it is asked for an id: the alias first, then the id.
     /// `None` when there is no such command.
     pub exec: &'a dyn Fn(&str, &str) -> Option<std::io::Result<String>>,

@@ -31,4 +31,5 @@ pub use upstream::{EndpointError, UpstreamError};
 
 #[cfg(test)]
 #[path = "../tests/it/scripted.rs"]
+#[expect(dead_code, reason = "the tests over sockets use all of it")]
 mod scripted;
