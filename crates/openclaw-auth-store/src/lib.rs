@@ -62,7 +62,8 @@ pub use refresh::{
     TokenEndpointError, refresh_lock_name,
 };
 pub use resolve::{
-    SecretError, SecretFile, SecretPlaces, profile_secret, resolve_pointer, resolve_secret, resolve_secret_from,
+    SecretError, SecretFile, SecretPlaces, profile_secret, resolve_pointer, resolve_secret,
+    resolve_secret_from,
 };
 pub use secret::Secret;
 pub use secret_ref::{SecretRef, SecretSource};

@@ -11,11 +11,12 @@ use std::sync::Arc;
 
 use openclaw_auth_store::{AmbientProfile, InheritingAuthStore, SqliteAuthStore, UsageStore};
 use openclaw_ids::AgentId;
-use openclaw_runner::{Clock, RunObserver, RunPolicy, Runner, SystemClock};
+use openclaw_runner::{Clock, RunPolicy, Runner, SystemClock};
 use tokio::sync::{Mutex, OnceCell, RwLock};
 
 use crate::secrets::SecretSources;
 use crate::sessions::Sessions;
+use crate::telemetry::Telemetry;
 use patient::PatientAuthStore;
 
 pub(crate) use legacy::LegacyLogins;
@@ -61,8 +62,8 @@ pub(crate) struct Shared {
     pub(crate) state_dir: PathBuf,
     /// The logins of the first versions.
     pub(crate) legacy: LegacyLogins,
-    /// Is told of every decision.
-    pub(crate) observer: Option<Arc<dyn RunObserver>>,
+    /// Watches what happens in runs.
+    pub(crate) telemetry: Arc<Telemetry>,
 }
 
 /// An agent's state cannot be used.
@@ -264,15 +265,13 @@ fn open(
     };
     let sessions = Sessions::at(&shared.sessions_dir(agent).join("openclaw-sessions.sqlite"));
     let (usage, sessions) = (Arc::new(usage), Arc::new(sessions));
-    let mut runner = Runner::new(
+    let runner = Runner::new(
         Arc::new(SystemClock),
         Arc::clone(&usage),
         Arc::clone(&sessions),
         Arc::clone(&settings.policy),
-    );
-    if let Some(observer) = &shared.observer {
-        runner = runner.with_observer(Arc::clone(observer));
-    }
+    )
+    .with_observer(shared.telemetry.observer(agent));
     Ok(Agent {
         runner,
         usage,

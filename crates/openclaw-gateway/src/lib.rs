@@ -11,6 +11,7 @@ mod credentials;
 mod demo;
 pub mod environment;
 mod gateway;
+pub mod history;
 mod http;
 mod logins;
 mod providers;

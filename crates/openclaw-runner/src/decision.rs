@@ -336,12 +336,6 @@ pub enum RunEvent {
     Rotation(Box<RotationDecision>),
 }
 
-/// Is told of every record as it is made, for example to print it.
-pub trait RunObserver: Send + Sync {
-    /// Called before the next step of the run begins; it should not block.
-    fn on_event(&self, event: &RunEvent);
-}
-
 #[cfg(test)]
 mod tests {
     use super::printable;

@@ -10,6 +10,7 @@ mod binary;
 mod demo;
 mod errors;
 mod failover;
+mod history;
 mod logins;
 mod reload;
 mod requests;

@@ -48,12 +48,18 @@ impl Machine {
     pub(super) fn fail(&mut self, failure: Failure, verdict: Verdict, progress: Progress) {
         let Some(current) = &self.current else { return };
         let index = current.index;
-        let profile = current.profile().cloned();
-        let auth_mode = profile
-            .as_ref()
+        let auth_mode = current
+            .profile()
             .and_then(|id| self.snapshot.credential(id))
             .map(Credential::mode);
         let attempt = failed_attempt(&self.request.chain[index], failure, verdict, auth_mode);
+        self.fail_with(attempt, progress);
+    }
+
+    /// Marks a failure that was judged.
+    pub(super) fn fail_with(&mut self, attempt: FailedAttempt, progress: Progress) {
+        let Some(current) = &self.current else { return };
+        let (index, profile) = (current.index, current.profile().cloned());
         let mark = self.mark(index, profile, &attempt.verdict);
         self.pending.extend(mark);
         let next = advance(&attempt.verdict, &self.policy.settings);
