@@ -60,6 +60,8 @@ pub enum StepOutcome {
     NextFallback,
     /// This candidate answered.
     Succeeded,
+    /// The failure went to the caller, since every model would repeat it; ours, beyond.
+    Surfaced,
 }
 
 impl StepOutcome {
@@ -69,6 +71,7 @@ impl StepOutcome {
             Self::ChainExhausted => "chain_exhausted",
             Self::NextFallback => "next_fallback",
             Self::Succeeded => "succeeded",
+            Self::Surfaced => "surfaced",
         }
     }
 }

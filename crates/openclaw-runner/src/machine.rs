@@ -229,6 +229,8 @@ pub struct Machine {
     auth_skips: Markers,
     skipped: Vec<Resting>,
     last_resort_taken: bool,
+    /// Whether a failure that every model would repeat ends the run.
+    surfaced: bool,
     events: Vec<RunEvent>,
     calls: usize,
     limits: Limits,
@@ -267,6 +269,7 @@ impl Machine {
             auth_skips: Markers::default(),
             skipped: Vec::new(),
             last_resort_taken: false,
+            surfaced: false,
             events: Vec::new(),
             calls: 0,
             kind: ChainKind::Text,
