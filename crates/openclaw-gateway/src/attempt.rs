@@ -13,7 +13,7 @@ use openclaw_runner::{Attempt, AttemptCall, Clock, Repair, SystemClock};
 use crate::agents::AgentAuthStore;
 use crate::config::FailoverConfig;
 use crate::credentials::{Credentials, Proof, before_request};
-use crate::logins::Checked;
+use crate::logins::{Checked, UsageChecks};
 use crate::providers::{Endpoints, UnusableSecret, known};
 use crate::repair::repaired;
 use crate::upstream::{Answer, Call, Endpoint, RequestBody, Upstream, Wire, is_by_chance};
@@ -42,6 +42,29 @@ impl Attempt for ProviderAttempt<'_> {
     type Output = Answer;
 
     async fn attempt(&self, call: AttemptCall) -> Result<Answer, Failure> {
+        // A run holds it in place, and everything around a run holds the run.
+        Box::pin(self.make(call)).await
+    }
+
+    fn repair_format(&self, call: &AttemptCall, failure: &Failure) -> Repair {
+        if !self.failover.allow_format_retry {
+            return Repair::None;
+        }
+        let Some(body) = repaired(self.body, self.wire, failure) else {
+            return Repair::None;
+        };
+        tracing::info!(
+            model = call.candidate.key(),
+            "tool-call ids were rewritten after the provider refused them"
+        );
+        let mut repaired = self.repaired.lock().unwrap_or_else(PoisonError::into_inner);
+        *repaired = Some((call.candidate.clone(), body));
+        Repair::Done
+    }
+}
+
+impl ProviderAttempt<'_> {
+    async fn make(&self, call: AttemptCall) -> Result<Answer, Failure> {
         let provider = call.candidate.provider();
         let started_at = SystemClock.now();
         if self.endpoints.get(provider).is_none() {
@@ -79,24 +102,6 @@ impl Attempt for ProviderAttempt<'_> {
         Err(failure)
     }
 
-    fn repair_format(&self, call: &AttemptCall, failure: &Failure) -> Repair {
-        if !self.failover.allow_format_retry {
-            return Repair::None;
-        }
-        let Some(body) = repaired(self.body, self.wire, failure) else {
-            return Repair::None;
-        };
-        tracing::info!(
-            model = call.candidate.key(),
-            "tool-call ids were rewritten after the provider refused them"
-        );
-        let mut repaired = self.repaired.lock().unwrap_or_else(PoisonError::into_inner);
-        *repaired = Some((call.candidate.clone(), body));
-        Repair::Done
-    }
-}
-
-impl ProviderAttempt<'_> {
     async fn send(&self, call: &AttemptCall, proof: &Proof) -> Result<Answer, Failure> {
         let provider = call.candidate.provider();
         let Some(endpoint) = self.endpoints.of(provider, &proof.credential) else {
@@ -191,7 +196,7 @@ impl ProviderAttempt<'_> {
         };
         let checks = &self.credentials.checks;
         match failure.body.as_deref() {
-            Some(body) if checks.read_off(body, self.usage, &checked, now) => {}
+            Some(body) if UsageChecks::read_off(body, self.usage, &checked, now) => {}
             Some(_) | None => checks.explain(self.upstream, url.as_url(), self.usage, checked),
         }
     }

@@ -79,10 +79,6 @@ impl Credentials {
     ///
     /// # Errors
     /// A failure of the credential that says what to do about it.
-    #[expect(
-        clippy::result_large_err,
-        reason = "a failure is made and moved once, off the fast path"
-    )]
     pub(crate) async fn proof(
         &self,
         store: &Arc<AgentAuthStore>,

@@ -61,10 +61,6 @@ impl Logins {
     ///
     /// # Errors
     /// A failure of the credential. A token that has not ended yet is used all the same.
-    #[expect(
-        clippy::result_large_err,
-        reason = "a failure is made and moved once, off the fast path"
-    )]
     pub(crate) async fn ready(
         &self,
         store: &Arc<AgentAuthStore>,

@@ -44,6 +44,8 @@ const NAMES: &[&str] = &[
 
 /// Characters of a new id: few enough, and of the kinds, that every known pattern takes it.
 const LENGTH: usize = 9;
+/// How many names an id may get before it stays as it is; two are more than ever needed.
+const SALTS: u32 = 1_000;
 const LETTERS: &[u8; 62] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
 
 fn is_plain(id: &str) -> bool {
@@ -92,13 +94,13 @@ fn tool_call_ids(request: &Value, wire: Wire) -> Vec<String> {
             found.push(id.to_owned());
         }
     };
-    let list = |value: Option<&Value>| value.and_then(Value::as_array).cloned().unwrap_or_default();
+    let list = |value: Option<&'_ Value>| value.and_then(Value::as_array).cloned().unwrap_or_default();
     match wire {
         Wire::ChatCompletions | Wire::Embeddings => {
             for message in list(request.get("messages")) {
-                list(message.get("tool_calls"))
-                    .iter()
-                    .for_each(|call| add(call.get("id")));
+                for call in list(message.get("tool_calls")) {
+                    add(call.get("id"));
+                }
                 add(message.get("tool_call_id"));
             }
         }
@@ -113,9 +115,11 @@ fn tool_call_ids(request: &Value, wire: Wire) -> Vec<String> {
                 }
             }
         }
-        Wire::Responses => list(request.get("input"))
-            .iter()
-            .for_each(|item| add(item.get("call_id"))),
+        Wire::Responses => {
+            for item in list(request.get("input")) {
+                add(item.get("call_id"));
+            }
+        }
     }
     found
 }
@@ -126,7 +130,7 @@ fn renamed(ids: &[String], fits: fn(&str) -> bool) -> Option<HashMap<String, Str
     let mut new: HashMap<String, String> = HashMap::new();
     for id in ids.iter().filter(|id| !fits(id)) {
         let is_taken = |name: &String| ids.contains(name) || new.values().any(|taken| taken == name);
-        let name = (0_u32..)
+        let name = (0..SALTS)
             .map(|salt| name(id, salt))
             .find(|name| !is_taken(name))?;
         new.insert(id.clone(), name);

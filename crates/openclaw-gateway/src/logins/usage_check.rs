@@ -87,13 +87,7 @@ impl UsageChecks {
 
     /// Reads the end off what the provider said with the failure (cooldown.md 8.2); true when it said one, which is
     /// told to the store before the failure is.
-    pub(crate) fn read_off(
-        &self,
-        body: &[u8],
-        store: &AgentAuthStore,
-        checked: &Checked,
-        now: Timestamp,
-    ) -> bool {
+    pub(crate) fn read_off(body: &[u8], store: &AgentAuthStore, checked: &Checked, now: Timestamp) -> bool {
         let Ok(report) = serde_json::from_slice::<Value>(body) else {
             return false;
         };

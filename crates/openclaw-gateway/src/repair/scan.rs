@@ -25,7 +25,8 @@ pub(super) fn with_ids(json: &[u8], new: &HashMap<String, String>) -> Vec<u8> {
                 let text: Option<String> = serde_json::from_slice(piece).ok();
                 match text.and_then(|id| new.get(&id)) {
                     Some(id) => {
-                        written.extend_from_slice(serde_json::Value::from(id.as_str()).to_string().as_bytes())
+                        let id = serde_json::Value::from(id.as_str()).to_string();
+                        written.extend_from_slice(id.as_bytes());
                     }
                     None => written.extend_from_slice(piece),
                 }
