@@ -160,11 +160,11 @@ fn collect(
         let piece = match pieces.recv_timeout(left.min(silence)) {
             Ok(piece) => piece?,
             Err(RecvTimeoutError::Timeout) if silence < left => {
-                return Err(too_slow("printed nothing", silence, "noOutputTimeoutMs"));
+                return Err(too_slow("printed nothing for", silence, "noOutputTimeoutMs"));
             }
             Err(RecvTimeoutError::Timeout) => {
                 let limit = Duration::from_millis(config.timeout_ms.get());
-                return Err(too_slow("did not end", limit, "timeoutMs"));
+                return Err(too_slow("did not end within", limit, "timeoutMs"));
             }
             Err(RecvTimeoutError::Disconnected) => return Ok(output),
         };
@@ -200,7 +200,7 @@ fn too_slow(what: &str, limit: Duration, setting: &str) -> io::Error {
     let limit = limit.as_millis();
     io::Error::new(
         io::ErrorKind::TimedOut,
-        format!("it {what} for {limit} ms ({setting})"),
+        format!("it {what} {limit} ms ({setting})"),
     )
 }
 

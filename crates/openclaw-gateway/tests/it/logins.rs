@@ -388,7 +388,7 @@ async fn cooldown_8_2_an_end_that_the_failure_states_needs_no_question() {
 async fn g1_the_logins_of_the_first_versions_are_brought_over_once() {
     let text = "{ agents: { defaults: { model: 'openai/m' } } }";
     let old =
-        json!({" OpenAI ": {"access": "access-old", "refresh": "r", "expires": later(3_600)}, "x": null});
+        json!({" openai ": {"access": "access-old", "refresh": "r", "expires": later(3_600)}, "x": null});
     for (variables, stored) in [
         (&[][..], true),
         (&[("OPENCLAW_AUTH_STORE_READONLY", "1")][..], false),
