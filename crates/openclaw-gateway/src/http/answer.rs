@@ -1,16 +1,19 @@
 //! Answers one request, plain or streamed, in whatever wire format it came.
 
+use std::collections::HashSet;
 use std::sync::{Mutex, OnceLock};
+use std::time::Duration;
 
 use axum::body::{Body, Bytes};
 use axum::extract::Extension;
 use axum::http::header::CONTENT_TYPE;
 use axum::http::{HeaderMap, HeaderValue};
 use axum::response::{IntoResponse, Response};
-use openclaw_ids::ModelRef;
-use openclaw_runner::{AttemptRecord, Clock, Completed, RunLimits, RunOptions, SystemClock};
+use openclaw_ids::{ModelRef, ProfileId};
+use openclaw_runner::{AttemptRecord, ChainKind, Clock, Completed, RunLimits, RunOptions, SystemClock};
 use openclaw_session::Notice;
 
+use super::commands;
 use super::error::ApiError;
 use super::headers::{describe_left_out, describe_run, describe_winner, forwarded, response, set};
 use super::ids::RequestId;
@@ -61,6 +64,9 @@ async fn answer(
         .catalogue()
         .read(wire, body.model(), body.user(), headers)?;
     let agent = served.process.agents.get(&asked.agent).await?;
+    if let Some(answer) = commands::answer(served, &agent, &asked, wire, &body, told).await? {
+        return Ok(answer);
+    }
     let Prepared {
         request,
         requested,
@@ -85,19 +91,9 @@ async fn answer(
         repeated: OnceLock::new(),
         repaired: Mutex::default(),
     };
-    let run_limit = request
-        .chain
-        .first()
-        .and_then(|model| served.generation.config.failover.deadlines.run(model));
-    let options = RunOptions {
-        kind: asked.chain,
-        limits: RunLimits {
-            duration: run_limit,
-            ..RunLimits::default()
-        },
-        set_aside,
-        ..RunOptions::default()
-    };
+    let first = request.chain.first();
+    let run_limit = first.and_then(|model| served.generation.config.failover.deadlines.run(model));
+    let options = options(asked.chain, run_limit, set_aside);
     let mut watch = served.process.telemetry.begin(&asked.agent, wire, &request);
     let runner = agent.runner(&served.generation.policy);
     let outcome = runner.run_with(request, options, &attempt).await;
@@ -118,7 +114,9 @@ async fn answer(
             tracing::info!(requestId = request_id, model, calls = report.calls, "answered");
             Ok(match value {
                 Answer::Live(mut live) => {
-                    if let Some(line) = hand_over(served, wire, told, run.begun().await) {
+                    let notice = run.begun().await;
+                    let comment = notice.as_ref().and_then(notice::comment);
+                    if let Some(line) = hand_over(served, wire, told, notice) {
                         live.announce(line);
                     }
                     let open = Open {
@@ -129,7 +127,7 @@ async fn answer(
                         watch,
                         _place: place,
                     };
-                    streamed(wire, open)
+                    streamed(wire, comment, open)
                 }
                 Answer::Whole(body) => {
                     let line = hand_over(served, wire, told, run.finished_unseen().await);
@@ -147,6 +145,18 @@ async fn answer(
                 served.process.retry_cap,
             ))
         }
+    }
+}
+
+fn options(kind: ChainKind, limit: Option<Duration>, set_aside: HashSet<ProfileId>) -> RunOptions {
+    RunOptions {
+        kind,
+        limits: RunLimits {
+            duration: limit,
+            ..RunLimits::default()
+        },
+        set_aside,
+        ..RunOptions::default()
     }
 }
 

@@ -130,7 +130,7 @@ impl RequestBody {
         &self.model
     }
 
-    /// The whole request as it came.
+    /// The whole body as it came.
     pub(crate) fn bytes(&self) -> &Bytes {
         &self.bytes
     }
