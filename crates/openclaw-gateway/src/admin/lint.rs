@@ -8,6 +8,7 @@ use super::asked::Asked;
 use crate::cli::{CheckReport, check};
 use crate::gateway::callable;
 use crate::http::{ApiError, Served};
+use crate::secrets::SecretSources;
 
 /// Which configuration is meant.
 #[derive(Debug, Deserialize)]
@@ -30,8 +31,9 @@ pub(super) async fn lint(served: Served, Asked(meant): Asked<Meant>) -> Result<J
     };
     let looking = tokio::task::spawn_blocking(move || {
         let process = &served.process;
-        let endpoints = callable(&config, &process.environment)
-            .map_err(|error| ApiError::invalid(&crate::causes::line(&error)))?;
+        let sources = SecretSources::at_rest(&config.secrets, &process.environment);
+        let endpoints =
+            callable(&config, &sources).map_err(|error| ApiError::invalid(&crate::causes::line(&error)))?;
         check(&config, &endpoints, &process.environment, &process.state_dir).map_err(|error| unusable(&error))
     });
     looking.await.map_err(|error| unusable(&error))?.map(Json)

@@ -36,14 +36,23 @@ pub(super) async fn one(named: Named, Path(key): Path<String>) -> Result<Json<Se
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Patch {
-    /// `null` goes back to what is configured; `@profile` may follow a reference.
     #[serde(default, deserialize_with = "given")]
-    model: Option<Option<String>>,
+    model: Option<WantedModel>,
+}
+
+/// The model that a session is to be on.
+#[derive(Debug)]
+enum WantedModel {
+    /// What is configured: `null`.
+    Configured,
+    /// A reference or an alias, perhaps followed by `@profile`.
+    Named(String),
 }
 
 /// Tells `null` from nothing.
-fn given<'de, D: Deserializer<'de>>(value: D) -> Result<Option<Option<String>>, D::Error> {
-    Option::deserialize(value).map(Some)
+fn given<'de, D: Deserializer<'de>>(value: D) -> Result<Option<WantedModel>, D::Error> {
+    let text = Option::deserialize(value)?;
+    Ok(Some(text.map_or(WantedModel::Configured, WantedModel::Named)))
 }
 
 /// Chooses a model for a session, or takes the choice back.
@@ -58,7 +67,10 @@ pub(super) async fn patch(
             "nothing is to change; set `model` to a reference, or to null for what is configured",
         )
     })?;
-    let choice = wanted.map(|text| chosen(&named, &text)).transpose()?;
+    let choice = match wanted {
+        WantedModel::Configured => None,
+        WantedModel::Named(text) => Some(chosen(&named, &text)?),
+    };
     let configured = configured(&named);
     let provider = choice
         .as_ref()

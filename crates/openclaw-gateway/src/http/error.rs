@@ -37,7 +37,7 @@ const NO_METHOD: &str = "this path takes another method (see the header allow); 
 pub(crate) struct ApiError {
     status: StatusCode,
     headers: HeaderMap,
-    error: ErrorObject,
+    error: Box<ErrorObject>,
     shape: Shape,
 }
 
@@ -75,7 +75,7 @@ impl ApiError {
         Self {
             status,
             headers: HeaderMap::new(),
-            error,
+            error: Box::new(error),
             shape: Shape::OpenAi,
         }
     }
