@@ -51,6 +51,12 @@ const DOCUMENTS: &[Document] = &[
         test: "classify::tests::documentation::c_1_3_the_document_is_current",
     },
     Document {
+        path: "docs/cli.md",
+        package: "openclaw-gateway",
+        target: Target::Library,
+        test: "cli::tests::the_document_is_current",
+    },
+    Document {
         path: "docs/scenarios.md",
         package: "openclaw-runner",
         target: Target::Integration,
