@@ -270,7 +270,7 @@ fn play_alone(world: &mut World, chain: &[&str], longest: Option<u64>, failures:
 #[test]
 fn bl_91_the_only_candidate_is_waited_for_when_that_is_wished() {
     let limited = || super::rules::limited_for(3_600);
-    let hour = Duration::from_secs(3_600);
+    let hour = Duration::from_hours(1);
     for (chain, longest, failures, calls, waits) in [
         (&["openai/gpt"][..], None, vec![limited()], 1, vec![]),
         (&["openai/gpt"], Some(7_200), vec![limited()], 2, vec![hour]),
