@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use openclaw_auth_store::{AuthConfig, EndpointKey};
 use openclaw_chain::{Needs, Requested, Resolver, Shortfall};
-use openclaw_ids::{AuthAliases, ModelRef, ProviderId, SessionId, SessionKey};
+use openclaw_ids::{AuthAliases, ModelRef, ProfileId, ProviderId, SessionId, SessionKey};
 use openclaw_session::{ProfilePin, SelectionSnapshot, TurnKind};
 
 /// What one run is asked to do.
@@ -134,6 +134,8 @@ pub struct RunOptions {
     /// Fallbacks that are known not to serve the request, and why: they are skipped (BL-54). [`unfit`](crate::unfit)
     /// finds them.
     pub unfit: HashMap<ModelRef, Shortfall>,
+    /// Credentials that cannot serve this run, whatever is known of them: they leave the order, and nothing is marked.
+    pub set_aside: HashSet<ProfileId>,
     /// `contextFallback: "larger"`: set to let a prompt that does not fit go on to larger models (A7).
     pub larger_context: Option<LargerContext>,
 }

@@ -273,11 +273,14 @@ impl RecordedOptions {
         };
         let mut unfit: Vec<RecordedShortfall> = options.unfit.iter().map(shortfall).collect();
         unfit.sort_by_key(|recorded| recorded.model.key());
+        let mut set_aside: Vec<ProfileId> = options.set_aside.iter().cloned().collect();
+        set_aside.sort();
         Self {
             max_attempts: options.limits.attempts.map(usize::from),
             max_duration_ms: options.limits.duration.map(whole_millis),
             image: options.kind == ChainKind::Image,
             own_auth,
+            set_aside,
             context_windows: windows,
             prompt_tokens: sizes.and_then(|sizes| sizes.prompt_tokens),
             wait_for_reset_ms: options.wait_for_reset.map(whole_millis),
@@ -302,6 +305,7 @@ pub(super) fn change_name(change: &UsageChange) -> &'static str {
         UsageChange::ClearLane { .. } => "clearLane",
         UsageChange::EndpointFailure { .. } => "endpointFailure",
         UsageChange::EndpointSuccess { .. } => "endpointSuccess",
+        UsageChange::Explained { .. } => "explained",
         UsageChange::Failure { .. } => "failure",
         UsageChange::ProbeEnd { .. } => "probeEnd",
         UsageChange::ProbeRenew { .. } => "probeRenew",
