@@ -206,6 +206,11 @@ impl SqliteAuthStore {
         &self.path
     }
 
+    /// Uses these settings for whatever is recorded from now on; windows that are open stay as they are.
+    pub fn set_cooldowns(&self, config: CooldownConfig) {
+        self.cache.set_config(config);
+    }
+
     /// Replaces the profiles that are not stored, as after a change of the configuration.
     pub fn set_ambient(&self, ambient: Vec<AmbientProfile>) {
         self.cache.set_ambient(ambient);

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use openclaw_auth_store::{AmbientProfile, InheritingAuthStore, SecretPlaces, SqliteAuthStore, UsageStore};
 use openclaw_ids::AgentId;
 use openclaw_runner::{Clock, RunObserver, RunPolicy, Runner, SystemClock};
-use tokio::sync::{Mutex, OnceCell};
+use tokio::sync::{Mutex, OnceCell, RwLock};
 
 use crate::environment::Environment;
 use crate::sessions::Sessions;
@@ -23,26 +23,37 @@ pub(crate) type AgentRunner = Runner<SystemClock, AgentAuthStore, Sessions>;
 
 /// One agent's stores and runner.
 pub(crate) struct Agent {
-    /// Runs its requests.
-    pub(crate) runner: AgentRunner,
+    /// Runs its requests, under whichever policy each began.
+    runner: AgentRunner,
     /// Its credentials and their state.
     pub(crate) usage: Arc<AgentAuthStore>,
     /// Its sessions.
     pub(crate) sessions: Arc<Sessions>,
 }
 
-/// What every agent shares.
-pub(crate) struct Shared {
-    /// The state directory.
-    pub(crate) state_dir: PathBuf,
+impl Agent {
+    /// Runs requests under `policy`. What was learned from other requests is shared.
+    pub(crate) fn runner(&self, policy: &Arc<RunPolicy>) -> AgentRunner {
+        self.runner.clone().with_policy(Arc::clone(policy))
+    }
+}
+
+/// What the configuration says of agents; another one may take its place.
+pub(crate) struct AgentSettings {
     /// Configured directories of agents that have one of their own (L11).
     pub(crate) agent_dirs: HashMap<AgentId, PathBuf>,
     /// Credentials of this process.
     pub(crate) ambient: Vec<AmbientProfile>,
-    /// Where pointers to secrets lead.
-    pub(crate) environment: Environment,
     /// Settings of runs.
     pub(crate) policy: Arc<RunPolicy>,
+}
+
+/// What every agent shares for as long as the process runs.
+pub(crate) struct Shared {
+    /// The state directory.
+    pub(crate) state_dir: PathBuf,
+    /// Where pointers to secrets lead.
+    pub(crate) environment: Environment,
     /// Is told of every decision.
     pub(crate) observer: Option<Arc<dyn RunObserver>>,
 }
@@ -89,17 +100,20 @@ pub enum AgentError {
 /// All agents, each opened once.
 pub(crate) struct Agents {
     shared: Arc<Shared>,
+    /// Held for reading while an agent is opened, so that none is opened under settings that were replaced.
+    settings: RwLock<Arc<AgentSettings>>,
     /// What the others inherit from; opened with the first of them.
-    main: Arc<OnceCell<Arc<SqliteAuthStore>>>,
+    main: OnceCell<Arc<SqliteAuthStore>>,
     opened: Mutex<HashMap<AgentId, Arc<OnceCell<Arc<Agent>>>>>,
 }
 
 impl Agents {
     /// Opens nothing yet.
-    pub(crate) fn new(shared: Shared) -> Self {
+    pub(crate) fn new(shared: Shared, settings: AgentSettings) -> Self {
         Self {
             shared: Arc::new(shared),
-            main: Arc::default(),
+            settings: RwLock::new(Arc::new(settings)),
+            main: OnceCell::new(),
             opened: Mutex::new(HashMap::new()),
         }
     }
@@ -120,31 +134,58 @@ impl Agents {
     /// a request can do without them. A failure is not remembered, so that a repaired file is used by
     /// the next request.
     pub(crate) async fn get(&self, agent: &AgentId) -> Result<Arc<Agent>, AgentError> {
-        let cell = Arc::clone(self.opened.lock().await.entry(agent.clone()).or_default());
+        if let Some(opened) = self.cell(agent).await.get() {
+            return Ok(Arc::clone(opened));
+        }
+        let settings = self.settings.read().await;
+        // Taken again: other settings may have taken an agent's place away.
+        let cell = self.cell(agent).await;
         let opened = cell.get_or_try_init(|| async {
             let main = self.main.get_or_try_init(|| {
                 let main = AgentId::main();
-                let directory = self.shared.main_dir();
-                self.blocking(main.clone(), move |shared| open_auth(shared, &main, &directory))
+                let (shared, settings) = (Arc::clone(&self.shared), Arc::clone(&settings));
+                blocking(main.clone(), move || {
+                    open_auth(&shared, &settings, &main, &shared.main_dir())
+                })
             });
             let main = Arc::clone(main.await?);
+            let (shared, settings) = (Arc::clone(&self.shared), Arc::clone(&settings));
             let opening = agent.clone();
-            self.blocking(agent.clone(), move |shared| open(shared, &opening, main))
-                .await
+            blocking(agent.clone(), move || open(&shared, &settings, &opening, main)).await
         });
         opened.await.map(Arc::clone)
     }
 
-    /// Opens something where that may take its time.
-    async fn blocking<T: Send + 'static>(
-        &self,
-        agent: AgentId,
-        open: impl FnOnce(&Shared) -> Result<T, AgentError> + Send + 'static,
-    ) -> Result<Arc<T>, AgentError> {
-        let shared = Arc::clone(&self.shared);
-        let opened = tokio::task::spawn_blocking(move || open(&shared)).await;
-        opened.map_err(|_| AgentError::Stopped { agent })?.map(Arc::new)
+    async fn cell(&self, agent: &AgentId) -> Arc<OnceCell<Arc<Agent>>> {
+        Arc::clone(self.opened.lock().await.entry(agent.clone()).or_default())
     }
+
+    /// Uses other settings from now on, also for the agents that are open: their state stays, and a credential that
+    /// became another one starts clean (D9). An agent that moved to another directory is opened there when it is asked
+    /// for next; requests in flight finish where they began.
+    pub(crate) async fn apply(&self, settings: AgentSettings) {
+        let mut current = self.settings.write().await;
+        let moved = |agent: &AgentId| settings.agent_dirs.get(agent) != current.agent_dirs.get(agent);
+        let mut opened = self.opened.lock().await;
+        opened.retain(|agent, cell| cell.get().is_some() && !moved(agent));
+        let agents = opened.values().filter_map(|cell| cell.get());
+        let own = agents.filter_map(|agent| agent.usage.main().map(|_| agent.usage.agent()));
+        for store in own.chain(self.main.get()) {
+            store.set_ambient(settings.ambient.clone());
+            store.set_cooldowns(settings.policy.auth.cooldowns.clone());
+            self.shared.follow_pointers(store);
+        }
+        *current = Arc::new(settings);
+    }
+}
+
+/// Opens something where that may take its time.
+async fn blocking<T: Send + 'static>(
+    agent: AgentId,
+    open: impl FnOnce() -> Result<T, AgentError> + Send + 'static,
+) -> Result<Arc<T>, AgentError> {
+    let opened = tokio::task::spawn_blocking(open).await;
+    opened.map_err(|_| AgentError::Stopped { agent })?.map(Arc::new)
 }
 
 impl Shared {
@@ -160,15 +201,28 @@ impl Shared {
     fn sessions_dir(&self, agent: &AgentId) -> PathBuf {
         self.root(agent).join("sessions")
     }
+
+    /// Looks where the pointers of stored profiles lead now. A variable that was set to another key since the last
+    /// look is another key, and free (D9).
+    fn follow_pointers(&self, store: &SqliteAuthStore) {
+        let variable = |name: &str| self.environment.get(name).map(str::to_owned);
+        let places = SecretPlaces::env(&variable);
+        store.set_resolved(store.snapshot().pointer_fingerprints(places));
+    }
 }
 
-fn open_auth(shared: &Shared, agent: &AgentId, directory: &Path) -> Result<SqliteAuthStore, AgentError> {
+fn open_auth(
+    shared: &Shared,
+    settings: &AgentSettings,
+    agent: &AgentId,
+    directory: &Path,
+) -> Result<SqliteAuthStore, AgentError> {
     create(directory)?;
-    let config = shared.policy.auth.cooldowns.clone();
+    let config = settings.policy.auth.cooldowns.clone();
     let store = SqliteAuthStore::open(
         directory,
         agent,
-        shared.ambient.clone(),
+        settings.ambient.clone(),
         config,
         SystemClock.now(),
     );
@@ -176,20 +230,22 @@ fn open_auth(shared: &Shared, agent: &AgentId, directory: &Path) -> Result<Sqlit
         agent: agent.clone(),
         source,
     })?;
-    // A variable that was set to another key since the last start is another key, and free (D9).
-    let variable = |name: &str| shared.environment.get(name).map(str::to_owned);
-    let places = SecretPlaces::env(&variable);
-    store.set_resolved(store.snapshot().pointer_fingerprints(places));
+    shared.follow_pointers(&store);
     Ok(store)
 }
 
-fn open(shared: &Shared, agent: &AgentId, main: Arc<SqliteAuthStore>) -> Result<Agent, AgentError> {
-    let configured = shared.agent_dirs.get(agent).cloned();
+fn open(
+    shared: &Shared,
+    settings: &AgentSettings,
+    agent: &AgentId,
+    main: Arc<SqliteAuthStore>,
+) -> Result<Agent, AgentError> {
+    let configured = settings.agent_dirs.get(agent).cloned();
     let agent_dir = configured.unwrap_or_else(|| shared.root(agent).join("agent"));
     let usage = if agent_dir == shared.main_dir() {
         AgentAuthStore::alone(main)
     } else {
-        AgentAuthStore::new(main, open_auth(shared, agent, &agent_dir)?)
+        AgentAuthStore::new(main, open_auth(shared, settings, agent, &agent_dir)?)
     };
     let sessions = Sessions::at(&shared.sessions_dir(agent).join("openclaw-sessions.sqlite"));
     let (usage, sessions) = (Arc::new(usage), Arc::new(sessions));
@@ -197,7 +253,7 @@ fn open(shared: &Shared, agent: &AgentId, main: Arc<SqliteAuthStore>) -> Result<
         Arc::new(SystemClock),
         Arc::clone(&usage),
         Arc::clone(&sessions),
-        Arc::clone(&shared.policy),
+        Arc::clone(&settings.policy),
     );
     if let Some(observer) = &shared.observer {
         runner = runner.with_observer(Arc::clone(observer));

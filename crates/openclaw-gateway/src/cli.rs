@@ -1,18 +1,23 @@
 //! The command line.
 
+mod chain;
 mod config_check;
+mod files;
+mod render;
+mod screen;
 mod serve;
+mod status;
 
 use std::ffi::OsString;
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use clap::{Args, CommandFactory, Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::causes;
-use crate::config::{Config, FileError};
 use crate::environment::Environment;
+use files::Places;
+use screen::Screen;
 
 /// One OpenAI-compatible address in front of all your models.
 ///
@@ -43,6 +48,10 @@ Exit status: 0 fine, 1 there are findings, 2 it cannot run.";
 enum Command {
     /// Answer requests until interrupted
     Serve(serve::ServeArgs),
+    /// Show what every agent would use now, what rests until when, and what needs attention
+    Status(status::StatusArgs),
+    /// Show which models a run would ask, in which order, and why
+    Chain(chain::ChainArgs),
     /// Look at the configuration
     Config {
         #[command(subcommand)]
@@ -54,34 +63,6 @@ enum Command {
 enum ConfigCommand {
     /// Say what the configuration means and what is wrong with it
     Check(config_check::CheckArgs),
-}
-
-/// Where the files are, when not in their usual places.
-#[derive(Debug, Default, Args)]
-struct Places {
-    /// The configuration file [default: openclaw.json in the state directory]
-    #[arg(long, value_name = "PATH")]
-    config: Option<PathBuf>,
-    /// The state directory [default: ~/.openclaw]
-    #[arg(long, value_name = "PATH")]
-    state_dir: Option<PathBuf>,
-}
-
-impl Places {
-    fn state_dir(&self, environment: &Environment) -> PathBuf {
-        let named = self.state_dir.as_deref().map(|path| absolute(path, environment));
-        named.unwrap_or_else(|| environment.state_dir())
-    }
-
-    fn load(&self, environment: &Environment) -> Result<Config, FileError> {
-        let named = self.config.as_deref().map(|path| absolute(path, environment));
-        Config::find(environment, named, &self.state_dir(environment))
-    }
-}
-
-fn absolute(path: &Path, environment: &Environment) -> PathBuf {
-    path.to_str()
-        .map_or_else(|| path.to_owned(), |text| environment.path(text))
 }
 
 /// How a command ended.
@@ -112,15 +93,18 @@ pub fn run(environment: &Environment, arguments: impl IntoIterator<Item = OsStri
         }
     };
     let mut output = io::stdout();
+    let mut screen = Screen::of(environment, &mut output);
     let outcome = match cli.command {
         None => Cli::command()
             .print_help()
             .map(|()| Outcome::Fine)
             .map_err(CommandError::from),
-        Some(Command::Serve(arguments)) => serve::run(environment, arguments, &mut output),
+        Some(Command::Serve(arguments)) => serve::run(environment, arguments, screen.writer()),
+        Some(Command::Status(arguments)) => status::run(environment, &arguments, &mut screen),
+        Some(Command::Chain(arguments)) => chain::run(environment, &arguments, &mut screen),
         Some(Command::Config {
             command: ConfigCommand::Check(arguments),
-        }) => config_check::run(environment, &arguments, &mut output),
+        }) => config_check::run(environment, &arguments, screen.writer()),
     };
     match outcome {
         Ok(Outcome::Fine) => ExitCode::SUCCESS,

@@ -3,6 +3,7 @@
 mod deadlines;
 mod failover;
 mod file;
+mod files;
 mod limits;
 mod place;
 mod words;
@@ -14,11 +15,10 @@ use openclaw_chain::{AuthMode, ChainConfig, ModelSetting};
 use openclaw_ids::{ModelRef, ProviderId};
 use serde::Deserialize;
 
-use crate::environment::{CONFIG_VARIABLE, Environment, FAILOVER_VARIABLE};
-
 pub use deadlines::{DeadlineRow, DeadlineSettings};
-pub use failover::{BodyModelPolicy, FailoverConfig, InlineWaitSetting, NoticeSetting};
+pub use failover::{AdminSetting, BodyModelPolicy, FailoverConfig, InlineWaitSetting, NoticeSetting};
 pub use file::FileError;
+pub use files::ConfigFiles;
 
 /// Everything that was configured.
 #[derive(Debug, Clone, Default)]
@@ -44,29 +44,6 @@ struct AuthSection {
 }
 
 impl Config {
-    /// Reads both files from where `environment` and an argument say they are. A file that somebody named must exist.
-    ///
-    /// # Errors
-    /// As [`load`](Self::load), and when a named file is not there.
-    pub(crate) fn find(
-        environment: &Environment,
-        argument: Option<PathBuf>,
-        state_dir: &Path,
-    ) -> Result<Self, FileError> {
-        let by_argument = argument.is_some();
-        let path = argument.unwrap_or_else(|| environment.config_path(state_dir));
-        if by_argument {
-            file::require(&path, "--config")?;
-        } else if environment.get(CONFIG_VARIABLE).is_some() {
-            file::require(&path, CONFIG_VARIABLE)?;
-        }
-        let failover = environment.failover_config_path(&path);
-        if environment.get(FAILOVER_VARIABLE).is_some() {
-            file::require(&failover, FAILOVER_VARIABLE)?;
-        }
-        Self::load(&path, &failover)
-    }
-
     /// Reads both files. One that does not exist leaves the defaults; unknown keys are ignored.
     ///
     /// # Errors

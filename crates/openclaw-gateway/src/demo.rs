@@ -87,6 +87,7 @@ impl Demo {
         Setup {
             environment: Environment::of(token, self.state.path()),
             config: self.config.clone(),
+            files: None,
             state_dir: self.state.path().to_owned(),
             observer: Some(Arc::clone(&self.narrator) as _),
         }

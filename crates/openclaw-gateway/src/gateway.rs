@@ -1,24 +1,32 @@
 //! A gateway, put together from its configuration and the machine it runs on.
 
-use std::collections::{BTreeSet, HashMap};
+mod current;
+mod generation;
+mod process;
+
+use std::collections::BTreeSet;
 use std::error::Error;
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use axum::Router;
-use openclaw_auth_store::UsageStore;
-use openclaw_chain::Resolver;
-use openclaw_ids::{AgentId, AuthAliases, ProviderId};
-use openclaw_runner::{RunObserver, RunPolicy};
+use openclaw_ids::{AgentId, ModelRef, ProviderId};
+use openclaw_runner::RunObserver;
 
 use crate::agents::{AgentError, Agents, Shared};
-use crate::config::Config;
+use crate::config::{Config, ConfigFiles};
 use crate::environment::Environment;
-use crate::http::{self, Guesses, Ids, InFlight, RetryCap, Served, Surface, Token};
+use crate::http::{self, Guesses, Ids, InFlight, RetryCap};
 use crate::providers::discovery::{Discovery, discover, ollama_models};
-use crate::providers::{Endpoints, OLLAMA, ProviderError, ambient};
+use crate::providers::{Endpoints, OLLAMA, ProviderError};
 use crate::upstream::{Upstream, UpstreamError};
+use generation::Draft;
+
+pub(crate) use current::Current;
+pub use current::ReloadError;
+pub(crate) use generation::Generation;
+pub(crate) use process::Process;
 
 /// What a gateway is made of.
 pub struct Setup {
@@ -26,6 +34,8 @@ pub struct Setup {
     pub environment: Environment,
     /// What was configured.
     pub config: Config,
+    /// Where that was read, so that it can be read again; none when a program made it.
+    pub files: Option<ConfigFiles>,
     /// Where state is kept; created when it is missing.
     pub state_dir: PathBuf,
     /// Is told of every decision.
@@ -77,10 +87,10 @@ pub(crate) fn callable(config: &Config, environment: &Environment) -> Result<End
     })
 }
 
-/// A gateway that is ready to answer.
+/// A gateway that is ready to answer. Clones are the same gateway.
+#[derive(Clone)]
 pub struct Gateway {
-    served: Served,
-    discovery: Option<Discovery>,
+    current: Arc<Current>,
 }
 
 impl Gateway {
@@ -93,100 +103,67 @@ impl Gateway {
         let Setup {
             environment,
             config,
+            files,
             state_dir,
             observer,
         } = setup;
-        let upstream = Upstream::try_new()?;
-        let endpoints = callable(&config, &environment)?;
-        let policy = Arc::new(RunPolicy {
-            auth: config.auth.clone(),
-            aliases: AuthAliases::default(),
-            endpoints: endpoints.keys(),
-            settings: config.failover.run_settings(),
-        });
-        let agents = Agents::new(Shared {
+        let draft = Draft::try_new(config, &environment)?;
+        let shared = Shared {
             state_dir,
-            agent_dirs: agent_dirs(&config, &environment),
-            ambient: ambient::profiles(&config.chain.models, &endpoints, &environment),
             environment: environment.clone(),
-            policy: Arc::clone(&policy),
             observer,
-        });
-        let default_agent = agents.prepare(&config.chain.default_agent()).await?;
-        let discovery = if config.names_no_model() {
-            let snapshot = default_agent.usage.snapshot();
-            let stored = snapshot
-                .profiles
-                .values()
-                .map(|credential| credential.provider().clone())
-                .collect();
-            Some(search(&environment, &stored, &upstream, &endpoints).await)
-        } else {
-            None
         };
-        let config = match &discovery {
-            Some(found) => config.with_default_chain(found.chain()),
-            None => config,
-        };
-        let served = Arc::new(Surface {
-            agents,
-            resolver: Resolver::new(&config.chain),
-            token: environment.get(TOKEN_VARIABLE).map(Token::new),
+        let process = Process {
+            agents: Agents::new(shared, draft.agent_settings(&environment)),
             retry_cap: RetryCap::of(&environment),
             guesses: Guesses::default(),
             ids: Ids::new(),
-            in_flight: InFlight::new(config.failover.max_concurrent),
-            config,
-            endpoints,
+            in_flight: InFlight::default(),
+            upstream: Upstream::try_new()?,
             environment,
-            policy,
-            upstream,
-        });
-        Ok(Self { served, discovery })
+            files,
+        };
+        let first = draft.into_generation(1, &process).await?;
+        let current = Arc::new(Current::new(Arc::new(process), first));
+        Ok(Self { current })
+    }
+
+    /// Reads the configuration again and answers new requests by it; those in flight end as they began.
+    ///
+    /// # Errors
+    /// [`ReloadError`]; the configuration before is used on then.
+    pub async fn reload(&self) -> Result<(), ReloadError> {
+        self.current.reload().await.map(drop)
     }
 
     /// The HTTP routes.
     pub fn router(&self) -> Router {
-        http::router(Arc::clone(&self.served))
+        http::router(Arc::clone(&self.current))
     }
 
     /// What was found on this machine; none when something was configured.
     pub fn found(&self) -> Option<String> {
-        self.discovery.as_ref().map(ToString::to_string)
+        self.current.generation().found.as_ref().map(ToString::to_string)
     }
 
     /// The configured secrets that cannot be used, for people: each with its key and the variable it names.
     pub fn warnings(&self) -> Vec<String> {
-        let unusable = self.served.endpoints.unusable();
+        let generation = self.current.generation();
+        let unusable = generation.endpoints.unusable();
         unusable.iter().map(ToString::to_string).collect()
     }
 
     /// Every agent with its chain of models, for people.
     pub fn chains(&self) -> Vec<(AgentId, Vec<String>)> {
-        let chain = |agent: &AgentId| {
-            let chain = self.served.resolver.configured_chain(agent);
-            chain.iter().map(openclaw_ids::ModelRef::key).collect()
-        };
-        let agents = self.served.config.chain.agent_ids();
-        agents
-            .into_iter()
-            .map(|agent| (agent.clone(), chain(&agent)))
+        let chains = self.current.generation().chains().into_iter();
+        chains
+            .map(|(agent, chain)| (agent, chain.iter().map(ModelRef::key).collect()))
             .collect()
     }
 }
 
 /// The variable that holds the token clients must send.
 pub(crate) const TOKEN_VARIABLE: &str = "OPENCLAW_GATEWAY_TOKEN";
-
-fn agent_dirs(config: &Config, environment: &Environment) -> HashMap<AgentId, PathBuf> {
-    let agents = config.chain.agent_ids().into_iter();
-    agents
-        .filter_map(|agent| {
-            let directory = environment.path(config.chain.agent_dir(&agent)?);
-            Some((agent, directory))
-        })
-        .collect()
-}
 
 /// Looks for what this machine can call when nothing is configured.
 pub(crate) async fn search(

@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+mod admin;
 mod agents;
 mod attempt;
 mod causes;
@@ -10,6 +11,7 @@ pub mod environment;
 mod gateway;
 mod http;
 mod providers;
+mod report;
 mod server;
 mod sessions;
 mod shutdown;
@@ -17,7 +19,7 @@ mod telemetry;
 mod upstream;
 
 pub use agents::AgentError;
-pub use gateway::{Gateway, PlacedProviderError, Setup, SetupError};
+pub use gateway::{Gateway, PlacedProviderError, ReloadError, Setup, SetupError};
 pub use providers::ProviderError;
 pub use upstream::{EndpointError, UpstreamError};
 

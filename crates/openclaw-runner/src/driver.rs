@@ -75,6 +75,14 @@ impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
         }
     }
 
+    /// This runner under another policy, as after a change of the configuration. What it remembers of earlier runs is
+    /// shared between both; runs that began keep the policy they began with.
+    #[must_use]
+    pub fn with_policy(mut self, policy: Arc<RunPolicy>) -> Self {
+        self.policy = policy;
+        self
+    }
+
     /// Tells `observer` of every record as it is made.
     #[must_use]
     pub fn with_observer(mut self, observer: Arc<dyn RunObserver>) -> Self {

@@ -164,6 +164,10 @@ pub struct Failover {
     #[serde(deserialize_with = "lenient::or_default")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) parked_pin: Option<StoredPin>,
+    /// When the fallback began that the entry names, in Unix milliseconds; means nothing while there is none.
+    #[serde(deserialize_with = "lenient::or_default")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) fallback_since: Option<i64>,
     /// How many fallback notices this session key had; makes their ids stable (S4).
     #[serde(deserialize_with = "lenient::count_or_zero")]
     #[serde(skip_serializing_if = "lenient::is_zero")]
@@ -300,6 +304,16 @@ impl SessionEntry {
             .or_else(|| self.route.origin_model.clone());
         let active = ModelRef::new(provider?, model?);
         (active != self.origin()?).then_some(active)
+    }
+
+    /// When the active fallback began, walks along the chain and failed probes of the primary included; `None` without
+    /// one, and for one that another program wrote.
+    pub fn fallback_since(&self) -> Option<Timestamp> {
+        let since = self
+            .failover
+            .fallback_since
+            .filter(|_| self.is_active_fallback())?;
+        Timestamp::from_millisecond(since).ok()
     }
 
     /// Whether a person chose the model. An override without a source that fallback cannot have written is theirs

@@ -54,7 +54,7 @@ pub enum SkipCause {
 
 /// Tests, snapshots and writes in one step, for use inside one compare-and-set on the stored entry (S-3, S-3.10, S1).
 ///
-/// Only the selection group and `updatedAt` change (S-3.8); a person's profile pin that does not fit the candidate is
+/// Only the selection group, `updatedAt` and our own note of when the fallback began change (S-3.8); a person's profile pin that does not fit the candidate is
 /// parked until the fallback is over, for it is strict as long as its session lasts (R5). A successful attempt leaves the result in place (S-3.9).
 pub fn persist_fallback(
     entry: &SessionEntry,
@@ -69,6 +69,9 @@ pub fn persist_fallback(
             next.restore(rollback.written().clone());
             if entry.is_pinned_by_user() && next.pin != entry.pin {
                 next.failover.parked_pin = Some(entry.pin.clone());
+            }
+            if !entry.is_active_fallback() {
+                next.failover.fallback_since = Some(now.as_millisecond());
             }
             next.touch(now);
             (Some(next), Persisted::Written(rollback))

@@ -13,6 +13,7 @@ pub struct Rollback {
     written: SelectionSnapshot,
     before: SelectionSnapshot,
     parked_before: Option<StoredPin>,
+    since_before: Option<i64>,
 }
 
 impl Rollback {
@@ -23,6 +24,7 @@ impl Rollback {
             written,
             before: before.selection(),
             parked_before: before.failover.parked_pin.clone(),
+            since_before: before.failover.fallback_since,
         }
     }
 
@@ -67,6 +69,7 @@ pub fn roll_back(entry: &SessionEntry, rollback: &Rollback, now: Timestamp) -> O
     }
     let mut next = entry.clone();
     next.route = rollback.before.route.clone();
+    next.failover.fallback_since = rollback.since_before;
     if entry.pin == rollback.written.pin {
         next.pin = rollback.before.pin.clone();
         next.failover.parked_pin.clone_from(&rollback.parked_before);

@@ -44,7 +44,7 @@ pub(super) struct Cache {
     shown: RwLock<Shown>,
     /// Held from before a view of the file is fixed until it is shown, so that an older one never replaces a newer.
     turn: Mutex<()>,
-    config: CooldownConfig,
+    config: RwLock<Arc<CooldownConfig>>,
 }
 
 struct Shown {
@@ -75,12 +75,16 @@ impl Cache {
                 kept: VecDeque::new(),
             }),
             turn: Mutex::new(()),
-            config,
+            config: RwLock::new(Arc::new(config)),
         }
     }
 
-    pub(super) fn config(&self) -> &CooldownConfig {
-        &self.config
+    pub(super) fn config(&self) -> Arc<CooldownConfig> {
+        Arc::clone(&self.config.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    pub(super) fn set_config(&self, config: CooldownConfig) {
+        *self.config.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(config);
     }
 
     pub(super) fn snapshot(&self) -> Arc<AuthSnapshot> {
@@ -137,10 +141,10 @@ impl Cache {
             warn_rejected(&snapshot.rejected);
         }
         for (change, at) in &shown.kept {
-            snapshot.apply(change, *at, &self.config);
+            snapshot.apply(change, *at, &self.config());
         }
         for (profile, at) in &shown.uses {
-            snapshot.apply(&used(profile), *at, &self.config);
+            snapshot.apply(&used(profile), *at, &self.config());
         }
         shown.snapshot = Arc::new(snapshot);
     }
@@ -154,7 +158,7 @@ impl Cache {
         let mut shown = self.shown.write().unwrap_or_else(PoisonError::into_inner);
         let change = used(profile);
         shown.snapshot.check(&change)?;
-        let applied = Arc::make_mut(&mut shown.snapshot).apply(&change, now, &self.config);
+        let applied = Arc::make_mut(&mut shown.snapshot).apply(&change, now, &self.config());
         let noted = if shown.uses.is_empty() {
             Noted::First
         } else {
@@ -175,7 +179,7 @@ impl Cache {
         if shown.snapshot.check(change).is_err() {
             return;
         }
-        Arc::make_mut(&mut shown.snapshot).apply(change, now, &self.config);
+        Arc::make_mut(&mut shown.snapshot).apply(change, now, &self.config());
         if shown.kept.len() == KEPT {
             shown.kept.pop_front();
         }

@@ -208,12 +208,12 @@ impl Writer {
             for (change, at) in &unwritten.kept {
                 // What it was about may be gone by now.
                 if after.check(change).is_ok() {
-                    after.apply(change, *at, cache.config());
+                    after.apply(change, *at, &cache.config());
                 }
             }
             for (profile, at) in &unwritten.uses {
                 let profile = profile.clone();
-                after.apply(&UsageChange::Used { profile }, *at, cache.config());
+                after.apply(&UsageChange::Used { profile }, *at, &cache.config());
             }
             let outcomes: Vec<_> = batch
                 .iter()
@@ -241,7 +241,7 @@ impl Writer {
         match &request.op {
             Op::Change(change) => {
                 snapshot.check(change)?;
-                return Ok(snapshot.apply(change, request.now, self.cache.config()));
+                return Ok(snapshot.apply(change, request.now, &self.cache.config()));
             }
             Op::Login(id, change) => return Ok(snapshot.apply_login(id, change, request.now)),
             // It was done before the changes, which may be about what it brought.

@@ -14,14 +14,17 @@ fn agents(state: &TempDir, variables: &[(&str, &str)]) -> Agents {
         endpoints: HashMap::default(),
         settings: openclaw_runner::RunSettings::default(),
     };
-    Agents::new(Shared {
+    let shared = Shared {
         state_dir: state.path().to_owned(),
+        environment: Environment::of(variables.iter().copied(), state.path()),
+        observer: None,
+    };
+    let settings = AgentSettings {
         agent_dirs: HashMap::new(),
         ambient: Vec::new(),
-        environment: Environment::of(variables.iter().copied(), state.path()),
         policy: Arc::new(policy),
-        observer: None,
-    })
+    };
+    Agents::new(shared, settings)
 }
 
 fn profile(id: &str) -> ProfileId {

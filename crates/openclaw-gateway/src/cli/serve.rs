@@ -1,5 +1,6 @@
 //! `serve`: answers requests until interrupted.
 
+use std::convert::Infallible;
 use std::io::{self, Write};
 use std::net::SocketAddr;
 
@@ -11,7 +12,7 @@ use crate::demo::Demo;
 use crate::environment::Environment;
 use crate::gateway::{Gateway, Setup, TOKEN_VARIABLE};
 use crate::server::{Drained, Server};
-use crate::shutdown;
+use crate::shutdown::{self, Hangups};
 use crate::telemetry;
 
 /// Arguments of `serve`.
@@ -94,16 +95,17 @@ async fn serve(
     // Before anything is opened: a second gateway must not touch the first one's state.
     let listener = listen(bind).await?;
     let address = listener.local_addr()?;
+    let hangups = Hangups::listen()?;
     let (gateway, demo) = if demo {
         let demo = Demo::start().await?;
         (Gateway::open(demo.setup(environment)).await?, Some(demo))
     } else {
-        let config = places.load(environment)?;
-        let state_dir = places.state_dir(environment);
+        let files = places.config_files(environment);
         let setup = Setup {
             environment: environment.clone(),
-            config,
-            state_dir,
+            config: files.load()?,
+            files: Some(files),
+            state_dir: places.state_dir(environment),
             observer: None,
         };
         (Gateway::open(setup).await?, None)
@@ -116,13 +118,23 @@ async fn serve(
         signal().await;
         tracing::info!("stopping; answers in flight may finish, a second signal ends them");
     };
-    let drained = Server::default()
-        .serve_until(listener, gateway.router(), stop, signal())
-        .await;
+    let served = Server::default().serve_until(listener, gateway.router(), stop, signal());
+    let drained = tokio::select! {
+        drained = served => drained,
+        never = reload_at_each(hangups, &gateway) => match never {},
+    };
     if drained == Drained::Partly {
         tracing::warn!("some answers were cut short");
     }
     Ok(Outcome::Fine)
+}
+
+async fn reload_at_each(mut hangups: Hangups, gateway: &Gateway) -> Infallible {
+    loop {
+        hangups.next().await;
+        // What became of it is in the log.
+        let _ = gateway.reload().await;
+    }
 }
 
 async fn listen(address: SocketAddr) -> Result<TcpListener, ListenError> {

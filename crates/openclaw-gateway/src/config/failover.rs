@@ -17,6 +17,8 @@ use super::DeadlineSettings;
     expecting = "an object of settings such as { inlineWaitMs: 5000 }"
 )]
 pub struct FailoverConfig {
+    /// Who may use `/admin/v1` and the page at `/`.
+    pub admin: AdminSetting,
     /// Whether a recognised format fault goes to the next model instead of to the client (A1).
     pub advance_on_format: bool,
     /// What a `provider/model` in the request body means (A9).
@@ -35,6 +37,19 @@ pub struct FailoverConfig {
     pub max_concurrent: NonZeroU32,
     /// How people are told that another model answers (S-10).
     pub notices: NoticeSetting,
+}
+
+/// Who may use `/admin/v1` and the page at `/`, beside having the token where there is one.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum AdminSetting {
+    /// This machine alone.
+    #[default]
+    Local,
+    /// Nobody.
+    Off,
+    /// Every machine, with the token.
+    Token,
 }
 
 /// What a `provider/model` in the request body means (A9).
@@ -79,6 +94,7 @@ impl Default for FailoverConfig {
     fn default() -> Self {
         let settings = RunSettings::default();
         Self {
+            admin: AdminSetting::default(),
             advance_on_format: settings.advance_on_format,
             body_model_policy: BodyModelPolicy::default(),
             cooldown_bypass: Vec::new(),

@@ -13,6 +13,12 @@ use super::words::plain;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum FileError {
+    /// A file that was there is not there any more.
+    #[error("{} is gone; put it back, or restart the gateway to run without it", path.display())]
+    Gone {
+        /// The file.
+        path: PathBuf,
+    },
     /// A file that somebody named is not there.
     #[error("{} does not exist; {named_by} names it: correct the path, or leave it out for the usual place", path.display())]
     Missing {

@@ -3,7 +3,7 @@
 use std::sync::OnceLock;
 
 use axum::body::{Body, Bytes};
-use axum::extract::{Extension, State};
+use axum::extract::Extension;
 use axum::http::header::CONTENT_TYPE;
 use axum::http::{HeaderMap, HeaderValue};
 use axum::response::{IntoResponse, Response};
@@ -26,7 +26,7 @@ use crate::upstream::{Answer, RequestBody, Wire, before_text};
 /// Answers one request and says in its headers who answered, or what was tried.
 pub(crate) async fn handle(
     wire: Wire,
-    State(served): State<Served>,
+    served: Served,
     Extension(RequestId(id)): Extension<RequestId>,
     headers: HeaderMap,
     body: Body,
@@ -51,12 +51,16 @@ async fn answer(
     body: Body,
     told: &mut HeaderMap,
 ) -> Result<Response, ApiError> {
-    let place = served.in_flight.enter().ok_or_else(ApiError::busy)?;
+    let place = served
+        .process
+        .in_flight
+        .enter(served.generation.config.failover.max_concurrent)
+        .ok_or_else(ApiError::busy)?;
     let body = RequestBody::try_new(read(body).await?)?;
     let asked = served
         .catalogue()
         .read(wire, body.model(), body.user(), headers)?;
-    let agent = served.agents.get(&asked.agent).await?;
+    let agent = served.process.agents.get(&asked.agent).await?;
     let Prepared {
         request,
         requested,
@@ -75,12 +79,12 @@ async fn answer(
     }
     describe_left_out(told, &left_out);
     let attempt = ProviderAttempt {
-        upstream: &served.upstream,
-        endpoints: &served.endpoints,
-        environment: &served.environment,
+        upstream: &served.process.upstream,
+        endpoints: &served.generation.endpoints,
+        environment: &served.process.environment,
         usage: &*agent.usage,
-        auth: &served.policy.auth,
-        failover: &served.config.failover,
+        auth: &served.generation.policy.auth,
+        failover: &served.generation.config.failover,
         wire,
         headers: &forwarded(wire, headers),
         body: &body,
@@ -90,7 +94,7 @@ async fn answer(
     let run_limit = request
         .chain
         .first()
-        .and_then(|model| served.config.failover.deadlines.run(model));
+        .and_then(|model| served.generation.config.failover.deadlines.run(model));
     let options = RunOptions {
         kind: asked.chain,
         limits: RunLimits {
@@ -99,7 +103,8 @@ async fn answer(
         },
         ..RunOptions::default()
     };
-    let outcome = agent.runner.run_with(request, options, &attempt).await;
+    let runner = agent.runner(&served.generation.policy);
+    let outcome = runner.run_with(request, options, &attempt).await;
     if let Some(met) = attempt.repeated.get() {
         set(told, response::REPEATED, met);
     }
@@ -140,7 +145,7 @@ async fn answer(
                 &error,
                 left_out,
                 SystemClock.now(),
-                served.retry_cap,
+                served.process.retry_cap,
             ))
         }
     }
@@ -150,7 +155,7 @@ async fn answer(
 fn hand_over(served: &Served, wire: Wire, told: &mut HeaderMap, notice: Option<Notice>) -> Option<String> {
     let notice = notice?;
     notice::tell(told, &notice);
-    match served.config.failover.notices {
+    match served.generation.config.failover.notices {
         NoticeSetting::Header => None,
         NoticeSetting::Inline => Some(notice.text).filter(|_| wire == Wire::ChatCompletions),
     }

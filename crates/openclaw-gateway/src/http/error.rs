@@ -123,6 +123,29 @@ impl ApiError {
         )
     }
 
+    /// An operator's request from another machine.
+    pub(crate) fn not_from_here() -> Self {
+        let message = "the admin surface answers only this machine; set admin: 'token' in failover.json5 to open it to \
+                       everybody who has the token";
+        Self::new(
+            StatusCode::FORBIDDEN,
+            "permission_error",
+            "admin_is_local",
+            message,
+        )
+    }
+
+    /// A configuration that was not taken over; its files say nothing that can be used.
+    pub(crate) fn not_reloaded(problem: &str) -> Self {
+        let message = format!("nothing was changed, the configuration before is used on: {problem}");
+        Self::new(
+            StatusCode::UNPROCESSABLE_ENTITY,
+            "invalid_request_error",
+            "not_reloaded",
+            &message,
+        )
+    }
+
     /// A body of another kind.
     pub(crate) fn not_json() -> Self {
         let message = "the request body must be JSON; send the header `content-type: application/json`";

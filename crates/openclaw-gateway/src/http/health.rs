@@ -9,6 +9,7 @@ use axum::http::StatusCode;
 use serde::Serialize;
 
 use super::Served;
+use crate::gateway::Current;
 
 /// The answer.
 #[derive(Debug, Serialize)]
@@ -16,12 +17,19 @@ pub(crate) struct Health {
     status: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     problem: Option<&'static str>,
+    /// What the operator should look at although requests are answered.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    detail: Option<&'static str>,
 }
 
 const OK: Health = Health {
     status: "ok",
     problem: None,
+    detail: None,
 };
+/// Everybody may read it, so what is wrong with the files is told elsewhere.
+const REFUSED: &str = "the last reload was refused and the configuration before it is used; the log and \
+                       GET /admin/v1/status say why";
 
 /// Answers as long as the process does.
 pub(crate) async fn alive() -> Json<Health> {
@@ -30,13 +38,15 @@ pub(crate) async fn alive() -> Json<Health> {
 
 /// Answers 200 while the default agent's state can be used and there is a model to ask; the details of a problem are
 /// in the log.
-pub(crate) async fn ready(State(served): State<Served>) -> (StatusCode, Json<Health>) {
+pub(crate) async fn ready(State(current): State<Arc<Current>>, served: Served) -> (StatusCode, Json<Health>) {
+    let detail = current.refused().map(|_| REFUSED);
     match problem(&served).await {
-        None => (StatusCode::OK, Json(OK)),
+        None => (StatusCode::OK, Json(Health { detail, ..OK })),
         Some(problem) => {
             let unready = Health {
                 status: "unavailable",
                 problem: Some(problem),
+                detail,
             };
             (StatusCode::SERVICE_UNAVAILABLE, Json(unready))
         }
@@ -44,9 +54,10 @@ pub(crate) async fn ready(State(served): State<Served>) -> (StatusCode, Json<Hea
 }
 
 async fn problem(served: &Served) -> Option<&'static str> {
-    let default = served.config.chain.default_agent();
-    let chain = served.resolver.configured_chain(&default);
-    let is_callable = |model: &openclaw_ids::ModelRef| served.endpoints.get(model.provider()).is_some();
+    let default = served.generation.config.chain.default_agent();
+    let chain = served.generation.resolver.configured_chain(&default);
+    let is_callable =
+        |model: &openclaw_ids::ModelRef| served.generation.endpoints.get(model.provider()).is_some();
     if !chain.iter().any(is_callable) {
         return Some("no model of the default chain can be called");
     }
@@ -54,7 +65,7 @@ async fn problem(served: &Served) -> Option<&'static str> {
         tracing::error!(error = crate::causes::line(error), "not ready");
         Some("the gateway cannot use its state")
     };
-    let agent = match served.agents.get(&default).await {
+    let agent = match served.process.agents.get(&default).await {
         Ok(agent) => agent,
         Err(error) => return unusable(&error),
     };

@@ -3,7 +3,7 @@
 use std::hash::{BuildHasher, RandomState};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use axum::extract::{Request, State};
+use axum::extract::Request;
 use axum::middleware::Next;
 use axum::response::Response;
 
@@ -15,8 +15,8 @@ use super::headers::{response, set};
 pub(crate) struct RequestId(pub(crate) String);
 
 /// Names a request for its handler and tells the client, whatever becomes of it.
-pub(crate) async fn name(State(served): State<Served>, mut request: Request, next: Next) -> Response {
-    let id = served.ids.next_id();
+pub(crate) async fn name(served: Served, mut request: Request, next: Next) -> Response {
+    let id = served.process.ids.next_id();
     request.extensions_mut().insert(RequestId(id.clone()));
     let mut answer = next.run(request).await;
     set(answer.headers_mut(), response::REQUEST_ID, &id);

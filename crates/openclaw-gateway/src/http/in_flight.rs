@@ -2,28 +2,45 @@
 
 use std::num::NonZeroU32;
 use std::sync::Arc;
-
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 /// The places of requests that are being answered.
-#[derive(Clone)]
-pub(crate) struct InFlight(Arc<Semaphore>);
+#[derive(Clone, Default)]
+pub(crate) struct InFlight(Arc<AtomicU32>);
 
 /// One place, given back when dropped.
-pub(crate) struct Place {
-    _permit: OwnedSemaphorePermit,
-}
+pub(crate) struct Place(InFlight);
 
 impl InFlight {
-    /// `places` free places.
-    pub(crate) fn new(places: NonZeroU32) -> Self {
-        let places = usize::try_from(places.get()).unwrap_or(Semaphore::MAX_PERMITS);
-        Self(Arc::new(Semaphore::new(places.min(Semaphore::MAX_PERMITS))))
+    /// One of `places` places, at once or not at all: a client that waits cannot know that it does. After a reload
+    /// with fewer places those who have one keep it.
+    pub(crate) fn enter(&self, places: NonZeroU32) -> Option<Place> {
+        let one_more = |taken: u32| (taken < places.get()).then(|| taken + 1);
+        let entered = self.0.fetch_update(Ordering::AcqRel, Ordering::Acquire, one_more);
+        entered.is_ok().then(|| Place(self.clone()))
     }
+}
 
-    /// A place, at once or not at all: a client that waits cannot know that it does.
-    pub(crate) fn enter(&self) -> Option<Place> {
-        let permit = Arc::clone(&self.0).try_acquire_owned().ok()?;
-        Some(Place { _permit: permit })
+impl Drop for Place {
+    fn drop(&mut self) {
+        let Self(InFlight(taken)) = self;
+        taken.fetch_sub(1, Ordering::AcqRel);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_place_is_free_again_when_it_is_left_and_fewer_places_send_nobody_away() {
+        let (two, one) = (NonZeroU32::new(2).unwrap(), NonZeroU32::MIN);
+        let in_flight = InFlight::default();
+        let (first, second) = (in_flight.enter(two), in_flight.enter(two));
+        assert!(first.is_some() && second.is_some() && in_flight.enter(two).is_none());
+        drop(first);
+        assert!(in_flight.enter(one).is_none());
+        drop(second);
+        assert!(in_flight.enter(one).is_some());
     }
 }

@@ -1,6 +1,7 @@
 //! Keeps web pages out: without a token, only requests that a page of another host cannot have made are answered.
 
-use axum::extract::{Request, State};
+use axum::body::HttpBody;
+use axum::extract::Request;
 use axum::http::header::{CONTENT_TYPE, HOST, ORIGIN};
 use axum::http::uri::Authority;
 use axum::http::{HeaderMap, HeaderValue, Method, Uri};
@@ -13,8 +14,8 @@ use crate::upstream::is_loopback_host;
 
 /// Refuses requests that reach this machine under a foreign name, or come from a page of another host, when no token
 /// tells who asks. A browser sends both headers and lets no page change them.
-pub(crate) async fn require(State(served): State<Served>, request: Request, next: Next) -> Response {
-    if served.token.is_none() && !is_local(request.uri(), request.headers()) {
+pub(crate) async fn require(served: Served, request: Request, next: Next) -> Response {
+    if served.generation.token.is_none() && !is_local(request.uri(), request.headers()) {
         return ApiError::foreign().for_path(request.uri().path()).into_response();
     }
     next.run(request).await
@@ -22,7 +23,9 @@ pub(crate) async fn require(State(served): State<Served>, request: Request, next
 
 /// Refuses bodies that are not declared as JSON: a page may post any other kind to any host without asking first.
 pub(crate) async fn json_only(request: Request, next: Next) -> Response {
-    if request.method() == Method::POST && !is_json(request.headers().get(CONTENT_TYPE)) {
+    let content_type = request.headers().get(CONTENT_TYPE);
+    let says_nothing = content_type.is_none() && request.body().is_end_stream();
+    if request.method() == Method::POST && !is_json(content_type) && !says_nothing {
         return ApiError::not_json()
             .for_path(request.uri().path())
             .into_response();

@@ -1,7 +1,7 @@
 //! `GET /v1/models` and `GET /v1/models/{id}`: the names a client can ask for.
 
 use axum::Json;
-use axum::extract::{Path, State};
+use axum::extract::Path;
 use serde::Serialize;
 
 use super::Served;
@@ -25,7 +25,7 @@ pub(crate) struct ModelObject {
 }
 
 /// The configured selection, the agents, and every model of their chains.
-pub(crate) async fn list(State(served): State<Served>) -> Json<ModelList> {
+pub(crate) async fn list(served: Served) -> Json<ModelList> {
     Json(ModelList {
         object: "list",
         data: models(&served),
@@ -33,10 +33,7 @@ pub(crate) async fn list(State(served): State<Served>) -> Json<ModelList> {
 }
 
 /// One of them, by its id.
-pub(crate) async fn one(
-    State(served): State<Served>,
-    Path(id): Path<String>,
-) -> Result<Json<ModelObject>, ApiError> {
+pub(crate) async fn one(served: Served, Path(id): Path<String>) -> Result<Json<ModelObject>, ApiError> {
     let found = models(&served).into_iter().find(|model| model.id == id);
     found
         .map(Json)
@@ -44,7 +41,7 @@ pub(crate) async fn one(
 }
 
 fn models(served: &Served) -> Vec<ModelObject> {
-    let agents = served.config.chain.agent_ids();
+    let agents = served.generation.config.chain.agent_ids();
     let mut ids = vec![(OWN_MODEL.to_owned(), OWN_MODEL.to_owned())];
     ids.extend(
         agents
@@ -53,8 +50,8 @@ fn models(served: &Served) -> Vec<ModelObject> {
     );
     let chains = agents
         .iter()
-        .flat_map(|agent| served.resolver.configured_chain(agent));
-    for model in chains.chain(served.resolver.image_chain(None)) {
+        .flat_map(|agent| served.generation.resolver.configured_chain(agent));
+    for model in chains.chain(served.generation.resolver.image_chain(None)) {
         let row = (model.key(), model.provider().to_string());
         if !ids.contains(&row) {
             ids.push(row);

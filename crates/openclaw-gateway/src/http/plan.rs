@@ -47,7 +47,7 @@ pub(crate) async fn prepare(
     let requested = request.chain.first().cloned();
     // A provider without an endpoint fails with words of its own.
     let speaks = |model: &ModelRef| {
-        let endpoint = served.endpoints.get(model.provider());
+        let endpoint = served.generation.endpoints.get(model.provider());
         endpoint.is_none_or(|endpoint| endpoint.speaks(wire))
     };
     let (kept, left): (Vec<_>, Vec<_>) = request.chain.into_iter().partition(speaks);
@@ -105,7 +105,13 @@ async fn in_session(
             session,
             lane: None,
         };
-        plan(&served.resolver, &served.policy, &snapshot, turn, now)
+        plan(
+            &served.generation.resolver,
+            &served.generation.policy,
+            &snapshot,
+            turn,
+            now,
+        )
     };
     if asked.chain == ChainKind::Image {
         return over_images(served, asked, planned(None));
@@ -113,7 +119,7 @@ async fn in_session(
     let Some(key) = &asked.session else {
         return Ok(planned(None));
     };
-    let session_id = SessionId::try_new(&served.ids.next_id()).ok();
+    let session_id = SessionId::try_new(&served.process.ids.next_id()).ok();
     let store = match timeout(SESSION_PATIENCE, agent.sessions.open()).await {
         Ok(Ok(store)) => store,
         Err(error) => return Ok(without_session(planned(None), &error, request_id, told)),
@@ -175,8 +181,8 @@ fn over_images(served: &Served, asked: &Asked, plan: Plan) -> Result<Plan, AskEr
             model,
             policy: OneOffPolicy::Strict,
         } => vec![model.clone()],
-        RunKind::OneOff { model, .. } => served.resolver.image_chain(Some(&model.key())),
-        _ => served.resolver.image_chain(None),
+        RunKind::OneOff { model, .. } => served.generation.resolver.image_chain(Some(&model.key())),
+        _ => served.generation.resolver.image_chain(None),
     };
     let first = chain.first().ok_or(AskError::NoImageModel)?;
     let request = RunRequest {

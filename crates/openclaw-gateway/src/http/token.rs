@@ -2,7 +2,7 @@
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
-use axum::extract::{ConnectInfo, Request, State};
+use axum::extract::{ConnectInfo, Request};
 use axum::http::HeaderMap;
 use axum::http::header::AUTHORIZATION;
 use axum::middleware::Next;
@@ -58,21 +58,21 @@ impl Token {
 }
 
 /// Refuses requests without the token, when there is one, and peers that guess it.
-pub(crate) async fn require(State(served): State<Served>, request: Request, next: Next) -> Response {
-    let Some(token) = &served.token else {
+pub(crate) async fn require(served: Served, request: Request, next: Next) -> Response {
+    let Some(token) = &served.generation.token else {
         return next.run(request).await;
     };
     let connection = request.extensions().get::<ConnectInfo<SocketAddr>>();
     let peer = connection.map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |ConnectInfo(peer)| peer.ip());
     let now = Instant::now();
-    if let Some(wait) = served.guesses.wait(peer, now) {
+    if let Some(wait) = served.process.guesses.wait(peer, now) {
         return refuse(ApiError::guessing(wait), &request);
     }
     match token.check(request.headers()) {
         Ok(()) => next.run(request).await,
         Err(sent) => {
             if let Some(guess) = sent {
-                served.guesses.add(peer, guess, now);
+                served.process.guesses.add(peer, guess, now);
             }
             refuse(ApiError::unauthorized(), &request)
         }

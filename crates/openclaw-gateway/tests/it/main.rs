@@ -10,6 +10,7 @@ mod binary;
 mod demo;
 mod errors;
 mod failover;
+mod reload;
 mod requests;
 mod scripted;
 mod sessions;

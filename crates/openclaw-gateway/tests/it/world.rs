@@ -1,9 +1,9 @@
 //! A running gateway with its own state, and a client that shows what it received.
 
 use std::fmt::Write as _;
-use std::path::Path;
+use std::net::SocketAddr;
 
-use openclaw_gateway::config::Config;
+use openclaw_gateway::config::ConfigFiles;
 use openclaw_gateway::environment::Environment;
 use openclaw_gateway::{Gateway, Setup};
 use serde_json::{Value, json};
@@ -101,12 +101,17 @@ impl World {
         variables: &[(&str, &str)],
     ) -> Self {
         let state = tempfile::tempdir().expect("a temporary directory");
-        let failover = Config::parse_failover(Path::new("failover.json5"), failover).expect("good settings");
-        let config = Config::parse(Path::new("openclaw.json"), text).expect("a good configuration");
-        let config = config.with_failover(failover);
+        let (config, own) = (
+            state.path().join("openclaw.json"),
+            state.path().join("failover.json5"),
+        );
+        std::fs::write(&config, text).expect("a writable directory");
+        std::fs::write(&own, failover).expect("a writable directory");
+        let files = ConfigFiles::at(&config, &own);
         let setup = Setup {
             environment: Environment::of(variables.iter().copied(), state.path()),
-            config,
+            config: files.load().expect("a good configuration"),
+            files: Some(files),
             state_dir: state.path().to_owned(),
             observer: None,
         };
@@ -114,7 +119,9 @@ impl World {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
         let address = listener.local_addr().expect("a bound listener").to_string();
         let task = tokio::spawn(async move {
-            axum::serve(listener, gateway.router())
+            let router = gateway.router();
+            let service = router.into_make_service_with_connect_info::<SocketAddr>();
+            axum::serve(listener, service)
                 .await
                 .expect("a listener that works");
         });
@@ -129,6 +136,17 @@ impl World {
     /// The URL of a path.
     pub(crate) fn url(&self, path: &str) -> String {
         format!("http://{}{path}", self.address)
+    }
+
+    /// Replaces the configuration's text, and has it read again.
+    pub(crate) async fn reload(&self, text: &str) -> Received {
+        std::fs::write(self.state.path().join("openclaw.json"), text).expect("a writable directory");
+        self.reload_files().await
+    }
+
+    /// Has the configuration read again.
+    pub(crate) async fn reload_files(&self) -> Received {
+        Received::of(client().post(self.url("/admin/v1/reload"))).await
     }
 
     /// Asks for `model` with `more` members in the body and `headers`.

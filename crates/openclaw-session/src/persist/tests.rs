@@ -129,6 +129,7 @@ fn s_3_8_nothing_else_is_touched() {
     );
     let (mut next, _) = written(&before, &fallback(&before, "openai/gpt", "a/f1"));
     next.restore(before.selection());
+    next.failover.fallback_since = None;
     next.updated_at = before.updated_at;
     assert_eq!(next, before);
 }
@@ -215,4 +216,21 @@ fn s_3_5_and_s1_the_write_builds_on_what_is_stored_and_not_on_what_was_read() {
     let mut expected = stored;
     expected.touch(at(3000));
     assert_eq!(roll_back(&during, &rollback, at(3000)), Some(expected));
+}
+
+#[test]
+fn s_3_4_since_when_a_fallback_stands_is_kept_while_it_moves_along() {
+    let plain = entry("");
+    assert_eq!(plain.fallback_since(), None);
+    let (first, rollback) = written(&plain, &fallback(&plain, "a/m", "b/m"));
+    assert_eq!(first.fallback_since(), Some(at(2000)));
+    let change = fallback(&first, "b/m", "c/m");
+    let (Some(second), _) = persist_fallback(&first, &change, at(3000)) else {
+        panic!("the walk goes on");
+    };
+    assert_eq!(second.fallback_since(), Some(at(2000)));
+    let undone = roll_back(&first, &rollback, at(4000)).unwrap();
+    assert_eq!(undone.fallback_since(), None);
+    let again = persist_fallback(&undone, &fallback(&undone, "a/m", "b/m"), at(5000)).0;
+    assert_eq!(again.unwrap().fallback_since(), Some(at(5000)));
 }

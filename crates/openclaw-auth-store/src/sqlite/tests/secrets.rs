@@ -52,6 +52,24 @@ async fn x4_ambient_state_is_kept_without_its_secret() {
 }
 
 #[tokio::test]
+async fn other_settings_count_from_the_next_failure_on() {
+    let (_folder, store) = with_profiles().await;
+    store
+        .commit(failure("a", Reason::Billing, None, 1), at(1))
+        .await
+        .unwrap();
+    let quick = serde_json::from_value(json!({"billingBackoffHours": 0.5})).unwrap();
+    store.set_cooldowns(quick);
+    store
+        .commit(failure("b", Reason::Billing, None, 1), at(1))
+        .await
+        .unwrap();
+    let snapshot = store.snapshot();
+    let usable = |id: &str| snapshot.usage(&profile(id)).is_usable(None, at(3_600));
+    assert!(usable("b") && !usable("a"), "the open window stays");
+}
+
+#[tokio::test]
 async fn bl34_a_key_replaced_by_the_other_program_is_free_at_once() {
     let (folder, store) = with_profiles().await;
     store

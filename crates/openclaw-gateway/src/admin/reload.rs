@@ -1,0 +1,35 @@
+//! `POST /admin/v1/reload`: reads the configuration again.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::State;
+use serde::Serialize;
+
+use crate::gateway::Current;
+use crate::http::ApiError;
+
+/// What is used from now on.
+#[derive(Debug, Serialize)]
+pub(super) struct Reloaded {
+    /// Counts up with each configuration that was taken over.
+    generation: u64,
+    /// Unix milliseconds.
+    since: i64,
+    /// What cannot be used in it and is done without.
+    warnings: Vec<String>,
+}
+
+/// Takes the configuration over, or says why it stays as it is.
+pub(super) async fn reload(State(current): State<Arc<Current>>) -> Result<Json<Reloaded>, ApiError> {
+    let generation = current
+        .reload()
+        .await
+        .map_err(|error| ApiError::not_reloaded(&crate::causes::line(&error)))?;
+    let unusable = generation.endpoints.unusable().iter();
+    Ok(Json(Reloaded {
+        generation: generation.number,
+        since: generation.since.as_millisecond(),
+        warnings: unusable.map(ToString::to_string).collect(),
+    }))
+}

@@ -1,0 +1,114 @@
+//! Scheduled jobs as the other program stores them, for the question which models one would use.
+
+use std::path::{Path, PathBuf};
+
+use openclaw_chain::CronPayload;
+use openclaw_ids::AgentId;
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::cli::CommandError;
+
+/// Where jobs are, in the state directory.
+const FILE: &str = "cron/jobs.json";
+
+/// What of a job decides about its models.
+pub(super) struct Job {
+    pub(super) agent: Option<AgentId>,
+    pub(super) payload: CronPayload,
+}
+
+#[derive(Deserialize)]
+struct Document {
+    #[serde(default)]
+    jobs: Vec<Value>,
+}
+
+/// A scheduled job cannot be found.
+#[derive(Debug, thiserror::Error)]
+enum JobError {
+    #[error(
+        "there is no {}, so no job can be found by its name; describe it instead: \
+         `chain --cron --model <model> --fallback <model>`",
+        path.display()
+    )]
+    NoFile { path: PathBuf },
+    #[error("cannot read the jobs in {}", path.display())]
+    Unreadable {
+        path: PathBuf,
+        #[source]
+        source: serde_json::Error,
+    },
+    #[error("there is no job `{name}` in {}; the jobs are {known}", path.display())]
+    Unknown {
+        name: String,
+        path: PathBuf,
+        known: String,
+    },
+}
+
+/// The job of this id, else of this name.
+///
+/// # Errors
+/// When the jobs cannot be read, or it is none of them.
+pub(super) fn find(state_dir: &Path, name: &str) -> Result<Job, CommandError> {
+    let path = state_dir.join(FILE);
+    let bytes = match std::fs::read(&path) {
+        Ok(bytes) => bytes,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            return Err(JobError::NoFile { path }.into());
+        }
+        Err(error) => return Err(error.into()),
+    };
+    let read = serde_json::from_slice::<Document>(&bytes);
+    let Document { jobs } = read.map_err(|source| JobError::Unreadable {
+        path: path.clone(),
+        source,
+    })?;
+    let of = |member: &str| jobs.iter().find(|job| text(job, member) == Some(name));
+    let Some(job) = of("id").or_else(|| of("name")) else {
+        let known: Vec<&str> = jobs
+            .iter()
+            .filter_map(|job| text(job, "name").or_else(|| text(job, "id")))
+            .collect();
+        return Err(JobError::Unknown {
+            name: name.to_owned(),
+            known: if known.is_empty() {
+                "none".to_owned()
+            } else {
+                known.join(", ")
+            },
+            path,
+        }
+        .into());
+    };
+    Ok(read_job(job))
+}
+
+fn text<'v>(value: &'v Value, member: &str) -> Option<&'v str> {
+    value
+        .get(member)?
+        .as_str()
+        .map(str::trim)
+        .filter(|text| !text.is_empty())
+}
+
+fn read_job(job: &Value) -> Job {
+    let payload = job.get("payload");
+    let texts = |value: &Value| {
+        let items = value.as_array()?.iter();
+        Some(items.filter_map(Value::as_str).map(str::to_owned).collect())
+    };
+    Job {
+        agent: text(job, "agentId").map(AgentId::new),
+        payload: CronPayload {
+            model: payload
+                .and_then(|payload| text(payload, "model"))
+                .map(str::to_owned),
+            fallbacks: payload
+                .and_then(|payload| payload.get("fallbacks"))
+                .and_then(texts),
+            ..CronPayload::default()
+        },
+    }
+}

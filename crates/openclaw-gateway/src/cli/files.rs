@@ -1,0 +1,202 @@
+//! What commands work on: the configuration and the files of the state directory, with or without a gateway that runs on
+//! them. Reading makes nothing and changes nothing.
+
+mod agent;
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use openclaw_auth_store::AmbientProfile;
+use openclaw_chain::Resolver;
+use openclaw_ids::{AgentId, AuthAliases};
+
+use super::CommandError;
+use crate::config::{Config, ConfigFiles, FileError};
+use crate::environment::Environment;
+use crate::gateway::{callable, search};
+use crate::providers::discovery::Discovery;
+use crate::providers::{Endpoints, ambient};
+use crate::report::Installation;
+use crate::upstream::Upstream;
+
+pub(super) use agent::ReadAgent;
+
+/// Where the files are, when not in their usual places.
+#[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = "Files")]
+pub(super) struct Places {
+    /// The configuration file [default: openclaw.json in the state directory]
+    #[arg(long, value_name = "PATH")]
+    pub(super) config: Option<PathBuf>,
+    /// The state directory [default: ~/.openclaw]
+    #[arg(long, value_name = "PATH")]
+    pub(super) state_dir: Option<PathBuf>,
+}
+
+impl Places {
+    pub(super) fn state_dir(&self, environment: &Environment) -> PathBuf {
+        let named = self.state_dir.as_deref().map(|path| absolute(path, environment));
+        named.unwrap_or_else(|| environment.state_dir())
+    }
+
+    /// Where the configuration is read from.
+    pub(super) fn config_files(&self, environment: &Environment) -> ConfigFiles {
+        let named = self.config.as_deref().map(|path| absolute(path, environment));
+        ConfigFiles::find(environment, named, &self.state_dir(environment))
+    }
+
+    pub(super) fn load(&self, environment: &Environment) -> Result<Config, FileError> {
+        self.config_files(environment).load()
+    }
+}
+
+/// A path argument as the environment's paths are: from its working directory, with `~` for home.
+pub(super) fn absolute(path: &Path, environment: &Environment) -> PathBuf {
+    path.to_str()
+        .map_or_else(|| path.to_owned(), |text| environment.path(text))
+}
+
+/// Which agent a command is about.
+#[derive(Debug, Clone, Default, Args)]
+pub(super) struct AgentArg {
+    /// The agent [default: the configured default agent, else `main`]
+    #[arg(long, short, value_name = "ID")]
+    agent: Option<String>,
+}
+
+impl AgentArg {
+    /// The agent that is meant.
+    ///
+    /// # Errors
+    /// When no agent of that name is configured or has files here.
+    pub(super) fn id(&self, files: &Files) -> Result<AgentId, UnknownAgent> {
+        let Some(text) = &self.agent else {
+            return Ok(files.config.chain.default_agent());
+        };
+        let agent = AgentId::new(text);
+        let known = files.agents();
+        if known.contains(&agent) {
+            return Ok(agent);
+        }
+        let known: Vec<&str> = known.iter().map(AgentId::as_str).collect();
+        Err(UnknownAgent {
+            agent,
+            known: known.join(", "),
+        })
+    }
+
+    /// The agents that are meant; all of them when none was named.
+    ///
+    /// # Errors
+    /// As [`id`](Self::id).
+    pub(super) fn ids(&self, files: &Files) -> Result<Vec<AgentId>, UnknownAgent> {
+        match self.agent {
+            Some(_) => Ok(vec![self.id(files)?]),
+            None => Ok(files.agents()),
+        }
+    }
+}
+
+/// No such agent.
+#[derive(Debug, thiserror::Error)]
+#[error("there is no agent `{agent}`; the agents are {known}")]
+pub(super) struct UnknownAgent {
+    agent: AgentId,
+    known: String,
+}
+
+/// The configuration and the places of everything else.
+pub(super) struct Files {
+    pub(super) environment: Environment,
+    /// What was configured, with the chain that was found when nothing was.
+    pub(super) config: Config,
+    pub(super) state_dir: PathBuf,
+    pub(super) endpoints: Endpoints,
+    pub(super) ambient: Vec<AmbientProfile>,
+    pub(super) resolver: Resolver,
+    pub(super) aliases: AuthAliases,
+    /// What this machine was found to have, when nothing is configured.
+    pub(super) found: Option<Discovery>,
+}
+
+impl Files {
+    /// Reads the configuration. When it names no model, this machine is searched for some, as `serve` does.
+    ///
+    /// # Errors
+    /// When the configuration cannot be used.
+    pub(super) fn open(places: &Places, environment: &Environment) -> Result<Self, CommandError> {
+        let config = places.load(environment)?;
+        let endpoints = callable(&config, environment)?;
+        let ambient = ambient::profiles(&config.chain.models, &endpoints, environment);
+        let mut files = Self {
+            environment: environment.clone(),
+            state_dir: places.state_dir(environment),
+            resolver: Resolver::new(&config.chain),
+            endpoints,
+            ambient,
+            aliases: AuthAliases::default(),
+            found: None,
+            config,
+        };
+        if files.config.names_no_model() {
+            let found = files.search()?;
+            files.config = files.config.with_default_chain(found.chain());
+            files.resolver = Resolver::new(&files.config.chain);
+            files.found = Some(found);
+        }
+        Ok(files)
+    }
+
+    /// What `serve` would find on this machine without any configured model.
+    fn search(&self) -> Result<Discovery, CommandError> {
+        let agent = ReadAgent::open(self, &self.config.chain.default_agent())?;
+        let stored = agent.seen.profiles.values();
+        let stored = stored.map(|credential| credential.provider().clone()).collect();
+        let upstream = Upstream::try_new()?;
+        let search = search(&self.environment, &stored, &upstream, &self.endpoints);
+        Ok(runtime()?.block_on(search))
+    }
+
+    /// The agents that are configured.
+    pub(super) fn agents(&self) -> Vec<AgentId> {
+        self.config.chain.agent_ids()
+    }
+
+    /// What reports need of it.
+    pub(super) fn installation(&self) -> Installation<'_> {
+        Installation {
+            config: &self.config,
+            resolver: &self.resolver,
+            endpoints: &self.endpoints,
+            aliases: &self.aliases,
+        }
+    }
+
+    /// The folder of an agent's credentials (L11).
+    pub(super) fn credentials_folder(&self, agent: &AgentId) -> PathBuf {
+        let configured = self.config.chain.agent_dir(agent);
+        configured.map_or_else(
+            || self.root(agent).join("agent"),
+            |written| self.environment.path(written),
+        )
+    }
+
+    /// The folder of the credentials that all agents inherit; no setting moves it (L13).
+    pub(super) fn main_folder(&self) -> PathBuf {
+        self.root(&AgentId::main()).join("agent")
+    }
+
+    /// The folder of an agent's sessions.
+    pub(super) fn sessions_folder(&self, agent: &AgentId) -> PathBuf {
+        self.root(agent).join("sessions")
+    }
+
+    fn root(&self, agent: &AgentId) -> PathBuf {
+        self.state_dir.join("agents").join(agent.as_str())
+    }
+}
+
+/// Runs the few things of a command that wait.
+pub(super) fn runtime() -> std::io::Result<tokio::runtime::Runtime> {
+    tokio::runtime::Builder::new_current_thread().enable_all().build()
+}

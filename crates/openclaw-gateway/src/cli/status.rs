@@ -1,0 +1,246 @@
+//! `status`: what every agent would use now, what rests, and which sessions are on a fallback.
+
+use std::io;
+use std::time::Duration;
+
+use clap::Args;
+use openclaw_ids::ModelRef;
+
+use super::files::{AgentArg, Files, Places, ReadAgent, runtime};
+use super::render::{Cell, Table, Tone, ago, left};
+use super::screen::{Screen, now};
+use super::{CommandError, Outcome, chain};
+use crate::environment::Environment;
+use crate::report::{AgentReport, ProfileReport, SessionReport, StatusReport, Trouble};
+
+/// Arguments of `status`.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct StatusArgs {
+    #[command(flatten)]
+    agent: AgentArg,
+    /// Show it again and again, every second, until interrupted
+    #[arg(long, conflicts_with_all = ["json", "check"])]
+    watch: bool,
+    /// End with status 1 when something needs attention, for monitors and scripts
+    #[arg(long)]
+    check: bool,
+    /// Write JSON
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    places: Places,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  openclaw-gateway status                  What every agent would use now, and what rests until when
+  openclaw-gateway status --agent ops      One agent
+  openclaw-gateway status --watch          The same, counting down
+  openclaw-gateway status --check          Nothing but the exit status matters: 1 when something needs attention
+  openclaw-gateway status --json | jq '.agents[].troubles'
+
+It reads the files, so it works whether or not a gateway is running.";
+
+/// How often a watched status is shown.
+const EVERY: Duration = Duration::from_secs(1);
+
+/// Shows the status.
+pub(super) fn run(
+    environment: &Environment,
+    arguments: &StatusArgs,
+    screen: &mut Screen<'_>,
+) -> Result<Outcome, CommandError> {
+    if arguments.watch {
+        return watch(environment, arguments, screen);
+    }
+    let report = read(environment, arguments)?;
+    if arguments.json {
+        screen.json(&report)?;
+    } else {
+        show(&report, screen)?;
+    }
+    Ok(if arguments.check && !report.is_fine() {
+        Outcome::Findings
+    } else {
+        Outcome::Fine
+    })
+}
+
+fn watch(
+    environment: &Environment,
+    arguments: &StatusArgs,
+    screen: &mut Screen<'_>,
+) -> Result<Outcome, CommandError> {
+    let runtime = runtime()?;
+    loop {
+        let report = read(environment, arguments)?;
+        screen.clear()?;
+        show(&report, screen)?;
+        screen.toned(Tone::Dim, "\nEvery second; Ctrl-C ends it.")?;
+        let waited = runtime.block_on(async {
+            tokio::select! {
+                () = tokio::time::sleep(EVERY) => Ok(Waited::Over),
+                signal = tokio::signal::ctrl_c() => signal.map(|()| Waited::Interrupted),
+            }
+        });
+        if waited? == Waited::Interrupted {
+            return Ok(Outcome::Fine);
+        }
+    }
+}
+
+/// How a wait ended.
+#[derive(PartialEq, Eq)]
+enum Waited {
+    Interrupted,
+    Over,
+}
+
+fn read(environment: &Environment, arguments: &StatusArgs) -> Result<StatusReport, CommandError> {
+    let files = Files::open(&arguments.places, environment)?;
+    let agents = arguments.agent.ids(&files)?;
+    let read: Vec<ReadAgent> = agents
+        .iter()
+        .map(|agent| ReadAgent::open(&files, agent))
+        .collect::<Result<_, _>>()?;
+    let states: Vec<_> = read.iter().map(ReadAgent::state).collect();
+    Ok(StatusReport::of(&files.installation(), &states, now()))
+}
+
+fn show(report: &StatusReport, screen: &mut Screen<'_>) -> io::Result<()> {
+    for (position, agent) in report.agents.iter().enumerate() {
+        if position > 0 {
+            screen.line("")?;
+        }
+        show_agent(agent, report, screen)?;
+    }
+    Ok(())
+}
+
+fn show_agent(agent: &AgentReport, report: &StatusReport, screen: &mut Screen<'_>) -> io::Result<()> {
+    let default = if agent.default { " (default)" } else { "" };
+    let sessions = match agent.session_count {
+        1 => "1 session".to_owned(),
+        count => format!("{count} sessions"),
+    };
+    let (tone, word) = verdict(agent);
+    let title = format!("Agent {}{default}", agent.id);
+    let title = screen.palette.paint(Tone::Strong, title);
+    let word = screen.palette.paint(tone, word);
+    screen.line(format!("{title}: {word}, {sessions}"))?;
+    screen.section("Chain", &chain::table(&agent.chain, report.at))?;
+    screen.section("Credentials", &credentials(&agent.credentials.profiles, report))?;
+    let on_fallback = &agent.on_fallback.sessions;
+    screen.section("Sessions on a fallback", &fallbacks(on_fallback, report))?;
+    if !agent.troubles.is_empty() {
+        screen.line("")?;
+        screen.toned(Tone::Strong, "Needs attention")?;
+        for trouble in &agent.troubles {
+            screen.line(format!("  {}", describe(trouble)))?;
+        }
+    }
+    Ok(())
+}
+
+fn verdict(agent: &AgentReport) -> (Tone, &'static str) {
+    if agent.troubles.contains(&Trouble::NothingCanAnswer) {
+        (Tone::Bad, "no model can answer now")
+    } else if agent.troubles.is_empty() {
+        (Tone::Good, "all fine")
+    } else {
+        (Tone::Warn, "needs attention")
+    }
+}
+
+/// The credentials that are of interest: those of the agent's chain, and all that rest or cannot be used.
+fn credentials(profiles: &[ProfileReport], report: &StatusReport) -> Table {
+    let now = report.at;
+    let mut table = Table::new(&["PROFILE", "STATE", "WHY", "FREE IN", "TRIED IN", "LAST USED"]);
+    for profile in profiles.iter().filter(|profile| profile.kind != "local") {
+        let used = profile.last_used.map(|at| ago(at, now)).unwrap_or_default();
+        if profile.windows.is_empty() {
+            let (tone, state) = match (profile.eligibility, profile.health) {
+                ("ok", "expiring") => (Tone::Warn, "expiring"),
+                ("ok", _) if profile.position.is_some() => (Tone::Good, "ready"),
+                ("ok", _) => (Tone::Dim, "not used"),
+                _ => (Tone::Bad, "unusable"),
+            };
+            let why = match profile.eligibility {
+                "ok" => profile.passed_over.unwrap_or_default(),
+                code => code,
+            };
+            table.row([
+                profile.id.as_str().into(),
+                Cell::new(tone, state),
+                why.into(),
+                "".into(),
+                "".into(),
+                used.as_str().into(),
+            ]);
+        }
+        for window in &profile.windows {
+            let rests = match &window.model {
+                Some(model) => format!("{model} rests"),
+                None => "rests".to_owned(),
+            };
+            table.row([
+                profile.id.as_str().into(),
+                Cell::new(Tone::Warn, rests),
+                window.reason.as_str().into(),
+                left(window.until, now).into(),
+                window
+                    .next_probe
+                    .map(|at| left(at, now))
+                    .unwrap_or_default()
+                    .into(),
+                used.as_str().into(),
+            ]);
+        }
+    }
+    table
+}
+
+fn fallbacks(sessions: &[SessionReport], report: &StatusReport) -> Table {
+    let mut table = Table::new(&["SESSION", "SELECTED", "ANSWERED BY", "SINCE", "WHY"]);
+    for session in sessions {
+        let Some(fallback) = &session.fallback else {
+            continue;
+        };
+        let since = fallback.since.map(|at| ago(at, report.at));
+        table.row([
+            session.key.as_str().into(),
+            session.selected.key().into(),
+            Cell::new(Tone::Warn, fallback.model.key()),
+            since.unwrap_or_default().into(),
+            fallback.reason.clone().unwrap_or_default().into(),
+        ]);
+    }
+    table
+}
+
+fn describe(trouble: &Trouble) -> String {
+    match trouble {
+        Trouble::NothingCanAnswer => {
+            "No model of the chain can be asked now; see FREE IN above, or `auth add` another key.".to_owned()
+        }
+        Trouble::PrimaryUnavailable { model, reason } => {
+            let why = reason.map(|reason| format!(" ({reason})")).unwrap_or_default();
+            format!(
+                "{} cannot be asked now{why}; the next in the chain answers.",
+                ModelRef::key(model)
+            )
+        }
+        Trouble::NeedsAPerson { profile, reason } => format!(
+            "{profile} was refused ({reason}) and waits for you: mend the account or the key, then `cooldown clear {profile}`."
+        ),
+        Trouble::Unusable { profile, eligibility } => {
+            format!(
+                "{profile} cannot be used ({eligibility}); replace it with `auth add`, or `auth remove {profile}`."
+            )
+        }
+        Trouble::OnFallback { session } => {
+            format!("Session {session} is answered by a fallback; it returns to its model by itself.")
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! One configuration that requests are answered by, and everything that follows from it.
+
+use std::collections::{BTreeSet, HashMap};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use openclaw_auth_store::UsageStore;
+use openclaw_chain::Resolver;
+use openclaw_ids::{AgentId, AuthAliases, ModelRef};
+use openclaw_runner::{Clock, RunPolicy, SystemClock};
+
+use super::process::Process;
+use super::{SetupError, TOKEN_VARIABLE, callable, search};
+use crate::agents::AgentSettings;
+use crate::config::Config;
+use crate::environment::Environment;
+use crate::http::Token;
+use crate::providers::discovery::Discovery;
+use crate::providers::{Endpoints, ambient};
+
+/// One configuration, immutable. A request takes the current one at its start and keeps it to its end.
+pub(crate) struct Generation {
+    /// Counts up from 1 with each reload that was taken over.
+    pub(crate) number: u64,
+    /// When it was taken over.
+    pub(crate) since: Timestamp,
+    pub(crate) config: Config,
+    pub(crate) endpoints: Endpoints,
+    /// What this machine was found to have, where nothing is configured.
+    pub(crate) found: Option<Discovery>,
+    pub(crate) policy: Arc<RunPolicy>,
+    pub(crate) resolver: Resolver,
+    pub(crate) token: Option<Token>,
+}
+
+/// A configuration whose providers can be called as they are written.
+pub(super) struct Draft {
+    config: Config,
+    endpoints: Endpoints,
+    policy: Arc<RunPolicy>,
+}
+
+impl Draft {
+    /// Judges a configuration by itself.
+    pub(super) fn try_new(config: Config, environment: &Environment) -> Result<Self, SetupError> {
+        let endpoints = callable(&config, environment)?;
+        let policy = Arc::new(RunPolicy {
+            auth: config.auth.clone(),
+            aliases: AuthAliases::default(),
+            endpoints: endpoints.keys(),
+            settings: config.failover.run_settings(),
+        });
+        Ok(Self {
+            config,
+            endpoints,
+            policy,
+        })
+    }
+
+    /// What the agents need of it.
+    pub(super) fn agent_settings(&self, environment: &Environment) -> AgentSettings {
+        AgentSettings {
+            agent_dirs: agent_dirs(&self.config, environment),
+            ambient: ambient::profiles(&self.config.chain.models, &self.endpoints, environment),
+            policy: Arc::clone(&self.policy),
+        }
+    }
+
+    /// Makes a generation of it. Opens the default agent's state, so that damage is found now and not by the first
+    /// request; without any configured model or provider the machine is searched for some.
+    pub(super) async fn into_generation(
+        self,
+        number: u64,
+        process: &Process,
+    ) -> Result<Generation, SetupError> {
+        let Self {
+            config,
+            endpoints,
+            policy,
+        } = self;
+        let default_agent = process.agents.prepare(&config.chain.default_agent()).await?;
+        let found = if config.names_no_model() {
+            let snapshot = default_agent.usage.snapshot();
+            let stored: BTreeSet<_> = snapshot
+                .profiles
+                .values()
+                .map(|credential| credential.provider().clone())
+                .collect();
+            Some(search(&process.environment, &stored, &process.upstream, &endpoints).await)
+        } else {
+            None
+        };
+        let config = match &found {
+            Some(found) => config.with_default_chain(found.chain()),
+            None => config,
+        };
+        Ok(Generation {
+            number,
+            since: SystemClock.now(),
+            resolver: Resolver::new(&config.chain),
+            token: process.environment.get(TOKEN_VARIABLE).map(Token::new),
+            config,
+            endpoints,
+            found,
+            policy,
+        })
+    }
+}
+
+impl Generation {
+    /// Every agent with its chain of models.
+    pub(crate) fn chains(&self) -> Vec<(AgentId, Vec<ModelRef>)> {
+        let agents = self.config.chain.agent_ids().into_iter();
+        agents
+            .map(|agent| {
+                let chain = self.resolver.configured_chain(&agent);
+                (agent, chain)
+            })
+            .collect()
+    }
+
+    /// The models of all chains whose provider has no address.
+    pub(super) fn uncallable(&self) -> Vec<ModelRef> {
+        let models = self.chains().into_iter().flat_map(|(_, chain)| chain);
+        models
+            .filter(|model| self.endpoints.get(model.provider()).is_none())
+            .collect()
+    }
+}
+
+fn agent_dirs(config: &Config, environment: &Environment) -> HashMap<AgentId, PathBuf> {
+    let agents = config.chain.agent_ids().into_iter();
+    agents
+        .filter_map(|agent| {
+            let directory = environment.path(config.chain.agent_dir(&agent)?);
+            Some((agent, directory))
+        })
+        .collect()
+}

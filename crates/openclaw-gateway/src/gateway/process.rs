@@ -1,0 +1,22 @@
+//! What a gateway keeps for as long as its process runs, whatever becomes of its configuration.
+
+use crate::agents::Agents;
+use crate::config::ConfigFiles;
+use crate::environment::Environment;
+use crate::http::{Guesses, Ids, InFlight, RetryCap};
+use crate::upstream::Upstream;
+
+/// What all generations of the configuration share.
+pub(crate) struct Process {
+    /// The state of each agent.
+    pub(crate) agents: Agents,
+    /// The variables this process was started with; nothing changes them.
+    pub(crate) environment: Environment,
+    /// Where the configuration is read from; none when a program made it.
+    pub(crate) files: Option<ConfigFiles>,
+    pub(crate) guesses: Guesses,
+    pub(crate) ids: Ids,
+    pub(crate) in_flight: InFlight,
+    pub(crate) retry_cap: RetryCap,
+    pub(crate) upstream: Upstream,
+}

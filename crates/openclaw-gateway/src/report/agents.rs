@@ -1,0 +1,194 @@
+//! Everything about every agent in one value, and what of it needs somebody's attention (BL-83).
+
+use std::path::PathBuf;
+
+use jiff::Timestamp;
+use openclaw_chain::RunKind;
+use openclaw_classify::Reason;
+use openclaw_ids::{AgentId, ModelRef, ProfileId, SessionKey};
+use serde::Serialize;
+
+use super::chains::{Asking, ChainReport};
+use super::moment::millis;
+use super::profiles::ProfilesReport;
+use super::sessions::SessionsReport;
+use super::{AgentState, Installation};
+
+/// All agents at one moment.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct StatusReport {
+    /// When it was made.
+    #[serde(serialize_with = "millis")]
+    pub(crate) at: Timestamp,
+    /// The agents, in configured order.
+    pub(crate) agents: Vec<AgentReport>,
+}
+
+/// One agent.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct AgentReport {
+    /// Its id.
+    pub(crate) id: AgentId,
+    /// Whether it is meant when none is named.
+    pub(crate) default: bool,
+    /// The folder of its credentials.
+    pub(crate) folder: PathBuf,
+    /// What a turn without a session would ask.
+    pub(crate) chain: ChainReport,
+    /// Its credentials.
+    pub(crate) credentials: ProfilesReport,
+    /// How many sessions it has.
+    pub(crate) session_count: usize,
+    /// The sessions on which another model answers than the selected one.
+    pub(crate) on_fallback: SessionsReport,
+    /// What is wrong now, the worst first.
+    pub(crate) troubles: Vec<Trouble>,
+}
+
+/// Something that is wrong now.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase", rename_all_fields = "camelCase", tag = "kind")]
+pub(crate) enum Trouble {
+    /// No candidate of the agent's chain would be asked now.
+    NothingCanAnswer,
+    /// The first model of the chain would not be asked now.
+    PrimaryUnavailable {
+        /// The model.
+        model: ModelRef,
+        /// Why.
+        reason: Option<Reason>,
+    },
+    /// A credential waits for a person: it was refused, or its bill is not paid.
+    NeedsAPerson {
+        /// The credential.
+        profile: ProfileId,
+        /// Why.
+        reason: Reason,
+    },
+    /// A credential that is stored and cannot be used.
+    Unusable {
+        /// The credential.
+        profile: ProfileId,
+        /// The reason code.
+        eligibility: &'static str,
+    },
+    /// A session is answered by another model than the selected one.
+    OnFallback {
+        /// The session.
+        session: SessionKey,
+    },
+}
+
+impl StatusReport {
+    /// Reports these agents at `now`.
+    pub(crate) fn of(installation: &Installation<'_>, states: &[AgentState<'_>], now: Timestamp) -> Self {
+        let agents = states.iter();
+        Self {
+            at: now,
+            agents: agents
+                .map(|state| AgentReport::of(installation, state, now))
+                .collect(),
+        }
+    }
+
+    /// Whether nothing is wrong.
+    pub(crate) fn is_fine(&self) -> bool {
+        self.agents.iter().all(|agent| agent.troubles.is_empty())
+    }
+}
+
+impl AgentReport {
+    /// Reports one agent at `now`.
+    pub(crate) fn of(installation: &Installation<'_>, state: &AgentState<'_>, now: Timestamp) -> Self {
+        let asking = Asking {
+            run: RunKind::Turn,
+            session: None,
+        };
+        let chain = ChainReport::of(installation, state, asking, now);
+        let credentials = ProfilesReport::of(installation, state, now);
+        let SessionsReport { agent, sessions } = SessionsReport::of(installation, state);
+        let session_count = sessions.len();
+        let on_fallback = SessionsReport {
+            agent,
+            sessions: sessions
+                .into_iter()
+                .filter(|session| session.fallback.is_some())
+                .collect(),
+        };
+        Self {
+            id: state.agent.clone(),
+            default: installation.config.chain.default_agent() == *state.agent,
+            folder: state.folder.to_owned(),
+            troubles: troubles(&chain, &credentials, &on_fallback),
+            chain,
+            credentials,
+            session_count,
+            on_fallback,
+        }
+    }
+}
+
+fn troubles(chain: &ChainReport, credentials: &ProfilesReport, on_fallback: &SessionsReport) -> Vec<Trouble> {
+    let mut troubles = Vec::new();
+    if let Some(primary) = chain.candidates.first().filter(|first| !first.state.is_asked()) {
+        troubles.push(if chain.first_asked().is_none() {
+            Trouble::NothingCanAnswer
+        } else {
+            Trouble::PrimaryUnavailable {
+                model: primary.model.clone(),
+                reason: primary.reason,
+            }
+        });
+    }
+    // What is inherited is reported with the agent that owns it.
+    let own = credentials
+        .profiles
+        .iter()
+        .filter(|profile| profile.owner == credentials.agent);
+    for profile in own {
+        let windows = profile.windows.iter();
+        let refused = windows
+            .map(|window| window.reason)
+            .find(|reason| needs_a_person(*reason));
+        if let Some(reason) = refused {
+            troubles.push(Trouble::NeedsAPerson {
+                profile: profile.id.clone(),
+                reason,
+            });
+        } else if profile.eligibility != "ok" {
+            troubles.push(Trouble::Unusable {
+                profile: profile.id.clone(),
+                eligibility: profile.eligibility,
+            });
+        }
+    }
+    let sessions = on_fallback.sessions.iter();
+    troubles.extend(sessions.map(|session| Trouble::OnFallback {
+        session: session.key.clone(),
+    }));
+    troubles
+}
+
+/// Whether time alone does not mend it.
+fn needs_a_person(reason: Reason) -> bool {
+    match reason {
+        Reason::Auth | Reason::AuthPermanent | Reason::Billing => true,
+        Reason::Aborted
+        | Reason::ContentPolicy
+        | Reason::ContextOverflow
+        | Reason::EmptyResponse
+        | Reason::Format
+        | Reason::Local
+        | Reason::ModelNotFound
+        | Reason::NoErrorDetails
+        | Reason::Overloaded
+        | Reason::RateLimit
+        | Reason::ServerError
+        | Reason::SessionExpired
+        | Reason::Timeout
+        | Reason::Unclassified
+        | Reason::Unknown => false,
+    }
+}

@@ -1,0 +1,317 @@
+//! The chain of one run: who chose its first model, what may follow, and what would be asked now (BL-98).
+
+use jiff::Timestamp;
+use openclaw_auth_store::{EndpointKey, rotation_order};
+use openclaw_chain::{
+    ChainExplanation, DropCause, IgnoredOverride, Origin, Requested, RunKind, SelectionFacts,
+};
+use openclaw_classify::Reason;
+use openclaw_cooldown::{Gate, GateFacts, Position, ProfileUsage, Slot, gate};
+use openclaw_ids::{AgentId, ModelRef, ProfileId, SessionKey};
+use openclaw_session::{SessionEntry, probe_due};
+use serde::Serialize;
+
+use super::moment::maybe_millis;
+use super::probes::next_probe;
+use super::{AgentState, Installation};
+
+/// What a run is asked about.
+#[derive(Clone)]
+pub(crate) struct Asking<'a> {
+    /// What kind of run it is.
+    pub(crate) run: RunKind,
+    /// The session it belongs to.
+    pub(crate) session: Option<(&'a SessionKey, &'a SessionEntry)>,
+}
+
+/// A chain and why it is that one.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ChainReport {
+    /// The agent that runs.
+    pub(crate) agent: AgentId,
+    /// `cron`, `heartbeat`, `image`, `memory_flush`, `one_off`, `subagent` or `turn`.
+    pub(crate) run: &'static str,
+    /// The session.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) session: Option<SessionKey>,
+    /// Who chose the model, for people.
+    pub(crate) source: String,
+    /// Whether no other model may answer.
+    pub(crate) strict: bool,
+    /// The model a session without any override would use.
+    pub(crate) primary: ModelRef,
+    /// The candidates, in order.
+    pub(crate) candidates: Vec<CandidateReport>,
+    /// What is configured and no candidate, for people.
+    pub(crate) dropped: Vec<String>,
+    /// The stored override that is not used: `disallowed` or `legacy_auto`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) ignored_override: Option<&'static str>,
+    /// Set when the session runs on a fallback and this run would try its primary again first.
+    pub(crate) tries_primary_again: bool,
+    /// How it came about, one sentence per step.
+    pub(crate) trace: Vec<String>,
+}
+
+/// One member of a chain and whether it can be asked now.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct CandidateReport {
+    /// The model.
+    pub(crate) model: ModelRef,
+    /// Why it is in the chain: `requested`, `fallback` or `primary`.
+    pub(crate) origin: &'static str,
+    /// Where it is called; none when nothing says where.
+    pub(crate) base_url: Option<String>,
+    /// The credentials that would be tried, in order.
+    pub(crate) profiles: Vec<ProfileId>,
+    /// Whether it would be asked now.
+    pub(crate) state: CandidateState,
+    /// Why it rests.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) reason: Option<Reason>,
+    /// When it is free again.
+    #[serde(serialize_with = "maybe_millis")]
+    pub(crate) free_at: Option<Timestamp>,
+    /// When it would be tried before that.
+    #[serde(serialize_with = "maybe_millis")]
+    pub(crate) next_probe: Option<Timestamp>,
+}
+
+/// Whether a candidate would be asked now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum CandidateState {
+    /// It is asked.
+    Ready,
+    /// It rests, and is tried all the same.
+    Probe,
+    /// It rests, and is skipped.
+    Resting,
+    /// Nothing can prove to its provider who asks.
+    NoCredential,
+    /// Nothing says where to call its provider.
+    NoEndpoint,
+}
+
+impl CandidateState {
+    /// Whether it would be asked now.
+    pub(crate) fn is_asked(self) -> bool {
+        match self {
+            Self::Ready | Self::Probe => true,
+            Self::Resting | Self::NoCredential | Self::NoEndpoint => false,
+        }
+    }
+}
+
+impl ChainReport {
+    /// Reports the chain that a run of the agent would have at `now`.
+    pub(crate) fn of(
+        installation: &Installation<'_>,
+        state: &AgentState<'_>,
+        asking: Asking<'_>,
+        now: Timestamp,
+    ) -> Self {
+        let resolver = installation.resolver;
+        let default_provider = resolver.primary().provider().clone();
+        let run = run_name(&asking.run);
+        let mut facts = SelectionFacts::new(state.agent, asking.run);
+        let entry = asking.session.map(|(_, entry)| entry);
+        if let Some(entry) = entry {
+            facts = facts.with_stored(entry.stored_override(&default_provider));
+        }
+        let selection = resolver.select(&facts);
+        let is_turn = matches!(facts.run, RunKind::Turn);
+        let probe = entry
+            .filter(|_| is_turn)
+            .and_then(|entry| probe_due(entry, &selection.primary, now));
+        let requested = match &probe {
+            Some(probe) => Requested::from(probe.primary()),
+            None => selection.requested.clone(),
+        };
+        let explained = resolver.explain_chain(&requested, selection.fallbacks.as_deref());
+        Self {
+            agent: state.agent.clone(),
+            run,
+            session: asking.session.map(|(key, _)| key.clone()),
+            source: selection.source.to_string(),
+            strict: selection.strict,
+            primary: selection.primary,
+            candidates: candidates(installation, state, &explained, now),
+            dropped: dropped(&explained),
+            ignored_override: selection.ignored.map(|ignored| match ignored {
+                IgnoredOverride::Disallowed => "disallowed",
+                IgnoredOverride::LegacyAuto => "legacy_auto",
+            }),
+            tries_primary_again: probe.is_some(),
+            trace: selection.trace,
+        }
+    }
+
+    /// Reports the image chain, which has no session, no cooldowns and no strictness of its own.
+    pub(crate) fn of_images(
+        installation: &Installation<'_>,
+        state: &AgentState<'_>,
+        model: Option<&str>,
+        now: Timestamp,
+    ) -> Self {
+        let explained = installation.resolver.explain_image_chain(model);
+        let trace = match model {
+            Some(model) => format!("asks for {model}, then agents.defaults.imageModel.fallbacks"),
+            None => "asks for agents.defaults.imageModel, then its fallbacks".to_owned(),
+        };
+        Self {
+            agent: state.agent.clone(),
+            run: "image",
+            session: None,
+            source: "image model".to_owned(),
+            strict: explained.candidates.len() == 1,
+            primary: installation.resolver.agent_primary(state.agent),
+            candidates: candidates(installation, state, &explained, now),
+            dropped: dropped(&explained),
+            ignored_override: None,
+            tries_primary_again: false,
+            trace: vec![trace],
+        }
+    }
+
+    /// The candidate that would be asked first now.
+    pub(crate) fn first_asked(&self) -> Option<&CandidateReport> {
+        self.candidates
+            .iter()
+            .find(|candidate| candidate.state.is_asked())
+    }
+}
+
+fn run_name(run: &RunKind) -> &'static str {
+    match run {
+        RunKind::Cron(_) => "cron",
+        RunKind::Heartbeat { .. } => "heartbeat",
+        RunKind::MemoryFlush { .. } => "memory_flush",
+        RunKind::OneOff { .. } => "one_off",
+        RunKind::Subagent => "subagent",
+        RunKind::Turn => "turn",
+    }
+}
+
+fn dropped(explained: &ChainExplanation) -> Vec<String> {
+    let dropped = explained.dropped.iter();
+    dropped
+        .map(|dropped| match &dropped.cause {
+            DropCause::Duplicate(model) => format!("{} is already in the chain as {model}", dropped.origin),
+            DropCause::Unreadable => format!("{} is not a model reference", dropped.origin),
+        })
+        .collect()
+}
+
+fn candidates(
+    installation: &Installation<'_>,
+    state: &AgentState<'_>,
+    explained: &ChainExplanation,
+    now: Timestamp,
+) -> Vec<CandidateReport> {
+    let models: Vec<&ModelRef> = explained
+        .candidates
+        .iter()
+        .map(|candidate| &candidate.model)
+        .collect();
+    let members = explained.candidates.iter().enumerate();
+    members
+        .map(|(index, candidate)| {
+            let standing = Standing::of(installation, state, &models, index, now);
+            CandidateReport {
+                model: candidate.model.clone(),
+                origin: match candidate.origin {
+                    Origin::Fallback(_) => "fallback",
+                    Origin::Primary => "primary",
+                    Origin::Requested => "requested",
+                },
+                base_url: standing.base_url,
+                profiles: standing.profiles,
+                state: standing.state,
+                reason: standing.reason,
+                free_at: standing.free_at,
+                next_probe: standing.next_probe,
+            }
+        })
+        .collect()
+}
+
+/// How one candidate stands.
+struct Standing {
+    base_url: Option<String>,
+    profiles: Vec<ProfileId>,
+    state: CandidateState,
+    reason: Option<Reason>,
+    free_at: Option<Timestamp>,
+    next_probe: Option<Timestamp>,
+}
+
+impl Standing {
+    fn of(
+        installation: &Installation<'_>,
+        state: &AgentState<'_>,
+        chain: &[&ModelRef],
+        index: usize,
+        now: Timestamp,
+    ) -> Self {
+        let (model, snapshot) = (chain[index], state.seen);
+        let auth = &installation.config.auth;
+        let profiles = rotation_order(snapshot, auth, installation.aliases, model.provider(), None, now);
+        let endpoint = installation.endpoints.get(model.provider());
+        let base_url = endpoint.map(|endpoint| endpoint.base_url().to_owned());
+        let mut standing = Self {
+            base_url: base_url.clone(),
+            profiles,
+            state: CandidateState::Ready,
+            reason: None,
+            free_at: None,
+            next_probe: None,
+        };
+        let Some(base_url) = base_url else {
+            standing.state = CandidateState::NoEndpoint;
+            return standing;
+        };
+        if standing.profiles.is_empty() {
+            standing.state = CandidateState::NoCredential;
+            return standing;
+        }
+        let usages: Vec<&ProfileUsage> = standing.profiles.iter().map(|id| snapshot.usage(id)).collect();
+        let endpoint = EndpointKey {
+            provider: model.provider().clone(),
+            base_url,
+        };
+        let same_provider = |other: &&ModelRef| other.provider() == model.provider();
+        let facts = GateFacts {
+            position: if index == 0 {
+                Position::Primary
+            } else {
+                Position::Fallback
+            },
+            alone: chain.len() == 1,
+            model: model.model(),
+            profiles: &usages,
+            endpoint: snapshot.endpoints.get(&endpoint),
+            last_probe_at: snapshot
+                .probes
+                .get(model.provider())
+                .map(|probe| probe.last_probe_at),
+            sibling_before: chain[..index].iter().any(same_provider),
+            slot: Slot::Free,
+        };
+        let (state, reason, free_at) = match gate(&facts, now) {
+            Gate::Open => (CandidateState::Ready, None, None),
+            Gate::Probe(probe) => (CandidateState::Probe, Some(probe.reason), probe.soonest),
+            Gate::Skip(skip) => (CandidateState::Resting, Some(skip.reason), skip.soonest),
+        };
+        let next_probe = free_at.and_then(|_| next_probe(&facts, now));
+        Self {
+            state,
+            reason,
+            free_at,
+            next_probe,
+            ..standing
+        }
+    }
+}

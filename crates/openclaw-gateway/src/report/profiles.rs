@@ -1,0 +1,333 @@
+//! The credentials of an agent: whose they are, whether they can be used, and which windows keep them waiting.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use openclaw_auth_store::{
+    AuthSnapshot, Credential, EXPIRY_WARNING, Expires, KeySource, OrderBasis, PassedOver, ProfileOwner,
+    eligibility, health, order_report, profile_owner,
+};
+use openclaw_classify::Reason;
+use openclaw_cooldown::{GateFacts, Lane, Position, ProfileUsage, Slot, Window};
+use openclaw_ids::{AgentId, ModelId, ProfileId, ProviderId};
+use serde::Serialize;
+
+use super::moment::{maybe_millis, millis};
+use super::probes::next_probe;
+use super::{AgentState, Installation};
+
+/// All credentials that an agent works with, in rotation order per provider.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ProfilesReport {
+    /// The agent.
+    pub(crate) agent: AgentId,
+    /// One per credential, by provider; within one, the order in which they are tried, then what is not tried.
+    pub(crate) profiles: Vec<ProfileReport>,
+    /// How each provider's order came about.
+    pub(crate) orders: Vec<OrderOfProvider>,
+    /// Stored entries that are no credentials, by their key; they are left as they are.
+    pub(crate) rejected: Vec<String>,
+}
+
+/// One credential. Neither the secret nor where it is kept is told (auth-store.md Z2).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ProfileReport {
+    /// Its id.
+    pub(crate) id: ProfileId,
+    /// The provider it is for.
+    pub(crate) provider: ProviderId,
+    /// `api_key`, `local`, `oauth` or `token`.
+    pub(crate) kind: &'static str,
+    /// The agent in whose store it and its state live (D14).
+    pub(crate) owner: AgentId,
+    /// Where the secret is: `stored`, `reference`, `configuration`, `environment`, or `none`.
+    pub(crate) secret: &'static str,
+    /// The account's address, when the credential names one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) email: Option<String>,
+    /// What people call it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) display_name: Option<String>,
+    /// Why it can or cannot be used for its provider, as a reason code (auth-store.md 11); `ok` when it can.
+    pub(crate) eligibility: &'static str,
+    /// `expired`, `expiring`, `missing`, `ok` or `static` (auth-store.md 10).
+    pub(crate) health: &'static str,
+    /// When the token ends.
+    #[serde(serialize_with = "maybe_millis")]
+    pub(crate) expires: Option<Timestamp>,
+    /// The place in its provider's order, from 1; none when it is not tried at all.
+    pub(crate) position: Option<usize>,
+    /// Why it is not tried, as a reason code.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) passed_over: Option<&'static str>,
+    /// The last use.
+    #[serde(serialize_with = "maybe_millis")]
+    pub(crate) last_used: Option<Timestamp>,
+    /// The last failure.
+    #[serde(serialize_with = "maybe_millis")]
+    pub(crate) last_failure_at: Option<Timestamp>,
+    /// Failures since the last success or clear.
+    pub(crate) failure_counts: BTreeMap<Reason, u64>,
+    /// The windows that are active now, those of the whole profile first.
+    pub(crate) windows: Vec<WindowReport>,
+}
+
+/// One time during which a credential is not used.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct WindowReport {
+    /// `profile`, `billing`, `auth_permanent`, `blocked` or `model:<id>`.
+    pub(crate) lane: Lane,
+    /// The one model that waits; none when all models of the profile do.
+    pub(crate) model: Option<ModelId>,
+    /// Why.
+    pub(crate) reason: Reason,
+    /// When it opened.
+    #[serde(serialize_with = "millis")]
+    pub(crate) since: Timestamp,
+    /// The first instant that is free again.
+    #[serde(serialize_with = "millis")]
+    pub(crate) until: Timestamp,
+    /// Whether the end is the one that the provider stated.
+    pub(crate) stated: bool,
+    /// How many times in a row, the step of its ladder.
+    pub(crate) steps: u32,
+    /// When a run that wants it first would try it before the end; none when none would.
+    #[serde(serialize_with = "maybe_millis")]
+    pub(crate) next_probe: Option<Timestamp>,
+}
+
+/// The order in which one provider's credentials are tried, and which list it was made from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct OrderOfProvider {
+    /// The provider.
+    pub(crate) provider: ProviderId,
+    /// `agent_order`, `config_order`, `configured_profiles` or `stored_profiles`.
+    pub(crate) basis: &'static str,
+    /// Whether a person wrote the list as one of priorities.
+    pub(crate) explicit: bool,
+    /// What is tried, best first.
+    pub(crate) order: Vec<ProfileId>,
+    /// Named or stored, and not tried, with the reason code.
+    pub(crate) passed_over: BTreeMap<ProfileId, &'static str>,
+}
+
+impl ProfilesReport {
+    /// Reports the credentials of an agent at `now`.
+    pub(crate) fn of(installation: &Installation<'_>, state: &AgentState<'_>, now: Timestamp) -> Self {
+        let mut providers: Vec<&ProviderId> = Vec::new();
+        let known = state.seen.profiles.values().chain(state.seen.ambient.values());
+        for credential in known {
+            if !providers.contains(&credential.provider()) {
+                providers.push(credential.provider());
+            }
+        }
+        let orders: Vec<OrderOfProvider> = providers
+            .iter()
+            .map(|provider| OrderOfProvider::of(installation, state.seen, provider, now))
+            .collect();
+        let mut profiles = Vec::new();
+        for order in &orders {
+            let own = ids_of(state.seen, &order.provider);
+            let listed = order.order.iter().filter(|id| own.contains(id));
+            let rest = own.iter().filter(|id| !order.order.contains(*id));
+            for id in listed.chain(rest.copied()) {
+                profiles.extend(ProfileReport::of(installation, state, order, id, now));
+            }
+        }
+        Self {
+            agent: state.agent.clone(),
+            profiles,
+            orders,
+            rejected: state.own.rejected.iter().map(|(key, _)| key.clone()).collect(),
+        }
+    }
+}
+
+/// The credentials that are for a provider, stored ones first.
+fn ids_of<'a>(snapshot: &'a AuthSnapshot, provider: &ProviderId) -> Vec<&'a ProfileId> {
+    let ambient = snapshot.ambient.iter();
+    let ambient = ambient.filter(|(id, _)| !snapshot.profiles.contains_key(*id));
+    let all = snapshot.profiles.iter().chain(ambient);
+    all.filter(|(_, credential)| credential.provider() == provider)
+        .map(|(id, _)| id)
+        .collect()
+}
+
+impl OrderOfProvider {
+    /// Reports how a provider's order comes about.
+    pub(crate) fn of(
+        installation: &Installation<'_>,
+        snapshot: &AuthSnapshot,
+        provider: &ProviderId,
+        now: Timestamp,
+    ) -> Self {
+        let report = order_report(
+            snapshot,
+            &installation.config.auth,
+            installation.aliases,
+            provider,
+            now,
+        );
+        let passed_over = report.passed_over.into_iter();
+        Self {
+            provider: provider.clone(),
+            basis: basis(report.basis),
+            explicit: report.basis.is_explicit(),
+            order: report.order,
+            passed_over: passed_over
+                .map(|PassedOver { profile, why }| (profile, why.as_str()))
+                .collect(),
+        }
+    }
+}
+
+fn basis(basis: OrderBasis) -> &'static str {
+    match basis {
+        OrderBasis::AgentOrder => "agent_order",
+        OrderBasis::ConfigOrder => "config_order",
+        OrderBasis::ConfiguredProfiles => "configured_profiles",
+        OrderBasis::StoredProfiles => "stored_profiles",
+    }
+}
+
+impl ProfileReport {
+    fn of(
+        installation: &Installation<'_>,
+        state: &AgentState<'_>,
+        order: &OrderOfProvider,
+        id: &ProfileId,
+        now: Timestamp,
+    ) -> Option<Self> {
+        let credential = state.seen.credential(id)?;
+        let usage = state.seen.usage(id);
+        let attributes = match credential {
+            Credential::ApiKey(key) => Some(&key.attributes),
+            Credential::Local(_) => None,
+            Credential::Oauth(login) => Some(&login.attributes),
+            Credential::Token(token) => Some(&token.attributes),
+        };
+        let usable = eligibility(
+            state.seen,
+            &installation.config.auth,
+            installation.aliases,
+            &order.provider,
+            id,
+            now,
+        );
+        let mut windows: Vec<WindowReport> = usage
+            .blocking(None, now)
+            .map(|(lane, window)| {
+                WindowReport::of(state.seen, credential.provider(), usage, (lane, window), now)
+            })
+            .collect();
+        windows.sort_by_key(|window| window.model.is_some());
+        Some(Self {
+            id: id.clone(),
+            provider: credential.provider().clone(),
+            kind: credential.mode(),
+            owner: owner(state, id),
+            secret: place(state.seen, id, credential),
+            email: attributes.and_then(|attributes| attributes.email.clone()),
+            display_name: attributes.and_then(|attributes| attributes.display_name.clone()),
+            eligibility: usable.as_str(),
+            health: health(credential, now, EXPIRY_WARNING).as_str(),
+            expires: credential.expires().and_then(|end| match end {
+                Expires::At(end) => Timestamp::from_millisecond(end).ok(),
+                Expires::Invalid => None,
+            }),
+            position: order
+                .order
+                .iter()
+                .position(|listed| listed == id)
+                .map(|at| at + 1),
+            passed_over: order.passed_over.get(id).copied(),
+            last_used: usage.last_used,
+            last_failure_at: usage.last_failure_at,
+            failure_counts: usage.failure_counts.clone(),
+            windows,
+        })
+    }
+}
+
+fn owner(state: &AgentState<'_>, id: &ProfileId) -> AgentId {
+    match state.main.map(|main| profile_owner(main, state.own, id)) {
+        Some(ProfileOwner::Main) => AgentId::main(),
+        Some(ProfileOwner::Agent) | None => state.agent.clone(),
+    }
+}
+
+/// Where the secret is, without telling anything else about it.
+fn place(snapshot: &AuthSnapshot, id: &ProfileId, credential: &Credential) -> &'static str {
+    let is_stored = snapshot.profiles.contains_key(id);
+    match credential {
+        Credential::Local(_) => "none",
+        _ if !is_stored && id.as_str().ends_with(":env") => "environment",
+        _ if !is_stored => "configuration",
+        Credential::ApiKey(key) => match &key.key {
+            Some(KeySource::Inline(_)) => "stored",
+            Some(KeySource::Reference(_)) => "reference",
+            None => "none",
+        },
+        Credential::Oauth(login) => kept(
+            login.access.is_some() || login.refresh.is_some(),
+            login.oauth_ref.is_some(),
+        ),
+        Credential::Token(token) => kept(token.token.is_some(), token.token_ref.is_some()),
+    }
+}
+
+fn kept(is_here: bool, is_elsewhere: bool) -> &'static str {
+    match (is_here, is_elsewhere) {
+        (true, _) => "stored",
+        (false, true) => "reference",
+        (false, false) => "none",
+    }
+}
+
+impl WindowReport {
+    fn of(
+        snapshot: &AuthSnapshot,
+        provider: &ProviderId,
+        usage: &ProfileUsage,
+        (lane, window): (&Lane, &Window),
+        now: Timestamp,
+    ) -> Self {
+        let model = match lane {
+            Lane::Model(model) => Some(model.clone()),
+            Lane::AuthPermanent | Lane::Billing | Lane::Blocked | Lane::Profile => None,
+        };
+        let alone = ProfileUsage {
+            windows: BTreeMap::from([(lane.clone(), window.clone())]),
+            ..usage.clone()
+        };
+        // A window of the whole profile concerns every model, so any will do.
+        let asked = model.clone().or_else(|| ModelId::try_new("any").ok());
+        let next_probe = asked.and_then(|model| {
+            let facts = GateFacts {
+                position: Position::Primary,
+                alone: false,
+                model: &model,
+                profiles: &[&alone],
+                endpoint: None,
+                last_probe_at: snapshot.probes.get(provider).map(|probe| probe.last_probe_at),
+                sibling_before: false,
+                slot: Slot::Free,
+            };
+            next_probe(&facts, now)
+        });
+        Self {
+            lane: lane.clone(),
+            model,
+            reason: window.reason,
+            since: window.opened_at,
+            until: window.until,
+            stated: window.stated == Some(window.until),
+            steps: window.steps,
+            next_probe,
+        }
+    }
+}

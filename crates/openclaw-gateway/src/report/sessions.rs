@@ -1,0 +1,123 @@
+//! The sessions of an agent: which model each stands for, which one answers, and since when.
+
+use jiff::Timestamp;
+use openclaw_ids::{AgentId, ModelRef, ProfileId, SessionId, SessionKey};
+use openclaw_session::{OverrideSource, PinSource, RunTrace, SessionEntry};
+use serde::Serialize;
+
+use super::moment::{maybe_millis, millis};
+use super::{AgentState, Installation};
+
+/// All sessions of an agent, the last active first.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct SessionsReport {
+    /// The agent.
+    pub(crate) agent: AgentId,
+    /// Its sessions.
+    pub(crate) sessions: Vec<SessionReport>,
+}
+
+/// One session.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct SessionReport {
+    /// Its key.
+    pub(crate) key: SessionKey,
+    /// Its current transcript.
+    pub(crate) session_id: SessionId,
+    /// The last activity.
+    #[serde(serialize_with = "millis")]
+    pub(crate) updated_at: Timestamp,
+    /// The model it stands for: what a person chose, what a fallback stands in for, else what is configured.
+    pub(crate) selected: ModelRef,
+    /// Who chose that: `configuration`, `user`, or `fallback` for an override that no origin leads back from.
+    pub(crate) chosen_by: &'static str,
+    /// The model that answers instead; none when the selected one does.
+    pub(crate) fallback: Option<FallbackReport>,
+    /// The credential that is kept, and who chose it.
+    pub(crate) pin: Option<PinReport>,
+    /// The model that answered last.
+    pub(crate) last_answered: Option<ModelRef>,
+    /// Whether a person chose another model while a run was going on, which has not followed yet.
+    pub(crate) switch_pending: bool,
+    /// The last runs in which something failed or was skipped, the oldest first.
+    pub(crate) recent_runs: Vec<RunTrace>,
+}
+
+/// A model that stands in for the selected one.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct FallbackReport {
+    /// The model that answers.
+    pub(crate) model: ModelRef,
+    /// Why, as it was last told.
+    pub(crate) reason: Option<String>,
+    /// When it began; none when another program wrote it.
+    #[serde(serialize_with = "maybe_millis")]
+    pub(crate) since: Option<Timestamp>,
+}
+
+/// A credential that a session keeps.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct PinReport {
+    /// The credential.
+    pub(crate) profile: ProfileId,
+    /// `auto` or `user`.
+    pub(crate) source: PinSource,
+}
+
+impl SessionsReport {
+    /// Reports the sessions of an agent.
+    pub(crate) fn of(installation: &Installation<'_>, state: &AgentState<'_>) -> Self {
+        let configured = installation.resolver.agent_primary(state.agent);
+        let sessions = state.sessions.iter();
+        Self {
+            agent: state.agent.clone(),
+            sessions: sessions
+                .map(|(key, entry)| SessionReport::of(key, entry, &configured))
+                .collect(),
+        }
+    }
+}
+
+impl SessionReport {
+    /// Reports one session; `configured` is the model of its agent.
+    pub(crate) fn of(key: &SessionKey, entry: &SessionEntry, configured: &ModelRef) -> Self {
+        let fallback = entry.active_fallback();
+        let origin = fallback.as_ref().and_then(|_| entry.origin());
+        let chosen = entry.override_ref(configured.provider());
+        let chosen_by = match (&chosen, entry.route.source) {
+            (None, _) => "configuration",
+            (Some(_), _) if origin.is_some() => "configuration",
+            (Some(_), Some(OverrideSource::Auto)) => "fallback",
+            (Some(_), Some(OverrideSource::User) | None) => "user",
+        };
+        Self {
+            key: key.clone(),
+            session_id: entry.session_id.clone(),
+            updated_at: entry.updated_at,
+            selected: origin.or(chosen).unwrap_or_else(|| configured.clone()),
+            chosen_by,
+            fallback: fallback.map(|model| FallbackReport {
+                reason: told_reason(entry, &model),
+                since: entry.fallback_since(),
+                model,
+            }),
+            pin: entry.profile_pin().map(|pin| PinReport {
+                profile: pin.profile,
+                source: pin.source,
+            }),
+            last_answered: entry.runtime.model_ref(),
+            switch_pending: entry.live_model_switch_pending,
+            recent_runs: entry.recent_runs().to_vec(),
+        }
+    }
+}
+
+/// The reason that was told for this very fallback.
+fn told_reason(entry: &SessionEntry, model: &ModelRef) -> Option<String> {
+    let is_told = entry.notice.active.as_deref() == Some(&model.key());
+    entry.notice.reason.clone().filter(|_| is_told)
+}
