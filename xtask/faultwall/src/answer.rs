@@ -8,7 +8,7 @@ use crate::request::Seen;
 pub(crate) enum Act {
     /// Sends bytes.
     Send(Vec<u8>),
-    /// Sends bytes one by one, this many milliseconds apart.
+    /// Sends sixteen bytes at a time, this many milliseconds apart.
     Drip(Vec<u8>, u64),
     /// Sends the same bytes until the peer leaves.
     Forever(Vec<u8>),

@@ -29,7 +29,7 @@ pub enum Fault {
     ResetBeforeHead,
     /// The request is read, and nothing comes back.
     Silence,
-    /// One byte at a time, this many milliseconds apart.
+    /// A few bytes at a time, this many milliseconds apart.
     SlowDrip(u64),
     /// The head after this many milliseconds.
     SlowHead(u64),
@@ -90,7 +90,7 @@ pub static FAULTS: &[Row] = &[
     Row { name: "silence",             example: "silence",             does: "the request is read, and nothing comes" },
     Row { name: "slow-head-MS",        example: "slow-head-2000",      does: "the head comes after MS milliseconds" },
     Row { name: "slow-first-token-MS", example: "slow-first-token-2000", does: "the head comes at once, the rest after MS milliseconds" },
-    Row { name: "slow-drip-MS",        example: "slow-drip-5",         does: "a good answer, one byte every MS milliseconds" },
+    Row { name: "slow-drip-MS",        example: "slow-drip-5",         does: "a good answer, sixteen bytes every MS milliseconds" },
     Row { name: "cut-after-N",         example: "cut-after-2",         does: "the connection ends after N tokens; half of a plain answer" },
     Row { name: "stall-after-N",       example: "stall-after-2",       does: "nothing more comes after N tokens, or half of a plain answer" },
     Row { name: "malformed",           example: "malformed",           does: "an event that is no JSON between two tokens; a plain answer that is none" },

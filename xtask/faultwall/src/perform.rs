@@ -43,8 +43,8 @@ pub(crate) async fn perform(mut stream: TcpStream, acts: Vec<Act>) {
 }
 
 async fn drip(stream: &mut TcpStream, bytes: &[u8], pause: Duration) -> bool {
-    for byte in bytes {
-        if stream.write_all(&[*byte]).await.is_err() {
+    for piece in bytes.chunks(16) {
+        if stream.write_all(piece).await.is_err() {
             return false;
         }
         sleep(pause).await;

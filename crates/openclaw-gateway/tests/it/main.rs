@@ -10,6 +10,7 @@ mod binary;
 mod demo;
 mod errors;
 mod failover;
+mod faults;
 mod reload;
 mod requests;
 mod scripted;

@@ -101,6 +101,17 @@ impl World {
         variables: &[(&str, &str)],
     ) -> Self {
         let state = tempfile::tempdir().expect("a temporary directory");
+        Self::open_in(state, failover, upstreams, text, variables).await
+    }
+
+    /// As [`open_under`](Self::open_under), with state that is there already.
+    pub(crate) async fn open_in(
+        state: TempDir,
+        failover: &str,
+        upstreams: Vec<Upstream>,
+        text: &str,
+        variables: &[(&str, &str)],
+    ) -> Self {
         let (config, own) = (
             state.path().join("openclaw.json"),
             state.path().join("failover.json5"),
