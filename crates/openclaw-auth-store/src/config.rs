@@ -10,8 +10,8 @@ use std::marker::PhantomData;
 use indexmap::IndexMap;
 use openclaw_cooldown::CooldownConfig;
 use openclaw_ids::{ProfileId, ProviderId};
-use serde::Deserialize;
 use serde::de::{Deserializer, Error, MapAccess, Visitor};
+use serde::{Deserialize, Serialize};
 
 /// The `auth` section. It names profiles; it never holds secrets.
 ///
@@ -51,7 +51,7 @@ pub struct ConfiguredProfile {
 }
 
 /// The modes that a configured profile can have; one more than there are stored types.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ConfiguredMode {
     /// A static key.

@@ -177,8 +177,8 @@ impl RuleId {
         Self(Cow::Borrowed(id))
     }
 
-    /// The id of a rule that a user wrote.
-    pub(crate) fn written(id: &str) -> Self {
+    /// The id of a rule that a user wrote, or that was read back from a record.
+    pub fn written(id: &str) -> Self {
         Self(Cow::Owned(id.to_owned()))
     }
 

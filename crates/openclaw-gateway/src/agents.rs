@@ -9,11 +9,12 @@ use std::sync::Arc;
 
 use openclaw_auth_store::{AmbientProfile, InheritingAuthStore, SecretPlaces, SqliteAuthStore, UsageStore};
 use openclaw_ids::AgentId;
-use openclaw_runner::{Clock, RunObserver, RunPolicy, Runner, SystemClock};
+use openclaw_runner::{Clock, RunPolicy, Runner, SystemClock};
 use tokio::sync::{Mutex, OnceCell, RwLock};
 
 use crate::environment::Environment;
 use crate::sessions::Sessions;
+use crate::telemetry::Telemetry;
 
 /// An agent's credentials: its own, and the main agent's beneath them (D14).
 pub(crate) type AgentAuthStore = InheritingAuthStore<SqliteAuthStore, SqliteAuthStore>;
@@ -54,8 +55,8 @@ pub(crate) struct Shared {
     pub(crate) state_dir: PathBuf,
     /// Where pointers to secrets lead.
     pub(crate) environment: Environment,
-    /// Is told of every decision.
-    pub(crate) observer: Option<Arc<dyn RunObserver>>,
+    /// Watches what happens in runs.
+    pub(crate) telemetry: Arc<Telemetry>,
 }
 
 /// An agent's state cannot be used.
@@ -249,15 +250,13 @@ fn open(
     };
     let sessions = Sessions::at(&shared.sessions_dir(agent).join("openclaw-sessions.sqlite"));
     let (usage, sessions) = (Arc::new(usage), Arc::new(sessions));
-    let mut runner = Runner::new(
+    let runner = Runner::new(
         Arc::new(SystemClock),
         Arc::clone(&usage),
         Arc::clone(&sessions),
         Arc::clone(&settings.policy),
-    );
-    if let Some(observer) = &shared.observer {
-        runner = runner.with_observer(Arc::clone(observer));
-    }
+    )
+    .with_observer(shared.telemetry.observer(agent));
     Ok(Agent {
         runner,
         usage,

@@ -9,6 +9,7 @@ pub mod config;
 mod demo;
 pub mod environment;
 mod gateway;
+pub mod history;
 mod http;
 mod providers;
 mod report;

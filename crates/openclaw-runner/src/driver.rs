@@ -11,9 +11,10 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use openclaw_auth_store::{UsageChange, UsageStore};
-use openclaw_classify::Reason;
+use openclaw_classify::{Failure, Reason, classify};
 use openclaw_ids::{ModelRef, ProviderId};
 use openclaw_session::{NoticeDesk, SessionStore};
+use tokio::time::Instant;
 use tracing::Instrument;
 
 use crate::attempt::{Attempt, AttemptCall, Judgement, Merged};
@@ -21,9 +22,11 @@ use crate::clock::Clock;
 use crate::coalesce::Coalescer;
 use crate::committed::{CommittedRun, Completed};
 use crate::committed_turn::CommittedTurn;
-use crate::decision::RunObserver;
 use crate::error::{RunError, RunReport};
 use crate::machine::{Event, Machine, Outcome, Preserved, Step, Winner};
+use crate::observer::{AttemptResult, AttemptSeen, RunObserver, Watcher};
+use crate::replay::RunRecorder;
+use crate::replay::tape::Tape;
 use crate::request::{ChainKind, RunOptions, RunPolicy, RunRequest, RunSession};
 use crate::skip_cache::SkipCache;
 use crate::telemetry;
@@ -39,7 +42,8 @@ pub struct Runner<C, U, S> {
     usage: Arc<U>,
     sessions: Arc<S>,
     policy: Arc<RunPolicy>,
-    observer: Option<Arc<dyn RunObserver>>,
+    watcher: Watcher,
+    recorder: Option<Arc<dyn RunRecorder>>,
     skips: Arc<Mutex<SkipCache>>,
     log: Arc<Mutex<Coalescer>>,
     desk: Arc<NoticeDesk>,
@@ -52,7 +56,8 @@ impl<C, U, S> Clone for Runner<C, U, S> {
             usage: Arc::clone(&self.usage),
             sessions: Arc::clone(&self.sessions),
             policy: Arc::clone(&self.policy),
-            observer: self.observer.clone(),
+            watcher: self.watcher.clone(),
+            recorder: self.recorder.clone(),
             skips: Arc::clone(&self.skips),
             log: Arc::clone(&self.log),
             desk: Arc::clone(&self.desk),
@@ -68,7 +73,8 @@ impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
             usage,
             sessions,
             policy,
-            observer: None,
+            watcher: Watcher::default(),
+            recorder: None,
             skips: Arc::default(),
             log: Arc::default(),
             desk: Arc::default(),
@@ -83,10 +89,18 @@ impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
         self
     }
 
-    /// Tells `observer` of every record as it is made.
+    /// Tells `observer` of what happens in runs as it happens.
     #[must_use]
     pub fn with_observer(mut self, observer: Arc<dyn RunObserver>) -> Self {
-        self.observer = Some(observer);
+        self.watcher = Watcher::new(observer);
+        self
+    }
+
+    /// Hands the recording of every run that ends to `recorder`, so that it can be played again. Runs that nobody
+    /// records cost nothing for it.
+    #[must_use]
+    pub fn with_recorder(mut self, recorder: Arc<dyn RunRecorder>) -> Self {
+        self.recorder = Some(recorder);
         self
     }
 
@@ -144,19 +158,18 @@ impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
             rollback: None,
             lease: None,
         };
-        let holder = holder(&request.run_id);
+        let run_id = request.run_id.clone();
+        let holder = holder(&run_id);
         let skips = session
             .as_ref()
             .map(|session| self.skips().markers(&session.id, self.clock.now()));
-        let mut machine = Machine::new(
-            request,
-            Arc::clone(&self.policy),
-            holder,
-            self.usage.snapshot(),
-            self.clock.now(),
-        )
-        .with_options(options)
-        .with_auth_skips(skips.unwrap_or_default());
+        let (skips, snapshot, now) = (skips.unwrap_or_default(), self.usage.snapshot(), self.clock.now());
+        let recorder = self.recorder.as_ref();
+        let mut tape =
+            recorder.map(|_| Tape::start(&request, &self.policy, options, &skips, &holder, &snapshot, now));
+        let mut machine = Machine::new(request, Arc::clone(&self.policy), holder, snapshot, now)
+            .with_options(options)
+            .with_auth_skips(skips);
         let mut emitted = 0;
         // The calls made, and the answers that may be needed at the end by the number of their call.
         let mut calls = 0;
@@ -164,11 +177,13 @@ impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
         for _ in 0..machine.max_steps() {
             let step = machine.next();
             emitted += self.emit(machine.events_since(emitted));
+            let taken = tape.as_ref().and_then(|_| Tape::taken(&step));
             let event = match step {
                 Step::Attempt(call) => {
                     calls += 1;
                     let made = self.attempt(call.clone(), attempt, undo.lease.as_ref());
-                    match self.in_time(machine.deadline(), made).await {
+                    let made = self.in_time(machine.deadline(), made);
+                    match self.timed(&run_id, &call, made).await {
                         None => Event::OutOfTime,
                         Some(Ok(output)) => match attempt.classify_result(&output, &call) {
                             Judgement::Accepted => {
@@ -187,8 +202,13 @@ impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
                         Some(Err(failure)) => Event::Failed(Box::new(failure), attempt.progress()),
                     }
                 }
-                Step::Commit(change) => self.commit(change, &mut undo).await,
-                Step::Finish(outcome) => return self.finish(*outcome, answers, session, requested, attempt),
+                Step::Commit(change) => self.commit(&run_id, change, &mut undo).await,
+                Step::Finish(outcome) => {
+                    if let (Some(recorder), Some(tape)) = (recorder, tape) {
+                        recorder.on_recording(tape.finish());
+                    }
+                    return self.finish(*outcome, answers, session, requested, attempt);
+                }
                 Step::LookForSwitch(run, default) => {
                     Event::Switch(self.look_for_switch(session.as_ref(), &run, &default).await)
                 }
@@ -215,7 +235,15 @@ impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
                     Event::Done
                 }
             };
-            machine.on(event, self.clock.now());
+            let now = self.clock.now();
+            match tape.as_mut().zip(taken) {
+                None => machine.on(event, now),
+                Some((tape, taken)) => {
+                    let heard = tape.hear(&taken, &event, now);
+                    machine.on(event, now);
+                    tape.note(&taken, heard, &machine, now);
+                }
+            }
         }
         let outcome = machine.give_up();
         self.finish(outcome, answers, session, requested, attempt)
@@ -230,13 +258,40 @@ impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
         tokio::time::timeout(left.unwrap_or_default(), work).await.ok()
     }
 
+    /// Makes an attempt and tells of it when it is over; none when the time of the run was over first.
+    async fn timed<T>(
+        &self,
+        run_id: &str,
+        call: &AttemptCall,
+        made: impl Future<Output = Option<Result<T, Failure>>>,
+    ) -> Option<Result<T, Failure>> {
+        let started = Instant::now();
+        let made = made.await;
+        let verdict = match &made {
+            Some(Err(failure)) => classify(failure, self.clock.now()),
+            Some(Ok(_)) | None => None,
+        };
+        self.watcher.attempt(&AttemptSeen {
+            run_id,
+            candidate: &call.candidate,
+            position: call.position,
+            elapsed: started.elapsed(),
+            result: match &made {
+                None => AttemptResult::OutOfTime,
+                Some(Ok(_)) => AttemptResult::Answered,
+                Some(Err(_)) => AttemptResult::Failed(verdict.as_ref()),
+            },
+        });
+        made
+    }
+
     /// One attempt; while it probes, its lease is renewed (G4).
     async fn attempt<A: Attempt>(
         &self,
         call: AttemptCall,
         attempt: &A,
         lease: Option<&(ProviderId, String)>,
-    ) -> Result<A::Output, openclaw_classify::Failure> {
+    ) -> Result<A::Output, Failure> {
         if let Some(profile) = &call.profile {
             self.usage.enqueue(
                 UsageChange::Used {
@@ -278,7 +333,7 @@ impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
     ) -> Result<Completed<A::Output, C, U, S>, RunError> {
         let completed = |value, winner: Winner, report: RunReport| {
             let turn = session.map(|session| CommittedTurn::new(session, requested, &report.attempts));
-            let run = self.committed(winner.clone(), turn);
+            let run = self.committed(report.run_id.clone(), winner.clone(), turn);
             Ok(Completed {
                 value,
                 winner,
@@ -320,12 +375,19 @@ impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
         }
     }
 
-    fn committed(&self, winner: Winner, turn: Option<CommittedTurn>) -> CommittedRun<C, U, S> {
+    fn committed(
+        &self,
+        run_id: String,
+        winner: Winner,
+        turn: Option<CommittedTurn>,
+    ) -> CommittedRun<C, U, S> {
         CommittedRun {
             clock: Arc::clone(&self.clock),
             usage: Arc::clone(&self.usage),
             sessions: Arc::clone(&self.sessions),
             desk: Arc::clone(&self.desk),
+            watcher: self.watcher.clone(),
+            run_id,
             winner,
             turn,
         }

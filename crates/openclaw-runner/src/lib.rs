@@ -13,9 +13,11 @@ mod hash;
 pub mod machine;
 mod mark;
 mod observation;
+mod observer;
 mod patience;
 mod plan;
 mod policy;
+pub mod replay;
 mod request;
 mod rotation;
 mod skip_cache;
@@ -27,11 +29,12 @@ pub use attempt::{Attempt, AttemptCall, Judgement, Merged, Rejection, RejectionK
 pub use clock::{Clock, SystemClock};
 pub use coalesce::{Admission, Coalescer};
 pub use committed::{CommittedRun, Completed};
-pub use decision::{Decision, DecisionKind, FallbackStep, RunEvent, RunObserver, StepOutcome};
+pub use decision::{Decision, DecisionKind, FallbackStep, RunEvent, StepOutcome};
 pub use driver::Runner;
 pub use error::{FailedAttempt, RunError, RunReport};
 pub use machine::{RunLimit, Standing, Winner};
 pub use observation::ErrorFields;
+pub use observer::{AttemptResult, AttemptSeen, Lost, LostIn, Resting, RunObserver, UsageMoved};
 pub use plan::{Plan, Turn, TurnSession, plan};
 pub use request::{
     ChainKind, InlineWait, LargerContext, PersistPolicy, RunLimits, RunOptions, RunPolicy, RunRequest,

@@ -9,6 +9,7 @@ mod enter;
 mod failed_attempt;
 mod failure;
 mod finish;
+mod judged;
 mod limit;
 mod overflow;
 mod record;
@@ -36,6 +37,7 @@ use crate::skip_cache::Markers;
 use crate::summary::{AttemptRecord, FallbackSummaryError};
 
 use current::{Current, Resting};
+pub use judged::{Judged, RejectedAnswer};
 pub use limit::RunLimit;
 use limit::{InFlight, Limits};
 use overflow::Sizes;
@@ -80,6 +82,8 @@ pub enum Event {
     Done,
     /// The attempt failed, and this was seen of it.
     Failed(Box<Failure>, Progress),
+    /// The attempt failed, and what that means is known from a recording.
+    Judged(Box<Judged>),
     /// The attempt was dropped because the run has no more time.
     OutOfTime,
     /// The session holds the choice, with the way back; none when nothing was written (S-3.6, S-3.7).
@@ -102,6 +106,7 @@ impl fmt::Debug for Event {
             Self::CommitFailed(_) => f.write_str("CommitFailed"),
             Self::Done => f.write_str("Done"),
             Self::Failed(_, progress) => f.debug_tuple("Failed").field(progress).finish_non_exhaustive(),
+            Self::Judged(judged) => f.debug_tuple("Judged").field(judged).finish(),
             Self::OutOfTime => f.write_str("OutOfTime"),
             Self::Persisted(rollback) => f.debug_tuple("Persisted").field(rollback).finish(),
             Self::Rejected(rejection, progress) => f
@@ -133,6 +138,21 @@ pub enum Outcome {
     Failed(Box<FailedAttempt>, RunReport),
     /// One failure is the answer: every model would repeat it.
     Surfaced(Box<FailedAttempt>, RunReport),
+}
+
+impl Outcome {
+    /// What was decided on the way.
+    pub fn into_report(self) -> RunReport {
+        match self {
+            Self::Aborted(report)
+            | Self::Completed(_, report)
+            | Self::Exhausted(_, report)
+            | Self::LimitReached(_, _, report)
+            | Self::Preserved(_, report)
+            | Self::Failed(_, report)
+            | Self::Surfaced(_, report) => report,
+        }
+    }
 }
 
 /// Which of the rejected answers are the answer, by the number of their call, from 1.
@@ -209,6 +229,8 @@ pub struct Machine {
     auth_skips: Markers,
     skipped: Vec<Resting>,
     last_resort_taken: bool,
+    /// Whether a failure that every model would repeat ends the run.
+    surfaced: bool,
     events: Vec<RunEvent>,
     calls: usize,
     limits: Limits,
@@ -246,6 +268,7 @@ impl Machine {
             auth_skips: Markers::default(),
             skipped: Vec::new(),
             last_resort_taken: false,
+            surfaced: false,
             events: Vec::new(),
             calls: 0,
             kind: ChainKind::Text,
@@ -333,6 +356,7 @@ impl Machine {
             }
             Event::Done | Event::Switch(None) => {}
             Event::Failed(failure, progress) => self.on_failed(*failure, progress),
+            Event::Judged(judged) => self.on_judged(*judged),
             Event::OutOfTime => self.end_at(RunLimit::Deadline, InFlight::Yes),
             Event::Persisted(rollback) => {
                 if let Some(current) = &mut self.current {

@@ -1,6 +1,7 @@
 //! What a record may show of an error: previews, hashes, a fingerprint.
 
 use openclaw_classify::{Failure, observe, preview};
+use serde::{Deserialize, Serialize};
 
 use crate::hash::short_hash;
 
@@ -14,21 +15,29 @@ const KIND_PREVIEW: usize = 100;
 const FINGERPRINT_MESSAGE: usize = 8_000;
 
 /// The error part of a record. No member shows a secret or a request id.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
 pub struct ErrorFields {
     /// The whole text, redacted and clipped.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub error_preview: Option<String>,
     /// Hash of the unredacted text: equal errors have equal hashes.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub error_hash: Option<String>,
     /// Hash of status, type and message: equal for the same fault with another request id.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub error_fingerprint: Option<String>,
     /// The status of a structured answer.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub http_code: Option<String>,
     /// The provider's error type.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub provider_error_type: Option<String>,
     /// The provider's message, redacted and clipped.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub provider_error_message_preview: Option<String>,
     /// Hash of the provider's request id.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub request_id_hash: Option<String>,
 }
 

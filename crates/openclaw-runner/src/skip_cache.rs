@@ -41,6 +41,16 @@ pub struct Marker {
 }
 
 impl Marker {
+    /// A marker that counts until `expires`.
+    pub(crate) fn new(reason: Reason, expires: Timestamp) -> Self {
+        Self { reason, expires }
+    }
+
+    /// The first instant at which it counts no more.
+    pub(crate) fn expires(&self) -> Timestamp {
+        self.expires
+    }
+
     /// Whether it counts at `now`; at its end it does not.
     pub fn is_valid(&self, now: Timestamp) -> bool {
         now < self.expires

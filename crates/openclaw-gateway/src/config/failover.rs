@@ -8,6 +8,7 @@ use openclaw_runner::{InlineWait, RunLimits, RunSettings};
 use serde::Deserialize;
 
 use super::DeadlineSettings;
+use crate::history::HistoryConfig;
 
 /// `failover.json5`.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
@@ -27,6 +28,8 @@ pub struct FailoverConfig {
     pub cooldown_bypass: Vec<ProviderId>,
     /// How long is waited for what (BL-93).
     pub deadlines: DeadlineSettings,
+    /// What is kept of decisions.
+    pub history: HistoryConfig,
     /// When a short stated wait is waited out on the same credential (R2).
     pub inline_wait: InlineWaitSetting,
     /// The longest stated wait that is waited out (R2), in ms.
@@ -99,6 +102,7 @@ impl Default for FailoverConfig {
             body_model_policy: BodyModelPolicy::default(),
             cooldown_bypass: Vec::new(),
             deadlines: DeadlineSettings::default(),
+            history: HistoryConfig::default(),
             inline_wait: InlineWaitSetting::default(),
             inline_wait_ms: u64::try_from(settings.inline_wait.as_millis()).unwrap_or(u64::MAX),
             max_attempts: settings.limits.attempts,

@@ -8,7 +8,7 @@ use axum::http::header::CONTENT_TYPE;
 use axum::http::{HeaderMap, HeaderValue};
 use axum::response::{IntoResponse, Response};
 use openclaw_ids::ModelRef;
-use openclaw_runner::{Clock, Completed, RunLimits, RunOptions, SystemClock};
+use openclaw_runner::{AttemptRecord, Clock, Completed, RunLimits, RunOptions, SystemClock};
 use openclaw_session::Notice;
 
 use super::error::ApiError;
@@ -67,17 +67,7 @@ async fn answer(
         left_out,
     } = prepare(served, &agent, &asked, wire, request_id, told).await?;
     let requested = requested.as_ref().map(ModelRef::key).unwrap_or_default();
-    for skipped in &left_out {
-        let model = skipped.candidate.key();
-        tracing::info!(
-            requestId = request_id,
-            model,
-            code = skipped.code,
-            "left out: {}",
-            skipped.error
-        );
-    }
-    describe_left_out(told, &left_out);
+    tell_left_out(request_id, &left_out, told);
     let attempt = ProviderAttempt {
         upstream: &served.process.upstream,
         endpoints: &served.generation.endpoints,
@@ -103,6 +93,7 @@ async fn answer(
         },
         ..RunOptions::default()
     };
+    let mut watch = served.process.telemetry.begin(&asked.agent, wire, &request);
     let runner = agent.runner(&served.generation.policy);
     let outcome = runner.run_with(request, options, &attempt).await;
     if let Some(met) = attempt.repeated.get() {
@@ -117,6 +108,7 @@ async fn answer(
         }) => {
             describe_run(told, &requested, &report);
             describe_winner(told, &winner);
+            watch.answered(&winner, &report);
             let model = winner.candidate.key();
             tracing::info!(requestId = request_id, model, calls = report.calls, "answered");
             Ok(match value {
@@ -129,6 +121,7 @@ async fn answer(
                         run,
                         request_id: request_id.to_owned(),
                         sent: 0,
+                        watch,
                         _place: place,
                     };
                     streamed(wire, open)
@@ -141,6 +134,7 @@ async fn answer(
         }
         Err(error) => {
             describe_run(told, &requested, error.report());
+            watch.failed(&error);
             Err(ApiError::of_run(
                 &error,
                 left_out,
@@ -149,6 +143,21 @@ async fn answer(
             ))
         }
     }
+}
+
+/// Names the candidates that could not have read the request, in the log and to the client.
+fn tell_left_out(request_id: &str, left_out: &[AttemptRecord], told: &mut HeaderMap) {
+    for skipped in left_out {
+        let model = skipped.candidate.key();
+        tracing::info!(
+            requestId = request_id,
+            model,
+            code = skipped.code,
+            "left out: {}",
+            skipped.error
+        );
+    }
+    describe_left_out(told, left_out);
 }
 
 /// Hands a notice over by its header; returns the line to put before the text where that is wished.

@@ -14,6 +14,7 @@ use super::error::cut_event;
 use super::in_flight::Place;
 use crate::agents::AgentAuthStore;
 use crate::sessions::Sessions;
+use crate::telemetry::RunWatch;
 use crate::upstream::{Flow, LiveAnswer, Wire};
 
 /// A run whose answer is being sent.
@@ -28,6 +29,8 @@ pub(crate) struct Open {
     pub(crate) request_id: String,
     /// Events sent so far.
     pub(crate) sent: u64,
+    /// Is told when it breaks off.
+    pub(crate) watch: RunWatch,
 }
 
 /// The rest of a stream. It is read only as fast as the client takes it; a client that leaves drops it, which hangs up
@@ -55,11 +58,13 @@ pub(crate) fn streamed(wire: Wire, open: Open) -> Response {
                 end
             }
             Flow::Hollow(end, failure) => {
-                open.run.failed_late(&failure).await;
+                let verdict = open.run.failed_late(&failure).await;
+                open.watch.broke_off(&failure, verdict.as_ref());
                 end
             }
             Flow::Cut(failure) => {
                 let verdict = open.run.failed_late(&failure).await;
+                open.watch.broke_off(&failure, verdict.as_ref());
                 let reason = verdict.map(|verdict| verdict.reason.as_str());
                 let error = preview(&describe(&failure), MAX_LOGGED);
                 tracing::warn!(

@@ -11,6 +11,7 @@ mod demo;
 mod errors;
 mod failover;
 mod faults;
+mod history;
 mod reload;
 mod requests;
 mod scripted;

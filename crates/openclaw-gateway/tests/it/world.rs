@@ -32,6 +32,7 @@ pub(crate) struct World {
     address: String,
     pub(crate) upstreams: Vec<Upstream>,
     pub(crate) state: TempDir,
+    pub(crate) gateway: Gateway,
     task: JoinHandle<()>,
 }
 
@@ -129,8 +130,8 @@ impl World {
         let gateway = Gateway::open(setup).await.expect("a gateway");
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
         let address = listener.local_addr().expect("a bound listener").to_string();
+        let router = gateway.router();
         let task = tokio::spawn(async move {
-            let router = gateway.router();
             let service = router.into_make_service_with_connect_info::<SocketAddr>();
             axum::serve(listener, service)
                 .await
@@ -140,6 +141,7 @@ impl World {
             address,
             upstreams,
             state,
+            gateway,
             task,
         }
     }

@@ -11,18 +11,27 @@ use super::Runner;
 use super::undo::Undo;
 use crate::clock::Clock;
 use crate::machine::Event;
+use crate::observer::Lost;
 use crate::patience::patiently;
 use crate::request::RunSession;
 use crate::skip_cache::SkipCache;
 
 impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
-    pub(super) async fn commit(&self, change: UsageChange, undo: &mut Undo<'_, C, U, S>) -> Event {
+    pub(super) async fn commit(
+        &self,
+        run_id: &str,
+        change: UsageChange,
+        undo: &mut Undo<'_, C, U, S>,
+    ) -> Event {
         let ends = matches!(change, UsageChange::ProbeEnd { .. });
         if let UsageChange::ProbeStart { provider, holder } = &change {
             // Armed before the write: a run dropped in the middle of it still gives the lease back.
             undo.lease = Some((provider.clone(), holder.clone()));
         }
-        match patiently(self.usage.commit(change, self.clock.now())).await {
+        let written = self
+            .watcher
+            .commit(&*self.usage, run_id, change, self.clock.now());
+        match patiently(written).await {
             Ok(applied) => {
                 if ends || applied == Applied::HeldElsewhere {
                     undo.lease = None;
@@ -30,7 +39,7 @@ impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
                 Event::Committed(self.usage.snapshot(), applied)
             }
             Err(error) => {
-                warn_lost("usage state", &error);
+                self.watcher.lost(Lost::UsageState, &error);
                 // The engine may hold in memory what it could not write.
                 Event::CommitFailed(self.usage.snapshot())
             }
@@ -60,7 +69,7 @@ impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
         });
         if let Err(error) = patiently(written).await {
             // S-3.7: the attempt goes ahead; a write that did happen is still taken back when it fails.
-            warn_lost("fallback choice", &error);
+            self.watcher.lost(Lost::Choice, &error);
         }
     }
 
@@ -75,7 +84,7 @@ impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
         });
         if let Err(error) = patiently(undone).await {
             // S-4.4: the attempt's own failure matters more.
-            warn_lost("rollback", &error);
+            self.watcher.lost(Lost::Rollback, &error);
         }
     }
 
@@ -118,7 +127,7 @@ impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
         match patiently(looked).await {
             Ok(found) => found,
             Err(error) => {
-                warn_lost("switch of a person", &error);
+                self.watcher.lost(Lost::Switch, &error);
                 None
             }
         }
@@ -137,23 +146,7 @@ impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
             )
         });
         if let Err(error) = patiently(marked).await {
-            warn_lost("probe mark", &error);
+            self.watcher.lost(Lost::ProbeMark, &error);
         }
     }
-}
-
-/// An error and its causes, as one line.
-pub(crate) fn warn_lost(what: &'static str, error: &(dyn std::error::Error + 'static)) {
-    let mut line = error.to_string();
-    let mut source = error.source();
-    while let Some(cause) = source {
-        line.push_str(": ");
-        line.push_str(&cause.to_string());
-        source = cause.source();
-    }
-    tracing::error!(
-        what,
-        error = line.as_str(),
-        "could not be written; the run goes on"
-    );
 }

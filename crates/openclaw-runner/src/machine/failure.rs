@@ -48,12 +48,18 @@ impl Machine {
     pub(super) fn fail(&mut self, failure: Failure, verdict: Verdict, progress: Progress) {
         let Some(current) = &self.current else { return };
         let index = current.index;
-        let profile = current.profile().cloned();
-        let auth_mode = profile
-            .as_ref()
+        let auth_mode = current
+            .profile()
             .and_then(|id| self.snapshot.credential(id))
             .map(Credential::mode);
         let attempt = failed_attempt(&self.request.chain[index], failure, verdict, auth_mode);
+        self.fail_with(attempt, progress);
+    }
+
+    /// Marks a failure that was judged.
+    pub(super) fn fail_with(&mut self, attempt: FailedAttempt, progress: Progress) {
+        let Some(current) = &self.current else { return };
+        let (index, profile) = (current.index, current.profile().cloned());
         let mark = self.mark(index, profile, &attempt.verdict);
         self.pending.extend(mark);
         let next = advance(&attempt.verdict, &self.policy.settings);
@@ -75,7 +81,7 @@ impl Machine {
             Advance::Next => self.rotate_or_leave(),
             Advance::Surface => {
                 self.record_rotation(RotationKind::SurfaceError);
-                self.stop(|attempt, report| Outcome::Surfaced(Box::new(attempt), report));
+                self.surface();
             }
         }
     }
@@ -271,6 +277,23 @@ impl Machine {
             let candidate = self.request.chain[index].clone();
             self.pending.push_back(Step::NoteAuthFailure(candidate, reason));
         }
+    }
+
+    /// Ends the run with the failure at hand, which every model would repeat: it is on record all the same (BL-81).
+    fn surface(&mut self) {
+        self.surfaced = true;
+        let record = self.current.as_ref().and_then(|current| {
+            let last = current.failures.last()?;
+            let earlier = &current.failures[..current.failures.len() - 1];
+            let mut record = last.record.clone();
+            record.earlier = earlier.iter().map(ProfileFailure::of).collect();
+            Some((current.index, record, current.profile().cloned()))
+        });
+        if let Some((index, record, failing)) = record {
+            self.record_failure(index, &record, failing.as_ref());
+            self.put(index, record);
+        }
+        self.stop(|attempt, report| Outcome::Surfaced(Box::new(attempt), report));
     }
 
     /// Ends the run with the failure at hand.

@@ -20,6 +20,19 @@ pub(super) struct Rejected {
     pub(super) was_last: bool,
 }
 
+impl Rejected {
+    /// An answer that was rejected in call number `call`, and may be kept with a priority.
+    pub(super) fn note(&mut self, call: usize, preserve: Option<i32>, winner: Winner) {
+        let better = |(kept, ..): &(i32, usize, Winner)| preserve >= Some(*kept);
+        if let Some(priority) = preserve
+            && self.kept.as_ref().is_none_or(better)
+        {
+            self.kept = Some((priority, call, winner.clone()));
+        }
+        self.latest = Some((call, winner));
+    }
+}
+
 impl Machine {
     pub(super) fn on_rejected(&mut self, rejection: Rejection, progress: Progress) {
         let Rejection {
@@ -28,14 +41,7 @@ impl Machine {
             preserve,
         } = rejection;
         if let Some(winner) = self.in_use(Standing::Preserved) {
-            let call = self.calls;
-            let better = |(kept, ..): &(i32, usize, Winner)| preserve >= Some(*kept);
-            if let Some(priority) = preserve
-                && self.rejected.kept.as_ref().is_none_or(better)
-            {
-                self.rejected.kept = Some((priority, call, winner.clone()));
-            }
-            self.rejected.latest = Some((call, winner));
+            self.rejected.note(self.calls, preserve, winner);
         }
         let verdict = match kind {
             RejectionKind::Failure => self.judged(&failure),

@@ -8,6 +8,7 @@ mod explained;
 mod hooks;
 mod locked;
 mod pins;
+mod replayed;
 mod report;
 mod scenario;
 mod scenarios;

@@ -1,12 +1,13 @@
 //! Every file of `fixtures/scenarios/` as a snapshot.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use jiff::Timestamp;
-use openclaw_auth_store::{MemoryAuthStore, UsageStore};
+use openclaw_auth_store::{AuthConfig, MemoryAuthStore, UsageStore};
 use openclaw_chain::{OneOffPolicy, Resolver, RunKind};
 use openclaw_ids::{AgentId, AuthAliases, ModelRef, SessionId, SessionKey};
+use openclaw_runner::replay::{RunRecorder, RunRecording};
 use openclaw_runner::{
     ChainKind, Clock, Completed, RunError, RunPolicy, RunReport, Runner, Turn, TurnSession, plan,
 };
@@ -62,6 +63,20 @@ pub(crate) struct Played {
     pub(crate) text: String,
     /// What its runs reported.
     pub(crate) reports: Vec<RunReport>,
+    /// Its runs as they were recorded.
+    pub(crate) recordings: Vec<RunRecording>,
+    /// The policy of its runs.
+    pub(crate) policy: Arc<RunPolicy>,
+}
+
+/// Keeps recordings.
+#[derive(Default)]
+pub(crate) struct Recordings(Mutex<Vec<RunRecording>>);
+
+impl RunRecorder for Recordings {
+    fn on_recording(&self, recording: RunRecording) {
+        self.0.lock().unwrap().push(recording);
+    }
 }
 
 /// Plays one file in paused time.
@@ -74,23 +89,23 @@ pub(crate) fn played(path: &Path) -> Played {
     runtime.block_on(play(&Scenario::read(path)))
 }
 
+fn policy(scenario: &Scenario, auth: AuthConfig) -> RunPolicy {
+    let endpoints = scenario.endpoints().into_iter();
+    RunPolicy {
+        auth,
+        aliases: AuthAliases::default(),
+        endpoints: endpoints.map(|key| (key.provider.clone(), key)).collect(),
+        settings: scenario.settings(),
+    }
+}
+
 async fn play(scenario: &Scenario) -> Played {
     let start = Timestamp::from_second(START).unwrap();
     let clock = Arc::new(PausedClock::new(start));
     let auth = scenario.auth_config();
     let usage = Arc::new(MemoryAuthStore::new(scenario.snapshot(), auth.cooldowns.clone()));
     let sessions = Arc::new(MemorySessionStore::default());
-    let endpoints = scenario
-        .endpoints()
-        .into_iter()
-        .map(|key| (key.provider.clone(), key))
-        .collect();
-    let policy = Arc::new(RunPolicy {
-        auth,
-        aliases: AuthAliases::default(),
-        endpoints,
-        settings: scenario.settings(),
-    });
+    let policy = Arc::new(policy(scenario, auth));
     let resolver = Resolver::new(&scenario.chain_config());
     let key: SessionKey = "agent:main:main".parse().unwrap();
     if let Some(members) = &scenario.session {
@@ -99,12 +114,14 @@ async fn play(scenario: &Scenario) -> Played {
             .await
             .unwrap();
     }
+    let recordings = Arc::new(Recordings::default());
     let runner = Runner::new(
         Arc::clone(&clock),
         Arc::clone(&usage),
         Arc::clone(&sessions),
         Arc::clone(&policy),
-    );
+    )
+    .with_recorder(Arc::clone(&recordings) as _);
     let mut reports = Vec::new();
     let mut report = Report::new(&scenario.about, &scenario.rules, clock.start());
     for (index, run) in scenario.runs.iter().enumerate() {
@@ -172,6 +189,8 @@ async fn play(scenario: &Scenario) -> Played {
     Played {
         text: report.finish(),
         reports,
+        recordings: std::mem::take(&mut *recordings.0.lock().unwrap()),
+        policy,
     }
 }
 

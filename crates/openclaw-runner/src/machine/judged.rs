@@ -1,0 +1,58 @@
+//! Failures whose meaning is known already: what a recorded run met.
+
+use std::sync::Arc;
+
+use openclaw_auth_store::{AuthSnapshot, Credential};
+use openclaw_session::Progress;
+use serde::{Deserialize, Serialize};
+
+use super::{Machine, Standing};
+use crate::error::FailedAttempt;
+
+/// A failed attempt as it was judged when it happened.
+#[derive(Debug)]
+pub struct Judged {
+    /// The failure, its verdict, and what records show of it.
+    pub attempt: FailedAttempt,
+    /// What had been seen of it.
+    pub progress: Progress,
+    /// The answer that was rejected, when it was one.
+    pub rejected: Option<RejectedAnswer>,
+}
+
+/// An answer that counted as a failure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RejectedAnswer {
+    /// The priority it is kept with for the end of the chain; none when it is not.
+    pub preserve: Option<i32>,
+}
+
+impl Machine {
+    /// The latest failure of the candidate at hand, as it was judged.
+    pub(crate) fn judgement(&self) -> Option<&FailedAttempt> {
+        self.current.as_ref()?.last_failure()
+    }
+
+    /// Replaces what is known of the usage state between two steps.
+    pub(crate) fn learn(&mut self, snapshot: Arc<AuthSnapshot>) {
+        self.snapshot = snapshot;
+    }
+
+    pub(super) fn on_judged(&mut self, judged: Judged) {
+        let Judged {
+            mut attempt,
+            progress,
+            rejected,
+        } = judged;
+        if let Some((winner, answer)) = self.in_use(Standing::Preserved).zip(rejected) {
+            self.rejected.note(self.calls, answer.preserve, winner);
+        }
+        let credential = self.current.as_ref().and_then(|current| current.profile());
+        let mode = credential
+            .and_then(|id| self.snapshot.credential(id))
+            .map(Credential::mode);
+        attempt.record.auth_mode = mode.filter(|mode| matches!(*mode, "oauth" | "token"));
+        self.fail_with(attempt, progress);
+        self.rejected.was_last = rejected.is_some();
+    }
+}

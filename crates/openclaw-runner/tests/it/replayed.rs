@@ -1,0 +1,175 @@
+//! Recorded runs, played again.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use openclaw_runner::replay::{Circumstances, ReplayEnding, Replayed, RunRecording, replay, simulate};
+use openclaw_runner::{RunEvent, RunPolicy};
+
+use crate::scenarios::{Played, played, root};
+
+fn scenarios() -> Vec<PathBuf> {
+    let files = std::fs::read_dir(root())
+        .unwrap()
+        .map(|entry| entry.unwrap().path());
+    let mut files: Vec<PathBuf> = files
+        .filter(|path| path.extension().is_some_and(|kind| kind == "json5"))
+        .collect();
+    files.sort();
+    files
+}
+
+fn scenario(name: &str) -> Played {
+    played(&root().join(name).with_extension("json5"))
+}
+
+fn lines(events: &[RunEvent]) -> String {
+    let line = |event: &RunEvent| match event {
+        RunEvent::Candidate(decision) => serde_json::to_string(decision).unwrap(),
+        RunEvent::Rotation(rotation) => serde_json::to_string(rotation).unwrap(),
+    };
+    events.iter().map(line).collect::<Vec<_>>().join("\n")
+}
+
+/// A recording as a file would keep it.
+fn kept(recording: &RunRecording) -> RunRecording {
+    serde_json::from_str(&serde_json::to_string(recording).unwrap()).unwrap()
+}
+
+#[test]
+fn every_scenario_replays_byte_for_byte() {
+    for path in scenarios() {
+        let name = path.display();
+        let Played {
+            reports,
+            recordings,
+            policy,
+            ..
+        } = played(&path);
+        assert_eq!(recordings.len(), reports.len(), "{name}");
+        for (report, recording) in reports.iter().zip(&recordings) {
+            let recording = kept(recording);
+            let again = replay(&recording, &Circumstances::default()).unwrap();
+            assert_eq!(
+                lines(&again.report.events),
+                lines(&report.events),
+                "{name} {}",
+                report.run_id
+            );
+            assert_eq!(again.report, *report, "{name}");
+            assert_eq!(again.steps_as_recorded, recording.steps.len(), "{name}");
+            let same = Circumstances {
+                policy: Some(Arc::clone(&policy)),
+                ..Circumstances::default()
+            };
+            assert!(!simulate(&recording, &same).unwrap().differs(), "{name}");
+        }
+    }
+}
+
+#[test]
+fn a_recording_shows_no_secret() {
+    for path in scenarios() {
+        let Played { recordings, .. } = played(&path);
+        let text = serde_json::to_string(&recordings).unwrap();
+        for line in std::fs::read_to_string(&path).unwrap().lines() {
+            let keys = line
+                .split('"')
+                .filter(|word| word.starts_with("sk-") && word.len() > 8);
+            for key in keys {
+                assert!(!text.contains(key), "{key} of {} in {text}", path.display());
+            }
+        }
+    }
+}
+
+/// The recording of the scenario's first run, under other circumstances.
+fn otherwise(name: &str, change: impl FnOnce(&RunPolicy) -> Circumstances) -> Replayed {
+    let Played {
+        recordings, policy, ..
+    } = scenario(name);
+    let simulated = simulate(&recordings[0], &change(&policy)).unwrap();
+    assert!(simulated.differs(), "{name}");
+    simulated.after
+}
+
+fn called(replayed: &Replayed) -> Vec<String> {
+    let call = |(model, profile): &(_, Option<openclaw_ids::ProfileId>)| match profile {
+        Some(profile) => format!("{model} @{profile}"),
+        None => format!("{model}"),
+    };
+    replayed.calls.iter().map(call).collect()
+}
+
+#[test]
+fn a_shorter_chain_ends_where_it_ends() {
+    let after = otherwise("all-rate-limited", |_| Circumstances {
+        chain: Some(vec![
+            "anthropic/claude-opus-4-8".parse().unwrap(),
+            "openai/gpt-5.5".parse().unwrap(),
+        ]),
+        ..Circumstances::default()
+    });
+    assert_eq!(
+        called(&after),
+        [
+            "anthropic/claude-opus-4-8 @anthropic:work",
+            "openai/gpt-5.5 @openai:a"
+        ]
+    );
+    assert!(
+        matches!(after.ending, ReplayEnding::Exhausted { .. }),
+        "{:?}",
+        after.ending
+    );
+}
+
+#[test]
+fn a_model_that_was_not_asked_is_unknown() {
+    let after = otherwise("all-rate-limited", |_| Circumstances {
+        chain: Some(vec![
+            "anthropic/claude-opus-4-8".parse().unwrap(),
+            "mistral/large".parse().unwrap(),
+        ]),
+        ..Circumstances::default()
+    });
+    assert_eq!(
+        after.ending,
+        ReplayEnding::Unknown {
+            model: "mistral/large".parse().unwrap(),
+            profile: None
+        }
+    );
+    assert_eq!(after.steps_as_recorded, 2, "the first call and its mark");
+}
+
+#[test]
+fn another_cap_leads_to_another_model_sooner() {
+    let after = otherwise("rotate-rate-limit-cap", |policy| {
+        let mut policy = policy.clone();
+        policy.auth.cooldowns =
+            serde_json::from_value(serde_json::json!({ "rateLimitedProfileRotations": 0 })).unwrap();
+        Circumstances {
+            policy: Some(Arc::new(policy)),
+            ..Circumstances::default()
+        }
+    });
+    insta::with_settings!({ omit_expression => true }, {
+        insta::assert_snapshot!("simulated_cap", format!("{:#?}\n{:#?}", called(&after), after.ending));
+    });
+}
+
+#[test]
+fn a_step_of_another_version_is_named() {
+    let Played { recordings, .. } = scenario("all-rate-limited");
+    let text = serde_json::to_string(&recordings[0]).unwrap().replacen(
+        "\"scope\":\"model\"",
+        "\"scope\":\"galaxy\"",
+        1,
+    );
+    let error = replay(&serde_json::from_str(&text).unwrap(), &Circumstances::default()).unwrap_err();
+    assert!(
+        error.to_string().starts_with("step 1 of the recording"),
+        "{error}"
+    );
+}
