@@ -9,10 +9,12 @@ use openclaw_ids::{ProfileId, ProviderId};
 use openclaw_runner::{Attempt, AttemptCall};
 use secrecy::SecretString;
 
-use crate::config::FailoverConfig;
+use crate::config::{FailoverConfig, Rescue};
 use crate::environment::Environment;
 use crate::providers::{Endpoints, UnusableSecret, known};
-use crate::upstream::{Answer, Call, RequestBody, SecretKind, Upstream, Wire, is_by_chance};
+use crate::upstream::{
+    Answer, Call, RequestBody, SecretKind, Upstream, Wire, held_until_whole, is_by_chance,
+};
 
 /// Performs the attempts of one client request.
 pub(crate) struct ProviderAttempt<'a, U> {
@@ -57,14 +59,28 @@ impl<U: UsageStore> Attempt for ProviderAttempt<'_, U> {
                 .deadlines
                 .of(&call.candidate, endpoint.answer_limit()),
         };
-        match self.upstream.attempt(&out).await {
-            Err(failure) if self.may_repeat(&call, &failure) => self.upstream.attempt(&out).await,
+        match self.made(&out).await {
+            Err(failure) if self.may_repeat(&call, &failure) => self.made(&out).await,
             outcome => outcome,
         }
     }
 }
 
 impl<U: UsageStore> ProviderAttempt<'_, U> {
+    /// One call, with a stream as the settings want it.
+    async fn made(&self, out: &Call<'_>) -> Result<Answer, Failure> {
+        let mut live = match self.upstream.attempt(out).await? {
+            Answer::Live(live) => live,
+            whole @ Answer::Whole(_) => return Ok(whole),
+        };
+        match self.failover.stream.rescue {
+            Rescue::Off => {}
+            Rescue::Buffered => *live = held_until_whole(*live).await?,
+            Rescue::Splice => live.remember(),
+        }
+        Ok(Answer::Live(live))
+    }
+
     /// Whether the call is made once more at once, which is noted: once per request, for what looks like chance, when
     /// no other model could answer instead, and never to find out whether something works again.
     fn may_repeat(&self, call: &AttemptCall, failure: &Failure) -> bool {

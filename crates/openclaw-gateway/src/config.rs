@@ -6,6 +6,7 @@ mod file;
 mod files;
 mod limits;
 mod place;
+mod stream;
 mod words;
 
 use std::path::{Path, PathBuf};
@@ -18,6 +19,7 @@ use serde::Deserialize;
 pub use deadlines::{DeadlineRow, DeadlineSettings};
 pub use failover::{AdminSetting, BodyModelPolicy, FailoverConfig, InlineWaitSetting, NoticeSetting};
 pub use file::FileError;
+pub use stream::{Rescue, StreamSettings};
 pub use files::ConfigFiles;
 
 /// Everything that was configured.

@@ -12,6 +12,7 @@ mod local;
 mod models;
 mod notice;
 mod plan;
+mod rescue;
 mod retry_cap;
 mod selection;
 mod served;

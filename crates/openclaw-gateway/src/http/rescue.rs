@@ -1,0 +1,83 @@
+//! Asks the next models for an answer that takes over from one that broke off (`stream.rescue: "splice"`).
+//!
+//! BL-92 forbids another candidate once something was seen; this is the exception that a setting asks for: only an answer
+//! that repeats everything that was seen goes on, and the answer is asked for anew, without a prefill (BL-94).
+
+use std::sync::{Arc, OnceLock};
+
+use axum::http::HeaderMap;
+use openclaw_chain::Requested;
+use openclaw_ids::ModelRef;
+use openclaw_runner::{Completed, RunOptions, RunRequest};
+
+use super::Served;
+use super::stream::Committed;
+use crate::agents::Agent;
+use crate::attempt::ProviderAttempt;
+use crate::upstream::{Answer, LiveAnswer, RequestBody, Wire};
+
+/// What is needed to ask once more.
+pub(crate) struct Rescuer {
+    pub(crate) served: Served,
+    pub(crate) agent: Arc<Agent>,
+    pub(crate) wire: Wire,
+    /// The client's headers that belong to the wire format.
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: RequestBody,
+    pub(crate) request_id: String,
+    /// The models that were not asked yet.
+    pub(crate) left: Vec<ModelRef>,
+}
+
+/// An answer of another model, from its beginning.
+pub(crate) struct Rescue {
+    pub(crate) live: LiveAnswer,
+    pub(crate) run: Committed,
+    pub(crate) model: ModelRef,
+}
+
+impl Rescuer {
+    /// The next answer; none when nobody answers. The session is left alone: which model it is on was decided by the
+    /// answer that people saw begin.
+    pub(crate) async fn next(&mut self) -> Option<Rescue> {
+        let first = self.left.first()?;
+        let request = RunRequest {
+            run_id: self.request_id.clone(),
+            session: None,
+            lane: None,
+            requested: Requested::from(first),
+            chain: self.left.clone(),
+            pin: None,
+        };
+        let generation = &self.served.generation;
+        let attempt = ProviderAttempt {
+            upstream: &self.served.process.upstream,
+            endpoints: &generation.endpoints,
+            environment: &self.served.process.environment,
+            usage: &*self.agent.usage,
+            auth: &generation.policy.auth,
+            failover: &generation.config.failover,
+            wire: self.wire,
+            headers: &self.headers,
+            body: &self.body,
+            request_id: &self.request_id,
+            repeated: OnceLock::new(),
+        };
+        let runner = self.agent.runner(&generation.policy);
+        let outcome = Box::pin(runner.run_with(request, RunOptions::default(), &attempt)).await;
+        let Ok(Completed { value, winner, run, .. }) = outcome else {
+            self.left.clear();
+            return None;
+        };
+        self.left.drain(..=winner.index);
+        match value {
+            Answer::Live(live) => Some(Rescue {
+                live: *live,
+                run,
+                model: winner.candidate,
+            }),
+            // A request for a stream brings a stream.
+            Answer::Whole(_) => None,
+        }
+    }
+}
