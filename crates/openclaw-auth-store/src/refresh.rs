@@ -93,7 +93,10 @@ impl<E: TokenEndpoint, H: RefreshHost> Refresher<E, H> {
     /// refreshed and nothing is wrong with that (O10).
     ///
     /// When only a new login would help and the profile is an older `…:default`, the one that probably took its place
-    /// is tried (O14). Dropping the future gives the right to refresh back.
+    /// is tried (O14). Renewed tokens that cannot be stored are returned all the same and stored with the next write.
+    ///
+    /// Dropping the future gives the right to refresh back. A provider that gives each refresh token once may have given
+    /// the next one by then: run it in a task that nobody ends before it is done.
     ///
     /// # Errors
     /// A [`RefreshError`] that holds no secret.
@@ -246,10 +249,16 @@ impl<E: TokenEndpoint, H: RefreshHost> Refresher<E, H> {
                 Ok(None) => return Ok(None),
                 Ok(Some(renewed)) => {
                     let new = renewed.over(&read);
-                    if self.persist(asked, &read, &new).await? == Applied::Done {
-                        return Ok(Some(new));
+                    match self.persist(asked, &read, &new).await {
+                        Ok(Applied::Done) => return Ok(Some(new)),
+                        Ok(Applied::HeldElsewhere | Applied::Unchanged) => None,
+                        // The old tokens are worth nothing any more; the store keeps the new ones until it can write.
+                        Err(error) if asked.store.stored_login(asked.id).as_ref() == Some(&new) => {
+                            tracing::warn!(%error, "renewed tokens could not be stored yet; this process keeps them");
+                            return Ok(Some(new));
+                        }
+                        Err(error) => return Err(error.into()),
                     }
-                    None
                 }
                 Err(error) => Some(error),
             };

@@ -92,8 +92,8 @@ fn what_a_state_row_says() {
         [(provider("openai"), id("a"))]
     );
     let stats: UsageStats = serde_json::from_value(json!({"errorCount": 1, "future": 1})).unwrap();
-    assert_eq!(state.usage(&id("a")), Some(stats));
-    assert_eq!(state.usage(&id("b")), None);
+    assert_eq!(state.usage_stats().get(&id("a")), Some(&stats));
+    assert_eq!(state.usage_stats().get(&id("b")), None);
 }
 
 #[test]

@@ -3,7 +3,8 @@
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::mpsc;
+use std::sync::mpsc::{self, Sender, SyncSender};
+use std::sync::{Arc, OnceLock};
 use std::thread;
 use std::time::Duration;
 
@@ -23,14 +24,24 @@ const PATIENCE: Duration = Duration::from_secs(1);
 /// there is no queue.
 pub(super) struct Queue {
     paths: [PathBuf; 2],
-    /// Open as long as the locks work; whoever has to wait opens them again, because a wait may be given up.
-    files: Option<[File; 2]>,
+    /// For looks that do not wait.
+    files: Option<[Arc<File>; 2]>,
+    /// Stands in the queue for this process, because a wait may be given up; told where to bring the turn. It starts
+    /// with the first wait.
+    stand_in: OnceLock<Option<Sender<SyncSender<Turn>>>>,
 }
 
 /// The right to write; dropping it lets the next one have it.
-pub(super) enum Turn<'q> {
-    AtOnce(&'q File),
-    AfterOthers(#[expect(dead_code, reason = "held, not read")] File),
+pub(super) struct Turn(Arc<File>);
+
+/// What a look at the queue finds.
+pub(super) enum Chance {
+    /// There is no queue on this file system.
+    NoQueue,
+    /// Others write, or wait.
+    Others,
+    /// It is this process's turn.
+    Turn(Turn),
 }
 
 impl Queue {
@@ -41,43 +52,72 @@ impl Queue {
             PathBuf::from(name)
         });
         let files = open_all(&paths).ok();
-        Self { paths, files }
+        Self {
+            paths,
+            files,
+            stand_in: OnceLock::new(),
+        }
     }
 
-    /// Waits for the turn; `None` where there is no queue, or when it does not move.
-    pub(super) fn turn(&self) -> Option<Turn<'_>> {
-        let [next, turn] = self.files.as_ref()?;
-        if is_free(next)? {
-            let is_free = is_free(turn);
-            next.unlock().ok()?;
-            if is_free? {
-                return Some(Turn::AtOnce(turn));
-            }
+    /// The turn if nobody has it and nobody waits for it.
+    pub(super) fn at_once(&self) -> Chance {
+        let Some([next, turn]) = &self.files else {
+            return Chance::NoQueue;
+        };
+        match is_free(next) {
+            Some(true) => {}
+            Some(false) => return Chance::Others,
+            None => return Chance::NoQueue,
         }
-        self.in_line()
+        let is_free = is_free(turn);
+        match (next.unlock(), is_free) {
+            (Ok(()), Some(true)) => Chance::Turn(Turn(Arc::clone(turn))),
+            (Ok(()), Some(false)) => Chance::Others,
+            (Err(_), _) | (_, None) => Chance::NoQueue,
+        }
+    }
+
+    /// Waits for the turn, and says whether others were before; `None` where there is no queue, or when it does not
+    /// move.
+    pub(super) fn turn(&self) -> Option<(Turn, bool)> {
+        match self.at_once() {
+            Chance::NoQueue => None,
+            Chance::Others => self.in_line().map(|turn| (turn, true)),
+            Chance::Turn(turn) => Some((turn, false)),
+        }
     }
 
     /// The turn after everybody who waits already.
-    fn in_line(&self) -> Option<Turn<'_>> {
-        let [next, turn] = open_all(&self.paths).ok()?;
+    fn in_line(&self) -> Option<Turn> {
         let (arrived, arrival) = mpsc::sync_channel(1);
-        let waiting = move || {
-            if next.lock().and_then(|()| turn.lock()).is_ok() {
-                // Nobody waits any more when this fails, and the locks end with their files.
-                drop(arrived.send(turn));
-            }
-        };
-        let name = "auth-store-queue".to_owned();
-        thread::Builder::new().name(name).spawn(waiting).ok()?;
-        arrival.recv_timeout(PATIENCE).ok().map(Turn::AfterOthers)
+        let stand_in = self.stand_in.get_or_init(|| stand_in(&self.paths).ok());
+        stand_in.as_ref()?.send(arrived).ok()?;
+        arrival.recv_timeout(PATIENCE).ok()
     }
 }
 
-impl Drop for Turn<'_> {
+/// The thread that waits. It ends with the queue, or when it gets the lock that it waits for then.
+fn stand_in(paths: &[PathBuf; 2]) -> io::Result<Sender<SyncSender<Turn>>> {
+    let [next, turn] = open_all(paths)?;
+    let (ask, asked) = mpsc::channel::<SyncSender<Turn>>();
+    let waiting = move || {
+        for arrived in asked {
+            let got = next.lock().and_then(|()| turn.lock());
+            if got.is_ok() {
+                // Where nobody waits any more, the turn ends here.
+                drop(arrived.send(Turn(Arc::clone(&turn))));
+            }
+            drop(next.unlock());
+        }
+    };
+    let name = "auth-store-queue".to_owned();
+    thread::Builder::new().name(name).spawn(waiting)?;
+    Ok(ask)
+}
+
+impl Drop for Turn {
     fn drop(&mut self) {
-        if let Self::AtOnce(file) = self
-            && let Err(error) = file.unlock()
-        {
+        if let Err(error) = self.0.unlock() {
             tracing::warn!(%error, "the queue of the writers could not be left");
         }
     }
@@ -92,9 +132,9 @@ fn is_free(file: &File) -> Option<bool> {
     }
 }
 
-fn open_all(paths: &[PathBuf; 2]) -> io::Result<[File; 2]> {
+fn open_all(paths: &[PathBuf; 2]) -> io::Result<[Arc<File>; 2]> {
     let [next, turn] = paths;
-    Ok([open(next)?, open(turn)?])
+    Ok([Arc::new(open(next)?), Arc::new(open(turn)?)])
 }
 
 fn open(path: &Path) -> io::Result<File> {

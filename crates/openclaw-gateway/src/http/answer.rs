@@ -1,6 +1,6 @@
 //! Answers one request, plain or streamed, in whatever wire format it came.
 
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use axum::body::{Body, Bytes};
 use axum::extract::Extension;
@@ -11,15 +11,17 @@ use openclaw_ids::ModelRef;
 use openclaw_runner::{AttemptRecord, Clock, Completed, RunLimits, RunOptions, SystemClock};
 use openclaw_session::Notice;
 
+use super::commands;
 use super::error::ApiError;
 use super::headers::{describe_left_out, describe_run, describe_winner, forwarded, response, set};
 use super::ids::RequestId;
 use super::notice;
 use super::plan::{Prepared, prepare};
+use super::rescue::Rescuer;
 use super::stream::{Open, streamed};
 use super::{MAX_BODY, Served};
 use crate::attempt::ProviderAttempt;
-use crate::config::NoticeSetting;
+use crate::config::{NoticeSetting, Rescue};
 use crate::server::BodyFault;
 use crate::upstream::{Answer, RequestBody, Wire, before_text};
 
@@ -61,6 +63,9 @@ async fn answer(
         .catalogue()
         .read(wire, body.model(), body.user(), headers)?;
     let agent = served.process.agents.get(&asked.agent).await?;
+    if let Some(answer) = commands::answer(served, &agent, &asked, wire, &body, told).await? {
+        return Ok(answer);
+    }
     let Prepared {
         request,
         requested,
@@ -93,6 +98,22 @@ async fn answer(
         },
         ..RunOptions::default()
     };
+    let chain = request.chain.clone();
+    let rescuer = |winner: usize| {
+        let is_wanted = served.generation.config.failover.stream.rescue == Rescue::Splice;
+        is_wanted.then(|| {
+            Box::new(Rescuer {
+                served: served.clone(),
+                agent: Arc::clone(&agent),
+                agent_id: asked.agent.clone(),
+                wire,
+                headers: forwarded(wire, headers),
+                body: body.clone(),
+                request_id: request_id.to_owned(),
+                left: chain.get(winner + 1..).unwrap_or_default().to_vec(),
+            })
+        })
+    };
     let mut watch = served.process.telemetry.begin(&asked.agent, wire, &request);
     let runner = agent.runner(&served.generation.policy);
     let outcome = runner.run_with(request, options, &attempt).await;
@@ -113,18 +134,21 @@ async fn answer(
             tracing::info!(requestId = request_id, model, calls = report.calls, "answered");
             Ok(match value {
                 Answer::Live(mut live) => {
-                    if let Some(line) = hand_over(served, wire, told, run.begun().await) {
+                    let notice = run.begun().await;
+                    let comment = notice.as_ref().and_then(notice::comment);
+                    if let Some(line) = hand_over(served, wire, told, notice) {
                         live.announce(line);
                     }
                     let open = Open {
                         live: *live,
                         run,
                         request_id: request_id.to_owned(),
-                        sent: 0,
                         watch,
+                        rescuer: rescuer(winner.index),
+                        broke_off: None,
                         _place: place,
                     };
-                    streamed(wire, open)
+                    streamed(wire, comment, open)
                 }
                 Answer::Whole(body) => {
                     let line = hand_over(served, wire, told, run.finished_unseen().await);

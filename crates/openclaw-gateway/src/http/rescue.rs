@@ -7,19 +7,21 @@ use std::sync::{Arc, OnceLock};
 
 use axum::http::HeaderMap;
 use openclaw_chain::Requested;
-use openclaw_ids::ModelRef;
+use openclaw_ids::{AgentId, ModelRef};
 use openclaw_runner::{Completed, RunOptions, RunRequest};
 
 use super::Served;
 use super::stream::Committed;
 use crate::agents::Agent;
 use crate::attempt::ProviderAttempt;
+use crate::telemetry::RunWatch;
 use crate::upstream::{Answer, LiveAnswer, RequestBody, Wire};
 
 /// What is needed to ask once more.
 pub(crate) struct Rescuer {
     pub(crate) served: Served,
     pub(crate) agent: Arc<Agent>,
+    pub(crate) agent_id: AgentId,
     pub(crate) wire: Wire,
     /// The client's headers that belong to the wire format.
     pub(crate) headers: HeaderMap,
@@ -34,6 +36,7 @@ pub(crate) struct Rescue {
     pub(crate) live: LiveAnswer,
     pub(crate) run: Committed,
     pub(crate) model: ModelRef,
+    pub(crate) watch: RunWatch,
 }
 
 impl Rescuer {
@@ -42,7 +45,8 @@ impl Rescuer {
     pub(crate) async fn next(&mut self) -> Option<Rescue> {
         let first = self.left.first()?;
         let request = RunRequest {
-            run_id: self.request_id.clone(),
+            // A run of its own, found beside the one that it saves.
+            run_id: format!("{}+{}", self.request_id, first.key()),
             session: None,
             lane: None,
             requested: Requested::from(first),
@@ -64,17 +68,31 @@ impl Rescuer {
             repeated: OnceLock::new(),
         };
         let runner = self.agent.runner(&generation.policy);
+        let telemetry = &self.served.process.telemetry;
+        let mut watch = telemetry.begin(&self.agent_id, self.wire, &request);
         let outcome = Box::pin(runner.run_with(request, RunOptions::default(), &attempt)).await;
-        let Ok(Completed { value, winner, run, .. }) = outcome else {
-            self.left.clear();
-            return None;
+        let completed = match outcome {
+            Ok(completed) => completed,
+            Err(error) => {
+                watch.failed(&error);
+                self.left.clear();
+                return None;
+            }
         };
+        let Completed {
+            value,
+            winner,
+            report,
+            run,
+        } = completed;
+        watch.answered(&winner, &report);
         self.left.drain(..=winner.index);
         match value {
             Answer::Live(live) => Some(Rescue {
                 live: *live,
                 run,
                 model: winner.candidate,
+                watch,
             }),
             // A request for a stream brings a stream.
             Answer::Whole(_) => None,

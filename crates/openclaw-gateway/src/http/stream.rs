@@ -6,7 +6,7 @@ use axum::body::{Body, Bytes};
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use axum::http::{HeaderName, HeaderValue};
 use axum::response::{IntoResponse, Response};
-use futures_util::stream;
+use futures_util::{StreamExt, stream};
 use openclaw_classify::{Failure, describe, preview};
 use openclaw_ids::ModelRef;
 use openclaw_runner::{CommittedRun, SystemClock};
@@ -16,6 +16,7 @@ use super::in_flight::Place;
 use super::rescue::{Rescue, Rescuer};
 use crate::agents::AgentAuthStore;
 use crate::sessions::Sessions;
+use crate::telemetry::RunWatch;
 use crate::telemetry::RunWatch;
 use crate::upstream::{Flow, LiveAnswer, Wire};
 
@@ -29,19 +30,22 @@ pub(crate) struct Open {
     pub(crate) live: LiveAnswer,
     pub(crate) run: Committed,
     pub(crate) request_id: String,
+    /// Is told when it breaks off.
+    pub(crate) watch: RunWatch,
     /// Who is asked when the answer breaks off; nobody unless a setting says so.
     pub(crate) rescuer: Option<Box<Rescuer>>,
     /// How the answer broke off that people saw begin; whatever comes of a rescue, this is told (BL-94).
     pub(crate) broke_off: Option<Failure>,
 }
 
-/// The rest of a stream. It is read only as fast as the client takes it; a client that leaves drops it, which hangs up
-/// upstream and is nobody's failure.
-pub(crate) fn streamed(wire: Wire, open: Open) -> Response {
+/// A stream, with a comment before it. It is read only as fast as the client takes it; a client that leaves drops it,
+/// which hangs up upstream and is nobody's failure.
+pub(crate) fn streamed(wire: Wire, comment: Option<Bytes>, open: Open) -> Response {
     let events = stream::unfold(Some(open), move |open| async move {
         let (bytes, open) = open?.next(wire).await;
         Some((Ok::<_, Infallible>(bytes), open))
     });
+    let events = stream::iter(comment.map(Ok)).chain(events);
     let headers = [
         (CONTENT_TYPE, HeaderValue::from_static("text/event-stream")),
         (CACHE_CONTROL, HeaderValue::from_static("no-cache")),
@@ -65,7 +69,8 @@ impl Open {
                 (end, None)
             }
             Flow::Hollow(end, failure) => {
-                self.run.failed_late(&failure).await;
+                let verdict = self.run.failed_late(&failure).await;
+                self.watch.broke_off(&failure, verdict.as_ref());
                 (end, None)
             }
             Flow::Cut(failure) => self.rescued(wire, failure).await,
@@ -85,10 +90,12 @@ impl Open {
             mut live,
             run,
             request_id,
+            watch,
             mut rescuer,
             broke_off,
         } = self;
         let verdict = run.failed_late(&failure).await;
+        watch.broke_off(&failure, verdict.as_ref());
         let reason = verdict.map(|verdict| verdict.reason.as_str());
         let error = preview(&describe(&failure), MAX_LOGGED);
         tracing::warn!(
@@ -105,9 +112,15 @@ impl Open {
             (Some(rescuer), Some(_)) => rescuer.next().await,
             (Some(_) | None, _) => None,
         };
-        let (Some(Rescue { mut live, run, model }), Some(baton)) = (rescue, baton) else {
+        let (Some(rescue), Some(baton)) = (rescue, baton) else {
             return (Bytes::from(cut_event(wire, &broke_off, sent)), None);
         };
+        let Rescue {
+            mut live,
+            run,
+            model,
+            watch,
+        } = rescue;
         tracing::info!(requestId = request_id, model = model.key(), "another answer takes over");
         live.take_over(baton);
         let comment = format!(": {} takes over\n\n", printable(&model));
@@ -116,6 +129,7 @@ impl Open {
             live,
             run,
             request_id,
+            watch,
             rescuer,
             broke_off: Some(broke_off),
         };
