@@ -21,8 +21,8 @@ pub use failover::{
     AdminSetting, BodyModelPolicy, CommandSetting, FailoverConfig, InlineWaitSetting, NoticeSetting,
 };
 pub use file::FileError;
-pub use stream::{Rescue, StreamSettings};
 pub use files::ConfigFiles;
+pub use stream::{Rescue, StreamSettings};
 
 /// Everything that was configured.
 #[derive(Debug, Clone, Default)]

@@ -18,15 +18,15 @@ mod sse;
 mod transport;
 mod wire;
 
-pub(crate) use buffered::whole as held_until_whole;
 pub(crate) use body::{BodyError, RequestBody};
+pub(crate) use buffered::whole as held_until_whole;
 pub(crate) use deadlines::Deadlines;
 pub use endpoint::EndpointError;
 pub(crate) use endpoint::{Endpoint, is_loopback_host};
 pub use exchange::UpstreamError;
 pub(crate) use exchange::{Answer, Call, SecretKind, Upstream};
 pub(crate) use inline::before_text;
-pub(crate) use live::{Baton, Flow, LiveAnswer};
+pub(crate) use live::{Flow, LiveAnswer};
 pub(crate) use retry::is_by_chance;
 
 pub(crate) use wire::Wire;

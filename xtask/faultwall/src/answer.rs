@@ -40,7 +40,10 @@ const JSON: &str = "application/json";
 
 /// The acts for one request.
 pub(crate) fn acts(fault: Fault, seen: &Seen) -> Vec<Act> {
-    let answer = Answer { seen };
+    let answer = Answer {
+        seen,
+        tag: seen.tag(),
+    };
     match fault {
         Fault::Bare(status) => vec![Act::Send(reply(status, &[], ""))],
         Fault::Cut(tokens) => answer.broken(tokens, None),
@@ -57,6 +60,11 @@ pub(crate) fn acts(fault: Fault, seen: &Seen) -> Vec<Act> {
         Fault::Malformed => answer.malformed(),
         Fault::NoEnd => answer.without_end(),
         Fault::Ok(tokens) => answer.of_kind(answer.kind(), tokens),
+        Fault::Other => Answer {
+            seen,
+            tag: Some("other".to_owned()),
+        }
+        .of_kind(answer.kind(), TOKENS),
         Fault::ResetAfterHead => vec![Act::Send(head(answer.kind())), Act::Reset],
         Fault::ResetBeforeHead => vec![Act::Reset],
         Fault::Silence => vec![Act::Hang],
@@ -83,6 +91,8 @@ pub(crate) fn reply(status: u16, headers: &[(&str, &str)], body: &str) -> Vec<u8
 
 struct Answer<'a> {
     seen: &'a Seen,
+    /// What every token begins with.
+    tag: Option<String>,
 }
 
 impl Answer<'_> {
@@ -91,8 +101,7 @@ impl Answer<'_> {
     }
 
     fn tokens(&self, count: usize) -> Vec<String> {
-        let tag = self.seen.tag();
-        let tag = tag.as_deref().unwrap_or("token");
+        let tag = self.tag.as_deref().unwrap_or("token");
         (0..count).map(|number| format!("{tag}.{number} ")).collect()
     }
 

@@ -23,6 +23,8 @@ pub enum Fault {
     NoEnd,
     /// A good answer of this many tokens.
     Ok(usize),
+    /// A good answer that says something else.
+    Other,
     /// The connection is reset after the head.
     ResetAfterHead,
     /// The connection is reset before the head.
@@ -80,6 +82,7 @@ pub(crate) const TOKENS: usize = 5;
 pub static FAULTS: &[Row] = &[
     Row { name: "ok",                  example: "ok",                  does: "a good answer of five tokens" },
     Row { name: "ok-N",                example: "ok-200",              does: "a good answer of N tokens" },
+    Row { name: "other",               example: "other",               does: "a good answer that says something else" },
     Row { name: "status-S",            example: "status-503",          does: "an error of status S, in the format's own shape" },
     Row { name: "status-S-after-T",    example: "status-429-after-30", does: "the same with `Retry-After: T`" },
     Row { name: "bare-S",              example: "bare-502",            does: "status S without a body" },
@@ -123,6 +126,7 @@ fn fault(name: &str) -> Option<Fault> {
         "malformed" => Some(Fault::Malformed),
         "no-end" => Some(Fault::NoEnd),
         "ok" => Some(Fault::Ok(TOKENS)),
+        "other" => Some(Fault::Other),
         "reset-after-head" => Some(Fault::ResetAfterHead),
         "reset-before-head" => Some(Fault::ResetBeforeHead),
         "silence" => Some(Fault::Silence),

@@ -17,7 +17,6 @@ use super::rescue::{Rescue, Rescuer};
 use crate::agents::AgentAuthStore;
 use crate::sessions::Sessions;
 use crate::telemetry::RunWatch;
-use crate::telemetry::RunWatch;
 use crate::upstream::{Flow, LiveAnswer, Wire};
 
 /// A run whose answer is being sent.
@@ -76,7 +75,10 @@ impl Open {
             Flow::Cut(failure) => self.rescued(wire, failure).await,
             Flow::Differs => {
                 // Nobody's failure: it is as good an answer as the other one.
-                tracing::info!(requestId = self.request_id, "the answer that was to take over says something else");
+                tracing::info!(
+                    requestId = self.request_id,
+                    "the answer that was to take over says something else"
+                );
                 let failure = self.broke_off.unwrap_or_default();
                 (Bytes::from(cut_event(wire, &failure, self.live.sent())), None)
             }
@@ -121,7 +123,11 @@ impl Open {
             model,
             watch,
         } = rescue;
-        tracing::info!(requestId = request_id, model = model.key(), "another answer takes over");
+        tracing::info!(
+            requestId = request_id,
+            model = model.key(),
+            "another answer takes over"
+        );
         live.take_over(baton);
         let comment = format!(": {} takes over\n\n", printable(&model));
         let open = Self {

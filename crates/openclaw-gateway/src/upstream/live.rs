@@ -141,7 +141,9 @@ impl LiveAnswer {
     /// What of `flow` a client is to see that was sent something by another answer before.
     fn spliced(&mut self, flow: Flow) -> Flow {
         let Some(splice) = &mut self.splice else {
-            self.sent = self.sent.saturating_add(u64::from(matches!(flow, Flow::Events(_))));
+            self.sent = self
+                .sent
+                .saturating_add(u64::from(matches!(flow, Flow::Events(_))));
             return flow;
         };
         let mut count = |new: Result<New, Differs>, flow: fn(Bytes) -> Flow| match new {

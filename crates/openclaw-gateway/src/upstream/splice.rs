@@ -99,7 +99,10 @@ impl Splice {
         {
             self.dialect.sent(&event);
         }
-        Ok(New { bytes: raw, events: 1 })
+        Ok(New {
+            bytes: raw,
+            events: 1,
+        })
     }
 
     /// Takes the last event of an answer.

@@ -82,6 +82,7 @@ const fn row(fault: &'static str, stream: Meets, plain: Meets) -> Expected {
 const EXPECTED: &[Expected] = &[
     both("ok",                       Answer),
     both("ok-40",                    Answer),
+    both("other",                    Answer),
     both("status-400",               stays("format")),
     both("status-401",               rotates("auth")),
     both("status-402",               rotates("billing")),
@@ -226,8 +227,9 @@ impl Cell {
         expect("calls of the faulty upstream", &faulty.len(), &self.calls());
         expect("calls of the next one", &good.len(), &usize::from(self.goes_on()));
         let text = self.wire.text_of(&received.body, self.stream);
+        let tag = if self.fault == "other" { "other" } else { "token" };
         let whole: String = (0..tokens(self.fault))
-            .map(|number| format!("token.{number} "))
+            .map(|number| format!("{tag}.{number} "))
             .collect();
         let five: String = (0..5).map(|number| format!("token.{number} ")).collect();
         match self.meets {

@@ -16,6 +16,7 @@ mod faults;
 mod history;
 mod reload;
 mod requests;
+mod rescue;
 mod scripted;
 mod sessions;
 mod streams;

@@ -77,8 +77,10 @@ impl Dialect for Answer {
             }
             for call in calls(delta) {
                 let function = call.get("function").unwrap_or(&Value::Null);
-                self.said
-                    .sent((at, Part::Name(index(call))), text(function, "name").unwrap_or_default());
+                self.said.sent(
+                    (at, Part::Name(index(call))),
+                    text(function, "name").unwrap_or_default(),
+                );
                 let arguments = text(function, "arguments").unwrap_or_default();
                 self.said.sent((at, Part::Arguments(index(call))), arguments);
             }

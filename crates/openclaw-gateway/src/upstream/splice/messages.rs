@@ -67,8 +67,10 @@ impl Dialect for Answer {
                 } else {
                     self.beyond |= !COMPARED.contains(&kind(block));
                     let number = self.add(index(event), kind(block));
-                    self.said.sent((number, false), text(block, "text").unwrap_or_default());
-                    self.said.sent((number, true), text(block, "name").unwrap_or_default());
+                    self.said
+                        .sent((number, false), text(block, "text").unwrap_or_default());
+                    self.said
+                        .sent((number, true), text(block, "name").unwrap_or_default());
                 }
             }
             "content_block_delta" => {

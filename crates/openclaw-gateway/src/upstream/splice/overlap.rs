@@ -155,6 +155,10 @@ mod tests {
         assert_eq!(overlap.repeat('a', " be or"), Ok(" or"));
         assert!(overlap.is_complete() && overlap.knows(&'b') && overlap.bytes() == 8);
         overlap.restart();
-        assert_eq!(overlap.repeat('a', "to be or not"), Ok(" not"), "a second one follows both");
+        assert_eq!(
+            overlap.repeat('a', "to be or not"),
+            Ok(" not"),
+            "a second one follows both"
+        );
     }
 }

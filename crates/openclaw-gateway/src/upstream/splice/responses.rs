@@ -89,7 +89,11 @@ impl Dialect for Answer {
             }
             return;
         }
-        let Some(number) = self.items.iter().rposition(|item| item.output_index == output_index) else {
+        let Some(number) = self
+            .items
+            .iter()
+            .rposition(|item| item.output_index == output_index)
+        else {
             return;
         };
         let part = number_of(event, "content_index");
@@ -195,7 +199,11 @@ impl Answer {
         if let Some(known) = self.items.get(number) {
             let is_same = known.kind == kind(&item);
             let more = self.said.repeat((number, 0, true), called)?;
-            return if is_same && more.is_empty() { Ok(None) } else { Err(Differs) };
+            return if is_same && more.is_empty() {
+                Ok(None)
+            } else {
+                Err(Differs)
+            };
         }
         self.said.repeat((number, 0, true), called)?;
         event["output_index"] = self.next.into();
@@ -206,7 +214,9 @@ impl Answer {
 
     /// Gives the items of a whole response the names that the client knows.
     fn rename_all(&self, event: &mut Value) {
-        let output = event.pointer_mut("/response/output").and_then(Value::as_array_mut);
+        let output = event
+            .pointer_mut("/response/output")
+            .and_then(Value::as_array_mut);
         let compared = output
             .into_iter()
             .flatten()
