@@ -236,6 +236,7 @@ pub struct Machine {
     limits: Limits,
     kind: ChainKind,
     own_auth: HashSet<ProviderId>,
+    set_aside: HashSet<ProfileId>,
     sizes: Sizes,
 }
 
@@ -273,6 +274,7 @@ impl Machine {
             calls: 0,
             kind: ChainKind::Text,
             own_auth: HashSet::new(),
+            set_aside: HashSet::new(),
             sizes: Sizes::default(),
         }
     }
@@ -283,6 +285,7 @@ impl Machine {
         self.limits = Limits::new(self.policy.settings.limits.and(options.limits), self.now);
         self.kind = options.kind;
         self.own_auth.clone_from(&options.own_auth);
+        self.set_aside.clone_from(&options.set_aside);
         if self.kind == ChainKind::Image {
             // nothing of it is the session's.
             self.request.session = None;

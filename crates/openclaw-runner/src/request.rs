@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use openclaw_auth_store::{AuthConfig, EndpointKey};
 use openclaw_chain::Requested;
-use openclaw_ids::{AuthAliases, ModelRef, ProviderId, SessionId, SessionKey};
+use openclaw_ids::{AuthAliases, ModelRef, ProfileId, ProviderId, SessionId, SessionKey};
 use openclaw_session::{ProfilePin, SelectionSnapshot, TurnKind};
 
 /// What one run is asked to do.
@@ -128,6 +128,8 @@ pub struct RunOptions {
     /// Providers whose runtime manages its own credentials: their candidates are asked without one, whatever is known
     /// to rest, and nothing is marked.
     pub own_auth: HashSet<ProviderId>,
+    /// Credentials that cannot serve this run, whatever is known of them: they leave the order, and nothing is marked.
+    pub set_aside: HashSet<ProfileId>,
     /// `contextFallback: "larger"`: set to let a prompt that does not fit go on to larger models (A7).
     pub larger_context: Option<LargerContext>,
 }

@@ -3,7 +3,7 @@
 //! BL-92 forbids another candidate once something was seen; this is the exception that a setting asks for: only an answer
 //! that repeats everything that was seen goes on, and the answer is asked for anew, without a prefill (BL-94).
 
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use axum::http::HeaderMap;
 use openclaw_chain::Requested;
@@ -14,21 +14,24 @@ use super::Served;
 use super::stream::Committed;
 use crate::agents::Agent;
 use crate::attempt::ProviderAttempt;
+use crate::config;
 use crate::telemetry::RunWatch;
 use crate::upstream::{Answer, LiveAnswer, RequestBody, Wire};
 
 /// What is needed to ask once more.
 pub(crate) struct Rescuer {
-    pub(crate) served: Served,
-    pub(crate) agent: Arc<Agent>,
-    pub(crate) agent_id: AgentId,
-    pub(crate) wire: Wire,
+    served: Served,
+    agent: Arc<Agent>,
+    agent_id: AgentId,
+    wire: Wire,
     /// The client's headers that belong to the wire format.
-    pub(crate) headers: HeaderMap,
-    pub(crate) body: RequestBody,
-    pub(crate) request_id: String,
+    headers: HeaderMap,
+    body: RequestBody,
+    request_id: String,
+    /// What the run did otherwise than others.
+    options: RunOptions,
     /// The models that were not asked yet.
-    pub(crate) left: Vec<ModelRef>,
+    left: Vec<ModelRef>,
 }
 
 /// An answer of another model, from its beginning.
@@ -40,6 +43,31 @@ pub(crate) struct Rescue {
 }
 
 impl Rescuer {
+    /// Who asks the models that are `left` what `attempt` asked; nobody unless a setting wants it.
+    pub(crate) fn of(
+        served: &Served,
+        agent: &Arc<Agent>,
+        agent_id: &AgentId,
+        attempt: &ProviderAttempt<'_>,
+        options: RunOptions,
+        left: &[ModelRef],
+    ) -> Option<Box<Self>> {
+        let is_wanted = attempt.failover.stream.rescue == config::Rescue::Splice;
+        is_wanted.then(|| {
+            Box::new(Self {
+                served: served.clone(),
+                agent: Arc::clone(agent),
+                agent_id: agent_id.clone(),
+                wire: attempt.wire,
+                headers: attempt.headers.clone(),
+                body: attempt.body.clone(),
+                request_id: attempt.request_id.to_owned(),
+                options,
+                left: left.to_vec(),
+            })
+        })
+    }
+
     /// The next answer; none when nobody answers. The session is left alone: which model it is on was decided by the
     /// answer that people saw begin.
     pub(crate) async fn next(&mut self) -> Option<Rescue> {
@@ -57,8 +85,8 @@ impl Rescuer {
         let attempt = ProviderAttempt {
             upstream: &self.served.process.upstream,
             endpoints: &generation.endpoints,
-            environment: &self.served.process.environment,
-            usage: &*self.agent.usage,
+            credentials: &generation.credentials,
+            usage: &self.agent.usage,
             auth: &generation.policy.auth,
             failover: &generation.config.failover,
             wire: self.wire,
@@ -66,11 +94,12 @@ impl Rescuer {
             body: &self.body,
             request_id: &self.request_id,
             repeated: OnceLock::new(),
+            repaired: Mutex::default(),
         };
         let runner = self.agent.runner(&generation.policy);
         let telemetry = &self.served.process.telemetry;
         let mut watch = telemetry.begin(&self.agent_id, self.wire, &request);
-        let outcome = Box::pin(runner.run_with(request, RunOptions::default(), &attempt)).await;
+        let outcome = Box::pin(runner.run_with(request, self.options.clone(), &attempt)).await;
         let completed = match outcome {
             Ok(completed) => completed,
             Err(error) => {

@@ -88,7 +88,7 @@ impl Open {
     /// The answer broke off: another one takes over if it may and can, else the stream ends with the error.
     async fn rescued(self, wire: Wire, failure: Failure) -> (Bytes, Option<Self>) {
         let Self {
-            _place,
+            _place: place,
             mut live,
             run,
             request_id,
@@ -131,7 +131,7 @@ impl Open {
         live.take_over(baton);
         let comment = format!(": {} takes over\n\n", printable(&model));
         let open = Self {
-            _place,
+            _place: place,
             live,
             run,
             request_id,

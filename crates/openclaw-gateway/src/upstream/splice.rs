@@ -92,7 +92,7 @@ impl Splice {
     pub(super) fn take(&mut self, raw: Bytes) -> Result<New, Differs> {
         if self.follows {
             self.follow_with(&raw)?;
-            return self.released();
+            return Ok(self.released());
         }
         if self.dialect.kept() <= MAX_KEPT
             && let Some(event) = parsed(&raw)
@@ -117,7 +117,7 @@ impl Splice {
         if self.wire == Wire::ChatCompletions {
             self.held.extend_from_slice(&raw);
         }
-        self.released()
+        Ok(self.released())
     }
 
     fn follow_with(&mut self, raw: &[u8]) -> Result<(), Differs> {
@@ -134,17 +134,17 @@ impl Splice {
         Ok(())
     }
 
-    fn released(&mut self) -> Result<New, Differs> {
+    fn released(&mut self) -> New {
         if !self.dialect.has_caught_up() {
-            return Ok(New {
+            return New {
                 bytes: Bytes::new(),
                 events: 0,
-            });
+            };
         }
-        Ok(New {
+        New {
             bytes: Bytes::from(std::mem::take(&mut self.held)),
             events: std::mem::take(&mut self.held_events),
-        })
+        }
     }
 }
 

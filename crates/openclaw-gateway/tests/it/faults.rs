@@ -228,10 +228,7 @@ impl Cell {
         expect("calls of the next one", &good.len(), &usize::from(self.goes_on()));
         let text = self.wire.text_of(&received.body, self.stream);
         let tag = if self.fault == "other" { "other" } else { "token" };
-        let whole: String = (0..tokens(self.fault))
-            .map(|number| format!("{tag}.{number} "))
-            .collect();
-        let five: String = (0..5).map(|number| format!("token.{number} ")).collect();
+        let (whole, five) = (answer(tag, tokens(self.fault)), answer("token", 5));
         match self.meets {
             Answer => expect("answer", &(received.status, text), &(200, Ok::<_, String>(whole))),
             Broken => {
@@ -307,6 +304,12 @@ impl Cell {
             .header("content-type", "application/json");
         Received::of(request.body(body.to_string())).await
     }
+}
+
+/// What a good answer says.
+fn answer(tag: &str, tokens: usize) -> String {
+    let tokens: Vec<String> = (0..tokens).map(|number| format!("{tag}.{number} ")).collect();
+    tokens.concat()
 }
 
 /// How many tokens a good answer has.

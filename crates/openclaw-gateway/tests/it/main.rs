@@ -14,6 +14,7 @@ mod errors;
 mod failover;
 mod faults;
 mod history;
+mod logins;
 mod reload;
 mod requests;
 mod rescue;

@@ -264,7 +264,7 @@ impl Machine {
                     profile,
                     self.now,
                 );
-                return if fits.is_ok() {
+                return if fits.is_ok() && !self.set_aside.contains(profile) {
                     Ok((vec![profile.clone()], Lock::Pinned))
                 } else {
                     Err(Box::new(missing_pin(candidate, profile)))
@@ -280,7 +280,7 @@ impl Machine {
             })
             | None => None,
         };
-        let order = rotation_order(
+        let mut order = rotation_order(
             snapshot,
             &policy.auth,
             &policy.aliases,
@@ -288,6 +288,7 @@ impl Machine {
             preferred,
             self.now,
         );
+        order.retain(|id| !self.set_aside.contains(id));
         Ok((order, Lock::Free))
     }
 

@@ -399,6 +399,7 @@ fn options(recording: &RunRecording) -> RunOptions {
             ChainKind::Text
         },
         own_auth: options.own_auth.iter().cloned().collect(),
+        set_aside: options.set_aside.iter().cloned().collect(),
         larger_context: options.context_windows.as_ref().map(|windows| LargerContext {
             windows: windows.iter().cloned().collect(),
             prompt_tokens: options.prompt_tokens,

@@ -77,6 +77,9 @@ pub struct RecordedOptions {
     /// Providers that manage their own credentials.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub own_auth: Vec<ProviderId>,
+    /// Credentials that could not serve the run.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub set_aside: Vec<ProfileId>,
     /// Sizes of models in tokens, when an overflow may go on to a larger one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub context_windows: Option<Vec<(ModelRef, u64)>>,

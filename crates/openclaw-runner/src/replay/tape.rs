@@ -262,11 +262,14 @@ impl RecordedOptions {
         });
         let mut own_auth: Vec<ProviderId> = options.own_auth.iter().cloned().collect();
         own_auth.sort();
+        let mut set_aside: Vec<ProfileId> = options.set_aside.iter().cloned().collect();
+        set_aside.sort();
         Self {
             max_attempts: options.limits.attempts.map(usize::from),
             max_duration_ms: options.limits.duration.map(whole_millis),
             image: options.kind == ChainKind::Image,
             own_auth,
+            set_aside,
             context_windows: windows,
             prompt_tokens: sizes.and_then(|sizes| sizes.prompt_tokens),
         }
@@ -289,6 +292,7 @@ pub(super) fn change_name(change: &UsageChange) -> &'static str {
         UsageChange::ClearLane { .. } => "clearLane",
         UsageChange::EndpointFailure { .. } => "endpointFailure",
         UsageChange::EndpointSuccess { .. } => "endpointSuccess",
+        UsageChange::Explained { .. } => "explained",
         UsageChange::Failure { .. } => "failure",
         UsageChange::ProbeEnd { .. } => "probeEnd",
         UsageChange::ProbeRenew { .. } => "probeRenew",

@@ -56,7 +56,7 @@ fn calls(delta: &Value) -> impl Iterator<Item = &Value> {
 fn is_beyond(delta: &Value) -> bool {
     let has = |member: &&str| delta.get(*member).is_some_and(|value| !value.is_null());
     let is_list = |member: &&str| delta.get(*member).is_some_and(Value::is_array);
-    OTHER.iter().any(|member| has(member)) || TEXTS.iter().any(|member| is_list(member))
+    OTHER.iter().any(has) || TEXTS.iter().any(is_list)
 }
 
 impl Dialect for Answer {

@@ -195,7 +195,7 @@ impl Answer {
         let text = text(&block, "text").unwrap_or_default();
         if let Some(known) = self.blocks.get(number) {
             let (index, same) = (known.index, known.kind == kind(&block));
-            if !same || self.said.repeat((number, true), name)? != "" {
+            if !same || !self.said.repeat((number, true), name)?.is_empty() {
                 return Err(Differs);
             }
             let new = self.said.repeat((number, false), text)?;
