@@ -24,11 +24,18 @@ struct Document {
     test: &'static str,
 }
 
-const DOCUMENTS: &[Document] = &[Document {
-    path: "docs/classification.md",
-    package: "openclaw-classify",
-    test: "classify::tests::documentation::c_1_3_the_document_is_current",
-}];
+const DOCUMENTS: &[Document] = &[
+    Document {
+        path: "docs/classification.md",
+        package: "openclaw-classify",
+        test: "classify::tests::documentation::c_1_3_the_document_is_current",
+    },
+    Document {
+        path: "docs/cli.md",
+        package: "openclaw-gateway",
+        test: "cli::tests::the_document_is_current",
+    },
+];
 
 fn run(workspace: &Workspace, _: &Args) -> Result<Outcome, CannotRun> {
     let mut outcome = Outcome::Clean;

@@ -22,6 +22,7 @@ use facts::{CheckedAgent, StoredError};
 
 /// Arguments of `config check`.
 #[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
 pub(super) struct CheckArgs {
     /// Write JSON
     #[arg(long)]
@@ -29,6 +30,14 @@ pub(super) struct CheckArgs {
     #[command(flatten)]
     places: Places,
 }
+
+const EXAMPLES: &str = "\
+Examples:
+  openclaw-gateway config check
+  openclaw-gateway config check --config ./openclaw.json     Before it is put in place
+  openclaw-gateway config check --json | jq -r '.findings[] | .place + \": \" + .detail'
+
+Exit status: 0 nothing but notes, 1 there are findings, 2 the file cannot be used.";
 
 /// What was found.
 #[derive(Debug, Serialize)]

@@ -2,6 +2,7 @@
 //! them. Reading makes nothing and changes nothing.
 
 mod agent;
+mod write;
 
 use std::path::{Path, PathBuf};
 

@@ -7,6 +7,8 @@
 )]
 
 mod binary;
+mod cli;
+mod commands;
 mod demo;
 mod errors;
 mod failover;
