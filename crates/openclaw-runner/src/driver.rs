@@ -161,9 +161,8 @@ impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
     ) -> Result<Completed<A::Output, C, U, S>, RunError> {
         let session = match options.kind {
             ChainKind::Image => None,
-            ChainKind::Text => request.session.clone(),
+            ChainKind::Text => request.session.clone().map(|session| self.busy.enter(session)),
         };
-        let session = session.map(|session| self.busy.enter(session));
         let requested = request.chain.first().cloned();
         let mut undo = Undo {
             runner: self,
