@@ -122,8 +122,8 @@ async fn after(cause: RotationCause, failures: usize) -> SessionEntry {
     sessions.load(&key()).await.unwrap().unwrap().entry
 }
 
-fn model(text: &str) -> Option<ModelRef> {
-    Some(text.parse().unwrap())
+fn model(text: &str) -> ModelRef {
+    text.parse().unwrap()
 }
 
 #[tokio::test(start_paused = true)]
@@ -131,7 +131,7 @@ async fn s1_a_fallback_that_answers_stays_chosen_after_a_compaction() {
     let entry = after(RotationCause::Compaction, 1).await;
     assert_eq!(entry.session_id.as_str(), "session-2");
     let provider = "anthropic".parse().unwrap();
-    assert_eq!(entry.override_ref(&provider), model("openai/gpt"));
+    assert_eq!(entry.override_ref(&provider), Some(model("openai/gpt")));
     assert_eq!(
         entry.runtime.model,
         Some("gpt".parse().unwrap()),
@@ -143,7 +143,7 @@ async fn s1_a_fallback_that_answers_stays_chosen_after_a_compaction() {
 async fn s1_after_a_compaction_the_next_candidate_is_still_written_and_all_of_it_rolled_back() {
     let provider = "anthropic".parse().unwrap();
     let entry = after(RotationCause::Compaction, 2).await;
-    assert_eq!(entry.override_ref(&provider), model("groq/llama"));
+    assert_eq!(entry.override_ref(&provider), Some(model("groq/llama")));
     let entry = after(RotationCause::Compaction, 3).await;
     assert_eq!(
         (entry.session_id.as_str(), entry.override_ref(&provider)),
