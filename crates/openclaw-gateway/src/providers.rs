@@ -54,10 +54,23 @@ pub(crate) static KNOWN: &[KnownProvider] = &[
     row("deepinfra", "https://api.deepinfra.com/v1/openai", &["DEEPINFRA_API_KEY"], None),
     row("perplexity", "https://api.perplexity.ai", &["PERPLEXITY_API_KEY"], None),
     row("venice", "https://api.venice.ai/api/v1", &["VENICE_API_KEY"], None),
+    row("cohere", "https://api.cohere.ai/compatibility/v1", &["COHERE_API_KEY", "CO_API_KEY"], None),
+    row("sambanova", "https://api.sambanova.ai/v1", &["SAMBANOVA_API_KEY"], None),
+    row("novita", "https://api.novita.ai/v3/openai", &["NOVITA_API_KEY"], None),
+    row("nebius", "https://api.studio.nebius.com/v1", &["NEBIUS_API_KEY"], None),
+    row("hyperbolic", "https://api.hyperbolic.xyz/v1", &["HYPERBOLIC_API_KEY"], None),
+    row("chutes", "https://llm.chutes.ai/v1", &["CHUTES_API_KEY"], None),
+    row("volcengine", "https://ark.cn-beijing.volces.com/api/v3", &["VOLCANO_ENGINE_API_KEY", "ARK_API_KEY"], None),
+    row("byteplus", "https://ark.ap-southeast.bytepluses.com/api/v3", &["BYTEPLUS_API_KEY"], None),
+    row("qianfan", "https://qianfan.baidubce.com/v2", &["QIANFAN_API_KEY"], None),
+    row("stepfun", "https://api.stepfun.ai/v1", &["STEPFUN_API_KEY"], None),
+    row("opencode", "https://opencode.ai/zen/v1", &["OPENCODE_API_KEY"], None),
+    row("ollama-cloud", "https://ollama.com/v1", &["OLLAMA_API_KEY"], None),
     row("vercel-ai-gateway", "https://ai-gateway.vercel.sh/v1", &["AI_GATEWAY_API_KEY"], None),
     row(OLLAMA, "http://127.0.0.1:11434/v1", &[], None),
     row("lmstudio", "http://127.0.0.1:1234/v1", &[], None),
     row("vllm", "http://127.0.0.1:8000/v1", &[], None),
+    row("sglang", "http://127.0.0.1:30000/v1", &[], None),
 ];
 
 /// Where the OpenAI-compatible paths of a provider are, when its base URL is written for its own wire format.

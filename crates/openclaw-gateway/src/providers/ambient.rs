@@ -146,6 +146,7 @@ mod tests {
                 own("keyed:local", None),
                 own("lmstudio:local", None),
                 own("ollama:local", None),
+                own("sglang:local", None),
                 own("vllm:local", None),
             ]
         );

@@ -9,6 +9,7 @@
 mod binary;
 mod cli;
 mod commands;
+mod credentials;
 mod demo;
 mod errors;
 mod failover;
