@@ -35,6 +35,10 @@ impl Machine {
             self.pass_over(index, error, Reason::ContextOverflow, None);
             return;
         }
+        if let Some((error, reason)) = self.unfit(index) {
+            self.pass_over(index, error, reason, None);
+            return;
+        }
         // the requested model is always asked.
         let refused = self.auth_skips.get(&candidate).filter(|_| index > 0);
         if let Some(marker) = refused.filter(|marker| marker.is_valid(self.now)) {
@@ -69,7 +73,11 @@ impl Machine {
             Gate::Probe(probe) => {
                 self.start_probe(index, profiles, locked, probe.reason, probe.takes_slot, false);
             }
-            Gate::Skip(skip) => self.skip(index, &profiles, &skip),
+            Gate::Skip(skip) => {
+                if !self.waits_for_reset(index, skip.reason) {
+                    self.skip(index, &profiles, &skip);
+                }
+            }
         }
     }
 
