@@ -70,7 +70,6 @@ pub(crate) static KNOWN: &[KnownProvider] = &[
     row(OLLAMA, "http://127.0.0.1:11434/v1", &[], None),
     row("lmstudio", "http://127.0.0.1:1234/v1", &[], None),
     row("vllm", "http://127.0.0.1:8000/v1", &[], None),
-    row("sglang", "http://127.0.0.1:30000/v1", &[], None),
 ];
 
 /// Where the OpenAI-compatible paths of a provider are, when its base URL is written for its own wire format.

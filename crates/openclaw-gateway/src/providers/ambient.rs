@@ -146,7 +146,6 @@ mod tests {
                 own("keyed:local", None),
                 own("lmstudio:local", None),
                 own("ollama:local", None),
-                own("sglang:local", None),
                 own("vllm:local", None),
             ]
         );
