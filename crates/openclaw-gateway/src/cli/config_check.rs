@@ -136,6 +136,7 @@ pub(crate) fn report(
         .collect::<Result<_, _>>()?;
     let mut findings = lint(&config.chain, Some(&facts::credentials(&checked, &ambient)));
     findings.extend(findings::foreign_formats(&config.chain.models));
+    findings.extend(findings::foreign_auth(&config.chain.models));
     findings.extend(endpoints.unusable().iter().map(findings::unusable_secret));
     let mut agents = Vec::new();
     for agent in &checked {
@@ -145,6 +146,9 @@ pub(crate) fn report(
             let endpoint = endpoints.get(model.provider());
             if endpoint.is_none() && !findings::is_told(&findings, &model) {
                 findings.push(findings::no_endpoint(&agent.id, &model));
+            }
+            if agent.has_logins_alone(endpoints, model.provider(), &ambient) {
+                findings.push(findings::logins_alone(&agent.id, &model));
             }
             chain.push(CandidateReport {
                 base_url: endpoint.map(|endpoint| endpoint.base_url().to_owned()),

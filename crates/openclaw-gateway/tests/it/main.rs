@@ -10,6 +10,7 @@ mod admin;
 mod binary;
 mod cli;
 mod commands;
+mod credentials;
 mod demo;
 mod errors;
 mod failover;
