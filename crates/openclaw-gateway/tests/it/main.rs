@@ -17,6 +17,7 @@ mod failover;
 mod faults;
 mod history;
 mod logins;
+mod page;
 mod reload;
 mod requests;
 mod rescue;
