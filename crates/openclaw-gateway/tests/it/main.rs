@@ -15,6 +15,8 @@ mod failover;
 mod faults;
 mod history;
 mod logins;
+mod many_streams;
+mod outage;
 mod reload;
 mod requests;
 mod rescue;
