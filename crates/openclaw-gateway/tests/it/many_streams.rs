@@ -85,8 +85,8 @@ fn body(tag: &str) -> String {
     json!({"model": "openclaw", "stream": true, "messages": [{"role": "user", "content": tag}]}).to_string()
 }
 
-fn post(url: &str, body: String) -> reqwest::RequestBuilder {
-    client()
+fn post(client: &reqwest::Client, url: &str, body: String) -> reqwest::RequestBuilder {
+    client
         .post(url)
         .header("content-type", "application/json")
         .body(body)
@@ -131,7 +131,8 @@ async fn a_thousand_streams_through_two_failing_candidates() {
     let program = Program::start(&config, "{ cooldownBypass: ['a', 'b'] }");
     let url = format!("http://{}/v1/chat/completions", program.address);
 
-    let first = Received::of(post(&url, body("s0"))).await;
+    let client = client();
+    let first = Received::of(post(&client, &url, body("s0"))).await;
     assert_eq!(
         Wire::ChatCompletions
             .text_of(&first.body, true)
@@ -145,7 +146,10 @@ async fn a_thousand_streams_through_two_failing_candidates() {
     let all_open = Arc::new(Barrier::new(STREAMS));
     let mut asking = tokio::task::JoinSet::new();
     for number in 1..=STREAMS {
-        let (request, all_open) = (post(&url, body(&format!("s{number}"))), Arc::clone(&all_open));
+        let (request, all_open) = (
+            post(&client, &url, body(&format!("s{number}"))),
+            Arc::clone(&all_open),
+        );
         asking.spawn(async move {
             let mut response = request.send().await.unwrap();
             assert_eq!(response.status(), 200);
@@ -168,6 +172,7 @@ async fn a_thousand_streams_through_two_failing_candidates() {
     }
     let peak = program.number("VmHWM:");
     assert!(peak < MEMORY, "{peak} KiB");
+    drop(client);
     wall.left_alone().await;
     until("the end of all connections", || {
         program.open_files() <= open_before + 2
@@ -184,7 +189,8 @@ async fn a_stream_in_flight_is_finished_after_sigterm() {
     let wall = Wall::start().await.unwrap();
     let mut program = Program::start(&config(&wall, &["slow-drip-5"]), "{}");
     let url = format!("http://{}/v1/chat/completions", program.address);
-    let mut response = post(&url, body("s1")).send().await.unwrap();
+    let client = client();
+    let mut response = post(&client, &url, body("s1")).send().await.unwrap();
     let mut seen = response.chunk().await.unwrap().unwrap().to_vec();
     program.terminate();
     until("the end of accepting", || {
