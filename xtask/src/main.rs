@@ -12,6 +12,7 @@ mod corpus;
 mod diff;
 mod docs;
 mod layering;
+mod sim;
 mod snapshots;
 mod test;
 mod test_counts;
@@ -26,6 +27,7 @@ const TASKS: &[&cli::Task] = &[
     &layering::TASK,
     &bless::TASK,
     &corpus::TASK,
+    &sim::TASK,
     &docs::TASK,
     &clients::TASK,
     &trace::TASK,

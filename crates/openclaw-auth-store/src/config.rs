@@ -10,8 +10,8 @@ use std::marker::PhantomData;
 use indexmap::IndexMap;
 use openclaw_cooldown::CooldownConfig;
 use openclaw_ids::{ProfileId, ProviderId};
-use serde::{Deserialize, Serialize};
 use serde::de::{Deserializer, Error, MapAccess, Visitor};
+use serde::{Deserialize, Serialize};
 
 /// The `auth` section. It names profiles; it never holds secrets.
 ///
