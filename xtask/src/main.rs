@@ -11,6 +11,7 @@ mod clients;
 mod corpus;
 mod diff;
 mod docs;
+mod faultwall;
 mod layering;
 mod sim;
 mod snapshots;
@@ -30,6 +31,7 @@ const TASKS: &[&cli::Task] = &[
     &sim::TASK,
     &docs::TASK,
     &clients::TASK,
+    &faultwall::TASK,
     &trace::TASK,
 ];
 

@@ -1,29 +1,44 @@
-//! Many real processes on one store: how long they wait, who gets how much, and what a kill leaves.
+//! Many real processes on one store: how long they wait, who gets how much, beside bare loops, and what a kill leaves.
 //!
 //! `cargo bench -p openclaw-auth-store --bench processes -- [rounds]`; without `rounds` a writer is killed 200 times.
 
 #![expect(clippy::expect_used, reason = "a measurement that cannot be made ends here")]
 
 use std::fs;
-use std::io::{self, BufRead, BufReader, Write};
+use std::io::{self, BufRead, BufReader, BufWriter, Write};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use jiff::Timestamp;
 use openclaw_auth_store::{Credential, ProfileStore, Secret, SqliteAuthStore, UsageChange, UsageStore};
 use openclaw_classify::Reason;
 use openclaw_cooldown::{CooldownConfig, FailureEvent, MarkScope};
 use openclaw_ids::{AgentId, ProfileId, ProviderId};
+use rusqlite::{Connection, params};
 use tokio::runtime::{Builder, Runtime};
 
 const WRITERS: usize = 8;
 const MARKS: u64 = 500;
 const ROUNDS: u64 = 200;
+/// How often the comparison is made; machines jitter.
+const REPEATS: usize = 5;
 /// Between two marks of a writer that is killed, so that each opens a later window.
 const HOURS: i64 = 2;
-/// What tells a started process that it is one.
+/// What tells a started process that it is one: a writer of marks, or of the same rows without a store.
 const WRITER: &str = "writer";
+const BARE: &str = "bare";
+/// The rows that a mark updates: what the other program sees, and our own.
+const ROWS: [[&str; 2]; 2] = [
+    [
+        "SELECT state_json FROM auth_profile_state WHERE state_key = 'primary'",
+        "UPDATE auth_profile_state SET state_json = ?1, updated_at = ?2 WHERE state_key = 'primary'",
+    ],
+    [
+        "SELECT value_json FROM failover_state WHERE key = 'usage:openai:default'",
+        "UPDATE failover_state SET value_json = ?1, updated_at = ?2 WHERE key = 'usage:openai:default'",
+    ],
+];
 
 fn main() -> io::Result<()> {
     let words: Vec<String> = std::env::args().skip(1).collect();
@@ -33,9 +48,12 @@ fn main() -> io::Result<()> {
             marks.parse().unwrap_or(u64::MAX),
             hours.parse().unwrap_or_default(),
         ),
+        [BARE, folder, marks, _] => write_rows(Path::new(folder), marks.parse().unwrap_or(u64::MAX)),
         words if words.contains(&"--bench") => {
             let rounds = words.iter().find_map(|word| word.parse().ok()).unwrap_or(ROUNDS);
-            contend()?;
+            for _ in 0..REPEATS {
+                contend()?;
+            }
             kill(rounds)
         }
         // Not asked to measure, as when everything is only built and tested.
@@ -77,9 +95,15 @@ fn known(store: &SqliteAuthStore) -> (u64, i64) {
     (failures.unwrap_or_default(), until.unwrap_or_default())
 }
 
-/// Marks, and says after each mark when the profile may be used again and how many microseconds the mark took.
+/// Marks, and says of each mark when the profile may be used again, how many microseconds the mark took and when it was
+/// done: at once for a writer that is killed, at the end for one that races.
 fn write_marks(folder: &Path, marks: u64, hours: i64) -> io::Result<()> {
-    let (store, runtime, mut out) = (open(folder), runtime(), io::stdout().lock());
+    let (store, runtime) = (open(folder), runtime());
+    let mut out: Box<dyn Write> = if hours == 0 {
+        Box::new(BufWriter::with_capacity(1 << 20, io::stdout().lock()))
+    } else {
+        Box::new(io::stdout().lock())
+    };
     let start = i64::try_from(known(&store).0).unwrap_or_default();
     for (hour, _) in (start..).zip(0..marks) {
         let now = at(hour * hours);
@@ -98,9 +122,37 @@ fn write_marks(folder: &Path, marks: u64, hours: i64) -> io::Result<()> {
         let begun = clock();
         runtime.block_on(store.commit(mark, now)).expect("a mark");
         let waited = begun.elapsed().as_micros();
-        writeln!(out, "{} {waited}", known(&store).1)?;
+        writeln!(out, "{} {waited} {}", known(&store).1, microsecond())?;
     }
-    Ok(())
+    out.flush()
+}
+
+/// Reads, parses and writes back the rows of a mark, as often as others mark; says the same of each.
+fn write_rows(folder: &Path, marks: u64) -> io::Result<()> {
+    let file = Connection::open(folder.join("openclaw-agent.sqlite")).expect("the file");
+    file.busy_timeout(Duration::from_secs(30)).expect("a timeout");
+    file.pragma_update(None, "synchronous", "NORMAL")
+        .expect("a pragma");
+    let mut out = BufWriter::with_capacity(1 << 20, io::stdout().lock());
+    for clock in 0..marks {
+        let begun = self::clock();
+        file.execute_batch("BEGIN IMMEDIATE").expect("a transaction");
+        for [select, update] in ROWS {
+            let read = file.prepare_cached(select);
+            let text: String = read
+                .and_then(|mut read| read.query_row([], |row| row.get(0)))
+                .expect("the row");
+            let mut value: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+            value["clock"] = clock.into();
+            let write = file.prepare_cached(update);
+            write
+                .and_then(|mut write| write.execute(params![value.to_string(), clock.cast_signed()]))
+                .expect("an update");
+        }
+        file.execute_batch("COMMIT").expect("a commit");
+        writeln!(out, "0 {} {}", begun.elapsed().as_micros(), microsecond())?;
+    }
+    out.flush()
 }
 
 #[expect(clippy::disallowed_methods, reason = "this program measures")]
@@ -108,10 +160,17 @@ fn clock() -> Instant {
     Instant::now()
 }
 
-fn start(folder: &Path, marks: u64, hours: i64) -> io::Result<Child> {
+/// The time in microseconds, the same for all processes.
+#[expect(clippy::disallowed_methods, reason = "this program measures")]
+fn microsecond() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_micros()).unwrap_or(u64::MAX)
+}
+
+fn start(what: &str, folder: &Path, marks: u64, hours: i64) -> io::Result<Child> {
     let mut command = Command::new(std::env::current_exe()?);
     command
-        .arg(WRITER)
+        .arg(what)
         .arg(folder)
         .args([marks.to_string(), hours.to_string()]);
     command.stdout(Stdio::piped()).spawn()
@@ -127,58 +186,114 @@ fn new_store() -> (tempfile::TempDir, SqliteAuthStore) {
     (folder, store)
 }
 
-/// The numbers of one line of a writer; a line that a kill has cut is none.
-fn numbers(line: &str) -> Option<(i64, u64)> {
-    let (until, waited) = line.strip_suffix('\n')?.split_once(' ')?;
-    Some((until.parse().ok()?, waited.parse().ok()?))
+/// One line of a writer.
+struct Mark {
+    until: i64,
+    waited: u64,
+    at: u64,
 }
 
-/// Eight writers at once: nothing is lost, and nobody waits long or gets little.
+impl Mark {
+    /// A line that a kill has cut is none.
+    fn read(line: &str) -> Option<Self> {
+        let mut words = line.strip_suffix('\n')?.split(' ');
+        let mut word = || words.next();
+        Some(Self {
+            until: word()?.parse().ok()?,
+            waited: word()?.parse().ok()?,
+            at: word()?.parse().ok()?,
+        })
+    }
+}
+
+/// What the writers of one kind did.
+struct Race {
+    writers: Vec<Vec<Mark>>,
+}
+
+impl Race {
+    /// Starts eight at once and waits for all.
+    fn run(what: &str, folder: &Path) -> io::Result<Self> {
+        let children: Vec<_> = (0..WRITERS)
+            .map(|_| start(what, folder, MARKS, 0))
+            .collect::<Result<_, _>>()?;
+        let readers: Vec<_> = children
+            .into_iter()
+            .map(|mut child| {
+                std::thread::spawn(move || {
+                    let lines = child.stdout.take().into_iter();
+                    let lines = lines.flat_map(|out| BufReader::new(out).lines());
+                    let marks: Vec<_> = lines
+                        .filter_map(|line| Mark::read(&format!("{}\n", line.ok()?)))
+                        .collect();
+                    child.wait().map(|_| marks)
+                })
+            })
+            .collect();
+        let writers = readers.into_iter().map(|reader| reader.join().expect("a reader"));
+        Ok(Self {
+            writers: writers.collect::<io::Result<_>>()?,
+        })
+    }
+
+    /// Marks per second over all writers, from the first to the last.
+    fn rate(&self) -> u64 {
+        let times = || self.writers.iter().flatten().map(|mark| mark.at);
+        let (Some(first), Some(last)) = (times().min(), times().max()) else {
+            return 0;
+        };
+        times().count() as u64 * 1_000_000 / last.saturating_sub(first).max(1)
+    }
+
+    /// What each got while all wrote.
+    fn shares(&self) -> Vec<usize> {
+        let first_done = self
+            .writers
+            .iter()
+            .filter_map(|marks| Some(marks.last()?.at))
+            .min();
+        let all_started = self
+            .writers
+            .iter()
+            .filter_map(|marks| Some(marks.first()?.at))
+            .max();
+        let together = |mark: &&Mark| Some(mark.at) <= first_done && Some(mark.at) >= all_started;
+        let share = |marks: &Vec<Mark>| marks.iter().filter(together).count();
+        self.writers.iter().map(share).collect()
+    }
+
+    /// The median and the worst wait, in microseconds.
+    fn waits(&self) -> (u64, u64) {
+        let mut waits: Vec<u64> = self.writers.iter().flatten().map(|mark| mark.waited).collect();
+        waits.sort_unstable();
+        let middle = waits.get(waits.len() / 2).copied().unwrap_or_default();
+        (middle, waits.last().copied().unwrap_or_default())
+    }
+}
+
+/// Eight writers at once: nothing is lost, and nobody waits long or gets little. The same rows without a store beside it.
 fn contend() -> io::Result<()> {
     let (folder, store) = new_store();
-    let begun = clock();
-    let children: Vec<_> = (0..WRITERS)
-        .map(|_| start(folder.path(), MARKS, 0))
-        .collect::<Result<_, _>>()?;
-    let readers: Vec<_> = children
-        .into_iter()
-        .map(|mut child| {
-            std::thread::spawn(move || {
-                let lines = child
-                    .stdout
-                    .take()
-                    .into_iter()
-                    .flat_map(|out| BufReader::new(out).lines());
-                let marks: Vec<_> = lines
-                    .filter_map(|line| Some((numbers(&format!("{}\n", line.ok()?))?.1, clock())))
-                    .collect();
-                child.wait().map(|_| marks)
-            })
-        })
-        .collect();
-    let writers: Vec<Vec<(u64, Instant)>> = readers
-        .into_iter()
-        .map(|reader| reader.join().expect("a reader"))
-        .collect::<Result<_, _>>()?;
-    let took = begun.elapsed();
+    let marks = Race::run(WRITER, folder.path())?;
     store.refresh().expect("a look");
     let total = known(&store).0;
-    let first_done = writers.iter().filter_map(|marks| Some(marks.last()?.1)).min();
-    let all_started = writers.iter().filter_map(|marks| Some(marks.first()?.1)).max();
-    let together = |at: Instant| Some(at) <= first_done && Some(at) >= all_started;
-    let shares: Vec<usize> = writers
-        .iter()
-        .map(|marks| marks.iter().filter(|(_, at)| together(*at)).count())
-        .collect();
-    let mut waits: Vec<u64> = writers.iter().flatten().map(|(waited, _)| *waited).collect();
-    waits.sort_unstable();
-    let (median, worst) = (waits.get(waits.len() / 2), waits.last());
+    drop(store);
+    let bare = Race::run(BARE, folder.path())?;
+    let ((middle, worst), (bare_middle, bare_worst)) = (marks.waits(), bare.waits());
     report(&format!(
-        "{WRITERS} writers x {MARKS} marks: {total} of {} stored in {took:?}; a mark took {} us in the middle and {} us at worst; \
-         while all wrote, they got {shares:?}",
+        "{WRITERS} writers x {MARKS} marks: {total} of {} stored, {}/s; a mark took {middle} us in the middle and {worst} us at \
+         worst; while all wrote, they got {:?}",
         MARKS * WRITERS as u64,
-        median.unwrap_or(&0),
-        worst.unwrap_or(&0),
+        marks.rate(),
+        marks.shares(),
+    ))?;
+    report(&format!(
+        "{WRITERS} bare loops x {MARKS}: {}/s; a round took {bare_middle} us in the middle and {bare_worst} us at worst; while all \
+         wrote, they got {:?}; marks per bare round: {}.{:02}",
+        bare.rate(),
+        bare.shares(),
+        marks.rate() / bare.rate().max(1),
+        marks.rate() * 100 / bare.rate().max(1) % 100,
     ))
 }
 
@@ -193,7 +308,7 @@ fn kill(rounds: u64) -> io::Result<()> {
             .wrapping_mul(6_364_136_223_846_793_005)
             .wrapping_add(1_442_695_040_888_963_407);
         let before = known(&open(folder.path())).0;
-        let mut child = start(folder.path(), u64::MAX, HOURS)?;
+        let mut child = start(WRITER, folder.path(), u64::MAX, HOURS)?;
         let mut out = BufReader::new(child.stdout.take().expect("a pipe"));
         let (mut acknowledged, mut until) = (0, 0);
         let mut line = String::new();
@@ -201,16 +316,16 @@ fn kill(rounds: u64) -> io::Result<()> {
         let lines = (dice >> 33) % 20;
         while acknowledged < lines && out.read_line(&mut line)? > 0 {
             acknowledged += 1;
-            until = numbers(&line).map_or(until, |(until, _)| until);
+            until = Mark::read(&line).map_or(until, |mark| mark.until);
             line.clear();
         }
         std::thread::park_timeout(Duration::from_micros((dice >> 20) % 500));
         child.kill()?;
         child.wait()?;
         while out.read_line(&mut line)? > 0 {
-            if let Some((shown, _)) = numbers(&line) {
+            if let Some(mark) = Mark::read(&line) {
                 acknowledged += 1;
-                until = shown;
+                until = mark.until;
             }
             line.clear();
         }

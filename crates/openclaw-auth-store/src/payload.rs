@@ -8,6 +8,7 @@ mod store;
 #[cfg(test)]
 mod tests;
 
+use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::{Map, Value};
 
 pub(crate) use state::StateDocument;
@@ -32,8 +33,20 @@ pub(crate) fn parse_object(text: &str) -> Result<Map<String, Value>, String> {
 
 /// `version` first, then what is there.
 fn versioned(members: &Map<String, Value>) -> String {
-    let mut whole = Map::from_iter([("version".to_owned(), Value::from(VERSION))]);
-    let rest = members.iter().filter(|(name, _)| *name != "version");
-    whole.extend(rest.map(|(name, value)| (name.clone(), value.clone())));
-    Value::Object(whole).to_string()
+    let whole = Versioned(members);
+    #[expect(clippy::expect_used, reason = "the keys are texts and the values are JSON")]
+    serde_json::to_string(&whole).expect("a document is JSON")
+}
+
+struct Versioned<'m>(&'m Map<String, Value>);
+
+impl Serialize for Versioned<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut whole = serializer.serialize_map(None)?;
+        whole.serialize_entry("version", &VERSION)?;
+        for (name, value) in self.0.iter().filter(|(name, _)| *name != "version") {
+            whole.serialize_entry(name, value)?;
+        }
+        whole.end()
+    }
 }

@@ -50,6 +50,42 @@ pub enum Demand {
 ///
 /// One value serves all agents of a process. It keeps tasks apart by a queue, processes that share a store by a lease
 /// in it, and the other program by its lock file.
+///
+/// ```
+/// # use std::{path::Path, time::Duration};
+/// use openclaw_auth_store::{
+///     AuthConfig, Demand, LoginStore, Oauth, RefreshError, RefreshHost, Refresher, RenewedLogin, TokenEndpoint,
+///     TokenEndpointError,
+/// };
+/// # use openclaw_ids::ProfileId;
+///
+/// /// The one call to a provider.
+/// struct Endpoint;
+///
+/// impl TokenEndpoint for Endpoint {
+///     async fn refresh(&self, login: &Oauth) -> Result<Option<RenewedLogin>, TokenEndpointError> {
+///         if login.provider.as_str() != "openai" {
+///             return Ok(None); // Nobody knows how; the login is used until it ends.
+///         }
+///         // Whatever the provider said goes in whole; what is shown of it is redacted.
+///         Err(TokenEndpointError::new("HTTP 400: invalid_grant"))
+///     }
+/// }
+///
+/// /// What the process lends: a clock, sleep and dice.
+/// struct Process;
+///
+/// impl RefreshHost for Process {
+///     fn now(&self) -> jiff::Timestamp { jiff::Timestamp::UNIX_EPOCH }
+///     async fn sleep(&self, duration: Duration) { drop(duration) }
+///     fn random(&self) -> u64 { 4 }
+/// }
+///
+/// async fn token(store: &impl LoginStore, state: &Path, id: &ProfileId) -> Result<Option<Oauth>, RefreshError> {
+///     let refresher = Refresher::new(state, Endpoint, Process);
+///     refresher.login(store, &AuthConfig::default(), id, Demand::Usable).await
+/// }
+/// ```
 pub struct Refresher<E, H> {
     locks: PathBuf,
     endpoint: E,
@@ -93,7 +129,10 @@ impl<E: TokenEndpoint, H: RefreshHost> Refresher<E, H> {
     /// refreshed and nothing is wrong with that (O10).
     ///
     /// When only a new login would help and the profile is an older `…:default`, the one that probably took its place
-    /// is tried (O14). Dropping the future gives the right to refresh back.
+    /// is tried (O14). Renewed tokens that cannot be stored are returned all the same and stored with the next write.
+    ///
+    /// Dropping the future gives the right to refresh back. A provider that gives each refresh token once may have given
+    /// the next one by then: run it in a task that nobody ends before it is done.
     ///
     /// # Errors
     /// A [`RefreshError`] that holds no secret.
@@ -246,10 +285,16 @@ impl<E: TokenEndpoint, H: RefreshHost> Refresher<E, H> {
                 Ok(None) => return Ok(None),
                 Ok(Some(renewed)) => {
                     let new = renewed.over(&read);
-                    if self.persist(asked, &read, &new).await? == Applied::Done {
-                        return Ok(Some(new));
+                    match self.persist(asked, &read, &new).await {
+                        Ok(Applied::Done) => return Ok(Some(new)),
+                        Ok(Applied::HeldElsewhere | Applied::Unchanged) => None,
+                        // The old tokens are worth nothing any more; the store keeps the new ones until it can write.
+                        Err(error) if asked.store.stored_login(asked.id).as_ref() == Some(&new) => {
+                            tracing::warn!(%error, "renewed tokens could not be stored yet; this process keeps them");
+                            return Ok(Some(new));
+                        }
+                        Err(error) => return Err(error.into()),
                     }
-                    None
                 }
                 Err(error) => Some(error),
             };

@@ -1,11 +1,14 @@
 //! The engine that people run: the agent's own SQLite file, shared with the other program (auth-store.md 2, X-5).
 
 mod cache;
+mod clerk;
 mod connect;
 mod contents;
+mod desk;
 mod fault;
 mod folder;
 mod look;
+mod request;
 mod rows;
 mod schema;
 #[cfg(test)]
@@ -19,7 +22,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::mpsc::{self, Sender};
+use std::sync::mpsc;
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
@@ -36,22 +39,27 @@ use crate::{
     ProfileStore, StoreError, UsageChange, UsageStore,
 };
 use cache::{Apart, Cache, Noted};
+use clerk::{Clerk, Message};
 use connect::Wait;
 use contents::Contents;
+use desk::Desk;
 use fault::Fault;
+use request::{Occasion, Op, Outcome, Request};
+use turn::Queue;
 use volume::Volume;
 use watch::{Bell, Watch};
-use writer::{Message, Occasion, Op, Request, Writer};
+use writer::Writer;
 
 /// The store of one agent, in `<agent folder>/openclaw-agent.sqlite`.
 ///
-/// Writes go through one thread that puts whatever is queued into one transaction; readers get a snapshot that this
-/// process's writes refresh at once, and other processes' within 50 ms. Dropping the store writes what is queued and
-/// joins its threads, which takes as long as the file is locked by somebody else.
+/// A change is written by whoever brings it while nobody else is there, which takes some ten microseconds, and else by a
+/// thread that puts whatever is queued into one transaction; a task never waits for somebody else's lock. Readers get a
+/// snapshot that this process's writes refresh at once, and other processes' within 50 ms. Dropping the store writes what
+/// is queued and joins its threads, which takes as long as the file is locked by somebody else.
 pub struct SqliteAuthStore {
     path: PathBuf,
     cache: Arc<Cache>,
-    messages: Sender<Message>,
+    desk: Arc<Desk>,
     bell: Arc<Bell>,
     readers: Pool<SqliteConnectionManager>,
     threads: Vec<JoinHandle<()>>,
@@ -107,7 +115,7 @@ impl SqliteAuthStore {
         now: Timestamp,
         pace: Pace,
     ) -> Result<Self, OpenError> {
-        let apart = Apart::of(ambient);
+        let apart = Arc::new(Apart::of(ambient));
         let (path, existed) = folder::prepare(agent_dir, agent)?;
         let volume = Volume::of(&path);
         if volume == Volume::Unsafe {
@@ -128,14 +136,15 @@ impl SqliteAuthStore {
             path: path.clone(),
             source: Arc::new(source),
         })?;
-        Self::start(&path, connection, Cache::new(snapshot, config), volume, pace)
+        let cache = Cache::new(snapshot, apart, config);
+        Self::start(&path, connection, cache, volume, pace)
     }
 
     /// Looks at everything before anything is written, be it the switch to another journal.
     fn connect(
         path: &Path,
         agent: &AgentId,
-        apart: &Apart,
+        apart: &Arc<Apart>,
         existed: bool,
         volume: Volume,
         wait: Wait,
@@ -169,11 +178,11 @@ impl SqliteAuthStore {
         let readers = connect::readers(path, pace.wait).map_err(|error| failed(Arc::new(error)))?;
         let watched = readers.get().map_err(|error| failed(Arc::new(error)))?;
         let (messages, queue) = mpsc::channel();
-        let writer = Writer {
+        let writer = Writer::new(path.to_owned(), Arc::clone(&cache), connection, volume, pace);
+        let desk = Arc::new(Desk::new(writer, Queue::new(path), messages));
+        let clerk = Clerk {
             path: path.to_owned(),
-            cache: Arc::clone(&cache),
-            connection: Some(connection),
-            volume,
+            desk: Arc::clone(&desk),
             pace,
         };
         let watch = Watch {
@@ -185,7 +194,7 @@ impl SqliteAuthStore {
         let mut store = Self {
             path: path.to_owned(),
             cache,
-            messages,
+            desk,
             bell,
             readers,
             threads: Vec::new(),
@@ -194,7 +203,7 @@ impl SqliteAuthStore {
             let thread = thread::Builder::new().name(name.to_owned());
             thread.spawn(work).map_err(|error| failed(Arc::new(error)))
         };
-        let write = spawn("auth-store-write", Box::new(move || writer.run(&queue)))?;
+        let write = spawn("auth-store-write", Box::new(move || clerk.run(&queue)))?;
         store.threads.push(write);
         let watch = spawn("auth-store-watch", Box::new(move || watch.run(&watched)))?;
         store.threads.push(watch);
@@ -220,6 +229,12 @@ impl SqliteAuthStore {
     /// The value comes from [`AuthSnapshot::pointer_fingerprints`]; it is not stored.
     pub fn set_resolved(&self, fingerprints: HashMap<ProfileId, String>) {
         self.cache.set_resolved(fingerprints);
+    }
+
+    /// Shows a change at once and keeps it for the next write, like one that could not be written. For whoever does not
+    /// wait for the file, because it is locked by somebody else; a change that was handed over may be held as well.
+    pub fn hold(&self, change: &UsageChange, now: Timestamp) {
+        self.cache.keep(change, now);
     }
 
     /// Adds what older files hold and the store does not (G26 to G28); see [`LegacyFolder`](crate::LegacyFolder).
@@ -259,31 +274,30 @@ impl SqliteAuthStore {
     fn note_use(&self, profile: &ProfileId, now: Timestamp) -> Result<Applied, StoreError> {
         let (applied, noted) = self.cache.note_use(profile, now)?;
         if noted == Noted::First {
-            self.send(Message::Used)?;
+            self.desk.send(Message::Used)?;
         }
         Ok(applied)
     }
 
-    async fn write(&self, op: Op, now: Timestamp) -> Result<Applied, StoreError> {
+    async fn write(&self, op: Op, now: Timestamp) -> Outcome {
+        let request = Request { op, now, reply: None };
+        if let Some(outcome) = self.desk.at_once(&request) {
+            return outcome;
+        }
         let (reply, outcome) = oneshot::channel();
-        self.send(Message::Write(Request {
-            op,
-            now,
+        self.desk.hand_over(Request {
             reply: Some(reply),
-        }))?;
+            ..request
+        })?;
         outcome.await.unwrap_or(Err(StoreError::Closed))
     }
 
-    /// Leaves a change to the writer without waiting for it.
+    /// Leaves a change to the thread without waiting for it.
     fn hand_over(&self, op: Op, now: Timestamp) {
         let request = Request { op, now, reply: None };
-        if let Err(error) = self.send(Message::Write(request)) {
+        if let Err(error) = self.desk.hand_over(request) {
             tracing::warn!(%error, "a change of the store was lost");
         }
-    }
-
-    fn send(&self, message: Message) -> Result<(), StoreError> {
-        self.messages.send(message).map_err(|_| StoreError::Closed)
     }
 }
 
@@ -353,8 +367,8 @@ impl ProfileStore for SqliteAuthStore {
 impl Drop for SqliteAuthStore {
     fn drop(&mut self) {
         self.bell.ring();
-        // The writer is gone already when it cannot be told.
-        drop(self.send(Message::Stop));
+        // The thread is gone already when it cannot be told.
+        drop(self.desk.send(Message::Stop));
         for thread in self.threads.drain(..) {
             if thread.join().is_err() {
                 tracing::error!("a thread of the auth store panicked");

@@ -34,11 +34,11 @@ pub fn observe(failure: &Failure) -> Observed {
         .filter(|error| payload.as_ref() != Some(error));
     let member = |value: Option<&Value>, name: &str| {
         let text = match value?.get(name)? {
-            Value::String(text) => text.trim().to_owned(),
+            Value::String(text) => text.clone(),
             Value::Number(number) => number.to_string(),
             Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => return None,
         };
-        (!text.is_empty()).then_some(text)
+        (!text.trim().is_empty()).then_some(text)
     };
     let top = payload.as_ref();
     Observed {

@@ -20,7 +20,7 @@ pub fn preview(text: &str, max: usize) -> String {
     if cut == masked.len() && ahead == text.len() {
         return masked;
     }
-    format!("{}…", masked[..cut].trim_end())
+    format!("{}…", &masked[..cut])
 }
 
 /// A page as one line; `None` for any other text.

@@ -197,8 +197,10 @@ fn foreign_windows(stats: &UsageStats, opened_at: Timestamp) -> Vec<Foreign> {
     }
     let cooldown = instant(stats.cooldown_until.as_ref());
     if cooldown.is_some() || short_steps > 0 {
-        let lane = stats.cooldown_model.clone().map_or(Lane::Profile, Lane::Model);
         let reason = stats.cooldown_reason.unwrap_or(Reason::Unknown);
+        // Whatever model it names, a refused login rests them all (D4).
+        let model = stats.cooldown_model.clone().filter(|_| rests_one_model(reason));
+        let lane = model.map_or(Lane::Profile, Lane::Model);
         let (until, steps) = (cooldown.unwrap_or(opened_at), short_steps.max(1));
         windows.push(Foreign {
             lane,
@@ -208,6 +210,30 @@ fn foreign_windows(stats: &UsageStats, opened_at: Timestamp) -> Vec<Foreign> {
         });
     }
     windows
+}
+
+/// D4: the reasons whose windows may be those of a model.
+fn rests_one_model(reason: Reason) -> bool {
+    match reason {
+        Reason::ModelNotFound
+        | Reason::Overloaded
+        | Reason::RateLimit
+        | Reason::ServerError
+        | Reason::Timeout => true,
+        Reason::Aborted
+        | Reason::Auth
+        | Reason::AuthPermanent
+        | Reason::Billing
+        | Reason::ContentPolicy
+        | Reason::ContextOverflow
+        | Reason::EmptyResponse
+        | Reason::Format
+        | Reason::Local
+        | Reason::NoErrorDetails
+        | Reason::SessionExpired
+        | Reason::Unclassified
+        | Reason::Unknown => false,
+    }
 }
 
 fn adopt(

@@ -1,11 +1,17 @@
 //! The command line.
 
+mod auth;
 mod chain;
+mod completions;
 mod config_check;
+mod cooldown;
 mod files;
+mod progress;
+mod prompt;
 mod render;
 mod screen;
 mod serve;
+mod session;
 mod status;
 
 use std::ffi::OsString;
@@ -52,11 +58,28 @@ enum Command {
     Status(status::StatusArgs),
     /// Show which models a run would ask, in which order, and why
     Chain(chain::ChainArgs),
+    /// Show, store, remove, order and test the credentials of an agent
+    Auth {
+        #[command(subcommand)]
+        command: auth::AuthCommand,
+    },
+    /// Show, end and set the times during which credentials rest
+    Cooldown {
+        #[command(subcommand)]
+        command: cooldown::CooldownCommand,
+    },
+    /// Show and change which models conversations are on
+    Session {
+        #[command(subcommand)]
+        command: session::SessionCommand,
+    },
     /// Look at the configuration
     Config {
         #[command(subcommand)]
         command: ConfigCommand,
     },
+    /// Write the completions of a shell
+    Completions(completions::CompletionsArgs),
 }
 
 #[derive(Debug, Subcommand)]
@@ -102,6 +125,10 @@ pub fn run(environment: &Environment, arguments: impl IntoIterator<Item = OsStri
         Some(Command::Serve(arguments)) => serve::run(environment, arguments, screen.writer()),
         Some(Command::Status(arguments)) => status::run(environment, &arguments, &mut screen),
         Some(Command::Chain(arguments)) => chain::run(environment, &arguments, &mut screen),
+        Some(Command::Auth { command }) => auth::run(environment, &command, &mut screen),
+        Some(Command::Cooldown { command }) => cooldown::run(environment, &command, &mut screen),
+        Some(Command::Session { command }) => session::run(environment, &command, &mut screen),
+        Some(Command::Completions(arguments)) => completions::run(&arguments, &mut screen),
         Some(Command::Config {
             command: ConfigCommand::Check(arguments),
         }) => config_check::run(environment, &arguments, screen.writer()),
@@ -115,3 +142,6 @@ pub fn run(environment: &Environment, arguments: impl IntoIterator<Item = OsStri
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

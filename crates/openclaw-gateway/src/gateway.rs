@@ -2,6 +2,7 @@
 
 mod current;
 mod generation;
+mod look;
 mod process;
 
 use std::collections::BTreeSet;
@@ -12,20 +13,24 @@ use std::sync::Arc;
 
 use axum::Router;
 use openclaw_ids::{AgentId, ModelRef, ProviderId};
-use openclaw_runner::RunObserver;
+use openclaw_runner::{Clock, RunObserver, SystemClock};
 
-use crate::agents::{AgentError, Agents, Shared};
+use crate::agents::{AgentError, Agents, LegacyLogins, Shared};
 use crate::config::{Config, ConfigFiles};
 use crate::environment::Environment;
+use crate::history::{History, HistoryConfig};
 use crate::http::{self, Guesses, Ids, InFlight, RetryCap};
 use crate::providers::discovery::{Discovery, discover, ollama_models};
 use crate::providers::{Endpoints, OLLAMA, ProviderError};
+use crate::secrets::SecretSources;
+use crate::telemetry::Telemetry;
 use crate::upstream::{Upstream, UpstreamError};
 use generation::Draft;
 
 pub(crate) use current::Current;
 pub use current::ReloadError;
 pub(crate) use generation::Generation;
+pub(crate) use look::Look;
 pub(crate) use process::Process;
 
 /// What a gateway is made of.
@@ -80,11 +85,13 @@ impl Error for PlacedProviderError {
 ///
 /// # Errors
 /// When a provider row cannot be called as written.
-pub(crate) fn callable(config: &Config, environment: &Environment) -> Result<Endpoints, PlacedProviderError> {
-    Endpoints::try_new(&config.chain.models, environment).map_err(|error| PlacedProviderError {
+pub(crate) fn callable(config: &Config, sources: &SecretSources) -> Result<Endpoints, PlacedProviderError> {
+    let endpoints = Endpoints::try_new(&config.chain.models, sources);
+    let endpoints = endpoints.map_err(|error| PlacedProviderError {
         place: config.place_of(&error.keys()),
         error,
-    })
+    });
+    Ok(endpoints?.with_logins(&config.failover.logins))
 }
 
 /// A gateway that is ready to answer. Clones are the same gateway.
@@ -107,11 +114,13 @@ impl Gateway {
             state_dir,
             observer,
         } = setup;
+        let telemetry = Arc::new(Telemetry::new(observer));
+        let history = history_of(state_dir.clone(), config.failover.history.clone());
         let draft = Draft::try_new(config, &environment)?;
         let shared = Shared {
+            legacy: LegacyLogins::of(&environment, &state_dir),
             state_dir,
-            environment: environment.clone(),
-            observer,
+            telemetry: Arc::clone(&telemetry),
         };
         let process = Process {
             agents: Agents::new(shared, draft.agent_settings(&environment)),
@@ -119,11 +128,13 @@ impl Gateway {
             guesses: Guesses::default(),
             ids: Ids::new(),
             in_flight: InFlight::default(),
+            telemetry,
             upstream: Upstream::try_new()?,
             environment,
             files,
         };
         let first = draft.into_generation(1, &process).await?;
+        process.telemetry.keep_in(history.await);
         let current = Arc::new(Current::new(Arc::new(process), first));
         Ok(Self { current })
     }
@@ -134,6 +145,13 @@ impl Gateway {
     /// [`ReloadError`]; the configuration before is used on then.
     pub async fn reload(&self) -> Result<(), ReloadError> {
         self.current.reload().await.map(drop)
+    }
+
+    /// Waits until what happened so far is kept.
+    pub async fn flush(&self) {
+        if let Some(history) = self.current.process.telemetry.history() {
+            history.flush().await;
+        }
     }
 
     /// The HTTP routes.
@@ -160,6 +178,13 @@ impl Gateway {
             .map(|(agent, chain)| (agent, chain.iter().map(ModelRef::key).collect()))
             .collect()
     }
+}
+
+/// The history of `state_dir`; one that cannot be used stops nothing.
+async fn history_of(state_dir: PathBuf, config: HistoryConfig) -> History {
+    let open = move || History::open_or_off(&state_dir, &config, SystemClock.now());
+    // Opening does not panic; a process that is ending keeps nothing more.
+    tokio::task::spawn_blocking(open).await.unwrap_or_default()
 }
 
 /// The variable that holds the token clients must send.

@@ -3,6 +3,7 @@
 
 mod agents;
 mod chains;
+mod cooldowns;
 mod moment;
 mod probes;
 mod profiles;
@@ -20,10 +21,11 @@ use openclaw_session::SessionEntry;
 use crate::config::Config;
 use crate::providers::Endpoints;
 
-pub(crate) use agents::{AgentReport, StatusReport, Trouble};
+pub(crate) use agents::{AgentReport, Level, StatusReport, Trouble};
 pub(crate) use chains::{Asking, CandidateReport, CandidateState, ChainReport};
-pub(crate) use profiles::ProfileReport;
-pub(crate) use sessions::SessionReport;
+pub(crate) use cooldowns::CooldownsReport;
+pub(crate) use profiles::{OrderOfProvider, ProfileReport, ProfilesReport};
+pub(crate) use sessions::{SessionReport, SessionsReport};
 
 /// What holds for every agent of an installation.
 #[derive(Clone, Copy)]

@@ -9,10 +9,10 @@ use openclaw_session::{Notice, NoticeDesk, SessionEntry, SessionStore, acknowled
 
 use crate::clock::Clock;
 use crate::committed_turn::CommittedTurn;
-use crate::driver::effects::warn_lost;
 use crate::error::RunReport;
 use crate::machine::{Standing, Winner};
 use crate::mark::failure_event;
+use crate::observer::{Lost, Watcher};
 use crate::patience::patiently;
 
 /// A candidate answered.
@@ -35,6 +35,8 @@ pub struct CommittedRun<C, U, S> {
     pub(crate) usage: Arc<U>,
     pub(crate) sessions: Arc<S>,
     pub(crate) desk: Arc<NoticeDesk>,
+    pub(crate) watcher: Watcher,
+    pub(crate) run_id: String,
     pub(crate) winner: Winner,
     pub(crate) turn: Option<CommittedTurn>,
 }
@@ -89,8 +91,9 @@ impl<C: Clock, U: UsageStore, S: SessionStore> CommittedRun<C, U, S> {
                 profile: profile.clone(),
                 event,
             };
-            if let Err(error) = patiently(self.usage.commit(change, now)).await {
-                warn_lost("success mark", &error);
+            let written = self.watcher.commit(&*self.usage, &self.run_id, change, now);
+            if let Err(error) = patiently(written).await {
+                self.watcher.lost(Lost::SuccessMark, &error);
             }
         }
         let turn = self.turn.as_ref()?;
@@ -104,9 +107,9 @@ impl<C: Clock, U: UsageStore, S: SessionStore> CommittedRun<C, U, S> {
         turn: &CommittedTurn,
         change: impl Fn(&SessionEntry) -> SessionEntry + Send + Sync,
     ) -> Option<SessionEntry> {
-        let session = &turn.session;
-        let updated = openclaw_session::update(&*self.sessions, &session.key, |entry| {
-            let Some(entry) = entry.filter(|entry| entry.session_id == session.id) else {
+        let updated = openclaw_session::update(&*self.sessions, &turn.busy.session.key, |entry| {
+            let transcript = turn.busy.transcript();
+            let Some(entry) = entry.filter(|entry| Some(&entry.session_id) == transcript.as_ref()) else {
                 return (None, None);
             };
             let next = change(entry);
@@ -115,7 +118,7 @@ impl<C: Clock, U: UsageStore, S: SessionStore> CommittedRun<C, U, S> {
         match patiently(updated).await {
             Ok(entry) => entry,
             Err(error) => {
-                warn_lost("answer in the session", &error);
+                self.watcher.lost(Lost::Answer, &error);
                 None
             }
         }
@@ -123,18 +126,18 @@ impl<C: Clock, U: UsageStore, S: SessionStore> CommittedRun<C, U, S> {
 
     /// Takes the notice that `entry` holds and notes in the session that it is handed over (S4).
     async fn take_notice(&self, turn: &CommittedTurn, entry: SessionEntry) -> Option<Notice> {
-        let key = &turn.session.key;
+        let key = &turn.busy.session.key;
         let notice = self
             .desk
             .take(key, &entry)
-            .filter(|_| turn.session.kind.rights().notifies)?;
+            .filter(|_| turn.busy.session.kind.rights().notifies)?;
         let acknowledged = openclaw_session::update(&*self.sessions, key, |entry| {
             (entry.and_then(|entry| acknowledge_notice(entry, &notice.id)), ())
         });
         match patiently(acknowledged).await {
             Ok(()) => self.desk.release(key, &notice.id),
             // It stays taken, so that it is not told twice.
-            Err(error) => warn_lost("hand-over of a notice", &error),
+            Err(error) => self.watcher.lost(Lost::Notice, &error),
         }
         Some(notice)
     }
@@ -152,9 +155,10 @@ impl<C: Clock, U: UsageStore, S: SessionStore> CommittedRun<C, U, S> {
         let Some(profile) = self.winner.profile.clone() else {
             return Some(verdict);
         };
-        let marked = self.usage.commit(UsageChange::Failure { profile, event }, now);
+        let change = UsageChange::Failure { profile, event };
+        let marked = self.watcher.commit(&*self.usage, &self.run_id, change, now);
         if let Err(error) = patiently(marked).await {
-            warn_lost("late failure", &error);
+            self.watcher.lost(Lost::LateFailure, &error);
         }
         Some(verdict)
     }

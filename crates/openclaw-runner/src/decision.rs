@@ -60,6 +60,8 @@ pub enum StepOutcome {
     NextFallback,
     /// This candidate answered.
     Succeeded,
+    /// The failure went to the caller, since every model would repeat it; ours, beyond.
+    Surfaced,
 }
 
 impl StepOutcome {
@@ -69,6 +71,7 @@ impl StepOutcome {
             Self::ChainExhausted => "chain_exhausted",
             Self::NextFallback => "next_fallback",
             Self::Succeeded => "succeeded",
+            Self::Surfaced => "surfaced",
         }
     }
 }
@@ -334,12 +337,6 @@ pub enum RunEvent {
     Candidate(Box<Decision>),
     /// About a credential of the current candidate.
     Rotation(Box<RotationDecision>),
-}
-
-/// Is told of every record as it is made, for example to print it.
-pub trait RunObserver: Send + Sync {
-    /// Called before the next step of the run begins; it should not block.
-    fn on_event(&self, event: &RunEvent);
 }
 
 #[cfg(test)]

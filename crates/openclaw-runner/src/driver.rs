@@ -11,22 +11,24 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use openclaw_auth_store::{UsageChange, UsageStore};
-use openclaw_classify::Reason;
-use openclaw_ids::{ModelRef, ProviderId};
-use openclaw_session::{NoticeDesk, SessionStore};
+use openclaw_classify::{Failure, Reason, classify};
+use openclaw_ids::{ModelRef, ProviderId, SessionKey};
+use openclaw_session::{NoticeDesk, SessionRotated, SessionStore};
+use tokio::time::Instant;
 use tracing::Instrument;
 
 use crate::attempt::{Attempt, AttemptCall, Judgement, Merged};
+use crate::busy::{BusySession, BusySessions};
 use crate::clock::Clock;
 use crate::coalesce::Coalescer;
 use crate::committed::{CommittedRun, Completed};
 use crate::committed_turn::CommittedTurn;
-use crate::decision::RunObserver;
 use crate::error::{RunError, RunReport};
 use crate::machine::{Event, Machine, Outcome, Preserved, Step, Winner};
+use crate::observer::{AttemptResult, AttemptSeen, RunObserver, Watcher};
 use crate::replay::RunRecorder;
 use crate::replay::tape::Tape;
-use crate::request::{ChainKind, RunOptions, RunPolicy, RunRequest, RunSession};
+use crate::request::{ChainKind, RunOptions, RunPolicy, RunRequest};
 use crate::skip_cache::SkipCache;
 use crate::telemetry;
 
@@ -41,11 +43,12 @@ pub struct Runner<C, U, S> {
     usage: Arc<U>,
     sessions: Arc<S>,
     policy: Arc<RunPolicy>,
-    observer: Option<Arc<dyn RunObserver>>,
+    watcher: Watcher,
     recorder: Option<Arc<dyn RunRecorder>>,
     skips: Arc<Mutex<SkipCache>>,
     log: Arc<Mutex<Coalescer>>,
     desk: Arc<NoticeDesk>,
+    busy: Arc<BusySessions>,
 }
 
 impl<C, U, S> Clone for Runner<C, U, S> {
@@ -55,11 +58,12 @@ impl<C, U, S> Clone for Runner<C, U, S> {
             usage: Arc::clone(&self.usage),
             sessions: Arc::clone(&self.sessions),
             policy: Arc::clone(&self.policy),
-            observer: self.observer.clone(),
+            watcher: self.watcher.clone(),
             recorder: self.recorder.clone(),
             skips: Arc::clone(&self.skips),
             log: Arc::clone(&self.log),
             desk: Arc::clone(&self.desk),
+            busy: Arc::clone(&self.busy),
         }
     }
 }
@@ -72,12 +76,19 @@ impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
             usage,
             sessions,
             policy,
-            observer: None,
+            watcher: Watcher::default(),
             recorder: None,
             skips: Arc::default(),
             log: Arc::default(),
             desk: Arc::default(),
+            busy: Arc::default(),
         }
+    }
+
+    /// Tells busy runs that their session points to another transcript now: after a compaction they write to that one,
+    /// after a reset or expiry they write nothing more (S1).
+    pub fn session_rotated(&self, key: &SessionKey, rotated: &SessionRotated) {
+        self.busy.rotated(key, rotated);
     }
 
     /// This runner under another policy, as after a change of the configuration. What it remembers of earlier runs is
@@ -88,10 +99,10 @@ impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
         self
     }
 
-    /// Tells `observer` of every record as it is made.
+    /// Tells `observer` of what happens in runs as it happens.
     #[must_use]
     pub fn with_observer(mut self, observer: Arc<dyn RunObserver>) -> Self {
-        self.observer = Some(observer);
+        self.watcher = Watcher::new(observer);
         self
     }
 
@@ -136,7 +147,10 @@ impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
             requestedModel = request.requested.model.as_str(),
             candidates = request.chain.len(),
         );
-        self.drive(request, &options, attempt).instrument(span).await
+        // Callers hold a run in place, and the whole machine is in it.
+        Box::pin(self.drive(request, &options, attempt))
+            .instrument(span)
+            .await
     }
 
     async fn drive<A: Attempt>(
@@ -147,20 +161,20 @@ impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
     ) -> Result<Completed<A::Output, C, U, S>, RunError> {
         let session = match options.kind {
             ChainKind::Image => None,
-            ChainKind::Text => request.session.clone(),
+            ChainKind::Text => request.session.clone().map(|session| self.busy.enter(session)),
         };
         let requested = request.chain.first().cloned();
-        let key = session.as_ref().map(|session| session.key.clone());
         let mut undo = Undo {
             runner: self,
-            key,
+            session: session.clone(),
             rollback: None,
             lease: None,
         };
-        let holder = holder(&request.run_id);
+        let run_id = request.run_id.clone();
+        let holder = holder(&run_id);
         let skips = session
             .as_ref()
-            .map(|session| self.skips().markers(&session.id, self.clock.now()));
+            .map(|busy| self.skips().markers(&busy.session.id, self.clock.now()));
         let (skips, snapshot, now) = (skips.unwrap_or_default(), self.usage.snapshot(), self.clock.now());
         let recorder = self.recorder.as_ref();
         let mut tape =
@@ -170,8 +184,7 @@ impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
             .with_auth_skips(skips);
         let mut emitted = 0;
         // The calls made, and the answers that may be needed at the end by the number of their call.
-        let mut calls = 0;
-        let mut answers = Vec::new();
+        let (mut calls, mut answers) = (0, Vec::new());
         for _ in 0..machine.max_steps() {
             let step = machine.next();
             emitted += self.emit(machine.events_since(emitted));
@@ -179,8 +192,9 @@ impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
             let event = match step {
                 Step::Attempt(call) => {
                     calls += 1;
-                    let made = self.attempt(call.clone(), attempt, undo.lease.as_ref());
-                    match self.in_time(machine.deadline(), made).await {
+                    let made = Box::pin(self.attempt(call.clone(), attempt, undo.lease.as_ref()));
+                    let made = self.in_time(machine.deadline(), made);
+                    match self.timed(&run_id, &call, made).await {
                         None => Event::OutOfTime,
                         Some(Ok(output)) => match attempt.classify_result(&output, &call) {
                             Judgement::Accepted => {
@@ -199,7 +213,7 @@ impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
                         Some(Err(failure)) => Event::Failed(Box::new(failure), attempt.progress()),
                     }
                 }
-                Step::Commit(change) => self.commit(change, &mut undo).await,
+                Step::Commit(change) => self.commit(&run_id, change, &mut undo).await,
                 Step::Finish(outcome) => {
                     if let (Some(recorder), Some(tape)) = (recorder, tape) {
                         recorder.on_recording(tape.finish());
@@ -207,23 +221,24 @@ impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
                     return self.finish(*outcome, answers, session, requested, attempt);
                 }
                 Step::LookForSwitch(run, default) => {
-                    Event::Switch(self.look_for_switch(session.as_ref(), &run, &default).await)
+                    Event::Switch(self.look_for_switch(session.as_deref(), &run, &default).await)
                 }
                 Step::MarkPrimaryProbe => {
-                    self.mark_primary_probe(session.as_ref()).await;
+                    self.mark_primary_probe(session.as_deref()).await;
                     Event::Done
                 }
                 Step::NoteAuthFailure(candidate, reason) => {
-                    self.note_auth_failure(session.as_ref(), candidate, reason);
+                    self.note_auth_failure(session.as_deref(), candidate, reason);
                     Event::Done
                 }
                 Step::Persist(change) => {
-                    self.persist(session.as_ref(), &change, &mut undo.rollback).await;
+                    self.persist(session.as_deref(), &change, &mut undo.rollback)
+                        .await;
                     Event::Persisted(undo.rollback.clone().map(Box::new))
                 }
                 Step::Repair(call, failure) => Event::Repaired(attempt.repair_format(&call, &failure)),
                 Step::RollBack(rollback) => {
-                    self.roll_back(session.as_ref(), &rollback).await;
+                    self.roll_back(session.as_deref(), &rollback).await;
                     undo.rollback = None;
                     Event::Done
                 }
@@ -255,13 +270,40 @@ impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
         tokio::time::timeout(left.unwrap_or_default(), work).await.ok()
     }
 
+    /// Makes an attempt and tells of it when it is over; none when the time of the run was over first.
+    async fn timed<T>(
+        &self,
+        run_id: &str,
+        call: &AttemptCall,
+        made: impl Future<Output = Option<Result<T, Failure>>>,
+    ) -> Option<Result<T, Failure>> {
+        let started = Instant::now();
+        let made = made.await;
+        let verdict = match &made {
+            Some(Err(failure)) => classify(failure, self.clock.now()),
+            Some(Ok(_)) | None => None,
+        };
+        self.watcher.attempt(&AttemptSeen {
+            run_id,
+            candidate: &call.candidate,
+            position: call.position,
+            elapsed: started.elapsed(),
+            result: match &made {
+                None => AttemptResult::OutOfTime,
+                Some(Ok(_)) => AttemptResult::Answered,
+                Some(Err(_)) => AttemptResult::Failed(verdict.as_ref()),
+            },
+        });
+        made
+    }
+
     /// One attempt; while it probes, its lease is renewed (G4).
     async fn attempt<A: Attempt>(
         &self,
         call: AttemptCall,
         attempt: &A,
         lease: Option<&(ProviderId, String)>,
-    ) -> Result<A::Output, openclaw_classify::Failure> {
+    ) -> Result<A::Output, Failure> {
         if let Some(profile) = &call.profile {
             self.usage.enqueue(
                 UsageChange::Used {
@@ -297,13 +339,13 @@ impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
         &self,
         outcome: Outcome,
         mut answers: Vec<(usize, A::Output)>,
-        session: Option<RunSession>,
+        session: Option<Arc<BusySession>>,
         requested: Option<ModelRef>,
         attempt: &A,
     ) -> Result<Completed<A::Output, C, U, S>, RunError> {
         let completed = |value, winner: Winner, report: RunReport| {
             let turn = session.map(|session| CommittedTurn::new(session, requested, &report.attempts));
-            let run = self.committed(winner.clone(), turn);
+            let run = self.committed(report.run_id.clone(), winner.clone(), turn);
             Ok(Completed {
                 value,
                 winner,
@@ -345,12 +387,19 @@ impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
         }
     }
 
-    fn committed(&self, winner: Winner, turn: Option<CommittedTurn>) -> CommittedRun<C, U, S> {
+    fn committed(
+        &self,
+        run_id: String,
+        winner: Winner,
+        turn: Option<CommittedTurn>,
+    ) -> CommittedRun<C, U, S> {
         CommittedRun {
             clock: Arc::clone(&self.clock),
             usage: Arc::clone(&self.usage),
             sessions: Arc::clone(&self.sessions),
             desk: Arc::clone(&self.desk),
+            watcher: self.watcher.clone(),
+            run_id,
             winner,
             turn,
         }

@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod attempt;
+mod busy;
 mod clock;
 mod coalesce;
 mod committed;
@@ -13,6 +14,7 @@ mod hash;
 pub mod machine;
 mod mark;
 mod observation;
+mod observer;
 mod patience;
 mod plan;
 mod policy;
@@ -28,15 +30,16 @@ pub use attempt::{Attempt, AttemptCall, Judgement, Merged, Rejection, RejectionK
 pub use clock::{Clock, SystemClock};
 pub use coalesce::{Admission, Coalescer};
 pub use committed::{CommittedRun, Completed};
-pub use decision::{Decision, DecisionKind, FallbackStep, RunEvent, RunObserver, StepOutcome};
+pub use decision::{Decision, DecisionKind, FallbackStep, RunEvent, StepOutcome};
 pub use driver::Runner;
 pub use error::{FailedAttempt, RunError, RunReport};
 pub use machine::{RunLimit, Standing, Winner};
 pub use observation::ErrorFields;
+pub use observer::{AttemptResult, AttemptSeen, Lost, LostIn, Resting, RunObserver, UsageMoved};
 pub use plan::{Plan, Turn, TurnSession, plan};
 pub use request::{
     ChainKind, InlineWait, LargerContext, PersistPolicy, RunLimits, RunOptions, RunPolicy, RunRequest,
-    RunSession, RunSettings,
+    RunSession, RunSettings, unfit,
 };
 pub use rotation::{RotationDecision, RotationKind};
 pub use skip_cache::{Marker, Markers, SkipCache, parse_skip_ttl};

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::difference::{Path, differences, same};
-use crate::kind::Kind;
+use crate::kind::{Decision, Kind, Overruled, Switches};
 use crate::row::Row;
 
 /// What became of a row.
@@ -29,6 +29,8 @@ pub(crate) enum Explained {
     Decisions(Vec<&'static str>),
     /// Decisions reach it, and the oracle finds this instead; `None` for nothing.
     Otherwise(Option<Value>),
+    /// The oracle, without any decision, finds this and not what was recorded; `None` for nothing.
+    Unreproduced(Option<Value>),
     /// No decision reaches it.
     Nothing,
 }
@@ -57,7 +59,16 @@ pub(crate) fn judge(kind: &Kind, row: &Row) -> Verdict {
             changed: Vec::new(),
         };
     }
-    let mut changed = explained(kind, row.input(), &actual, differences(row.expected(), &actual));
+    let mut changed = match &kind.overruled {
+        Overruled::ByReach { decisions, oracle } => {
+            let changed = differences(row.expected(), &actual);
+            reached(decisions, &oracle(row.input()), row.input(), &actual, changed)
+        }
+        Overruled::ByReplay { decisions, oracle } => {
+            let replay = |switches: &Switches| oracle(row.input(), switches);
+            replayed(decisions, replay, row.expected(), &actual)
+        }
+    };
     changed.sort_by_key(|change| matches!(change.by, Explained::Decisions(_)));
     let standing = if row.is_disputed() {
         Standing::Disputed
@@ -77,7 +88,9 @@ fn standing(changed: &[Change]) -> Standing {
     for change in changed {
         match &change.by {
             Explained::Decisions(by) => ids.extend(by),
-            Explained::Otherwise(_) | Explained::Nothing => return Standing::Differ,
+            Explained::Otherwise(_) | Explained::Unreproduced(_) | Explained::Nothing => {
+                return Standing::Differ;
+            }
         }
     }
     ids.sort_unstable();
@@ -85,19 +98,24 @@ fn standing(changed: &[Change]) -> Standing {
     Standing::Decided(ids)
 }
 
-fn explained(kind: &Kind, input: &Value, actual: &Value, changed: Vec<Path>) -> Vec<Change> {
-    let reaching: Vec<_> = kind
-        .decisions
+/// What the decisions that reach a change make of it.
+fn reached(
+    decisions: &[Decision],
+    oracle: &Value,
+    input: &Value,
+    actual: &Value,
+    changed: Vec<Path>,
+) -> Vec<Change> {
+    let reaching: Vec<_> = decisions
         .iter()
         .map(|decision| (decision.id, (decision.reach)(input)))
         .collect();
-    let oracle = (kind.oracle)(input);
     let explain = |path: Path| {
         let by = reaching
             .iter()
             .filter(|(_, patterns)| patterns.iter().any(|pattern| path.is_within(pattern)));
         let by: Vec<_> = by.map(|(id, _)| *id).collect();
-        let confirmed = match (path.of(actual), path.of(&oracle)) {
+        let confirmed = match (path.of(actual), path.of(oracle)) {
             (Some(actual), Some(oracle)) => same(actual, oracle),
             (None, None) => true,
             (Some(_), None) | (None, Some(_)) => false,
@@ -105,11 +123,47 @@ fn explained(kind: &Kind, input: &Value, actual: &Value, changed: Vec<Path>) -> 
         let by = match (by.is_empty(), confirmed) {
             (true, _) => Explained::Nothing,
             (false, true) => Explained::Decisions(by),
-            (false, false) => Explained::Otherwise(path.of(&oracle).cloned()),
+            (false, false) => Explained::Otherwise(path.of(oracle).cloned()),
         };
         Change { path, by }
     };
     changed.into_iter().map(explain).collect()
+}
+
+/// Whether the oracle finds what was recorded with no decision, what came with all of them, and with how few already.
+fn replayed(
+    decisions: &[&'static str],
+    oracle: impl Fn(&Switches) -> Value,
+    expected: &Value,
+    actual: &Value,
+) -> Vec<Change> {
+    let mut needed = Switches::of(decisions);
+    let (before, after) = (oracle(&Switches::of(&[])), oracle(&needed));
+    let missed = |wanted: &Value, found: &Value, by: fn(Option<Value>) -> Explained| -> Vec<Change> {
+        let paths = differences(wanted, found).into_iter();
+        let change = |path: Path| Change {
+            by: by(path.of(found).cloned()),
+            path,
+        };
+        paths.map(change).collect()
+    };
+    let mut wrong = missed(actual, &after, Explained::Otherwise);
+    wrong.extend(missed(expected, &before, Explained::Unreproduced));
+    if !wrong.is_empty() {
+        return wrong;
+    }
+    for decision in decisions {
+        let fewer = needed.without(decision);
+        if differences(actual, &oracle(&fewer)).is_empty() {
+            needed = fewer;
+        }
+    }
+    let by: Vec<_> = decisions.iter().copied().filter(|id| needed.holds(id)).collect();
+    let explain = |path| Change {
+        path,
+        by: Explained::Decisions(by.clone()),
+    };
+    differences(expected, actual).into_iter().map(explain).collect()
 }
 
 #[cfg(test)]
@@ -117,24 +171,26 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::kind::{Decision, recorded};
+    use crate::kind::recorded;
 
     /// Answers with the row's own `actual`, so that a test says both sides.
     const KIND: Kind = Kind {
         name: "test",
         answer: |row| row.member("actual").clone(),
         accepted: recorded,
-        decisions: &[
-            Decision {
-                id: "D1",
-                reach: |input| reach(input, "d1", "a"),
-            },
-            Decision {
-                id: "D2",
-                reach: |input| reach(input, "d2", "b"),
-            },
-        ],
-        oracle: |input| input["oracle"].clone(),
+        overruled: Overruled::ByReach {
+            decisions: &[
+                Decision {
+                    id: "D1",
+                    reach: |input| reach(input, "d1", "a"),
+                },
+                Decision {
+                    id: "D2",
+                    reach: |input| reach(input, "d2", "b"),
+                },
+            ],
+            oracle: |input| input["oracle"].clone(),
+        },
     };
 
     fn reach(input: &Value, member: &str, path: &str) -> Vec<Vec<String>> {
@@ -198,5 +254,37 @@ mod tests {
             standing(&old, &json!({}), &gone, false),
             Standing::Decided(vec!["D1"])
         );
+    }
+
+    /// Decisions of `input.of` add their letter to what was recorded; the oracle knows `input.knows` of them.
+    const REPLAYED: Kind = Kind {
+        name: "test",
+        answer: |row| row.member("actual").clone(),
+        accepted: recorded,
+        overruled: Overruled::ByReplay {
+            decisions: &["A", "B", "C"],
+            oracle: |input, on| {
+                let known = ["A", "B", "C"].iter().filter(|id| on.holds(id));
+                let known = known.filter(|id| input["knows"].as_str().unwrap().contains(**id));
+                let letters: String = known.copied().collect();
+                json!(format!("{}{letters}", input["before"].as_str().unwrap()))
+            },
+        },
+    };
+
+    fn replayed(expected: &str, actual: &str, knows: &str, before: &str) -> Standing {
+        let input = json!({"knows": knows, "before": before});
+        let row = json!({"id": "x", "expected": expected, "actual": actual, "input": input});
+        judge(&REPLAYED, &Row::of(&row)).standing
+    }
+
+    #[test]
+    fn a_replayed_row_names_the_fewest_decisions_that_lead_from_one_answer_to_the_other() {
+        assert_eq!(replayed("x", "xAC", "AC", "x"), Standing::Decided(vec!["A", "C"]));
+        assert_eq!(replayed("x", "x", "A", "x"), Standing::Agree);
+        // Ours is not what the decisions make of it.
+        assert_eq!(replayed("x", "xA", "AB", "x"), Standing::Differ);
+        // The oracle does not even find what was recorded.
+        assert_eq!(replayed("x", "yA", "A", "y"), Standing::Differ);
     }
 }

@@ -7,6 +7,8 @@ mod order;
 mod run;
 mod values;
 
+use std::collections::BTreeSet;
+
 use serde_json::{Value, json};
 
 use crate::row::Row;
@@ -20,9 +22,50 @@ pub(crate) struct Kind {
     /// The answers that count as right; the recorded one comes first.
     pub(crate) accepted: fn(&Row) -> Vec<Value>,
     /// What may overrule a recorded answer.
-    pub(crate) decisions: &'static [Decision],
-    /// The whole answer under the decisions, calculated naively from the input alone and without the crates.
-    pub(crate) oracle: fn(&Value) -> Value,
+    pub(crate) overruled: Overruled,
+}
+
+/// How decisions overrule recorded answers.
+#[derive(Debug)]
+pub(crate) enum Overruled {
+    /// Each decision names the parts that it may change; the oracle knows all of them.
+    ByReach {
+        decisions: &'static [Decision],
+        /// The whole answer under the decisions, calculated naively from the input alone and without the crates.
+        oracle: fn(&Value) -> Value,
+    },
+    /// The oracle calculates the whole answer under any set of decisions. With none it finds what was recorded, with
+    /// all of them what the crates answer; a row names the smallest set that is needed for that.
+    ByReplay {
+        decisions: &'static [&'static str],
+        oracle: fn(&Value, &Switches) -> Value,
+    },
+}
+
+impl Overruled {
+    /// For kinds that no decision overrules.
+    pub(crate) const NOTHING: Self = Self::ByReach {
+        decisions: &[],
+        oracle: |_| Value::Null,
+    };
+}
+
+/// The decisions that hold for one calculation.
+#[derive(Debug, Clone)]
+pub(crate) struct Switches(BTreeSet<&'static str>);
+
+impl Switches {
+    pub(crate) fn of(decisions: &[&'static str]) -> Self {
+        Self(decisions.iter().copied().collect())
+    }
+
+    pub(crate) fn without(&self, decision: &str) -> Self {
+        Self(self.0.iter().copied().filter(|id| *id != decision).collect())
+    }
+
+    pub(crate) fn holds(&self, decision: &str) -> bool {
+        self.0.contains(decision)
+    }
 }
 
 /// A decision of the design that changes recorded answers.
@@ -53,9 +96,4 @@ pub(crate) fn recorded(row: &Row) -> Vec<Value> {
 /// The answer to a question that cannot be asked in the crates' types; it agrees with no recorded one.
 pub(crate) fn refused(why: &str) -> Value {
     json!({"refused": why})
-}
-
-/// For kinds that no decision overrules.
-pub(crate) fn no_oracle(_: &Value) -> Value {
-    Value::Null
 }

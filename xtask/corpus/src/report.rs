@@ -134,6 +134,9 @@ fn described(label: &str, row: &Row, verdict: &Verdict) -> String {
         let note = match &change.by {
             Explained::Decisions(ids) => format!(" ({})", ids.join(" ")),
             Explained::Otherwise(value) => format!(" (the decisions make it {})", shown(value.as_ref())),
+            Explained::Unreproduced(value) => {
+                format!(" (without any decision it would be {})", shown(value.as_ref()))
+            }
             Explained::Nothing => String::new(),
         };
         lines.push(format!(

@@ -1,6 +1,6 @@
 //! `state_json`: explicit orders, last good profiles and the other program's usage statistics (auth-store.md 3.2).
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use indexmap::IndexMap;
 use openclaw_cooldown::UsageStats;
@@ -107,16 +107,27 @@ impl StateDocument {
         self.set(LAST_GOOD, provider.as_str(), id, provider_key);
     }
 
-    /// What the other program says about one profile.
-    pub(crate) fn usage(&self, id: &ProfileId) -> Option<UsageStats> {
-        let (_, entry) = self.rows(USAGE).find(|(key, _)| key.trim() == id.as_str())?;
-        serde_json::from_value(entry.clone()).ok()
+    /// Whether that profile is noted as the one that last worked.
+    pub(crate) fn is_last_good(&self, provider: &ProviderId, id: &ProfileId) -> bool {
+        let rows = self.members.get(LAST_GOOD).and_then(Value::as_object);
+        rows.and_then(|rows| rows.get(provider.as_str())?.as_str()) == Some(id.as_str())
     }
 
     /// What the other program says, profile by profile.
     pub(crate) fn usage_entries(&self) -> impl Iterator<Item = (ProfileId, &Value)> {
         self.rows(USAGE)
             .filter_map(|(key, entry)| Some((ProfileId::try_new(key).ok()?, entry)))
+    }
+
+    /// The same, typed; what makes no sense is left out, and of several for one profile the first counts.
+    pub(crate) fn usage_stats(&self) -> HashMap<ProfileId, UsageStats> {
+        let mut stats = HashMap::new();
+        for (id, entry) in self.usage_entries() {
+            if let Ok(entry) = serde_json::from_value(entry.clone()) {
+                stats.entry(id).or_insert(entry);
+            }
+        }
+        stats
     }
 
     /// Adds what `other` says of providers and profiles of which this one says nothing (G27).

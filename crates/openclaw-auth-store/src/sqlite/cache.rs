@@ -3,7 +3,7 @@
 //! It also holds what the file does not know: uses that are written later, and changes that could not be written.
 
 use std::collections::{HashMap, VecDeque};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, TryLockError};
 
 use indexmap::IndexMap;
 use jiff::Timestamp;
@@ -11,7 +11,7 @@ use openclaw_cooldown::CooldownConfig;
 use openclaw_ids::ProfileId;
 
 use crate::payload::warn_rejected;
-use crate::{AmbientProfile, Applied, AuthSnapshot, Credential, StoreError, UsageChange};
+use crate::{AmbientProfile, Applied, AuthSnapshot, Credential, LoginChange, StoreError, UsageChange};
 
 /// What is known beside the file: profiles that are not stored, and what pointers lead to.
 #[derive(Debug, Clone, Default)]
@@ -30,9 +30,9 @@ impl Apart {
         apart
     }
 
-    pub(super) fn add_to(self, snapshot: &mut AuthSnapshot) {
-        snapshot.ambient = self.ambient;
-        snapshot.resolved = self.resolved;
+    pub(super) fn add_to(&self, snapshot: &mut AuthSnapshot) {
+        snapshot.ambient.clone_from(&self.ambient);
+        snapshot.resolved.clone_from(&self.resolved);
     }
 }
 
@@ -49,9 +49,14 @@ pub(super) struct Cache {
 
 struct Shown {
     snapshot: Arc<AuthSnapshot>,
+    apart: Arc<Apart>,
     uses: HashMap<ProfileId, Timestamp>,
     kept: VecDeque<(UsageChange, Timestamp)>,
+    logins: Vec<KeptLogin>,
 }
+
+/// A login that the file could not take.
+pub(super) type KeptLogin = (ProfileId, LoginChange, Timestamp);
 
 /// The right to show a view of the file.
 pub(super) struct Turn<'c>(#[expect(dead_code, reason = "held, not read")] MutexGuard<'c, ()>);
@@ -66,13 +71,15 @@ pub(super) enum Noted {
 }
 
 impl Cache {
-    pub(super) fn new(snapshot: AuthSnapshot, config: CooldownConfig) -> Self {
+    pub(super) fn new(snapshot: AuthSnapshot, apart: Arc<Apart>, config: CooldownConfig) -> Self {
         warn_rejected(&snapshot.rejected);
         Self {
             shown: RwLock::new(Shown {
                 snapshot: Arc::new(snapshot),
+                apart,
                 uses: HashMap::new(),
                 kept: VecDeque::new(),
+                logins: Vec::new(),
             }),
             turn: Mutex::new(()),
             config: RwLock::new(Arc::new(config)),
@@ -91,12 +98,9 @@ impl Cache {
         Arc::clone(&self.shown.read().unwrap_or_else(PoisonError::into_inner).snapshot)
     }
 
-    pub(super) fn apart(&self) -> Apart {
-        let snapshot = self.snapshot();
-        Apart {
-            ambient: snapshot.ambient.clone(),
-            resolved: snapshot.resolved.clone(),
-        }
+    /// What is known beside the file; the same value as long as nobody has set another one.
+    pub(super) fn apart(&self) -> Arc<Apart> {
+        Arc::clone(&self.shown.read().unwrap_or_else(PoisonError::into_inner).apart)
     }
 
     pub(super) fn set_ambient(&self, ambient: Vec<AmbientProfile>) {
@@ -109,13 +113,11 @@ impl Cache {
 
     fn set_apart(&self, edit: impl FnOnce(&mut Apart)) {
         let mut shown = self.shown.write().unwrap_or_else(PoisonError::into_inner);
-        let mut snapshot = (*shown.snapshot).clone();
-        let mut apart = Apart {
-            ambient: std::mem::take(&mut snapshot.ambient),
-            resolved: std::mem::take(&mut snapshot.resolved),
-        };
+        let mut apart = (*shown.apart).clone();
         edit(&mut apart);
+        let mut snapshot = (*shown.snapshot).clone();
         apart.add_to(&mut snapshot);
+        shown.apart = Arc::new(apart);
         shown.snapshot = Arc::new(snapshot.with_current_secrets());
     }
 
@@ -124,8 +126,23 @@ impl Cache {
         Turn(self.turn.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Shows a view of the file; `written` is what it knows by now.
-    pub(super) fn show(&self, _turn: &Turn<'_>, mut snapshot: AuthSnapshot, written: &Unwritten) {
+    /// The same, when that is now.
+    pub(super) fn try_turn(&self) -> Option<Turn<'_>> {
+        match self.turn.try_lock() {
+            Ok(turn) => Some(Turn(turn)),
+            Err(TryLockError::Poisoned(poisoned)) => Some(Turn(poisoned.into_inner())),
+            Err(TryLockError::WouldBlock) => None,
+        }
+    }
+
+    /// Shows a view of the file that was made with `apart`; `written` is what the file knows by now.
+    pub(super) fn show(
+        &self,
+        _turn: &Turn<'_>,
+        mut snapshot: AuthSnapshot,
+        apart: &Arc<Apart>,
+        written: &Unwritten,
+    ) {
         let mut shown = self.shown.write().unwrap_or_else(PoisonError::into_inner);
         for (profile, at) in &written.uses {
             if shown.uses.get(profile) == Some(at) {
@@ -134,11 +151,17 @@ impl Cache {
         }
         let arrived = written.kept.len().min(shown.kept.len());
         shown.kept.drain(..arrived);
-        snapshot.ambient.clone_from(&shown.snapshot.ambient);
-        snapshot.resolved.clone_from(&shown.snapshot.resolved);
-        let mut snapshot = snapshot.with_current_secrets();
+        let arrived = written.logins.len().min(shown.logins.len());
+        shown.logins.drain(..arrived);
+        if !Arc::ptr_eq(&shown.apart, apart) {
+            shown.apart.add_to(&mut snapshot);
+            snapshot = snapshot.with_current_secrets();
+        }
         if snapshot.rejected != shown.snapshot.rejected {
             warn_rejected(&snapshot.rejected);
+        }
+        for (id, change, at) in &shown.logins {
+            snapshot.apply_login(id, change, *at);
         }
         for (change, at) in &shown.kept {
             snapshot.apply(change, *at, &self.config());
@@ -186,6 +209,20 @@ impl Cache {
         shown.kept.push_back((change.clone(), now));
     }
 
+    /// Shows tokens that could not be written, and keeps them for the next write: the provider gave them once, and took
+    /// the old ones back. The right to refresh is left out, since nobody else would know of it.
+    pub(super) fn keep_login(&self, id: &ProfileId, change: &LoginChange, now: Timestamp) {
+        match change {
+            LoginChange::Adopt(_) | LoginChange::Renew { .. } => {}
+            LoginChange::End { .. } | LoginChange::ForgetGood | LoginChange::Lease { .. } => return,
+        }
+        let mut shown = self.shown.write().unwrap_or_else(PoisonError::into_inner);
+        let applied = Arc::make_mut(&mut shown.snapshot).apply_login(id, change, now);
+        if applied == Applied::Done {
+            shown.logins.push((id.clone(), change.clone(), now));
+        }
+    }
+
     /// What the file does not know.
     pub(super) fn unwritten(&self) -> Unwritten {
         let shown = self.shown.read().unwrap_or_else(PoisonError::into_inner);
@@ -196,6 +233,7 @@ impl Cache {
                 .map(|(profile, at)| (profile.clone(), *at))
                 .collect(),
             kept: shown.kept.iter().cloned().collect(),
+            logins: shown.logins.clone(),
         }
     }
 }
@@ -206,6 +244,26 @@ pub(super) struct Unwritten {
     pub(super) uses: Vec<(ProfileId, Timestamp)>,
     /// Oldest first.
     pub(super) kept: Vec<(UsageChange, Timestamp)>,
+    /// Oldest first.
+    pub(super) logins: Vec<KeptLogin>,
+}
+
+impl Unwritten {
+    pub(super) fn is_empty(&self) -> bool {
+        self.uses.is_empty() && self.kept.is_empty() && self.logins.is_empty()
+    }
+
+    /// Whether the file should be told before long, and not only with the next change.
+    pub(super) fn is_urgent(&self) -> bool {
+        !self.uses.is_empty() || !self.logins.is_empty()
+    }
+
+    /// When each of it happened.
+    pub(super) fn times(&self) -> impl Iterator<Item = Timestamp> + '_ {
+        let uses = self.uses.iter().map(|(_, at)| *at);
+        let kept = self.kept.iter().map(|(_, at)| *at);
+        uses.chain(kept).chain(self.logins.iter().map(|(_, _, at)| *at))
+    }
 }
 
 fn outlives_the_file(change: &UsageChange) -> bool {
@@ -214,6 +272,7 @@ fn outlives_the_file(change: &UsageChange) -> bool {
         | UsageChange::ClearLane { .. }
         | UsageChange::EndpointFailure { .. }
         | UsageChange::EndpointSuccess { .. }
+        | UsageChange::Explained { .. }
         | UsageChange::Failure { .. }
         | UsageChange::Rest { .. }
         | UsageChange::Success { .. } => true,

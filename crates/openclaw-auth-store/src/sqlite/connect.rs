@@ -66,7 +66,7 @@ pub(super) fn immediately<T, E: From<rusqlite::Error>>(
     connection: &Connection,
     body: impl FnOnce(&Connection) -> Result<T, E>,
 ) -> Result<T, E> {
-    connection.execute_batch("BEGIN IMMEDIATE")?;
+    run(connection, "BEGIN IMMEDIATE")?;
     let result = body(connection).and_then(|value| {
         commit(connection)?;
         Ok(value)
@@ -91,11 +91,22 @@ pub(super) fn consistently<T, E: From<rusqlite::Error>>(
     result
 }
 
+/// Runs a statement that is run again and again.
+pub(super) fn run(connection: &Connection, sql: &str) -> rusqlite::Result<()> {
+    connection.prepare_cached(sql)?.execute([]).map(drop)
+}
+
+/// Changes whenever another connection has committed.
+pub(super) fn data_version(connection: &Connection) -> rusqlite::Result<i64> {
+    let mut statement = connection.prepare_cached("PRAGMA data_version")?;
+    statement.query_row([], |row| row.get(0))
+}
+
 fn commit(connection: &Connection) -> rusqlite::Result<()> {
-    let mut result = connection.execute_batch("COMMIT");
+    let mut result = run(connection, "COMMIT");
     for _ in 1..COMMITS {
         match &result {
-            Err(error) if is_busy(error) => result = connection.execute_batch("COMMIT"),
+            Err(error) if is_busy(error) => result = run(connection, "COMMIT"),
             Ok(()) | Err(_) => break,
         }
     }

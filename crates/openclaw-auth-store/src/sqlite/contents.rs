@@ -1,18 +1,20 @@
-//! Everything the file says at one moment, as a snapshot, and what has to be written so that it says another one.
+//! Everything the file says at one moment, as a snapshot that can be changed and written back.
 
-use std::collections::{HashMap, HashSet};
+mod write;
+
+use std::collections::HashMap;
 use std::path::Path;
+use std::sync::Arc;
 
 use jiff::Timestamp;
-use openclaw_cooldown::{UsageStats, adopt_foreign, adopt_secret, mirror};
+use openclaw_cooldown::{UsageStats, adopt_foreign, adopt_secret};
+use openclaw_ids::ProfileId;
 use rusqlite::types::ValueRef;
-use rusqlite::{Connection, OptionalExtension, Row, params};
-use serde_json::Value;
+use rusqlite::{Connection, OptionalExtension, Row};
 
 use super::cache::Apart;
 use super::fault::Fault;
-use super::rows::{self, RowEdits, Rows, known_stats};
-use crate::credential::is_ambient_id;
+use super::rows::{self, Rows, known_stats};
 use crate::payload::{Profiles, StateDocument, StoreDocument};
 use crate::{AuthSnapshot, Credential, Eligibility, Legacy, UnreadableRow, credential_eligibility};
 
@@ -20,19 +22,30 @@ const STORE_TABLE: &str = "auth_profile_store";
 const STATE_TABLE: &str = "auth_profile_state";
 const PRIMARY: &str = "primary";
 
-/// The three tables, read in one transaction.
+pub(super) use write::Extent;
+
+/// The three tables, read in one transaction, and what they say.
+///
+/// Whoever changes the snapshot writes it before anything else happens, or drops the whole.
 pub(super) struct Contents {
+    apart: Arc<Apart>,
     store: Document<StoreDocument>,
     state: Document<StateDocument>,
+    /// The other program's entries, typed.
+    stats: HashMap<ProfileId, UsageStats>,
     rows: Rows,
+    /// When the first of the windows ends that the other program was told of; what it sees is made anew then.
+    mirrored_until: Timestamp,
     /// The typed view.
     pub(super) snapshot: AuthSnapshot,
 }
 
-/// A row's document as it should be written, beside what is there.
+/// A row's document.
 struct Document<T> {
-    stored: Option<T>,
     current: T,
+    is_stored: bool,
+    /// Whether it says something else than the row.
+    is_changed: bool,
 }
 
 impl Contents {
@@ -40,7 +53,7 @@ impl Contents {
     ///
     /// # Errors
     /// The first row that cannot be read, or what SQLite says.
-    pub(super) fn read(connection: &Connection, path: &Path, apart: &Apart) -> Result<Self, Fault> {
+    pub(super) fn read(connection: &Connection, path: &Path, apart: &Arc<Apart>) -> Result<Self, Fault> {
         let unreadable = |table: &'static str, key: &str, problem: String| UnreadableRow {
             path: path.to_owned(),
             table,
@@ -79,166 +92,67 @@ impl Contents {
         }
 
         let changed_at = Timestamp::from_millisecond(changed_at).unwrap_or(Timestamp::UNIX_EPOCH);
-        let snapshot = view(store.profiles(), &state, &rows, apart, changed_at);
+        let store = Document {
+            is_stored: stored.is_some(),
+            is_changed: stored.is_some_and(|stored| stored != store),
+            current: store,
+        };
+        let state = Document {
+            is_stored: stored_state.is_some(),
+            is_changed: stored_state.unwrap_or_default() != state,
+            current: state,
+        };
+        let stats = state.current.usage_stats();
         Ok(Self {
-            store: Document {
-                stored,
-                current: store,
-            },
-            state: Document {
-                stored: stored_state,
-                current: state,
-            },
+            snapshot: view(
+                store.current.profiles(),
+                &state.current,
+                &stats,
+                &rows,
+                apart,
+                changed_at,
+            ),
+            apart: Arc::clone(apart),
+            store,
+            state,
+            stats,
             rows,
-            snapshot,
+            mirrored_until: Timestamp::MIN,
         })
     }
 
+    /// What the view was made with beside the file.
+    pub(super) fn apart(&self) -> &Arc<Apart> {
+        &self.apart
+    }
+
     /// Adds what older files hold and the store does not (G26 to G28).
-    pub(super) fn import(&mut self, legacy: &Legacy, apart: &Apart, now: Timestamp) {
+    pub(super) fn import(&mut self, legacy: &Legacy, now: Timestamp) {
         for (id, credential) in &legacy.profiles {
             let blank = || legacy.fills_blanks && holds_none(self.snapshot.profiles.get(id), now);
             if !self.store.current.holds(id) || (blank() && !holds_none(Some(credential), now)) {
                 self.store.current.put(id, credential);
+                self.store.is_changed = true;
             }
         }
         self.state.current.fill_from(&legacy.state);
+        self.state.is_changed = true;
+        self.stats = self.state.current.usage_stats();
         let profiles = self.store.current.profiles();
-        self.snapshot = view(profiles, &self.state.current, &self.rows, apart, now);
+        self.snapshot = view(
+            profiles,
+            &self.state.current,
+            &self.stats,
+            &self.rows,
+            &self.apart,
+            now,
+        );
+        self.mirrored_until = Timestamp::MIN;
     }
 
     /// Whether no profile was ever stored (G2).
     pub(super) fn is_new(&self) -> bool {
-        self.store.stored.is_none()
-    }
-
-    /// Writes what is different in `after`, the secrets row first, then the state row and our own rows; false when
-    /// there was nothing to write.
-    pub(super) fn write(
-        mut self,
-        connection: &Connection,
-        after: &AuthSnapshot,
-        now: Timestamp,
-    ) -> rusqlite::Result<bool> {
-        let mut edits = RowEdits::default();
-        self.edit_profiles(after, &mut edits);
-        self.edit_state(after);
-        self.edit_usage(after, now, &mut edits);
-        self.edit_shared(after, &mut edits);
-
-        let now = now.as_millisecond();
-        let nothing = StoreDocument::empty();
-        let store = self.store.to_write(&nothing);
-        if let Some(store) = store {
-            connection.execute(
-                "INSERT INTO auth_profile_store (store_key, store_json, updated_at) VALUES (?1, ?2, ?3)
-                 ON CONFLICT (store_key) DO UPDATE SET store_json = excluded.store_json, updated_at = excluded.updated_at",
-                params![PRIMARY, store.to_json(), now],
-            )?;
-        }
-        let nothing = StateDocument::default();
-        let state = self.state.to_write(&nothing);
-        match state {
-            Some(state) if state.is_empty() => {
-                connection.execute("DELETE FROM auth_profile_state WHERE state_key = ?1", [PRIMARY])?;
-            }
-            Some(state) => {
-                connection.execute(
-                    "INSERT INTO auth_profile_state (state_key, state_json, updated_at) VALUES (?1, ?2, ?3)
-                     ON CONFLICT (state_key) DO UPDATE SET state_json = excluded.state_json, updated_at = excluded.updated_at",
-                    params![PRIMARY, state.to_json(), now],
-                )?;
-            }
-            None => {}
-        }
-        for (key, text) in &edits.0 {
-            match text {
-                Some(text) => connection.execute(
-                    "INSERT INTO failover_state (key, value_json, updated_at) VALUES (?1, ?2, ?3)
-                     ON CONFLICT (key) DO UPDATE SET value_json = excluded.value_json, updated_at = excluded.updated_at",
-                    params![key, text, now],
-                )?,
-                None => connection.execute("DELETE FROM failover_state WHERE key = ?1", [key])?,
-            };
-        }
-        Ok(store.is_some() || state.is_some() || !edits.0.is_empty())
-    }
-
-    fn edit_profiles(&mut self, after: &AuthSnapshot, edits: &mut RowEdits) {
-        let before = &self.snapshot.profiles;
-        for (id, credential) in &after.profiles {
-            if before.get(id) != Some(credential) {
-                self.store.current.put(id, credential);
-            }
-        }
-        for id in before.keys().filter(|id| !after.profiles.contains_key(*id)) {
-            self.store.current.remove(id);
-            self.state.current.set_usage(id, None);
-            self.rows.remove_usage(edits, id);
-        }
-    }
-
-    fn edit_state(&mut self, after: &AuthSnapshot) {
-        let state = &mut self.state.current;
-        let before = &self.snapshot;
-        for provider in union(before.order.keys(), after.order.keys()) {
-            let ids = after.order.get(provider);
-            if before.order.get(provider) != ids {
-                state.set_order(provider, ids.map(Vec::as_slice));
-            }
-        }
-        for provider in union(before.last_good.keys(), after.last_good.keys()) {
-            let id = after.last_good.get(provider);
-            if before.last_good.get(provider) != id {
-                state.set_last_good(provider, id);
-            }
-        }
-    }
-
-    /// Writes each profile's state and, for stored ones, what the other program is to see of it.
-    fn edit_usage(&mut self, after: &AuthSnapshot, now: Timestamp, edits: &mut RowEdits) {
-        for (id, usage) in &after.usage {
-            if after.profiles.contains_key(id) {
-                let previous = self.state.current.usage(id);
-                let stats = mirror(usage, now, previous.as_ref());
-                if previous.as_ref().unwrap_or(&UsageStats::default()) != &stats {
-                    let value = serde_json::to_value(&stats).unwrap_or(Value::Null);
-                    self.state
-                        .current
-                        .set_usage(id, Some(value).filter(|_| !stats.is_empty()));
-                }
-                self.rows.set_usage(edits, id, usage, Some(known_stats(&stats)));
-            } else if after.ambient.contains_key(id) || is_ambient_id(id) || self.store.current.holds(id) {
-                self.rows.set_usage(edits, id, usage, None);
-            } else {
-                self.rows.remove_usage(edits, id);
-            }
-        }
-    }
-
-    fn edit_shared(&self, after: &AuthSnapshot, edits: &mut RowEdits) {
-        for endpoint in union(self.rows.endpoints.keys(), after.endpoints.keys()) {
-            let window = after.endpoints.get(endpoint);
-            if self.rows.endpoints.get(endpoint) != window {
-                self.rows.set_endpoint(edits, endpoint, window);
-            }
-        }
-        for id in union(self.rows.refreshes.keys(), after.refreshes.keys()) {
-            self.rows.set_refresh(edits, id, after.refreshes.get(id));
-        }
-        for (provider, state) in &after.probes {
-            if self.rows.probes.get(provider) != Some(state) {
-                self.rows.set_probe(edits, provider, state);
-            }
-        }
-    }
-}
-
-impl<T: PartialEq> Document<T> {
-    /// The document where it differs from what is stored; a missing row counts as `nothing`.
-    fn to_write(&self, nothing: &T) -> Option<&T> {
-        let stored = self.stored.as_ref().unwrap_or(nothing);
-        (*stored != self.current).then_some(&self.current)
+        !self.store.is_stored
     }
 }
 
@@ -246,6 +160,7 @@ impl<T: PartialEq> Document<T> {
 fn view(
     profiles: Profiles,
     state: &StateDocument,
+    stats: &HashMap<ProfileId, UsageStats>,
     rows: &Rows,
     apart: &Apart,
     changed_at: Timestamp,
@@ -260,19 +175,20 @@ fn view(
         rejected: profiles.rejected,
         ..AuthSnapshot::default()
     };
-    apart.clone().add_to(&mut snapshot);
+    apart.add_to(&mut snapshot);
     let known = rows.usage.iter().map(|(id, row)| (id.clone(), row.usage.clone()));
     let mut usage: HashMap<_, _> = known.collect();
+    let nothing = UsageStats::default();
     for id in snapshot.profiles.keys() {
         let row = rows.usage.get(id);
         let known = row.map(|row| row.usage.clone()).unwrap_or_default();
         let fingerprint = snapshot.fingerprint(id);
         let known = adopt_secret(known, fingerprint.as_deref());
-        let stats = state.usage(id).unwrap_or_default();
+        let stats = stats.get(id).unwrap_or(&nothing);
         let current = match row.and_then(|row| row.mirrored.as_ref()) {
-            Some(mirrored) if *mirrored == known_stats(&stats) => known,
+            Some(mirrored) if *mirrored == known_stats(stats) => known,
             None if stats.is_empty() => known,
-            Some(_) | None => adopt_foreign(known, &stats, changed_at),
+            Some(_) | None => adopt_foreign(known, stats, changed_at),
         };
         if row.is_some() || !rows::is_blank(&current) {
             usage.insert(id.clone(), current);
@@ -306,11 +222,4 @@ fn text(row: &Row<'_>, column: usize) -> rusqlite::Result<Result<String, String>
             Err("not a text".to_owned())
         }
     })
-}
-
-fn union<'k, K: std::hash::Hash + Eq>(
-    before: impl Iterator<Item = &'k K>,
-    after: impl Iterator<Item = &'k K>,
-) -> HashSet<&'k K> {
-    before.chain(after).collect()
 }

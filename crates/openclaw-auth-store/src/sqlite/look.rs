@@ -1,6 +1,7 @@
 //! A look at the file that leaves it as it is, for commands that only report.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use openclaw_ids::AgentId;
 
@@ -47,7 +48,7 @@ fn read(
         return Ok(None);
     }
     folder::check_header(&path)?;
-    let apart = Apart::of(ambient);
+    let apart = Arc::new(Apart::of(ambient));
     let connection = connect::onlooker(&path, connect::wait).map_err(Fault::from);
     let contents = connection.and_then(|connection| {
         if let Some(agent) = agent {

@@ -98,7 +98,7 @@ pub(super) struct Rows {
     pub(super) refreshes: HashMap<ProfileId, RefreshLease>,
 }
 
-/// What has to be written so that the table says something else.
+/// What has to be written so that the table says what the rows say now.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct RowEdits(pub(super) BTreeMap<String, Option<String>>);
 
@@ -148,32 +148,34 @@ impl Rows {
 
     /// The usage row of a profile as it should be now; nothing when there is nothing to remember.
     pub(super) fn set_usage(
-        &self,
+        &mut self,
         edits: &mut RowEdits,
         id: &ProfileId,
         usage: &ProfileUsage,
         mirrored: Option<Value>,
     ) {
-        let known = self.usage.get(id);
+        let known = self.usage.remove(id);
         if known.is_none() && is_blank(usage) {
             return;
         }
         let row = UsageRow {
             usage: usage.clone(),
             mirrored,
-            unknown: known.map(|row| row.unknown.clone()).unwrap_or_default(),
+            unknown: known.map(|row| row.unknown).unwrap_or_default(),
         };
         self.set(edits, usage_key(id), Some(to_text(&row)));
+        self.usage.insert(id.clone(), row);
     }
 
     /// Forgets a profile.
-    pub(super) fn remove_usage(&self, edits: &mut RowEdits, id: &ProfileId) {
+    pub(super) fn remove_usage(&mut self, edits: &mut RowEdits, id: &ProfileId) {
+        self.usage.remove(id);
         self.set(edits, usage_key(id), None);
     }
 
     /// The row of an endpoint as it should be now.
     pub(super) fn set_endpoint(
-        &self,
+        &mut self,
         edits: &mut RowEdits,
         endpoint: &EndpointKey,
         window: Option<&EndpointWindow>,
@@ -187,11 +189,15 @@ impl Rows {
                 unknown: self.unknown::<EndpointRow>(&key, |row| row.unknown),
             })
         });
+        match window {
+            Some(window) => self.endpoints.insert(endpoint.clone(), *window),
+            None => self.endpoints.remove(endpoint),
+        };
         self.set(edits, key, text);
     }
 
     /// The row of a probed provider as it should be now.
-    pub(super) fn set_probe(&self, edits: &mut RowEdits, provider: &ProviderId, state: &ProbeState) {
+    pub(super) fn set_probe(&mut self, edits: &mut RowEdits, provider: &ProviderId, state: &ProbeState) {
         let key = format!("{PROBE}{provider}");
         let row = ProbeRow {
             provider: provider.clone(),
@@ -205,11 +211,16 @@ impl Rows {
             unknown: self.unknown::<ProbeRow>(&key, |row| row.unknown),
         };
         let text = to_text(&row);
+        self.probes.insert(provider.clone(), state.clone());
         self.set(edits, key, Some(text));
     }
 
     /// The row of a login that is refreshed; nothing when it is not any more.
-    pub(super) fn set_refresh(&self, edits: &mut RowEdits, id: &ProfileId, lease: Option<&RefreshLease>) {
+    pub(super) fn set_refresh(&mut self, edits: &mut RowEdits, id: &ProfileId, lease: Option<&RefreshLease>) {
+        match lease {
+            Some(lease) => self.refreshes.insert(id.clone(), lease.clone()),
+            None => self.refreshes.remove(id),
+        };
         let text = lease.map(|lease| {
             to_text(&RefreshRow {
                 holder: lease.holder.clone(),
@@ -227,20 +238,29 @@ impl Rows {
         row.map(of).unwrap_or_default()
     }
 
-    fn set(&self, edits: &mut RowEdits, key: String, text: Option<String>) {
-        if self.texts.get(&key) != text.as_ref() {
-            edits.0.insert(key, text);
+    fn set(&mut self, edits: &mut RowEdits, key: String, text: Option<String>) {
+        if self.texts.get(&key) == text.as_ref() {
+            return;
         }
+        match &text {
+            Some(text) => self.texts.insert(key.clone(), text.clone()),
+            None => self.texts.remove(&key),
+        };
+        edits.0.insert(key, text);
     }
 }
 
 /// What the other program knows of an entry, to tell its changes from ours.
 pub(super) fn known_stats(stats: &UsageStats) -> Value {
-    let Ok(Value::Object(mut members)) = serde_json::to_value(stats) else {
-        return Value::Null;
-    };
-    members.retain(|name, _| KNOWN_STATS.contains(&name.as_str()));
-    Value::Object(members)
+    known_members(serde_json::to_value(stats).unwrap_or_default())
+}
+
+/// The same for an entry that is JSON already.
+pub(super) fn known_members(mut stats: Value) -> Value {
+    if let Value::Object(members) = &mut stats {
+        members.retain(|name, _| KNOWN_STATS.contains(&name.as_str()));
+    }
+    stats
 }
 
 fn usage_key(id: &ProfileId) -> String {

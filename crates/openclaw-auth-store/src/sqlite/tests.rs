@@ -1,4 +1,5 @@
 mod adversity;
+mod desk;
 mod fixture;
 mod opening;
 mod planted;
@@ -7,6 +8,7 @@ mod rows;
 mod rules;
 mod secrets;
 mod sharing;
+mod unstored;
 
 use std::path::Path;
 

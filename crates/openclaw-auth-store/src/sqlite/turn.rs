@@ -3,7 +3,8 @@
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::mpsc;
+use std::sync::mpsc::{self, Sender, SyncSender};
+use std::sync::{Arc, OnceLock};
 use std::thread;
 use std::time::Duration;
 
@@ -23,14 +24,37 @@ const PATIENCE: Duration = Duration::from_secs(1);
 /// there is no queue.
 pub(super) struct Queue {
     paths: [PathBuf; 2],
-    /// Open as long as the locks work; whoever has to wait opens them again, because a wait may be given up.
-    files: Option<[File; 2]>,
+    /// For looks that do not wait.
+    files: Option<[Arc<File>; 2]>,
+    /// Stands in the queue for this process, because a wait may be given up; told where to bring the turn. It starts
+    /// with the first wait.
+    stand_in: OnceLock<Option<Sender<SyncSender<Waited>>>>,
+}
+
+/// A turn that was asked for, and how it came.
+pub(super) struct Waited {
+    pub(super) turn: Turn,
+    pub(super) others: Others,
+}
+
+/// Whether somebody else had the turn, or waited for it, when it was asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Others {
+    Before,
+    None,
 }
 
 /// The right to write; dropping it lets the next one have it.
-pub(super) enum Turn<'q> {
-    AtOnce(&'q File),
-    AfterOthers(#[expect(dead_code, reason = "held, not read")] File),
+pub(super) struct Turn(Arc<File>);
+
+/// What a look at the queue finds.
+pub(super) enum Chance {
+    /// There is no queue on this file system.
+    NoQueue,
+    /// Others write, or wait.
+    Others,
+    /// It is this process's turn.
+    Turn(Turn),
 }
 
 impl Queue {
@@ -41,43 +65,75 @@ impl Queue {
             PathBuf::from(name)
         });
         let files = open_all(&paths).ok();
-        Self { paths, files }
-    }
-
-    /// Waits for the turn; `None` where there is no queue, or when it does not move.
-    pub(super) fn turn(&self) -> Option<Turn<'_>> {
-        let [next, turn] = self.files.as_ref()?;
-        if is_free(next)? {
-            let is_free = is_free(turn);
-            next.unlock().ok()?;
-            if is_free? {
-                return Some(Turn::AtOnce(turn));
-            }
+        Self {
+            paths,
+            files,
+            stand_in: OnceLock::new(),
         }
-        self.in_line()
     }
 
-    /// The turn after everybody who waits already.
-    fn in_line(&self) -> Option<Turn<'_>> {
-        let [next, turn] = open_all(&self.paths).ok()?;
-        let (arrived, arrival) = mpsc::sync_channel(1);
-        let waiting = move || {
-            if next.lock().and_then(|()| turn.lock()).is_ok() {
-                // Nobody waits any more when this fails, and the locks end with their files.
-                drop(arrived.send(turn));
-            }
+    /// The turn if nobody has it and nobody waits for it.
+    pub(super) fn at_once(&self) -> Chance {
+        let Some([next, turn]) = &self.files else {
+            return Chance::NoQueue;
         };
-        let name = "auth-store-queue".to_owned();
-        thread::Builder::new().name(name).spawn(waiting).ok()?;
-        arrival.recv_timeout(PATIENCE).ok().map(Turn::AfterOthers)
+        match is_free(next) {
+            Some(true) => {}
+            Some(false) => return Chance::Others,
+            None => return Chance::NoQueue,
+        }
+        let is_free = is_free(turn);
+        match (next.unlock(), is_free) {
+            (Ok(()), Some(true)) => Chance::Turn(Turn(Arc::clone(turn))),
+            (Ok(()), Some(false)) => Chance::Others,
+            (Err(_), _) | (_, None) => Chance::NoQueue,
+        }
+    }
+
+    /// The turn after everybody who waits already; `None` where there is no queue, or when it does not move.
+    pub(super) fn turn(&self) -> Option<Waited> {
+        self.files.as_ref()?;
+        let (arrived, arrival) = mpsc::sync_channel(1);
+        let stand_in = self.stand_in.get_or_init(|| stand_in(&self.paths).ok());
+        stand_in.as_ref()?.send(arrived).ok()?;
+        arrival.recv_timeout(PATIENCE).ok()
     }
 }
 
-impl Drop for Turn<'_> {
+/// The thread that waits. It ends with the queue, or when it gets the lock that it waits for then.
+fn stand_in(paths: &[PathBuf; 2]) -> io::Result<Sender<SyncSender<Waited>>> {
+    let [next, turn] = open_all(paths)?;
+    let (ask, asked) = mpsc::channel::<SyncSender<Waited>>();
+    let waiting = move || {
+        for arrived in asked {
+            if let Ok(others) = wait_in_line(&next, &turn) {
+                let turn = Turn(Arc::clone(&turn));
+                // Where nobody waits any more, the turn ends here.
+                drop(arrived.send(Waited { turn, others }));
+            }
+            drop(next.unlock());
+        }
+    };
+    let name = "auth-store-queue".to_owned();
+    thread::Builder::new().name(name).spawn(waiting)?;
+    Ok(ask)
+}
+
+/// Gets first the one lock and then the other.
+fn wait_in_line(next: &File, turn: &File) -> io::Result<Others> {
+    let mut others = Others::None;
+    for file in [next, turn] {
+        if is_free(file) != Some(true) {
+            others = Others::Before;
+            file.lock()?;
+        }
+    }
+    Ok(others)
+}
+
+impl Drop for Turn {
     fn drop(&mut self) {
-        if let Self::AtOnce(file) = self
-            && let Err(error) = file.unlock()
-        {
+        if let Err(error) = self.0.unlock() {
             tracing::warn!(%error, "the queue of the writers could not be left");
         }
     }
@@ -92,9 +148,9 @@ fn is_free(file: &File) -> Option<bool> {
     }
 }
 
-fn open_all(paths: &[PathBuf; 2]) -> io::Result<[File; 2]> {
+fn open_all(paths: &[PathBuf; 2]) -> io::Result<[Arc<File>; 2]> {
     let [next, turn] = paths;
-    Ok([open(next)?, open(turn)?])
+    Ok([Arc::new(open(next)?), Arc::new(open(turn)?)])
 }
 
 fn open(path: &Path) -> io::Result<File> {
@@ -118,12 +174,14 @@ mod tests {
         let path = folder.path().join("store");
         let (first, second) = (Queue::new(&path), Queue::new(&path));
         let order = Mutex::new(Vec::new());
-        let turn = first.turn().unwrap();
+        let Chance::Turn(turn) = first.at_once() else {
+            panic!("nobody else is there");
+        };
         thread::scope(|scope| {
             scope.spawn(|| {
-                let turn = second.in_line().unwrap();
+                let waited = second.turn().unwrap();
+                assert_eq!(waited.others, Others::Before);
                 order.lock().unwrap().push("second");
-                drop(turn);
             });
             let next = open(&folder.path().join("store-next")).unwrap();
             let is_taken = || match next.try_lock() {
@@ -135,9 +193,9 @@ mod tests {
             };
             eventually("somebody waits", is_taken);
             drop(turn);
-            let turn = first.turn().unwrap();
+            let again = first.turn().unwrap();
             order.lock().unwrap().push("first again");
-            drop(turn);
+            drop(again);
         });
         assert_eq!(*order.lock().unwrap(), ["second", "first again"]);
     }
@@ -147,6 +205,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let queue = Queue::new(&folder.path().join("none/store"));
         assert!(queue.turn().is_none());
+        assert!(matches!(queue.at_once(), Chance::NoQueue));
     }
 
     #[test]

@@ -46,7 +46,7 @@ impl Watch {
     pub(super) fn run(self, connection: &Connection) {
         let mut seen = None;
         while !self.bell.rang_within(self.pause) {
-            let version = data_version(connection).ok();
+            let version = connect::data_version(connection).ok();
             if version.is_some() && version == seen {
                 continue;
             }
@@ -67,14 +67,8 @@ impl Watch {
 /// Shows what the file says now.
 pub(super) fn refresh(connection: &Connection, path: &std::path::Path, cache: &Cache) -> Result<(), Fault> {
     let turn = cache.turn();
-    let contents = connect::consistently(connection, |connection| {
-        Contents::read(connection, path, &cache.apart())
-    })?;
-    cache.show(&turn, contents.snapshot, &Unwritten::default());
+    let apart = cache.apart();
+    let contents = connect::consistently(connection, |connection| Contents::read(connection, path, &apart))?;
+    cache.show(&turn, contents.snapshot, &apart, &Unwritten::default());
     Ok(())
-}
-
-/// Changes whenever another connection has committed.
-fn data_version(connection: &Connection) -> rusqlite::Result<i64> {
-    connection.pragma_query_value(None, "data_version", |row| row.get(0))
 }

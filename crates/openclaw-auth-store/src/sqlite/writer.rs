@@ -1,156 +1,169 @@
-//! The thread that owns every write: queued changes share one transaction.
+//! The one connection that writes: changes that are brought together share one transaction.
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, RecvTimeoutError};
-use std::thread;
 
 use jiff::Timestamp;
-use openclaw_ids::{ProfileId, ProviderId};
 use rusqlite::Connection;
-use tokio::sync::oneshot;
 
 use super::Pace;
-use super::cache::{Cache, Unwritten};
+use super::cache::{Cache, Turn as View, Unwritten};
 use super::connect::Checkpoint;
-use super::contents::Contents;
-use super::fault::Fault;
-use super::turn::Queue;
+use super::contents::{Contents, Extent};
+use super::fault::{Fault, is_busy};
+use super::request::{Occasion, Op, Outcome, Request};
+use super::turn::Turn;
 use super::volume::Volume;
 use super::{connect, folder};
-use crate::{Applied, AuthSnapshot, Credential, Legacy, LoginChange, StoreError, UsageChange};
+use crate::{Applied, AuthSnapshot, StoreError, UsageChange};
 
-/// How many changes one transaction takes at most.
-const BATCH: usize = 256;
+/// After how many writes the modes of the files are looked at again: SQLite makes its files as private as the store.
+const TIDY: u64 = 64;
 
-/// How often the thread looks for more before it sleeps: a few microseconds.
-const LOOKS: u32 = 32;
-
-/// What the thread is told.
-pub(super) enum Message {
-    /// There are uses to be written before long (D11).
-    Used,
-    /// Write a change.
-    Write(Request),
-    /// Write what is queued and end.
-    Stop,
-}
-
-/// One change, and who waits for it.
-pub(super) struct Request {
-    pub(super) op: Op,
-    pub(super) now: Timestamp,
-    pub(super) reply: Option<oneshot::Sender<Result<Applied, StoreError>>>,
-}
-
-/// What can be written.
-pub(super) enum Op {
-    Change(UsageChange),
-    Import(Box<Legacy>, Occasion),
-    Login(ProfileId, LoginChange),
-    Remove(ProfileId),
-    RemoveProvider(ProviderId),
-    SetOrder(ProviderId, Vec<ProfileId>),
-    Upsert(ProfileId, Box<Credential>),
-}
-
-/// When an import counts.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Occasion {
-    Always,
-    /// Only while no profile was ever stored (G2).
-    FirstUse,
-}
-
-/// The thread's state.
+/// What is needed to write, and what is known of the file.
 pub(super) struct Writer {
-    pub(super) path: PathBuf,
-    pub(super) cache: Arc<Cache>,
+    path: PathBuf,
+    cache: Arc<Cache>,
     /// Gone after a failure that left it in an unknown state.
-    pub(super) connection: Option<Connection>,
-    pub(super) volume: Volume,
-    pub(super) pace: Pace,
+    connection: Option<Connection>,
+    volume: Volume,
+    pace: Pace,
+    /// What the file said after the last write; true as long as nobody else has written.
+    known: Option<Known>,
+    /// The right to write, kept for a few more changes.
+    kept: Option<(Turn, u32)>,
+    writes: u64,
+    /// Somebody else had written before the last write.
+    saw_others: bool,
+    /// The last write failed, and somebody was told.
+    warned: bool,
 }
 
-/// Whether to go on.
-#[derive(PartialEq, Eq)]
-enum Next {
-    Continue,
-    Stop,
+struct Known {
+    contents: Contents,
+    /// SQLite's count of what other connections committed.
+    version: i64,
+}
+
+/// Whether somebody else's lock is waited for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Patience {
+    None,
+    AsPaced,
+}
+
+/// Why nothing was written at once.
+enum Refusal {
+    /// Somebody is in the way; whoever may wait has to do it.
+    Busy,
+    Failed(StoreError),
 }
 
 impl Writer {
-    /// Works until it is told to stop, or nobody is left who could tell it.
-    pub(super) fn run(mut self, messages: &Receiver<Message>) {
-        let queue = Queue::new(&self.path);
-        let mut uses_wait = false;
-        loop {
-            let message = match soon(messages) {
-                Some(message) => Ok(message),
-                None if uses_wait => messages.recv_timeout(self.pace.use_delay),
-                None => messages.recv_timeout(self.pace.checkpoint),
-            };
-            let mut batch = Vec::new();
-            let mut next = match message {
-                Ok(Message::Used) => {
-                    uses_wait = true;
-                    continue;
-                }
-                Ok(Message::Write(request)) => {
-                    batch.push(request);
-                    Next::Continue
-                }
-                Ok(Message::Stop) | Err(RecvTimeoutError::Disconnected) => Next::Stop,
-                Err(RecvTimeoutError::Timeout) if uses_wait => Next::Continue,
-                Err(RecvTimeoutError::Timeout) => {
-                    self.checkpoint(Checkpoint::Passive);
-                    continue;
-                }
-            };
-            let turn = queue.turn();
-            if !batch.is_empty() {
-                // What came while this process waited goes along.
-                next = fill(&mut batch, messages);
-            }
-            self.write(batch);
-            drop(turn);
-            uses_wait = !self.cache.unwritten().uses.is_empty();
-            if next == Next::Stop {
-                self.checkpoint(Checkpoint::Truncate);
-                return;
-            }
+    pub(super) fn new(
+        path: PathBuf,
+        cache: Arc<Cache>,
+        connection: Connection,
+        volume: Volume,
+        pace: Pace,
+    ) -> Self {
+        Self {
+            path,
+            cache,
+            connection: Some(connection),
+            volume,
+            pace,
+            known: None,
+            kept: None,
+            writes: 0,
+            saw_others: false,
+            warned: false,
         }
     }
 
-    fn checkpoint(&self, how: Checkpoint) {
+    /// The right to write that was kept, if any.
+    pub(super) fn take_turn(&mut self) -> Option<(Turn, u32)> {
+        self.kept.take()
+    }
+
+    /// Keeps the right to write for at most that many changes more.
+    pub(super) fn keep_turn(&mut self, turn: Turn, changes: u32) {
+        if changes > 0 {
+            self.kept = Some((turn, changes));
+        }
+    }
+
+    /// How many changes more the right to write is kept for.
+    pub(super) fn changes_left(&self) -> u32 {
+        self.kept.as_ref().map_or(0, |(_, left)| *left)
+    }
+
+    /// Whether something should reach the file soon that it does not know.
+    pub(super) fn has_urgent(&self) -> bool {
+        self.cache.unwritten().is_urgent()
+    }
+
+    /// Whether somebody else had written before the last write.
+    pub(super) fn saw_others(&self) -> bool {
+        self.saw_others
+    }
+
+    /// How often this store wrote.
+    pub(super) fn writes(&self) -> u64 {
+        self.writes
+    }
+
+    /// Whether the file is on a disk of this machine, where a write does not wait for anything.
+    pub(super) fn is_local(&self) -> bool {
+        self.volume == Volume::Local
+    }
+
+    pub(super) fn checkpoint(&self, how: Checkpoint) {
         if let Some(connection) = &self.connection {
             connect::checkpoint(connection, how, self.pace.wait);
         }
     }
 
-    fn write(&mut self, batch: Vec<Request>) {
+    /// Writes one change if nobody is in the way; `None` when somebody is, or the file has to be opened again.
+    pub(super) fn write_at_once(&mut self, request: &Request) -> Option<Outcome> {
+        let cache = Arc::clone(&self.cache);
+        let view = cache.try_turn()?;
+        self.connection.as_ref()?;
+        let unwritten = cache.unwritten();
+        let requests = std::slice::from_ref(request);
+        match self.transact(requests, &unwritten, Patience::None, Some(&view)) {
+            Ok(outcomes) => outcomes.into_iter().next(),
+            Err(Refusal::Busy) => None,
+            Err(Refusal::Failed(error)) => Some(Err(self.settle(request, error))),
+        }
+    }
+
+    /// Writes what is brought, and what the file does not know yet, and answers.
+    pub(super) fn write(&mut self, batch: Vec<Request>) {
         let unwritten = self.cache.unwritten();
-        if batch.is_empty() && unwritten.uses.is_empty() {
+        if batch.is_empty() && unwritten.is_empty() {
             return;
         }
-        let outcomes = self.transact(&batch, &unwritten);
+        let outcomes = self
+            .transact(&batch, &unwritten, Patience::AsPaced, None)
+            .map_err(|refusal| match refusal {
+                Refusal::Busy => StoreError::Busy {
+                    path: self.path.clone(),
+                },
+                Refusal::Failed(error) => error,
+            });
         if let Err(error) = &outcomes
             && batch.is_empty()
+            && !self.warned
         {
-            tracing::warn!(%error, "the last uses of profiles were not stored");
+            tracing::warn!(%error, "what only this process knows could not be stored yet");
         }
+        self.warned = outcomes.is_err();
         let mut outcomes = outcomes.map(Vec::into_iter);
         for request in batch {
             let outcome = match &mut outcomes {
                 Ok(outcomes) => outcomes.next().unwrap_or(Err(StoreError::Closed)),
-                Err(error) => {
-                    // Over a damaged row the last good view stays until somebody repairs it (D13).
-                    let damaged = matches!(error, StoreError::Unreadable(_));
-                    if let (Op::Change(change), false) = (&request.op, damaged) {
-                        self.cache.keep(change, request.now);
-                    }
-                    Err(error.clone())
-                }
+                Err(error) => Err(self.settle(&request, error.clone())),
             };
             match request.reply {
                 // Who dropped the future does not want to know.
@@ -164,80 +177,149 @@ impl Writer {
         }
     }
 
+    /// Keeps what could not be written for the next write, where it would be lost otherwise.
+    fn settle(&self, request: &Request, error: StoreError) -> StoreError {
+        // Over a damaged row the last good view stays until somebody repairs it (D13).
+        let damaged = matches!(error, StoreError::Unreadable(_));
+        match &request.op {
+            Op::Change(change) if !damaged => self.cache.keep(change, request.now),
+            Op::Login(id, change) => self.cache.keep_login(id, change, request.now),
+            Op::Change(_)
+            | Op::Import(..)
+            | Op::Remove(_)
+            | Op::RemoveProvider(_)
+            | Op::SetOrder(..)
+            | Op::Upsert(..) => {}
+        }
+        error
+    }
+
     /// Writes a batch in one transaction and shows the result; one refused change does not stop the others.
     fn transact(
         &mut self,
         batch: &[Request],
         unwritten: &Unwritten,
-    ) -> Result<Vec<Result<Applied, StoreError>>, StoreError> {
-        let connection = match self.connection.take() {
+        patience: Patience,
+        view: Option<&View<'_>>,
+    ) -> Result<Vec<Outcome>, Refusal> {
+        let opened = match self.connection.take() {
             Some(connection) => Ok(connection),
             None => connect::writer(&self.path, self.pace.wait).and_then(|connection| {
+                self.known = None;
                 connect::configure(&connection, self.volume, self.pace.wait).map(|()| connection)
             }),
         };
-        let result = connection.map_err(Fault::from).and_then(|connection| {
-            let outcomes = self.transact_on(&connection, batch, unwritten);
+        let result = opened.map_err(Fault::from).and_then(|connection| {
+            let wait = match patience {
+                Patience::None => None,
+                Patience::AsPaced => Some(self.pace.wait),
+            };
+            connection.busy_handler(wait)?;
+            let outcomes = self.transact_on(&connection, batch, unwritten, view);
             if connection.is_autocommit() {
                 self.connection = Some(connection);
             }
             outcomes
         });
-        result.map_err(|fault| fault.into_store_error(&self.path))
+        result.map_err(|fault| match fault {
+            Fault::Engine(error) if is_busy(&error) => Refusal::Busy,
+            fault => Refusal::Failed(fault.into_store_error(&self.path)),
+        })
     }
 
     fn transact_on(
-        &self,
+        &mut self,
         connection: &Connection,
         batch: &[Request],
         unwritten: &Unwritten,
-    ) -> Result<Vec<Result<Applied, StoreError>>, Fault> {
-        let cache = &self.cache;
-        let mut turn = None;
-        let (after, outcomes) = connect::immediately(connection, |connection| {
-            let apart = cache.apart();
-            let mut contents = Contents::read(connection, &self.path, &apart)?;
-            for request in batch {
-                if let Op::Import(legacy, occasion) = &request.op
-                    && (*occasion == Occasion::Always || contents.is_new())
-                {
-                    contents.import(legacy, &apart, request.now);
-                }
+        view: Option<&View<'_>>,
+    ) -> Result<Vec<Outcome>, Fault> {
+        let cache = Arc::clone(&self.cache);
+        let mut own = None;
+        let (known, outcomes) = connect::immediately(connection, |connection| {
+            let mut known = self.look(connection)?;
+            let outcomes = self.fold(&mut known.contents, batch, unwritten, connection)?;
+            if view.is_none() {
+                own = Some(cache.turn());
             }
-            let mut after = contents.snapshot.clone();
-            for (change, at) in &unwritten.kept {
-                // What it was about may be gone by now.
-                if after.check(change).is_ok() {
-                    after.apply(change, *at, &cache.config());
-                }
-            }
-            for (profile, at) in &unwritten.uses {
-                let profile = profile.clone();
-                after.apply(&UsageChange::Used { profile }, *at, &cache.config());
-            }
-            let outcomes: Vec<_> = batch
-                .iter()
-                .map(|request| self.perform(request, &mut after))
-                .collect();
-            let times = batch
-                .iter()
-                .map(|request| request.now)
-                .chain(unwritten.uses.iter().map(|(_, at)| *at))
-                .chain(unwritten.kept.iter().map(|(_, at)| *at));
-            contents.write(connection, &after, times.max().unwrap_or(Timestamp::UNIX_EPOCH))?;
-            turn = Some(cache.turn());
-            Ok::<_, Fault>((after, outcomes))
+            Ok::<_, Fault>((known, outcomes))
         })?;
-        if let Some(turn) = turn {
-            cache.show(&turn, after, unwritten);
+        if let Some(view) = view.or(own.as_ref()) {
+            let contents = &known.contents;
+            cache.show(view, contents.snapshot.clone(), contents.apart(), unwritten);
         }
-        if let Err(error) = folder::close_files(&self.path) {
-            tracing::warn!(%error, "the mode of the auth store could not be set");
+        self.known = Some(known);
+        if self.writes.is_multiple_of(TIDY) || batch.len() != 1 {
+            self.tidy();
         }
+        self.writes = self.writes.wrapping_add(1);
         Ok(outcomes)
     }
 
-    fn perform(&self, request: &Request, snapshot: &mut AuthSnapshot) -> Result<Applied, StoreError> {
+    /// What the file says now: what is known already, unless somebody else has written.
+    fn look(&mut self, connection: &Connection) -> Result<Known, Fault> {
+        let version = connect::data_version(connection)?;
+        let apart = self.cache.apart();
+        self.saw_others = self.known.as_ref().is_some_and(|known| known.version != version);
+        match self.known.take() {
+            Some(known) if known.version == version && Arc::ptr_eq(known.contents.apart(), &apart) => {
+                Ok(known)
+            }
+            Some(_) | None => {
+                let contents = Contents::read(connection, &self.path, &apart)?;
+                Ok(Known { contents, version })
+            }
+        }
+    }
+
+    /// Folds everything into the contents, and writes what is different.
+    fn fold(
+        &self,
+        contents: &mut Contents,
+        batch: &[Request],
+        unwritten: &Unwritten,
+        connection: &Connection,
+    ) -> Result<Vec<Outcome>, Fault> {
+        for request in batch {
+            if let Op::Import(legacy, occasion) = &request.op
+                && (*occasion == Occasion::Always || contents.is_new())
+            {
+                contents.import(legacy, request.now);
+            }
+        }
+        let usage_alone =
+            unwritten.logins.is_empty() && batch.iter().all(|request| request.change().is_some());
+        let before = (!usage_alone).then(|| contents.snapshot.clone());
+        let config = self.cache.config();
+        let after = &mut contents.snapshot;
+        for (id, change, at) in &unwritten.logins {
+            after.apply_login(id, change, *at);
+        }
+        for (change, at) in &unwritten.kept {
+            // What it was about may be gone by now.
+            if after.check(change).is_ok() {
+                after.apply(change, *at, &config);
+            }
+        }
+        for (profile, at) in &unwritten.uses {
+            let profile = profile.clone();
+            after.apply(&UsageChange::Used { profile }, *at, &config);
+        }
+        let outcomes = batch.iter().map(|request| self.perform(request, after)).collect();
+        let times = batch.iter().map(|request| request.now).chain(unwritten.times());
+        let now = times.max().unwrap_or(Timestamp::UNIX_EPOCH);
+        let extent = if let Some(before) = &before {
+            Extent::Everything(before)
+        } else {
+            let changes = batch.iter().filter_map(Request::change);
+            let kept = unwritten.kept.iter().map(|(change, _)| change);
+            Extent::usage(changes.chain(kept), unwritten.uses.iter().map(|(id, _)| id))
+        };
+        contents.write(connection, &extent, now)?;
+        Ok(outcomes)
+    }
+
+    fn perform(&self, request: &Request, snapshot: &mut AuthSnapshot) -> Outcome {
         match &request.op {
             Op::Change(change) => {
                 snapshot.check(change)?;
@@ -253,29 +335,11 @@ impl Writer {
         }
         Ok(Applied::Done)
     }
-}
 
-/// What comes right after a write: whoever marks again and again is not made to wake this thread each time.
-fn soon(messages: &Receiver<Message>) -> Option<Message> {
-    for _ in 0..LOOKS {
-        if let Ok(message) = messages.try_recv() {
-            return Some(message);
-        }
-        thread::yield_now();
-    }
-    None
-}
-
-/// Adds what is queued already.
-fn fill(batch: &mut Vec<Request>, messages: &Receiver<Message>) -> Next {
-    while batch.len() < BATCH {
-        match messages.try_recv() {
-            Ok(Message::Write(request)) => batch.push(request),
-            // The batch takes the uses along.
-            Ok(Message::Used) => {}
-            Ok(Message::Stop) => return Next::Stop,
-            Err(_) => break,
+    /// Takes the files away from everybody else (L21).
+    fn tidy(&self) {
+        if let Err(error) = folder::close_files(&self.path) {
+            tracing::warn!(%error, "the mode of the auth store could not be set");
         }
     }
-    Next::Continue
 }

@@ -176,6 +176,10 @@ pub(super) static OVERFLOW: &[Rule] = &[
         "413 .. too large", "exceeds the limit of .. tokens", "token count of .. exceeds",
         "tokens > .. maximum", "(exceed|exceeds) context limit", "max tokens' .. is too large .. context",
     ], text("prompt is too long for this model")).unless(NOT_SIZE),
+    // Words that are about size in every case seen, but name no context.
+    Rule::phrases("overflow.loose", Reason::ContextOverflow, &[
+        "(input|prompt|request) (window|length|size) .. (over|above|beyond|exceeds|exceeded) the (limit|maximum)",
+    ], text("The input window is over the limit")).unless(NOT_SIZE).vague(),
 ];
 
 /// The request's shape. What one model cannot do another may, so that row only guesses (decision A1).

@@ -61,6 +61,10 @@ pub(super) static WHO: &[Rule] = &[
     Rule::phrases("local.machine-text", Reason::Local, &[
         "no space left on device", "disk quota exceeded", "too many open files", "database is locked",
         "database or disk is full", "session file (locked|lock stale)",
-        "tool.call without a matching tool.result", "read only file system",
+        "read only file system",
     ], text("write failed: no space left on device")),
+    // With a status it is a provider's answer that quotes these words.
+    Rule::phrases("local.tool-result", Reason::Local, &[
+        "tool.call without a matching tool.result",
+    ], text("native Codex tool.call without a matching tool.result")).at(&[(0, 0)]),
 ];

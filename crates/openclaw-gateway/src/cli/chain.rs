@@ -198,7 +198,9 @@ fn show(report: &ChainReport, now: Timestamp, screen: &mut Screen<'_>) -> io::Re
     let run = report.run.replace('_', " ");
     screen.toned(Tone::Strong, format!("{run} of {what}"))?;
     screen.line(format!("  Chosen by   {}", report.source))?;
-    let strict = if report.strict {
+    let strict = if report.candidates.is_empty() {
+        "there is no model to ask; set agents.defaults.imageModel, or name one with --model"
+    } else if report.strict {
         "strict: no other model may answer"
     } else {
         "may fall back"

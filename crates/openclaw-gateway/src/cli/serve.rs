@@ -123,6 +123,7 @@ async fn serve(
         drained = served => drained,
         never = reload_at_each(hangups, &gateway) => match never {},
     };
+    gateway.flush().await;
     if drained == Drained::Partly {
         tracing::warn!("some answers were cut short");
     }

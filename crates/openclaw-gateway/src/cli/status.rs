@@ -3,7 +3,7 @@
 use std::io;
 use std::time::Duration;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use openclaw_ids::ModelRef;
 
 use super::files::{AgentArg, Files, Places, ReadAgent, runtime};
@@ -11,7 +11,7 @@ use super::render::{Cell, Table, Tone, ago, left};
 use super::screen::{Screen, now};
 use super::{CommandError, Outcome, chain};
 use crate::environment::Environment;
-use crate::report::{AgentReport, ProfileReport, SessionReport, StatusReport, Trouble};
+use crate::report::{AgentReport, Level, ProfileReport, SessionReport, StatusReport, Trouble};
 
 /// Arguments of `status`.
 #[derive(Debug, Args)]
@@ -22,9 +22,9 @@ pub(super) struct StatusArgs {
     /// Show it again and again, every second, until interrupted
     #[arg(long, conflicts_with_all = ["json", "check"])]
     watch: bool,
-    /// End with status 1 when something needs attention, for monitors and scripts
-    #[arg(long)]
-    check: bool,
+    /// End with status 1 when something is wrong, for monitors and scripts
+    #[arg(long, value_enum, value_name = "LEVEL", num_args = 0..=1, default_missing_value = "failing")]
+    check: Option<CheckedLevel>,
     /// Write JSON
     #[arg(long)]
     json: bool,
@@ -32,12 +32,22 @@ pub(super) struct StatusArgs {
     places: Places,
 }
 
+/// How bad something must be to count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum CheckedLevel {
+    /// Also what passes by itself while a fallback answers
+    Degraded,
+    /// What needs a person: no model can answer, a credential was refused or cannot be used
+    Failing,
+}
+
 const EXAMPLES: &str = "\
 Examples:
-  openclaw-gateway status                  What every agent would use now, and what rests until when
-  openclaw-gateway status --agent ops      One agent
-  openclaw-gateway status --watch          The same, counting down
-  openclaw-gateway status --check          Nothing but the exit status matters: 1 when something needs attention
+  openclaw-gateway status                    What every agent would use now, and what rests until when
+  openclaw-gateway status --agent ops        One agent
+  openclaw-gateway status --watch            The same, counting down
+  openclaw-gateway status --check            Ends with 1 when something needs a person
+  openclaw-gateway status --check degraded   Ends with 1 also while a fallback answers
   openclaw-gateway status --json | jq '.agents[].troubles'
 
 It reads the files, so it works whether or not a gateway is running.";
@@ -60,10 +70,13 @@ pub(super) fn run(
     } else {
         show(&report, screen)?;
     }
-    Ok(if arguments.check && !report.is_fine() {
-        Outcome::Findings
-    } else {
-        Outcome::Fine
+    let least = arguments.check.map(|checked| match checked {
+        CheckedLevel::Degraded => Level::Degraded,
+        CheckedLevel::Failing => Level::Failing,
+    });
+    Ok(match (least, report.worst()) {
+        (Some(least), Some(worst)) if worst >= least => Outcome::Findings,
+        (Some(_) | None, _) => Outcome::Fine,
     })
 }
 
@@ -135,21 +148,21 @@ fn show_agent(agent: &AgentReport, report: &StatusReport, screen: &mut Screen<'_
     screen.section("Sessions on a fallback", &fallbacks(on_fallback, report))?;
     if !agent.troubles.is_empty() {
         screen.line("")?;
-        screen.toned(Tone::Strong, "Needs attention")?;
+        screen.toned(Tone::Strong, "What is wrong")?;
         for trouble in &agent.troubles {
-            screen.line(format!("  {}", describe(trouble)))?;
+            screen.line(format!("  {}", describe(&trouble.trouble)))?;
         }
     }
     Ok(())
 }
 
 fn verdict(agent: &AgentReport) -> (Tone, &'static str) {
-    if agent.troubles.contains(&Trouble::NothingCanAnswer) {
-        (Tone::Bad, "no model can answer now")
-    } else if agent.troubles.is_empty() {
-        (Tone::Good, "all fine")
-    } else {
-        (Tone::Warn, "needs attention")
+    let is_mute = agent.chain.first_asked().is_none();
+    match agent.worst() {
+        Some(_) if is_mute => (Tone::Bad, "no model can answer now"),
+        Some(Level::Failing) => (Tone::Bad, "needs attention"),
+        Some(Level::Degraded) => (Tone::Warn, "a fallback answers"),
+        None => (Tone::Good, "all fine"),
     }
 }
 
@@ -179,7 +192,7 @@ fn credentials(profiles: &[ProfileReport], report: &StatusReport) -> Table {
                 used.as_str().into(),
             ]);
         }
-        for window in &profile.windows {
+        for window in profile.telling_windows() {
             let rests = match &window.model {
                 Some(model) => format!("{model} rests"),
                 None => "rests".to_owned(),

@@ -1,9 +1,12 @@
 //! What a gateway keeps for as long as its process runs, whatever becomes of its configuration.
 
+use std::sync::Arc;
+
 use crate::agents::Agents;
 use crate::config::ConfigFiles;
 use crate::environment::Environment;
 use crate::http::{Guesses, Ids, InFlight, RetryCap};
+use crate::telemetry::Telemetry;
 use crate::upstream::Upstream;
 
 /// What all generations of the configuration share.
@@ -18,5 +21,7 @@ pub(crate) struct Process {
     pub(crate) ids: Ids,
     pub(crate) in_flight: InFlight,
     pub(crate) retry_cap: RetryCap,
+    /// Watches what happens in runs.
+    pub(crate) telemetry: Arc<Telemetry>,
     pub(crate) upstream: Upstream,
 }

@@ -1,21 +1,25 @@
 //! Answers one request, plain or streamed, in whatever wire format it came.
 
-use std::sync::OnceLock;
+use std::collections::HashSet;
+use std::sync::{Mutex, OnceLock};
+use std::time::Duration;
 
 use axum::body::{Body, Bytes};
 use axum::extract::Extension;
 use axum::http::header::CONTENT_TYPE;
 use axum::http::{HeaderMap, HeaderValue};
 use axum::response::{IntoResponse, Response};
-use openclaw_ids::ModelRef;
-use openclaw_runner::{Clock, Completed, RunLimits, RunOptions, SystemClock};
+use openclaw_ids::{ModelRef, ProfileId};
+use openclaw_runner::{AttemptRecord, ChainKind, Clock, Completed, RunLimits, RunOptions, SystemClock};
 use openclaw_session::Notice;
 
+use super::commands;
 use super::error::ApiError;
 use super::headers::{describe_left_out, describe_run, describe_winner, forwarded, response, set};
 use super::ids::RequestId;
 use super::notice;
 use super::plan::{Prepared, prepare};
+use super::rescue::Rescuer;
 use super::stream::{Open, streamed};
 use super::{MAX_BODY, Served};
 use crate::attempt::ProviderAttempt;
@@ -61,28 +65,24 @@ async fn answer(
         .catalogue()
         .read(wire, body.model(), body.user(), headers)?;
     let agent = served.process.agents.get(&asked.agent).await?;
+    if let Some(answer) = commands::answer(served, &agent, &asked, wire, &body, told).await? {
+        return Ok(answer);
+    }
     let Prepared {
         request,
         requested,
-        left_out,
+        mut left_out,
+        set_aside,
+        passed_over,
     } = prepare(served, &agent, &asked, wire, request_id, told).await?;
     let requested = requested.as_ref().map(ModelRef::key).unwrap_or_default();
-    for skipped in &left_out {
-        let model = skipped.candidate.key();
-        tracing::info!(
-            requestId = request_id,
-            model,
-            code = skipped.code,
-            "left out: {}",
-            skipped.error
-        );
-    }
-    describe_left_out(told, &left_out);
+    tell_left_out(request_id, &left_out, &passed_over, told);
+    left_out.extend(passed_over);
     let attempt = ProviderAttempt {
         upstream: &served.process.upstream,
         endpoints: &served.generation.endpoints,
-        environment: &served.process.environment,
-        usage: &*agent.usage,
+        credentials: &served.generation.credentials,
+        usage: &agent.usage,
         auth: &served.generation.policy.auth,
         failover: &served.generation.config.failover,
         wire,
@@ -90,19 +90,13 @@ async fn answer(
         body: &body,
         request_id,
         repeated: OnceLock::new(),
+        repaired: Mutex::default(),
     };
-    let run_limit = request
-        .chain
-        .first()
-        .and_then(|model| served.generation.config.failover.deadlines.run(model));
-    let options = RunOptions {
-        kind: asked.chain,
-        limits: RunLimits {
-            duration: run_limit,
-            ..RunLimits::default()
-        },
-        ..RunOptions::default()
-    };
+    let first = request.chain.first();
+    let run_limit = first.and_then(|model| served.generation.config.failover.deadlines.run(model));
+    let options = options(asked.chain, run_limit, set_aside);
+    let (again, chain) = (options.clone(), request.chain.clone());
+    let mut watch = served.process.telemetry.begin(&asked.agent, wire, &request);
     let runner = agent.runner(&served.generation.policy);
     let outcome = runner.run_with(request, options, &attempt).await;
     if let Some(met) = attempt.repeated.get() {
@@ -117,21 +111,27 @@ async fn answer(
         }) => {
             describe_run(told, &requested, &report);
             describe_winner(told, &winner);
+            watch.answered(&winner, &report);
             let model = winner.candidate.key();
             tracing::info!(requestId = request_id, model, calls = report.calls, "answered");
             Ok(match value {
                 Answer::Live(mut live) => {
-                    if let Some(line) = hand_over(served, wire, told, run.begun().await) {
+                    let notice = run.begun().await;
+                    let comment = notice.as_ref().and_then(notice::comment);
+                    if let Some(line) = hand_over(served, wire, told, notice) {
                         live.announce(line);
                     }
+                    let left = chain.get(winner.index + 1..).unwrap_or_default();
                     let open = Open {
                         live: *live,
                         run,
                         request_id: request_id.to_owned(),
-                        sent: 0,
+                        watch,
+                        rescuer: Rescuer::of(served, &agent, &asked.agent, &attempt, again, left),
+                        broke_off: None,
                         _place: place,
                     };
-                    streamed(wire, open)
+                    streamed(wire, comment, open)
                 }
                 Answer::Whole(body) => {
                     let line = hand_over(served, wire, told, run.finished_unseen().await);
@@ -141,6 +141,7 @@ async fn answer(
         }
         Err(error) => {
             describe_run(told, &requested, error.report());
+            watch.failed(&error);
             Err(ApiError::of_run(
                 &error,
                 left_out,
@@ -149,6 +150,38 @@ async fn answer(
             ))
         }
     }
+}
+
+fn options(kind: ChainKind, limit: Option<Duration>, set_aside: HashSet<ProfileId>) -> RunOptions {
+    RunOptions {
+        kind,
+        limits: RunLimits {
+            duration: limit,
+            ..RunLimits::default()
+        },
+        set_aside,
+        ..RunOptions::default()
+    }
+}
+
+/// Names the candidates that could not have read the request, in the log and to the client.
+fn tell_left_out(
+    request_id: &str,
+    left_out: &[AttemptRecord],
+    passed_over: &[AttemptRecord],
+    told: &mut HeaderMap,
+) {
+    for skipped in left_out.iter().chain(passed_over) {
+        let model = skipped.candidate.key();
+        tracing::info!(
+            requestId = request_id,
+            model,
+            code = skipped.code,
+            "left out: {}",
+            skipped.error
+        );
+    }
+    describe_left_out(told, left_out);
 }
 
 /// Hands a notice over by its header; returns the line to put before the text where that is wished.

@@ -44,7 +44,27 @@ pub(crate) struct AgentReport {
     /// The sessions on which another model answers than the selected one.
     pub(crate) on_fallback: SessionsReport,
     /// What is wrong now, the worst first.
-    pub(crate) troubles: Vec<Trouble>,
+    pub(crate) troubles: Vec<LevelledTrouble>,
+}
+
+/// Something that is wrong now, and how bad that is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(crate) struct LevelledTrouble {
+    /// How bad it is.
+    pub(crate) level: Level,
+    /// What it is.
+    #[serde(flatten)]
+    pub(crate) trouble: Trouble,
+}
+
+/// How bad something is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Level {
+    /// A fallback answers meanwhile, and it passes by itself.
+    Degraded,
+    /// It does not pass by itself, or nothing answers.
+    Failing,
 }
 
 /// Something that is wrong now.
@@ -93,13 +113,28 @@ impl StatusReport {
         }
     }
 
-    /// Whether nothing is wrong.
-    pub(crate) fn is_fine(&self) -> bool {
-        self.agents.iter().all(|agent| agent.troubles.is_empty())
+    /// How bad the worst is that is wrong; `None` when nothing is.
+    pub(crate) fn worst(&self) -> Option<Level> {
+        self.agents.iter().filter_map(AgentReport::worst).max()
+    }
+}
+
+impl Trouble {
+    fn levelled(self) -> LevelledTrouble {
+        let level = match self {
+            Self::NothingCanAnswer | Self::NeedsAPerson { .. } | Self::Unusable { .. } => Level::Failing,
+            Self::PrimaryUnavailable { .. } | Self::OnFallback { .. } => Level::Degraded,
+        };
+        LevelledTrouble { level, trouble: self }
     }
 }
 
 impl AgentReport {
+    /// How bad the worst is that is wrong with it; `None` when nothing is.
+    pub(crate) fn worst(&self) -> Option<Level> {
+        self.troubles.iter().map(|trouble| trouble.level).max()
+    }
+
     /// Reports one agent at `now`.
     pub(crate) fn of(installation: &Installation<'_>, state: &AgentState<'_>, now: Timestamp) -> Self {
         let asking = Asking {
@@ -130,7 +165,11 @@ impl AgentReport {
     }
 }
 
-fn troubles(chain: &ChainReport, credentials: &ProfilesReport, on_fallback: &SessionsReport) -> Vec<Trouble> {
+fn troubles(
+    chain: &ChainReport,
+    credentials: &ProfilesReport,
+    on_fallback: &SessionsReport,
+) -> Vec<LevelledTrouble> {
     let mut troubles = Vec::new();
     if let Some(primary) = chain.candidates.first().filter(|first| !first.state.is_asked()) {
         troubles.push(if chain.first_asked().is_none() {
@@ -168,6 +207,8 @@ fn troubles(chain: &ChainReport, credentials: &ProfilesReport, on_fallback: &Ses
     troubles.extend(sessions.map(|session| Trouble::OnFallback {
         session: session.key.clone(),
     }));
+    let mut troubles: Vec<LevelledTrouble> = troubles.into_iter().map(Trouble::levelled).collect();
+    troubles.sort_by_key(|trouble| std::cmp::Reverse(trouble.level));
     troubles
 }
 

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use openclaw_auth_store::{EndpointKey, rotation_order};
 use openclaw_chain::{
-    ChainExplanation, DropCause, IgnoredOverride, Origin, Requested, RunKind, SelectionFacts,
+    ChainExplanation, DropCause, Dropped, IgnoredOverride, Origin, Requested, RunKind, SelectionFacts,
 };
 use openclaw_classify::Reason;
 use openclaw_cooldown::{Gate, GateFacts, Position, ProfileUsage, Slot, gate};
@@ -196,7 +196,9 @@ fn run_name(run: &RunKind) -> &'static str {
 }
 
 fn dropped(explained: &ChainExplanation) -> Vec<String> {
-    let dropped = explained.dropped.iter();
+    // The primary is appended to every chain without being written there, so that it is there already is no news.
+    let written = |dropped: &&Dropped| dropped.origin != Origin::Primary;
+    let dropped = explained.dropped.iter().filter(written);
     dropped
         .map(|dropped| match &dropped.cause {
             DropCause::Duplicate(model) => format!("{} is already in the chain as {model}", dropped.origin),

@@ -195,6 +195,11 @@ fn basis(basis: OrderBasis) -> &'static str {
 }
 
 impl ProfileReport {
+    /// Its windows without those that another one covers: as wide, as long, and for the same reason.
+    pub(crate) fn telling_windows(&self) -> impl Iterator<Item = &WindowReport> {
+        telling(&self.windows)
+    }
+
     fn of(
         installation: &Installation<'_>,
         state: &AgentState<'_>,
@@ -286,6 +291,15 @@ fn kept(is_here: bool, is_elsewhere: bool) -> &'static str {
         (false, true) => "reference",
         (false, false) => "none",
     }
+}
+
+/// `windows` without those that another one covers: as wide, as long, and for the same reason.
+pub(super) fn telling(windows: &[WindowReport]) -> impl Iterator<Item = &WindowReport> {
+    let covers = |other: &WindowReport, window: &WindowReport| {
+        other.model.is_none() && other.reason == window.reason && other.until > window.until
+    };
+    let is_covered = move |window: &WindowReport| windows.iter().any(|other| covers(other, window));
+    windows.iter().filter(move |window| !is_covered(window))
 }
 
 impl WindowReport {

@@ -7,11 +7,17 @@
 )]
 
 mod binary;
+mod cli;
+mod commands;
 mod demo;
 mod errors;
 mod failover;
+mod faults;
+mod history;
+mod logins;
 mod reload;
 mod requests;
+mod rescue;
 mod scripted;
 mod sessions;
 mod streams;

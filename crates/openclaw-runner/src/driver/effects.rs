@@ -5,24 +5,35 @@ use std::sync::{MutexGuard, PoisonError};
 use openclaw_auth_store::{Applied, UsageChange, UsageStore};
 use openclaw_classify::Reason;
 use openclaw_ids::ModelRef;
-use openclaw_session::{LiveRun, LiveSwitch, Persisted, Rollback, RunSelection, SessionStore, live_switch};
+use openclaw_session::{
+    LiveRun, LiveSwitch, PersistFallback, Persisted, Rollback, RunSelection, SessionStore, live_switch,
+};
 
 use super::Runner;
 use super::undo::Undo;
+use crate::busy::BusySession;
 use crate::clock::Clock;
 use crate::machine::Event;
+use crate::observer::Lost;
 use crate::patience::patiently;
-use crate::request::RunSession;
 use crate::skip_cache::SkipCache;
 
 impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
-    pub(super) async fn commit(&self, change: UsageChange, undo: &mut Undo<'_, C, U, S>) -> Event {
+    pub(super) async fn commit(
+        &self,
+        run_id: &str,
+        change: UsageChange,
+        undo: &mut Undo<'_, C, U, S>,
+    ) -> Event {
         let ends = matches!(change, UsageChange::ProbeEnd { .. });
         if let UsageChange::ProbeStart { provider, holder } = &change {
             // Armed before the write: a run dropped in the middle of it still gives the lease back.
             undo.lease = Some((provider.clone(), holder.clone()));
         }
-        match patiently(self.usage.commit(change, self.clock.now())).await {
+        let written = self
+            .watcher
+            .commit(&*self.usage, run_id, change, self.clock.now());
+        match patiently(written).await {
             Ok(applied) => {
                 if ends || applied == Applied::HeldElsewhere {
                     undo.lease = None;
@@ -30,7 +41,7 @@ impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
                 Event::Committed(self.usage.snapshot(), applied)
             }
             Err(error) => {
-                warn_lost("usage state", &error);
+                self.watcher.lost(Lost::UsageState, &error);
                 // The engine may hold in memory what it could not write.
                 Event::CommitFailed(self.usage.snapshot())
             }
@@ -40,16 +51,22 @@ impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
     /// Writes the choice; `undo` is armed before the write, so that a run dropped in the middle of it is undone.
     pub(super) async fn persist(
         &self,
-        session: Option<&RunSession>,
-        change: &openclaw_session::PersistFallback,
+        busy: Option<&BusySession>,
+        change: &PersistFallback,
         undo: &mut Option<Rollback>,
     ) {
-        let Some(session) = session else { return };
+        let Some(busy) = busy else { return };
         let now = self.clock.now();
-        let written = openclaw_session::update(&*self.sessions, &session.key, |entry| {
+        let written = openclaw_session::update(&*self.sessions, &busy.session.key, |entry| {
             *undo = None;
-            let Some(entry) = entry else { return (None, ()) };
-            let (entry, persisted) = openclaw_session::persist_fallback(entry, change, now);
+            let (Some(entry), Some(session_id)) = (entry, busy.transcript()) else {
+                return (None, ());
+            };
+            let change = PersistFallback {
+                session_id,
+                ..change.clone()
+            };
+            let (entry, persisted) = openclaw_session::persist_fallback(entry, &change, now);
             match persisted {
                 Persisted::Written(rollback) => *undo = Some(rollback),
                 Persisted::Skipped(cause) => {
@@ -60,35 +77,33 @@ impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
         });
         if let Err(error) = patiently(written).await {
             // S-3.7: the attempt goes ahead; a write that did happen is still taken back when it fails.
-            warn_lost("fallback choice", &error);
+            self.watcher.lost(Lost::Choice, &error);
         }
     }
 
-    pub(super) async fn roll_back(&self, session: Option<&RunSession>, rollback: &Rollback) {
-        let Some(session) = session else { return };
+    pub(super) async fn roll_back(&self, busy: Option<&BusySession>, rollback: &Rollback) {
+        let Some(busy) = busy else { return };
         let now = self.clock.now();
-        let undone = openclaw_session::update(&*self.sessions, &session.key, |entry| {
-            (
-                entry.and_then(|entry| openclaw_session::roll_back(entry, rollback, now)),
-                (),
-            )
+        let undone = openclaw_session::update(&*self.sessions, &busy.session.key, |entry| {
+            let undone = entry.zip(busy.transcript()).and_then(|(entry, transcript)| {
+                // What was written moved along with a compaction.
+                let rollback = rollback.clone().with_session_id(transcript);
+                openclaw_session::roll_back(entry, &rollback, now)
+            });
+            (undone, ())
         });
         if let Err(error) = patiently(undone).await {
             // S-4.4: the attempt's own failure matters more.
-            warn_lost("rollback", &error);
+            self.watcher.lost(Lost::Rollback, &error);
         }
     }
 
-    pub(super) fn note_auth_failure(
-        &self,
-        session: Option<&RunSession>,
-        candidate: ModelRef,
-        reason: Reason,
-    ) {
-        let Some(session) = session else { return };
+    pub(super) fn note_auth_failure(&self, busy: Option<&BusySession>, candidate: ModelRef, reason: Reason) {
+        let Some(transcript) = busy.and_then(BusySession::transcript) else {
+            return;
+        };
         let (ttl, now) = (self.policy.settings.auth_skip_ttl, self.clock.now());
-        self.skips()
-            .record(session.id.clone(), candidate, reason, ttl, now);
+        self.skips().record(transcript, candidate, reason, ttl, now);
     }
 
     pub(super) fn skips(&self) -> MutexGuard<'_, SkipCache> {
@@ -99,14 +114,15 @@ impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
     /// The model that a person marked meanwhile; the mark is consumed before the run goes there (S-12.2d).
     pub(super) async fn look_for_switch(
         &self,
-        session: Option<&RunSession>,
+        busy: Option<&BusySession>,
         run: &LiveRun,
         default: &ModelRef,
     ) -> Option<Box<RunSelection>> {
-        let session = session?;
+        let busy = busy?;
         let now = self.clock.now();
-        let looked = openclaw_session::update(&*self.sessions, &session.key, |entry| {
-            let Some(entry) = entry.filter(|entry| entry.session_id == session.id) else {
+        let looked = openclaw_session::update(&*self.sessions, &busy.session.key, |entry| {
+            let transcript = busy.transcript();
+            let Some(entry) = entry.filter(|entry| Some(&entry.session_id) == transcript.as_ref()) else {
                 return (None, None);
             };
             let (consumed, found) = live_switch(entry, run, default, now);
@@ -118,42 +134,26 @@ impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
         match patiently(looked).await {
             Ok(found) => found,
             Err(error) => {
-                warn_lost("switch of a person", &error);
+                self.watcher.lost(Lost::Switch, &error);
                 None
             }
         }
     }
 
-    pub(super) async fn mark_primary_probe(&self, session: Option<&RunSession>) {
-        let Some((session, probe)) = session.and_then(|session| Some((session, session.probe.as_ref()?)))
-        else {
+    pub(super) async fn mark_primary_probe(&self, busy: Option<&BusySession>) {
+        let Some((busy, probe)) = busy.and_then(|busy| Some((busy, busy.session.probe.as_ref()?))) else {
             return;
         };
         let now = self.clock.now();
-        let marked = openclaw_session::update(&*self.sessions, &session.key, |entry| {
+        let marked = openclaw_session::update(&*self.sessions, &busy.session.key, |entry| {
+            let entry = entry.filter(|_| busy.transcript().is_some());
             (
                 entry.and_then(|entry| openclaw_session::mark_probe(entry, probe, now)),
                 (),
             )
         });
         if let Err(error) = patiently(marked).await {
-            warn_lost("probe mark", &error);
+            self.watcher.lost(Lost::ProbeMark, &error);
         }
     }
-}
-
-/// An error and its causes, as one line.
-pub(crate) fn warn_lost(what: &'static str, error: &(dyn std::error::Error + 'static)) {
-    let mut line = error.to_string();
-    let mut source = error.source();
-    while let Some(cause) = source {
-        line.push_str(": ");
-        line.push_str(&cause.to_string());
-        source = cause.source();
-    }
-    tracing::error!(
-        what,
-        error = line.as_str(),
-        "could not be written; the run goes on"
-    );
 }

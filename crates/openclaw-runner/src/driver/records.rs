@@ -33,9 +33,7 @@ impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
                 RunEvent::Candidate(decision) => self.log_decision(decision),
                 RunEvent::Rotation(rotation) => telemetry::emit_rotation(rotation),
             }
-            if let Some(observer) = &self.observer {
-                observer.on_event(event);
-            }
+            self.watcher.event(event);
         }
         events.len()
     }

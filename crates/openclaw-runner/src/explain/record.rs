@@ -65,6 +65,9 @@ pub struct CandidateRecord {
     /// The provider's own message, redacted and clipped.
     #[serde(default)]
     pub provider_error_message_preview: Option<String>,
+    /// How the chain stands after it.
+    #[serde(default)]
+    pub fallback_step_final_outcome: Option<String>,
     /// The provider that comes next.
     #[serde(default)]
     pub next_candidate_provider: Option<String>,
@@ -206,6 +209,10 @@ impl From<&RunEvent> for Record {
                 code: decision.code.clone(),
                 error_preview: decision.error.error_preview.clone(),
                 provider_error_message_preview: decision.error.provider_error_message_preview.clone(),
+                fallback_step_final_outcome: decision
+                    .step
+                    .as_ref()
+                    .map(|step| step.final_outcome.as_str().to_owned()),
                 next_candidate_provider: decision
                     .next_candidate
                     .as_ref()

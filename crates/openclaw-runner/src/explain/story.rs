@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::ending::Ending;
 use super::record::{CandidateRecord, Record, RotationRecord, millis};
-use crate::decision::DecisionKind;
+use crate::decision::{DecisionKind, StepOutcome};
 use crate::rotation::RotationKind;
 
 /// One run, told from its records. `Display` is the text for people; it serialises for machines.
@@ -194,7 +194,10 @@ impl Story {
         visit.code.clone_from(&record.code);
         visit.detail = record.detail().map(str::to_owned);
         visit.rests_until = record.rests_until;
+        let outcome = record.fallback_step_final_outcome.as_deref();
+        let surfaced = outcome == Some(StepOutcome::Surfaced.as_str());
         visit.fate = match record.decision {
+            DecisionKind::CandidateFailed if surfaced => Fate::Surfaced,
             DecisionKind::CandidateFailed => Fate::Failed,
             DecisionKind::CandidateSucceeded => Fate::Answered,
             DecisionKind::SkipCandidate | DecisionKind::ProbeCooldownCandidate => Fate::Skipped,
@@ -323,7 +326,7 @@ impl Visit {
 
     /// Whether the run ended here, unless a last resort follows.
     fn ends_chain(&self) -> bool {
-        matches!(self.fate, Fate::Failed | Fate::Skipped) && self.next.is_none()
+        matches!(self.fate, Fate::Failed | Fate::Skipped | Fate::Surfaced) && self.next.is_none()
     }
 
     fn is_surfacing(&self) -> bool {

@@ -81,7 +81,7 @@ impl Machine {
             Advance::Next => self.rotate_or_leave(),
             Advance::Surface => {
                 self.record_rotation(RotationKind::SurfaceError);
-                self.stop(|attempt, report| Outcome::Surfaced(Box::new(attempt), report));
+                self.surface();
             }
         }
     }
@@ -143,6 +143,9 @@ impl Machine {
         if let Some(wait) = self.inline_wait(reason, wait).filter(|_| nothing_else) {
             return self.wait_inline(wait);
         }
+        if nothing_else && self.waits_for_reset_of_current(reason) {
+            return;
+        }
         self.leave();
         if turn == Turn::Exhausted
             && matches!(self.then, Then::Enter(next) if next < self.request.chain.len())
@@ -189,7 +192,8 @@ impl Machine {
     /// R2: how long the provider asks to wait, if that is short and was not waited out before.
     fn inline_wait(&self, reason: Reason, until: Option<Timestamp>) -> Option<Duration> {
         let current = self.current.as_ref()?;
-        if reason != Reason::RateLimit || current.waited_inline || current.probe.is_some() {
+        let stays = current.failing().is_some_and(|(_, stays, _)| stays);
+        if reason != Reason::RateLimit || stays || current.waited_inline || current.probe.is_some() {
             return None;
         }
         let wait = Duration::try_from(until?.duration_since(self.now)).ok()?;
@@ -277,6 +281,23 @@ impl Machine {
             let candidate = self.request.chain[index].clone();
             self.pending.push_back(Step::NoteAuthFailure(candidate, reason));
         }
+    }
+
+    /// Ends the run with the failure at hand, which every model would repeat: it is on record all the same (BL-81).
+    fn surface(&mut self) {
+        self.surfaced = true;
+        let record = self.current.as_ref().and_then(|current| {
+            let last = current.failures.last()?;
+            let earlier = &current.failures[..current.failures.len() - 1];
+            let mut record = last.record.clone();
+            record.earlier = earlier.iter().map(ProfileFailure::of).collect();
+            Some((current.index, record, current.profile().cloned()))
+        });
+        if let Some((index, record, failing)) = record {
+            self.record_failure(index, &record, failing.as_ref());
+            self.put(index, record);
+        }
+        self.stop(|attempt, report| Outcome::Surfaced(Box::new(attempt), report));
     }
 
     /// Ends the run with the failure at hand.

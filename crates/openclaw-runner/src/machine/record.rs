@@ -106,7 +106,7 @@ impl Machine {
         back.max(endpoint.map(|window| window.until))
     }
 
-    fn elapsed(&self) -> Duration {
+    pub(super) fn elapsed(&self) -> Duration {
         self.limits.elapsed(self.now)
     }
 
@@ -133,10 +133,10 @@ impl Machine {
             from_failure_reason: decision.reason,
             from_failure_detail: record.fields.detail().map(str::to_owned),
             chain_position: index + 1,
-            final_outcome: if next.is_some() {
-                StepOutcome::NextFallback
-            } else {
-                StepOutcome::ChainExhausted
+            final_outcome: match &next {
+                Some(_) => StepOutcome::NextFallback,
+                None if self.surfaced => StepOutcome::Surfaced,
+                None => StepOutcome::ChainExhausted,
             },
         });
         decision.next_candidate = next;
@@ -175,10 +175,10 @@ impl Machine {
         }
     }
 
-    /// The candidate that follows; none after a last resort, a person's choice or a limit,
+    /// The candidate that follows; none after a last resort, a person's choice, a limit or a failure that surfaces,
     /// which end the run.
     fn next_candidate(&self, index: usize) -> Option<ModelRef> {
-        if self.last_resort_taken || self.redirects.are_made() || self.limits.ended {
+        if self.last_resort_taken || self.redirects.are_made() || self.limits.ended || self.surfaced {
             return None;
         }
         self.request.chain.get(index + 1).cloned()

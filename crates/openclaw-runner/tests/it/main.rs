@@ -4,12 +4,14 @@
 
 mod cancel;
 mod clock;
+mod document;
 mod explained;
 mod hooks;
 mod locked;
 mod pins;
 mod replayed;
 mod report;
+mod rotated;
 mod scenario;
 mod scenarios;
 mod script;

@@ -3,15 +3,14 @@
 use openclaw_chain::{ChainConfig, Requested, Resolver};
 use serde_json::{Value, json};
 
-use super::{Kind, no_oracle, recorded, refused};
+use super::{Kind, Overruled, recorded, refused};
 use crate::row::Row;
 
 pub(crate) const KIND: Kind = Kind {
     name: "chain",
     answer,
     accepted: recorded,
-    decisions: &[],
-    oracle: no_oracle,
+    overruled: Overruled::NOTHING,
 };
 
 fn answer(row: &Row) -> Value {

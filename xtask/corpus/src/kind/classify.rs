@@ -6,23 +6,21 @@ use jiff::Timestamp;
 use openclaw_classify::{Failure, Reason, classify};
 use serde_json::Value;
 
-use super::{Kind, no_oracle};
+use super::{Kind, Overruled};
 use crate::row::Row;
 
 pub(crate) const CLASSIFY: Kind = Kind {
     name: "classify",
     answer: |row| reason(&recorded(row)),
     accepted,
-    decisions: &[],
-    oracle: no_oracle,
+    overruled: Overruled::NOTHING,
 };
 
 pub(crate) const REAL_ERRORS: Kind = Kind {
     name: "real-errors",
     answer: |row| reason(&facts::reported(row)),
     accepted,
-    decisions: &[],
-    oracle: no_oracle,
+    overruled: Overruled::NOTHING,
 };
 
 fn recorded(row: &Row) -> Failure {

@@ -1,7 +1,7 @@
 //! Usage state over time: events are folded into a snapshot, and each step shows what a reader would see.
 
 mod decisions;
-mod oracle;
+pub(super) mod oracle;
 
 use std::collections::BTreeMap;
 
@@ -16,15 +16,17 @@ use openclaw_ids::{AuthAliases, ModelId, ProfileId, ProviderId};
 use serde_json::{Map, Value, json};
 
 use super::values::{instant, milliseconds, model, profile};
-use super::{Kind, recorded, refused, values};
+use super::{Kind, Overruled, recorded, refused, values};
 use crate::row::Row;
 
 pub(crate) const KIND: Kind = Kind {
     name: "cooldown",
     answer,
     accepted: recorded,
-    decisions: decisions::DECISIONS,
-    oracle: oracle::oracle,
+    overruled: Overruled::ByReach {
+        decisions: decisions::DECISIONS,
+        oracle: oracle::oracle,
+    },
 };
 
 fn answer(row: &Row) -> Value {

@@ -11,15 +11,17 @@ use openclaw_cooldown::{ProfileUsage, UsageStats, adopt_foreign};
 use openclaw_ids::{AuthAliases, ProfileId, ProviderId};
 use serde_json::{Map, Value, json};
 
-use super::{Kind, recorded, refused, values};
+use super::{Kind, Overruled, recorded, refused, values};
 use crate::row::Row;
 
 pub(crate) const KIND: Kind = Kind {
     name: "order",
     answer,
     accepted: recorded,
-    decisions: oracle::DECISIONS,
-    oracle: oracle::oracle,
+    overruled: Overruled::ByReach {
+        decisions: oracle::DECISIONS,
+        oracle: oracle::oracle,
+    },
 };
 
 fn answer(row: &Row) -> Value {

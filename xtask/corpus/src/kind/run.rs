@@ -1,6 +1,6 @@
 //! Whole runs: the machine over scripted attempts, with what a caller and a log reader would see of them.
 
-mod decisions;
+mod oracle;
 mod script;
 mod view;
 
@@ -23,15 +23,17 @@ use script::{Played, Script};
 use view::{Call, Seen};
 
 use super::values::{instant, profile};
-use super::{Kind, cooldown, recorded, refused, values};
+use super::{Kind, Overruled, cooldown, recorded, refused, values};
 use crate::row::Row;
 
 pub(crate) const KIND: Kind = Kind {
     name: "run",
     answer,
     accepted: recorded,
-    decisions: decisions::DECISIONS,
-    oracle: decisions::oracle,
+    overruled: Overruled::ByReplay {
+        decisions: oracle::DECISIONS,
+        oracle: oracle::oracle,
+    },
 };
 
 /// Providers of the recorded program that are command line tools with logins of their own.
@@ -237,6 +239,8 @@ impl Process {
             | UsageChange::EndpointSuccess { .. }
             | UsageChange::Failure { .. }
             | UsageChange::Success { .. }
+            | UsageChange::ClearLane { .. }
+            | UsageChange::Rest { .. }
             | UsageChange::Used { .. } => Applied::Unchanged,
         };
         Event::Committed(known(&self.snapshot), applied)

@@ -124,7 +124,7 @@ async fn d11_a_use_reaches_the_file_with_the_next_mark_and_at_the_end() {
     assert_eq!(open().snapshot().usage(&profile("b")).last_used, Some(at(7)));
 }
 
-fn changes() -> impl Strategy<Value = Vec<(UsageChange, i64)>> {
+pub(super) fn changes() -> impl Strategy<Value = Vec<(UsageChange, i64)>> {
     let model = || prop::option::of(prop::sample::select(vec!["m", "n"]));
     let id = || prop::sample::select(vec!["a", "b"]);
     let reason = prop::sample::select(vec![
@@ -171,7 +171,7 @@ proptest! {
 }
 
 /// What is known, without the profiles of which nothing is.
-fn used_only(store: &impl UsageStore) -> AuthSnapshot {
+pub(super) fn used_only(store: &impl UsageStore) -> AuthSnapshot {
     let mut snapshot = (*store.snapshot()).clone();
     for id in ["a", "b"] {
         let nothing = ProfileUsage {

@@ -106,8 +106,19 @@ fn x_5_lanes_of_unusual_reasons() {
             Reason::Unknown,
         ),
         (
-            json!({"cooldownUntil": START + 9, "cooldownModel": "m"}),
+            json!({"cooldownUntil": START + 9, "cooldownReason": "overloaded", "cooldownModel": "m"}),
             on_model("m"),
+            Reason::Overloaded,
+        ),
+        // D4: what rests a credential rests all its models, whichever one is named.
+        (
+            json!({"cooldownUntil": START + 9, "cooldownReason": "auth", "cooldownModel": "m"}),
+            Lane::Profile,
+            Reason::Auth,
+        ),
+        (
+            json!({"cooldownUntil": START + 9, "cooldownModel": "m"}),
+            Lane::Profile,
             Reason::Unknown,
         ),
     ] {

@@ -6,9 +6,9 @@ use serde_json::{Map, Value, json};
 
 use crate::row::Row;
 
-/// Members of a thrown value that have their own place among the facts; what is left is its body.
-const PLACED: [&str; 11] = [
-    "$type",
+/// Members of a thrown value that have their own place among the facts; what is left, but for the notes of the files
+/// themselves (`$…`), is its body.
+const PLACED: [&str; 10] = [
     "cause",
     "code",
     "errorType",
@@ -88,7 +88,7 @@ fn level(error: &Value, called: Option<&ProviderId>) -> Failure {
     }
     let rest: Map<String, Value> = members
         .iter()
-        .filter(|(name, _)| !PLACED.contains(&name.as_str()))
+        .filter(|(name, _)| !PLACED.contains(&name.as_str()) && !name.starts_with('$'))
         .map(|(name, value)| (name.clone(), value.clone()))
         .collect();
     let wrapped = [&error["cause"], &error["reason"]]

@@ -3,7 +3,7 @@
 //! What no decision changes is left out, so it has to be as recorded.
 
 mod mark;
-mod view;
+pub(in crate::kind) mod view;
 
 use std::collections::BTreeMap;
 
@@ -11,8 +11,8 @@ use serde_json::{Map, Value, json};
 
 use mark::Mark;
 
-const HOUR: i64 = 3_600_000;
-const MINUTE: i64 = 60_000;
+pub(in crate::kind) const HOUR: i64 = 3_600_000;
+pub(in crate::kind) const MINUTE: i64 = 60_000;
 
 /// The whole answer to a row.
 pub(super) fn oracle(input: &Value) -> Value {
@@ -24,10 +24,11 @@ pub(super) fn oracle(input: &Value) -> Value {
 }
 
 /// Everything that the events change.
-struct World<'i> {
+#[derive(Clone)]
+pub(in crate::kind) struct World<'i> {
     input: &'i Value,
-    now: i64,
-    known: BTreeMap<String, Profile>,
+    pub(in crate::kind) now: i64,
+    pub(in crate::kind) known: BTreeMap<String, Profile>,
     saved: Map<String, Value>,
     /// What a reader holds in memory: as saved, and after a sweep without what has ended.
     shown: Map<String, Value>,
@@ -35,25 +36,26 @@ struct World<'i> {
 
 /// What is known about a profile. The lanes that rest every model start with a star, the others are model ids.
 #[derive(Clone, Default, PartialEq)]
-struct Profile {
+pub(in crate::kind) struct Profile {
     windows: BTreeMap<String, Window>,
-    counts: BTreeMap<String, i64>,
+    pub(in crate::kind) counts: BTreeMap<String, i64>,
     used: Option<i64>,
-    failed: Option<i64>,
+    pub(in crate::kind) failed: Option<i64>,
 }
 
 /// One window, active or over, and who stated its end.
 #[derive(Clone, PartialEq)]
-struct Window {
-    until: i64,
+pub(in crate::kind) struct Window {
+    pub(in crate::kind) opened: i64,
+    pub(in crate::kind) until: i64,
     steps: i64,
     failed: i64,
-    reason: String,
+    pub(in crate::kind) reason: String,
     origin: Value,
 }
 
 impl<'i> World<'i> {
-    fn read(input: &'i Value) -> Self {
+    pub(in crate::kind) fn read(input: &'i Value) -> Self {
         let now = input["startMs"].as_i64().unwrap_or(0);
         let stored = &input["store"]["usageStats"];
         let saved = stored.as_object().cloned().unwrap_or_default();
@@ -68,7 +70,7 @@ impl<'i> World<'i> {
     }
 
     /// Applies one event and looks at what came of it.
-    fn on(&mut self, event: &Value) -> Value {
+    pub(in crate::kind) fn on(&mut self, event: &Value) -> Value {
         let id = event["profile"].as_str().unwrap_or_default();
         let own = &self.input["store"]["profiles"][id];
         let config = &self.input["config"]["auth"]["cooldowns"];
@@ -125,6 +127,7 @@ impl Profile {
         let mut put = |lane: &str, until: Option<i64>, steps: i64, reason: &str, origin: Value| {
             if until.is_some() || steps > 0 {
                 let window = Window {
+                    opened: failed,
                     until: until.unwrap_or(failed),
                     steps,
                     failed,
@@ -156,8 +159,10 @@ impl Profile {
         );
         let until = time("cooldownUntil");
         let reason = stats["cooldownReason"].as_str().unwrap_or("unknown");
+        // D4: only a scoped reason rests one model alone.
+        let scoped = ["model_not_found", "overloaded", "rate_limit", "timeout"].contains(&reason);
         put(
-            stats["cooldownModel"].as_str().unwrap_or("*"),
+            stats["cooldownModel"].as_str().filter(|_| scoped).unwrap_or("*"),
             until,
             left.max(i64::from(until.is_some())),
             reason,
@@ -204,6 +209,7 @@ impl Profile {
         let steps = self.windows.get(&mark.lane).map_or(0, |window| window.steps) + 1;
         let ladder = now + wait(&mark.lane, steps, config, provider);
         let window = |until, steps, origin| Window {
+            opened: now,
             until,
             steps,
             failed: now,
@@ -229,7 +235,11 @@ impl Profile {
     }
 
     /// The windows that rest a model, or any.
-    fn blocking(&self, model: Option<&str>, now: i64) -> impl Iterator<Item = (&String, &Window)> {
+    pub(in crate::kind) fn blocking(
+        &self,
+        model: Option<&str>,
+        now: i64,
+    ) -> impl Iterator<Item = (&String, &Window)> {
         let concerns = move |lane: &str| lane.starts_with('*') || model.is_none_or(|model| model == lane);
         self.windows
             .iter()
@@ -238,7 +248,7 @@ impl Profile {
 }
 
 /// The ladders (D1, D12).
-fn wait(lane: &str, steps: i64, config: &Value, provider: &str) -> i64 {
+pub(in crate::kind) fn wait(lane: &str, steps: i64, config: &Value, provider: &str) -> i64 {
     let own = config["billingBackoffHoursByProvider"]
         .as_object()
         .into_iter()
@@ -279,7 +289,7 @@ fn wait(lane: &str, steps: i64, config: &Value, provider: &str) -> i64 {
     clippy::cast_precision_loss,
     reason = "settings are days at most"
 )]
-fn setting(value: &Value, unit: i64, default: i64) -> i64 {
+pub(in crate::kind) fn setting(value: &Value, unit: i64, default: i64) -> i64 {
     value
         .as_f64()
         .filter(|number| *number > 0.0)

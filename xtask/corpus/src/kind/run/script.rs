@@ -22,6 +22,7 @@ pub(super) struct Script {
     outcomes: HashMap<String, Vec<Value>>,
     aborted: bool,
     at: usize,
+    asked: Option<ModelRef>,
     latest: Value,
     played: Played,
     /// Every answer with the position that gave it, the last one last.
@@ -38,6 +39,7 @@ impl Script {
                 .collect(),
             aborted: !run["abortedBefore"].is_null(),
             at: 0,
+            asked: None,
             latest: Value::Null,
             played: Played::Answer,
             answers: Vec::new(),
@@ -53,6 +55,7 @@ impl Script {
     /// Takes the next outcome of the candidate and returns what happens beside it.
     pub(super) fn play(&mut self, call: &AttemptCall) -> Vec<Value> {
         self.at = call.position;
+        self.asked = Some(call.candidate.clone());
         let list = self
             .outcomes
             .get_mut(&spelled(&call.candidate))
@@ -86,6 +89,12 @@ impl Script {
         !self.latest["classify"].is_null()
     }
 
+    /// The candidate whose last result was found wanting, and what was said of it.
+    pub(super) fn rejected(&self) -> Option<(&ModelRef, &Value)> {
+        let said = Some(&self.latest["classify"]).filter(|said| !said.is_null());
+        self.asked.as_ref().zip(said)
+    }
+
     /// The answer of the candidate at `position`.
     pub(super) fn answer(&self, position: usize) -> Value {
         let found = self.answers.iter().rev().find(|(at, _)| *at == position);
@@ -112,22 +121,53 @@ impl Script {
             self.answers.push((call.position, self.latest["result"].clone()));
             return match &self.latest["classify"] {
                 Value::Null => Played::Answer,
+                _ if self.aborted => Played::Failure(stopped(AbortedBy::Caller)),
                 said => Played::Rejected(rejection(said, &provider)),
             };
         };
-        let by = aborted_by(error).or(self.aborted.then_some(AbortedBy::Caller));
+        let by = stopped_by(error).or(self.aborted.then_some(AbortedBy::Caller));
         if let Some(by) = by {
-            return Played::Failure(Failure {
-                transport: Some(Transport::Aborted(by)),
-                ..Failure::default()
+            return Played::Failure(stopped(by));
+        }
+        if is_classified(error)
+            && ["unclassified", "unknown"]
+                .iter()
+                .any(|reason| error["reason"] == *reason)
+        {
+            // Somebody looked at it and said so, which is more than that nobody recognised it.
+            return Played::Rejected(Rejection {
+                failure: failure(error, &provider),
+                kind: RejectionKind::Failure,
+                preserve: None,
             });
         }
         Played::Failure(failure(error, &provider))
     }
 }
 
-/// Who cancelled, as far as the thrown value says so outright (A3): its code, or that our own abort made it.
-fn aborted_by(error: &Value) -> Option<AbortedBy> {
+fn stopped(by: AbortedBy) -> Failure {
+    Failure {
+        transport: Some(Transport::Aborted(by)),
+        ..Failure::default()
+    }
+}
+
+/// What the host throws about its own machinery; no provider has a part in it.
+const HOST: [&str; 3] = [
+    "CommandLaneTaskTimeoutError",
+    "MissingAgentHarnessError",
+    "TranscriptNotContinuableError",
+];
+
+/// Who ended the attempt, as far as the thrown value says so outright (A3): its code, that our own abort made it, or
+/// that it is the host's.
+pub(super) fn stopped_by(error: &Value) -> Option<AbortedBy> {
+    if HOST
+        .iter()
+        .any(|host| error["$type"] == *host || error["name"] == *host)
+    {
+        return Some(AbortedBy::Us);
+    }
     let causes = || std::iter::successors(Some(error), |level| level.get("cause")).take(3);
     if error["code"] == "OPENCLAW_DIRECT_ABORT" {
         return Some(AbortedBy::Caller);
@@ -156,6 +196,11 @@ const CRON_LIMITS: [&str; 3] = [
     "cron: isolated agent run stalled before execution start",
 ];
 
+/// Whether a thrown value was classified before.
+pub(super) fn is_classified(error: &Value) -> bool {
+    error["$type"] == "FailoverError"
+}
+
 fn is_switch(error: &Value) -> bool {
     error["$type"] == "LiveSessionModelSwitchError"
 }
@@ -166,7 +211,7 @@ fn switched_to(error: &Value) -> String {
 }
 
 /// A thrown value as an attempt of ours would report it.
-fn failure(error: &Value, provider: &Value) -> Failure {
+pub(super) fn failure(error: &Value, provider: &Value) -> Failure {
     if is_switch(error) {
         return Failure {
             message: Some(format!(
@@ -177,7 +222,13 @@ fn failure(error: &Value, provider: &Value) -> Failure {
         };
     }
     let mut failure = facts::thrown(error, provider);
-    if error["$type"] == "FailoverError" {
+    if !error.is_object() {
+        failure.message = Some(error.as_str().map_or_else(|| error.to_string(), str::to_owned));
+    } else if error["message"] == "" {
+        // An error without words is shown by its name.
+        failure.message = Some("Error".to_owned());
+    }
+    if is_classified(error) {
         // The reason is known already; the words are what people see.
         let text = error["rawError"].as_str().or(error["message"].as_str());
         failure.message = text.map(str::to_owned);
@@ -187,7 +238,7 @@ fn failure(error: &Value, provider: &Value) -> Failure {
 }
 
 /// A result that its caller found wanting, with the reason that the caller gave.
-fn rejection(said: &Value, provider: &Value) -> Rejection {
+pub(super) fn rejection(said: &Value, provider: &Value) -> Rejection {
     let preserve = said["preserveResultOnExhaustion"] == true;
     let priority = said["preserveResultPriority"].as_i64().unwrap_or_default();
     let failure = match &said["error"] {

@@ -1,7 +1,10 @@
+use std::path::Path;
+
 use serde_json::{Value, json};
 
 use super::*;
 use crate::judge::{Standing, judge};
+use crate::row;
 
 const LIMITED: &str = r#"429 {"error":{"type":"rate_limit_error","message":"slow down"}}"#;
 
@@ -89,4 +92,30 @@ fn m2_the_step_of_a_success_shows_the_short_form() {
     wrong["steps"][0]["fallbackStepFromFailureDetail"] = LIMITED.into();
     let judged = judge(&KIND, &row(&json!([run(&script)]), &json!({"runs": [wrong]})));
     assert_eq!(judged.standing, Standing::Differ);
+}
+
+const RECORDED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/corpora/run.jsonl");
+
+#[test]
+fn every_recorded_run_agrees_or_decisions_explain_it() {
+    let rows = row::read(Path::new(RECORDED)).unwrap();
+    let standings: Vec<_> = rows.iter().map(|row| judge(&KIND, row).standing).collect();
+    let count = |wanted: fn(&Standing) -> bool| standings.iter().filter(|standing| wanted(standing)).count();
+    let agree = count(|standing| *standing == Standing::Agree);
+    let disputed = count(|standing| *standing == Standing::Disputed);
+    let decided = count(|standing| matches!(standing, Standing::Decided(_)));
+    assert_eq!((agree, disputed, decided, rows.len()), (137, 9, 93, 239));
+}
+
+/// Without any decision the oracle is the recorded program, also where nothing was decided.
+#[test]
+fn without_decisions_the_oracle_finds_what_was_recorded() {
+    let rows = row::read(Path::new(RECORDED)).unwrap();
+    let none = crate::kind::Switches::of(&[]);
+    let missed = rows.iter().filter(|row| !row.is_disputed());
+    let missed = missed.filter(|row| {
+        let found = oracle::oracle(row.input(), &none);
+        !crate::difference::differences(row.expected(), &found).is_empty()
+    });
+    assert_eq!(missed.map(|row| row.id.as_str()).collect::<Vec<_>>(), [""; 0]);
 }

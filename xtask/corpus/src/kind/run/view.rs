@@ -1,15 +1,18 @@
 //! What a caller, an observer and a log reader see of a run, in the shapes of the files.
 
+mod labels;
+
 use jiff::Timestamp;
-use openclaw_classify::Reason;
+use openclaw_classify::{Certainty, Reason};
 use openclaw_runner::machine::{Outcome, Preserved};
 use openclaw_runner::{
-    AttemptCall, AttemptRecord, Decision, DecisionKind, FailedAttempt, FallbackSummaryError, RunReport,
-    Winner,
+    AttemptCall, AttemptRecord, CandidateOutcome, Decision, DecisionKind, FailedAttempt,
+    FallbackSummaryError, RunReport, Winner,
 };
 use serde_json::{Map, Value, json};
 
 use super::script::Script;
+use labels::{Classified, Unnamed, relabelled};
 
 /// One attempt.
 pub(super) struct Call(Value);
@@ -37,6 +40,7 @@ pub(super) struct Seen {
     failovers: Vec<Value>,
     /// Session and queue, as far as the run has them.
     place: Map<String, Value>,
+    classified: Classified,
 }
 
 impl Seen {
@@ -52,6 +56,7 @@ impl Seen {
             place: given
                 .map(|member| (member.to_owned(), run[member].clone()))
                 .collect(),
+            classified: Classified::default(),
         }
     }
 
@@ -63,13 +68,14 @@ impl Seen {
         } else {
             Unnamed::Absent
         };
-        let mut all = record(decision, unnamed);
+        self.classified.take(decision, script);
+        let mut all = self.record(decision, unnamed);
         all.retain(|name, _| name.starts_with("fallbackStep"));
         if !all.is_empty() {
             self.steps.push(all.into());
         }
         if let Some(written) = written {
-            self.decisions.push(record(&written, unnamed).into());
+            self.decisions.push(self.record(&written, unnamed).into());
         }
         let skipped = decision.kind == DecisionKind::SkipCandidate;
         let rests = decision
@@ -89,12 +95,17 @@ impl Seen {
             self.failovers.push(event.into());
         }
         if decision.kind == DecisionKind::CandidateFailed {
-            self.errors.push(json!({
+            let mut told = json!({
                 "provider": decision.candidate.provider(),
                 "model": decision.candidate.model(),
                 "attempt": decision.attempt,
                 "total": decision.total,
-            }));
+            });
+            // The observer of errors gets the sentence, and not what it was made of.
+            if let Some(said) = script.rejected().and_then(|(_, said)| said["message"].as_str()) {
+                told["error"] = said.into();
+            }
+            self.errors.push(told);
         }
     }
 
@@ -116,11 +127,18 @@ impl Seen {
         match outcome {
             Outcome::Aborted(report) => {
                 self.tell_errors(report);
-                json!({ "error": thrown(script) })
+                let error = match script.rejected() {
+                    Some((candidate, judged)) => {
+                        let (provider, model) = (candidate.provider().as_str(), candidate.model().as_str());
+                        said(self.place.clone(), provider, model, judged)
+                    }
+                    None => thrown(script),
+                };
+                json!({ "error": error })
             }
             Outcome::Completed(winner, report) => {
                 self.tell_errors(report);
-                ok("completed", &script.answer(winner.index + 1), winner, report)
+                self.ok("completed", &script.answer(winner.index + 1), winner, report)
             }
             Outcome::Exhausted(summary, report) | Outcome::LimitReached(_, summary, report) => {
                 self.tell_errors(report);
@@ -136,9 +154,9 @@ impl Seen {
                 if script.merges && kept.0 != latest.0 {
                     let joined =
                         json!({ "latest": script.answer(latest.1.index + 1), "preferred": preferred });
-                    ok("exhausted", &joined, &latest.1, report)
+                    self.ok("exhausted", &joined, &latest.1, report)
                 } else {
-                    ok("exhausted", &preferred, &kept.1, report)
+                    self.ok("exhausted", &preferred, &kept.1, report)
                 }
             }
         }
@@ -146,7 +164,7 @@ impl Seen {
 
     /// The texts of failed attempts are those of their records.
     fn tell_errors(&mut self, report: &RunReport) {
-        for told in &mut self.errors {
+        for told in self.errors.iter_mut().filter(|told| told["error"].is_null()) {
             let of = |record: &&AttemptRecord| {
                 json!(record.candidate.provider()) == told["provider"]
                     && json!(record.candidate.model()) == told["model"]
@@ -160,7 +178,14 @@ impl Seen {
     /// The failure of one attempt as the error of the run.
     fn error(&self, attempt: &FailedAttempt, script: &Script) -> Value {
         let said = script.thrown();
-        let is_coerced = is_recognised(attempt) && said.is_none_or(|error| error["$type"] != "FailoverError");
+        // What nobody recognised, or only guessed to be too long, is returned as it came.
+        let guessed = attempt.verdict.reason == Reason::ContextOverflow
+            && (attempt.verdict.certainty == Certainty::Default || script.is_rejected());
+        let is_coerced = is_recognised(attempt)
+            && !guessed
+            && said.is_none_or(|error| {
+                error["$type"] != "FailoverError" && (error.is_object() || !error.is_null())
+            });
         if !is_coerced {
             return thrown(script);
         }
@@ -195,8 +220,15 @@ impl Seen {
         let mut error = self.place.clone();
         let mut put = |name: &str, value: Value| error.insert(name.to_owned(), value);
         put("name", "FallbackSummaryError".into());
-        put("message", relabelled(&summary.to_string()).into());
-        put("attempts", attempts(&summary.attempts));
+        let unclassified = |record: &&AttemptRecord| record.reason == Some(Reason::Unclassified);
+        let labels: Vec<_> = summary
+            .attempts
+            .iter()
+            .filter(unclassified)
+            .map(|record| self.reason(record))
+            .collect();
+        put("message", relabelled(&summary.to_string(), &labels).into());
+        put("attempts", self.attempts(&summary.attempts));
         let soonest = summary.soonest_cooldown_expiry.map(Timestamp::as_millisecond);
         put("soonestCooldownExpiry", json!(soonest));
         put("rethrown", false.into());
@@ -204,7 +236,7 @@ impl Seen {
             .attempts
             .iter()
             .rev()
-            .find(|record| record.outcome == openclaw_runner::CandidateOutcome::Failed);
+            .find(|record| record.outcome == CandidateOutcome::Failed);
         if let Some(record) = called {
             let name = match (&record.reason, script.thrown()) {
                 (Some(Reason::Unclassified), Some(error)) => name(error),
@@ -214,16 +246,45 @@ impl Seen {
         }
         error.into()
     }
-}
 
-fn ok(outcome: &str, result: &Value, winner: &Winner, report: &RunReport) -> Value {
-    json!({ "ok": {
-        "outcome": outcome,
-        "result": result,
-        "provider": winner.candidate.provider(),
-        "model": winner.candidate.model(),
-        "attempts": attempts(&report.attempts),
-    }})
+    fn ok(&self, outcome: &str, result: &Value, winner: &Winner, report: &RunReport) -> Value {
+        json!({ "ok": {
+            "outcome": outcome,
+            "result": result,
+            "provider": winner.candidate.provider(),
+            "model": winner.candidate.model(),
+            "attempts": self.attempts(&report.attempts),
+        }})
+    }
+
+    fn attempts(&self, records: &[AttemptRecord]) -> Value {
+        let shown = records.iter().map(|record| {
+            let mut shown = json!({
+                "provider": record.candidate.provider(),
+                "model": record.candidate.model(),
+                "error": record.error,
+                "reason": self.reason(record),
+            });
+            if let Some(status) = record
+                .status
+                .filter(|_| self.classified.has_status(&record.candidate))
+            {
+                shown["status"] = status.into();
+            }
+            if let Some(code) = &record.code {
+                shown["code"] = code.clone().into();
+            }
+            // The files do not say which credential an attempt used.
+            if let Some(mode) = record
+                .auth_mode
+                .filter(|_| record.outcome == CandidateOutcome::Skipped)
+            {
+                shown["authMode"] = mode.into();
+            }
+            shown
+        });
+        shown.collect()
+    }
 }
 
 /// Whether the reason names a provider's failure.
@@ -234,86 +295,36 @@ fn is_recognised(attempt: &FailedAttempt) -> bool {
     )
 }
 
-fn attempts(records: &[AttemptRecord]) -> Value {
-    let shown = records.iter().map(|record| {
-        let mut shown = json!({
-            "provider": record.candidate.provider(),
-            "model": record.candidate.model(),
-            "error": record.error,
-            "reason": label(record.reason.unwrap_or(Reason::Unknown)),
-        });
-        if let Some(status) = record.status {
-            shown["status"] = status.into();
-        }
-        if let Some(code) = &record.code {
-            shown["code"] = code.clone().into();
-        }
-        if let Some(mode) = record.auth_mode {
-            shown["authMode"] = mode.into();
-        }
-        shown
-    });
-    shown.collect()
-}
-
-/// The files say `unknown` of what nobody recognised.
-fn label(reason: Reason) -> &'static str {
-    match reason {
-        Reason::Unclassified => "unknown",
-        reason => reason.as_str(),
-    }
-}
-
-fn relabelled(message: &str) -> String {
-    message.replace("(unclassified)", "(unknown)")
-}
-
-/// How a failure shows that nobody recognised.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Unnamed {
-    Absent,
-    Unknown,
-}
-
-/// The flat record, without what is ours alone and without a label for the unrecognised.
-fn record(decision: &Decision, unnamed: Unnamed) -> Map<String, Value> {
-    let Ok(Value::Object(mut record)) = serde_json::to_value(decision) else {
-        return Map::new();
-    };
-    for ours in ["consoleMessage", "lastResort", "rule"] {
-        record.remove(ours);
-    }
-    for member in ["reason", "fallbackStepFromFailureReason"] {
-        if record.get(member).is_some_and(|reason| reason == "unclassified") {
-            if decision.kind == DecisionKind::CandidateSucceeded || unnamed == Unnamed::Unknown {
-                record.insert(member.to_owned(), "unknown".into());
-            } else {
-                record.remove(member);
-            }
-        }
-    }
-    if let Some(Value::Array(previous)) = record.get_mut("previousAttempts") {
-        for attempt in previous.iter_mut().filter_map(Value::as_object_mut) {
-            if attempt
-                .get("reason")
-                .is_some_and(|reason| reason == "unclassified")
-            {
-                attempt.insert("reason".to_owned(), "unknown".into());
-            }
-        }
-    }
-    record
-}
-
 /// The value that the last attempt threw, as it was.
 fn thrown(script: &Script) -> Value {
-    let Some(error) = script.thrown() else {
-        return json!({ "rethrown": false });
-    };
+    script
+        .thrown()
+        .map_or_else(|| json!({ "rethrown": false }), as_thrown)
+}
+
+/// What a result that was found wanting is as an error of its own.
+pub(super) fn said(place: Map<String, Value>, provider: &str, model: &str, said: &Value) -> Value {
+    let mut error = place;
+    let mut put = |name: &str, value: Value| error.insert(name.to_owned(), value);
+    put("name", "FailoverError".into());
+    put("message", said["message"].clone());
+    put("reason", said["reason"].as_str().unwrap_or("unknown").into());
+    put("provider", provider.into());
+    put("model", model.into());
+    put("rethrown", false.into());
+    error.into()
+}
+
+/// A thrown value as it was.
+pub(super) fn as_thrown(error: &Value) -> Value {
     if !error["$type"].is_string() {
         return json!({ "value": error, "rethrown": true });
     }
-    let mut shown = json!({ "name": name(error), "message": error["message"], "rethrown": true });
+    let message = match error["harnessId"].as_str() {
+        Some(harness) => format!("Requested agent harness \"{harness}\" is not registered.").into(),
+        None => error["message"].clone(),
+    };
+    let mut shown = json!({ "name": name(error), "message": message, "rethrown": true });
     for member in [
         "reason",
         "status",
@@ -335,11 +346,11 @@ fn thrown(script: &Script) -> Value {
     shown
 }
 
-fn name(error: &Value) -> String {
+pub(super) fn name(error: &Value) -> String {
     let given = error["name"].as_str().or(error["$type"].as_str());
     given.unwrap_or("Error").to_owned()
 }
 
-fn cause(error: &Value) -> Value {
+pub(super) fn cause(error: &Value) -> Value {
     json!({ "name": name(error), "message": error["message"] })
 }

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use super::{Profile, Window, World};
 
 /// Strongest first, where windows end together.
-const STRENGTH: &str = "auth_permanent auth billing format model_not_found overloaded timeout rate_limit empty_response no_error_details unclassified unknown";
+pub(in crate::kind) const STRENGTH: &str = "auth_permanent auth billing format model_not_found overloaded timeout rate_limit empty_response no_error_details unclassified unknown";
 
 /// Everything that can be seen.
 pub(super) fn view(world: &World<'_>) -> Value {
@@ -64,7 +64,7 @@ fn end(profile: &Profile, model: Option<&str>, now: i64) -> Option<i64> {
 }
 
 /// The earliest end among the profiles; of those that only a rate limit of this very model keeps, the latest.
-fn soonest(profiles: &[(String, Profile)], model: Option<&str>, now: i64) -> Option<i64> {
+pub(in crate::kind) fn soonest(profiles: &[(String, Profile)], model: Option<&str>, now: i64) -> Option<i64> {
     let limited = |profile: &Profile| {
         profile
             .blocking(model, now)

@@ -1,0 +1,143 @@
+//! `auth list`: the credentials, without their secrets.
+
+use std::io;
+
+use clap::Args;
+
+use crate::cli::files::{AgentArg, Files, Places, ReadAgent};
+use crate::cli::render::{Cell, Table, Tone, ago, left};
+use crate::cli::screen::{Screen, now};
+use crate::cli::{CommandError, Outcome};
+use crate::environment::Environment;
+use crate::report::{ProfileReport, ProfilesReport};
+
+/// Arguments of `auth list`.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(in crate::cli) struct ListArgs {
+    #[command(flatten)]
+    agent: AgentArg,
+    /// Write JSON
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    places: Places,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  openclaw-gateway auth list                All credentials of the default agent, in the order they are tried
+  openclaw-gateway auth list --agent ops    Those of another agent, the inherited ones included
+  openclaw-gateway auth list --json | jq -r '.profiles[] | select(.eligibility != \"ok\") | .id'
+
+Neither secrets nor where they are kept are ever shown.";
+
+/// Shows the credentials.
+pub(in crate::cli) fn run(
+    environment: &Environment,
+    arguments: &ListArgs,
+    screen: &mut Screen<'_>,
+) -> Result<Outcome, CommandError> {
+    let files = Files::open(&arguments.places, environment)?;
+    let agent = ReadAgent::open(&files, &arguments.agent.id(&files)?)?;
+    let report = ProfilesReport::of(&files.installation(), &agent.state(), now());
+    if arguments.json {
+        screen.json(&report)?;
+    } else {
+        show(&report, screen)?;
+    }
+    Ok(Outcome::Fine)
+}
+
+fn show(report: &ProfilesReport, screen: &mut Screen<'_>) -> io::Result<()> {
+    let heads = &[
+        "PROFILE",
+        "KIND",
+        "SECRET",
+        "OWNER",
+        "STATE",
+        "ORDER",
+        "RESTS FOR",
+        "LAST USED",
+    ];
+    let mut table = Table::new(heads);
+    // What needs no credential is of interest once it was called.
+    let is_idle = |profile: &ProfileReport| {
+        profile.kind == "local" && profile.last_used.is_none() && profile.windows.is_empty()
+    };
+    let shown: Vec<&ProfileReport> = report
+        .profiles
+        .iter()
+        .filter(|profile| !is_idle(profile))
+        .collect();
+    if shown.is_empty() && report.rejected.is_empty() {
+        screen.line(format!("Agent {} has no credential.", report.agent))?;
+        return screen.line("Store one: openclaw-gateway auth add <provider>");
+    }
+    for profile in shown {
+        table.row(row(profile));
+    }
+    screen.toned(Tone::Strong, format!("Credentials of agent {}", report.agent))?;
+    screen.table(&table)?;
+    let mut explicit = Table::new(&["PROVIDER", "ORDER", "SET BY"]);
+    for order in report.orders.iter().filter(|order| order.explicit) {
+        let listed: Vec<&str> = order.order.iter().map(openclaw_ids::ProfileId::as_str).collect();
+        let by = match order.basis {
+            "agent_order" => "auth order set",
+            _ => "auth.order of the configuration",
+        };
+        explicit.row([
+            order.provider.as_str().into(),
+            listed.join(", ").into(),
+            by.into(),
+        ]);
+    }
+    screen.section("Orders", &explicit)?;
+    for key in &report.rejected {
+        screen.line(format!(
+            "\n`{key}` is stored and no credential; it is left as it is."
+        ))?;
+    }
+    Ok(())
+}
+
+fn row(profile: &ProfileReport) -> [Cell; 8] {
+    let now = now();
+    let state = match (profile.eligibility, profile.health) {
+        ("ok", "static") => Cell::new(Tone::Good, "ok"),
+        ("ok", health) => Cell::new(if health == "ok" { Tone::Good } else { Tone::Warn }, health),
+        (code, _) => Cell::new(Tone::Bad, code),
+    };
+    let order = match (profile.position, profile.passed_over) {
+        (Some(position), _) => Cell::from(position),
+        (None, Some(why)) => Cell::new(Tone::Dim, why),
+        (None, None) => Cell::from(""),
+    };
+    let end = profile
+        .windows
+        .iter()
+        .map(|window| (window.until, window))
+        .max_by_key(|(until, _)| *until);
+    let rests = end.map(|(until, window)| {
+        let which = window
+            .model
+            .as_ref()
+            .map(|model| format!(" for {model}"))
+            .unwrap_or_default();
+        format!("{}{which} ({})", left(until, now), window.reason)
+    });
+    [
+        profile.id.as_str().into(),
+        profile.kind.into(),
+        profile.secret.into(),
+        profile.owner.as_str().into(),
+        state,
+        order,
+        Cell::new(Tone::Warn, rests.unwrap_or_default()),
+        profile
+            .last_used
+            .map(|at| ago(at, now))
+            .unwrap_or_default()
+            .into(),
+    ]
+}

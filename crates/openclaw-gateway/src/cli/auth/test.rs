@@ -1,0 +1,357 @@
+//! `auth test`: one small request with a credential, and what its answer means.
+
+use std::io;
+
+use axum::body::Bytes;
+use axum::http::HeaderMap;
+use clap::Args;
+use jiff::Timestamp;
+use openclaw_auth_store::{Credential, SecretPlaces, profile_secret};
+use openclaw_classify::{Failure, Reason, classify, describe, redact};
+use openclaw_ids::{ModelRef, ProfileId, ProviderId};
+use serde::Serialize;
+use serde_json::json;
+
+use super::named;
+use super::remove::NotStored;
+use crate::causes;
+use crate::cli::files::{AgentArg, Files, Places, ReadAgent, runtime};
+use crate::cli::progress::waiting;
+use crate::cli::render::{Cell, Table, Tone, left};
+use crate::cli::screen::{Screen, now};
+use crate::cli::{CommandError, Outcome};
+use crate::environment::Environment;
+use crate::providers::known;
+use crate::upstream::{Call, RequestBody, SecretKind, Upstream, Wire};
+
+/// Arguments of `auth test`.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(in crate::cli) struct TestArgs {
+    /// The credentials, such as `openai:work`, or a provider for all of its own [default: all that would be tried]
+    #[arg(value_name = "PROFILE")]
+    profiles: Vec<String>,
+    /// The model to ask [default: the provider's first in the agent's chain]
+    #[arg(long, value_name = "MODEL")]
+    model: Option<String>,
+    #[command(flatten)]
+    agent: AgentArg,
+    /// Write JSON
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    places: Places,
+}
+
+const EXAMPLES: &str = "\
+A request of one line is sent and hung up on at the first word of the answer. Nothing is recorded: windows neither open
+nor end. A credential that works again is set free with `cooldown clear`.
+
+Examples:
+  openclaw-gateway auth test                                     Everything that would be tried
+  openclaw-gateway auth test openai                              All credentials of a provider
+  openclaw-gateway auth test openai:work --model openai/gpt-5.5  One credential, one model
+
+Exit status: 0 when all of them answered, 1 when one did not, 2 when it cannot ask.";
+
+/// What came of one request.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Tested {
+    profile: ProfileId,
+    model: ModelRef,
+    /// `answered`, `refused`, `limited`, or `failed`.
+    outcome: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<Reason>,
+    /// The classification rule that decided.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rule: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    status: Option<u16>,
+    /// What was said, redacted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    detail: Option<String>,
+    /// When the provider says that it is over, in Unix milliseconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reset_at: Option<i64>,
+}
+
+/// Why nothing can be asked.
+#[derive(Debug, thiserror::Error)]
+enum AskError {
+    #[error("there is nothing to test: agent `{0}` has no credential; store one with `auth add <provider>`")]
+    Nothing(openclaw_ids::AgentId),
+    #[error("agent `{agent}` has no credential for `{provider}`; store one with `auth add {provider}`")]
+    NoCredential {
+        provider: ProviderId,
+        agent: openclaw_ids::AgentId,
+    },
+    #[error("no model of `{0}` is known; name one with --model {0}/<model>")]
+    NoModel(ProviderId),
+    #[error("nothing says where provider `{0}` is called; set models.providers.{0}.baseUrl")]
+    NoEndpoint(ProviderId),
+    #[error("the request cannot be made")]
+    Request(#[source] crate::upstream::BodyError),
+}
+
+/// Asks with every credential, one after the other.
+pub(in crate::cli) fn run(
+    environment: &Environment,
+    arguments: &TestArgs,
+    screen: &mut Screen<'_>,
+) -> Result<Outcome, CommandError> {
+    let files = Files::open(&arguments.places, environment)?;
+    let agent = ReadAgent::open(&files, &arguments.agent.id(&files)?)?;
+    let ids = ids(arguments, &files, &agent)?;
+    let upstream = Upstream::try_new()?;
+    let runtime = runtime()?;
+    let mut tested = Vec::new();
+    for id in &ids {
+        let asking = Asking::of(arguments, &files, &agent, id)?;
+        let what = format!("Asking {} with {id}", asking.model);
+        tested.push(runtime.block_on(waiting(&what, asking.ask(&upstream)))?);
+    }
+    if arguments.json {
+        screen.json(&json!({"agent": agent.id, "tested": tested}))?;
+    } else {
+        show(&tested, screen)?;
+    }
+    let answered = tested.iter().all(|tested| tested.outcome == "answered");
+    Ok(if answered {
+        Outcome::Fine
+    } else {
+        Outcome::Findings
+    })
+}
+
+/// The credentials that are meant.
+fn ids(arguments: &TestArgs, files: &Files, agent: &ReadAgent) -> Result<Vec<ProfileId>, CommandError> {
+    let of_provider = |provider: &ProviderId| {
+        let installation = files.installation();
+        crate::report::OrderOfProvider::of(&installation, &agent.seen, provider, now()).order
+    };
+    let mut ids: Vec<ProfileId> = Vec::new();
+    if arguments.profiles.is_empty() {
+        for model in files.resolver.configured_chain(&agent.id) {
+            let order = of_provider(model.provider());
+            let new: Vec<ProfileId> = order.into_iter().filter(|id| !ids.contains(id)).collect();
+            ids.extend(new);
+        }
+    }
+    for text in &arguments.profiles {
+        let (provider, id) = named(text)?;
+        if agent.seen.credential(&id).is_some() && text.contains(':') {
+            ids.push(id);
+            continue;
+        }
+        let order = if text.contains(':') {
+            Vec::new()
+        } else {
+            of_provider(&provider)
+        };
+        if order.is_empty() {
+            let agent = agent.id.clone();
+            return Err(if text.contains(':') {
+                NotStored::Unknown { profile: id, agent }.into()
+            } else {
+                AskError::NoCredential { provider, agent }.into()
+            });
+        }
+        ids.extend(order);
+    }
+    if ids.is_empty() {
+        return Err(AskError::Nothing(agent.id.clone()).into());
+    }
+    Ok(ids)
+}
+
+/// One request.
+struct Asking<'a> {
+    files: &'a Files,
+    agent: &'a ReadAgent,
+    id: &'a ProfileId,
+    model: ModelRef,
+}
+
+impl<'a> Asking<'a> {
+    fn of(
+        arguments: &TestArgs,
+        files: &'a Files,
+        agent: &'a ReadAgent,
+        id: &'a ProfileId,
+    ) -> Result<Self, CommandError> {
+        let provider = agent.seen.credential(id).map(Credential::provider);
+        let provider = provider.cloned().ok_or_else(|| NotStored::Unknown {
+            profile: id.clone(),
+            agent: agent.id.clone(),
+        })?;
+        let model = match &arguments.model {
+            Some(text) => {
+                let model = files.resolver.resolve(text);
+                model.ok_or_else(|| crate::cli::chain::UnknownModel(text.clone()))?
+            }
+            None => usual_model(files, agent, &provider).ok_or(AskError::NoModel(provider))?,
+        };
+        Ok(Self {
+            files,
+            agent,
+            id,
+            model,
+        })
+    }
+
+    async fn ask(&self, upstream: &Upstream) -> Result<Tested, CommandError> {
+        let provider = self.model.provider();
+        let endpoint = self.files.endpoints.get(provider);
+        let endpoint = endpoint.ok_or_else(|| AskError::NoEndpoint(provider.clone()))?;
+        let variable = |name: &str| self.files.environment.get(name).map(str::to_owned);
+        let secret = profile_secret(
+            &self.agent.seen,
+            &self.files.config.auth,
+            self.id,
+            SecretPlaces::env(&variable),
+        );
+        let secret = match secret {
+            Ok(secret) => secret,
+            Err(error) => return Ok(self.unsent(causes::line(&error))),
+        };
+        let kind = match self.agent.seen.credential(self.id) {
+            Some(Credential::Oauth(_) | Credential::Token(_)) => SecretKind::Token,
+            Some(Credential::ApiKey(_) | Credential::Local(_)) | None => SecretKind::Key,
+        };
+        let text = json!({
+            "model": self.model.model(),
+            "stream": true,
+            "messages": [{"role": "user", "content": "Answer with the one word OK."}],
+        });
+        let body = RequestBody::try_new(Bytes::from(text.to_string())).map_err(AskError::Request)?;
+        let call = Call {
+            endpoint,
+            model: self.model.model().as_str(),
+            secret: secret.as_ref(),
+            kind,
+            wire: Wire::ChatCompletions,
+            headers: &HeaderMap::new(),
+            body: &body,
+            deadlines: self
+                .files
+                .config
+                .failover
+                .deadlines
+                .of(&self.model, endpoint.answer_limit()),
+        };
+        Ok(match upstream.attempt(&call).await {
+            Ok(_) => self.outcome("answered"),
+            Err(failure) => self.failed(&failure),
+        })
+    }
+
+    fn outcome(&self, outcome: &'static str) -> Tested {
+        Tested {
+            profile: self.id.clone(),
+            model: self.model.clone(),
+            outcome,
+            reason: None,
+            rule: None,
+            status: None,
+            detail: None,
+            reset_at: None,
+        }
+    }
+
+    /// The credential holds nothing that could be sent.
+    fn unsent(&self, why: String) -> Tested {
+        Tested {
+            detail: Some(why),
+            ..self.outcome("failed")
+        }
+    }
+
+    fn failed(&self, failure: &Failure) -> Tested {
+        let failed = Tested {
+            status: failure.status,
+            detail: Some(redact(&describe(failure))),
+            ..self.outcome("failed")
+        };
+        match classify(failure, now()) {
+            None => failed,
+            Some(verdict) => Tested {
+                outcome: word(verdict.reason),
+                reason: Some(verdict.reason),
+                rule: Some(verdict.rule.to_string()),
+                reset_at: verdict.hint.map(|hint| hint.at.as_millisecond()),
+                ..failed
+            },
+        }
+    }
+}
+
+/// What a reason says of the credential.
+fn word(reason: Reason) -> &'static str {
+    match reason {
+        Reason::Auth | Reason::AuthPermanent | Reason::Billing => "refused",
+        Reason::RateLimit => "limited",
+        Reason::Aborted
+        | Reason::ContentPolicy
+        | Reason::ContextOverflow
+        | Reason::EmptyResponse
+        | Reason::Format
+        | Reason::Local
+        | Reason::ModelNotFound
+        | Reason::NoErrorDetails
+        | Reason::Overloaded
+        | Reason::ServerError
+        | Reason::SessionExpired
+        | Reason::Timeout
+        | Reason::Unclassified
+        | Reason::Unknown => "failed",
+    }
+}
+
+/// A model of the provider that the agent would ask anyway, else the one that is used when nothing is configured.
+fn usual_model(files: &Files, agent: &ReadAgent, provider: &ProviderId) -> Option<ModelRef> {
+    let agents = std::iter::once(agent.id.clone()).chain(files.agents());
+    let mut chains = agents.flat_map(|agent| files.resolver.configured_chain(&agent));
+    let is_shared = |model: &ModelRef| files.aliases.share_credentials(model.provider(), provider);
+    chains.find(is_shared).or_else(|| {
+        let model = known(provider)?.default_model?;
+        files.resolver.resolve(&format!("{provider}/{model}"))
+    })
+}
+
+fn show(tested: &[Tested], screen: &mut Screen<'_>) -> io::Result<()> {
+    let mut table = Table::new(&[
+        "PROFILE", "MODEL", "OUTCOME", "REASON", "STATUS", "RULE", "OVER IN",
+    ]);
+    for one in tested {
+        let tone = match one.outcome {
+            "answered" => Tone::Good,
+            "limited" => Tone::Warn,
+            _ => Tone::Bad,
+        };
+        let reset = one.reset_at.and_then(|at| Timestamp::from_millisecond(at).ok());
+        table.row([
+            one.profile.as_str().into(),
+            one.model.key().into(),
+            Cell::new(tone, one.outcome),
+            one.reason
+                .map(|reason| reason.to_string())
+                .unwrap_or_default()
+                .into(),
+            one.status
+                .map(|status| status.to_string())
+                .unwrap_or_default()
+                .into(),
+            one.rule.clone().unwrap_or_default().into(),
+            reset.map(|at| left(at, now())).unwrap_or_default().into(),
+        ]);
+    }
+    screen.table(&table)?;
+    for one in tested {
+        if let Some(detail) = &one.detail {
+            screen.line(format!("\n{}: {detail}", one.profile))?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,119 @@
+//! `cooldown clear`: sets credentials free at once.
+
+use clap::Args;
+use openclaw_auth_store::{Applied, AuthSnapshot, EndpointKey, UsageChange, UsageStore};
+use openclaw_ids::{ProfileId, ProviderId};
+use serde_json::json;
+
+use crate::cli::auth::NotStored;
+use crate::cli::files::{AgentArg, Files, Places, runtime};
+use crate::cli::screen::{Screen, now};
+use crate::cli::{CommandError, Outcome};
+use crate::environment::Environment;
+
+/// Arguments of `cooldown clear`.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(in crate::cli) struct ClearArgs {
+    /// The credentials, such as `openai:work`, or a provider for all of its own and its address
+    #[arg(value_name = "PROFILE", required_unless_present = "all")]
+    profiles: Vec<String>,
+    /// Everything that rests
+    #[arg(long, conflicts_with = "profiles")]
+    all: bool,
+    #[command(flatten)]
+    agent: AgentArg,
+    /// Write JSON
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    places: Places,
+}
+
+const EXAMPLES: &str = "\
+Windows end, counts start anew, and the next request may use the credential. A running gateway sees it at once.
+
+Examples:
+  openclaw-gateway cooldown clear openai:work
+  openclaw-gateway cooldown clear openai           All credentials of the provider, and its address
+  openclaw-gateway cooldown clear --all";
+
+/// Sets free what is named.
+pub(in crate::cli) fn run(
+    environment: &Environment,
+    arguments: &ClearArgs,
+    screen: &mut Screen<'_>,
+) -> Result<Outcome, CommandError> {
+    let files = Files::open(&arguments.places, environment)?;
+    let agent = arguments.agent.id(&files)?;
+    let store = files.store(&agent)?;
+    let seen = store.snapshot();
+    let mut named = Named::default();
+    if arguments.all {
+        named.add(&seen, |_| true);
+    }
+    for text in &arguments.profiles {
+        let id = ProfileId::try_new(text)?;
+        if seen.credential(&id).is_some() {
+            named.profiles.push(id);
+            continue;
+        }
+        let provider = ProviderId::try_new(text)?;
+        if !named.add(&seen, |other| *other == provider) {
+            return Err(NotStored::Unknown { profile: id, agent }.into());
+        }
+    }
+    let (mut cleared, mut untouched) = (Vec::new(), Vec::new());
+    let runtime = runtime()?;
+    for profile in named.profiles {
+        let change = UsageChange::Clear {
+            profile: profile.clone(),
+        };
+        let applied = runtime.block_on(store.commit(change, now()))?;
+        let had_state = applied == Applied::Done;
+        if had_state { &mut cleared } else { &mut untouched }.push(profile.to_string());
+    }
+    for endpoint in named.endpoints {
+        let change = UsageChange::EndpointSuccess {
+            endpoint: endpoint.clone(),
+        };
+        if runtime.block_on(store.commit(change, now()))? == Applied::Done {
+            cleared.push(endpoint.base_url);
+        }
+    }
+    if arguments.json {
+        screen.json(&json!({"agent": agent, "cleared": cleared, "unchanged": untouched}))?;
+    } else if cleared.is_empty() {
+        screen.line(format!("Nothing of it rests in agent {agent}."))?;
+    } else {
+        screen.line(format!("Set free in agent {agent}: {}.", cleared.join(", ")))?;
+    }
+    Ok(Outcome::Fine)
+}
+
+/// What is to be set free.
+#[derive(Default)]
+struct Named {
+    profiles: Vec<ProfileId>,
+    endpoints: Vec<EndpointKey>,
+}
+
+impl Named {
+    /// Adds what belongs to the providers that `is_meant`; whether anything does.
+    fn add(&mut self, seen: &AuthSnapshot, is_meant: impl Fn(&ProviderId) -> bool) -> bool {
+        let profiles = seen.profiles.iter().chain(&seen.ambient);
+        let profiles = profiles.filter(|(_, credential)| is_meant(credential.provider()));
+        let before = self.profiles.len() + self.endpoints.len();
+        for (id, _) in profiles {
+            if !self.profiles.contains(id) {
+                self.profiles.push(id.clone());
+            }
+        }
+        let endpoints = seen
+            .endpoints
+            .keys()
+            .filter(|endpoint| is_meant(&endpoint.provider));
+        self.endpoints.extend(endpoints.cloned());
+        self.profiles.len() + self.endpoints.len() > before
+    }
+}

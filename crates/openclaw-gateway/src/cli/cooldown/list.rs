@@ -1,0 +1,100 @@
+//! `cooldown list`: what rests now.
+
+use std::io;
+
+use clap::Args;
+use jiff::Timestamp;
+
+use crate::cli::files::{AgentArg, Files, Places, ReadAgent};
+use crate::cli::render::{Cell, Table, Tone, ago, left};
+use crate::cli::screen::{Screen, now};
+use crate::cli::{CommandError, Outcome};
+use crate::environment::Environment;
+use crate::report::CooldownsReport;
+
+/// Arguments of `cooldown list`.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(in crate::cli) struct ListArgs {
+    #[command(flatten)]
+    agent: AgentArg,
+    /// Write JSON
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    places: Places,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  openclaw-gateway cooldown list
+  openclaw-gateway cooldown list --agent ops --json
+
+Then: openclaw-gateway cooldown clear openai:work";
+
+/// Shows the windows.
+pub(in crate::cli) fn run(
+    environment: &Environment,
+    arguments: &ListArgs,
+    screen: &mut Screen<'_>,
+) -> Result<Outcome, CommandError> {
+    let files = Files::open(&arguments.places, environment)?;
+    let agent = ReadAgent::open(&files, &arguments.agent.id(&files)?)?;
+    let now = now();
+    let report = CooldownsReport::of(&files.installation(), &agent.state(), now);
+    if arguments.json {
+        screen.json(&report)?;
+    } else {
+        show(&report, now, screen)?;
+    }
+    Ok(Outcome::Fine)
+}
+
+fn show(report: &CooldownsReport, now: Timestamp, screen: &mut Screen<'_>) -> io::Result<()> {
+    if report.is_empty() {
+        return screen.line(format!("Nothing of agent {} rests.", report.agent));
+    }
+    let mut table = Table::new(&[
+        "PROFILE",
+        "RESTS FOR",
+        "WHY",
+        "SINCE",
+        "FREE IN",
+        "TRIED IN",
+        "TIMES",
+    ]);
+    for profile in &report.profiles {
+        for window in profile.telling_windows() {
+            let what = match &window.model {
+                Some(model) => model.to_string(),
+                None => "all models".to_owned(),
+            };
+            table.row([
+                profile.profile.as_str().into(),
+                what.into(),
+                Cell::new(Tone::Warn, window.reason.as_str()),
+                ago(window.since, now).into(),
+                left(window.until, now).into(),
+                window
+                    .next_probe
+                    .map(|at| left(at, now))
+                    .unwrap_or_default()
+                    .into(),
+                window.steps.max(1).into(),
+            ]);
+        }
+    }
+    if !table.is_empty() {
+        screen.table(&table)?;
+    }
+    let mut table = Table::new(&["PROVIDER", "ADDRESS", "SINCE", "FREE IN"]);
+    for endpoint in &report.endpoints {
+        table.row([
+            endpoint.provider.as_str().into(),
+            endpoint.base_url.as_str().into(),
+            ago(endpoint.since, now).into(),
+            left(endpoint.until, now).into(),
+        ]);
+    }
+    screen.section("Addresses that could not be reached", &table)
+}

@@ -1,0 +1,71 @@
+//! The same files, opened to be changed: through the stores that a running gateway uses, so that both see every change.
+
+use std::sync::Arc;
+
+use openclaw_auth_store::{InheritingAuthStore, OpenError, SecretPlaces, SqliteAuthStore, UsageStore};
+use openclaw_ids::AgentId;
+use openclaw_session::SqliteSessionStore;
+
+use super::Files;
+use super::agent::SESSIONS_FILE;
+use crate::cli::{CommandError, screen};
+
+/// An agent's credentials, waited for as long as it takes: what a command did must be in the file when it ends.
+pub(in crate::cli) type WrittenAuthStore = InheritingAuthStore<SqliteAuthStore, SqliteAuthStore>;
+
+/// An agent's credentials cannot be changed.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot use the credentials of agent `{agent}`")]
+struct StoreError {
+    agent: AgentId,
+    #[source]
+    source: OpenError,
+}
+
+impl Files {
+    /// The store of an agent and, beneath it, the main agent's; made where there is none.
+    ///
+    /// # Errors
+    /// When one of the files cannot be used; it is as it was then.
+    pub(in crate::cli) fn store(&self, agent: &AgentId) -> Result<WrittenAuthStore, CommandError> {
+        let own = self.own_store(agent)?;
+        if self.credentials_folder(agent) == self.main_folder() {
+            return Ok(WrittenAuthStore::alone(own));
+        }
+        let main = self.open_store(&AgentId::main(), &self.main_folder())?;
+        Ok(WrittenAuthStore::new(Arc::new(main), own))
+    }
+
+    /// The store of an agent alone.
+    ///
+    /// # Errors
+    /// As [`store`](Self::store).
+    pub(in crate::cli) fn own_store(&self, agent: &AgentId) -> Result<SqliteAuthStore, CommandError> {
+        self.open_store(agent, &self.credentials_folder(agent))
+    }
+
+    fn open_store(&self, agent: &AgentId, folder: &std::path::Path) -> Result<SqliteAuthStore, CommandError> {
+        let cooldowns = self.config.auth.cooldowns.clone();
+        let opened = SqliteAuthStore::open(folder, agent, self.ambient.clone(), cooldowns, screen::now());
+        let store = opened.map_err(|source| StoreError {
+            agent: agent.clone(),
+            source,
+        })?;
+        let variable = |name: &str| self.environment.get(name).map(str::to_owned);
+        let fingerprints = store
+            .snapshot()
+            .pointer_fingerprints(SecretPlaces::env(&variable));
+        store.set_resolved(fingerprints);
+        Ok(store)
+    }
+
+    /// The sessions of an agent; made where there are none.
+    ///
+    /// # Errors
+    /// When the file cannot be used; it is as it was then.
+    pub(in crate::cli) fn session_store(&self, agent: &AgentId) -> Result<SqliteSessionStore, CommandError> {
+        Ok(SqliteSessionStore::open(
+            &self.sessions_folder(agent).join(SESSIONS_FILE),
+        )?)
+    }
+}

@@ -1,0 +1,54 @@
+//! How much is kept, and whether.
+
+use std::num::NonZeroU32;
+use std::time::Duration;
+
+use serde::Deserialize;
+
+/// `history` of `failover.json5`.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(
+    default,
+    rename_all = "camelCase",
+    expecting = "an object of settings such as { maxAgeDays: 14 }"
+)]
+pub struct HistoryConfig {
+    /// Whether decisions are kept at all.
+    pub enabled: bool,
+    /// How long entries are kept, in days.
+    pub max_age_days: NonZeroU32,
+    /// How large the entries may become, in MiB; the oldest make room.
+    pub max_mega_bytes: NonZeroU32,
+}
+
+/// Two weeks: long enough to look into what happened over a holiday.
+const MAX_AGE_DAYS: NonZeroU32 = NonZeroU32::MIN.saturating_add(13);
+/// Some two hundred thousand runs.
+const MAX_MEGA_BYTES: NonZeroU32 = NonZeroU32::MIN.saturating_add(127);
+
+impl Default for HistoryConfig {
+    fn default() -> Self {
+        Self {
+            enabled: true,
+            max_age_days: MAX_AGE_DAYS,
+            max_mega_bytes: MAX_MEGA_BYTES,
+        }
+    }
+}
+
+/// What [`HistoryConfig`] means to whoever forgets entries.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Limits {
+    pub(super) age: Duration,
+    pub(super) bytes: u64,
+}
+
+impl HistoryConfig {
+    pub(super) fn limits(&self) -> Limits {
+        const DAY: u64 = 24 * 60 * 60;
+        Limits {
+            age: Duration::from_secs(u64::from(self.max_age_days.get()).saturating_mul(DAY)),
+            bytes: u64::from(self.max_mega_bytes.get()) << 20,
+        }
+    }
+}

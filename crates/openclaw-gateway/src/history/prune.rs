@@ -1,0 +1,49 @@
+//! Forgets what is too old or too much, a piece at a time.
+
+use jiff::Timestamp;
+use rusqlite::Connection;
+
+use super::config::Limits;
+
+/// How many entries one statement deletes at most, so that no other process waits for long.
+const CHUNK: i64 = 2_000;
+
+/// Forgets what is older than the limit at `now`, then the oldest until the rest fits.
+pub(super) fn prune(connection: &Connection, limits: Limits, now: Timestamp) -> rusqlite::Result<()> {
+    let earliest = now.checked_sub(limits.age).unwrap_or(Timestamp::MIN);
+    while delete_before(connection, earliest.as_millisecond())?
+        == usize::try_from(CHUNK).unwrap_or(usize::MAX)
+    {}
+    while used(connection)? > limits.bytes {
+        if delete_oldest_tenth(connection)? == 0 {
+            break;
+        }
+    }
+    // Stepped to its end, for it gives back one page per step.
+    let mut vacuum = connection.prepare("PRAGMA incremental_vacuum")?;
+    let mut rows = vacuum.query([])?;
+    while rows.next()?.is_some() {}
+    Ok(())
+}
+
+/// Entries are numbered as they come, so the oldest are the first.
+fn delete_before(connection: &Connection, at: i64) -> rusqlite::Result<usize> {
+    connection.execute(
+        "DELETE FROM entries WHERE id IN (SELECT id FROM entries ORDER BY id LIMIT ?1) AND at < ?2",
+        [CHUNK, at],
+    )
+}
+
+fn delete_oldest_tenth(connection: &Connection) -> rusqlite::Result<usize> {
+    connection.execute(
+        "DELETE FROM entries WHERE id <= (SELECT min(id) + (max(id) - min(id)) / 10 FROM entries)",
+        [],
+    )
+}
+
+/// The bytes that entries take, without what is free in the file.
+fn used(connection: &Connection) -> rusqlite::Result<u64> {
+    let number = |name| connection.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
+    let pages = number("page_count")?.saturating_sub(number("freelist_count")?);
+    Ok(u64::try_from(pages.saturating_mul(number("page_size")?)).unwrap_or(0))
+}

@@ -1,0 +1,427 @@
+use std::path::Path;
+use std::time::Duration;
+
+use openclaw_classify::Reason;
+use openclaw_ids::AgentId;
+use openclaw_runner::{ErrorFields, RotationDecision, RotationKind, RunEvent};
+use tempfile::TempDir;
+
+use super::*;
+
+const MINUTE: i64 = 60_000;
+const DAY: i64 = 24 * 60 * MINUTE;
+
+fn at(ms: i64) -> Timestamp {
+    Timestamp::from_millisecond(ms).unwrap()
+}
+
+fn run(id: &str, ms: i64) -> Entry {
+    run_of(id, ms, "main", None)
+}
+
+fn run_of(id: &str, ms: i64, agent: &str, session: Option<&str>) -> Entry {
+    Entry {
+        at: at(ms),
+        record: Record::Run(Box::new(RunNote {
+            run_id: id.to_owned(),
+            agent: AgentId::new(agent),
+            session_key: session.map(|key| key.parse().unwrap()),
+            session_id: None,
+            wire: "OpenAI chat completions".to_owned(),
+            chain: vec!["a/m".parse().unwrap(), "b/m".parse().unwrap()],
+            started_at: at(ms - 5),
+            outcome: RunOutcome::Answered,
+            calls: 2,
+            served: Some("b/m".parse().unwrap()),
+            fallback_index: Some(1),
+            first_failure: Some(Reason::RateLimit),
+        })),
+    }
+}
+
+fn rotation(id: &str, ms: i64) -> Entry {
+    Entry {
+        at: at(ms),
+        record: Record::Event(Box::new(RunEvent::Rotation(Box::new(RotationDecision {
+            run_id: id.to_owned(),
+            kind: RotationKind::FallbackModel,
+            reason: Reason::RateLimit,
+            candidate: "a/m".parse().unwrap(),
+            profile_hash: "0123456789ab".to_owned(),
+            status: Some(429),
+            error: ErrorFields::default(),
+            redirected_to: None,
+            rests_until: None,
+            elapsed: Duration::ZERO,
+        })))),
+    }
+}
+
+fn window(profile: &str, opened: i64, change: WindowChange) -> Entry {
+    Entry {
+        at: at(opened),
+        record: Record::Window(Box::new(WindowNote {
+            agent: AgentId::main(),
+            rested: Rested::Profile {
+                profile: profile.parse().unwrap(),
+                lane: "model:m".parse().unwrap(),
+            },
+            change,
+            opened_at: at(opened),
+            until: at(opened + MINUTE),
+            reason: Reason::RateLimit,
+            steps: 1,
+            run_id: Some("r".to_owned()),
+        })),
+    }
+}
+
+fn open(state: &TempDir) -> History {
+    open_with(state, &HistoryConfig::default(), 0)
+}
+
+fn open_with(state: &TempDir, config: &HistoryConfig, now: i64) -> History {
+    History::open(state.path(), config, at(now)).unwrap()
+}
+
+fn reader(state: &TempDir) -> HistoryReader {
+    HistoryReader::open(state.path()).unwrap().unwrap()
+}
+
+fn ids(runs: &[StoredRun]) -> Vec<&str> {
+    runs.iter().map(|run| run.note.run_id.as_str()).collect()
+}
+
+#[test]
+fn what_was_kept_is_found_after_a_restart() {
+    let state = TempDir::new().unwrap();
+    let history = open(&state);
+    history.record(rotation("r1", 10));
+    history.record(run_of("r1", 20, "main", Some("chat")));
+    history.record(Entry {
+        at: at(30),
+        record: Record::Broken(BrokenNote {
+            run_id: "r1".to_owned(),
+            reason: Some(Reason::Timeout),
+            error: "cut".to_owned(),
+        }),
+    });
+    history.record(run_of("r2", 40, "ops", None));
+    drop(history);
+
+    drop(open(&state));
+    let reader = reader(&state);
+    let story = reader.story("r1").unwrap().unwrap();
+    insta::assert_json_snapshot!("story", story);
+    assert_eq!(reader.story("r3").unwrap(), None);
+    let runs = |filter| {
+        let runs = reader.runs(&filter).unwrap();
+        ids(&runs).join(" ")
+    };
+    assert_eq!(runs(RunFilter::default()), "r1 r2");
+    for (filter, found) in [
+        (
+            RunFilter {
+                session: Some("chat".parse().unwrap()),
+                ..RunFilter::default()
+            },
+            "r1",
+        ),
+        (
+            RunFilter {
+                agent: Some(AgentId::new("ops")),
+                ..RunFilter::default()
+            },
+            "r2",
+        ),
+        (
+            RunFilter {
+                latest: Some(1),
+                ..RunFilter::default()
+            },
+            "r2",
+        ),
+        (
+            RunFilter {
+                since: Some(at(40)),
+                ..RunFilter::default()
+            },
+            "r2",
+        ),
+        (
+            RunFilter {
+                since: Some(at(41)),
+                ..RunFilter::default()
+            },
+            "",
+        ),
+    ] {
+        assert_eq!(runs(filter.clone()), found, "{filter:?}");
+    }
+}
+
+#[test]
+fn one_change_of_a_window_is_kept_once_whoever_saw_it() {
+    let state = TempDir::new().unwrap();
+    let (one, other) = (open(&state), open(&state));
+    for history in [&one, &other, &one] {
+        history.record(window("a:x", 1_000, WindowChange::Opened));
+    }
+    other.record(window("a:x", 2_000, WindowChange::Opened));
+    other.record(window("a:x", 2_000, WindowChange::Cleared));
+    one.record(window("a:y", 1_000, WindowChange::Opened));
+    drop((one, other));
+
+    let of = |profile: Option<&str>| {
+        let filter = WindowFilter {
+            profile: profile.map(|profile| profile.parse().unwrap()),
+            ..WindowFilter::default()
+        };
+        reader(&state).windows(&filter).unwrap()
+    };
+    assert_eq!(of(None).len(), 4);
+    let of_y = of(Some("a:y"));
+    insta::assert_json_snapshot!("windows", of_y);
+    let changes: Vec<WindowChange> = of(Some("a:x")).iter().map(|window| window.note.change).collect();
+    assert!(changes.contains(&WindowChange::Cleared), "{changes:?}");
+}
+
+#[test]
+fn what_is_too_old_is_forgotten() {
+    let state = TempDir::new().unwrap();
+    let history = open(&state);
+    for day in 0..20 {
+        history.record(run(&format!("r{day}"), day * DAY));
+    }
+    drop(history);
+    drop(open_with(&state, &HistoryConfig::default(), 20 * DAY));
+    let runs = reader(&state).runs(&RunFilter::default()).unwrap();
+    assert_eq!(
+        ids(&runs),
+        [
+            "r6", "r7", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15", "r16", "r17", "r18", "r19"
+        ]
+    );
+}
+
+#[test]
+fn the_oldest_make_room_and_the_file_gives_it_back() {
+    let state = TempDir::new().unwrap();
+    let config = HistoryConfig {
+        max_mega_bytes: std::num::NonZeroU32::MIN,
+        ..HistoryConfig::default()
+    };
+    let history = open_with(&state, &config, 0);
+    let count = 6_000;
+    for number in 0..count {
+        history.record(run(&format!("r{number}"), number));
+    }
+    assert_eq!(history.dropped(), 0);
+    drop(history);
+    drop(open_with(&state, &config, 0));
+    let runs = reader(&state).runs(&RunFilter::default()).unwrap();
+    let (first, last) = (&runs[0].note.run_id, &runs[runs.len() - 1].note.run_id);
+    assert!(runs.len() > 1_000 && first != "r0", "{} from {first}", runs.len());
+    assert_eq!(*last, format!("r{}", count - 1));
+    let size = std::fs::metadata(history_path(state.path())).unwrap().len();
+    assert!(size <= 1 << 20, "{size}");
+}
+
+#[test]
+fn switched_off_it_makes_no_file() {
+    let state = TempDir::new().unwrap();
+    let config = HistoryConfig {
+        enabled: false,
+        ..HistoryConfig::default()
+    };
+    let history = open_with(&state, &config, 0);
+    history.record(run("r", 0));
+    drop(history);
+    assert!(!history_path(state.path()).exists());
+    assert!(HistoryReader::open(state.path()).unwrap().is_none());
+}
+
+#[cfg(unix)]
+#[test]
+fn only_its_owner_may_read_it() {
+    use std::os::unix::fs::PermissionsExt;
+    let state = TempDir::new().unwrap();
+    let inner = state.path().join("new");
+    let history = History::open(&inner, &HistoryConfig::default(), at(0)).unwrap();
+    history.record(run("r", 0));
+    let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode(&inner), 0o700);
+    for suffix in ["", "-wal", "-shm"] {
+        let mut path = history_path(&inner).into_os_string();
+        path.push(suffix);
+        assert_eq!(mode(Path::new(&path)), 0o600, "{suffix}");
+    }
+}
+
+type Make = Box<dyn Fn(&Path)>;
+
+#[test]
+fn a_file_that_cannot_be_used_is_left_as_it_is() {
+    let foreign = |sql: &str| {
+        let sql = sql.to_owned();
+        move |path: &Path| {
+            let connection = rusqlite::Connection::open(path).unwrap();
+            connection.execute_batch(&sql).unwrap();
+        }
+    };
+    let cases: Vec<(&str, Make)> = vec![
+        (
+            "damaged",
+            Box::new(|path| std::fs::write(path, "no database".repeat(100)).unwrap()),
+        ),
+        (
+            "something else",
+            Box::new(foreign("CREATE TABLE notes (text TEXT)")),
+        ),
+        (
+            "something else",
+            Box::new(foreign(
+                "CREATE TABLE entries (id INTEGER); PRAGMA user_version = 1",
+            )),
+        ),
+        (
+            "has schema 2, this version knows 1",
+            Box::new(|path| {
+                let state = path.parent().unwrap();
+                drop(History::open(state, &HistoryConfig::default(), at(0)).unwrap());
+                let connection = rusqlite::Connection::open(path).unwrap();
+                connection.execute_batch("PRAGMA user_version = 2").unwrap();
+            }),
+        ),
+    ];
+    for (said, make) in cases {
+        let state = TempDir::new().unwrap();
+        let path = history_path(state.path());
+        make(&path);
+        let before = std::fs::read(&path).unwrap();
+        let error = History::open(state.path(), &HistoryConfig::default(), at(0)).unwrap_err();
+        assert!(error.to_string().contains(said), "{error}");
+        let error = HistoryReader::open(state.path()).unwrap_err();
+        assert!(error.to_string().contains(said), "{error}");
+        assert_eq!(std::fs::read(&path).unwrap(), before, "{said}");
+
+        let history = History::open_or_off(state.path(), &HistoryConfig::default(), at(0));
+        history.record(run("r", 0));
+        assert!(!history.is_on());
+    }
+}
+
+#[tokio::test]
+async fn too_many_entries_are_dropped_and_counted_and_nobody_waits() {
+    let state = TempDir::new().unwrap();
+    let history = open(&state);
+    history.record(run("first", 0));
+    history.flush().await;
+    let other = rusqlite::Connection::open(history_path(state.path())).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let count = 12_000;
+    for number in 0..count {
+        history.record(run(&format!("r{number}"), number));
+    }
+    let dropped = usize::try_from(history.dropped()).unwrap();
+    assert!(dropped >= 1_000, "{dropped}");
+    other.execute_batch("ROLLBACK").unwrap();
+    history.flush().await;
+    assert_eq!(history.failed(), 0);
+    let kept = reader(&state).runs(&RunFilter::default()).unwrap().len();
+    assert_eq!(kept + dropped, 1 + usize::try_from(count).unwrap());
+}
+
+#[test]
+fn defaults_are_those_of_the_documentation() {
+    let limits = HistoryConfig::default().limits();
+    assert_eq!(limits.age, Duration::from_hours(14 * 24));
+    assert_eq!(limits.bytes, 128 << 20);
+    let parsed: HistoryConfig = json5::from_str("{ maxAgeDays: 1, maxMegaBytes: 2 }").unwrap();
+    assert_eq!((parsed.max_age_days.get(), parsed.max_mega_bytes.get()), (1, 2));
+    assert!(parsed.enabled);
+}
+
+mod windows {
+    use std::collections::BTreeMap;
+
+    use openclaw_auth_store::EndpointKey;
+    use openclaw_cooldown::{EndpointWindow, Lane, Window};
+    use openclaw_runner::Resting;
+
+    use super::*;
+
+    fn profile(windows: &[(&str, i64, i64)]) -> Resting {
+        let row = |(lane, opened, until): &(&str, i64, i64)| {
+            let window = Window::new(at(*opened), at(*until), Reason::RateLimit);
+            (lane.parse::<Lane>().unwrap(), window)
+        };
+        let windows: BTreeMap<Lane, Window> = windows.iter().map(row).collect();
+        Resting::Profile("a:x".parse().unwrap(), windows)
+    }
+
+    fn endpoint(window: Option<(i64, i64)>) -> Resting {
+        let key = EndpointKey {
+            provider: "a".parse().unwrap(),
+            base_url: "http://secret@a".to_owned(),
+        };
+        let window = window.map(|(opened, until)| EndpointWindow {
+            opened_at: at(opened),
+            until: at(until),
+        });
+        Resting::Endpoint(key, window)
+    }
+
+    #[test]
+    fn what_a_change_did_to_windows() {
+        let (none, open) = (profile(&[]), profile(&[("profile", 10, 100)]));
+        for (before, after, now, expected) in [
+            (&none, &none, 50, ""),
+            (&none, &open, 50, "profile Opened"),
+            (&open, &open, 50, ""),
+            (&open, &none, 99, "profile Cleared"),
+            // At its end it is over by itself.
+            (&open, &none, 100, ""),
+            (&none, &open, 100, ""),
+            (&open, &profile(&[("profile", 10, 200)]), 50, "profile Extended"),
+            (&open, &profile(&[("profile", 10, 60)]), 50, "profile Shortened"),
+            (&open, &profile(&[("profile", 50, 200)]), 50, "profile Opened"),
+            (
+                &open,
+                &profile(&[("billing", 50, 200), ("model:m", 50, 200)]),
+                50,
+                "profile Cleared, billing Opened, model:m Opened",
+            ),
+            (
+                &endpoint(None),
+                &endpoint(Some((10, 40))),
+                10,
+                "endpoint a Opened",
+            ),
+            (&endpoint(Some((10, 40))), &endpoint(Some((10, 40))), 20, ""),
+            (
+                &endpoint(Some((10, 40))),
+                &endpoint(Some((20, 50))),
+                20,
+                "endpoint a Opened",
+            ),
+            (
+                &endpoint(Some((10, 40))),
+                &endpoint(None),
+                20,
+                "endpoint a Cleared",
+            ),
+            (&endpoint(Some((10, 40))), &endpoint(None), 40, ""),
+        ] {
+            let notes = window_changes(&AgentId::main(), Some("r"), before, after, at(now));
+            let shown: Vec<String> = notes
+                .iter()
+                .map(|note| match &note.rested {
+                    Rested::Profile { lane, .. } => format!("{lane} {:?}", note.change),
+                    Rested::Endpoint { endpoint } => format!("endpoint {endpoint} {:?}", note.change),
+                })
+                .collect();
+            assert_eq!(shown.join(", "), expected, "{before:?} {after:?} {now}");
+        }
+    }
+}

@@ -1,0 +1,180 @@
+//! The thread that owns the writing connection: entries that wait together are committed together.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use jiff::Timestamp;
+use rusqlite::{Connection, TransactionBehavior};
+use tokio::sync::oneshot;
+
+use super::Losses;
+use super::config::Limits;
+use super::entry::Entry;
+use super::error::HistoryError;
+use super::prune::prune;
+use super::table;
+use crate::causes;
+
+/// How many entries may wait; further ones are dropped.
+const QUEUE: usize = 8_192;
+/// How many entries share one transaction at most.
+const BATCH: usize = 1_024;
+/// How long the thread lets entries gather. Nothing waits for it, and waking it for each would cost the requests more.
+const GATHER: Duration = Duration::from_millis(20);
+/// After how many written bytes, as a part of the limit, the size is looked at again.
+const LOOK_AGAIN: u64 = 16;
+
+enum Job {
+    Entry(Box<Entry>),
+    /// Answered when everything before it is done.
+    Flush(oneshot::Sender<()>),
+}
+
+/// The sending side; dropping it writes what waits and ends the thread.
+#[derive(Debug)]
+pub(super) struct Writer {
+    jobs: Option<SyncSender<Job>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Writer {
+    pub(super) fn start(
+        connection: Connection,
+        path: &Path,
+        limits: Limits,
+        losses: Arc<Losses>,
+        now: Timestamp,
+    ) -> Result<Self, HistoryError> {
+        let (jobs, waiting) = sync_channel(QUEUE);
+        let worker = Worker {
+            connection,
+            path: path.to_owned(),
+            limits,
+            losses,
+            unseen: 0,
+            failing: false,
+        };
+        let thread = std::thread::Builder::new()
+            .name("openclaw-history".to_owned())
+            .spawn(move || worker.work(&waiting, now))
+            .map_err(HistoryError::Thread)?;
+        Ok(Self {
+            jobs: Some(jobs),
+            thread: Some(thread),
+        })
+    }
+
+    /// Queues an entry; whether there was room.
+    pub(super) fn send(&self, entry: Entry) -> bool {
+        let job = Job::Entry(Box::new(entry));
+        self.jobs.as_ref().is_some_and(|jobs| jobs.try_send(job).is_ok())
+    }
+
+    pub(super) async fn flush(&self) {
+        let (done, answer) = oneshot::channel();
+        let mut job = Job::Flush(done);
+        let Some(jobs) = &self.jobs else { return };
+        // Full means that the thread is busy and makes room soon.
+        while let Err(refused) = jobs.try_send(job) {
+            match refused {
+                std::sync::mpsc::TrySendError::Full(back) => job = back,
+                std::sync::mpsc::TrySendError::Disconnected(_) => return,
+            }
+            tokio::time::sleep(GATHER).await;
+        }
+        // A thread that is gone has nothing left to write.
+        let _ = answer.await;
+    }
+}
+
+impl Drop for Writer {
+    fn drop(&mut self) {
+        self.jobs = None;
+        if let Some(thread) = self.thread.take() {
+            thread.thread().unpark();
+            // A thread that panicked has nothing left to finish.
+            drop(thread.join());
+        }
+    }
+}
+
+struct Worker {
+    connection: Connection,
+    path: PathBuf,
+    limits: Limits,
+    losses: Arc<Losses>,
+    /// Bytes written since the size was looked at.
+    unseen: u64,
+    /// Whether the last write failed, so that a full disk is told once.
+    failing: bool,
+}
+
+impl Worker {
+    fn work(mut self, waiting: &Receiver<Job>, now: Timestamp) {
+        self.forget(now);
+        while let Ok(first) = waiting.recv() {
+            std::thread::park_timeout(GATHER);
+            let mut entries = Vec::new();
+            let mut flushes = Vec::new();
+            for job in std::iter::once(first).chain(waiting.try_iter().take(BATCH - 1)) {
+                match job {
+                    Job::Entry(entry) => entries.push(*entry),
+                    Job::Flush(done) => flushes.push(done),
+                }
+            }
+            self.write(&entries);
+            for done in flushes {
+                // Whoever waited may be gone.
+                let _ = done.send(());
+            }
+        }
+    }
+
+    fn write(&mut self, entries: &[Entry]) {
+        let Some(last) = entries.last() else { return };
+        match self.insert(entries) {
+            Ok(bytes) => {
+                self.failing = false;
+                self.unseen = self.unseen.saturating_add(bytes);
+            }
+            Err(source) => {
+                let lost = u64::try_from(entries.len()).unwrap_or(u64::MAX);
+                self.losses.failed.fetch_add(lost, Ordering::Relaxed);
+                if !std::mem::replace(&mut self.failing, true) {
+                    self.warn("decisions were not kept", source);
+                }
+            }
+        }
+        if self.unseen >= self.limits.bytes / LOOK_AGAIN {
+            self.forget(last.at);
+        }
+    }
+
+    fn insert(&mut self, entries: &[Entry]) -> rusqlite::Result<u64> {
+        let transaction = self
+            .connection
+            .transaction_with_behavior(TransactionBehavior::Immediate)?;
+        let mut bytes = 0_u64;
+        for entry in entries {
+            bytes = bytes.saturating_add(table::insert(&transaction, entry)?);
+        }
+        transaction.commit()?;
+        Ok(bytes)
+    }
+
+    fn forget(&mut self, now: Timestamp) {
+        self.unseen = 0;
+        if let Err(source) = prune(&self.connection, self.limits, now) {
+            self.warn("old decisions were not forgotten", source);
+        }
+    }
+
+    fn warn(&self, what: &'static str, source: rusqlite::Error) {
+        let error = HistoryError::of(&self.path, source);
+        tracing::warn!(error = causes::line(&error), "{what}");
+    }
+}

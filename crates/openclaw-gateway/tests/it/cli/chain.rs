@@ -1,0 +1,44 @@
+//! `chain`.
+
+use super::Desk;
+
+const JOBS: &str = r#"{"version": 1, "jobs": [
+  {"id": "0b1c", "name": "nightly-report", "agentId": "main", "payload": {"kind": "agentTurn", "message": "x",
+    "model": "groq/llama", "fallbacks": ["openai/gpt"]}},
+  {"id": "0b1d", "name": "strict", "agentId": "ops", "payload": {"kind": "agentTurn", "model": "openai/gpt", "fallbacks": []}},
+  {"id": "0b1e", "name": "plain", "payload": {"kind": "agentTurn"}}]}"#;
+
+#[test]
+fn bl_98_every_kind_of_run_says_its_chain_and_why() {
+    let desk = Desk::new().with_keys();
+    desk.write("cron/jobs.json", JOBS);
+    let told = desk.transcript(&[
+        &["chain"] as &[&str],
+        &["chain", "--agent", "ops"],
+        &["chain", "--cron", "nightly-report"],
+        &["chain", "--cron", "0b1d"],
+        &["chain", "--cron", "plain"],
+        &[
+            "chain",
+            "--cron",
+            "--model",
+            "openai/gpt",
+            "--fallback",
+            "anthropic/claude",
+        ],
+        &["chain", "--heartbeat"],
+        &["chain", "--subagent"],
+        &["chain", "--model", "anthropic/claude"],
+        &["chain", "--model", "openai/other"],
+        &["chain", "--model", "openai/other", "--policy", "chain"],
+        &["chain", "--image"],
+    ]);
+    insta::assert_snapshot!("chains", told);
+    insta::assert_snapshot!("unknown_job", desk.refused(&["chain", "--cron", "other"]));
+}
+
+#[test]
+fn the_json_of_a_chain() {
+    let desk = Desk::new().with_keys();
+    insta::assert_snapshot!("chain_json", desk.fine(&["chain", "--json"]).output);
+}

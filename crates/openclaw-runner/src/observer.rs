@@ -1,0 +1,238 @@
+//! What somebody who watches runs is told, beside the records.
+
+use std::collections::BTreeMap;
+use std::error::Error;
+use std::sync::Arc;
+use std::time::Duration;
+
+use jiff::Timestamp;
+use openclaw_auth_store::{Applied, AuthSnapshot, EndpointKey, StoreError, UsageChange, UsageStore};
+use openclaw_classify::Verdict;
+use openclaw_cooldown::{EndpointWindow, Lane, Window};
+use openclaw_ids::{ModelRef, ProfileId};
+
+use crate::decision::RunEvent;
+
+/// Is told of what happens in runs as it happens, for example to print or to count it. None of its methods should
+/// block.
+pub trait RunObserver: Send + Sync {
+    /// Called with every record, before the next step of the run begins.
+    fn on_event(&self, event: &RunEvent);
+
+    /// Called when an attempt is over. Nothing by default.
+    fn on_attempt(&self, attempt: &AttemptSeen<'_>) {
+        let _ = attempt;
+    }
+
+    /// Called when something could not be written, and the run goes on without it. Nothing by default.
+    fn on_lost(&self, what: Lost) {
+        let _ = what;
+    }
+
+    /// Called when a run changed when a credential or an endpoint rests. Nothing by default.
+    fn on_usage(&self, moved: &UsageMoved<'_>) {
+        let _ = moved;
+    }
+}
+
+/// One attempt that is over.
+#[derive(Debug, Clone, Copy)]
+pub struct AttemptSeen<'a> {
+    /// The run.
+    pub run_id: &'a str,
+    /// The candidate.
+    pub candidate: &'a ModelRef,
+    /// Its position in the chain, from 1.
+    pub position: usize,
+    /// How long it took: until its failure, or until its answer cannot be taken back.
+    pub elapsed: Duration,
+    /// What came of it.
+    pub result: AttemptResult<'a>,
+}
+
+/// What came of an attempt.
+#[derive(Debug, Clone, Copy)]
+pub enum AttemptResult<'a> {
+    /// It was answered; the caller may still have refused what the answer was worth.
+    Answered,
+    /// It failed; without a verdict where the failure says nothing.
+    Failed(Option<&'a Verdict>),
+    /// The time of the run was over first (A8).
+    OutOfTime,
+}
+
+/// What a run changed about when a credential or an endpoint rests.
+#[derive(Debug, Clone, Copy)]
+pub struct UsageMoved<'a> {
+    /// The run.
+    pub run_id: &'a str,
+    /// What rested before.
+    pub before: &'a Resting,
+    /// What rests now. Other tasks may have changed more in between.
+    pub after: &'a Resting,
+    /// When.
+    pub at: Timestamp,
+}
+
+/// When something rests: its windows, active and past.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Resting {
+    /// An endpoint.
+    Endpoint(EndpointKey, Option<EndpointWindow>),
+    /// A credential.
+    Profile(ProfileId, BTreeMap<Lane, Window>),
+}
+
+impl Resting {
+    /// What `snapshot` knows of that which `change` may set to rest or wake; none for a change that does neither.
+    pub fn of(change: &UsageChange, snapshot: &AuthSnapshot) -> Option<Self> {
+        match change {
+            UsageChange::Clear { profile }
+            | UsageChange::ClearLane { profile, .. }
+            | UsageChange::Rest { profile, .. }
+            | UsageChange::Explained { profile, .. }
+            | UsageChange::Failure { profile, .. }
+            | UsageChange::Success { profile, .. } => {
+                let windows = snapshot.usage(profile).windows.clone();
+                Some(Self::Profile(profile.clone(), windows))
+            }
+            UsageChange::EndpointFailure { endpoint, .. } | UsageChange::EndpointSuccess { endpoint } => {
+                let window = snapshot.endpoints.get(endpoint).copied();
+                Some(Self::Endpoint(endpoint.clone(), window))
+            }
+            UsageChange::ProbeEnd { .. }
+            | UsageChange::ProbeRenew { .. }
+            | UsageChange::ProbeStart { .. }
+            | UsageChange::Used { .. } => None,
+        }
+    }
+}
+
+/// What a run could not write.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Lost {
+    /// What the session remembers of an answer.
+    Answer,
+    /// The model in use.
+    Choice,
+    /// A mark for an answer that broke off.
+    LateFailure,
+    /// That a notice was handed over.
+    Notice,
+    /// That the session's primary was tried again.
+    ProbeMark,
+    /// That the model in use is taken back.
+    Rollback,
+    /// A mark for a good answer.
+    SuccessMark,
+    /// What a person marked meanwhile.
+    Switch,
+    /// Any other change of a credential's or an endpoint's state.
+    UsageState,
+}
+
+impl Lost {
+    /// What it is, for people.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Answer => "answer in the session",
+            Self::Choice => "fallback choice",
+            Self::LateFailure => "late failure",
+            Self::Notice => "hand-over of a notice",
+            Self::ProbeMark => "probe mark",
+            Self::Rollback => "rollback",
+            Self::SuccessMark => "success mark",
+            Self::Switch => "switch of a person",
+            Self::UsageState => "usage state",
+        }
+    }
+
+    /// Which store could not be written.
+    pub fn store(self) -> LostIn {
+        match self {
+            Self::Answer | Self::Choice | Self::Notice | Self::ProbeMark | Self::Rollback | Self::Switch => {
+                LostIn::Sessions
+            }
+            Self::LateFailure | Self::SuccessMark | Self::UsageState => LostIn::Credentials,
+        }
+    }
+}
+
+/// A store that could not be written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum LostIn {
+    /// The credentials and their state.
+    Credentials,
+    /// The sessions.
+    Sessions,
+}
+
+/// The observer of a runner, if it has one.
+#[derive(Clone, Default)]
+pub(crate) struct Watcher(Option<Arc<dyn RunObserver>>);
+
+impl Watcher {
+    pub(crate) fn new(observer: Arc<dyn RunObserver>) -> Self {
+        Self(Some(observer))
+    }
+
+    pub(crate) fn event(&self, event: &RunEvent) {
+        if let Some(observer) = &self.0 {
+            observer.on_event(event);
+        }
+    }
+
+    pub(crate) fn attempt(&self, attempt: &AttemptSeen<'_>) {
+        if let Some(observer) = &self.0 {
+            observer.on_attempt(attempt);
+        }
+    }
+
+    /// Says what could not be written, and why with all causes, as one line.
+    pub(crate) fn lost(&self, what: Lost, error: &(dyn Error + 'static)) {
+        let mut line = error.to_string();
+        let mut source = error.source();
+        while let Some(cause) = source {
+            line.push_str(": ");
+            line.push_str(&cause.to_string());
+            source = cause.source();
+        }
+        tracing::error!(
+            what = what.as_str(),
+            error = line.as_str(),
+            "could not be written; the run goes on"
+        );
+        if let Some(observer) = &self.0 {
+            observer.on_lost(what);
+        }
+    }
+
+    /// Makes a change durable, and tells what it changed.
+    pub(crate) async fn commit<U: UsageStore>(
+        &self,
+        usage: &U,
+        run_id: &str,
+        change: UsageChange,
+        at: Timestamp,
+    ) -> Result<Applied, StoreError> {
+        let Some(observer) = &self.0 else {
+            return usage.commit(change, at).await;
+        };
+        let before = Resting::of(&change, &usage.snapshot());
+        let seen = before.is_some().then(|| change.clone());
+        let applied = usage.commit(change, at).await;
+        // An engine that could not write holds the change in memory all the same.
+        let after = seen.and_then(|change| Resting::of(&change, &usage.snapshot()));
+        if let (Some(before), Some(after)) = (&before, &after)
+            && before != after
+        {
+            observer.on_usage(&UsageMoved {
+                run_id,
+                before,
+                after,
+                at,
+            });
+        }
+        applied
+    }
+}
