@@ -47,6 +47,7 @@ impl UsageStore for Watched {
             UsageChange::Clear { .. }
             | UsageChange::ClearLane { .. }
             | UsageChange::EndpointSuccess { .. }
+            | UsageChange::Explained { .. }
             | UsageChange::ProbeEnd { .. }
             | UsageChange::ProbeRenew { .. }
             | UsageChange::ProbeStart { .. }
@@ -108,7 +109,7 @@ impl RunObserver for Listener {
             }
             RunEvent::Rotation(rotation) => match rotation.kind {
                 RotationKind::FallbackModel | RotationKind::SurfaceError => {}
-                RotationKind::InlineWait | RotationKind::RetryRepaired => {
+                RotationKind::InlineWait | RotationKind::RetryRepaired | RotationKind::WaitForReset => {
                     note(|trace| trace.events.push(Event::Again));
                 }
                 RotationKind::Redirect => note(|trace| trace.events.push(Event::Redirected)),
