@@ -42,7 +42,7 @@ Exit status: 0 nothing but notes, 1 there are findings, 2 the file cannot be use
 
 /// What was found.
 #[derive(Debug, Serialize)]
-struct Report {
+pub(crate) struct Report {
     path: String,
     exists: bool,
     /// What this machine was found to have, when nothing is configured.
@@ -53,14 +53,14 @@ struct Report {
 }
 
 #[derive(Debug, Serialize)]
-struct AgentReport {
+pub(crate) struct AgentReport {
     id: AgentId,
     chain: Vec<CandidateReport>,
 }
 
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-struct CandidateReport {
+pub(crate) struct CandidateReport {
     model: ModelRef,
     base_url: Option<String>,
     /// The profiles that can serve it, stored ones first, in stored order.
@@ -118,7 +118,8 @@ fn discovered(
     Ok(runtime.block_on(search(environment, &stored, &upstream, endpoints)))
 }
 
-fn report(
+/// Checks a configuration; reads the agents' files, and may take its time.
+pub(crate) fn report(
     config: &Config,
     endpoints: &Endpoints,
     environment: &Environment,

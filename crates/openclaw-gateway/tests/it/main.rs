@@ -6,6 +6,7 @@
     reason = "a test says what is wrong by panicking"
 )]
 
+mod admin;
 mod binary;
 mod cli;
 mod commands;
@@ -16,6 +17,8 @@ mod failover;
 mod faults;
 mod history;
 mod logins;
+mod many_streams;
+mod outage;
 mod reload;
 mod requests;
 mod rescue;

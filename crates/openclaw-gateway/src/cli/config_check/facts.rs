@@ -21,7 +21,7 @@ pub(super) struct CheckedAgent {
 /// An agent's credentials cannot be read.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot read the credentials of agent `{agent}`")]
-pub(super) struct StoredError {
+pub(crate) struct StoredError {
     agent: AgentId,
     #[source]
     source: OpenError,
