@@ -214,6 +214,9 @@ impl Agents {
             // Only a process that ends interrupts it.
             let _ = tokio::task::spawn_blocking(move || follow_pointers(&sources, &store)).await;
         }
+        if let Some(main) = self.main.get() {
+            self.shared.legacy.bring_into(main).await;
+        }
         *current = Arc::new(settings);
     }
 }

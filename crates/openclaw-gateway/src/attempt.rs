@@ -92,7 +92,9 @@ impl ProviderAttempt<'_> {
         // A token can end before its time; it is replaced once.
         if failure.status == Some(401) {
             let logins = &self.credentials.logins;
-            let other = logins.after_refusal(self.usage, self.auth, profile, login).await;
+            let other = logins
+                .after_refusal(self.usage, self.auth, profile, login)
+                .await?;
             return match other {
                 Some(other) => self.send(&call, &Proof::of_login(other)).await,
                 None => Err(failure),
