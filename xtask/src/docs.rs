@@ -35,6 +35,11 @@ const DOCUMENTS: &[Document] = &[
         package: "openclaw-gateway",
         test: "cli::tests::the_document_is_current",
     },
+    Document {
+        path: "docs/metrics.md",
+        package: "openclaw-gateway",
+        test: "metrics::tests::the_document_is_current",
+    },
 ];
 
 fn run(workspace: &Workspace, _: &Args) -> Result<Outcome, CannotRun> {

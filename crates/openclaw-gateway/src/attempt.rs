@@ -8,10 +8,12 @@ use openclaw_classify::{Failure, Phase};
 use openclaw_ids::{ProfileId, ProviderId};
 use openclaw_runner::{Attempt, AttemptCall};
 use secrecy::SecretString;
+use tokio::time::Instant;
 
 use crate::config::FailoverConfig;
 use crate::environment::Environment;
 use crate::providers::{Endpoints, UnusableSecret, known};
+use crate::telemetry::Stopwatch;
 use crate::upstream::{Answer, Call, RequestBody, SecretKind, Upstream, Wire, is_by_chance};
 
 /// Performs the attempts of one client request.
@@ -28,6 +30,8 @@ pub(crate) struct ProviderAttempt<'a, U> {
     pub(crate) body: &'a RequestBody,
     /// Names the request in the log.
     pub(crate) request_id: &'a str,
+    /// Takes the time that calls took.
+    pub(crate) spent: &'a Stopwatch,
     /// What the one call met that was made once more at once; none when no call was.
     pub(crate) repeated: OnceLock<&'static str>,
 }
@@ -57,10 +61,13 @@ impl<U: UsageStore> Attempt for ProviderAttempt<'_, U> {
                 .deadlines
                 .of(&call.candidate, endpoint.answer_limit()),
         };
-        match self.upstream.attempt(&out).await {
+        let started = Instant::now();
+        let made = match self.upstream.attempt(&out).await {
             Err(failure) if self.may_repeat(&call, &failure) => self.upstream.attempt(&out).await,
             outcome => outcome,
-        }
+        };
+        self.spent.add_since(started);
+        made
     }
 }
 

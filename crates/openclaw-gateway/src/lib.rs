@@ -11,6 +11,7 @@ pub mod environment;
 mod gateway;
 pub mod history;
 mod http;
+pub mod metrics;
 mod providers;
 mod report;
 mod server;
@@ -22,6 +23,7 @@ mod upstream;
 pub use agents::AgentError;
 pub use gateway::{Gateway, PlacedProviderError, ReloadError, Setup, SetupError};
 pub use providers::ProviderError;
+pub use telemetry::OtlpError;
 pub use upstream::{EndpointError, UpstreamError};
 
 #[cfg(test)]

@@ -17,7 +17,7 @@ fn agents(state: &TempDir, variables: &[(&str, &str)]) -> Agents {
     let shared = Shared {
         state_dir: state.path().to_owned(),
         environment: Environment::of(variables.iter().copied(), state.path()),
-        telemetry: Arc::default(),
+        telemetry: Arc::new(Telemetry::idle()),
     };
     let settings = AgentSettings {
         agent_dirs: HashMap::new(),

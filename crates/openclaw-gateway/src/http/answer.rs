@@ -8,8 +8,12 @@ use axum::http::header::CONTENT_TYPE;
 use axum::http::{HeaderMap, HeaderValue};
 use axum::response::{IntoResponse, Response};
 use openclaw_ids::ModelRef;
-use openclaw_runner::{AttemptRecord, Clock, Completed, RunLimits, RunOptions, SystemClock};
+use openclaw_runner::{
+    AttemptRecord, ChainKind, Clock, Completed, RunLimits, RunOptions, RunRequest, SystemClock,
+};
 use openclaw_session::Notice;
+use tokio::time::Instant;
+use tracing::Instrument;
 
 use super::commands;
 use super::error::ApiError;
@@ -22,6 +26,7 @@ use super::{MAX_BODY, Served};
 use crate::attempt::ProviderAttempt;
 use crate::config::NoticeSetting;
 use crate::server::BodyFault;
+use crate::telemetry::{request_span, responded};
 use crate::upstream::{Answer, RequestBody, Wire, before_text};
 
 /// Answers one request and says in its headers who answered, or what was tried.
@@ -33,7 +38,9 @@ pub(crate) async fn handle(
     body: Body,
 ) -> Response {
     let mut told = HeaderMap::new();
-    let mut answer = match answer(&served, wire, &id, &headers, body, &mut told).await {
+    let span = request_span(wire, &id, &headers);
+    let made = answer(&served, wire, &id, &headers, body, &mut told);
+    let mut answer = match made.instrument(span.clone()).await {
         Ok(answer) => answer,
         Err(error) => {
             tracing::info!(requestId = id, code = error.code(), "no answer");
@@ -41,6 +48,10 @@ pub(crate) async fn handle(
         }
     };
     answer.headers_mut().extend(told);
+    let metrics = served.process.telemetry.metrics();
+    let status = answer.status().as_u16();
+    metrics.request(wire.label(), status);
+    responded(&span, status);
     answer
 }
 
@@ -57,7 +68,10 @@ async fn answer(
         .in_flight
         .enter(served.generation.config.failover.max_concurrent)
         .ok_or_else(ApiError::busy)?;
-    let body = RequestBody::try_new(read(body).await?)?;
+    let body = read(body).await?;
+    // How long the client took to say it is nobody's overhead.
+    let started = Instant::now();
+    let body = RequestBody::try_new(body)?;
     let asked = served
         .catalogue()
         .read(wire, body.model(), body.user(), headers)?;
@@ -72,6 +86,8 @@ async fn answer(
     } = prepare(served, &agent, &asked, wire, request_id, told).await?;
     let requested = requested.as_ref().map(ModelRef::key).unwrap_or_default();
     tell_left_out(request_id, &left_out, told);
+    let telemetry = &served.process.telemetry;
+    let mut watch = telemetry.begin(&asked.agent, wire, &request, started);
     let attempt = ProviderAttempt {
         upstream: &served.process.upstream,
         endpoints: &served.generation.endpoints,
@@ -83,21 +99,10 @@ async fn answer(
         headers: &forwarded(wire, headers),
         body: &body,
         request_id,
+        spent: watch.upstream(),
         repeated: OnceLock::new(),
     };
-    let run_limit = request
-        .chain
-        .first()
-        .and_then(|model| served.generation.config.failover.deadlines.run(model));
-    let options = RunOptions {
-        kind: asked.chain,
-        limits: RunLimits {
-            duration: run_limit,
-            ..RunLimits::default()
-        },
-        ..RunOptions::default()
-    };
-    let mut watch = served.process.telemetry.begin(&asked.agent, wire, &request);
+    let options = options(served, asked.chain, &request);
     let runner = agent.runner(&served.generation.policy);
     let outcome = runner.run_with(request, options, &attempt).await;
     if let Some(met) = attempt.repeated.get() {
@@ -117,6 +122,7 @@ async fn answer(
             tracing::info!(requestId = request_id, model, calls = report.calls, "answered");
             Ok(match value {
                 Answer::Live(mut live) => {
+                    watch.streams(&winner);
                     let notice = run.begun().await;
                     let comment = notice.as_ref().and_then(notice::comment);
                     if let Some(line) = hand_over(served, wire, told, notice) {
@@ -148,6 +154,20 @@ async fn answer(
                 served.process.retry_cap,
             ))
         }
+    }
+}
+
+/// What this run does otherwise than others.
+fn options(served: &Served, kind: ChainKind, request: &RunRequest) -> RunOptions {
+    let deadlines = &served.generation.config.failover.deadlines;
+    let requested = request.chain.first();
+    RunOptions {
+        kind,
+        limits: RunLimits {
+            duration: requested.and_then(|model| deadlines.run(model)),
+            ..RunLimits::default()
+        },
+        ..RunOptions::default()
     }
 }
 

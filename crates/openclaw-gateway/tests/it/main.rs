@@ -18,5 +18,6 @@ mod requests;
 mod scripted;
 mod sessions;
 mod streams;
+mod telemetry;
 mod wires;
 mod world;
