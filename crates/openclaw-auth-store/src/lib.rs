@@ -15,9 +15,12 @@ mod health;
 mod import;
 mod inherit;
 mod listing;
+#[cfg(test)]
+mod logged;
 mod login;
 mod mask;
 mod memory;
+mod new_profile;
 mod order;
 #[cfg(feature = "sqlite")]
 mod payload;
@@ -54,6 +57,7 @@ pub use listing::{ListedProfile, ListedWindow, ProfileOrigin, list_profiles};
 pub use login::{LoginChange, LoginStore, RefreshLease};
 pub use mask::{log_id, mask_key};
 pub use memory::MemoryAuthStore;
+pub use new_profile::{ProfileSource, new_profile_id};
 pub use order::{OrderBasis, OrderReport, PassedOver, WhyPassedOver, order_report, rotation_order};
 pub use probe::{ProbeLease, ProbeState};
 #[cfg(feature = "sqlite")]
@@ -61,7 +65,10 @@ pub use refresh::{
     Demand, ReauthReason, RefreshError, RefreshHost, Refresher, RenewedLogin, TokenEndpoint,
     TokenEndpointError, refresh_lock_name,
 };
-pub use resolve::{SecretError, SecretPlaces, profile_secret, resolve_secret, resolve_secret_from};
+pub use resolve::{
+    SecretError, SecretFile, SecretPlaces, profile_secret, resolve_pointer, resolve_secret,
+    resolve_secret_from,
+};
 pub use secret::Secret;
 pub use secret_ref::{SecretRef, SecretSource};
 pub use snapshot::{AuthSnapshot, EndpointKey};

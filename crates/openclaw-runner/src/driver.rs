@@ -130,7 +130,8 @@ impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
         attempt: &A,
     ) -> Result<Completed<A::Output, C, U, S>, RunError> {
         let span = telemetry::run_span(&request);
-        let driven = self.drive(request, &options, attempt);
+        // Callers hold a run in place, and the whole machine is in it.
+        let driven = Box::pin(self.drive(request, &options, attempt));
         let ended = driven.instrument(span.clone()).await;
         telemetry::ran(&span, ended.as_ref().map(|completed| &completed.winner.candidate));
         ended

@@ -97,6 +97,7 @@ impl Resting {
             UsageChange::Clear { profile }
             | UsageChange::ClearLane { profile, .. }
             | UsageChange::Rest { profile, .. }
+            | UsageChange::Explained { profile, .. }
             | UsageChange::Failure { profile, .. }
             | UsageChange::Success { profile, .. } => {
                 let credential = snapshot.credential(profile);

@@ -17,6 +17,7 @@ use crate::environment::Environment;
 use crate::gateway::{callable, search};
 use crate::providers::discovery::Discovery;
 use crate::providers::{Endpoints, ambient};
+use crate::secrets::SecretSources;
 use crate::upstream::Upstream;
 use facts::{CheckedAgent, StoredError};
 
@@ -74,7 +75,8 @@ pub(super) fn run(
     output: &mut dyn Write,
 ) -> Result<Outcome, CommandError> {
     let config = arguments.places.load(environment)?;
-    let endpoints = callable(&config, environment)?;
+    let sources = SecretSources::at_rest(&config.secrets, environment);
+    let endpoints = callable(&config, &sources)?;
     let state_dir = arguments.places.state_dir(environment);
     let report = if config.names_no_model() {
         let found = discovered(&config, &endpoints, environment, &state_dir)?;
@@ -123,7 +125,8 @@ fn report(
     state_dir: &Path,
 ) -> Result<Report, StoredError> {
     let resolver = Resolver::new(&config.chain);
-    let ambient = ambient::profiles(&config.chain.models, endpoints, environment);
+    let sources = SecretSources::at_rest(&config.secrets, environment);
+    let ambient = ambient::profiles(&config.chain.models, endpoints, &sources, environment);
     let checked: Vec<CheckedAgent> = config
         .chain
         .agent_ids()

@@ -18,6 +18,7 @@ use crate::gateway::{callable, search};
 use crate::providers::discovery::Discovery;
 use crate::providers::{Endpoints, ambient};
 use crate::report::Installation;
+use crate::secrets::SecretSources;
 use crate::upstream::Upstream;
 
 pub(super) use agent::ReadAgent;
@@ -127,8 +128,9 @@ impl Files {
     /// When the configuration cannot be used.
     pub(super) fn open(places: &Places, environment: &Environment) -> Result<Self, CommandError> {
         let config = places.load(environment)?;
-        let endpoints = callable(&config, environment)?;
-        let ambient = ambient::profiles(&config.chain.models, &endpoints, environment);
+        let sources = SecretSources::at_rest(&config.secrets, environment);
+        let endpoints = callable(&config, &sources)?;
+        let ambient = ambient::profiles(&config.chain.models, &endpoints, &sources, environment);
         let mut files = Self {
             environment: environment.clone(),
             state_dir: places.state_dir(environment),

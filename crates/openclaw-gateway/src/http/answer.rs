@@ -1,13 +1,14 @@
 //! Answers one request, plain or streamed, in whatever wire format it came.
 
-use std::sync::OnceLock;
+use std::collections::HashSet;
+use std::sync::{Mutex, OnceLock};
 
 use axum::body::{Body, Bytes};
 use axum::extract::Extension;
 use axum::http::header::CONTENT_TYPE;
 use axum::http::{HeaderMap, HeaderValue};
 use axum::response::{IntoResponse, Response};
-use openclaw_ids::ModelRef;
+use openclaw_ids::{ModelRef, ProfileId};
 use openclaw_runner::{
     AttemptRecord, ChainKind, Clock, Completed, RunLimits, RunOptions, RunRequest, SystemClock,
 };
@@ -21,6 +22,7 @@ use super::headers::{describe_left_out, describe_run, describe_winner, forwarded
 use super::ids::RequestId;
 use super::notice;
 use super::plan::{Prepared, prepare};
+use super::rescue::Rescuer;
 use super::stream::{Open, streamed};
 use super::{MAX_BODY, Served};
 use crate::attempt::ProviderAttempt;
@@ -82,17 +84,20 @@ async fn answer(
     let Prepared {
         request,
         requested,
-        left_out,
+        mut left_out,
+        set_aside,
+        passed_over,
     } = prepare(served, &agent, &asked, wire, request_id, told).await?;
     let requested = requested.as_ref().map(ModelRef::key).unwrap_or_default();
-    tell_left_out(request_id, &left_out, told);
+    tell_left_out(request_id, &left_out, &passed_over, told);
+    left_out.extend(passed_over);
     let telemetry = &served.process.telemetry;
     let mut watch = telemetry.begin(&asked.agent, wire, &request, started);
     let attempt = ProviderAttempt {
         upstream: &served.process.upstream,
         endpoints: &served.generation.endpoints,
-        environment: &served.process.environment,
-        usage: &*agent.usage,
+        credentials: &served.generation.credentials,
+        usage: &agent.usage,
         auth: &served.generation.policy.auth,
         failover: &served.generation.config.failover,
         wire,
@@ -101,8 +106,10 @@ async fn answer(
         request_id,
         spent: watch.upstream(),
         repeated: OnceLock::new(),
+        repaired: Mutex::default(),
     };
-    let options = options(served, asked.chain, &request);
+    let options = options(served, asked.chain, &request, set_aside);
+    let (again, chain) = (options.clone(), request.chain.clone());
     let runner = agent.runner(&served.generation.policy);
     let outcome = runner.run_with(request, options, &attempt).await;
     if let Some(met) = attempt.repeated.get() {
@@ -128,12 +135,14 @@ async fn answer(
                     if let Some(line) = hand_over(served, wire, told, notice) {
                         live.announce(line);
                     }
+                    let left = chain.get(winner.index + 1..).unwrap_or_default();
                     let open = Open {
                         live: *live,
                         run,
                         request_id: request_id.to_owned(),
-                        sent: 0,
                         watch,
+                        rescuer: Rescuer::of(served, &agent, &asked.agent, &attempt, again, left),
+                        broke_off: None,
                         _place: place,
                     };
                     streamed(wire, comment, open)
@@ -158,22 +167,32 @@ async fn answer(
 }
 
 /// What this run does otherwise than others.
-fn options(served: &Served, kind: ChainKind, request: &RunRequest) -> RunOptions {
+fn options(
+    served: &Served,
+    kind: ChainKind,
+    request: &RunRequest,
+    set_aside: HashSet<ProfileId>,
+) -> RunOptions {
     let deadlines = &served.generation.config.failover.deadlines;
-    let requested = request.chain.first();
     RunOptions {
         kind,
         limits: RunLimits {
-            duration: requested.and_then(|model| deadlines.run(model)),
+            duration: request.chain.first().and_then(|model| deadlines.run(model)),
             ..RunLimits::default()
         },
+        set_aside,
         ..RunOptions::default()
     }
 }
 
 /// Names the candidates that could not have read the request, in the log and to the client.
-fn tell_left_out(request_id: &str, left_out: &[AttemptRecord], told: &mut HeaderMap) {
-    for skipped in left_out {
+fn tell_left_out(
+    request_id: &str,
+    left_out: &[AttemptRecord],
+    passed_over: &[AttemptRecord],
+    told: &mut HeaderMap,
+) {
+    for skipped in left_out.iter().chain(passed_over) {
         let model = skipped.candidate.key();
         tracing::info!(
             requestId = request_id,

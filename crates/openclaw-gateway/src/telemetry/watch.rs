@@ -121,7 +121,7 @@ impl Telemetry {
             run_id: request.run_id.clone(),
             wire: wire.label(),
             started,
-            upstream: Stopwatch::default(),
+            upstream: Arc::default(),
             is_over: false,
             note,
         }
@@ -209,7 +209,7 @@ pub(crate) struct RunWatch {
     run_id: String,
     wire: &'static str,
     started: Instant,
-    upstream: Stopwatch,
+    upstream: Arc<Stopwatch>,
     is_over: bool,
     /// What will be kept; none once it is, or when nothing is kept.
     note: Option<RunNote>,
@@ -217,8 +217,8 @@ pub(crate) struct RunWatch {
 
 impl RunWatch {
     /// Takes the time of the calls.
-    pub(crate) fn upstream(&self) -> &Stopwatch {
-        &self.upstream
+    pub(crate) fn upstream(&self) -> Arc<Stopwatch> {
+        Arc::clone(&self.upstream)
     }
 
     /// A model answers.

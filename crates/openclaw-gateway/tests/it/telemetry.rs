@@ -10,6 +10,7 @@ use axum::body::Bytes;
 use axum::extract::State;
 use axum::http::{HeaderMap, Uri};
 use openclaw_gateway::metrics::{METRICS, MetricKind};
+use openclaw_runner::telemetry::{SEMANTIC_CONVENTIONS, field};
 use opentelemetry_proto::tonic::collector::metrics::v1::ExportMetricsServiceRequest;
 use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
 use opentelemetry_proto::tonic::common::v1::any_value::Value as AnyValue;
@@ -328,8 +329,8 @@ fn text(span: &Span, name: &str) -> Option<String> {
     }
 }
 
-#[tokio::test]
-async fn a_collector_receives_spans_and_metrics_with_the_pinned_names() {
+/// What a collector receives of one request that goes to its second model, and what the client does.
+async fn delivered() -> (Received, Vec<(String, Bytes)>) {
     let secret = "sk-ant-api03-AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
     let limited = refusal(429, "rate_limit_exceeded", &format!("slow down, {secret}"));
     let upstreams = vec![Upstream::start([limited]).await, Upstream::start([hello()]).await];
@@ -345,7 +346,7 @@ async fn a_collector_receives_spans_and_metrics_with_the_pinned_names() {
         ("OTEL_EXPORTER_OTLP_HEADERS", "x-tenant=one%20two"),
         ("NO_PROXY", "127.0.0.1"),
     ];
-    let (mut child, url) = serve(&config, state.path(), &variables);
+    let (child, url) = serve(&config, state.path(), &variables);
     let body = json!({"model": "openclaw", "messages": [{"role": "user", "content": "prompt-text"}]});
     let request = client()
         .post(format!("{url}/chat/completions"))
@@ -356,12 +357,7 @@ async fn a_collector_receives_spans_and_metrics_with_the_pinned_names() {
             "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
         );
     let answer = Received::of(request.body(body.to_string())).await;
-    assert_eq!(answer.header("x-openclaw-served-model"), Some("b/m"));
-    let stopped = Command::new("kill").arg(child.id().to_string()).status().unwrap();
-    assert!(stopped.success());
-    let ended = tokio::task::spawn_blocking(move || child.wait()).await.unwrap();
-    assert!(ended.unwrap().success());
-
+    stop(child).await;
     let delivered = collected.lock().unwrap();
     assert!(
         delivered
@@ -369,34 +365,53 @@ async fn a_collector_receives_spans_and_metrics_with_the_pinned_names() {
             .iter()
             .all(|headers| headers["x-tenant"] == "one two")
     );
-    let (mut spans, mut metrics) = (Vec::new(), BTreeSet::new());
-    for (path, body) in &delivered.bodies {
+    (answer, delivered.bodies.clone())
+}
+
+/// Asks the binary to stop, and waits for it.
+async fn stop(mut child: Child) {
+    let stopped = Command::new("kill").arg(child.id().to_string()).status().unwrap();
+    assert!(stopped.success());
+    let ended = tokio::task::spawn_blocking(move || child.wait()).await.unwrap();
+    assert!(ended.unwrap().success());
+}
+
+fn spans(body: &Bytes) -> Vec<Span> {
+    let sent = ExportTraceServiceRequest::decode(body.clone()).unwrap();
+    let scopes = sent
+        .resource_spans
+        .into_iter()
+        .flat_map(|resource| resource.scope_spans);
+    scopes.flat_map(|scope| scope.spans).collect()
+}
+
+fn metrics(body: &Bytes) -> Vec<String> {
+    let sent = ExportMetricsServiceRequest::decode(body.clone()).unwrap();
+    let scopes = sent
+        .resource_metrics
+        .into_iter()
+        .flat_map(|resource| resource.scope_metrics);
+    let names = scopes.flat_map(|scope| scope.metrics).map(|metric| metric.name);
+    names.filter(|name| name.starts_with("openclaw.")).collect()
+}
+
+#[tokio::test]
+async fn a_collector_receives_spans_and_metrics_with_the_pinned_names() {
+    let (answer, bodies) = delivered().await;
+    assert_eq!(answer.header("x-openclaw-served-model"), Some("b/m"));
+    let (mut all_spans, mut names) = (Vec::new(), BTreeSet::new());
+    for (path, body) in &bodies {
         for absent in [KEY, "AAAAAAAAAAAA", "key-a", "a:config", "prompt-text", "Hello"] {
             let text = String::from_utf8_lossy(body);
             assert!(!text.contains(absent), "{absent} in {path}: {text}");
         }
         match &**path {
-            "/v1/traces" => {
-                let sent = ExportTraceServiceRequest::decode(body.clone()).unwrap();
-                let scopes = sent
-                    .resource_spans
-                    .into_iter()
-                    .flat_map(|resource| resource.scope_spans);
-                spans.extend(scopes.flat_map(|scope| scope.spans));
-            }
-            "/v1/metrics" => {
-                let sent = ExportMetricsServiceRequest::decode(body.clone()).unwrap();
-                let scopes = sent
-                    .resource_metrics
-                    .into_iter()
-                    .flat_map(|resource| resource.scope_metrics);
-                let sent = scopes.flat_map(|scope| scope.metrics).map(|metric| metric.name);
-                metrics.extend(sent.filter(|name| name.starts_with("openclaw.")));
-            }
+            "/v1/traces" => all_spans.extend(spans(body)),
+            "/v1/metrics" => names.extend(metrics(body)),
             other => panic!("{other}"),
         }
     }
-    for name in &metrics {
+    for name in &names {
         assert!(METRICS.iter().any(|row| row.name == name), "{name}");
     }
     for name in [
@@ -405,8 +420,13 @@ async fn a_collector_receives_spans_and_metrics_with_the_pinned_names() {
         "openclaw.overhead",
         "openclaw.runs",
     ] {
-        assert!(metrics.contains(name), "{name} in {metrics:?}");
+        assert!(names.contains(name), "{name} in {names:?}");
     }
+    check_spans(&all_spans, answer.header("x-openclaw-request-id").unwrap());
+}
+
+/// The tree of the spans, and what they say.
+fn check_spans(spans: &[Span], id: &str) {
     let named = |name: &str| -> Vec<&Span> { spans.iter().filter(|span| span.name == name).collect() };
     let (requests, runs, attempts) = (named("request"), named("run"), named("attempt"));
     assert_eq!(
@@ -414,42 +434,66 @@ async fn a_collector_receives_spans_and_metrics_with_the_pinned_names() {
         (1, 1, 2),
         "{spans:#?}"
     );
-    let request = requests[0];
+    let (request, run, first, second) = (requests[0], runs[0], attempts[0], attempts[1]);
     assert_eq!(
         request.parent_span_id,
         [0xb7, 0xad, 0x6b, 0x71, 0x69, 0x20, 0x33, 0x31]
     );
-    assert_eq!(runs[0].parent_span_id, request.span_id);
+    assert_eq!(run.parent_span_id, request.span_id);
     assert!(
         attempts
             .iter()
-            .all(|attempt| attempt.parent_span_id == runs[0].span_id)
+            .all(|attempt| attempt.parent_span_id == run.span_id)
     );
-    let id = answer.header("x-openclaw-request-id").map(str::to_owned);
     for (span, name, value) in [
-        (request, "gen_ai.operation.name", Some("chat".to_owned())),
-        (request, "http.response.status_code", Some("200".to_owned())),
-        (request, "openclaw.run_id", id.clone()),
-        (runs[0], "openclaw.run_id", id),
-        (runs[0], "gen_ai.provider.name", Some("a".to_owned())),
-        (runs[0], "gen_ai.request.model", Some("m".to_owned())),
-        (runs[0], "gen_ai.response.model", Some("b/m".to_owned())),
-        (runs[0], "openclaw.outcome", Some("answered".to_owned())),
-        (attempts[0], "gen_ai.provider.name", Some("a".to_owned())),
-        (attempts[0], "http.response.status_code", Some("429".to_owned())),
-        (attempts[0], "error.type", Some("rate_limit".to_owned())),
-        (attempts[1], "gen_ai.provider.name", Some("b".to_owned())),
-        (attempts[1], "error.type", None),
+        (request, field::OPERATION, Some("chat")),
+        (request, field::STATUS, Some("200")),
+        (request, field::RUN_ID, Some(id)),
+        (run, field::RUN_ID, Some(id)),
+        (run, field::PROVIDER, Some("a")),
+        (run, field::REQUEST_MODEL, Some("m")),
+        (run, field::RESPONSE_MODEL, Some("b/m")),
+        (run, field::OUTCOME, Some("answered")),
+        (first, field::PROVIDER, Some("a")),
+        (first, field::STATUS, Some("429")),
+        (first, field::ERROR_TYPE, Some("rate_limit")),
+        (second, field::PROVIDER, Some("b")),
+        (second, field::ERROR_TYPE, None),
     ] {
-        assert_eq!(text(span, name), value, "{name} of {span:#?}");
+        assert_eq!(text(span, name).as_deref(), value, "{name} of {span:#?}");
     }
-    let decisions = runs[0].events.iter().filter(|event| {
+    let is_decision = |name: &str| name == "decision";
+    let decisions = run.events.iter().filter(|event| {
         event
             .attributes
             .iter()
-            .any(|attribute| attribute.key == "decision")
+            .any(|attribute| is_decision(&attribute.key))
     });
-    assert_eq!(decisions.count(), 3, "{:#?}", runs[0].events);
+    assert_eq!(decisions.count(), 3, "{:#?}", run.events);
+}
+
+#[test]
+fn the_names_of_fields_are_pinned() {
+    assert_eq!(SEMANTIC_CONVENTIONS, "1.37.0");
+    let names = [
+        field::ERROR_TYPE,
+        field::OPERATION,
+        field::PROVIDER,
+        field::REQUEST_MODEL,
+        field::RESPONSE_MODEL,
+        field::STATUS,
+    ];
+    assert_eq!(
+        names,
+        [
+            "error.type",
+            "gen_ai.operation.name",
+            "gen_ai.provider.name",
+            "gen_ai.request.model",
+            "gen_ai.response.model",
+            "http.response.status_code"
+        ]
+    );
 }
 
 #[tokio::test]
@@ -464,13 +508,11 @@ async fn without_a_collector_that_answers_requests_are_answered_all_the_same() {
         ("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:9"),
         ("NO_PROXY", "127.0.0.1"),
     ];
-    let (mut child, url) = serve(&config, state.path(), &variables);
+    let (child, url) = serve(&config, state.path(), &variables);
     let body = json!({"model": "openclaw", "messages": []});
     let request = client()
         .post(format!("{url}/chat/completions"))
         .header("content-type", "application/json");
     assert_eq!(Received::of(request.body(body.to_string())).await.status, 200);
-    Command::new("kill").arg(child.id().to_string()).status().unwrap();
-    let ended = tokio::task::spawn_blocking(move || child.wait()).await.unwrap();
-    assert!(ended.unwrap().success());
+    stop(child).await;
 }
