@@ -52,9 +52,15 @@ pub(crate) enum TelemetryError {
 /// # Errors
 /// When a variable has a value that means nothing.
 pub(crate) fn install(environment: &Environment, default: &str) -> Result<Traces, TelemetryError> {
-    let filter = environment.get("RUST_LOG").unwrap_or(default);
-    let filter = EnvFilter::try_new(filter).map_err(|source| TelemetryError::Filter {
-        filter: filter.to_owned(),
+    let asked = environment.get("RUST_LOG").unwrap_or(default);
+    // What it says at `info` is about its own insides.
+    let quiet = if asked.contains("opentelemetry") {
+        ""
+    } else {
+        ",opentelemetry=warn"
+    };
+    let filter = EnvFilter::try_new(format!("{asked}{quiet}")).map_err(|source| TelemetryError::Filter {
+        filter: asked.to_owned(),
         source,
     })?;
     let format = environment.get("OPENCLAW_LOG_FORMAT");
