@@ -125,7 +125,7 @@ impl Gateway {
         let draft = Draft::try_new(config, &environment)?;
         let shared = Shared {
             legacy: LegacyLogins::of(&environment, &state_dir),
-            state_dir,
+            state_dir: state_dir.clone(),
             telemetry: Arc::clone(&telemetry),
         };
         let process = Process {
@@ -134,6 +134,7 @@ impl Gateway {
             guesses: Guesses::default(),
             ids: Ids::new(),
             in_flight: InFlight::default(),
+            state_dir,
             telemetry,
             upstream: Upstream::try_new()?,
             environment,
@@ -151,6 +152,11 @@ impl Gateway {
     /// [`ReloadError`]; the configuration before is used on then.
     pub async fn reload(&self) -> Result<(), ReloadError> {
         self.current.reload().await.map(drop)
+    }
+
+    /// Says that no answer may go on for ever any more: whoever watches events is sent away.
+    pub fn stopping(&self) {
+        self.current.process.telemetry.events().end();
     }
 
     /// Ends what is told of this gateway: what happened is kept, and the last metrics are pushed.

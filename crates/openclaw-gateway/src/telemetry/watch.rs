@@ -15,6 +15,7 @@ use openclaw_runner::{
 use openclaw_session::SessionStore;
 use tokio::time::Instant;
 
+use crate::events::Events;
 use crate::history::{BrokenNote, Entry, History, Record, RunNote, RunOutcome, window_changes};
 use crate::metrics::{Metrics, RunEnd};
 use crate::upstream::Wire;
@@ -29,6 +30,8 @@ pub(crate) struct Telemetry {
     records: bool,
     /// Opened when the rest of the state turned out usable.
     history: OnceLock<History>,
+    /// Whoever watches as it happens.
+    events: Events,
     /// Somebody else who wants to know, too.
     also: Option<Arc<dyn RunObserver>>,
 }
@@ -39,6 +42,7 @@ impl Telemetry {
             metrics,
             records,
             history: OnceLock::new(),
+            events: Events::default(),
             also,
         }
     }
@@ -66,6 +70,16 @@ impl Telemetry {
     /// What is counted.
     pub(crate) fn metrics(&self) -> &Metrics {
         &self.metrics
+    }
+
+    /// Whoever watches as it happens.
+    pub(crate) fn events(&self) -> &Events {
+        &self.events
+    }
+
+    /// Whether anybody wants to know what happens.
+    fn is_asked(&self) -> bool {
+        self.history().is_some() || self.events.are_watched()
     }
 
     /// Watches the runs of one agent, and what rests in its store.
@@ -102,7 +116,7 @@ impl Telemetry {
         started: Instant,
     ) -> RunWatch {
         let session = request.session.as_ref();
-        let note = self.history().is_some().then(|| RunNote {
+        let note = self.is_asked().then(|| RunNote {
             run_id: request.run_id.clone(),
             agent: agent.clone(),
             session_key: session.map(|session| session.key.clone()),
@@ -128,11 +142,15 @@ impl Telemetry {
     }
 
     fn keep(&self, record: Record) {
+        let at = SystemClock.now();
+        if self.events.are_watched()
+            && let Ok(json) = record.json()
+            && let Ok(members) = serde_json::from_str::<serde_json::Value>(&json)
+        {
+            self.events.tell(at, record.kind(), &members);
+        }
         if let Some(history) = self.history() {
-            history.record(Entry {
-                at: SystemClock.now(),
-                record,
-            });
+            history.record(Entry { at, record });
         }
     }
 }
@@ -145,7 +163,7 @@ struct AgentObserver {
 impl RunObserver for AgentObserver {
     fn on_event(&self, event: &RunEvent) {
         self.telemetry.metrics.event(event);
-        if self.telemetry.history().is_some() {
+        if self.telemetry.is_asked() {
             self.telemetry.keep(Record::Event(Box::new(event.clone())));
         }
         if let Some(also) = &self.telemetry.also {
@@ -182,8 +200,13 @@ impl RunObserver for AgentObserver {
 
 impl RunRecorder for AgentObserver {
     fn on_recording(&self, recording: RunRecording) {
-        let agent = self.agent.clone();
-        self.telemetry.keep(Record::Recording(agent, Box::new(recording)));
+        // For the file alone: whoever watches is told of each step as it happens.
+        if let Some(history) = self.telemetry.history() {
+            history.record(Entry {
+                at: SystemClock.now(),
+                record: Record::Recording(self.agent.clone(), Box::new(recording)),
+            });
+        }
     }
 }
 
@@ -252,7 +275,7 @@ impl RunWatch {
     pub(crate) fn broke_off(&self, failure: &Failure, verdict: Option<&Verdict>) {
         let reason = verdict.map(|verdict| verdict.reason);
         self.telemetry.metrics.broke_off(self.wire, reason);
-        if self.telemetry.history().is_some() {
+        if self.telemetry.is_asked() {
             self.telemetry.keep(Record::Broken(BrokenNote {
                 run_id: self.run_id.clone(),
                 reason,
