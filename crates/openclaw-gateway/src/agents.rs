@@ -297,8 +297,8 @@ fn open(
         Arc::clone(&usage),
         Arc::clone(&sessions),
         Arc::clone(&settings.policy),
-    )
-    .with_observer(shared.telemetry.observer(agent));
+    );
+    let runner = shared.telemetry.watch(agent, &usage, runner);
     Ok(Agent {
         runner,
         usage,
