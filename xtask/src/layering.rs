@@ -86,6 +86,7 @@ const LAYERS: &[Layer] = &[
     Layer { package: "openclaw-runner",     tier: Tier::Async,   arrows: &["openclaw-session", "openclaw-auth-store"] },
     Layer { package: "openclaw-gateway",    tier: Tier::Process, arrows: &["openclaw-runner"] },
     Layer { package: "xtask",               tier: Tier::Tooling, arrows: &[] },
+    Layer { package: "xtask-bench",         tier: Tier::Tooling, arrows: &["openclaw-classify"] },
     Layer { package: "xtask-corpus",        tier: Tier::Tooling, arrows: &["openclaw-runner"] },
 ];
 

@@ -5,6 +5,7 @@
     reason = "a command line tool talks to its terminal"
 )]
 
+mod bench;
 mod bless;
 mod cli;
 mod clients;
@@ -29,6 +30,7 @@ const TASKS: &[&cli::Task] = &[
     &docs::TASK,
     &clients::TASK,
     &trace::TASK,
+    &bench::TASK,
 ];
 
 fn main() -> ExitCode {
