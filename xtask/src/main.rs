@@ -12,7 +12,9 @@ mod clients;
 mod corpus;
 mod diff;
 mod docs;
+mod faultwall;
 mod layering;
+mod sim;
 mod snapshots;
 mod test;
 mod test_counts;
@@ -27,8 +29,10 @@ const TASKS: &[&cli::Task] = &[
     &layering::TASK,
     &bless::TASK,
     &corpus::TASK,
+    &sim::TASK,
     &docs::TASK,
     &clients::TASK,
+    &faultwall::TASK,
     &trace::TASK,
     &bench::TASK,
 ];

@@ -1,6 +1,7 @@
 //! The HTTP surface: what is served under which path.
 
 mod answer;
+mod choice;
 mod commands;
 mod conversation;
 mod error;
@@ -14,6 +15,7 @@ mod models;
 mod notice;
 mod own_answer;
 mod plan;
+mod rescue;
 mod retry_cap;
 mod selection;
 mod served;
@@ -29,13 +31,16 @@ use axum::routing::{MethodRouter, get, post};
 
 use crate::admin;
 use crate::gateway::Current;
+use crate::metrics;
 use crate::upstream::Wire;
 
+pub(crate) use choice::{Choice, ChoiceError};
 pub(crate) use error::ApiError;
 pub(crate) use guesses::Guesses;
 pub(crate) use ids::Ids;
 pub(crate) use in_flight::InFlight;
 pub(crate) use retry_cap::RetryCap;
+pub(crate) use selection::AskError;
 pub(crate) use served::Served;
 pub(crate) use token::Token;
 
@@ -57,6 +62,7 @@ pub(crate) fn router(current: Arc<Current>) -> Router {
         .route("/v1/messages/count_tokens", passed_on(Wire::CountTokens))
         .route("/v1/responses", passed_on(Wire::Responses))
         .merge(admin::router(&current))
+        .route("/metrics", get(metrics::scrape))
         .route("/v1/models", get(models::list))
         .route("/v1/models/{*id}", get(models::one))
         .fallback(async || ApiError::no_path())

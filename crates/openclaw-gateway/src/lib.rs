@@ -10,10 +10,12 @@ pub mod config;
 mod credentials;
 mod demo;
 pub mod environment;
+mod events;
 mod gateway;
 pub mod history;
 mod http;
 mod logins;
+pub mod metrics;
 mod providers;
 mod repair;
 mod report;
@@ -28,6 +30,7 @@ mod wires;
 pub use agents::AgentError;
 pub use gateway::{Gateway, PlacedProviderError, ReloadError, Setup, SetupError};
 pub use providers::ProviderError;
+pub use telemetry::OtlpError;
 pub use upstream::{EndpointError, UpstreamError};
 
 #[cfg(test)]

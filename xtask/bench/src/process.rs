@@ -38,7 +38,7 @@ impl Process {
         let mut command = Command::new(program);
         command
             .arg("serve")
-            .args(["--port", &port.to_string()])
+            .args(["--bind", &format!("127.0.0.1:{port}")])
             .env_clear()
             .env("HOME", home)
             .env("OPENCLAW_STATE_DIR", home.join("state"))

@@ -1,3 +1,4 @@
+mod beyond;
 mod oracle;
 
 use indexmap::IndexMap;
@@ -290,92 +291,6 @@ fn cloud_credentials_need_no_stored_profile_when_the_provider_says_so() {
     assert_eq!(case.order_of("amazon-bedrock"), "");
     case.config.aws_sdk.insert(provider("amazon-bedrock"));
     assert_eq!(case.order_of("amazon-bedrock"), "bedrock:default");
-}
-
-#[test]
-fn bl44_an_id_carries_no_meaning() {
-    let ids = ["anthropic:default", "zz", "aa"];
-    for rotation in 0..ids.len() {
-        let mut turned = ids;
-        turned.rotate_left(rotation);
-        let case = turned.iter().fold(Case::default(), |case, id| {
-            case.stored("anthropic", json!({"id": id, "type": "api_key", "key": id}))
-        });
-        assert_eq!(case.order_of("anthropic"), turned.join(" "));
-    }
-}
-
-#[test]
-fn bl43_the_least_recently_used_takes_its_turn() {
-    let mut case = (0..3).fold(Case::default(), |case, n| {
-        case.stored("p", json!({"id": format!("k{n}"), "type": "api_key", "key": "x"}))
-    });
-    let mut served: IndexMap<String, u32> = IndexMap::new();
-    for turn in 0..9 {
-        let order = case.order_of("p");
-        let first = order.split(' ').next().unwrap().to_owned();
-        case = case.used(&first, turn);
-        *served.entry(first).or_default() += 1;
-    }
-    assert_eq!(served.into_values().collect::<Vec<_>>(), [3, 3, 3]);
-}
-
-#[test]
-fn bl48_what_an_order_leaves_out_is_told() {
-    let report = |case: &Case| {
-        let (aliases, asked) = (AuthAliases::default(), provider("anthropic"));
-        let report = order_report(&case.store, &case.config, &aliases, &asked, at(0));
-        let passed_over = report.passed_over.iter();
-        let passed_over = passed_over.map(|passed| format!("{} {}", passed.profile, passed.why.as_str()));
-        (
-            report.basis,
-            report.order.len(),
-            passed_over.collect::<Vec<_>>().join(", "),
-        )
-    };
-    let key = json!({"provider": "anthropic", "mode": "api_key"});
-    for (case, basis, tried, passed_over) in [
-        (Case::worked(), OrderBasis::StoredProfiles, 4, ""),
-        (
-            Case::worked().agent_order("anthropic", &["k1", "lost", "gone", "lost"]),
-            OrderBasis::AgentOrder,
-            1,
-            "lost profile_missing, gone profile_missing, k2 excluded_by_auth_order, \
-             t1 excluded_by_auth_order, o1 excluded_by_auth_order",
-        ),
-        (
-            Case::worked().config(json!({"order": {"anthropic": []}})),
-            OrderBasis::ConfigOrder,
-            0,
-            "k1 excluded_by_auth_order, k2 excluded_by_auth_order, t1 excluded_by_auth_order, \
-             o1 excluded_by_auth_order",
-        ),
-        (
-            Case::worked().config(json!({"profiles": {"k1": key, "t1": key}})),
-            OrderBasis::ConfiguredProfiles,
-            1,
-            "t1 mode_mismatch, k2 excluded_by_auth_order, o1 excluded_by_auth_order",
-        ),
-        (
-            Case::worked().agent_order("anthropic", &["gone"]),
-            OrderBasis::StoredProfiles,
-            4,
-            "gone profile_missing",
-        ),
-        (
-            Case::worked()
-                .ambient(
-                    "anthropic:env",
-                    Credential::api_key(provider("anthropic"), Secret::new("x")),
-                )
-                .agent_order("anthropic", &["k1", "k2", "t1", "o1"]),
-            OrderBasis::AgentOrder,
-            4,
-            "anthropic:env excluded_by_auth_order",
-        ),
-    ] {
-        assert_eq!(report(&case), (basis, tried, passed_over.to_owned()));
-    }
 }
 
 #[test]

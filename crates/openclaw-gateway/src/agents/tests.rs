@@ -20,7 +20,7 @@ fn agents(state: &TempDir, variables: &[(&str, &str)]) -> Agents {
     let shared = Shared {
         state_dir: state.path().to_owned(),
         legacy: LegacyLogins::of(&environment, state.path()),
-        telemetry: Arc::default(),
+        telemetry: Arc::new(Telemetry::idle()),
     };
     let settings = AgentSettings {
         agent_dirs: HashMap::new(),
@@ -50,6 +50,7 @@ fn unpaid(id: &str) -> UsageChange {
     }
 }
 
+/// Also L13: what is inherited is always the main agent's.
 #[tokio::test]
 async fn d14_an_agent_shares_the_main_agents_profiles_and_their_state() {
     let state = tempfile::tempdir().unwrap();

@@ -6,18 +6,25 @@
     reason = "a test says what is wrong by panicking"
 )]
 
+mod admin;
 mod binary;
 mod cli;
 mod commands;
+mod credentials;
 mod demo;
 mod errors;
 mod failover;
+mod faults;
 mod history;
 mod logins;
+mod many_streams;
+mod outage;
 mod reload;
 mod requests;
+mod rescue;
 mod scripted;
 mod sessions;
 mod streams;
+mod telemetry;
 mod wires;
 mod world;
