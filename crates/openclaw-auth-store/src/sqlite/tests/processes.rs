@@ -188,7 +188,7 @@ async fn refresh(folder: &Path, store: &SqliteAuthStore) {
 }
 
 #[tokio::test]
-async fn o4_bl72_eight_processes_refresh_an_expiring_login_with_one_call() {
+async fn o4_bl_72_eight_processes_refresh_an_expiring_login_with_one_call() {
     let (folder, store) = with_profiles().await;
     let login =
         json!({"type": "oauth", "provider": "openai", "access": "old", "refresh": "r", "expires": NOW});
