@@ -93,10 +93,12 @@ fn machine(world: &World, request: RunRequest) -> Machine {
 }
 
 fn calls(steps: &[Step]) -> Vec<&AttemptCall> {
-    let call = |step| match step {
-        &Step::Attempt(ref call) => Some(call),
-        _ => None,
-    };
+    fn call(step: &Step) -> Option<&AttemptCall> {
+        match step {
+            Step::Attempt(call) => Some(call),
+            _ => None,
+        }
+    }
     steps.iter().filter_map(call).collect()
 }
 
