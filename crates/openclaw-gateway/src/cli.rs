@@ -5,7 +5,9 @@ mod chain;
 mod completions;
 mod config_check;
 mod cooldown;
+mod explain;
 mod files;
+mod history;
 mod progress;
 mod prompt;
 mod render;
@@ -56,6 +58,8 @@ enum Command {
     Serve(serve::ServeArgs),
     /// Show what every agent would use now, what rests until when, and what needs attention
     Status(status::StatusArgs),
+    /// Tell what happened to a request, or what a failure means and what would follow from it
+    Explain(explain::ExplainArgs),
     /// Show which models a run would ask, in which order, and why
     Chain(chain::ChainArgs),
     /// Show, store, remove, order and test the credentials of an agent
@@ -124,6 +128,7 @@ pub fn run(environment: &Environment, arguments: impl IntoIterator<Item = OsStri
             .map_err(CommandError::from),
         Some(Command::Serve(arguments)) => serve::run(environment, arguments, screen.writer()),
         Some(Command::Status(arguments)) => status::run(environment, &arguments, &mut screen),
+        Some(Command::Explain(arguments)) => explain::run(environment, &arguments, &mut screen),
         Some(Command::Chain(arguments)) => chain::run(environment, &arguments, &mut screen),
         Some(Command::Auth { command }) => auth::run(environment, &command, &mut screen),
         Some(Command::Cooldown { command }) => cooldown::run(environment, &command, &mut screen),

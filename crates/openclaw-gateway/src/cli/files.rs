@@ -86,6 +86,14 @@ impl AgentArg {
         })
     }
 
+    /// The agent that was named; `None` when none was.
+    ///
+    /// # Errors
+    /// As [`id`](Self::id).
+    pub(super) fn named(&self, files: &Files) -> Result<Option<AgentId>, UnknownAgent> {
+        self.agent.is_some().then(|| self.id(files)).transpose()
+    }
+
     /// The agents that are meant; all of them when none was named.
     ///
     /// # Errors
