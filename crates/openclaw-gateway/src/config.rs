@@ -16,7 +16,9 @@ use openclaw_ids::{ModelRef, ProviderId};
 use serde::Deserialize;
 
 pub use deadlines::{DeadlineRow, DeadlineSettings};
-pub use failover::{AdminSetting, BodyModelPolicy, FailoverConfig, InlineWaitSetting, NoticeSetting};
+pub use failover::{
+    AdminSetting, BodyModelPolicy, CommandSetting, FailoverConfig, InlineWaitSetting, NoticeSetting,
+};
 pub use file::FileError;
 pub use files::ConfigFiles;
 

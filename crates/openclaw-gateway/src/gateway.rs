@@ -2,6 +2,7 @@
 
 mod current;
 mod generation;
+mod look;
 mod process;
 
 use std::collections::BTreeSet;
@@ -28,6 +29,7 @@ use generation::Draft;
 pub(crate) use current::Current;
 pub use current::ReloadError;
 pub(crate) use generation::Generation;
+pub(crate) use look::Look;
 pub(crate) use process::Process;
 
 /// What a gateway is made of.

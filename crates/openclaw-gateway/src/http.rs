@@ -1,6 +1,7 @@
 //! The HTTP surface: what is served under which path.
 
 mod answer;
+mod commands;
 mod conversation;
 mod error;
 mod guesses;
@@ -11,6 +12,7 @@ mod in_flight;
 mod local;
 mod models;
 mod notice;
+mod own_answer;
 mod plan;
 mod retry_cap;
 mod selection;

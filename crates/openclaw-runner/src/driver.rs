@@ -151,10 +151,9 @@ impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
             ChainKind::Text => request.session.clone(),
         };
         let requested = request.chain.first().cloned();
-        let key = session.as_ref().map(|session| session.key.clone());
         let mut undo = Undo {
             runner: self,
-            key,
+            key: session.as_ref().map(|session| session.key.clone()),
             rollback: None,
             lease: None,
         };
@@ -172,8 +171,7 @@ impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
             .with_auth_skips(skips);
         let mut emitted = 0;
         // The calls made, and the answers that may be needed at the end by the number of their call.
-        let mut calls = 0;
-        let mut answers = Vec::new();
+        let (mut calls, mut answers) = (0, Vec::new());
         for _ in 0..machine.max_steps() {
             let step = machine.next();
             emitted += self.emit(machine.events_since(emitted));
@@ -181,7 +179,7 @@ impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
             let event = match step {
                 Step::Attempt(call) => {
                     calls += 1;
-                    let made = self.attempt(call.clone(), attempt, undo.lease.as_ref());
+                    let made = Box::pin(self.attempt(call.clone(), attempt, undo.lease.as_ref()));
                     let made = self.in_time(machine.deadline(), made);
                     match self.timed(&run_id, &call, made).await {
                         None => Event::OutOfTime,

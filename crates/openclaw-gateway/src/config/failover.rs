@@ -24,6 +24,9 @@ pub struct FailoverConfig {
     pub advance_on_format: bool,
     /// What a `provider/model` in the request body means (A9).
     pub body_model_policy: BodyModelPolicy,
+    /// Whether `/model`, `/new`, `/reset` and `/status` are answered here when they are all a session's last message
+    /// says.
+    pub commands: CommandSetting,
     /// Providers that manage their own limits: none of their models rests (D8).
     pub cooldown_bypass: Vec<ProviderId>,
     /// How long is waited for what (BL-93).
@@ -68,6 +71,17 @@ pub enum BodyModelPolicy {
     Strict,
 }
 
+/// Whether commands are answered here.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum CommandSetting {
+    /// They are messages like any other.
+    #[default]
+    Off,
+    /// They are.
+    On,
+}
+
 /// When a short stated wait is waited out (R2).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -100,6 +114,7 @@ impl Default for FailoverConfig {
             admin: AdminSetting::default(),
             advance_on_format: settings.advance_on_format,
             body_model_policy: BodyModelPolicy::default(),
+            commands: CommandSetting::default(),
             cooldown_bypass: Vec::new(),
             deadlines: DeadlineSettings::default(),
             history: HistoryConfig::default(),

@@ -11,6 +11,7 @@ use openclaw_ids::ModelRef;
 use openclaw_runner::{AttemptRecord, Clock, Completed, RunLimits, RunOptions, SystemClock};
 use openclaw_session::Notice;
 
+use super::commands;
 use super::error::ApiError;
 use super::headers::{describe_left_out, describe_run, describe_winner, forwarded, response, set};
 use super::ids::RequestId;
@@ -61,6 +62,9 @@ async fn answer(
         .catalogue()
         .read(wire, body.model(), body.user(), headers)?;
     let agent = served.process.agents.get(&asked.agent).await?;
+    if let Some(answer) = commands::answer(served, &agent, &asked, wire, &body, told).await? {
+        return Ok(answer);
+    }
     let Prepared {
         request,
         requested,
@@ -113,7 +117,9 @@ async fn answer(
             tracing::info!(requestId = request_id, model, calls = report.calls, "answered");
             Ok(match value {
                 Answer::Live(mut live) => {
-                    if let Some(line) = hand_over(served, wire, told, run.begun().await) {
+                    let notice = run.begun().await;
+                    let comment = notice.as_ref().and_then(notice::comment);
+                    if let Some(line) = hand_over(served, wire, told, notice) {
                         live.announce(line);
                     }
                     let open = Open {
@@ -124,7 +130,7 @@ async fn answer(
                         watch,
                         _place: place,
                     };
-                    streamed(wire, open)
+                    streamed(wire, comment, open)
                 }
                 Answer::Whole(body) => {
                     let line = hand_over(served, wire, told, run.finished_unseen().await);

@@ -23,6 +23,8 @@ pub(crate) mod request {
 pub(crate) mod response {
     /// How many calls were made upstream.
     pub(crate) const ATTEMPTS: &str = "x-openclaw-attempts";
+    /// The command that was answered here, without any model.
+    pub(crate) const COMMAND: &str = "x-openclaw-command";
     /// Position of the model that answered, from 0: the requested one.
     pub(crate) const FALLBACK_INDEX: &str = "x-openclaw-fallback-index";
     /// Why the first attempt failed; absent when none did.

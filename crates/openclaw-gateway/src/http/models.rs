@@ -2,6 +2,7 @@
 
 use axum::Json;
 use axum::extract::Path;
+use openclaw_ids::{AgentId, ModelRef};
 use serde::Serialize;
 
 use super::Served;
@@ -38,6 +39,24 @@ pub(crate) async fn one(served: Served, Path(id): Path<String>) -> Result<Json<M
     found
         .map(Json)
         .ok_or_else(|| AskError::UnknownModel { model: id }.into())
+}
+
+/// The models that a person of `agent` can choose: its chain, what is listed, and what providers are said to serve.
+pub(crate) fn callable(served: &Served, agent: &AgentId) -> Vec<ModelRef> {
+    let (catalogue, chain) = (served.catalogue(), &served.generation.config.chain);
+    let configured = served.generation.resolver.configured_chain(agent);
+    let listed = chain.agents.defaults.models.keys().cloned();
+    let rows = chain.models.providers.iter();
+    let offered = rows.flat_map(|(id, row)| row.models.iter().map(move |model| format!("{id}/{}", model.id)));
+    let mut models = Vec::new();
+    for text in configured.iter().map(ModelRef::key).chain(listed).chain(offered) {
+        if let Ok(model) = catalogue.select(agent, &text)
+            && !models.contains(&model)
+        {
+            models.push(model);
+        }
+    }
+    models
 }
 
 fn models(served: &Served) -> Vec<ModelObject> {

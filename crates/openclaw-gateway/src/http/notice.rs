@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use axum::body::Bytes;
 use axum::http::HeaderMap;
 use openclaw_session::{Notice, NoticeKind};
 use serde::Serialize;
@@ -21,6 +22,18 @@ struct Told<'a> {
 
 /// Adds the notice as one line of ASCII JSON.
 pub(crate) fn tell(headers: &mut HeaderMap, notice: &Notice) {
+    if let Some(json) = line(notice) {
+        set(headers, response::NOTICE, &json);
+    }
+}
+
+/// The same as a comment of an event stream, which clients that do not look for it skip.
+pub(crate) fn comment(notice: &Notice) -> Option<Bytes> {
+    Some(Bytes::from(format!(": openclaw-notice {}\n\n", line(notice)?)))
+}
+
+/// One line of ASCII JSON.
+fn line(notice: &Notice) -> Option<String> {
     let told = Told {
         kind: notice.kind,
         id: &notice.id,
@@ -28,9 +41,7 @@ pub(crate) fn tell(headers: &mut HeaderMap, notice: &Notice) {
         active: &notice.active,
         reason: notice.reason.as_deref(),
     };
-    if let Ok(json) = serde_json::to_string(&told) {
-        set(headers, response::NOTICE, &ascii(&json));
-    }
+    serde_json::to_string(&told).ok().map(|json| ascii(&json))
 }
 
 /// JSON with everything but ASCII escaped, which means the same.

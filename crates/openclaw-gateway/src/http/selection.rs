@@ -206,7 +206,7 @@ impl Catalogue<'_> {
     }
 
     /// The model a text means: an alias, or a reference whose provider can be called.
-    fn select(&self, agent: &AgentId, text: &str) -> Result<ModelRef, AskError> {
+    pub(crate) fn select(&self, agent: &AgentId, text: &str) -> Result<ModelRef, AskError> {
         let unknown = || AskError::UnknownModel {
             model: text.to_owned(),
         };

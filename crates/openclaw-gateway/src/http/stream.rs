@@ -6,7 +6,7 @@ use axum::body::{Body, Bytes};
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use axum::http::{HeaderName, HeaderValue};
 use axum::response::{IntoResponse, Response};
-use futures_util::stream;
+use futures_util::{StreamExt, stream};
 use openclaw_classify::{describe, preview};
 use openclaw_runner::{CommittedRun, SystemClock};
 
@@ -33,9 +33,9 @@ pub(crate) struct Open {
     pub(crate) watch: RunWatch,
 }
 
-/// The rest of a stream. It is read only as fast as the client takes it; a client that leaves drops it, which hangs up
+/// A stream, with a comment before it. It is read only as fast as the client takes it; a client that leaves drops it, which hangs up
 /// upstream and is nobody's failure.
-pub(crate) fn streamed(wire: Wire, open: Open) -> Response {
+pub(crate) fn streamed(wire: Wire, comment: Option<Bytes>, open: Open) -> Response {
     let events = stream::unfold(Some(open), move |open| async move {
         let mut open = open?;
         let flow = open.live.next().await;
@@ -78,6 +78,7 @@ pub(crate) fn streamed(wire: Wire, open: Open) -> Response {
         };
         Some((Ok::<_, Infallible>(bytes), None))
     });
+    let events = stream::iter(comment.map(Ok)).chain(events);
     let headers = [
         (CONTENT_TYPE, HeaderValue::from_static("text/event-stream")),
         (CACHE_CONTROL, HeaderValue::from_static("no-cache")),

@@ -130,6 +130,11 @@ impl RequestBody {
         &self.model
     }
 
+    /// The whole body as it came.
+    pub(crate) fn bytes(&self) -> &Bytes {
+        &self.bytes
+    }
+
     /// Whether the client wants server-sent events.
     pub(crate) fn wants_stream(&self) -> bool {
         self.stream

@@ -8,6 +8,7 @@
 
 mod binary;
 mod cli;
+mod commands;
 mod demo;
 mod errors;
 mod failover;

@@ -7,7 +7,7 @@ use openclaw_session::{CasOutcome, Revision, SessionEntry, SessionStore, SqliteS
 use serde_json::{Value, json};
 
 use crate::scripted::{Script, Upstream};
-use crate::world::{World, hello, rows};
+use crate::world::{Received, World, hello, rows};
 
 const KEY: &str = "agent:main:chat";
 const SESSION: &[(&str, &str)] = &[("x-openclaw-session-key", KEY)];
@@ -152,6 +152,14 @@ async fn s_11_4_the_model_that_answered_is_remembered_also_of_a_one_off() {
     assert_eq!(entry(&world).await.runtime.model_ref().unwrap().key(), "a/m");
 }
 
+/// The notice of an answer as a comment of its stream.
+fn comment(told: &Received) -> String {
+    format!(
+        ": openclaw-notice {}\n\n",
+        told.header("x-openclaw-notice").unwrap()
+    )
+}
+
 #[tokio::test]
 async fn s_10_a_fallback_is_told_once_and_only_to_its_session() {
     for stream in [false, true] {
@@ -168,6 +176,7 @@ async fn s_10_a_fallback_is_told_once_and_only_to_its_session() {
         );
         assert_eq!(notice["reason"], "rate limit");
         assert!(notice["id"].as_str().unwrap().ends_with(":1"));
+        assert_eq!(first.body.starts_with(&comment(&first)), stream);
         assert!(
             !first.body.contains("Model Fallback"),
             "clients send answers back"
@@ -208,7 +217,10 @@ async fn s_10_1_the_line_before_the_answer_where_that_is_wished() {
     let own = json!({"id": "1", "choices": [{"index": 0, "delta": {"role": "assistant", "content": line}, "finish_reason": null}]});
     assert_eq!(
         told.body,
-        format!("{role}data: {own}\n\n{text}{stop}data: [DONE]\n\n")
+        format!(
+            "{}{role}data: {own}\n\n{text}{stop}data: [DONE]\n\n",
+            comment(&told)
+        )
     );
 }
 

@@ -1,0 +1,72 @@
+//! Commands that people type as the last message of a conversation, answered here instead of by a model (S-8, S-9, S-11).
+
+mod perform;
+mod told;
+mod typed;
+
+use axum::http::HeaderMap;
+use axum::response::Response;
+use openclaw_runner::{Clock, SystemClock};
+use openclaw_session::{Command, CommandError, parse_command};
+use serde_json::Value;
+
+use super::Served;
+use super::error::ApiError;
+use super::headers::{response, set};
+use super::own_answer::{Delivery, OwnAnswer};
+use super::selection::Asked;
+use crate::agents::Agent;
+use crate::config::CommandSetting;
+use crate::upstream::{RequestBody, Wire};
+use perform::Place;
+
+/// The answer to a command; `None` when the request is none, which is left to a model.
+pub(super) async fn answer(
+    served: &Served,
+    agent: &Agent,
+    asked: &Asked,
+    wire: Wire,
+    body: &RequestBody,
+    told: &mut HeaderMap,
+) -> Result<Option<Response>, ApiError> {
+    let (CommandSetting::On, Some(key)) = (served.generation.config.failover.commands, &asked.session) else {
+        return Ok(None);
+    };
+    let Some((name, command)) = command(wire, body.bytes()) else {
+        return Ok(None);
+    };
+    let text = match command {
+        Ok(command) => {
+            let place = Place {
+                served,
+                agent,
+                id: &asked.agent,
+                key,
+            };
+            place.perform(&command).await?
+        }
+        Err(error) => format!("⚠️ {error}"),
+    };
+    let now = SystemClock.now();
+    let own = OwnAnswer {
+        id: &served.process.ids.next_id(),
+        model: body.model(),
+        created: now.as_second(),
+        text: &text,
+    };
+    let delivery = if body.wants_stream() {
+        Delivery::Stream
+    } else {
+        Delivery::Whole
+    };
+    set(told, response::COMMAND, &name);
+    Ok(own.response(wire, delivery))
+}
+
+/// The command that a request is, with its name.
+fn command(wire: Wire, body: &[u8]) -> Option<(String, Result<Command, CommandError>)> {
+    let body: Value = serde_json::from_slice(body).ok()?;
+    let text = typed::last_message(wire, &body)?;
+    let name = text.split_whitespace().next()?.to_lowercase();
+    Some((name, parse_command(text)?))
+}

@@ -1,0 +1,175 @@
+//! Does what a command says, in one compare-and-set, and tells what became of it.
+
+use openclaw_auth_store::{AuthSnapshot, UsageStore};
+use openclaw_chain::RunKind;
+use openclaw_ids::{AgentId, ModelRef, ProfileId, SessionId, SessionKey};
+use openclaw_runner::{Clock, SystemClock};
+use openclaw_session::{
+    Command, Reset, SessionEntry, SessionStore, TypedModel, UserSelection, apply_user_selection, reset,
+    update,
+};
+
+use super::super::error::ApiError;
+use super::super::selection::AskError;
+use super::super::{Served, models};
+use super::told;
+use crate::agents::Agent;
+use crate::causes;
+use crate::gateway::Look;
+use crate::report::{Asking, ChainReport};
+
+/// Where a command does its work.
+pub(super) struct Place<'a> {
+    pub(super) served: &'a Served,
+    pub(super) agent: &'a Agent,
+    pub(super) id: &'a AgentId,
+    pub(super) key: &'a SessionKey,
+}
+
+/// A model a person named, and the credential beside it.
+type Named = (ModelRef, Option<ProfileId>);
+
+impl Place<'_> {
+    /// Does it and says in a text what became of it.
+    pub(super) async fn perform(&self, command: &Command) -> Result<String, ApiError> {
+        match command {
+            Command::Model => {
+                let model = self.lines().await?.into_iter().next().unwrap_or_default();
+                Ok(format!("{model}\n\n{}", told::HOW))
+            }
+            Command::ModelDefault => {
+                self.select(&UserSelection::default_model()).await?;
+                Ok(told::back_to(&self.configured()))
+            }
+            Command::ModelList => Ok(told::models(&models::callable(self.served, self.id))),
+            Command::ModelSet(typed) => match self.named(typed) {
+                Ok((model, profile)) => {
+                    let text = told::chosen(&model, profile.as_ref());
+                    self.select(&UserSelection::model(model, profile)).await?;
+                    Ok(text)
+                }
+                Err(problem) => Ok(problem),
+            },
+            Command::New(typed) => match typed.as_ref().map(|typed| self.named(typed)) {
+                Some(Err(problem)) => Ok(problem),
+                Some(Ok(named)) => self.start_over(Some(named)).await,
+                None => self.start_over(None).await,
+            },
+            Command::Reset => self.start_over(None).await,
+            Command::Status => Ok(self.lines().await?.join("\n")),
+        }
+    }
+
+    /// The model of a session that chose none.
+    fn configured(&self) -> ModelRef {
+        self.served.generation.resolver.agent_primary(self.id)
+    }
+
+    /// The model and credential that were typed; the text says what is wrong with them.
+    fn named(&self, typed: &TypedModel) -> Result<Named, String> {
+        let refused = |error: AskError| match error {
+            AskError::UnknownModel { model } => told::no_model(&model),
+            other => format!("⚠️ {other}"),
+        };
+        let model = self
+            .served
+            .catalogue()
+            .select(self.id, &typed.reference)
+            .map_err(refused)?;
+        let Some(typed) = &typed.profile else {
+            return Ok((model, None));
+        };
+        let snapshot = self.agent.usage.snapshot();
+        let own = self.profiles(&model, &snapshot);
+        let short = ProfileId::compose(model.provider().as_str(), typed.as_str()).ok();
+        let found = own.iter().find(|id| *id == typed || Some(*id) == short.as_ref());
+        match found {
+            Some(profile) => Ok((model, Some(profile.clone()))),
+            None => Err(told::no_profile(typed, &model, &own)),
+        }
+    }
+
+    /// The credentials that can be named for a model.
+    fn profiles(&self, model: &ModelRef, snapshot: &AuthSnapshot) -> Vec<ProfileId> {
+        let aliases = &self.served.generation.policy.aliases;
+        let stored = snapshot.profiles.iter().chain(&snapshot.ambient);
+        stored
+            .filter(|(_, credential)| aliases.share_credentials(credential.provider(), model.provider()))
+            .map(|(id, _)| id.clone())
+            .collect()
+    }
+
+    async fn select(&self, selection: &UserSelection) -> Result<(), ApiError> {
+        self.change(|entry, configured| apply_user_selection(entry, selection, configured, SystemClock.now()))
+            .await
+    }
+
+    async fn start_over(&self, named: Option<Named>) -> Result<String, ApiError> {
+        let text = told::started_over(named.as_ref().map(|(model, _)| model));
+        let selection = named.map(|(model, profile)| UserSelection::model(model, profile));
+        let id = self.served.process.ids.next_id();
+        self.change(|entry, configured| {
+            let now = SystemClock.now();
+            let id = SessionId::try_new(&id).ok()?;
+            let next = reset(entry, id, &Reset::NewSession, now);
+            let chosen = selection
+                .as_ref()
+                .and_then(|selection| apply_user_selection(&next, selection, configured, now));
+            let mut next = chosen.unwrap_or(next);
+            // Nothing runs in a conversation that begins.
+            next.live_model_switch_pending = false;
+            Some(next)
+        })
+        .await?;
+        Ok(text)
+    }
+
+    /// Changes the session, which begins now when there is none.
+    async fn change(
+        &self,
+        mut fold: impl FnMut(&SessionEntry, &ModelRef) -> Option<SessionEntry>,
+    ) -> Result<(), ApiError> {
+        let configured = self.configured();
+        let fresh = self.fresh();
+        let stored = update(&*self.agent.sessions, self.key, |entry| {
+            let entry = entry.or(fresh.as_ref());
+            (entry.and_then(|entry| fold(entry, &configured)), ())
+        });
+        stored.await.map_err(|error| unusable(&error))
+    }
+
+    fn fresh(&self) -> Option<SessionEntry> {
+        let id = SessionId::try_new(&self.served.process.ids.next_id()).ok()?;
+        Some(SessionEntry::new(id, SystemClock.now()))
+    }
+
+    /// What the session stands for, what answers in it, and what rests.
+    async fn lines(&self) -> Result<Vec<String>, ApiError> {
+        let stored = self.agent.sessions.load(self.key).await;
+        let stored = stored.map_err(|error| unusable(&error))?;
+        let Some(entry) = stored.map(|stored| stored.entry).or_else(|| self.fresh()) else {
+            return Ok(Vec::new());
+        };
+        let look = Look::at(self.id, self.agent, Vec::new());
+        let generation = &self.served.generation;
+        let asking = Asking {
+            run: RunKind::Turn,
+            session: Some((self.key, &entry)),
+        };
+        let now = SystemClock.now();
+        let chain = ChainReport::of(&generation.installation(), &look.state(), asking, now);
+        let fallbacks = generation.resolver.configured_chain(self.id);
+        Ok(told::status(
+            &entry,
+            &self.configured(),
+            fallbacks.get(1..).unwrap_or_default(),
+            &chain,
+            now,
+        ))
+    }
+}
+
+fn unusable(error: &(dyn std::error::Error + 'static)) -> ApiError {
+    tracing::warn!(error = causes::line(error), "a command could not use its session");
+    ApiError::state()
+}

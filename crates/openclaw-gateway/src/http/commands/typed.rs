@@ -1,0 +1,100 @@
+//! What a person typed last.
+
+use serde_json::Value;
+
+use crate::upstream::Wire;
+
+/// The text of the last message, when it is one of the user's and nothing but one text.
+pub(super) fn last_message(wire: Wire, body: &Value) -> Option<&str> {
+    let (messages, part) = match wire {
+        Wire::ChatCompletions | Wire::Messages => (body.get("messages")?, "text"),
+        Wire::Responses => (body.get("input")?, "input_text"),
+        Wire::CountTokens | Wire::Embeddings => return None,
+    };
+    let message = match messages {
+        // A response's input may be a single text of the user's.
+        Value::String(text) => return Some(text),
+        Value::Array(messages) => messages.last()?,
+        Value::Bool(_) | Value::Null | Value::Number(_) | Value::Object(_) => return None,
+    };
+    let is_message = message.get("type").is_none_or(|kind| kind == "message");
+    if !is_message || message.get("role")? != "user" {
+        return None;
+    }
+    match message.get("content")? {
+        Value::String(text) => Some(text),
+        Value::Array(parts) => match parts.as_slice() {
+            [only] if only.get("type")? == part => only.get("text")?.as_str(),
+            _ => None,
+        },
+        Value::Bool(_) | Value::Null | Value::Number(_) | Value::Object(_) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn only_the_users_last_text_alone_is_typed() {
+        let user = |content: Value| json!([{"role": "user", "content": "/new"}, {"role": "user", "content": content}]);
+        let text = |kind: &str| json!([{"type": kind, "text": "/status"}]);
+        for (wire, messages, typed) in [
+            (Wire::ChatCompletions, user("/status".into()), true),
+            (Wire::ChatCompletions, user(text("text")), true),
+            (Wire::ChatCompletions, user(text("input_text")), false),
+            (
+                Wire::ChatCompletions,
+                user(json!([{"type": "text", "text": "/status"}, {"type": "image_url"}])),
+                false,
+            ),
+            (
+                Wire::ChatCompletions,
+                json!([{"role": "assistant", "content": "/status"}]),
+                false,
+            ),
+            (
+                Wire::ChatCompletions,
+                json!([{"role": "user", "content": "/status"}, {"role": "tool", "content": "x"}]),
+                false,
+            ),
+            (Wire::ChatCompletions, json!([]), false),
+            (
+                Wire::ChatCompletions,
+                json!({"role": "user", "content": "/status"}),
+                false,
+            ),
+            (Wire::Messages, user("/status".into()), true),
+            (Wire::Messages, user(text("text")), true),
+            (Wire::Responses, json!("/status"), true),
+            (Wire::Responses, user("/status".into()), true),
+            (Wire::Responses, user(text("input_text")), true),
+            (
+                Wire::Responses,
+                json!([{"type": "message", "role": "user", "content": "/status"}]),
+                true,
+            ),
+            (
+                Wire::Responses,
+                json!([{"type": "function_call_output", "role": "user", "content": "/status"}]),
+                false,
+            ),
+            (Wire::Embeddings, json!("/status"), false),
+            (Wire::CountTokens, user("/status".into()), false),
+        ] {
+            let member = if wire == Wire::Responses || wire == Wire::Embeddings {
+                "input"
+            } else {
+                "messages"
+            };
+            let body = json!({ member: messages });
+            assert_eq!(
+                last_message(wire, &body),
+                typed.then_some("/status"),
+                "{wire:?} {body}"
+            );
+        }
+    }
+}
