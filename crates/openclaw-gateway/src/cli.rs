@@ -4,10 +4,13 @@ mod auth;
 mod chain;
 mod completions;
 mod config_check;
+mod config_show;
 mod cooldown;
+mod doctor;
 mod explain;
 mod files;
 mod history;
+mod lint;
 mod progress;
 mod prompt;
 mod render;
@@ -82,6 +85,10 @@ enum Command {
         #[command(subcommand)]
         command: ConfigCommand,
     },
+    /// Say what in the configuration will not do what its author meant
+    Lint(lint::LintArgs),
+    /// Find what older versions left behind and what is damaged, and repair it
+    Doctor(doctor::DoctorArgs),
     /// Write the completions of a shell
     Completions(completions::CompletionsArgs),
 }
@@ -90,6 +97,8 @@ enum Command {
 enum ConfigCommand {
     /// Say what the configuration means and what is wrong with it
     Check(config_check::CheckArgs),
+    /// Show what holds: files, chains, addresses and settings, with their defaults
+    Show(config_show::ShowArgs),
 }
 
 /// How a command ended.
@@ -137,6 +146,11 @@ pub fn run(environment: &Environment, arguments: impl IntoIterator<Item = OsStri
         Some(Command::Config {
             command: ConfigCommand::Check(arguments),
         }) => config_check::run(environment, &arguments, screen.writer()),
+        Some(Command::Config {
+            command: ConfigCommand::Show(arguments),
+        }) => config_show::run(environment, &arguments, &mut screen),
+        Some(Command::Lint(arguments)) => lint::run(environment, &arguments, &mut screen),
+        Some(Command::Doctor(arguments)) => doctor::run(environment, &arguments, &mut screen),
     };
     match outcome {
         Ok(Outcome::Fine) => ExitCode::SUCCESS,

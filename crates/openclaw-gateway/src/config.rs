@@ -20,6 +20,7 @@ pub use failover::{
     AdminSetting, BodyModelPolicy, CommandSetting, FailoverConfig, InlineWaitSetting, NoticeSetting,
 };
 pub use file::FileError;
+pub(crate) use file::{parse_root, read};
 pub use files::ConfigFiles;
 
 /// Everything that was configured.

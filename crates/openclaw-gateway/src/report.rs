@@ -22,7 +22,7 @@ use openclaw_session::SessionEntry;
 use crate::config::Config;
 use crate::providers::Endpoints;
 
-pub(crate) use agents::{AgentReport, Level, StatusReport, Trouble};
+pub(crate) use agents::{AgentReport, Level, StatusReport, Trouble, met_trouble};
 pub(crate) use chains::{Asking, CandidateReport, CandidateState, ChainReport};
 pub(crate) use cooldowns::CooldownsReport;
 pub(crate) use profiles::{OrderOfProvider, ProfileReport, ProfilesReport};

@@ -20,7 +20,7 @@ use crate::providers::{Endpoints, ambient};
 use crate::report::Installation;
 use crate::upstream::Upstream;
 
-pub(super) use agent::ReadAgent;
+pub(super) use agent::{ReadAgent, SESSIONS_FILE};
 
 /// Where the files are, when not in their usual places.
 #[derive(Debug, Clone, Default, Args)]

@@ -5,13 +5,13 @@ use std::time::Duration;
 
 use openclaw_ids::ProviderId;
 use openclaw_runner::{InlineWait, RunLimits, RunSettings};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::DeadlineSettings;
 use crate::history::HistoryConfig;
 
 /// `failover.json5`.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(
     default,
     rename_all = "camelCase",
@@ -46,7 +46,7 @@ pub struct FailoverConfig {
 }
 
 /// Who may use `/admin/v1` and the page at `/`, beside having the token where there is one.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum AdminSetting {
     /// This machine alone.
@@ -59,7 +59,7 @@ pub enum AdminSetting {
 }
 
 /// What a `provider/model` in the request body means (A9).
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum BodyModelPolicy {
     /// The configured chain when the model belongs to it, else this model alone.
@@ -72,7 +72,7 @@ pub enum BodyModelPolicy {
 }
 
 /// Whether commands are answered here.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum CommandSetting {
     /// They are messages like any other.
@@ -83,7 +83,7 @@ pub enum CommandSetting {
 }
 
 /// When a short stated wait is waited out (R2).
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum InlineWaitSetting {
     /// Before another credential or model is tried.
@@ -94,7 +94,7 @@ pub enum InlineWaitSetting {
 }
 
 /// How people are told that another model answers (S-10).
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum NoticeSetting {
     /// By a response header, for programs to show.

@@ -14,6 +14,7 @@ use serde::Serialize;
 
 use crate::cli::chain::UnknownModel;
 use crate::cli::files::{Files, ReadAgent};
+use crate::cli::history::with_names;
 use crate::cli::render::{Cell, Table, Tone, left};
 use crate::cli::screen::{Screen, now};
 use crate::cli::{CommandError, Outcome};
@@ -33,10 +34,10 @@ pub(super) struct FailureArgs {
     /// The HTTP status
     #[arg(long, value_name = "NUMBER")]
     status: Option<u16>,
-    /// The structured code, such as insufficient_quota
+    /// The structured code, such as `insufficient_quota`
     #[arg(long, value_name = "TEXT")]
     code: Option<String>,
-    /// The structured type, such as rate_limit_error
+    /// The structured type, such as `rate_limit_error`
     #[arg(long = "type", value_name = "TEXT")]
     kind: Option<String>,
     /// The message
@@ -210,7 +211,7 @@ pub(super) fn explain(
             if position > 0 {
                 screen.line("")?;
             }
-            show(&explained, now, screen)?;
+            show(&explained, files, now, screen)?;
         }
     }
     Ok(Outcome::Fine)
@@ -275,7 +276,7 @@ fn model_of(failure: &Failure, files: &Files, agent: &ReadAgent) -> Option<Model
     (found > 0).then(|| chain[found].clone())
 }
 
-fn show(explained: &Explained, now: Timestamp, screen: &mut Screen<'_>) -> io::Result<()> {
+fn show(explained: &Explained, files: &Files, now: Timestamp, screen: &mut Screen<'_>) -> io::Result<()> {
     screen.toned(Tone::Strong, format!("Failure: {}", explained.said))?;
     let Some(verdict) = &explained.verdict else {
         return screen.line("  It is none: the request was allowed, and nothing is recorded.");
@@ -313,12 +314,17 @@ fn show(explained: &Explained, now: Timestamp, screen: &mut Screen<'_>) -> io::R
         ))?;
     }
     match &explained.rehearsal {
-        Some(rehearsal) => show_rehearsal(rehearsal, now, screen),
+        Some(rehearsal) => show_rehearsal(rehearsal, files, now, screen),
         None => Ok(()),
     }
 }
 
-fn show_rehearsal(rehearsal: &Rehearsal, now: Timestamp, screen: &mut Screen<'_>) -> io::Result<()> {
+fn show_rehearsal(
+    rehearsal: &Rehearsal,
+    files: &Files,
+    now: Timestamp,
+    screen: &mut Screen<'_>,
+) -> io::Result<()> {
     screen.line("")?;
     let heading = format!("If {} failed like that now", rehearsal.failing.key());
     screen.toned(Tone::Strong, heading)?;
@@ -367,8 +373,8 @@ fn show_rehearsal(rehearsal: &Rehearsal, now: Timestamp, screen: &mut Screen<'_>
     if let Some(story) = &rehearsal.story {
         screen.line("")?;
         screen.toned(Tone::Strong, "Step by step")?;
-        for line in story.to_string().trim_end().lines().skip(1) {
-            screen.line(format!("  {line}"))?;
+        for line in with_names(&story.to_string(), files).lines().skip(2) {
+            screen.line(line)?;
         }
     }
     Ok(())

@@ -10,6 +10,7 @@ use serde_json::{Map, Value};
 
 use super::failure::{Asked, transport};
 use crate::cli::files::Files;
+use crate::cli::history::with_names;
 use crate::cli::screen::Screen;
 use crate::cli::{CommandError, Outcome};
 
@@ -70,7 +71,7 @@ pub(super) fn explain(
             if position > 0 {
                 screen.line("")?;
             }
-            screen.line(story.to_string().trim_end())?;
+            screen.line(with_names(&story.to_string(), files).trim_end())?;
         }
         return Ok(Outcome::Fine);
     }

@@ -9,11 +9,12 @@ use serde::Serialize;
 use serde_json::json;
 
 use crate::cli::files::{AgentArg, Files};
-use crate::cli::history::{self, rested, window_word};
+use crate::cli::history::{self, rested, window_word, with_names};
 use crate::cli::render::{Table, Tone, ago, left};
 use crate::cli::screen::{Screen, now};
 use crate::cli::{CommandError, Outcome};
 use crate::history::{BrokenNote, HistoryReader, RunFilter, RunOutcome, StoredRun, Story, WindowNote};
+use crate::report::met_trouble;
 
 /// How many of the last runs are searched for one that met trouble.
 const SEARCHED: usize = 1_000;
@@ -35,7 +36,7 @@ pub(super) fn explain(
 ) -> Result<Outcome, CommandError> {
     let history = history::open(files)?;
     let story = history.story(id)?.ok_or_else(|| UnknownRequest(id.to_owned()))?;
-    tell(&story, json, screen)
+    tell(&story, files, json, screen)
 }
 
 /// Tells what happened to the last request that met trouble.
@@ -67,7 +68,7 @@ pub(super) fn explain_last(
     };
     let story = history.story(&run.note.run_id)?;
     let story = story.ok_or_else(|| UnknownRequest(run.note.run_id.clone()))?;
-    tell(&story, json, screen)
+    tell(&story, files, json, screen)
 }
 
 fn nothing(text: &str, json: bool, screen: &mut Screen<'_>) -> Result<Outcome, CommandError> {
@@ -79,13 +80,6 @@ fn nothing(text: &str, json: bool, screen: &mut Screen<'_>) -> Result<Outcome, C
     Ok(Outcome::Findings)
 }
 
-/// Whether something failed or was skipped in a run.
-pub(crate) fn met_trouble(run: &StoredRun) -> bool {
-    run.note.outcome != RunOutcome::Answered
-        || run.note.first_failure.is_some()
-        || run.note.fallback_index.is_some_and(|index| index > 0)
-}
-
 /// What is told as JSON.
 #[derive(Serialize)]
 struct Explained<'s> {
@@ -94,7 +88,7 @@ struct Explained<'s> {
     records: &'s [crate::history::Told],
 }
 
-fn tell(story: &Story, json: bool, screen: &mut Screen<'_>) -> Result<Outcome, CommandError> {
+fn tell(story: &Story, files: &Files, json: bool, screen: &mut Screen<'_>) -> Result<Outcome, CommandError> {
     let run_story = run_story(story)?;
     if json {
         screen.json(&Explained {
@@ -104,7 +98,7 @@ fn tell(story: &Story, json: bool, screen: &mut Screen<'_>) -> Result<Outcome, C
         })?;
         return Ok(Outcome::Fine);
     }
-    show(story, run_story.as_ref(), now(), screen)?;
+    show(story, run_story.as_ref(), files, screen)?;
     Ok(Outcome::Fine)
 }
 
@@ -121,16 +115,17 @@ fn run_story(story: &Story) -> Result<Option<RunStory>, CommandError> {
 fn show(
     story: &Story,
     told: Option<&RunStory>,
-    now: Timestamp,
+    files: &Files,
     screen: &mut Screen<'_>,
 ) -> Result<(), CommandError> {
+    let now = now();
     if let Some(run) = &story.run {
         show_run(run, now, screen)?;
     }
     match told {
         Some(told) => {
             screen.line("")?;
-            screen.line(told.to_string().trim_end())?;
+            screen.line(with_names(&told.to_string(), files).trim_end())?;
         }
         None if story
             .run
