@@ -21,19 +21,46 @@ Examples:
 struct Document {
     path: &'static str,
     package: &'static str,
+    target: Target,
     test: &'static str,
+}
+
+/// Where a test lives.
+#[derive(Clone, Copy)]
+enum Target {
+    /// In `tests/it/`.
+    Integration,
+    /// In the library.
+    Library,
+}
+
+impl Target {
+    fn flags(self) -> &'static [&'static str] {
+        match self {
+            Self::Integration => &["--test", "it"],
+            Self::Library => &["--lib"],
+        }
+    }
 }
 
 const DOCUMENTS: &[Document] = &[
     Document {
         path: "docs/classification.md",
         package: "openclaw-classify",
+        target: Target::Library,
         test: "classify::tests::documentation::c_1_3_the_document_is_current",
     },
     Document {
         path: "docs/cli.md",
         package: "openclaw-gateway",
+        target: Target::Library,
         test: "cli::tests::the_document_is_current",
+    },
+    Document {
+        path: "docs/scenarios.md",
+        package: "openclaw-runner",
+        target: Target::Integration,
+        test: "document::the_document_of_scenarios_is_current",
     },
 ];
 
@@ -42,8 +69,9 @@ fn run(workspace: &Workspace, _: &Args) -> Result<Outcome, CannotRun> {
     for document in DOCUMENTS {
         let mut command = workspace.cargo();
         command
-            .args(["test", "--quiet", "--package", document.package, "--lib", "--"])
-            .args(["--exact", document.test])
+            .args(["test", "--quiet", "--package", document.package])
+            .args(document.target.flags())
+            .args(["--", "--exact", document.test])
             .env("OPENCLAW_WRITE_DOCS", "1");
         if workspace::succeeds(&mut command)? {
             println!("wrote {}", document.path);
@@ -64,7 +92,15 @@ mod tests {
         for document in DOCUMENTS {
             assert!(root.join(document.path).is_file(), "{}", document.path);
             let (module, test) = document.test.rsplit_once("::").unwrap();
-            let file = format!("crates/{}/src/{}.rs", document.package, module.replace("::", "/"));
+            let folder = match document.target {
+                Target::Integration => "tests/it",
+                Target::Library => "src",
+            };
+            let file = format!(
+                "crates/{}/{folder}/{}.rs",
+                document.package,
+                module.replace("::", "/")
+            );
             let source = std::fs::read_to_string(root.join(&file)).unwrap();
             assert!(source.contains(&format!("fn {test}()")), "{file}");
         }

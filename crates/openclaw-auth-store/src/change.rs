@@ -8,11 +8,11 @@ use std::sync::LazyLock;
 use jiff::Timestamp;
 use openclaw_cooldown::{
     CooldownConfig, FailureEvent, Lane, ProfileUsage, SuccessEvent, adopt_secret, clear, clear_lane,
-    endpoint_failed, record, rest_until, succeed,
+    endpoint_failed, explain, record, rest_until, succeed,
 };
 use openclaw_ids::{AuthAliases, ProfileId, ProviderId};
 
-use crate::{AuthSnapshot, EndpointKey, StoreError};
+use crate::{AuthSnapshot, Credential, EndpointKey, Oauth, StoreError};
 
 /// One event that concerns usage state.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,6 +40,16 @@ pub enum UsageChange {
     EndpointSuccess {
         /// The endpoint.
         endpoint: EndpointKey,
+    },
+    /// A usage check found out when a failure of a login is over (cooldown.md 8.3); dropped when the login is another
+    /// one by now.
+    Explained {
+        /// The profile.
+        profile: ProfileId,
+        /// The login that was asked about.
+        login: Box<Oauth>,
+        /// What happened, with what was found out.
+        event: FailureEvent,
     },
     /// An attempt failed in a way that concerns its profile.
     Failure {
@@ -110,6 +120,7 @@ impl UsageChange {
         match self {
             Self::Clear { profile }
             | Self::ClearLane { profile, .. }
+            | Self::Explained { profile, .. }
             | Self::Failure { profile, .. }
             | Self::Rest { profile, .. }
             | Self::Success { profile, .. }
@@ -139,6 +150,17 @@ impl AuthSnapshot {
                 done(known != Some(window))
             }
             UsageChange::EndpointSuccess { endpoint } => done(self.endpoints.remove(endpoint).is_some()),
+            UsageChange::Explained {
+                profile,
+                login,
+                event,
+            } => {
+                if self.holds(profile, login) {
+                    self.edit(profile, |usage| explain(usage, event, now, config))
+                } else {
+                    Applied::Unchanged
+                }
+            }
             UsageChange::Failure { profile, event } => {
                 self.edit(profile, |usage| record(usage, event, now, config))
             }
@@ -185,6 +207,16 @@ impl AuthSnapshot {
         let changed = new != old;
         self.usage.insert(profile.clone(), new);
         done(changed)
+    }
+
+    /// Whether the profile is still the login that somebody read: the same account's, with the same access token.
+    fn holds(&self, profile: &ProfileId, read: &Oauth) -> bool {
+        let Some(Credential::Oauth(stored)) = self.credential(profile) else {
+            return false;
+        };
+        stored.provider == read.provider
+            && stored.access == read.access
+            && stored.account_id == read.account_id
     }
 
     /// Remembers a stored profile as the one that last worked for its provider.

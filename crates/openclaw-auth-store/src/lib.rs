@@ -61,7 +61,10 @@ pub use refresh::{
     Demand, ReauthReason, RefreshError, RefreshHost, Refresher, RenewedLogin, TokenEndpoint,
     TokenEndpointError, refresh_lock_name,
 };
-pub use resolve::{SecretError, SecretPlaces, profile_secret, resolve_secret, resolve_secret_from};
+pub use resolve::{
+    SecretError, SecretFile, SecretPlaces, profile_secret, resolve_pointer, resolve_secret,
+    resolve_secret_from,
+};
 pub use secret::Secret;
 pub use secret_ref::{SecretRef, SecretSource};
 pub use snapshot::{AuthSnapshot, EndpointKey};

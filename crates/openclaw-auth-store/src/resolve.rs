@@ -14,13 +14,16 @@ use serde_json::Value;
 use crate::secret_ref::WHOLE_FILE;
 use crate::{AuthConfig, AuthSnapshot, Credential, KeySource, Secret, SecretRef, SecretSource};
 
-/// Where pointers lead; the caller owns the environment and knows the configured files.
+/// A file of secrets: where it is, and its text or why it is not read.
+pub type SecretFile = (PathBuf, std::io::Result<String>);
+
+/// Where pointers lead; the caller owns the environment and reads the configured files.
 #[derive(Clone, Copy)]
 pub struct SecretPlaces<'a> {
     /// Reads a variable of the environment.
     pub env: &'a dyn Fn(&str) -> Option<String>,
-    /// The file behind a configured alias.
-    pub file: &'a dyn Fn(&str) -> Option<PathBuf>,
+    /// The file behind a configured alias. `None` when there is none.
+    pub file: &'a dyn Fn(&str) -> Option<SecretFile>,
     /// What the command behind a configured alias prints when it is asked for an id: the alias first, then the id.
     /// `None` when there is no such command.
     pub exec: &'a dyn Fn(&str, &str) -> Option<std::io::Result<String>>,
@@ -177,6 +180,15 @@ fn inline(secret: &Secret, places: SecretPlaces<'_>) -> Secret {
         .unwrap_or_else(|| secret.clone())
 }
 
+/// What a pointer leads to, cleaned like a pasted key (C2).
+///
+/// # Errors
+/// A [`SecretError`] when it leads nowhere.
+pub fn resolve_pointer(pointer: &SecretRef, places: SecretPlaces<'_>) -> Result<SecretString, SecretError> {
+    let found = follow(pointer, places)?;
+    Ok(Secret::pasted(found.expose()).unwrap_or(found).into_inner())
+}
+
 fn follow(pointer: &SecretRef, places: SecretPlaces<'_>) -> Result<Secret, SecretError> {
     match pointer.source {
         SecretSource::Env => (places.env)(&pointer.id)
@@ -213,10 +225,10 @@ fn from_command(pointer: &SecretRef, places: SecretPlaces<'_>) -> Result<Secret,
 }
 
 fn from_file(pointer: &SecretRef, places: SecretPlaces<'_>) -> Result<Secret, SecretError> {
-    let path = (places.file)(&pointer.provider).ok_or_else(|| SecretError::NoFile {
+    let (path, text) = (places.file)(&pointer.provider).ok_or_else(|| SecretError::NoFile {
         alias: pointer.provider.clone(),
     })?;
-    let text = std::fs::read_to_string(&path).map_err(|source| SecretError::Unreadable {
+    let text = text.map_err(|source| SecretError::Unreadable {
         path: path.clone(),
         source: Arc::new(source),
     })?;

@@ -231,6 +231,12 @@ impl SqliteAuthStore {
         self.cache.set_resolved(fingerprints);
     }
 
+    /// Shows a change at once and keeps it for the next write, like one that could not be written. For whoever does not
+    /// wait for the file, because it is locked by somebody else; a change that was handed over may be held as well.
+    pub fn hold(&self, change: &UsageChange, now: Timestamp) {
+        self.cache.keep(change, now);
+    }
+
     /// Adds what older files hold and the store does not (G26 to G28); see [`LegacyFolder`](crate::LegacyFolder).
     ///
     /// # Errors

@@ -4,6 +4,7 @@
 mod config;
 mod endpoint;
 mod event;
+mod explain;
 mod gate;
 mod lane;
 mod manual;
@@ -23,6 +24,7 @@ mod window;
 pub use config::CooldownConfig;
 pub use endpoint::{EndpointWindow, endpoint_failed};
 pub use event::{FailureEvent, MarkScope, SuccessEvent};
+pub use explain::explain;
 pub use gate::{Gate, GateFacts, Position, Probe, Skip, SkipKind, Slot, gate};
 pub use lane::{Lane, UnknownLane};
 pub use manual::{clear_lane, rest_until};

@@ -130,7 +130,7 @@ fn block_account(
     usage.windows.insert(Lane::Blocked, window);
 }
 
-fn origin(event: &FailureEvent) -> Origin {
+pub(crate) fn origin(event: &FailureEvent) -> Origin {
     let source = event.hint.as_ref().map(|hint| hint.source);
     Origin {
         source: match source {
@@ -145,7 +145,7 @@ fn origin(event: &FailureEvent) -> Origin {
 }
 
 /// The end the provider stated, where it may be believed.
-fn stated_end(event: &FailureEvent) -> Option<Timestamp> {
+pub(crate) fn stated_end(event: &FailureEvent) -> Option<Timestamp> {
     let believed = lane::hints(event.reason) == Hints::Believed;
     let hint = event.hint.as_ref().filter(|hint| believed && hint.credible)?;
     Some(millis::floor(hint.at))

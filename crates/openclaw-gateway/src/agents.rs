@@ -1,5 +1,7 @@
 //! The stores and runner of each agent, opened when the agent is first asked for.
 
+mod legacy;
+mod patient;
 #[cfg(test)]
 mod tests;
 
@@ -7,17 +9,20 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use openclaw_auth_store::{AmbientProfile, InheritingAuthStore, SecretPlaces, SqliteAuthStore, UsageStore};
+use openclaw_auth_store::{AmbientProfile, InheritingAuthStore, SqliteAuthStore, UsageStore};
 use openclaw_ids::AgentId;
 use openclaw_runner::{Clock, RunPolicy, Runner, SystemClock};
 use tokio::sync::{Mutex, OnceCell, RwLock};
 
-use crate::environment::Environment;
+use crate::secrets::SecretSources;
 use crate::sessions::Sessions;
 use crate::telemetry::Telemetry;
+use patient::PatientAuthStore;
+
+pub(crate) use legacy::LegacyLogins;
 
 /// An agent's credentials: its own, and the main agent's beneath them (D14).
-pub(crate) type AgentAuthStore = InheritingAuthStore<SqliteAuthStore, SqliteAuthStore>;
+pub(crate) type AgentAuthStore = InheritingAuthStore<PatientAuthStore, PatientAuthStore>;
 
 /// The runner of this process's agents.
 pub(crate) type AgentRunner = Runner<SystemClock, AgentAuthStore, Sessions>;
@@ -47,14 +52,16 @@ pub(crate) struct AgentSettings {
     pub(crate) ambient: Vec<AmbientProfile>,
     /// Settings of runs.
     pub(crate) policy: Arc<RunPolicy>,
+    /// Where pointers to secrets lead.
+    pub(crate) sources: SecretSources,
 }
 
 /// What every agent shares for as long as the process runs.
 pub(crate) struct Shared {
     /// The state directory.
     pub(crate) state_dir: PathBuf,
-    /// Where pointers to secrets lead.
-    pub(crate) environment: Environment,
+    /// The logins of the first versions.
+    pub(crate) legacy: LegacyLogins,
     /// Watches what happens in runs.
     pub(crate) telemetry: Arc<Telemetry>,
 }
@@ -104,7 +111,7 @@ pub(crate) struct Agents {
     /// Held for reading while an agent is opened, so that none is opened under settings that were replaced.
     settings: RwLock<Arc<AgentSettings>>,
     /// What the others inherit from; opened with the first of them.
-    main: OnceCell<Arc<SqliteAuthStore>>,
+    main: OnceCell<Arc<PatientAuthStore>>,
     opened: Mutex<HashMap<AgentId, Arc<OnceCell<Arc<Agent>>>>>,
 }
 
@@ -117,6 +124,11 @@ impl Agents {
             main: OnceCell::new(),
             opened: Mutex::new(HashMap::new()),
         }
+    }
+
+    /// Where all agents keep their state.
+    pub(crate) fn state_dir(&self) -> &Path {
+        &self.shared.state_dir
     }
 
     /// The agent with all of its state, so that damage is found at once.
@@ -142,12 +154,15 @@ impl Agents {
         // Taken again: other settings may have taken an agent's place away.
         let cell = self.cell(agent).await;
         let opened = cell.get_or_try_init(|| async {
-            let main = self.main.get_or_try_init(|| {
+            let main = self.main.get_or_try_init(|| async {
                 let main = AgentId::main();
                 let (shared, settings) = (Arc::clone(&self.shared), Arc::clone(&settings));
-                blocking(main.clone(), move || {
-                    open_auth(&shared, &settings, &main, &shared.main_dir())
-                })
+                let opened = blocking(main.clone(), move || {
+                    open_auth(&settings, &main, &shared.main_dir())
+                });
+                let opened = opened.await?;
+                self.shared.legacy.bring_into(&opened).await;
+                Ok::<_, AgentError>(opened)
             });
             let main = Arc::clone(main.await?);
             let (shared, settings) = (Arc::clone(&self.shared), Arc::clone(&settings));
@@ -174,7 +189,9 @@ impl Agents {
         for store in own.chain(self.main.get()) {
             store.set_ambient(settings.ambient.clone());
             store.set_cooldowns(settings.policy.auth.cooldowns.clone());
-            self.shared.follow_pointers(store);
+            let (sources, store) = (settings.sources.clone(), Arc::clone(store));
+            // Only a process that ends interrupts it.
+            let _ = tokio::task::spawn_blocking(move || follow_pointers(&sources, &store)).await;
         }
         *current = Arc::new(settings);
     }
@@ -202,22 +219,20 @@ impl Shared {
     fn sessions_dir(&self, agent: &AgentId) -> PathBuf {
         self.root(agent).join("sessions")
     }
+}
 
-    /// Looks where the pointers of stored profiles lead now. A variable that was set to another key since the last
-    /// look is another key, and free (D9).
-    fn follow_pointers(&self, store: &SqliteAuthStore) {
-        let variable = |name: &str| self.environment.get(name).map(str::to_owned);
-        let places = SecretPlaces::env(&variable);
-        store.set_resolved(store.snapshot().pointer_fingerprints(places));
-    }
+/// Looks where the pointers of profiles lead now. What gives another key than at the last look holds another key, which
+/// is free (D9).
+fn follow_pointers(sources: &SecretSources, store: &SqliteAuthStore) {
+    let snapshot = store.snapshot();
+    store.set_resolved(sources.with(|places| snapshot.pointer_fingerprints(places)));
 }
 
 fn open_auth(
-    shared: &Shared,
     settings: &AgentSettings,
     agent: &AgentId,
     directory: &Path,
-) -> Result<SqliteAuthStore, AgentError> {
+) -> Result<PatientAuthStore, AgentError> {
     create(directory)?;
     let config = settings.policy.auth.cooldowns.clone();
     let store = SqliteAuthStore::open(
@@ -231,22 +246,22 @@ fn open_auth(
         agent: agent.clone(),
         source,
     })?;
-    shared.follow_pointers(&store);
-    Ok(store)
+    follow_pointers(&settings.sources, &store);
+    Ok(PatientAuthStore::new(store))
 }
 
 fn open(
     shared: &Shared,
     settings: &AgentSettings,
     agent: &AgentId,
-    main: Arc<SqliteAuthStore>,
+    main: Arc<PatientAuthStore>,
 ) -> Result<Agent, AgentError> {
     let configured = settings.agent_dirs.get(agent).cloned();
     let agent_dir = configured.unwrap_or_else(|| shared.root(agent).join("agent"));
     let usage = if agent_dir == shared.main_dir() {
         AgentAuthStore::alone(main)
     } else {
-        AgentAuthStore::new(main, open_auth(shared, settings, agent, &agent_dir)?)
+        AgentAuthStore::new(main, open_auth(settings, agent, &agent_dir)?)
     };
     let sessions = Sessions::at(&shared.sessions_dir(agent).join("openclaw-sessions.sqlite"));
     let (usage, sessions) = (Arc::new(usage), Arc::new(sessions));

@@ -1,25 +1,29 @@
 //! One attempt of a run: the provider's endpoint, one credential, the client's request.
 
-use std::sync::OnceLock;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use axum::http::HeaderMap;
-use openclaw_auth_store::{AuthConfig, Credential, SecretPlaces, UsageStore, profile_secret};
-use openclaw_classify::{Failure, Phase};
-use openclaw_ids::{ProfileId, ProviderId};
-use openclaw_runner::{Attempt, AttemptCall};
-use secrecy::SecretString;
+use jiff::Timestamp;
+use openclaw_auth_store::{AuthConfig, Credential, Oauth, UsageStore};
+use openclaw_classify::{Failure, Reason, Scope, classify};
+use openclaw_cooldown::{FailureEvent, MarkScope};
+use openclaw_ids::{ModelRef, ProfileId, ProviderId};
+use openclaw_runner::{Attempt, AttemptCall, Clock, Repair, SystemClock};
 
+use crate::agents::AgentAuthStore;
 use crate::config::FailoverConfig;
-use crate::environment::Environment;
+use crate::credentials::{Credentials, Proof, before_request};
+use crate::logins::{Checked, UsageChecks};
 use crate::providers::{Endpoints, UnusableSecret, known};
-use crate::upstream::{Answer, Call, RequestBody, SecretKind, Upstream, Wire, is_by_chance};
+use crate::repair::repaired;
+use crate::upstream::{Answer, Call, Endpoint, RequestBody, Upstream, Wire, is_by_chance};
 
 /// Performs the attempts of one client request.
-pub(crate) struct ProviderAttempt<'a, U> {
+pub(crate) struct ProviderAttempt<'a> {
     pub(crate) upstream: &'a Upstream,
     pub(crate) endpoints: &'a Endpoints,
-    pub(crate) environment: &'a Environment,
-    pub(crate) usage: &'a U,
+    pub(crate) credentials: &'a Credentials,
+    pub(crate) usage: &'a Arc<AgentAuthStore>,
     pub(crate) auth: &'a AuthConfig,
     pub(crate) failover: &'a FailoverConfig,
     pub(crate) wire: Wire,
@@ -30,41 +34,109 @@ pub(crate) struct ProviderAttempt<'a, U> {
     pub(crate) request_id: &'a str,
     /// What the one call met that was made once more at once; none when no call was.
     pub(crate) repeated: OnceLock<&'static str>,
+    /// The repaired request, and the candidate that gets it.
+    pub(crate) repaired: Mutex<Option<(ModelRef, RequestBody)>>,
 }
 
-impl<U: UsageStore> Attempt for ProviderAttempt<'_, U> {
+impl Attempt for ProviderAttempt<'_> {
     type Output = Answer;
 
     async fn attempt(&self, call: AttemptCall) -> Result<Answer, Failure> {
-        let provider = call.candidate.provider();
-        let Some(endpoint) = self.endpoints.get(provider) else {
-            return Err(unknown_provider(provider));
+        // A run holds it in place, and everything around a run holds the run.
+        Box::pin(self.make(call)).await
+    }
+
+    fn repair_format(&self, call: &AttemptCall, failure: &Failure) -> Repair {
+        if !self.failover.allow_format_retry {
+            return Repair::None;
+        }
+        let Some(body) = repaired(self.body, self.wire, failure) else {
+            return Repair::None;
         };
+        tracing::info!(
+            model = call.candidate.key(),
+            "tool-call ids were rewritten after the provider refused them"
+        );
+        let mut repaired = self.repaired.lock().unwrap_or_else(PoisonError::into_inner);
+        *repaired = Some((call.candidate.clone(), body));
+        Repair::Done
+    }
+}
+
+impl ProviderAttempt<'_> {
+    async fn make(&self, call: AttemptCall) -> Result<Answer, Failure> {
+        let provider = call.candidate.provider();
+        let started_at = SystemClock.now();
+        if self.endpoints.get(provider).is_none() {
+            return Err(unknown_provider(provider));
+        }
         let Some(profile) = &call.profile else {
             return Err(self.no_credential(provider));
         };
-        let (secret, kind) = self.secret(provider, profile)?;
+        let proof = self
+            .credentials
+            .proof(self.usage, self.auth, provider, profile)
+            .await?;
+        // Removed by a login in another process since the run chose it.
+        let proof = proof.ok_or_else(|| self.no_credential(provider))?;
+        let failure = match self.send(&call, &proof).await {
+            Ok(answer) => return Ok(answer),
+            Err(failure) => failure,
+        };
+        let Some(login) = proof.login() else {
+            if failure.status == Some(401) {
+                self.credentials.refused(&proof);
+            }
+            return Err(failure);
+        };
+        // A token can end before its time; it is replaced once.
+        if failure.status == Some(401) {
+            let logins = &self.credentials.logins;
+            let other = logins.after_refusal(self.usage, self.auth, profile, login).await;
+            return match other {
+                Some(other) => self.send(&call, &Proof::of_login(other)).await,
+                None => Err(failure),
+            };
+        }
+        self.look_into(&call, profile, login, &failure, started_at);
+        Err(failure)
+    }
+
+    async fn send(&self, call: &AttemptCall, proof: &Proof) -> Result<Answer, Failure> {
+        let provider = call.candidate.provider();
+        let Some(endpoint) = self.endpoints.of(provider, &proof.credential) else {
+            return Err(unknown_provider(provider));
+        };
+        let endpoint: Endpoint = match self.endpoints.logins().account_header(&proof.credential) {
+            Some((name, value)) => endpoint.clone().with_header(name, value),
+            None => endpoint.clone(),
+        };
+        let repaired = {
+            let repaired = self.repaired.lock().unwrap_or_else(PoisonError::into_inner);
+            let own = repaired
+                .as_ref()
+                .filter(|(candidate, _)| *candidate == call.candidate);
+            own.map(|(_, body)| body.clone())
+        };
         let out = Call {
-            endpoint,
+            kind: endpoint.kind_of(&proof.credential),
+            endpoint: &endpoint,
             model: call.candidate.model().as_str(),
-            secret: secret.as_ref(),
-            kind,
+            secret: proof.secret.as_ref(),
             wire: self.wire,
             headers: self.headers,
-            body: self.body,
+            body: repaired.as_ref().unwrap_or(self.body),
             deadlines: self
                 .failover
                 .deadlines
                 .of(&call.candidate, endpoint.answer_limit()),
         };
         match self.upstream.attempt(&out).await {
-            Err(failure) if self.may_repeat(&call, &failure) => self.upstream.attempt(&out).await,
+            Err(failure) if self.may_repeat(call, &failure) => self.upstream.attempt(&out).await,
             outcome => outcome,
         }
     }
-}
 
-impl<U: UsageStore> ProviderAttempt<'_, U> {
     /// Whether the call is made once more at once, which is noted: once per request, for what looks like chance, when
     /// no other model could answer instead, and never to find out whether something works again.
     fn may_repeat(&self, call: &AttemptCall, failure: &Failure) -> bool {
@@ -90,34 +162,43 @@ impl<U: UsageStore> ProviderAttempt<'_, U> {
         first
     }
 
-    #[expect(
-        clippy::result_large_err,
-        reason = "a failure is made and moved once, off the fast path"
-    )]
-    fn secret(
+    /// Finds out what a failure of a login says about its account's limits, unless the failure says it already.
+    fn look_into(
         &self,
-        provider: &ProviderId,
+        call: &AttemptCall,
         profile: &ProfileId,
-    ) -> Result<(Option<SecretString>, SecretKind), Failure> {
-        let snapshot = self.usage.snapshot();
-        // Removed by a login in another process since the run chose it.
-        let credential = snapshot
-            .credential(profile)
-            .ok_or_else(|| self.no_credential(provider))?;
-        let kind = match credential {
-            Credential::ApiKey(_) | Credential::Local(_) => SecretKind::Key,
-            Credential::Oauth(_) | Credential::Token(_) => SecretKind::Token,
+        login: &Oauth,
+        failure: &Failure,
+        started_at: Timestamp,
+    ) {
+        let now = SystemClock.now();
+        let Some(url) = self.endpoints.logins().usage_url(&login.provider) else {
+            return;
         };
-        let variable = |name: &str| self.environment.get(name).map(str::to_owned);
-        let places = SecretPlaces::env(&variable);
-        let secret = profile_secret(&snapshot, self.auth, profile, places).map_err(|error| {
-            before_request(
-                provider,
-                "invalid_api_key",
-                format!("no credentials found: {error}"),
-            )
-        })?;
-        Ok((secret, kind))
+        let Some(verdict) = classify(failure, now) else {
+            return;
+        };
+        let is_told = verdict.scope == Scope::Profile && verdict.hint.is_some_and(|hint| hint.credible);
+        if is_told && verdict.reason == Reason::RateLimit {
+            return;
+        }
+        let checked = Checked {
+            profile: profile.clone(),
+            login: login.clone(),
+            event: FailureEvent {
+                provider: call.candidate.provider().clone(),
+                reason: verdict.reason,
+                scope: MarkScope::of(verdict.scope).unwrap_or(MarkScope::Model),
+                model: Some(call.candidate.model().clone()),
+                hint: None,
+                started_at: Some(started_at),
+            },
+        };
+        let checks = &self.credentials.checks;
+        match failure.body.as_deref() {
+            Some(body) if UsageChecks::read_off(body, self.usage, &checked, now) => {}
+            Some(_) | None => checks.explain(self.upstream, url.as_url(), self.usage, checked),
+        }
     }
 
     fn no_credential(&self, provider: &ProviderId) -> Failure {
@@ -126,6 +207,17 @@ impl<U: UsageStore> ProviderAttempt<'_, U> {
         if let Some(secret) = unusable {
             let message = format!("no credentials found for provider `{provider}`; {secret}");
             return before_request(provider, "invalid_api_key", message);
+        }
+        let snapshot = self.usage.snapshot();
+        let unfit = |credential: &&Credential| {
+            credential.provider() == provider && !self.endpoints.serves(provider, credential, self.wire)
+        };
+        if snapshot.profiles.values().any(|credential| unfit(&credential)) {
+            let format = self.wire.name();
+            let message = format!(
+                "`{provider}` has no credential that is good for {format}; add one, or use another format"
+            );
+            return before_request(provider, "wire_unsupported", message);
         }
         let variable = known(provider).and_then(|row| row.key_variables.first());
         let set = variable.map(|name| format!("{name} or ")).unwrap_or_default();
@@ -142,14 +234,4 @@ fn unknown_provider(provider: &ProviderId) -> Failure {
         "provider `{provider}` has no endpoint; set models.providers.{provider}.baseUrl, or correct the model's name"
     );
     before_request(provider, "model_not_found", message)
-}
-
-fn before_request(provider: &ProviderId, code: &str, message: String) -> Failure {
-    Failure {
-        provider: Some(provider.clone()),
-        code: Some(code.to_owned()),
-        message: Some(message),
-        phase: Some(Phase::BeforeRequest),
-        ..Failure::default()
-    }
 }

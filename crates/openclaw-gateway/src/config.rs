@@ -5,7 +5,9 @@ mod failover;
 mod file;
 mod files;
 mod limits;
+mod logins;
 mod place;
+mod secrets;
 mod words;
 
 use std::path::{Path, PathBuf};
@@ -22,6 +24,9 @@ pub use failover::{
 pub use file::FileError;
 pub(crate) use file::{parse_root, read};
 pub use files::ConfigFiles;
+pub(crate) use logins::LoginUrl;
+pub use logins::{LoginConfig, LoginConfigs, TokenBody};
+pub use secrets::{CommandConfig, FileConfig, SecretDefaults, SecretProvider, SecretsConfig};
 
 /// Everything that was configured.
 #[derive(Debug, Clone, Default)]
@@ -34,16 +39,20 @@ pub struct Config {
     pub chain: ChainConfig,
     /// `auth`.
     pub auth: AuthConfig,
+    /// `secrets`.
+    pub secrets: SecretsConfig,
     /// Settings of our own.
     pub failover: FailoverConfig,
 }
 
-/// The one section of the root that is read apart from the chain.
+/// The sections of the root that are read apart from the chain.
 #[derive(Debug, Default, Deserialize)]
 #[serde(expecting = "a configuration object such as { auth: { … } }")]
-struct AuthSection {
+struct Sections {
     #[serde(default)]
     auth: AuthConfig,
+    #[serde(default)]
+    secrets: SecretsConfig,
 }
 
 impl Config {
@@ -89,7 +98,7 @@ impl Config {
     pub fn parse(path: &Path, text: &str) -> Result<Self, FileError> {
         file::parse_root(path, text)?;
         let chain: ChainConfig = file::parse_as(path, text)?;
-        let AuthSection { mut auth } = file::parse_as(path, text)?;
+        let Sections { mut auth, secrets } = file::parse_as(path, text)?;
         let providers = chain.models.providers.iter();
         auth.aws_sdk = providers
             .filter(|(_, provider)| provider.auth == Some(AuthMode::AwsSdk))
@@ -100,6 +109,7 @@ impl Config {
             exists: true,
             chain,
             auth,
+            secrets,
             failover: FailoverConfig::default(),
         })
     }

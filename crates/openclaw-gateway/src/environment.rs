@@ -94,6 +94,21 @@ impl Environment {
         named.unwrap_or_else(|| config_path.with_file_name("failover.json5"))
     }
 
+    /// Where the first versions kept all logins: in `OPENCLAW_OAUTH_DIR`, else in `credentials` of `state_dir` (L6).
+    pub(crate) fn legacy_logins_path(&self, state_dir: &Path) -> PathBuf {
+        let named = self
+            .get("OPENCLAW_OAUTH_DIR")
+            .map(|directory| self.path(directory));
+        named
+            .unwrap_or_else(|| state_dir.join("credentials"))
+            .join("oauth.json")
+    }
+
+    /// Whether nothing is written to the stores but what somebody asks for (L7).
+    pub(crate) fn keeps_stores_as_they_are(&self) -> bool {
+        self.get("OPENCLAW_AUTH_STORE_READONLY") == Some("1")
+    }
+
     /// A path as a person writes it: `~` is the home directory, and what is relative starts at the working
     /// directory (L3).
     pub fn path(&self, text: &str) -> PathBuf {

@@ -15,13 +15,14 @@ use axum::Router;
 use openclaw_ids::{AgentId, ModelRef, ProviderId};
 use openclaw_runner::{Clock, RunObserver, SystemClock};
 
-use crate::agents::{AgentError, Agents, Shared};
+use crate::agents::{AgentError, Agents, LegacyLogins, Shared};
 use crate::config::{Config, ConfigFiles};
 use crate::environment::Environment;
 use crate::history::{History, HistoryConfig};
 use crate::http::{self, Guesses, Ids, InFlight, RetryCap};
 use crate::providers::discovery::{Discovery, discover, ollama_models};
 use crate::providers::{Endpoints, OLLAMA, ProviderError};
+use crate::secrets::SecretSources;
 use crate::telemetry::Telemetry;
 use crate::upstream::{Upstream, UpstreamError};
 use generation::Draft;
@@ -84,11 +85,13 @@ impl Error for PlacedProviderError {
 ///
 /// # Errors
 /// When a provider row cannot be called as written.
-pub(crate) fn callable(config: &Config, environment: &Environment) -> Result<Endpoints, PlacedProviderError> {
-    Endpoints::try_new(&config.chain.models, environment).map_err(|error| PlacedProviderError {
+pub(crate) fn callable(config: &Config, sources: &SecretSources) -> Result<Endpoints, PlacedProviderError> {
+    let endpoints = Endpoints::try_new(&config.chain.models, sources);
+    let endpoints = endpoints.map_err(|error| PlacedProviderError {
         place: config.place_of(&error.keys()),
         error,
-    })
+    });
+    Ok(endpoints?.with_logins(&config.failover.logins))
 }
 
 /// A gateway that is ready to answer. Clones are the same gateway.
@@ -115,8 +118,8 @@ impl Gateway {
         let history = history_of(state_dir.clone(), config.failover.history.clone());
         let draft = Draft::try_new(config, &environment)?;
         let shared = Shared {
+            legacy: LegacyLogins::of(&environment, &state_dir),
             state_dir,
-            environment: environment.clone(),
             telemetry: Arc::clone(&telemetry),
         };
         let process = Process {

@@ -4,20 +4,26 @@ mod admin;
 mod agents;
 mod attempt;
 mod causes;
+mod circuit;
 pub mod cli;
 pub mod config;
+mod credentials;
 mod demo;
 pub mod environment;
 mod gateway;
 pub mod history;
 mod http;
+mod logins;
 mod providers;
+mod repair;
 mod report;
+mod secrets;
 mod server;
 mod sessions;
 mod shutdown;
 mod telemetry;
 mod upstream;
+mod wires;
 
 pub use agents::AgentError;
 pub use gateway::{Gateway, PlacedProviderError, ReloadError, Setup, SetupError};
@@ -26,4 +32,5 @@ pub use upstream::{EndpointError, UpstreamError};
 
 #[cfg(test)]
 #[path = "../tests/it/scripted.rs"]
+#[expect(dead_code, reason = "the tests over sockets use all of it")]
 mod scripted;

@@ -3,13 +3,15 @@
 pub(crate) mod ambient;
 pub(crate) mod discovery;
 mod endpoints;
+mod logins;
 mod secrets;
 
 use openclaw_ids::ProviderId;
 
 pub(crate) use endpoints::Endpoints;
 pub use endpoints::ProviderError;
-pub(crate) use secrets::{UnusableSecret, unusable};
+pub(crate) use logins::{LoginEndpoints, TokenPlace};
+pub(crate) use secrets::{UnusableSecret, secret_text, unusable};
 
 use crate::upstream::Wire;
 

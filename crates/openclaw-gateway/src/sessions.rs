@@ -1,5 +1,6 @@
 //! An agent's sessions, which a run can do without: a file that cannot be opened is tried again by the next request.
 
+use std::future::Future;
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
@@ -10,11 +11,25 @@ use openclaw_session::{
 };
 use tokio::sync::OnceCell;
 
+use crate::circuit::{Circuit, Waited};
+
 /// The session file of one agent.
 #[derive(Debug)]
 pub(crate) struct Sessions {
     path: PathBuf,
     opened: OnceCell<SqliteSessionStore>,
+    circuit: Circuit,
+}
+
+/// The session file does not answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum NoAnswer {
+    /// It did not a moment ago.
+    #[error("the session file did not answer a moment ago, so nobody waits for it now")]
+    Lately,
+    /// It does not now.
+    #[error("the session file does not answer; another program keeps it locked")]
+    Now,
 }
 
 impl Sessions {
@@ -23,6 +38,20 @@ impl Sessions {
         Self {
             path: path.to_owned(),
             opened: OnceCell::new(),
+            circuit: Circuit::default(),
+        }
+    }
+
+    /// Waits for work on the file, but not long, and not at all when that was in vain a moment ago: a file that another
+    /// program keeps locked costs the memory of the session and not the answer.
+    ///
+    /// # Errors
+    /// [`NoAnswer`] when the file does not answer.
+    pub(crate) async fn patiently<T>(&self, work: impl Future<Output = T>) -> Result<T, NoAnswer> {
+        match self.circuit.wait(work).await {
+            Waited::Done(done) => Ok(done),
+            Waited::Skipped => Err(NoAnswer::Lately),
+            Waited::TooLong => Err(NoAnswer::Now),
         }
     }
 

@@ -137,7 +137,10 @@ impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
             requestedModel = request.requested.model.as_str(),
             candidates = request.chain.len(),
         );
-        self.drive(request, &options, attempt).instrument(span).await
+        // Callers hold a run in place, and the whole machine is in it.
+        Box::pin(self.drive(request, &options, attempt))
+            .instrument(span)
+            .await
     }
 
     async fn drive<A: Attempt>(

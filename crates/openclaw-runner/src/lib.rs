@@ -38,7 +38,7 @@ pub use observer::{AttemptResult, AttemptSeen, Lost, LostIn, Resting, RunObserve
 pub use plan::{Plan, Turn, TurnSession, plan};
 pub use request::{
     ChainKind, InlineWait, LargerContext, PersistPolicy, RunLimits, RunOptions, RunPolicy, RunRequest,
-    RunSession, RunSettings,
+    RunSession, RunSettings, unfit,
 };
 pub use rotation::{RotationDecision, RotationKind};
 pub use skip_cache::{Marker, Markers, SkipCache, parse_skip_ttl};

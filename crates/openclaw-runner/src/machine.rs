@@ -16,14 +16,17 @@ mod record;
 mod redirect;
 mod rejected;
 mod repair;
+mod reset_wait;
+mod unfit;
 
-use std::collections::{HashSet, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::Timestamp;
 use openclaw_auth_store::{Applied, AuthSnapshot, UsageChange};
+use openclaw_chain::Shortfall;
 use openclaw_classify::{Failure, Reason};
 use openclaw_ids::{ModelRef, ProfileId, ProviderId};
 use openclaw_session::{LiveRun, PersistFallback, Progress, Rollback, RunSelection};
@@ -43,6 +46,7 @@ use limit::{InFlight, Limits};
 use overflow::Sizes;
 use redirect::Redirects;
 use rejected::Rejected;
+use reset_wait::{MOST_WAITS, ResetWait};
 
 /// One thing for the driver to do. Each is answered by one [`Event`].
 #[derive(Debug)]
@@ -236,7 +240,10 @@ pub struct Machine {
     limits: Limits,
     kind: ChainKind,
     own_auth: HashSet<ProviderId>,
+    set_aside: HashSet<ProfileId>,
     sizes: Sizes,
+    reset_wait: ResetWait,
+    unfit: HashMap<ModelRef, Shortfall>,
 }
 
 impl Machine {
@@ -273,7 +280,10 @@ impl Machine {
             calls: 0,
             kind: ChainKind::Text,
             own_auth: HashSet::new(),
+            set_aside: HashSet::new(),
             sizes: Sizes::default(),
+            reset_wait: ResetWait::default(),
+            unfit: HashMap::new(),
         }
     }
 
@@ -283,11 +293,14 @@ impl Machine {
         self.limits = Limits::new(self.policy.settings.limits.and(options.limits), self.now);
         self.kind = options.kind;
         self.own_auth.clone_from(&options.own_auth);
+        self.set_aside.clone_from(&options.set_aside);
         if self.kind == ChainKind::Image {
             // nothing of it is the session's.
             self.request.session = None;
         }
         self.sizes = Sizes::new(options.larger_context.clone());
+        self.reset_wait = ResetWait::new(options.wait_for_reset);
+        self.unfit.clone_from(&options.unfit);
         self
     }
 
@@ -300,10 +313,15 @@ impl Machine {
 
     /// More steps than any run can take: per candidate a probe, a write and a rollback, and a repair with its attempt;
     /// per credential two attempts with a mark and a look for a switch each, and waits around them. One candidate may
-    /// come twice as the last resort (G3), and a person may add two (A6).
+    /// come twice as the last resort (G3), a person may add two (A6), and the only one may be waited for (BL-91).
     pub fn max_steps(&self) -> usize {
         let credentials = self.snapshot.profiles.len() + self.snapshot.ambient.len() + 2;
-        (self.request.chain.len() + 4) * (12 + 9 * credentials)
+        let waits = if self.reset_wait.is_wished() {
+            MOST_WAITS
+        } else {
+            0
+        };
+        (self.request.chain.len() + 4 + waits) * (12 + 9 * credentials)
     }
 
     /// The next thing to do. After [`Step::Finish`] it is not called again.

@@ -90,6 +90,7 @@ impl Resting {
             UsageChange::Clear { profile }
             | UsageChange::ClearLane { profile, .. }
             | UsageChange::Rest { profile, .. }
+            | UsageChange::Explained { profile, .. }
             | UsageChange::Failure { profile, .. }
             | UsageChange::Success { profile, .. } => {
                 let windows = snapshot.usage(profile).windows.clone();

@@ -17,7 +17,8 @@ pub use outcome::{Circumstances, ReplayEnding, ReplayError, Replayed};
 pub use playback::replay;
 pub use policy::{RecordedPolicy, RecordedProfileConfig, RecordedSettings};
 pub use recording::{
-    RecordedFailure, RecordedOptions, RecordedSelection, RecordedSkip, RecordedStep, RunRecording, StepResult,
+    RecordedFailure, RecordedOptions, RecordedSelection, RecordedShortfall, RecordedSkip, RecordedStep,
+    RunRecording, StepResult,
 };
 pub use simulate::{Simulated, simulate};
 pub use state::{Credentials, RecordedProbe, RecordedProfile, StateChanges, UsageState};

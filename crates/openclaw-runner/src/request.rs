@@ -5,8 +5,8 @@ use std::num::NonZeroUsize;
 use std::time::Duration;
 
 use openclaw_auth_store::{AuthConfig, EndpointKey};
-use openclaw_chain::Requested;
-use openclaw_ids::{AuthAliases, ModelRef, ProviderId, SessionId, SessionKey};
+use openclaw_chain::{Needs, Requested, Resolver, Shortfall};
+use openclaw_ids::{AuthAliases, ModelRef, ProfileId, ProviderId, SessionId, SessionKey};
 use openclaw_session::{ProfilePin, SelectionSnapshot, TurnKind};
 
 /// What one run is asked to do.
@@ -128,8 +128,25 @@ pub struct RunOptions {
     /// Providers whose runtime manages its own credentials: their candidates are asked without one, whatever is known
     /// to rest, and nothing is marked.
     pub own_auth: HashSet<ProviderId>,
+    /// How long an unattended run waits in all for the only candidate of its chain, when that is at rest or refuses for
+    /// a limit or for load and says, or is known, to be back in time (BL-91); none for no waiting.
+    pub wait_for_reset: Option<Duration>,
+    /// Fallbacks that are known not to serve the request, and why: they are skipped (BL-54). [`unfit`](crate::unfit)
+    /// finds them.
+    pub unfit: HashMap<ModelRef, Shortfall>,
+    /// Credentials that cannot serve this run, whatever is known of them: they leave the order, and nothing is marked.
+    pub set_aside: HashSet<ProfileId>,
     /// `contextFallback: "larger"`: set to let a prompt that does not fit go on to larger models (A7).
     pub larger_context: Option<LargerContext>,
+}
+
+/// The candidates of `chain` that the configuration says cannot serve `needs`, for [`RunOptions::unfit`] (BL-54).
+pub fn unfit(resolver: &Resolver, chain: &[ModelRef], needs: &Needs) -> HashMap<ModelRef, Shortfall> {
+    let lacking = |model: &ModelRef| {
+        let shortfall = resolver.capabilities(model).shortfall(needs)?;
+        Some((model.clone(), shortfall))
+    };
+    chain.iter().filter_map(lacking).collect()
 }
 
 /// What kind of chain a run walks.

@@ -29,6 +29,8 @@ pub enum RotationKind {
     RotateProfile,
     /// No model follows, so the failure goes to the caller: alone, or in the summary.
     SurfaceError,
+    /// The only candidate is waited for until its rest is over (BL-91); ours, beyond.
+    WaitForReset,
 }
 
 impl RotationKind {
@@ -51,6 +53,7 @@ impl RotationKind {
             Self::RetryRepaired => "retry_repaired",
             Self::RotateProfile => "rotate_profile",
             Self::SurfaceError => "surface_error",
+            Self::WaitForReset => "wait_for_reset",
         }
     }
 }

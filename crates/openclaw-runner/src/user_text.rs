@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use jiff::Timestamp;
 use openclaw_classify::{Reason, preview};
 
-use crate::error::{FailedAttempt, RunError};
+use crate::error::RunError;
 use crate::summary::{AttemptRecord, FallbackSummaryError};
 
 /// Longest error of one line in a mixed list, in UTF-16 units.
@@ -33,8 +33,15 @@ impl RunError {
             Self::Aborted(_) => String::new(),
             Self::ContextOverflow(..) => OVERFLOW.to_owned(),
             Self::Exhausted(summary, _) | Self::LimitReached(_, summary, _) => exhausted(summary, now),
+            // The last failure is the error, but not what a person should take for the cause (BL-82).
             Self::Failed(attempt, report) | Self::Surfaced(attempt, report) => {
-                single(attempt, report.soonest_cooldown_expiry, now)
+                let known = &report.attempts[..];
+                let shown = if known.is_empty() {
+                    std::slice::from_ref(&attempt.record)
+                } else {
+                    known
+                };
+                of_all(shown, report.soonest_cooldown_expiry, now)
             }
         }
     }
@@ -70,21 +77,18 @@ fn family(reasons: impl IntoIterator<Item = Reason>) -> Family {
 }
 
 fn exhausted(summary: &FallbackSummaryError, now: Timestamp) -> String {
-    match family(summary.reasons()) {
-        Family::Auth => re_authenticate(&summary.attempts),
-        Family::Billing => billing(&summary.attempts),
-        Family::Capacity => rate_limited(summary.soonest_cooldown_expiry, now),
-        Family::Mixed => listed(&summary.attempts),
-    }
+    of_all(&summary.attempts, summary.soonest_cooldown_expiry, now)
 }
 
-fn single(attempt: &FailedAttempt, soonest: Option<Timestamp>, now: Timestamp) -> String {
-    let record = std::slice::from_ref(&attempt.record);
-    match family([attempt.verdict.reason]) {
-        Family::Auth => re_authenticate(record),
-        Family::Billing => billing(record),
+fn of_all(attempts: &[AttemptRecord], soonest: Option<Timestamp>, now: Timestamp) -> String {
+    let reasons = attempts
+        .iter()
+        .map(|attempt| attempt.reason.unwrap_or(Reason::Unknown));
+    match family(reasons) {
+        Family::Auth => re_authenticate(attempts),
+        Family::Billing => billing(attempts),
         Family::Capacity => rate_limited(soonest, now),
-        Family::Mixed => listed(record),
+        Family::Mixed => listed(attempts),
     }
 }
 

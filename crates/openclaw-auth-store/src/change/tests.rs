@@ -1,4 +1,4 @@
-use openclaw_classify::Reason;
+use openclaw_classify::{HintSource, Reason, ResetHint};
 use openclaw_cooldown::{EndpointWindow, MarkScope};
 
 use super::*;
@@ -62,6 +62,37 @@ fn a_failure_rests_the_profile_and_a_success_frees_it() {
     assert!(store.usage(&work()).is_usable(None, at(1)));
     assert_eq!(store.usage(&work()).last_used, Some(at(1)));
     assert_eq!(store.last_good.get(&openai()), Some(&work()));
+}
+
+#[test]
+fn d7_what_a_usage_check_found_counts_for_the_login_that_was_asked_about() {
+    let login = |access: &str| {
+        let entry =
+            serde_json::json!({"type": "oauth", "provider": "openai", "access": access, "accountId": "a"});
+        match Credential::from_json(&entry).unwrap() {
+            Credential::Oauth(login) => login,
+            other => panic!("{other:?}"),
+        }
+    };
+    let mut store = AuthSnapshot::default();
+    store.upsert(work(), Credential::Oauth(login("one"))).unwrap();
+    let found = |access| UsageChange::Explained {
+        profile: work(),
+        login: Box::new(login(access)),
+        event: FailureEvent {
+            provider: openai(),
+            reason: Reason::RateLimit,
+            scope: MarkScope::Profile,
+            model: None,
+            hint: Some(ResetHint::new(at(7_200), HintSource::UsageCheck, at(0))),
+            started_at: Some(at(0)),
+        },
+    };
+    assert_eq!(apply(&mut store, &found("another"), 1), Applied::Unchanged);
+    assert!(store.usage(&work()).is_usable(None, at(1)));
+    assert_eq!(apply(&mut store, &found("one"), 1), Applied::Done);
+    assert!(!store.usage(&work()).is_usable(None, at(7_199)));
+    assert!(store.usage(&work()).is_usable(None, at(7_200)));
 }
 
 #[test]

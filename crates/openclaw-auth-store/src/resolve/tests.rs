@@ -26,7 +26,11 @@ fn resolve(entry: Value, file: Option<PathBuf>) -> Result<Option<String>, String
     let credential = Credential::from_json(&entry).unwrap();
     let places = SecretPlaces {
         env: &env,
-        file: &|alias| file.clone().filter(|_| alias == "vault"),
+        file: &|alias| {
+            let path = file.clone().filter(|_| alias == "vault")?;
+            let text = std::fs::read_to_string(&path);
+            Some((path, text))
+        },
         exec: &command,
     };
     match resolve_secret_from(&credential, places) {

@@ -272,6 +272,7 @@ fn outlives_the_file(change: &UsageChange) -> bool {
         | UsageChange::ClearLane { .. }
         | UsageChange::EndpointFailure { .. }
         | UsageChange::EndpointSuccess { .. }
+        | UsageChange::Explained { .. }
         | UsageChange::Failure { .. }
         | UsageChange::Rest { .. }
         | UsageChange::Success { .. } => true,

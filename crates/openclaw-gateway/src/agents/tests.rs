@@ -6,6 +6,8 @@ use serde_json::json;
 use tempfile::TempDir;
 
 use super::*;
+use crate::config::SecretsConfig;
+use crate::environment::Environment;
 
 fn agents(state: &TempDir, variables: &[(&str, &str)]) -> Agents {
     let policy = RunPolicy {
@@ -14,15 +16,17 @@ fn agents(state: &TempDir, variables: &[(&str, &str)]) -> Agents {
         endpoints: HashMap::default(),
         settings: openclaw_runner::RunSettings::default(),
     };
+    let environment = Environment::of(variables.iter().copied(), state.path());
     let shared = Shared {
         state_dir: state.path().to_owned(),
-        environment: Environment::of(variables.iter().copied(), state.path()),
+        legacy: LegacyLogins::of(&environment, state.path()),
         telemetry: Arc::default(),
     };
     let settings = AgentSettings {
         agent_dirs: HashMap::new(),
         ambient: Vec::new(),
         policy: Arc::new(policy),
+        sources: SecretSources::new(&SecretsConfig::default(), &environment),
     };
     Agents::new(shared, settings)
 }

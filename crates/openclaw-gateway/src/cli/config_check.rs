@@ -17,6 +17,7 @@ use crate::environment::Environment;
 use crate::gateway::{callable, search};
 use crate::providers::discovery::Discovery;
 use crate::providers::{Endpoints, ambient};
+use crate::secrets::SecretSources;
 use crate::upstream::Upstream;
 use facts::{CheckedAgent, StoredError};
 
@@ -100,7 +101,8 @@ pub(super) fn findings(places: &Places, environment: &Environment) -> Result<Vec
 
 fn examine(places: &Places, environment: &Environment) -> Result<Report, CommandError> {
     let config = places.load(environment)?;
-    let endpoints = callable(&config, environment)?;
+    let sources = SecretSources::at_rest(&config.secrets, environment);
+    let endpoints = callable(&config, &sources)?;
     let state_dir = places.state_dir(environment);
     Ok(if config.names_no_model() {
         let found = discovered(&config, &endpoints, environment, &state_dir)?;
@@ -137,7 +139,8 @@ fn report(
     state_dir: &Path,
 ) -> Result<Report, StoredError> {
     let resolver = Resolver::new(&config.chain);
-    let ambient = ambient::profiles(&config.chain.models, endpoints, environment);
+    let sources = SecretSources::at_rest(&config.secrets, environment);
+    let ambient = ambient::profiles(&config.chain.models, endpoints, &sources, environment);
     let checked: Vec<CheckedAgent> = config
         .chain
         .agent_ids()

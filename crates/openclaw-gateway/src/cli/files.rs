@@ -18,6 +18,7 @@ use crate::gateway::{callable, search};
 use crate::providers::discovery::Discovery;
 use crate::providers::{Endpoints, ambient};
 use crate::report::Installation;
+use crate::secrets::SecretSources;
 use crate::upstream::Upstream;
 
 pub(super) use agent::{ReadAgent, SESSIONS_FILE};
@@ -120,6 +121,8 @@ pub(super) struct Files {
     /// What was configured, with the chain that was found when nothing was.
     pub(super) config: Config,
     pub(super) state_dir: PathBuf,
+    /// Where pointers of secrets lead, but for commands, which are only run when a secret is to be used.
+    pub(super) sources: SecretSources,
     pub(super) endpoints: Endpoints,
     pub(super) ambient: Vec<AmbientProfile>,
     pub(super) resolver: Resolver,
@@ -135,12 +138,14 @@ impl Files {
     /// When the configuration cannot be used.
     pub(super) fn open(places: &Places, environment: &Environment) -> Result<Self, CommandError> {
         let config = places.load(environment)?;
-        let endpoints = callable(&config, environment)?;
-        let ambient = ambient::profiles(&config.chain.models, &endpoints, environment);
+        let sources = SecretSources::at_rest(&config.secrets, environment);
+        let endpoints = callable(&config, &sources)?;
+        let ambient = ambient::profiles(&config.chain.models, &endpoints, &sources, environment);
         let mut files = Self {
             environment: environment.clone(),
             state_dir: places.state_dir(environment),
             resolver: Resolver::new(&config.chain),
+            sources,
             endpoints,
             ambient,
             aliases: AuthAliases::default(),

@@ -9,7 +9,6 @@ use openclaw_runner::Resting;
 
 use super::files::{Files, ReadAgent};
 use super::{CommandError, screen};
-use crate::agents::AgentAuthStore;
 use crate::history::{
     Entry, History, HistoryReader, Record, Rested, WindowChange, WindowNote, history_path, window_changes,
 };
@@ -59,7 +58,7 @@ pub(super) fn with_names(text: &str, files: &Files) -> String {
 pub(super) async fn commit(
     files: &Files,
     agent: &AgentId,
-    store: &AgentAuthStore,
+    store: &impl UsageStore,
     change: UsageChange,
 ) -> Result<Applied, StoreError> {
     let now = screen::now();

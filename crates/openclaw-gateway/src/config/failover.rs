@@ -7,7 +7,7 @@ use openclaw_ids::ProviderId;
 use openclaw_runner::{InlineWait, RunLimits, RunSettings};
 use serde::{Deserialize, Serialize};
 
-use super::DeadlineSettings;
+use super::{DeadlineSettings, LoginConfigs};
 use crate::history::HistoryConfig;
 
 /// `failover.json5`.
@@ -22,6 +22,8 @@ pub struct FailoverConfig {
     pub admin: AdminSetting,
     /// Whether a recognised format fault goes to the next model instead of to the client (A1).
     pub advance_on_format: bool,
+    /// Whether a request whose tool-call ids a provider refuses is repaired and sent once more (R4).
+    pub allow_format_retry: bool,
     /// What a `provider/model` in the request body means (A9).
     pub body_model_policy: BodyModelPolicy,
     /// Whether `/model`, `/new`, `/reset` and `/status` are answered here when they are all a session's last message
@@ -37,6 +39,9 @@ pub struct FailoverConfig {
     pub inline_wait: InlineWaitSetting,
     /// The longest stated wait that is waited out (R2), in ms.
     pub inline_wait_ms: u64,
+    /// Where logins are used and refreshed, where that differs from what is known.
+    #[serde(skip_serializing)]
+    pub logins: LoginConfigs,
     /// The most calls of one run (A8); none for no limit.
     pub max_attempts: Option<NonZeroUsize>,
     /// The most requests that are answered at the same time; further ones are asked to come back.
@@ -113,6 +118,7 @@ impl Default for FailoverConfig {
         Self {
             admin: AdminSetting::default(),
             advance_on_format: settings.advance_on_format,
+            allow_format_retry: true,
             body_model_policy: BodyModelPolicy::default(),
             commands: CommandSetting::default(),
             cooldown_bypass: Vec::new(),
@@ -120,6 +126,7 @@ impl Default for FailoverConfig {
             history: HistoryConfig::default(),
             inline_wait: InlineWaitSetting::default(),
             inline_wait_ms: u64::try_from(settings.inline_wait.as_millis()).unwrap_or(u64::MAX),
+            logins: LoginConfigs::new(),
             max_attempts: settings.limits.attempts,
             max_concurrent: MAX_CONCURRENT,
             notices: NoticeSetting::default(),

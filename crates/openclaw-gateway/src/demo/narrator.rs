@@ -84,6 +84,7 @@ fn rotation(rotation: &RotationDecision) -> Option<String> {
         RotationKind::Redirect => "and a person chose another model",
         RotationKind::RetryRepaired => "the same key again with a repaired request",
         RotationKind::RotateProfile => "on to its next key",
+        RotationKind::WaitForReset => "the same key again once its limit is over",
         RotationKind::FallbackModel | RotationKind::SurfaceError => return None,
     };
     let model = rotation.candidate.key();

@@ -14,10 +14,12 @@ use super::process::Process;
 use super::{SetupError, TOKEN_VARIABLE, callable, search};
 use crate::agents::AgentSettings;
 use crate::config::Config;
+use crate::credentials::Credentials;
 use crate::environment::Environment;
 use crate::http::Token;
 use crate::providers::discovery::Discovery;
 use crate::providers::{Endpoints, ambient};
+use crate::secrets::SecretSources;
 
 /// One configuration, immutable. A request takes the current one at its start and keeps it to its end.
 pub(crate) struct Generation {
@@ -26,6 +28,7 @@ pub(crate) struct Generation {
     /// When it was taken over.
     pub(crate) since: Timestamp,
     pub(crate) config: Config,
+    pub(crate) credentials: Credentials,
     pub(crate) endpoints: Endpoints,
     /// What this machine was found to have, where nothing is configured.
     pub(crate) found: Option<Discovery>,
@@ -39,12 +42,14 @@ pub(super) struct Draft {
     config: Config,
     endpoints: Endpoints,
     policy: Arc<RunPolicy>,
+    sources: SecretSources,
 }
 
 impl Draft {
     /// Judges a configuration by itself.
     pub(super) fn try_new(config: Config, environment: &Environment) -> Result<Self, SetupError> {
-        let endpoints = callable(&config, environment)?;
+        let sources = SecretSources::new(&config.secrets, environment);
+        let endpoints = callable(&config, &sources)?;
         let policy = Arc::new(RunPolicy {
             auth: config.auth.clone(),
             aliases: AuthAliases::default(),
@@ -55,6 +60,7 @@ impl Draft {
             config,
             endpoints,
             policy,
+            sources,
         })
     }
 
@@ -62,8 +68,14 @@ impl Draft {
     pub(super) fn agent_settings(&self, environment: &Environment) -> AgentSettings {
         AgentSettings {
             agent_dirs: agent_dirs(&self.config, environment),
-            ambient: ambient::profiles(&self.config.chain.models, &self.endpoints, environment),
+            ambient: ambient::profiles(
+                &self.config.chain.models,
+                &self.endpoints,
+                &self.sources,
+                environment,
+            ),
             policy: Arc::clone(&self.policy),
+            sources: self.sources.clone(),
         }
     }
 
@@ -78,6 +90,7 @@ impl Draft {
             config,
             endpoints,
             policy,
+            sources,
         } = self;
         let default_agent = process.agents.prepare(&config.chain.default_agent()).await?;
         let found = if config.names_no_model() {
@@ -101,6 +114,12 @@ impl Draft {
             resolver: Resolver::new(&config.chain),
             token: process.environment.get(TOKEN_VARIABLE).map(Token::new),
             config,
+            credentials: Credentials::new(
+                process.agents.state_dir(),
+                sources,
+                endpoints.logins(),
+                &process.upstream,
+            ),
             endpoints,
             found,
             policy,

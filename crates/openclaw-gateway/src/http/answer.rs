@@ -1,14 +1,16 @@
 //! Answers one request, plain or streamed, in whatever wire format it came.
 
-use std::sync::OnceLock;
+use std::collections::HashSet;
+use std::sync::{Mutex, OnceLock};
+use std::time::Duration;
 
 use axum::body::{Body, Bytes};
 use axum::extract::Extension;
 use axum::http::header::CONTENT_TYPE;
 use axum::http::{HeaderMap, HeaderValue};
 use axum::response::{IntoResponse, Response};
-use openclaw_ids::ModelRef;
-use openclaw_runner::{AttemptRecord, Clock, Completed, RunLimits, RunOptions, SystemClock};
+use openclaw_ids::{ModelRef, ProfileId};
+use openclaw_runner::{AttemptRecord, ChainKind, Clock, Completed, RunLimits, RunOptions, SystemClock};
 use openclaw_session::Notice;
 
 use super::commands;
@@ -68,15 +70,18 @@ async fn answer(
     let Prepared {
         request,
         requested,
-        left_out,
+        mut left_out,
+        set_aside,
+        passed_over,
     } = prepare(served, &agent, &asked, wire, request_id, told).await?;
     let requested = requested.as_ref().map(ModelRef::key).unwrap_or_default();
-    tell_left_out(request_id, &left_out, told);
+    tell_left_out(request_id, &left_out, &passed_over, told);
+    left_out.extend(passed_over);
     let attempt = ProviderAttempt {
         upstream: &served.process.upstream,
         endpoints: &served.generation.endpoints,
-        environment: &served.process.environment,
-        usage: &*agent.usage,
+        credentials: &served.generation.credentials,
+        usage: &agent.usage,
         auth: &served.generation.policy.auth,
         failover: &served.generation.config.failover,
         wire,
@@ -84,19 +89,11 @@ async fn answer(
         body: &body,
         request_id,
         repeated: OnceLock::new(),
+        repaired: Mutex::default(),
     };
-    let run_limit = request
-        .chain
-        .first()
-        .and_then(|model| served.generation.config.failover.deadlines.run(model));
-    let options = RunOptions {
-        kind: asked.chain,
-        limits: RunLimits {
-            duration: run_limit,
-            ..RunLimits::default()
-        },
-        ..RunOptions::default()
-    };
+    let first = request.chain.first();
+    let run_limit = first.and_then(|model| served.generation.config.failover.deadlines.run(model));
+    let options = options(asked.chain, run_limit, set_aside);
     let mut watch = served.process.telemetry.begin(&asked.agent, wire, &request);
     let runner = agent.runner(&served.generation.policy);
     let outcome = runner.run_with(request, options, &attempt).await;
@@ -151,9 +148,26 @@ async fn answer(
     }
 }
 
+fn options(kind: ChainKind, limit: Option<Duration>, set_aside: HashSet<ProfileId>) -> RunOptions {
+    RunOptions {
+        kind,
+        limits: RunLimits {
+            duration: limit,
+            ..RunLimits::default()
+        },
+        set_aside,
+        ..RunOptions::default()
+    }
+}
+
 /// Names the candidates that could not have read the request, in the log and to the client.
-fn tell_left_out(request_id: &str, left_out: &[AttemptRecord], told: &mut HeaderMap) {
-    for skipped in left_out {
+fn tell_left_out(
+    request_id: &str,
+    left_out: &[AttemptRecord],
+    passed_over: &[AttemptRecord],
+    told: &mut HeaderMap,
+) {
+    for skipped in left_out.iter().chain(passed_over) {
         let model = skipped.candidate.key();
         tracing::info!(
             requestId = request_id,

@@ -1,17 +1,15 @@
 //! Plans a request: which models may answer it, in which order, and with which session.
 
-use std::time::Duration;
+use std::collections::HashSet;
 
 use axum::http::HeaderMap;
 use openclaw_auth_store::UsageStore;
 use openclaw_chain::{OneOffPolicy, Requested, RunKind};
-use openclaw_ids::{ModelRef, SessionId};
+use openclaw_ids::{ModelRef, ProfileId, SessionId};
 use openclaw_runner::{
-    AttemptRecord, CandidateOutcome, ChainKind, Clock, ErrorFields, Plan, RunRequest, SystemClock, Turn,
-    TurnSession, plan,
+    AttemptRecord, ChainKind, Clock, Plan, RunRequest, SystemClock, Turn, TurnSession, plan,
 };
 use openclaw_session::{SessionAge, SessionEntry, drop_override};
-use tokio::time::timeout;
 
 use super::Served;
 use super::headers::{response, set};
@@ -19,10 +17,7 @@ use super::selection::{AskError, Asked};
 use crate::agents::Agent;
 use crate::causes;
 use crate::upstream::Wire;
-
-/// How long a request waits for its session. Far longer than any healthy read; a file that another program keeps
-/// locked costs the memory of the session and not the answer.
-const SESSION_PATIENCE: Duration = Duration::from_secs(2);
+use crate::wires::{Fit, Fitting};
 
 /// A request that is ready to run.
 pub(crate) struct Prepared {
@@ -32,6 +27,10 @@ pub(crate) struct Prepared {
     pub(crate) requested: Option<ModelRef>,
     /// The candidates that were left out because they do not speak the wire format.
     pub(crate) left_out: Vec<AttemptRecord>,
+    /// Credentials that are not good for it.
+    pub(crate) set_aside: HashSet<ProfileId>,
+    /// The records of those.
+    pub(crate) passed_over: Vec<AttemptRecord>,
 }
 
 /// Plans the request, and leaves out the candidates that could not read it.
@@ -45,12 +44,21 @@ pub(crate) async fn prepare(
 ) -> Result<Prepared, AskError> {
     let mut request = in_session(served, agent, asked, request_id, told).await?.request;
     let requested = request.chain.first().cloned();
-    // A provider without an endpoint fails with words of its own.
-    let speaks = |model: &ModelRef| {
-        let endpoint = served.generation.endpoints.get(model.provider());
-        endpoint.is_none_or(|endpoint| endpoint.speaks(wire))
+    let snapshot = agent.usage.snapshot();
+    let fit = Fit {
+        endpoints: &served.generation.endpoints,
+        policy: &served.generation.policy,
+        snapshot: &snapshot,
+        pin: request.pin.as_ref(),
+        wire,
+        now: SystemClock.now(),
     };
-    let (kept, left): (Vec<_>, Vec<_>) = request.chain.into_iter().partition(speaks);
+    let Fitting {
+        kept,
+        left_out,
+        set_aside,
+        passed_over,
+    } = fit.of(std::mem::take(&mut request.chain));
     let Some(first) = kept.first() else {
         return Err(AskError::NotSpoken(wire));
     };
@@ -65,24 +73,10 @@ pub(crate) async fn prepare(
     Ok(Prepared {
         request,
         requested,
-        left_out: left.into_iter().map(|model| unsupported(model, wire)).collect(),
+        left_out,
+        set_aside,
+        passed_over,
     })
-}
-
-/// The record of a candidate that does not speak the format of the request.
-fn unsupported(model: ModelRef, wire: Wire) -> AttemptRecord {
-    AttemptRecord {
-        error: format!("`{}` does not speak {}", model.provider(), wire.name()),
-        candidate: model,
-        reason: None,
-        rule: None,
-        status: None,
-        code: Some("wire_unsupported".to_owned()),
-        auth_mode: None,
-        outcome: CandidateOutcome::Skipped,
-        earlier: Vec::new(),
-        fields: ErrorFields::default(),
-    }
 }
 
 /// Plans the turn. With a session, planning and what it stores (a new entry, a moved pin, a dropped override) happen
@@ -120,7 +114,7 @@ async fn in_session(
         return Ok(planned(None));
     };
     let session_id = SessionId::try_new(&served.process.ids.next_id()).ok();
-    let store = match timeout(SESSION_PATIENCE, agent.sessions.open()).await {
+    let store = match agent.sessions.patiently(agent.sessions.open()).await {
         Ok(Ok(store)) => store,
         Err(error) => return Ok(without_session(planned(None), &error, request_id, told)),
         Ok(Err(error)) => return Ok(without_session(planned(None), &error, request_id, told)),
@@ -151,7 +145,7 @@ async fn in_session(
         let changed = entry != Some(&next);
         (changed.then_some(next), plan)
     });
-    Ok(match timeout(SESSION_PATIENCE, stored).await {
+    Ok(match agent.sessions.patiently(stored).await {
         Ok(Ok(plan)) => plan,
         Err(error) => without_session(planned(None), &error, request_id, told),
         Ok(Err(error)) => without_session(planned(None), &error, request_id, told),

@@ -1,28 +1,31 @@
 //! Credentials that were never stored and act as profiles all the same.
 
-use openclaw_auth_store::{AmbientProfile, Credential, Secret};
+use openclaw_auth_store::{AmbientProfile, Credential, Secret, SecretRef};
 use openclaw_chain::ModelsConfig;
 use openclaw_ids::{ProfileId, ProviderId};
+use serde_json::json;
 
-use super::secrets::secret_text;
+use super::secrets::{lasting_pointer, secret_text};
 use super::{Endpoints, KNOWN, KnownProvider, known};
 use crate::environment::Environment;
+use crate::secrets::SecretSources;
 
 /// The profiles of this process: a key in `models.providers`, a standard key variable, and `local` for providers that
 /// need no key. Each provider's are in this order.
 pub(crate) fn profiles(
     models: &ModelsConfig,
     endpoints: &Endpoints,
+    sources: &SecretSources,
     environment: &Environment,
 ) -> Vec<AmbientProfile> {
     let configured = models.providers.iter().filter_map(|(id, row)| {
         let provider = ProviderId::try_new(id).ok()?;
-        let key = secret_text(row.api_key.as_ref()?, environment).ok()?;
-        profile(
-            &provider,
-            "config",
-            Credential::api_key(provider.clone(), Secret::new(&key)),
-        )
+        let written = row.api_key.as_ref()?;
+        let credential = match lasting_pointer(written, sources) {
+            Some(pointer) => pointing(&provider, &pointer)?,
+            None => Credential::api_key(provider.clone(), Secret::new(secret_text(written, sources).ok()?)),
+        };
+        profile(&provider, "config", credential)
     });
     let from_environment = KNOWN.iter().filter_map(|row| {
         let provider = ProviderId::try_new(row.id).ok()?;
@@ -49,6 +52,12 @@ pub(crate) fn profiles(
         .iter()
         .filter_map(|id| profile(id, "local", Credential::local(id.clone())));
     configured.chain(from_environment).chain(local).collect()
+}
+
+/// A key that is looked up each time it is used.
+fn pointing(provider: &ProviderId, pointer: &SecretRef) -> Option<Credential> {
+    let entry = json!({"type": "api_key", "provider": provider.as_str(), "keyRef": pointer.to_json()});
+    Credential::from_json(&entry).ok()
 }
 
 /// The variable that holds a provider's key, and the key.
@@ -112,8 +121,9 @@ mod tests {
             ("GEMINI_API_KEY", " "),
         ];
         let environment = Environment::of(variables, Path::new("/"));
-        let endpoints = Endpoints::try_new(&config.chain.models, &environment).unwrap();
-        let found = profiles(&config.chain.models, &endpoints, &environment);
+        let sources = SecretSources::new(&config.secrets, &environment);
+        let endpoints = Endpoints::try_new(&config.chain.models, &sources).unwrap();
+        let found = profiles(&config.chain.models, &endpoints, &sources, &environment);
         let shown: Vec<(String, Option<String>)> = found
             .iter()
             .map(|profile| {

@@ -3,19 +3,21 @@
 use std::collections::HashMap;
 
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
-use openclaw_auth_store::EndpointKey;
-use openclaw_chain::{ModelsConfig, ProviderConfig, SecretValue};
+use openclaw_auth_store::{Credential, EndpointKey};
+use openclaw_chain::{AuthMode, ModelsConfig, ProviderConfig, SecretValue};
 use openclaw_ids::ProviderId;
 
 use super::secrets::secret_text;
-use super::{KNOWN, UnusableSecret, compatible_path, known, unusable, wires};
-use crate::environment::Environment;
-use crate::upstream::{Endpoint, EndpointError};
+use super::{KNOWN, LoginEndpoints, UnusableSecret, compatible_path, known, unusable, wires};
+use crate::config::LoginConfigs;
+use crate::secrets::SecretSources;
+use crate::upstream::{Endpoint, EndpointError, SecretKind, Wire};
 
 /// All endpoints, by provider.
 #[derive(Clone, Default)]
 pub(crate) struct Endpoints {
     by_provider: HashMap<ProviderId, Endpoint>,
+    logins: LoginEndpoints,
     unusable: Vec<UnusableSecret>,
 }
 
@@ -83,7 +85,7 @@ impl Endpoints {
     ///
     /// # Errors
     /// When a row cannot be called as written.
-    pub(crate) fn try_new(models: &ModelsConfig, environment: &Environment) -> Result<Self, ProviderError> {
+    pub(crate) fn try_new(models: &ModelsConfig, sources: &SecretSources) -> Result<Self, ProviderError> {
         let mut by_provider = HashMap::new();
         let rows = models
             .providers
@@ -113,15 +115,41 @@ impl Endpoints {
             };
             let endpoint = endpoint.with_wires(wires(provider.as_str(), api));
             let endpoint = match row {
-                Some(row) => configured(endpoint, row, environment)?,
+                Some(row) => configured(endpoint, row, sources)?,
                 None => endpoint,
             };
             by_provider.insert(provider, endpoint);
         }
         Ok(Self {
             by_provider,
-            unusable: unusable(models, environment),
+            logins: LoginEndpoints::default(),
+            unusable: unusable(models, sources),
         })
+    }
+
+    /// These endpoints, and those of the known logins with `configs` over them.
+    #[must_use]
+    pub(crate) fn with_logins(mut self, configs: &LoginConfigs) -> Self {
+        self.logins = LoginEndpoints::new(configs);
+        self
+    }
+
+    /// Where and how logins are used.
+    pub(crate) fn logins(&self) -> &LoginEndpoints {
+        &self.logins
+    }
+
+    /// Where `credential` is used in the name of `provider`.
+    pub(crate) fn of(&self, provider: &ProviderId, credential: &Credential) -> Option<&Endpoint> {
+        self.logins.endpoint_of(credential).or_else(|| self.get(provider))
+    }
+
+    /// Whether `credential` is good for requests to `provider` in this format.
+    pub(crate) fn serves(&self, provider: &ProviderId, credential: &Credential, wire: Wire) -> bool {
+        let speaks = self
+            .of(provider, credential)
+            .is_none_or(|endpoint| endpoint.speaks(wire));
+        speaks && self.logins.serves(credential, wire)
     }
 
     /// The configured secrets that cannot be used.
@@ -150,23 +178,30 @@ impl Endpoints {
 fn configured(
     endpoint: Endpoint,
     row: &ProviderConfig,
-    environment: &Environment,
+    sources: &SecretSources,
 ) -> Result<Endpoint, ProviderError> {
     let provider = endpoint.provider().to_string();
     let mut headers = HeaderMap::new();
     for (name, value) in &row.headers {
-        if let Some((name, value)) = header(&provider, name, value, environment)? {
+        if let Some((name, value)) = header(&provider, name, value, sources)? {
             headers.insert(name, value);
         }
     }
-    Ok(endpoint.with_headers(headers).with_answer_limit(row.timeout))
+    let keys_as = match row.auth {
+        Some(AuthMode::Oauth | AuthMode::Token) => SecretKind::Token,
+        Some(AuthMode::ApiKey | AuthMode::AwsSdk) | None => SecretKind::Key,
+    };
+    Ok(endpoint
+        .with_headers(headers)
+        .with_keys_as(keys_as)
+        .with_answer_limit(row.timeout))
 }
 
 fn header(
     provider: &str,
     name: &str,
     value: &SecretValue,
-    environment: &Environment,
+    sources: &SecretSources,
 ) -> Result<Option<(HeaderName, HeaderValue)>, ProviderError> {
     let (provider, header) = (provider.to_owned(), name.to_owned());
     if OF_THE_CONNECTION
@@ -175,7 +210,7 @@ fn header(
     {
         return Err(ProviderError::Connection { provider, header });
     }
-    let Ok(value) = secret_text(value, environment) else {
+    let Ok(value) = secret_text(value, sources) else {
         return Ok(None);
     };
     match (HeaderName::try_from(name), HeaderValue::try_from(value)) {

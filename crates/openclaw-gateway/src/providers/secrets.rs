@@ -1,12 +1,13 @@
-//! Configured secrets: texts, and references to variables; which of them lead nowhere, and why.
+//! Configured secrets: texts, and pointers to variables, files and commands; which of them lead nowhere, and why.
 
 use std::fmt;
 
-use openclaw_auth_store::{SecretRef, SecretSource};
+use openclaw_auth_store::{SecretError, SecretRef, SecretSource};
 use openclaw_chain::{ModelsConfig, SecretValue};
 use openclaw_ids::{ProviderId, lowercased};
 
-use crate::environment::Environment;
+use crate::causes;
+use crate::secrets::SecretSources;
 
 /// Why a configured secret cannot be used. Nothing of its value is shown but the name of a variable.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -14,17 +15,24 @@ pub(crate) enum SecretProblem {
     /// An empty text.
     #[error("it is blank; write the secret, or remove the key")]
     Blank,
-    /// The output of a command.
-    #[error("it is the output of a command, which is not run here; name an environment variable instead")]
-    Exec,
-    /// A file.
-    #[error("it points to a file, which is not read here; name an environment variable instead")]
-    File,
+    /// A place that is not configured.
+    #[error(
+        "no {kind} is configured as `{alias}`; add it under secrets.providers, or name an environment variable"
+    )]
+    NoPlace {
+        /// What kind of place it would be.
+        kind: &'static str,
+        /// Its alias.
+        alias: String,
+    },
     /// Neither a text nor a reference.
     #[error(
         "it is neither a text nor a reference; write \"${{NAME}}\" or {{ source: \"env\", id: \"NAME\" }} for a variable"
     )]
     Shape,
+    /// A file or command that gives no secret.
+    #[error("{0}")]
+    Unfollowed(String),
     /// A variable without a value.
     #[error("environment variable `{0}` is not set; set it and start again")]
     Unset(String),
@@ -67,17 +75,10 @@ impl fmt::Display for UnusableSecret {
     }
 }
 
-/// The text of a configured secret: itself, or that of the variable that it names.
-pub(super) fn secret_text(value: &SecretValue, environment: &Environment) -> Result<String, SecretProblem> {
+/// The text of a configured secret: itself, or what it points to.
+pub(crate) fn secret_text(value: &SecretValue, sources: &SecretSources) -> Result<String, SecretProblem> {
     if let Some(pointer) = SecretRef::parse(value.expose()) {
-        return match pointer.source {
-            SecretSource::Env => {
-                let text = environment.get(&pointer.id).map(str::to_owned);
-                text.ok_or(SecretProblem::Unset(pointer.id))
-            }
-            SecretSource::Exec => Err(SecretProblem::Exec),
-            SecretSource::File => Err(SecretProblem::File),
-        };
+        return follow(&pointer, sources);
     }
     let text = value.expose_text().ok_or(SecretProblem::Shape)?.trim();
     if text.is_empty() {
@@ -90,8 +91,32 @@ pub(super) fn secret_text(value: &SecretValue, environment: &Environment) -> Res
     Ok(text.to_owned())
 }
 
+/// The pointer of a configured secret whose place is looked up each time it is used, because what is there may change:
+/// a file, or a command.
+pub(super) fn lasting_pointer(value: &SecretValue, sources: &SecretSources) -> Option<SecretRef> {
+    let pointer = SecretRef::parse(value.expose())?;
+    (pointer.source != SecretSource::Env && sources.knows(&pointer)).then_some(pointer)
+}
+
+fn follow(pointer: &SecretRef, sources: &SecretSources) -> Result<String, SecretProblem> {
+    let kind = match pointer.source {
+        SecretSource::Env => "variable",
+        SecretSource::Exec => "command",
+        SecretSource::File => "file",
+    };
+    if !sources.knows(pointer) {
+        let alias = pointer.provider.clone();
+        return Err(SecretProblem::NoPlace { kind, alias });
+    }
+    match sources.follow(pointer) {
+        Ok(text) => Ok(text),
+        Err(SecretError::Unset { name }) => Err(SecretProblem::Unset(name)),
+        Err(error) => Err(SecretProblem::Unfollowed(causes::line(&error))),
+    }
+}
+
 /// Every secret under `models.providers` that cannot be used, in the order of the file.
-pub(crate) fn unusable(models: &ModelsConfig, environment: &Environment) -> Vec<UnusableSecret> {
+pub(crate) fn unusable(models: &ModelsConfig, sources: &SecretSources) -> Vec<UnusableSecret> {
     let mut found = Vec::new();
     for (key, row) in &models.providers {
         let Ok(provider) = ProviderId::try_new(&lowercased(key.trim())) else {
@@ -103,7 +128,13 @@ pub(crate) fn unusable(models: &ModelsConfig, environment: &Environment) -> Vec<
             .iter()
             .map(|(name, value)| (Some(name.clone()), value));
         found.extend(own.chain(headers).filter_map(|(header, value)| {
-            let problem = secret_text(value, environment).err()?;
+            // What a command prints is not asked for before it is needed.
+            let is_command = SecretRef::parse(value.expose())
+                .is_some_and(|pointer| pointer.source == SecretSource::Exec && sources.knows(&pointer));
+            if is_command && (header.is_none() || !sources.runs_commands()) {
+                return None;
+            }
+            let problem = secret_text(value, sources).err()?;
             Some(UnusableSecret {
                 provider: provider.clone(),
                 header,
@@ -120,6 +151,7 @@ mod tests {
 
     use super::*;
     use crate::config::Config;
+    use crate::environment::Environment;
 
     #[test]
     fn what_leads_nowhere_is_named_without_its_value() {
@@ -132,7 +164,10 @@ mod tests {
             h: { apiKey: 'sk-secret' }, i: { apiKey: '$SET' } } } }";
         let config = Config::parse(Path::new("/c"), text).unwrap();
         let environment = Environment::of([("SET", "v"), ("NOPE", " ")], Path::new("/"));
-        let found = unusable(&config.chain.models, &environment);
+        let found = unusable(
+            &config.chain.models,
+            &SecretSources::new(&config.secrets, &environment),
+        );
         let told: Vec<String> = found.iter().map(ToString::to_string).collect();
         insta::assert_snapshot!("unusable", told.join("\n"));
     }

@@ -102,7 +102,8 @@ fn with_agents<T>(look: impl FnOnce(&Installation<'_>, [AgentState<'_>; 2]) -> T
     let config = Config::parse(Path::new("/c/openclaw.json"), CONFIG).unwrap();
     let (resolver, aliases) = (Resolver::new(&config.chain), AuthAliases::default());
     let nothing = crate::environment::Environment::of([], Path::new("/"));
-    let endpoints = Endpoints::try_new(&config.chain.models, &nothing).unwrap();
+    let sources = crate::secrets::SecretSources::new(&config.secrets, &nothing);
+    let endpoints = Endpoints::try_new(&config.chain.models, &sources).unwrap();
     let installation = Installation {
         config: &config,
         resolver: &resolver,

@@ -3,11 +3,12 @@
 use std::net::IpAddr;
 use std::time::Duration;
 
-use axum::http::HeaderMap;
+use axum::http::{HeaderMap, HeaderName, HeaderValue};
+use openclaw_auth_store::Credential;
 use openclaw_ids::ProviderId;
 use reqwest::Url;
 
-use super::Wire;
+use super::{SecretKind, Wire};
 
 /// A provider's OpenAI-compatible endpoint.
 #[derive(Clone)]
@@ -19,6 +20,8 @@ pub(crate) struct Endpoint {
     headers: HeaderMap,
     answer_limit: Option<Duration>,
     speaks: &'static [Wire],
+    /// How keys are sent.
+    keys_as: SecretKind,
 }
 
 /// A base URL that cannot be called.
@@ -50,6 +53,7 @@ impl Endpoint {
             headers: HeaderMap::new(),
             answer_limit: None,
             speaks: &[Wire::ChatCompletions, Wire::Embeddings],
+            keys_as: SecretKind::Key,
         })
     }
 
@@ -80,6 +84,28 @@ impl Endpoint {
     pub(crate) fn with_wires(mut self, speaks: &'static [Wire]) -> Self {
         self.speaks = speaks;
         self
+    }
+
+    /// Sends one header more with every request.
+    #[must_use]
+    pub(crate) fn with_header(mut self, name: HeaderName, value: HeaderValue) -> Self {
+        self.headers.insert(name, value);
+        self
+    }
+
+    /// Sends keys as tokens.
+    #[must_use]
+    pub(crate) fn with_keys_as(mut self, kind: SecretKind) -> Self {
+        self.keys_as = kind;
+        self
+    }
+
+    /// How the secret of `credential` is sent.
+    pub(crate) fn kind_of(&self, credential: &Credential) -> SecretKind {
+        match credential {
+            Credential::ApiKey(_) | Credential::Local(_) => self.keys_as,
+            Credential::Oauth(_) | Credential::Token(_) => SecretKind::Token,
+        }
     }
 
     /// Whether requests in this format can be passed on.

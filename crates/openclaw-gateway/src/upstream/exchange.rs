@@ -12,6 +12,7 @@ use secrecy::SecretString;
 
 use super::arrival::{as_stream, excerpt, first_content, whole};
 use super::deadlines::End;
+use super::endpoint::is_loopback_host;
 use super::facts::Facts;
 use super::live::LiveAnswer;
 use super::wire::{Whole, Wire};
@@ -117,6 +118,15 @@ impl Upstream {
             Ok(clients) => by_limit.entry(limit).or_insert(clients).to(endpoint).clone(),
             // The usual ones were set up in the same way, so they are worth a try.
             Err(_) => self.client(endpoint).clone(),
+        }
+    }
+
+    /// The client for an address that is no provider's endpoint.
+    pub(crate) fn client_of(&self, url: &reqwest::Url) -> &Client {
+        if url.host_str().is_some_and(is_loopback_host) {
+            &self.usual.inward
+        } else {
+            &self.usual.outward
         }
     }
 

@@ -22,6 +22,7 @@ const HEADERS_OF_INTEREST: &[&str] = &[
     "x-amz-retry-after",
     "x-amzn-errortype",
     "x-amzn-requestid",
+    "x-codex-",
     "x-ms-retry-after-ms",
     "x-ratelimit-",
     "x-request-id",

@@ -13,6 +13,7 @@ mod demo;
 mod errors;
 mod failover;
 mod history;
+mod logins;
 mod reload;
 mod requests;
 mod scripted;

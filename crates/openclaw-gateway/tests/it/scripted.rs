@@ -18,6 +18,8 @@ enum Act {
     /// Keeps the connection open until the peer leaves.
     Hang,
     Reset,
+    /// Waits until [`Upstream::go_on`].
+    Wait,
 }
 
 /// A request as it arrived.
@@ -92,6 +94,12 @@ impl Script {
         Self(vec![Act::Reset])
     }
 
+    /// The same, once the test says so.
+    pub(crate) fn after_a_while(mut self) -> Self {
+        self.0.insert(0, Act::Wait);
+        self
+    }
+
     /// Keeps the connection open at the end of the script.
     pub(crate) fn then_silence(mut self) -> Self {
         self.0.push(Act::Hang);
@@ -123,6 +131,7 @@ struct Peers {
     seen: Mutex<Vec<Seen>>,
     asked: Notify,
     left: Notify,
+    on: Notify,
 }
 
 /// The running upstream; it stops when dropped.
@@ -185,6 +194,11 @@ impl Upstream {
         self.peers.asked.notified().await;
     }
 
+    /// Lets a script go on that waits.
+    pub(crate) fn go_on(&self) {
+        self.peers.on.notify_one();
+    }
+
     /// Waits until a peer left during a silence.
     pub(crate) async fn left_alone(&self) {
         self.peers.left.notified().await;
@@ -225,6 +239,7 @@ async fn perform(mut stream: TcpStream, Script(acts): Script, peers: Arc<Peers>)
                 let _ = stream.read(&mut [0; 1]).await;
                 peers.left.notify_one();
             }
+            Act::Wait => peers.on.notified().await,
             Act::Reset => {
                 stream.set_zero_linger().expect("a connected socket");
                 return;

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 use std::net::SocketAddr;
+use std::sync::Arc;
 
 use openclaw_gateway::config::ConfigFiles;
 use openclaw_gateway::environment::Environment;
@@ -31,7 +32,7 @@ pub(crate) fn refusal(status: u16, code: &str, message: &str) -> Script {
 pub(crate) struct World {
     address: String,
     pub(crate) upstreams: Vec<Upstream>,
-    pub(crate) state: TempDir,
+    pub(crate) state: Arc<TempDir>,
     pub(crate) gateway: Gateway,
     task: JoinHandle<()>,
 }
@@ -102,12 +103,36 @@ impl World {
         variables: &[(&str, &str)],
     ) -> Self {
         let state = tempfile::tempdir().expect("a temporary directory");
+        Self::open_in(state, failover, upstreams, text, variables).await
+    }
+
+    /// As [`open_under`](Self::open_under), on a state that is there already.
+    pub(crate) async fn open_in(
+        state: TempDir,
+        failover: &str,
+        upstreams: Vec<Upstream>,
+        text: &str,
+        variables: &[(&str, &str)],
+    ) -> Self {
         let (config, own) = (
             state.path().join("openclaw.json"),
             state.path().join("failover.json5"),
         );
         std::fs::write(&config, text).expect("a writable directory");
         std::fs::write(&own, failover).expect("a writable directory");
+        Self::serve(Arc::new(state), upstreams, variables).await
+    }
+
+    /// Another gateway on the same state, as of another process.
+    pub(crate) async fn beside(&self) -> Self {
+        Self::serve(Arc::clone(&self.state), Vec::new(), &[]).await
+    }
+
+    async fn serve(state: Arc<TempDir>, upstreams: Vec<Upstream>, variables: &[(&str, &str)]) -> Self {
+        let (config, own) = (
+            state.path().join("openclaw.json"),
+            state.path().join("failover.json5"),
+        );
         let files = ConfigFiles::at(&config, &own);
         let setup = Setup {
             environment: Environment::of(variables.iter().copied(), state.path()),

@@ -248,6 +248,7 @@ impl Credential {
             RotationKind::RetryRepaired => "; asked once more with a repaired request",
             RotationKind::RotateProfile => "; on to another credential",
             RotationKind::SurfaceError => "",
+            RotationKind::WaitForReset => "; waited for until its rest is over",
         };
         let status = self
             .status

@@ -111,7 +111,7 @@ impl Machine {
         }
         // A last resort replaces its skip, and a winner is not among those that failed (G3, R-1.3).
         self.attempts.retain(|(index, _)| *index != current.index);
-        self.record_success(current.index, current.probe.is_some());
+        self.record_success(current.index, current.probe.is_some() || self.reset_wait.made > 0);
         let report = self.report();
         self.then = Then::Finish(Box::new(Outcome::Completed(winner, report)));
     }

@@ -35,6 +35,10 @@ impl Machine {
             self.pass_over(index, error, Reason::ContextOverflow, None);
             return;
         }
+        if let Some((error, reason)) = self.unfit(index) {
+            self.pass_over(index, error, reason, None);
+            return;
+        }
         // the requested model is always asked.
         let refused = self.auth_skips.get(&candidate).filter(|_| index > 0);
         if let Some(marker) = refused.filter(|marker| marker.is_valid(self.now)) {
@@ -69,7 +73,11 @@ impl Machine {
             Gate::Probe(probe) => {
                 self.start_probe(index, profiles, locked, probe.reason, probe.takes_slot, false);
             }
-            Gate::Skip(skip) => self.skip(index, &profiles, &skip),
+            Gate::Skip(skip) => {
+                if !self.waits_for_reset(index, skip.reason) {
+                    self.skip(index, &profiles, &skip);
+                }
+            }
         }
     }
 
@@ -264,7 +272,7 @@ impl Machine {
                     profile,
                     self.now,
                 );
-                return if fits.is_ok() {
+                return if fits.is_ok() && !self.set_aside.contains(profile) {
                     Ok((vec![profile.clone()], Lock::Pinned))
                 } else {
                     Err(Box::new(missing_pin(candidate, profile)))
@@ -280,7 +288,7 @@ impl Machine {
             })
             | None => None,
         };
-        let order = rotation_order(
+        let mut order = rotation_order(
             snapshot,
             &policy.auth,
             &policy.aliases,
@@ -288,6 +296,7 @@ impl Machine {
             preferred,
             self.now,
         );
+        order.retain(|id| !self.set_aside.contains(id));
         Ok((order, Lock::Free))
     }
 

@@ -143,6 +143,9 @@ impl Machine {
         if let Some(wait) = self.inline_wait(reason, wait).filter(|_| nothing_else) {
             return self.wait_inline(wait);
         }
+        if nothing_else && self.waits_for_reset_of_current(reason) {
+            return;
+        }
         self.leave();
         if turn == Turn::Exhausted
             && matches!(self.then, Then::Enter(next) if next < self.request.chain.len())
@@ -189,7 +192,8 @@ impl Machine {
     /// R2: how long the provider asks to wait, if that is short and was not waited out before.
     fn inline_wait(&self, reason: Reason, until: Option<Timestamp>) -> Option<Duration> {
         let current = self.current.as_ref()?;
-        if reason != Reason::RateLimit || current.waited_inline || current.probe.is_some() {
+        let stays = current.failing().is_some_and(|(_, stays, _)| stays);
+        if reason != Reason::RateLimit || stays || current.waited_inline || current.probe.is_some() {
             return None;
         }
         let wait = Duration::try_from(until?.duration_since(self.now)).ok()?;

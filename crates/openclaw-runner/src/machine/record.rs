@@ -106,7 +106,7 @@ impl Machine {
         back.max(endpoint.map(|window| window.until))
     }
 
-    fn elapsed(&self) -> Duration {
+    pub(super) fn elapsed(&self) -> Duration {
         self.limits.elapsed(self.now)
     }
 

@@ -1,16 +1,17 @@
 //! Plays a recording through the machine.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
 use openclaw_auth_store::{Applied, AuthSnapshot, UsageChange};
-use openclaw_chain::Requested;
+use openclaw_chain::{Requested, Shortfall};
 use openclaw_ids::{ModelRef, ProfileId, SessionId, SessionKey};
 use openclaw_session::{Progress, RunSelection, SelectionSnapshot, TurnKind};
 
 use super::outcome::{Circumstances, ReplayEnding, ReplayError, Replayed};
 use super::policy::limits;
-use super::recording::{RecordedFailure, RunRecording, StepResult, pinned};
+use super::recording::{RecordedFailure, RecordedShortfall, RunRecording, StepResult, pinned};
 use super::tape::{LOST, applied_name, change_name};
 use crate::attempt::{AttemptCall, Repair};
 use crate::error::RunReport;
@@ -399,9 +400,21 @@ fn options(recording: &RunRecording) -> RunOptions {
             ChainKind::Text
         },
         own_auth: options.own_auth.iter().cloned().collect(),
+        set_aside: options.set_aside.iter().cloned().collect(),
         larger_context: options.context_windows.as_ref().map(|windows| LargerContext {
             windows: windows.iter().cloned().collect(),
             prompt_tokens: options.prompt_tokens,
         }),
+        wait_for_reset: options.wait_for_reset_ms.map(Duration::from_millis),
+        unfit: options.unfit.iter().map(shortfall).collect(),
     }
+}
+
+fn shortfall(recorded: &RecordedShortfall) -> (ModelRef, Shortfall) {
+    let shortfall = match recorded.window {
+        Some((holds, needs)) => Shortfall::Window { holds, needs },
+        None if recorded.images => Shortfall::Images,
+        None => Shortfall::Tools,
+    };
+    (recorded.model.clone(), shortfall)
 }

@@ -77,12 +77,35 @@ pub struct RecordedOptions {
     /// Providers that manage their own credentials.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub own_auth: Vec<ProviderId>,
+    /// Credentials that could not serve the run.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub set_aside: Vec<ProfileId>,
     /// Sizes of models in tokens, when an overflow may go on to a larger one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub context_windows: Option<Vec<(ModelRef, u64)>>,
     /// The size of the prompt in tokens.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub prompt_tokens: Option<u64>,
+    /// How long the only candidate is waited for, in milliseconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub wait_for_reset_ms: Option<u64>,
+    /// Fallbacks that cannot serve the request.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unfit: Vec<RecordedShortfall>,
+}
+
+/// A fallback that cannot serve the request, and why: for its window, its images, or its tools.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RecordedShortfall {
+    /// The fallback.
+    pub model: ModelRef,
+    /// Whether it takes no images, rather than call no tools; only without a window.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub images: bool,
+    /// How many tokens it holds, and how many are needed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub window: Option<(u64, u64)>,
 }
 
 /// A fallback that is skipped because it refused its login.

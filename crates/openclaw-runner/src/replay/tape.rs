@@ -4,13 +4,14 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use openclaw_auth_store::{Applied, AuthSnapshot, UsageChange};
+use openclaw_chain::Shortfall;
 use openclaw_ids::{ModelRef, ProfileId, ProviderId};
 use openclaw_session::{Progress, RunSelection};
 
 use super::policy::RecordedPolicy;
 use super::recording::{
-    RecordedFailure, RecordedOptions, RecordedSelection, RecordedSkip, RecordedStep, RunRecording,
-    StepResult, nanos, pin_of, whole_millis,
+    RecordedFailure, RecordedOptions, RecordedSelection, RecordedShortfall, RecordedSkip, RecordedStep,
+    RunRecording, StepResult, nanos, pin_of, whole_millis,
 };
 use super::state::{Concern, UsageState};
 use crate::attempt::Repair;
@@ -262,13 +263,28 @@ impl RecordedOptions {
         });
         let mut own_auth: Vec<ProviderId> = options.own_auth.iter().cloned().collect();
         own_auth.sort();
+        let shortfall = |(model, shortfall): (&ModelRef, &Shortfall)| RecordedShortfall {
+            model: model.clone(),
+            images: *shortfall == Shortfall::Images,
+            window: match shortfall {
+                Shortfall::Images | Shortfall::Tools => None,
+                Shortfall::Window { holds, needs } => Some((*holds, *needs)),
+            },
+        };
+        let mut unfit: Vec<RecordedShortfall> = options.unfit.iter().map(shortfall).collect();
+        unfit.sort_by_key(|recorded| recorded.model.key());
+        let mut set_aside: Vec<ProfileId> = options.set_aside.iter().cloned().collect();
+        set_aside.sort();
         Self {
             max_attempts: options.limits.attempts.map(usize::from),
             max_duration_ms: options.limits.duration.map(whole_millis),
             image: options.kind == ChainKind::Image,
             own_auth,
+            set_aside,
             context_windows: windows,
             prompt_tokens: sizes.and_then(|sizes| sizes.prompt_tokens),
+            wait_for_reset_ms: options.wait_for_reset.map(whole_millis),
+            unfit,
         }
     }
 }
@@ -289,6 +305,7 @@ pub(super) fn change_name(change: &UsageChange) -> &'static str {
         UsageChange::ClearLane { .. } => "clearLane",
         UsageChange::EndpointFailure { .. } => "endpointFailure",
         UsageChange::EndpointSuccess { .. } => "endpointSuccess",
+        UsageChange::Explained { .. } => "explained",
         UsageChange::Failure { .. } => "failure",
         UsageChange::ProbeEnd { .. } => "probeEnd",
         UsageChange::ProbeRenew { .. } => "probeRenew",

@@ -60,3 +60,25 @@ fn the_first_reason_of_a_candidate_is_that_of_its_first_credential() {
     });
     assert_eq!(last.first_reason(), Some(Reason::RateLimit));
 }
+
+#[test]
+fn r_10_2_bl_82_messages_for_combinations_of_reasons() {
+    use Reason::{Auth, AuthPermanent, Billing, ContextOverflow, Overloaded, RateLimit, Timeout};
+    let models = ["anthropic/claude", "openai/gpt", "groq/llama"];
+    let mut shown = String::new();
+    for (reasons, signed_out) in [
+        (&[Some(RateLimit), Some(RateLimit)][..], None),
+        (&[Some(RateLimit), Some(Overloaded)], None),
+        (&[Some(Billing), Some(Billing)], None),
+        (&[Some(Auth), Some(AuthPermanent)], Some("openai")),
+        (&[Some(Billing), Some(Timeout), Some(Auth)], Some("groq")),
+        (&[Some(RateLimit), Some(ContextOverflow), None], None),
+        (&[Some(Timeout)], None),
+    ] {
+        let attempts = reasons.iter().zip(models);
+        let attempts = attempts.map(|(reason, model)| record(model, *reason, "it said so"));
+        shown.push_str(&message(attempts.collect(), signed_out));
+        shown.push('\n');
+    }
+    insta::assert_snapshot!(shown);
+}

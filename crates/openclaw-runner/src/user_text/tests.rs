@@ -105,3 +105,53 @@ fn r_11_3_the_countdown_at_its_boundaries() {
 fn a_caller_that_cancelled_is_told_nothing() {
     assert_eq!(RunError::Aborted(Box::default()).user_text(at(0)), "");
 }
+
+/// A run that ends with one failure of its own, after these others.
+fn surfaced_after(reasons: &[Reason], last: Reason) -> String {
+    let models = ["anthropic/claude", "openai/gpt"];
+    let mut attempts: Vec<_> = reasons
+        .iter()
+        .zip(models)
+        .map(|(reason, model)| record(model, *reason, "it said so"))
+        .collect();
+    let record = record("groq/llama", last, "it said so");
+    attempts.push(record.clone());
+    let failed = crate::error::FailedAttempt {
+        failure: openclaw_classify::Failure::default(),
+        verdict: openclaw_classify::classify(&openclaw_classify::Failure::default(), at(0)).unwrap(),
+        record,
+    };
+    let report = crate::error::RunReport {
+        attempts,
+        soonest_cooldown_expiry: Some(at(90_000)),
+        ..crate::error::RunReport::default()
+    };
+    RunError::Failed(Box::new(failed), Box::new(report)).user_text(at(0))
+}
+
+#[test]
+fn m1_bl_82_the_last_failure_is_not_blamed_for_the_others() {
+    use Reason::{Auth, Billing, Format, RateLimit, Unclassified};
+    let mut shown = String::new();
+    for (earlier, last) in [
+        (&[RateLimit, RateLimit][..], Unclassified),
+        (&[Billing], Format),
+        (&[Auth], Auth),
+        (&[], Unclassified),
+        (&[RateLimit], RateLimit),
+    ] {
+        let names: Vec<_> = earlier
+            .iter()
+            .chain([&last])
+            .map(|reason| reason.as_str())
+            .collect();
+        writeln!(
+            shown,
+            "[{}]\n{}\n",
+            names.join(" "),
+            surfaced_after(earlier, last)
+        )
+        .unwrap();
+    }
+    insta::assert_snapshot!(shown);
+}

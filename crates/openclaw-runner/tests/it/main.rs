@@ -4,6 +4,7 @@
 
 mod cancel;
 mod clock;
+mod document;
 mod explained;
 mod hooks;
 mod locked;

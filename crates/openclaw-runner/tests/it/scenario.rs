@@ -7,11 +7,11 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use openclaw_auth_store::{AuthConfig, AuthSnapshot, Credential, EndpointKey};
-use openclaw_chain::ChainConfig;
+use openclaw_chain::{ChainConfig, Needs, Resolver};
 use openclaw_cooldown::{ProfileUsage, UsageStats, adopt_foreign};
-use openclaw_ids::ProfileId;
+use openclaw_ids::{ModelRef, ProfileId};
 use openclaw_runner::{
-    ChainKind, InlineWait, LargerContext, RunLimits, RunOptions, RunSettings, parse_skip_ttl,
+    ChainKind, InlineWait, LargerContext, RunLimits, RunOptions, RunSettings, parse_skip_ttl, unfit,
 };
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -22,7 +22,11 @@ pub(crate) const START: i64 = 1_772_366_400;
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Scenario {
-    /// One sentence for people; the title of the snapshot.
+    /// Under which heading of the document it stands.
+    pub(crate) topic: Topic,
+    /// A few words for the index.
+    pub(crate) title: String,
+    /// The story in plain words; the title of the snapshot.
     pub(crate) about: String,
     /// The rules it shows.
     pub(crate) rules: Vec<String>,
@@ -38,6 +42,28 @@ pub(crate) struct Scenario {
     pub(crate) runs: Vec<Run>,
 }
 
+/// The headings of the document, in its order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) enum Topic {
+    /// From one model to the next.
+    Chain,
+    /// From one credential to the next.
+    Rotate,
+    /// Resting, skipping and probing.
+    Rest,
+    /// Waiting and limits.
+    Wait,
+    /// What ends a run at once.
+    Stop,
+    /// What a session remembers.
+    Session,
+    /// What a person decided.
+    Person,
+    /// What a person reads.
+    Read,
+}
+
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Store {
@@ -49,13 +75,15 @@ pub(crate) struct Store {
 }
 
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Run {
     /// How long after the run before, as `31s`, `5m` or `250ms`.
     after: Option<String>,
     /// Whether it is a run of the image chain.
     #[serde(default)]
     image: bool,
+    /// How many tokens the prompt has, as its caller knows.
+    prompt_tokens: Option<u64>,
     /// A model for this run alone.
     pub(crate) model: Option<String>,
     /// Outcomes per model, or per model and profile.
@@ -65,6 +93,7 @@ pub(crate) struct Run {
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 struct Settings {
+    advance_on_format: bool,
     /// The value of the variable, as text.
     fallback_skip_ttl_ms: Option<String>,
     /// `always`, or absent.
@@ -72,18 +101,25 @@ struct Settings {
     /// Sizes in tokens; with any, an overflow goes on to larger models.
     context_windows: HashMap<String, u64>,
     max_attempts: Option<NonZeroUsize>,
+    /// How long the only candidate may be waited for, as `31s`.
+    wait_for_reset: Option<String>,
     /// As `31s`.
     max_duration: Option<String>,
 }
 
 impl Scenario {
-    pub(crate) fn options(&self, run: &Run) -> RunOptions {
+    pub(crate) fn options(&self, run: &Run, resolver: &Resolver, chain: &[ModelRef]) -> RunOptions {
+        let needs = run
+            .prompt_tokens
+            .map(|tokens| Needs::default().with_tokens(tokens));
         let windows = self.settings.context_windows.iter();
         let windows: HashMap<_, _> = windows
             .map(|(model, size)| (model.parse().unwrap(), *size))
             .collect();
         RunOptions {
             kind: run.kind(),
+            wait_for_reset: self.settings.wait_for_reset.as_deref().map(duration),
+            unfit: needs.map_or_else(HashMap::new, |needs| unfit(resolver, chain, &needs)),
             larger_context: (!windows.is_empty()).then_some(LargerContext {
                 windows,
                 prompt_tokens: None,
@@ -94,6 +130,7 @@ impl Scenario {
 
     pub(crate) fn settings(&self) -> RunSettings {
         RunSettings {
+            advance_on_format: self.settings.advance_on_format,
             inline_wait_when: match self.settings.inline_wait.as_deref() {
                 None => InlineWait::NothingElseLeft,
                 Some("always") => InlineWait::Always,

@@ -16,6 +16,7 @@ use openclaw_session::{
 };
 
 use crate::clock::PausedClock;
+use crate::document::{Strip, rests};
 use crate::report::Report;
 use crate::scenario::{START, Scenario};
 use crate::script::{Answer, Script, cut};
@@ -31,13 +32,7 @@ fn every_scenario_ends_as_written_down() {
     settings.set_snapshot_path(root().join("snapshots"));
     settings.set_prepend_module_to_snapshot(false);
     settings.set_omit_expression(true);
-    let mut paths: Vec<PathBuf> = std::fs::read_dir(root())
-        .unwrap()
-        .map(|entry| entry.unwrap().path())
-        .collect();
-    paths.retain(|path| path.extension().is_some_and(|extension| extension == "json5"));
-    paths.sort();
-    assert!(!paths.is_empty(), "no scenarios in {}", root().display());
+    let paths = files();
     let failed: Vec<&PathBuf> = paths.iter().filter(|path| !passes(&settings, path)).collect();
     assert!(
         failed.is_empty(),
@@ -45,6 +40,18 @@ fn every_scenario_ends_as_written_down() {
         failed.len(),
         paths.len()
     );
+}
+
+/// The files in the order of their names.
+pub(crate) fn files() -> Vec<PathBuf> {
+    let mut paths: Vec<PathBuf> = std::fs::read_dir(root())
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .collect();
+    paths.retain(|path| path.extension().is_some_and(|extension| extension == "json5"));
+    paths.sort();
+    assert!(!paths.is_empty(), "no scenarios in {}", root().display());
+    paths
 }
 
 /// Plays one file; a failure is shown and the others are still played.
@@ -67,6 +74,8 @@ pub(crate) struct Played {
     pub(crate) recordings: Vec<RunRecording>,
     /// The policy of its runs.
     pub(crate) policy: Arc<RunPolicy>,
+    /// Its runs as the document shows them.
+    pub(crate) strips: Vec<Strip>,
 }
 
 /// Keeps recordings.
@@ -122,7 +131,7 @@ async fn play(scenario: &Scenario) -> Played {
         Arc::clone(&policy),
     )
     .with_recorder(Arc::clone(&recordings) as _);
-    let mut reports = Vec::new();
+    let (mut reports, mut strips) = (Vec::new(), Vec::new());
     let mut report = Report::new(&scenario.about, &scenario.rules, clock.start());
     for (index, run) in scenario.runs.iter().enumerate() {
         tokio::time::advance(run.after()).await;
@@ -165,15 +174,15 @@ async fn play(scenario: &Scenario) -> Played {
         if let Some(pin) = planned.pin_to_store {
             remember(&sessions, &key, &pin).await;
         }
+        let options = scenario.options(run, &resolver, &planned.request.chain);
         let script = Script::in_session(run.script.clone(), &sessions, &key);
-        let outcome = runner
-            .run_with(planned.request, scenario.options(run), &*script)
-            .await;
+        let outcome = runner.run_with(planned.request, options, &*script).await;
         report.list("calls", &script.calls());
         reports.push(match &outcome {
             Ok(done) => done.report.clone(),
             Err(error) => error.report().clone(),
         });
+        let mut strip = Strip::new(now.duration_since(start), chain, &outcome, clock.now());
         tell(&mut report, outcome, &clock).await;
         assert_eq!(
             script.unused(),
@@ -182,6 +191,8 @@ async fn play(scenario: &Scenario) -> Played {
             index + 1
         );
         report.windows(&usage.snapshot(), clock.now());
+        strip.rests = rests(&usage.snapshot(), clock.now());
+        strips.push(strip);
         if let Some(stored) = sessions.load(&key).await.unwrap() {
             report.session(&stored.entry);
         }
@@ -191,10 +202,12 @@ async fn play(scenario: &Scenario) -> Played {
         reports,
         recordings: std::mem::take(&mut *recordings.0.lock().unwrap()),
         policy,
+        strips,
     }
 }
 
-type Outcome = Result<Completed<Answer, PausedClock, MemoryAuthStore, MemorySessionStore>, RunError>;
+pub(crate) type Outcome =
+    Result<Completed<Answer, PausedClock, MemoryAuthStore, MemorySessionStore>, RunError>;
 
 /// Writes down how a run ended, and tells the run how its answer did.
 async fn tell(report: &mut Report, outcome: Outcome, clock: &PausedClock) {

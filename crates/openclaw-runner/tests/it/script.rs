@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use openclaw_classify::{AbortedBy, Failure, Header, Phase, TimeoutPhase, TimerOwner, Transport};
 use openclaw_ids::SessionKey;
 use openclaw_runner::{Attempt, AttemptCall, Judgement, Rejection, RejectionKind, Repair};
-use openclaw_session::{MemorySessionStore, UserSelection, apply_user_selection};
+use openclaw_session::{MemorySessionStore, Progress, UserSelection, apply_user_selection};
 use serde_json::Value;
 
 use crate::scenario::{START, duration};
@@ -33,6 +33,8 @@ pub(crate) struct Script {
     session: Option<(Arc<MemorySessionStore>, SessionKey)>,
     /// Whether the request of the latest attempt can be repaired.
     repairable: AtomicBool,
+    /// Whether anything was shown or done by now.
+    seen: AtomicBool,
 }
 
 impl Script {
@@ -124,6 +126,9 @@ impl Attempt for Script {
         ));
         self.repairable
             .store(outcome["repairable"] == true, Ordering::Relaxed);
+        if outcome["seen"] == true {
+            self.seen.store(true, Ordering::Relaxed);
+        }
         if let Some(time) = outcome["takes"].as_str() {
             tokio::time::sleep(duration(time)).await;
         }
@@ -159,6 +164,14 @@ impl Attempt for Script {
         }
     }
 
+    fn progress(&self) -> Progress {
+        if self.seen.load(Ordering::Relaxed) {
+            Progress::Visible
+        } else {
+            Progress::Clean
+        }
+    }
+
     fn repair_format(&self, _call: &AttemptCall, _failure: &Failure) -> Repair {
         if self.repairable.load(Ordering::Relaxed) {
             Repair::Done
@@ -189,8 +202,9 @@ fn shown(outcome: &Value) -> String {
                 .as_str()
                 .map(|model| format!("(a person picks {model})"));
             let facts = facts.map(|fact| fact.to_string().replace('"', ""));
+            let seen = (other["seen"] == true).then(|| "(something was seen)".to_owned());
             let takes = other["takes"].as_str().map(|time| format!("after {time}"));
-            let facts: Vec<String> = facts.chain(takes).chain(picked).collect();
+            let facts: Vec<String> = facts.chain(takes).chain(seen).chain(picked).collect();
             if facts.is_empty() {
                 "error".to_owned()
             } else {

@@ -39,6 +39,7 @@ impl<'a> Extent<'a> {
             match change {
                 UsageChange::Clear { profile }
                 | UsageChange::ClearLane { profile, .. }
+                | UsageChange::Explained { profile, .. }
                 | UsageChange::Failure { profile, .. }
                 | UsageChange::Rest { profile, .. }
                 | UsageChange::Success { profile, .. }

@@ -1,12 +1,13 @@
 //! `auth test`: one small request with a credential, and what its answer means.
 
 use std::io;
+use std::time::Duration;
 
 use axum::body::Bytes;
 use axum::http::HeaderMap;
 use clap::Args;
 use jiff::Timestamp;
-use openclaw_auth_store::{Credential, SecretPlaces, profile_secret};
+use openclaw_auth_store::{Credential, Health, health, profile_secret};
 use openclaw_classify::{Failure, Reason, classify, describe, redact};
 use openclaw_ids::{ModelRef, ProfileId, ProviderId};
 use serde::Serialize;
@@ -22,7 +23,8 @@ use crate::cli::screen::{Screen, now};
 use crate::cli::{CommandError, Outcome};
 use crate::environment::Environment;
 use crate::providers::known;
-use crate::upstream::{Call, RequestBody, SecretKind, Upstream, Wire};
+use crate::secrets::SecretSources;
+use crate::upstream::{Call, RequestBody, Upstream, Wire};
 
 /// Arguments of `auth test`.
 #[derive(Debug, Args)]
@@ -203,22 +205,29 @@ impl<'a> Asking<'a> {
 
     async fn ask(&self, upstream: &Upstream) -> Result<Tested, CommandError> {
         let provider = self.model.provider();
-        let endpoint = self.files.endpoints.get(provider);
+        let credential = self.agent.seen.credential(self.id);
+        let credential = credential.ok_or_else(|| NotStored::Unknown {
+            profile: self.id.clone(),
+            agent: self.agent.id.clone(),
+        })?;
+        let endpoints = &self.files.endpoints;
+        let endpoint = endpoints.of(provider, credential);
         let endpoint = endpoint.ok_or_else(|| AskError::NoEndpoint(provider.clone()))?;
-        let variable = |name: &str| self.files.environment.get(name).map(str::to_owned);
-        let secret = profile_secret(
-            &self.agent.seen,
-            &self.files.config.auth,
-            self.id,
-            SecretPlaces::env(&variable),
-        );
+        let endpoint = match endpoints.logins().account_header(credential) {
+            Some((name, value)) => endpoint.clone().with_header(name, value),
+            None => endpoint.clone(),
+        };
+        if has_ended(credential) {
+            return Ok(self.unsent(
+                "its token has ended; the next request renews it, which a test does not".to_owned(),
+            ));
+        }
+        let config = &self.files.config;
+        let secret = SecretSources::new(&config.secrets, &self.files.environment)
+            .with(|places| profile_secret(&self.agent.seen, &config.auth, self.id, places));
         let secret = match secret {
             Ok(secret) => secret,
             Err(error) => return Ok(self.unsent(causes::line(&error))),
-        };
-        let kind = match self.agent.seen.credential(self.id) {
-            Some(Credential::Oauth(_) | Credential::Token(_)) => SecretKind::Token,
-            Some(Credential::ApiKey(_) | Credential::Local(_)) | None => SecretKind::Key,
         };
         let text = json!({
             "model": self.model.model(),
@@ -227,10 +236,10 @@ impl<'a> Asking<'a> {
         });
         let body = RequestBody::try_new(Bytes::from(text.to_string())).map_err(AskError::Request)?;
         let call = Call {
-            endpoint,
+            kind: endpoint.kind_of(credential),
+            endpoint: &endpoint,
             model: self.model.model().as_str(),
             secret: secret.as_ref(),
-            kind,
             wire: Wire::ChatCompletions,
             headers: &HeaderMap::new(),
             body: &body,
@@ -284,6 +293,16 @@ impl<'a> Asking<'a> {
                 ..failed
             },
         }
+    }
+}
+
+/// Whether it is a login that would be renewed before it is used.
+fn has_ended(credential: &Credential) -> bool {
+    match credential {
+        Credential::Oauth(login) => {
+            login.refresh.is_some() && health(credential, now(), Duration::ZERO) == Health::Expired
+        }
+        Credential::ApiKey(_) | Credential::Local(_) | Credential::Token(_) => false,
     }
 }
 

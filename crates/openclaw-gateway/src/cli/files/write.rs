@@ -2,14 +2,16 @@
 
 use std::sync::Arc;
 
-use openclaw_auth_store::{OpenError, SecretPlaces, SqliteAuthStore, UsageStore};
+use openclaw_auth_store::{InheritingAuthStore, OpenError, SqliteAuthStore, UsageStore};
 use openclaw_ids::AgentId;
 use openclaw_session::SqliteSessionStore;
 
 use super::Files;
 use super::agent::SESSIONS_FILE;
-use crate::agents::AgentAuthStore;
 use crate::cli::{CommandError, screen};
+
+/// An agent's credentials, waited for as long as it takes: what a command did must be in the file when it ends.
+pub(in crate::cli) type WrittenAuthStore = InheritingAuthStore<SqliteAuthStore, SqliteAuthStore>;
 
 /// An agent's credentials cannot be changed.
 #[derive(Debug, thiserror::Error)]
@@ -25,13 +27,13 @@ impl Files {
     ///
     /// # Errors
     /// When one of the files cannot be used; it is as it was then.
-    pub(in crate::cli) fn store(&self, agent: &AgentId) -> Result<AgentAuthStore, CommandError> {
+    pub(in crate::cli) fn store(&self, agent: &AgentId) -> Result<WrittenAuthStore, CommandError> {
         let own = self.own_store(agent)?;
         if self.credentials_folder(agent) == self.main_folder() {
-            return Ok(AgentAuthStore::alone(own));
+            return Ok(WrittenAuthStore::alone(own));
         }
         let main = self.open_store(&AgentId::main(), &self.main_folder())?;
-        Ok(AgentAuthStore::new(Arc::new(main), own))
+        Ok(WrittenAuthStore::new(Arc::new(main), own))
     }
 
     /// The store of an agent alone.
@@ -49,10 +51,8 @@ impl Files {
             agent: agent.clone(),
             source,
         })?;
-        let variable = |name: &str| self.environment.get(name).map(str::to_owned);
-        let fingerprints = store
-            .snapshot()
-            .pointer_fingerprints(SecretPlaces::env(&variable));
+        let snapshot = store.snapshot();
+        let fingerprints = self.sources.with(|places| snapshot.pointer_fingerprints(places));
         store.set_resolved(fingerprints);
         Ok(store)
     }

@@ -5,6 +5,7 @@ use std::path::Path;
 use super::*;
 use crate::config::Config;
 use crate::environment::Environment;
+use crate::secrets::SecretSources;
 
 const CONFIG: &str = "{
   agents: { defaults: { model: { primary: 'openai/gpt-5.5', fallbacks: ['groq/llama'] },
@@ -13,7 +14,8 @@ const CONFIG: &str = "{
 
 fn ask_with(config: &str, model: &str, headers: &[(&'static str, &str)]) -> Result<Asked, AskError> {
     let config = Config::parse(Path::new("/c"), config).unwrap();
-    let endpoints = Endpoints::try_new(&config.chain.models, &Environment::of([], Path::new("/"))).unwrap();
+    let sources = SecretSources::new(&config.secrets, &Environment::of([], Path::new("/")));
+    let endpoints = Endpoints::try_new(&config.chain.models, &sources).unwrap();
     let resolver = Resolver::new(&config.chain);
     let catalogue = Catalogue {
         chain: &config.chain,

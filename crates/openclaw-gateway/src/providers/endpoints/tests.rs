@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use super::*;
 use crate::config::Config;
+use crate::environment::Environment;
 
 fn endpoints(models: &str) -> Result<Endpoints, ProviderError> {
     let config = Config::parse(
@@ -13,7 +14,10 @@ fn endpoints(models: &str) -> Result<Endpoints, ProviderError> {
     )
     .unwrap();
     let environment = Environment::of([("TEAM_KEY", "t1")], Path::new("/"));
-    Endpoints::try_new(&config.chain.models, &environment)
+    Endpoints::try_new(
+        &config.chain.models,
+        &SecretSources::new(&config.secrets, &environment),
+    )
 }
 
 fn id(text: &str) -> ProviderId {

@@ -211,3 +211,130 @@ fn x_2_a_candidate_that_manages_its_own_credentials_is_asked_whatever_rests_and_
         );
     }
 }
+
+#[test]
+fn bl_54_fallbacks_that_are_known_not_to_serve_the_request_are_not_asked() {
+    use openclaw_chain::Shortfall::{Images, Tools, Window};
+    let chain = ["a/small", "b/blind", "c/idle", "d/tiny", "e/fits"].map(model);
+    let window = Window {
+        holds: 131_072,
+        needs: 300_000,
+    };
+    let mut world = World::new(&HashMap::new());
+    let options = RunOptions {
+        // The requested model is asked all the same: what is known of the prompt is a guess.
+        unfit: HashMap::from([
+            (chain[0].clone(), window),
+            (chain[1].clone(), Images),
+            (chain[2].clone(), Tools),
+            (chain[3].clone(), window),
+        ]),
+        ..RunOptions::default()
+    };
+    let trace = world.play_with(
+        World::request(&chain),
+        &options,
+        &mut [Ending::from(status(503))].into_iter(),
+    );
+    let positions: Vec<_> = trace.calls.iter().map(|(position, _)| *position).collect();
+    assert_eq!(positions, [0, 4]);
+    let Outcome::Completed(_, report) = trace.outcome else {
+        panic!("{:?}", trace.outcome)
+    };
+    let left: Vec<_> = report
+        .attempts
+        .iter()
+        .map(|record| (record.reason.unwrap(), record.error.as_str()))
+        .collect();
+    assert_eq!(left[1].0, Reason::Format);
+    assert_eq!(
+        left[3],
+        (
+            Reason::ContextOverflow,
+            "Skipping d/tiny: its context window holds 131072 tokens and 300000 are needed"
+        )
+    );
+}
+
+/// One run of a chain of one that may wait this long.
+fn play_alone(world: &mut World, chain: &[&str], longest: Option<u64>, failures: Vec<Failure>) -> Trace {
+    let chain: Vec<_> = chain.iter().map(|name| model(name)).collect();
+    let options = RunOptions {
+        wait_for_reset: longest.map(Duration::from_secs),
+        ..RunOptions::default()
+    };
+    let mut endings = failures.into_iter().map(Ending::from);
+    world.play_with(World::request(&chain), &options, &mut endings)
+}
+
+#[test]
+fn bl_91_the_only_candidate_is_waited_for_when_that_is_wished() {
+    let limited = || super::rules::limited_for(3_600);
+    let hour = Duration::from_hours(1);
+    for (chain, longest, failures, calls, waits) in [
+        (&["openai/gpt"][..], None, vec![limited()], 1, vec![]),
+        (&["openai/gpt"], Some(7_200), vec![limited()], 2, vec![hour]),
+        (
+            &["openai/gpt"],
+            Some(7_200),
+            vec![limited(), limited()],
+            3,
+            vec![hour; 2],
+        ),
+        // The second wait would be too long.
+        (
+            &["openai/gpt"],
+            Some(7_199),
+            vec![limited(), limited()],
+            2,
+            vec![hour],
+        ),
+        (&["openai/gpt"], Some(3_599), vec![limited()], 1, vec![]),
+        // Another candidate is better than waiting, and no credential comes back by itself.
+        (
+            &["openai/gpt", "groq/llama"],
+            Some(7_200),
+            vec![limited()],
+            2,
+            vec![],
+        ),
+        (&["openai/gpt"], Some(7_200), vec![status(401)], 1, vec![]),
+    ] {
+        let mut world = World::new(&HashMap::from([("openai", 1)]));
+        let trace = play_alone(&mut world, chain, longest, failures);
+        assert_eq!(
+            (trace.calls.len(), trace.waits),
+            (calls, waits),
+            "{chain:?} {longest:?}"
+        );
+    }
+}
+
+#[test]
+fn bl_91_a_candidate_that_rests_already_is_waited_for_before_it_is_asked() {
+    let mut world = World::new(&HashMap::from([("openai", 1)]));
+    play(&mut world, &["openai/gpt"], vec![super::rules::limited_for(600)]);
+    world.pass(100_000);
+    let trace = play_alone(&mut world, &["openai/gpt"], Some(3_600), vec![]);
+    assert_eq!(
+        (trace.calls.len(), trace.waits),
+        (1, vec![Duration::from_secs(500)])
+    );
+    let Outcome::Completed(_, report) = trace.outcome else {
+        panic!("{:?}", trace.outcome)
+    };
+    assert_eq!(report.events.len(), 2, "the wait and the success");
+}
+
+#[test]
+fn bl_91_waits_come_to_an_end() {
+    let mut world = World::new(&HashMap::from([("openai", 1)]));
+    let trace = play_alone(
+        &mut world,
+        &["openai/gpt"],
+        Some(u64::MAX / 2),
+        vec![status(429); 40],
+    );
+    assert_eq!((trace.calls.len(), trace.waits.len()), (17, 16));
+    assert!(matches!(trace.outcome, Outcome::Failed(..)));
+}

@@ -22,7 +22,7 @@ pub(super) fn status(status: u16) -> Failure {
     }
 }
 
-fn limited_for(seconds: u32) -> Failure {
+pub(super) fn limited_for(seconds: u32) -> Failure {
     let retry_after = Header {
         name: "retry-after".to_owned(),
         value: seconds.to_string(),
@@ -274,4 +274,23 @@ fn r_1_3_status_and_code_are_those_of_the_outermost_level_that_has_them() {
         panic!("{:?}", trace.outcome)
     };
     assert_eq!(attempt.record.code.as_deref(), Some("ECONNRESET"));
+}
+
+#[test]
+fn bl_15_a_request_larger_than_its_limit_is_not_made_again_at_the_same_model() {
+    let too_large = Failure {
+        status: Some(429),
+        message: Some(
+            "Request too large for gpt-5.5 on tokens per min (TPM): Limit 12000, Requested 14137. Please try again in 2s."
+                .to_owned(),
+        ),
+        ..Failure::default()
+    };
+    let mut world = World::new(&HashMap::from([("openai", 3)]));
+    let trace = play(&mut world, &["openai/gpt", "groq/llama"], vec![too_large.clone()]);
+    let positions: Vec<_> = trace.calls.iter().map(|(position, _)| *position).collect();
+    assert_eq!((positions, trace.waits), (vec![0, 1], vec![]));
+    let mut world = World::new(&HashMap::from([("openai", 3)]));
+    let trace = play(&mut world, &["openai/gpt"], vec![too_large]);
+    assert_eq!((trace.calls.len(), trace.waits), (1, vec![]));
 }

@@ -1,0 +1,209 @@
+//! What an attempt proves itself with: a key, a followed pointer, or a login that is fresh.
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use openclaw_auth_store::{
+    AuthConfig, AuthSnapshot, Credential, KeySource, Oauth, Secret, SecretError, SecretRef, UsageStore,
+    profile_secret,
+};
+use openclaw_classify::{Failure, Phase};
+use openclaw_ids::{ProfileId, ProviderId};
+use secrecy::SecretString;
+
+use crate::agents::AgentAuthStore;
+use crate::causes;
+use crate::logins::{Logins, UsageChecks};
+use crate::providers::LoginEndpoints;
+use crate::secrets::SecretSources;
+use crate::upstream::Upstream;
+
+/// Where the credentials of all attempts come from.
+#[derive(Clone)]
+pub(crate) struct Credentials {
+    /// Where pointers lead.
+    pub(crate) sources: SecretSources,
+    /// Keeps logins fresh.
+    pub(crate) logins: Logins,
+    /// Asks accounts about their limits.
+    pub(crate) checks: UsageChecks,
+}
+
+/// What one attempt sends.
+pub(crate) struct Proof {
+    /// The credential as stored.
+    pub(crate) credential: Credential,
+    /// The key or token; none for providers that need none.
+    pub(crate) secret: Option<SecretString>,
+}
+
+impl Proof {
+    /// The login, where it is one.
+    pub(crate) fn login(&self) -> Option<&Oauth> {
+        match &self.credential {
+            Credential::Oauth(login) => Some(login),
+            Credential::ApiKey(_) | Credential::Local(_) | Credential::Token(_) => None,
+        }
+    }
+
+    /// The same login with another access token.
+    pub(crate) fn of_login(login: Oauth) -> Self {
+        let secret = login
+            .access
+            .as_ref()
+            .map(|access| Secret::new(access.expose().trim()).into_inner());
+        Self {
+            credential: Credential::Oauth(login),
+            secret,
+        }
+    }
+}
+
+impl Credentials {
+    /// Credentials under `sources` and `logins`.
+    pub(crate) fn new(
+        state_dir: &Path,
+        sources: SecretSources,
+        logins: &LoginEndpoints,
+        upstream: &Upstream,
+    ) -> Self {
+        Self {
+            logins: Logins::new(state_dir, logins.clone(), sources.clone(), upstream.clone()),
+            sources,
+            checks: UsageChecks::default(),
+        }
+    }
+
+    /// The proof that a profile gives for calls to `provider`; `None` when there is no such profile any more.
+    ///
+    /// # Errors
+    /// A failure of the credential that says what to do about it.
+    pub(crate) async fn proof(
+        &self,
+        store: &Arc<AgentAuthStore>,
+        auth: &AuthConfig,
+        provider: &ProviderId,
+        profile: &ProfileId,
+    ) -> Result<Option<Proof>, Failure> {
+        let snapshot = store.snapshot();
+        let Some(credential) = snapshot.credential(profile) else {
+            return Ok(None);
+        };
+        if let Credential::Oauth(_) = credential {
+            // A login that is a pointer is refused before anything is sent anywhere.
+            let checked = self
+                .sources
+                .with(|places| profile_secret(&snapshot, auth, profile, places));
+            checked.map_err(|error| unresolved(provider, &error))?;
+            let login = self.logins.ready(store, auth, profile).await?;
+            return match login {
+                Some(login) => Ok(Some(Proof::of_login(login))),
+                None => Err(not_refreshable(provider)),
+            };
+        }
+        let secret = match pointer(credential) {
+            Some(pointer) if !self.sources.is_quick(&pointer) => {
+                let (sources, snapshot) = (self.sources.clone(), Arc::clone(&snapshot));
+                let (auth, profile) = (auth.clone(), profile.clone());
+                let follow =
+                    move || sources.with(|places| profile_secret(&snapshot, &auth, &profile, places));
+                match tokio::task::spawn_blocking(follow).await {
+                    Ok(secret) => secret,
+                    // It neither panics nor is it cancelled, unless the process ends.
+                    Err(_) => return Err(stopped(provider)),
+                }
+            }
+            Some(_) | None => self
+                .sources
+                .with(|places| profile_secret(&snapshot, auth, profile, places)),
+        };
+        let secret = secret.map_err(|error| unresolved(provider, &error))?;
+        if let (Some(_), Some(secret)) = (pointer(credential), &secret) {
+            note_secret(store, &snapshot, profile, secret);
+        }
+        Ok(Some(Proof {
+            credential: credential.clone(),
+            secret,
+        }))
+    }
+
+    /// A provider has refused what a profile's pointer led to: it is looked up again next time.
+    pub(crate) fn refused(&self, proof: &Proof) {
+        if let Some(pointer) = pointer(&proof.credential) {
+            self.sources.forget(&pointer);
+        }
+    }
+}
+
+/// Where a profile's secret is kept, when that is elsewhere.
+pub(crate) fn pointer(credential: &Credential) -> Option<SecretRef> {
+    match credential {
+        Credential::ApiKey(key) => match key.key.as_ref()? {
+            KeySource::Inline(text) => SecretRef::parse_text(text.expose()),
+            KeySource::Reference(pointer) => Some(pointer.clone()),
+        },
+        Credential::Token(token) => match (&token.token, &token.token_ref) {
+            (Some(text), _) if !text.is_blank() => SecretRef::parse_text(text.expose()),
+            (_, pointer) => pointer.clone(),
+        },
+        Credential::Local(_) | Credential::Oauth(_) => None,
+    }
+}
+
+/// Tells the store when a pointer leads to another secret than before, which starts clean (D9).
+fn note_secret(store: &AgentAuthStore, snapshot: &AuthSnapshot, profile: &ProfileId, secret: &SecretString) {
+    let found = fingerprint(secret);
+    if found.is_none() || snapshot.resolved.get(profile) == found.as_ref() {
+        return;
+    }
+    let owners = [Some(store.agent()), store.main()];
+    for owner in owners.into_iter().flatten() {
+        let own = owner.snapshot();
+        if own.credential(profile).is_none() || own.resolved.get(profile) == found.as_ref() {
+            continue;
+        }
+        let mut resolved: HashMap<ProfileId, String> = own.resolved.clone();
+        resolved.extend(found.clone().map(|found| (profile.clone(), found)));
+        owner.set_resolved(resolved);
+    }
+}
+
+/// What identifies a secret, as the store sees an inline key.
+fn fingerprint(secret: &SecretString) -> Option<String> {
+    let any = ProviderId::try_new("any").ok()?;
+    Credential::api_key(any, Secret::from(secret.clone())).fingerprint()
+}
+
+fn unresolved(provider: &ProviderId, error: &SecretError) -> Failure {
+    let message = format!("no credentials found: {}", causes::line(error));
+    before_request(provider, "invalid_api_key", message)
+}
+
+/// O10: nobody knows how to refresh it, which is no fault of its own.
+fn not_refreshable(provider: &ProviderId) -> Failure {
+    let message = format!(
+        "no credentials found: the login for `{provider}` has ended and cannot be refreshed; log in again, or set \
+         logins.{provider}.tokenUrl in failover.json5"
+    );
+    before_request(provider, "token_expired", message)
+}
+
+fn stopped(provider: &ProviderId) -> Failure {
+    before_request(
+        provider,
+        "invalid_api_key",
+        "no credentials found: the process is ending".to_owned(),
+    )
+}
+
+/// A failure before anything was sent.
+pub(crate) fn before_request(provider: &ProviderId, code: &str, message: String) -> Failure {
+    Failure {
+        provider: Some(provider.clone()),
+        code: Some(code.to_owned()),
+        message: Some(message),
+        phase: Some(Phase::BeforeRequest),
+        ..Failure::default()
+    }
+}

@@ -1,0 +1,168 @@
+//! Logins: refreshed before they end, and asked about their limits after a failure.
+
+mod claims;
+mod host;
+mod token_answer;
+mod token_endpoint;
+mod usage_check;
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use openclaw_auth_store::{
+    AuthConfig, Credential, Demand, Expires, Oauth, RefreshError, Refresher, UsageStore,
+};
+use openclaw_classify::{Failure, Phase};
+use openclaw_ids::{ProfileId, ProviderId};
+use openclaw_runner::{Clock, SystemClock};
+
+use crate::agents::AgentAuthStore;
+use crate::providers::LoginEndpoints;
+use crate::secrets::SecretSources;
+use crate::upstream::Upstream;
+use host::ProcessHost;
+use token_endpoint::HttpTokenEndpoint;
+
+pub(crate) use usage_check::{Checked, UsageChecks};
+
+/// How long a request waits for a refresh, which goes on without it afterwards.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// The code of a login that only a person can renew.
+const NEEDS_LOGIN: &str = "invalid_grant";
+/// The code of a login that could not be refreshed now.
+const NOT_REFRESHED: &str = "token_expired";
+
+/// What all agents of a process refresh their logins with.
+#[derive(Clone)]
+pub(crate) struct Logins {
+    refresher: Arc<Refresher<HttpTokenEndpoint, ProcessHost>>,
+}
+
+impl Logins {
+    /// `state_dir` is the state directory, which holds the locks of refreshes.
+    pub(crate) fn new(
+        state_dir: &Path,
+        endpoints: LoginEndpoints,
+        sources: SecretSources,
+        upstream: Upstream,
+    ) -> Self {
+        let endpoint = HttpTokenEndpoint::new(endpoints, sources, upstream);
+        Self {
+            refresher: Arc::new(Refresher::new(state_dir, endpoint, ProcessHost)),
+        }
+    }
+
+    /// The login to send for a stored profile, refreshed first where that is due (O1, O2); `None` when there is none,
+    /// or nobody knows how to refresh it (O10).
+    ///
+    /// A refresh that has begun is brought to its end, also when the request that wanted it is gone: a provider that
+    /// gives each refresh token once would else have given it to nobody.
+    ///
+    /// # Errors
+    /// A failure of the credential. A token that has not ended yet is used all the same.
+    pub(crate) async fn ready(
+        &self,
+        store: &Arc<AgentAuthStore>,
+        config: &AuthConfig,
+        id: &ProfileId,
+    ) -> Result<Option<Oauth>, Failure> {
+        let now = SystemClock.now();
+        let stored = match store.snapshot().credential(id) {
+            Some(Credential::Oauth(login)) => login.clone(),
+            Some(Credential::ApiKey(_) | Credential::Local(_) | Credential::Token(_)) | None => {
+                return Ok(None);
+            }
+        };
+        if stored.is_usable(now) {
+            return Ok(Some(stored));
+        }
+        let outcome = self.refreshed(store, config, id, Demand::Usable).await;
+        if lasts(&stored) && !matches!(&outcome, Ok(Some(_))) {
+            if let Err(error) = &outcome {
+                tracing::warn!(%error, "a login could not be refreshed ahead of its end; its token is used until then");
+            }
+            return Ok(Some(stored));
+        }
+        outcome.map_err(|error| failure(&stored.provider, &error))
+    }
+
+    /// Another login after the provider has refused this one's access token, refreshed once; `None` when there is
+    /// nothing else to send.
+    pub(crate) async fn after_refusal(
+        &self,
+        store: &Arc<AgentAuthStore>,
+        config: &AuthConfig,
+        id: &ProfileId,
+        refused: &Oauth,
+    ) -> Option<Oauth> {
+        let access = refused.access.clone()?;
+        match self.refreshed(store, config, id, Demand::OtherThan(access)).await {
+            Ok(login) => login.filter(|login| login.access != refused.access),
+            Err(error) => {
+                tracing::warn!(%error, "a refused login could not be refreshed");
+                None
+            }
+        }
+    }
+
+    async fn refreshed(
+        &self,
+        store: &Arc<AgentAuthStore>,
+        config: &AuthConfig,
+        id: &ProfileId,
+        demand: Demand,
+    ) -> Result<Option<Oauth>, NotRefreshed> {
+        let (refresher, store) = (Arc::clone(&self.refresher), Arc::clone(store));
+        let (config, id) = (config.clone(), id.clone());
+        let refreshing = tokio::spawn(async move { refresher.login(&*store, &config, &id, demand).await });
+        match tokio::time::timeout(PATIENCE, refreshing).await {
+            Ok(Ok(outcome)) => outcome.map_err(NotRefreshed::Refused),
+            // It neither panics nor is it cancelled, unless the process ends.
+            Ok(Err(_)) | Err(_) => Err(NotRefreshed::Slow),
+        }
+    }
+}
+
+/// Why there is no fresh login.
+#[derive(Debug, thiserror::Error)]
+enum NotRefreshed {
+    /// Somebody said no.
+    #[error(transparent)]
+    Refused(RefreshError),
+    /// It takes longer than a request waits.
+    #[error("the refresh takes longer than {} s; it goes on, try again in a moment", PATIENCE.as_secs())]
+    Slow,
+}
+
+/// Whether the access token may still be sent.
+fn lasts(login: &Oauth) -> bool {
+    let ends_later = match login.expires {
+        Some(Expires::At(end)) => end > SystemClock.now().as_millisecond(),
+        Some(Expires::Invalid) | None => false,
+    };
+    ends_later && login.access.as_ref().is_some_and(|access| !access.is_blank())
+}
+
+/// The failure of an attempt that has no token to send. What only a new login mends is the credential's end; all else
+/// may be over soon.
+fn failure(provider: &ProviderId, error: &NotRefreshed) -> Failure {
+    let needs_login = matches!(error, NotRefreshed::Refused(error) if error.needs_login());
+    let code = if needs_login { NEEDS_LOGIN } else { NOT_REFRESHED };
+    let message = match error {
+        NotRefreshed::Refused(RefreshError::Failed {
+            cause, reason: None, ..
+        }) => {
+            format!("OAuth token refresh failed for {provider}: {cause}. Try again in a moment")
+        }
+        NotRefreshed::Refused(error) => crate::causes::line(error),
+        NotRefreshed::Slow => format!("OAuth token refresh failed for {provider}: {error}"),
+    };
+    Failure {
+        provider: Some(provider.clone()),
+        code: Some(code.to_owned()),
+        message: Some(message),
+        phase: Some(Phase::BeforeRequest),
+        ..Failure::default()
+    }
+}

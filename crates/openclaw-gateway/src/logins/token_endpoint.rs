@@ -1,0 +1,165 @@
+//! The call that exchanges a refresh token for new tokens.
+
+use std::time::Duration;
+
+use axum::http::header::{ACCEPT, CONTENT_TYPE};
+use openclaw_auth_store::{Oauth, RenewedLogin, TokenEndpoint, TokenEndpointError};
+use openclaw_runner::{Clock, SystemClock};
+use reqwest::Url;
+use serde_json::{Map, Value};
+
+use super::token_answer;
+use crate::causes;
+use crate::config::TokenBody;
+use crate::providers::{LoginEndpoints, TokenPlace, secret_text};
+use crate::secrets::SecretSources;
+use crate::upstream::Upstream;
+
+/// How long the whole call may take. A call that is given up may have used the refresh token up, so this is long.
+const CALL_LIMIT: Duration = Duration::from_secs(100);
+/// The largest answer that is read, in bytes.
+const MAX_ANSWER: usize = 64 * 1024;
+
+/// Token endpoints over HTTP.
+pub(crate) struct HttpTokenEndpoint {
+    endpoints: LoginEndpoints,
+    sources: SecretSources,
+    upstream: Upstream,
+}
+
+impl HttpTokenEndpoint {
+    /// Asks where `endpoints` say.
+    pub(super) fn new(endpoints: LoginEndpoints, sources: SecretSources, upstream: Upstream) -> Self {
+        Self {
+            endpoints,
+            sources,
+            upstream,
+        }
+    }
+
+    async fn exchange(
+        &self,
+        place: &TokenPlace,
+        login: &Oauth,
+    ) -> Result<(u16, Vec<u8>), TokenEndpointError> {
+        let (content_type, body) = match place.body {
+            TokenBody::Form => (
+                "application/x-www-form-urlencoded",
+                as_form(&self.fields(place, login)?),
+            ),
+            TokenBody::Json => ("application/json", as_json(&self.fields(place, login)?)),
+        };
+        let url = place.url.as_url();
+        let request = self
+            .upstream
+            .client_of(url)
+            .post(url.clone())
+            .header(CONTENT_TYPE, content_type)
+            .header(ACCEPT, "application/json")
+            .body(body);
+        let unreachable = |error: reqwest::Error| {
+            TokenEndpointError::new(format!("no answer: {}", causes::line(&error.without_url())))
+        };
+        let mut response = request.send().await.map_err(unreachable)?;
+        let mut read = Vec::new();
+        while let Some(chunk) = response.chunk().await.map_err(unreachable)? {
+            read.extend_from_slice(&chunk);
+            if read.len() > MAX_ANSWER {
+                return Err(TokenEndpointError::new(format!(
+                    "the answer is larger than {MAX_ANSWER} bytes"
+                )));
+            }
+        }
+        Ok((response.status().as_u16(), read))
+    }
+
+    /// What is sent. The login knows best which client it is of.
+    fn fields(
+        &self,
+        place: &TokenPlace,
+        login: &Oauth,
+    ) -> Result<Vec<(&'static str, String)>, TokenEndpointError> {
+        let refresh = login
+            .refresh
+            .as_ref()
+            .map(|token| token.expose().trim().to_owned());
+        let secret = place
+            .client_secret
+            .as_ref()
+            .map(|value| secret_text(value, &self.sources));
+        let secret = secret.transpose().map_err(|problem| {
+            let provider = &login.provider;
+            TokenEndpointError::new(format!(
+                "logins.{provider}.clientSecret cannot be used: {problem}"
+            ))
+        })?;
+        let fields = [
+            ("grant_type", Some("refresh_token".to_owned())),
+            ("refresh_token", refresh),
+            (
+                "client_id",
+                login.client_id.clone().or_else(|| place.client_id.clone()),
+            ),
+            ("client_secret", secret),
+            ("scope", place.scope.clone()),
+        ];
+        Ok(fields
+            .into_iter()
+            .filter_map(|(name, value)| Some((name, value?)))
+            .collect())
+    }
+}
+
+impl TokenEndpoint for HttpTokenEndpoint {
+    async fn refresh(&self, login: &Oauth) -> Result<Option<RenewedLogin>, TokenEndpointError> {
+        let Some(place) = self.endpoints.token_place(&login.provider) else {
+            return Ok(None);
+        };
+        let exchange = self.exchange(&place, login);
+        let (status, body) = tokio::time::timeout(CALL_LIMIT, exchange).await.map_err(|_| {
+            TokenEndpointError::new(format!(
+                "the provider did not answer within {} s",
+                CALL_LIMIT.as_secs()
+            ))
+        })??;
+        token_answer::read(status, &body, login, SystemClock.now()).map(Some)
+    }
+}
+
+fn as_form(fields: &[(&'static str, String)]) -> String {
+    // The query of a URL is written as a form is; this one is called by nobody.
+    let Ok(mut url) = Url::parse("http://form.invalid/") else {
+        return String::new();
+    };
+    url.query_pairs_mut().extend_pairs(fields);
+    url.query().unwrap_or_default().to_owned()
+}
+
+fn as_json(fields: &[(&'static str, String)]) -> String {
+    let members: Map<String, Value> = fields
+        .iter()
+        .map(|(name, value)| ((*name).to_owned(), Value::from(value.as_str())))
+        .collect();
+    Value::Object(members).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_forms_carry_any_text() {
+        let fields = [
+            ("grant_type", "refresh_token".to_owned()),
+            ("refresh_token", "a&b=c \"ü+".to_owned()),
+        ];
+        assert_eq!(
+            as_form(&fields),
+            "grant_type=refresh_token&refresh_token=a%26b%3Dc+%22%C3%BC%2B"
+        );
+        assert_eq!(
+            as_json(&fields),
+            r#"{"grant_type":"refresh_token","refresh_token":"a&b=c \"ü+"}"#
+        );
+    }
+}

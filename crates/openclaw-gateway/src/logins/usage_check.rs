@@ -1,0 +1,183 @@
+//! Asks an account about its limits after a failure (cooldown.md 8.3): in the background, with no request waiting.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use axum::http::{HeaderMap, HeaderName, HeaderValue};
+use jiff::Timestamp;
+use openclaw_auth_store::{Oauth, UsageChange, UsageStore};
+use openclaw_classify::{HintSource, Reason, ResetHint};
+use openclaw_cooldown::{
+    FailureEvent, MarkScope, UsageCredential, UsageProbe, UsageQuestion, UsageReply, Wham, codex_reset,
+};
+use openclaw_ids::ProfileId;
+use openclaw_runner::{Clock, SystemClock};
+use reqwest::Url;
+use serde_json::Value;
+use tokio::time::Instant;
+
+use crate::agents::AgentAuthStore;
+use crate::upstream::Upstream;
+
+/// The shortest time between two questions about one profile. Failures of many requests are one question.
+const SPACING: Duration = Duration::from_secs(30);
+/// The largest reply that is read, in bytes.
+const MAX_REPLY: usize = 64 * 1024;
+/// What calls itself.
+const NAME: HeaderValue = HeaderValue::from_static(concat!("openclaw/", env!("CARGO_PKG_VERSION")));
+const VERSION: HeaderValue = HeaderValue::from_static(env!("CARGO_PKG_VERSION"));
+
+/// The questions of one process.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct UsageChecks {
+    asked: Arc<Mutex<HashMap<ProfileId, Instant>>>,
+}
+
+/// A failed attempt with a login that may be explained.
+pub(crate) struct Checked {
+    /// The profile.
+    pub(crate) profile: ProfileId,
+    /// The login that was sent.
+    pub(crate) login: Oauth,
+    /// What happened.
+    pub(crate) event: FailureEvent,
+}
+
+impl UsageChecks {
+    /// Asks at `url` in the background, when the check can explain the failure and was not made a moment ago, and tells
+    /// the store what was found out.
+    pub(crate) fn explain(
+        &self,
+        upstream: &Upstream,
+        url: &Url,
+        store: &Arc<AgentAuthStore>,
+        checked: Checked,
+    ) {
+        let has_token = checked
+            .login
+            .access
+            .as_ref()
+            .is_some_and(|access| !access.is_blank());
+        let credential = if has_token {
+            UsageCredential::Login
+        } else {
+            UsageCredential::Other
+        };
+        let question = Wham.question(&checked.login.provider, checked.event.reason, credential);
+        let Some(question) = question.filter(|_| self.is_due(&checked.profile)) else {
+            return;
+        };
+        let (upstream, url, store) = (upstream.clone(), url.clone(), Arc::clone(store));
+        tokio::spawn(async move {
+            let reply = ask(&upstream, url, question, &checked.login).await;
+            let reply = match &reply {
+                Some((status, body)) => UsageReply::Answered {
+                    status: *status,
+                    body: body.as_ref(),
+                },
+                None => UsageReply::Failed,
+            };
+            let now = SystemClock.now();
+            let finding = Wham.read(reply, now);
+            tracing::info!(finding = finding.label, "an account was asked about its limits");
+            apply(&store, checked, |event| finding.refine(event, now)).await;
+        });
+    }
+
+    /// Reads the end off what the provider said with the failure (cooldown.md 8.2); true when it said one, which is
+    /// told to the store before the failure is.
+    pub(crate) fn read_off(body: &[u8], store: &AgentAuthStore, checked: &Checked, now: Timestamp) -> bool {
+        let Ok(report) = serde_json::from_slice::<Value>(body) else {
+            return false;
+        };
+        let reset = codex_reset(&report, now).or_else(|| codex_reset(report.get("error")?, now));
+        let Some(reset) = reset else {
+            return false;
+        };
+        let event = FailureEvent {
+            reason: Reason::RateLimit,
+            scope: MarkScope::Profile,
+            hint: Some(ResetHint::new(reset, HintSource::Body, now)),
+            ..checked.event.clone()
+        };
+        let change = UsageChange::Explained {
+            profile: checked.profile.clone(),
+            login: Box::new(checked.login.clone()),
+            event,
+        };
+        store.enqueue(change, now);
+        true
+    }
+
+    /// Whether a question about the profile may be asked now; the answer yes counts as asking.
+    fn is_due(&self, profile: &ProfileId) -> bool {
+        let now = Instant::now();
+        let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
+        asked.retain(|_, at| now.duration_since(*at) < SPACING);
+        let is_due = !asked.contains_key(profile);
+        if is_due {
+            asked.insert(profile.clone(), now);
+        }
+        is_due
+    }
+}
+
+async fn apply(store: &AgentAuthStore, checked: Checked, refine: impl FnOnce(FailureEvent) -> FailureEvent) {
+    let change = UsageChange::Explained {
+        profile: checked.profile,
+        login: Box::new(checked.login),
+        event: refine(checked.event),
+    };
+    if let Err(error) = store.commit(change, SystemClock.now()).await {
+        tracing::warn!(%error, "what an account said about its limits was not stored");
+    }
+}
+
+/// Status and body; nothing when there is no answer in time.
+async fn ask(
+    upstream: &Upstream,
+    url: Url,
+    question: &'static UsageQuestion,
+    login: &Oauth,
+) -> Option<(u16, Option<Value>)> {
+    let headers = headers(question, login)?;
+    let asking = async {
+        let client = upstream.client_of(&url);
+        let mut response = client.get(url.clone()).headers(headers).send().await.ok()?;
+        let mut body = Vec::new();
+        while let Some(chunk) = response.chunk().await.ok()? {
+            body.extend_from_slice(&chunk);
+            if body.len() > MAX_REPLY {
+                return None;
+            }
+        }
+        Some((response.status().as_u16(), serde_json::from_slice(&body).ok()))
+    };
+    tokio::time::timeout(question.limit, asking).await.ok()?
+}
+
+fn headers(question: &'static UsageQuestion, login: &Oauth) -> Option<HeaderMap> {
+    let secret = |text: &str| {
+        let mut value = HeaderValue::from_str(text).ok()?;
+        value.set_sensitive(true);
+        Some(value)
+    };
+    let mut headers: HeaderMap = question
+        .headers
+        .iter()
+        .map(|(name, value)| (HeaderName::from_static(name), HeaderValue::from_static(value)))
+        .collect();
+    let access = login.access.as_ref()?.expose().trim();
+    headers.insert("authorization", secret(&format!("Bearer {access}"))?);
+    headers.insert("user-agent", NAME);
+    headers.insert("version", VERSION);
+    if let Some(account) = login
+        .account_id
+        .as_deref()
+        .and_then(|account| secret(account.trim()))
+    {
+        headers.insert(HeaderName::from_static(question.account_header), account);
+    }
+    Some(headers)
+}

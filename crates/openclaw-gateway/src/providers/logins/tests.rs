@@ -1,0 +1,136 @@
+//! Where logins are used and refreshed, as known and as configured.
+
+use serde_json::{Value, json};
+
+use super::*;
+
+fn credential(entry: &Value) -> Credential {
+    Credential::from_json(entry).unwrap()
+}
+
+fn login(provider: &str) -> Credential {
+    credential(&json!({"type": "oauth", "provider": provider, "access": "a", "accountId": "acc"}))
+}
+
+fn key(provider: &str) -> Credential {
+    credential(&json!({"type": "api_key", "provider": provider, "key": "k"}))
+}
+
+fn token(provider: &str) -> Credential {
+    credential(&json!({"type": "token", "provider": provider, "token": "t"}))
+}
+
+fn id(text: &str) -> ProviderId {
+    ProviderId::try_new(text).unwrap()
+}
+
+fn configured(text: &str) -> LoginEndpoints {
+    let configs: LoginConfigs = json5::from_str(text).unwrap();
+    LoginEndpoints::new(&configs)
+}
+
+#[test]
+fn every_row_can_be_used_and_is_there_once() {
+    for (position, row) in KNOWN.iter().enumerate() {
+        assert!(LoginUrl::try_new(row.token_url).is_ok(), "{}", row.provider);
+        assert!(
+            row.usage_url.is_none_or(|url| LoginUrl::try_new(url).is_ok()),
+            "{}",
+            row.provider
+        );
+        assert_eq!(id(row.provider).as_str(), row.provider);
+        assert!(!row.wires.is_empty() && !row.client_id.is_empty());
+        assert!(
+            KNOWN[..position]
+                .iter()
+                .all(|earlier| earlier.provider != row.provider)
+        );
+    }
+}
+
+#[test]
+fn logins_are_good_for_the_formats_that_are_answered_to_them() {
+    let endpoints = LoginEndpoints::new(&LoginConfigs::new());
+    for (credential, chat, messages, responses) in [
+        (login("openai"), false, false, true),
+        (key("openai"), true, true, true),
+        (token("openai"), true, true, true),
+        (login("anthropic"), false, true, false),
+        (token("anthropic"), false, true, false),
+        (login("claude-cli"), false, true, false),
+        (key("anthropic"), true, true, true),
+        (login("relay"), true, true, true),
+    ] {
+        let serves = |wire| endpoints.serves(&credential, wire);
+        let found = (
+            serves(Wire::ChatCompletions),
+            serves(Wire::Messages),
+            serves(Wire::Responses),
+        );
+        assert_eq!(found, (chat, messages, responses), "{credential:?}");
+    }
+}
+
+#[test]
+fn a_login_has_an_address_of_its_own_where_one_is_known_or_configured() {
+    let base_url = |endpoints: &LoginEndpoints, credential: &Credential| {
+        let endpoint = endpoints.endpoint_of(credential)?;
+        Some(endpoint.base_url().to_owned())
+    };
+    let known = LoginEndpoints::new(&LoginConfigs::new());
+    assert_eq!(
+        base_url(&known, &login("openai")).as_deref(),
+        Some("https://chatgpt.com/backend-api/codex")
+    );
+    for credential in [key("openai"), token("openai"), login("anthropic"), login("relay")] {
+        assert_eq!(base_url(&known, &credential), None);
+    }
+    let moved = configured(
+        "{ OpenAI: { baseUrl: 'http://127.0.0.1:9/codex' }, 'claude-cli': { baseUrl: 'https://ignored.example' },
+           anthropic: { baseUrl: 'https://gate.example/v1' }, relay: { baseUrl: 'https://relay.example/oauth' } }",
+    );
+    for (credential, expected) in [
+        (login("openai"), Some("http://127.0.0.1:9/codex")),
+        (login("anthropic"), Some("https://gate.example/v1")),
+        (token("anthropic"), Some("https://gate.example/v1")),
+        (login("relay"), Some("https://relay.example/oauth")),
+        (token("relay"), None),
+    ] {
+        assert_eq!(
+            base_url(&moved, &credential).as_deref(),
+            expected,
+            "{credential:?}"
+        );
+    }
+    let (name, value) = known.account_header(&login("openai")).unwrap();
+    assert_eq!(
+        (name.as_str(), value.to_str().unwrap()),
+        ("chatgpt-account-id", "acc")
+    );
+    assert!(value.is_sensitive());
+    assert!(known.account_header(&login("anthropic")).is_none());
+}
+
+#[test]
+fn where_a_login_is_refreshed() {
+    let known = LoginEndpoints::new(&LoginConfigs::new());
+    assert!(known.token_place(&id("relay")).is_none());
+    let place = known.token_place(&id("claude-cli")).unwrap();
+    assert_eq!(place.body, TokenBody::Json);
+    let configured = configured(
+        "{ openai: { tokenUrl: 'http://127.0.0.1:9/token' },
+           relay: { tokenUrl: 'https://id.example/token', clientId: 'c', clientSecret: '$SECRET', scope: 'all', tokenBody: 'json' } }",
+    );
+    let place = configured.token_place(&id("openai")).unwrap();
+    assert_eq!(place.url.as_url().as_str(), "http://127.0.0.1:9/token");
+    assert_eq!(place.body, TokenBody::Form);
+    assert!(place.client_id.is_some(), "what is not configured stays as known");
+    let place = configured.token_place(&id("relay")).unwrap();
+    assert_eq!(
+        (place.client_id.as_deref(), place.scope.as_deref()),
+        (Some("c"), Some("all"))
+    );
+    assert!(!format!("{place:?}").contains("SECRET"));
+    assert_eq!(configured.usage_url(&id("relay")), None);
+    assert!(known.usage_url(&id("openai")).is_some());
+}

@@ -1,0 +1,151 @@
+//! The one repair that the gateway makes (R4): tool-call ids that a provider refuses are rewritten, all of them alike.
+
+mod scan;
+
+use std::collections::HashMap;
+
+use bytes::Bytes;
+use openclaw_classify::{Failure, describe};
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+
+use crate::upstream::{RequestBody, Wire};
+
+/// What a refusal says about ids, and which ids it lets pass. The first row whose words all stand in it counts.
+struct Pattern {
+    words: &'static [&'static str],
+    fits: fn(&str) -> bool,
+}
+
+#[rustfmt::skip]
+static PATTERNS: &[Pattern] = &[
+    Pattern { words: &["length of 9"],           fits: is_nine },
+    Pattern { words: &["{9}"],                   fits: is_nine },
+    Pattern { words: &["maximum length 40"],     fits: |id| is_plain(id) && id.len() <= 40 },
+    Pattern { words: &["maximum length of 40"],  fits: |id| is_plain(id) && id.len() <= 40 },
+    Pattern { words: &["pattern"],               fits: |id| is_plain(id) && id.len() <= 64 },
+    Pattern { words: &["too long"],              fits: |id| is_plain(id) && id.len() <= 40 },
+    Pattern { words: &["maximum length"],        fits: |id| is_plain(id) && id.len() <= 40 },
+    Pattern { words: &["invalid"],               fits: |id| is_plain(id) && id.len() <= 40 },
+    Pattern { words: &["must be"],               fits: |id| is_plain(id) && id.len() <= 40 },
+];
+
+/// How a refusal names a tool-call id.
+const NAMES: &[&str] = &[
+    "call_id",
+    "tool_use.id",
+    "tool_use_id",
+    "tool call id",
+    "tool use id",
+    "toolcallid",
+    "tool_calls[",
+    "tool_calls.",
+];
+
+/// Characters of a new id: few enough, and of the kinds, that every known pattern takes it.
+const LENGTH: usize = 9;
+/// How many names an id may get before it stays as it is; two are more than ever needed.
+const SALTS: u32 = 1_000;
+const LETTERS: &[u8; 62] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
+
+fn is_plain(id: &str) -> bool {
+    !id.is_empty()
+        && id
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'))
+}
+
+fn is_nine(id: &str) -> bool {
+    id.len() == LENGTH && id.bytes().all(|byte| byte.is_ascii_alphanumeric())
+}
+
+/// The request with other tool-call ids, when `failure` refuses some of them; every other byte stays.
+pub(crate) fn repaired(body: &RequestBody, wire: Wire, failure: &Failure) -> Option<RequestBody> {
+    let pattern = refused_pattern(failure)?;
+    let request: Value = serde_json::from_slice(body.bytes()).ok()?;
+    let ids = tool_call_ids(&request, wire);
+    let new = renamed(&ids, pattern.fits)?;
+    let rewritten = scan::with_ids(body.bytes(), &new);
+    RequestBody::try_new(Bytes::from(rewritten)).ok()
+}
+
+fn refused_pattern(failure: &Failure) -> Option<&'static Pattern> {
+    let body = failure
+        .body
+        .as_deref()
+        .map(String::from_utf8_lossy)
+        .unwrap_or_default();
+    let text = format!("{} {body}", describe(failure)).to_lowercase();
+    if !NAMES.iter().any(|name| text.contains(name)) {
+        return None;
+    }
+    PATTERNS
+        .iter()
+        .find(|row| row.words.iter().all(|words| text.contains(words)))
+}
+
+/// Every tool-call id of a request, in order of appearance.
+fn tool_call_ids(request: &Value, wire: Wire) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut add = |id: Option<&Value>| {
+        if let Some(id) = id.and_then(Value::as_str)
+            && !found.iter().any(|known| known == id)
+        {
+            found.push(id.to_owned());
+        }
+    };
+    let list = |value: Option<&'_ Value>| value.and_then(Value::as_array).cloned().unwrap_or_default();
+    match wire {
+        Wire::ChatCompletions | Wire::Embeddings => {
+            for message in list(request.get("messages")) {
+                for call in list(message.get("tool_calls")) {
+                    add(call.get("id"));
+                }
+                add(message.get("tool_call_id"));
+            }
+        }
+        Wire::CountTokens | Wire::Messages => {
+            for message in list(request.get("messages")) {
+                for block in list(message.get("content")) {
+                    match block.get("type").and_then(Value::as_str) {
+                        Some("tool_use") => add(block.get("id")),
+                        Some("tool_result") => add(block.get("tool_use_id")),
+                        Some(_) | None => {}
+                    }
+                }
+            }
+        }
+        Wire::Responses => {
+            for item in list(request.get("input")) {
+                add(item.get("call_id"));
+            }
+        }
+    }
+    found
+}
+
+/// New ids for those that do not fit; none when all do. An id always becomes the same one, so that the next turn of the
+/// conversation says the same.
+fn renamed(ids: &[String], fits: fn(&str) -> bool) -> Option<HashMap<String, String>> {
+    let mut new: HashMap<String, String> = HashMap::new();
+    for id in ids.iter().filter(|id| !fits(id)) {
+        let is_taken = |name: &String| ids.contains(name) || new.values().any(|taken| taken == name);
+        let name = (0..SALTS)
+            .map(|salt| name(id, salt))
+            .find(|name| !is_taken(name))?;
+        new.insert(id.clone(), name);
+    }
+    (!new.is_empty()).then_some(new)
+}
+
+fn name(id: &str, salt: u32) -> String {
+    let digest = Sha256::new()
+        .chain_update(salt.to_be_bytes())
+        .chain_update(id.as_bytes())
+        .finalize();
+    let letter = |byte: &u8| char::from(LETTERS[usize::from(*byte) % LETTERS.len()]);
+    digest.iter().take(LENGTH).map(letter).collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,409 @@
+//! Logins: refreshed before they end, used where they are good, and asked about their limits.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use openclaw_auth_store::{Credential, ProfileStore, SqliteAuthStore, UsageStore};
+use openclaw_cooldown::CooldownConfig;
+use openclaw_ids::{AgentId, ProfileId};
+use openclaw_runner::{Clock, SystemClock};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::scripted::{Script, Upstream};
+use crate::world::{Received, World, hello, refusal};
+
+const RESPONSE: &str = r#"{"id":"r","object":"response","status":"completed","model":"m","output":[{"type":"message","role":"assistant","content":[{"type":"output_text","text":"Hello"}]}]}"#;
+const MESSAGE: &str = r#"{"id":"m","type":"message","role":"assistant","model":"m","content":[{"type":"text","text":"Hello"}],"stop_reason":"end_turn"}"#;
+
+fn profile(id: &str) -> ProfileId {
+    ProfileId::try_new(id).unwrap()
+}
+
+/// The main agent's store as another process would open it.
+fn store(state: &Path) -> SqliteAuthStore {
+    let folder = state.join("agents/main/agent");
+    let now = SystemClock.now();
+    SqliteAuthStore::open(
+        &folder,
+        &AgentId::main(),
+        Vec::new(),
+        CooldownConfig::default(),
+        now,
+    )
+    .unwrap()
+}
+
+/// Milliseconds from now.
+fn later(seconds: i64) -> i64 {
+    SystemClock.now().as_millisecond() + seconds * 1_000
+}
+
+fn login(provider: &str, expires: i64) -> Value {
+    json!({"type": "oauth", "provider": provider, "access": "access-old", "refresh": "refresh-old",
+        "expires": expires, "accountId": "acc-1"})
+}
+
+/// A state in which these profiles are stored.
+async fn state_with(entries: &[(&str, Value)]) -> TempDir {
+    let state = tempfile::tempdir().unwrap();
+    let store = store(state.path());
+    for (id, entry) in entries {
+        let credential = Credential::from_json(entry).unwrap();
+        store
+            .upsert(profile(id), credential, SystemClock.now())
+            .await
+            .unwrap();
+    }
+    state
+}
+
+/// Until when a profile rests, in Unix milliseconds, as soon as it does so for longer than the shortest window.
+async fn rests_until(world: &World, id: &str) -> i64 {
+    let store = store(world.state.path());
+    for _ in 0..1_000 {
+        store.refresh().unwrap();
+        let now = SystemClock.now();
+        let block = store.snapshot().usage(&profile(id)).block(None, now);
+        let end = block.map(|block| block.until.as_millisecond());
+        if let Some(end) = end.filter(|end| end - now.as_millisecond() > 60_000) {
+            return end;
+        }
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    panic!("the profile does not rest");
+}
+
+fn renewed() -> Script {
+    let body = json!({"access_token": "access-new", "refresh_token": "refresh-new", "expires_in": 3_600});
+    Script::json(200, &body.to_string())
+}
+
+/// A gateway with one login, `<provider>:me`, that ends in so many seconds, in front of one stub for the API, one for
+/// tokens and one for limits.
+async fn world(provider: &str, ends_in: i64, [api, tokens, usage]: [Script; 3]) -> World {
+    worlds(provider, ends_in, [vec![api], vec![tokens], vec![usage]]).await
+}
+
+async fn worlds(provider: &str, ends_in: i64, scripts: [Vec<Script>; 3]) -> World {
+    let id = format!("{provider}:me");
+    let state = state_with(&[(&*id, login(provider, later(ends_in)))]).await;
+    let mut upstreams = Vec::new();
+    for scripts in scripts {
+        upstreams.push(Upstream::start(scripts).await);
+    }
+    let [api, tokens, usage] = [0, 1, 2].map(|at: usize| upstreams[at].base_url());
+    let failover = format!(
+        "{{ logins: {{ {provider}: {{ baseUrl: '{api}', tokenUrl: '{tokens}/token', usageUrl: '{usage}/usage',
+             clientId: 'client-1' }} }} }}"
+    );
+    let text = format!("{{ agents: {{ defaults: {{ model: '{provider}/m' }} }} }}");
+    World::open_in(state, &failover, upstreams, &text, &[]).await
+}
+
+fn answer() -> Script {
+    Script::json(200, RESPONSE)
+}
+
+async fn respond(world: &World) -> Received {
+    world
+        .post_to(
+            "/v1/responses",
+            json!({"model": "openclaw", "input": "Hi"}).to_string(),
+            &[],
+        )
+        .await
+}
+
+fn sent(world: &World, at: usize) -> Vec<String> {
+    let seen = world.upstreams[at].seen();
+    seen.iter()
+        .filter_map(|seen| seen.header("authorization").map(str::to_owned))
+        .collect()
+}
+
+#[tokio::test]
+async fn o1_a_login_is_refreshed_before_it_ends_and_the_rotated_token_is_kept() {
+    let world = world("openai", 200, [answer(), renewed(), hello()]).await;
+    for _ in 0..2 {
+        let received = respond(&world).await;
+        assert_eq!(received.status, 200, "{}", received.body);
+    }
+    assert_eq!(world.calls(), [2, 1, 0]);
+    assert_eq!(sent(&world, 0), ["Bearer access-new", "Bearer access-new"]);
+    let token = &world.upstreams[1].seen()[0];
+    assert_eq!(
+        token.header("content-type"),
+        Some("application/x-www-form-urlencoded")
+    );
+    assert_eq!(
+        token.body,
+        "grant_type=refresh_token&refresh_token=refresh-old&client_id=client-1"
+    );
+    let call = &world.upstreams[0].seen()[0];
+    assert!(call.head.starts_with("POST /v1/responses "), "{}", call.head);
+    assert_eq!(call.header("chatgpt-account-id"), Some("acc-1"));
+    assert_eq!(call.header("originator"), Some("openclaw"));
+    let stored = store(world.state.path()).snapshot();
+    let Some(Credential::Oauth(login)) = stored.credential(&profile("openai:me")) else {
+        panic!("the login is gone");
+    };
+    assert_eq!(login.refresh.as_ref().unwrap().expose(), "refresh-new");
+}
+
+#[tokio::test]
+async fn a_token_that_was_refused_is_replaced_once() {
+    let refused = || refusal(401, "token_expired", "Provided authentication token is expired");
+    let api = vec![refused(), answer()];
+    let world = worlds("openai", 3_600, [api, vec![renewed()], vec![hello()]]).await;
+    assert_eq!(respond(&world).await.status, 200);
+    assert_eq!(sent(&world, 0), ["Bearer access-old", "Bearer access-new"]);
+
+    let world = self::world("openai", 3_600, [refused(), renewed(), hello()]).await;
+    let received = respond(&world).await;
+    assert_eq!(received.header("x-openclaw-first-failure-reason"), Some("auth"));
+    assert_eq!(world.calls(), [2, 1, 0]);
+}
+
+#[tokio::test]
+async fn refreshes_that_fail_rest_the_login_as_long_as_they_mean() {
+    let lost = r#"{"error":"invalid_grant","error_description":"Refresh token refresh-old was revoked"}"#;
+    for (answer, reason, told) in [
+        (
+            Script::json(400, lost),
+            "auth_permanent",
+            "HTTP 400: invalid_grant",
+        ),
+        (
+            Script::json(503, r#"{"error":"temporarily_unavailable"}"#),
+            "auth",
+            "HTTP 503: temporarily_unavailable",
+        ),
+        (Script::reset(), "auth", "no answer"),
+        (Script::json(200, "{}"), "auth", "without an access token"),
+    ] {
+        let world = world("openai", -1, [self::answer(), answer, hello()]).await;
+        let received = respond(&world).await;
+        assert_eq!(
+            received.header("x-openclaw-first-failure-reason"),
+            Some(reason),
+            "{told}"
+        );
+        assert!(received.body.contains(told), "{told} {}", received.body);
+        assert!(!received.body.contains("refresh-old"), "{}", received.body);
+        assert_eq!(world.calls(), [0, 1, 0], "{told}");
+        let usage = store(world.state.path()).snapshot();
+        assert!(
+            !usage
+                .usage(&profile("openai:me"))
+                .is_usable(None, SystemClock.now()),
+            "{told}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_token_that_has_not_ended_is_used_while_its_refresh_fails() {
+    let world = world("openai", 100, [answer(), Script::json(503, "{}"), hello()]).await;
+    assert_eq!(respond(&world).await.status, 200);
+    assert_eq!(sent(&world, 0), ["Bearer access-old"]);
+}
+
+#[tokio::test]
+async fn bl72_two_gateways_on_one_state_make_one_call() {
+    let world = world("openai", -1, [answer(), renewed(), hello()]).await;
+    let other = world.beside().await;
+    let asked = futures_util::future::join_all(
+        (0..8).map(|turn| respond(if turn % 2 == 0 { &world } else { &other })),
+    );
+    for received in asked.await {
+        assert_eq!(received.status, 200, "{}", received.body);
+    }
+    assert_eq!(world.calls(), [8, 1, 0]);
+}
+
+#[tokio::test]
+async fn o4_a_refresh_that_began_is_finished_when_its_request_is_gone() {
+    let slow = renewed().after_a_while();
+    let world = Arc::new(world("openai", -1, [answer(), slow, hello()]).await);
+    let asking = tokio::spawn({
+        let world = Arc::clone(&world);
+        async move { respond(&world).await.status }
+    });
+    world.upstreams[1].asked().await;
+    asking.abort();
+    world.upstreams[1].go_on();
+    assert_eq!(respond(&world).await.status, 200);
+    assert_eq!(world.calls(), [1, 1, 0]);
+}
+
+#[tokio::test]
+async fn a_login_is_used_for_the_formats_of_its_endpoint_alone() {
+    let key = json!({"type": "api_key", "provider": "openai", "key": "sk-key"});
+    let world = world("openai", 3_600, [hello(), renewed(), hello()]).await;
+    // Chat completions are not answered to a login.
+    let received = world.ask_plain().await;
+    assert_eq!(
+        (received.status, world.calls()),
+        (400, vec![0, 0, 0]),
+        "{}",
+        received.body
+    );
+
+    let api = Upstream::start([hello()]).await;
+    let codex = Upstream::start([answer()]).await;
+    let text = format!(
+        "{{ agents: {{ defaults: {{ model: 'openai/m' }} }}, models: {{ providers: {{ openai: {{ baseUrl: '{}' }} }} }} }}",
+        api.base_url()
+    );
+    let failover = format!(
+        "{{ logins: {{ openai: {{ baseUrl: '{}' }} }} }}",
+        codex.base_url()
+    );
+    let state = state_with(&[("openai:me", login("openai", later(3_600))), ("openai:key", key)]).await;
+    let world = World::open_in(state, &failover, vec![api, codex], &text, &[]).await;
+    let received = world.ask_plain().await;
+    assert_eq!(
+        (received.status, world.calls()),
+        (200, vec![1, 0]),
+        "{}",
+        received.body
+    );
+    assert_eq!(respond(&world).await.status, 200);
+    assert_eq!(
+        (world.calls(), sent(&world, 0), sent(&world, 1)),
+        (
+            vec![1, 1],
+            vec!["Bearer sk-key".to_owned()],
+            vec!["Bearer access-old".to_owned()],
+        )
+    );
+    let usage = store(world.state.path()).snapshot();
+    assert!(
+        usage.usage(&profile("openai:me")).windows.is_empty(),
+        "nothing is marked"
+    );
+}
+
+#[tokio::test]
+async fn what_leaves_the_order_for_its_format_is_recorded() {
+    let limited = refusal(429, "rate_limit_exceeded", "Rate limit reached");
+    let api = Upstream::start([limited]).await;
+    let text = format!(
+        "{{ agents: {{ defaults: {{ model: {{ primary: 'openai/m', fallbacks: ['anthropic/m'] }} }} }},
+            models: {{ providers: {{ openai: {{ baseUrl: '{}' }} }} }} }}",
+        api.base_url()
+    );
+    let entries = [
+        ("openai:me", login("openai", later(3_600))),
+        (
+            "openai:key",
+            json!({"type": "api_key", "provider": "openai", "key": "sk-key"}),
+        ),
+        ("anthropic:me", login("anthropic", later(3_600))),
+    ];
+    let world = World::open_in(state_with(&entries).await, "{}", vec![api], &text, &[]).await;
+    let received = world.ask_plain().await;
+    assert_eq!(received.header("x-openclaw-left-out"), Some("anthropic/m"));
+    let attempts = received.json()["error"]["attempts"].clone();
+    let coded: Vec<(String, String)> = attempts
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|attempt| attempt["code"] == "wire_unsupported")
+        .map(|attempt| (attempt["provider"].to_string(), attempt["error"].to_string()))
+        .collect();
+    assert_eq!(coded.len(), 2, "{attempts}");
+    assert!(
+        !attempts.to_string().contains("openai:me"),
+        "profiles are named by their hash"
+    );
+}
+
+#[tokio::test]
+async fn anthropics_logins_answer_messages() {
+    let world = world("anthropic", 10, [Script::json(200, MESSAGE), renewed(), hello()]).await;
+    let body = json!({"model": "openclaw", "max_tokens": 5, "messages": [{"role": "user", "content": "Hi"}]});
+    let received = world
+        .post_to("/v1/messages", body.to_string(), &[("anthropic-beta", "one")])
+        .await;
+    assert_eq!(received.status, 200, "{}", received.body);
+    let token = &world.upstreams[1].seen()[0];
+    assert_eq!(token.header("content-type"), Some("application/json"));
+    let fields: Value = serde_json::from_str(&token.body).unwrap();
+    assert_eq!(fields["refresh_token"], "refresh-old");
+    let call = &world.upstreams[0].seen()[0];
+    assert_eq!(call.header("authorization"), Some("Bearer access-new"));
+    assert!(call.head.contains("oauth-2025-04-20") && call.header("x-api-key").is_none());
+    assert!(call.header("chatgpt-account-id").is_none());
+}
+
+#[tokio::test]
+async fn cooldown_8_3_an_account_is_asked_about_its_limits_and_no_request_waits() {
+    let limited = refusal(429, "rate_limit_exceeded", "Rate limit reached");
+    let usage = json!({"plan_type": "plus", "rate_limit": {"allowed": false, "limit_reached": true,
+        "primary_window": {"used_percent": 100, "reset_after_seconds": 7_200}}});
+    let asked = Script::json(200, &usage.to_string()).after_a_while();
+    let world = world("openai", 3_600, [limited, renewed(), asked]).await;
+    let received = respond(&world).await;
+    assert_eq!(
+        received.status, 429,
+        "the answer is there while the account is still being asked"
+    );
+    world.upstreams[2].asked().await;
+    let seen = world.upstreams[2].seen();
+    for (header, value) in [
+        ("authorization", "Bearer access-old"),
+        ("chatgpt-account-id", "acc-1"),
+        ("originator", "openclaw"),
+        ("accept", "application/json"),
+    ] {
+        assert_eq!(seen[0].header(header), Some(value));
+    }
+    world.upstreams[2].go_on();
+    let end = rests_until(&world, "openai:me").await;
+    let minutes = (end - SystemClock.now().as_millisecond()) / 60_000;
+    assert!((118..=120).contains(&minutes), "{minutes}");
+    assert_eq!(world.calls(), [1, 0, 1]);
+}
+
+#[tokio::test]
+async fn cooldown_8_2_an_end_that_the_failure_states_needs_no_question() {
+    let at = later(7_200) / 1_000;
+    for body in [
+        json!({"error": {"type": "usage_limit_reached", "message": "The usage limit has been reached", "resets_at": at}}),
+        json!({"error": {"message": "Too many requests", "rate_limits": {"primary": {"used_percent": 100, "resets_at": at}}}}),
+    ] {
+        let api = Script::json(429, &body.to_string());
+        let world = world("openai", 3_600, [api, renewed(), hello()]).await;
+        assert_eq!(respond(&world).await.status, 429);
+        let end = rests_until(&world, "openai:me").await;
+        assert!((end / 1_000 - at).abs() <= 1, "{body}");
+        assert_eq!(world.calls(), [1, 0, 0], "{body}");
+    }
+}
+
+#[tokio::test]
+async fn g1_the_logins_of_the_first_versions_are_brought_over_once() {
+    let text = "{ agents: { defaults: { model: 'openai/m' } } }";
+    let old =
+        json!({" openai ": {"access": "access-old", "refresh": "r", "expires": later(3_600)}, "x": null});
+    for (variables, stored) in [
+        (&[][..], true),
+        (&[("OPENCLAW_AUTH_STORE_READONLY", "1")][..], false),
+    ] {
+        let api = Upstream::start([answer()]).await;
+        let failover = format!("{{ logins: {{ openai: {{ baseUrl: '{}' }} }} }}", api.base_url());
+        let state = tempfile::tempdir().unwrap();
+        let folder = state.path().join("credentials");
+        std::fs::create_dir_all(&folder).unwrap();
+        std::fs::write(folder.join("oauth.json"), old.to_string()).unwrap();
+        let world = World::open_in(state, &failover, vec![api], text, variables).await;
+        assert_eq!(respond(&world).await.status, 200);
+        assert_eq!(sent(&world, 0), ["Bearer access-old"]);
+        let snapshot = store(world.state.path()).snapshot();
+        assert_eq!(snapshot.profiles.contains_key(&profile("openai:default")), stored);
+        assert!(folder.join("oauth.json").exists());
+    }
+}
