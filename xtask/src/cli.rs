@@ -18,6 +18,8 @@ pub(crate) struct Task {
 pub(crate) enum Takes {
     /// Every word is handed on as it is; another program reads them.
     Anything,
+    /// As [`Anything`](Self::Anything), and `--help` is that program's own.
+    AnythingAndHelp,
     /// These flags and nothing else.
     Flags(&'static [Flag]),
 }
@@ -89,7 +91,7 @@ pub(crate) fn dispatch(tasks: &[&Task], words: &[String]) -> Result<Outcome, Can
             names.join(", ")
         )));
     };
-    if rest.iter().any(|word| is_help(word)) {
+    if !matches!(task.takes, Takes::AnythingAndHelp) && rest.iter().any(|word| is_help(word)) {
         print!("{}", task_help(task));
         return Ok(Outcome::Clean);
     }
@@ -103,7 +105,7 @@ fn is_help(word: &str) -> bool {
 
 fn parse(task: &Task, words: &[String]) -> Result<Args, CannotRun> {
     let flags = match task.takes {
-        Takes::Anything => {
+        Takes::Anything | Takes::AnythingAndHelp => {
             return Ok(Args {
                 flags: Vec::new(),
                 words: words.to_vec(),

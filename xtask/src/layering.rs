@@ -84,7 +84,8 @@ const LAYERS: &[Layer] = &[
     Layer { package: "openclaw-auth-store", tier: Tier::Store,   arrows: &["openclaw-cooldown"] },
     Layer { package: "openclaw-session",    tier: Tier::Store,   arrows: &["openclaw-chain"] },
     Layer { package: "openclaw-runner",     tier: Tier::Async,   arrows: &["openclaw-session", "openclaw-auth-store"] },
-    Layer { package: "openclaw-gateway",    tier: Tier::Process, arrows: &["openclaw-runner"] },
+    Layer { package: "xtask-faultwall",     tier: Tier::Tooling, arrows: &[] },
+    Layer { package: "openclaw-gateway",    tier: Tier::Process, arrows: &["openclaw-runner", "xtask-faultwall"] },
     Layer { package: "xtask",               tier: Tier::Tooling, arrows: &[] },
     Layer { package: "xtask-corpus",        tier: Tier::Tooling, arrows: &["openclaw-runner"] },
 ];

@@ -11,6 +11,7 @@ mod clients;
 mod corpus;
 mod diff;
 mod docs;
+mod faultwall;
 mod layering;
 mod snapshots;
 mod test;
@@ -28,6 +29,7 @@ const TASKS: &[&cli::Task] = &[
     &corpus::TASK,
     &docs::TASK,
     &clients::TASK,
+    &faultwall::TASK,
     &trace::TASK,
 ];
 

@@ -15,9 +15,12 @@ mod health;
 mod import;
 mod inherit;
 mod listing;
+#[cfg(test)]
+mod logged;
 mod login;
 mod mask;
 mod memory;
+mod new_profile;
 mod order;
 #[cfg(feature = "sqlite")]
 mod payload;
@@ -54,6 +57,7 @@ pub use listing::{ListedProfile, ListedWindow, ProfileOrigin, list_profiles};
 pub use login::{LoginChange, LoginStore, RefreshLease};
 pub use mask::{log_id, mask_key};
 pub use memory::MemoryAuthStore;
+pub use new_profile::{ProfileSource, new_profile_id};
 pub use order::{OrderBasis, OrderReport, PassedOver, WhyPassedOver, order_report, rotation_order};
 pub use probe::{ProbeLease, ProbeState};
 #[cfg(feature = "sqlite")]

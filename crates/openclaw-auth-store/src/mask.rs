@@ -57,6 +57,55 @@ pub(crate) fn hex(parts: &[&str], digits: usize) -> String {
 mod tests {
     use super::*;
 
+    /// Texts that are not ours go through the redaction that all crates share.
+    #[test]
+    fn z5_z8_texts_for_logs_are_masked_by_length_and_by_place() {
+        let key = "0123456789abcdefghij";
+        for (text, shown) in [
+            // Z5: short tokens vanish, long ones keep both ends.
+            ("sk-123456789012".to_owned(), "***".to_owned()),
+            (format!("sk-{key}"), "sk-012…ghij".to_owned()),
+            // Z5: values of queries and forms show nothing of themselves.
+            (
+                format!("https://x.example/?key={key}&a=1"),
+                "https://x.example/?key=***&a=1".to_owned(),
+            ),
+            (
+                format!("/cb?state=1&access_token={key}"),
+                "/cb?state=1&access_token=***".to_owned(),
+            ),
+            (
+                format!("grant_type=x&refresh_token={key}&scope=y"),
+                "grant_type=x&refresh_token=***&scope=y".to_owned(),
+            ),
+            // Z8: assignments, headers, addresses with passwords, prefixes.
+            (
+                format!("OPENAI_API_KEY={key}"),
+                "OPENAI_API_KEY=012345…ghij".to_owned(),
+            ),
+            (
+                format!("{{\"token\":\"{key}\"}}"),
+                "{\"token\":\"012345…ghij\"}".to_owned(),
+            ),
+            (format!("with Bearer {key}"), "with Bearer 012345…ghij".to_owned()),
+            (
+                "https://me:hunter2@x.example/".to_owned(),
+                "https://***@x.example/".to_owned(),
+            ),
+            (
+                format!("ghp_{key} gsk_{key}"),
+                "ghp_01…ghij gsk_01…ghij".to_owned(),
+            ),
+            (format!("AIza{key}"), "AIza01…ghij".to_owned()),
+            (format!("ya29.{key}"), "ya29.0…ghij".to_owned()),
+            (format!("xai-{key}"), "xai-01…ghij".to_owned()),
+        ] {
+            assert_eq!(openclaw_classify::redact(&text), shown, "{text}");
+        }
+        let pem = "-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBg\n-----END PRIVATE KEY-----";
+        assert!(!openclaw_classify::redact(pem).contains("MII"));
+    }
+
     #[test]
     fn z4_rows() {
         for (key, shown) in [

@@ -50,6 +50,42 @@ pub enum Demand {
 ///
 /// One value serves all agents of a process. It keeps tasks apart by a queue, processes that share a store by a lease
 /// in it, and the other program by its lock file.
+///
+/// ```
+/// # use std::{path::Path, time::Duration};
+/// use openclaw_auth_store::{
+///     AuthConfig, Demand, LoginStore, Oauth, RefreshError, RefreshHost, Refresher, RenewedLogin, TokenEndpoint,
+///     TokenEndpointError,
+/// };
+/// # use openclaw_ids::ProfileId;
+///
+/// /// The one call to a provider.
+/// struct Endpoint;
+///
+/// impl TokenEndpoint for Endpoint {
+///     async fn refresh(&self, login: &Oauth) -> Result<Option<RenewedLogin>, TokenEndpointError> {
+///         if login.provider.as_str() != "openai" {
+///             return Ok(None); // Nobody knows how; the login is used until it ends.
+///         }
+///         // Whatever the provider said goes in whole; what is shown of it is redacted.
+///         Err(TokenEndpointError::new("HTTP 400: invalid_grant"))
+///     }
+/// }
+///
+/// /// What the process lends: a clock, sleep and dice.
+/// struct Process;
+///
+/// impl RefreshHost for Process {
+///     fn now(&self) -> jiff::Timestamp { jiff::Timestamp::UNIX_EPOCH }
+///     async fn sleep(&self, duration: Duration) { drop(duration) }
+///     fn random(&self) -> u64 { 4 }
+/// }
+///
+/// async fn token(store: &impl LoginStore, state: &Path, id: &ProfileId) -> Result<Option<Oauth>, RefreshError> {
+///     let refresher = Refresher::new(state, Endpoint, Process);
+///     refresher.login(store, &AuthConfig::default(), id, Demand::Usable).await
+/// }
+/// ```
 pub struct Refresher<E, H> {
     locks: PathBuf,
     endpoint: E,

@@ -6,11 +6,13 @@ use std::sync::LazyLock;
 use aho_corasick::AhoCorasick;
 use regex::{Captures, Regex};
 
+/// What stands for a value that shows nothing of itself.
+const HIDDEN: &str = "***";
 /// Masked values below this many characters show nothing of themselves.
 const SHORT: usize = 18;
 
 /// What is masked, in order: words one of which occurs wherever the pattern matches, and the pattern. The group
-/// `secret` is replaced, the rest of the match stays.
+/// `secret` is replaced, the rest of the match stays; `hidden` is replaced without a trace (auth-store.md Z5).
 #[rustfmt::skip]
 const PATTERNS: &[(&[&str], &str)] = &[
     // Private keys.
@@ -25,9 +27,10 @@ const PATTERNS: &[(&[&str], &str)] = &[
     // Headers.
     (&["bearer", "basic"], r"(?i)\b(?:bearer|basic)\s+(?P<secret>[A-Za-z0-9._~+/=-]{6,})"),
     (&["cookie"], r"(?i)\b(?:cookie|set-cookie)\s*:\s*(?P<secret>[^\r\n]+)"),
-    // Assignments, in links, in JSON and in prose.
+    // Values of links and forms.
+    (&["key=", "secret=", "token=", "passw", "signature=", "sig=", "code=", "auth=", "credential="], r"(?i)[?&](?:[a-z0-9_-]*(?:key|secret|token|password|passwd|signature|credential)|sig|code|auth)=(?P<hidden>[^&\s#\x22'`<>\\]+)"),
+    // Assignments, in JSON and in prose.
     (&["key", "secret", "token", "passw", "authorization", "signature", "credential"], r#"(?i)(?:api[_-]?key|apikey|x-api-key|x-goog-api-key|access[_-]?key(?:[_-]?id)?|secret(?:[_-]?key|[_-]?access[_-]?key)?|client[_-]?secret|access[_-]?token|refresh[_-]?token|id[_-]?token|auth[_-]?token|session[_-]?token|token|password|passwd|authorization|signature|credential)s?\\*["']?\s*(?:=|:)\s*\\*["']?(?:bearer\s+)?(?P<secret>[A-Za-z0-9._~+/=*%-]{6,})"#),
-    (&["key=", "sig=", "code=", "auth="], r"(?i)[?&](?:key|sig|code|auth)=(?P<secret>[^&\s#]{4,})"),
     (&["key"], r"(?i)\bkey\s*=\s*(?P<secret>[A-Za-z0-9._~+/=*%-]{6,})"),
     (&["://"], r"://(?P<secret>[^/\s:@]+:[^/\s@]+)@"),
     (&["key", "token"], r"(?i)\b(?:api key|key|token)(?: provided)?:\s*(?P<secret>[A-Za-z0-9][A-Za-z0-9._~+/=*-]{11,})"),
@@ -71,7 +74,7 @@ static MASKS: LazyLock<Masks> = LazyLock::new(|| {
 /// `text` with keys, tokens, passwords, mail addresses, account and organization ids masked.
 ///
 /// A masked value of 18 or more characters keeps its first six and last four, so that people recognise which key it
-/// was; a shorter one becomes `***`.
+/// was; a shorter one becomes `***`, and so does the value of a link or a form (auth-store.md Z5).
 pub fn redact(text: &str) -> String {
     let mut asked = vec![false; PATTERNS.len()];
     for word in MASKS.words.find_overlapping_iter(text) {
@@ -88,21 +91,23 @@ pub fn redact(text: &str) -> String {
 
 fn mask_match(found: &Captures<'_>) -> String {
     let whole = found.get(0);
-    let secret = found.name("secret");
-    match (whole, secret) {
-        (Some(whole), Some(secret)) => {
+    let secret = found.name("secret").map(|secret| (secret, mask(secret.as_str())));
+    let hidden = || found.name("hidden").map(|hidden| (hidden, HIDDEN.to_owned()));
+    match (whole, secret.or_else(hidden)) {
+        (Some(whole), Some((secret, shown))) => {
             let text = whole.as_str();
             let (start, end) = (secret.start() - whole.start(), secret.end() - whole.start());
-            format!("{}{}{}", &text[..start], mask(secret.as_str()), &text[end..])
+            format!("{}{shown}{}", &text[..start], &text[end..])
         }
-        (whole, _) => whole.map_or_else(String::new, |whole| whole.as_str().to_owned()),
+        (whole, None) => whole.map_or_else(String::new, |whole| whole.as_str().to_owned()),
+        (None, Some(_)) => String::new(),
     }
 }
 
 fn mask(secret: &str) -> String {
     let length = secret.chars().count();
     if secret.contains('…') || length < SHORT {
-        return "***".to_owned();
+        return HIDDEN.to_owned();
     }
     let head: String = secret.chars().take(6).collect();
     let tail: String = secret.chars().skip(length - 4).collect();

@@ -34,11 +34,12 @@ pub fn record(
     }
     let now = millis::floor(now);
     forget_old_series(&mut usage, now, config.failure_window());
-    usage.last_failure_at = Some(now);
+    let latest = |known| latest_failure(known, now, config.failure_window());
+    usage.last_failure_at = Some(usage.last_failure_at.map_or(now, latest));
     let count = usage.failure_counts.entry(event.reason).or_default();
     *count = count.saturating_add(1);
 
-    if belongs_to_known_episode(&mut usage, &lane, event, now) {
+    if belongs_to_known_episode(&mut usage, &lane, event, now, config) {
         return usage;
     }
     step(&mut usage, lane, event, now, config);
@@ -54,6 +55,7 @@ fn belongs_to_known_episode(
     lane: &Lane,
     event: &FailureEvent,
     now: Timestamp,
+    config: &CooldownConfig,
 ) -> bool {
     let blocked = *lane == Lane::Profile && lane::hints(event.reason) == Hints::Believed;
     let concerned = |known: &Lane| known == lane || (blocked && *known == Lane::Blocked);
@@ -63,7 +65,7 @@ fn belongs_to_known_episode(
         .filter(|window| window.covers(event.started_at, now));
     let mut any = false;
     for window in newer {
-        window.last_failure_at = now;
+        window.last_failure_at = latest_failure(window.last_failure_at, now, config.failure_window());
         any = true;
     }
     any
@@ -80,7 +82,11 @@ fn step(usage: &mut ProfileUsage, lane: Lane, event: &FailureEvent, now: Timesta
     {
         block_account(usage, event, stated, ladder, now);
     }
-    let window = reopened(old, steps, event.reason, End { ladder, stated }, now);
+    let last = old.as_ref().map_or(now, |window| {
+        latest_failure(window.last_failure_at, now, config.failure_window())
+    });
+    let mut window = reopened(old, steps, event.reason, End { ladder, stated }, now);
+    window.last_failure_at = last;
     usage.windows.insert(lane, window);
 }
 
@@ -103,7 +109,6 @@ fn reopened(old: Option<Window>, steps: u32, reason: Reason, end: End, now: Time
         window.stated = stated;
     }
     window.opened_at = now;
-    window.last_failure_at = now;
     window.steps = steps;
     window
 }
@@ -164,6 +169,16 @@ fn wait(lane: &Lane, steps: u32, event: &FailureEvent, config: &CooldownConfig) 
             config.billing_max(),
         ),
         Lane::Blocked | Lane::Model(_) | Lane::Profile => short_wait(steps),
+    }
+}
+
+/// The later of two failures: marks of several processes arrive out of order, and an earlier one must not make a series
+/// look older than it is (D1). A time further ahead than the failure window was noted by a clock that was wrong.
+fn latest_failure(known: Timestamp, now: Timestamp, failure_window: Duration) -> Timestamp {
+    if millis::elapsed(now, known) > failure_window {
+        now
+    } else {
+        known.max(now)
     }
 }
 

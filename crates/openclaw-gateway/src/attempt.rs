@@ -11,12 +11,12 @@ use openclaw_ids::{ModelRef, ProfileId, ProviderId};
 use openclaw_runner::{Attempt, AttemptCall, Clock, Repair, SystemClock};
 
 use crate::agents::AgentAuthStore;
-use crate::config::FailoverConfig;
+use crate::config::{FailoverConfig, Rescue};
 use crate::credentials::{Credentials, Proof, before_request};
 use crate::logins::{Checked, UsageChecks};
 use crate::providers::{Endpoints, UnusableSecret, known};
 use crate::repair::repaired;
-use crate::upstream::{Answer, Call, Endpoint, RequestBody, Upstream, Wire, is_by_chance};
+use crate::upstream::{Answer, Call, Endpoint, RequestBody, Upstream, Wire, held_until_whole, is_by_chance};
 
 /// Performs the attempts of one client request.
 pub(crate) struct ProviderAttempt<'a> {
@@ -131,10 +131,24 @@ impl ProviderAttempt<'_> {
                 .deadlines
                 .of(&call.candidate, endpoint.answer_limit()),
         };
-        match self.upstream.attempt(&out).await {
-            Err(failure) if self.may_repeat(call, &failure) => self.upstream.attempt(&out).await,
+        match self.made(&out).await {
+            Err(failure) if self.may_repeat(call, &failure) => self.made(&out).await,
             outcome => outcome,
         }
+    }
+
+    /// One call, with a stream as the settings want it.
+    async fn made(&self, out: &Call<'_>) -> Result<Answer, Failure> {
+        let mut live = match self.upstream.attempt(out).await? {
+            Answer::Live(live) => live,
+            whole @ Answer::Whole(_) => return Ok(whole),
+        };
+        match self.failover.stream.rescue {
+            Rescue::Off => {}
+            Rescue::Buffered => *live = held_until_whole(*live).await?,
+            Rescue::Splice => live.remember(),
+        }
+        Ok(Answer::Live(live))
     }
 
     /// Whether the call is made once more at once, which is noted: once per request, for what looks like chance, when

@@ -8,6 +8,7 @@ mod limits;
 mod logins;
 mod place;
 mod secrets;
+mod stream;
 mod words;
 
 use std::path::{Path, PathBuf};
@@ -27,6 +28,7 @@ pub use files::ConfigFiles;
 pub(crate) use logins::LoginUrl;
 pub use logins::{LoginConfig, LoginConfigs, TokenBody};
 pub use secrets::{CommandConfig, FileConfig, SecretDefaults, SecretProvider, SecretsConfig};
+pub use stream::{Rescue, StreamSettings};
 
 /// Everything that was configured.
 #[derive(Debug, Clone, Default)]

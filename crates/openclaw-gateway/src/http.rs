@@ -14,6 +14,7 @@ mod models;
 mod notice;
 mod own_answer;
 mod plan;
+mod rescue;
 mod retry_cap;
 mod selection;
 mod served;

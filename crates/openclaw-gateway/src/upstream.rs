@@ -2,6 +2,7 @@
 
 mod arrival;
 mod body;
+mod buffered;
 mod deadlines;
 mod endpoint;
 mod exchange;
@@ -12,11 +13,13 @@ mod live;
 mod progress;
 mod retry;
 mod secrets;
+mod splice;
 mod sse;
 mod transport;
 mod wire;
 
 pub(crate) use body::{BodyError, RequestBody};
+pub(crate) use buffered::whole as held_until_whole;
 pub(crate) use deadlines::Deadlines;
 pub use endpoint::EndpointError;
 pub(crate) use endpoint::{Endpoint, is_loopback_host};

@@ -107,9 +107,9 @@ impl<C: Clock, U: UsageStore, S: SessionStore> CommittedRun<C, U, S> {
         turn: &CommittedTurn,
         change: impl Fn(&SessionEntry) -> SessionEntry + Send + Sync,
     ) -> Option<SessionEntry> {
-        let session = &turn.session;
-        let updated = openclaw_session::update(&*self.sessions, &session.key, |entry| {
-            let Some(entry) = entry.filter(|entry| entry.session_id == session.id) else {
+        let updated = openclaw_session::update(&*self.sessions, &turn.busy.session.key, |entry| {
+            let transcript = turn.busy.transcript();
+            let Some(entry) = entry.filter(|entry| Some(&entry.session_id) == transcript.as_ref()) else {
                 return (None, None);
             };
             let next = change(entry);
@@ -126,11 +126,11 @@ impl<C: Clock, U: UsageStore, S: SessionStore> CommittedRun<C, U, S> {
 
     /// Takes the notice that `entry` holds and notes in the session that it is handed over (S4).
     async fn take_notice(&self, turn: &CommittedTurn, entry: SessionEntry) -> Option<Notice> {
-        let key = &turn.session.key;
+        let key = &turn.busy.session.key;
         let notice = self
             .desk
             .take(key, &entry)
-            .filter(|_| turn.session.kind.rights().notifies)?;
+            .filter(|_| turn.busy.session.kind.rights().notifies)?;
         let acknowledged = openclaw_session::update(&*self.sessions, key, |entry| {
             (entry.and_then(|entry| acknowledge_notice(entry, &notice.id)), ())
         });

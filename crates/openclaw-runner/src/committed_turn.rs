@@ -1,5 +1,7 @@
 //! What a session remembers of a turn that was answered (S-6.7, S-10, S-11.4, S-12.2c).
 
+use std::sync::Arc;
+
 use jiff::Timestamp;
 use openclaw_ids::ModelRef;
 use openclaw_session::{
@@ -7,13 +9,13 @@ use openclaw_session::{
     clear_after_probe, live_switch, reason_summary, record_answer, record_notice, selected_model, transition,
 };
 
+use crate::busy::BusySession;
 use crate::machine::Winner;
-use crate::request::RunSession;
 use crate::summary::AttemptRecord;
 
 /// An answered turn of a session.
 pub(crate) struct CommittedTurn {
-    pub(crate) session: RunSession,
+    pub(crate) busy: Arc<BusySession>,
     /// The model that the run was asked for; none for a run without candidates, which nobody answers.
     requested: Option<ModelRef>,
     /// Why it did not answer, in the few words that people read.
@@ -21,8 +23,8 @@ pub(crate) struct CommittedTurn {
 }
 
 impl CommittedTurn {
-    /// A turn of `session`; `failed` are the candidates that did not answer it.
-    pub(crate) fn new(session: RunSession, requested: Option<ModelRef>, failed: &[AttemptRecord]) -> Self {
+    /// A turn of `busy`; `failed` are the candidates that did not answer it.
+    pub(crate) fn new(busy: Arc<BusySession>, requested: Option<ModelRef>, failed: &[AttemptRecord]) -> Self {
         let failed: Vec<FailedAttempt<'_>> = failed
             .iter()
             .map(|record| FailedAttempt {
@@ -34,7 +36,7 @@ impl CommittedTurn {
             })
             .collect();
         Self {
-            session,
+            busy,
             requested,
             reason: reason_summary(&failed),
         }
@@ -56,8 +58,8 @@ impl CommittedTurn {
     pub(crate) fn finished(&self, entry: &SessionEntry, winner: &Winner, now: Timestamp) -> SessionEntry {
         let before = entry.notice.clone();
         let next = self.settled(entry, winner, now);
-        let next = if self.session.kind.records_answer() {
-            record_answer(&next, &self.session.id, &winner.candidate, now).unwrap_or(next)
+        let next = if self.busy.session.kind.records_answer() {
+            record_answer(&next, &entry.session_id, &winner.candidate, now).unwrap_or(next)
         } else {
             next
         };
@@ -65,7 +67,7 @@ impl CommittedTurn {
     }
 
     fn settled(&self, entry: &SessionEntry, winner: &Winner, now: Timestamp) -> SessionEntry {
-        let probe = self.session.probe.as_ref().filter(|_| winner.index == 0);
+        let probe = self.busy.session.probe.as_ref().filter(|_| winner.index == 0);
         let cleared = probe.and_then(|probe| clear_after_probe(entry, probe, now));
         let current = cleared.unwrap_or_else(|| entry.clone());
         let pin = current.profile_pin();
@@ -90,7 +92,7 @@ impl CommittedTurn {
         winner: &Winner,
         now: Timestamp,
     ) -> SessionEntry {
-        if !self.session.kind.rights().notifies {
+        if !self.busy.session.kind.rights().notifies {
             return entry;
         }
         let turn = self.turn(&entry, winner);
@@ -109,7 +111,7 @@ impl CommittedTurn {
             .filter(|_| chosen.as_ref() != Some(&active));
         let requested = requested.unwrap_or_else(|| active.clone());
         FinishedTurn {
-            session_id: self.session.id.clone(),
+            session_id: entry.session_id.clone(),
             selected: selected_model(entry, &requested),
             active,
             reason: self.reason.clone(),

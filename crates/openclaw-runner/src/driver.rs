@@ -12,12 +12,13 @@ use std::time::Duration;
 use jiff::Timestamp;
 use openclaw_auth_store::{UsageChange, UsageStore};
 use openclaw_classify::{Failure, Reason, classify};
-use openclaw_ids::{ModelRef, ProviderId};
-use openclaw_session::{NoticeDesk, SessionStore};
+use openclaw_ids::{ModelRef, ProviderId, SessionKey};
+use openclaw_session::{NoticeDesk, SessionRotated, SessionStore};
 use tokio::time::Instant;
 use tracing::Instrument;
 
 use crate::attempt::{Attempt, AttemptCall, Judgement, Merged};
+use crate::busy::{BusySession, BusySessions};
 use crate::clock::Clock;
 use crate::coalesce::Coalescer;
 use crate::committed::{CommittedRun, Completed};
@@ -27,7 +28,7 @@ use crate::machine::{Event, Machine, Outcome, Preserved, Step, Winner};
 use crate::observer::{AttemptResult, AttemptSeen, RunObserver, Watcher};
 use crate::replay::RunRecorder;
 use crate::replay::tape::Tape;
-use crate::request::{ChainKind, RunOptions, RunPolicy, RunRequest, RunSession};
+use crate::request::{ChainKind, RunOptions, RunPolicy, RunRequest};
 use crate::skip_cache::SkipCache;
 use crate::telemetry;
 
@@ -47,6 +48,7 @@ pub struct Runner<C, U, S> {
     skips: Arc<Mutex<SkipCache>>,
     log: Arc<Mutex<Coalescer>>,
     desk: Arc<NoticeDesk>,
+    busy: Arc<BusySessions>,
 }
 
 impl<C, U, S> Clone for Runner<C, U, S> {
@@ -61,6 +63,7 @@ impl<C, U, S> Clone for Runner<C, U, S> {
             skips: Arc::clone(&self.skips),
             log: Arc::clone(&self.log),
             desk: Arc::clone(&self.desk),
+            busy: Arc::clone(&self.busy),
         }
     }
 }
@@ -78,7 +81,14 @@ impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
             skips: Arc::default(),
             log: Arc::default(),
             desk: Arc::default(),
+            busy: Arc::default(),
         }
+    }
+
+    /// Tells busy runs that their session points to another transcript now: after a compaction they write to that one,
+    /// after a reset or expiry they write nothing more (S1).
+    pub fn session_rotated(&self, key: &SessionKey, rotated: &SessionRotated) {
+        self.busy.rotated(key, rotated);
     }
 
     /// This runner under another policy, as after a change of the configuration. What it remembers of earlier runs is
@@ -151,12 +161,12 @@ impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
     ) -> Result<Completed<A::Output, C, U, S>, RunError> {
         let session = match options.kind {
             ChainKind::Image => None,
-            ChainKind::Text => request.session.clone(),
+            ChainKind::Text => request.session.clone().map(|session| self.busy.enter(session)),
         };
         let requested = request.chain.first().cloned();
         let mut undo = Undo {
             runner: self,
-            key: session.as_ref().map(|session| session.key.clone()),
+            session: session.clone(),
             rollback: None,
             lease: None,
         };
@@ -164,7 +174,7 @@ impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
         let holder = holder(&run_id);
         let skips = session
             .as_ref()
-            .map(|session| self.skips().markers(&session.id, self.clock.now()));
+            .map(|busy| self.skips().markers(&busy.session.id, self.clock.now()));
         let (skips, snapshot, now) = (skips.unwrap_or_default(), self.usage.snapshot(), self.clock.now());
         let recorder = self.recorder.as_ref();
         let mut tape =
@@ -211,23 +221,24 @@ impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
                     return self.finish(*outcome, answers, session, requested, attempt);
                 }
                 Step::LookForSwitch(run, default) => {
-                    Event::Switch(self.look_for_switch(session.as_ref(), &run, &default).await)
+                    Event::Switch(self.look_for_switch(session.as_deref(), &run, &default).await)
                 }
                 Step::MarkPrimaryProbe => {
-                    self.mark_primary_probe(session.as_ref()).await;
+                    self.mark_primary_probe(session.as_deref()).await;
                     Event::Done
                 }
                 Step::NoteAuthFailure(candidate, reason) => {
-                    self.note_auth_failure(session.as_ref(), candidate, reason);
+                    self.note_auth_failure(session.as_deref(), candidate, reason);
                     Event::Done
                 }
                 Step::Persist(change) => {
-                    self.persist(session.as_ref(), &change, &mut undo.rollback).await;
+                    self.persist(session.as_deref(), &change, &mut undo.rollback)
+                        .await;
                     Event::Persisted(undo.rollback.clone().map(Box::new))
                 }
                 Step::Repair(call, failure) => Event::Repaired(attempt.repair_format(&call, &failure)),
                 Step::RollBack(rollback) => {
-                    self.roll_back(session.as_ref(), &rollback).await;
+                    self.roll_back(session.as_deref(), &rollback).await;
                     undo.rollback = None;
                     Event::Done
                 }
@@ -328,7 +339,7 @@ impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
         &self,
         outcome: Outcome,
         mut answers: Vec<(usize, A::Output)>,
-        session: Option<RunSession>,
+        session: Option<Arc<BusySession>>,
         requested: Option<ModelRef>,
         attempt: &A,
     ) -> Result<Completed<A::Output, C, U, S>, RunError> {

@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod attempt;
+mod busy;
 mod clock;
 mod coalesce;
 mod committed;

@@ -41,8 +41,9 @@ fn i2_own_profiles_come_first_and_win() {
     assert_eq!(seen.profiles[&profile("b")], key("own"));
 }
 
+/// I3
 #[test]
-fn rows_of_i3() {
+fn i3_whose_order_counts() {
     for (own_profiles, own_order, main_order, order) in [
         (vec!["c"], Some(vec!["c", "a"]), Some(vec!["b"]), Some("c a")),
         (vec!["c"], None, Some(vec!["b", "c", "a", "b"]), Some("c b a")),

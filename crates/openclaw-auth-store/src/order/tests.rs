@@ -305,6 +305,33 @@ fn bl44_an_id_carries_no_meaning() {
     }
 }
 
+/// P5: the ids that other programs' logins have are ids like any other.
+#[test]
+fn p5_special_ids_are_ordinary_profiles() {
+    for (id, asked) in [
+        ("anthropic:claude-cli", "anthropic"),
+        ("minimax-portal:minimax-cli", "minimax-portal"),
+        ("openai:codex-cli", "openai"),
+        ("openai:default", "openai"),
+    ] {
+        let case = Case::default()
+            .stored(
+                asked,
+                json!({"id": id, "type": "oauth", "access": "a", "refresh": "r"}),
+            )
+            .stored(
+                asked,
+                json!({"id": "zz", "type": "oauth", "access": "b", "refresh": "s"}),
+            );
+        assert_eq!(case.order_of(asked), format!("{id} zz"));
+        assert_eq!(
+            case.used(id, 5).order_of(asked),
+            format!("zz {id}"),
+            "none is preferred"
+        );
+    }
+}
+
 #[test]
 fn bl43_the_least_recently_used_takes_its_turn() {
     let mut case = (0..3).fold(Case::default(), |case, n| {

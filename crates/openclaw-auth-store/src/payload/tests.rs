@@ -129,3 +129,44 @@ fn j5_state_beside_the_secrets_is_the_base() {
     let order: Vec<_> = state.order().into_values().flatten().collect();
     assert_eq!(order, [id("new"), id("old")]);
 }
+
+/// J3
+#[test]
+fn j3_one_warning_names_ten_rejected_entries_and_counts_all_of_them() {
+    let mut entries = serde_json::Map::new();
+    for number in 0..12 {
+        entries.insert(
+            format!("odd-{number}"),
+            json!({"type": "plant", "key": "plant-key"}),
+        );
+    }
+    entries.insert("list".to_owned(), json!([]));
+    entries.insert(
+        "nobody".to_owned(),
+        json!({"type": "token", "token": "plant-token"}),
+    );
+    entries.insert(
+        "good".to_owned(),
+        json!({"type": "token", "provider": "p", "token": "t"}),
+    );
+    let text = json!({"profiles": entries}).to_string();
+    let found = StoreDocument::parse(&text).unwrap().profiles();
+    assert_eq!((found.credentials.len(), found.rejected.len()), (1, 14));
+
+    let log = crate::logged::Log::default();
+    tracing::subscriber::with_default(log.clone(), || {
+        warn_rejected(&found.rejected);
+        warn_rejected(&[]);
+    });
+    let lines = log.lines();
+    assert_eq!(lines.matches("message=").count(), 1, "{lines}");
+    assert_eq!(lines.matches("sha256:").count(), 10, "{lines}");
+    for count in [
+        "\"invalid_type\": 12",
+        "\"missing_provider\": 1",
+        "\"non_object\": 1",
+    ] {
+        assert!(lines.contains(count), "{count} in {lines}");
+    }
+    assert!(!lines.contains("plant") && !lines.contains("odd-"), "{lines}");
+}

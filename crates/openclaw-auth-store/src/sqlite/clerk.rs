@@ -9,7 +9,7 @@ use super::Pace;
 use super::connect::{self, Checkpoint};
 use super::desk::Desk;
 use super::request::Request;
-use super::turn::Turn;
+use super::turn::{Chance, Others, Turn, Waited};
 
 /// How many changes one transaction takes at most.
 const BATCH: usize = 256;
@@ -44,6 +44,16 @@ pub(super) struct Clerk {
 enum Next {
     Continue,
     Stop,
+}
+
+/// How the right to write was come by.
+enum MyTurn {
+    AtOnce(#[expect(dead_code, reason = "held, not read")] Turn),
+    InLine(Waited),
+    /// It was kept for so many changes more.
+    Kept(Turn, u32),
+    /// There is no queue, or it does not move.
+    NoQueue,
 }
 
 impl Clerk {
@@ -81,9 +91,16 @@ impl Clerk {
             let changes = batch.len();
             let mut writer = self.desk.writer();
             writer.write(batch);
-            let waited = turn.filter(|(_, left)| *left > 0);
-            if let Some((turn, left)) = waited {
-                writer.keep_turn(turn, left);
+            match turn {
+                MyTurn::AtOnce(_) | MyTurn::NoQueue => {}
+                MyTurn::Kept(turn, left) => writer.keep_turn(turn, left.saturating_sub(1)),
+                MyTurn::InLine(Waited { turn, others }) => {
+                    let alone = others == Others::None && !writer.saw_others();
+                    self.desk.set_contended(!alone);
+                    if !alone {
+                        writer.keep_turn(turn, SLICE);
+                    }
+                }
             }
             uses_wait = writer.has_urgent();
             self.desk.took(changes);
@@ -98,14 +115,18 @@ impl Clerk {
         }
     }
 
-    /// The right to write, and for how many changes it may be kept: none where nobody else wanted it.
-    fn turn(&self) -> Option<(Turn, u32)> {
-        let kept = self.desk.writer().take_turn();
-        kept.map(|(turn, left)| (turn, left.saturating_sub(1)))
-            .or_else(|| {
-                let (turn, waited) = self.desk.queue().turn()?;
-                Some((turn, if waited { SLICE } else { 0 }))
-            })
+    fn turn(&self) -> MyTurn {
+        if let Some((turn, left)) = self.desk.writer().take_turn() {
+            return MyTurn::Kept(turn, left);
+        }
+        if !self.desk.is_contended() {
+            match self.desk.queue().at_once() {
+                Chance::NoQueue => return MyTurn::NoQueue,
+                Chance::Others => {}
+                Chance::Turn(turn) => return MyTurn::AtOnce(turn),
+            }
+        }
+        self.desk.queue().turn().map_or(MyTurn::NoQueue, MyTurn::InLine)
     }
 
     /// Gives whoever just got an answer the time to bring the next change within the same turn, and ends the turn.

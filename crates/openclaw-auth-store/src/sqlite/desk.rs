@@ -1,6 +1,6 @@
 //! Who writes: whoever brings a change while nobody else is there, and otherwise the thread that takes all of them.
 
-use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 use std::sync::mpsc::Sender;
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 
@@ -25,6 +25,9 @@ pub(super) struct Desk {
     /// Changes that were handed to the thread and are not written yet; nobody overtakes them.
     handed: AtomicUsize,
     crowd: AtomicU32,
+    /// Other processes waited for their turn when this one had it. Until none does, everything goes through the queue:
+    /// whoever looks at the right moment would else pass those who are just being woken.
+    contended: AtomicBool,
 }
 
 impl Desk {
@@ -35,6 +38,7 @@ impl Desk {
             messages,
             handed: AtomicUsize::new(0),
             crowd: AtomicU32::new(0),
+            contended: AtomicBool::new(false),
         }
     }
 
@@ -67,10 +71,18 @@ impl Desk {
                 writer.keep_turn(turn, left.saturating_sub(1));
                 outcome?
             }
+            None if self.contended.load(Ordering::Relaxed) => return None,
             None => match self.queue.at_once() {
-                Chance::Turn(_turn) => writer.write_at_once(request)?,
                 Chance::NoQueue => writer.write_at_once(request)?,
-                Chance::Others => return None,
+                Chance::Others => {
+                    self.contended.store(true, Ordering::Relaxed);
+                    return None;
+                }
+                Chance::Turn(turn) => {
+                    let outcome = writer.write_at_once(request);
+                    drop(turn);
+                    outcome?
+                }
             },
         };
         if writer.writes().is_multiple_of(CHECKPOINT) {
@@ -105,6 +117,15 @@ impl Desk {
 
     pub(super) fn queue(&self) -> &Queue {
         &self.queue
+    }
+
+    /// Whether other processes write all the time, too.
+    pub(super) fn is_contended(&self) -> bool {
+        self.contended.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn set_contended(&self, contended: bool) {
+        self.contended.store(contended, Ordering::Relaxed);
     }
 
     /// The writer, as soon as nobody has it; a panic has left it as after a failed write.

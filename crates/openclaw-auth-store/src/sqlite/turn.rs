@@ -28,7 +28,20 @@ pub(super) struct Queue {
     files: Option<[Arc<File>; 2]>,
     /// Stands in the queue for this process, because a wait may be given up; told where to bring the turn. It starts
     /// with the first wait.
-    stand_in: OnceLock<Option<Sender<SyncSender<Turn>>>>,
+    stand_in: OnceLock<Option<Sender<SyncSender<Waited>>>>,
+}
+
+/// A turn that was asked for, and how it came.
+pub(super) struct Waited {
+    pub(super) turn: Turn,
+    pub(super) others: Others,
+}
+
+/// Whether somebody else had the turn, or waited for it, when it was asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Others {
+    Before,
+    None,
 }
 
 /// The right to write; dropping it lets the next one have it.
@@ -77,18 +90,9 @@ impl Queue {
         }
     }
 
-    /// Waits for the turn, and says whether others were before; `None` where there is no queue, or when it does not
-    /// move.
-    pub(super) fn turn(&self) -> Option<(Turn, bool)> {
-        match self.at_once() {
-            Chance::NoQueue => None,
-            Chance::Others => self.in_line().map(|turn| (turn, true)),
-            Chance::Turn(turn) => Some((turn, false)),
-        }
-    }
-
-    /// The turn after everybody who waits already.
-    fn in_line(&self) -> Option<Turn> {
+    /// The turn after everybody who waits already; `None` where there is no queue, or when it does not move.
+    pub(super) fn turn(&self) -> Option<Waited> {
+        self.files.as_ref()?;
         let (arrived, arrival) = mpsc::sync_channel(1);
         let stand_in = self.stand_in.get_or_init(|| stand_in(&self.paths).ok());
         stand_in.as_ref()?.send(arrived).ok()?;
@@ -97,15 +101,15 @@ impl Queue {
 }
 
 /// The thread that waits. It ends with the queue, or when it gets the lock that it waits for then.
-fn stand_in(paths: &[PathBuf; 2]) -> io::Result<Sender<SyncSender<Turn>>> {
+fn stand_in(paths: &[PathBuf; 2]) -> io::Result<Sender<SyncSender<Waited>>> {
     let [next, turn] = open_all(paths)?;
-    let (ask, asked) = mpsc::channel::<SyncSender<Turn>>();
+    let (ask, asked) = mpsc::channel::<SyncSender<Waited>>();
     let waiting = move || {
         for arrived in asked {
-            let got = next.lock().and_then(|()| turn.lock());
-            if got.is_ok() {
+            if let Ok(others) = wait_in_line(&next, &turn) {
+                let turn = Turn(Arc::clone(&turn));
                 // Where nobody waits any more, the turn ends here.
-                drop(arrived.send(Turn(Arc::clone(&turn))));
+                drop(arrived.send(Waited { turn, others }));
             }
             drop(next.unlock());
         }
@@ -113,6 +117,18 @@ fn stand_in(paths: &[PathBuf; 2]) -> io::Result<Sender<SyncSender<Turn>>> {
     let name = "auth-store-queue".to_owned();
     thread::Builder::new().name(name).spawn(waiting)?;
     Ok(ask)
+}
+
+/// Gets first the one lock and then the other.
+fn wait_in_line(next: &File, turn: &File) -> io::Result<Others> {
+    let mut others = Others::None;
+    for file in [next, turn] {
+        if is_free(file) != Some(true) {
+            others = Others::Before;
+            file.lock()?;
+        }
+    }
+    Ok(others)
 }
 
 impl Drop for Turn {
@@ -158,12 +174,14 @@ mod tests {
         let path = folder.path().join("store");
         let (first, second) = (Queue::new(&path), Queue::new(&path));
         let order = Mutex::new(Vec::new());
-        let turn = first.turn().unwrap();
+        let Chance::Turn(turn) = first.at_once() else {
+            panic!("nobody else is there");
+        };
         thread::scope(|scope| {
             scope.spawn(|| {
-                let turn = second.in_line().unwrap();
+                let waited = second.turn().unwrap();
+                assert_eq!(waited.others, Others::Before);
                 order.lock().unwrap().push("second");
-                drop(turn);
             });
             let next = open(&folder.path().join("store-next")).unwrap();
             let is_taken = || match next.try_lock() {
@@ -175,9 +193,9 @@ mod tests {
             };
             eventually("somebody waits", is_taken);
             drop(turn);
-            let turn = first.turn().unwrap();
+            let again = first.turn().unwrap();
             order.lock().unwrap().push("first again");
-            drop(turn);
+            drop(again);
         });
         assert_eq!(*order.lock().unwrap(), ["second", "first again"]);
     }
@@ -187,6 +205,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let queue = Queue::new(&folder.path().join("none/store"));
         assert!(queue.turn().is_none());
+        assert!(matches!(queue.at_once(), Chance::NoQueue));
     }
 
     #[test]

@@ -33,6 +33,8 @@ pub(super) struct Writer {
     /// The right to write, kept for a few more changes.
     kept: Option<(Turn, u32)>,
     writes: u64,
+    /// Somebody else had written before the last write.
+    saw_others: bool,
     /// The last write failed, and somebody was told.
     warned: bool,
 }
@@ -74,6 +76,7 @@ impl Writer {
             known: None,
             kept: None,
             writes: 0,
+            saw_others: false,
             warned: false,
         }
     }
@@ -98,6 +101,11 @@ impl Writer {
     /// Whether something should reach the file soon that it does not know.
     pub(super) fn has_urgent(&self) -> bool {
         self.cache.unwritten().is_urgent()
+    }
+
+    /// Whether somebody else had written before the last write.
+    pub(super) fn saw_others(&self) -> bool {
+        self.saw_others
     }
 
     /// How often this store wrote.
@@ -252,6 +260,7 @@ impl Writer {
     fn look(&mut self, connection: &Connection) -> Result<Known, Fault> {
         let version = connect::data_version(connection)?;
         let apart = self.cache.apart();
+        self.saw_others = self.known.as_ref().is_some_and(|known| known.version != version);
         match self.known.take() {
             Some(known) if known.version == version && Arc::ptr_eq(known.contents.apart(), &apart) => {
                 Ok(known)

@@ -104,6 +104,25 @@ fn r_12_3_a_mask_keeps_what_people_recognise_a_long_key_by() {
 }
 
 #[test]
+fn z5_values_of_links_and_forms_leave_no_trace() {
+    for (text, shown) in [
+        (
+            "/v1?key=abcdefghijklmnopqrstuvwxyz&alt=sse",
+            "/v1?key=***&alt=sse",
+        ),
+        (
+            "a=1&client_secret=abcdefghijklmnopqrstuvwxyz",
+            "a=1&client_secret=***",
+        ),
+        ("?code=1&state=2", "?code=***&state=2"),
+        ("?monkey=abc&tokens=5", "?monkey=***&tokens=5"),
+    ] {
+        assert_eq!(redact(text), shown);
+        assert_eq!(redact(shown), shown, "twice");
+    }
+}
+
+#[test]
 fn ordinary_text_stays() {
     for text in [
         "",

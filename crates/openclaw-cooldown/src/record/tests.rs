@@ -275,4 +275,21 @@ fn cooldown_15_a_clock_that_goes_backwards_resets_nothing() {
     ]);
     assert_eq!(usage.span(&on_model("m")), Some((1000 * SECOND, 1030 * SECOND)));
     assert_eq!(usage.failure_counts[&Reason::RateLimit], 2);
+    // The later failure still says how old the series is, a day after the earlier one.
+    assert_eq!(usage.last_failure_at, Some(at(1000 * SECOND)));
+    let usage = usage.failed(DAY + 1, &failure(Reason::RateLimit));
+    assert_eq!(usage.failure_counts[&Reason::RateLimit], 3);
+    assert_eq!(usage.steps(&on_model("m")), 2);
+}
+
+#[test]
+fn cooldown_15_a_clock_that_was_years_ahead_holds_no_series_for_years() {
+    for (ahead, kept) in [(DAY, true), (DAY + 1, false)] {
+        let usage = ProfileUsage::default()
+            .failed(ahead, &failure(Reason::RateLimit))
+            .failed(0, &failure(Reason::RateLimit).started(-1));
+        let last = if kept { at(ahead) } else { at(0) };
+        assert_eq!(usage.last_failure_at, Some(last), "{ahead}");
+        assert_eq!(usage.windows[&on_model("m")].last_failure_at, last, "{ahead}");
+    }
 }

@@ -76,7 +76,7 @@ impl Oracle {
         let mut same = false;
         for (name, row) in &mut self.lanes {
             if (name == lane || limit && name == "blocked") && belongs(row, started, now) {
-                row.last = now;
+                row.last = later(row.last, now);
                 same = true;
             }
         }
@@ -86,18 +86,21 @@ impl Oracle {
         let old = self.lanes.get(lane).cloned();
         let steps = old.as_ref().map_or(0, |row| row.steps) + 1;
         let ladder = now + wait(lane, steps);
+        let last = old.as_ref().map_or(now, |old| later(old.last, now));
         let row = |until, steps, stated, reason: &str| Row {
             opened: now,
             until,
             steps,
-            last: now,
+            last,
             stated,
             reason: reason.to_owned(),
         };
         if let Some(end) = hint.filter(|_| limit) {
             self.lanes.remove("blocked");
             if end > ladder {
-                self.lanes.insert("blocked".to_owned(), row(end, 0, true, reason));
+                let blocked = row(end, 0, true, reason);
+                self.lanes
+                    .insert("blocked".to_owned(), Row { last: now, ..blocked });
             }
         }
         let hint = hint.filter(|_| !limit);
@@ -108,6 +111,11 @@ impl Oracle {
         });
         self.lanes.insert(lane.to_owned(), new);
     }
+}
+
+/// The later failure, unless its clock was more than a day ahead.
+fn later(known: i64, now: i64) -> i64 {
+    if known - now > DAY { now } else { known.max(now) }
 }
 
 /// The seed's ladders (D1).

@@ -7,7 +7,7 @@ use openclaw_ids::ProviderId;
 use openclaw_runner::{InlineWait, RunLimits, RunSettings};
 use serde::{Deserialize, Serialize};
 
-use super::{DeadlineSettings, LoginConfigs};
+use super::{DeadlineSettings, LoginConfigs, StreamSettings};
 use crate::history::HistoryConfig;
 
 /// `failover.json5`.
@@ -48,6 +48,8 @@ pub struct FailoverConfig {
     pub max_concurrent: NonZeroU32,
     /// How people are told that another model answers (S-10).
     pub notices: NoticeSetting,
+    /// What becomes of a stream that breaks off.
+    pub stream: StreamSettings,
 }
 
 /// Who may use `/admin/v1` and the page at `/`, beside having the token where there is one.
@@ -130,6 +132,7 @@ impl Default for FailoverConfig {
             max_attempts: settings.limits.attempts,
             max_concurrent: MAX_CONCURRENT,
             notices: NoticeSetting::default(),
+            stream: StreamSettings::default(),
         }
     }
 }

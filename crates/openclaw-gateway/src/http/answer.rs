@@ -19,6 +19,7 @@ use super::headers::{describe_left_out, describe_run, describe_winner, forwarded
 use super::ids::RequestId;
 use super::notice;
 use super::plan::{Prepared, prepare};
+use super::rescue::Rescuer;
 use super::stream::{Open, streamed};
 use super::{MAX_BODY, Served};
 use crate::attempt::ProviderAttempt;
@@ -94,6 +95,7 @@ async fn answer(
     let first = request.chain.first();
     let run_limit = first.and_then(|model| served.generation.config.failover.deadlines.run(model));
     let options = options(asked.chain, run_limit, set_aside);
+    let (again, chain) = (options.clone(), request.chain.clone());
     let mut watch = served.process.telemetry.begin(&asked.agent, wire, &request);
     let runner = agent.runner(&served.generation.policy);
     let outcome = runner.run_with(request, options, &attempt).await;
@@ -119,12 +121,14 @@ async fn answer(
                     if let Some(line) = hand_over(served, wire, told, notice) {
                         live.announce(line);
                     }
+                    let left = chain.get(winner.index + 1..).unwrap_or_default();
                     let open = Open {
                         live: *live,
                         run,
                         request_id: request_id.to_owned(),
-                        sent: 0,
                         watch,
+                        rescuer: Rescuer::of(served, &agent, &asked.agent, &attempt, again, left),
+                        broke_off: None,
                         _place: place,
                     };
                     streamed(wire, comment, open)

@@ -7,11 +7,13 @@ use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use axum::http::{HeaderName, HeaderValue};
 use axum::response::{IntoResponse, Response};
 use futures_util::{StreamExt, stream};
-use openclaw_classify::{describe, preview};
+use openclaw_classify::{Failure, describe, preview};
+use openclaw_ids::ModelRef;
 use openclaw_runner::{CommittedRun, SystemClock};
 
 use super::error::cut_event;
 use super::in_flight::Place;
+use super::rescue::{Rescue, Rescuer};
 use crate::agents::AgentAuthStore;
 use crate::sessions::Sessions;
 use crate::telemetry::RunWatch;
@@ -27,56 +29,20 @@ pub(crate) struct Open {
     pub(crate) live: LiveAnswer,
     pub(crate) run: Committed,
     pub(crate) request_id: String,
-    /// Events sent so far.
-    pub(crate) sent: u64,
     /// Is told when it breaks off.
     pub(crate) watch: RunWatch,
+    /// Who is asked when the answer breaks off; nobody unless a setting says so.
+    pub(crate) rescuer: Option<Box<Rescuer>>,
+    /// How the answer broke off that people saw begin; whatever comes of a rescue, this is told (BL-94).
+    pub(crate) broke_off: Option<Failure>,
 }
 
-/// A stream, with a comment before it. It is read only as fast as the client takes it; a client that leaves drops it, which hangs up
-/// upstream and is nobody's failure.
+/// A stream, with a comment before it. It is read only as fast as the client takes it; a client that leaves drops it,
+/// which hangs up upstream and is nobody's failure.
 pub(crate) fn streamed(wire: Wire, comment: Option<Bytes>, open: Open) -> Response {
     let events = stream::unfold(Some(open), move |open| async move {
-        let mut open = open?;
-        let flow = open.live.next().await;
-        if let Flow::Events(events) = flow {
-            open.sent = open.sent.saturating_add(1);
-            return Some((Ok(events), Some(open)));
-        }
-        let skipped = open.live.skipped();
-        if skipped > 0 {
-            tracing::warn!(
-                requestId = open.request_id,
-                skipped,
-                "the stream had events that nobody can read; they were left out"
-            );
-        }
-        let bytes = match flow {
-            Flow::Events(events) => events,
-            Flow::Finished(end) => {
-                open.run.finished().await;
-                end
-            }
-            Flow::Hollow(end, failure) => {
-                let verdict = open.run.failed_late(&failure).await;
-                open.watch.broke_off(&failure, verdict.as_ref());
-                end
-            }
-            Flow::Cut(failure) => {
-                let verdict = open.run.failed_late(&failure).await;
-                open.watch.broke_off(&failure, verdict.as_ref());
-                let reason = verdict.map(|verdict| verdict.reason.as_str());
-                let error = preview(&describe(&failure), MAX_LOGGED);
-                tracing::warn!(
-                    requestId = open.request_id,
-                    reason,
-                    error,
-                    "the answer broke off after its first content"
-                );
-                Bytes::from(cut_event(wire, &failure, open.sent))
-            }
-        };
-        Some((Ok::<_, Infallible>(bytes), None))
+        let (bytes, open) = open?.next(wire).await;
+        Some((Ok::<_, Infallible>(bytes), open))
     });
     let events = stream::iter(comment.map(Ok)).chain(events);
     let headers = [
@@ -85,6 +51,112 @@ pub(crate) fn streamed(wire: Wire, comment: Option<Bytes>, open: Open) -> Respon
         (NO_BUFFERING, HeaderValue::from_static("no")),
     ];
     (headers, Body::from_stream(events)).into_response()
+}
+
+impl Open {
+    /// The next bytes, and what is left of the stream.
+    async fn next(mut self, wire: Wire) -> (Bytes, Option<Self>) {
+        let flow = self.live.next().await;
+        if let Flow::Events(events) = flow {
+            return (events, Some(self));
+        }
+        self.tell_skipped();
+        match flow {
+            Flow::Events(events) => (events, Some(self)),
+            Flow::Finished(end) => {
+                self.run.finished().await;
+                (end, None)
+            }
+            Flow::Hollow(end, failure) => {
+                let verdict = self.run.failed_late(&failure).await;
+                self.watch.broke_off(&failure, verdict.as_ref());
+                (end, None)
+            }
+            Flow::Cut(failure) => self.rescued(wire, failure).await,
+            Flow::Differs => {
+                // Nobody's failure: it is as good an answer as the other one.
+                tracing::info!(
+                    requestId = self.request_id,
+                    "the answer that was to take over says something else"
+                );
+                let failure = self.broke_off.unwrap_or_default();
+                (Bytes::from(cut_event(wire, &failure, self.live.sent())), None)
+            }
+        }
+    }
+
+    /// The answer broke off: another one takes over if it may and can, else the stream ends with the error.
+    async fn rescued(self, wire: Wire, failure: Failure) -> (Bytes, Option<Self>) {
+        let Self {
+            _place: place,
+            mut live,
+            run,
+            request_id,
+            watch,
+            mut rescuer,
+            broke_off,
+        } = self;
+        let verdict = run.failed_late(&failure).await;
+        watch.broke_off(&failure, verdict.as_ref());
+        let reason = verdict.map(|verdict| verdict.reason.as_str());
+        let error = preview(&describe(&failure), MAX_LOGGED);
+        tracing::warn!(
+            requestId = request_id,
+            reason,
+            error,
+            "the answer broke off after its first content"
+        );
+        let broke_off = broke_off.unwrap_or(failure);
+        let (sent, baton) = (live.sent(), live.baton());
+        // Hangs up before anybody else is called.
+        drop(live);
+        let rescue = match (&mut rescuer, &baton) {
+            (Some(rescuer), Some(_)) => rescuer.next().await,
+            (Some(_) | None, _) => None,
+        };
+        let (Some(rescue), Some(baton)) = (rescue, baton) else {
+            return (Bytes::from(cut_event(wire, &broke_off, sent)), None);
+        };
+        let Rescue {
+            mut live,
+            run,
+            model,
+            watch,
+        } = rescue;
+        tracing::info!(
+            requestId = request_id,
+            model = model.key(),
+            "another answer takes over"
+        );
+        live.take_over(baton);
+        let comment = format!(": {} takes over\n\n", printable(&model));
+        let open = Self {
+            _place: place,
+            live,
+            run,
+            request_id,
+            watch,
+            rescuer,
+            broke_off: Some(broke_off),
+        };
+        (Bytes::from(comment), Some(open))
+    }
+
+    fn tell_skipped(&self) {
+        let skipped = self.live.skipped();
+        if skipped > 0 {
+            tracing::warn!(
+                requestId = self.request_id,
+                skipped,
+                "the stream had events that nobody can read; they were left out"
+            );
+        }
+    }
+}
+
+/// A model's name on one line.
+fn printable(model: &ModelRef) -> String {
+    model.key().replace(char::is_control, " ")
 }
 
 /// Tells reverse proxies to pass events on as they come.

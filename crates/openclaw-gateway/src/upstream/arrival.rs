@@ -184,6 +184,9 @@ impl Opening {
             pace,
             facts,
             line: None,
+            splice: None,
+            last: None,
+            sent: 0,
         }
     }
 }
@@ -214,6 +217,9 @@ pub(super) fn as_stream(wire: Wire, body: &[u8], facts: &Facts) -> Option<LiveAn
         },
         facts: facts.clone(),
         line: None,
+        splice: None,
+        last: None,
+        sent: 0,
     })
 }
 

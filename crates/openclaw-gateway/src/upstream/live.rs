@@ -12,6 +12,7 @@ use super::deadlines::End;
 use super::facts::Facts;
 use super::inline::event_before;
 use super::progress::Progress;
+use super::splice::{Differs, New, Splice};
 use super::sse::{Event, SseParser};
 use super::transport;
 use super::wire::{Piece, Shows, Wire};
@@ -30,6 +31,14 @@ pub(crate) enum Flow {
     Hollow(Bytes, Box<Failure>),
     /// The answer broke off; it must not look finished (BL-88).
     Cut(Failure),
+    /// The answer was to take over from another one, and says something else.
+    Differs,
+}
+
+/// What a client was sent of an answer that broke off.
+pub(crate) struct Baton {
+    splice: Splice,
+    sent: u64,
 }
 
 /// How fast a stream has to come.
@@ -54,12 +63,62 @@ pub(crate) struct LiveAnswer {
     pub(super) facts: Facts,
     /// A line for people that waits for the first text (S-10.5).
     pub(super) line: Option<String>,
+    /// What was sent, so that another answer can take over; or what this one takes over from.
+    pub(super) splice: Option<Splice>,
+    /// The last event, when it is known already.
+    pub(super) last: Option<Bytes>,
+    /// Events handed out.
+    pub(super) sent: u64,
 }
 
 impl LiveAnswer {
     /// Puts a line for people before the first text that comes (S-10.5).
     pub(crate) fn announce(&mut self, line: String) {
         self.line = Some(line);
+    }
+
+    /// Remembers what is sent from here on, so that another answer can take over.
+    pub(crate) fn remember(&mut self) {
+        self.splice = Splice::new(self.wire);
+    }
+
+    /// What another answer needs to take over from this one, which broke off; none when nothing was remembered, or
+    /// more than can be.
+    pub(crate) fn baton(&mut self) -> Option<Baton> {
+        let splice = self.splice.take()?.follow()?;
+        Some(Baton {
+            splice,
+            sent: self.sent,
+        })
+    }
+
+    /// Takes over from another answer.
+    pub(crate) fn take_over(&mut self, baton: Baton) {
+        self.splice = Some(baton.splice);
+        self.sent = baton.sent;
+    }
+
+    /// The whole answer to be read once more: `held`, and `end` as its last event.
+    pub(super) fn again(self, held: VecDeque<Bytes>, end: Bytes) -> Self {
+        let mut progress = self.progress;
+        progress.end(Shows::Nothing);
+        Self {
+            progress,
+            held,
+            last: Some(end),
+            sent: 0,
+            ..self
+        }
+    }
+
+    /// `failure` with what is known of the attempt.
+    pub(super) fn failed(&self, failure: Failure) -> Failure {
+        self.facts.complete(failure)
+    }
+
+    /// Events handed out so far, by this answer and those it takes over from.
+    pub(crate) fn sent(&self) -> u64 {
+        self.sent
     }
 
     /// Events that nobody could read, and that were left out.
@@ -69,9 +128,39 @@ impl LiveAnswer {
 
     /// The next events, or how the answer ended; not to be called after an end.
     pub(crate) async fn next(&mut self) -> Flow {
-        match self.next_of_upstream().await {
-            Flow::Events(events) => Flow::Events(self.with_line(events)),
-            end @ (Flow::Cut(_) | Flow::Finished(_) | Flow::Hollow(..)) => end,
+        loop {
+            let flow = self.next_of_upstream().await;
+            match self.spliced(flow) {
+                Flow::Events(events) if events.is_empty() => {}
+                Flow::Events(events) => return Flow::Events(self.with_line(events)),
+                end @ (Flow::Cut(_) | Flow::Differs | Flow::Finished(_) | Flow::Hollow(..)) => return end,
+            }
+        }
+    }
+
+    /// What of `flow` a client is to see that was sent something by another answer before.
+    fn spliced(&mut self, flow: Flow) -> Flow {
+        let Some(splice) = &mut self.splice else {
+            self.sent = self
+                .sent
+                .saturating_add(u64::from(matches!(flow, Flow::Events(_))));
+            return flow;
+        };
+        let mut count = |new: Result<New, Differs>, flow: fn(Bytes) -> Flow| match new {
+            Ok(New { bytes, events }) => {
+                self.sent = self.sent.saturating_add(events);
+                flow(bytes)
+            }
+            Err(Differs) => Flow::Differs,
+        };
+        match flow {
+            Flow::Events(events) => count(splice.take(events), Flow::Events),
+            Flow::Finished(end) => count(splice.end(end), Flow::Finished),
+            Flow::Hollow(end, failure) => match count(splice.end(end), Flow::Finished) {
+                Flow::Finished(end) => Flow::Hollow(end, failure),
+                differs => differs,
+            },
+            Flow::Cut(_) | Flow::Differs => flow,
         }
     }
 
@@ -92,7 +181,8 @@ impl LiveAnswer {
             return Flow::Events(events);
         }
         if self.progress.has_ended() {
-            return self.finished(self.wire.own_end());
+            let end = self.last.take();
+            return self.finished(end.unwrap_or_else(|| self.wire.own_end()));
         }
         loop {
             match self.parser.next_event() {

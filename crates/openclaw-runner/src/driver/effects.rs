@@ -5,15 +5,17 @@ use std::sync::{MutexGuard, PoisonError};
 use openclaw_auth_store::{Applied, UsageChange, UsageStore};
 use openclaw_classify::Reason;
 use openclaw_ids::ModelRef;
-use openclaw_session::{LiveRun, LiveSwitch, Persisted, Rollback, RunSelection, SessionStore, live_switch};
+use openclaw_session::{
+    LiveRun, LiveSwitch, PersistFallback, Persisted, Rollback, RunSelection, SessionStore, live_switch,
+};
 
 use super::Runner;
 use super::undo::Undo;
+use crate::busy::BusySession;
 use crate::clock::Clock;
 use crate::machine::Event;
 use crate::observer::Lost;
 use crate::patience::patiently;
-use crate::request::RunSession;
 use crate::skip_cache::SkipCache;
 
 impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
@@ -49,16 +51,22 @@ impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
     /// Writes the choice; `undo` is armed before the write, so that a run dropped in the middle of it is undone.
     pub(super) async fn persist(
         &self,
-        session: Option<&RunSession>,
-        change: &openclaw_session::PersistFallback,
+        busy: Option<&BusySession>,
+        change: &PersistFallback,
         undo: &mut Option<Rollback>,
     ) {
-        let Some(session) = session else { return };
+        let Some(busy) = busy else { return };
         let now = self.clock.now();
-        let written = openclaw_session::update(&*self.sessions, &session.key, |entry| {
+        let written = openclaw_session::update(&*self.sessions, &busy.session.key, |entry| {
             *undo = None;
-            let Some(entry) = entry else { return (None, ()) };
-            let (entry, persisted) = openclaw_session::persist_fallback(entry, change, now);
+            let (Some(entry), Some(session_id)) = (entry, busy.transcript()) else {
+                return (None, ());
+            };
+            let change = PersistFallback {
+                session_id,
+                ..change.clone()
+            };
+            let (entry, persisted) = openclaw_session::persist_fallback(entry, &change, now);
             match persisted {
                 Persisted::Written(rollback) => *undo = Some(rollback),
                 Persisted::Skipped(cause) => {
@@ -73,14 +81,16 @@ impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
         }
     }
 
-    pub(super) async fn roll_back(&self, session: Option<&RunSession>, rollback: &Rollback) {
-        let Some(session) = session else { return };
+    pub(super) async fn roll_back(&self, busy: Option<&BusySession>, rollback: &Rollback) {
+        let Some(busy) = busy else { return };
         let now = self.clock.now();
-        let undone = openclaw_session::update(&*self.sessions, &session.key, |entry| {
-            (
-                entry.and_then(|entry| openclaw_session::roll_back(entry, rollback, now)),
-                (),
-            )
+        let undone = openclaw_session::update(&*self.sessions, &busy.session.key, |entry| {
+            let undone = entry.zip(busy.transcript()).and_then(|(entry, transcript)| {
+                // What was written moved along with a compaction.
+                let rollback = rollback.clone().with_session_id(transcript);
+                openclaw_session::roll_back(entry, &rollback, now)
+            });
+            (undone, ())
         });
         if let Err(error) = patiently(undone).await {
             // S-4.4: the attempt's own failure matters more.
@@ -88,16 +98,12 @@ impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
         }
     }
 
-    pub(super) fn note_auth_failure(
-        &self,
-        session: Option<&RunSession>,
-        candidate: ModelRef,
-        reason: Reason,
-    ) {
-        let Some(session) = session else { return };
+    pub(super) fn note_auth_failure(&self, busy: Option<&BusySession>, candidate: ModelRef, reason: Reason) {
+        let Some(transcript) = busy.and_then(BusySession::transcript) else {
+            return;
+        };
         let (ttl, now) = (self.policy.settings.auth_skip_ttl, self.clock.now());
-        self.skips()
-            .record(session.id.clone(), candidate, reason, ttl, now);
+        self.skips().record(transcript, candidate, reason, ttl, now);
     }
 
     pub(super) fn skips(&self) -> MutexGuard<'_, SkipCache> {
@@ -108,14 +114,15 @@ impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
     /// The model that a person marked meanwhile; the mark is consumed before the run goes there (S-12.2d).
     pub(super) async fn look_for_switch(
         &self,
-        session: Option<&RunSession>,
+        busy: Option<&BusySession>,
         run: &LiveRun,
         default: &ModelRef,
     ) -> Option<Box<RunSelection>> {
-        let session = session?;
+        let busy = busy?;
         let now = self.clock.now();
-        let looked = openclaw_session::update(&*self.sessions, &session.key, |entry| {
-            let Some(entry) = entry.filter(|entry| entry.session_id == session.id) else {
+        let looked = openclaw_session::update(&*self.sessions, &busy.session.key, |entry| {
+            let transcript = busy.transcript();
+            let Some(entry) = entry.filter(|entry| Some(&entry.session_id) == transcript.as_ref()) else {
                 return (None, None);
             };
             let (consumed, found) = live_switch(entry, run, default, now);
@@ -133,13 +140,13 @@ impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
         }
     }
 
-    pub(super) async fn mark_primary_probe(&self, session: Option<&RunSession>) {
-        let Some((session, probe)) = session.and_then(|session| Some((session, session.probe.as_ref()?)))
-        else {
+    pub(super) async fn mark_primary_probe(&self, busy: Option<&BusySession>) {
+        let Some((busy, probe)) = busy.and_then(|busy| Some((busy, busy.session.probe.as_ref()?))) else {
             return;
         };
         let now = self.clock.now();
-        let marked = openclaw_session::update(&*self.sessions, &session.key, |entry| {
+        let marked = openclaw_session::update(&*self.sessions, &busy.session.key, |entry| {
+            let entry = entry.filter(|_| busy.transcript().is_some());
             (
                 entry.and_then(|entry| openclaw_session::mark_probe(entry, probe, now)),
                 (),

@@ -1,10 +1,13 @@
 //! What a dropped run leaves behind, and how it is taken back (A3, S1).
 
+use std::sync::Arc;
+
 use openclaw_auth_store::{UsageChange, UsageStore};
-use openclaw_ids::{ProviderId, SessionKey};
+use openclaw_ids::ProviderId;
 use openclaw_session::{Rollback, SessionStore};
 
 use super::Runner;
+use crate::busy::BusySession;
 use crate::clock::Clock;
 
 /// Takes back what a dropped run left behind.
@@ -13,7 +16,7 @@ where
     C: Clock,
 {
     pub(super) runner: &'r Runner<C, U, S>,
-    pub(super) key: Option<SessionKey>,
+    pub(super) session: Option<Arc<BusySession>>,
     pub(super) rollback: Option<Rollback>,
     pub(super) lease: Option<(ProviderId, String)>,
 }
@@ -21,8 +24,13 @@ where
 impl<C: Clock, U: UsageStore, S: SessionStore> Drop for Undo<'_, C, U, S> {
     fn drop(&mut self) {
         let now = self.runner.clock.now();
-        if let (Some(rollback), Some(key)) = (self.rollback.take(), &self.key) {
-            self.runner.sessions.enqueue_rollback(key, rollback, now);
+        if let (Some(rollback), Some(busy)) = (self.rollback.take(), &self.session)
+            && let Some(transcript) = busy.transcript()
+        {
+            let rollback = rollback.with_session_id(transcript);
+            self.runner
+                .sessions
+                .enqueue_rollback(&busy.session.key, rollback, now);
         }
         if let Some((provider, holder)) = self.lease.take() {
             self.runner

@@ -11,6 +11,7 @@ mod locked;
 mod pins;
 mod replayed;
 mod report;
+mod rotated;
 mod scenario;
 mod scenarios;
 mod script;

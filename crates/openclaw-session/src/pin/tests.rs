@@ -49,6 +49,7 @@ fn shown(decision: &PinDecision) -> String {
     text
 }
 
+/// The same table is auth-store.md S3 to S10.
 #[test]
 fn s_5_3_in_the_decided_order() {
     let compacted = |members: String| format!(r#"{members}, "compactionCount": 1"#);
@@ -131,6 +132,7 @@ fn s_5_2_without_an_order_there_is_no_profile() {
     }
 }
 
+/// Also auth-store.md S11.
 #[test]
 fn s_5_3c_storing_a_pin_writes_the_triple_and_nothing_else() {
     let before = entry(r#""modelOverride": "m", "liveModelSwitchPending": true, "compactionCount": 2"#);
@@ -217,6 +219,7 @@ fn s_5_4_and_r6_a_rested_profile_is_preferred_again() {
     );
 }
 
+/// Also auth-store.md S2 and S12.
 #[test]
 fn s_5_5b_and_s_5_5c_a_persons_profile_is_locked_whatever_happens_to_it() {
     for resting in ["", "b", "abc"] {

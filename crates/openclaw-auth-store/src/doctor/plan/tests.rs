@@ -166,6 +166,30 @@ async fn section_9_3_the_repair_does_it_and_a_second_one_finds_what_only_people_
     assert_eq!(names(&home.files()), names(&before), "G33");
 }
 
+/// L14: a folder that a variable names is examined like an agent's; L15: two folders are the same when their paths are.
+#[tokio::test]
+async fn l14_l15_a_folder_that_is_named_twice_is_examined_once_and_a_link_to_it_is_another() {
+    let mut home = Home::new();
+    let key = json!({"a": {"type": "api_key", "key": "sk-planted-old"}});
+    home.write(1, "auth.json", &key.to_string());
+    let work = home.places.agents[0].clone();
+    let named = home.folder.path().join("named");
+    std::os::unix::fs::symlink(&work.dir, &named).unwrap();
+    let agent = AgentId::new("custom");
+    let link = AgentPlace { agent, dir: named };
+    home.places.agents = vec![work.clone(), work.clone(), link];
+    let found = home.examine(&json!({}));
+    let agents: Vec<_> = found
+        .findings()
+        .iter()
+        .map(|finding| match finding {
+            DoctorFinding::OlderFiles { agent, .. } => agent.as_str(),
+            other => panic!("{other}"),
+        })
+        .collect();
+    assert_eq!(agents, ["work", "custom"]);
+}
+
 #[tokio::test]
 async fn g25_a_stored_entry_without_a_secret_gives_way_to_the_configured_one() {
     let stored = [

@@ -91,8 +91,9 @@ async fn a_file_that_may_not_be_written_is_still_read() {
     assert_eq!(SqliteAuthStore::peek(folder.path(), Vec::new()).unwrap(), before);
 }
 
+/// M2, M3: what the other program answers with nothing is an error here, and the mark holds in this process meanwhile.
 #[tokio::test]
-async fn d33_a_lock_that_is_held_for_too_long_is_told_and_everything_is_still_read() {
+async fn d33_m3_a_lock_that_is_held_for_too_long_is_told_and_everything_is_still_read() {
     let (folder, path, before) = resting().await;
     let impatient = || {
         let pace = Pace {

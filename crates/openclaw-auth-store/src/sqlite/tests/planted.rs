@@ -2,49 +2,16 @@
 
 use std::io;
 use std::os::unix::fs::PermissionsExt;
-use std::sync::{Arc, Mutex};
 
 use openclaw_classify::Reason;
 use serde_json::json;
-use tracing::field::{Field, Visit};
-use tracing::span::{Attributes, Id, Record};
-use tracing::{Event, Metadata, Subscriber};
 
 use super::*;
+use crate::logged::Log;
 use crate::{AuthConfig, LegacyFolder, LoginChange, LoginStore, SecretPlaces, health, profile_secret};
 
 /// What every planted secret begins with.
 const PLANT: &str = "plant-";
-
-/// Keeps every log line.
-#[derive(Clone, Default)]
-struct Log(Arc<Mutex<String>>);
-
-impl Visit for Log {
-    fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
-        let line = format!("{field}={value:?}\n");
-        self.0.lock().unwrap().push_str(&line);
-    }
-}
-
-impl Subscriber for Log {
-    fn enabled(&self, _: &Metadata<'_>) -> bool {
-        true
-    }
-    fn new_span(&self, span: &Attributes<'_>) -> Id {
-        span.record(&mut self.clone());
-        Id::from_u64(1)
-    }
-    fn record(&self, _: &Id, values: &Record<'_>) {
-        values.record(&mut self.clone());
-    }
-    fn record_follows_from(&self, _: &Id, _: &Id) {}
-    fn event(&self, event: &Event<'_>) {
-        event.record(&mut self.clone());
-    }
-    fn enter(&self, _: &Id) {}
-    fn exit(&self, _: &Id) {}
-}
 
 fn entries() -> Value {
     json!({
@@ -158,7 +125,7 @@ async fn no_planted_secret_is_seen_anywhere() {
     drop(store);
 
     check_files(folder.path());
-    let logged = log.0.lock().unwrap().clone();
+    let logged = log.lines();
     assert!(
         logged.contains("invalid_type"),
         "there are log lines to look at: {logged}"

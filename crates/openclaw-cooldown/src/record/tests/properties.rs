@@ -52,6 +52,22 @@ proptest! {
     }
 
     #[test]
+    fn d1_marks_that_arrive_out_of_order_never_make_a_series_older(
+        event in event(), mut times in proptest::collection::vec(0..DAY, 1..12), more in 1..=DAY
+    ) {
+        let marked = times.iter().fold(ProfileUsage::default(), |usage, ms| usage.failed(*ms, &event));
+        times.sort_unstable();
+        let latest = times.last().copied().unwrap_or_default();
+        if let Some(at_last) = marked.last_failure_at {
+            prop_assert_eq!(at_last, at(latest));
+            // Within a day of the latest one the series goes on, whatever came last.
+            let count = |usage: &ProfileUsage| usage.failure_counts.values().sum::<u64>();
+            let after = marked.clone().failed(latest + more, &event);
+            prop_assert_eq!(count(&after), count(&marked) + 1);
+        }
+    }
+
+    #[test]
     fn d10_success_is_idempotent(usage in state(), now in 0..3 * DAY, started in proptest::option::of(-DAY..DAY)) {
         let event = SuccessEvent { model: failure(Reason::Auth).of("a").model, started_at: started.map(at) };
         let once = succeed(usage, &event, at(now));

@@ -42,7 +42,7 @@ async fn see(chunks: Vec<Bytes>) -> Seen {
             Flow::Events(events) => shown.push_str(std::str::from_utf8(&events).unwrap()),
             Flow::Cut(_) => return Seen::Cut(shown),
             Flow::Finished(_) => return Seen::Finished(shown),
-            Flow::Hollow(_, failure) => panic!("{failure:?}"),
+            end @ (Flow::Differs | Flow::Hollow(..)) => panic!("{end:?}"),
         }
     }
 }

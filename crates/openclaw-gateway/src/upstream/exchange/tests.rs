@@ -90,6 +90,7 @@ async fn drain(script: Script) -> (String, &'static str, Option<Failure>) {
             Flow::Finished(_) => return (seen, "finished", None),
             Flow::Hollow(_, failure) => return (seen, "hollow", Some(*failure)),
             Flow::Cut(failure) => return (seen, "cut", Some(failure)),
+            Flow::Differs => panic!("from what?"),
         }
     }
 }
@@ -308,7 +309,7 @@ async fn an_echo_of_the_key_is_gone_before_anybody_sees_it() {
                 match live.next().await {
                     Flow::Events(_) => {}
                     Flow::Cut(failure) => break failure,
-                    Flow::Finished(_) | Flow::Hollow(..) => panic!("finished"),
+                    Flow::Differs | Flow::Finished(_) | Flow::Hollow(..) => panic!("finished"),
                 }
             },
             Ok(Answer::Whole(_)) => panic!("an answer"),

@@ -1,0 +1,24 @@
+//! `stream`: what becomes of a stream that breaks off.
+
+use serde::Deserialize;
+
+/// `stream`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(default, expecting = "an object such as { rescue: 'splice' }")]
+pub struct StreamSettings {
+    /// What is done for a stream whose upstream breaks off after its first content.
+    pub rescue: Rescue,
+}
+
+/// What is done for a stream whose upstream breaks off after its first content (BL-92, BL-94).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Rescue {
+    /// Every stream is held back until it is whole, so that one that breaks off is an ordinary failed attempt.
+    Buffered,
+    /// Nothing: it ends with an error in the stream.
+    #[default]
+    Off,
+    /// The next model answers anew, and its answer takes over where it repeats everything that was sent.
+    Splice,
+}

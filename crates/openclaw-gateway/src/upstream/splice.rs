@@ -1,0 +1,175 @@
+//! Lets another answer take over where one broke off: it is swallowed while it equals what was sent (`splice`).
+//!
+//! Answers are compared by what they say (texts, tool calls), not by their bytes: ids, names of models and where one event
+//! ends and the next begins differ from answer to answer. Thinking is not compared and, of the answer that takes over, not
+//! shown. Nothing of it is shown before it has repeated everything that was sent.
+
+mod chat_completions;
+mod messages;
+mod overlap;
+mod responses;
+
+use bytes::Bytes;
+use serde_json::Value;
+
+use super::sse::SseParser;
+use super::wire::Wire;
+
+pub(super) use overlap::Differs;
+
+/// The most that is remembered of what was sent, and held back of what takes over, in bytes.
+const MAX_KEPT: usize = 8 * 1024 * 1024;
+
+/// What one format knows about answers and their parts.
+trait Dialect: Send {
+    /// Remembers an event that was sent.
+    fn sent(&mut self, event: &Value);
+
+    /// Begins to follow another answer, from its beginning.
+    fn restart(&mut self);
+
+    /// What of an event of the other answer is new, as events that go on where the first answer ended.
+    ///
+    /// # Errors
+    /// When it says something else than was sent.
+    fn resumed(&mut self, event: Value) -> Result<Vec<Value>, Differs>;
+
+    /// Whether the other answer has repeated everything that was sent.
+    fn has_caught_up(&self) -> bool;
+
+    /// Bytes of text that are remembered.
+    fn kept(&self) -> usize;
+}
+
+/// What a client was sent of an answer, and how far another one has repeated it.
+pub(crate) struct Splice {
+    wire: Wire,
+    dialect: Box<dyn Dialect>,
+    follows: bool,
+    /// What is new, until everything that was sent has been repeated.
+    held: Vec<u8>,
+    held_events: u64,
+}
+
+/// What of an event is to be sent, and how many events that is.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct New {
+    pub(super) bytes: Bytes,
+    pub(super) events: u64,
+}
+
+impl Splice {
+    /// Nothing was sent yet; none for formats that do not stream.
+    pub(super) fn new(wire: Wire) -> Option<Self> {
+        let dialect: Box<dyn Dialect> = match wire {
+            Wire::ChatCompletions => Box::new(chat_completions::Answer::default()),
+            Wire::Messages => Box::new(messages::Answer::default()),
+            Wire::Responses => Box::new(responses::Answer::default()),
+            Wire::CountTokens | Wire::Embeddings => return None,
+        };
+        Some(Self {
+            wire,
+            dialect,
+            follows: false,
+            held: Vec::new(),
+            held_events: 0,
+        })
+    }
+
+    /// Begins to follow another answer; none when too much was sent to be remembered.
+    pub(super) fn follow(mut self) -> Option<Self> {
+        if self.dialect.kept() > MAX_KEPT {
+            return None;
+        }
+        self.follows = true;
+        self.held.clear();
+        self.held_events = 0;
+        self.dialect.restart();
+        Some(self)
+    }
+
+    /// Takes one event; the first answer's goes on as it is, of another one's only what is new.
+    pub(super) fn take(&mut self, raw: Bytes) -> Result<New, Differs> {
+        if self.follows {
+            self.follow_with(&raw)?;
+            return Ok(self.released());
+        }
+        if self.dialect.kept() <= MAX_KEPT
+            && let Some(event) = parsed(&raw)
+        {
+            self.dialect.sent(&event);
+        }
+        Ok(New {
+            bytes: raw,
+            events: 1,
+        })
+    }
+
+    /// Takes the last event of an answer.
+    pub(super) fn end(&mut self, raw: Bytes) -> Result<New, Differs> {
+        if !self.follows {
+            return self.take(raw);
+        }
+        self.follow_with(&raw)?;
+        if !self.dialect.has_caught_up() {
+            return Err(Differs);
+        }
+        if self.wire == Wire::ChatCompletions {
+            self.held.extend_from_slice(&raw);
+        }
+        Ok(self.released())
+    }
+
+    fn follow_with(&mut self, raw: &[u8]) -> Result<(), Differs> {
+        let Some(event) = parsed(raw) else {
+            return Ok(());
+        };
+        for event in self.dialect.resumed(event)? {
+            self.held.extend(written(self.wire, &event));
+            self.held_events += 1;
+        }
+        if self.held.len() > MAX_KEPT {
+            return Err(Differs);
+        }
+        Ok(())
+    }
+
+    fn released(&mut self) -> New {
+        if !self.dialect.has_caught_up() {
+            return New {
+                bytes: Bytes::new(),
+                events: 0,
+            };
+        }
+        New {
+            bytes: Bytes::from(std::mem::take(&mut self.held)),
+            events: std::mem::take(&mut self.held_events),
+        }
+    }
+}
+
+/// The JSON of an event; none of a comment or of `[DONE]`.
+fn parsed(raw: &[u8]) -> Option<Value> {
+    let mut parser = SseParser::new(raw.len());
+    parser.push(raw);
+    let data = parser.next_event().ok()??.data?;
+    serde_json::from_slice(&data).ok()
+}
+
+/// An event as its format writes it.
+fn written(wire: Wire, event: &Value) -> Vec<u8> {
+    let name = event.get("type").and_then(Value::as_str);
+    match name.filter(|_| wire != Wire::ChatCompletions) {
+        Some(name) => format!("event: {name}\ndata: {event}\n\n").into_bytes(),
+        None => format!("data: {event}\n\n").into_bytes(),
+    }
+}
+
+/// A text member that says something.
+fn text<'v>(value: &'v Value, member: &str) -> Option<&'v str> {
+    let text = value.get(member)?.as_str()?;
+    (!text.is_empty()).then_some(text)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,215 @@
+//! Anthropic's messages: one text per block, the thinking ones left out.
+
+use std::collections::HashMap;
+
+use serde_json::{Value, json};
+
+use super::overlap::{Differs, Overlap};
+use super::{Dialect, text};
+
+const THINKING: &[&str] = &["redacted_thinking", "thinking"];
+/// Blocks that are understood well enough to be repeated.
+const COMPARED: &[&str] = &["text", "tool_use"];
+
+/// A block that the client knows.
+#[derive(Debug)]
+struct Block {
+    index: u64,
+    kind: String,
+    is_open: bool,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Answer {
+    /// Texts by the number of the block, thinking not counted, and whether it is the name of a tool.
+    said: Overlap<(usize, bool)>,
+    /// The compared blocks in order.
+    blocks: Vec<Block>,
+    /// Thinking that is still open.
+    thinking: Vec<u64>,
+    /// The next free index.
+    next: u64,
+    /// What the other answer's indices stand for; none for thinking.
+    follows: HashMap<u64, Option<usize>>,
+    /// How many compared blocks of the other answer have begun.
+    begun: usize,
+    beyond: bool,
+}
+
+fn index(event: &Value) -> u64 {
+    event.get("index").and_then(Value::as_u64).unwrap_or_default()
+}
+
+fn kind(value: &Value) -> &str {
+    value.get("type").and_then(Value::as_str).unwrap_or_default()
+}
+
+/// What a delta adds: the member and its text.
+fn addition(event: &Value) -> Option<(&'static str, &str)> {
+    let delta = event.get("delta")?;
+    ["text", "partial_json"]
+        .into_iter()
+        .find_map(|member| Some((member, text(delta, member)?)))
+}
+
+fn stop(index: u64) -> Value {
+    json!({"type": "content_block_stop", "index": index})
+}
+
+impl Dialect for Answer {
+    fn sent(&mut self, event: &Value) {
+        match kind(event) {
+            "content_block_start" => {
+                let block = event.get("content_block").unwrap_or(&Value::Null);
+                self.next = self.next.max(index(event) + 1);
+                if THINKING.contains(&kind(block)) {
+                    self.thinking.push(index(event));
+                } else {
+                    self.beyond |= !COMPARED.contains(&kind(block));
+                    let number = self.add(index(event), kind(block));
+                    self.said
+                        .sent((number, false), text(block, "text").unwrap_or_default());
+                    self.said
+                        .sent((number, true), text(block, "name").unwrap_or_default());
+                }
+            }
+            "content_block_delta" => {
+                if let (Some(number), Some((_, text))) = (self.number(index(event)), addition(event)) {
+                    self.said.sent((number, false), text);
+                }
+            }
+            "content_block_stop" => {
+                self.thinking.retain(|open| *open != index(event));
+                if let Some(number) = self.number(index(event)) {
+                    self.blocks[number].is_open = false;
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn restart(&mut self) {
+        self.said.restart();
+        self.follows.clear();
+        self.begun = 0;
+    }
+
+    fn resumed(&mut self, mut event: Value) -> Result<Vec<Value>, Differs> {
+        if self.beyond {
+            return Err(Differs);
+        }
+        match kind(&event) {
+            "content_block_start" => self.start(event),
+            "content_block_delta" => {
+                let Some(number) = self.followed(index(&event)) else {
+                    return Ok(Vec::new());
+                };
+                match addition(&event) {
+                    Some((member, text)) => {
+                        let new: Value = self.said.repeat((number, false), text)?.into();
+                        if new == "" {
+                            return Ok(Vec::new());
+                        }
+                        event["delta"][member] = new;
+                    }
+                    // A citation or the like belongs to text that is known already.
+                    None if !self.said.is_complete() => return Ok(Vec::new()),
+                    None => {}
+                }
+                event["index"] = self.blocks[number].index.into();
+                Ok(vec![event])
+            }
+            "content_block_stop" => {
+                let Some(number) = self.followed(index(&event)) else {
+                    return Ok(Vec::new());
+                };
+                let block = &mut self.blocks[number];
+                if !std::mem::take(&mut block.is_open) {
+                    return Ok(Vec::new());
+                }
+                Ok(vec![stop(block.index)])
+            }
+            "message_delta" => {
+                let mut events = self.close();
+                events.push(event);
+                Ok(events)
+            }
+            "message_stop" => Ok(vec![event]),
+            _ => Ok(Vec::new()),
+        }
+    }
+
+    fn has_caught_up(&self) -> bool {
+        self.said.is_complete()
+    }
+
+    fn kept(&self) -> usize {
+        self.said.bytes()
+    }
+}
+
+impl Answer {
+    fn add(&mut self, index: u64, kind: &str) -> usize {
+        self.blocks.push(Block {
+            index,
+            kind: kind.to_owned(),
+            is_open: true,
+        });
+        self.blocks.len() - 1
+    }
+
+    /// The number of the compared block that has an index; the latest one, should there be several.
+    fn number(&self, index: u64) -> Option<usize> {
+        self.blocks.iter().rposition(|block| block.index == index)
+    }
+
+    fn followed(&self, index: u64) -> Option<usize> {
+        self.follows.get(&index).copied().flatten()
+    }
+
+    /// The ends of all blocks that the first answer left open.
+    fn close(&mut self) -> Vec<Value> {
+        let thinking = std::mem::take(&mut self.thinking);
+        let mut events: Vec<Value> = thinking.into_iter().map(stop).collect();
+        for block in self.blocks.iter_mut().filter(|block| block.is_open) {
+            block.is_open = false;
+            events.push(stop(block.index));
+        }
+        events
+    }
+
+    fn start(&mut self, mut event: Value) -> Result<Vec<Value>, Differs> {
+        let theirs = index(&event);
+        let block = event.get("content_block").cloned().unwrap_or_default();
+        if THINKING.contains(&kind(&block)) {
+            self.follows.insert(theirs, None);
+            return Ok(Vec::new());
+        }
+        if !COMPARED.contains(&kind(&block)) {
+            return Err(Differs);
+        }
+        let number = self.begun;
+        self.begun += 1;
+        self.follows.insert(theirs, Some(number));
+        let name = text(&block, "name").unwrap_or_default();
+        let text = text(&block, "text").unwrap_or_default();
+        if let Some(known) = self.blocks.get(number) {
+            let (index, same) = (known.index, known.kind == kind(&block));
+            if !same || !self.said.repeat((number, true), name)?.is_empty() {
+                return Err(Differs);
+            }
+            let new = self.said.repeat((number, false), text)?;
+            let delta = json!({"type": "text_delta", "text": new});
+            let event = json!({"type": "content_block_delta", "index": index, "delta": delta});
+            return Ok(if new.is_empty() { Vec::new() } else { vec![event] });
+        }
+        let mut events = self.close();
+        event["index"] = self.next.into();
+        self.add(self.next, kind(&block));
+        self.next += 1;
+        self.said.repeat((number, true), name)?;
+        self.said.repeat((number, false), text)?;
+        events.push(event);
+        Ok(events)
+    }
+}

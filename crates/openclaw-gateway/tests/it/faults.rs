@@ -1,0 +1,431 @@
+//! Every fault in every shape: what the client saw, and what each upstream saw.
+//!
+//! One gateway serves all faults in one shape at the same time. A cell has providers of its own, so that no rest reaches
+//! another.
+
+use std::fmt::Write as _;
+use std::path::Path;
+use std::time::Duration;
+
+use faultwall::{FAULTS, Wall, Wire};
+use futures_util::StreamExt;
+use openclaw_auth_store::{Credential, ProfileStore, Secret, SqliteAuthStore};
+use openclaw_ids::{AgentId, ProfileId, ProviderId};
+use openclaw_runner::{Clock, SystemClock};
+use serde_json::json;
+use tokio::time::timeout;
+
+use crate::world::{Received, World, client};
+
+/// What a request meets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Meets {
+    /// A good answer, perhaps late.
+    Answer,
+    /// A failure after content was seen.
+    Broken,
+    /// A failure before any content.
+    Failure {
+        reason: &'static str,
+        /// Whether another key is tried.
+        rotates: bool,
+        /// Whether the call is made once more at once when no other model remains.
+        repeats: bool,
+    },
+}
+
+use Meets::{Answer, Broken};
+
+/// A failure that another key may not meet.
+const fn rotates(reason: &'static str) -> Meets {
+    Meets::Failure {
+        reason,
+        rotates: true,
+        repeats: false,
+    }
+}
+
+/// A failure that every key would meet.
+const fn stays(reason: &'static str) -> Meets {
+    Meets::Failure {
+        reason,
+        rotates: false,
+        repeats: false,
+    }
+}
+
+/// A failure that looks like chance.
+const fn repeats(reason: &'static str) -> Meets {
+    Meets::Failure {
+        reason,
+        rotates: true,
+        repeats: true,
+    }
+}
+
+/// What a streamed and a plain request meet.
+struct Expected {
+    fault: &'static str,
+    stream: Meets,
+    plain: Meets,
+}
+
+const fn both(fault: &'static str, meets: Meets) -> Expected {
+    row(fault, meets, meets)
+}
+
+const fn row(fault: &'static str, stream: Meets, plain: Meets) -> Expected {
+    Expected { fault, stream, plain }
+}
+
+#[rustfmt::skip]
+const EXPECTED: &[Expected] = &[
+    both("ok",                       Answer),
+    both("ok-40",                    Answer),
+    both("other",                    Answer),
+    both("status-400",               stays("format")),
+    both("status-401",               rotates("auth")),
+    both("status-402",               rotates("billing")),
+    both("status-404",               stays("model_not_found")),
+    both("status-429",               rotates("rate_limit")),
+    both("status-429-after-30",      rotates("rate_limit")),
+    both("status-500",               rotates("server_error")),
+    both("status-503",               rotates("overloaded")),
+    both("status-503-after-30",      rotates("overloaded")),
+    both("bare-500",                 repeats("timeout")),
+    both("bare-502",                 repeats("timeout")),
+    both("bare-503",                 rotates("timeout")),
+    both("bare-504",                 repeats("timeout")),
+    both("html",                     stays("unclassified")),
+    both("html-502",                 repeats("timeout")),
+    both("reset-before-head",        repeats("timeout")),
+    both("reset-after-head",         rotates("timeout")),
+    both("silence",                  stays("timeout")),
+    both("slow-head-5",              Answer),
+    both("slow-head-60000",          stays("timeout")),
+    both("slow-first-token-5",       Answer),
+    both("slow-first-token-60000",   rotates("timeout")),
+    both("slow-drip-1",              Answer),
+    both("slow-drip-400",            rotates("timeout")),
+    both("cut-after-0",              rotates("timeout")),
+    row ("cut-after-2",              Broken, rotates("timeout")),
+    both("stall-after-0",            rotates("timeout")),
+    row ("stall-after-2",            Broken, rotates("timeout")),
+    row ("malformed",                Answer, stays("empty_response")),
+    row ("no-end",                   Broken, Answer),
+    both("error-event",              rotates("overloaded")),
+    row ("error-after-2",            Broken, rotates("overloaded")),
+    both("empty",                    stays("empty_response")),
+    row ("wrong-type",               stays("unclassified"), Answer),
+    both("huge-body",                stays("unclassified")),
+];
+
+/// Faults that only a limit ends, and the limits that end them.
+const IMPATIENT: &[&str] = &[
+    "silence",
+    "slow-head-60000",
+    "slow-first-token-60000",
+    "slow-drip-400",
+    "stall-after",
+];
+const LIMITS: &str =
+    "{ headMs: 1500, plainHeadMs: 1500, firstContentMs: 700, plainBodyMs: 700, idleMs: 700, totalMs: 2500 }";
+
+/// The statuses of a single reason (M3); every other one is a 503.
+const STATUSES: &[(&str, u16)] = &[
+    ("auth", 502),
+    ("billing", 402),
+    ("format", 400),
+    ("rate_limit", 429),
+];
+
+/// What stands behind the model that fails.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Shape {
+    /// Nothing.
+    One,
+    /// Another key.
+    Profiles,
+    /// Another model.
+    Chain,
+}
+
+const SHAPES: &[Shape] = &[Shape::One, Shape::Profiles, Shape::Chain];
+
+struct Cell {
+    number: usize,
+    fault: &'static str,
+    meets: Meets,
+    wire: Wire,
+    stream: bool,
+    shape: Shape,
+}
+
+impl Cell {
+    /// Every fault in one shape.
+    fn all(wire: Wire, stream: bool, shape: Shape) -> Vec<Self> {
+        let cell = |(number, expected): (usize, &Expected)| Self {
+            number,
+            fault: expected.fault,
+            meets: if stream { expected.stream } else { expected.plain },
+            wire,
+            stream,
+            shape,
+        };
+        EXPECTED.iter().enumerate().map(cell).collect()
+    }
+
+    fn faulty(&self) -> String {
+        format!("f{}", self.number)
+    }
+
+    fn good(&self) -> String {
+        format!("g{}", self.number)
+    }
+
+    fn keys(&self) -> &'static [&'static str] {
+        match self.shape {
+            Shape::One | Shape::Chain => &["one"],
+            Shape::Profiles => &["one", "two"],
+        }
+    }
+
+    /// What the request names: the model alone, or an agent whose chain goes on.
+    fn model(&self) -> String {
+        match self.shape {
+            Shape::One | Shape::Profiles => format!("{}/{}", self.faulty(), self.fault),
+            Shape::Chain => format!("openclaw/c{}", self.number),
+        }
+    }
+
+    /// The calls that the faulty upstream gets, by rule.
+    fn calls(&self) -> usize {
+        match self.meets {
+            Answer | Broken => 1,
+            Meets::Failure { rotates, repeats, .. } => {
+                let keys = if rotates { self.keys().len() } else { 1 };
+                keys + usize::from(repeats && self.shape != Shape::Chain)
+            }
+        }
+    }
+
+    /// Whether the model after the faulty one is asked.
+    fn goes_on(&self) -> bool {
+        self.shape == Shape::Chain && matches!(self.meets, Meets::Failure { .. })
+    }
+
+    async fn check(&self, world: &World, wall: &Wall) -> Result<(), String> {
+        let received = self.ask(world).await;
+        let mut wrong = String::new();
+        let mut expect = |what: &str, found: &dyn std::fmt::Debug, expected: &dyn std::fmt::Debug| {
+            let (found, expected) = (format!("{found:?}"), format!("{expected:?}"));
+            if found != expected {
+                writeln!(wrong, "    {what}: {found} instead of {expected}").expect("a string takes text");
+            }
+        };
+        let (faulty, good) = (wall.seen(&self.faulty()), wall.seen(&self.good()));
+        expect("calls of the faulty upstream", &faulty.len(), &self.calls());
+        expect("calls of the next one", &good.len(), &usize::from(self.goes_on()));
+        let text = self.wire.text_of(&received.body, self.stream);
+        let tag = if self.fault == "other" { "other" } else { "token" };
+        let (whole, five) = (answer(tag, tokens(self.fault)), answer("token", 5));
+        match self.meets {
+            Answer => expect("answer", &(received.status, text), &(200, Ok::<_, String>(whole))),
+            Broken => {
+                expect("status", &received.status, &200);
+                expect("a proper end", &text.is_ok(), &false);
+                expect("what came before", &received.body.contains("token.1 "), &true);
+                expect("an end in the stream and not under it", &received.whole, &true);
+                expect(
+                    "the error",
+                    &received.body.contains("the answer broke off"),
+                    &true,
+                );
+            }
+            Meets::Failure { .. } if self.goes_on() => {
+                expect("answer", &(received.status, text), &(200, Ok::<_, String>(five)));
+                let served = format!("{}/ok", self.good());
+                expect(
+                    "served",
+                    &received.header("x-openclaw-served-model"),
+                    &Some(served.as_str()),
+                );
+            }
+            Meets::Failure { reason, .. } => {
+                let status = STATUSES.iter().find(|(known, _)| *known == reason);
+                expect(
+                    "status",
+                    &received.status,
+                    &status.map_or(503, |(_, status)| *status),
+                );
+                expect(
+                    "type",
+                    &received.header("content-type"),
+                    &Some("application/json"),
+                );
+            }
+        }
+        if let Meets::Failure { reason, repeats, .. } = self.meets {
+            expect(
+                "first failure",
+                &received.header("x-openclaw-first-failure-reason"),
+                &Some(reason),
+            );
+            let again = received.header("x-openclaw-immediate-retry").is_some();
+            expect("one call more", &again, &(repeats && self.shape != Shape::Chain));
+        }
+        if wrong.is_empty() {
+            return Ok(());
+        }
+        let Self {
+            fault,
+            wire,
+            stream,
+            shape,
+            ..
+        } = self;
+        let body = received.body.get(..300).unwrap_or(&received.body);
+        Err(format!(
+            "{fault} {wire:?} stream={stream} {shape:?}\n{wrong}    body: {body}\n"
+        ))
+    }
+
+    async fn ask(&self, world: &World) -> Received {
+        let (model, stream) = (self.model(), self.stream);
+        let body = match self.wire {
+            Wire::ChatCompletions | Wire::Messages => json!({
+                "model": model, "stream": stream, "max_tokens": 9, "messages": [{"role": "user", "content": "Say something."}],
+            }),
+            Wire::Responses => json!({"model": model, "stream": stream, "input": "Say something."}),
+        };
+        let path = format!("/v1/{}", self.wire.path());
+        let request = client()
+            .post(world.url(&path))
+            .header("content-type", "application/json");
+        Received::of(request.body(body.to_string())).await
+    }
+}
+
+/// What a good answer says.
+fn answer(tag: &str, tokens: usize) -> String {
+    let tokens: Vec<String> = (0..tokens).map(|number| format!("{tag}.{number} ")).collect();
+    tokens.concat()
+}
+
+/// How many tokens a good answer has.
+fn tokens(fault: &str) -> usize {
+    fault
+        .strip_prefix("ok-")
+        .and_then(|count| count.parse().ok())
+        .unwrap_or(5)
+}
+
+fn config(cells: &[Cell], wall: &Wall) -> String {
+    let (mut agents, mut providers) = (String::new(), String::new());
+    for cell in cells {
+        let (number, fault, api) = (cell.number, cell.fault, cell.wire.api());
+        for provider in [cell.faulty(), cell.good()] {
+            let url = wall.base_url(&provider);
+            write!(providers, "{provider}: {{ baseUrl: '{url}', api: '{api}' }}, ")
+                .expect("a string takes text");
+        }
+        if cell.shape == Shape::Chain {
+            write!(
+                agents,
+                "{{ id: 'c{number}', model: {{ primary: 'f{number}/{fault}', fallbacks: ['g{number}/ok'] }} }}, "
+            )
+            .expect("a string takes text");
+        }
+    }
+    format!(
+        "{{ agents: {{ defaults: {{ model: 'f0/ok' }}, list: [{agents}] }}, models: {{ providers: {{ {providers} }} }} }}"
+    )
+}
+
+/// Short waits for the providers that nothing else ends.
+fn settings(cells: &[Cell]) -> String {
+    let is_impatient = |cell: &&Cell| IMPATIENT.iter().any(|fault| cell.fault.starts_with(fault));
+    let rows = cells
+        .iter()
+        .filter(is_impatient)
+        .map(|cell| format!("{}: {LIMITS}, ", cell.faulty()));
+    format!(
+        "{{ deadlines: {{ providers: {{ {} }} }} }}",
+        rows.collect::<String>()
+    )
+}
+
+/// Stores the keys of all cells.
+async fn store(state: &Path, cells: &[Cell]) {
+    let directory = state.join("agents/main/agent");
+    let now = SystemClock.now();
+    let store = SqliteAuthStore::open(
+        &directory,
+        &AgentId::main(),
+        Vec::new(),
+        openclaw_cooldown::CooldownConfig::default(),
+        now,
+    )
+    .unwrap();
+    let keys = cells.iter().flat_map(|cell| {
+        let faulty = cell.keys().iter().map(move |key| (cell.faulty(), *key));
+        faulty.chain([(cell.good(), "one")])
+    });
+    let upserts = keys.map(|(provider, key)| {
+        let id = ProfileId::try_new(&format!("{provider}:{key}")).unwrap();
+        let credential = Credential::api_key(ProviderId::try_new(&provider).unwrap(), Secret::new(key));
+        store.upsert(id, credential, now)
+    });
+    let stored: Vec<_> = futures_util::stream::iter(upserts)
+        .buffer_unordered(64)
+        .collect()
+        .await;
+    stored.into_iter().collect::<Result<(), _>>().unwrap();
+}
+
+/// Cells of a gateway that are tried at the same time.
+const AT_ONCE: usize = 8;
+
+/// What is wrong with the cells of one shape.
+async fn wrong(wire: Wire, stream: bool, shape: Shape) -> Vec<String> {
+    let (cells, wall) = (Cell::all(wire, stream, shape), Wall::start().await.unwrap());
+    let state = tempfile::tempdir().unwrap();
+    store(state.path(), &cells).await;
+    let config = config(&cells, &wall);
+    let world = World::open_in(state, &settings(&cells), Vec::new(), &config, &[]).await;
+    let checks = cells.iter().map(|cell| cell.check(&world, &wall));
+    let checks = futures_util::stream::iter(checks).buffer_unordered(AT_ONCE);
+    let mut wrong: Vec<String> = checks.filter_map(async |checked| checked.err()).collect().await;
+    if timeout(Duration::from_secs(10), wall.left_alone()).await.is_err() {
+        wrong.push(format!(
+            "{wire:?} stream={stream} {shape:?}: an upstream was not hung up on"
+        ));
+    }
+    wrong
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn every_fault_in_every_shape() {
+    let shapes = Wire::ALL.into_iter().flat_map(|wire| {
+        let shapes = SHAPES.iter().flat_map(|shape| [(true, *shape), (false, *shape)]);
+        shapes.map(move |(stream, shape)| wrong(wire, stream, shape))
+    });
+    let all = futures_util::future::join_all(shapes).await.concat();
+    assert!(all.is_empty(), "{} wrong cells\n{}", all.len(), all.concat());
+}
+
+#[test]
+fn every_fault_of_the_wall_is_in_the_matrix() {
+    for row in FAULTS {
+        let (stem, _) = row.name.split_at(
+            row.name
+                .find(|c: char| c.is_ascii_uppercase())
+                .unwrap_or(row.name.len()),
+        );
+        assert!(
+            EXPECTED.iter().any(|expected| expected.fault.starts_with(stem)),
+            "{}",
+            row.name
+        );
+    }
+}

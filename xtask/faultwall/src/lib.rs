@@ -1,0 +1,15 @@
+#![doc = include_str!("../README.md")]
+
+mod answer;
+mod fault;
+mod guide;
+mod perform;
+mod request;
+mod wall;
+mod wire;
+
+pub use fault::{FAULTS, Fault, Plan, Row, Times};
+pub use guide::{config, help};
+pub use request::Seen;
+pub use wall::Wall;
+pub use wire::Wire;
