@@ -307,7 +307,12 @@ impl Lint<'_> {
     }
 
     fn is_known(&self, provider: &ProviderId) -> bool {
-        is_built_in(provider) || self.config.models.provider(provider).is_some()
+        self.is_reachable(provider) || self.config.models.provider(provider).is_some()
+    }
+
+    /// Whether somebody knows where the provider is without being told.
+    fn is_reachable(&self, provider: &ProviderId) -> bool {
+        is_built_in(provider) || self.credentials.is_some_and(|known| known.reaches(provider))
     }
 }
 

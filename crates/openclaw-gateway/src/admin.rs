@@ -1,7 +1,15 @@
 //! `/admin/v1`: what operators look at and change while the gateway runs.
 
+mod agents;
+mod asked;
+mod chains;
+mod credentials;
+mod decisions;
+mod events;
 mod guard;
+mod lint;
 mod reload;
+mod sessions;
 mod status;
 
 use std::sync::Arc;
@@ -13,11 +21,22 @@ use crate::gateway::Current;
 
 /// The routes below `/admin/v1`, to be put behind the token like all others.
 pub(crate) fn router(current: &Arc<Current>) -> Router<Arc<Current>> {
-    Router::new()
-        .route("/admin/v1/reload", post(reload::reload))
-        .route("/admin/v1/status", get(status::status))
-        .route_layer(middleware::from_fn_with_state(
-            Arc::clone(current),
-            guard::own_machine,
-        ))
+    let routes = Router::new()
+        .route("/chains", get(chains::chain))
+        .route("/cooldowns", get(credentials::cooldowns))
+        .route("/cooldowns/clear", post(credentials::clear))
+        .route("/cooldowns/set", post(credentials::rest))
+        .route("/decisions", get(decisions::runs))
+        .route("/decisions/{id}", get(decisions::one))
+        .route("/events", get(events::events))
+        .route("/lint", get(lint::lint))
+        .route("/profiles", get(credentials::profiles))
+        .route("/reload", post(reload::reload))
+        .route("/sessions", get(sessions::list))
+        .route("/sessions/{key}", get(sessions::one).patch(sessions::patch))
+        .route("/sessions/{key}/reset", post(sessions::start_over))
+        .route("/status", get(status::status))
+        .route("/windows", get(decisions::windows));
+    let guard = middleware::from_fn_with_state(Arc::clone(current), guard::own_machine);
+    Router::new().nest("/admin/v1", routes).route_layer(guard)
 }

@@ -1,6 +1,7 @@
 //! The stores and runner of each agent, opened when the agent is first asked for.
 
 mod legacy;
+mod lookout;
 mod patient;
 #[cfg(test)]
 mod tests;
@@ -17,6 +18,7 @@ use tokio::sync::{Mutex, OnceCell, RwLock};
 use crate::secrets::SecretSources;
 use crate::sessions::Sessions;
 use crate::telemetry::Telemetry;
+use lookout::Lookout;
 use patient::PatientAuthStore;
 
 pub(crate) use legacy::LegacyLogins;
@@ -35,12 +37,28 @@ pub(crate) struct Agent {
     pub(crate) usage: Arc<AgentAuthStore>,
     /// Its sessions.
     pub(crate) sessions: Arc<Sessions>,
+    /// Looks at its pointers again from time to time.
+    lookout: Lookout,
 }
 
 impl Agent {
     /// Runs requests under `policy`. What was learned from other requests is shared.
     pub(crate) fn runner(&self, policy: &Arc<RunPolicy>) -> AgentRunner {
         self.runner.clone().with_policy(Arc::clone(policy))
+    }
+}
+
+impl Agent {
+    /// Looks where the pointers of its profiles lead now, in the background: a file may hold another key by now, and a
+    /// resting profile is not asked for it.
+    fn look_again(&self, sources: &SecretSources) {
+        for store in [Some(self.usage.agent()), self.usage.main()]
+            .into_iter()
+            .flatten()
+        {
+            let (sources, store) = (sources.clone(), Arc::clone(store));
+            tokio::task::spawn_blocking(move || follow_pointers(&sources, &store));
+        }
     }
 }
 
@@ -148,6 +166,9 @@ impl Agents {
     /// the next request.
     pub(crate) async fn get(&self, agent: &AgentId) -> Result<Arc<Agent>, AgentError> {
         if let Some(opened) = self.cell(agent).await.get() {
+            if opened.lookout.is_due() {
+                opened.look_again(&self.settings.read().await.sources);
+            }
             return Ok(Arc::clone(opened));
         }
         let settings = self.settings.read().await;
@@ -225,7 +246,10 @@ impl Shared {
 /// is free (D9).
 fn follow_pointers(sources: &SecretSources, store: &SqliteAuthStore) {
     let snapshot = store.snapshot();
-    store.set_resolved(sources.with(|places| snapshot.pointer_fingerprints(places)));
+    let found = sources.with(|places| snapshot.pointer_fingerprints(places));
+    if found != snapshot.resolved {
+        store.set_resolved(found);
+    }
 }
 
 fn open_auth(
@@ -276,6 +300,7 @@ fn open(
         runner,
         usage,
         sessions,
+        lookout: Lookout::default(),
     })
 }
 

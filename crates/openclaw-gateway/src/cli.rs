@@ -25,6 +25,8 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
 
+pub(crate) use config_check::{Report as CheckReport, report as check};
+
 use crate::causes;
 use crate::environment::Environment;
 use files::Places;

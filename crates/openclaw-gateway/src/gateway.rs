@@ -119,7 +119,7 @@ impl Gateway {
         let draft = Draft::try_new(config, &environment)?;
         let shared = Shared {
             legacy: LegacyLogins::of(&environment, &state_dir),
-            state_dir,
+            state_dir: state_dir.clone(),
             telemetry: Arc::clone(&telemetry),
         };
         let process = Process {
@@ -128,6 +128,7 @@ impl Gateway {
             guesses: Guesses::default(),
             ids: Ids::new(),
             in_flight: InFlight::default(),
+            state_dir,
             telemetry,
             upstream: Upstream::try_new()?,
             environment,
@@ -145,6 +146,11 @@ impl Gateway {
     /// [`ReloadError`]; the configuration before is used on then.
     pub async fn reload(&self) -> Result<(), ReloadError> {
         self.current.reload().await.map(drop)
+    }
+
+    /// Says that no answer may go on for ever any more: whoever watches events is sent away.
+    pub fn stopping(&self) {
+        self.current.process.telemetry.events().end();
     }
 
     /// Waits until what happened so far is kept.

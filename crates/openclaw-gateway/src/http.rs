@@ -1,6 +1,7 @@
 //! The HTTP surface: what is served under which path.
 
 mod answer;
+mod choice;
 mod commands;
 mod conversation;
 mod error;
@@ -32,11 +33,13 @@ use crate::admin;
 use crate::gateway::Current;
 use crate::upstream::Wire;
 
+pub(crate) use choice::{Choice, ChoiceError};
 pub(crate) use error::ApiError;
 pub(crate) use guesses::Guesses;
 pub(crate) use ids::Ids;
 pub(crate) use in_flight::InFlight;
 pub(crate) use retry_cap::RetryCap;
+pub(crate) use selection::AskError;
 pub(crate) use served::Served;
 pub(crate) use token::Token;
 

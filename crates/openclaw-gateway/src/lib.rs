@@ -10,6 +10,7 @@ pub mod config;
 mod credentials;
 mod demo;
 pub mod environment;
+mod events;
 mod gateway;
 pub mod history;
 mod http;

@@ -6,12 +6,13 @@ use openclaw_ids::{AuthAliases, ProviderId};
 
 use crate::config::{AuthMode, ModelsConfig, SecretValue};
 
-/// What a caller knows about credentials beside those in `models.providers`: stored profiles, key variables,
-/// providers that need none.
+/// What a caller knows beside `models.providers`: stored profiles, key variables, providers that need no key, and
+/// addresses.
 #[derive(Clone, Default)]
 pub struct Credentials {
     aliases: AuthAliases,
     accounts: HashMap<ProviderId, BTreeSet<String>>,
+    reachable: BTreeSet<ProviderId>,
 }
 
 impl Credentials {
@@ -25,6 +26,17 @@ impl Credentials {
             .or_default()
             .insert(account.to_owned());
         self
+    }
+
+    /// Adds a provider whose address the caller knows without any configuration.
+    #[must_use]
+    pub fn with_address(mut self, provider: &ProviderId) -> Self {
+        self.reachable.insert(provider.clone());
+        self
+    }
+
+    pub(super) fn reaches(&self, provider: &ProviderId) -> bool {
+        self.reachable.contains(provider)
     }
 
     fn of(&self, provider: &ProviderId) -> impl Iterator<Item = Account<'_>> {

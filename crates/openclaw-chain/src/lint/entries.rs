@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use openclaw_ids::{ProviderId, lowercased};
 
-use super::{Lint, is_built_in, rules};
-use crate::config::{AgentConfig, ProviderConfig};
+use super::{Lint, rules};
+use crate::config::AgentConfig;
 use crate::names::wildcard;
 
 impl Lint<'_> {
@@ -87,14 +87,10 @@ impl Lint<'_> {
                 let detail = format!("no reference can name `{key}`");
                 self.found(&rules::PROVIDER_SLASH, &place, detail);
             }
-            if !is_built_in(&id)
-                && let Some(missing) = missing(row)
-            {
-                self.found(
-                    &rules::INCOMPLETE_PROVIDER,
-                    &place,
-                    format!("{missing} is missing"),
-                );
+            // Which models there are is the provider's to say; where it is, nobody else can.
+            let base_url = row.base_url.as_deref().unwrap_or_default().trim();
+            if base_url.is_empty() && !self.is_reachable(&id) {
+                self.found(&rules::INCOMPLETE_PROVIDER, &place, "baseUrl is missing");
             }
             ids.push((place, id));
         }
@@ -111,15 +107,5 @@ impl Lint<'_> {
                 places.insert(id, place);
             }
         }
-    }
-}
-
-fn missing(row: &ProviderConfig) -> Option<&'static str> {
-    let base_url = row.base_url.as_deref().unwrap_or_default().trim();
-    match (base_url.is_empty(), row.models.is_empty()) {
-        (true, true) => Some("baseUrl and models"),
-        (true, false) => Some("baseUrl"),
-        (false, true) => Some("models"),
-        (false, false) => None,
     }
 }

@@ -42,7 +42,7 @@ impl Lint<'_> {
     fn provider(&mut self, member: &Member, first_of_provider: bool) {
         let (provider, place) = (member.model.provider(), member.place.as_str());
         let row = self.config.models.provider(provider);
-        if row.is_none() && !is_built_in(provider) {
+        if row.is_none() && !self.is_reachable(provider) {
             if first_of_provider {
                 let detail = format!("nothing is known about `{provider}`");
                 self.found(&rules::UNKNOWN_PROVIDER, place, detail);

@@ -68,7 +68,7 @@ rules! {
     GUESSED_PROVIDER = "guessed-provider", Warning,
         "write the model as provider/model";
     INCOMPLETE_PROVIDER = "incomplete-provider", Error,
-        "give the provider a baseUrl and at least one model";
+        "give the provider a baseUrl";
     MISSING_CREDENTIALS = "missing-credentials", Warning,
         "log in to the provider or give it an apiKey; until then the candidate is tried in vain";
     ONE_ACCOUNT = "one-account", Warning,

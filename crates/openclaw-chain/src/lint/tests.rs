@@ -119,7 +119,7 @@ fn examples() -> Vec<(Value, &'static [&'static str])> {
         (with_agents(&json!([{ "id": "a", "model": { "fallbacks": [] } }, { "id": "b" }])),
             &["empty-fallbacks agents.list[0].model.fallbacks"]),
         (with_defaults(&json!({ "model": "mystery" })), &["guessed-provider agents.defaults.model"]),
-        (json!({ "models": { "providers": { "mine": { "baseUrl": "http://x" } } } }),
+        (json!({ "models": { "providers": { "mine": { "models": [{ "id": "m" }] } } } }),
             &["incomplete-provider models.providers[\"mine\"]"]),
         (model(&json!(["anthropic/sonnet"])), &["one-provider agents.defaults.model"]),
         (with_defaults(&json!({ "model": "anthropic/opus", "models": { "anthropic/*": {}, "anthropic/claude-*": {}, "*": {} } })),
@@ -267,4 +267,35 @@ fn what_people_read() {
         .map(|finding| finding.to_string())
         .collect();
     insta::assert_snapshot!("findings", told.join("\n\n"));
+}
+
+#[test]
+fn a_provider_needs_an_address_and_nothing_else() {
+    let listed = |row: Value, known: Option<&Credentials>| {
+        let json = json!({ "models": { "providers": { "mine": row } } });
+        let mut found = found_with(json, known);
+        found.retain(|found| found.starts_with("incomplete-provider"));
+        found
+    };
+    let known = Credentials::default().with_address(&ProviderId::try_new("mine").unwrap());
+    let incomplete = ["incomplete-provider models.providers[\"mine\"]"];
+    for (row, known, expected) in [
+        (json!({ "baseUrl": "http://x" }), None, &[][..]),
+        (json!({ "baseUrl": "http://x", "models": [] }), None, &[]),
+        (json!({ "apiKey": "k" }), Some(&known), &[]),
+        (json!({ "apiKey": "k" }), None, &incomplete),
+        (
+            json!({ "baseUrl": " ", "models": [{ "id": "m" }] }),
+            None,
+            &incomplete,
+        ),
+    ] {
+        assert_eq!(listed(row.clone(), known), expected, "{row}");
+    }
+    let named = with_defaults(&json!({ "model": { "primary": "openai/x", "fallbacks": ["mine/m"] } }));
+    let unknown = |known| {
+        let found = found_with(named.clone(), known);
+        found.iter().any(|found| found.starts_with("unknown-provider"))
+    };
+    assert!(unknown(None) && !unknown(Some(&known)));
 }

@@ -4,46 +4,76 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
+use openclaw_runner::{Clock, SystemClock};
 use serde::Serialize;
 
+use super::agents::look;
 use crate::gateway::Current;
-use crate::http::Served;
+use crate::http::{ApiError, Served};
+use crate::report::StatusReport;
 
 /// The gateway at a glance. Times are Unix milliseconds.
 #[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub(super) struct Status {
     version: &'static str,
-    configuration: Configuration,
+    pub(super) configuration: Configuration,
+    pub(super) in_flight: u32,
+    history: Kept,
+    #[serde(flatten)]
+    pub(super) report: StatusReport,
 }
 
 /// Which configuration is used.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Configuration {
+pub(super) struct Configuration {
     path: String,
     exists: bool,
     /// Counts up with each configuration that was taken over.
-    generation: u64,
-    since: i64,
+    pub(super) generation: u64,
+    pub(super) since: i64,
     /// Why the last reload changed nothing.
     #[serde(skip_serializing_if = "Option::is_none")]
-    refused: Option<Refused>,
+    pub(super) refused: Option<Refused>,
 }
 
 #[derive(Debug, Serialize)]
-struct Refused {
+pub(super) struct Refused {
     at: i64,
-    problem: String,
+    pub(super) problem: String,
+}
+
+/// Whether decisions are kept, and what was lost of them since the start.
+#[derive(Debug, Serialize)]
+struct Kept {
+    on: bool,
+    dropped: u64,
+    failed: u64,
 }
 
 /// The gateway at a glance.
-pub(super) async fn status(State(current): State<Arc<Current>>, served: Served) -> Json<Status> {
-    let generation = &served.generation;
+pub(super) async fn status(
+    State(current): State<Arc<Current>>,
+    served: Served,
+) -> Result<Json<Status>, ApiError> {
+    of(&current, &served).await.map(Json)
+}
+
+pub(super) async fn of(current: &Current, served: &Served) -> Result<Status, ApiError> {
+    let (generation, process) = (&served.generation, &served.process);
+    let mut looks = Vec::new();
+    for id in generation.config.chain.agent_ids() {
+        let agent = process.agents.get(&id).await?;
+        looks.push(look(&id, &agent).await?);
+    }
+    let states: Vec<_> = looks.iter().map(crate::gateway::Look::state).collect();
     let refused = current.refused().map(|refusal| Refused {
         at: refusal.at.as_millisecond(),
         problem: refusal.problem,
     });
-    Json(Status {
+    let history = process.telemetry.history();
+    Ok(Status {
         version: env!("CARGO_PKG_VERSION"),
         configuration: Configuration {
             path: generation.config.path.display().to_string(),
@@ -52,5 +82,12 @@ pub(super) async fn status(State(current): State<Arc<Current>>, served: Served) 
             since: generation.since.as_millisecond(),
             refused,
         },
+        in_flight: process.in_flight.taken(),
+        history: Kept {
+            on: history.is_some(),
+            dropped: history.map_or(0, crate::history::History::dropped),
+            failed: history.map_or(0, crate::history::History::failed),
+        },
+        report: StatusReport::of(&generation.installation(), &states, SystemClock.now()),
     })
 }

@@ -42,7 +42,7 @@ Exit status: 0 nothing but notes, 1 there are findings, 2 the file cannot be use
 
 /// What was found.
 #[derive(Debug, Serialize)]
-struct Report {
+pub(crate) struct Report {
     path: String,
     exists: bool,
     /// What this machine was found to have, when nothing is configured.
@@ -53,14 +53,14 @@ struct Report {
 }
 
 #[derive(Debug, Serialize)]
-struct AgentReport {
+pub(crate) struct AgentReport {
     id: AgentId,
     chain: Vec<CandidateReport>,
 }
 
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-struct CandidateReport {
+pub(crate) struct CandidateReport {
     model: ModelRef,
     base_url: Option<String>,
     /// The profiles that can serve it, stored ones first, in stored order.
@@ -132,7 +132,8 @@ fn discovered(
     Ok(runtime.block_on(search(environment, &stored, &upstream, endpoints)))
 }
 
-fn report(
+/// Checks a configuration; reads the agents' files, and may take its time.
+pub(crate) fn report(
     config: &Config,
     endpoints: &Endpoints,
     environment: &Environment,
@@ -149,6 +150,7 @@ fn report(
         .collect::<Result<_, _>>()?;
     let mut findings = lint(&config.chain, Some(&facts::credentials(&checked, &ambient)));
     findings.extend(findings::foreign_formats(&config.chain.models));
+    findings.extend(findings::foreign_auth(&config.chain.models));
     findings.extend(endpoints.unusable().iter().map(findings::unusable_secret));
     let mut agents = Vec::new();
     for agent in &checked {
@@ -158,6 +160,9 @@ fn report(
             let endpoint = endpoints.get(model.provider());
             if endpoint.is_none() && !findings::is_told(&findings, &model) {
                 findings.push(findings::no_endpoint(&agent.id, &model));
+            }
+            if agent.has_logins_alone(endpoints, model.provider(), &ambient) {
+                findings.push(findings::logins_alone(&agent.id, &model));
             }
             chain.push(CandidateReport {
                 base_url: endpoint.map(|endpoint| endpoint.base_url().to_owned()),

@@ -116,6 +116,7 @@ async fn serve(
     }
     let stop = async {
         signal().await;
+        gateway.stopping();
         tracing::info!("stopping; answers in flight may finish, a second signal ends them");
     };
     let served = Server::default().serve_until(listener, gateway.router(), stop, signal());

@@ -5,13 +5,15 @@ use std::sync::{Arc, Mutex as SyncMutex, PoisonError};
 use jiff::Timestamp;
 use openclaw_ids::ModelRef;
 use openclaw_runner::{Clock, SystemClock};
+use serde_json::json;
 use tokio::sync::{Mutex, watch};
 
 use super::SetupError;
 use super::generation::{Draft, Generation};
 use super::process::Process;
+use crate::agents::AgentSettings;
 use crate::causes;
-use crate::config::{Config, ConfigFiles, FileError};
+use crate::config::FileError;
 
 /// A gateway's process with the configuration that is used now.
 pub(crate) struct Current {
@@ -37,6 +39,9 @@ pub enum ReloadError {
     /// One of the files.
     #[error(transparent)]
     File(#[from] FileError),
+    /// Reading was interrupted, because the process is ending.
+    #[error("the configuration was not read, because the process is ending")]
+    Interrupted,
     /// There is nothing to read.
     #[error("this gateway has no configuration files to read again; restart it instead")]
     NoFiles,
@@ -93,6 +98,8 @@ impl Current {
                     generation = number,
                     "the configuration was read again and is used from now on"
                 );
+                let events = self.process.telemetry.events();
+                events.tell(generation.since, "reload", &json!({ "generation": number }));
                 for secret in generation.endpoints.unusable() {
                     tracing::warn!("{secret}");
                 }
@@ -116,11 +123,7 @@ impl Current {
 
     async fn read_and_swap(&self) -> Result<Arc<Generation>, ReloadError> {
         let before = self.generation();
-        let files = self.process.files.clone().ok_or(ReloadError::NoFiles)?;
-        let config = read(files, &before.config).await?;
-        let environment = &self.process.environment;
-        let draft = Draft::try_new(config, environment)?;
-        let settings = draft.agent_settings(environment);
+        let (draft, settings) = self.read(before.config.exists).await?;
         let next = draft
             .into_generation(before.number.saturating_add(1), &self.process)
             .await?;
@@ -133,15 +136,16 @@ impl Current {
         self.generation.send_replace(Arc::clone(&next));
         Ok(next)
     }
-}
 
-/// Reads the files where that may take its time.
-async fn read(files: ConfigFiles, before: &Config) -> Result<Config, FileError> {
-    let present = before.exists;
-    let reading = files.clone();
-    match tokio::task::spawn_blocking(move || reading.load_again(present)).await {
-        Ok(read) => read,
-        // Reading neither panics nor is it cancelled; if it ever does, it is tried where it can be seen.
-        Err(_) => files.load_again(present),
+    /// Reads the files, and follows what they point to, where that may take its time.
+    async fn read(&self, present: bool) -> Result<(Draft, AgentSettings), ReloadError> {
+        let process = Arc::clone(&self.process);
+        let reading = tokio::task::spawn_blocking(move || {
+            let files = process.files.as_ref().ok_or(ReloadError::NoFiles)?;
+            let draft = Draft::try_new(files.load_again(present)?, &process.environment)?;
+            let settings = draft.agent_settings(&process.environment);
+            Ok((draft, settings))
+        });
+        reading.await.map_err(|_| ReloadError::Interrupted)?
     }
 }

@@ -1,5 +1,6 @@
 //! What a gateway keeps for as long as its process runs, whatever becomes of its configuration.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::agents::Agents;
@@ -21,6 +22,8 @@ pub(crate) struct Process {
     pub(crate) ids: Ids,
     pub(crate) in_flight: InFlight,
     pub(crate) retry_cap: RetryCap,
+    /// Where state is kept.
+    pub(crate) state_dir: PathBuf,
     /// Watches what happens in runs.
     pub(crate) telemetry: Arc<Telemetry>,
     pub(crate) upstream: Upstream,

@@ -151,7 +151,7 @@ pub struct WindowNote {
 
 impl Record {
     /// The name of its kind in the file.
-    pub(super) fn kind(&self) -> &'static str {
+    pub(crate) fn kind(&self) -> &'static str {
         match self {
             Self::Broken(_) => BROKEN,
             Self::Event(event) => match **event {
@@ -177,7 +177,7 @@ impl Record {
     }
 
     /// Its JSON, with the names of the log and of the answers.
-    pub(super) fn json(&self) -> serde_json::Result<String> {
+    pub(crate) fn json(&self) -> serde_json::Result<String> {
         match self {
             Self::Broken(note) => serde_json::to_string(note),
             Self::Event(event) => match &**event {

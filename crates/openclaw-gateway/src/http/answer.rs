@@ -188,6 +188,8 @@ fn tell_left_out(
 fn hand_over(served: &Served, wire: Wire, told: &mut HeaderMap, notice: Option<Notice>) -> Option<String> {
     let notice = notice?;
     notice::tell(told, &notice);
+    let events = served.process.telemetry.events();
+    events.tell(SystemClock.now(), "notice", &notice::object(&notice));
     match served.generation.config.failover.notices {
         NoticeSetting::Header => None,
         NoticeSetting::Inline => Some(notice.text).filter(|_| wire == Wire::ChatCompletions),

@@ -1,5 +1,6 @@
 //! Errors, with what was tried, in the shape that the client reads (M3).
 
+mod admin;
 mod run;
 mod shape;
 
@@ -36,7 +37,7 @@ const NO_METHOD: &str = "this path takes another method (see the header allow); 
 pub(crate) struct ApiError {
     status: StatusCode,
     headers: HeaderMap,
-    error: ErrorObject,
+    error: Box<ErrorObject>,
     shape: Shape,
 }
 
@@ -74,7 +75,7 @@ impl ApiError {
         Self {
             status,
             headers: HeaderMap::new(),
-            error,
+            error: Box::new(error),
             shape: Shape::OpenAi,
         }
     }
@@ -120,29 +121,6 @@ impl ApiError {
             "permission_error",
             "foreign_request",
             message,
-        )
-    }
-
-    /// An operator's request from another machine.
-    pub(crate) fn not_from_here() -> Self {
-        let message = "the admin surface answers only this machine; set admin: 'token' in failover.json5 to open it to \
-                       everybody who has the token";
-        Self::new(
-            StatusCode::FORBIDDEN,
-            "permission_error",
-            "admin_is_local",
-            message,
-        )
-    }
-
-    /// A configuration that was not taken over; its files say nothing that can be used.
-    pub(crate) fn not_reloaded(problem: &str) -> Self {
-        let message = format!("nothing was changed, the configuration before is used on: {problem}");
-        Self::new(
-            StatusCode::UNPROCESSABLE_ENTITY,
-            "invalid_request_error",
-            "not_reloaded",
-            &message,
         )
     }
 

@@ -19,6 +19,11 @@ impl InFlight {
         let entered = self.0.fetch_update(Ordering::AcqRel, Ordering::Acquire, one_more);
         entered.is_ok().then(|| Place(self.clone()))
     }
+
+    /// How many places are taken.
+    pub(crate) fn taken(&self) -> u32 {
+        self.0.load(Ordering::Acquire)
+    }
 }
 
 impl Drop for Place {

@@ -25,7 +25,8 @@ pub(crate) async fn require(served: Served, request: Request, next: Next) -> Res
 pub(crate) async fn json_only(request: Request, next: Next) -> Response {
     let content_type = request.headers().get(CONTENT_TYPE);
     let says_nothing = content_type.is_none() && request.body().is_end_stream();
-    if request.method() == Method::POST && !is_json(content_type) && !says_nothing {
+    let writes = matches!(*request.method(), Method::PATCH | Method::POST | Method::PUT);
+    if writes && !is_json(content_type) && !says_nothing {
         return ApiError::not_json()
             .for_path(request.uri().path())
             .into_response();

@@ -34,14 +34,20 @@ pub(crate) fn comment(notice: &Notice) -> Option<Bytes> {
 
 /// One line of ASCII JSON.
 fn line(notice: &Notice) -> Option<String> {
-    let told = Told {
+    serde_json::to_string(&object(notice))
+        .ok()
+        .map(|json| ascii(&json))
+}
+
+/// What programs are told.
+pub(crate) fn object(notice: &Notice) -> impl Serialize {
+    Told {
         kind: notice.kind,
         id: &notice.id,
         selected: &notice.selected,
         active: &notice.active,
         reason: notice.reason.as_deref(),
-    };
-    serde_json::to_string(&told).ok().map(|json| ascii(&json))
+    }
 }
 
 /// JSON with everything but ASCII escaped, which means the same.

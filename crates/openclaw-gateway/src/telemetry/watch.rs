@@ -9,6 +9,7 @@ use openclaw_runner::{
     UsageMoved, Winner,
 };
 
+use crate::events::Events;
 use crate::history::{BrokenNote, Entry, History, Record, RunNote, RunOutcome, window_changes};
 use crate::upstream::Wire;
 
@@ -20,6 +21,8 @@ const MAX_ERROR: usize = 400;
 pub(crate) struct Telemetry {
     /// Opened when the rest of the state turned out usable.
     history: OnceLock<History>,
+    /// Whoever watches as it happens.
+    events: Events,
     /// Somebody else who wants to know, too.
     also: Option<Arc<dyn RunObserver>>,
 }
@@ -28,6 +31,7 @@ impl Telemetry {
     pub(crate) fn new(also: Option<Arc<dyn RunObserver>>) -> Self {
         Self {
             history: OnceLock::new(),
+            events: Events::default(),
             also,
         }
     }
@@ -43,6 +47,16 @@ impl Telemetry {
         self.history.get().filter(|history| history.is_on())
     }
 
+    /// Whoever watches as it happens.
+    pub(crate) fn events(&self) -> &Events {
+        &self.events
+    }
+
+    /// Whether anybody wants to know what happens.
+    fn is_asked(&self) -> bool {
+        self.history().is_some() || self.events.are_watched()
+    }
+
     /// Watches the runs of one agent.
     pub(crate) fn observer(self: &Arc<Self>, agent: &AgentId) -> Arc<dyn RunObserver> {
         Arc::new(AgentObserver {
@@ -54,7 +68,7 @@ impl Telemetry {
     /// Watches one run, which begins now.
     pub(crate) fn begin(self: &Arc<Self>, agent: &AgentId, wire: Wire, request: &RunRequest) -> RunWatch {
         let session = request.session.as_ref();
-        let note = self.history().is_some().then(|| RunNote {
+        let note = self.is_asked().then(|| RunNote {
             run_id: request.run_id.clone(),
             agent: agent.clone(),
             session_key: session.map(|session| session.key.clone()),
@@ -76,11 +90,15 @@ impl Telemetry {
     }
 
     fn keep(&self, record: Record) {
+        let at = SystemClock.now();
+        if self.events.are_watched()
+            && let Ok(json) = record.json()
+            && let Ok(members) = serde_json::from_str::<serde_json::Value>(&json)
+        {
+            self.events.tell(at, record.kind(), &members);
+        }
         if let Some(history) = self.history() {
-            history.record(Entry {
-                at: SystemClock.now(),
-                record,
-            });
+            history.record(Entry { at, record });
         }
     }
 }
@@ -92,7 +110,7 @@ struct AgentObserver {
 
 impl RunObserver for AgentObserver {
     fn on_event(&self, event: &RunEvent) {
-        if self.telemetry.history().is_some() {
+        if self.telemetry.is_asked() {
             self.telemetry.keep(Record::Event(Box::new(event.clone())));
         }
         if let Some(also) = &self.telemetry.also {
@@ -148,7 +166,7 @@ impl RunWatch {
 
     /// The answer broke off after its first content.
     pub(crate) fn broke_off(&self, failure: &Failure, verdict: Option<&Verdict>) {
-        if self.telemetry.history().is_some() {
+        if self.telemetry.is_asked() {
             self.telemetry.keep(Record::Broken(BrokenNote {
                 run_id: self.run_id.clone(),
                 reason: verdict.map(|verdict| verdict.reason),

@@ -6,9 +6,11 @@
     reason = "a test says what is wrong by panicking"
 )]
 
+mod admin;
 mod binary;
 mod cli;
 mod commands;
+mod credentials;
 mod demo;
 mod errors;
 mod failover;

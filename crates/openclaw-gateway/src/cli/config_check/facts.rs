@@ -9,6 +9,8 @@ use openclaw_ids::{AgentId, ProfileId, ProviderId};
 
 use crate::config::Config;
 use crate::environment::Environment;
+use crate::providers::{Endpoints, KNOWN};
+use crate::upstream::Wire;
 
 /// An agent and the profiles in its store.
 pub(super) struct CheckedAgent {
@@ -19,7 +21,7 @@ pub(super) struct CheckedAgent {
 /// An agent's credentials cannot be read.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot read the credentials of agent `{agent}`")]
-pub(super) struct StoredError {
+pub(crate) struct StoredError {
     agent: AgentId,
     #[source]
     source: OpenError,
@@ -57,6 +59,23 @@ impl CheckedAgent {
             .collect()
     }
 
+    /// Whether a provider has credentials, and none that is good for chat completions.
+    pub(super) fn has_logins_alone(
+        &self,
+        endpoints: &Endpoints,
+        provider: &ProviderId,
+        ambient: &[AmbientProfile],
+    ) -> bool {
+        let stored = self.stored.iter().map(|(_, credential)| credential);
+        let ambient = ambient.iter().map(|profile| &profile.credential);
+        let mut own = stored
+            .chain(ambient)
+            .filter(|credential| credential.provider() == provider)
+            .peekable();
+        own.peek().is_some()
+            && !own.any(|credential| endpoints.serves(provider, credential, Wire::ChatCompletions))
+    }
+
     /// The ids of the profiles for a provider, stored ones first.
     pub(super) fn profiles(&self, provider: &ProviderId, ambient: &[AmbientProfile]) -> Vec<String> {
         let stored = self.stored.iter().map(|(id, credential)| (id, credential));
@@ -74,7 +93,8 @@ fn default_folder(state_dir: &Path, agent: &AgentId) -> PathBuf {
     state_dir.join("agents").join(agent.as_str()).join("agent")
 }
 
-/// All credentials as facts for the lint, which itself counts the keys under `models.providers`.
+/// All credentials and the shipped addresses as facts for the lint, which itself counts the keys under
+/// `models.providers`.
 pub(super) fn credentials(agents: &[CheckedAgent], ambient: &[AmbientProfile]) -> Credentials {
     let stored = agents.iter().flat_map(|agent| &agent.stored);
     let stored = stored.map(|(id, credential)| (id, credential));
@@ -82,10 +102,12 @@ pub(super) fn credentials(agents: &[CheckedAgent], ambient: &[AmbientProfile]) -
         .iter()
         .filter(|profile| !profile.id.as_str().ends_with(":config"));
     let ambient = ambient.map(|profile| (&profile.id, &profile.credential));
-    stored
-        .chain(ambient)
-        .fold(Credentials::default(), |facts, (id, credential)| {
-            let account = credential.fingerprint().unwrap_or_else(|| id.to_string());
-            facts.with(credential.provider(), &account)
-        })
+    let known = KNOWN.iter().filter_map(|row| ProviderId::try_new(row.id).ok());
+    let addresses = known.fold(Credentials::default(), |facts, provider| {
+        facts.with_address(&provider)
+    });
+    stored.chain(ambient).fold(addresses, |facts, (id, credential)| {
+        let account = credential.fingerprint().unwrap_or_else(|| id.to_string());
+        facts.with(credential.provider(), &account)
+    })
 }

@@ -1,6 +1,6 @@
 //! What only a gateway looks for: providers that it cannot call as they are written.
 
-use openclaw_chain::{Finding, LintRule, ModelsConfig, Severity};
+use openclaw_chain::{AuthMode, Finding, LintRule, ModelsConfig, Severity};
 use openclaw_ids::{AgentId, ModelRef};
 
 use crate::providers::UnusableSecret;
@@ -51,6 +51,40 @@ pub(super) fn foreign_formats(models: &ModelsConfig) -> impl Iterator<Item = Fin
             detail: format!("`{api}` is not spoken here; chat completions are asked for all the same"),
         })
     })
+}
+
+static FOREIGN_AUTH: LintRule = LintRule {
+    code: "foreign-auth",
+    severity: Severity::Warning,
+    remedy: "use a key of the provider, or give the address of a proxy that signs requests",
+};
+
+static LOGINS_ALONE: LintRule = LintRule {
+    code: "logins-alone",
+    severity: Severity::Note,
+    remedy: "ask it in the format of its logins, or add a key; for other formats it is passed over",
+};
+
+/// Rows whose requests would have to be signed.
+pub(super) fn foreign_auth(models: &ModelsConfig) -> impl Iterator<Item = Finding> {
+    let signed = models
+        .providers
+        .iter()
+        .filter(|(_, row)| row.auth == Some(AuthMode::AwsSdk));
+    signed.map(|(id, _)| Finding {
+        rule: &FOREIGN_AUTH,
+        place: format!("models.providers[\"{id}\"].auth"),
+        detail: "requests are not signed here; they are sent as they are".to_owned(),
+    })
+}
+
+/// A model that no chat completion can reach, because there are only logins for other formats.
+pub(super) fn logins_alone(agent: &AgentId, model: &ModelRef) -> Finding {
+    Finding {
+        rule: &LOGINS_ALONE,
+        place: format!("chain of {agent}"),
+        detail: format!("`{model}` has only logins, which are not good for chat completions"),
+    }
 }
 
 /// Rules that say already that a provider cannot be called.

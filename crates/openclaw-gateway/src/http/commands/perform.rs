@@ -1,14 +1,14 @@
 //! Does what a command says, in one compare-and-set, and tells what became of it.
 
-use openclaw_auth_store::{AuthSnapshot, UsageStore};
 use openclaw_chain::RunKind;
-use openclaw_ids::{AgentId, ModelRef, ProfileId, SessionId, SessionKey};
+use openclaw_ids::{AgentId, ModelRef, SessionId, SessionKey};
 use openclaw_runner::{Clock, SystemClock};
 use openclaw_session::{
     Command, Reset, SessionEntry, SessionStore, TypedModel, UserSelection, apply_user_selection, reset,
     update,
 };
 
+use super::super::choice::{Choice, ChoiceError};
 use super::super::error::ApiError;
 use super::super::selection::AskError;
 use super::super::{Served, models};
@@ -26,9 +26,6 @@ pub(super) struct Place<'a> {
     pub(super) key: &'a SessionKey,
 }
 
-/// A model a person named, and the credential beside it.
-type Named = (ModelRef, Option<ProfileId>);
-
 impl Place<'_> {
     /// Does it and says in a text what became of it.
     pub(super) async fn perform(&self, command: &Command) -> Result<String, ApiError> {
@@ -43,7 +40,7 @@ impl Place<'_> {
             }
             Command::ModelList => Ok(told::models(&models::callable(self.served, self.id))),
             Command::ModelSet(typed) => match self.named(typed) {
-                Ok((model, profile)) => {
+                Ok(Choice { model, profile }) => {
                     let text = told::chosen(&model, profile.as_ref());
                     self.select(&UserSelection::model(model, profile)).await?;
                     Ok(text)
@@ -66,37 +63,11 @@ impl Place<'_> {
     }
 
     /// The model and credential that were typed; the text says what is wrong with them.
-    fn named(&self, typed: &TypedModel) -> Result<Named, String> {
-        let refused = |error: AskError| match error {
-            AskError::UnknownModel { model } => told::no_model(&model),
+    fn named(&self, typed: &TypedModel) -> Result<Choice, String> {
+        Choice::find(self.served, self.id, self.agent, typed).map_err(|error| match error {
+            ChoiceError::Model(AskError::UnknownModel { model }) => told::no_model(&model),
             other => format!("⚠️ {other}"),
-        };
-        let model = self
-            .served
-            .catalogue()
-            .select(self.id, &typed.reference)
-            .map_err(refused)?;
-        let Some(typed) = &typed.profile else {
-            return Ok((model, None));
-        };
-        let snapshot = self.agent.usage.snapshot();
-        let own = self.profiles(&model, &snapshot);
-        let short = ProfileId::compose(model.provider().as_str(), typed.as_str()).ok();
-        let found = own.iter().find(|id| *id == typed || Some(*id) == short.as_ref());
-        match found {
-            Some(profile) => Ok((model, Some(profile.clone()))),
-            None => Err(told::no_profile(typed, &model, &own)),
-        }
-    }
-
-    /// The credentials that can be named for a model.
-    fn profiles(&self, model: &ModelRef, snapshot: &AuthSnapshot) -> Vec<ProfileId> {
-        let aliases = &self.served.generation.policy.aliases;
-        let stored = snapshot.profiles.iter().chain(&snapshot.ambient);
-        stored
-            .filter(|(_, credential)| aliases.share_credentials(credential.provider(), model.provider()))
-            .map(|(id, _)| id.clone())
-            .collect()
+        })
     }
 
     async fn select(&self, selection: &UserSelection) -> Result<(), ApiError> {
@@ -104,9 +75,9 @@ impl Place<'_> {
             .await
     }
 
-    async fn start_over(&self, named: Option<Named>) -> Result<String, ApiError> {
-        let text = told::started_over(named.as_ref().map(|(model, _)| model));
-        let selection = named.map(|(model, profile)| UserSelection::model(model, profile));
+    async fn start_over(&self, named: Option<Choice>) -> Result<String, ApiError> {
+        let text = told::started_over(named.as_ref().map(|choice| &choice.model));
+        let selection = named.map(|Choice { model, profile }| UserSelection::model(model, profile));
         let id = self.served.process.ids.next_id();
         self.change(|entry, configured| {
             let now = SystemClock.now();

@@ -50,20 +50,6 @@ pub(super) fn no_model(typed: &str) -> String {
     format!("⚠️ there is no model `{typed}`; `/model list` shows those you can choose")
 }
 
-/// A credential that nobody has.
-pub(super) fn no_profile(typed: &ProfileId, model: &ModelRef, own: &[ProfileId]) -> String {
-    let own: Vec<String> = own.iter().map(|id| format!("`{id}`")).collect();
-    let known = if own.is_empty() {
-        "it has none".to_owned()
-    } else {
-        format!("it has {}", own.join(", "))
-    };
-    format!(
-        "⚠️ there is no profile `{typed}` of provider `{}`; {known}",
-        model.provider()
-    )
-}
-
 /// What a session stands for, what answers in it, and which of its models rest.
 pub(super) fn status(
     entry: &SessionEntry,

@@ -1,0 +1,75 @@
+//! The agent that a request is about.
+
+use std::sync::Arc;
+
+use axum::extract::FromRequestParts;
+use axum::http::request::Parts;
+use openclaw_ids::{AgentId, SessionKey};
+use openclaw_session::{SessionEntry, SessionStore};
+use serde::Deserialize;
+
+use super::asked::Asked;
+use crate::agents::Agent;
+use crate::gateway::{Current, Look};
+use crate::http::{ApiError, Served};
+
+/// An agent, by `?agent=`, else the default one.
+pub(super) struct Named {
+    pub(super) id: AgentId,
+    pub(super) agent: Arc<Agent>,
+    pub(super) served: Served,
+}
+
+#[derive(Deserialize)]
+struct Wanted {
+    agent: Option<String>,
+}
+
+impl FromRequestParts<Arc<Current>> for Named {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, current: &Arc<Current>) -> Result<Self, ApiError> {
+        let Ok(served) = Served::from_request_parts(parts, current).await;
+        let Asked(Wanted { agent }) = Asked::from_request_parts(parts, current).await?;
+        let chain = &served.generation.config.chain;
+        let id = agent.map_or_else(|| chain.default_agent(), |text| AgentId::new(&text));
+        let ids = chain.agent_ids();
+        if !ids.contains(&id) {
+            let known: Vec<&str> = ids.iter().map(AgentId::as_str).collect();
+            let known = known.join(", ");
+            return Err(ApiError::unknown(&format!(
+                "there is no agent `{id}`; the agents are {known}"
+            )));
+        }
+        let agent = served.process.agents.get(&id).await?;
+        Ok(Self { id, agent, served })
+    }
+}
+
+impl Named {
+    /// The agent as it is now, without its sessions.
+    pub(super) fn look(&self) -> Look {
+        Look::at(&self.id, &self.agent, Vec::new())
+    }
+
+    /// The agent as it is now.
+    pub(super) async fn look_with_sessions(&self) -> Result<Look, ApiError> {
+        look(&self.id, &self.agent).await
+    }
+}
+
+/// An agent as it is now, with its sessions.
+pub(super) async fn look(id: &AgentId, agent: &Agent) -> Result<Look, ApiError> {
+    let sessions = agent.sessions.list().await.map_err(|error| unusable(&error))?;
+    let sessions: Vec<(SessionKey, SessionEntry)> = sessions
+        .into_iter()
+        .map(|(key, stored)| (key, stored.entry))
+        .collect();
+    Ok(Look::at(id, agent, sessions))
+}
+
+/// A store that cannot be used; the details are in the log.
+pub(super) fn unusable(error: &(dyn std::error::Error + 'static)) -> ApiError {
+    tracing::error!(error = crate::causes::line(error), "state cannot be used");
+    ApiError::state()
+}

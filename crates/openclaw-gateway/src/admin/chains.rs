@@ -1,0 +1,67 @@
+//! `GET /admin/v1/chains`: which models a run would ask now, in which order, and why (BL-98).
+
+use axum::Json;
+use openclaw_chain::{OneOffPolicy, RunKind};
+use openclaw_ids::SessionKey;
+use openclaw_runner::{Clock, SystemClock};
+use openclaw_session::SessionStore;
+use serde::Deserialize;
+
+use super::agents::{Named, unusable};
+use super::asked::Asked;
+use crate::config::BodyModelPolicy;
+use crate::http::ApiError;
+use crate::report::{Asking, ChainReport};
+
+/// Which run is meant; a turn of the agent when nothing is said.
+#[derive(Debug, Deserialize)]
+pub(super) struct Meant {
+    /// `turn`, `subagent` or `image`.
+    run: Option<String>,
+    session: Option<String>,
+    /// A model that is named for the run alone.
+    model: Option<String>,
+}
+
+/// The chain of a run.
+pub(super) async fn chain(named: Named, Asked(meant): Asked<Meant>) -> Result<Json<ChainReport>, ApiError> {
+    let (look, now) = (named.look(), SystemClock.now());
+    let generation = &named.served.generation;
+    let installation = generation.installation();
+    let run = match (meant.run.as_deref(), &meant.model) {
+        (Some("image"), model) => {
+            let report = ChainReport::of_images(&installation, &look.state(), model.as_deref(), now);
+            return Ok(Json(report));
+        }
+        (Some("subagent"), None) => RunKind::Subagent,
+        (Some("turn") | None, None) => RunKind::Turn,
+        (Some("turn") | None, Some(text)) => RunKind::OneOff {
+            model: named.served.catalogue().select(&named.id, text)?,
+            policy: match generation.config.failover.body_model_policy {
+                BodyModelPolicy::Auto => OneOffPolicy::ChainWhenConfigured,
+                BodyModelPolicy::Chain => OneOffPolicy::Chain,
+                BodyModelPolicy::Strict => OneOffPolicy::Strict,
+            },
+        },
+        (Some(_), _) => {
+            return Err(ApiError::invalid(
+                "`run` must be turn, subagent or image; `model` goes with turn and image",
+            ));
+        }
+    };
+    let session = match &meant.session {
+        None => None,
+        Some(text) => {
+            let key = SessionKey::try_new(text).map_err(|error| ApiError::invalid(&error.to_string()))?;
+            let stored = named.agent.sessions.load(&key).await;
+            let stored = stored.map_err(|error| unusable(&error))?;
+            let entry = stored.ok_or_else(|| ApiError::unknown(&format!("there is no session `{key}`")))?;
+            Some((key, entry.entry))
+        }
+    };
+    let asking = Asking {
+        run,
+        session: session.as_ref().map(|(key, entry)| (key, entry)),
+    };
+    Ok(Json(ChainReport::of(&installation, &look.state(), asking, now)))
+}

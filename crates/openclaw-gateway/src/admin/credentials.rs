@@ -1,0 +1,143 @@
+//! `/admin/v1/profiles` and `/admin/v1/cooldowns`: credentials without their secrets, what rests, and its end.
+
+use axum::Json;
+use jiff::Timestamp;
+use openclaw_auth_store::{EndpointKey, UsageChange, UsageStore};
+use openclaw_classify::{HintSource, Reason, ResetHint};
+use openclaw_cooldown::{FailureEvent, MarkScope};
+use openclaw_ids::{ModelId, ProfileId, ProviderId};
+use openclaw_runner::{Clock, SystemClock};
+use serde::{Deserialize, Serialize};
+
+use super::agents::{Named, unusable};
+use super::asked::Object;
+use crate::http::ApiError;
+use crate::report::{CooldownsReport, ProfilesReport};
+
+/// All credentials of an agent.
+pub(super) async fn profiles(named: Named) -> Json<ProfilesReport> {
+    let installation = named.served.generation.installation();
+    Json(ProfilesReport::of(
+        &installation,
+        &named.look().state(),
+        SystemClock.now(),
+    ))
+}
+
+/// What of an agent rests now.
+pub(super) async fn cooldowns(named: Named) -> Json<CooldownsReport> {
+    Json(resting(&named, SystemClock.now()))
+}
+
+fn resting(named: &Named, now: Timestamp) -> CooldownsReport {
+    let installation = named.served.generation.installation();
+    CooldownsReport::of(&installation, &named.look().state(), now)
+}
+
+/// What is to be set free: one credential, all of a provider with its address, or everything.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) enum Clear {
+    All(bool),
+    Profile(ProfileId),
+    Provider(ProviderId),
+}
+
+/// What was set free.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Cleared {
+    profiles: Vec<ProfileId>,
+    endpoints: Vec<String>,
+}
+
+/// Ends windows and forgets failures.
+pub(super) async fn clear(named: Named, Object(clear): Object<Clear>) -> Result<Json<Cleared>, ApiError> {
+    let store = &named.agent.usage;
+    let seen = store.snapshot();
+    let is_meant = |id: Option<&ProfileId>, provider: &ProviderId| match &clear {
+        Clear::All(all) => *all,
+        Clear::Profile(profile) => id == Some(profile),
+        Clear::Provider(meant) => meant == provider,
+    };
+    let known = seen.profiles.iter().chain(&seen.ambient);
+    let mut profiles: Vec<ProfileId> = known
+        .filter(|(id, credential)| is_meant(Some(id), credential.provider()))
+        .map(|(id, _)| id.clone())
+        .collect();
+    profiles.dedup();
+    let endpoints = seen.endpoints.keys();
+    let endpoints: Vec<EndpointKey> = endpoints
+        .filter(|key| is_meant(None, &key.provider))
+        .cloned()
+        .collect();
+    if profiles.is_empty() && endpoints.is_empty() && !matches!(clear, Clear::All(_)) {
+        return Err(ApiError::unknown(&format!(
+            "agent `{}` has no such credential; GET /admin/v1/profiles lists those it has",
+            named.id
+        )));
+    }
+    let now = SystemClock.now();
+    for profile in &profiles {
+        let profile = profile.clone();
+        let cleared = store.commit(UsageChange::Clear { profile }, now).await;
+        cleared.map_err(|error| unusable(&error))?;
+    }
+    for endpoint in &endpoints {
+        let endpoint = endpoint.clone();
+        let cleared = store.commit(UsageChange::EndpointSuccess { endpoint }, now).await;
+        cleared.map_err(|error| unusable(&error))?;
+    }
+    Ok(Json(Cleared {
+        profiles,
+        endpoints: endpoints.into_iter().map(|key| key.base_url).collect(),
+    }))
+}
+
+/// A credential that is to rest.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct Rest {
+    profile: ProfileId,
+    /// For how long.
+    for_ms: i64,
+    /// For this model alone.
+    model: Option<ModelId>,
+}
+
+/// Lets a credential rest, as if its provider had stated the time.
+pub(super) async fn rest(
+    named: Named,
+    Object(rest): Object<Rest>,
+) -> Result<Json<CooldownsReport>, ApiError> {
+    let store = &named.agent.usage;
+    let seen = store.snapshot();
+    let credential = seen.credential(&rest.profile);
+    let provider = credential.map(|credential| credential.provider().clone());
+    let provider =
+        provider.ok_or_else(|| ApiError::unknown(&format!("agent `{}` has no such credential", named.id)))?;
+    let now = SystemClock.now();
+    let until = now.as_millisecond().checked_add(rest.for_ms);
+    let until = until.and_then(|until| Timestamp::from_millisecond(until).ok());
+    let hint = until.map(|until| ResetHint::new(until, HintSource::Body, now));
+    let hint = hint.filter(|hint| rest.for_ms > 0 && hint.credible);
+    let hint = hint.ok_or_else(|| ApiError::invalid("`forMs` must be above 0, and at most 35 days"))?;
+    let event = FailureEvent {
+        provider,
+        reason: Reason::RateLimit,
+        scope: match rest.model {
+            Some(_) => MarkScope::Model,
+            None => MarkScope::Profile,
+        },
+        model: rest.model,
+        hint: Some(hint),
+        started_at: Some(now),
+    };
+    let change = UsageChange::Failure {
+        profile: rest.profile,
+        event,
+    };
+    let rested = store.commit(change, now).await;
+    rested.map_err(|error| unusable(&error))?;
+    Ok(Json(resting(&named, now)))
+}

@@ -1,0 +1,40 @@
+//! `GET /admin/v1/lint`: what is wrong with the configuration that is used, or with the files as they are now.
+
+use axum::Json;
+use serde::Deserialize;
+
+use super::agents::unusable;
+use super::asked::Asked;
+use crate::cli::{CheckReport, check};
+use crate::gateway::callable;
+use crate::http::{ApiError, Served};
+use crate::secrets::SecretSources;
+
+/// Which configuration is meant.
+#[derive(Debug, Deserialize)]
+pub(super) struct Meant {
+    /// `used` or `files`.
+    of: Option<String>,
+}
+
+/// What is found.
+pub(super) async fn lint(served: Served, Asked(meant): Asked<Meant>) -> Result<Json<CheckReport>, ApiError> {
+    let config = match meant.of.as_deref() {
+        None | Some("used") => served.generation.config.clone(),
+        Some("files") => {
+            let files = served.process.files.as_ref();
+            let files = files.ok_or_else(|| ApiError::invalid("this gateway has no configuration files"))?;
+            let loaded = files.load_again(served.generation.config.exists);
+            loaded.map_err(|error| ApiError::invalid(&crate::causes::line(&error)))?
+        }
+        Some(_) => return Err(ApiError::invalid("`of` must be used or files")),
+    };
+    let looking = tokio::task::spawn_blocking(move || {
+        let process = &served.process;
+        let sources = SecretSources::at_rest(&config.secrets, &process.environment);
+        let endpoints =
+            callable(&config, &sources).map_err(|error| ApiError::invalid(&crate::causes::line(&error)))?;
+        check(&config, &endpoints, &process.environment, &process.state_dir).map_err(|error| unusable(&error))
+    });
+    looking.await.map_err(|error| unusable(&error))?.map(Json)
+}

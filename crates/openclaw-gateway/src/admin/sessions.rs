@@ -1,0 +1,166 @@
+//! `/admin/v1/sessions`: conversations, the models they are on, and what a person changes about them (S-8, S-9).
+
+use axum::Json;
+use axum::extract::Path;
+use openclaw_chain::split_profile;
+use openclaw_ids::{ModelRef, ProfileId, SessionId, SessionKey};
+use openclaw_runner::{Clock, SystemClock};
+use openclaw_session::{
+    ProfileChoice, Reset, SessionEntry, SessionStore, TypedModel, UserSelection, apply_user_selection, reset,
+    update,
+};
+use serde::{Deserialize, Deserializer};
+
+use super::agents::{Named, unusable};
+use super::asked::Object;
+use crate::http::{ApiError, AskError, Choice, ChoiceError};
+use crate::report::{SessionReport, SessionsReport};
+
+/// All sessions of an agent, the last active first.
+pub(super) async fn list(named: Named) -> Result<Json<SessionsReport>, ApiError> {
+    let look = named.look_with_sessions().await?;
+    let installation = named.served.generation.installation();
+    Ok(Json(SessionsReport::of(&installation, &look.state())))
+}
+
+/// One of them.
+pub(super) async fn one(named: Named, Path(key): Path<String>) -> Result<Json<SessionReport>, ApiError> {
+    let key = session_key(&key)?;
+    let stored = named.agent.sessions.load(&key).await;
+    let stored = stored.map_err(|error| unusable(&error))?;
+    let entry = stored.ok_or_else(|| no_session(&key))?.entry;
+    Ok(Json(SessionReport::of(&key, &entry, &configured(&named))))
+}
+
+/// What is to change.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Patch {
+    #[serde(default, deserialize_with = "given")]
+    model: Option<WantedModel>,
+}
+
+/// The model that a session is to be on.
+#[derive(Debug)]
+enum WantedModel {
+    /// What is configured: `null`.
+    Configured,
+    /// A reference or an alias, perhaps followed by `@profile`.
+    Named(String),
+}
+
+/// Tells `null` from nothing.
+fn given<'de, D: Deserializer<'de>>(value: D) -> Result<Option<WantedModel>, D::Error> {
+    let text = Option::deserialize(value)?;
+    Ok(Some(text.map_or(WantedModel::Configured, WantedModel::Named)))
+}
+
+/// Chooses a model for a session, or takes the choice back.
+pub(super) async fn patch(
+    named: Named,
+    Path(key): Path<String>,
+    Object(patch): Object<Patch>,
+) -> Result<Json<SessionReport>, ApiError> {
+    let key = session_key(&key)?;
+    let wanted = patch.model.ok_or_else(|| {
+        ApiError::invalid(
+            "nothing is to change; set `model` to a reference, or to null for what is configured",
+        )
+    })?;
+    let choice = match wanted {
+        WantedModel::Configured => None,
+        WantedModel::Named(text) => Some(chosen(&named, &text)?),
+    };
+    let configured = configured(&named);
+    let provider = choice
+        .as_ref()
+        .map_or(&configured, |choice| &choice.model)
+        .provider();
+    let aliases = &named.served.generation.policy.aliases;
+    // A pin of the same account goes on (S-5.5f).
+    let is_of = |profile: &ProfileId| {
+        let prefix = profile.as_str().split_once(':').map(|(prefix, _)| prefix);
+        let owner = prefix.and_then(|prefix| openclaw_ids::ProviderId::try_new(prefix).ok());
+        owner.is_some_and(|owner| aliases.share_credentials(&owner, provider))
+    };
+    change(&named, &key, |entry| {
+        let keeps = entry.standing_pin().is_some_and(|pin| is_of(&pin.profile));
+        let kept = if keeps {
+            ProfileChoice::Keep
+        } else {
+            ProfileChoice::Drop
+        };
+        let selection = match &choice {
+            None => UserSelection::cleared(kept),
+            Some(Choice { model, profile }) => {
+                let mut selection = UserSelection::model(model.clone(), profile.clone());
+                if profile.is_none() {
+                    selection.profile = kept;
+                }
+                selection
+            }
+        };
+        apply_user_selection(entry, &selection, &configured, SystemClock.now())
+    })
+    .await
+}
+
+fn chosen(named: &Named, text: &str) -> Result<Choice, ApiError> {
+    let (reference, profile) = split_profile(text.trim());
+    let typed = TypedModel {
+        reference: reference.to_owned(),
+        profile: profile.and_then(|profile| ProfileId::try_new(profile).ok()),
+    };
+    Choice::find(&named.served, &named.id, &named.agent, &typed).map_err(|error| match error {
+        ChoiceError::Model(error) => AskError::into(error),
+        profile @ ChoiceError::Profile { .. } => ApiError::unknown(&profile.to_string()),
+    })
+}
+
+/// Starts a session over: a fallback goes, what a person chose stays.
+pub(super) async fn start_over(
+    named: Named,
+    Path(key): Path<String>,
+) -> Result<Json<SessionReport>, ApiError> {
+    let key = session_key(&key)?;
+    let configured = configured(&named);
+    let id = named.served.process.ids.next_id();
+    change(&named, &key, |entry| {
+        let chosen = entry
+            .override_ref(configured.provider())
+            .filter(|_| entry.is_user_pin());
+        let selection = chosen.unwrap_or_else(|| configured.clone());
+        let id = SessionId::try_new(&id).ok()?;
+        Some(reset(entry, id, &Reset::Call { selection }, SystemClock.now()))
+    })
+    .await
+}
+
+async fn change(
+    named: &Named,
+    key: &SessionKey,
+    mut fold: impl FnMut(&SessionEntry) -> Option<SessionEntry>,
+) -> Result<Json<SessionReport>, ApiError> {
+    let changed = update(&*named.agent.sessions, key, |entry| {
+        let next = entry.and_then(&mut fold);
+        let shown = next.clone().or_else(|| entry.cloned());
+        (next, shown)
+    });
+    let entry = changed.await.map_err(|error| unusable(&error))?;
+    let entry = entry.ok_or_else(|| no_session(key))?;
+    Ok(Json(SessionReport::of(key, &entry, &configured(named))))
+}
+
+fn configured(named: &Named) -> ModelRef {
+    named.served.generation.resolver.agent_primary(&named.id)
+}
+
+fn session_key(text: &str) -> Result<SessionKey, ApiError> {
+    SessionKey::try_new(text).map_err(|error| ApiError::invalid(&error.to_string()))
+}
+
+fn no_session(key: &SessionKey) -> ApiError {
+    ApiError::unknown(&format!(
+        "there is no session `{key}`; GET /admin/v1/sessions lists them"
+    ))
+}
