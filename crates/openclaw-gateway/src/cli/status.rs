@@ -119,12 +119,8 @@ fn read(environment: &Environment, arguments: &StatusArgs) -> Result<StatusRepor
         .map(|agent| ReadAgent::open(&files, agent))
         .collect::<Result<_, _>>()?;
     let states: Vec<_> = read.iter().map(ReadAgent::state).collect();
-    Ok(StatusReport::of(
-        &files.installation(),
-        &states,
-        runs(&files, &arguments.agent)?,
-        now(),
-    ))
+    let report = StatusReport::of(&files.installation(), &states, now());
+    Ok(report.with_runs(runs(&files, &arguments.agent)?))
 }
 
 /// How many of the last requests are looked at.

@@ -124,20 +124,23 @@ pub(crate) fn met_trouble(run: &StoredRun) -> bool {
 }
 
 impl StatusReport {
-    /// Reports these agents at `now`; `runs` are the last ones that the history knows, the oldest first.
-    pub(crate) fn of(
-        installation: &Installation<'_>,
-        states: &[AgentState<'_>],
-        runs: Vec<StoredRun>,
-        now: Timestamp,
-    ) -> Self {
+    /// Reports these agents at `now`, without any request.
+    pub(crate) fn of(installation: &Installation<'_>, states: &[AgentState<'_>], now: Timestamp) -> Self {
         let agents = states.iter();
         Self {
             at: now,
             agents: agents
                 .map(|state| AgentReport::of(installation, state, now))
                 .collect(),
+            troubled: Vec::new(),
+        }
+    }
+
+    /// The same with what went wrong in the last `runs` that the history knows, the oldest first.
+    pub(crate) fn with_runs(self, runs: Vec<StoredRun>) -> Self {
+        Self {
             troubled: troubled(runs),
+            ..self
         }
     }
 

@@ -135,7 +135,7 @@ fn with_agents<T>(look: impl FnOnce(&Installation<'_>, [AgentState<'_>; 2]) -> T
 #[test]
 fn the_whole_report_as_json() {
     let report = with_agents(|installation, states| {
-        let report = StatusReport::of(installation, &states, Vec::new(), at(MINUTE / 6));
+        let report = StatusReport::of(installation, &states, at(MINUTE / 6));
         assert_eq!(report.worst(), Some(Level::Failing));
         serde_json::to_string_pretty(&report).unwrap()
     });

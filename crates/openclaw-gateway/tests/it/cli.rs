@@ -202,7 +202,8 @@ impl Done {
 
     /// What was typed, the exit status, and what was written.
     pub(crate) fn shown(&self, arguments: &[&str]) -> String {
-        let typed = arguments.join(" ");
+        let typed = Regex::new(r"\boc-[0-9a-f]{16}-\d+\b").unwrap();
+        let typed = typed.replace_all(&arguments.join(" "), "<id>").into_owned();
         format!("$ {typed} [{}]\n{}{}\n", self.status, self.output, self.error)
     }
 
