@@ -17,6 +17,8 @@ mod failover;
 mod faults;
 mod history;
 mod logins;
+mod many_streams;
+mod outage;
 mod reload;
 mod requests;
 mod rescue;

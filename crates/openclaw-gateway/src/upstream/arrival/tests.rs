@@ -104,3 +104,28 @@ proptest! {
         prop_assert_eq!(plain(whole), plain(pieces));
     }
 }
+
+#[tokio::test]
+async fn the_upstream_is_read_only_as_fast_as_the_client_takes_it() {
+    let endpoint = Endpoint::try_new("relay".parse().unwrap(), "http://127.0.0.1:1").unwrap();
+    let pulled = std::sync::Arc::new(std::sync::atomic::AtomicUsize::new(0));
+    let counted = std::sync::Arc::clone(&pulled);
+    let endless = stream::repeat_with(move || {
+        counted.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        Ok(Bytes::from_static(HEL.as_bytes()))
+    });
+    let mut live = first_content(
+        Wire::ChatCompletions,
+        Box::pin(endless),
+        &Deadlines::DEFAULT,
+        End::after(Deadlines::DEFAULT.total),
+        Facts::new(&endpoint, None),
+    )
+    .await
+    .ok()
+    .unwrap();
+    for taken in 1..100 {
+        assert!(matches!(live.next().await, Flow::Events(_)));
+        assert_eq!(pulled.load(std::sync::atomic::Ordering::Relaxed), taken);
+    }
+}
