@@ -88,6 +88,7 @@ const LAYERS: &[Layer] = &[
     Layer { package: "openclaw-gateway",    tier: Tier::Process, arrows: &["openclaw-runner", "xtask-faultwall"] },
     Layer { package: "xtask",               tier: Tier::Tooling, arrows: &[] },
     Layer { package: "xtask-corpus",        tier: Tier::Tooling, arrows: &["openclaw-runner"] },
+    Layer { package: "xtask-sim",           tier: Tier::Tooling, arrows: &["openclaw-runner"] },
 ];
 
 /// Without these features a store crate is the pure core and the memory engine, and reaches no database.
@@ -225,6 +226,7 @@ fn manifest(package: &str) -> String {
     match package {
         "xtask" => "xtask/Cargo.toml".to_owned(),
         "xtask-corpus" => "xtask/corpus/Cargo.toml".to_owned(),
+        "xtask-sim" => "xtask/sim/Cargo.toml".to_owned(),
         package => format!("crates/{package}/Cargo.toml"),
     }
 }

@@ -13,6 +13,7 @@ mod diff;
 mod docs;
 mod faultwall;
 mod layering;
+mod sim;
 mod snapshots;
 mod test;
 mod test_counts;
@@ -27,6 +28,7 @@ const TASKS: &[&cli::Task] = &[
     &layering::TASK,
     &bless::TASK,
     &corpus::TASK,
+    &sim::TASK,
     &docs::TASK,
     &clients::TASK,
     &faultwall::TASK,

@@ -342,7 +342,10 @@ impl Machine {
                     None => return self.begin(),
                 },
                 Then::Enter(index) => self.enter(index),
-                Then::Finish(outcome) => return Step::Finish(outcome),
+                Then::Finish(mut outcome) => {
+                    self.tell_soonest(&mut outcome);
+                    return Step::Finish(outcome);
+                }
                 Then::LookForSwitch(next) => {
                     self.then = Then::Repair(next);
                     if let Some(step) = self.look_for_switch() {
@@ -395,7 +398,9 @@ impl Machine {
 
     /// Ends a run that took more steps than it can: the summary of what is known.
     pub fn give_up(&mut self) -> Outcome {
-        self.exhausted()
+        let mut outcome = self.exhausted();
+        self.tell_soonest(&mut outcome);
+        outcome
     }
 
     fn has_next(&self, index: usize) -> bool {
@@ -409,7 +414,8 @@ impl Machine {
             events: self.events.clone(),
             attempts: self.attempts.iter().map(|(_, record)| record.clone()).collect(),
             calls: self.calls,
-            soonest_cooldown_expiry: self.soonest_expiry(),
+            // Known when the last write is made.
+            soonest_cooldown_expiry: None,
         }
     }
 }

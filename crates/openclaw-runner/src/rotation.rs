@@ -35,13 +35,14 @@ pub enum RotationKind {
 
 impl RotationKind {
     /// All kinds.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::FallbackModel,
         Self::InlineWait,
         Self::Redirect,
         Self::RetryRepaired,
         Self::RotateProfile,
         Self::SurfaceError,
+        Self::WaitForReset,
     ];
 
     /// The wire name.

@@ -384,6 +384,7 @@ async fn cooldown_8_2_an_end_that_the_failure_states_needs_no_question() {
     }
 }
 
+/// Also L6 and L7: where the file is, and that a variable keeps it out of the store.
 #[tokio::test]
 async fn g1_the_logins_of_the_first_versions_are_brought_over_once() {
     let text = "{ agents: { defaults: { model: 'openai/m' } } }";

@@ -1,4 +1,5 @@
 use super::*;
+use crate::rotation::RotationKind;
 
 /// A record of the log: what is not given is as in a plain failure of the first of two models.
 fn record(members: serde_json::Value) -> Record {
@@ -76,4 +77,24 @@ fn lengths_of_time_are_shown_in_two_units() {
             "25 h 0 min"
         ]
     );
+}
+
+/// A kind that is missing here does not compile, and one that is missing there cannot be read back.
+#[test]
+fn every_kind_can_be_read_back() {
+    for kind in RotationKind::ALL {
+        let place = match kind {
+            RotationKind::FallbackModel => 0,
+            RotationKind::InlineWait => 1,
+            RotationKind::Redirect => 2,
+            RotationKind::RetryRepaired => 3,
+            RotationKind::RotateProfile => 4,
+            RotationKind::SurfaceError => 5,
+            RotationKind::WaitForReset => 6,
+        };
+        assert_eq!(RotationKind::ALL[place], kind);
+        let read: RotationKind = serde_json::from_value(kind.as_str().into()).unwrap();
+        assert_eq!(read, kind);
+    }
+    assert_eq!(RotationKind::ALL.len(), 7);
 }

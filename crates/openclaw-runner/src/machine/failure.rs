@@ -310,6 +310,8 @@ impl Machine {
             return;
         };
         last.record.earlier = current.failures.iter().map(ProfileFailure::of).collect();
+        // A last resort replaces its skip, and what the run ends with is not among what went before (G3, R-1.3).
+        self.attempts.retain(|(index, _)| *index != current.index);
         let report = self.report();
         self.then = Then::Finish(Box::new(outcome(last, report)));
     }

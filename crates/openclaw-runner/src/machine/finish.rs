@@ -84,9 +84,26 @@ impl Machine {
         FallbackSummaryError {
             attempts: report.attempts.clone(),
             kind: self.kind,
-            soonest_cooldown_expiry: report.soonest_cooldown_expiry,
+            soonest_cooldown_expiry: None,
             reauthenticate: last.map(|last| last.record.candidate.provider().clone()),
         }
+    }
+
+    /// the state is read once more at the end, after everything that the run itself wrote.
+    pub(super) fn tell_soonest(&self, outcome: &mut Outcome) {
+        let soonest = self.soonest_expiry();
+        let report = match outcome {
+            Outcome::Exhausted(summary, report) | Outcome::LimitReached(_, summary, report) => {
+                summary.soonest_cooldown_expiry = soonest;
+                report
+            }
+            Outcome::Aborted(report)
+            | Outcome::Completed(_, report)
+            | Outcome::Failed(_, report)
+            | Outcome::Preserved(_, report)
+            | Outcome::Surfaced(_, report) => report,
+        };
+        report.soonest_cooldown_expiry = soonest;
     }
 
     /// the minimum over every candidate of the chain, also those never reached. Of a pinned candidate only

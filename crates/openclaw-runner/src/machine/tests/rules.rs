@@ -100,6 +100,47 @@ fn g3_an_answer_of_the_last_resort_replaces_the_candidates_skip() {
 }
 
 #[test]
+fn g3_a_last_resort_that_surfaces_replaces_its_skip() {
+    let mut world = World::new(&HashMap::from([("openai", 1), ("groq", 1)]));
+    let chain = ["openai/gpt", "groq/llama"];
+    for _ in 0..3 {
+        play(&mut world, &chain, vec![status(503), status(503)]);
+        world.pass(61_000);
+    }
+    let models: Vec<ModelRef> = chain.iter().map(|text| text.parse().unwrap()).collect();
+    let seen = Ending::Fails(status(401), Progress::Visible);
+    let trace = world.play(World::request(&models), &mut vec![seen].into_iter());
+    let Outcome::Surfaced(attempt, report) = trace.outcome else {
+        panic!("{:?}", trace.outcome)
+    };
+    assert_eq!(attempt.record.candidate, models[0]);
+    let left: Vec<_> = report.attempts.iter().map(|record| &record.candidate).collect();
+    assert_eq!(
+        left,
+        [&models[1]],
+        "what was asked is not recorded as skipped (R-1.3)"
+    );
+}
+
+#[test]
+fn r_10_4_the_soonest_end_is_told_after_everything_the_run_wrote() {
+    let mut world = World::new(&HashMap::from([("openai", 1)]));
+    let refused = Failure {
+        transport: Some(Transport::Refused),
+        ..Failure::default()
+    };
+    let trace = play(&mut world, &["openai/gpt"], vec![refused]);
+    let rests = trace.outcome.into_report().soonest_cooldown_expiry;
+    assert!(rests.is_some(), "the endpoint rests");
+    world.pass(1_000);
+    let trace = play(&mut world, &["openai/gpt"], vec![]);
+    let Outcome::Completed(_, report) = trace.outcome else {
+        panic!("{:?}", trace.outcome)
+    };
+    assert_eq!(report.soonest_cooldown_expiry, None, "the answer ended the rest");
+}
+
+#[test]
 fn r_9_5d_the_overload_pause_also_comes_before_the_next_model() {
     let mut world = World::new(&HashMap::from([("openai", 1), ("groq", 1)]));
     let auth = json!({ "cooldowns": { "overloadedBackoffMs": 250, "overloadedProfileRotations": 1 } });

@@ -1,0 +1,203 @@
+//! The caller's side: one attempt against the world.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Duration;
+
+use jiff::Timestamp;
+use openclaw_classify::Failure;
+use openclaw_ids::SessionKey;
+use openclaw_runner::{Attempt, AttemptCall, Judgement, Rejection, RejectionKind, Repair};
+use openclaw_session::{MemorySessionStore, Progress};
+
+use crate::dice::Dice;
+use crate::trace::{Call, Event, Fate, Kind};
+use crate::trouble::Flaw;
+use crate::watch::note;
+use crate::world::World;
+
+/// What an attempt answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Answer {
+    Whole,
+    /// Breaks off after its first content.
+    Cut,
+    /// Of no use; kept for the end of the chain in some runs.
+    Empty,
+}
+
+/// Makes the attempts of one run.
+pub(crate) struct Caller {
+    pub(crate) world: Arc<World>,
+    pub(crate) agent: usize,
+    pub(crate) ahead: i64,
+    pub(crate) run: String,
+    pub(crate) dice: Dice,
+    pub(crate) calls: AtomicUsize,
+    pub(crate) visible: AtomicBool,
+    /// Where a person picks this model during the first call.
+    pub(crate) pick: Option<Pick>,
+}
+
+/// A person picks another model while the run is busy.
+pub(crate) struct Pick {
+    pub(crate) sessions: Arc<MemorySessionStore>,
+    pub(crate) key: SessionKey,
+    pub(crate) model: String,
+    /// Whether they did.
+    pub(crate) done: Arc<AtomicBool>,
+}
+
+impl Caller {
+    fn now(&self) -> Timestamp {
+        Timestamp::from_millisecond(self.world.now() + self.ahead).unwrap_or(Timestamp::MAX)
+    }
+}
+
+/// Ends a call that is dropped.
+struct InFlight<'a> {
+    caller: &'a Caller,
+    provider: String,
+    index: usize,
+    is_probe: bool,
+    done: bool,
+}
+
+impl InFlight<'_> {
+    fn end(&mut self, fate: Fate) {
+        self.done = true;
+        let (world, agent, index) = (&self.caller.world, self.caller.agent, self.index);
+        if self.is_probe {
+            world.probe_ends(agent, &self.provider, &self.caller.run);
+        }
+        if fate != Fate::Answered {
+            world.unanswered(agent, &self.provider);
+        }
+        world.count(match fate {
+            Fate::Answered => "answered",
+            Fate::Dropped => "dropped",
+            Fate::Flawed(_) => "flawed",
+            Fate::Troubled(_) => "failed",
+        });
+        let now = world.now();
+        note(|trace| {
+            trace.calls[index].ended = Some(now);
+            trace.calls[index].fate = fate;
+            trace.events.push(Event::Ended(index));
+        });
+    }
+}
+
+impl Drop for InFlight<'_> {
+    fn drop(&mut self) {
+        if !self.done {
+            self.end(Fate::Dropped);
+        }
+    }
+}
+
+impl Attempt for Caller {
+    type Output = Answer;
+
+    async fn attempt(&self, call: AttemptCall) -> Result<Answer, Failure> {
+        let index = self.calls.fetch_add(1, Ordering::Relaxed);
+        let provider = call.candidate.provider().to_string();
+        let mut is_probe = false;
+        note(|trace| {
+            // The record of a probe comes right before its call.
+            is_probe = trace.events.iter().rev().find_map(|event| match event {
+                Event::Decided(decided) => {
+                    Some(decided.kind == Kind::Probed && decided.candidate + 1 == call.position)
+                }
+                Event::Called(_) => Some(false),
+                Event::Again | Event::Ended(_) | Event::Redirected | Event::Rotated | Event::Wrote(..) => {
+                    None
+                }
+            }) == Some(true);
+        });
+        let other_probes = if is_probe {
+            self.world.probe_begins(self.agent, &provider, &self.run)
+        } else {
+            0
+        };
+        let began = self.world.now();
+        note(|trace| {
+            if trace.chain.len() < call.position {
+                // A person's choice outside the chain comes at its end.
+                trace.chain.push(self.world.setup.candidate(&call.candidate));
+            }
+            trace.calls.push(Call {
+                candidate: call.position - 1,
+                profile: call.profile.as_ref().map(ToString::to_string),
+                began,
+                ended: None,
+                fate: Fate::Dropped,
+                is_probe,
+                other_probes,
+            });
+            trace.events.push(Event::Called(index));
+        });
+        let mut in_flight = InFlight {
+            caller: self,
+            provider: provider.clone(),
+            index,
+            is_probe,
+            done: false,
+        };
+        let key = call
+            .profile
+            .as_ref()
+            .and_then(|id| id.as_str().rsplit_once(":k")?.1.parse().ok());
+        let number = u64::try_from(index).unwrap_or(0);
+        let mut dice = Dice::of(self.dice.clone().next(), number);
+        let drawn = self
+            .world
+            .draw(&provider, call.candidate.model().as_str(), key, &mut dice);
+        let takes = u64::try_from(drawn.takes).unwrap_or(0);
+        if let Some(pick) = self.pick.as_ref().filter(|_| index == 0) {
+            tokio::time::sleep(Duration::from_millis(takes / 2)).await;
+            crate::session::pick(&pick.sessions, &pick.key, &pick.model, None, self.now()).await;
+            pick.done.store(true, Ordering::Relaxed);
+        }
+        tokio::time::sleep(Duration::from_millis(takes)).await;
+        in_flight.end(drawn.fate);
+        match drawn.fate {
+            Fate::Answered if drawn.cut => Ok(Answer::Cut),
+            Fate::Answered | Fate::Dropped => Ok(Answer::Whole),
+            Fate::Flawed(Flaw::Empty) => Ok(Answer::Empty),
+            Fate::Flawed(flaw) => Err(flaw.failure()),
+            Fate::Troubled(trouble) => {
+                self.visible.store(drawn.visible, Ordering::Relaxed);
+                let reset = Timestamp::from_millisecond(drawn.reset + self.ahead).unwrap_or(Timestamp::MAX);
+                Err(trouble.failure(reset, drawn.strength, self.now()))
+            }
+        }
+    }
+
+    fn classify_result(&self, output: &Answer, _call: &AttemptCall) -> Judgement {
+        match output {
+            Answer::Cut | Answer::Whole => Judgement::Accepted,
+            Answer::Empty => Judgement::Rejected(Rejection {
+                failure: Flaw::Empty.failure(),
+                kind: RejectionKind::Useless,
+                preserve: self.run.ends_with('3').then_some(0),
+            }),
+        }
+    }
+
+    fn repair_format(&self, _call: &AttemptCall, _failure: &Failure) -> Repair {
+        if self.run.ends_with('7') {
+            Repair::Done
+        } else {
+            Repair::None
+        }
+    }
+
+    fn progress(&self) -> Progress {
+        if self.visible.swap(false, Ordering::Relaxed) {
+            Progress::Visible
+        } else {
+            Progress::Clean
+        }
+    }
+}

@@ -1,0 +1,151 @@
+//! How soon a primary is used again once it is well.
+
+use openclaw_classify::Reason;
+
+use super::Held;
+use crate::oracle::{self, Kind as Lane};
+use crate::setup::{MINUTE, SECOND};
+use crate::trace::{Decided, Kind, Trace, Truth};
+
+/// Between two probes of a provider.
+const THROTTLE: i64 = 30 * SECOND;
+/// So long before its end a transient window is looked at.
+const NEAR: i64 = 2 * MINUTE;
+/// A long window is looked at again after this, or a tenth of it (D7, G6).
+const CHECKPOINT: i64 = 30 * MINUTE;
+/// A probe is over after this, however slow the provider.
+const SLOWEST: i64 = 2 * MINUTE;
+/// How long a session on an override leaves its primary alone (S-6.1).
+const SESSION: i64 = 5 * MINUTE;
+
+/// What keeps the first candidate from being asked.
+struct Rest {
+    lane: Lane,
+    reason: Reason,
+    stated: bool,
+    length: i64,
+}
+
+/// The skip of the first candidate, where it tells something about recovery.
+fn skipped(trace: &Trace) -> Option<(&Decided, &Truth)> {
+    if !trace.clocks_agree || trace.is_redirected() {
+        return None;
+    }
+    let skip = trace
+        .decisions()
+        .find(|decided| decided.kind == Kind::Skipped && decided.candidate == 0)?;
+    // A last resort asks it all the same.
+    let asked = trace.calls.iter().any(|call| call.candidate == 0);
+    Some((skip, skip.truth.as_ref().filter(|_| !asked)?))
+}
+
+/// D15: the latest-ending window of all its credentials; the endpoint's counts as a transient one.
+fn rest(trace: &Trace, skip: &Decided) -> Option<Rest> {
+    let candidate = &trace.chain[0];
+    let profiles = trace.credentials(0);
+    let windows = profiles
+        .iter()
+        .flat_map(|profile| oracle::held(&skip.view, profile, &candidate.model, skip.at));
+    let last = windows.max_by_key(|held| held.until);
+    last.map_or_else(
+        || {
+            oracle::endpoint(&skip.view, &candidate.provider, skip.at).map(|_| Rest {
+                lane: Lane::Model,
+                reason: Reason::Timeout,
+                stated: false,
+                length: THROTTLE,
+            })
+        },
+        |held| {
+            Some(Rest {
+                lane: held.lane,
+                reason: held.reason,
+                stated: held.stated,
+                length: held.until - held.opened,
+            })
+        },
+    )
+}
+
+impl Rest {
+    fn is_of_a_login(&self) -> bool {
+        self.lane == Lane::AuthPermanent || matches!(self.reason, Reason::Auth | Reason::AuthPermanent)
+    }
+
+    fn is_long(&self) -> bool {
+        matches!(self.lane, Lane::Billing | Lane::Blocked) || self.stated || self.reason == Reason::Billing
+    }
+}
+
+/// Whether a primary that is well since a while is skipped longer than `allowed` after that.
+fn overdue(skip: &Decided, truth: &Truth, allowed: i64) -> Held {
+    let Some(well_since) = truth.well_since else {
+        return Held::Aside;
+    };
+    let since = well_since
+        .max(truth.last_unanswered)
+        .max(truth.last_crash + MINUTE);
+    // Each of the provider's models may take a probe of its own first.
+    let models = i64::try_from(truth.models).unwrap_or(i64::MAX);
+    let late = skip.at - since - allowed - models.saturating_mul(THROTTLE);
+    let being_probed = truth.probe_in_flight || skip.at - truth.last_probe < THROTTLE;
+    if late <= 0 || (being_probed && late < SLOWEST) {
+        return Held::Yes;
+    }
+    Held::Broken(format!(
+        "the primary is well since {} s and was still skipped, {} s later than allowed",
+        (skip.at - since) / SECOND,
+        late / SECOND
+    ))
+}
+
+/// G, BL-42: the throttle while the window is two minutes or less; that and what a longer one has beyond two minutes.
+pub(super) fn transient(trace: &Trace) -> Held {
+    let Some((skip, truth)) = skipped(trace) else {
+        return Held::Aside;
+    };
+    match rest(trace, skip) {
+        Some(rest) if !rest.is_of_a_login() && !rest.is_long() => {
+            let allowed = THROTTLE + (rest.length - NEAR).max(0);
+            overdue(skip, truth, allowed)
+        }
+        _ => Held::Aside,
+    }
+}
+
+/// D7, G6.
+pub(super) fn checkpoint(trace: &Trace) -> Held {
+    let Some((skip, truth)) = skipped(trace) else {
+        return Held::Aside;
+    };
+    match rest(trace, skip) {
+        Some(rest) if !rest.is_of_a_login() && rest.is_long() => {
+            overdue(skip, truth, CHECKPOINT.max(rest.length / 10))
+        }
+        _ => Held::Aside,
+    }
+}
+
+/// S-6.3, BL-63.
+pub(super) fn session(trace: &Trace) -> Held {
+    let Some(on_override) = trace
+        .override_
+        .as_ref()
+        .filter(|on| on.may_ask && trace.clocks_agree)
+    else {
+        return Held::Aside;
+    };
+    if trace.began - on_override.last_asked < SESSION {
+        return Held::Aside;
+    }
+    let first = trace.chain.first();
+    let asks = first.map(|candidate| format!("{}/{}", candidate.provider, candidate.model));
+    if asks.as_ref() == Some(&on_override.primary) {
+        Held::Yes
+    } else {
+        Held::Broken(format!(
+            "the session asked its primary {} s ago, and its turn begins with {asks:?}",
+            (trace.began - on_override.last_asked) / SECOND
+        ))
+    }
+}

@@ -1,0 +1,170 @@
+//! What runs may do to usage state and sessions, and what they must make of it.
+
+use openclaw_classify::Reason;
+
+use super::Held;
+use crate::oracle;
+use crate::trace::{Ending, Event, Kind, Trace};
+use crate::trouble::Marks;
+
+/// What the texts of skips begin with that are about the run and not about windows.
+const ABOUT_THE_RUN: &str = "Skipping ";
+
+/// BL-51, R-3.3.
+pub(super) fn no_silent_skip(trace: &Trace) -> Held {
+    if trace.is_redirected() {
+        return Held::Aside;
+    }
+    let mut held = Held::Aside;
+    for skip in trace.decisions().filter(|decided| decided.kind == Kind::Skipped) {
+        held = Held::Yes;
+        if skip.reason.is_none() {
+            return Held::Broken(format!(
+                "candidate {} was skipped without a reason",
+                skip.candidate
+            ));
+        }
+        if skip.text.starts_with(ABOUT_THE_RUN) {
+            continue;
+        }
+        let credentials = trace.credentials(skip.candidate);
+        let now = skip.at + trace.ahead;
+        if oracle::is_free(&skip.view, &trace.chain[skip.candidate], &credentials, now) {
+            return Held::Broken(format!(
+                "candidate {} was skipped ({}) although one of {credentials:?} is free",
+                skip.candidate, skip.text
+            ));
+        }
+    }
+    held
+}
+
+/// R1, BL-95.
+pub(super) fn rotation(trace: &Trace) -> Held {
+    let is_bound = trace.pinned.is_some() || trace.is_redirected() || trace.ending == Ending::Limited;
+    if is_bound {
+        return Held::Aside;
+    }
+    let mut held = Held::Aside;
+    let mut probed = usize::MAX;
+    for decided in trace.decisions() {
+        match (decided.kind, decided.reason) {
+            (Kind::Probed, _) => probed = decided.candidate,
+            (Kind::Failed, Some(Reason::Auth | Reason::AuthPermanent | Reason::Billing))
+                if decided.candidate != probed =>
+            {
+                held = Held::Yes;
+                let candidate = &trace.chain[decided.candidate];
+                let now = decided.at + trace.ahead;
+                let asked = |profile: &String| {
+                    let mut calls = trace.calls.iter();
+                    calls.any(|call| {
+                        call.candidate == decided.candidate && call.profile.as_ref() == Some(profile)
+                    })
+                };
+                let left = candidate.profiles.iter().find(|profile| {
+                    oracle::held(&decided.view, profile, &candidate.model, now).is_empty() && !asked(profile)
+                });
+                if let Some(left) = left {
+                    return Held::Broken(format!("{left} is free and was not asked"));
+                }
+            }
+            (Kind::Failed | Kind::Skipped | Kind::Succeeded, _) => {}
+        }
+    }
+    held
+}
+
+/// C-10, BL-32, BL-40, R3.
+pub(super) fn marks(trace: &Trace) -> Held {
+    if trace.calls.is_empty() {
+        return Held::Aside;
+    }
+    let mut due: Option<(Marks, Option<String>)> = None;
+    for event in &trace.events {
+        match event {
+            Event::Ended(index) => {
+                let call = &trace.calls[*index];
+                let profile = call.profile.clone();
+                due = match call.fate.marks() {
+                    Marks::Nothing => None,
+                    Marks::Endpoint => Some((Marks::Endpoint, None)),
+                    // Without a credential there is nothing to mark.
+                    Marks::Profile => profile.map(|profile| (Marks::Profile, Some(profile))),
+                };
+            }
+            Event::Wrote(marks, profile) => match due.take() {
+                Some(expected) if expected == (*marks, profile.clone()) => {}
+                Some(expected) => {
+                    return Held::Broken(format!("{marks:?} of {profile:?} written, {expected:?} was due"));
+                }
+                None => {
+                    return Held::Broken(format!("{marks:?} of {profile:?} written, and nothing was due"));
+                }
+            },
+            Event::Called(index) => {
+                if let Some(due) = &due {
+                    return Held::Broken(format!("call {index} began before {due:?} was written"));
+                }
+            }
+            Event::Again | Event::Decided(_) | Event::Redirected | Event::Rotated => {}
+        }
+    }
+    match due {
+        Some(due) if trace.is_whole() => Held::Broken(format!("{due:?} was never written")),
+        _ => Held::Yes,
+    }
+}
+
+/// D15.
+pub(super) fn soonest(trace: &Trace) -> Held {
+    let Some(report) = trace
+        .report
+        .as_ref()
+        .filter(|_| trace.is_whole() && !trace.is_redirected())
+    else {
+        return Held::Aside;
+    };
+    let now = trace.ended + trace.ahead;
+    let back = |index: usize| oracle::back(&trace.view, &trace.chain[index], &trace.credentials(index), now);
+    let expected = (0..trace.chain.len()).filter_map(back).min();
+    let told = report
+        .soonest_cooldown_expiry
+        .map(jiff::Timestamp::as_millisecond);
+    if told != expected {
+        return Held::Broken(format!(
+            "the soonest end is told as {told:?} and is {expected:?}; now is {now} ({:?})",
+            trace.ending
+        ));
+    }
+    if expected.is_none() {
+        Held::Aside
+    } else {
+        Held::Yes
+    }
+}
+
+/// S-8, R5, BL-69.
+pub(super) fn pins(trace: &Trace) -> Held {
+    match &trace.pins {
+        None => Held::Aside,
+        Some((chosen, found)) if chosen == found => Held::Yes,
+        Some((chosen, found)) => Held::Broken(format!("chosen {chosen:?}, found {found:?}")),
+    }
+}
+
+/// S-4, S1.
+pub(super) fn rolled_back(trace: &Trace) -> Held {
+    let answered = matches!(
+        trace.ending,
+        Ending::Answered { .. } | Ending::Crashed | Ending::Preserved
+    );
+    match &trace.selection {
+        Some((before, after)) if !answered && before != after => Held::Broken(format!(
+            "the selection was {before} and is {after} ({:?})",
+            trace.ending
+        )),
+        Some(_) if !answered => Held::Yes,
+        _ => Held::Aside,
+    }
+}

@@ -1,0 +1,214 @@
+//! Every check can fail: real runs, doctored so that each thing does not hold.
+
+use std::sync::{Arc, Mutex};
+
+use openclaw_auth_store::AuthSnapshot;
+use openclaw_classify::Reason;
+use openclaw_runner::CandidateOutcome;
+
+use super::*;
+use crate::setup::{HOUR, Setup};
+use crate::stage::{play, play_before};
+use crate::trace::{Decided, Event, Kind};
+use crate::trouble::Marks;
+
+/// Changes a run so that a check must not hold of it any more; false when the run is not one for that.
+struct Lie {
+    check: &'static str,
+    about: &'static str,
+    tell: fn(&mut Trace) -> bool,
+}
+
+#[rustfmt::skip]
+const LIES: &[Lie] = &[
+    Lie { check: "budget",              about: "one call more than allowed",             tell: |trace| { trace.max_attempts = trace.calls.len().checked_sub(1).filter(|most| *most > 0); trace.max_attempts.is_some() } },
+    Lie { check: "budget",              about: "a call after the end",                   tell: |trace| { trace.max_duration = trace.calls.last().map(|call| call.began - trace.began); trace.max_duration.is_some() } },
+    Lie { check: "budget",              about: "a call that goes on after the end",      tell: |trace| { trace.max_duration = trace.calls.last().and_then(|call| Some(call.ended? - trace.began - 1)).filter(|limit| *limit > 0); trace.max_duration.is_some() } },
+    Lie { check: "budget",              about: "more calls than credentials",            tell: |trace| { let Some(call) = trace.calls.first().cloned() else { return false }; trace.calls.extend(vec![call; 60]); true } },
+    Lie { check: "one-visit",           about: "back to an earlier candidate",           tell: |trace| { let ends = trace.calls.first().zip(trace.calls.last()); let differ = ends.is_some_and(|(one, other)| one.candidate != other.candidate); let first = trace.calls.first().cloned(); trace.calls.extend(first.filter(|_| differ)); differ } },
+    Lie { check: "one-visit",           about: "a credential asked twice",               tell: |trace| { let again = trace.calls.last().cloned(); let plain = !trace.events.iter().any(|event| matches!(event, Event::Again)); trace.calls.extend(again.filter(|_| plain)); plain && !trace.calls.is_empty() } },
+    Lie { check: "one-record",          about: "a record is missing",                    tell: |trace| { let Some(report) = &mut trace.report else { return false }; !trace.events.is_empty() && !report.attempts.is_empty() && { report.attempts.remove(0); !matches!(trace.ending, crate::trace::Ending::Aborted | crate::trace::Ending::Limited | crate::trace::Ending::Surfaced) } } },
+    Lie { check: "one-record",          about: "called and recorded as skipped",         tell: |trace| { let Some(record) = trace.report.as_mut().and_then(|report| report.attempts.iter_mut().find(|record| record.outcome == CandidateOutcome::Failed)) else { return false }; record.outcome = CandidateOutcome::Skipped; true } },
+    Lie { check: "no-silent-skip",      about: "no reason",                              tell: |trace| skip(trace, |skip| skip.reason = None) },
+    Lie { check: "no-silent-skip",      about: "nothing rests",                          tell: |trace| skip(trace, |skip| { skip.view = Arc::new(AuthSnapshot::default()); skip.text.insert(0, '.'); }) },
+    Lie { check: "rotation",            about: "the last credential was not asked",      tell: forget_a_call },
+    Lie { check: "marks",               about: "a mark is missing",                      tell: |trace| { let before = trace.events.len(); trace.events.retain(|event| !matches!(event, Event::Wrote(..))); trace.is_whole() && trace.events.len() < before } },
+    Lie { check: "marks",               about: "a mark is written twice",                tell: |trace| { let Some(at) = trace.events.iter().position(|event| matches!(event, Event::Wrote(..))) else { return false }; let again = trace.events[at].clone(); trace.events.insert(at, again); true } },
+    Lie { check: "marks",               about: "a mark for another credential",          tell: |trace| { let wrote = trace.events.iter_mut().find_map(|event| match event { Event::Wrote(Marks::Profile, profile) => Some(profile), _ => None }); wrote.map(|profile| *profile = Some("nobody:k9".to_owned())).is_some() } },
+    Lie { check: "marks",               about: "a mark for an answer",                   tell: |trace| { trace.events.push(Event::Wrote(Marks::Profile, Some("nobody:k9".to_owned()))); !trace.calls.is_empty() } },
+    Lie { check: "soonest",             about: "one millisecond later",                  tell: |trace| { let Some(soonest) = trace.report.as_mut().and_then(|report| report.soonest_cooldown_expiry.as_mut()) else { return false }; *soonest += jiff::SignedDuration::from_millis(1); true } },
+    Lie { check: "soonest",             about: "nothing is told",                        tell: |trace| { let Some(report) = trace.report.as_mut() else { return false }; report.soonest_cooldown_expiry.take().is_some() } },
+    Lie { check: "one-probe",           about: "another probe is in flight",             tell: |trace| trace.calls.iter_mut().find(|call| call.is_probe).map(|call| call.other_probes = 1).is_some() },
+    Lie { check: "no-lease-left",       about: "a lease is left",                        tell: |trace| { trace.holds_lease = true; true } },
+    Lie { check: "recovery-transient",  about: "well for two hours",                     tell: |trace| well_for(trace, 2 * HOUR) },
+    Lie { check: "recovery-checkpoint", about: "well for a week",                        tell: |trace| well_for(trace, 7 * 24 * HOUR) },
+    Lie { check: "recovery-session",    about: "the turn begins elsewhere",              tell: |trace| { trace.chain[0].model = "another".to_owned(); true } },
+    Lie { check: "pins",                about: "another model",                          tell: |trace| trace.pins.as_mut().map(|(_, found)| found.model = Some("other/model".to_owned())).is_some() },
+    Lie { check: "pins",                about: "another profile",                        tell: |trace| trace.pins.as_mut().map(|(_, found)| found.profile = Some("other:k9".to_owned())).is_some() },
+    Lie { check: "rolled-back",         about: "something of it is left",                tell: |trace| trace.selection.as_mut().map(|(_, after)| after.push('.')).is_some() },
+    Lie { check: "replay",              about: "a decision is missing",                  tell: |trace| trace.report.as_mut().is_some_and(|report| report.events.pop().is_some()) },
+    Lie { check: "replay",              about: "another reason",                         tell: |trace| { let Some(recording) = trace.recording.take() else { return false }; let text = serde_json::to_string(&recording).unwrap(); let lie = text.replace("\"reason\":\"timeout\",\"certainty\"", "\"reason\":\"overloaded\",\"certainty\""); let told = lie != text; trace.recording = serde_json::from_str(&lie).ok(); told } },
+];
+
+/// Changes the skip of the first candidate that was skipped because of a rest.
+fn skip(trace: &mut Trace, change: impl FnOnce(&mut Decided)) -> bool {
+    let skip = trace.events.iter_mut().find_map(|event| match event {
+        Event::Decided(decided) if decided.kind == Kind::Skipped && decided.text.starts_with("Provider") => {
+            Some(decided)
+        }
+        _ => None,
+    });
+    skip.map(change).is_some()
+}
+
+/// The first candidate whose login was refused left a credential unasked, and nothing rested.
+fn forget_a_call(trace: &mut Trace) -> bool {
+    let refused = |decided: &&Decided| {
+        let login = matches!(
+            decided.reason,
+            Some(Reason::Auth | Reason::AuthPermanent | Reason::Billing)
+        );
+        decided.kind == Kind::Failed && login
+    };
+    let Some(candidate) = trace.decisions().find(refused).map(|decided| decided.candidate) else {
+        return false;
+    };
+    let probed = trace.decisions().any(|decided| decided.kind == Kind::Probed);
+    let last = trace
+        .calls
+        .iter()
+        .rposition(|call| call.candidate == candidate && call.profile.is_some());
+    let Some(last) = last.filter(|_| !probed) else {
+        return false;
+    };
+    trace.calls.remove(last);
+    let fresh = Arc::new(AuthSnapshot::default());
+    for event in &mut trace.events {
+        if let Event::Decided(decided) = event {
+            decided.view = Arc::clone(&fresh);
+        }
+    }
+    true
+}
+
+/// The skipped primary was well for so long, and nobody looked.
+fn well_for(trace: &mut Trace, time: i64) -> bool {
+    skip(trace, |skip| {
+        if let Some(truth) = &mut skip.truth {
+            truth.well_since = Some(skip.at - time);
+            truth.last_unanswered = skip.at - time;
+            (truth.last_probe, truth.last_crash) = (0, 0);
+            truth.probe_in_flight = false;
+        }
+    })
+}
+
+/// A lie is told about so many runs.
+const ENOUGH: usize = 40;
+
+fn holds(id: &str) -> fn(&Trace) -> Held {
+    CHECKS.iter().find(|check| check.id == id).unwrap().holds
+}
+
+#[test]
+fn every_check_can_fail() {
+    let runs: Arc<Mutex<Vec<Trace>>> = Arc::default();
+    for seed in SEEDS {
+        let kept = Arc::clone(&runs);
+        // Keep what a lie can be told about: that something happened, and not too much of it.
+        let witness = move |trace: &Trace| {
+            if !trace.events.is_empty() {
+                kept.lock().unwrap().push(trace.clone());
+            }
+        };
+        play_before(Setup::of(seed, 8), 60, Box::new(witness), |_| {});
+    }
+    let runs = runs.lock().unwrap();
+    for lie in LIES {
+        let holds = holds(lie.check);
+        let mut told = 0;
+        for run in runs.iter().filter(|run| holds(run) == Held::Yes) {
+            if told == ENOUGH {
+                break;
+            }
+            let mut doctored = run.clone();
+            if (lie.tell)(&mut doctored) {
+                told += 1;
+                let found = holds(&doctored);
+                assert!(
+                    matches!(found, Held::Broken(_)),
+                    "{}, {}: {found:?} of {doctored:#?}",
+                    lie.check,
+                    lie.about
+                );
+            }
+        }
+        assert!(
+            told > 0,
+            "no run in which {} could be a lie: {}",
+            lie.about,
+            lie.check
+        );
+    }
+    for check in CHECKS {
+        assert!(
+            LIES.iter().any(|lie| lie.check == check.id),
+            "nothing shows that {} can fail",
+            check.id
+        );
+    }
+}
+
+/// Worlds that every test run plays: small ones that between them concern every check.
+const SEEDS: [u64; 4] = [83, 85, 86, 96];
+
+#[test]
+fn everything_holds_in_the_fixed_worlds() {
+    let mut tally = BTreeMap::new();
+    for seed in SEEDS {
+        let played = play(Setup::of(seed, 8), 100, |_| {});
+        if let Some(found) = &played.found {
+            panic!(
+                "seed {seed}: {} does not hold: {}\n{}\nplay it again: cargo xtask sim --seed {seed} --hours 8",
+                found.violation.check,
+                found.violation.how,
+                found.story()
+            );
+        }
+        assert_eq!(played.lasted, 8 * HOUR);
+        for (check, concerned) in played.tally {
+            tally.entry(check).or_insert(Tally::default()).runs += concerned.runs;
+        }
+    }
+    for check in CHECKS {
+        assert!(
+            tally.contains_key(check.id),
+            "no run of the fixed worlds concerns {}",
+            check.id
+        );
+    }
+}
+
+#[test]
+fn a_world_is_the_same_every_time() {
+    let setup = Setup::of(3, 3);
+    let told = |setup: &Setup| {
+        let runs: Arc<Mutex<Vec<String>>> = Arc::default();
+        let kept = Arc::clone(&runs);
+        let witness = move |trace: &Trace| {
+            let line = format!(
+                "{} {} {:?} {:?}",
+                trace.run, trace.ended, trace.ending, trace.calls
+            );
+            kept.lock().unwrap().push(line);
+        };
+        play_before(setup.clone(), 0, Box::new(witness), |_| {});
+        Arc::try_unwrap(runs).map_or_else(
+            |kept| kept.lock().unwrap().clone(),
+            |runs| runs.into_inner().unwrap(),
+        )
+    };
+    let once = told(&setup);
+    assert!(once.len() > 100, "{}", once.len());
+    assert_eq!(once, told(&setup));
+}

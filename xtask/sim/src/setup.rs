@@ -1,0 +1,189 @@
+//! What a world consists of: drawn from the seed before anything happens.
+
+use crate::dice::Dice;
+use crate::trouble::{Spell, Trouble};
+
+/// Milliseconds.
+pub(crate) const SECOND: i64 = 1_000;
+pub(crate) const MINUTE: i64 = 60 * SECOND;
+pub(crate) const HOUR: i64 = 60 * MINUTE;
+/// 2026-03-01T00:00:00Z.
+pub(crate) const START: i64 = 1_772_323_200_000;
+
+/// A world.
+#[derive(Debug, Clone)]
+pub(crate) struct Setup {
+    pub(crate) seed: u64,
+    pub(crate) hours: i64,
+    pub(crate) providers: Vec<Provider>,
+    pub(crate) agents: Vec<Agent>,
+    pub(crate) processes: Vec<Process>,
+    pub(crate) sessions: Vec<Session>,
+}
+
+/// A provider: its models, the keys that exist for it, and its troubles to come.
+#[derive(Debug, Clone)]
+pub(crate) struct Provider {
+    pub(crate) name: &'static str,
+    pub(crate) models: Vec<String>,
+    /// Zero: it needs none.
+    pub(crate) keys: usize,
+    /// Calls per minute and key that it takes, if it counts.
+    pub(crate) per_minute: Option<i64>,
+    pub(crate) spells: Vec<Spell>,
+}
+
+/// An agent: a store of its own and a chain.
+#[derive(Debug, Clone)]
+pub(crate) struct Agent {
+    /// The primary, then its fallbacks, as `provider/model`.
+    pub(crate) chain: Vec<String>,
+    /// Whether its keys have a written order.
+    pub(crate) ordered: bool,
+}
+
+/// A process: a clock of its own over the shared stores.
+#[derive(Debug, Clone)]
+pub(crate) struct Process {
+    /// How far its clock is ahead, in milliseconds.
+    pub(crate) ahead: i64,
+}
+
+/// Whoever talks to an agent.
+#[derive(Debug, Clone)]
+pub(crate) struct Session {
+    pub(crate) number: usize,
+    pub(crate) agent: usize,
+    /// None moves from process to process.
+    pub(crate) process: Option<usize>,
+    /// The mean time between two requests, in milliseconds.
+    pub(crate) pause: i64,
+    /// Whether nothing is remembered of it.
+    pub(crate) stateless: bool,
+}
+
+const PROVIDERS: [&str; 6] = ["anthropic", "google", "groq", "local", "mistral", "openai"];
+
+impl Setup {
+    /// The world of `seed` for so many hours.
+    pub(crate) fn of(seed: u64, hours: i64) -> Self {
+        let mut dice = Dice::of(seed, 0);
+        let count = 2 + dice.below(4);
+        let mut names = PROVIDERS.to_vec();
+        let providers: Vec<Provider> = (0..count)
+            .map(|_| {
+                let name = names.remove(dice.below(names.len()));
+                provider(name, seed, hours, &mut dice)
+            })
+            .collect();
+        let agents: Vec<Agent> = (0..=dice.below(3))
+            .map(|_| agent(&providers, &mut dice))
+            .collect();
+        let clocks = dice.below(4);
+        let processes: Vec<Process> = (0..=dice.below(4))
+            .map(|_| Process {
+                ahead: match clocks {
+                    // Half of all worlds have good clocks, a quarter slightly wrong ones, a quarter broken ones.
+                    0 | 1 => 0,
+                    2 => dice.between(-5 * SECOND, 5 * SECOND),
+                    _ => dice.between(-2 * HOUR, 2 * HOUR),
+                },
+            })
+            .collect();
+        let sessions = (0..6 + dice.below(20))
+            .map(|number| Session {
+                number,
+                agent: dice.below(agents.len()),
+                process: (!dice.chance(300)).then(|| dice.below(processes.len())),
+                pause: dice.spread(20 * SECOND, 20 * MINUTE),
+                stateless: dice.chance(250),
+            })
+            .collect();
+        Self {
+            seed,
+            hours,
+            providers,
+            agents,
+            processes,
+            sessions,
+        }
+    }
+
+    /// Whether all clocks agree.
+    pub(crate) fn clocks_agree(&self) -> bool {
+        self.processes.iter().all(|process| process.ahead == 0)
+    }
+
+    /// Whether all clocks agree well enough for leases, which are renewed 40 s before they end.
+    pub(crate) fn leases_hold(&self) -> bool {
+        let ahead = |process: &Process| process.ahead;
+        let (least, most) = (
+            self.processes.iter().map(ahead).min(),
+            self.processes.iter().map(ahead).max(),
+        );
+        most.zip(least)
+            .is_none_or(|(most, least)| most - least <= 20 * SECOND)
+    }
+
+    pub(crate) fn provider(&self, name: &str) -> Option<&Provider> {
+        self.providers.iter().find(|provider| provider.name == name)
+    }
+}
+
+fn provider(name: &'static str, seed: u64, hours: i64, dice: &mut Dice) -> Provider {
+    let models: Vec<String> = (0..=dice.below(3)).map(|number| format!("m{number}")).collect();
+    let keys = if name == "local" { 0 } else { 1 + dice.below(3) };
+    let spells = spells(name, &models, keys, seed, hours);
+    Provider {
+        name,
+        models,
+        keys,
+        per_minute: dice.chance(400).then(|| dice.between(2, 30)),
+        spells,
+    }
+}
+
+fn agent(providers: &[Provider], dice: &mut Dice) -> Agent {
+    let mut all: Vec<String> = providers
+        .iter()
+        .flat_map(|provider| {
+            provider
+                .models
+                .iter()
+                .map(move |model| format!("{}/{model}", provider.name))
+        })
+        .collect();
+    let length = 1 + dice.below(all.len().min(5));
+    let chain = (0..length).map(|_| all.remove(dice.below(all.len()))).collect();
+    Agent {
+        chain,
+        ordered: dice.chance(300),
+    }
+}
+
+/// The troubles of a provider: some wait between them, most are short, some last for hours.
+fn spells(name: &str, models: &[String], keys: usize, seed: u64, hours: i64) -> Vec<Spell> {
+    let actor = name.bytes().fold(7_u64, |hash, byte| {
+        hash.wrapping_mul(31).wrapping_add(byte.into())
+    });
+    let mut dice = Dice::of(seed, actor);
+    let mut spells = Vec::new();
+    let mut at = START + dice.spread(MINUTE, 2 * HOUR);
+    while at < START + hours * HOUR {
+        let trouble = *dice.pick(&Trouble::ALL);
+        let (shortest, longest) = trouble.length();
+        let until = at + dice.spread(shortest, longest);
+        let key = (trouble.is_of_a_key() && keys > 0).then(|| dice.below(keys));
+        let model = trouble.is_of_a_model().then(|| dice.below(models.len()));
+        spells.push(Spell {
+            trouble,
+            from: at,
+            until,
+            key,
+            model,
+            strength: dice.between(0, 999),
+        });
+        at += dice.spread(10 * MINUTE, 6 * HOUR);
+    }
+    spells
+}
