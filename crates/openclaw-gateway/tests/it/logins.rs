@@ -244,9 +244,9 @@ async fn a_login_is_used_for_the_formats_of_its_endpoint_alone() {
     let world = world("openai", 3_600, [hello(), renewed(), hello()]).await;
     // Chat completions are not answered to a login.
     let received = world.ask_plain().await;
-    assert_eq!(
-        (received.status, world.calls()),
-        (400, vec![0, 0, 0]),
+    assert_eq!((received.status, world.calls()), (400, vec![0, 0, 0]));
+    assert!(
+        received.body.contains("`openai` has only logins"),
         "{}",
         received.body
     );
