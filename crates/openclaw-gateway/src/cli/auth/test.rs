@@ -1,17 +1,12 @@
 //! `auth test`: one small request with a credential, and what its answer means.
 
 use std::io;
-use std::time::Duration;
 
 use axum::body::Bytes;
 use axum::http::HeaderMap;
 use clap::Args;
 use jiff::Timestamp;
-<<<<<<< HEAD
-use openclaw_auth_store::{Credential, Health, health, profile_secret};
-=======
 use openclaw_auth_store::{Credential, profile_secret};
->>>>>>> main
 use openclaw_classify::{Failure, Reason, classify, describe, redact};
 use openclaw_ids::{ModelRef, ProfileId, ProviderId};
 use serde::Serialize;
@@ -28,12 +23,8 @@ use crate::cli::{CommandError, Outcome};
 use crate::environment::Environment;
 use crate::providers::known;
 use crate::secrets::SecretSources;
-<<<<<<< HEAD
-use crate::upstream::{Call, RequestBody, Upstream, Wire};
-=======
 use crate::upstream::{Call, RequestBody, Upstream};
 use crate::wires::{first_wire, smallest_request};
->>>>>>> main
 
 /// Arguments of `auth test`.
 #[derive(Debug, Args)]
@@ -222,20 +213,6 @@ impl<'a> Asking<'a> {
         let endpoints = &self.files.endpoints;
         let endpoint = endpoints.of(provider, credential);
         let endpoint = endpoint.ok_or_else(|| AskError::NoEndpoint(provider.clone()))?;
-<<<<<<< HEAD
-        let endpoint = match endpoints.logins().account_header(credential) {
-            Some((name, value)) => endpoint.clone().with_header(name, value),
-            None => endpoint.clone(),
-        };
-        if has_ended(credential) {
-            return Ok(self.unsent(
-                "its token has ended; the next request renews it, which a test does not".to_owned(),
-            ));
-        }
-        let config = &self.files.config;
-        let secret = SecretSources::new(&config.secrets, &self.files.environment)
-            .with(|places| profile_secret(&self.agent.seen, &config.auth, self.id, places));
-=======
         if let Credential::Oauth(login) = credential
             && !login.is_usable(now())
         {
@@ -246,18 +223,10 @@ impl<'a> Asking<'a> {
         let sources = SecretSources::new(&self.files.config.secrets, &self.files.environment);
         let secret =
             sources.with(|places| profile_secret(&self.agent.seen, &self.files.config.auth, self.id, places));
->>>>>>> main
         let secret = match secret {
             Ok(secret) => secret,
             Err(error) => return Ok(self.unsent(causes::line(&error))),
         };
-<<<<<<< HEAD
-        let text = json!({
-            "model": self.model.model(),
-            "stream": true,
-            "messages": [{"role": "user", "content": "Answer with the one word OK."}],
-        });
-=======
         let kind = endpoint.kind_of(credential);
         let with_account = endpoints.logins().account_header(credential);
         let endpoint = match with_account {
@@ -266,19 +235,13 @@ impl<'a> Asking<'a> {
         };
         let wire = first_wire(endpoints, provider, credential);
         let text = smallest_request(wire, self.model.model().as_str());
->>>>>>> main
         let body = RequestBody::try_new(Bytes::from(text.to_string())).map_err(AskError::Request)?;
         let call = Call {
-            kind: endpoint.kind_of(credential),
-            endpoint: &endpoint,
+            endpoint,
             model: self.model.model().as_str(),
             secret: secret.as_ref(),
-<<<<<<< HEAD
-            wire: Wire::ChatCompletions,
-=======
             kind,
             wire,
->>>>>>> main
             headers: &HeaderMap::new(),
             body: &body,
             deadlines: self
@@ -331,16 +294,6 @@ impl<'a> Asking<'a> {
                 ..failed
             },
         }
-    }
-}
-
-/// Whether it is a login that would be renewed before it is used.
-fn has_ended(credential: &Credential) -> bool {
-    match credential {
-        Credential::Oauth(login) => {
-            login.refresh.is_some() && health(credential, now(), Duration::ZERO) == Health::Expired
-        }
-        Credential::ApiKey(_) | Credential::Local(_) | Credential::Token(_) => false,
     }
 }
 
