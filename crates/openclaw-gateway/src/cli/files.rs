@@ -10,11 +10,13 @@ use clap::Args;
 use openclaw_auth_store::AmbientProfile;
 use openclaw_chain::Resolver;
 use openclaw_ids::{AgentId, AuthAliases};
+use openclaw_runner::{Clock, SystemClock};
 
 use super::CommandError;
 use crate::config::{Config, ConfigFiles, FileError};
 use crate::environment::Environment;
 use crate::gateway::{callable, search};
+use crate::history::History;
 use crate::providers::discovery::Discovery;
 use crate::providers::{Endpoints, ambient};
 use crate::report::Installation;
@@ -158,6 +160,11 @@ impl Files {
         let upstream = Upstream::try_new()?;
         let search = search(&self.environment, &stored, &upstream, &self.endpoints);
         Ok(runtime()?.block_on(search))
+    }
+
+    /// Where what a person changes is kept.
+    pub(super) fn history(&self) -> History {
+        History::open_or_off(&self.state_dir, &self.config.failover.history, SystemClock.now())
     }
 
     /// The agents that are configured.

@@ -1,7 +1,7 @@
 //! `cooldown clear`: sets credentials free at once.
 
 use clap::Args;
-use openclaw_auth_store::{Applied, AuthSnapshot, EndpointKey, UsageChange, UsageStore};
+use openclaw_auth_store::{Applied, AuthSnapshot, EndpointKey, StoreError, UsageChange, UsageStore};
 use openclaw_ids::{ProfileId, ProviderId};
 use serde_json::json;
 
@@ -10,6 +10,7 @@ use crate::cli::files::{AgentArg, Files, Places, runtime};
 use crate::cli::screen::{Screen, now};
 use crate::cli::{CommandError, Outcome};
 use crate::environment::Environment;
+use crate::history::commit_by_person;
 
 /// Arguments of `cooldown clear`.
 #[derive(Debug, Args)]
@@ -64,12 +65,18 @@ pub(in crate::cli) fn run(
         }
     }
     let (mut cleared, mut untouched) = (Vec::new(), Vec::new());
-    let runtime = runtime()?;
+    let (runtime, history) = (runtime()?, files.history());
+    let made = |change| {
+        let now = now();
+        let (applied, notes) = runtime.block_on(commit_by_person(&agent, &store, change, now))?;
+        history.record_windows(notes, now);
+        Ok::<_, StoreError>(applied)
+    };
     for profile in named.profiles {
         let change = UsageChange::Clear {
             profile: profile.clone(),
         };
-        let applied = runtime.block_on(store.commit(change, now()))?;
+        let applied = made(change)?;
         let had_state = applied == Applied::Done;
         if had_state { &mut cleared } else { &mut untouched }.push(profile.to_string());
     }
@@ -77,7 +84,7 @@ pub(in crate::cli) fn run(
         let change = UsageChange::EndpointSuccess {
             endpoint: endpoint.clone(),
         };
-        if runtime.block_on(store.commit(change, now()))? == Applied::Done {
+        if made(change)? == Applied::Done {
             cleared.push(endpoint.base_url);
         }
     }

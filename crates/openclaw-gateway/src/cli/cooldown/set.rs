@@ -14,6 +14,7 @@ use crate::cli::render::left;
 use crate::cli::screen::{Screen, now};
 use crate::cli::{CommandError, Outcome};
 use crate::environment::Environment;
+use crate::history::commit_by_person;
 use crate::report::CooldownsReport;
 
 /// Arguments of `cooldown set`.
@@ -105,7 +106,9 @@ pub(in crate::cli) fn run(
         profile: id.clone(),
         event,
     };
-    runtime()?.block_on(store.commit(change, started))?;
+    let made = commit_by_person(&agent, &store, change, started);
+    let (_, notes) = runtime()?.block_on(made)?;
+    files.history().record_windows(notes, started);
     drop(store);
     let read = ReadAgent::open(&files, &agent)?;
     let report = CooldownsReport::of(&files.installation(), &read.state(), started);
