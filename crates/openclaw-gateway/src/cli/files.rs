@@ -10,20 +10,18 @@ use clap::Args;
 use openclaw_auth_store::AmbientProfile;
 use openclaw_chain::Resolver;
 use openclaw_ids::{AgentId, AuthAliases};
-use openclaw_runner::{Clock, SystemClock};
 
 use super::CommandError;
 use crate::config::{Config, ConfigFiles, FileError};
 use crate::environment::Environment;
 use crate::gateway::{callable, search};
-use crate::history::History;
 use crate::providers::discovery::Discovery;
 use crate::providers::{Endpoints, ambient};
 use crate::report::Installation;
 use crate::secrets::SecretSources;
 use crate::upstream::Upstream;
 
-pub(super) use agent::ReadAgent;
+pub(super) use agent::{ReadAgent, SESSIONS_FILE};
 
 /// Where the files are, when not in their usual places.
 #[derive(Debug, Clone, Default, Args)]
@@ -89,6 +87,14 @@ impl AgentArg {
         })
     }
 
+    /// The agent that was named; `None` when none was.
+    ///
+    /// # Errors
+    /// As [`id`](Self::id).
+    pub(super) fn named(&self, files: &Files) -> Result<Option<AgentId>, UnknownAgent> {
+        self.agent.is_some().then(|| self.id(files)).transpose()
+    }
+
     /// The agents that are meant; all of them when none was named.
     ///
     /// # Errors
@@ -115,6 +121,8 @@ pub(super) struct Files {
     /// What was configured, with the chain that was found when nothing was.
     pub(super) config: Config,
     pub(super) state_dir: PathBuf,
+    /// Where pointers of secrets lead, but for commands, which are only run when a secret is to be used.
+    pub(super) sources: SecretSources,
     pub(super) endpoints: Endpoints,
     pub(super) ambient: Vec<AmbientProfile>,
     pub(super) resolver: Resolver,
@@ -137,6 +145,7 @@ impl Files {
             environment: environment.clone(),
             state_dir: places.state_dir(environment),
             resolver: Resolver::new(&config.chain),
+            sources,
             endpoints,
             ambient,
             aliases: AuthAliases::default(),
@@ -160,11 +169,6 @@ impl Files {
         let upstream = Upstream::try_new()?;
         let search = search(&self.environment, &stored, &upstream, &self.endpoints);
         Ok(runtime()?.block_on(search))
-    }
-
-    /// Where what a person changes is kept.
-    pub(super) fn history(&self) -> History {
-        History::open_or_off(&self.state_dir, &self.config.failover.history, SystemClock.now())
     }
 
     /// The agents that are configured.

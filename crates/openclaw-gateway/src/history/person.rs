@@ -5,8 +5,7 @@ use openclaw_auth_store::{Applied, StoreError, UsageChange, UsageStore};
 use openclaw_ids::AgentId;
 use openclaw_runner::Resting;
 
-use super::History;
-use super::entry::{Entry, Record, WindowNote};
+use super::entry::WindowNote;
 use super::windows::window_changes;
 
 /// Makes a change that a person asked for, and says what it did to windows.
@@ -26,14 +25,4 @@ pub async fn commit_by_person<U: UsageStore>(
     let notes = before.zip(after);
     let notes = notes.map(|(before, after)| window_changes(agent, None, &before, &after, now));
     Ok((applied, notes.unwrap_or_default()))
-}
-
-impl History {
-    /// Keeps what a person changed.
-    pub(crate) fn record_windows(&self, notes: Vec<WindowNote>, at: Timestamp) {
-        for note in notes {
-            let record = Record::Window(Box::new(note));
-            self.record(Entry { at, record });
-        }
-    }
 }
