@@ -117,7 +117,11 @@ async fn respond(world: &World) -> Received {
 }
 
 fn sent(world: &World, at: usize) -> Vec<String> {
-    let seen = world.upstreams[at].seen();
+    keys(&world.upstreams[at])
+}
+
+fn keys(upstream: &Upstream) -> Vec<String> {
+    let seen = upstream.seen();
     seen.iter()
         .filter_map(|seen| seen.header("authorization").map(str::to_owned))
         .collect()
@@ -164,6 +168,66 @@ async fn a_token_that_was_refused_is_replaced_once() {
     let received = respond(&world).await;
     assert_eq!(received.header("x-openclaw-first-failure-reason"), Some("auth"));
     assert_eq!(world.calls(), [2, 1, 0]);
+}
+
+#[tokio::test]
+async fn a_refused_token_whose_login_is_lost_says_so() {
+    let refused = refusal(401, "token_expired", "Provided authentication token is expired");
+    let lost = Script::json(400, r#"{"error":"invalid_grant"}"#);
+    let world = world("openai", 3_600, [refused, lost, hello()]).await;
+    let received = respond(&world).await;
+    assert_eq!(
+        received.header("x-openclaw-first-failure-reason"),
+        Some("auth_permanent")
+    );
+    assert_eq!(world.calls(), [1, 1, 0]);
+}
+
+#[tokio::test]
+async fn logins_of_any_provider_are_refreshed_where_the_settings_say() {
+    let (api, tokens) = (
+        Upstream::start([hello()]).await,
+        Upstream::start([renewed()]).await,
+    );
+    let failover = format!(
+        "{{ logins: {{ relay: {{ tokenUrl: '{}/token', clientId: 'client-1', clientSecret: '$SECRET', scope: 'all' }} }} }}",
+        tokens.base_url()
+    );
+    let text = format!(
+        "{{ agents: {{ defaults: {{ model: 'relay/m' }} }}, models: {{ providers: {{ relay: {{ baseUrl: '{}' }} }} }} }}",
+        api.base_url()
+    );
+    let state = state_with(&[("relay:me", login("relay", later(-1)))]).await;
+    let world = World::open_in(
+        state,
+        &failover,
+        vec![api, tokens],
+        &text,
+        &[("SECRET", "client-secret")],
+    )
+    .await;
+    assert_eq!(world.ask_plain().await.status, 200);
+    assert_eq!(sent(&world, 0), ["Bearer access-new"]);
+    assert_eq!(
+        world.upstreams[1].seen()[0].body,
+        "grant_type=refresh_token&refresh_token=refresh-old&client_id=client-1&client_secret=client-secret&scope=all"
+    );
+
+    // Nobody knows where: it is used until it ends, and then the failure says what to set.
+    let (api, text) = (Upstream::start([hello()]).await, text);
+    let text = text.replace(&world.upstreams[0].base_url(), &api.base_url());
+    for (ends_in, status) in [(100, 200), (-1, 502)] {
+        let state = state_with(&[("relay:me", login("relay", later(ends_in)))]).await;
+        let world = World::open_in(state, "{}", Vec::new(), &text, &[]).await;
+        let received = world.ask_plain().await;
+        assert_eq!(received.status, status, "{}", received.body);
+        assert!(
+            status == 200 || received.body.contains("logins.relay.tokenUrl"),
+            "{}",
+            received.body
+        );
+    }
+    assert_eq!(keys(&api), ["Bearer access-old"]);
 }
 
 #[tokio::test]
