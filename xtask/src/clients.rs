@@ -1,114 +1,77 @@
-//! Points official client packages at the demo gateway; by hand, since it needs a package registry.
+//! Points official client packages at a gateway in front of failing upstreams; needs package registries.
 
-use std::io::{BufRead, BufReader};
-use std::net::TcpListener;
-use std::path::Path;
-use std::process::{Child, Command, Stdio};
+mod kit;
+mod servers;
 
-use crate::cli::{Args, CannotRun, Outcome, Takes, Task};
+use crate::cli::{Args, CannotRun, Flag, Outcome, Takes, Task};
 use crate::workspace::{self, Workspace};
+
+use kit::{KITS, Kit};
+use servers::Servers;
 
 pub(crate) const TASK: Task = Task {
     name: "clients",
-    summary: "Runs official client packages against the demo gateway",
-    usage: "",
+    summary: "Runs official client packages against a gateway whose upstreams fail",
+    usage: "[--may-lack]",
     help: "\
-Builds the gateway, starts `serve --demo` on a free port, installs the official `openai` package into a virtual
-environment under target/clients, and asks: a plain answer, a streamed one, the list of models, a chain that fails.
-Needs python3 with venv and a package registry; it is not part of `cargo xtask test`.
+Builds the gateway and the upstream that fails on request, starts both on free ports, installs the official packages below
+target/clients, and asks through each of them: plain answers and streams after a failure, a stream that is cut, a chain that
+fails. Packages: openai and anthropic for Python (needs python3 with venv), openai for Node (needs node and npm). It is not
+part of `cargo xtask test`, since it needs package registries.
 
 Examples:
-  cargo xtask clients",
-    takes: Takes::Flags(&[]),
+  cargo xtask clients
+  cargo xtask clients --may-lack    a package that cannot be installed here is told and left out",
+    takes: Takes::Flags(&[Flag {
+        name: MAY_LACK,
+        value: None,
+        help: "go on without what cannot be installed",
+    }]),
     run,
 };
 
-/// The gateway, ended with this value.
-struct Gateway(Child);
+const MAY_LACK: &str = "--may-lack";
 
-impl Drop for Gateway {
-    fn drop(&mut self) {
-        // Both fail only when it has ended already.
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
-
-fn run(_: &Args) -> Result<Outcome, CannotRun> {
+fn run(args: &Args) -> Result<Outcome, CannotRun> {
     let workspace = Workspace::find()?;
-    println!("building the gateway");
+    println!("building the gateway and the failing upstream");
     let mut build = workspace.cargo();
-    build.args(["build", "--quiet", "--package", "openclaw-gateway"]);
-    if !workspace::succeeds(&mut build)? {
-        return Err(CannotRun(
-            "the gateway does not build; the reason stands above".to_owned(),
-        ));
-    }
-    let python = environment(&workspace.root().join("target/clients"))?;
-    let address = free_address()?;
-    let mut start = workspace.cargo();
-    start.args([
-        "run",
+    build.args([
+        "build",
         "--quiet",
         "--package",
         "openclaw-gateway",
-        "--",
-        "serve",
-        "--demo",
-        "--bind",
-        &address,
+        "--package",
+        "xtask-faultwall",
     ]);
-    let _gateway = started(&mut start, &address)?;
-    let mut client = Command::new(python);
-    client
-        .arg(workspace.root().join("xtask/clients/openai_python.py"))
-        .arg(format!("http://{address}/v1"));
-    println!("asking through the official Python package");
-    Ok(if workspace::succeeds(&mut client)? {
-        Outcome::Clean
-    } else {
-        Outcome::Findings
-    })
-}
-
-/// A Python with the package installed.
-fn environment(place: &Path) -> Result<std::path::PathBuf, CannotRun> {
-    let python = place.join("bin/python");
-    println!("installing the official packages into {}", place.display());
-    if !python.exists() {
-        workspace::output(Command::new("python3").args(["-m", "venv"]).arg(place))?;
-    }
-    workspace::output(Command::new(&python).args(["-m", "pip", "install", "--quiet", "openai"]))?;
-    Ok(python)
-}
-
-fn free_address() -> Result<String, CannotRun> {
-    let address = TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr());
-    address
-        .map(|address| address.to_string())
-        .map_err(|error| CannotRun(format!("no free port on loopback: {error}")))
-}
-
-/// Starts the gateway and waits for the line that names its address.
-fn started(command: &mut Command, address: &str) -> Result<Gateway, CannotRun> {
-    command.stdout(Stdio::piped());
-    let mut child = command
-        .spawn()
-        .map_err(|error| workspace::cannot_start(command, &error))?;
-    let stdout = child.stdout.take();
-    let gateway = Gateway(child);
-    let mut lines =
-        BufReader::new(stdout.ok_or_else(|| CannotRun("the gateway has no output".to_owned()))?).lines();
-    if !lines
-        .by_ref()
-        .map_while(Result::ok)
-        .any(|line| line.contains(address))
-    {
+    if !workspace::succeeds(&mut build)? {
         return Err(CannotRun(
-            "the gateway ended before it said its address".to_owned(),
+            "the programs do not build; the reason stands above".to_owned(),
         ));
     }
-    // What it prints from here on is read, so that it never waits for us.
-    std::thread::spawn(move || lines.for_each(drop));
-    Ok(gateway)
+    let place = workspace.root().join("target/clients");
+    let servers = Servers::start(&workspace, &place)?;
+    let mut outcome = Outcome::Clean;
+    let mut lacking = Vec::new();
+    for kit in KITS {
+        println!("\n{}: installing into {}", kit.name, place.display());
+        let mut client = match kit.install(&workspace, &place) {
+            Ok(client) => client,
+            Err(error) if args.has(MAY_LACK) => {
+                lacking.push((kit, error));
+                continue;
+            }
+            Err(error) => return Err(error),
+        };
+        println!("{}: asking", kit.name);
+        client.arg(servers.gateway_url()).env("NO_PROXY", "127.0.0.1");
+        if !workspace::succeeds(&mut client)? {
+            println!("{}: FAILED", kit.name);
+            outcome = Outcome::Findings;
+        }
+    }
+    for (Kit { name, .. }, error) in &lacking {
+        println!("\nWARNING: {name} WAS NOT RUN, because it cannot be installed here: {error}");
+    }
+    Ok(outcome)
 }

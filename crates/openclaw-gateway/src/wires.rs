@@ -3,10 +3,11 @@
 use std::collections::HashSet;
 
 use jiff::Timestamp;
-use openclaw_auth_store::{AuthSnapshot, log_id, rotation_order};
-use openclaw_ids::{ModelRef, ProfileId};
+use openclaw_auth_store::{AuthSnapshot, Credential, log_id, rotation_order};
+use openclaw_ids::{ModelRef, ProfileId, ProviderId};
 use openclaw_runner::{AttemptRecord, CandidateOutcome, ErrorFields, RunPolicy};
 use openclaw_session::{PinSource, ProfilePin};
+use serde_json::{Value, json};
 
 use crate::providers::Endpoints;
 use crate::upstream::Wire;
@@ -24,6 +25,8 @@ pub(crate) struct Fitting {
     pub(crate) set_aside: HashSet<ProfileId>,
     /// The records of those.
     pub(crate) passed_over: Vec<AttemptRecord>,
+    /// The first provider that was left out although it speaks the format.
+    pub(crate) logins_alone: Option<ProviderId>,
 }
 
 /// What is asked of each candidate.
@@ -45,6 +48,7 @@ impl Fit<'_> {
             left_out: Vec::new(),
             set_aside: HashSet::new(),
             passed_over: Vec::new(),
+            logins_alone: None,
         };
         for candidate in chain {
             let (fit, unfit) = self.credentials(&candidate);
@@ -55,6 +59,9 @@ impl Fit<'_> {
             // A provider without any credential fails with words of its own.
             if fit.is_empty() && (!unfit.is_empty() || !speaks) {
                 let error = if speaks {
+                    fitting
+                        .logins_alone
+                        .get_or_insert_with(|| candidate.provider().clone());
                     format!(
                         "no credential of `{}` is good for {}",
                         candidate.provider(),
@@ -113,6 +120,31 @@ impl Fit<'_> {
                 .share_credentials(credential.provider(), candidate.provider())
         })
     }
+}
+
+/// The smallest request in a format that shows whether a model answers, as a stream.
+pub(crate) fn smallest_request(wire: Wire, model: &str) -> Value {
+    const QUESTION: &str = "Answer with the one word OK.";
+    let messages = json!([{"role": "user", "content": QUESTION}]);
+    match wire {
+        Wire::ChatCompletions | Wire::Embeddings => {
+            json!({"model": model, "stream": true, "messages": messages})
+        }
+        Wire::CountTokens | Wire::Messages => {
+            json!({"model": model, "stream": true, "max_tokens": 16, "messages": messages})
+        }
+        Wire::Responses => json!({"model": model, "stream": true, "store": false, "instructions": QUESTION,
+            "input": [{"role": "user", "content": [{"type": "input_text", "text": QUESTION}]}]}),
+    }
+}
+
+/// The format in which a credential is asked first: the one that most providers speak, else whichever it is good for.
+pub(crate) fn first_wire(endpoints: &Endpoints, provider: &ProviderId, credential: &Credential) -> Wire {
+    let wires = [Wire::ChatCompletions, Wire::Responses, Wire::Messages];
+    let fit = wires
+        .into_iter()
+        .find(|wire| endpoints.serves(provider, credential, *wire));
+    fit.unwrap_or(Wire::ChatCompletions)
 }
 
 fn record(candidate: ModelRef, error: String) -> AttemptRecord {

@@ -106,7 +106,7 @@ fn clear_forgives_and_has_nothing_to_do_twice() {
 }
 
 #[test]
-fn bl73_a_change_of_an_unknown_profile_is_an_error_and_changes_nothing() {
+fn bl_73_a_change_of_an_unknown_profile_is_an_error_and_changes_nothing() {
     let mut store = store();
     let before = store.clone();
     let gone: ProfileId = "gone".parse().unwrap();

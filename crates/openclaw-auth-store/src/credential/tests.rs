@@ -220,7 +220,7 @@ fn d9_what_makes_a_fingerprint() {
 }
 
 #[test]
-fn bl84_debug_shows_no_secret_and_no_account() {
+fn bl_84_debug_shows_no_secret_and_no_account() {
     let secret = "hush";
     for entry in [
         json!({"type": "api_key", "provider": "p", "key": "hush", "metadata": {"m": "hush"}, "x": "hush", "email": "hush"}),

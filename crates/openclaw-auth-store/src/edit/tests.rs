@@ -136,7 +136,7 @@ fn m11_an_order_keeps_each_id_once_and_an_empty_one_ends_it() {
 }
 
 #[test]
-fn bl48_ids_that_do_not_belong_into_an_order_are_named() {
+fn bl_48_ids_that_do_not_belong_into_an_order_are_named() {
     let mut store = store(json!({
         "a": {"type": "api_key", "provider": "p", "key": "1"},
         "b": {"type": "api_key", "provider": "q", "key": "2"},

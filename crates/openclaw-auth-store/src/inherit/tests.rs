@@ -176,8 +176,9 @@ fn engine(main: AuthSnapshot, agent: AuthSnapshot) -> InheritingAuthStore<Memory
     InheritingAuthStore::new(Arc::new(memory(main)), memory(agent))
 }
 
+/// BL-75 (overruled): state is per agent, and inherited profiles share their owner's.
 #[tokio::test]
-async fn d14_bl73_a_mark_goes_to_the_store_that_owns_the_profile() {
+async fn d14_bl_73_a_mark_goes_to_the_store_that_owns_the_profile() {
     let store = engine(keys(&["inherited"]), keys(&["own"]));
     for id in ["inherited", "own"] {
         let mark = failure(id, Reason::Billing, None, 1);
@@ -222,7 +223,7 @@ async fn what_belongs_to_no_profile_is_the_agents_own() {
 }
 
 #[tokio::test]
-async fn i10_i13_bl78_profiles_are_changed_in_the_agents_own_store() {
+async fn i10_i13_bl_78_profiles_are_changed_in_the_agents_own_store() {
     let login = |access: &str, expires: i64| {
         let entry = json!({"type": "oauth", "provider": "openai", "access": access, "accountId": "acc", "expires": expires});
         Credential::from_json(&entry).unwrap()

@@ -80,6 +80,7 @@ fn a_configuration_in_use_is_read_and_everything_else_in_it_is_stepped_over() {
 
     assert_eq!(config.agent_ids(), [agent("ops-team"), agent("two")]);
     assert_eq!(config.default_agent(), agent("ops-team"));
+    // L11
     assert_eq!(config.agent_dir(&agent("ops-team")), Some("~/ops"));
     assert_eq!(config.agent_dir(&agent("two")), None);
 

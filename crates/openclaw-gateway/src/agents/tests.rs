@@ -50,6 +50,7 @@ fn unpaid(id: &str) -> UsageChange {
     }
 }
 
+/// Also L13: what is inherited is always the main agent's.
 #[tokio::test]
 async fn d14_an_agent_shares_the_main_agents_profiles_and_their_state() {
     let state = tempfile::tempdir().unwrap();

@@ -88,7 +88,7 @@ pub(crate) enum LoginUrlError {
     #[error("tokens are sent there, so it must begin with https://, or with http:// on this machine")]
     InClear,
     /// It is no URL.
-    #[error("this is not a URL; write it like \"https://id.example/oauth/token\"")]
+    #[error("this is not a URL; write it like \"https://host/path\"")]
     NotAUrl,
 }
 

@@ -147,6 +147,11 @@ fn wrong_settings_of_our_own_are_told_with_their_place() {
         "{ deadlines: { providers: 5 } }",
         "{ notices: 'loud' }",
         "{ advanceOnFormat: 'yes' }",
+        "{ allowFormatRetry: 1 }",
+        "{ logins: { openai: 'me' } }",
+        "{ logins: { openai: { tokenUrl: 'http://id.example/token' } } }",
+        "{ logins: { openai: { baseUrl: 'chatgpt.com' } } }",
+        "{ logins: { openai: { tokenBody: 'xml' } } }",
         "[]",
     ];
     let told: Vec<String> = wrong
@@ -154,4 +159,21 @@ fn wrong_settings_of_our_own_are_told_with_their_place() {
         .map(|text| format!("{text}\n    {}", failover(text).unwrap_err()))
         .collect();
     insta::assert_snapshot!("failover", told.join("\n"));
+}
+
+#[test]
+fn wrong_places_of_secrets_are_told_with_their_place() {
+    let wrong = [
+        "{ secrets: { providers: { vault: { source: 'file' } } } }",
+        "{ secrets: { providers: { vault: { source: 'file', path: 7 } } } }",
+        "{ secrets: { providers: { vault: { source: 'exec', command: '/x', timeoutMs: 0 } } } }",
+        "{ secrets: { providers: { vault: 'file' } } }",
+    ];
+    let told: Vec<String> = wrong
+        .iter()
+        .map(|text| format!("{text}\n    {}", parse(text).unwrap_err()))
+        .collect();
+    insta::assert_snapshot!("secrets", told.join("\n"));
+    let other = parse("{ secrets: { providers: { chain: { source: 'keychain', x: 1 } } } }").unwrap();
+    assert_eq!(other.secrets.providers["chain"], SecretProvider::Other);
 }

@@ -274,6 +274,7 @@ impl From<AskError> for ApiError {
             | AskError::NoEmbeddingModel
             | AskError::NoImageModel
             | AskError::NotSpoken(_)
+            | AskError::OnlyLogins { .. }
             | AskError::Repeated { .. }
             | AskError::TooLong { .. } => Self::new(
                 StatusCode::BAD_REQUEST,

@@ -58,9 +58,13 @@ pub(crate) async fn prepare(
         left_out,
         set_aside,
         passed_over,
+        logins_alone,
     } = fit.of(std::mem::take(&mut request.chain));
     let Some(first) = kept.first() else {
-        return Err(AskError::NotSpoken(wire));
+        return Err(match logins_alone {
+            Some(provider) => AskError::OnlyLogins { provider, wire },
+            None => AskError::NotSpoken(wire),
+        });
     };
     if Some(first) != requested.as_ref() {
         request.requested = Requested::from(first);

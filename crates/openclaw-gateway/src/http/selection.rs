@@ -2,7 +2,7 @@
 
 use axum::http::HeaderMap;
 use openclaw_chain::{ChainConfig, OneOffPolicy, Resolver, RunKind};
-use openclaw_ids::{AgentId, ModelRef, SessionKey};
+use openclaw_ids::{AgentId, ModelRef, ProviderId, SessionKey};
 use openclaw_runner::ChainKind;
 use openclaw_session::TurnKind;
 
@@ -80,6 +80,17 @@ pub(crate) enum AskError {
     /// No candidate can read the request.
     #[error("no model that was asked for speaks {}; name one whose provider does", .0.name())]
     NotSpoken(Wire),
+    /// No candidate has a credential that is good for the request's format.
+    #[error(
+        "`{provider}` has only logins, which do not answer {}; add a key for it, or ask in the format of its logins",
+        wire.name()
+    )]
+    OnlyLogins {
+        /// The first provider that was left out.
+        provider: ProviderId,
+        /// The format.
+        wire: Wire,
+    },
     /// A run over the image chain, which is not configured.
     #[error(
         "no image model is configured; set agents.defaults.imageModel, or name a model instead of `openclaw`"

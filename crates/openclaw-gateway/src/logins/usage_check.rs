@@ -181,3 +181,18 @@ fn headers(question: &'static UsageQuestion, login: &Oauth) -> Option<HeaderMap>
     }
     Some(headers)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn many_failures_are_one_question_in_half_a_minute() {
+        let (checks, me, other) = (UsageChecks::default(), "openai:me", "openai:other");
+        let is_due = |id: &str| checks.is_due(&ProfileId::try_new(id).unwrap());
+        assert!(is_due(me) && is_due(other));
+        assert!(!is_due(me) && !is_due(me));
+        tokio::time::advance(SPACING).await;
+        assert!(is_due(me) && !is_due(me));
+    }
+}

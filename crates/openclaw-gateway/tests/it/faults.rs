@@ -128,8 +128,7 @@ const IMPATIENT: &[&str] = &[
     "slow-drip-400",
     "stall-after",
 ];
-const LIMITS: &str =
-    "{ headMs: 1500, plainHeadMs: 1500, firstContentMs: 700, plainBodyMs: 700, idleMs: 700, totalMs: 2500 }";
+const LIMITS: &str = "{ headMs: 3000, plainHeadMs: 3000, firstContentMs: 1500, plainBodyMs: 1500, idleMs: 1500, totalMs: 4000 }";
 
 /// The statuses of a single reason (M3); every other one is a 503.
 const STATUSES: &[(&str, u16)] = &[

@@ -244,9 +244,9 @@ async fn a_login_is_used_for_the_formats_of_its_endpoint_alone() {
     let world = world("openai", 3_600, [hello(), renewed(), hello()]).await;
     // Chat completions are not answered to a login.
     let received = world.ask_plain().await;
-    assert_eq!(
-        (received.status, world.calls()),
-        (400, vec![0, 0, 0]),
+    assert_eq!((received.status, world.calls()), (400, vec![0, 0, 0]));
+    assert!(
+        received.body.contains("`openai` has only logins"),
         "{}",
         received.body
     );
@@ -384,6 +384,7 @@ async fn cooldown_8_2_an_end_that_the_failure_states_needs_no_question() {
     }
 }
 
+/// Also L6 and L7: where the file is, and that a variable keeps it out of the store.
 #[tokio::test]
 async fn g1_the_logins_of_the_first_versions_are_brought_over_once() {
     let text = "{ agents: { defaults: { model: 'openai/m' } } }";

@@ -32,8 +32,11 @@ impl Rescued {
             models[1..].join(", "),
             rows.collect::<String>(),
         );
-        // Only a stall waits for this; everything else is there long before.
-        let own = format!("{{ stream: {{ rescue: '{rescue}' }}, deadlines: {{ all: {{ idleMs: 700 }} }} }}");
+        // Only a stall waits for this, and only where one is expected may a slow machine look like one.
+        let stalls = faults.iter().any(|fault| fault.starts_with("stall"));
+        let idle = if stalls { 1_000 } else { 60_000 };
+        let own =
+            format!("{{ stream: {{ rescue: '{rescue}' }}, deadlines: {{ all: {{ idleMs: {idle} }} }} }}");
         let world = World::open_under(&own, Vec::new(), &text, &[]).await;
         Self { world, wall, wire }
     }

@@ -240,6 +240,7 @@ impl Process {
             | UsageChange::Failure { .. }
             | UsageChange::Success { .. }
             | UsageChange::ClearLane { .. }
+            | UsageChange::Explained { .. }
             | UsageChange::Rest { .. }
             | UsageChange::Used { .. } => Applied::Unchanged,
         };

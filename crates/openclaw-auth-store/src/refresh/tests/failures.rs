@@ -69,7 +69,7 @@ async fn o8_tokens_are_not_stored_over_another_login() {
 }
 
 #[tokio::test]
-async fn o11_bl72_a_token_that_somebody_else_used_is_looked_up_again() {
+async fn o11_bl_72_a_token_that_somebody_else_used_is_looked_up_again() {
     for (meanwhile, answers, expected, calls) in [
         // Somebody stored a usable one: it is taken.
         (entry("other", 3_600), vec![], Some("other-access"), 1),
@@ -130,7 +130,7 @@ fn reasons_of_14() {
 }
 
 #[tokio::test]
-async fn z6_bl84_no_token_is_told() {
+async fn z6_bl_84_no_token_is_told() {
     let words = "bad old-refresh, old-access of sk-live-0123456789abcdef0123; old-identity is invalid_grant";
     let (endpoint, host) = (Endpoint::answering(refused(words)), Host::default());
     let error = ask(

@@ -57,7 +57,7 @@ async fn d33_a_locked_file_never_holds_up_a_task() {
 }
 
 #[tokio::test]
-async fn bl74_what_somebody_else_wrote_in_between_is_kept() {
+async fn bl_74_what_somebody_else_wrote_in_between_is_kept() {
     let (folder, store) = with_profiles().await;
     store.commit(mark("a", 1), at(1)).await.unwrap();
     let file = outside(folder.path());

@@ -111,7 +111,7 @@ async fn no_mark_is_lost_between_processes_and_none_starves() {
 }
 
 #[tokio::test]
-async fn bl74_a_killed_process_leaves_every_mark_that_was_acknowledged() {
+async fn bl_74_a_killed_process_leaves_every_mark_that_was_acknowledged() {
     let (folder, store) = with_profiles().await;
     let file = outside(folder.path());
     for round in 0..8 {
@@ -188,7 +188,7 @@ async fn refresh(folder: &Path, store: &SqliteAuthStore) {
 }
 
 #[tokio::test]
-async fn o4_bl72_eight_processes_refresh_an_expiring_login_with_one_call() {
+async fn o4_bl_72_eight_processes_refresh_an_expiring_login_with_one_call() {
     let (folder, store) = with_profiles().await;
     let login =
         json!({"type": "oauth", "provider": "openai", "access": "old", "refresh": "r", "expires": NOW});
@@ -223,7 +223,7 @@ async fn probe(folder: &Path, store: &SqliteAuthStore) {
 }
 
 #[tokio::test]
-async fn g4_bl42_of_eight_processes_that_probe_a_provider_one_does() {
+async fn g4_bl_42_of_eight_processes_that_probe_a_provider_one_does() {
     let (folder, store) = with_profiles().await;
     let children: Vec<_> = (0..8).map(|_| start("probe", folder.path())).collect();
     for mut child in children {

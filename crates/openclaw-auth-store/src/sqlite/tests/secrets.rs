@@ -70,7 +70,7 @@ async fn other_settings_count_from_the_next_failure_on() {
 }
 
 #[tokio::test]
-async fn bl34_a_key_replaced_by_the_other_program_is_free_at_once() {
+async fn bl_34_a_key_replaced_by_the_other_program_is_free_at_once() {
     let (folder, store) = with_profiles().await;
     store
         .commit(failure("a", Reason::Billing, None, 1), at(1))
@@ -89,7 +89,7 @@ async fn bl34_a_key_replaced_by_the_other_program_is_free_at_once() {
 }
 
 #[tokio::test]
-async fn bl34_a_variable_set_to_another_key_is_another_secret() {
+async fn bl_34_a_variable_set_to_another_key_is_another_secret() {
     let (folder, store) = with_profiles().await;
     let pointer = json!({"type": "api_key", "provider": "openai", "keyRef": "$A"});
     let pointer = Credential::from_json(&pointer).unwrap();

@@ -54,6 +54,7 @@ async fn d33_a_write_waits_for_another_programs() {
     assert!(!snapshot.usage(&profile("b")).is_usable(None, at(1)));
 }
 
+/// Also BL-41: what one process knows of a probe, every other one can see and end.
 #[tokio::test]
 async fn g4_of_two_stores_one_gets_to_probe() {
     let (folder, one) = with_profiles().await;

@@ -6,7 +6,7 @@ use axum::body::Bytes;
 use axum::http::HeaderMap;
 use clap::Args;
 use jiff::Timestamp;
-use openclaw_auth_store::{Credential, SecretPlaces, profile_secret};
+use openclaw_auth_store::{Credential, profile_secret};
 use openclaw_classify::{Failure, Reason, classify, describe, redact};
 use openclaw_ids::{ModelRef, ProfileId, ProviderId};
 use serde::Serialize;
@@ -22,7 +22,9 @@ use crate::cli::screen::{Screen, now};
 use crate::cli::{CommandError, Outcome};
 use crate::environment::Environment;
 use crate::providers::known;
-use crate::upstream::{Call, RequestBody, SecretKind, Upstream, Wire};
+use crate::secrets::SecretSources;
+use crate::upstream::{Call, RequestBody, Upstream};
+use crate::wires::{first_wire, smallest_request};
 
 /// Arguments of `auth test`.
 #[derive(Debug, Args)]
@@ -203,35 +205,43 @@ impl<'a> Asking<'a> {
 
     async fn ask(&self, upstream: &Upstream) -> Result<Tested, CommandError> {
         let provider = self.model.provider();
-        let endpoint = self.files.endpoints.get(provider);
+        let credential = self.agent.seen.credential(self.id);
+        let credential = credential.ok_or_else(|| NotStored::Unknown {
+            profile: self.id.clone(),
+            agent: self.agent.id.clone(),
+        })?;
+        let endpoints = &self.files.endpoints;
+        let endpoint = endpoints.of(provider, credential);
         let endpoint = endpoint.ok_or_else(|| AskError::NoEndpoint(provider.clone()))?;
-        let variable = |name: &str| self.files.environment.get(name).map(str::to_owned);
-        let secret = profile_secret(
-            &self.agent.seen,
-            &self.files.config.auth,
-            self.id,
-            SecretPlaces::env(&variable),
-        );
+        if let Credential::Oauth(login) = credential
+            && !login.is_usable(now())
+        {
+            let ended = "its token has ended or is about to; the gateway refreshes it with the next request"
+                .to_owned();
+            return Ok(self.unsent(ended));
+        }
+        let sources = SecretSources::new(&self.files.config.secrets, &self.files.environment);
+        let secret =
+            sources.with(|places| profile_secret(&self.agent.seen, &self.files.config.auth, self.id, places));
         let secret = match secret {
             Ok(secret) => secret,
             Err(error) => return Ok(self.unsent(causes::line(&error))),
         };
-        let kind = match self.agent.seen.credential(self.id) {
-            Some(Credential::Oauth(_) | Credential::Token(_)) => SecretKind::Token,
-            Some(Credential::ApiKey(_) | Credential::Local(_)) | None => SecretKind::Key,
+        let kind = endpoint.kind_of(credential);
+        let with_account = endpoints.logins().account_header(credential);
+        let endpoint = match with_account {
+            Some((name, value)) => &endpoint.clone().with_header(name, value),
+            None => endpoint,
         };
-        let text = json!({
-            "model": self.model.model(),
-            "stream": true,
-            "messages": [{"role": "user", "content": "Answer with the one word OK."}],
-        });
+        let wire = first_wire(endpoints, provider, credential);
+        let text = smallest_request(wire, self.model.model().as_str());
         let body = RequestBody::try_new(Bytes::from(text.to_string())).map_err(AskError::Request)?;
         let call = Call {
             endpoint,
             model: self.model.model().as_str(),
             secret: secret.as_ref(),
             kind,
-            wire: Wire::ChatCompletions,
+            wire,
             headers: &HeaderMap::new(),
             body: &body,
             deadlines: self
