@@ -57,6 +57,12 @@ const DOCUMENTS: &[Document] = &[
         test: "cli::tests::the_document_is_current",
     },
     Document {
+        path: "docs/metrics.md",
+        package: "openclaw-gateway",
+        target: Target::Library,
+        test: "metrics::tests::the_document_is_current",
+    },
+    Document {
         path: "docs/scenarios.md",
         package: "openclaw-runner",
         target: Target::Integration,

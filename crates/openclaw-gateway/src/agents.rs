@@ -214,6 +214,9 @@ impl Agents {
             // Only a process that ends interrupts it.
             let _ = tokio::task::spawn_blocking(move || follow_pointers(&sources, &store)).await;
         }
+        if let Some(main) = self.main.get() {
+            self.shared.legacy.bring_into(main).await;
+        }
         *current = Arc::new(settings);
     }
 }
@@ -294,8 +297,8 @@ fn open(
         Arc::clone(&usage),
         Arc::clone(&sessions),
         Arc::clone(&settings.policy),
-    )
-    .with_observer(shared.telemetry.observer(agent));
+    );
+    let runner = shared.telemetry.watch(agent, &usage, runner);
     Ok(Agent {
         runner,
         usage,

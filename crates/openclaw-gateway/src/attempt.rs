@@ -9,6 +9,7 @@ use openclaw_classify::{Failure, Reason, Scope, classify};
 use openclaw_cooldown::{FailureEvent, MarkScope};
 use openclaw_ids::{ModelRef, ProfileId, ProviderId};
 use openclaw_runner::{Attempt, AttemptCall, Clock, Repair, SystemClock};
+use tokio::time::Instant;
 
 use crate::agents::AgentAuthStore;
 use crate::config::{FailoverConfig, Rescue};
@@ -16,6 +17,7 @@ use crate::credentials::{Credentials, Proof, before_request};
 use crate::logins::{Checked, UsageChecks};
 use crate::providers::{Endpoints, UnusableSecret, known};
 use crate::repair::repaired;
+use crate::telemetry::Stopwatch;
 use crate::upstream::{Answer, Call, Endpoint, RequestBody, Upstream, Wire, held_until_whole, is_by_chance};
 
 /// Performs the attempts of one client request.
@@ -32,6 +34,8 @@ pub(crate) struct ProviderAttempt<'a> {
     pub(crate) body: &'a RequestBody,
     /// Names the request in the log.
     pub(crate) request_id: &'a str,
+    /// Takes the time that calls took.
+    pub(crate) spent: Arc<Stopwatch>,
     /// What the one call met that was made once more at once; none when no call was.
     pub(crate) repeated: OnceLock<&'static str>,
     /// The repaired request, and the candidate that gets it.
@@ -92,7 +96,9 @@ impl ProviderAttempt<'_> {
         // A token can end before its time; it is replaced once.
         if failure.status == Some(401) {
             let logins = &self.credentials.logins;
-            let other = logins.after_refusal(self.usage, self.auth, profile, login).await;
+            let other = logins
+                .after_refusal(self.usage, self.auth, profile, login)
+                .await?;
             return match other {
                 Some(other) => self.send(&call, &Proof::of_login(other)).await,
                 None => Err(failure),
@@ -131,10 +137,13 @@ impl ProviderAttempt<'_> {
                 .deadlines
                 .of(&call.candidate, endpoint.answer_limit()),
         };
-        match self.made(&out).await {
+        let started = Instant::now();
+        let made = match self.made(&out).await {
             Err(failure) if self.may_repeat(call, &failure) => self.made(&out).await,
             outcome => outcome,
-        }
+        };
+        self.spent.add_since(started);
+        made
     }
 
     /// One call, with a stream as the settings want it.

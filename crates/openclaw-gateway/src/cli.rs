@@ -4,8 +4,13 @@ mod auth;
 mod chain;
 mod completions;
 mod config_check;
+mod config_show;
 mod cooldown;
+mod doctor;
+mod explain;
 mod files;
+mod history;
+mod lint;
 mod progress;
 mod prompt;
 mod render;
@@ -58,6 +63,8 @@ enum Command {
     Serve(serve::ServeArgs),
     /// Show what every agent would use now, what rests until when, and what needs attention
     Status(status::StatusArgs),
+    /// Tell what happened to a request, or what a failure means and what would follow from it
+    Explain(explain::ExplainArgs),
     /// Show which models a run would ask, in which order, and why
     Chain(chain::ChainArgs),
     /// Show, store, remove, order and test the credentials of an agent
@@ -80,6 +87,10 @@ enum Command {
         #[command(subcommand)]
         command: ConfigCommand,
     },
+    /// Say what in the configuration will not do what its author meant
+    Lint(lint::LintArgs),
+    /// Find what older versions left behind and what is damaged, and repair it
+    Doctor(doctor::DoctorArgs),
     /// Write the completions of a shell
     Completions(completions::CompletionsArgs),
 }
@@ -88,6 +99,8 @@ enum Command {
 enum ConfigCommand {
     /// Say what the configuration means and what is wrong with it
     Check(config_check::CheckArgs),
+    /// Show what holds: files, chains, addresses and settings, with their defaults
+    Show(config_show::ShowArgs),
 }
 
 /// How a command ended.
@@ -126,6 +139,7 @@ pub fn run(environment: &Environment, arguments: impl IntoIterator<Item = OsStri
             .map_err(CommandError::from),
         Some(Command::Serve(arguments)) => serve::run(environment, arguments, screen.writer()),
         Some(Command::Status(arguments)) => status::run(environment, &arguments, &mut screen),
+        Some(Command::Explain(arguments)) => explain::run(environment, &arguments, &mut screen),
         Some(Command::Chain(arguments)) => chain::run(environment, &arguments, &mut screen),
         Some(Command::Auth { command }) => auth::run(environment, &command, &mut screen),
         Some(Command::Cooldown { command }) => cooldown::run(environment, &command, &mut screen),
@@ -134,6 +148,11 @@ pub fn run(environment: &Environment, arguments: impl IntoIterator<Item = OsStri
         Some(Command::Config {
             command: ConfigCommand::Check(arguments),
         }) => config_check::run(environment, &arguments, screen.writer()),
+        Some(Command::Config {
+            command: ConfigCommand::Show(arguments),
+        }) => config_show::run(environment, &arguments, &mut screen),
+        Some(Command::Lint(arguments)) => lint::run(environment, &arguments, &mut screen),
+        Some(Command::Doctor(arguments)) => doctor::run(environment, &arguments, &mut screen),
     };
     match outcome {
         Ok(Outcome::Fine) => ExitCode::SUCCESS,

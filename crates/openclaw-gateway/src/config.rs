@@ -23,6 +23,7 @@ pub use failover::{
     AdminSetting, BodyModelPolicy, CommandSetting, FailoverConfig, InlineWaitSetting, NoticeSetting,
 };
 pub use file::FileError;
+pub(crate) use file::{parse_root, read};
 pub use files::ConfigFiles;
 pub(crate) use logins::LoginUrl;
 pub use logins::{LoginConfig, LoginConfigs, TokenBody};

@@ -20,10 +20,11 @@ use crate::config::{Config, ConfigFiles};
 use crate::environment::Environment;
 use crate::history::{History, HistoryConfig};
 use crate::http::{self, Guesses, Ids, InFlight, RetryCap};
+use crate::metrics::Metrics;
 use crate::providers::discovery::{Discovery, discover, ollama_models};
 use crate::providers::{Endpoints, OLLAMA, ProviderError};
 use crate::secrets::SecretSources;
-use crate::telemetry::Telemetry;
+use crate::telemetry::{Collector, OtlpError, Telemetry, resource};
 use crate::upstream::{Upstream, UpstreamError};
 use generation::Draft;
 
@@ -54,6 +55,9 @@ pub enum SetupError {
     /// The default agent's state.
     #[error(transparent)]
     Agent(#[from] AgentError),
+    /// Metrics cannot be pushed.
+    #[error(transparent)]
+    Otlp(#[from] OtlpError),
     /// A provider row.
     #[error(transparent)]
     Provider(#[from] PlacedProviderError),
@@ -114,7 +118,9 @@ impl Gateway {
             state_dir,
             observer,
         } = setup;
-        let telemetry = Arc::new(Telemetry::new(observer));
+        let push = Collector::find(&environment)?.map(|collector| collector.metrics());
+        let metrics = Metrics::new(push.transpose()?, resource(&environment));
+        let telemetry = Arc::new(Telemetry::new(metrics, config.failover.history.enabled, observer));
         let history = history_of(state_dir.clone(), config.failover.history.clone());
         let draft = Draft::try_new(config, &environment)?;
         let shared = Shared {
@@ -151,6 +157,14 @@ impl Gateway {
     /// Says that no answer may go on for ever any more: whoever watches events is sent away.
     pub fn stopping(&self) {
         self.current.process.telemetry.events().end();
+    }
+
+    /// Ends what is told of this gateway: what happened is kept, and the last metrics are pushed.
+    pub async fn close(&self) {
+        self.flush().await;
+        let process = Arc::clone(&self.current.process);
+        // It blocks until they are delivered; a process that is ending delivers nothing more.
+        let _ = tokio::task::spawn_blocking(move || process.telemetry.metrics().shut_down()).await;
     }
 
     /// Waits until what happened so far is kept.

@@ -31,6 +31,7 @@ use axum::routing::{MethodRouter, get, post};
 
 use crate::admin;
 use crate::gateway::Current;
+use crate::metrics;
 use crate::upstream::Wire;
 
 pub(crate) use choice::{Choice, ChoiceError};
@@ -61,6 +62,7 @@ pub(crate) fn router(current: Arc<Current>) -> Router {
         .route("/v1/messages/count_tokens", passed_on(Wire::CountTokens))
         .route("/v1/responses", passed_on(Wire::Responses))
         .merge(admin::router(&current))
+        .route("/metrics", get(metrics::scrape))
         .route("/v1/models", get(models::list))
         .route("/v1/models/{*id}", get(models::one))
         .fallback(async || ApiError::no_path())

@@ -15,6 +15,7 @@ mod gateway;
 pub mod history;
 mod http;
 mod logins;
+pub mod metrics;
 mod providers;
 mod repair;
 mod report;
@@ -29,6 +30,7 @@ mod wires;
 pub use agents::AgentError;
 pub use gateway::{Gateway, PlacedProviderError, ReloadError, Setup, SetupError};
 pub use providers::ProviderError;
+pub use telemetry::OtlpError;
 pub use upstream::{EndpointError, UpstreamError};
 
 #[cfg(test)]

@@ -88,20 +88,26 @@ impl Logins {
     }
 
     /// Another login after the provider has refused this one's access token, refreshed once; `None` when there is
-    /// nothing else to send.
+    /// nothing else to send, or not now.
+    ///
+    /// # Errors
+    /// The failure of a login that only a person can renew.
     pub(crate) async fn after_refusal(
         &self,
         store: &Arc<AgentAuthStore>,
         config: &AuthConfig,
         id: &ProfileId,
         refused: &Oauth,
-    ) -> Option<Oauth> {
-        let access = refused.access.clone()?;
+    ) -> Result<Option<Oauth>, Failure> {
+        let Some(access) = refused.access.clone() else {
+            return Ok(None);
+        };
         match self.refreshed(store, config, id, Demand::OtherThan(access)).await {
-            Ok(login) => login.filter(|login| login.access != refused.access),
+            Ok(login) => Ok(login.filter(|login| login.access != refused.access)),
+            Err(error) if error.needs_login() => Err(failure(&refused.provider, &error)),
             Err(error) => {
                 tracing::warn!(%error, "a refused login could not be refreshed");
-                None
+                Ok(None)
             }
         }
     }
@@ -135,6 +141,16 @@ enum NotRefreshed {
     Slow,
 }
 
+impl NotRefreshed {
+    /// Whether nothing but a new login helps.
+    fn needs_login(&self) -> bool {
+        match self {
+            Self::Refused(error) => error.needs_login(),
+            Self::Slow => false,
+        }
+    }
+}
+
 /// Whether the access token may still be sent.
 fn lasts(login: &Oauth) -> bool {
     let ends_later = match login.expires {
@@ -147,8 +163,11 @@ fn lasts(login: &Oauth) -> bool {
 /// The failure of an attempt that has no token to send. What only a new login mends is the credential's end; all else
 /// may be over soon.
 fn failure(provider: &ProviderId, error: &NotRefreshed) -> Failure {
-    let needs_login = matches!(error, NotRefreshed::Refused(error) if error.needs_login());
-    let code = if needs_login { NEEDS_LOGIN } else { NOT_REFRESHED };
+    let code = if error.needs_login() {
+        NEEDS_LOGIN
+    } else {
+        NOT_REFRESHED
+    };
     let message = match error {
         NotRefreshed::Refused(RefreshError::Failed {
             cause, reason: None, ..

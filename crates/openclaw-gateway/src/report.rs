@@ -7,6 +7,7 @@ mod cooldowns;
 mod moment;
 mod probes;
 mod profiles;
+mod rehearsal;
 mod sessions;
 #[cfg(test)]
 mod tests;
@@ -21,10 +22,11 @@ use openclaw_session::SessionEntry;
 use crate::config::Config;
 use crate::providers::Endpoints;
 
-pub(crate) use agents::{AgentReport, Level, StatusReport, Trouble};
+pub(crate) use agents::{AgentReport, Level, StatusReport, Trouble, met_trouble};
 pub(crate) use chains::{Asking, CandidateReport, CandidateState, ChainReport};
 pub(crate) use cooldowns::CooldownsReport;
 pub(crate) use profiles::{OrderOfProvider, ProfileReport, ProfilesReport};
+pub(crate) use rehearsal::Rehearsal;
 pub(crate) use sessions::{SessionReport, SessionsReport};
 
 /// What holds for every agent of an installation.

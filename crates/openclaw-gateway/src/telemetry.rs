@@ -1,7 +1,12 @@
 //! What this process tells of itself: its log, and what is kept of its runs.
 
 mod log;
+mod otlp;
+mod spans;
 mod watch;
 
 pub(crate) use log::install;
-pub(crate) use watch::{RunWatch, Telemetry};
+pub use otlp::OtlpError;
+pub(crate) use otlp::{Collector, resource};
+pub(crate) use spans::{request_span, responded};
+pub(crate) use watch::{RunWatch, Stopwatch, Telemetry};

@@ -139,18 +139,12 @@ impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
         options: RunOptions,
         attempt: &A,
     ) -> Result<Completed<A::Output, C, U, S>, RunError> {
-        let span = tracing::info_span!(
-            "run",
-            otel.name = telemetry::RUN_SPAN,
-            runId = request.run_id.as_str(),
-            requestedProvider = request.requested.provider.as_str(),
-            requestedModel = request.requested.model.as_str(),
-            candidates = request.chain.len(),
-        );
+        let span = telemetry::run_span(&request);
         // Callers hold a run in place, and the whole machine is in it.
-        Box::pin(self.drive(request, &options, attempt))
-            .instrument(span)
-            .await
+        let driven = Box::pin(self.drive(request, &options, attempt));
+        let ended = driven.instrument(span.clone()).await;
+        telemetry::ran(&span, ended.as_ref().map(|completed| &completed.winner.candidate));
+        ended
     }
 
     async fn drive<A: Attempt>(
@@ -277,25 +271,28 @@ impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
         call: &AttemptCall,
         made: impl Future<Output = Option<Result<T, Failure>>>,
     ) -> Option<Result<T, Failure>> {
-        if !self.watcher.is_watching() {
-            return made.await;
+        let (span, started) = (telemetry::attempt_span(call), Instant::now());
+        let made = made.instrument(span.clone()).await;
+        if !self.watcher.is_watching() && span.is_disabled() {
+            // A failure is judged a second time only for somebody.
+            return made;
         }
-        let started = Instant::now();
-        let made = made.await;
         let verdict = match &made {
             Some(Err(failure)) => classify(failure, self.clock.now()),
             Some(Ok(_)) | None => None,
         };
+        let (result, status) = match &made {
+            None => (AttemptResult::OutOfTime, None),
+            Some(Ok(_)) => (AttemptResult::Answered, None),
+            Some(Err(failure)) => (AttemptResult::Failed(verdict.as_ref()), failure.status),
+        };
+        telemetry::attempted(&span, result, status);
         self.watcher.attempt(&AttemptSeen {
             run_id,
             candidate: &call.candidate,
             position: call.position,
             elapsed: started.elapsed(),
-            result: match &made {
-                None => AttemptResult::OutOfTime,
-                Some(Ok(_)) => AttemptResult::Answered,
-                Some(Err(_)) => AttemptResult::Failed(verdict.as_ref()),
-            },
+            result,
         });
         made
     }
@@ -315,14 +312,7 @@ impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
                 self.clock.now(),
             );
         }
-        let span = tracing::info_span!(
-            "attempt",
-            otel.name = telemetry::ATTEMPT_SPAN,
-            provider = call.candidate.provider().as_str(),
-            model = call.candidate.model().as_str(),
-            position = call.position,
-        );
-        let mut work = std::pin::pin!(attempt.attempt(call).instrument(span));
+        let mut work = std::pin::pin!(attempt.attempt(call));
         let Some((provider, holder)) = lease else {
             return work.await;
         };

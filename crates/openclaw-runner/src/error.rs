@@ -98,6 +98,18 @@ impl RunError {
         }
     }
 
+    /// What kind of end it is, in one word.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Aborted(_) => "aborted",
+            Self::ContextOverflow(..) => "context_overflow",
+            Self::Exhausted(..) => "exhausted",
+            Self::Failed(..) => "failed",
+            Self::LimitReached(..) => "limit_reached",
+            Self::Surfaced(..) => "surfaced",
+        }
+    }
+
     /// The attempt whose failure is the answer; none for a summary or an abort.
     pub fn failed_attempt(&self) -> Option<&FailedAttempt> {
         match self {

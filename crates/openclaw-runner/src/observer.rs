@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use openclaw_auth_store::{Applied, AuthSnapshot, EndpointKey, StoreError, UsageChange, UsageStore};
 use openclaw_classify::Verdict;
 use openclaw_cooldown::{EndpointWindow, Lane, Window};
-use openclaw_ids::{ModelRef, ProfileId};
+use openclaw_ids::{ModelRef, ProfileId, ProviderId};
 
 use crate::decision::RunEvent;
 
@@ -80,7 +80,14 @@ pub enum Resting {
     /// An endpoint.
     Endpoint(EndpointKey, Option<EndpointWindow>),
     /// A credential.
-    Profile(ProfileId, BTreeMap<Lane, Window>),
+    Profile {
+        /// Its name.
+        profile: ProfileId,
+        /// Whose it is; none when it is not known any more.
+        provider: Option<ProviderId>,
+        /// Its windows.
+        windows: BTreeMap<Lane, Window>,
+    },
 }
 
 impl Resting {
@@ -93,8 +100,12 @@ impl Resting {
             | UsageChange::Explained { profile, .. }
             | UsageChange::Failure { profile, .. }
             | UsageChange::Success { profile, .. } => {
-                let windows = snapshot.usage(profile).windows.clone();
-                Some(Self::Profile(profile.clone(), windows))
+                let credential = snapshot.credential(profile);
+                Some(Self::Profile {
+                    profile: profile.clone(),
+                    provider: credential.map(|credential| credential.provider().clone()),
+                    windows: snapshot.usage(profile).windows.clone(),
+                })
             }
             UsageChange::EndpointFailure { endpoint, .. } | UsageChange::EndpointSuccess { endpoint } => {
                 let window = snapshot.endpoints.get(endpoint).copied();

@@ -2,8 +2,15 @@
 
 use jiff::Timestamp;
 use openclaw_classify::{Reason, RuleId};
+use openclaw_ids::ModelRef;
+use tracing::Span;
+use tracing::field::Empty;
 
+use crate::attempt::AttemptCall;
 use crate::decision::Decision;
+use crate::error::RunError;
+use crate::observer::AttemptResult;
+use crate::request::RunRequest;
 use crate::rotation::RotationDecision;
 
 /// Target of the decision records.
@@ -14,6 +21,106 @@ pub const ROTATION_TARGET: &str = "profile_rotation";
 pub const RUN_SPAN: &str = "run";
 /// Span of one attempt, inside the run's.
 pub const ATTEMPT_SPAN: &str = "attempt";
+
+/// The version of the OpenTelemetry semantic conventions that the names in [`field`] are taken from.
+pub const SEMANTIC_CONVENTIONS: &str = "1.37.0";
+
+/// The names of span fields: those of the semantic conventions, and our own where they have none.
+pub mod field {
+    /// What kind of failure it was: the reason of the verdict.
+    pub const ERROR_TYPE: &str = "error.type";
+    /// What was asked for: `chat` or `embeddings`.
+    pub const OPERATION: &str = "gen_ai.operation.name";
+    /// The provider, as it is called in the configuration.
+    pub const PROVIDER: &str = "gen_ai.provider.name";
+    /// The model that was asked.
+    pub const REQUEST_MODEL: &str = "gen_ai.request.model";
+    /// The `provider/model` that answered.
+    pub const RESPONSE_MODEL: &str = "gen_ai.response.model";
+    /// The status of an HTTP answer.
+    pub const STATUS: &str = "http.response.status_code";
+    /// How many candidates a run had.
+    pub const CANDIDATES: &str = "openclaw.candidates";
+    /// How a run ended: `answered`, or how it failed.
+    pub const OUTCOME: &str = "openclaw.outcome";
+    /// The position of an attempt's candidate in the chain, from 1.
+    pub const POSITION: &str = "openclaw.position";
+    /// The run, which the request that asked for it shares its name with.
+    pub const RUN_ID: &str = "openclaw.run_id";
+    /// The classification rule of a failure.
+    pub const RULE: &str = "openclaw.rule";
+}
+
+/// The span of a run.
+pub(crate) fn run_span(request: &RunRequest) -> Span {
+    tracing::info_span!(
+        "run",
+        otel.name = RUN_SPAN,
+        otel.status_code = Empty,
+        { field::RUN_ID } = request.run_id.as_str(),
+        { field::PROVIDER } = request.requested.provider.as_str(),
+        { field::REQUEST_MODEL } = request.requested.model.as_str(),
+        { field::CANDIDATES } = request.chain.len(),
+        { field::OUTCOME } = Empty,
+        { field::RESPONSE_MODEL } = Empty,
+        { field::ERROR_TYPE } = Empty,
+    )
+}
+
+/// The span of an attempt, inside the run's.
+pub(crate) fn attempt_span(call: &AttemptCall) -> Span {
+    tracing::info_span!(
+        "attempt",
+        otel.name = ATTEMPT_SPAN,
+        otel.kind = "client",
+        otel.status_code = Empty,
+        { field::PROVIDER } = call.candidate.provider().as_str(),
+        { field::REQUEST_MODEL } = call.candidate.model().as_str(),
+        { field::POSITION } = call.position,
+        { field::STATUS } = Empty,
+        { field::ERROR_TYPE } = Empty,
+        { field::RULE } = Empty,
+    )
+}
+
+/// Notes in the span of a run how it ended.
+pub(crate) fn ran(span: &Span, ended: Result<&ModelRef, &RunError>) {
+    match ended {
+        Ok(winner) => {
+            span.record(field::OUTCOME, "answered");
+            span.record(field::RESPONSE_MODEL, tracing::field::display(winner));
+        }
+        Err(error) => {
+            span.record(field::OUTCOME, error.kind());
+            if !matches!(error, RunError::Aborted(_)) {
+                span.record("otel.status_code", "ERROR");
+            }
+            if let Some(reason) = error.reasons().first() {
+                span.record(field::ERROR_TYPE, reason.as_str());
+            }
+        }
+    }
+}
+
+/// Notes in the span of an attempt what came of it.
+pub(crate) fn attempted(span: &Span, result: AttemptResult<'_>, status: Option<u16>) {
+    if let Some(status) = status {
+        span.record(field::STATUS, status);
+    }
+    let failed = |reason: &str| {
+        span.record("otel.status_code", "ERROR");
+        span.record(field::ERROR_TYPE, reason);
+    };
+    match result {
+        AttemptResult::Answered => {}
+        AttemptResult::Failed(Some(verdict)) => {
+            failed(verdict.reason.as_str());
+            span.record(field::RULE, verdict.rule.as_str());
+        }
+        AttemptResult::Failed(None) => failed("_OTHER"),
+        AttemptResult::OutOfTime => failed("timeout"),
+    }
+}
 
 /// Writes one decision as a flat event with the field names of.
 pub(crate) fn emit_decision(decision: &Decision) {

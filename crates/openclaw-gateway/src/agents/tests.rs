@@ -20,7 +20,7 @@ fn agents(state: &TempDir, variables: &[(&str, &str)]) -> Agents {
     let shared = Shared {
         state_dir: state.path().to_owned(),
         legacy: LegacyLogins::of(&environment, state.path()),
-        telemetry: Arc::default(),
+        telemetry: Arc::new(Telemetry::idle()),
     };
     let settings = AgentSettings {
         agent_dirs: HashMap::new(),

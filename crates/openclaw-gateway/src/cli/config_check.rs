@@ -74,11 +74,37 @@ pub(super) fn run(
     arguments: &CheckArgs,
     output: &mut dyn Write,
 ) -> Result<Outcome, CommandError> {
-    let config = arguments.places.load(environment)?;
+    let report = examine(&arguments.places, environment)?;
+    if arguments.json {
+        serde_json::to_writer_pretty(&mut *output, &report)?;
+        writeln!(output)?;
+    } else {
+        write_text(&report, output)?;
+    }
+    Ok(outcome(&report.findings))
+}
+
+/// Whether anything among the findings is more than a note.
+pub(super) fn outcome(findings: &[Finding]) -> Outcome {
+    let matters = |finding: &Finding| finding.rule.severity > Severity::Note;
+    if findings.iter().any(matters) {
+        Outcome::Findings
+    } else {
+        Outcome::Fine
+    }
+}
+
+/// What the lint and the rest of the check find, without the chains.
+pub(super) fn findings(places: &Places, environment: &Environment) -> Result<Vec<Finding>, CommandError> {
+    Ok(examine(places, environment)?.findings)
+}
+
+fn examine(places: &Places, environment: &Environment) -> Result<Report, CommandError> {
+    let config = places.load(environment)?;
     let sources = SecretSources::at_rest(&config.secrets, environment);
     let endpoints = callable(&config, &sources)?;
-    let state_dir = arguments.places.state_dir(environment);
-    let report = if config.names_no_model() {
+    let state_dir = places.state_dir(environment);
+    Ok(if config.names_no_model() {
         let found = discovered(&config, &endpoints, environment, &state_dir)?;
         let config = config.with_default_chain(found.chain());
         Report {
@@ -87,18 +113,6 @@ pub(super) fn run(
         }
     } else {
         report(&config, &endpoints, environment, &state_dir)?
-    };
-    if arguments.json {
-        serde_json::to_writer_pretty(&mut *output, &report)?;
-        writeln!(output)?;
-    } else {
-        write_text(&report, output)?;
-    }
-    let matters = |finding: &Finding| finding.rule.severity > Severity::Note;
-    Ok(if report.findings.iter().any(matters) {
-        Outcome::Findings
-    } else {
-        Outcome::Fine
     })
 }
 

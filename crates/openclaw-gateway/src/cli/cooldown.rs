@@ -1,6 +1,7 @@
 //! `cooldown`: the windows during which credentials are not used.
 
 mod clear;
+mod history;
 mod list;
 mod set;
 
@@ -15,6 +16,8 @@ use crate::environment::Environment;
 pub(super) enum CooldownCommand {
     /// Show what rests now, why, until when, and when it is tried before that
     List(list::ListArgs),
+    /// Show what rested, when, and which request was the cause
+    History(history::HistoryArgs),
     /// Set credentials free at once
     Clear(clear::ClearArgs),
     /// Let a credential rest for a while
@@ -29,6 +32,7 @@ pub(super) fn run(
 ) -> Result<Outcome, CommandError> {
     match command {
         CooldownCommand::List(arguments) => list::run(environment, arguments, screen),
+        CooldownCommand::History(arguments) => history::run(environment, arguments, screen),
         CooldownCommand::Clear(arguments) => clear::run(environment, arguments, screen),
         CooldownCommand::Set(arguments) => set::run(environment, arguments, screen),
     }

@@ -21,7 +21,7 @@ use crate::report::Installation;
 use crate::secrets::SecretSources;
 use crate::upstream::Upstream;
 
-pub(super) use agent::ReadAgent;
+pub(super) use agent::{ReadAgent, SESSIONS_FILE};
 
 /// Where the files are, when not in their usual places.
 #[derive(Debug, Clone, Default, Args)]
@@ -87,6 +87,14 @@ impl AgentArg {
         })
     }
 
+    /// The agent that was named; `None` when none was.
+    ///
+    /// # Errors
+    /// As [`id`](Self::id).
+    pub(super) fn named(&self, files: &Files) -> Result<Option<AgentId>, UnknownAgent> {
+        self.agent.is_some().then(|| self.id(files)).transpose()
+    }
+
     /// The agents that are meant; all of them when none was named.
     ///
     /// # Errors
@@ -113,6 +121,8 @@ pub(super) struct Files {
     /// What was configured, with the chain that was found when nothing was.
     pub(super) config: Config,
     pub(super) state_dir: PathBuf,
+    /// Where pointers of secrets lead, but for commands, which are only run when a secret is to be used.
+    pub(super) sources: SecretSources,
     pub(super) endpoints: Endpoints,
     pub(super) ambient: Vec<AmbientProfile>,
     pub(super) resolver: Resolver,
@@ -135,6 +145,7 @@ impl Files {
             environment: environment.clone(),
             state_dir: places.state_dir(environment),
             resolver: Resolver::new(&config.chain),
+            sources,
             endpoints,
             ambient,
             aliases: AuthAliases::default(),

@@ -59,6 +59,12 @@ impl<'o> Screen<'o> {
         self.line("")
     }
 
+    /// Writes a value as JSON on one line, for commands that write several.
+    pub(super) fn json_line(&mut self, value: &impl Serialize) -> io::Result<()> {
+        serde_json::to_writer(&mut *self.output, value)?;
+        self.line("")
+    }
+
     /// Starts anew at the top of a terminal.
     pub(super) fn clear(&mut self) -> io::Result<()> {
         if self.is_terminal {

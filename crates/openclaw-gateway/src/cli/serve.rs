@@ -72,12 +72,13 @@ pub(super) fn run(
     arguments: ServeArgs,
     output: &mut dyn Write,
 ) -> Result<Outcome, CommandError> {
-    telemetry::install(
-        environment,
-        if arguments.demo { Demo::LOG_FILTER } else { "info" },
-    )?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    let filter = if arguments.demo { Demo::LOG_FILTER } else { "info" };
+    let entered = runtime.enter();
+    let traces = telemetry::install(environment, filter)?;
+    drop(entered);
     let ended = runtime.block_on(serve(environment, arguments, output));
+    traces.shut_down();
     // What still runs now was given its time.
     runtime.shutdown_background();
     ended
@@ -124,7 +125,7 @@ async fn serve(
         drained = served => drained,
         never = reload_at_each(hangups, &gateway) => match never {},
     };
-    gateway.flush().await;
+    gateway.close().await;
     if drained == Drained::Partly {
         tracing::warn!("some answers were cut short");
     }

@@ -11,6 +11,7 @@ use super::render::{Cell, Table, Tone, ago, left};
 use super::screen::{Screen, now};
 use super::{CommandError, Outcome, chain};
 use crate::environment::Environment;
+use crate::history::{HistoryReader, RunFilter, RunOutcome, StoredRun};
 use crate::report::{AgentReport, Level, ProfileReport, SessionReport, StatusReport, Trouble};
 
 /// Arguments of `status`.
@@ -118,7 +119,24 @@ fn read(environment: &Environment, arguments: &StatusArgs) -> Result<StatusRepor
         .map(|agent| ReadAgent::open(&files, agent))
         .collect::<Result<_, _>>()?;
     let states: Vec<_> = read.iter().map(ReadAgent::state).collect();
-    Ok(StatusReport::of(&files.installation(), &states, now()))
+    let report = StatusReport::of(&files.installation(), &states, now());
+    Ok(report.with_runs(runs(&files, &arguments.agent)?))
+}
+
+/// How many of the last requests are looked at.
+const LOOKED_AT: usize = 200;
+
+/// The last requests, the oldest first. A history that cannot be read costs them and not the status.
+fn runs(files: &Files, agent: &AgentArg) -> Result<Vec<StoredRun>, CommandError> {
+    let filter = RunFilter {
+        agent: agent.named(files)?,
+        latest: Some(LOOKED_AT),
+        ..RunFilter::default()
+    };
+    let history = HistoryReader::open(&files.state_dir).ok().flatten();
+    Ok(history
+        .and_then(|history| history.runs(&filter).ok())
+        .unwrap_or_default())
 }
 
 fn show(report: &StatusReport, screen: &mut Screen<'_>) -> io::Result<()> {
@@ -128,7 +146,38 @@ fn show(report: &StatusReport, screen: &mut Screen<'_>) -> io::Result<()> {
         }
         show_agent(agent, report, screen)?;
     }
-    Ok(())
+    screen.section("Last requests that met trouble", &troubled(report))
+}
+
+fn troubled(report: &StatusReport) -> Table {
+    let mut table = Table::new(&[
+        "WHEN",
+        "REQUEST",
+        "AGENT",
+        "ASKED FOR",
+        "OUTCOME",
+        "FIRST FAILURE",
+    ]);
+    for StoredRun { at, note } in &report.troubled {
+        let outcome = match (note.outcome, &note.served) {
+            (RunOutcome::Answered, Some(model)) => Cell::new(Tone::Warn, model.key()),
+            (RunOutcome::Answered, None) => Cell::new(Tone::Warn, "answered"),
+            (RunOutcome::Cancelled, _) => Cell::new(Tone::Dim, "cancelled"),
+            (RunOutcome::Failed, _) => Cell::new(Tone::Bad, "nobody answered"),
+        };
+        table.row([
+            ago(*at, report.at).into(),
+            note.run_id.as_str().into(),
+            note.agent.as_str().into(),
+            note.chain.first().map(ModelRef::key).unwrap_or_default().into(),
+            outcome,
+            note.first_failure
+                .map(|reason| reason.to_string())
+                .unwrap_or_default()
+                .into(),
+        ]);
+    }
+    table
 }
 
 fn show_agent(agent: &AgentReport, report: &StatusReport, screen: &mut Screen<'_>) -> io::Result<()> {
@@ -174,7 +223,7 @@ fn credentials(profiles: &[ProfileReport], report: &StatusReport) -> Table {
         let used = profile.last_used.map(|at| ago(at, now)).unwrap_or_default();
         if profile.windows.is_empty() {
             let (tone, state) = match (profile.eligibility, profile.health) {
-                ("ok", "expiring") => (Tone::Warn, "expiring"),
+                ("ok", "expiring" | "expired") if !profile.renews => (Tone::Warn, "expiring"),
                 ("ok", _) if profile.position.is_some() => (Tone::Good, "ready"),
                 ("ok", _) => (Tone::Dim, "not used"),
                 _ => (Tone::Bad, "unusable"),

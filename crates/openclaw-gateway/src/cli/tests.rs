@@ -108,6 +108,16 @@ fn every_command_teaches_by_examples_of_itself() {
     }
 }
 
+/// The words of a line as a shell sees them: what stands in quotes is one.
+fn words(line: &str) -> Vec<String> {
+    let parts = line.split(['\'', '"']).enumerate();
+    let words = parts.flat_map(|(index, part)| match index % 2 {
+        0 => part.split_whitespace().map(str::to_owned).collect(),
+        _ => vec![part.to_owned()],
+    });
+    words.collect()
+}
+
 #[test]
 fn examples_can_be_typed() {
     let mut found = Vec::new();
@@ -128,10 +138,7 @@ fn examples_can_be_typed() {
             if typed.contains('…') || typed.ends_with('\\') {
                 continue;
             }
-            let words = typed
-                .split_whitespace()
-                .map(|word| word.trim_matches(['\'', '"']));
-            let parsed = Cli::try_parse_from(words);
+            let parsed = Cli::try_parse_from(words(typed));
             let kind = parsed.err().map(|error| error.kind());
             assert!(
                 matches!(kind, None | Some(clap::error::ErrorKind::DisplayHelp)),

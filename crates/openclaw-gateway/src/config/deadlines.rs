@@ -5,7 +5,7 @@ use std::num::NonZeroU64;
 use std::time::Duration;
 
 use openclaw_ids::{ModelRef, ProviderId};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use crate::upstream::Deadlines;
 
@@ -13,7 +13,7 @@ use crate::upstream::Deadlines;
 const LONGEST: Duration = Duration::from_hours(24 * 365);
 
 /// `deadlines`. The most specific row that names a limit decides it.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(
     default,
     rename_all = "camelCase",
@@ -29,7 +29,7 @@ pub struct DeadlineSettings {
 }
 
 /// Limits in milliseconds; what is not named is decided elsewhere.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(
     default,
     rename_all = "camelCase",

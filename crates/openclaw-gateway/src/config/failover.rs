@@ -5,13 +5,13 @@ use std::time::Duration;
 
 use openclaw_ids::ProviderId;
 use openclaw_runner::{InlineWait, RunLimits, RunSettings};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::{DeadlineSettings, LoginConfigs, StreamSettings};
 use crate::history::HistoryConfig;
 
 /// `failover.json5`.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(
     default,
     rename_all = "camelCase",
@@ -40,6 +40,7 @@ pub struct FailoverConfig {
     /// The longest stated wait that is waited out (R2), in ms.
     pub inline_wait_ms: u64,
     /// Where logins are used and refreshed, where that differs from what is known.
+    #[serde(skip_serializing)]
     pub logins: LoginConfigs,
     /// The most calls of one run (A8); none for no limit.
     pub max_attempts: Option<NonZeroUsize>,
@@ -52,7 +53,7 @@ pub struct FailoverConfig {
 }
 
 /// Who may use `/admin/v1` and the page at `/`, beside having the token where there is one.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum AdminSetting {
     /// This machine alone.
@@ -65,7 +66,7 @@ pub enum AdminSetting {
 }
 
 /// What a `provider/model` in the request body means (A9).
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum BodyModelPolicy {
     /// The configured chain when the model belongs to it, else this model alone.
@@ -78,7 +79,7 @@ pub enum BodyModelPolicy {
 }
 
 /// Whether commands are answered here.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum CommandSetting {
     /// They are messages like any other.
@@ -89,7 +90,7 @@ pub enum CommandSetting {
 }
 
 /// When a short stated wait is waited out (R2).
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum InlineWaitSetting {
     /// Before another credential or model is tried.
@@ -100,7 +101,7 @@ pub enum InlineWaitSetting {
 }
 
 /// How people are told that another model answers (S-10).
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum NoticeSetting {
     /// By a response header, for programs to show.

@@ -1,9 +1,9 @@
 //! `stream`: what becomes of a stream that breaks off.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 /// `stream`.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(default, expecting = "an object such as { rescue: 'splice' }")]
 pub struct StreamSettings {
     /// What is done for a stream whose upstream breaks off after its first content.
@@ -11,7 +11,7 @@ pub struct StreamSettings {
 }
 
 /// What is done for a stream whose upstream breaks off after its first content (BL-92, BL-94).
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Rescue {
     /// Every stream is held back until it is whole, so that one that breaks off is an ordinary failed attempt.

@@ -6,6 +6,7 @@ use openclaw_classify::Reason;
 use openclaw_cooldown::Lane;
 use openclaw_ids::{AgentId, ModelRef, ProfileId, ProviderId, SessionId, SessionKey};
 use openclaw_runner::RunEvent;
+use openclaw_runner::replay::RunRecording;
 use serde::{Deserialize, Serialize};
 
 /// One thing that happened.
@@ -24,6 +25,8 @@ pub enum Record {
     Broken(BrokenNote),
     /// A decision about a candidate or a credential.
     Event(Box<RunEvent>),
+    /// All that a run knew and met, so that it can be played again.
+    Recording(AgentId, Box<RunRecording>),
     /// How a run ended.
     Run(Box<RunNote>),
     /// A window opened, grew or ended early.
@@ -158,6 +161,7 @@ impl Record {
                 RunEvent::Candidate(_) => DECISION,
                 RunEvent::Rotation(_) => ROTATION,
             },
+            Self::Recording(..) => RECORDING,
             Self::Run(_) => RUN,
             Self::Window(_) => WINDOW,
         }
@@ -171,6 +175,7 @@ impl Record {
                 RunEvent::Candidate(decision) => &decision.run_id,
                 RunEvent::Rotation(rotation) => &rotation.run_id,
             }),
+            Self::Recording(_, recording) => Some(&recording.run_id),
             Self::Run(note) => Some(&note.run_id),
             Self::Window(note) => note.run_id.as_deref(),
         }
@@ -184,6 +189,7 @@ impl Record {
                 RunEvent::Candidate(decision) => serde_json::to_string(decision),
                 RunEvent::Rotation(rotation) => serde_json::to_string(rotation),
             },
+            Self::Recording(_, recording) => serde_json::to_string(recording),
             Self::Run(note) => serde_json::to_string(note),
             Self::Window(note) => serde_json::to_string(note),
         }
@@ -201,7 +207,7 @@ impl Record {
                 let (opened, until) = (note.opened_at.as_millisecond(), note.until.as_millisecond());
                 Some(format!("{agent}\n{name}\n{lane}\n{change:?}\n{opened}\n{until}"))
             }
-            Self::Broken(_) | Self::Event(_) | Self::Run(_) => None,
+            Self::Broken(_) | Self::Event(_) | Self::Recording(..) | Self::Run(_) => None,
         }
     }
 }
@@ -210,6 +216,8 @@ impl Record {
 pub(super) const BROKEN: &str = "broken";
 /// A [`Record::Event`] about a candidate.
 pub(super) const DECISION: &str = "decision";
+/// A [`Record::Recording`].
+pub(super) const RECORDING: &str = "recording";
 /// A [`Record::Event`] about a credential.
 pub(super) const ROTATION: &str = "rotation";
 /// A [`Record::Run`].

@@ -4,12 +4,13 @@ use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 use openclaw_ids::{AgentId, ProfileId, SessionKey};
+use openclaw_runner::replay::RunRecording;
 use rusqlite::Connection;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::entry::{RUN, RunNote, WINDOW, WindowNote};
+use super::entry::{RECORDING, RUN, RunNote, WINDOW, WindowNote};
 use super::error::HistoryError;
 use super::table::{StoredEntry, Wanted, select};
 use super::{connect, history_path};
@@ -116,6 +117,9 @@ impl HistoryReader {
         let (mut run, mut told) = (None, Vec::new());
         for entry in found {
             let at = instant(entry.at);
+            if entry.kind == RECORDING {
+                continue;
+            }
             if entry.kind == RUN {
                 let note = self.parse(&entry)?;
                 run = Some(StoredRun { at, note });
@@ -147,6 +151,22 @@ impl HistoryReader {
             Ok(StoredRun { at, note })
         };
         found.iter().map(parse).collect()
+    }
+
+    /// What the runs of an agent knew and met, so that they can be played again; the oldest first. Of the filter, the
+    /// conversation is not looked at.
+    ///
+    /// # Errors
+    /// [`HistoryError`] when they cannot be read.
+    pub fn recordings(&self, filter: &RunFilter) -> Result<Vec<RunRecording>, HistoryError> {
+        let found = self.select(&Wanted {
+            kind: Some(RECORDING),
+            agent: filter.agent.as_ref().map(AgentId::as_str),
+            since: filter.since.map(Timestamp::as_millisecond),
+            latest: filter.latest,
+            ..Wanted::default()
+        })?;
+        found.iter().map(|entry| self.parse(entry)).collect()
     }
 
     /// What happened to windows, the oldest first.

@@ -33,6 +33,7 @@ pub(super) fn insert(connection: &Connection, entry: &Entry) -> rusqlite::Result
         .map_err(|error| rusqlite::Error::ToSqlConversionFailure(Box::new(error)))?;
     let (agent, session_key, profile) = match record {
         Record::Broken(_) | Record::Event(_) => (None, None, None),
+        Record::Recording(agent, _) => (Some(agent), None, None),
         Record::Run(note) => {
             let session = note.session_key.as_ref().map(openclaw_ids::SessionKey::as_str);
             (Some(&note.agent), session, None)

@@ -359,7 +359,11 @@ mod windows {
             (lane.parse::<Lane>().unwrap(), window)
         };
         let windows: BTreeMap<Lane, Window> = windows.iter().map(row).collect();
-        Resting::Profile("a:x".parse().unwrap(), windows)
+        Resting::Profile {
+            profile: "a:x".parse().unwrap(),
+            provider: None,
+            windows,
+        }
     }
 
     fn endpoint(window: Option<(i64, i64)>) -> Resting {

@@ -21,14 +21,20 @@ pub fn window_changes(
     now: Timestamp,
 ) -> Vec<WindowNote> {
     let changes = match (before, after) {
-        (Resting::Profile(_, old), Resting::Profile(profile, new)) => of_profile(profile, old, new, now),
+        (
+            Resting::Profile { windows: old, .. },
+            Resting::Profile {
+                profile,
+                windows: new,
+                ..
+            },
+        ) => of_profile(profile, old, new, now),
         (Resting::Endpoint(_, old), Resting::Endpoint(endpoint, new)) => {
             let change = of_endpoint(&endpoint.provider, *old, *new, now);
             change.into_iter().collect()
         }
-        (Resting::Endpoint(..), Resting::Profile(..)) | (Resting::Profile(..), Resting::Endpoint(..)) => {
-            Vec::new()
-        }
+        (Resting::Endpoint(..), Resting::Profile { .. })
+        | (Resting::Profile { .. }, Resting::Endpoint(..)) => Vec::new(),
     };
     let note = |(rested, change, window): (Rested, WindowChange, Window)| WindowNote {
         agent: agent.clone(),

@@ -2,7 +2,6 @@
 
 use std::collections::HashSet;
 use std::sync::{Mutex, OnceLock};
-use std::time::Duration;
 
 use axum::body::{Body, Bytes};
 use axum::extract::Extension;
@@ -10,8 +9,12 @@ use axum::http::header::CONTENT_TYPE;
 use axum::http::{HeaderMap, HeaderValue};
 use axum::response::{IntoResponse, Response};
 use openclaw_ids::{ModelRef, ProfileId};
-use openclaw_runner::{AttemptRecord, ChainKind, Clock, Completed, RunLimits, RunOptions, SystemClock};
+use openclaw_runner::{
+    AttemptRecord, ChainKind, Clock, Completed, RunLimits, RunOptions, RunRequest, SystemClock,
+};
 use openclaw_session::Notice;
+use tokio::time::Instant;
+use tracing::Instrument;
 
 use super::commands;
 use super::error::ApiError;
@@ -25,6 +28,7 @@ use super::{MAX_BODY, Served};
 use crate::attempt::ProviderAttempt;
 use crate::config::NoticeSetting;
 use crate::server::BodyFault;
+use crate::telemetry::{request_span, responded};
 use crate::upstream::{Answer, RequestBody, Wire, before_text};
 
 /// Answers one request and says in its headers who answered, or what was tried.
@@ -36,7 +40,9 @@ pub(crate) async fn handle(
     body: Body,
 ) -> Response {
     let mut told = HeaderMap::new();
-    let mut answer = match answer(&served, wire, &id, &headers, body, &mut told).await {
+    let span = request_span(wire, &id, &headers);
+    let made = answer(&served, wire, &id, &headers, body, &mut told);
+    let mut answer = match made.instrument(span.clone()).await {
         Ok(answer) => answer,
         Err(error) => {
             tracing::info!(requestId = id, code = error.code(), "no answer");
@@ -44,6 +50,10 @@ pub(crate) async fn handle(
         }
     };
     answer.headers_mut().extend(told);
+    let metrics = served.process.telemetry.metrics();
+    let status = answer.status().as_u16();
+    metrics.request(wire.label(), status);
+    responded(&span, status);
     answer
 }
 
@@ -60,7 +70,10 @@ async fn answer(
         .in_flight
         .enter(served.generation.config.failover.max_concurrent)
         .ok_or_else(ApiError::busy)?;
-    let body = RequestBody::try_new(read(body).await?)?;
+    let body = read(body).await?;
+    // How long the client took to say it is nobody's overhead.
+    let started = Instant::now();
+    let body = RequestBody::try_new(body)?;
     let asked = served
         .catalogue()
         .read(wire, body.model(), body.user(), headers)?;
@@ -78,6 +91,8 @@ async fn answer(
     let requested = requested.as_ref().map(ModelRef::key).unwrap_or_default();
     tell_left_out(request_id, &left_out, &passed_over, told);
     left_out.extend(passed_over);
+    let telemetry = &served.process.telemetry;
+    let mut watch = telemetry.begin(&asked.agent, wire, &request, started);
     let attempt = ProviderAttempt {
         upstream: &served.process.upstream,
         endpoints: &served.generation.endpoints,
@@ -89,14 +104,12 @@ async fn answer(
         headers: &forwarded(wire, headers),
         body: &body,
         request_id,
+        spent: watch.upstream(),
         repeated: OnceLock::new(),
         repaired: Mutex::default(),
     };
-    let first = request.chain.first();
-    let run_limit = first.and_then(|model| served.generation.config.failover.deadlines.run(model));
-    let options = options(asked.chain, run_limit, set_aside);
+    let options = options(served, asked.chain, &request, set_aside);
     let (again, chain) = (options.clone(), request.chain.clone());
-    let mut watch = served.process.telemetry.begin(&asked.agent, wire, &request);
     let runner = agent.runner(&served.generation.policy);
     let outcome = runner.run_with(request, options, &attempt).await;
     if let Some(met) = attempt.repeated.get() {
@@ -116,6 +129,7 @@ async fn answer(
             tracing::info!(requestId = request_id, model, calls = report.calls, "answered");
             Ok(match value {
                 Answer::Live(mut live) => {
+                    watch.streams(&winner);
                     let notice = run.begun().await;
                     let comment = notice.as_ref().and_then(notice::comment);
                     if let Some(line) = hand_over(served, wire, told, notice) {
@@ -152,11 +166,18 @@ async fn answer(
     }
 }
 
-fn options(kind: ChainKind, limit: Option<Duration>, set_aside: HashSet<ProfileId>) -> RunOptions {
+/// What this run does otherwise than others.
+fn options(
+    served: &Served,
+    kind: ChainKind,
+    request: &RunRequest,
+    set_aside: HashSet<ProfileId>,
+) -> RunOptions {
+    let deadlines = &served.generation.config.failover.deadlines;
     RunOptions {
         kind,
         limits: RunLimits {
-            duration: limit,
+            duration: request.chain.first().and_then(|model| deadlines.run(model)),
             ..RunLimits::default()
         },
         set_aside,

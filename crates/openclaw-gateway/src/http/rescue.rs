@@ -9,6 +9,7 @@ use axum::http::HeaderMap;
 use openclaw_chain::Requested;
 use openclaw_ids::{AgentId, ModelRef};
 use openclaw_runner::{Completed, RunOptions, RunRequest};
+use tokio::time::Instant;
 
 use super::Served;
 use super::stream::Committed;
@@ -82,7 +83,10 @@ impl Rescuer {
             pin: None,
         };
         let generation = &self.served.generation;
+        let telemetry = &self.served.process.telemetry;
+        let mut watch = telemetry.begin(&self.agent_id, self.wire, &request, Instant::now());
         let attempt = ProviderAttempt {
+            spent: watch.upstream(),
             upstream: &self.served.process.upstream,
             endpoints: &generation.endpoints,
             credentials: &generation.credentials,
@@ -97,8 +101,6 @@ impl Rescuer {
             repaired: Mutex::default(),
         };
         let runner = self.agent.runner(&generation.policy);
-        let telemetry = &self.served.process.telemetry;
-        let mut watch = telemetry.begin(&self.agent_id, self.wire, &request);
         let outcome = Box::pin(runner.run_with(request, self.options.clone(), &attempt)).await;
         let completed = match outcome {
             Ok(completed) => completed,

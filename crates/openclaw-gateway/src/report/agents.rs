@@ -8,6 +8,8 @@ use openclaw_classify::Reason;
 use openclaw_ids::{AgentId, ModelRef, ProfileId, SessionKey};
 use serde::Serialize;
 
+use crate::history::{RunOutcome, StoredRun};
+
 use super::chains::{Asking, ChainReport};
 use super::moment::millis;
 use super::profiles::ProfilesReport;
@@ -23,6 +25,8 @@ pub(crate) struct StatusReport {
     pub(crate) at: Timestamp,
     /// The agents, in configured order.
     pub(crate) agents: Vec<AgentReport>,
+    /// The last requests in which something failed or was skipped, the oldest first.
+    pub(crate) troubled: Vec<StoredRun>,
 }
 
 /// One agent.
@@ -101,8 +105,26 @@ pub(crate) enum Trouble {
     },
 }
 
+/// How many requests a status names.
+const NAMED_RUNS: usize = 5;
+
+/// The last of `runs` that met trouble.
+fn troubled(mut runs: Vec<StoredRun>) -> Vec<StoredRun> {
+    runs.retain(met_trouble);
+    runs.drain(..runs.len().saturating_sub(NAMED_RUNS));
+    runs
+}
+
+/// Whether something failed or was skipped in a run.
+pub(crate) fn met_trouble(run: &StoredRun) -> bool {
+    let note = &run.note;
+    note.outcome != RunOutcome::Answered
+        || note.first_failure.is_some()
+        || note.fallback_index.is_some_and(|index| index > 0)
+}
+
 impl StatusReport {
-    /// Reports these agents at `now`.
+    /// Reports these agents at `now`, without any request.
     pub(crate) fn of(installation: &Installation<'_>, states: &[AgentState<'_>], now: Timestamp) -> Self {
         let agents = states.iter();
         Self {
@@ -110,6 +132,15 @@ impl StatusReport {
             agents: agents
                 .map(|state| AgentReport::of(installation, state, now))
                 .collect(),
+            troubled: Vec::new(),
+        }
+    }
+
+    /// The same with what went wrong in the last `runs` that the history knows, the oldest first.
+    pub(crate) fn with_runs(self, runs: Vec<StoredRun>) -> Self {
+        Self {
+            troubled: troubled(runs),
+            ..self
         }
     }
 

@@ -54,6 +54,8 @@ pub(crate) struct ProfileReport {
     pub(crate) eligibility: &'static str,
     /// `expired`, `expiring`, `missing`, `ok` or `static` (auth-store.md 10).
     pub(crate) health: &'static str,
+    /// Whether it is a login that is renewed by itself.
+    pub(crate) renews: bool,
     /// When the token ends.
     #[serde(serialize_with = "maybe_millis")]
     pub(crate) expires: Option<Timestamp>,
@@ -240,6 +242,7 @@ impl ProfileReport {
             display_name: attributes.and_then(|attributes| attributes.display_name.clone()),
             eligibility: usable.as_str(),
             health: health(credential, now, EXPIRY_WARNING).as_str(),
+            renews: matches!(credential, Credential::Oauth(login) if login.refresh.is_some()),
             expires: credential.expires().and_then(|end| match end {
                 Expires::At(end) => Timestamp::from_millisecond(end).ok(),
                 Expires::Invalid => None,

@@ -4,14 +4,20 @@ use std::fmt;
 use std::io::IsTerminal;
 
 use openclaw_runner::telemetry::{DECISION_TARGET, ROTATION_TARGET};
+use opentelemetry::trace::TracerProvider;
+use opentelemetry_sdk::trace::SdkTracerProvider;
 use tracing::field::{Field, Visit};
-use tracing::{Event, Subscriber};
-use tracing_subscriber::EnvFilter;
+use tracing::{Event, Level, Subscriber};
+use tracing_subscriber::filter::Targets;
 use tracing_subscriber::fmt::format::Writer;
 use tracing_subscriber::fmt::time::{FormatTime, SystemTime};
 use tracing_subscriber::fmt::{FmtContext, FormatEvent, FormatFields};
+use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::registry::LookupSpan;
+use tracing_subscriber::util::SubscriberInitExt;
+use tracing_subscriber::{EnvFilter, Layer};
 
+use super::otlp::{Collector, OtlpError, resource};
 use crate::environment::Environment;
 
 /// The log cannot be set up.
@@ -29,6 +35,9 @@ pub(crate) enum TelemetryError {
     /// `OPENCLAW_LOG_FORMAT` names no format.
     #[error("OPENCLAW_LOG_FORMAT=`{0}` is not a log format; use `human` or `json`")]
     Format(String),
+    /// Traces cannot be delivered.
+    #[error(transparent)]
+    Otlp(#[from] OtlpError),
     /// Another log is already installed in this process.
     #[error("the log is already set up")]
     Installed(#[source] Box<dyn std::error::Error + Send + Sync>),
@@ -38,26 +47,77 @@ pub(crate) enum TelemetryError {
 ///
 /// `RUST_LOG` filters it (`default` when unset); `OPENCLAW_LOG_FORMAT=json` makes it one JSON object per line.
 ///
+/// With `OTEL_EXPORTER_OTLP_ENDPOINT` the spans of runs are delivered there, on the runtime of the caller.
+///
 /// # Errors
 /// When a variable has a value that means nothing.
-pub(crate) fn install(environment: &Environment, default: &str) -> Result<(), TelemetryError> {
-    let filter = environment.get("RUST_LOG").unwrap_or(default);
-    let filter = EnvFilter::try_new(filter).map_err(|source| TelemetryError::Filter {
-        filter: filter.to_owned(),
+pub(crate) fn install(environment: &Environment, default: &str) -> Result<Traces, TelemetryError> {
+    let asked = environment.get("RUST_LOG").unwrap_or(default);
+    // What it says at `info` is about its own insides.
+    let quiet = if asked.contains("opentelemetry") {
+        ""
+    } else {
+        ",opentelemetry=warn"
+    };
+    let filter = EnvFilter::try_new(format!("{asked}{quiet}")).map_err(|source| TelemetryError::Filter {
+        filter: asked.to_owned(),
         source,
     })?;
-    let builder = tracing_subscriber::fmt()
-        .with_env_filter(filter)
-        .with_writer(std::io::stderr);
-    let installed = match environment.get("OPENCLAW_LOG_FORMAT") {
-        Some("json") => builder.json().flatten_event(true).try_init(),
+    let format = environment.get("OPENCLAW_LOG_FORMAT");
+    let lines = tracing_subscriber::fmt::layer().with_writer(std::io::stderr);
+    let lines = match format {
+        Some("json") => lines.json().flatten_event(true).boxed(),
         None | Some("human") => {
             let colours = std::io::stderr().is_terminal() && environment.get("NO_COLOR").is_none();
-            builder.with_ansi(colours).event_format(Human).try_init()
+            lines.with_ansi(colours).event_format(Human).boxed()
         }
         Some(other) => return Err(TelemetryError::Format(other.to_owned())),
     };
-    installed.map_err(TelemetryError::Installed)
+    let traces = Traces::find(environment)?;
+    let spans = traces.0.as_ref().map(|provider| {
+        tracing_opentelemetry::layer()
+            .with_tracer(provider.tracer("openclaw-gateway"))
+            .with_location(false)
+            .with_threads(false)
+            .with_tracked_inactivity(false)
+            .with_target(false)
+            // What the exporter's own client does must not be delivered by it.
+            .with_filter(Targets::new().with_targets(DELIVERED.iter().map(|target| (*target, Level::INFO))))
+    });
+    let subscriber = tracing_subscriber::registry()
+        .with(lines.with_filter(filter))
+        .with(spans);
+    subscriber
+        .try_init()
+        .map_err(|error| TelemetryError::Installed(Box::new(error)))?;
+    Ok(traces)
+}
+
+/// Whose spans and events are delivered.
+const DELIVERED: &[&str] = &[
+    DECISION_TARGET,
+    ROTATION_TARGET,
+    "openclaw_gateway",
+    "openclaw_runner",
+];
+
+/// The traces that are delivered, if they are.
+#[must_use = "what was not delivered yet is lost unless it is shut down"]
+pub(crate) struct Traces(Option<SdkTracerProvider>);
+
+impl Traces {
+    fn find(environment: &Environment) -> Result<Self, OtlpError> {
+        let collector = Collector::find(environment)?;
+        let provider = collector.map(|collector| collector.traces(resource(environment)));
+        Ok(Self(provider.transpose()?))
+    }
+
+    /// Delivers what was not delivered yet. Blocks, and needs the runtime it was installed on.
+    pub(crate) fn shut_down(self) {
+        if let Some(error) = self.0.and_then(|provider| provider.shutdown().err()) {
+            tracing::warn!(%error, "the last traces were not delivered");
+        }
+    }
 }
 
 /// Time, level, message and fields, without the spans around it.
@@ -150,7 +210,7 @@ mod tests {
     fn values_that_mean_nothing_are_refused_with_a_remedy() {
         let install = |name, value| {
             let environment = Environment::of([(name, value)], std::path::Path::new("/"));
-            super::install(&environment, "info").unwrap_err().to_string()
+            super::install(&environment, "info").err().unwrap().to_string()
         };
         assert_eq!(
             install("OPENCLAW_LOG_FORMAT", "xml"),

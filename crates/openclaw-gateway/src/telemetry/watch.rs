@@ -1,24 +1,33 @@
 //! Watches runs from their beginning to their end, whatever the end is.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
+use openclaw_auth_store::UsageStore;
 use openclaw_classify::{Failure, Verdict, describe, preview};
 use openclaw_ids::AgentId;
+use openclaw_runner::replay::{RunRecorder, RunRecording};
 use openclaw_runner::{
-    AttemptSeen, Clock, Lost, RunError, RunEvent, RunObserver, RunReport, RunRequest, SystemClock,
+    AttemptSeen, Clock, Lost, RunError, RunEvent, RunObserver, RunReport, RunRequest, Runner, SystemClock,
     UsageMoved, Winner,
 };
+use openclaw_session::SessionStore;
+use tokio::time::Instant;
 
 use crate::events::Events;
 use crate::history::{BrokenNote, Entry, History, Record, RunNote, RunOutcome, window_changes};
+use crate::metrics::{Metrics, RunEnd};
 use crate::upstream::Wire;
 
 /// Longest error that is kept, in UTF-16 units.
 const MAX_ERROR: usize = 400;
 
 /// Where what happens in runs goes.
-#[derive(Default)]
 pub(crate) struct Telemetry {
+    metrics: Metrics,
+    /// Whether runs are recorded, so that they can be played again.
+    records: bool,
     /// Opened when the rest of the state turned out usable.
     history: OnceLock<History>,
     /// Whoever watches as it happens.
@@ -28,16 +37,27 @@ pub(crate) struct Telemetry {
 }
 
 impl Telemetry {
-    pub(crate) fn new(also: Option<Arc<dyn RunObserver>>) -> Self {
+    pub(crate) fn new(metrics: Metrics, records: bool, also: Option<Arc<dyn RunObserver>>) -> Self {
         Self {
+            metrics,
+            records,
             history: OnceLock::new(),
             events: Events::default(),
             also,
         }
     }
 
+    /// Counts and keeps nothing that anybody sees.
+    #[cfg(test)]
+    pub(crate) fn idle() -> Self {
+        let push = None::<(opentelemetry_otlp::MetricExporter, Duration)>;
+        let resource = opentelemetry_sdk::Resource::builder_empty().build();
+        Self::new(Metrics::new(push, resource), false, None)
+    }
+
     /// From now on, what happens is kept in `history`.
     pub(crate) fn keep_in(&self, history: History) {
+        self.metrics.watch_history(&history);
         // There is one gateway to a process, which says so once.
         let _ = self.history.set(history);
     }
@@ -45,6 +65,11 @@ impl Telemetry {
     /// What is kept; none when nothing is.
     pub(crate) fn history(&self) -> Option<&History> {
         self.history.get().filter(|history| history.is_on())
+    }
+
+    /// What is counted.
+    pub(crate) fn metrics(&self) -> &Metrics {
+        &self.metrics
     }
 
     /// Whoever watches as it happens.
@@ -57,16 +82,39 @@ impl Telemetry {
         self.history().is_some() || self.events.are_watched()
     }
 
-    /// Watches the runs of one agent.
-    pub(crate) fn observer(self: &Arc<Self>, agent: &AgentId) -> Arc<dyn RunObserver> {
-        Arc::new(AgentObserver {
+    /// Watches the runs of one agent, and what rests in its store.
+    pub(crate) fn watch<C, U, S>(
+        self: &Arc<Self>,
+        agent: &AgentId,
+        usage: &Arc<U>,
+        runner: Runner<C, U, S>,
+    ) -> Runner<C, U, S>
+    where
+        C: Clock,
+        U: UsageStore + 'static,
+        S: SessionStore,
+    {
+        self.metrics.watch_store(usage);
+        let observer = Arc::new(AgentObserver {
             agent: agent.clone(),
             telemetry: Arc::clone(self),
-        })
+        });
+        let runner = runner.with_observer(Arc::clone(&observer) as Arc<dyn RunObserver>);
+        if self.records {
+            runner.with_recorder(observer)
+        } else {
+            runner
+        }
     }
 
-    /// Watches one run, which begins now.
-    pub(crate) fn begin(self: &Arc<Self>, agent: &AgentId, wire: Wire, request: &RunRequest) -> RunWatch {
+    /// Watches one run, whose request is answered since `started`.
+    pub(crate) fn begin(
+        self: &Arc<Self>,
+        agent: &AgentId,
+        wire: Wire,
+        request: &RunRequest,
+        started: Instant,
+    ) -> RunWatch {
         let session = request.session.as_ref();
         let note = self.is_asked().then(|| RunNote {
             run_id: request.run_id.clone(),
@@ -85,6 +133,10 @@ impl Telemetry {
         RunWatch {
             telemetry: Arc::clone(self),
             run_id: request.run_id.clone(),
+            wire: wire.label(),
+            started,
+            upstream: Arc::default(),
+            is_over: false,
             note,
         }
     }
@@ -110,6 +162,7 @@ struct AgentObserver {
 
 impl RunObserver for AgentObserver {
     fn on_event(&self, event: &RunEvent) {
+        self.telemetry.metrics.event(event);
         if self.telemetry.is_asked() {
             self.telemetry.keep(Record::Event(Box::new(event.clone())));
         }
@@ -119,12 +172,14 @@ impl RunObserver for AgentObserver {
     }
 
     fn on_attempt(&self, attempt: &AttemptSeen<'_>) {
+        self.telemetry.metrics.attempt(attempt);
         if let Some(also) = &self.telemetry.also {
             also.on_attempt(attempt);
         }
     }
 
     fn on_lost(&self, what: Lost) {
+        self.telemetry.metrics.lost(what.store());
         if let Some(also) = &self.telemetry.also {
             also.on_lost(what);
         }
@@ -132,7 +187,9 @@ impl RunObserver for AgentObserver {
 
     fn on_usage(&self, moved: &UsageMoved<'_>) {
         let run_id = Some(moved.run_id);
-        for note in window_changes(&self.agent, run_id, moved.before, moved.after, moved.at) {
+        let notes = window_changes(&self.agent, run_id, moved.before, moved.after, moved.at);
+        self.telemetry.metrics.windows(moved, &notes);
+        for note in notes {
             self.telemetry.keep(Record::Window(Box::new(note)));
         }
         if let Some(also) = &self.telemetry.also {
@@ -141,44 +198,101 @@ impl RunObserver for AgentObserver {
     }
 }
 
+impl RunRecorder for AgentObserver {
+    fn on_recording(&self, recording: RunRecording) {
+        // For the file alone: whoever watches is told of each step as it happens.
+        if let Some(history) = self.telemetry.history() {
+            history.record(Entry {
+                at: SystemClock.now(),
+                record: Record::Recording(self.agent.clone(), Box::new(recording)),
+            });
+        }
+    }
+}
+
+/// Adds up the time that calls took.
+#[derive(Debug, Default)]
+pub(crate) struct Stopwatch(AtomicU64);
+
+impl Stopwatch {
+    /// Adds the time since `started`.
+    pub(crate) fn add_since(&self, started: Instant) {
+        let nanos = u64::try_from(started.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        self.0.fetch_add(nanos, Ordering::Relaxed);
+    }
+
+    fn total(&self) -> Duration {
+        Duration::from_nanos(self.0.load(Ordering::Relaxed))
+    }
+}
+
 /// One run that is watched. Dropped before its end was told, it was cancelled.
 pub(crate) struct RunWatch {
     telemetry: Arc<Telemetry>,
     run_id: String,
+    wire: &'static str,
+    started: Instant,
+    upstream: Arc<Stopwatch>,
+    is_over: bool,
     /// What will be kept; none once it is, or when nothing is kept.
     note: Option<RunNote>,
 }
 
 impl RunWatch {
+    /// Takes the time of the calls.
+    pub(crate) fn upstream(&self) -> Arc<Stopwatch> {
+        Arc::clone(&self.upstream)
+    }
+
     /// A model answers.
     pub(crate) fn answered(&mut self, winner: &Winner, report: &RunReport) {
-        self.ended(RunOutcome::Answered, report, Some(winner));
+        let end = if winner.index == 0 {
+            RunEnd::Answered
+        } else {
+            RunEnd::AnsweredByFallback
+        };
+        self.ended(end, report, Some(winner));
+    }
+
+    /// The answer is a stream, whose first content is there.
+    pub(crate) fn streams(&self, winner: &Winner) {
+        let provider = winner.candidate.provider().as_str();
+        self.telemetry
+            .metrics
+            .first_content(provider, self.started.elapsed());
     }
 
     /// Nothing answered.
     pub(crate) fn failed(&mut self, error: &RunError) {
-        let outcome = match error {
-            RunError::Aborted(_) => RunOutcome::Cancelled,
-            _ => RunOutcome::Failed,
+        let end = match error {
+            RunError::Aborted(_) => RunEnd::Cancelled,
+            _ => RunEnd::Failed,
         };
-        self.ended(outcome, error.report(), None);
+        self.ended(end, error.report(), None);
     }
 
     /// The answer broke off after its first content.
     pub(crate) fn broke_off(&self, failure: &Failure, verdict: Option<&Verdict>) {
+        let reason = verdict.map(|verdict| verdict.reason);
+        self.telemetry.metrics.broke_off(self.wire, reason);
         if self.telemetry.is_asked() {
             self.telemetry.keep(Record::Broken(BrokenNote {
                 run_id: self.run_id.clone(),
-                reason: verdict.map(|verdict| verdict.reason),
+                reason,
                 error: preview(&describe(failure), MAX_ERROR),
             }));
         }
     }
 
-    fn ended(&mut self, outcome: RunOutcome, report: &RunReport, winner: Option<&Winner>) {
+    fn ended(&mut self, end: RunEnd, report: &RunReport, winner: Option<&Winner>) {
+        self.count(end);
         if let Some(note) = self.note.take() {
             self.telemetry.keep(Record::Run(Box::new(RunNote {
-                outcome,
+                outcome: match end {
+                    RunEnd::Answered | RunEnd::AnsweredByFallback => RunOutcome::Answered,
+                    RunEnd::Cancelled => RunOutcome::Cancelled,
+                    RunEnd::Failed => RunOutcome::Failed,
+                },
                 calls: report.calls,
                 served: winner.map(|winner| winner.candidate.clone()),
                 fallback_index: winner.map(|winner| winner.index),
@@ -187,10 +301,19 @@ impl RunWatch {
             })));
         }
     }
+
+    fn count(&mut self, end: RunEnd) {
+        self.is_over = true;
+        let own = self.started.elapsed().saturating_sub(self.upstream.total());
+        self.telemetry.metrics.run(self.wire, end, own);
+    }
 }
 
 impl Drop for RunWatch {
     fn drop(&mut self) {
+        if !self.is_over {
+            self.count(RunEnd::Cancelled);
+        }
         if let Some(note) = self.note.take() {
             self.telemetry.keep(Record::Run(Box::new(note)));
         }

@@ -99,6 +99,25 @@ impl Wire {
         }
     }
 
+    /// The operation that it asks for, in the words of the semantic conventions.
+    pub(crate) fn operation(self) -> &'static str {
+        match self {
+            Self::Embeddings => "embeddings",
+            Self::ChatCompletions | Self::CountTokens | Self::Messages | Self::Responses => "chat",
+        }
+    }
+
+    /// Its name in metrics and traces.
+    pub(crate) fn label(self) -> &'static str {
+        match self {
+            Self::ChatCompletions => "chat_completions",
+            Self::CountTokens => "count_tokens",
+            Self::Embeddings => "embeddings",
+            Self::Messages => "messages",
+            Self::Responses => "responses",
+        }
+    }
+
     /// Whether `stream: true` means something in it.
     pub(crate) fn streams(self) -> bool {
         match self {

@@ -2,7 +2,10 @@
 
 mod auth;
 mod chain;
+mod config;
 mod cooldown;
+mod doctor;
+mod explain;
 mod session;
 mod status;
 
@@ -16,7 +19,8 @@ use tempfile::TempDir;
 
 /// A state directory and what commands are told about it.
 pub(crate) struct Desk {
-    state: TempDir,
+    root: PathBuf,
+    _own: Option<TempDir>,
     variables: Vec<(String, String)>,
 }
 
@@ -54,8 +58,19 @@ impl Desk {
 
     /// A desk with nothing at all.
     pub(crate) fn bare() -> Self {
+        let own = tempfile::tempdir().unwrap();
         Self {
-            state: tempfile::tempdir().unwrap(),
+            root: own.path().to_owned(),
+            _own: Some(own),
+            variables: Vec::new(),
+        }
+    }
+
+    /// A desk over somebody else's state directory.
+    pub(crate) fn over(root: &Path) -> Self {
+        Self {
+            root: root.to_owned(),
+            _own: None,
             variables: Vec::new(),
         }
     }
@@ -80,7 +95,7 @@ impl Desk {
     }
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {
-        self.state.path().join(name)
+        self.root.join(name)
     }
 
     pub(crate) fn write(&self, name: &str, text: &str) {
@@ -99,9 +114,9 @@ impl Desk {
         let mut child = Command::new(env!("CARGO_BIN_EXE_openclaw-gateway"))
             .args(arguments)
             .env_clear()
-            .env("OPENCLAW_STATE_DIR", self.state.path())
+            .env("OPENCLAW_STATE_DIR", &self.root)
             .envs(self.variables.iter().map(|(name, value)| (name, value)))
-            .current_dir(self.state.path())
+            .current_dir(&self.root)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
@@ -111,7 +126,7 @@ impl Desk {
         // A command that wants no input may be over before it is written.
         drop(pipe.write_all(input.as_bytes()));
         drop(pipe);
-        Done::of(child.wait_with_output().unwrap(), self.state.path())
+        Done::of(child.wait_with_output().unwrap(), &self.root)
     }
 
     /// Runs a command that succeeds.
@@ -144,7 +159,7 @@ impl Desk {
     /// when it holds something.
     pub(crate) fn contents(&self) -> Vec<(PathBuf, Vec<u8>)> {
         let mut found = Vec::new();
-        collect(self.state.path(), &mut found);
+        collect(&self.root, &mut found);
         found.retain(|(path, bytes)| {
             let name = path.to_string_lossy();
             let is_idle = name.ends_with("-wal") && bytes.is_empty();
@@ -177,9 +192,18 @@ impl Done {
         }
     }
 
+    /// Standard output as one JSON value a line.
+    pub(crate) fn raw_lines(&self) -> Vec<Value> {
+        let text = std::str::from_utf8(&self.raw).unwrap();
+        text.lines()
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect()
+    }
+
     /// What was typed, the exit status, and what was written.
     pub(crate) fn shown(&self, arguments: &[&str]) -> String {
-        let typed = arguments.join(" ");
+        let typed = Regex::new(r"\boc-[0-9a-f]{16}-\d+\b").unwrap();
+        let typed = typed.replace_all(&arguments.join(" "), "<id>").into_owned();
         format!("$ {typed} [{}]\n{}{}\n", self.status, self.output, self.error)
     }
 
@@ -196,6 +220,10 @@ fn redacted(text: &str, state: &Path) -> String {
         (r"\b\d+[dhms]( \d+[hms])?( ago)?\b|\bjust now\b", "<time>"),
         (r"\b1[6-9]\d{11}\b", "<ms>"),
         (r"\boc-[0-9a-f]{16}(-\d+)?\b", "<id>"),
+        (r"\b\d{4}-\d\d-\d\dT[0-9:.]+Z\b", "<instant>"),
+        (r"\b\d{4}-\d\d-\d\d \d\d:\d\d:\d\dZ", "<instant>"),
+        (r"\b\d+(\.\d+)? m?s\b", "<time>"),
+        (r" \(<time>\)", ""),
         (r"(\S) {2,}", "$1  "),
     ];
     rules.iter().fold(text, |text, (pattern, with)| {
@@ -234,8 +262,12 @@ fn what_cannot_run_says_why_and_what_to_do() {
         &["auth", "test", "mistral"],
         &["cooldown", "clear", "nobody"],
         &["cooldown", "set", "openai:work", "--for", "0s"],
-        &["cooldown", "set", "openai:work", "--for", "99d"],
+        &["cooldown", "set", "openai:work", "--for", "soon"],
         &["cooldown", "set", "openai:none", "--for", "1h"],
+        &["explain", "oc-0000000000000000-1"],
+        &["explain", "--header", "x"],
+        &["explain", "--transport", "smoke"],
+        &["explain", "--model", "a/"],
         &["session", "show", "none"],
         &["session", "set", "none", "--model", "default"],
         &["session", "reset", "none"],
@@ -259,6 +291,13 @@ fn readers_change_nothing_and_make_nothing() {
             &["session", "list"],
             &["session", "export"],
             &["config", "check"],
+            &["config", "show"],
+            &["lint"],
+            &["doctor"],
+            &["doctor", "--dry-run"],
+            &["cooldown", "history"],
+            &["explain"],
+            &["explain", "--status", "429"],
         ] {
             let done = desk.run(arguments);
             assert!(done.status < 2, "{arguments:?}: {done:?}");
@@ -278,6 +317,12 @@ fn every_reader_writes_json() {
         &["cooldown", "list", "--json"],
         &["session", "list", "--json"],
         &["config", "check", "--json"],
+        &["config", "show", "--json"],
+        &["lint", "--json"],
+        &["lint", "--rules", "--json"],
+        &["doctor", "--json"],
+        &["cooldown", "history", "--json"],
+        &["explain", "--status", "429", "--json"],
     ] {
         assert!(desk.run(arguments).json().is_object(), "{arguments:?}");
     }

@@ -25,5 +25,6 @@ mod rescue;
 mod scripted;
 mod sessions;
 mod streams;
+mod telemetry;
 mod wires;
 mod world;

@@ -2,12 +2,14 @@
 
 use clap::Args;
 use openclaw_auth_store::{Applied, AuthSnapshot, EndpointKey, UsageChange, UsageStore};
+use openclaw_cooldown::Lane;
 use openclaw_ids::{ProfileId, ProviderId};
 use serde_json::json;
 
 use crate::cli::auth::NotStored;
 use crate::cli::files::{AgentArg, Files, Places, runtime};
-use crate::cli::screen::{Screen, now};
+use crate::cli::history::commit;
+use crate::cli::screen::Screen;
 use crate::cli::{CommandError, Outcome};
 use crate::environment::Environment;
 
@@ -21,6 +23,9 @@ pub(in crate::cli) struct ClearArgs {
     /// Everything that rests
     #[arg(long, conflicts_with = "profiles")]
     all: bool,
+    /// Only this window of a credential, as `cooldown list` names it, such as `billing` or `model:gpt-5.5`
+    #[arg(long, value_name = "WINDOW", conflicts_with = "all")]
+    window: Option<Lane>,
     #[command(flatten)]
     agent: AgentArg,
     /// Write JSON
@@ -36,6 +41,7 @@ Windows end, counts start anew, and the next request may use the credential. A r
 Examples:
   openclaw-gateway cooldown clear openai:work
   openclaw-gateway cooldown clear openai           All credentials of the provider, and its address
+  openclaw-gateway cooldown clear openai:work --window model:gpt-5.5
   openclaw-gateway cooldown clear --all";
 
 /// Sets free what is named.
@@ -66,18 +72,24 @@ pub(in crate::cli) fn run(
     let (mut cleared, mut untouched) = (Vec::new(), Vec::new());
     let runtime = runtime()?;
     for profile in named.profiles {
-        let change = UsageChange::Clear {
-            profile: profile.clone(),
+        let change = match &arguments.window {
+            Some(lane) => UsageChange::ClearLane {
+                profile: profile.clone(),
+                lane: lane.clone(),
+            },
+            None => UsageChange::Clear {
+                profile: profile.clone(),
+            },
         };
-        let applied = runtime.block_on(store.commit(change, now()))?;
+        let applied = runtime.block_on(commit(&files, &agent, &store, change))?;
         let had_state = applied == Applied::Done;
         if had_state { &mut cleared } else { &mut untouched }.push(profile.to_string());
     }
-    for endpoint in named.endpoints {
+    for endpoint in named.endpoints.into_iter().filter(|_| arguments.window.is_none()) {
         let change = UsageChange::EndpointSuccess {
             endpoint: endpoint.clone(),
         };
-        if runtime.block_on(store.commit(change, now()))? == Applied::Done {
+        if runtime.block_on(commit(&files, &agent, &store, change))? == Applied::Done {
             cleared.push(endpoint.base_url);
         }
     }

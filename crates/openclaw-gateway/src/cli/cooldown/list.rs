@@ -55,23 +55,13 @@ fn show(report: &CooldownsReport, now: Timestamp, screen: &mut Screen<'_>) -> io
         return screen.line(format!("Nothing of agent {} rests.", report.agent));
     }
     let mut table = Table::new(&[
-        "PROFILE",
-        "RESTS FOR",
-        "WHY",
-        "SINCE",
-        "FREE IN",
-        "TRIED IN",
-        "TIMES",
+        "PROFILE", "WINDOW", "WHY", "SINCE", "FREE IN", "TRIED IN", "TIMES",
     ]);
     for profile in &report.profiles {
         for window in profile.telling_windows() {
-            let what = match &window.model {
-                Some(model) => model.to_string(),
-                None => "all models".to_owned(),
-            };
             table.row([
                 profile.profile.as_str().into(),
-                what.into(),
+                window.lane.to_string().into(),
                 Cell::new(Tone::Warn, window.reason.as_str()),
                 ago(window.since, now).into(),
                 left(window.until, now).into(),

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use openclaw_auth_store::{AuthSnapshot, OpenError, SecretPlaces, SqliteAuthStore, inherit};
+use openclaw_auth_store::{AuthSnapshot, OpenError, SqliteAuthStore, inherit};
 use openclaw_ids::{AgentId, SessionKey};
 use openclaw_session::{SessionEntry, SessionStore, SqliteSessionStore, parse_sessions_json};
 
@@ -90,8 +90,7 @@ fn credentials(files: &Files, agent: &AgentId, folder: &Path) -> Result<AuthSnap
         agent: agent.clone(),
         source,
     })?;
-    let variable = |name: &str| files.environment.get(name).map(str::to_owned);
-    snapshot.resolved = snapshot.pointer_fingerprints(SecretPlaces::env(&variable));
+    snapshot.resolved = files.sources.with(|places| snapshot.pointer_fingerprints(places));
     Ok(snapshot.with_current_secrets())
 }
 

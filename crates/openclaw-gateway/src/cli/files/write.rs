@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use openclaw_auth_store::{InheritingAuthStore, OpenError, SecretPlaces, SqliteAuthStore, UsageStore};
+use openclaw_auth_store::{InheritingAuthStore, OpenError, SqliteAuthStore, UsageStore};
 use openclaw_ids::AgentId;
 use openclaw_session::SqliteSessionStore;
 
@@ -51,10 +51,8 @@ impl Files {
             agent: agent.clone(),
             source,
         })?;
-        let variable = |name: &str| self.environment.get(name).map(str::to_owned);
-        let fingerprints = store
-            .snapshot()
-            .pointer_fingerprints(SecretPlaces::env(&variable));
+        let snapshot = store.snapshot();
+        let fingerprints = self.sources.with(|places| snapshot.pointer_fingerprints(places));
         store.set_resolved(fingerprints);
         Ok(store)
     }

@@ -1,0 +1,218 @@
+//! What the doctor found and did.
+
+use std::io;
+
+use jiff::Timestamp;
+use openclaw_auth_store::{DoctorFinding, DoctorOutcome, DoctorPlaces, DoctorPlan};
+use openclaw_session::SqliteSessionStore;
+use serde::Serialize;
+
+use super::config_file::Written;
+use super::shown;
+use crate::causes;
+use crate::cli::files::{Files, ReadAgent, SESSIONS_FILE};
+use crate::cli::render::Tone;
+use crate::cli::screen::Screen;
+use crate::history::HistoryReader;
+use crate::report::{ProfileReport, ProfilesReport};
+
+/// Everything that was found, and what became of it.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct DoctorReport {
+    findings: Vec<Found>,
+    /// What was repaired; none without --fix, and when there was nothing to repair.
+    pub(super) repaired: Option<Repaired>,
+}
+
+/// One thing that is not as it should be.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Found {
+    /// `credentials`, `health`, `history` or `sessions`.
+    area: &'static str,
+    /// What to do about it.
+    what: String,
+    /// Whether --fix does it.
+    by_fix: bool,
+}
+
+/// What was done.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Repaired {
+    /// Copies of what was changed or removed.
+    backups: Vec<String>,
+    /// Profiles that the stores did not have before.
+    added: Vec<String>,
+    /// Older files that were left, because they cannot be read.
+    left: Vec<String>,
+    /// How the configuration was written.
+    pub(super) config: Option<Written>,
+}
+
+impl Repaired {
+    pub(super) fn of(done: &DoctorOutcome) -> Self {
+        let reports = done.imports.iter().map(|(_, report)| report);
+        Self {
+            backups: shown(&done.backups),
+            added: reports
+                .clone()
+                .flat_map(|report| &report.added)
+                .map(ToString::to_string)
+                .collect(),
+            left: reports.flat_map(|report| shown(&report.left)).collect(),
+            config: None,
+        }
+    }
+}
+
+impl DoctorReport {
+    /// What is wrong before anything is done.
+    pub(super) fn of(files: &Files, places: &DoctorPlaces, plan: &DoctorPlan, now: Timestamp) -> Self {
+        let mut findings: Vec<Found> = plan.findings().iter().map(of_credentials).collect();
+        findings.extend(of_sessions(files, places));
+        findings.extend(of_health(files, now));
+        if let Err(error) = HistoryReader::open(&files.state_dir) {
+            findings.push(Found {
+                area: "history",
+                what: causes::line(&error),
+                by_fix: false,
+            });
+        }
+        Self {
+            findings,
+            repaired: None,
+        }
+    }
+
+    /// Whether somebody still has to do something.
+    pub(super) fn leaves_anything(&self) -> bool {
+        let is_beside = |repaired: &Repaired| matches!(repaired.config, Some(Written::Beside { .. }));
+        match &self.repaired {
+            None => !self.findings.is_empty(),
+            Some(repaired) => is_beside(repaired) || self.findings.iter().any(|found| !found.by_fix),
+        }
+    }
+
+    pub(super) fn show(&self, screen: &mut Screen<'_>) -> io::Result<()> {
+        if self.findings.is_empty() {
+            return screen.toned(Tone::Good, "Nothing is out of order.");
+        }
+        let (by_fix, by_hand): (Vec<&Found>, Vec<&Found>) =
+            self.findings.iter().partition(|found| found.by_fix);
+        let heading = match self.repaired {
+            Some(_) => "Repaired",
+            None => "doctor --fix would",
+        };
+        list(heading, Tone::Good, &by_fix, screen)?;
+        if let Some(repaired) = &self.repaired {
+            repaired.show(screen)?;
+        }
+        if !by_fix.is_empty() && !by_hand.is_empty() {
+            screen.line("")?;
+        }
+        list("Left for you", Tone::Warn, &by_hand, screen)
+    }
+}
+
+fn list(heading: &str, tone: Tone, found: &[&Found], screen: &mut Screen<'_>) -> io::Result<()> {
+    if found.is_empty() {
+        return Ok(());
+    }
+    screen.toned(tone, heading)?;
+    found
+        .iter()
+        .try_for_each(|found| screen.line(format!("  - {}", found.what)))
+}
+
+impl Repaired {
+    fn show(&self, screen: &mut Screen<'_>) -> io::Result<()> {
+        if !self.added.is_empty() {
+            screen.line(format!("  New in the stores: {}", self.added.join(", ")))?;
+        }
+        for backup in &self.backups {
+            screen.line(format!("  Copy of what was there: {backup}"))?;
+        }
+        for left in &self.left {
+            screen.line(format!("  Left as it is, because it cannot be read: {left}"))?;
+        }
+        match &self.config {
+            Some(Written::InPlace { backup }) => {
+                screen.line(format!("  Copy of the configuration: {}", backup.display()))
+            }
+            Some(Written::Beside { path }) => screen.line(format!(
+                "  The configuration has comments, which would be lost; put {} in its place by hand.",
+                path.display()
+            )),
+            None => Ok(()),
+        }
+    }
+}
+
+fn of_credentials(finding: &DoctorFinding) -> Found {
+    Found {
+        area: "credentials",
+        what: finding.to_string(),
+        by_fix: finding.is_repaired(),
+    }
+}
+
+/// Session files that cannot be used; a run without its session forgets the conversation's model.
+fn of_sessions(files: &Files, places: &DoctorPlaces) -> Vec<Found> {
+    let agents = std::iter::once(&places.main).chain(&places.agents);
+    let mut seen = Vec::new();
+    let mut findings = Vec::new();
+    for place in agents {
+        let path = files.sessions_folder(&place.agent).join(SESSIONS_FILE);
+        if seen.contains(&path) || !path.exists() {
+            continue;
+        }
+        if let Err(error) = SqliteSessionStore::open(&path) {
+            findings.push(Found {
+                area: "sessions",
+                what: causes::line(&error),
+                by_fix: false,
+            });
+        }
+        seen.push(path);
+    }
+    findings
+}
+
+/// Credentials that cannot be used as they are (auth-store.md 10). One that cannot be read was told already.
+fn of_health(files: &Files, now: Timestamp) -> Vec<Found> {
+    let mut findings = Vec::new();
+    for agent in files.agents() {
+        let Ok(read) = ReadAgent::open(files, &agent) else {
+            continue;
+        };
+        let report = ProfilesReport::of(&files.installation(), &read.state(), now);
+        let own = report.profiles.iter().filter(|profile| profile.owner == agent);
+        findings.extend(own.filter_map(|profile| {
+            Some(Found {
+                area: "health",
+                what: complaint(profile)?,
+                by_fix: false,
+            })
+        }));
+    }
+    findings
+}
+
+fn complaint(profile: &ProfileReport) -> Option<String> {
+    let (id, owner) = (&profile.id, &profile.owner);
+    match (profile.health, profile.eligibility) {
+        ("expired" | "expiring", _) if profile.renews => None,
+        ("expired", _) => Some(format!(
+            "log in to `{id}` of agent `{owner}` again, because it has ended"
+        )),
+        ("expiring", _) => Some(format!(
+            "log in to `{id}` of agent `{owner}` again, because it ends within a day"
+        )),
+        ("missing", code) => Some(format!(
+            "replace `{id}` of agent `{owner}`, which cannot be used ({code})"
+        )),
+        _ => None,
+    }
+}

@@ -1,0 +1,381 @@
+//! A failure, judged and rehearsed.
+
+use std::io;
+
+use clap::Args;
+use jiff::Timestamp;
+use openclaw_classify::{
+    Failure, Header, Reason, TimeoutPhase, TimerOwner, Transport, Verdict, classify, describe, observe,
+    redact,
+};
+use openclaw_ids::{AgentId, ModelRef, ProviderId};
+use openclaw_runner::RunPolicy;
+use serde::Serialize;
+
+use crate::cli::chain::UnknownModel;
+use crate::cli::files::{Files, ReadAgent};
+use crate::cli::history::with_names;
+use crate::cli::render::{Cell, Table, Tone, left};
+use crate::cli::screen::{Screen, now};
+use crate::cli::{CommandError, Outcome};
+use crate::report::Rehearsal;
+
+/// The facts of a failure.
+#[derive(Debug, Args)]
+#[group(id = "Failure", multiple = true)]
+#[command(next_help_heading = "A failure")]
+pub(super) struct FailureArgs {
+    /// The model that failed [default: the first that would be asked]
+    #[arg(long, value_name = "MODEL")]
+    model: Option<String>,
+    /// The provider [default: the model's]
+    #[arg(long, value_name = "ID")]
+    provider: Option<String>,
+    /// The HTTP status
+    #[arg(long, value_name = "NUMBER")]
+    status: Option<u16>,
+    /// The structured code, such as `insufficient_quota`
+    #[arg(long, value_name = "TEXT")]
+    code: Option<String>,
+    /// The structured type, such as `rate_limit_error`
+    #[arg(long = "type", value_name = "TEXT")]
+    kind: Option<String>,
+    /// The message
+    #[arg(long, value_name = "TEXT")]
+    message: Option<String>,
+    /// The body as it came
+    #[arg(long, value_name = "TEXT")]
+    body: Option<String>,
+    /// A response header, such as 'retry-after: 30'; several
+    #[arg(long = "header", value_name = "NAME: VALUE")]
+    headers: Vec<String>,
+    /// What happened to the connection
+    #[arg(long, value_name = "WHAT", value_parser = transport)]
+    transport: Option<Transport>,
+}
+
+/// A failure that somebody asks about.
+pub(super) struct Asked {
+    /// The model whose calls fail like that.
+    pub(super) model: Option<String>,
+    /// The facts.
+    pub(super) failure: Failure,
+}
+
+/// A header that is none.
+#[derive(Debug, thiserror::Error)]
+#[error("--header is written as 'name: value'")]
+struct HeaderError;
+
+impl FailureArgs {
+    /// The failure, when any of its facts is given.
+    ///
+    /// # Errors
+    /// When a fact cannot be read.
+    pub(super) fn asked(&self) -> Result<Option<Asked>, CommandError> {
+        let provider = self.provider.as_deref().map(ProviderId::try_new).transpose()?;
+        let header = |text: &String| {
+            let (name, value) = text.split_once(':').ok_or(HeaderError)?;
+            Ok::<_, HeaderError>(Header {
+                name: name.trim().to_owned(),
+                value: value.trim().to_owned(),
+            })
+        };
+        let failure = Failure {
+            provider,
+            status: self.status,
+            code: self.code.clone(),
+            kind: self.kind.clone(),
+            message: self.message.clone(),
+            body: self.body.as_ref().map(|body| body.clone().into_bytes()),
+            headers: self.headers.iter().map(header).collect::<Result<_, _>>()?,
+            transport: self.transport,
+            ..Failure::default()
+        };
+        let is_given = self.model.is_some() || failure != Failure::default();
+        Ok(is_given.then(|| Asked {
+            model: self.model.clone(),
+            failure,
+        }))
+    }
+}
+
+/// What can happen to a connection, by its name.
+const TRANSPORTS: &[(&str, Transport)] = &[
+    ("dns", Transport::Dns),
+    ("proxy", Transport::Proxy),
+    ("refused", Transport::Refused),
+    ("reset", Transport::Reset),
+    (
+        "silent",
+        Transport::Timeout(TimeoutPhase::FirstByte, TimerOwner::Us),
+    ),
+    ("stalled", Transport::Timeout(TimeoutPhase::Idle, TimerOwner::Us)),
+    ("timeout", Transport::Timeout(TimeoutPhase::Total, TimerOwner::Us)),
+    ("tls", Transport::Tls),
+    ("unreachable", Transport::Unreachable),
+];
+
+/// Reads the name of what happened to a connection.
+pub(super) fn transport(text: &str) -> Result<Transport, String> {
+    let row = TRANSPORTS.iter().find(|(name, _)| *name == text);
+    row.map(|(_, transport)| *transport).ok_or_else(|| {
+        let names: Vec<&str> = TRANSPORTS.iter().map(|(name, _)| *name).collect();
+        format!("write one of {}", names.join(", "))
+    })
+}
+
+/// What a failure means.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Explained {
+    /// What it says, redacted.
+    said: String,
+    /// None when it is no failure at all.
+    verdict: Option<Judged>,
+    /// What would follow.
+    rehearsal: Option<Rehearsal>,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Judged {
+    reason: Reason,
+    certainty: &'static str,
+    owner: &'static str,
+    scope: &'static str,
+    rule: String,
+    evidence: Option<Seen>,
+    reset: Option<Reset>,
+    status: Option<u16>,
+    code: Option<String>,
+    #[serde(rename = "type")]
+    kind: Option<String>,
+}
+
+/// What the rule saw.
+#[derive(Debug, Serialize)]
+struct Seen {
+    field: &'static str,
+    matched: String,
+}
+
+/// The end that the provider stated.
+#[derive(Debug, Serialize)]
+struct Reset {
+    at: i64,
+    source: &'static str,
+    credible: bool,
+}
+
+impl Judged {
+    fn of(verdict: &Verdict, failure: &Failure) -> Self {
+        let observed = observe(failure);
+        Self {
+            reason: verdict.reason,
+            certainty: verdict.certainty.as_str(),
+            owner: verdict.owner.as_str(),
+            scope: verdict.scope.as_str(),
+            rule: verdict.rule.to_string(),
+            evidence: verdict.evidence.as_ref().map(|evidence| Seen {
+                field: evidence.field,
+                matched: evidence.matched.clone(),
+            }),
+            reset: verdict.hint.as_ref().map(|hint| Reset {
+                at: hint.at.as_millisecond(),
+                source: hint.source.as_str(),
+                credible: hint.credible,
+            }),
+            status: observed.status,
+            code: observed.code.as_deref().map(redact),
+            kind: observed.kind.as_deref().map(redact),
+        }
+    }
+}
+
+/// Explains these failures one after the other.
+pub(super) fn explain(
+    files: &Files,
+    agent: &AgentId,
+    asked: &[Asked],
+    json: bool,
+    screen: &mut Screen<'_>,
+) -> Result<Outcome, CommandError> {
+    let agent = ReadAgent::open(files, agent)?;
+    let now = now();
+    for (position, asked) in asked.iter().enumerate() {
+        let explained = explained(files, &agent, asked, now)?;
+        if json {
+            screen.json_line(&explained)?;
+        } else {
+            if position > 0 {
+                screen.line("")?;
+            }
+            show(&explained, files, now, screen)?;
+        }
+    }
+    Ok(Outcome::Fine)
+}
+
+fn explained(
+    files: &Files,
+    agent: &ReadAgent,
+    asked: &Asked,
+    now: Timestamp,
+) -> Result<Explained, CommandError> {
+    let model = match &asked.model {
+        None => None,
+        Some(text) => {
+            let model = files.resolver.resolve(text);
+            Some(model.ok_or_else(|| UnknownModel(text.clone()))?)
+        }
+    };
+    let failure = with_provider(asked.failure.clone(), model.as_ref(), files, agent);
+    let verdict = classify(&failure, now);
+    let policy = RunPolicy {
+        auth: files.config.auth.clone(),
+        aliases: files.aliases.clone(),
+        endpoints: files.endpoints.keys(),
+        settings: files.config.failover.run_settings(),
+    };
+    let rehearsal = verdict.as_ref().map(|_| {
+        let model = model.or_else(|| model_of(&failure, files, agent));
+        Rehearsal::of(
+            &files.installation(),
+            &agent.state(),
+            policy,
+            model,
+            &failure,
+            now,
+        )
+    });
+    Ok(Explained {
+        said: redact(&describe(&failure)),
+        verdict: verdict.map(|verdict| Judged::of(&verdict, &failure)),
+        rehearsal,
+    })
+}
+
+/// The failure with the provider of the model that was named.
+fn with_provider(failure: Failure, model: Option<&ModelRef>, files: &Files, agent: &ReadAgent) -> Failure {
+    let named = failure.provider.clone();
+    let provider = named.or_else(|| model.map(|model| model.provider().clone()));
+    let provider = provider.unwrap_or_else(|| files.resolver.agent_primary(&agent.id).provider().clone());
+    Failure {
+        provider: Some(provider),
+        ..failure
+    }
+}
+
+/// The first model of the provider in the agent's chain.
+fn model_of(failure: &Failure, files: &Files, agent: &ReadAgent) -> Option<ModelRef> {
+    let provider = failure.provider.as_ref()?;
+    let chain = files.resolver.configured_chain(&agent.id);
+    let found = chain.iter().position(|model| model.provider() == provider)?;
+    // The first of the chain is what an ordinary turn asks for, whatever was named.
+    (found > 0).then(|| chain[found].clone())
+}
+
+fn show(explained: &Explained, files: &Files, now: Timestamp, screen: &mut Screen<'_>) -> io::Result<()> {
+    screen.toned(Tone::Strong, format!("Failure: {}", explained.said))?;
+    let Some(verdict) = &explained.verdict else {
+        return screen.line("  It is none: the request was allowed, and nothing is recorded.");
+    };
+    let how = match verdict.certainty {
+        "explicit" => "a code or a text says so",
+        _ => "only the status, or nothing, points there",
+    };
+    screen.line(format!("  Verdict   {} ({how})", verdict.reason))?;
+    let seen = verdict.evidence.as_ref();
+    let seen = seen.map(|seen| format!(", which saw {} `{}`", seen.field, seen.matched));
+    screen.line(format!(
+        "  Rule      {}{}",
+        verdict.rule,
+        seen.unwrap_or_default()
+    ))?;
+    let marks = match verdict.scope {
+        "endpoint" => "the address rests",
+        "model" => "this model rests on this credential",
+        "profile" => "the whole credential rests",
+        _ => "nothing rests",
+    };
+    screen.line(format!("  Fault of  {}: {marks}", verdict.owner))?;
+    if let Some(reset) = &verdict.reset {
+        let at = Timestamp::from_millisecond(reset.at).unwrap_or(now);
+        let belief = if reset.credible {
+            ""
+        } else {
+            ", which is not believed"
+        };
+        screen.line(format!(
+            "  Stated    over in {} ({}){belief}",
+            left(at, now),
+            reset.source
+        ))?;
+    }
+    match &explained.rehearsal {
+        Some(rehearsal) => show_rehearsal(rehearsal, files, now, screen),
+        None => Ok(()),
+    }
+}
+
+fn show_rehearsal(
+    rehearsal: &Rehearsal,
+    files: &Files,
+    now: Timestamp,
+    screen: &mut Screen<'_>,
+) -> io::Result<()> {
+    screen.line("")?;
+    let heading = format!("If {} failed like that now", rehearsal.failing.key());
+    screen.toned(Tone::Strong, heading)?;
+    let chain: Vec<String> = rehearsal.chain.iter().map(ModelRef::key).collect();
+    screen.line(format!("  Chain     {}", chain.join(" → ")))?;
+    let end = match &rehearsal.answered {
+        Some(model) => format!("{} answers", model.key()),
+        None if rehearsal.surfaced => {
+            "the caller gets this failure, because any other model would repeat it".to_owned()
+        }
+        None => "nobody answers".to_owned(),
+    };
+    let calls = match rehearsal.calls {
+        1 => "1 call".to_owned(),
+        count => format!("{count} calls"),
+    };
+    screen.line(format!("  Outcome   {end}, after {calls}"))?;
+    let mut table = Table::new(&["PROFILE", "RESTS", "WHY", "FOR", "TRIED IN", "TIMES"]);
+    for opened in &rehearsal.opened {
+        let window = &opened.window;
+        let rests = match &window.model {
+            Some(model) => model.to_string(),
+            None => "all models".to_owned(),
+        };
+        table.row([
+            opened.profile.as_str().into(),
+            rests.into(),
+            Cell::new(Tone::Warn, window.reason.as_str()),
+            left(window.until, now).into(),
+            window
+                .next_probe
+                .map(|at| left(at, now))
+                .unwrap_or_default()
+                .into(),
+            window.steps.max(1).into(),
+        ]);
+    }
+    screen.section("What would rest", &table)?;
+    for endpoint in &rehearsal.endpoints {
+        let rest = left(endpoint.until, now);
+        screen.line(format!(
+            "\n  The address {} of {} would rest for {rest}.",
+            endpoint.base_url, endpoint.provider
+        ))?;
+    }
+    if let Some(story) = &rehearsal.story {
+        screen.line("")?;
+        screen.toned(Tone::Strong, "Step by step")?;
+        for line in with_names(&story.to_string(), files).lines().skip(2) {
+            screen.line(line)?;
+        }
+    }
+    Ok(())
+}

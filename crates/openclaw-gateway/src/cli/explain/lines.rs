@@ -1,0 +1,125 @@
+//! What comes by standard input, line by line: failures, or the records of a log.
+
+use std::io::Read;
+
+use openclaw_classify::{Failure, Header};
+use openclaw_ids::{AgentId, ProviderId};
+use openclaw_runner::explain::{read, stories};
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use super::failure::{Asked, transport};
+use crate::cli::files::Files;
+use crate::cli::history::with_names;
+use crate::cli::screen::Screen;
+use crate::cli::{CommandError, Outcome};
+
+/// One failure as a line.
+#[derive(Debug, Deserialize)]
+struct Line {
+    model: Option<String>,
+    provider: Option<ProviderId>,
+    host: Option<String>,
+    status: Option<u16>,
+    code: Option<String>,
+    #[serde(rename = "type")]
+    kind: Option<String>,
+    message: Option<String>,
+    /// A text, or the JSON itself.
+    body: Option<Value>,
+    #[serde(default)]
+    headers: Map<String, Value>,
+    transport: Option<String>,
+}
+
+/// A line that is neither a failure nor one of a log.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "line {line} is no failure; write objects of provider, model, status, code, type, message, body, headers and \
+     transport, one a line"
+)]
+struct LineError {
+    line: usize,
+    #[source]
+    source: serde_json::Error,
+}
+
+/// A line names something that does not happen to connections.
+#[derive(Debug, thiserror::Error)]
+#[error("line {line}: `transport` is wrong; {hint}")]
+struct TransportError {
+    line: usize,
+    hint: String,
+}
+
+/// Explains what comes.
+pub(super) fn explain(
+    files: &Files,
+    agent: &AgentId,
+    json: bool,
+    screen: &mut Screen<'_>,
+) -> Result<Outcome, CommandError> {
+    let mut text = String::new();
+    std::io::stdin().lock().read_to_string(&mut text)?;
+    let records = read(&text)?;
+    if !records.is_empty() {
+        for (position, story) in stories(&records).iter().enumerate() {
+            if json {
+                screen.json_line(story)?;
+                continue;
+            }
+            if position > 0 {
+                screen.line("")?;
+            }
+            screen.line(with_names(&story.to_string(), files).trim_end())?;
+        }
+        return Ok(Outcome::Fine);
+    }
+    let lines = text
+        .lines()
+        .enumerate()
+        .filter(|(_, line)| !line.trim().is_empty());
+    let asked: Vec<Asked> = lines
+        .map(|(index, line)| failure(index + 1, line))
+        .collect::<Result<_, _>>()?;
+    if asked.is_empty() {
+        screen.line("Nothing came by standard input.")?;
+        return Ok(Outcome::Findings);
+    }
+    super::failure::explain(files, agent, &asked, json, screen)
+}
+
+fn failure(number: usize, text: &str) -> Result<Asked, CommandError> {
+    let line: Line = serde_json::from_str(text).map_err(|source| LineError { line: number, source })?;
+    let transport = line.transport.as_deref().map(transport).transpose();
+    let transport = transport.map_err(|hint| TransportError { line: number, hint })?;
+    let header = |(name, value): (String, Value)| Header {
+        name,
+        value: plain(value),
+    };
+    Ok(Asked {
+        model: line.model,
+        failure: Failure {
+            provider: line.provider,
+            host: line.host,
+            status: line.status,
+            code: line.code,
+            kind: line.kind,
+            message: line.message,
+            body: line.body.map(|body| plain(body).into_bytes()),
+            headers: line.headers.into_iter().map(header).collect(),
+            transport,
+            ..Failure::default()
+        },
+    })
+}
+
+/// A text as it is, anything else as its JSON.
+fn plain(value: Value) -> String {
+    match value {
+        Value::String(text) => text,
+        Value::Array(_) | Value::Bool(_) | Value::Null | Value::Number(_) | Value::Object(_) => {
+            value.to_string()
+        }
+    }
+}

@@ -1,0 +1,196 @@
+//! A request, told from the history.
+
+use std::io;
+
+use jiff::Timestamp;
+use openclaw_ids::ModelRef;
+use openclaw_runner::explain::{Record, Story as RunStory, read, stories};
+use serde::Serialize;
+use serde_json::json;
+
+use crate::cli::files::{AgentArg, Files};
+use crate::cli::history::{self, rested, window_word, with_names};
+use crate::cli::render::{Table, Tone, ago, left};
+use crate::cli::screen::{Screen, now};
+use crate::cli::{CommandError, Outcome};
+use crate::history::{BrokenNote, HistoryReader, RunFilter, RunOutcome, StoredRun, Story, WindowNote};
+use crate::report::met_trouble;
+
+/// How many of the last runs are searched for one that met trouble.
+const SEARCHED: usize = 1_000;
+
+/// No such request.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "the history knows no request `{0}`; ids are in the x-openclaw-request-id header of answers and in the log, and \
+     old entries are forgotten"
+)]
+struct UnknownRequest(String);
+
+/// Tells what happened to a request.
+pub(super) fn explain(
+    files: &Files,
+    id: &str,
+    json: bool,
+    screen: &mut Screen<'_>,
+) -> Result<Outcome, CommandError> {
+    let history = history::open(files)?;
+    let story = history.story(id)?.ok_or_else(|| UnknownRequest(id.to_owned()))?;
+    tell(&story, files, json, screen)
+}
+
+/// Tells what happened to the last request that met trouble.
+pub(super) fn explain_last(
+    files: &Files,
+    agent: &AgentArg,
+    json: bool,
+    screen: &mut Screen<'_>,
+) -> Result<Outcome, CommandError> {
+    let Some(history) = HistoryReader::open(&files.state_dir)? else {
+        return nothing(
+            "The history is empty: no gateway has answered a request here yet.",
+            json,
+            screen,
+        );
+    };
+    let filter = RunFilter {
+        agent: agent.named(files)?,
+        latest: Some(SEARCHED),
+        ..RunFilter::default()
+    };
+    let runs = history.runs(&filter)?;
+    let troubled = runs.iter().rev().find(|run| met_trouble(run));
+    let Some(run) = troubled else {
+        let count = runs.len();
+        let text =
+            format!("None of the last {count} requests met trouble: each was answered by its first model.");
+        return nothing(&text, json, screen);
+    };
+    let story = history.story(&run.note.run_id)?;
+    let story = story.ok_or_else(|| UnknownRequest(run.note.run_id.clone()))?;
+    tell(&story, files, json, screen)
+}
+
+fn nothing(text: &str, json: bool, screen: &mut Screen<'_>) -> Result<Outcome, CommandError> {
+    if json {
+        screen.json(&json!(null))?;
+    } else {
+        screen.line(text)?;
+    }
+    Ok(Outcome::Findings)
+}
+
+/// What is told as JSON.
+#[derive(Serialize)]
+struct Explained<'s> {
+    run: Option<&'s StoredRun>,
+    story: Option<&'s RunStory>,
+    records: &'s [crate::history::Told],
+}
+
+fn tell(story: &Story, files: &Files, json: bool, screen: &mut Screen<'_>) -> Result<Outcome, CommandError> {
+    let run_story = run_story(story)?;
+    if json {
+        screen.json(&Explained {
+            run: story.run.as_ref(),
+            story: run_story.as_ref(),
+            records: &story.told,
+        })?;
+        return Ok(Outcome::Fine);
+    }
+    show(story, run_story.as_ref(), files, screen)?;
+    Ok(Outcome::Fine)
+}
+
+/// The decisions of the run, put together; none when there was nothing to decide.
+fn run_story(story: &Story) -> Result<Option<RunStory>, CommandError> {
+    let lines = story.told.iter().map(|told| {
+        let line = json!({"timestamp": told.at.to_string(), "fields": told.record});
+        line.to_string()
+    });
+    let records: Vec<Record> = read(&lines.collect::<Vec<_>>().join("\n"))?;
+    Ok(stories(&records).into_iter().next())
+}
+
+fn show(
+    story: &Story,
+    told: Option<&RunStory>,
+    files: &Files,
+    screen: &mut Screen<'_>,
+) -> Result<(), CommandError> {
+    let now = now();
+    if let Some(run) = &story.run {
+        show_run(run, now, screen)?;
+    }
+    match told {
+        Some(told) => {
+            screen.line("")?;
+            screen.line(with_names(&told.to_string(), files).trim_end())?;
+        }
+        None if story
+            .run
+            .as_ref()
+            .is_some_and(|run| run.note.outcome == RunOutcome::Answered) =>
+        {
+            screen.line("  Its first model answered at once, and there was nothing to decide.")?;
+        }
+        None => {}
+    }
+    for told in story.told.iter().filter(|told| told.kind == "broken") {
+        let broken: BrokenNote = serde_json::from_value(told.record.clone())?;
+        let why = broken
+            .reason
+            .map(|reason| format!(" ({reason})"))
+            .unwrap_or_default();
+        screen.line("")?;
+        screen.toned(
+            Tone::Bad,
+            format!("The answer broke off after it had begun{why}: {}", broken.error),
+        )?;
+    }
+    let mut table = Table::new(&["WHAT", "WINDOW", "WHY", "FREE IN"]);
+    for told in story.told.iter().filter(|told| told.kind == "window") {
+        let note: WindowNote = serde_json::from_value(told.record.clone())?;
+        let free = if note.until > now {
+            left(note.until, now)
+        } else {
+            "over".to_owned()
+        };
+        table.row([
+            rested(&note).into(),
+            window_word(note.change).into(),
+            note.reason.as_str().into(),
+            free.into(),
+        ]);
+    }
+    screen.section("Windows", &table)?;
+    Ok(())
+}
+
+fn show_run(run: &StoredRun, now: Timestamp, screen: &mut Screen<'_>) -> io::Result<()> {
+    let note = &run.note;
+    screen.toned(Tone::Strong, format!("Request {}", note.run_id))?;
+    let (tone, outcome) = match (note.outcome, &note.served) {
+        (RunOutcome::Answered, Some(model)) if note.fallback_index == Some(0) => {
+            (Tone::Good, format!("answered by {}", model.key()))
+        }
+        (RunOutcome::Answered, Some(model)) => {
+            (Tone::Warn, format!("answered by a fallback, {}", model.key()))
+        }
+        (RunOutcome::Answered, None) => (Tone::Good, "answered".to_owned()),
+        (RunOutcome::Cancelled, _) => (Tone::Dim, "the client left before there was an answer".to_owned()),
+        (RunOutcome::Failed, _) => (Tone::Bad, "nobody answered".to_owned()),
+    };
+    let outcome = screen.palette.paint(tone, outcome).to_string();
+    screen.line(format!("  Outcome  {outcome}"))?;
+    screen.line(format!("  When     {}", ago(run.at, now)))?;
+    let session = note
+        .session_key
+        .as_ref()
+        .map(|key| format!(", session {key}"))
+        .unwrap_or_default();
+    screen.line(format!("  For      agent {}{session}, {}", note.agent, note.wire))?;
+    let chain: Vec<String> = note.chain.iter().map(ModelRef::key).collect();
+    screen.line(format!("  Chain    {}", chain.join(" → ")))?;
+    screen.line(format!("  Calls    {}", note.calls))
+}

@@ -1,0 +1,104 @@
+//! What commands share that read the history.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+use openclaw_auth_store::{Applied, StoreError, UsageChange, UsageStore, log_id};
+use openclaw_ids::{AgentId, ProfileId};
+use openclaw_runner::Resting;
+
+use super::files::{Files, ReadAgent};
+use super::{CommandError, screen};
+use crate::history::{
+    Entry, History, HistoryReader, Record, Rested, WindowChange, WindowNote, history_path, window_changes,
+};
+
+/// There is no history yet.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "there is no history in {}: no gateway has answered a request here yet, or it is switched off by history.enabled",
+    .0.display()
+)]
+struct NoHistory(PathBuf);
+
+/// The history of the state directory.
+///
+/// # Errors
+/// When there is none, or it cannot be read.
+pub(super) fn open(files: &Files) -> Result<HistoryReader, CommandError> {
+    let found = HistoryReader::open(&files.state_dir)?;
+    Ok(found.ok_or_else(|| NoHistory(history_path(&files.state_dir)))?)
+}
+
+/// `text` with the names of credentials in place of the hashes that records hold: records may be read elsewhere, and
+/// names stay on this machine.
+pub(super) fn with_names(text: &str, files: &Files) -> String {
+    let agents = files.agents();
+    let read = agents
+        .iter()
+        .filter_map(|agent| ReadAgent::open(files, agent).ok());
+    let ids: BTreeSet<ProfileId> = read
+        .flat_map(|agent| {
+            let ids = agent.seen.profiles.keys().chain(agent.seen.ambient.keys());
+            ids.cloned().collect::<Vec<_>>()
+        })
+        .collect();
+    ids.iter().fold(text.to_owned(), |text, id| {
+        let hash = log_id(Some(id));
+        let hash = hash.strip_prefix("sha256:").unwrap_or(&hash);
+        text.replace(&format!("credential {hash}"), &format!("credential {id}"))
+    })
+}
+
+/// Makes a change of usage state by hand, and notes in the history what it did to windows. A history that cannot be
+/// written costs the note alone.
+///
+/// # Errors
+/// When the change did not happen.
+pub(super) async fn commit(
+    files: &Files,
+    agent: &AgentId,
+    store: &impl UsageStore,
+    change: UsageChange,
+) -> Result<Applied, StoreError> {
+    let now = screen::now();
+    let before = Resting::of(&change, &store.snapshot());
+    let applied = store.commit(change.clone(), now).await?;
+    let after = Resting::of(&change, &store.snapshot());
+    let settings = &files.config.failover.history;
+    if let (Some(before), Some(after)) = (before, after)
+        && before != after
+        && let Ok(history) = History::open(&files.state_dir, settings, now)
+    {
+        for note in window_changes(agent, None, &before, &after, now) {
+            let record = Record::Window(Box::new(note));
+            history.record(Entry { at: now, record });
+        }
+        history.flush().await;
+    }
+    Ok(applied)
+}
+
+/// What a window is about, for people.
+pub(super) fn rested(note: &WindowNote) -> String {
+    match &note.rested {
+        Rested::Profile { profile, lane } => match lane {
+            openclaw_cooldown::Lane::Model(model) => format!("{profile} for {model}"),
+            openclaw_cooldown::Lane::AuthPermanent
+            | openclaw_cooldown::Lane::Billing
+            | openclaw_cooldown::Lane::Blocked
+            | openclaw_cooldown::Lane::Profile => profile.to_string(),
+        },
+        Rested::Endpoint { endpoint } => format!("address of {endpoint}"),
+    }
+}
+
+/// What happened to a window, for people.
+pub(super) fn window_word(change: WindowChange) -> &'static str {
+    match change {
+        WindowChange::Cleared => "set free",
+        WindowChange::Extended => "made longer",
+        WindowChange::Opened => "opened",
+        WindowChange::Shortened => "made shorter",
+    }
+}

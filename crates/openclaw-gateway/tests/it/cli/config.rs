@@ -1,0 +1,46 @@
+//! `config show` and `lint`.
+
+use super::Desk;
+
+const BROKEN: &str = "{
+  agents: {
+    defaults: {
+      model: { primary: 'openai/gpt', fallbacks: ['openai/gpt', 'nowhere/m', 'groq/llama@groq:x'] },
+    },
+    list: [{ id: 'main' }, { id: 'ops', model: 'groq/llama' }],
+  },
+  models: { providers: { relay: { baseUrl: 'https://user:secret@relay.example/v1?key=secret', apiKey: 'secret' } } },
+  auth: { cooldowns: { billingMaxHours: 12 } },
+}";
+
+#[test]
+fn what_holds_is_shown_without_secrets() {
+    let desk = Desk::with(BROKEN).with_variable("GROQ_API_KEY", "gsk-secret");
+    desk.write(
+        "failover.json5",
+        "{ inlineWaitMs: 100, deadlines: { all: { idleMs: 5 } } }",
+    );
+    let shown = desk.fine(&["config", "show"]);
+    assert!(!shown.output.contains("secret"), "{}", shown.output);
+    // What is as it is by default is said elsewhere.
+    let lines = shown.output.lines().filter(|line| !line.ends_with("default"));
+    insta::assert_snapshot!("config_show", lines.collect::<Vec<_>>().join("\n"));
+    let json = desk.fine(&["config", "show", "--json"]).json();
+    assert_eq!(json["changed"], serde_json::json!(["deadlines", "inlineWaitMs"]));
+    assert_eq!(json["settings"]["inlineWaitMs"], 100);
+}
+
+#[test]
+fn findings_are_told_with_their_remedy() {
+    let desk = Desk::with(BROKEN);
+    let done = desk.run(&["lint"]);
+    assert_eq!(done.status, 1);
+    insta::assert_snapshot!("lint", done.output);
+    let fine = Desk::with("{ agents: { defaults: { model: 'ollama/llama' } } }");
+    assert_eq!(fine.fine(&["lint"]).output, "No findings.\n");
+    let rules = desk.fine(&["lint", "--rules"]).output;
+    assert!(
+        rules.contains("unknown-provider  error  check the spelling"),
+        "{rules}"
+    );
+}

@@ -1,0 +1,85 @@
+//! `doctor`, on what older versions left.
+
+use super::Desk;
+
+const PROFILES: &str = r#"{"version": 1, "profiles": {
+  "openai-codex:work": {"type": "oauth", "provider": "openai-codex", "access": "a-secret", "refresh": "r-secret", "expires": 1},
+  "groq:default": {"type": "api_key", "provider": "groq", "key": "gsk-secret"},
+  "bedrock:default": {"type": "aws-sdk", "provider": "amazon-bedrock"}},
+  "order": {"openai-codex": ["openai-codex:work"]}}"#;
+
+const CONFIG: &str = r#"{
+  "agents": {"defaults": {"model": "openai/gpt"}, "list": [{"id": "main"}, {"id": "ops"}]},
+  "channels": {"telegram": {"enabled": true}},
+  "auth": {"profiles": {"mistral:default": {"provider": "mistral", "mode": "api_key", "key": "mk-secret"}}}
+}"#;
+
+fn legacy(config: &str) -> Desk {
+    let desk = Desk::with(config);
+    desk.write("agents/main/agent/auth-profiles.json", PROFILES);
+    desk.write(
+        "agents/ops/agent/auth.json",
+        r#"{"xai": {"type": "api_key", "key": "xk-secret"}}"#,
+    );
+    desk.write("agents/old/agent/auth-profiles.json", "not json");
+    desk
+}
+
+#[test]
+fn section_9_3_a_legacy_tree_is_examined_without_touching_it_and_then_repaired() {
+    let desk = legacy(CONFIG);
+    let before = desk.contents();
+    let told = desk.transcript(&[&["doctor"], &["doctor", "--dry-run"]]);
+    assert!(desk.contents() == before, "a look changes nothing");
+    let fixed = desk.run(&["doctor", "--fix"]);
+    let told = told + &fixed.shown(&["doctor", "--fix"]);
+    let told = told
+        + &desk.transcript(&[
+            &["doctor"],
+            &["auth", "list"],
+            &["auth", "list", "--agent", "ops"],
+        ]);
+    assert!(!told.contains("-secret"), "{told}");
+    insta::assert_snapshot!("doctor", told);
+    let config = std::fs::read_to_string(desk.path("openclaw.json")).unwrap();
+    assert!(
+        !config.contains("mk-secret") && config.contains("telegram"),
+        "{config}"
+    );
+}
+
+#[test]
+fn a_configuration_with_comments_keeps_them() {
+    let config = CONFIG.replacen('{', "{ // mine", 1);
+    let desk = legacy(&config);
+    let done = desk.run(&["doctor", "--fix"]);
+    assert_eq!(done.status, 1, "{done:?}");
+    assert!(
+        done.output.contains("put /state/openclaw.json.repaired."),
+        "{}",
+        done.output
+    );
+    assert_eq!(
+        std::fs::read_to_string(desk.path("openclaw.json")).unwrap(),
+        config
+    );
+}
+
+#[test]
+fn damage_is_left_for_people() {
+    let desk = Desk::new();
+    let damage = "this is no database ".repeat(100);
+    desk.write("agents/main/agent/openclaw-agent.sqlite", &damage);
+    desk.write("agents/ops/sessions/openclaw-sessions.sqlite", &damage);
+    desk.write("openclaw-failover-history.sqlite", &damage);
+    let told = desk.transcript(&[&["doctor"], &["doctor", "--fix"], &["status"], &["explain"]]);
+    insta::assert_snapshot!("damage", told);
+    let left = std::fs::read_to_string(desk.path("agents/main/agent/openclaw-agent.sqlite")).unwrap();
+    assert_eq!(left, damage);
+}
+
+#[test]
+fn an_orderly_place_has_no_findings() {
+    let desk = Desk::new().with_keys();
+    insta::assert_snapshot!("orderly", desk.transcript(&[&["doctor"], &["doctor", "--fix"]]));
+}
