@@ -17,6 +17,7 @@ mod render;
 mod screen;
 mod serve;
 mod session;
+mod simulate;
 mod status;
 
 use std::ffi::OsString;
@@ -45,9 +46,14 @@ struct Cli {
 
 const EXAMPLES: &str = "\
 Examples:
-  openclaw-gateway serve --demo    See failover at work: no key, no configuration, no network
-  openclaw-gateway serve           Use your configuration, else the keys and the Ollama found here
-  openclaw-gateway config check    Say what your configuration means and what is wrong with it
+  openclaw-gateway serve --demo              See failover at work: no key, no configuration, no network
+  openclaw-gateway serve                     Use your configuration, else the keys and the Ollama found here
+  openclaw-gateway auth add openai           Store a key; it asks for it
+  openclaw-gateway config check              Say what your configuration means and what is wrong with it
+  openclaw-gateway status                    What would be asked now, what rests, what needs you
+  openclaw-gateway explain                   Why the last request that met trouble went to a fallback
+  openclaw-gateway chain --cron nightly      Which models a scheduled job would use
+  openclaw-gateway cooldown clear openai     Let a credential that rests be used at once
 
 Files and variables:
   ~/.openclaw/openclaw.json            Configuration (OPENCLAW_CONFIG_PATH); it is only read
@@ -87,6 +93,8 @@ enum Command {
         #[command(subcommand)]
         command: ConfigCommand,
     },
+    /// Play the last requests again under another configuration, and show what would have been otherwise
+    Simulate(simulate::SimulateArgs),
     /// Say what in the configuration will not do what its author meant
     Lint(lint::LintArgs),
     /// Find what older versions left behind and what is damaged, and repair it
@@ -151,6 +159,7 @@ pub fn run(environment: &Environment, arguments: impl IntoIterator<Item = OsStri
         Some(Command::Config {
             command: ConfigCommand::Show(arguments),
         }) => config_show::run(environment, &arguments, &mut screen),
+        Some(Command::Simulate(arguments)) => simulate::run(environment, &arguments, &mut screen),
         Some(Command::Lint(arguments)) => lint::run(environment, &arguments, &mut screen),
         Some(Command::Doctor(arguments)) => doctor::run(environment, &arguments, &mut screen),
     };
