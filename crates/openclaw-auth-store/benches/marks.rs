@@ -34,17 +34,19 @@ fn profile() -> ProfileId {
 }
 
 fn mark(millisecond: i64) -> UsageChange {
-    UsageChange::Failure {
-        profile: profile(),
-        event: FailureEvent {
-            provider: ProviderId::try_new("openai").expect("an id"),
-            reason: Reason::Overloaded,
-            scope: MarkScope::Model,
-            model: Some(ModelId::try_new("m").expect("an id")),
-            hint: None,
-            started_at: Some(at(millisecond)),
-        },
-    }
+    mark_of(profile(), millisecond)
+}
+
+fn mark_of(profile: ProfileId, millisecond: i64) -> UsageChange {
+    let event = FailureEvent {
+        provider: ProviderId::try_new("openai").expect("an id"),
+        reason: Reason::Overloaded,
+        scope: MarkScope::Model,
+        model: Some(ModelId::try_new("m").expect("an id")),
+        hint: None,
+        started_at: Some(at(millisecond)),
+    };
+    UsageChange::Failure { profile, event }
 }
 
 /// A store with one profile that has failed before.
@@ -113,6 +115,32 @@ fn bare_rusqlite_loop(bencher: Bencher) {
 #[divan::bench]
 fn one_task(bencher: Bencher) {
     let (_folder, runtime, store) = store();
+    let clock = AtomicI64::new(2);
+    bencher.counter(ItemsCount::new(MARKS)).bench_local(|| {
+        runtime.block_on(async {
+            for _ in 0..MARKS {
+                let now = clock.fetch_add(1, Ordering::Relaxed);
+                store.commit(mark(now), at(now)).await.expect("a mark");
+            }
+        });
+    });
+}
+
+/// One task, in a store with twenty profiles that all failed before.
+#[divan::bench]
+fn one_task_among_twenty_profiles(bencher: Bencher) {
+    let (_folder, runtime, store) = store();
+    for number in 1..20 {
+        let id = ProfileId::try_new(&format!("openai:{number}")).expect("an id");
+        let secret = Secret::new(format!("sk-{number}"));
+        let key = Credential::api_key(ProviderId::try_new("openai").expect("an id"), secret);
+        runtime
+            .block_on(store.upsert(id.clone(), key, at(0)))
+            .expect("a profile");
+        runtime
+            .block_on(store.commit(mark_of(id, 0), at(1)))
+            .expect("a mark");
+    }
     let clock = AtomicI64::new(2);
     bencher.counter(ItemsCount::new(MARKS)).bench_local(|| {
         runtime.block_on(async {

@@ -138,7 +138,7 @@ fn bl_73_a_change_of_an_unknown_profile_is_an_error_and_changes_nothing() {
 }
 
 #[test]
-fn d11_use_counts_at_once_and_never_backwards() {
+fn d11_bl_49_use_counts_at_once_and_never_backwards() {
     let mut store = store();
     let used = UsageChange::Used { profile: work() };
     assert_eq!(apply(&mut store, &used, 5), Applied::Done);

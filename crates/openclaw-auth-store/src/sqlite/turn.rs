@@ -180,8 +180,8 @@ mod tests {
         thread::scope(|scope| {
             scope.spawn(|| {
                 let waited = second.turn().unwrap();
-                assert_eq!(waited.others, Others::Before);
                 order.lock().unwrap().push("second");
+                drop(waited);
             });
             let next = open(&folder.path().join("store-next")).unwrap();
             let is_taken = || match next.try_lock() {
@@ -198,6 +198,19 @@ mod tests {
             drop(again);
         });
         assert_eq!(*order.lock().unwrap(), ["second", "first again"]);
+    }
+
+    #[test]
+    fn where_nobody_waits_a_turn_comes_alone_and_goes_on_drop() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("store");
+        let (first, second) = (Queue::new(&path), Queue::new(&path));
+        let waited = first.turn().unwrap();
+        assert_eq!(waited.others, Others::None);
+        // The lock of whoever is next is given back a moment later.
+        eventually("others", || matches!(second.at_once(), Chance::Others));
+        drop(waited);
+        eventually("a turn", || matches!(second.at_once(), Chance::Turn(_)));
     }
 
     #[test]

@@ -17,7 +17,8 @@ use super::volume::Volume;
 use super::{connect, folder};
 use crate::{Applied, AuthSnapshot, StoreError, UsageChange};
 
-/// After how many writes the modes of the files are looked at again: SQLite makes its files as private as the store.
+/// After how many writes on a task's thread the modes of the files are looked at again: SQLite makes its files as private
+/// as the store.
 const TIDY: u64 = 64;
 
 /// What is needed to write, and what is known of the file.
@@ -132,7 +133,12 @@ impl Writer {
         let unwritten = cache.unwritten();
         let requests = std::slice::from_ref(request);
         match self.transact(requests, &unwritten, Patience::None, Some(&view)) {
-            Ok(outcomes) => outcomes.into_iter().next(),
+            Ok(outcomes) => {
+                if self.writes.is_multiple_of(TIDY) {
+                    self.tidy();
+                }
+                outcomes.into_iter().next()
+            }
             Err(Refusal::Busy) => None,
             Err(Refusal::Failed(error)) => Some(Err(self.settle(request, error))),
         }
@@ -159,6 +165,7 @@ impl Writer {
             tracing::warn!(%error, "what only this process knows could not be stored yet");
         }
         self.warned = outcomes.is_err();
+        self.tidy();
         let mut outcomes = outcomes.map(Vec::into_iter);
         for request in batch {
             let outcome = match &mut outcomes {
@@ -249,9 +256,6 @@ impl Writer {
             cache.show(view, contents.snapshot.clone(), contents.apart(), unwritten);
         }
         self.known = Some(known);
-        if self.writes.is_multiple_of(TIDY) || batch.len() != 1 {
-            self.tidy();
-        }
         self.writes = self.writes.wrapping_add(1);
         Ok(outcomes)
     }

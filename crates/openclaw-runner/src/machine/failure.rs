@@ -77,7 +77,12 @@ impl Machine {
 
     pub(super) fn proceed(&mut self, next: Advance) {
         match next {
-            Advance::Abort => self.stop(|_, report| Outcome::Aborted(report)),
+            Advance::Abort => {
+                // A last resort replaces its skip, and whom the caller cancelled did not fail (G3, R-1.3).
+                let index = self.current.as_ref().map(|current| current.index);
+                self.attempts.retain(|(at, _)| Some(*at) != index);
+                self.stop(|_, report| Outcome::Aborted(report));
+            }
             Advance::Next => self.rotate_or_leave(),
             Advance::Surface => {
                 self.record_rotation(RotationKind::SurfaceError);
@@ -310,8 +315,6 @@ impl Machine {
             return;
         };
         last.record.earlier = current.failures.iter().map(ProfileFailure::of).collect();
-        // A last resort replaces its skip, and what the run ends with is not among what went before (G3, R-1.3).
-        self.attempts.retain(|(index, _)| *index != current.index);
         let report = self.report();
         self.then = Then::Finish(Box::new(outcome(last, report)));
     }

@@ -1,6 +1,7 @@
 //! The machine alone, driven by random outcomes over a real usage state.
 
 mod options;
+mod rulebook;
 mod rules;
 mod world;
 
@@ -27,7 +28,7 @@ const MODELS: &[&str] = &[
 ];
 
 proptest! {
-    /// BL-30, BL-40, BL-51, BL-92, G4, R-1.3, R-7.4, A8: see docs/invariants.md.
+    /// BL-30, BL-40, BL-51, BL-92, G4, R-1.3, R-7.4, R-9.3, A8: see docs/invariants.md.
     #[test]
     fn every_run_keeps_its_promises(
         chain in prop::sample::subsequence(MODELS, 1..=MODELS.len()).prop_shuffle(),

@@ -102,7 +102,7 @@ fn r_11_3_the_countdown_at_its_boundaries() {
 }
 
 #[test]
-fn a_caller_that_cancelled_is_told_nothing() {
+fn r_11_1_a_caller_that_cancelled_is_told_nothing() {
     assert_eq!(RunError::Aborted(Box::default()).user_text(at(0)), "");
 }
 

@@ -301,6 +301,7 @@ async fn r4_what_cannot_be_repaired_surfaces_at_once() {
     assert_eq!(attempt.calls().len(), 1);
 }
 
+/// what was seen stands, for failures that were thrown and for answers that were judged alike.
 #[tokio::test(start_paused = true)]
 async fn bl_92_after_something_was_seen_no_further_attempt_is_made() {
     for ending in [

@@ -16,6 +16,7 @@ use crate::scenario::START;
 use crate::script::{Answer, Script};
 use crate::slow::Locked;
 
+/// R-9.8b: a success that cannot be booked changes nothing about the answer either.
 #[tokio::test(start_paused = true)]
 async fn r3_marks_that_cannot_be_written_now_hold_up_neither_the_next_model_nor_the_answer() {
     let start = Timestamp::from_second(START).unwrap();

@@ -117,6 +117,7 @@ async fn r5_a_strict_pin_is_not_promised_back_when_another_profile_is() {
     assert_eq!(error.report().soonest_cooldown_expiry, Some(pinned.until));
 }
 
+/// the list of a pinned candidate is its pin.
 #[tokio::test(start_paused = true)]
 async fn r_9_1a_a_pin_that_cannot_be_used_is_no_answer_of_the_provider() {
     let error = run(snapshot(&["openai:a"]), pinned_request("openai:gone"), vec![]).await;

@@ -1,6 +1,8 @@
 //! Who writes, and that what is remembered of the file is never older than the file.
 
+use std::fs;
 use std::future::Future;
+use std::os::unix::fs::PermissionsExt;
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};
 
@@ -130,6 +132,31 @@ async fn a_write_that_failed_is_forgotten_and_the_next_one_reads_again() {
         2,
         "the mark that failed came with the next write"
     );
+}
+
+#[tokio::test]
+async fn l21_files_that_somebody_opened_to_others_are_closed_by_the_writes() {
+    let (folder, store) = with_profiles().await;
+    let names =
+        ["", "-wal", "-shm"].map(|suffix| folder.path().join(format!("openclaw-agent.sqlite{suffix}")));
+    let loosen = || {
+        for name in &names {
+            fs::set_permissions(name, fs::Permissions::from_mode(0o644)).unwrap();
+        }
+    };
+    let modes = || {
+        names
+            .each_ref()
+            .map(|name| fs::metadata(name).unwrap().permissions().mode() & 0o777)
+    };
+    loosen();
+    store.upsert(profile("c"), key("c"), at(0)).await.unwrap();
+    assert_eq!(modes(), [0o600; 3], "a write of the thread");
+    loosen();
+    for second in 0..64 {
+        store.commit(mark("a", second), at(second)).await.unwrap();
+    }
+    assert_eq!(modes(), [0o600; 3], "some writes of tasks");
 }
 
 proptest! {

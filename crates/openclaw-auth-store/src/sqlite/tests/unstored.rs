@@ -90,7 +90,6 @@ async fn arrives_with_the_next_write(folder: &Path, store: SqliteAuthStore, logi
     assert_eq!(login.refresh.as_ref().map(Secret::expose), Some("new-refresh"));
     assert_eq!(store.stored_login(&profile("login")), Some(login.clone()));
     let file = outside(folder);
-    assert_eq!(stored_refresh(&file), "old-refresh");
     // What this process reads of the file does not hide them either.
     store.refresh().unwrap();
     assert_eq!(store.stored_login(&profile("login")), Some(login.clone()));
@@ -114,6 +113,7 @@ async fn o7_rotated_tokens_survive_a_file_that_is_locked_when_they_come() {
     let lock = || locker.lock().unwrap().execute_batch("BEGIN IMMEDIATE").unwrap();
     let login = refreshed(folder.path(), &store, lock).await;
     let locker = locker.into_inner().unwrap();
+    assert_eq!(stored_refresh(&locker), "old-refresh");
     locker.execute_batch("COMMIT").unwrap();
     arrives_with_the_next_write(folder.path(), store, login).await;
 }
@@ -135,6 +135,7 @@ async fn o7_rotated_tokens_survive_a_disk_that_is_full_when_they_come() {
     connection.pragma_update(None, "max_page_count", pages).unwrap();
     let store = start(&path, connection);
     let login = refreshed(folder.path(), &store, || {}).await;
+    assert_eq!(stored_refresh(&file), "old-refresh");
     arrives_with_the_next_write(folder.path(), store, login).await;
 }
 

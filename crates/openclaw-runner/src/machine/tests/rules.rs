@@ -10,6 +10,7 @@ use serde_json::json;
 use super::super::*;
 use super::world::{Ending, Trace, World};
 use crate::decision::DecisionKind;
+use crate::summary::CandidateOutcome;
 
 pub(super) fn model(text: &str) -> ModelRef {
     text.parse().unwrap()
@@ -114,10 +115,17 @@ fn g3_a_last_resort_that_surfaces_replaces_its_skip() {
         panic!("{:?}", trace.outcome)
     };
     assert_eq!(attempt.record.candidate, models[0]);
-    let left: Vec<_> = report.attempts.iter().map(|record| &record.candidate).collect();
+    let left: Vec<_> = report
+        .attempts
+        .iter()
+        .map(|record| (&record.candidate, record.outcome))
+        .collect();
     assert_eq!(
         left,
-        [&models[1]],
+        [
+            (&models[0], CandidateOutcome::Failed),
+            (&models[1], CandidateOutcome::Skipped)
+        ],
         "what was asked is not recorded as skipped (R-1.3)"
     );
 }

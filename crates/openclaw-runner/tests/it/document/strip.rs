@@ -37,7 +37,9 @@ impl Strip {
                     Standing::Preserved => "for want of a better one, the answer of",
                 };
                 let by = &done.winner.candidate;
-                (&done.report, format!("{what} `{by}`"), Some(by))
+                let with = done.winner.profile.as_ref();
+                let with = with.map_or_else(String::new, |profile| format!(" with `{profile}`"));
+                (&done.report, format!("{what} `{by}`{with}"), Some(by))
             }
             Err(error @ RunError::Aborted(report)) => {
                 assert_eq!(error.user_text(now), "");

@@ -30,6 +30,8 @@ pub(super) const DECISIONS: &[Decision] = &[
     Decision { id: "D1", reach: |input| reach(input, &[COUNTS, ENDS], |mark, earlier| (mark.counts() || mark.op == "expire") && earlier.iter().any(|other| mark.at - other.at >= other.shortest())) },
     // While a window is active a failure belongs to its episode.
     Decision { id: "D2", reach: |input| reach(input, &[&["errorCount"], ENDS, BLOCK], |mark, earlier| mark.counts() && !earlier.is_empty()) },
+    // A failure that came before another makes the series no older.
+    Decision { id: "D2", reach: |input| reach(input, &[&["lastFailureAt"]], |mark, earlier| mark.counts() && earlier.iter().any(|other| other.at > mark.at)) },
     // A window is not relabelled.
     Decision { id: "D3", reach: |input| reach(input, &[LABELS], |mark, earlier| mark.counts() && earlier.iter().any(|other| other.reason != mark.reason)) },
     // A scoped failure rests its model, and another model's window stays what it is.

@@ -191,7 +191,9 @@ impl Profile {
             .values_mut()
             .filter(|window| old(window.failed))
             .for_each(|window| window.steps = 0);
-        self.failed = Some(now);
+        // D2: an outcome that started earlier does not make the series older; a clock far ahead was wrong.
+        let window = setting(&config["failureWindowHours"], HOUR, 24 * HOUR);
+        self.failed = self.failed.filter(|at| at - now <= window).max(Some(now));
         *self.counts.entry(mark.reason.clone()).or_default() += 1;
 
         // D2: within an active window it is the same episode; a limit of the whole account is in the blocked one too.
