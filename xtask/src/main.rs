@@ -5,6 +5,7 @@
     reason = "a command line tool talks to its terminal"
 )]
 
+mod bench;
 mod bless;
 mod cli;
 mod clients;
@@ -33,6 +34,7 @@ const TASKS: &[&cli::Task] = &[
     &clients::TASK,
     &faultwall::TASK,
     &trace::TASK,
+    &bench::TASK,
 ];
 
 fn main() -> ExitCode {

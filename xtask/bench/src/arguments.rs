@@ -1,0 +1,90 @@
+//! What may be typed.
+
+use crate::Failure;
+
+/// What this process does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Role {
+    /// Measures.
+    Measure,
+    /// Stands for the providers.
+    Upstream,
+    /// Forwards and does nothing else.
+    Floor,
+}
+
+/// The words, sorted.
+#[derive(Debug)]
+pub(crate) struct Arguments {
+    pub(crate) role: Role,
+    /// What is measured, or what the role is told.
+    pub(crate) words: Vec<String>,
+    pub(crate) rounds: usize,
+    /// How long one round of one case takes, in milliseconds.
+    pub(crate) millis: u64,
+    pub(crate) json: Option<String>,
+    /// The gateway's program.
+    pub(crate) gateway: Option<String>,
+}
+
+const NAMES: &[&str] = &["classify", "gateway"];
+
+impl Arguments {
+    pub(crate) fn parse(words: &[String]) -> Result<Self, Failure> {
+        let mut arguments = Self {
+            role: Role::Measure,
+            words: Vec::new(),
+            rounds: 5,
+            millis: 1_500,
+            json: None,
+            gateway: None,
+        };
+        let mut words = words.iter();
+        while let Some(word) = words.next() {
+            let mut value = || {
+                words
+                    .next()
+                    .cloned()
+                    .ok_or_else(|| format!("`{word}` needs a value after it"))
+            };
+            match word.as_str() {
+                "--role" => {
+                    arguments.role = match value()?.as_str() {
+                        "upstream" => Role::Upstream,
+                        "floor" => Role::Floor,
+                        other => return Err(format!("there is no role `{other}`").into()),
+                    }
+                }
+                "--rounds" => arguments.rounds = number(&value()?)?,
+                "--millis" => arguments.millis = number(&value()?)?,
+                "--json" => arguments.json = Some(value()?),
+                "--gateway" => arguments.gateway = Some(value()?),
+                flag if flag.starts_with('-') => return Err(format!("there is no option `{flag}`").into()),
+                name => arguments.words.push(name.to_owned()),
+            }
+        }
+        if arguments.role == Role::Measure {
+            let unknown = arguments
+                .words
+                .iter()
+                .find(|word| !NAMES.contains(&word.as_str()));
+            if let Some(unknown) = unknown {
+                return Err(format!(
+                    "there is no bench `{unknown}`; the benches are {}",
+                    NAMES.join(", ")
+                )
+                .into());
+            }
+        }
+        Ok(arguments)
+    }
+
+    /// Whether the bench was asked for; all are, when none is named.
+    pub(crate) fn wants(&self, name: &str) -> bool {
+        self.words.is_empty() || self.words.iter().any(|word| word == name)
+    }
+}
+
+fn number<T: std::str::FromStr>(text: &str) -> Result<T, Failure> {
+    text.parse().map_err(|_| format!("`{text}` is no number").into())
+}
