@@ -8,6 +8,7 @@ mod decisions;
 mod events;
 mod guard;
 mod lint;
+mod page;
 mod reload;
 mod sessions;
 mod status;
@@ -30,6 +31,7 @@ pub(crate) fn router(current: &Arc<Current>) -> Router<Arc<Current>> {
         .route("/decisions/{id}", get(decisions::one))
         .route("/events", get(events::events))
         .route("/lint", get(lint::lint))
+        .route("/page", get(page::fragment))
         .route("/profiles", get(credentials::profiles))
         .route("/reload", post(reload::reload))
         .route("/sessions", get(sessions::list))
@@ -37,6 +39,21 @@ pub(crate) fn router(current: &Arc<Current>) -> Router<Arc<Current>> {
         .route("/sessions/{key}/reset", post(sessions::start_over))
         .route("/status", get(status::status))
         .route("/windows", get(decisions::windows));
-    let guard = middleware::from_fn_with_state(Arc::clone(current), guard::own_machine);
-    Router::new().nest("/admin/v1", routes).route_layer(guard)
+    guarded(Router::new().nest("/admin/v1", routes), current)
+}
+
+/// The page at `/`, which asks for the token itself where there is one.
+pub(crate) fn page_router(current: &Arc<Current>) -> Router<Arc<Current>> {
+    let routes = Router::new()
+        .route("/", get(page::page))
+        .route("/page.css", get(page::style))
+        .route("/page.js", get(page::script));
+    guarded(routes, current)
+}
+
+fn guarded(routes: Router<Arc<Current>>, current: &Arc<Current>) -> Router<Arc<Current>> {
+    routes.route_layer(middleware::from_fn_with_state(
+        Arc::clone(current),
+        guard::own_machine,
+    ))
 }

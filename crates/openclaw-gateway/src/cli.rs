@@ -27,6 +27,7 @@ use std::process::ExitCode;
 use clap::{CommandFactory, Parser, Subcommand};
 
 pub(crate) use config_check::{Report as CheckReport, report as check};
+pub(crate) use render::{ago, left};
 
 use crate::causes;
 use crate::environment::Environment;

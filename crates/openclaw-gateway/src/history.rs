@@ -8,6 +8,7 @@ mod config;
 mod connect;
 mod entry;
 mod error;
+mod person;
 mod prune;
 mod reader;
 mod schema;
@@ -27,6 +28,7 @@ use writer::Writer;
 pub use config::HistoryConfig;
 pub use entry::{BrokenNote, Entry, Record, Rested, RunNote, RunOutcome, WindowChange, WindowNote};
 pub use error::HistoryError;
+pub use person::commit_by_person;
 pub use reader::{HistoryReader, RunFilter, StoredRun, StoredWindow, Story, Told, WindowFilter};
 pub use windows::window_changes;
 

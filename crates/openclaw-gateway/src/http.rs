@@ -47,13 +47,20 @@ pub(crate) use token::Token;
 /// The largest request body, in bytes.
 pub(crate) const MAX_BODY: usize = 32 * 1024 * 1024;
 
-/// The routes. Everything but `/healthz` and `/readyz` asks for the token, when there is one, and is closed to web pages
-/// without.
+/// The routes. Everything but `/healthz`, `/readyz` and the empty page at `/` asks for the token, when there is one, and is
+/// closed to web pages without.
 pub(crate) fn router(current: Arc<Current>) -> Router {
     let open = Router::new()
         .route("/healthz", get(health::alive))
         .route("/readyz", get(health::ready))
         .method_not_allowed_fallback(async || ApiError::no_method())
+        .with_state(Arc::clone(&current));
+    let page = admin::page_router(&current)
+        .method_not_allowed_fallback(async || ApiError::no_method())
+        .layer(middleware::from_fn_with_state(
+            Arc::clone(&current),
+            local::require,
+        ))
         .with_state(Arc::clone(&current));
     Router::new()
         .route("/v1/chat/completions", passed_on(Wire::ChatCompletions))
@@ -80,6 +87,7 @@ pub(crate) fn router(current: Arc<Current>) -> Router {
         .layer(DefaultBodyLimit::disable())
         .with_state(Arc::clone(&current))
         .merge(open)
+        .merge(page)
         .layer(middleware::from_fn_with_state(Arc::clone(&current), ids::name))
         .layer(middleware::from_fn_with_state(current, served::take))
 }

@@ -25,7 +25,7 @@ use crate::providers::Endpoints;
 pub(crate) use agents::{AgentReport, Level, StatusReport, Trouble, met_trouble};
 pub(crate) use chains::{Asking, CandidateReport, CandidateState, ChainReport};
 pub(crate) use cooldowns::CooldownsReport;
-pub(crate) use profiles::{OrderOfProvider, ProfileReport, ProfilesReport};
+pub(crate) use profiles::{OrderOfProvider, ProfileReport, ProfilesReport, WindowReport};
 pub(crate) use rehearsal::Rehearsal;
 pub(crate) use sessions::{SessionReport, SessionsReport};
 

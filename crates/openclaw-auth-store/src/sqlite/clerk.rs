@@ -16,7 +16,7 @@ const BATCH: usize = 256;
 /// How often the thread looks for more before it sleeps: a few microseconds.
 const LOOKS: u32 = 32;
 /// How many changes a process may write in one turn while others wait: changing turns costs more than writing.
-const SLICE: u32 = 8;
+const SLICE: u32 = 4;
 /// How many looks without a new change end a turn.
 const IDLE_LOOKS: u32 = 1;
 

@@ -77,16 +77,18 @@ pub(super) async fn clear(named: Named, Object(clear): Object<Clear>) -> Result<
             named.id
         )));
     }
-    let now = SystemClock.now();
+    let (now, telemetry) = (SystemClock.now(), &named.served.process.telemetry);
     for profile in &profiles {
         let profile = profile.clone();
-        let cleared = store.commit(UsageChange::Clear { profile }, now).await;
-        cleared.map_err(|error| unusable(&error))?;
+        let change = UsageChange::Clear { profile };
+        let cleared = telemetry.commit_by_person(&named.id, &**store, change, now);
+        cleared.await.map_err(|error| unusable(&error))?;
     }
     for endpoint in &endpoints {
         let endpoint = endpoint.clone();
-        let cleared = store.commit(UsageChange::EndpointSuccess { endpoint }, now).await;
-        cleared.map_err(|error| unusable(&error))?;
+        let change = UsageChange::EndpointSuccess { endpoint };
+        let cleared = telemetry.commit_by_person(&named.id, &**store, change, now);
+        cleared.await.map_err(|error| unusable(&error))?;
     }
     Ok(Json(Cleared {
         profiles,
@@ -137,7 +139,8 @@ pub(super) async fn rest(
         profile: rest.profile,
         event,
     };
-    let rested = store.commit(change, now).await;
+    let telemetry = &named.served.process.telemetry;
+    let rested = telemetry.commit_by_person(&named.id, &**store, change, now).await;
     rested.map_err(|error| unusable(&error))?;
     Ok(Json(resting(&named, now)))
 }

@@ -4,6 +4,6 @@ mod span;
 mod table;
 mod tone;
 
-pub(super) use span::{ago, left};
+pub(crate) use span::{ago, left};
 pub(super) use table::{Cell, Table};
 pub(super) use tone::{Palette, Tone};

@@ -4,7 +4,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use openclaw_auth_store::UsageStore;
+use jiff::Timestamp;
+use openclaw_auth_store::{Applied, StoreError, UsageChange, UsageStore};
 use openclaw_classify::{Failure, Verdict, describe, preview};
 use openclaw_ids::AgentId;
 use openclaw_runner::replay::{RunRecorder, RunRecording};
@@ -16,7 +17,9 @@ use openclaw_session::SessionStore;
 use tokio::time::Instant;
 
 use crate::events::Events;
-use crate::history::{BrokenNote, Entry, History, Record, RunNote, RunOutcome, window_changes};
+use crate::history::{
+    BrokenNote, Entry, History, Record, RunNote, RunOutcome, commit_by_person, window_changes,
+};
 use crate::metrics::{Metrics, RunEnd};
 use crate::upstream::Wire;
 
@@ -139,6 +142,21 @@ impl Telemetry {
             is_over: false,
             note,
         }
+    }
+
+    /// Makes a change that a person asked for, and tells what it did to windows.
+    pub(crate) async fn commit_by_person<U: UsageStore>(
+        &self,
+        agent: &AgentId,
+        store: &U,
+        change: UsageChange,
+        now: Timestamp,
+    ) -> Result<Applied, StoreError> {
+        let (applied, notes) = commit_by_person(agent, store, change, now).await?;
+        for note in notes {
+            self.keep(Record::Window(Box::new(note)));
+        }
+        Ok(applied)
     }
 
     fn keep(&self, record: Record) {

@@ -19,6 +19,7 @@ mod history;
 mod logins;
 mod many_streams;
 mod outage;
+mod page;
 mod reload;
 mod requests;
 mod rescue;

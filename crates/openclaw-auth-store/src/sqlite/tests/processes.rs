@@ -16,7 +16,7 @@ use crate::{
 /// Tells a process of this test binary what to do and where; unset in the process that runs the tests.
 const PART: &str = "OPENCLAW_TEST_PART";
 const PROCESSES: usize = 4;
-const MARKS: u64 = 60;
+const MARKS: u64 = 600;
 
 /// The part that a started process plays; as a test among the others it only looks whether it has one.
 #[test]

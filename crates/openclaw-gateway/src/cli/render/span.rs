@@ -8,7 +8,7 @@ const HOUR: i64 = 60 * MINUTE;
 const DAY: i64 = 24 * HOUR;
 
 /// How long it is until `end`, such as `4m 12s`; `now` when it has come.
-pub(in crate::cli) fn left(end: Timestamp, now: Timestamp) -> String {
+pub(crate) fn left(end: Timestamp, now: Timestamp) -> String {
     let millis = end.as_millisecond().saturating_sub(now.as_millisecond());
     if millis <= 0 {
         return "now".to_owned();
@@ -18,7 +18,7 @@ pub(in crate::cli) fn left(end: Timestamp, now: Timestamp) -> String {
 }
 
 /// How long ago `at` was, such as `3h 5m ago`; `just now` within a second.
-pub(in crate::cli) fn ago(at: Timestamp, now: Timestamp) -> String {
+pub(crate) fn ago(at: Timestamp, now: Timestamp) -> String {
     let millis = now.as_millisecond().saturating_sub(at.as_millisecond());
     if millis < SECOND {
         return "just now".to_owned();
