@@ -257,6 +257,7 @@ fn c_10_owner_and_scope() {
     }
 }
 
+/// A timeout before the provider was asked marks no profile (cooldown F3).
 #[test]
 fn c_10_what_never_left_concerns_the_endpoint() {
     for (phase, scope) in [

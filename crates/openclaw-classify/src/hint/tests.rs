@@ -36,6 +36,7 @@ fn wait(failure: &Failure) -> Option<i128> {
     Some(at.duration_since(now()).as_millis())
 }
 
+/// A wait is read off every header that states one (runner ).
 #[test]
 fn c_9_headers() {
     for (name, value, expected) in [

@@ -57,6 +57,7 @@ async fn statuses_follow_the_reasons() {
     }
 }
 
+/// told to the client, whose own retries would otherwise sleep.
 #[tokio::test]
 async fn a_wait_over_the_cap_is_not_left_to_the_sdk() {
     for (seconds, variables, should_retry) in [

@@ -138,3 +138,31 @@ async fn a8_a_request_makes_no_more_calls_than_allowed() {
     assert_eq!((received.status, world.calls()), (503, vec![1, 0]));
     assert!(received.header("retry-after").is_some());
 }
+
+#[tokio::test]
+async fn bl_87_the_answer_and_its_usage_are_those_of_the_model_that_answered() {
+    let spent = r#"{"model":"upstream-name","choices":[{"index":0,"message":{"role":"assistant","content":"Hello"},"finish_reason":"stop"}],"usage":{"prompt_tokens":3,"completion_tokens":1,"total_tokens":4}}"#;
+    let refused = refusal(429, "rate_limit_exceeded", "Rate limit reached");
+    let world = World::start(vec![vec![refused], vec![Script::json(200, spent)]]).await;
+    let received = world.ask_plain().await;
+    assert_eq!(received.header("x-openclaw-served-model"), Some("b/m"));
+    let body: serde_json::Value = serde_json::from_str(&received.body).expect("an object");
+    assert_eq!(body["usage"]["total_tokens"], 4, "{body}");
+}
+
+#[tokio::test]
+async fn bl_64_no_failure_writes_to_the_configuration() {
+    let limited = || refusal(429, "rate_limit_exceeded", "Rate limit reached");
+    let world = World::start(vec![vec![limited(); 3], vec![hello(); 3]]).await;
+    let files = ["openclaw.json", "failover.json5"].map(|name| world.state.path().join(name));
+    let read = || {
+        files
+            .each_ref()
+            .map(|file| std::fs::read(file).expect("it is there"))
+    };
+    let before = read();
+    for _ in 0..3 {
+        assert_eq!(world.ask_plain().await.status, 200);
+    }
+    assert_eq!(read(), before);
+}
