@@ -17,6 +17,7 @@ mod render;
 mod screen;
 mod serve;
 mod session;
+mod simulate;
 mod status;
 
 use std::ffi::OsString;
@@ -46,9 +47,14 @@ struct Cli {
 
 const EXAMPLES: &str = "\
 Examples:
-  openclaw-gateway serve --demo    See failover at work: no key, no configuration, no network
-  openclaw-gateway serve           Use your configuration, else the keys and the Ollama found here
-  openclaw-gateway config check    Say what your configuration means and what is wrong with it
+  openclaw-gateway serve --demo            See failover at work: no key, no network
+  openclaw-gateway serve                   Use your configuration, else the keys found here
+  openclaw-gateway auth add openai         Store a key; it asks for it
+  openclaw-gateway config check            Say what your configuration means, and what is wrong
+  openclaw-gateway status                  What would be asked now, what rests, what needs you
+  openclaw-gateway explain                 Why the last troubled request went to a fallback
+  openclaw-gateway chain --cron nightly    Which models a scheduled job would use
+  openclaw-gateway cooldown clear openai   Let a credential that rests be used at once
 
 Files and variables:
   ~/.openclaw/openclaw.json            Configuration (OPENCLAW_CONFIG_PATH); it is only read
@@ -64,7 +70,7 @@ enum Command {
     Serve(serve::ServeArgs),
     /// Show what every agent would use now, what rests until when, and what needs attention
     Status(status::StatusArgs),
-    /// Tell what happened to a request, or what a failure means and what would follow from it
+    /// Tell what happened to a request, or what a failure means
     Explain(explain::ExplainArgs),
     /// Show which models a run would ask, in which order, and why
     Chain(chain::ChainArgs),
@@ -88,6 +94,8 @@ enum Command {
         #[command(subcommand)]
         command: ConfigCommand,
     },
+    /// Play the last requests again under another configuration
+    Simulate(simulate::SimulateArgs),
     /// Say what in the configuration will not do what its author meant
     Lint(lint::LintArgs),
     /// Find what older versions left behind and what is damaged, and repair it
@@ -152,6 +160,7 @@ pub fn run(environment: &Environment, arguments: impl IntoIterator<Item = OsStri
         Some(Command::Config {
             command: ConfigCommand::Show(arguments),
         }) => config_show::run(environment, &arguments, &mut screen),
+        Some(Command::Simulate(arguments)) => simulate::run(environment, &arguments, &mut screen),
         Some(Command::Lint(arguments)) => lint::run(environment, &arguments, &mut screen),
         Some(Command::Doctor(arguments)) => doctor::run(environment, &arguments, &mut screen),
     };

@@ -7,6 +7,7 @@ mod cooldown;
 mod doctor;
 mod explain;
 mod session;
+mod simulate;
 mod status;
 
 use std::io::Write;

@@ -1,0 +1,46 @@
+//! `simulate`.
+
+use serde_json::json;
+
+use super::Desk;
+use crate::world::{World, hello, refusal};
+
+fn config(chain: &str, more: &str) -> String {
+    let row =
+        |name: &str| format!("{name}: {{ baseUrl: 'http://127.0.0.1:9', apiKey: 'key-{name}', models: [] }}");
+    format!(
+        "{{ agents: {{ defaults: {{ model: {{ primary: 'a/m', fallbacks: [{chain}] }} }} }},
+            models: {{ providers: {{ {}, {}, {} }} }} {more} }}",
+        row("a"),
+        row("b"),
+        row("c"),
+    )
+}
+
+#[tokio::test]
+async fn the_same_configuration_gives_no_difference_and_another_one_does() {
+    let world = World::start(vec![
+        vec![refusal(429, "rate_limit_exceeded", "slow down"), hello()],
+        vec![hello(), hello(), hello()],
+    ])
+    .await;
+    for model in ["openclaw", "openclaw", "b/m"] {
+        world.ask(model, json!({}), &[]).await;
+    }
+    world.gateway.flush().await;
+    let root = world.state.path().to_owned();
+    let told = tokio::task::spawn_blocking(move || {
+        let desk = Desk::over(&root);
+        desk.write("openclaw.json", &config("'b/m'", ""));
+        desk.write("other.json", &config("'c/m', 'b/m'", ""));
+        desk.write("strict.json", &config("", ""));
+        desk.transcript(&[
+            &["simulate"],
+            &["simulate", "--with", "openclaw.json"],
+            &["simulate", "--with", "other.json"],
+            &["simulate", "--with", "strict.json", "--since", "1h"],
+            &["simulate", "--agent", "main", "--latest", "1"],
+        ])
+    });
+    insta::assert_snapshot!("simulated", told.await.unwrap());
+}
