@@ -33,6 +33,7 @@ pub fn rotation_order(
         snapshot,
         config,
         aliases,
+        sharing: aliases.sharing(provider).collect(),
         provider,
         now,
     };
@@ -70,6 +71,8 @@ struct Question<'a> {
     snapshot: &'a AuthSnapshot,
     config: &'a AuthConfig,
     aliases: &'a AuthAliases,
+    /// Every name of the provider's credentials.
+    sharing: Vec<&'a ProviderId>,
     provider: &'a ProviderId,
     now: Timestamp,
 }
@@ -223,7 +226,7 @@ impl<'a> Question<'a> {
     }
 
     fn is_ours(&self, provider: &ProviderId) -> bool {
-        self.aliases.share_credentials(provider, self.provider)
+        self.sharing.contains(&provider)
     }
 }
 

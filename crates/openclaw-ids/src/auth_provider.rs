@@ -53,6 +53,21 @@ impl AuthAliases {
         canonical.map_or_else(|| provider.clone(), |(_, canonical)| canonical.clone())
     }
 
+    /// The provider whose credentials `provider` uses, and every alias of it; `provider` itself is among them.
+    pub fn sharing<'a>(&'a self, provider: &'a ProviderId) -> impl Iterator<Item = &'a ProviderId> + 'a {
+        let canonical = self.pairs.iter().find(|(alias, _)| alias == provider);
+        let owner = canonical.map_or(provider, |(_, canonical)| canonical);
+        // One lookup and no chaining: what its name leads elsewhere does not use its own.
+        let own = self
+            .pairs
+            .iter()
+            .all(|(alias, canonical)| alias != owner || canonical == owner);
+        let aliases = self.pairs.iter().filter(move |(_, canonical)| canonical == owner);
+        own.then_some(owner)
+            .into_iter()
+            .chain(aliases.map(|(alias, _)| alias))
+    }
+
     /// Whether two providers use the same credentials.
     pub fn share_credentials(&self, one: &ProviderId, other: &ProviderId) -> bool {
         one == other || self.auth_id(one) == self.auth_id(other)
@@ -77,6 +92,36 @@ impl Default for AuthAliases {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn sharing_names_whoever_shares_and_nobody_else() {
+        let id = |text: &str| ProviderId::try_new(text).unwrap();
+        let chained = AuthAliases::none()
+            .with_alias(id("a"), id("b"))
+            .with_alias(id("b"), id("c"))
+            .with_alias(id("d"), id("b"));
+        let names: Vec<ProviderId> = [
+            "a",
+            "b",
+            "c",
+            "d",
+            "e",
+            "minimax",
+            "minimax-cn",
+            "claude-cli",
+            "anthropic",
+        ]
+        .map(id)
+        .into();
+        for aliases in [AuthAliases::none(), AuthAliases::default(), chained] {
+            for one in &names {
+                for other in &names {
+                    let listed = aliases.sharing(one).any(|name| name == other);
+                    assert_eq!(listed, aliases.share_credentials(one, other), "{one:?} {other:?}");
+                }
+            }
+        }
+    }
 
     fn id(text: &str) -> ProviderId {
         ProviderId::try_new(text).unwrap()

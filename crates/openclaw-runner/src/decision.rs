@@ -1,5 +1,6 @@
 //! The decision record: one struct, of which the log line, the HTTP body and `explain` are views.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::Timestamp;
@@ -334,9 +335,9 @@ impl Serialize for PreviousAttempt<'_> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RunEvent {
     /// About a candidate.
-    Candidate(Box<Decision>),
+    Candidate(Arc<Decision>),
     /// About a credential of the current candidate.
-    Rotation(Box<RotationDecision>),
+    Rotation(Arc<RotationDecision>),
 }
 
 #[cfg(test)]

@@ -187,6 +187,11 @@ impl Watcher {
         Self(Some(observer))
     }
 
+    /// Whether somebody watches.
+    pub(crate) fn is_watching(&self) -> bool {
+        self.0.is_some()
+    }
+
     pub(crate) fn event(&self, event: &RunEvent) {
         if let Some(observer) = &self.0 {
             observer.on_event(event);

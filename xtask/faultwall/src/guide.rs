@@ -40,22 +40,24 @@ configuration to http://127.0.0.1:4100/status-503/v1, and watch what your client
 /// A configuration whose primary fails and whose fallback answers.
 pub fn config(address: SocketAddr) -> String {
     format!(
-        "// Failover to try: the primary fails, the fallback answers. Every model of `wall` is a fault.
+        "// Failover to try: `openclaw` meets a primary that fails, `openclaw/cut` and `openclaw/limited` meet others. Every model of
+// `wall` is a fault, so any can be asked for, as in `wall/silence`.
 {{
   agents: {{
     defaults: {{ model: {{ primary: \"wall/status-503\", fallbacks: [\"wall-too/ok\"] }} }},
     list: [
+      {{ id: \"main\", default: true }},
       {{ id: \"cut\", model: {{ primary: \"wall/cut-after-2\", fallbacks: [\"wall-too/ok\"] }} }},
       {{ id: \"limited\", model: {{ primary: \"wall/status-429-after-30\", fallbacks: [\"wall-too/ok\"] }} }},
     ],
   }},
   models: {{
     providers: {{
-      wall: {{ baseUrl: \"http://{address}/primary/v1\", apiKey: \"any\" }},
-      \"wall-too\": {{ baseUrl: \"http://{address}/fallback/v1\", apiKey: \"any\" }},
+      wall: {{ baseUrl: \"http://{address}/primary/v1\", apiKey: \"one\" }},
+      \"wall-too\": {{ baseUrl: \"http://{address}/fallback/v1\", apiKey: \"two\" }},
       // Speaks Anthropic's messages and OpenAI's responses, for /v1/messages and /v1/responses.
-      \"wall-messages\": {{ baseUrl: \"http://{address}/messages/v1\", apiKey: \"any\", api: \"anthropic-messages\" }},
-      \"wall-responses\": {{ baseUrl: \"http://{address}/responses/v1\", apiKey: \"any\", api: \"openai-responses\" }},
+      \"wall-messages\": {{ baseUrl: \"http://{address}/messages/v1\", apiKey: \"three\", api: \"anthropic-messages\" }},
+      \"wall-responses\": {{ baseUrl: \"http://{address}/responses/v1\", apiKey: \"four\", api: \"openai-responses\" }},
     }},
   }},
 }}

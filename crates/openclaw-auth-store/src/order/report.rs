@@ -58,6 +58,7 @@ pub fn order_report(
         snapshot,
         config,
         aliases,
+        sharing: aliases.sharing(provider).collect(),
         provider,
         now,
     };

@@ -42,18 +42,20 @@ fn run_of(id: &str, ms: i64, agent: &str, session: Option<&str>) -> Entry {
 fn rotation(id: &str, ms: i64) -> Entry {
     Entry {
         at: at(ms),
-        record: Record::Event(Box::new(RunEvent::Rotation(Box::new(RotationDecision {
-            run_id: id.to_owned(),
-            kind: RotationKind::FallbackModel,
-            reason: Reason::RateLimit,
-            candidate: "a/m".parse().unwrap(),
-            profile_hash: "0123456789ab".to_owned(),
-            status: Some(429),
-            error: ErrorFields::default(),
-            redirected_to: None,
-            rests_until: None,
-            elapsed: Duration::ZERO,
-        })))),
+        record: Record::Event(Box::new(RunEvent::Rotation(std::sync::Arc::new(
+            RotationDecision {
+                run_id: id.to_owned(),
+                kind: RotationKind::FallbackModel,
+                reason: Reason::RateLimit,
+                candidate: "a/m".parse().unwrap(),
+                profile_hash: "0123456789ab".to_owned(),
+                status: Some(429),
+                error: ErrorFields::default(),
+                redirected_to: None,
+                rests_until: None,
+                elapsed: Duration::ZERO,
+            },
+        )))),
     }
 }
 

@@ -1,6 +1,7 @@
 //! The end of a chain: a last resort, the one failure, or the summary (A2, G3, R-8, R-10).
 
 use jiff::Timestamp;
+use openclaw_cooldown::ProfileUsage;
 
 use super::{Machine, Outcome, Then};
 use crate::error::RunReport;
@@ -112,11 +113,25 @@ impl Machine {
         if self.kind == ChainKind::Image {
             return None;
         }
+        if self.nothing_rests() {
+            return None;
+        }
         let chain = self.request.chain.iter().enumerate();
         let expiry = |(index, candidate)| {
             let (profiles, _) = self.credentials(candidate).ok()?;
             self.rests_until(index, &profiles)
         };
         chain.filter_map(expiry).min()
+    }
+
+    /// The most common case, known without asking for the order of anybody's credentials.
+    fn nothing_rests(&self) -> bool {
+        let snapshot = &self.snapshot;
+        let is_free = |usage: &ProfileUsage| usage.is_usable(None, self.now);
+        snapshot.usage.values().all(is_free)
+            && snapshot
+                .endpoints
+                .values()
+                .all(|window| !window.is_active(self.now))
     }
 }

@@ -1,5 +1,6 @@
 //! Writes the records of a run as it goes.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::Timestamp;
@@ -75,7 +76,7 @@ impl Machine {
         let Some(last) = current.last_failure() else {
             return;
         };
-        self.events.push(RunEvent::Rotation(Box::new(RotationDecision {
+        self.events.push(RunEvent::Rotation(Arc::new(RotationDecision {
             run_id: self.request.run_id.clone(),
             kind,
             reason: last.verdict.reason,
@@ -185,6 +186,6 @@ impl Machine {
     }
 
     fn push(&mut self, decision: Decision) {
-        self.events.push(RunEvent::Candidate(Box::new(decision)));
+        self.events.push(RunEvent::Candidate(Arc::new(decision)));
     }
 }

@@ -1,5 +1,6 @@
 //! The only candidate is waited for until its limit is over, where that is wished (BL-91).
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use openclaw_classify::Reason;
@@ -92,6 +93,6 @@ impl Machine {
             rests_until: self.soonest_expiry(),
             elapsed: self.elapsed(),
         };
-        self.events.push(RunEvent::Rotation(Box::new(record)));
+        self.events.push(RunEvent::Rotation(Arc::new(record)));
     }
 }

@@ -41,7 +41,9 @@ pub(super) fn no_silent_skip(trace: &Trace) -> Held {
 
 /// R1, BL-95.
 pub(super) fn rotation(trace: &Trace) -> Held {
-    let is_bound = trace.pinned.is_some() || trace.is_redirected() || trace.ending == Ending::Limited;
+    // What surfaced had been seen by then, or every model would repeat it.
+    let stopped = matches!(trace.ending, Ending::Limited | Ending::Surfaced);
+    let is_bound = trace.pinned.is_some() || trace.is_redirected() || stopped;
     if is_bound {
         return Held::Aside;
     }

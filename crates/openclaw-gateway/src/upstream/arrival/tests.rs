@@ -129,3 +129,36 @@ async fn the_upstream_is_read_only_as_fast_as_the_client_takes_it() {
         assert_eq!(pulled.load(std::sync::atomic::Ordering::Relaxed), taken);
     }
 }
+
+#[tokio::test(start_paused = true)]
+async fn bl_93_a_stream_that_drips_on_is_cut_at_the_end_of_its_time() {
+    let endpoint = Endpoint::try_new("relay".parse().unwrap(), "http://127.0.0.1:1").unwrap();
+    let drip = stream::repeat(Bytes::from_static(HEL.as_bytes())).then(async |piece| {
+        tokio::time::sleep(Duration::from_secs(30)).await;
+        Ok(piece)
+    });
+    let deadlines = Deadlines {
+        total: Duration::from_secs(100),
+        ..Deadlines::DEFAULT
+    };
+    let source = Box::pin(drip);
+    let end = End::after(deadlines.total);
+    let live = first_content(
+        Wire::ChatCompletions,
+        source,
+        &deadlines,
+        end,
+        Facts::new(&endpoint, None),
+    );
+    let mut live = live.await.ok().unwrap();
+    let mut events = 0;
+    let failure = loop {
+        match live.next().await {
+            Flow::Events(_) => events += 1,
+            Flow::Cut(failure) => break failure,
+            other => panic!("{other:?}"),
+        }
+    };
+    let waited = Transport::Timeout(TimeoutPhase::Total, openclaw_classify::TimerOwner::Us);
+    assert_eq!((events, failure.transport), (3, Some(waited)));
+}
