@@ -18,18 +18,19 @@ use tracing::Instrument;
 
 use super::commands;
 use super::error::ApiError;
-use super::headers::{describe_left_out, describe_run, describe_winner, forwarded, response, set};
+use super::headers::{describe_left_out, describe_run, describe_winner, forwarded, request, response, set};
 use super::ids::RequestId;
 use super::notice;
 use super::plan::{Prepared, prepare};
 use super::rescue::Rescuer;
+use super::selection::OWN_MODEL;
 use super::stream::{Open, streamed};
 use super::{MAX_BODY, Served};
 use crate::attempt::ProviderAttempt;
 use crate::config::NoticeSetting;
 use crate::server::BodyFault;
 use crate::telemetry::{request_span, responded};
-use crate::upstream::{Answer, RequestBody, Wire, before_text};
+use crate::upstream::{Answer, BodyError, RequestBody, Wire, before_text};
 
 /// Answers one request and says in its headers who answered, or what was tried.
 pub(crate) async fn handle(
@@ -217,6 +218,38 @@ fn hand_over(served: &Served, wire: Wire, told: &mut HeaderMap, notice: Option<N
     }
 }
 
+/// The request in a body. Some tools begin it with a byte order mark; one whose model is named by the header alone asks
+/// for what is configured as far as the body goes.
+fn request_body(bytes: Bytes, headers: &HeaderMap) -> Result<RequestBody, BodyError> {
+    let bytes = if bytes.starts_with(BYTE_ORDER_MARK) {
+        bytes.slice(BYTE_ORDER_MARK.len()..)
+    } else {
+        bytes
+    };
+    match RequestBody::try_new(bytes.clone()) {
+        Err(BodyError::NoModel) if headers.contains_key(request::MODEL) => {
+            let named = with_own_model(&bytes).ok_or(BodyError::NoModel)?;
+            RequestBody::try_new(named).map_err(|_| BodyError::NoModel)
+        }
+        read => read,
+    }
+}
+
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
+/// A JSON object with our own name as its model before its other members.
+fn with_own_model(bytes: &Bytes) -> Option<Bytes> {
+    let rest = bytes.trim_ascii_start().strip_prefix(b"{")?;
+    let comma = if rest.trim_ascii_start().starts_with(b"}") {
+        ""
+    } else {
+        ","
+    };
+    let mut named = format!("{{\"model\":\"{OWN_MODEL}\"{comma}").into_bytes();
+    named.extend_from_slice(rest);
+    Some(Bytes::from(named))
+}
+
 async fn read(body: Body) -> Result<Bytes, ApiError> {
     axum::body::to_bytes(body, MAX_BODY).await.map_err(|error| {
         if let Some(fault) = BodyFault::behind(&error) {
@@ -245,6 +278,24 @@ mod tests {
     use futures_util::stream;
 
     use super::*;
+
+    #[test]
+    fn a_model_may_be_named_by_the_header_alone_and_a_mark_may_come_first() {
+        let mut named = HeaderMap::new();
+        named.insert(request::MODEL, HeaderValue::from_static("a/m"));
+        for (body, headers, model) in [
+            ("{}", &named, Some(OWN_MODEL)),
+            (" { \"n\": 1 }", &named, Some(OWN_MODEL)),
+            ("{\"model\": \"b/m\"}", &named, Some("b/m")),
+            ("{\"model\": null}", &named, None),
+            ("{}", &HeaderMap::new(), None),
+            ("[]", &named, None),
+            ("\u{feff}{\"model\": \"b/m\"}", &HeaderMap::new(), Some("b/m")),
+        ] {
+            let read = request_body(Bytes::from(body), headers);
+            assert_eq!(read.as_ref().ok().map(RequestBody::model), model, "{body}");
+        }
+    }
 
     #[tokio::test]
     async fn a_body_that_is_not_waited_for_is_told_from_one_that_broke_off() {

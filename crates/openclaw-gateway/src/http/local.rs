@@ -40,7 +40,9 @@ fn is_local(uri: &Uri, headers: &HeaderMap) -> bool {
             .to_str()
             .ok()
             .and_then(|text| text.parse::<Authority>().ok());
-        authority.is_some_and(|authority| is_loopback_host(authority.host()))
+        // What stands before an `@` names nobody here, and belongs into no such header.
+        authority
+            .is_some_and(|authority| is_loopback_host(authority.host()) && !authority.as_str().contains('@'))
     };
     // `null`, and anything else that is no address, comes from a page that hides where it is from.
     let from = |value: &HeaderValue| {
@@ -83,6 +85,7 @@ mod tests {
             ("/", &[(HOST, "localhost.example")], false),
             ("/", &[(HOST, "10.0.0.1")], false),
             ("/", &[(HOST, "")], false),
+            ("/", &[(HOST, "evil@localhost")], false),
             ("/", &[(HOST, "localhost"), (HOST, "rebound.example")], false),
             ("http://rebound.example/", &[(HOST, "localhost")], false),
             (
