@@ -50,6 +50,7 @@ struct Step {
 #[rustfmt::skip]
 const STEPS: &[Step] = &[
     Step { name: "layering", strict_docs: false, words: &[] },
+    Step { name: "rules",    strict_docs: false, words: &["xtask", "trace"] },
     Step { name: "fmt",      strict_docs: false, words: &["fmt", SCOPE, "--check"] },
     Step { name: "clippy",   strict_docs: false, words: &["clippy", SCOPE, "--all-targets", "--all-features", "--keep-going", "--", "-D", "warnings"] },
     Step { name: "features", strict_docs: false, words: &["clippy", SCOPE, "--all-targets", "--no-default-features", "--", "-D", "warnings"] },

@@ -13,7 +13,7 @@ fn steps_are_named_once_and_keep_their_order() {
     assert_eq!(
         names,
         [
-            "layering", "fmt", "clippy", "features", "tests", "doctests", "docs"
+            "layering", "rules", "fmt", "clippy", "features", "tests", "doctests", "docs"
         ]
     );
 }
