@@ -7,6 +7,7 @@ use regex::Regex;
 
 use super::{Facts, Speaker, html, named, relation, status, walk};
 use crate::loose;
+use crate::needles::starts_with_ignore_case;
 
 /// Longer texts are judged on their ends (C-1.4).
 const LIMIT: usize = 64 * 1024;
@@ -18,8 +19,8 @@ const MAX_READINGS: usize = 4;
 /// After so many of them a text is no longer searched; as many do not fit a text that means something.
 const MAX_MISSES: usize = 1024;
 
-/// What begins a quotation of somebody behind the party that answered.
-const QUOTES_UPSTREAM: &[&str] = &["error from provider", "all variants failed"];
+/// What begins a quotation of somebody behind the party that answered, and where its `v` stands.
+const QUOTES_UPSTREAM: &[(&str, usize)] = &[("error from provider", 14), ("all variants failed", 4)];
 
 /// Reads `text` as said by `speaker`.
 pub(super) fn read(facts: &mut Facts, speaker: Speaker, field: &'static str, text: &str, nesting: usize) {
@@ -166,15 +167,15 @@ fn unquoted(text: &str) -> Option<String> {
         .then(|| text.replace("\\\"", "\"").replace("\\\\", "\\"))
 }
 
+/// Both marks have one `v`, which is rare.
 fn upstream_quote(text: &str) -> Option<usize> {
-    static MARKS: LazyLock<aho_corasick::AhoCorasick> = LazyLock::new(|| {
-        #[expect(clippy::expect_used, reason = "two constant words")]
-        aho_corasick::AhoCorasick::builder()
-            .ascii_case_insensitive(true)
-            .build(QUOTES_UPSTREAM)
-            .expect("two words fit an automaton")
-    });
-    MARKS.find(text).map(|mark| mark.start())
+    let bytes = text.as_bytes();
+    memchr::memchr2_iter(b'v', b'V', bytes).find_map(|at| {
+        QUOTES_UPSTREAM.iter().find_map(|(mark, v)| {
+            let start = at.checked_sub(*v)?;
+            starts_with_ignore_case(&bytes[start..], mark).then_some(start)
+        })
+    })
 }
 
 /// The first and last 32 KiB of a text longer than 64 KiB (C-1.4).
