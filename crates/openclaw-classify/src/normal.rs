@@ -137,7 +137,9 @@ const CLASSES: [Class; 256] = {
 };
 
 fn class(bytes: &[u8], at: usize) -> Class {
-    bytes.get(at).map_or(Class::Blank, |byte| CLASSES[usize::from(*byte)])
+    bytes
+        .get(at)
+        .map_or(Class::Blank, |byte| CLASSES[usize::from(*byte)])
 }
 
 /// The longest run of plain tokens that `text` begins with.
@@ -204,6 +206,13 @@ fn push_separator(out: &mut String, start: usize) {
 }
 
 fn push_token(out: &mut String, start: usize, token: &str, name: bool) {
+    // Most tokens that are not plain are so for a mark that stays what it is.
+    if !name && token.bytes().all(is_kept) && !holds_link_mark(token) {
+        let from = out.len();
+        out.push_str(token);
+        out[from..].make_ascii_lowercase();
+        return;
+    }
     let link = link(token);
     let opening = token.find(is_alphanumeric).filter(|_| name && link.is_none());
     for (index, c) in token.char_indices() {
@@ -245,7 +254,7 @@ fn is_edge(token: &str, index: usize) -> bool {
 
 /// The link inside a token: help pages say nothing about the failure.
 fn link(token: &str) -> Option<std::ops::Range<usize>> {
-    if !token.as_bytes().windows(3).any(|bytes| bytes == b"://") {
+    if !holds_link_mark(token) {
         return None;
     }
     let start = find_ignore_case(token, "http://").or_else(|| find_ignore_case(token, "https://"))?;
@@ -253,6 +262,16 @@ fn link(token: &str) -> Option<std::ops::Range<usize>> {
         .find(|c: char| !c.is_ascii() || matches!(c, '"' | '\'' | ')' | '>' | '<' | '`' | ']' | '}' | ','))
         .map_or(token.len(), |length| start + length);
     Some(start..end)
+}
+
+fn holds_link_mark(token: &str) -> bool {
+    let bytes = token.as_bytes();
+    memchr::memchr_iter(b':', bytes).any(|at| bytes[at..].starts_with(b"://"))
+}
+
+/// Whether a byte of a token that is no name appears in its normal form, lower-cased at most.
+fn is_kept(byte: u8) -> bool {
+    byte.is_ascii() && !matches!(byte, b'_' | b'-' | 1)
 }
 
 fn find_ignore_case(text: &str, needle: &str) -> Option<usize> {

@@ -8,12 +8,11 @@ const LEAD: usize = 256;
 /// Where a page begins in `text`, if it is one.
 pub(crate) fn page_start(text: &str) -> Option<usize> {
     let bytes = text.as_bytes();
-    memchr::memchr_iter(b'<', &bytes[..LEAD.min(bytes.len())])
-        .find(|at| {
-            ["!doctype html", "html", "head>", "body", "center>", "title>"]
-                .iter()
-                .any(|tag| starts_with_ignore_case(&bytes[at + 1..], tag))
-        })
+    memchr::memchr_iter(b'<', &bytes[..LEAD.min(bytes.len())]).find(|at| {
+        ["!doctype html", "html", "head>", "body", "center>", "title>"]
+            .iter()
+            .any(|tag| starts_with_ignore_case(&bytes[at + 1..], tag))
+    })
 }
 
 /// The title or first heading of a page, as one line.

@@ -129,11 +129,25 @@ fn without_request_id(text: &str) -> Cow<'_, str> {
         )]
         Regex::new(r"(?i)[(\[]?\brequest[ _-]?id\b\W{1,3}[\w-]+[)\]]?").expect("a constant pattern compiles")
     });
-    if text.contains("equest") || text.contains("EQUEST") {
+    // The letter is the rarest of the word.
+    let may_request = memchr::memchr2(b'q', b'Q', text.as_bytes()).is_some();
+    if may_request && may_name_request_id(text) && (text.contains("equest") || text.contains("EQUEST")) {
         ID.replace_all(text, "")
     } else {
         Cow::Borrowed(text)
     }
+}
+
+/// Whether "id" follows a word that ends like "request"; nearly all texts are done with here.
+fn may_name_request_id(text: &str) -> bool {
+    text.as_bytes().windows(3).enumerate().any(|(at, bytes)| {
+        let id = bytes[1].eq_ignore_ascii_case(&b'i') && bytes[2].eq_ignore_ascii_case(&b'd');
+        let ends = |byte: &u8| byte.eq_ignore_ascii_case(&b't');
+        id && match bytes[0] {
+            b' ' | b'_' | b'-' => at > 0 && ends(&text.as_bytes()[at - 1]),
+            joined => ends(&joined),
+        }
+    })
 }
 
 /// The next place where an object or a list of objects may begin.
@@ -144,15 +158,13 @@ fn next_object(text: &str, from: usize) -> Option<usize> {
             byte.is_ascii_alphanumeric() || byte.is_ascii_whitespace() || b"\"'_$@}".contains(byte)
         })
     };
-    (from..bytes.len()).find(|&at| match bytes[at] {
-        b'{' => holds_key(at + 1),
-        b'[' => match bytes.get(at + 1) {
-            Some(b'{') => holds_key(at + 2),
-            Some(b'"') => true,
-            _ => false,
-        },
-        _ => false,
-    })
+    let opens = |at: usize| match (bytes[at], bytes.get(at + 1)) {
+        (b'{', _) => holds_key(at + 1),
+        (_, Some(b'{')) => holds_key(at + 2),
+        (_, next) => next == Some(&b'"'),
+    };
+    let marks = memchr::memchr2_iter(b'{', b'[', bytes.get(from..)?);
+    marks.map(|mark| from + mark).find(|at| opens(*at))
 }
 
 /// The text inside, when `text` is one quoted string or an object with escaped quotes.
@@ -163,8 +175,11 @@ fn unquoted(text: &str) -> Option<String> {
             return found.value.as_str().map(str::to_owned);
         }
     }
-    (text.contains("{\\\"") && !text.contains("{\"") && !text.contains(":\""))
-        .then(|| text.replace("\\\"", "\"").replace("\\\\", "\\"))
+    (memchr::memchr(b'\\', text.as_bytes()).is_some()
+        && text.contains("{\\\"")
+        && !text.contains("{\"")
+        && !text.contains(":\""))
+    .then(|| text.replace("\\\"", "\"").replace("\\\\", "\\"))
 }
 
 /// Both marks have one `v`, which is rare.
