@@ -74,7 +74,7 @@ async fn answer(
     let body = read(body).await?;
     // How long the client took to say it is nobody's overhead.
     let started = Instant::now();
-    let body = RequestBody::try_new(body)?;
+    let body = request_body(body, headers)?;
     let asked = served
         .catalogue()
         .read(wire, body.model(), body.user(), headers)?;

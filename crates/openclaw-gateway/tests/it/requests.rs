@@ -287,3 +287,18 @@ async fn whoever_guesses_the_token_has_to_wait() {
     assert!((1..=60).contains(&wait), "{wait}");
     assert_eq!(world.get("/healthz", &[]).await.status, 200);
 }
+
+#[tokio::test]
+async fn a_model_may_be_named_by_the_header_alone_and_a_mark_may_come_first() {
+    let world = World::start(vec![vec![hello()], vec![hello()]]).await;
+    let named = world
+        .post("\u{feff}{\"messages\": []}", &[("x-openclaw-model", "b/m")])
+        .await;
+    assert_eq!(
+        named.header("x-openclaw-served-model"),
+        Some("b/m"),
+        "{}",
+        named.body
+    );
+    assert_eq!(world.post("{\"messages\": []}", &[]).await.status, 400);
+}
