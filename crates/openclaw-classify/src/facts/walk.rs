@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use super::{Facts, Speaker, TimeMember, text};
 use crate::failure::Header;
-use crate::normal::code_key;
+use crate::normal::{code_key, is_alphanumeric};
 
 /// What a member means.
 #[derive(Clone, Copy)]
@@ -233,6 +233,7 @@ fn scalar(value: &Value) -> Option<String> {
 /// Whether an object says that its limit is used up (C-9): remaining 0, used 100 % or more, status rejected.
 fn exhausted(map: &Map<String, Value>) -> Option<bool> {
     map.iter()
+        .filter(|(name, _)| may_tell_use(name))
         .find_map(|(name, value)| match code_key(name).as_str() {
             "status" => match value.as_str().map(code_key).as_deref() {
                 Some("rejected" | "exhausted" | "exceeded") => Some(true),
@@ -244,6 +245,12 @@ fn exhausted(map: &Map<String, Value>) -> Option<bool> {
             "utilization" => value.as_f64().map(|used| used >= 1.0),
             _ => None,
         })
+}
+
+/// Whether a name begins like one of those that [`exhausted`] asks for.
+fn may_tell_use(name: &str) -> bool {
+    let first = name.chars().find(|c| is_alphanumeric(*c));
+    first.is_some_and(|c| !c.is_ascii() || matches!(c.to_ascii_lowercase(), 'p' | 'r' | 's' | 'u'))
 }
 
 fn telemetry(map: &Map<String, Value>) -> bool {

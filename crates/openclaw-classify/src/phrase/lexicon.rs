@@ -1,12 +1,8 @@
 //! All pieces of all phrases, and the one pass that finds them in a text.
 //!
-//! Nearly every piece begins where a word or a mark begins, so only such places are looked at: the first bytes there
-//! choose the few pieces to compare. Pieces in scripts that do not separate words are left to an automaton, which is
-//! built when the first text needs it.
-
-use std::sync::OnceLock;
-
-use aho_corasick::{AhoCorasick, MatchKind};
+//! Nearly every piece begins where a word, a mark or a character outside ASCII begins, so only such places are looked
+//! at: the first bytes there choose the few pieces to compare. No automaton has to be built, and most bytes of a text
+//! cost one look-up.
 
 use super::scan::{Hit, Scan};
 
@@ -18,25 +14,23 @@ const KEY: usize = 4;
 /// All pieces, ready to be found.
 pub(crate) struct Lexicon {
     /// By place in the table; their beginnings stand in `heads`, so that few bytes are looked at in vain.
-    anchored: Vec<Anchored>,
+    pieces: Vec<Piece>,
     heads: Vec<Head>,
-    /// Where the pieces of each place begin in `anchored`; one more at the end.
+    /// Where the pieces of each place begin in `pieces`; one more at the end.
     places: Vec<u16>,
     /// Pieces too short for the table.
-    short: Vec<Anchored>,
+    short: Vec<Piece>,
     /// What each byte is and which pieces begin with it.
     traits: [u8; 256],
-    /// Pieces that begin with a character outside ASCII.
-    foreign: Anywhere,
 }
 
-/// A piece that begins where a word or a mark begins.
-struct Anchored {
+/// A piece and what tells that it stands somewhere.
+struct Piece {
     head: Head,
     /// What follows the head.
     tail: Box<[u8]>,
     length: usize,
-    piece: u32,
+    id: u32,
     /// It ends with a letter, and no phrase lets it end inside a word.
     whole: bool,
 }
@@ -54,10 +48,8 @@ const WORD: u8 = 1;
 const KEYED: u8 = 2;
 /// A short piece begins with it.
 const SHORT: u8 = 4;
-/// A piece outside ASCII begins with it.
-const FOREIGN: u8 = 8;
 /// A piece that may stand inside a word begins with it.
-const OPEN: u8 = 16;
+const OPEN: u8 = 8;
 
 /// How the phrases use a piece.
 #[derive(Clone, Copy, Default)]
@@ -68,40 +60,34 @@ pub(super) struct Use {
 
 impl Lexicon {
     pub(super) fn new(pieces: &[String], uses: &[Use]) -> Self {
-        let mut keyed: Vec<(usize, Anchored)> = Vec::new();
+        let mut keyed: Vec<(usize, Piece)> = Vec::new();
         let mut lexicon = Self {
-            anchored: Vec::new(),
+            pieces: Vec::new(),
             heads: Vec::new(),
             places: Vec::new(),
             short: Vec::new(),
             traits: [0; 256],
-            foreign: Anywhere::default(),
         };
         for byte in 0..=u8::MAX {
             if byte.is_ascii_alphanumeric() {
                 lexicon.traits[usize::from(byte)] |= WORD;
             }
         }
-        for ((piece, text), used) in (0u32..).zip(pieces).zip(uses) {
+        for ((id, text), used) in (0u32..).zip(pieces).zip(uses) {
             let Some(first) = text.bytes().next() else {
                 continue;
             };
             let traits = &mut lexicon.traits[usize::from(first)];
-            if !first.is_ascii() {
-                *traits |= FOREIGN;
-                lexicon.foreign.push(piece, text);
-                continue;
-            }
             if used.open_start {
                 *traits |= OPEN;
             }
-            let anchored = Anchored::new(piece, text, *used);
+            let piece = Piece::new(id, text, *used);
             if text.len() < KEY {
                 *traits |= SHORT;
-                lexicon.short.push(anchored);
+                lexicon.short.push(piece);
             } else {
                 *traits |= KEYED;
-                keyed.push((place(anchored.head.bytes), anchored));
+                keyed.push((place(piece.head.bytes), piece));
             }
         }
         keyed.sort_by_key(|(place, _)| *place);
@@ -109,8 +95,8 @@ impl Lexicon {
         lexicon.places = (0..=1 << BITS)
             .map(|place| u16::try_from(begin(place)).unwrap_or(u16::MAX))
             .collect();
-        lexicon.heads = keyed.iter().map(|(_, anchored)| anchored.head).collect();
-        lexicon.anchored = keyed.into_iter().map(|(_, anchored)| anchored).collect();
+        lexicon.heads = keyed.iter().map(|(_, piece)| piece.head).collect();
+        lexicon.pieces = keyed.into_iter().map(|(_, piece)| piece).collect();
         lexicon
     }
 
@@ -119,17 +105,12 @@ impl Lexicon {
         let mut hits = Vec::with_capacity(16);
         let bytes = text.as_bytes();
         let mut before = 0;
-        let mut all = 0;
         for (at, byte) in bytes.iter().enumerate() {
             let traits = self.traits[usize::from(*byte)];
-            all |= traits;
             if traits & OPEN != 0 || before & traits & WORD == 0 && traits & (KEYED | SHORT) != 0 {
                 self.begin(bytes, at, traits, &mut hits);
             }
             before = traits;
-        }
-        if all & FOREIGN != 0 {
-            self.foreign.find(text, &mut hits);
         }
         Scan::new(text, hits)
     }
@@ -140,24 +121,24 @@ impl Lexicon {
         if traits & KEYED != 0 {
             let place = place(bytes);
             let range = usize::from(self.places[place])..usize::from(self.places[place + 1]);
-            for (head, anchored) in self.heads[range.clone()].iter().zip(&self.anchored[range]) {
+            for (head, piece) in self.heads[range.clone()].iter().zip(&self.pieces[range]) {
                 if bytes & head.mask == head.bytes {
-                    anchored.find(text, at, hits);
+                    piece.find(text, at, hits);
                 }
             }
         }
         if traits & SHORT != 0 {
-            for anchored in &self.short {
-                if bytes & anchored.head.mask == anchored.head.bytes {
-                    anchored.find(text, at, hits);
+            for piece in &self.short {
+                if bytes & piece.head.mask == piece.head.bytes {
+                    piece.find(text, at, hits);
                 }
             }
         }
     }
 }
 
-impl Anchored {
-    fn new(piece: u32, text: &str, used: Use) -> Self {
+impl Piece {
+    fn new(id: u32, text: &str, used: Use) -> Self {
         let bytes = text.as_bytes();
         let kept = bytes.len().min(8);
         Self {
@@ -167,7 +148,7 @@ impl Anchored {
             },
             tail: bytes[kept..].into(),
             length: bytes.len(),
-            piece,
+            id,
             whole: !used.open_end && bytes.last().is_some_and(u8::is_ascii_alphanumeric),
         }
     }
@@ -178,7 +159,7 @@ impl Anchored {
         let same = end <= text.len() && (self.tail.is_empty() || text[at + 8..end] == *self.tail);
         let inside = || text.get(end).is_some_and(u8::is_ascii_alphanumeric);
         if same && !(self.whole && inside()) {
-            hits.push(Hit::new(self.piece, at, self.length));
+            hits.push(Hit::new(self.id, at, self.length));
         }
     }
 }
@@ -199,37 +180,4 @@ fn head(bytes: &[u8]) -> u64 {
 fn place(head: u64) -> usize {
     let key = (head & 0xFFFF_FFFF) as u32;
     (key.wrapping_mul(0x9E37_79B1) >> (32 - BITS)) as usize
-}
-
-/// Pieces of scripts that do not separate words.
-#[derive(Default)]
-struct Anywhere {
-    texts: Vec<String>,
-    pieces: Vec<u32>,
-    automaton: OnceLock<AhoCorasick>,
-}
-
-impl Anywhere {
-    fn push(&mut self, piece: u32, text: &str) {
-        self.texts.push(text.to_owned());
-        self.pieces.push(piece);
-    }
-
-    fn find(&self, text: &str, hits: &mut Vec<Hit>) {
-        if self.texts.is_empty() {
-            return;
-        }
-        let automaton = self.automaton.get_or_init(|| {
-            let built = AhoCorasick::builder()
-                .match_kind(MatchKind::Standard)
-                .build(&self.texts);
-            #[expect(
-                clippy::expect_used,
-                reason = "pieces are few and short, far below the automaton's limits"
-            )]
-            built.expect("a thousand short pieces fit an automaton")
-        });
-        let found = automaton.find_overlapping_iter(text);
-        hits.extend(found.map(|found| Hit::new(self.pieces[found.pattern()], found.start(), found.len())));
-    }
 }
