@@ -206,8 +206,9 @@ fn ends_sentence(head: &str, dot: usize) -> bool {
 
 /// True when the text only says that there was no body.
 pub(super) fn says_no_body(text: &str) -> bool {
-    let mentions = |bytes: &[u8]| bytes.eq_ignore_ascii_case(b"body");
-    text.len() < 80 && text.as_bytes().windows(4).any(mentions) && NO_BODY.is_match(text)
+    let bytes = text.as_bytes();
+    let mut marks = memchr::memchr2_iter(b'b', b'B', bytes);
+    text.len() < 80 && marks.any(|at| starts_with_ignore_case(&bytes[at..], "body")) && NO_BODY.is_match(text)
 }
 
 #[cfg(test)]

@@ -32,6 +32,34 @@ impl Hit {
     }
 }
 
+/// What stands in front of a phrase that is denied.
+const DENIALS: &[&str] = &[
+    "not",
+    "not a",
+    "not an",
+    "not the",
+    "not your",
+    "not due to",
+    "not because of",
+    "isn't a",
+    "isn't an",
+    "isn't your",
+    "never",
+    "never a",
+    "never the",
+    "nothing to do with",
+    "not about",
+    "without",
+    "without a",
+    "no",
+    "rather than",
+    "instead of",
+];
+/// The last words of these, which few texts have in front of a phrase.
+const LAST_WORDS: &[&str] = &[
+    "not", "a", "an", "the", "your", "to", "of", "never", "with", "about", "without", "no", "than",
+];
+
 /// What the pass found.
 pub(crate) struct Scan<'t> {
     text: &'t str,
@@ -174,34 +202,15 @@ impl<'t> Scan<'t> {
 
     /// True right after a negation: "not your usage limit" is no usage limit (C-5).
     fn denied(&self, start: usize) -> bool {
-        const DENIALS: &[&str] = &[
-            "not",
-            "not a",
-            "not an",
-            "not the",
-            "not your",
-            "not due to",
-            "not because of",
-            "isn't a",
-            "isn't an",
-            "isn't your",
-            "never",
-            "never a",
-            "never the",
-            "nothing to do with",
-            "not about",
-            "without",
-            "without a",
-            "no",
-            "rather than",
-            "instead of",
-        ];
         let before = self.text[..start].trim_end_matches([' ', '"', '\'']);
-        DENIALS.iter().any(|denial| {
-            before
-                .strip_suffix(denial)
-                .is_some_and(|rest| !rest.ends_with(is_letter))
-        })
+        let letters = before.bytes().rev().take(8).take_while(u8::is_ascii_lowercase);
+        let last = &before[before.len() - letters.count()..];
+        LAST_WORDS.contains(&last)
+            && DENIALS.iter().any(|denial| {
+                before
+                    .strip_suffix(denial)
+                    .is_some_and(|rest| !rest.ends_with(is_letter))
+            })
     }
 
     fn breaks(&self, gap: Range<usize>) -> bool {
@@ -223,4 +232,17 @@ impl<'t> Scan<'t> {
 /// Letters of scripts that separate words with blanks, digits, and the joint of names.
 fn is_letter(c: char) -> bool {
     c == NAME_JOINT || (c < '\u{2E80}' && is_alphanumeric(c))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{DENIALS, LAST_WORDS};
+
+    #[test]
+    fn c_5_every_denial_ends_with_a_last_word() {
+        for denial in DENIALS {
+            let last = denial.rsplit(' ').next().unwrap();
+            assert!(LAST_WORDS.contains(&last), "{denial}");
+        }
+    }
 }
