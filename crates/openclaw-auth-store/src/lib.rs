@@ -15,7 +15,7 @@ mod health;
 mod import;
 mod inherit;
 mod listing;
-#[cfg(test)]
+#[cfg(all(test, feature = "sqlite"))]
 mod logged;
 mod login;
 mod mask;
