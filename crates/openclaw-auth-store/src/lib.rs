@@ -15,7 +15,8 @@ mod health;
 mod import;
 mod inherit;
 mod listing;
-#[cfg(all(test, feature = "sqlite"))]
+#[cfg(feature = "sqlite")]
+#[cfg(test)]
 mod logged;
 mod login;
 mod mask;
