@@ -22,6 +22,7 @@ use super::headers::{describe_left_out, describe_run, describe_winner, forwarded
 use super::ids::RequestId;
 use super::notice;
 use super::plan::{Prepared, prepare};
+use super::prompt_size::too_small;
 use super::rescue::Rescuer;
 use super::selection::OWN_MODEL;
 use super::stream::{Open, streamed};
@@ -109,7 +110,10 @@ async fn answer(
         repeated: OnceLock::new(),
         repaired: Mutex::default(),
     };
-    let options = options(served, asked.chain, &request, set_aside);
+    let options = RunOptions {
+        unfit: too_small(&served.generation.resolver, &request.chain, wire, body.bytes()),
+        ..options(served, asked.chain, &request, set_aside)
+    };
     let (again, chain) = (options.clone(), request.chain.clone());
     let runner = agent.runner(&served.generation.policy);
     let outcome = runner.run_with(request, options, &attempt).await;
