@@ -8,7 +8,7 @@ pub(crate) const TASK: Task = Task {
     summary: "Compares the crates' answers with files of recorded answers",
     usage: "<kind> FILE... [--json] [--all]",
     help: "\
-Kinds: classify, real-errors, chain, order, cooldown.
+Kinds: classify, real-errors, chain, order, cooldown, run.
 A row agrees; or is disputed (the corpus marks it so); or is decided (a decision that its input calls for explains the
 difference, and an independent calculation confirms the new value); or differs. Each row counts once, in that order.
 Every row that differs is printed with what was expected and what came, then the counts. --all prints disputed and

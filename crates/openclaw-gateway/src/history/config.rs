@@ -23,7 +23,7 @@ pub struct HistoryConfig {
 
 /// Two weeks: long enough to look into what happened over a holiday.
 const MAX_AGE_DAYS: NonZeroU32 = NonZeroU32::MIN.saturating_add(13);
-/// Some two hundred thousand runs.
+/// Some three hundred thousand runs in which nothing happened, or a tenth of that in which much did.
 const MAX_MEGA_BYTES: NonZeroU32 = NonZeroU32::MIN.saturating_add(127);
 
 impl Default for HistoryConfig {

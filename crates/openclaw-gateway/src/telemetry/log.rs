@@ -66,7 +66,12 @@ pub(crate) fn install(environment: &Environment, default: &str) -> Result<Traces
     let format = environment.get("OPENCLAW_LOG_FORMAT");
     let lines = tracing_subscriber::fmt::layer().with_writer(std::io::stderr);
     let lines = match format {
-        Some("json") => lines.json().flatten_event(true).boxed(),
+        Some("json") => lines
+            .json()
+            .flatten_event(true)
+            .with_current_span(false)
+            .with_span_list(false)
+            .boxed(),
         None | Some("human") => {
             let colours = std::io::stderr().is_terminal() && environment.get("NO_COLOR").is_none();
             lines.with_ansi(colours).event_format(Human).boxed()

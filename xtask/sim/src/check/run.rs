@@ -100,11 +100,11 @@ pub(super) fn one_record(trace: &Trace) -> Held {
     let all = 0..trace.chain.len();
     let expected: Vec<usize> = match trace.ending {
         Ending::Exhausted | Ending::Failed | Ending::Preserved => all.collect(),
-        Ending::Aborted | Ending::Surfaced if resorted => {
+        Ending::Aborted if resorted => {
             let last = trace.calls.last().map(|call| call.candidate);
             all.filter(|other| Some(*other) != last).collect()
         }
-        Ending::Limited if resorted => all.collect(),
+        Ending::Limited | Ending::Surfaced if resorted => all.collect(),
         Ending::Answered { candidate } if resorted => all.filter(|other| *other != candidate).collect(),
         Ending::Answered { candidate } => (0..candidate).collect(),
         // It stopped somewhere; what it came to has its record.
