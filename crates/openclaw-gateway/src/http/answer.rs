@@ -110,10 +110,7 @@ async fn answer(
         repeated: OnceLock::new(),
         repaired: Mutex::default(),
     };
-    let options = RunOptions {
-        unfit: too_small(&served.generation.resolver, &request.chain, wire, body.bytes()),
-        ..options(served, asked.chain, &request, set_aside)
-    };
+    let options = options(served, asked.chain, &request, set_aside, wire, &body);
     let (again, chain) = (options.clone(), request.chain.clone());
     let runner = agent.runner(&served.generation.policy);
     let outcome = runner.run_with(request, options, &attempt).await;
@@ -177,6 +174,8 @@ fn options(
     kind: ChainKind,
     request: &RunRequest,
     set_aside: HashSet<ProfileId>,
+    wire: Wire,
+    body: &RequestBody,
 ) -> RunOptions {
     let deadlines = &served.generation.config.failover.deadlines;
     RunOptions {
@@ -186,6 +185,7 @@ fn options(
             ..RunLimits::default()
         },
         set_aside,
+        unfit: too_small(&served.generation.resolver, &request.chain, wire, body.bytes()),
         ..RunOptions::default()
     }
 }

@@ -9,7 +9,7 @@ use crate::world::{Received, World, hello, refusal};
 async fn world(api: &str, good: Script) -> World {
     let busy = refusal(529, "overloaded_error", "Overloaded");
     let mut upstreams = Vec::new();
-    let mut rows = String::new();
+    let mut rows = Vec::new();
     for (name, script, more) in [
         ("a", busy, "contextWindow: 10,"),
         ("b", good.clone(), "contextWindow: 1000,"),
@@ -17,12 +17,15 @@ async fn world(api: &str, good: Script) -> World {
     ] {
         let upstream = Upstream::start([script]).await;
         let url = upstream.base_url();
-        rows += &format!("{name}: {{ baseUrl: '{url}', apiKey: 'k', api: '{api}', {more} models: [] }}, ");
+        rows.push(format!(
+            "{name}: {{ baseUrl: '{url}', apiKey: 'k', api: '{api}', {more} models: [] }}"
+        ));
         upstreams.push(upstream);
     }
     let text = format!(
         "{{ agents: {{ defaults: {{ model: {{ primary: 'a/m', fallbacks: ['b/m', 'c/m'] }} }} }},
-            models: {{ providers: {{ {rows} }} }} }}"
+            models: {{ providers: {{ {} }} }} }}",
+        rows.join(", ")
     );
     World::open(upstreams, &text, &[]).await
 }

@@ -55,7 +55,7 @@ impl Attempt for Everything {
             value: "1".to_owned(),
         }];
         Err(match number {
-            0 => failure(503, "busy", Vec::new()),
+            0 | 4 => failure(503, "busy", Vec::new()),
             1 => failure(429, "Rate limit reached", soon),
             2 => failure(401, "Incorrect API key provided", Vec::new()),
             3 => failure(
@@ -63,7 +63,6 @@ impl Attempt for Everything {
                 "messages.1: tool_use_id: String should match pattern",
                 Vec::new(),
             ),
-            4 => failure(503, "busy", Vec::new()),
             _ => return Ok(()),
         })
     }
