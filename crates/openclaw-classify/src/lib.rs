@@ -6,6 +6,7 @@ mod facts;
 mod failure;
 mod hint;
 mod loose;
+mod needles;
 mod normal;
 mod phrase;
 mod preview;

@@ -158,14 +158,15 @@ impl Reader<'_> {
         self.at += 1;
         let mut out = String::new();
         let mut plain = self.at;
-        while let Some(byte) = self.peek() {
-            match byte {
+        while let Some(length) = memchr::memchr2(quote, b'\\', &self.text.as_bytes()[self.at..]) {
+            self.at += length;
+            match self.text.as_bytes()[self.at] {
                 b'\\' => {
                     out.push_str(&self.text[plain..self.at]);
                     self.escape(&mut out);
                     plain = self.at;
                 }
-                _ if byte == quote && self.closes(quote) => {
+                _ if self.closes(quote) => {
                     out.push_str(&self.text[plain..self.at]);
                     self.at += 1;
                     return out;
@@ -173,6 +174,7 @@ impl Reader<'_> {
                 _ => self.at += 1,
             }
         }
+        self.at = self.text.len();
         out.push_str(&self.text[plain..]);
         self.ended = true;
         out

@@ -32,19 +32,30 @@ pub(crate) fn append(out: &mut String, text: &str) {
     out.reserve(text.len());
     let mut previous = "";
     let mut quoted_prompt: Option<char> = None;
-    for token in text.split(is_blank).filter(|token| !token.is_empty()) {
+    let mut rest = text;
+    loop {
+        rest = without_blanks(rest);
+        if rest.is_empty() {
+            break;
+        }
+        if quoted_prompt.is_none() {
+            let run = plain_run(rest);
+            if run.end > 0 {
+                push_separator(out, start);
+                let from = out.len();
+                out.push_str(&rest[..run.end]);
+                out[from..].make_ascii_lowercase();
+                previous = &rest[run.last..run.end];
+                rest = &rest[run.end..];
+                continue;
+            }
+        }
+        let token = first_token(rest);
+        rest = &rest[token.len()..];
         if let Some(close) = quoted_prompt {
             if closes_prompt(token, close) {
                 quoted_prompt = None;
             }
-            continue;
-        }
-        if is_plain(token) {
-            push_separator(out, start);
-            let from = out.len();
-            out.push_str(token);
-            out[from..].make_ascii_lowercase();
-            previous = token;
             continue;
         }
         if let Some(close) = opens_prompt(previous, token) {
@@ -91,12 +102,91 @@ pub(crate) fn code_key(code: &str) -> String {
     key
 }
 
-/// A token that cannot be a name or a link and has nothing to be replaced; most are.
-fn is_plain(token: &str) -> bool {
-    let inner = token.strip_suffix(['.', ':']).unwrap_or(token);
-    inner.bytes().all(|byte| {
-        byte.is_ascii_alphanumeric() || matches!(byte, b',' | b';' | b'(' | b')' | b'!' | b'?' | b'=')
-    })
+/// Plain tokens with one blank between them, at the front of a text.
+struct Run {
+    /// Where the last of them begins.
+    last: usize,
+    /// Where it ends, 0 when there is none.
+    end: usize,
+}
+
+/// What a byte is to a token that cannot be a name or a link and has nothing to be replaced; most are such.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Class {
+    Plain,
+    /// Plain at the end of a token only.
+    Final,
+    Blank,
+    Other,
+}
+
+const CLASSES: [Class; 256] = {
+    let mut classes = [Class::Other; 256];
+    let mut byte: u8 = 0;
+    while byte < 128 {
+        classes[byte as usize] = match byte {
+            b'.' | b':' => Class::Final,
+            b'\t'..=b'\r' | b' ' => Class::Blank,
+            b',' | b';' | b'(' | b')' | b'!' | b'?' | b'=' => Class::Plain,
+            _ if byte.is_ascii_alphanumeric() => Class::Plain,
+            _ => Class::Other,
+        };
+        byte += 1;
+    }
+    classes
+};
+
+fn class(bytes: &[u8], at: usize) -> Class {
+    bytes
+        .get(at)
+        .map_or(Class::Blank, |byte| CLASSES[usize::from(*byte)])
+}
+
+/// The longest run of plain tokens that `text` begins with.
+fn plain_run(text: &str) -> Run {
+    let bytes = text.as_bytes();
+    let mut run = Run { last: 0, end: 0 };
+    let mut from = 0;
+    loop {
+        let mut at = from;
+        while class(bytes, at) == Class::Plain {
+            at += 1;
+        }
+        if class(bytes, at) == Class::Final {
+            at += 1;
+        }
+        if at == from || class(bytes, at) != Class::Blank {
+            return run;
+        }
+        run = Run { last: from, end: at };
+        if bytes.get(at) != Some(&b' ') {
+            return run;
+        }
+        from = at + 1;
+    }
+}
+
+fn without_blanks(text: &str) -> &str {
+    match text.as_bytes() {
+        [b' ', next, ..] if next.is_ascii_graphic() => &text[1..],
+        _ => text.trim_start_matches(is_blank),
+    }
+}
+
+/// What stands before the next blank.
+fn first_token(text: &str) -> &str {
+    let bytes = text.as_bytes();
+    let ascii = bytes
+        .iter()
+        .position(|byte| CLASSES[usize::from(*byte)] == Class::Blank || !byte.is_ascii());
+    match ascii {
+        None => text,
+        Some(end) if bytes[end].is_ascii() => &text[..end],
+        Some(end) => {
+            let more = text[end..].find(is_blank);
+            &text[..more.map_or(text.len(), |more| end + more)]
+        }
+    }
 }
 
 /// As the standard library has it, without its tables for the punctuation that texts are full of.
@@ -116,6 +206,13 @@ fn push_separator(out: &mut String, start: usize) {
 }
 
 fn push_token(out: &mut String, start: usize, token: &str, name: bool) {
+    // Most tokens that are not plain are so for a mark that stays what it is.
+    if !name && token.bytes().all(is_kept) && !holds_link_mark(token) {
+        let from = out.len();
+        out.push_str(token);
+        out[from..].make_ascii_lowercase();
+        return;
+    }
     let link = link(token);
     let opening = token.find(is_alphanumeric).filter(|_| name && link.is_none());
     for (index, c) in token.char_indices() {
@@ -157,7 +254,7 @@ fn is_edge(token: &str, index: usize) -> bool {
 
 /// The link inside a token: help pages say nothing about the failure.
 fn link(token: &str) -> Option<std::ops::Range<usize>> {
-    if !token.as_bytes().windows(3).any(|bytes| bytes == b"://") {
+    if !holds_link_mark(token) {
         return None;
     }
     let start = find_ignore_case(token, "http://").or_else(|| find_ignore_case(token, "https://"))?;
@@ -165,6 +262,16 @@ fn link(token: &str) -> Option<std::ops::Range<usize>> {
         .find(|c: char| !c.is_ascii() || matches!(c, '"' | '\'' | ')' | '>' | '<' | '`' | ']' | '}' | ','))
         .map_or(token.len(), |length| start + length);
     Some(start..end)
+}
+
+fn holds_link_mark(token: &str) -> bool {
+    let bytes = token.as_bytes();
+    memchr::memchr_iter(b':', bytes).any(|at| bytes[at..].starts_with(b"://"))
+}
+
+/// Whether a byte of a token that is no name appears in its normal form, lower-cased at most.
+fn is_kept(byte: u8) -> bool {
+    byte.is_ascii() && !matches!(byte, b'_' | b'-' | 1)
 }
 
 fn find_ignore_case(text: &str, needle: &str) -> Option<usize> {

@@ -5,13 +5,13 @@
 //! `^` and `$` tie the phrase to the ends of its text. All parts of all phrases are found in one pass over the text;
 //! what is left to check is where the parts stand.
 
+mod lexicon;
 mod scan;
 
 use std::collections::HashMap;
 
-use aho_corasick::{AhoCorasick, MatchKind};
-
-use scan::Hit;
+pub(crate) use lexicon::Lexicon;
+use lexicon::Use;
 pub(crate) use scan::Scan;
 
 /// More readings of one part than this nobody wrote by hand.
@@ -59,10 +59,11 @@ impl Phrase {
     }
 }
 
-/// Collects the pieces of all phrases before the automaton is built.
+/// Collects the pieces of all phrases before the lexicon is built.
 #[derive(Default)]
 pub(crate) struct LexiconBuilder {
     pieces: Vec<String>,
+    uses: Vec<Use>,
     ids: HashMap<String, u32>,
 }
 
@@ -110,8 +111,14 @@ impl LexiconBuilder {
         let open_start = source.starts_with('*');
         let open_end = source.ends_with('*');
         let pieces = alternatives(source.trim_matches('*'));
+        let pieces: Vec<u32> = pieces.into_iter().map(|piece| self.intern(piece)).collect();
+        for piece in &pieces {
+            let used = &mut self.uses[*piece as usize];
+            used.open_start |= open_start;
+            used.open_end |= open_end;
+        }
         Part {
-            pieces: pieces.into_iter().map(|piece| self.intern(piece)).collect(),
+            pieces,
             open_start,
             open_end,
         }
@@ -121,6 +128,7 @@ impl LexiconBuilder {
         let next = u32::try_from(self.pieces.len()).unwrap_or(u32::MAX);
         *self.ids.entry(piece).or_insert_with_key(|piece| {
             self.pieces.push(piece.clone());
+            self.uses.push(Use::default());
             next
         })
     }
@@ -131,15 +139,7 @@ impl LexiconBuilder {
     }
 
     pub(crate) fn build(self) -> Lexicon {
-        let automaton = AhoCorasick::builder()
-            .match_kind(MatchKind::Standard)
-            .build(&self.pieces);
-        #[expect(
-            clippy::expect_used,
-            reason = "the pieces are a constant table, far below the automaton's limits"
-        )]
-        let automaton = automaton.expect("a thousand short pieces fit an automaton");
-        Lexicon { automaton }
+        Lexicon::new(&self.pieces, &self.uses)
     }
 }
 
@@ -156,21 +156,6 @@ fn alternatives(source: &str) -> Vec<String> {
         .split('|')
         .flat_map(|choice| tails.iter().map(move |tail| format!("{head}{choice}{tail}")))
         .collect()
-}
-
-/// All pieces as one automaton.
-pub(crate) struct Lexicon {
-    automaton: AhoCorasick,
-}
-
-impl Lexicon {
-    /// The one pass over a normalised text.
-    pub(crate) fn scan<'t>(&self, text: &'t str) -> Scan<'t> {
-        let found = self.automaton.find_overlapping_iter(text);
-        let mut hits = Vec::with_capacity(16);
-        hits.extend(found.map(|found| Hit::new(found.pattern().as_u32(), found.start(), found.len())));
-        Scan::new(text, hits)
-    }
 }
 
 #[cfg(test)]

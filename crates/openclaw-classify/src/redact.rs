@@ -1,7 +1,7 @@
 //! Takes secrets and account names out of text (decision M2, beyond.md BL-84, runner.md ).
 
 use std::borrow::Cow;
-use std::sync::LazyLock;
+use std::sync::{LazyLock, OnceLock};
 
 use aho_corasick::AhoCorasick;
 use regex::{Captures, Regex};
@@ -45,7 +45,8 @@ const PATTERNS: &[(&[&str], &str)] = &[
 struct Masks {
     words: AhoCorasick,
     pattern_of_word: Vec<usize>,
-    patterns: Vec<Regex>,
+    /// Compiled when a text first asks for them.
+    patterns: Vec<OnceLock<Regex>>,
 }
 
 static MASKS: LazyLock<Masks> = LazyLock::new(|| {
@@ -64,10 +65,7 @@ static MASKS: LazyLock<Masks> = LazyLock::new(|| {
             .build(words)
             .expect("some constant words fit an automaton"),
         pattern_of_word,
-        patterns: PATTERNS
-            .iter()
-            .map(|(_, pattern)| Regex::new(pattern).expect("a constant pattern compiles"))
-            .collect(),
+        patterns: PATTERNS.iter().map(|_| OnceLock::new()).collect(),
     }
 });
 
@@ -81,12 +79,21 @@ pub fn redact(text: &str) -> String {
         asked[MASKS.pattern_of_word[word.pattern().as_usize()]] = true;
     }
     let mut out = Cow::Borrowed(text);
-    for (pattern, _) in MASKS.patterns.iter().zip(asked).filter(|(_, asked)| *asked) {
+    for (index, _) in asked.iter().enumerate().filter(|(_, asked)| **asked) {
+        let pattern = MASKS.patterns[index].get_or_init(|| compile(PATTERNS[index].1));
         if let Cow::Owned(masked) = pattern.replace_all(&out, mask_match) {
             out = Cow::Owned(masked);
         }
     }
     out.into_owned()
+}
+
+#[expect(
+    clippy::expect_used,
+    reason = "the table is a constant that the tests compile"
+)]
+fn compile(pattern: &str) -> Regex {
+    Regex::new(pattern).expect("a constant pattern compiles")
 }
 
 fn mask_match(found: &Captures<'_>) -> String {

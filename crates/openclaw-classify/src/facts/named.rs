@@ -18,11 +18,10 @@ pub(super) fn names<'t>(text: &'t str, mut take: impl FnMut(&'t str)) {
         take(name);
         left -= 1;
     }
-    let marks = head.bytes().enumerate();
-    let found = marks.filter_map(|(at, byte)| match byte {
+    let marks = memchr::memchr3_iter(b'(', b':', b'=', head.as_bytes());
+    let found = marks.filter_map(|at| match head.as_bytes()[at] {
         b'(' => bracketed(&head[at + 1..]),
-        b':' | b'=' => labelled(&head[..at], &head[at + 1..]),
-        _ => None,
+        _ => labelled(&head[..at], &head[at + 1..]),
     });
     found.take(left).for_each(take);
 }

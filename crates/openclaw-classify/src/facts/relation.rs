@@ -1,9 +1,8 @@
 //! Numbers of a text that say by themselves what did not fit (beyond.md BL-14, BL-15).
 
 use std::ops::Range;
-use std::sync::LazyLock;
 
-use aho_corasick::AhoCorasick;
+use crate::needles::Needles;
 
 /// Codes that a relation is booked as; no provider sends them.
 pub(super) const OVER_WINDOW: &str = "tokensoverlimit";
@@ -31,28 +30,35 @@ enum Mark {
     Size,
 }
 
-const MARKS: &[(&str, Mark)] = &[
-    (">", Mark::Over),
-    ("exceed", Mark::Over),
-    ("more than", Mark::Over),
-    ("above", Mark::Over),
-    ("greater than", Mark::Over),
-    ("larger than", Mark::Over),
-    ("longer than", Mark::Over),
-    ("limit ", Mark::RateLimit),
-    ("requested ", Mark::Requested),
-    ("token", Mark::Size),
-    ("prompt", Mark::Size),
-    ("context", Mark::Size),
+static WORDS: Needles<12> = Needles::new([
+    ">",
+    "exceed",
+    "more than",
+    "above",
+    "greater than",
+    "larger than",
+    "longer than",
+    "limit ",
+    "requested ",
+    "token",
+    "prompt",
+    "context",
+]);
+/// What each of the words says.
+const MARKS: [Mark; 12] = [
+    Mark::Over,
+    Mark::Over,
+    Mark::Over,
+    Mark::Over,
+    Mark::Over,
+    Mark::Over,
+    Mark::Over,
+    Mark::RateLimit,
+    Mark::Requested,
+    Mark::Size,
+    Mark::Size,
+    Mark::Size,
 ];
-
-static WORDS: LazyLock<AhoCorasick> = LazyLock::new(|| {
-    #[expect(clippy::expect_used, reason = "some constant words")]
-    AhoCorasick::builder()
-        .ascii_case_insensitive(true)
-        .build(MARKS.iter().map(|(word, _)| word))
-        .expect("some words fit an automaton")
-});
 
 /// A relation and the part of the text that states it.
 pub(super) struct Relation<'t> {
@@ -65,10 +71,8 @@ pub(super) fn stated(text: &str) -> Option<Relation<'_>> {
     if !text.bytes().any(|byte| byte.is_ascii_digit()) {
         return None;
     }
-    let found = WORDS.find_iter(text).take(MAX_MARKS);
-    let marks: Vec<(Mark, Range<usize>)> = found
-        .map(|word| (MARKS[word.pattern()].1, word.range()))
-        .collect();
+    let found = WORDS.find_in(text).take(MAX_MARKS);
+    let marks: Vec<(Mark, Range<usize>)> = found.map(|(word, at)| (MARKS[word], at)).collect();
     over_rate(text, &marks).or_else(|| over_window(text, &marks))
 }
 

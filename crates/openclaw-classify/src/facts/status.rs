@@ -5,6 +5,8 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
+use crate::needles::starts_with_ignore_case;
+
 /// What stands at the beginning of a text before its message.
 pub(super) struct Stated {
     pub(super) status: u16,
@@ -33,7 +35,7 @@ static LABELLED: LazyLock<Regex> = LazyLock::new(|| {
 static WITH_PHRASE: LazyLock<Regex> = LazyLock::new(|| {
     let pairs: Vec<String> = PHRASES
         .iter()
-        .map(|(status, phrases)| format!("{status}[\\s:-]+(?:{})", phrases.replace(' ', "\\s")))
+        .map(|(status, phrases)| format!("{status}[\\s:-]+(?:{})", phrases.join("|").replace(' ', "\\s")))
         .collect();
     compile(&format!(
         r"(?i)\b(?:{}|[45]\d\d\sstatus\scode)\b",
@@ -43,10 +45,12 @@ static WITH_PHRASE: LazyLock<Regex> = LazyLock::new(|| {
 
 /// Reason phrases of HTTP; they repeat the status and say nothing more.
 #[rustfmt::skip]
-const PHRASES: &[(&str, &str)] = &[
-    ("400", "bad request"), ("401", "unauthorized|authorization required"), ("402", "payment required"), ("403", "forbidden"), ("404", "not found"), ("405", "method not allowed"),
-    ("408", "request time-?out"), ("409", "conflict"), ("410", "gone"), ("413", "payload too large|request entity too large|content too large|request too large"), ("422", "unprocessable (?:entity|content)"),
-    ("429", "too many requests"), ("500", "internal server error"), ("502", "bad gateway"), ("503", "service (?:temporarily )?unavailable"), ("504", "gateway time-?out"),
+const PHRASES: &[(&str, &[&str])] = &[
+    ("400", &["bad request"]), ("401", &["unauthorized", "authorization required"]), ("402", &["payment required"]), ("403", &["forbidden"]),
+    ("404", &["not found"]), ("405", &["method not allowed"]), ("408", &["request timeout", "request time-out"]), ("409", &["conflict"]), ("410", &["gone"]),
+    ("413", &["payload too large", "request entity too large", "content too large", "request too large"]),
+    ("422", &["unprocessable entity", "unprocessable content"]), ("429", &["too many requests"]), ("500", &["internal server error"]), ("502", &["bad gateway"]),
+    ("503", &["service temporarily unavailable", "service unavailable"]), ("504", &["gateway timeout", "gateway time-out"]),
 ];
 
 /// A body that was not there, as clients put it.
@@ -70,6 +74,17 @@ pub(super) fn stated(text: &str) -> Option<Stated> {
     if !may_hold_status(head) {
         return None;
     }
+    if let Some(number) = leading(head) {
+        let end = phrase_end(head, number).unwrap_or(number + 3);
+        let decimal = end == number + 3 && is_decimal(head, end);
+        return (!decimal)
+            .then(|| stated_at(head, &(number..end), 0..end))
+            .flatten();
+    }
+    by_patterns(head)
+}
+
+fn by_patterns(head: &str) -> Option<Stated> {
     let phrase = WITH_PHRASE.find(head).map(|found| found.range());
     let label = LABELLED.captures(head).and_then(|found| {
         Some((
@@ -83,12 +98,9 @@ pub(super) fn stated(text: &str) -> Option<Stated> {
         {
             stated_at(head, &phrase, start.min(phrase.start)..phrase.end)
         }
-        (_, Some((start, number))) => {
-            let decimal = head[number.end..].starts_with(['.', '_', '%']) && !ends_sentence(head, number.end);
-            (!decimal)
-                .then(|| stated_at(head, &number, start..number.end))
-                .flatten()
-        }
+        (_, Some((start, number))) => (!is_decimal(head, number.end))
+            .then(|| stated_at(head, &number, start..number.end))
+            .flatten(),
         (Some(phrase), None) => stated_at(head, &phrase, phrase.clone()),
         (None, None) => None,
     }
@@ -96,9 +108,91 @@ pub(super) fn stated(text: &str) -> Option<Stated> {
 
 /// Most texts hold no number that could be a status, and so need no pattern.
 fn may_hold_status(text: &str) -> bool {
-    text.as_bytes().windows(3).any(|bytes| {
-        matches!(bytes[0], b'4' | b'5') && bytes[1].is_ascii_digit() && bytes[2].is_ascii_digit()
-    })
+    (0..text.len()).any(|at| is_status(text.as_bytes(), at))
+}
+
+/// Whether a number that may be a status stands at `at`, with no word going on behind it.
+fn is_status(text: &[u8], at: usize) -> bool {
+    matches!(text.get(at..), Some([b'4' | b'5', ten, one, rest @ ..])
+        if ten.is_ascii_digit() && one.is_ascii_digit() && !rest.first().copied().is_some_and(is_word))
+}
+
+fn is_word(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_'
+}
+
+fn is_blank(byte: u8) -> bool {
+    matches!(byte, b'\t'..=b'\r' | b' ')
+}
+
+fn skip(text: &[u8], from: usize, skipped: impl Fn(u8) -> bool) -> usize {
+    text[from..]
+        .iter()
+        .position(|byte| !skipped(*byte))
+        .map_or(text.len(), |length| from + length)
+}
+
+/// Where the number stands in the most common beginnings: `429`, `Error: 429`, `HTTP 429`, `HTTP/1.1 429`. What they
+/// and [`phrase_end`] find in ASCII is what the patterns find there; the rest is left to these.
+fn leading(head: &str) -> Option<usize> {
+    if !head.is_ascii() {
+        return None;
+    }
+    let bytes = head.as_bytes();
+    let label = ["error", "http"]
+        .iter()
+        .find(|label| starts_with_ignore_case(bytes, label));
+    let number = match label {
+        None => skip(bytes, 0, |byte| is_blank(byte) || b"\"'[(<".contains(&byte)),
+        Some(label) => {
+            let mut at = label.len();
+            if *label == "http" && bytes.get(at) == Some(&b'/') {
+                let version = skip(bytes, at + 1, |byte| byte.is_ascii_digit() || byte == b'.');
+                if version == at + 1 {
+                    return None;
+                }
+                at = version;
+            }
+            at = skip(bytes, at, is_blank);
+            if matches!(bytes.get(at), Some(b':' | b'=' | b'(' | b'[')) {
+                at = skip(bytes, at + 1, is_blank);
+            }
+            if is_word(bytes[at - 1]) {
+                return None;
+            }
+            at
+        }
+    };
+    is_status(bytes, number).then_some(number)
+}
+
+/// Where the reason phrase of the status at `number` ends, or the words "status code".
+fn phrase_end(head: &str, number: usize) -> Option<usize> {
+    let bytes = head.as_bytes();
+    let ends = |from: usize, phrase: &str| {
+        let end = from + phrase.len();
+        let found = bytes.get(from..end)?;
+        let same = found
+            .iter()
+            .zip(phrase.bytes())
+            .all(|(byte, wanted)| byte.to_ascii_lowercase() == wanted || wanted == b' ' && is_blank(*byte));
+        (same && !bytes.get(end).copied().is_some_and(is_word)).then_some(end)
+    };
+    let after = number + 3;
+    let (_, phrases) = PHRASES
+        .iter()
+        .find(|(status, _)| *status == &head[number..after])
+        .unwrap_or(&("", &[]));
+    let from = skip(bytes, after, |byte| is_blank(byte) || matches!(byte, b':' | b'-'));
+    let phrase = phrases
+        .iter()
+        .filter(|_| from > after)
+        .find_map(|phrase| ends(from, phrase));
+    phrase.or_else(|| ends(after, " status code"))
+}
+
+fn is_decimal(head: &str, end: usize) -> bool {
+    head[end..].starts_with(['.', '_', '%']) && !ends_sentence(head, end)
 }
 
 fn stated_at(head: &str, number: &Range<usize>, at: Range<usize>) -> Option<Stated> {
@@ -161,6 +255,29 @@ mod tests {
             ("max_tokens must be at most 4290", None),
         ] {
             assert_eq!(stated(text).map(|stated| stated.status), expected, "{text}");
+        }
+    }
+
+    #[rustfmt::skip]
+    #[test]
+    fn c_2_2_common_beginnings_are_read_as_the_patterns_read_them() {
+        let fronts = [
+            "", "\"[(", "Error: ", "error", "ERROR =(", "error[ ", "HTTP ", "http", "HTTP/1.1 ", "http/ ", "http/2.0", "http:", "errors ",
+        ];
+        let numbers = ["429", "503", "413", "408", "410", "4290", "599", "4x9"];
+        let backs = [
+            "", " ", ".", ".5", "%", "_", ": x", " Too Many Requests", "  too\tmany requestS.", " -- too many requestsx", "Too many requests", " service unavailable",
+            " Service Temporarily Unavailable", " request entity too large", " Request time-out", " request timeout", " gone", " status code", "  status code",
+            " STATUS\ncode: 500", " status code_", "-gone 500 internal server error", "é",
+        ];
+        for (front, number, back) in fronts
+            .iter()
+            .flat_map(|front| numbers.iter().map(move |number| (front, number)))
+            .flat_map(|(front, number)| backs.iter().map(move |back| (front, number, back)))
+        {
+            let text = format!("{front}{number}{back}");
+            let read = |stated: Option<Stated>| stated.map(|stated| (stated.status, stated.at));
+            assert_eq!(read(stated(&text)), read(by_patterns(&text)), "{text:?}");
         }
     }
 

@@ -7,6 +7,7 @@ use regex::Regex;
 
 use super::{Facts, Speaker, html, named, relation, status, walk};
 use crate::loose;
+use crate::needles::starts_with_ignore_case;
 
 /// Longer texts are judged on their ends (C-1.4).
 const LIMIT: usize = 64 * 1024;
@@ -18,8 +19,8 @@ const MAX_READINGS: usize = 4;
 /// After so many of them a text is no longer searched; as many do not fit a text that means something.
 const MAX_MISSES: usize = 1024;
 
-/// What begins a quotation of somebody behind the party that answered.
-const QUOTES_UPSTREAM: &[&str] = &["error from provider", "all variants failed"];
+/// What begins a quotation of somebody behind the party that answered, and where its `v` stands.
+const QUOTES_UPSTREAM: &[(&str, usize)] = &[("error from provider", 14), ("all variants failed", 4)];
 
 /// Reads `text` as said by `speaker`.
 pub(super) fn read(facts: &mut Facts, speaker: Speaker, field: &'static str, text: &str, nesting: usize) {
@@ -128,11 +129,25 @@ fn without_request_id(text: &str) -> Cow<'_, str> {
         )]
         Regex::new(r"(?i)[(\[]?\brequest[ _-]?id\b\W{1,3}[\w-]+[)\]]?").expect("a constant pattern compiles")
     });
-    if text.contains("equest") || text.contains("EQUEST") {
+    // The letter is the rarest of the word.
+    let may_request = memchr::memchr2(b'q', b'Q', text.as_bytes()).is_some();
+    if may_request && may_name_request_id(text) && (text.contains("equest") || text.contains("EQUEST")) {
         ID.replace_all(text, "")
     } else {
         Cow::Borrowed(text)
     }
+}
+
+/// Whether "id" follows a word that ends like "request"; nearly all texts are done with here.
+fn may_name_request_id(text: &str) -> bool {
+    text.as_bytes().windows(3).enumerate().any(|(at, bytes)| {
+        let id = bytes[1].eq_ignore_ascii_case(&b'i') && bytes[2].eq_ignore_ascii_case(&b'd');
+        let ends = |byte: &u8| byte.eq_ignore_ascii_case(&b't');
+        id && match bytes[0] {
+            b' ' | b'_' | b'-' => at > 0 && ends(&text.as_bytes()[at - 1]),
+            joined => ends(&joined),
+        }
+    })
 }
 
 /// The next place where an object or a list of objects may begin.
@@ -143,15 +158,13 @@ fn next_object(text: &str, from: usize) -> Option<usize> {
             byte.is_ascii_alphanumeric() || byte.is_ascii_whitespace() || b"\"'_$@}".contains(byte)
         })
     };
-    (from..bytes.len()).find(|&at| match bytes[at] {
-        b'{' => holds_key(at + 1),
-        b'[' => match bytes.get(at + 1) {
-            Some(b'{') => holds_key(at + 2),
-            Some(b'"') => true,
-            _ => false,
-        },
-        _ => false,
-    })
+    let opens = |at: usize| match (bytes[at], bytes.get(at + 1)) {
+        (b'{', _) => holds_key(at + 1),
+        (_, Some(b'{')) => holds_key(at + 2),
+        (_, next) => next == Some(&b'"'),
+    };
+    let marks = memchr::memchr2_iter(b'{', b'[', bytes.get(from..)?);
+    marks.map(|mark| from + mark).find(|at| opens(*at))
 }
 
 /// The text inside, when `text` is one quoted string or an object with escaped quotes.
@@ -162,19 +175,22 @@ fn unquoted(text: &str) -> Option<String> {
             return found.value.as_str().map(str::to_owned);
         }
     }
-    (text.contains("{\\\"") && !text.contains("{\"") && !text.contains(":\""))
-        .then(|| text.replace("\\\"", "\"").replace("\\\\", "\\"))
+    (memchr::memchr(b'\\', text.as_bytes()).is_some()
+        && text.contains("{\\\"")
+        && !text.contains("{\"")
+        && !text.contains(":\""))
+    .then(|| text.replace("\\\"", "\"").replace("\\\\", "\\"))
 }
 
+/// Both marks have one `v`, which is rare.
 fn upstream_quote(text: &str) -> Option<usize> {
-    static MARKS: LazyLock<aho_corasick::AhoCorasick> = LazyLock::new(|| {
-        #[expect(clippy::expect_used, reason = "two constant words")]
-        aho_corasick::AhoCorasick::builder()
-            .ascii_case_insensitive(true)
-            .build(QUOTES_UPSTREAM)
-            .expect("two words fit an automaton")
-    });
-    MARKS.find(text).map(|mark| mark.start())
+    let bytes = text.as_bytes();
+    memchr::memchr2_iter(b'v', b'V', bytes).find_map(|at| {
+        QUOTES_UPSTREAM.iter().find_map(|(mark, v)| {
+            let start = at.checked_sub(*v)?;
+            starts_with_ignore_case(&bytes[start..], mark).then_some(start)
+        })
+    })
 }
 
 /// The first and last 32 KiB of a text longer than 64 KiB (C-1.4).

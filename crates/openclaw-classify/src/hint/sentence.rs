@@ -2,7 +2,6 @@
 
 use std::sync::LazyLock;
 
-use aho_corasick::AhoCorasick;
 use jiff::civil::{Date, DateTime, Time};
 use jiff::{Timestamp, ToSpan};
 use regex::{Captures, Regex};
@@ -10,10 +9,11 @@ use regex::{Captures, Regex};
 use super::moment::{self, Unit};
 use super::{Candidate, Weight};
 use crate::HintSource;
+use crate::needles::{Needles, starts_with_ignore_case};
 use crate::rule::Family;
 
 /// Words after which a time says when to come back; only what follows one is looked at.
-const CUES: &[&str] = &[
+static CUES: Needles<15> = Needles::new([
     "try again",
     "trying again",
     "again",
@@ -29,20 +29,11 @@ const CUES: &[&str] = &[
     "until",
     "restore",
     "|",
-];
+]);
 /// How many cues are looked at in one text.
 const MAX_CUES: usize = 32;
 /// How far behind a cue its time may stand, in bytes.
 const REACH: usize = 192;
-
-static CUE: LazyLock<AhoCorasick> = LazyLock::new(|| {
-    #[expect(clippy::expect_used, reason = "some constant words")]
-    AhoCorasick::builder()
-        .ascii_case_insensitive(true)
-        .match_kind(aho_corasick::MatchKind::LeftmostLongest)
-        .build(CUES)
-        .expect("some words fit an automaton")
-});
 
 /// "again in 2 days 17 hours", "retry after 86400 seconds", "retry-after: 30".
 static IN: LazyLock<Regex> = LazyLock::new(|| {
@@ -92,9 +83,9 @@ pub(super) fn read(candidates: &mut Vec<Candidate>, text: &str, family: Option<F
         let before = text[..at].chars().next_back();
         before.is_some_and(char::is_alphabetic) && !text[at..].starts_with('|')
     };
-    let cues = CUE
-        .find_iter(text)
-        .map(|cue| cue.start())
+    let cues = CUES
+        .find_in(text)
+        .map(|(_, cue)| cue.start)
         .filter(|at| !inside_word(*at));
     for at in cues.take(MAX_CUES) {
         let mut end = text.len().min(at + REACH);
@@ -119,14 +110,24 @@ fn after_cue(said: &str, family: Option<Family>, now: Timestamp) -> impl Iterato
             .and_then(|found| found.get(1))
             .map(|found| found.as_str())
     };
-    let waits = [first(&IN), first(&WAIT), first(&DELAY)];
+    // Each pattern is only tried on a text that has what it cannot do without.
+    let begins = |word| starts_with_ignore_case(said.as_bytes(), word);
+    let waits = [
+        first(&IN),
+        begins("wait").then(|| first(&WAIT)).flatten(),
+        begins("retry").then(|| first(&DELAY)).flatten(),
+    ];
+    let epoch = begins("|").then(|| first(&EPOCH)).flatten();
+    let date = said.contains('-').then(|| DATE.captures(said)).flatten();
+    let clocks = said.contains(':') || said.contains(['m', 'M']);
+    let clock = clocks.then(|| CLOCK.captures(said)).flatten();
     waits
         .into_iter()
         .flatten()
         .filter_map(move |wait| wait_until(wait, now))
-        .chain(first(&EPOCH).and_then(|epoch| moment::read(epoch, Unit::Epoch, now)))
-        .chain(DATE.captures(said).and_then(|found| date(&found, family)))
-        .chain(CLOCK.captures(said).and_then(|found| clock(&found, now)))
+        .chain(epoch.and_then(|epoch| moment::read(epoch, Unit::Epoch, now)))
+        .chain(date.and_then(|found| day(&found, family)))
+        .chain(clock.and_then(|found| time_of_day(&found, now)))
 }
 
 /// A wait; words after it are no units, so the longest readable beginning counts.
@@ -141,7 +142,7 @@ fn wait_until(wait: &str, now: Timestamp) -> Option<Timestamp> {
         .or_else(|| moment::read(wait, Unit::Seconds, now))
 }
 
-fn date(found: &Captures<'_>, family: Option<Family>) -> Option<Timestamp> {
+fn day(found: &Captures<'_>, family: Option<Family>) -> Option<Timestamp> {
     let date: Date = found[1].parse().ok()?;
     let time: Time = found
         .get(2)
@@ -182,7 +183,7 @@ fn home_zone(family: Option<Family>) -> &'static str {
 }
 
 /// The next time that a clock in the named zone shows this, on the named day if there is one.
-fn clock(found: &Captures<'_>, now: Timestamp) -> Option<Timestamp> {
+fn time_of_day(found: &Captures<'_>, now: Timestamp) -> Option<Timestamp> {
     let half = found.get(5).map(|half| half.as_str().to_ascii_lowercase());
     let minute = found.get(4).map(|minute| minute.as_str());
     if half.is_none() && minute.is_none() {

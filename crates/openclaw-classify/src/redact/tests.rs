@@ -151,3 +151,10 @@ proptest! {
         let _ = redact(&text);
     }
 }
+
+#[test]
+fn bl_84_every_pattern_compiles() {
+    for (_, pattern) in PATTERNS {
+        compile(pattern);
+    }
+}
