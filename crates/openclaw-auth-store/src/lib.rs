@@ -15,6 +15,7 @@ mod health;
 mod import;
 mod inherit;
 mod listing;
+#[cfg(feature = "sqlite")]
 #[cfg(test)]
 mod logged;
 mod login;

@@ -1,5 +1,6 @@
 //! The configuration: the other program's file, read only, and the settings of our own beside it.
 
+mod client_token;
 mod deadlines;
 mod failover;
 mod file;
@@ -18,6 +19,7 @@ use openclaw_chain::{AuthMode, ChainConfig, ModelSetting};
 use openclaw_ids::{ModelRef, ProviderId};
 use serde::Deserialize;
 
+pub use client_token::{ClientToken, ClientTokenError, GatewayAuthConfig, GatewayConfig};
 pub use deadlines::{DeadlineRow, DeadlineSettings};
 pub use failover::{
     AdminSetting, BodyModelPolicy, CommandSetting, FailoverConfig, InlineWaitSetting, NoticeSetting,
@@ -43,6 +45,8 @@ pub struct Config {
     pub auth: AuthConfig,
     /// `secrets`.
     pub secrets: SecretsConfig,
+    /// `gateway`.
+    pub gateway: GatewayConfig,
     /// Settings of our own.
     pub failover: FailoverConfig,
 }
@@ -55,6 +59,8 @@ struct Sections {
     auth: AuthConfig,
     #[serde(default)]
     secrets: SecretsConfig,
+    #[serde(default)]
+    gateway: GatewayConfig,
 }
 
 impl Config {
@@ -100,7 +106,11 @@ impl Config {
     pub fn parse(path: &Path, text: &str) -> Result<Self, FileError> {
         file::parse_root(path, text)?;
         let chain: ChainConfig = file::parse_as(path, text)?;
-        let Sections { mut auth, secrets } = file::parse_as(path, text)?;
+        let Sections {
+            mut auth,
+            secrets,
+            gateway,
+        } = file::parse_as(path, text)?;
         let providers = chain.models.providers.iter();
         auth.aws_sdk = providers
             .filter(|(_, provider)| provider.auth == Some(AuthMode::AwsSdk))
@@ -112,6 +122,7 @@ impl Config {
             chain,
             auth,
             secrets,
+            gateway,
             failover: FailoverConfig::default(),
         })
     }

@@ -14,9 +14,10 @@ use std::sync::Arc;
 use axum::Router;
 use openclaw_ids::{AgentId, ModelRef, ProviderId};
 use openclaw_runner::{Clock, RunObserver, SystemClock};
+use secrecy::SecretString;
 
 use crate::agents::{AgentError, Agents, LegacyLogins, Shared};
-use crate::config::{Config, ConfigFiles};
+use crate::config::{ClientTokenError, Config, ConfigFiles};
 use crate::environment::Environment;
 use crate::history::{History, HistoryConfig};
 use crate::http::{self, Guesses, Ids, InFlight, RetryCap};
@@ -55,6 +56,9 @@ pub enum SetupError {
     /// The default agent's state.
     #[error(transparent)]
     Agent(#[from] AgentError),
+    /// The token of clients.
+    #[error(transparent)]
+    ClientToken(#[from] ClientTokenError),
     /// Metrics cannot be pushed.
     #[error(transparent)]
     Otlp(#[from] OtlpError),
@@ -209,6 +213,21 @@ async fn history_of(state_dir: PathBuf, config: HistoryConfig) -> History {
 
 /// The variable that holds the token clients must send.
 pub(crate) const TOKEN_VARIABLE: &str = "OPENCLAW_GATEWAY_TOKEN";
+
+/// The token that clients must send: the variable's, else the configured one.
+///
+/// # Errors
+/// When one is configured that cannot be read; nobody is let in without it then.
+pub(crate) fn client_token(
+    config: &Config,
+    environment: &Environment,
+) -> Result<Option<SecretString>, ClientTokenError> {
+    if let Some(token) = environment.get(TOKEN_VARIABLE) {
+        return Ok(Some(token.to_owned().into()));
+    }
+    let configured = config.gateway.auth.token.as_ref();
+    configured.map(|token| token.resolve(environment)).transpose()
+}
 
 /// Looks for what this machine can call when nothing is configured.
 pub(crate) async fn search(

@@ -15,6 +15,7 @@ mod models;
 mod notice;
 mod own_answer;
 mod plan;
+mod prompt_size;
 mod rescue;
 mod retry_cap;
 mod selection;

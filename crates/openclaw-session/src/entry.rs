@@ -238,6 +238,13 @@ impl SessionEntry {
         }
     }
 
+    /// Forgets when the fallback began, once none is active.
+    pub(crate) fn forget_ended_fallback(&mut self) {
+        if !self.is_active_fallback() {
+            self.failover.fallback_since = None;
+        }
+    }
+
     /// The pin that is there once a fallback is over: the person's, when a fallback displaced it (R5).
     pub fn standing_pin(&self) -> Option<ProfilePin> {
         let mut settled = self.clone();

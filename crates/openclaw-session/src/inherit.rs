@@ -49,6 +49,7 @@ pub fn spawn_with_model(entry: &SessionEntry, model: &SpawnModel, now: Timestamp
         SpawnModel::Configured(model) => Route::fallback(model, model),
         SpawnModel::Explicit(model) => Route::user(model),
     };
+    next.forget_ended_fallback();
     next.touch(now);
     next
 }
@@ -60,6 +61,7 @@ pub fn copy_user_selection(from: &SessionEntry, into: &SessionEntry, now: Timest
     let mut next = into.clone();
     if from.has_override() && !from.is_auto() {
         next.route = from.route.clone();
+        next.forget_ended_fallback();
     }
     if let Some(pin) = from.profile_pin().filter(|pin| pin.source == PinSource::User) {
         next.pin = StoredPin::from(Some(pin));

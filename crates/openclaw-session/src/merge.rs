@@ -36,6 +36,7 @@ pub fn merge(snapshot: &SessionEntry, changed: &SessionEntry, current: &SessionE
         (true, false) => {
             next.restore(changed.selection());
             next.failover.parked_pin.clone_from(&changed.failover.parked_pin);
+            next.failover.fallback_since = changed.failover.fallback_since;
             next.agent_runtime_override
                 .clone_from(&changed.agent_runtime_override);
             next.thinking_level.clone_from(&changed.thinking_level);
@@ -94,7 +95,7 @@ fn merge_rest(next: &mut SessionEntry, snapshot: &SessionEntry, changed: &Sessio
 }
 
 /// Each memory on its own, so that a finished turn costs a person's choice nothing, nor the choice the turn. The parked
-/// pin belongs to the selection.
+/// pin and the time when a fallback began belong to the selection.
 fn merge_failover(next: &mut Failover, snapshot: &Failover, changed: &Failover) {
     adopt(&mut next.probes, &snapshot.probes, &changed.probes);
     adopt(&mut next.recent_runs, &snapshot.recent_runs, &changed.recent_runs);

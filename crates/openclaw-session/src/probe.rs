@@ -134,6 +134,7 @@ pub fn without_auto_selection(entry: &SessionEntry) -> SessionEntry {
     let mut next = without_auto_pin(entry);
     next.route = Route::default();
     next.unpark_pin();
+    next.forget_ended_fallback();
     next
 }
 

@@ -42,6 +42,7 @@ pub fn reset(entry: &SessionEntry, session_id: SessionId, kind: &Reset, now: Tim
     };
     next.notice = NoticeState::default();
     next.unpark_pin();
+    next.forget_ended_fallback();
     next.failover.pending_notice = None;
     next.live_model_switch_pending = false;
     match kind {

@@ -55,6 +55,7 @@ pub fn drop_override(entry: &SessionEntry, now: Timestamp) -> SessionEntry {
     let mut next = entry.clone();
     next.route = Route::default();
     next.unpark_pin();
+    next.forget_ended_fallback();
     next.notice = NoticeState::default();
     next.touch(now);
     next

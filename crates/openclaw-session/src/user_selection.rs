@@ -110,6 +110,7 @@ pub fn apply_user_selection(
         }
     }
     next.failover.parked_pin = None;
+    next.forget_ended_fallback();
     let selection_changed = next.selection() != entry.selection();
     forget_another_answer(&mut next, entry, chosen);
     let changed = next != *entry;

@@ -11,14 +11,12 @@ use openclaw_chain::{Finding, Resolver, RunKind, SelectionFacts, Severity, lint}
 use openclaw_ids::{AgentId, ModelRef};
 use serde::Serialize;
 
+use super::files::Files;
 use super::{CommandError, Outcome, Places};
 use crate::config::Config;
 use crate::environment::Environment;
-use crate::gateway::{callable, search};
-use crate::providers::discovery::Discovery;
 use crate::providers::{Endpoints, ambient};
 use crate::secrets::SecretSources;
-use crate::upstream::Upstream;
 use facts::{CheckedAgent, StoredError};
 
 /// Arguments of `config check`.
@@ -100,36 +98,11 @@ pub(super) fn findings(places: &Places, environment: &Environment) -> Result<Vec
 }
 
 fn examine(places: &Places, environment: &Environment) -> Result<Report, CommandError> {
-    let config = places.load(environment)?;
-    let sources = SecretSources::at_rest(&config.secrets, environment);
-    let endpoints = callable(&config, &sources)?;
-    let state_dir = places.state_dir(environment);
-    Ok(if config.names_no_model() {
-        let found = discovered(&config, &endpoints, environment, &state_dir)?;
-        let config = config.with_default_chain(found.chain());
-        Report {
-            found: Some(found.to_string()),
-            ..report(&config, &endpoints, environment, &state_dir)?
-        }
-    } else {
-        report(&config, &endpoints, environment, &state_dir)?
+    let files = Files::open(places, environment)?;
+    Ok(Report {
+        found: files.found.as_ref().map(ToString::to_string),
+        ..report(&files.config, &files.endpoints, environment, &files.state_dir)?
     })
-}
-
-/// What `serve` would find on this machine without any configured model.
-fn discovered(
-    config: &Config,
-    endpoints: &Endpoints,
-    environment: &Environment,
-    state_dir: &Path,
-) -> Result<Discovery, CommandError> {
-    let agent = CheckedAgent::look(config.chain.default_agent(), config, environment, state_dir)?;
-    let upstream = Upstream::try_new()?;
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()?;
-    let stored = agent.providers();
-    Ok(runtime.block_on(search(environment, &stored, &upstream, endpoints)))
 }
 
 /// Checks a configuration; reads the agents' files, and may take its time.

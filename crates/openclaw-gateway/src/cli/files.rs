@@ -188,26 +188,41 @@ impl Files {
 
     /// The folder of an agent's credentials (L11).
     pub(super) fn credentials_folder(&self, agent: &AgentId) -> PathBuf {
-        let configured = self.config.chain.agent_dir(agent);
-        configured.map_or_else(
-            || self.root(agent).join("agent"),
-            |written| self.environment.path(written),
-        )
+        credentials_folder(&self.config, &self.environment, &self.state_dir, agent)
     }
 
     /// The folder of the credentials that all agents inherit; no setting moves it (L13).
     pub(super) fn main_folder(&self) -> PathBuf {
-        self.root(&AgentId::main()).join("agent")
+        main_folder(&self.state_dir)
     }
 
     /// The folder of an agent's sessions.
     pub(super) fn sessions_folder(&self, agent: &AgentId) -> PathBuf {
-        self.root(agent).join("sessions")
+        root(&self.state_dir, agent).join("sessions")
     }
+}
 
-    fn root(&self, agent: &AgentId) -> PathBuf {
-        self.state_dir.join("agents").join(agent.as_str())
-    }
+/// The folder of an agent's credentials (L11).
+pub(super) fn credentials_folder(
+    config: &Config,
+    environment: &Environment,
+    state_dir: &Path,
+    agent: &AgentId,
+) -> PathBuf {
+    let configured = config.chain.agent_dir(agent);
+    configured.map_or_else(
+        || root(state_dir, agent).join("agent"),
+        |written| environment.path(written),
+    )
+}
+
+/// The folder of the credentials that all agents inherit; no setting moves it (L13).
+pub(super) fn main_folder(state_dir: &Path) -> PathBuf {
+    root(state_dir, &AgentId::main()).join("agent")
+}
+
+fn root(state_dir: &Path, agent: &AgentId) -> PathBuf {
+    state_dir.join("agents").join(agent.as_str())
 }
 
 /// Runs the few things of a command that wait.

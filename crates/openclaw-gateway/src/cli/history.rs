@@ -5,12 +5,11 @@ use std::path::PathBuf;
 
 use openclaw_auth_store::{Applied, StoreError, UsageChange, UsageStore, log_id};
 use openclaw_ids::{AgentId, ProfileId};
-use openclaw_runner::Resting;
 
 use super::files::{Files, ReadAgent};
 use super::{CommandError, screen};
 use crate::history::{
-    Entry, History, HistoryReader, Record, Rested, WindowChange, WindowNote, history_path, window_changes,
+    Entry, History, HistoryReader, Record, Rested, WindowChange, WindowNote, commit_by_person, history_path,
 };
 
 /// There is no history yet.
@@ -62,15 +61,12 @@ pub(super) async fn commit(
     change: UsageChange,
 ) -> Result<Applied, StoreError> {
     let now = screen::now();
-    let before = Resting::of(&change, &store.snapshot());
-    let applied = store.commit(change.clone(), now).await?;
-    let after = Resting::of(&change, &store.snapshot());
+    let (applied, notes) = commit_by_person(agent, store, change, now).await?;
     let settings = &files.config.failover.history;
-    if let (Some(before), Some(after)) = (before, after)
-        && before != after
+    if !notes.is_empty()
         && let Ok(history) = History::open(&files.state_dir, settings, now)
     {
-        for note in window_changes(agent, None, &before, &after, now) {
+        for note in notes {
             let record = Record::Window(Box::new(note));
             history.record(Entry { at: now, record });
         }

@@ -8,9 +8,10 @@ use clap::Args;
 use tokio::net::TcpListener;
 
 use super::{CommandError, Outcome, Places};
+use crate::config::Config;
 use crate::demo::Demo;
 use crate::environment::Environment;
-use crate::gateway::{Gateway, Setup, TOKEN_VARIABLE};
+use crate::gateway::{Gateway, Setup, TOKEN_VARIABLE, client_token};
 use crate::server::{Drained, Server};
 use crate::shutdown::{self, Hangups};
 use crate::telemetry;
@@ -45,7 +46,7 @@ Then, from any OpenAI client with base URL http://127.0.0.1:18789/v1 and model `
 enum ListenError {
     /// Beyond this machine without a token.
     #[error(
-        "refusing to listen on {0}, which other machines can reach, without a token; set {TOKEN_VARIABLE}, or listen \
+        "refusing to listen on {0}, which other machines can reach, without a token; set {TOKEN_VARIABLE} or `gateway.auth.token`, or listen \
          on 127.0.0.1"
     )]
     Open(SocketAddr),
@@ -90,26 +91,28 @@ async fn serve(
     output: &mut dyn Write,
 ) -> Result<Outcome, CommandError> {
     let ServeArgs { bind, demo, places } = arguments;
-    if !bind.ip().is_loopback() && environment.get(TOKEN_VARIABLE).is_none() {
+    let files = places.config_files(environment);
+    let config = (!demo).then(|| files.load()).transpose()?;
+    let token = client_token(config.as_ref().unwrap_or(&Config::default()), environment)?;
+    if !bind.ip().is_loopback() && token.is_none() {
         return Err(ListenError::Open(bind).into());
     }
     // Before anything is opened: a second gateway must not touch the first one's state.
     let listener = listen(bind).await?;
     let address = listener.local_addr()?;
     let hangups = Hangups::listen()?;
-    let (gateway, demo) = if demo {
-        let demo = Demo::start().await?;
-        (Gateway::open(demo.setup(environment)).await?, Some(demo))
-    } else {
-        let files = places.config_files(environment);
+    let (gateway, demo) = if let Some(config) = config {
         let setup = Setup {
             environment: environment.clone(),
-            config: files.load()?,
+            config,
             files: Some(files),
             state_dir: places.state_dir(environment),
             observer: None,
         };
         (Gateway::open(setup).await?, None)
+    } else {
+        let demo = Demo::start().await?;
+        (Gateway::open(demo.setup(environment)).await?, Some(demo))
     };
     match &demo {
         Some(_) => Demo::introduce(address, output)?,

@@ -9,9 +9,10 @@ use openclaw_auth_store::UsageStore;
 use openclaw_chain::Resolver;
 use openclaw_ids::{AgentId, AuthAliases, ModelRef};
 use openclaw_runner::{Clock, RunPolicy, SystemClock};
+use secrecy::ExposeSecret;
 
 use super::process::Process;
-use super::{SetupError, TOKEN_VARIABLE, callable, search};
+use super::{SetupError, callable, client_token, search};
 use crate::agents::AgentSettings;
 use crate::config::Config;
 use crate::credentials::Credentials;
@@ -43,11 +44,13 @@ pub(super) struct Draft {
     endpoints: Endpoints,
     policy: Arc<RunPolicy>,
     sources: SecretSources,
+    token: Option<Token>,
 }
 
 impl Draft {
     /// Judges a configuration by itself.
     pub(super) fn try_new(config: Config, environment: &Environment) -> Result<Self, SetupError> {
+        let token = client_token(&config, environment)?.map(|token| Token::new(token.expose_secret()));
         let sources = SecretSources::new(&config.secrets, environment);
         let endpoints = callable(&config, &sources)?;
         let policy = Arc::new(RunPolicy {
@@ -61,6 +64,7 @@ impl Draft {
             endpoints,
             policy,
             sources,
+            token,
         })
     }
 
@@ -91,6 +95,7 @@ impl Draft {
             endpoints,
             policy,
             sources,
+            token,
         } = self;
         let default_agent = process.agents.prepare(&config.chain.default_agent()).await?;
         let found = if config.names_no_model() {
@@ -112,7 +117,7 @@ impl Draft {
             number,
             since: SystemClock.now(),
             resolver: Resolver::new(&config.chain),
-            token: process.environment.get(TOKEN_VARIABLE).map(Token::new),
+            token,
             config,
             credentials: Credentials::new(
                 process.agents.state_dir(),

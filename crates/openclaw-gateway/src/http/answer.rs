@@ -22,6 +22,7 @@ use super::headers::{describe_left_out, describe_run, describe_winner, forwarded
 use super::ids::RequestId;
 use super::notice;
 use super::plan::{Prepared, prepare};
+use super::prompt_size::too_small;
 use super::rescue::Rescuer;
 use super::selection::OWN_MODEL;
 use super::stream::{Open, streamed};
@@ -109,7 +110,7 @@ async fn answer(
         repeated: OnceLock::new(),
         repaired: Mutex::default(),
     };
-    let options = options(served, asked.chain, &request, set_aside);
+    let options = options(served, asked.chain, &request, set_aside, wire, &body);
     let (again, chain) = (options.clone(), request.chain.clone());
     let runner = agent.runner(&served.generation.policy);
     let outcome = runner.run_with(request, options, &attempt).await;
@@ -173,6 +174,8 @@ fn options(
     kind: ChainKind,
     request: &RunRequest,
     set_aside: HashSet<ProfileId>,
+    wire: Wire,
+    body: &RequestBody,
 ) -> RunOptions {
     let deadlines = &served.generation.config.failover.deadlines;
     RunOptions {
@@ -182,6 +185,7 @@ fn options(
             ..RunLimits::default()
         },
         set_aside,
+        unfit: too_small(&served.generation.resolver, &request.chain, wire, body.bytes()),
         ..RunOptions::default()
     }
 }

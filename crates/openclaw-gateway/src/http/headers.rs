@@ -41,7 +41,8 @@ pub(crate) mod response {
     pub(crate) const SESSION: &str = "x-openclaw-session";
     /// Names the request in logs.
     pub(crate) const REQUEST_ID: &str = "x-openclaw-request-id";
-    /// Models that were left out because they do not speak the format of the request.
+    /// Models that were left out because they do not speak the format of the request, or no credential of theirs is good
+    /// for it.
     pub(crate) const LEFT_OUT: &str = "x-openclaw-left-out";
     /// The `provider/model` that answered.
     pub(crate) const SERVED_MODEL: &str = "x-openclaw-served-model";

@@ -20,6 +20,7 @@ mod logins;
 mod many_streams;
 mod outage;
 mod page;
+mod prompt_size;
 mod reload;
 mod requests;
 mod rescue;

@@ -132,6 +132,15 @@ async fn with_a_token_everything_but_health_asks_for_it() {
 }
 
 #[tokio::test]
+async fn a_configured_token_is_asked_for_too() {
+    let configured = "gateway: { auth: { token: '${CLIENTS}' } },";
+    let world = World::start_with(vec![vec![hello()]], configured, &[("CLIENTS", "s3cret")]).await;
+    assert_eq!(world.get("/v1/models", &[]).await.status, 401);
+    let right = [("authorization", "Bearer s3cret")];
+    assert_eq!(world.get("/v1/models", &right).await.status, 200);
+}
+
+#[tokio::test]
 async fn without_a_token_web_pages_are_kept_out() {
     let world = World::start(vec![vec![hello()]]).await;
     let page = [("origin", "https://page.example")];

@@ -100,7 +100,7 @@ async fn drop_after(polls: usize) -> bool {
             started_at: None,
         },
     };
-    for ago in [100, 60, 31] {
+    for ago in [200, 40] {
         let then = start - SignedDuration::from_secs(ago);
         snapshot.apply(&rest, then, &RunPolicy::default().auth.cooldowns);
     }

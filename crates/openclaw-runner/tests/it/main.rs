@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test says what is wrong by panicking")]
 
 mod cancel;
+mod cancel_kinds;
 mod chain;
 mod clock;
 mod document;

@@ -1,11 +1,13 @@
 use super::*;
 use crate::fixtures::{at, auto, entry, fallback, id, model, pin, user};
-use crate::probe::{clear_after_probe, probe_due};
+use crate::inherit::{SpawnModel, copy_user_selection, spawn_with_model};
+use crate::merge::{Merge, merge};
+use crate::probe::{clear_after_probe, probe_due, settle_failed_probe};
 use crate::reset::{Reset, reset};
 use crate::rollback::roll_back;
 use crate::selection::PinSource;
-use crate::stale::drop_override;
-use crate::user_selection::{UserSelection, apply_user_selection};
+use crate::stale::{drop_override, drop_stale_override};
+use crate::user_selection::{ProfileChoice, UserSelection, apply_user_selection};
 
 fn written(entry: &SessionEntry, change: &PersistFallback) -> (SessionEntry, Rollback) {
     match persist_fallback(entry, change, at(2000)) {
@@ -233,4 +235,63 @@ fn s_3_4_since_when_a_fallback_stands_is_kept_while_it_moves_along() {
     assert_eq!(undone.fallback_since(), None);
     let again = persist_fallback(&undone, &fallback(&undone, "a/m", "b/m"), at(5000)).0;
     assert_eq!(again.unwrap().fallback_since(), Some(at(5000)));
+}
+
+#[test]
+fn s_8_s_9_when_a_fallback_began_is_forgotten_with_it() {
+    let before = entry("");
+    let (stood, _) = persist_fallback(&before, &fallback(&before, "openai/gpt", "b/f1"), at(2000));
+    let stood = stood.unwrap();
+    assert_eq!(stood.failover.fallback_since, Some(2000));
+    let gpt = model("openai/gpt");
+    let chosen = |selection| apply_user_selection(&stood, &selection, &gpt, at(3000)).unwrap();
+    let probe = probe_due(&stood, &gpt, at(3000)).unwrap();
+    let picked = chosen(UserSelection::model(model("a/m"), None));
+    let Merge::Applied(merged) = merge(&stood, &picked, &stood) else {
+        panic!("nobody else changed it");
+    };
+    for (name, after) in [
+        ("/model", picked),
+        (
+            "/model with what runs",
+            chosen(UserSelection::model(model("b/f1"), None)),
+        ),
+        ("/model default", chosen(UserSelection::default_model())),
+        ("model: null", chosen(UserSelection::cleared(ProfileChoice::Keep))),
+        ("a choice that is merged", merged),
+        ("/new", reset(&stood, id("s2"), &Reset::NewSession, at(3000))),
+        (
+            "sessions.reset",
+            reset(
+                &stood,
+                id("s2"),
+                &Reset::Call {
+                    selection: gpt.clone(),
+                },
+                at(3000),
+            ),
+        ),
+        (
+            "a probe that went well",
+            clear_after_probe(&stood, &probe, at(3000)).unwrap(),
+        ),
+        ("stale", drop_stale_override(&stood, &gpt, at(3000))),
+        ("not allowed", drop_override(&stood, at(3000))),
+        (
+            "a spawned session",
+            spawn_with_model(&stood, &SpawnModel::Configured(model("a/m")), at(3000)),
+        ),
+        (
+            "a copied choice",
+            copy_user_selection(&entry(&user("a/m")), &stood, at(3000)),
+        ),
+    ] {
+        assert_eq!(after.failover.fallback_since, None, "{name}");
+    }
+    let walked = settle_failed_probe(&stood, &probe, &model("c/f2"), at(3000)).unwrap();
+    assert_eq!(
+        walked.fallback_since(),
+        Some(at(2000)),
+        "another fallback goes on"
+    );
 }

@@ -1,18 +1,19 @@
 //! What is known about credentials beside the configuration: stored profiles, key variables, servers without a key.
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use openclaw_auth_store::{AmbientProfile, AuthSnapshot, Credential, OpenError, SqliteAuthStore};
+use openclaw_auth_store::{AmbientProfile, AuthSnapshot, Credential, OpenError, SqliteAuthStore, inherit};
 use openclaw_chain::Credentials;
 use openclaw_ids::{AgentId, ProfileId, ProviderId};
 
+use crate::cli::files::{credentials_folder, main_folder};
 use crate::config::Config;
 use crate::environment::Environment;
 use crate::providers::{Endpoints, KNOWN};
 use crate::upstream::Wire;
 
-/// An agent and the profiles in its store.
+/// An agent and the profiles in its store and, beneath them, the main agent's.
 pub(super) struct CheckedAgent {
     pub(super) id: AgentId,
     stored: Vec<(ProfileId, Credential)>,
@@ -28,35 +29,25 @@ pub(crate) struct StoredError {
 }
 
 impl CheckedAgent {
-    /// Looks at the agent's store, which need not exist.
+    /// Looks at the stores, which need not exist.
     pub(super) fn look(
         id: AgentId,
         config: &Config,
         environment: &Environment,
         state_dir: &Path,
     ) -> Result<Self, StoredError> {
-        let folder = config.chain.agent_dir(&id).map_or_else(
-            || default_folder(state_dir, &id),
-            |written| environment.path(written),
-        );
-        let found = SqliteAuthStore::look(&folder, &id);
-        let found = found.map_err(|source| StoredError {
-            agent: id.clone(),
-            source,
-        })?;
-        let stored = found.map(|AuthSnapshot { profiles, .. }| profiles.into_iter().collect());
+        let folder = credentials_folder(config, environment, state_dir, &id);
+        let main_folder = main_folder(state_dir);
+        let own = stored(&folder, &id)?;
+        let seen = if folder == main_folder {
+            own
+        } else {
+            inherit(&stored(&main_folder, &AgentId::main())?, &own)
+        };
         Ok(Self {
             id,
-            stored: stored.unwrap_or_default(),
+            stored: seen.profiles.into_iter().collect(),
         })
-    }
-
-    /// The providers of the stored profiles.
-    pub(super) fn providers(&self) -> BTreeSet<ProviderId> {
-        let profiles = self.stored.iter();
-        profiles
-            .map(|(_, credential)| credential.provider().clone())
-            .collect()
     }
 
     /// Whether a provider has credentials, and none that is good for chat completions.
@@ -89,8 +80,12 @@ impl CheckedAgent {
     }
 }
 
-fn default_folder(state_dir: &Path, agent: &AgentId) -> PathBuf {
-    state_dir.join("agents").join(agent.as_str()).join("agent")
+fn stored(folder: &Path, agent: &AgentId) -> Result<AuthSnapshot, StoredError> {
+    let found = SqliteAuthStore::look(folder, agent).map_err(|source| StoredError {
+        agent: agent.clone(),
+        source,
+    })?;
+    Ok(found.unwrap_or_default())
 }
 
 /// All credentials and the shipped addresses as facts for the lint, which itself counts the keys under

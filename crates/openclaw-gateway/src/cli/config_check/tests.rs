@@ -86,7 +86,11 @@ fn without_a_file_the_defaults_are_explained() {
 async fn stored_profiles_count_and_nothing_is_written() {
     let state = tempfile::tempdir().unwrap();
     let path = state.path().join("openclaw.json");
-    std::fs::write(&path, "{ agents: { defaults: { model: 'groq/llama' } } }").unwrap();
+    std::fs::write(
+        &path,
+        "{ agents: { defaults: { model: 'groq/llama' }, list: [{ id: 'main' }, { id: 'heir' }] } }",
+    )
+    .unwrap();
     let check = || {
         let places = Places {
             config: None,
@@ -125,5 +129,6 @@ async fn stored_profiles_count_and_nothing_is_written() {
     drop(store);
     let (outcome, text) = check();
     assert_eq!(outcome, Outcome::Fine, "{text}");
-    assert!(text.contains("(groq:work)"), "{text}");
+    // L13: the other agent inherits it.
+    assert_eq!(text.matches("(groq:work)").count(), 2, "{text}");
 }
