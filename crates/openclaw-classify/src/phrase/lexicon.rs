@@ -18,8 +18,8 @@ pub(crate) struct Lexicon {
     heads: Vec<Head>,
     /// Where the pieces of each place begin in `pieces`; one more at the end.
     places: Vec<u16>,
-    /// Pieces too short for the table.
-    short: Vec<Piece>,
+    /// Pieces too short for the table, by their first byte.
+    short: Vec<Vec<Piece>>,
     /// What each byte is and which pieces begin with it.
     traits: [u8; 256],
 }
@@ -65,7 +65,7 @@ impl Lexicon {
             pieces: Vec::new(),
             heads: Vec::new(),
             places: Vec::new(),
-            short: Vec::new(),
+            short: (0..256).map(|_| Vec::new()).collect(),
             traits: [0; 256],
         };
         for byte in 0..=u8::MAX {
@@ -84,7 +84,7 @@ impl Lexicon {
             let piece = Piece::new(id, text, *used);
             if text.len() < KEY {
                 *traits |= SHORT;
-                lexicon.short.push(piece);
+                lexicon.short[usize::from(first)].push(piece);
             } else {
                 *traits |= KEYED;
                 keyed.push((place(piece.head.bytes), piece));
@@ -128,7 +128,7 @@ impl Lexicon {
             }
         }
         if traits & SHORT != 0 {
-            for piece in &self.short {
+            for piece in &self.short[usize::from(text[at])] {
                 if bytes & piece.head.mask == piece.head.bytes {
                     piece.find(text, at, hits);
                 }
