@@ -193,7 +193,7 @@ impl Story {
         visit.status = record.status;
         visit.code.clone_from(&record.code);
         visit.detail = record.detail().map(str::to_owned);
-        visit.rests_until = record.rests_until;
+        visit.rests_until = record.rests_until.map(|last| visit.first_back(last));
         let outcome = record.fallback_step_final_outcome.as_deref();
         let surfaced = outcome == Some(StepOutcome::Surfaced.as_str());
         visit.fate = match record.decision {
@@ -335,12 +335,27 @@ impl Visit {
             .is_some_and(|credential| credential.then == RotationKind::SurfaceError)
     }
 
+    /// When the first of the credentials is back, where the one that was used last is back at `last`.
+    fn first_back(&self, last: Timestamp) -> Timestamp {
+        let mut seen = Vec::new();
+        let mut first = last;
+        // What was said last of a credential holds.
+        for credential in self.credentials.iter().rev() {
+            if seen.contains(&&credential.profile) {
+                continue;
+            }
+            seen.push(&credential.profile);
+            first = credential.rests_until.map_or(first, |until| first.min(until));
+        }
+        first
+    }
+
     fn take_from_credential(&mut self) {
         if let Some(last) = self.credentials.last() {
             self.reason = Some(last.reason);
             self.status = last.status;
             self.detail.clone_from(&last.detail);
-            self.rests_until = last.rests_until;
+            self.rests_until = last.rests_until.map(|last| self.first_back(last));
         }
     }
 }

@@ -38,6 +38,42 @@ fn a_record_of_an_older_version_says_nothing_of_rests() {
 }
 
 #[test]
+fn a_model_is_back_with_the_first_of_its_credentials() {
+    let (soon, mid, late) = (
+        1_772_366_430_000_i64,
+        1_772_366_460_000_i64,
+        1_772_384_400_000_i64,
+    );
+    let failed = |profile: &str, until: i64| {
+        let line = serde_json::json!({
+            "event": "embedded_run_failover_decision", "decision": "rotate_profile", "runId": "run",
+            "provider": "a", "model": "x", "profileId": profile, "failoverReason": "rate_limit",
+            "restsUntil": until,
+        });
+        read(&line.to_string()).unwrap().remove(0)
+    };
+    for (rotations, last, expected) in [
+        (&[("p", soon), ("q", late)] as &[_], Some(late), Some(soon)),
+        (&[("p", late), ("q", soon)], Some(soon), Some(soon)),
+        (&[("p", soon), ("p", mid), ("q", late)], Some(late), Some(mid)),
+        (&[], Some(late), Some(late)),
+        (&[("p", soon)], None, None),
+    ] {
+        let mut records: Vec<Record> = rotations.iter().map(|(id, until)| failed(id, *until)).collect();
+        records.push(record(
+            serde_json::json!({ "reason": "rate_limit", "restsUntil": last }),
+        ));
+        let story = stories(&records).remove(0);
+        let until = story.visits[0].rests_until;
+        assert_eq!(
+            until.map(jiff::Timestamp::as_millisecond),
+            expected,
+            "{rotations:?}"
+        );
+    }
+}
+
+#[test]
 fn a_provider_cannot_colour_or_break_the_text() {
     let loud = serde_json::json!({ "reason": "timeout", "errorPreview": "\u{1b}[31mred\nfake: line", "code": "a\nb" });
     let text = told(&[record(loud)]);
