@@ -272,6 +272,12 @@ async fn bl72_two_gateways_on_one_state_make_one_call() {
     assert_eq!(world.calls(), [8, 1, 0]);
 }
 
+/// How many requests the gateway is answering.
+async fn in_flight(world: &World) -> u64 {
+    let status = world.get("/admin/v1/status", &[]).await;
+    status.json()["inFlight"].as_u64().unwrap()
+}
+
 #[tokio::test]
 async fn o4_forty_requests_share_one_refresh_that_fails() {
     let lost = Script::json(400, r#"{"error":"invalid_grant"}"#).after_a_while();
@@ -283,6 +289,9 @@ async fn o4_forty_requests_share_one_refresh_that_fails() {
         })
         .collect();
     world.upstreams[1].asked().await;
+    while in_flight(&world).await < 40 {
+        tokio::task::yield_now().await;
+    }
     world.upstreams[1].go_on();
     for asked in asking {
         assert_ne!(asked.await.unwrap(), 200);
