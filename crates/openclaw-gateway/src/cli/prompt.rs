@@ -15,12 +15,18 @@ pub(super) enum SecretInputError {
         "no secret came by standard input; pipe it, for example `auth add openai < key.txt`, or use --from-env"
     )]
     Blank,
+    /// There was more than one.
+    #[error(
+        "more than one line came by standard input, and a secret is one line; pipe that line alone, and other secrets \
+         by commands of their own"
+    )]
+    Lines,
     /// It could not be read.
     #[error("the secret cannot be read from standard input")]
     Unreadable(#[source] io::Error),
 }
 
-/// Reads a secret from standard input: a hidden line at a terminal, everything otherwise.
+/// Reads a secret from standard input: a hidden line at a terminal, the only line that is not blank otherwise.
 ///
 /// # Errors
 /// When nothing usable comes.
@@ -33,7 +39,17 @@ pub(super) fn read_secret(what: &str) -> Result<Secret, SecretInputError> {
         input.lock().take(LIMIT).read_to_string(&mut text).map(|_| text)
     };
     let text = text.map_err(SecretInputError::Unreadable)?;
-    Secret::pasted(&text).ok_or(SecretInputError::Blank)
+    one_secret(&text)
+}
+
+/// The secret in `text`. Lines are never joined: two keys would become one that no provider knows.
+fn one_secret(text: &str) -> Result<Secret, SecretInputError> {
+    let mut secrets = text.split(['\n', '\r']).filter_map(Secret::pasted);
+    let secret = secrets.next().ok_or(SecretInputError::Blank)?;
+    match secrets.next() {
+        None => Ok(secret),
+        Some(_) => Err(SecretInputError::Lines),
+    }
 }
 
 /// One line that is not shown while it is typed.
@@ -90,5 +106,28 @@ mod echo {
             io::ErrorKind::Unsupported,
             "a terminal of this system would show it; pipe it or use --from-env",
         ))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_secret_is_one_line() {
+        for (text, expected) in [
+            ("sk-1", Some("sk-1")),
+            ("sk-1\n", Some("sk-1")),
+            ("\r\n  sk-1 \r\n\n", Some("sk-1")),
+            ("sk-1\nsk-2\n", None),
+            ("sk-1\rsk-2", None),
+            (" \n\r\n", None),
+            ("", None),
+        ] {
+            let read = one_secret(text).ok();
+            assert_eq!(read.as_ref().map(Secret::expose), expected, "{text:?}");
+        }
+        let told = one_secret("sk-first\nsk-second").unwrap_err();
+        assert!(matches!(told, SecretInputError::Lines), "{told}");
     }
 }

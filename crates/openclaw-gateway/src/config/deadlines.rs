@@ -17,6 +17,7 @@ const LONGEST: Duration = Duration::from_hours(24 * 365);
 #[serde(
     default,
     rename_all = "camelCase",
+    deny_unknown_fields,
     expecting = "an object such as { all: { idleMs: 60000 } }"
 )]
 pub struct DeadlineSettings {
@@ -33,6 +34,7 @@ pub struct DeadlineSettings {
 #[serde(
     default,
     rename_all = "camelCase",
+    deny_unknown_fields,
     expecting = "an object of limits such as { idleMs: 60000 }"
 )]
 pub struct DeadlineRow {

@@ -15,6 +15,7 @@ use crate::history::HistoryConfig;
 #[serde(
     default,
     rename_all = "camelCase",
+    deny_unknown_fields,
     expecting = "an object of settings such as { inlineWaitMs: 5000 }"
 )]
 pub struct FailoverConfig {

@@ -149,7 +149,8 @@ pub(crate) fn parse_root(path: &Path, text: &str) -> Result<serde_json::Value, F
 pub(crate) fn parse_as<T: DeserializeOwned>(path: &Path, text: &str) -> Result<T, FileError> {
     let mut deserializer = json5::Deserializer::from_str(text);
     serde_path_to_error::deserialize(&mut deserializer).map_err(|error| {
-        let key = error.path().to_string();
+        // A key may be a secret in the wrong place.
+        let key = redact(&error.path().to_string());
         let error = error.into_inner();
         let (line, column) = position(&error, text);
         FileError::Value {

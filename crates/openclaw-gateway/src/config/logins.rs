@@ -19,6 +19,7 @@ pub type LoginConfigs = BTreeMap<ProviderId, LoginConfig>;
 #[serde(
     default,
     rename_all = "camelCase",
+    deny_unknown_fields,
     expecting = "an object such as { tokenUrl: \"https://id.example/oauth/token\", clientId: \"my-client\" }"
 )]
 pub struct LoginConfig {

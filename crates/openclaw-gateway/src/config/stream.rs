@@ -4,7 +4,11 @@ use serde::{Deserialize, Serialize};
 
 /// `stream`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, Serialize)]
-#[serde(default, expecting = "an object such as { rescue: 'splice' }")]
+#[serde(
+    default,
+    deny_unknown_fields,
+    expecting = "an object such as { rescue: 'splice' }"
+)]
 pub struct StreamSettings {
     /// What is done for a stream whose upstream breaks off after its first content.
     pub rescue: Rescue,

@@ -89,11 +89,7 @@ fn files_are_optional_and_our_settings_are_apart() {
         openclaw_runner::RunSettings::default()
     );
 
-    std::fs::write(
-        &failover,
-        "{ inlineWaitMs: 100, bodyModelPolicy: 'strict', other: 1 }",
-    )
-    .unwrap();
+    std::fs::write(&failover, "{ inlineWaitMs: 100, bodyModelPolicy: 'strict' }").unwrap();
     let config = Config::load(&path, &failover).unwrap();
     assert_eq!(config.failover.inline_wait_ms, 100);
     assert_eq!(config.failover.body_model_policy, BodyModelPolicy::Strict);
@@ -152,6 +148,14 @@ fn wrong_settings_of_our_own_are_told_with_their_place() {
         "{ logins: { openai: { tokenUrl: 'http://id.example/token' } } }",
         "{ logins: { openai: { baseUrl: 'chatgpt.com' } } }",
         "{ logins: { openai: { tokenBody: 'xml' } } }",
+        "{ inlineWait: 'last',\n  inlineWaitMS: 5 }",
+        "{ historyy: {} }",
+        "{ history: { maxDays: 3 } }",
+        "{ deadlines: { idleMs: 1 } }",
+        "{ deadlines: { providers: { a: { idle: 1 } } } }",
+        "{ logins: { openai: { token_url: 'https://id.example' } } }",
+        "{ stream: { rescues: 'splice' } }",
+        "{ 'sk-live-0123456789abcdefghijkl': 1 }",
         "[]",
     ];
     let told: Vec<String> = wrong

@@ -47,10 +47,48 @@ pub(super) fn plain(text: &str) -> String {
     {
         return format!("{} is not known here; expected {expected}", quoted(word));
     }
+    if let Some((key, known)) = text
+        .strip_prefix("unknown field `")
+        .and_then(|rest| rest.split_once("`, expected "))
+    {
+        return unknown_key(key, known);
+    }
     if let Some(name) = text.strip_prefix("missing field ") {
         return format!("{name} is missing; add it");
     }
     text.to_owned()
+}
+
+/// `known` is the reader's list of keys, each in backticks.
+fn unknown_key(key: &str, known: &str) -> String {
+    let names = known.split('`').skip(1).step_by(2);
+    let nearest = names
+        .map(|name| (edits(key, name), name))
+        .filter(|(edits, name)| *edits <= name.len() / 2)
+        .min();
+    nearest.map_or_else(
+        || format!("there is no such key here; remove it, or use {known}"),
+        |(_, name)| format!("there is no such key here; write `{name}`, or remove it"),
+    )
+}
+
+/// How many letters are to be added, removed or replaced to make `right` of `wrong`, whatever their case.
+fn edits(wrong: &str, right: &str) -> usize {
+    let right = right.as_bytes();
+    let mut row: Vec<usize> = (0..=right.len()).collect();
+    for (line, letter) in wrong.bytes().enumerate() {
+        let mut before = line;
+        let mut left = line + 1;
+        for (column, other) in right.iter().enumerate() {
+            let same = letter.eq_ignore_ascii_case(other);
+            let replaced = before + usize::from(!same);
+            before = row[column + 1];
+            row[column] = left;
+            left = replaced.min(before + 1).min(left + 1);
+        }
+        row[right.len()] = left;
+    }
+    row[right.len()]
 }
 
 fn noun(found: &str) -> String {
@@ -122,10 +160,41 @@ mod tests {
                 "unknown variant `sk-live-0123456789`, expected one of `a`, `b`",
                 "this text is not known here; expected one of `a`, `b`",
             ),
+            (
+                "unknown field `inlineWaitMS`, expected one of `inlineWait`, `inlineWaitMs`, `logins`",
+                "there is no such key here; write `inlineWaitMs`, or remove it",
+            ),
+            (
+                "unknown field `bodyPolicy`, expected one of `admin`, `bodyModelPolicy`",
+                "there is no such key here; write `bodyModelPolicy`, or remove it",
+            ),
+            (
+                "unknown field `sk-live-0123456789`, expected `a` or `b`",
+                "there is no such key here; remove it, or use `a` or `b`",
+            ),
+            (
+                "unknown field `rescues`, expected `rescue`",
+                "there is no such key here; write `rescue`, or remove it",
+            ),
             ("missing field `mode`", "`mode` is missing; add it"),
             ("provider is empty; give a name", "provider is empty; give a name"),
         ] {
             assert_eq!(plain(text), expected);
+        }
+    }
+
+    #[test]
+    fn letters_that_differ_are_counted() {
+        for (wrong, right, expected) in [
+            ("", "", 0),
+            ("", "abc", 3),
+            ("abc", "", 3),
+            ("ABC", "abc", 0),
+            ("kitten", "sitting", 3),
+            ("historyy", "history", 1),
+            ("ä", "a", 2),
+        ] {
+            assert_eq!(edits(wrong, right), expected, "{wrong} {right}");
         }
     }
 }

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 #[serde(
     default,
     rename_all = "camelCase",
+    deny_unknown_fields,
     expecting = "an object of settings such as { maxAgeDays: 14 }"
 )]
 pub struct HistoryConfig {

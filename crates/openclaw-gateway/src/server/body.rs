@@ -6,6 +6,7 @@ use std::time::Duration;
 use axum::body::{Body, BodyDataStream};
 use bytes::Bytes;
 use futures_util::{StreamExt, stream};
+use hyper::body::Body as _;
 use tokio::time::{Instant, timeout_at};
 
 use super::{Draining, begins};
@@ -32,6 +33,10 @@ impl BodyFault {
 /// `body`, each piece of which must come within `limit`, the whole of it within `total`, and at once when the process
 /// is ending.
 pub(super) fn patient(body: Body, limit: Duration, total: Duration, draining: Draining) -> Body {
+    // There is nothing to wait for, and a stream could not say so beforehand.
+    if body.is_end_stream() {
+        return body;
+    }
     let open = Some((body.into_data_stream(), draining));
     let end = Instant::now() + total;
     Body::from_stream(stream::unfold(open, move |open| async move {

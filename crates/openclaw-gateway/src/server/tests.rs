@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use axum::routing::{get, post};
+use hyper::body::Body as _;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::sync::{Notify, oneshot};
 use tokio::task::JoinHandle;
@@ -57,6 +58,10 @@ async fn start(server: Server) -> Running {
         .route(
             "/peer",
             get(async |ConnectInfo(peer): ConnectInfo<SocketAddr>| peer.ip().to_string()),
+        )
+        .route(
+            "/empty",
+            post(async |body: Body| format!("empty: {}", body.is_end_stream())),
         )
         .route("/late", get(late))
         .route("/read", post(read));
@@ -180,6 +185,20 @@ async fn a_whole_body_arrives_as_it_is() {
     let answer = rest(running.send(text).await).await;
     assert!(answer.ends_with("read 4"), "{answer}");
     assert!(answer.contains("content-length: 6"), "{answer}");
+}
+
+#[tokio::test]
+async fn a_body_that_is_empty_says_so_before_it_is_read() {
+    let running = start(PATIENT).await;
+    for (length, body, expected) in [
+        ("", "", "empty: true"),
+        ("content-length: 0\r\n", "", "empty: true"),
+        ("content-length: 4\r\n", "body", "empty: false"),
+    ] {
+        let text = format!("POST /empty HTTP/1.1\r\nhost: h\r\nconnection: close\r\n{length}\r\n{body}");
+        let answer = rest(running.send(&text).await).await;
+        assert!(answer.ends_with(expected), "{length:?}: {answer}");
+    }
 }
 
 #[tokio::test]

@@ -6,7 +6,7 @@ use std::net::TcpStream;
 use std::process::{Command, Stdio};
 
 use serde_json::json;
-use tokio::io::AsyncWriteExt;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 
@@ -237,12 +237,44 @@ async fn reloading_asks_for_the_token_and_is_closed_to_pages_of_other_hosts() {
     assert_eq!(Received::of(form).await.status, 415);
 }
 
+#[tokio::test]
+async fn what_needs_no_body_needs_no_content_type() {
+    const FORM: &str = "content-type: application/x-www-form-urlencoded\r\ncontent-length: 0\r\n";
+    let world = World::start(vec![vec![hello()]]).await;
+    let asked = world.ask("openclaw", json!({}), SESSION).await;
+    assert_eq!(asked.status, 200, "{}", asked.body);
+    let url = reqwest::Url::parse(&world.url("/")).unwrap();
+    let address = format!("127.0.0.1:{}", url.port().unwrap());
+    for path in ["/admin/v1/reload", "/admin/v1/sessions/agent:main:chat/reset"] {
+        for (headers, expected) in [
+            (String::new(), "200"),
+            ("content-length: 0\r\n".to_owned(), "200"),
+            ("origin: http://localhost:3000\r\n".to_owned(), "200"),
+            ("origin: https://page.example\r\n".to_owned(), "403"),
+            (format!("origin: https://page.example\r\n{FORM}"), "403"),
+            (format!("origin: null\r\n{FORM}"), "403"),
+            (FORM.to_owned(), "415"),
+            ("content-length: 2\r\n".to_owned(), "415"),
+        ] {
+            let mut stream = tokio::net::TcpStream::connect(&address).await.unwrap();
+            let head =
+                format!("POST {path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n{headers}\r\n");
+            let body = if headers.contains("length: 2") { "{}" } else { "" };
+            stream.write_all((head + body).as_bytes()).await.unwrap();
+            let mut answer = String::new();
+            stream.read_to_string(&mut answer).await.unwrap();
+            let status = answer.split(' ').nth(1);
+            assert_eq!(status, Some(expected), "{path} {headers:?}: {answer}");
+        }
+    }
+}
+
 /// Asks over a connection of its own, as the test has no runtime.
-fn get(address: &str, path: &str) -> String {
+fn bare(address: &str, method: &str, path: &str) -> String {
     let mut stream = TcpStream::connect(address).unwrap();
     write!(
         stream,
-        "GET {path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n"
+        "{method} {path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n"
     )
     .unwrap();
     std::io::read_to_string(stream).unwrap()
@@ -282,12 +314,14 @@ fn bl98_a_hangup_signal_reloads() {
             .status();
         assert!(signalled.unwrap().success());
         assert!(logged.any(|line| line.unwrap().contains(says)), "{says}");
-        let models = get(&address, "/v1/models");
+        let models = bare(&address, "GET", "/v1/models");
         assert!(
             models.contains(served) && !models.contains("openai/one"),
             "{models}"
         );
     }
+    let reloaded = bare(&address, "POST", "/admin/v1/reload");
+    assert!(reloaded.starts_with("HTTP/1.1 200"), "{reloaded}");
     gateway.kill().unwrap();
     gateway.wait().unwrap();
 }

@@ -52,6 +52,20 @@ fn keys_are_stored_listed_ordered_and_removed() {
 }
 
 #[test]
+fn two_lines_are_not_joined_to_a_secret() {
+    let desk = Desk::new();
+    let done = desk.run_with(
+        &["auth", "add", "openai"],
+        "sk-one-0123456789\nsk-two-0123456789\n",
+    );
+    assert_eq!(done.status, 2, "{done:?}");
+    assert!(done.error.contains("more than one line"), "{done:?}");
+    assert!(!done.error.contains("0123456789"), "no secret is shown: {done:?}");
+    let listed = desk.fine(&["auth", "list"]).output;
+    assert!(!listed.contains("openai:default"), "nothing is stored: {listed}");
+}
+
+#[test]
 fn bl_78_a_key_is_stored_in_the_agent_that_was_named() {
     let desk = Desk::new();
     let done = desk.run_with(&["auth", "add", "groq", "--agent", "ops", "--json"], "gsk-1");
