@@ -76,6 +76,11 @@ pub trait LoginStore: UsageStore {
         self.snapshot().stored_login(id)
     }
 
+    /// Who has the right to refresh a login, as its owner stores it (I9).
+    fn refresh_lease(&self, id: &ProfileId) -> Option<RefreshLease> {
+        self.snapshot().refreshes.get(id).cloned()
+    }
+
     /// The main agent's login of that id, where this store inherits from it.
     fn main_login(&self, _id: &ProfileId) -> Option<Oauth> {
         None

@@ -2,7 +2,9 @@
 
 mod endpoint;
 mod error;
+mod flights;
 mod lock_file;
+mod process;
 mod suggest;
 #[cfg(test)]
 mod tests;
@@ -15,10 +17,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::task::Poll;
 use std::time::Duration;
 
+use jiff::Timestamp;
+use openclaw_classify::Reason;
 use openclaw_ids::{ProfileId, ProviderId};
 
 use crate::{Applied, AuthConfig, LoginChange, LoginStore, Oauth, Secret, StoreError};
 use error::is_reuse;
+use flights::Flights;
 use lock_file::LockFile;
 use suggest::suggest;
 
@@ -94,7 +99,7 @@ pub struct Refresher<E, H> {
 }
 
 type Key = (ProviderId, ProfileId);
-type Queue = Arc<tokio::sync::Mutex<()>>;
+type Queue = Arc<Flights>;
 
 /// One login of one store, and what is asked of it.
 struct Asked<'a, S> {
@@ -102,6 +107,8 @@ struct Asked<'a, S> {
     id: &'a ProfileId,
     /// The login as it was when somebody asked.
     seen: Oauth,
+    /// When that was.
+    began: Timestamp,
     demand: Demand,
 }
 
@@ -167,18 +174,30 @@ impl<E: TokenEndpoint, H: RefreshHost> Refresher<E, H> {
             store,
             id,
             seen,
+            began: self.host.now(),
             demand,
         };
         if let Some(login) = self.ready(&asked) {
             return Ok(Some(login));
         }
         let queue = self.queue(&asked);
-        let _turn = queue.lock().await;
+        let known = queue.failures();
+        let mut turn = queue.turn.lock().await;
         if let Some(login) = self.ready(&asked) {
             return Ok(Some(login));
         }
-        match self.hold(&asked).await? {
-            Ok(held) => self.renew(&asked, &held).await,
+        let stored = store.stored_login(id);
+        if let Some(error) = turn.as_ref().and_then(|last| last.shared(known, stored.as_ref())) {
+            return Err(error);
+        }
+        let outcome = self.refresh(&asked).await;
+        queue.note(&mut turn, store.stored_login(id), &outcome);
+        outcome
+    }
+
+    async fn refresh<S: LoginStore>(&self, asked: &Asked<'_, S>) -> Result<Option<Oauth>, RefreshError> {
+        match self.hold(asked).await? {
+            Ok(held) => self.renew(asked, &held).await,
             Err(login) => Ok(Some(login)),
         }
     }
@@ -217,10 +236,13 @@ impl<E: TokenEndpoint, H: RefreshHost> Refresher<E, H> {
         let provider = &asked.seen.provider;
         let name = refresh_lock_name(provider, asked.id);
         let path = self.locks.join(format!("{name}.lock"));
-        let holder = format!("{}-{:016x}", std::process::id(), self.host.random());
+        let holder = process::holder(self.host.random());
         for waits in 0..=WAITS {
             let now = self.host.now();
-            let leased = self.lease(asked, &holder).await?;
+            let mut leased = self.lease(asked, &holder).await?;
+            if leased == Applied::HeldElsewhere && self.end_left_over(asked).await? {
+                leased = self.lease(asked, &holder).await?;
+            }
             let mut held = Held {
                 store: asked.store,
                 host: &self.host,
@@ -250,6 +272,38 @@ impl<E: TokenEndpoint, H: RefreshHost> Refresher<E, H> {
         })
     }
 
+    /// Ends the right of a process of this machine that died; true when the way may be free (O6).
+    async fn end_left_over<S: LoginStore>(&self, asked: &Asked<'_, S>) -> Result<bool, StoreError> {
+        let lease = asked.store.refresh_lease(asked.id);
+        let Some(lease) = lease.filter(|lease| process::is_gone(&lease.holder)) else {
+            return Ok(false);
+        };
+        let holder = lease.holder;
+        let (id, now) = (asked.id.clone(), self.host.now());
+        asked
+            .store
+            .change_login(id, LoginChange::End { holder }, now)
+            .await?;
+        Ok(true)
+    }
+
+    /// The failure that another process marked while this one waited: the provider would only repeat it (O4).
+    fn marked_meanwhile<S: LoginStore>(&self, asked: &Asked<'_, S>) -> Option<RefreshError> {
+        let (snapshot, now) = (asked.store.snapshot(), self.host.now());
+        let usage = snapshot.usage(asked.id);
+        let mut windows = usage.windows.values();
+        let window = windows.find(|window| {
+            matches!(window.reason, Reason::Auth | Reason::AuthPermanent)
+                && window.is_active(now)
+                && window.opened_at > asked.began
+        })?;
+        Some(RefreshError::Failed {
+            provider: asked.seen.provider.clone(),
+            reason: (window.reason == Reason::AuthPermanent).then_some(ReauthReason::InvalidGrant),
+            cause: "another process was refused a moment ago".to_owned(),
+        })
+    }
+
     /// Takes or keeps the right to refresh; the store is read again on the way.
     async fn lease<S: LoginStore>(&self, asked: &Asked<'_, S>, holder: &str) -> Result<Applied, StoreError> {
         let change = LoginChange::Lease {
@@ -271,6 +325,9 @@ impl<E: TokenEndpoint, H: RefreshHost> Refresher<E, H> {
             self.lease(asked, &held.holder).await?;
             if let Some(login) = self.ready(asked) {
                 return Ok(Some(login));
+            }
+            if !retried && let Some(error) = self.marked_meanwhile(asked) {
+                return Err(error);
             }
             let Some(read) = asked.store.stored_login(asked.id) else {
                 return Ok(None);

@@ -8,8 +8,8 @@ use openclaw_ids::{ProfileId, ProviderId};
 
 use super::{ProfileOwner, drift, inherit, profile_owner};
 use crate::{
-    Applied, AuthSnapshot, Credential, LoginChange, LoginStore, Oauth, ProfileStore, StoreError, UsageChange,
-    UsageStore,
+    Applied, AuthSnapshot, Credential, LoginChange, LoginStore, Oauth, ProfileStore, RefreshLease,
+    StoreError, UsageChange, UsageStore,
 };
 
 /// The store of an agent that also uses the main agent's profiles.
@@ -162,6 +162,13 @@ impl<M: LoginStore, A: LoginStore> LoginStore for InheritingAuthStore<M, A> {
         match self.owning_main(Some(id)) {
             Some(main) => main.stored_login(id),
             None => self.agent.stored_login(id),
+        }
+    }
+
+    fn refresh_lease(&self, id: &ProfileId) -> Option<RefreshLease> {
+        match self.owning_main(Some(id)) {
+            Some(main) => main.refresh_lease(id),
+            None => self.agent.refresh_lease(id),
         }
     }
 

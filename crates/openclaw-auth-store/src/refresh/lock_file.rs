@@ -9,6 +9,7 @@ use jiff::Timestamp;
 use openclaw_ids::{ProfileId, ProviderId};
 use serde_json::{Value, json};
 
+use super::process::{is_alive, start_of};
 use crate::private::{create_folder, write_new};
 
 /// From when on a lock of which nobody knows whether its process lives is free.
@@ -128,26 +129,6 @@ fn read(path: &Path) -> io::Result<Option<String>> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(error),
     }
-}
-
-/// Where the system tells about processes.
-const PROCESSES: &str = "/proc";
-
-/// Whether a process runs, where that can be known.
-fn is_alive(pid: u32) -> Option<bool> {
-    let processes = Path::new(PROCESSES);
-    processes
-        .join("self/stat")
-        .exists()
-        .then(|| processes.join(pid.to_string()).exists())
-}
-
-/// When a process started, in the system's own ticks; a number given to a second process has another one.
-fn start_of(pid: u32) -> Option<u64> {
-    let stat = fs::read_to_string(Path::new(PROCESSES).join(pid.to_string()).join("stat")).ok()?;
-    // The name in parentheses may hold anything; what follows it is the third field, and the start is the 22nd.
-    let (_, rest) = stat.rsplit_once(')')?;
-    rest.split_ascii_whitespace().nth(19)?.parse().ok()
 }
 
 #[cfg(test)]

@@ -272,6 +272,37 @@ async fn bl72_two_gateways_on_one_state_make_one_call() {
     assert_eq!(world.calls(), [8, 1, 0]);
 }
 
+/// How many requests the gateway is answering.
+async fn in_flight(world: &World) -> u64 {
+    let status = world.get("/admin/v1/status", &[]).await;
+    status.json()["inFlight"].as_u64().unwrap()
+}
+
+#[tokio::test]
+async fn o4_forty_requests_share_one_refresh_that_fails() {
+    let lost = Script::json(400, r#"{"error":"invalid_grant"}"#).after_a_while();
+    let world = Arc::new(world("openai", -1, [answer(), lost, hello()]).await);
+    let asking: Vec<_> = (0..40)
+        .map(|_| {
+            let world = Arc::clone(&world);
+            tokio::spawn(async move { respond(&world).await.status })
+        })
+        .collect();
+    world.upstreams[1].asked().await;
+    while in_flight(&world).await < 40 {
+        tokio::task::yield_now().await;
+    }
+    world.upstreams[1].go_on();
+    for asked in asking {
+        assert_ne!(asked.await.unwrap(), 200);
+    }
+    assert_eq!(world.calls(), [0, 1, 0]);
+    let stored = store(world.state.path()).snapshot();
+    let usage = stored.usage(&profile("openai:me"));
+    let steps: Vec<_> = usage.windows.values().map(|window| window.steps).collect();
+    assert_eq!(steps, [1], "one failure, one step");
+}
+
 #[tokio::test]
 async fn o4_a_refresh_that_began_is_finished_when_its_request_is_gone() {
     let slow = renewed().after_a_while();

@@ -152,3 +152,105 @@ async fn z6_bl_84_no_token_is_told() {
     }
     assert!(error.to_string().contains("invalid_grant"), "{error}");
 }
+
+#[tokio::test]
+async fn o4_who_waits_for_a_refresh_that_fails_shares_its_failure() {
+    for message in ["HTTP 400: invalid_grant", "HTTP 503"] {
+        let (endpoint, host) = (Endpoint::answering(refused(message)), Host::default());
+        endpoint.then(None, renewed("new", 3_600));
+        let store = store(json!({"p": entry("old", 0)}));
+        let (_folder, refresher) = refresher(&endpoint, &host);
+        let (config, id) = (AuthConfig::default(), profile("p"));
+        let ask = || refresher.login(&store, &config, &id, Demand::Usable);
+        let (a, b, c, d) = tokio::join!(ask(), ask(), ask(), ask());
+        for answer in [a, b, c, d] {
+            assert!(answer.unwrap_err().to_string().contains(message));
+        }
+        assert_eq!(endpoint.sent().len(), 1, "{message}");
+        // Who comes later asks again.
+        assert_eq!(access(&ask().await), Some("new"));
+    }
+}
+
+#[tokio::test]
+async fn o4_a_login_that_was_replaced_has_no_share_in_the_old_ones_failure() {
+    let (endpoint, host) = (Endpoint::default(), Host::default());
+    let one = store(json!({"p": entry("one", 0)}));
+    let two = store(json!({"p": entry("two", 0)}));
+    endpoint.then(None, refused("invalid_grant"));
+    endpoint.then(None, renewed("new", 3_600));
+    let (_folder, refresher) = refresher(&endpoint, &host);
+    let (config, id) = (AuthConfig::default(), profile("p"));
+    let (failed, answer) = tokio::join!(
+        refresher.login(&one, &config, &id, Demand::Usable),
+        refresher.login(&two, &config, &id, Demand::Usable)
+    );
+    assert!(failed.is_err());
+    assert_eq!(access(&answer), Some("new"));
+}
+
+/// What another process does with the same store: it takes the right, and gives it back after a mark.
+async fn refused_elsewhere(reason: openclaw_classify::Reason, opens_later: bool) -> (Answer, usize) {
+    let (endpoint, host) = (Endpoint::answering(renewed("new", 36_000)), Host::default());
+    let store = store(json!({"p": entry("old", 0)}));
+    let holder = || "elsewhere".to_owned();
+    let lease = LoginChange::Lease { holder: holder() };
+    store.change_login(profile("p"), lease, at(0)).await.unwrap();
+    let mark = crate::conformance::failure("p", reason, None, 0);
+    let other = async {
+        if opens_later {
+            while host.slept.load(Ordering::SeqCst) == 0 {
+                tokio::task::yield_now().await;
+            }
+        }
+        let now = (&&host).now();
+        store.commit(mark, now).await.unwrap();
+        let end = LoginChange::End { holder: holder() };
+        store.change_login(profile("p"), end, now).await.unwrap();
+    };
+    let (answer, ()) = if opens_later {
+        tokio::join!(ask(&store, &endpoint, &host, Demand::Usable), other)
+    } else {
+        other.await;
+        (ask(&store, &endpoint, &host, Demand::Usable).await, ())
+    };
+    (answer, endpoint.sent().len())
+}
+
+#[tokio::test]
+async fn o4_a_failure_that_another_process_marked_meanwhile_is_not_repeated() {
+    use openclaw_classify::Reason;
+    for (reason, opens_later, code) in [
+        (Reason::AuthPermanent, true, Some("invalid_grant")),
+        (Reason::Auth, true, Some("refresh_failed")),
+        (Reason::RateLimit, true, None),
+        (Reason::AuthPermanent, false, None),
+    ] {
+        let (answer, calls) = refused_elsewhere(reason, opens_later).await;
+        assert_eq!(answer.as_ref().err().map(RefreshError::code), code, "{reason:?}");
+        assert_eq!(calls, usize::from(code.is_none()), "{reason:?}");
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn o6_the_rights_of_a_process_that_died_are_taken_over_at_once() {
+    let (endpoint, host) = (Endpoint::answering(renewed("new", 3_600)), Host::default());
+    let store = store(json!({"p": entry("old", 0)}));
+    let (folder, refresher) = refresher(&endpoint, &host);
+    let here = process::holder(0);
+    let (_, rest) = here.split_once('-').unwrap();
+    let lease = LoginChange::Lease {
+        holder: format!("{}-{rest}", u32::MAX),
+    };
+    store.change_login(profile("p"), lease, at(0)).await.unwrap();
+    let name = refresh_lock_name(&"openai".parse().unwrap(), &profile("p"));
+    let locks = folder.path().join("locks/oauth-refresh");
+    std::fs::create_dir_all(&locks).unwrap();
+    let left = json!({"pid": u32::MAX, "createdAt": at(0).to_string(), "starttime": 1}).to_string();
+    std::fs::write(locks.join(format!("{name}.lock")), left).unwrap();
+    let (config, id) = (AuthConfig::default(), profile("p"));
+    let answer = refresher.login(&store, &config, &id, Demand::Usable).await;
+    assert_eq!(access(&answer), Some("new"));
+    assert_eq!(host.slept.load(Ordering::SeqCst), 0, "nobody waits for the dead");
+}
