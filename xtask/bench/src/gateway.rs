@@ -40,7 +40,7 @@ pub(crate) async fn measure(arguments: &Arguments, results: &mut Results) -> Res
     let home = tempfile::tempdir()?;
     write_config(home.path(), &upstream.address, 0)?;
     start_up(arguments, &program, results).await?;
-    let gateway = started(&program, home.path(), &[]).await?;
+    let gateway = started(&program, home.path()).await?;
     results.figure(
         "memory, idle".to_owned(),
         "MiB",
@@ -231,7 +231,7 @@ async fn start_up(arguments: &Arguments, program: &Path, results: &mut Results) 
         let home = tempfile::tempdir()?;
         write_config(home.path(), &upstream.address, 100)?;
         let begun = Instant::now();
-        let _gateway = started(program, home.path(), &[]).await?;
+        let _gateway = started(program, home.path()).await?;
         starts.push(micros(begun.elapsed()) / 1e3);
     }
     results.figure(
@@ -243,9 +243,9 @@ async fn start_up(arguments: &Arguments, program: &Path, results: &mut Results) 
     Ok(())
 }
 
-async fn started(program: &Path, home: &Path, settings: &[(&str, &str)]) -> Result<Process, Failure> {
+async fn started(program: &Path, home: &Path) -> Result<Process, Failure> {
     let port = TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
-    let gateway = Process::gateway(program, home, port, settings)?;
+    let gateway = Process::gateway(program, home, port)?;
     let requests = to(&gateway, PATH, "plain");
     let begun = Instant::now();
     loop {

@@ -29,12 +29,7 @@ impl Process {
     }
 
     /// Starts the gateway on `port` with the configuration and state below `home`.
-    pub(crate) fn gateway(
-        program: &Path,
-        home: &Path,
-        port: u16,
-        settings: &[(&str, &str)],
-    ) -> Result<Self, Failure> {
+    pub(crate) fn gateway(program: &Path, home: &Path, port: u16) -> Result<Self, Failure> {
         let mut command = Command::new(program);
         command
             .arg("serve")
@@ -43,7 +38,6 @@ impl Process {
             .env("HOME", home)
             .env("OPENCLAW_STATE_DIR", home.join("state"))
             .env("OPENCLAW_CONFIG_PATH", home.join("openclaw.json"))
-            .envs(settings.iter().copied())
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(Stdio::null());
