@@ -13,6 +13,7 @@ mod corpus;
 mod diff;
 mod docs;
 mod faultwall;
+mod fuzz;
 mod layering;
 mod sim;
 mod snapshots;
@@ -30,6 +31,7 @@ const TASKS: &[&cli::Task] = &[
     &bless::TASK,
     &corpus::TASK,
     &sim::TASK,
+    &fuzz::TASK,
     &docs::TASK,
     &clients::TASK,
     &faultwall::TASK,

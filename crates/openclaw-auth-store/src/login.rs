@@ -10,7 +10,7 @@ use jiff::Timestamp;
 use openclaw_ids::ProfileId;
 
 use crate::change::{done, whole_millisecond};
-use crate::probe::lease_end;
+use crate::probe::{is_held_until, lease_end};
 use crate::{Applied, AuthSnapshot, Credential, Expires, Oauth, StoreError, UsageStore};
 
 /// A login is refreshed this long before its end (O1).
@@ -138,7 +138,7 @@ impl Oauth {
 impl RefreshLease {
     /// Whether nobody else may take it at `now`; see [`ProbeLease::is_held`](crate::ProbeLease::is_held).
     pub fn is_held(&self, now: Timestamp) -> bool {
-        now < self.expires && self.expires <= lease_end(now)
+        is_held_until(self.expires, now)
     }
 }
 

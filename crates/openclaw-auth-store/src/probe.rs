@@ -36,12 +36,21 @@ const LEASE: Duration = Duration::from_mins(1);
 /// is caught by it.
 const PROBE_SPACING: Duration = Duration::from_secs(30);
 
+/// How far the clock of whoever gave a lease may be ahead of the one that looks at it.
+const SKEW: Duration = Duration::from_secs(20);
+
 impl ProbeLease {
-    /// Whether nobody else may take it at `now`; a lease that ends later than any lease can was given by a clock
-    /// that has been set back since, and holds nothing.
+    /// Whether nobody else may take it at `now`; a lease that ends later than any lease can, with clocks that differ by
+    /// 20 s at most, was given by one that has been set back since, and holds nothing.
     pub fn is_held(&self, now: Timestamp) -> bool {
-        now < self.expires && self.expires <= lease_end(now)
+        is_held_until(self.expires, now)
     }
+}
+
+/// Whether a lease that ends at `expires` holds at `now`.
+pub(crate) fn is_held_until(expires: Timestamp, now: Timestamp) -> bool {
+    let latest = lease_end(now).saturating_add(SKEW).unwrap_or(Timestamp::MAX);
+    now < expires && expires <= latest
 }
 
 impl AuthSnapshot {

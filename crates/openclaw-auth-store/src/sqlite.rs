@@ -7,6 +7,8 @@ mod contents;
 mod desk;
 mod fault;
 mod folder;
+#[cfg(feature = "fuzzing")]
+pub(crate) mod fuzzing;
 mod look;
 mod request;
 mod rows;

@@ -42,6 +42,8 @@ pub(crate) use ids::Ids;
 pub(crate) use in_flight::InFlight;
 pub(crate) use retry_cap::RetryCap;
 pub(crate) use selection::AskError;
+#[cfg(feature = "fuzzing")]
+pub(crate) use selection::Catalogue;
 pub(crate) use served::Served;
 pub(crate) use token::Token;
 

@@ -11,6 +11,9 @@ mod credentials;
 mod demo;
 pub mod environment;
 mod events;
+#[cfg(feature = "fuzzing")]
+#[doc(hidden)]
+pub mod fuzzing;
 mod gateway;
 pub mod history;
 mod http;

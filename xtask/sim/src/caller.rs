@@ -110,9 +110,13 @@ impl Attempt for Caller {
                     Some(decided.kind == Kind::Probed && decided.candidate + 1 == call.position)
                 }
                 Event::Called(_) => Some(false),
-                Event::Again | Event::Ended(_) | Event::Redirected | Event::Rotated | Event::Wrote(..) => {
-                    None
-                }
+                Event::Again
+                | Event::Ended(_)
+                | Event::Leased(..)
+                | Event::Lost(_)
+                | Event::Redirected
+                | Event::Rotated
+                | Event::Wrote(..) => None,
             }) == Some(true);
         });
         let other_probes = if is_probe {

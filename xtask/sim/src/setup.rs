@@ -1,6 +1,7 @@
 //! What a world consists of: drawn from the seed before anything happens.
 
 use crate::dice::Dice;
+use crate::jam::{Jam, jams};
 use crate::trouble::{Spell, Trouble};
 
 /// Milliseconds.
@@ -19,6 +20,8 @@ pub(crate) struct Setup {
     pub(crate) agents: Vec<Agent>,
     pub(crate) processes: Vec<Process>,
     pub(crate) sessions: Vec<Session>,
+    /// When stores cannot be written.
+    pub(crate) jams: Vec<Jam>,
 }
 
 /// A provider: its models, the keys that exist for it, and its troubles to come.
@@ -102,6 +105,7 @@ impl Setup {
         Self {
             seed,
             hours,
+            jams: jams(seed, hours, agents.len()),
             providers,
             agents,
             processes,

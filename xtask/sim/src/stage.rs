@@ -14,13 +14,13 @@ use serde_json::json;
 use crate::check::{CHECKS, Tally, Violation, check_all};
 use crate::setup::{Agent, HOUR, Setup};
 use crate::trace::{Candidate, Trace};
-use crate::watch::{Listener, Taper, Watched};
+use crate::watch::{Listener, Taper, Watched, WatchedSessions};
 use crate::world::{ProcessClock, World};
 
 /// How many earlier runs of an agent a story begins with.
 const EARLIER: usize = 5;
 
-type AgentRunner = Runner<ProcessClock, Watched, MemorySessionStore>;
+type AgentRunner = Runner<ProcessClock, Watched, WatchedSessions>;
 
 /// A world with its engine.
 pub(crate) struct Stage {
@@ -137,11 +137,18 @@ impl OnStage {
         let agent = &world.setup.agents[index];
         let snapshot = world.setup.snapshot();
         let policy = Arc::new(world.setup.policy(agent));
-        let usage = Arc::new(Watched(MemoryAuthStore::new(
-            snapshot,
-            policy.auth.cooldowns.clone(),
-        )));
+        let usage = Arc::new(Watched {
+            store: Arc::new(MemoryAuthStore::new(snapshot, policy.auth.cooldowns.clone())),
+            world: Arc::clone(world),
+            agent: index,
+        });
         let sessions = Arc::new(MemorySessionStore::default());
+        let watched = Arc::new(WatchedSessions {
+            store: Arc::clone(&sessions),
+            world: Arc::clone(world),
+            agent: index,
+            turn: Arc::default(),
+        });
         let listener = Arc::new(Listener {
             world: Arc::clone(world),
             agent: index,
@@ -154,7 +161,7 @@ impl OnStage {
             let runner = Runner::new(
                 clock,
                 Arc::clone(&usage),
-                Arc::clone(&sessions),
+                Arc::clone(&watched),
                 Arc::clone(&policy),
             )
             .with_observer(Arc::clone(&listener) as _);

@@ -7,6 +7,7 @@ use jiff::Timestamp;
 use openclaw_runner::Clock;
 
 use crate::dice::Dice;
+use crate::jam::{File, How};
 use crate::setup::{MINUTE, SECOND, START, Setup};
 use crate::trace::{Fate, Truth};
 use crate::trouble::{Flaw, Spell, Trouble};
@@ -62,6 +63,15 @@ impl World {
 
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What becomes of a write that begins now; none when nothing is wrong.
+    pub(crate) fn jam(&self, agent: usize, file: File) -> Option<How> {
+        let now = self.now();
+        let mut jams = self.setup.jams.iter();
+        let jam =
+            jams.find(|jam| (jam.agent, jam.file) == (agent, file) && (jam.from..jam.until).contains(&now))?;
+        Some(jam.how)
     }
 
     /// What becomes of a call that begins now.
@@ -156,9 +166,17 @@ impl World {
         self.state().unanswered.insert((agent, provider.to_owned()), now);
     }
 
+    /// A lease may be left although nobody holds it, from so many milliseconds on.
+    pub(crate) fn lease_left(&self, agent: usize, late: i64) {
+        let now = self.now() + late;
+        let mut state = self.state();
+        for provider in &self.setup.providers {
+            state.crashed_at.insert((agent, provider.name.to_owned()), now);
+        }
+    }
+
     /// A process died in the middle of a run.
     pub(crate) fn crashed(&self, agent: usize, run: &str) {
-        let now = self.now();
         let mut state = self.state();
         let theirs: Vec<(usize, String, String)> = state
             .probing
@@ -169,9 +187,8 @@ impl World {
         for probe in theirs {
             state.probing.remove(&probe);
         }
-        for provider in &self.setup.providers {
-            state.crashed_at.insert((agent, provider.name.to_owned()), now);
-        }
+        drop(state);
+        self.lease_left(agent, 0);
     }
 
     pub(crate) fn count(&self, what: &'static str) {

@@ -39,6 +39,9 @@ const LIES: &[Lie] = &[
     Lie { check: "soonest",             about: "one millisecond later",                  tell: |trace| { let Some(soonest) = trace.report.as_mut().and_then(|report| report.soonest_cooldown_expiry.as_mut()) else { return false }; *soonest += jiff::SignedDuration::from_millis(1); true } },
     Lie { check: "soonest",             about: "nothing is told",                        tell: |trace| { let Some(report) = trace.report.as_mut() else { return false }; report.soonest_cooldown_expiry.take().is_some() } },
     Lie { check: "one-probe",           about: "another probe is in flight",             tell: |trace| trace.calls.iter_mut().find(|call| call.is_probe).map(|call| call.other_probes = 1).is_some() },
+    Lie { check: "leased",              about: "the lease was refused",                  tell: |trace| { let given = trace.events.iter_mut().filter_map(|event| match event { Event::Leased(_, given) => Some(given), _ => None }); given.map(|given| *given = false).count() > 0 && trace.calls.iter().any(|call| call.is_probe) } },
+    Lie { check: "leased",              about: "the lease of another provider",          tell: |trace| { let asked = trace.events.iter_mut().filter_map(|event| match event { Event::Leased(of, _) => Some(of), _ => None }); asked.map(|of| of.push('x')).count() > 0 && trace.calls.iter().any(|call| call.is_probe) } },
+    Lie { check: "unharmed",            about: "a lost write ended the run",             tell: |trace| { trace.ending = crate::trace::Ending::Failed; trace.calls.last().is_some_and(|call| call.fate == crate::trace::Fate::Answered) } },
     Lie { check: "no-lease-left",       about: "a lease is left",                        tell: |trace| { trace.holds_lease = true; true } },
     Lie { check: "recovery-transient",  about: "well for two hours",                     tell: |trace| well_for(trace, 2 * HOUR) },
     Lie { check: "recovery-checkpoint", about: "well for a week",                        tell: |trace| well_for(trace, 7 * 24 * HOUR) },
@@ -46,6 +49,8 @@ const LIES: &[Lie] = &[
     Lie { check: "pins",                about: "another model",                          tell: |trace| trace.pins.as_mut().map(|(_, found)| found.model = Some("other/model".to_owned())).is_some() },
     Lie { check: "pins",                about: "another profile",                        tell: |trace| trace.pins.as_mut().map(|(_, found)| found.profile = Some("other:k9".to_owned())).is_some() },
     Lie { check: "rolled-back",         about: "something of it is left",                tell: |trace| trace.selection.as_mut().map(|(_, after)| after.push('.')).is_some() },
+    Lie { check: "overlap",             about: "one's provider and the other's model",   tell: |trace| trace.overlap.as_mut().and_then(|overlap| overlap.after.model.as_mut()).map(|model| model.push('x')).is_some() },
+    Lie { check: "overlap",             about: "half a choice",                          tell: |trace| trace.overlap.as_mut().filter(|overlap| overlap.before.source.is_none()).map(|overlap| overlap.after.source = Some("auto".to_owned())).is_some() },
     Lie { check: "replay",              about: "a decision is missing",                  tell: |trace| trace.report.as_mut().is_some_and(|report| report.events.pop().is_some()) },
     Lie { check: "replay",              about: "another reason",                         tell: |trace| { let Some(recording) = trace.recording.take() else { return false }; let text = serde_json::to_string(&recording).unwrap(); let lie = text.replace("\"reason\":\"timeout\",\"certainty\"", "\"reason\":\"overloaded\",\"certainty\""); let told = lie != text; trace.recording = serde_json::from_str(&lie).ok(); told } },
 ];
