@@ -8,7 +8,7 @@ mod desk;
 mod fault;
 mod folder;
 #[cfg(feature = "fuzzing")]
-pub(crate) mod fuzzing;
+pub mod fuzzing;
 mod look;
 mod request;
 mod rows;

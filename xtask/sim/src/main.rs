@@ -10,6 +10,7 @@ mod caller;
 mod check;
 mod dice;
 mod jam;
+mod logins;
 mod oracle;
 mod report;
 mod session;

@@ -8,6 +8,7 @@ use openclaw_runner::RunReport;
 use openclaw_runner::replay::RunRecording;
 
 use crate::jam::File;
+use crate::logins::LoginsSeen;
 use crate::trouble::{Flaw, Marks, Trouble};
 
 /// One run. Times are true ones in Unix milliseconds; a process whose clock is ahead sees later ones.
@@ -36,6 +37,8 @@ pub(crate) struct Trace {
     pub(crate) view: Arc<AuthSnapshot>,
     /// Set when the session is on an automatic override.
     pub(crate) override_: Option<OnOverride>,
+    /// What was seen of the agent's logins since its run before.
+    pub(crate) logins: LoginsSeen,
     /// Set on the second of two turns of a session that overlapped.
     pub(crate) overlap: Option<Overlap>,
     /// The stored selection before and after, when nobody but the run touched it.

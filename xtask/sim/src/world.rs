@@ -8,6 +8,7 @@ use openclaw_runner::Clock;
 
 use crate::dice::Dice;
 use crate::jam::{File, How};
+use crate::logins::{self, Logins};
 use crate::setup::{MINUTE, SECOND, START, Setup};
 use crate::trace::{Fate, Truth};
 use crate::trouble::{Flaw, Spell, Trouble};
@@ -15,6 +16,9 @@ use crate::trouble::{Flaw, Spell, Trouble};
 /// A world in motion.
 pub(crate) struct World {
     pub(crate) setup: Setup,
+    pub(crate) logins: Logins,
+    /// Where the lock files of refreshes are.
+    pub(crate) folder: std::path::PathBuf,
     origin: tokio::time::Instant,
     state: Mutex<State>,
 }
@@ -51,6 +55,8 @@ impl World {
     pub(crate) fn new(setup: Setup) -> Self {
         Self {
             setup,
+            logins: Logins::default(),
+            folder: logins::folder(),
             origin: tokio::time::Instant::now(),
             state: Mutex::default(),
         }
@@ -120,6 +126,18 @@ impl World {
             Fate::Answered | Fate::Dropped | Fate::Flawed(_) | Fate::Troubled(_) => {}
         }
         drawn
+    }
+
+    /// What is wrong now with a provider as a whole, or with a key of it.
+    pub(crate) fn trouble(&self, provider: &str, key: Option<usize>) -> Option<Trouble> {
+        let now = self.now();
+        let mut spells = self.setup.provider(provider)?.spells.iter();
+        let spell = spells.find(|spell| {
+            (spell.from..spell.until).contains(&now)
+                && spell.model.is_none()
+                && spell.key.is_none_or(|of| Some(of) == key)
+        })?;
+        Some(spell.trouble)
     }
 
     /// Whether the provider's count lets one more call through.

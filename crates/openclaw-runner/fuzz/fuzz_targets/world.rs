@@ -80,6 +80,8 @@ impl Fate {
 #[derive(Debug)]
 pub struct Played {
     pub outcome: Outcome,
+    /// Who it is in leases.
+    pub holder: String,
     pub calls: Vec<(usize, Option<ProfileId>)>,
     pub fates: Vec<Fate>,
     pub attempts: Option<usize>,
@@ -96,6 +98,7 @@ pub struct World {
     pub snapshot: AuthSnapshot,
     policy: RunPolicy,
     now: Timestamp,
+    runs: usize,
 }
 
 impl World {
@@ -117,7 +120,7 @@ impl World {
             if flags & 1 == 0 { InlineWait::Always } else { InlineWait::NothingElseLeft };
         policy.settings.advance_on_format = flags & 2 != 0;
         let now = Timestamp::from_second(1_772_366_400).expect("a time");
-        Self { snapshot, policy, now }
+        Self { snapshot, policy, now, runs: 0 }
     }
 
     /// Time until the next run: mostly forwards, sometimes the clock is set back.
@@ -162,7 +165,9 @@ impl World {
             pin: None,
         };
         let (policy, snapshot) = (Arc::new(self.policy.clone()), Arc::new(self.snapshot.clone()));
-        let mut machine = Machine::new(request, policy, "run".to_owned(), snapshot, self.now).with_options(&options);
+        self.runs += 1;
+        let holder = format!("run#{}", self.runs);
+        let mut machine = Machine::new(request, policy, holder.clone(), snapshot, self.now).with_options(&options);
         let loses = script.next() % 8 == 0;
         let (mut calls, mut fates) = (Vec::new(), Vec::new());
         let (mut marks, mut waits, mut repairs, mut lost) = (0, 0, 0, 0);
@@ -200,6 +205,7 @@ impl World {
                     let limits = options.limits;
                     return Played {
                         outcome: *outcome,
+                        holder,
                         calls,
                         fates,
                         attempts: limits.attempts.map(usize::from),

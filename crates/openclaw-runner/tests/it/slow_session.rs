@@ -89,8 +89,10 @@ async fn bl_81_a_run_whose_session_is_written_slowly_replays_byte_for_byte() {
             _ => None,
         })
         .collect();
-    use SessionWrite::{Choice, WayBack};
-    assert_eq!(wrote, [Choice, WayBack, Choice]);
+    assert_eq!(
+        wrote,
+        [SessionWrite::Choice, SessionWrite::WayBack, SessionWrite::Choice]
+    );
     let again = replay(&recording, &Circumstances::default()).unwrap();
     assert_eq!(again.report, done.report);
     assert_eq!(again.steps_as_recorded, recording.steps.len());

@@ -47,6 +47,7 @@ impl Person {
         let pins = self.found_pins().await.map(|found| (self.pins.clone(), found));
         self.note_asked(&turned);
         let mut trace = lock(&turned.trace).clone();
+        trace.logins = self.stage.world.logins.take_seen(self.session.agent);
         if turned.picked.is_none() {
             trace.selection = turned.before.zip(after);
         }
@@ -66,6 +67,8 @@ impl Person {
             trace.pins.clone_from(&pins);
             traces.push(trace);
         }
+        // What the first one did meanwhile is not known here.
+        traces[1].override_ = None;
         let is_disturbed = |trace: &Trace| trace.ending == Ending::Crashed || trace.lost(File::Sessions);
         if let Some((before, after)) = before.zip(after)
             && !traces.iter().any(is_disturbed)

@@ -17,6 +17,7 @@ use openclaw_session::{PinSource, SessionAge, SessionEntry, SessionStore, TurnKi
 use super::{Person, lock};
 use crate::caller::{Answer, Caller, Pick};
 use crate::dice::Dice;
+use crate::logins::LoginsSeen;
 use crate::setup::SECOND;
 use crate::stage::Hand;
 use crate::trace::{Candidate, Ending, OnOverride, Trace};
@@ -185,6 +186,8 @@ impl Person {
             run: draws.id.clone(),
             dice: draws.dice,
             calls: 0.into(),
+            logins: Arc::clone(&self.stage.logins[draws.process]),
+            store: Arc::clone(&self.stage.agents[self.session.agent].usage.store),
             visible: false.into(),
             pick: draws.picks.clone().map(|model| Pick {
                 sessions: Arc::clone(self.sessions()),
@@ -313,6 +316,7 @@ impl Person {
             report: None,
             view: self.stage.agents[self.session.agent].usage.snapshot(),
             override_: on_override,
+            logins: LoginsSeen::default(),
             overlap: None,
             selection: None,
             pins: None,

@@ -58,8 +58,10 @@ fn d2_a_retry_after_an_inline_wait_belongs_to_the_same_episode() {
 fn bl_51_who_is_found_free_while_a_probe_is_asked_for_is_called() {
     let mut world = World::new(&HashMap::from([("openai", 1)]));
     let chain = ["openai/gpt", "groq/llama"].map(model);
-    play(&mut world, &["openai/gpt", "groq/llama"], vec![status(429)]);
-    world.pass(31_000);
+    for pause in [31_000, 35_000] {
+        play(&mut world, &["openai/gpt"], vec![status(503)]);
+        world.pass(pause);
+    }
     for (is_free, called) in [(false, 2), (true, 1)] {
         let request = World::request(&chain);
         let (policy, known) = (Arc::clone(&world.policy), Arc::new(world.snapshot.clone()));
