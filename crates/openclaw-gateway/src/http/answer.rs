@@ -23,13 +23,13 @@ use super::ids::RequestId;
 use super::notice;
 use super::plan::{Prepared, prepare};
 use super::prompt_size::too_small;
+use super::reading::whole_body;
 use super::rescue::Rescuer;
 use super::selection::OWN_MODEL;
 use super::stream::{Open, streamed};
 use super::{MAX_BODY, Served};
 use crate::attempt::ProviderAttempt;
 use crate::config::NoticeSetting;
-use crate::server::BodyFault;
 use crate::telemetry::{request_span, responded};
 use crate::upstream::{Answer, BodyError, RequestBody, Wire, before_text};
 
@@ -72,7 +72,7 @@ async fn answer(
         .in_flight
         .enter(served.generation.config.failover.max_concurrent)
         .ok_or_else(ApiError::busy)?;
-    let body = read(body).await?;
+    let body = whole_body(headers, body, MAX_BODY).await?;
     // How long the client took to say it is nobody's overhead.
     let started = Instant::now();
     let body = request_body(body, headers)?;
@@ -222,14 +222,9 @@ fn hand_over(served: &Served, wire: Wire, told: &mut HeaderMap, notice: Option<N
     }
 }
 
-/// The request in a body. Some tools begin it with a byte order mark; one whose model is named by the header alone asks
-/// for what is configured as far as the body goes.
+/// The request in a body. One whose model is named by the header alone asks for what is configured as far as the body
+/// goes.
 fn request_body(bytes: Bytes, headers: &HeaderMap) -> Result<RequestBody, BodyError> {
-    let bytes = if bytes.starts_with(BYTE_ORDER_MARK) {
-        bytes.slice(BYTE_ORDER_MARK.len()..)
-    } else {
-        bytes
-    };
     match RequestBody::try_new(bytes.clone()) {
         Err(BodyError::NoModel) if headers.contains_key(request::MODEL) => {
             let named = with_own_model(&bytes).ok_or(BodyError::NoModel)?;
@@ -238,8 +233,6 @@ fn request_body(bytes: Bytes, headers: &HeaderMap) -> Result<RequestBody, BodyEr
         read => read,
     }
 }
-
-const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// A JSON object with our own name as its model before its other members.
 fn with_own_model(bytes: &Bytes) -> Option<Bytes> {
@@ -254,21 +247,6 @@ fn with_own_model(bytes: &Bytes) -> Option<Bytes> {
     Some(Bytes::from(named))
 }
 
-async fn read(body: Body) -> Result<Bytes, ApiError> {
-    axum::body::to_bytes(body, MAX_BODY).await.map_err(|error| {
-        if let Some(fault) = BodyFault::behind(&error) {
-            return ApiError::of_body(fault);
-        }
-        let too_large =
-            std::error::Error::source(&error).is_some_and(|cause| cause.to_string().contains("limit"));
-        if too_large {
-            ApiError::too_large(MAX_BODY)
-        } else {
-            ApiError::unreadable_body()
-        }
-    })
-}
-
 fn whole(body: Bytes) -> Response {
     (
         [(CONTENT_TYPE, HeaderValue::from_static("application/json"))],
@@ -279,12 +257,10 @@ fn whole(body: Bytes) -> Response {
 
 #[cfg(test)]
 mod tests {
-    use futures_util::stream;
-
     use super::*;
 
     #[test]
-    fn a_model_may_be_named_by_the_header_alone_and_a_mark_may_come_first() {
+    fn a_model_may_be_named_by_the_header_alone() {
         let mut named = HeaderMap::new();
         named.insert(request::MODEL, HeaderValue::from_static("a/m"));
         for (body, headers, model) in [
@@ -294,22 +270,9 @@ mod tests {
             ("{\"model\": null}", &named, None),
             ("{}", &HeaderMap::new(), None),
             ("[]", &named, None),
-            ("\u{feff}{\"model\": \"b/m\"}", &HeaderMap::new(), Some("b/m")),
         ] {
             let read = request_body(Bytes::from(body), headers);
             assert_eq!(read.as_ref().ok().map(RequestBody::model), model, "{body}");
-        }
-    }
-
-    #[tokio::test]
-    async fn a_body_that_is_not_waited_for_is_told_from_one_that_broke_off() {
-        for (fault, code) in [
-            (axum::Error::new(BodyFault::Late), "request_timeout"),
-            (axum::Error::new(BodyFault::Stopping), "stopping"),
-            (axum::Error::new(std::io::Error::other("gone")), "invalid_request"),
-        ] {
-            let body = Body::from_stream(stream::iter([Ok(Bytes::from_static(b"{")), Err(fault)]));
-            assert_eq!(read(body).await.unwrap_err().code(), code);
         }
     }
 }

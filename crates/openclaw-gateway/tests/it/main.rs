@@ -18,6 +18,7 @@ mod faults;
 mod history;
 mod logins;
 mod many_streams;
+mod odd_requests;
 mod outage;
 mod page;
 mod prompt_size;
