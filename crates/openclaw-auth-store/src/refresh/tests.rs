@@ -12,6 +12,7 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
+use super::held::wait;
 use super::*;
 use crate::conformance::{NOW, at, profile};
 use crate::{AuthSnapshot, Credential, InheritingAuthStore, MemoryAuthStore, ProfileStore, UsageStore};

@@ -18,7 +18,9 @@ use tracing::Instrument;
 
 use super::commands;
 use super::error::ApiError;
-use super::headers::{describe_left_out, describe_run, describe_winner, forwarded, request, response, set};
+use super::headers::{
+    describe_left_out, describe_run, describe_time, describe_winner, forwarded, request, response, set,
+};
 use super::ids::RequestId;
 use super::notice;
 use super::plan::{Prepared, prepare};
@@ -97,6 +99,7 @@ async fn answer(
     let mut watch = telemetry.begin(&asked.agent, wire, &request, started);
     let attempt = ProviderAttempt {
         upstream: &served.process.upstream,
+        metrics: telemetry.metrics(),
         endpoints: &served.generation.endpoints,
         credentials: &served.generation.credentials,
         usage: &agent.usage,
@@ -125,6 +128,7 @@ async fn answer(
             run,
         }) => {
             describe_run(told, &requested, &report);
+            describe_time(told, watch.spent());
             describe_winner(told, &winner);
             watch.answered(&winner, &report);
             let model = winner.candidate.key();
@@ -140,6 +144,7 @@ async fn answer(
                     let left = chain.get(winner.index + 1..).unwrap_or_default();
                     let open = Open {
                         live: *live,
+                        skipped: 0,
                         run,
                         request_id: request_id.to_owned(),
                         watch,
@@ -157,6 +162,7 @@ async fn answer(
         }
         Err(error) => {
             describe_run(told, &requested, error.report());
+            describe_time(told, watch.spent());
             watch.failed(&error);
             Err(ApiError::of_run(
                 &error,

@@ -27,6 +27,7 @@ mod requests;
 mod rescue;
 mod scripted;
 mod sessions;
+mod stream_ends;
 mod streams;
 mod telemetry;
 mod wires;

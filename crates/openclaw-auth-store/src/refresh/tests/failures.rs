@@ -1,5 +1,6 @@
 //! Refreshes that do not succeed (O8, O11, O12, Z6).
 
+use super::super::lock_file::LockFile;
 use super::*;
 
 #[tokio::test]
