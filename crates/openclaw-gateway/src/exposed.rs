@@ -155,5 +155,5 @@ fn mode(_path: &Path) -> Option<u32> {
     None
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
 mod tests;

@@ -1,5 +1,7 @@
 //! What others may read is named, and nothing else is.
 
+#![cfg(unix)]
+
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
 

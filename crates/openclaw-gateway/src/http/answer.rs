@@ -18,9 +18,7 @@ use tracing::Instrument;
 
 use super::commands;
 use super::error::ApiError;
-use super::headers::{
-    describe_left_out, describe_run, describe_time, describe_winner, forwarded, request, response, set,
-};
+use super::headers::{describe_left_out, describe_run, describe_winner, forwarded, request, response, set};
 use super::ids::RequestId;
 use super::notice;
 use super::plan::{Prepared, prepare};
@@ -77,7 +75,7 @@ async fn answer(
     let body = whole_body(headers, body, MAX_BODY).await?;
     // How long the client took to say it is nobody's overhead.
     let started = Instant::now();
-    let body = request_body(body, headers)?;
+    let body = request_body(&body, headers)?;
     let asked = served
         .catalogue()
         .read(wire, body.model(), body.user(), headers)?;
@@ -117,9 +115,7 @@ async fn answer(
     let (again, chain) = (options.clone(), request.chain.clone());
     let runner = agent.runner(&served.generation.policy);
     let outcome = runner.run_with(request, options, &attempt).await;
-    if let Some(met) = attempt.repeated.get() {
-        set(told, response::REPEATED, met);
-    }
+    tell_repeated(&attempt, told);
     match outcome {
         Ok(Completed {
             value,
@@ -127,8 +123,7 @@ async fn answer(
             report,
             run,
         }) => {
-            describe_run(told, &requested, &report);
-            describe_time(told, watch.spent());
+            describe_run(told, &requested, &report, watch.spent());
             describe_winner(told, &winner);
             watch.answered(&winner, &report);
             let model = winner.candidate.key();
@@ -161,8 +156,7 @@ async fn answer(
             })
         }
         Err(error) => {
-            describe_run(told, &requested, error.report());
-            describe_time(told, watch.spent());
+            describe_run(told, &requested, error.report(), watch.spent());
             watch.failed(&error);
             Err(ApiError::of_run(
                 &error,
@@ -171,6 +165,13 @@ async fn answer(
                 served.process.retry_cap,
             ))
         }
+    }
+}
+
+/// Says what a call met that was made once more at once.
+fn tell_repeated(attempt: &ProviderAttempt<'_>, told: &mut HeaderMap) {
+    if let Some(met) = attempt.repeated.get() {
+        set(told, response::REPEATED, met);
     }
 }
 
@@ -230,10 +231,10 @@ fn hand_over(served: &Served, wire: Wire, told: &mut HeaderMap, notice: Option<N
 
 /// The request in a body. One whose model is named by the header alone asks for what is configured as far as the body
 /// goes.
-fn request_body(bytes: Bytes, headers: &HeaderMap) -> Result<RequestBody, BodyError> {
+fn request_body(bytes: &Bytes, headers: &HeaderMap) -> Result<RequestBody, BodyError> {
     match RequestBody::try_new(bytes.clone()) {
         Err(BodyError::NoModel) if headers.contains_key(request::MODEL) => {
-            let named = with_own_model(&bytes).ok_or(BodyError::NoModel)?;
+            let named = with_own_model(bytes).ok_or(BodyError::NoModel)?;
             RequestBody::try_new(named).map_err(|_| BodyError::NoModel)
         }
         read => read,
@@ -277,7 +278,7 @@ mod tests {
             ("{}", &HeaderMap::new(), None),
             ("[]", &named, None),
         ] {
-            let read = request_body(Bytes::from(body), headers);
+            let read = request_body(&Bytes::from(body), headers);
             assert_eq!(read.as_ref().ok().map(RequestBody::model), model, "{body}");
         }
     }

@@ -58,18 +58,14 @@ pub(crate) mod response {
 }
 
 /// What a client is told about a run, whatever became of it.
-pub(crate) fn describe_run(headers: &mut HeaderMap, requested: &str, report: &RunReport) {
+pub(crate) fn describe_run(headers: &mut HeaderMap, requested: &str, report: &RunReport, spent: Spent) {
+    set(headers, response::OWN_TIME, &milliseconds(spent.own));
+    set(headers, response::UPSTREAM_TIME, &milliseconds(spent.upstream));
     set(headers, response::REQUESTED_MODEL, requested);
     set(headers, response::ATTEMPTS, &report.calls.to_string());
     if let Some(reason) = report.first_failure() {
         set(headers, response::FIRST_FAILURE, reason.as_str());
     }
-}
-
-/// What a client is told about the time that its answer took, whatever became of it.
-pub(crate) fn describe_time(headers: &mut HeaderMap, spent: Spent) {
-    set(headers, response::OWN_TIME, &milliseconds(spent.own));
-    set(headers, response::UPSTREAM_TIME, &milliseconds(spent.upstream));
 }
 
 fn milliseconds(time: Duration) -> String {
