@@ -3,12 +3,10 @@
 mod endpoint;
 mod error;
 mod flights;
-mod held;
 mod lock_file;
 mod process;
+mod right;
 mod suggest;
-#[cfg(test)]
-mod tests;
 
 use std::collections::HashMap;
 use std::future::{Future, poll_fn};
@@ -19,12 +17,13 @@ use std::task::Poll;
 use std::time::Duration;
 
 use jiff::Timestamp;
+use openclaw_classify::Reason;
 use openclaw_ids::{ProfileId, ProviderId};
 
 use crate::{Applied, AuthConfig, LoginChange, LoginStore, Oauth, Secret, StoreError};
 use error::is_reuse;
 use flights::Flights;
-use held::Held;
+use right::Held;
 use suggest::suggest;
 
 pub use endpoint::{RefreshHost, RenewedLogin, TokenEndpoint, TokenEndpointError};
@@ -213,6 +212,23 @@ impl<E: TokenEndpoint, H: RefreshHost> Refresher<E, H> {
         main.or_else(|| Some(stored).filter(serves))
     }
 
+    /// The failure that another process marked while this one waited: the provider would only repeat it (O4).
+    fn marked_meanwhile<S: LoginStore>(&self, asked: &Asked<'_, S>) -> Option<RefreshError> {
+        let (snapshot, now) = (asked.store.snapshot(), self.host.now());
+        let usage = snapshot.usage(asked.id);
+        let mut windows = usage.windows.values();
+        let window = windows.find(|window| {
+            matches!(window.reason, Reason::Auth | Reason::AuthPermanent)
+                && window.is_active(now)
+                && window.opened_at > asked.began
+        })?;
+        Some(RefreshError::Failed {
+            provider: asked.seen.provider.clone(),
+            reason: (window.reason == Reason::AuthPermanent).then_some(ReauthReason::InvalidGrant),
+            cause: "another process was refused a moment ago".to_owned(),
+        })
+    }
+
     /// What is done by whoever holds the right (O7, O8, O11).
     async fn renew<S: LoginStore>(
         &self,
@@ -334,3 +350,6 @@ async fn within<T>(
     })
     .await
 }
+
+#[cfg(test)]
+mod tests;

@@ -12,7 +12,6 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use super::held::wait;
 use super::*;
 use crate::conformance::{NOW, at, profile};
 use crate::{AuthSnapshot, Credential, InheritingAuthStore, MemoryAuthStore, ProfileStore, UsageStore};
@@ -229,18 +228,6 @@ async fn o7_o10_o13_what_cannot_be_refreshed_yields_nothing() {
             "{entries}"
         );
     }
-}
-
-#[test]
-fn o6_waits_double_up_to_ten_seconds() {
-    let waits = |random| (0..20).map(move |n| wait(n, random).as_millis());
-    assert_eq!(
-        waits(0).take(8).collect::<Vec<_>>(),
-        [100, 200, 400, 800, 1_600, 3_200, 6_400, 10_000]
-    );
-    assert_eq!(waits(99).next(), Some(199));
-    assert!(waits(u64::MAX).all(|wait| wait <= 10_000));
-    assert!(wait(200, 7).as_millis() == 10_000);
 }
 
 #[tokio::test]

@@ -1,15 +1,12 @@
-//! The right to refresh a login: one task of one process has it, and everybody else waits (O6, O12).
+//! The right to refresh a login: taken, waited for, and given back (O5, O6, O12).
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use openclaw_classify::Reason;
 use openclaw_ids::ProfileId;
 
-use super::endpoint::{RefreshHost, TokenEndpoint};
-use super::error::{ReauthReason, RefreshError};
 use super::lock_file::{LockFile, refresh_lock_name};
-use super::{Asked, Refresher, process};
+use super::{Asked, RefreshError, RefreshHost, Refresher, TokenEndpoint, process};
 use crate::{Applied, LoginChange, LoginStore, Oauth, StoreError};
 
 /// How often a refresh that somebody else does is waited for before it is given up (O6).
@@ -73,6 +70,19 @@ impl<E: TokenEndpoint, H: RefreshHost> Refresher<E, H> {
         })
     }
 
+    /// Takes or keeps the right to refresh; the store is read again on the way.
+    pub(super) async fn lease<S: LoginStore>(
+        &self,
+        asked: &Asked<'_, S>,
+        holder: &str,
+    ) -> Result<Applied, StoreError> {
+        let change = LoginChange::Lease {
+            holder: holder.to_owned(),
+        };
+        let id = asked.id.clone();
+        asked.store.change_login(id, change, self.host.now()).await
+    }
+
     /// Ends the right of a process of this machine that died; true when the way may be free (O6).
     async fn end_left_over<S: LoginStore>(&self, asked: &Asked<'_, S>) -> Result<bool, StoreError> {
         let lease = asked.store.refresh_lease(asked.id);
@@ -87,36 +97,6 @@ impl<E: TokenEndpoint, H: RefreshHost> Refresher<E, H> {
             .await?;
         Ok(true)
     }
-
-    /// The failure that another process marked while this one waited: the provider would only repeat it (O4).
-    pub(super) fn marked_meanwhile<S: LoginStore>(&self, asked: &Asked<'_, S>) -> Option<RefreshError> {
-        let (snapshot, now) = (asked.store.snapshot(), self.host.now());
-        let usage = snapshot.usage(asked.id);
-        let mut windows = usage.windows.values();
-        let window = windows.find(|window| {
-            matches!(window.reason, Reason::Auth | Reason::AuthPermanent)
-                && window.is_active(now)
-                && window.opened_at > asked.began
-        })?;
-        Some(RefreshError::Failed {
-            provider: asked.seen.provider.clone(),
-            reason: (window.reason == Reason::AuthPermanent).then_some(ReauthReason::InvalidGrant),
-            cause: "another process was refused a moment ago".to_owned(),
-        })
-    }
-
-    /// Takes or keeps the right to refresh; the store is read again on the way.
-    pub(super) async fn lease<S: LoginStore>(
-        &self,
-        asked: &Asked<'_, S>,
-        holder: &str,
-    ) -> Result<Applied, StoreError> {
-        let change = LoginChange::Lease {
-            holder: holder.to_owned(),
-        };
-        let id = asked.id.clone();
-        asked.store.change_login(id, change, self.host.now()).await
-    }
 }
 
 impl<S: LoginStore, H: RefreshHost> Drop for Held<'_, S, H> {
@@ -129,8 +109,25 @@ impl<S: LoginStore, H: RefreshHost> Drop for Held<'_, S, H> {
 }
 
 /// The wait after so many others: it doubles, grows by up to its own length at random, and is at most ten seconds.
-pub(super) fn wait(waits: u32, random: u64) -> Duration {
+fn wait(waits: u32, random: u64) -> Duration {
     let base = FIRST_WAIT.saturating_mul(1_u64.checked_shl(waits).unwrap_or(u64::MAX));
     let base = base.min(LONGEST_WAIT);
     Duration::from_millis(base.saturating_add(random % base).min(LONGEST_WAIT))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::wait;
+
+    #[test]
+    fn o6_waits_double_up_to_ten_seconds() {
+        let waits = |random| (0..20).map(move |n| wait(n, random).as_millis());
+        assert_eq!(
+            waits(0).take(8).collect::<Vec<_>>(),
+            [100, 200, 400, 800, 1_600, 3_200, 6_400, 10_000]
+        );
+        assert_eq!(waits(99).next(), Some(199));
+        assert!(waits(u64::MAX).all(|wait| wait <= 10_000));
+        assert!(wait(200, 7).as_millis() == 10_000);
+    }
 }
