@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use crate::facts::{Code, Layer};
 use crate::phrase::{Lexicon, LexiconBuilder, Phrase, Scan};
+use crate::quick::Quick;
 use crate::row::Row;
 use crate::rules::Stage;
 
@@ -28,7 +29,7 @@ pub(crate) struct Index {
     lexicon: Lexicon,
     /// For each piece the phrases that begin with it: row, and place in the row.
     phrases_of_piece: Vec<Vec<(u16, u16)>>,
-    rows_of_code: HashMap<String, Vec<u16>>,
+    rows_of_code: HashMap<String, Vec<u16>, Quick>,
     /// Rows that ask for neither code nor text.
     unconditional: Bits,
     /// Of these the ones that ask for a transport fact.
@@ -39,7 +40,7 @@ impl Index {
     /// `rows` in the order of their stages, compiled with `lexicon`.
     pub(crate) fn new(rows: Vec<Row>, lexicon: LexiconBuilder) -> Self {
         let mut phrases_of_piece: Vec<Vec<(u16, u16)>> = vec![Vec::new(); lexicon.len()];
-        let mut rows_of_code: HashMap<String, Vec<u16>> = HashMap::new();
+        let mut rows_of_code: HashMap<String, Vec<u16>, Quick> = HashMap::default();
         let mut unconditional = bits(rows.len());
         let mut of_transport = bits(rows.len());
         for (number, row) in numbered(&rows) {
@@ -78,6 +79,11 @@ impl Index {
     pub(crate) fn rows(&self) -> &[Row] {
         &self.rows
     }
+
+    /// Whether a user added any.
+    pub(super) fn has_users(&self) -> bool {
+        !self.stages[Stage::User as usize].is_empty()
+    }
 }
 
 fn stage_range(rows: &[Row], stage: Stage) -> Range<usize> {
@@ -113,7 +119,7 @@ pub(super) struct Seen<'f> {
 impl<'f> Seen<'f> {
     pub(super) fn new(index: &'f Index, layer: &'f Layer, transport: bool) -> Self {
         let scan = index.lexicon.scan(&layer.text);
-        let mut begun = Vec::new();
+        let mut begun = Vec::with_capacity(16);
         for piece in scan.pieces() {
             begun.extend_from_slice(&index.phrases_of_piece[piece as usize]);
         }
