@@ -5,7 +5,7 @@ use std::iter::once;
 
 use openclaw_ids::{ModelId, ModelRef, ProviderId};
 
-use crate::resolver::{Presence, Resolver};
+use crate::resolver::{Presence, Resolver, each_once};
 
 /// The model a run asks for, as the caller wrote it; a blank half comes from the configured primary (C2).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -137,12 +137,21 @@ impl Resolver {
     /// The candidates of a run (chain.md 8): the requested model, then the fallbacks, then, only when no list is
     /// passed, the configured primary. Each candidate stands once, at its first position.
     pub fn chain(&self, requested: &Requested, fallbacks: Option<&[String]>) -> Vec<ModelRef> {
-        let members = self.members(requested, fallbacks);
-        let mut seen = HashSet::with_capacity(members.size_hint().0);
-        let mut chain = Vec::with_capacity(members.size_hint().0);
-        let models = members.filter_map(|(model, _)| model);
-        chain.extend(models.filter(|model| seen.insert(model.clone())));
-        chain
+        let Some(fallbacks) = fallbacks else {
+            let first = self.requested(requested);
+            let mut chain = Vec::with_capacity(1 + self.configured.len());
+            chain.push(first);
+            chain.extend_from_slice(&self.configured);
+            let later = chain[1..].iter().position(|model| *model == chain[0]);
+            if let Some(at) = later {
+                chain.remove(1 + at);
+            }
+            return chain;
+        };
+        each_once(
+            self.members(requested, Some(fallbacks))
+                .filter_map(|(model, _)| model),
+        )
     }
 
     /// As [`chain`](Self::chain), with the origin of every candidate and what was left out.
