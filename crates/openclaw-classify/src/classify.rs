@@ -20,6 +20,8 @@ use crate::{
 };
 
 pub(crate) use index::Index;
+#[cfg(test)]
+pub(crate) use index::MAX_ROWS;
 use index::Seen;
 
 /// How deep a cause chain is walked (C-2.5).

@@ -338,7 +338,8 @@ mod tests {
     #[test]
     fn of_members_with_one_name_the_first_counts_in_small_and_in_large_objects() {
         for others in [0, FEW - 1, FEW, 3 * FEW] {
-            let others: String = (0..others).map(|at| format!(r#""m{at}":{at},"#)).collect();
+            let others: Vec<String> = (0..others).map(|at| format!(r#""m{at}":{at},"#)).collect();
+            let others = others.concat();
             let text = format!(r#"{{"a":1,{others}"a":2,"z":3,"z":4}}"#);
             let read = read(&text).unwrap();
             assert_eq!(

@@ -56,14 +56,11 @@ impl<const COUNT: usize> Needles<COUNT> {
         let mut at = 0;
         std::iter::from_fn(move || {
             while at < bytes.len() {
-                let here = at;
-                at += 1;
-                if let Some(second) = bytes.get(at) {
-                    let pair = usize::from(bytes[here]) << 8 | usize::from(*second);
-                    if self.pairs[pair / 64] >> (pair % 64) & 1 == 0 {
-                        continue;
-                    }
-                }
+                let mut pairs = bytes[at..].windows(2);
+                // Behind the last pair only the last byte is left.
+                let skipped = pairs.position(|pair| self.may_begin(pair));
+                let here = skipped.map_or(bytes.len() - 1, |skipped| at + skipped);
+                at = here + 1;
                 let mut left = self.candidates(&bytes[here..]);
                 if left == 0 {
                     continue;
@@ -85,6 +82,13 @@ impl<const COUNT: usize> Needles<COUNT> {
             }
             None
         })
+    }
+
+    /// Whether a word may begin with these two bytes.
+    fn may_begin(&self, pair: &[u8]) -> bool {
+        let &[first, second] = pair else { return true };
+        let pair = usize::from(first) << 8 | usize::from(second);
+        self.pairs[pair / 64] >> (pair % 64) & 1 != 0
     }
 
     /// The words that `rest` may begin with.

@@ -228,6 +228,14 @@ fn push_token(out: &mut String, start: usize, token: &str, name: bool) {
         out[from..].make_ascii_lowercase();
         return;
     }
+    if !name
+        && token
+            .bytes()
+            .all(|byte| is_kept(byte) || matches!(byte, b'_' | b'-'))
+        && !holds_link_mark(token)
+    {
+        return push_parts(out, start, token);
+    }
     let link = link(token);
     let opening = token.find(is_alphanumeric).filter(|_| name && link.is_none());
     for (index, c) in token.char_indices() {
@@ -258,6 +266,18 @@ fn push_token(out: &mut String, start: usize, token: &str, name: bool) {
             _ if c.is_ascii() => out.push(c.to_ascii_lowercase()),
             _ => out.extend(c.to_lowercase()),
         }
+    }
+}
+
+/// A token in which separators are all that is replaced.
+fn push_parts(out: &mut String, start: usize, token: &str) {
+    for (number, part) in token.split(['_', '-']).enumerate() {
+        if number > 0 {
+            push_separator(out, start);
+        }
+        let from = out.len();
+        out.push_str(part);
+        out[from..].make_ascii_lowercase();
     }
 }
 

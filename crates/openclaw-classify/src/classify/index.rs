@@ -19,7 +19,9 @@ const STAGES: [Stage; 5] = [
 ];
 
 /// Rows as bits, lowest first.
-type Bits = Vec<u64>;
+type Bits = [u64; MAX_ROWS / 64];
+/// The shipped rows, and all that a user may add, are fewer.
+pub(crate) const MAX_ROWS: usize = 1024;
 
 /// All rows in order.
 pub(crate) struct Index {
@@ -41,8 +43,8 @@ impl Index {
     pub(crate) fn new(rows: Vec<Row>, lexicon: LexiconBuilder) -> Self {
         let mut phrases_of_piece: Vec<Vec<(u16, u16)>> = vec![Vec::new(); lexicon.len()];
         let mut rows_of_code: HashMap<String, Vec<u16>, Quick> = HashMap::default();
-        let mut unconditional = bits(rows.len());
-        let mut of_transport = bits(rows.len());
+        let mut unconditional = [0; MAX_ROWS / 64];
+        let mut of_transport = [0; MAX_ROWS / 64];
         for (number, row) in numbered(&rows) {
             for (place, phrase) in numbered(&row.phrases) {
                 for piece in phrase.first_pieces() {
@@ -97,10 +99,6 @@ fn numbered<T>(items: &[T]) -> impl Iterator<Item = (u16, &T)> {
     (0u16..).zip(items)
 }
 
-fn bits(rows: usize) -> Bits {
-    vec![0; rows.div_ceil(64)]
-}
-
 fn set(bits: &mut Bits, row: u16) {
     bits[usize::from(row) / 64] |= 1 << (row % 64);
 }
@@ -125,7 +123,7 @@ impl<'f> Seen<'f> {
         }
         begun.sort_unstable();
         begun.dedup();
-        let mut possible = index.unconditional.clone();
+        let mut possible = index.unconditional;
         if transport {
             for (bits, more) in possible.iter_mut().zip(&index.of_transport) {
                 *bits |= more;

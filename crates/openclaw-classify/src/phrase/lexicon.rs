@@ -27,6 +27,8 @@ pub(crate) struct Lexicon {
     /// Bits of the beginnings that pieces have, by a finer key than that of the table: nearly all words of a text are
     /// done with here.
     beginnings: Vec<u64>,
+    /// Bits of the first two bytes of the short pieces.
+    pairs: Vec<u64>,
 }
 
 /// A piece and what tells that it stands somewhere.
@@ -73,6 +75,7 @@ impl Lexicon {
             short: (0..256).map(|_| Vec::new()).collect(),
             traits: [0; 256],
             beginnings: vec![0; (1 << FINE_BITS) / 64],
+            pairs: vec![0; (1 << 16) / 64],
         };
         for byte in 0..=u8::MAX {
             if byte.is_ascii_alphanumeric() {
@@ -90,6 +93,14 @@ impl Lexicon {
             let piece = Piece::new(id, text, *used);
             if text.len() < KEY {
                 *traits |= SHORT;
+                let seconds = text
+                    .as_bytes()
+                    .get(1)
+                    .map_or(0..=u8::MAX, |second| *second..=*second);
+                for second in seconds {
+                    let pair = usize::from(first) << 8 | usize::from(second);
+                    lexicon.pairs[pair / 64] |= 1 << (pair % 64);
+                }
                 lexicon.short[usize::from(first)].push(piece);
             } else {
                 *traits |= KEYED;
@@ -113,25 +124,32 @@ impl Lexicon {
         let mut hits = Vec::with_capacity(16);
         let bytes = text.as_bytes();
         let mut before = 0;
-        for (at, byte) in bytes.iter().enumerate() {
-            let traits = self.traits[usize::from(*byte)];
-            if traits & OPEN != 0 || before & traits & WORD == 0 && traits & (KEYED | SHORT) != 0 {
-                let keyed = traits & KEYED != 0 && self.may_begin(&bytes[at..]);
-                if keyed || traits & SHORT != 0 {
-                    self.begin(bytes, at, traits, &mut hits);
-                }
-            }
+        let mut look = |at: usize, first: u8, key: Option<[u8; KEY]>| {
+            let traits = self.traits[usize::from(first)];
+            let begins = traits & OPEN != 0 || before & traits & WORD == 0 && traits & (KEYED | SHORT) != 0;
             before = traits;
+            // Behind the last key there is room for short pieces alone.
+            if begins && key.map_or(traits & SHORT != 0, |key| self.may_begin(key)) {
+                self.begin(bytes, at, traits, &mut hits);
+            }
+        };
+        for (at, key) in bytes.windows(KEY).enumerate() {
+            if let &[first, second, third, fourth] = key {
+                look(at, first, Some([first, second, third, fourth]));
+            }
+        }
+        let last = bytes.len().saturating_sub(KEY - 1);
+        for (at, first) in bytes.iter().enumerate().skip(last) {
+            look(at, *first, None);
         }
         Scan::new(text, hits)
     }
 
-    /// Whether pieces of the table begin like `rest`.
-    fn may_begin(&self, rest: &[u8]) -> bool {
-        rest.first_chunk::<KEY>().is_some_and(|key| {
-            let (word, bit) = beginning(u64::from(u32::from_le_bytes(*key)));
-            self.beginnings[word] & bit != 0
-        })
+    /// Whether pieces begin like this, short ones included.
+    fn may_begin(&self, key: [u8; KEY]) -> bool {
+        let (word, bit) = beginning(u64::from(u32::from_le_bytes(key)));
+        let pair = usize::from(key[0]) << 8 | usize::from(key[1]);
+        self.beginnings[word] & bit != 0 || self.pairs[pair / 64] >> (pair % 64) & 1 != 0
     }
 
     /// Adds the pieces that stand at `at`.

@@ -192,7 +192,7 @@ fn parse(value: Value, at: Option<Timestamp>) -> Option<Result<Record, serde_jso
 }
 
 fn owned(text: Option<&Arc<str>>) -> Option<String> {
-    text.map(|text| text.to_string())
+    text.map(ToString::to_string)
 }
 
 impl From<&RunEvent> for Record {
