@@ -1,8 +1,5 @@
 //! Whether a profile can be used for a provider at all (auth-store.md 11).
 
-#[cfg(test)]
-mod tests;
-
 use jiff::Timestamp;
 use openclaw_ids::{AuthAliases, ProfileId, ProviderId};
 
@@ -159,3 +156,6 @@ fn is_command(key: &str) -> bool {
         .is_some_and(|head| head.eq_ignore_ascii_case(COMMAND));
     begins && key.to_ascii_lowercase().contains("--auth-choice")
 }
+
+#[cfg(test)]
+mod tests;
