@@ -12,7 +12,7 @@ Benches are no tests: a target that is missed is shown and fails nothing. Machin
 beside a limit that is measured in the same round, and medians are shown.
   classify      one classification beside one pass that looks for as many phrases
   gateway       the gateway beside a proxy that only forwards, each a process of its own
-  growth        chains, credentials, sessions and history at a size, at ten and at a hundred times of it
+  growth        chains, credentials and sessions at a size, at ten and at a hundred times of it
   chain, runner, auth-store, session     the crate's own benches
 Without a name classify and gateway are measured.
 
@@ -51,21 +51,14 @@ fn run(workspace: &Workspace, args: &Args) -> Result<Outcome, CannotRun> {
     let mut build = workspace.cargo();
     build.args(["build", "--release", "--package", "xtask-bench"]);
     if !checks {
-        build.args([
-            "--features",
-            "xtask-bench/gateway",
-            "--package",
-            "openclaw-gateway",
-        ]);
+        build.args(["--package", "openclaw-gateway"]);
     }
     if !workspace::succeeds(&mut build)? {
         return Err(CannotRun("what measures does not build".to_owned()));
     }
     let mut command = workspace::cargo_here();
     command
-        .args(["run", "--release", "--quiet", "--package", "xtask-bench"])
-        .args((!checks).then_some("--features=gateway"))
-        .arg("--")
+        .args(["run", "--release", "--quiet", "--package", "xtask-bench", "--"])
         .args(&args.words);
     let status = command
         .status()

@@ -312,7 +312,7 @@ impl Machine {
     }
 
     /// What the run is called.
-    pub fn run_id(&self) -> &str {
+    pub(crate) fn run_id(&self) -> &str {
         &self.request.run_id
     }
 

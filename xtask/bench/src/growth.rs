@@ -1,7 +1,5 @@
 //! How cost grows with what there is: each thing at a size, at ten and at a hundred times of it.
 
-#[cfg(feature = "gateway")]
-mod history;
 mod plot;
 mod runs;
 mod sessions;
@@ -39,10 +37,6 @@ static SUBJECTS: &[Subject] = &[
     Subject { name: "a run that is answered at once", of: "credentials", smallest: 3,     times: 200, prepare: runs::credentials },
     Subject { name: "a session is read",              of: "sessions",    smallest: 1_000, times: 200, prepare: sessions::read },
     Subject { name: "a session is changed",           of: "sessions",    smallest: 1_000, times: 200, prepare: sessions::change },
-    #[cfg(feature = "gateway")]
-    Subject { name: "a run is found in the history",  of: "runs kept",   smallest: 1_000, times: 100, prepare: history::story },
-    #[cfg(feature = "gateway")]
-    Subject { name: "the latest 50 runs are listed",  of: "runs kept",   smallest: 1_000, times: 50,  prepare: history::latest },
 ];
 
 /// What one subject cost at each size.
