@@ -142,7 +142,8 @@ impl Resolver {
             let mut chain = Vec::with_capacity(1 + self.configured.len());
             chain.push(first);
             chain.extend_from_slice(&self.configured);
-            let later = chain[1..].iter().position(|model| *model == chain[0]);
+            let is_first = |model: &ModelRef| ends_alike(model, &chain[0]) && *model == chain[0];
+            let later = chain[1..].iter().position(is_first);
             if let Some(at) = later {
                 chain.remove(1 + at);
             }
@@ -193,6 +194,12 @@ impl Resolver {
             .filter(|alias| same_place(&alias.target, &pair, primary));
         bare.map_or_else(|| self.names.normalise(&pair), |alias| alias.target.clone())
     }
+}
+
+/// Whether two references may be equal: the same key ends with the model of either.
+fn ends_alike(one: &ModelRef, other: &ModelRef) -> bool {
+    let (one, other) = (one.model().as_str(), other.model().as_str());
+    one.ends_with(other) || other.ends_with(one)
 }
 
 /// Whether a bare alias may speak for a requested pair (C3, second half).
