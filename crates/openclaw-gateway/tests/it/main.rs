@@ -25,6 +25,7 @@ mod reload;
 mod requests;
 mod rescue;
 mod scripted;
+mod served;
 mod sessions;
 mod streams;
 mod telemetry;
