@@ -193,8 +193,8 @@ fn for_clients(error: &SecretError) -> String {
             "the file of its secret has no text where it should be; put it there or correct the pointer"
                 .to_owned()
         }
-        SecretError::Unreadable { .. } => {
-            "the file of its secret cannot be read; the log says which".to_owned()
+        SecretError::Unreadable { source, .. } => {
+            format!("the file of its secret cannot be read ({source}); the log says which")
         }
         other => other.to_string(),
     }

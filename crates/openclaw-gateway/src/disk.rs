@@ -33,6 +33,23 @@ pub(crate) fn trouble(folder: &Path) -> Option<Trouble> {
     refusal(there).map(|told| told(folder.to_owned()))
 }
 
+/// Why a file, which need not exist, cannot be written; `None` when it can be, or when nobody knows. Nothing is written.
+pub(crate) fn trouble_of(file: &Path) -> Option<Trouble> {
+    let folder = file.parent().unwrap_or(file);
+    trouble(folder).or_else(|| refuses(file).then(|| Trouble::Refused(file.to_owned())))
+}
+
+#[cfg(unix)]
+fn refuses(file: &Path) -> bool {
+    use rustix::fs::{Access, access};
+    file.exists() && access(file, Access::WRITE_OK).is_err()
+}
+
+#[cfg(not(unix))]
+fn refuses(_: &Path) -> bool {
+    false
+}
+
 type Refusal = fn(PathBuf) -> Trouble;
 
 #[cfg(unix)]

@@ -39,7 +39,7 @@ judged by the rules, and a run of the agent is rehearsed in which its calls fail
 is called and nothing is recorded.
 
 Examples:
-  openclaw-gateway explain                             Why the last troubled request went where it did
+  openclaw-gateway explain                             Why the last troubled request went on
   openclaw-gateway explain oc-9f0c61d2a4b81e37-1       What happened to this request
   openclaw-gateway explain --status 429 --message 'Rate limit reached, try again in 7s'
   openclaw-gateway explain --provider openai --status 402 --code insufficient_quota
