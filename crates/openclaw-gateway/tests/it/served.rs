@@ -64,6 +64,8 @@ impl Service {
 
     /// Asks it to stop, and returns its log.
     async fn stop(mut self) -> String {
+        // Whoever answers also hears signals by now.
+        assert_eq!(self.get("/healthz").await.status, 200);
         let stopped = Command::new("kill")
             .arg(self.child.id().to_string())
             .status()
