@@ -12,6 +12,7 @@ mod demo;
 mod disk;
 pub mod environment;
 mod events;
+mod exposed;
 mod gateway;
 pub mod history;
 mod http;

@@ -11,4 +11,4 @@ pub use otlp::OtlpError;
 pub(crate) use otlp::{Collector, resource};
 pub(crate) use outcome::{answered, unanswered};
 pub(crate) use spans::{request_span, responded};
-pub(crate) use watch::{RunWatch, Stopwatch, Telemetry};
+pub(crate) use watch::{RunWatch, Spent, Stopwatch, Telemetry};

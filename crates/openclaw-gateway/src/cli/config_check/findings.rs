@@ -5,6 +5,7 @@ use openclaw_classify::redact;
 use openclaw_ids::{AgentId, ModelRef, ProfileId};
 
 use crate::config::Misspelt;
+use crate::exposed::Exposed;
 use crate::providers::UnusableSecret;
 use crate::secrets::Dangling;
 
@@ -25,6 +26,31 @@ static UNUSABLE_SECRET: LintRule = LintRule {
     severity: Severity::Error,
     remedy: "set the variable that is named, write the secret itself, or remove the key",
 };
+
+static READABLE_BY_OTHERS: LintRule = LintRule {
+    code: "readable-by-others",
+    severity: Severity::Warning,
+    remedy: "run the command that is named, or close a folder above it to others",
+};
+
+static FOLDER_OPEN_TO_OTHERS: LintRule = LintRule {
+    code: "folder-open-to-others",
+    severity: Severity::Note,
+    remedy: "run the command that is named; until then each file in it must be closed by itself",
+};
+
+/// A file with secrets that others on this machine may read, or the folder of such files.
+pub(super) fn exposed(exposed: &Exposed) -> Finding {
+    Finding {
+        rule: if exposed.is_folder() {
+            &FOLDER_OPEN_TO_OTHERS
+        } else {
+            &READABLE_BY_OTHERS
+        },
+        place: exposed.path().display().to_string(),
+        detail: exposed.told(),
+    }
+}
 
 /// A key or header whose secret leads nowhere.
 pub(super) fn unusable_secret(secret: &UnusableSecret) -> Finding {
@@ -68,11 +94,13 @@ static MISSPELT_KEY: LintRule = LintRule {
 /// What is looked for here, beside the rules of the chain.
 pub(in crate::cli) static RULES: &[&LintRule] = &[
     &DANGLING_CREDENTIAL,
+    &FOLDER_OPEN_TO_OTHERS,
     &FOREIGN_AUTH,
     &FOREIGN_FORMAT,
     &LOGINS_ALONE,
     &MISSPELT_KEY,
     &NO_ENDPOINT,
+    &READABLE_BY_OTHERS,
     &UNUSABLE_SECRET,
 ];
 

@@ -18,6 +18,7 @@ use crate::cli::files::{
 use crate::cli::render::Tone;
 use crate::cli::screen::Screen;
 use crate::disk;
+use crate::exposed::exposed;
 use crate::history::HistoryReader;
 use crate::report::{ProfileReport, ProfilesReport};
 
@@ -34,7 +35,7 @@ pub(super) struct DoctorReport {
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Found {
-    /// `credentials`, `disk`, `health`, `history` or `sessions`.
+    /// `credentials`, `disk`, `health`, `history`, `permissions` or `sessions`.
     area: &'static str,
     /// What to do about it.
     what: String,
@@ -96,6 +97,7 @@ impl DoctorReport {
         findings.extend(of_sessions(files, places));
         findings.extend(of_disk(files));
         findings.extend(of_health(files, now));
+        findings.extend(of_permissions(files));
         if let Err(error) = HistoryReader::open(&files.state_dir) {
             findings.push(Found {
                 area: "history",
@@ -246,6 +248,17 @@ impl BrokenImport {
             by_fix: self.is_read,
         }
     }
+}
+
+/// Files with secrets that others on this machine may read. An open folder alone shows nobody anything.
+fn of_permissions(files: &Files) -> impl Iterator<Item = Found> {
+    let exposed = exposed(&files.config, &files.environment, &files.state_dir);
+    let of_files = exposed.into_iter().filter(|exposed| !exposed.is_folder());
+    of_files.map(|exposed| Found {
+        area: "permissions",
+        what: exposed.to_string(),
+        by_fix: false,
+    })
 }
 
 /// Credentials that cannot be used as they are (auth-store.md 10). One that cannot be read was told already.
