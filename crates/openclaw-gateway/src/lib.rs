@@ -9,6 +9,7 @@ pub mod cli;
 pub mod config;
 mod credentials;
 mod demo;
+mod disk;
 pub mod environment;
 mod events;
 mod exposed;
@@ -26,6 +27,7 @@ mod sessions;
 mod shutdown;
 mod telemetry;
 mod upstream;
+mod visible;
 mod wires;
 
 pub use agents::AgentError;

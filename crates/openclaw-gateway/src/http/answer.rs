@@ -30,7 +30,7 @@ use super::stream::{Open, streamed};
 use super::{MAX_BODY, Served};
 use crate::attempt::ProviderAttempt;
 use crate::config::NoticeSetting;
-use crate::telemetry::{request_span, responded};
+use crate::telemetry::{answered, request_span, responded, unanswered};
 use crate::upstream::{Answer, BodyError, RequestBody, Wire, before_text};
 
 /// Answers one request and says in its headers who answered, or what was tried.
@@ -47,8 +47,10 @@ pub(crate) async fn handle(
     let mut answer = match made.instrument(span.clone()).await {
         Ok(answer) => answer,
         Err(error) => {
-            tracing::info!(requestId = id, code = error.code(), "no answer");
-            error.in_wire(wire).into_response()
+            let code = error.code();
+            let answer = error.in_wire(wire).into_response();
+            unanswered(&id, code, answer.status());
+            answer
         }
     };
     answer.headers_mut().extend(told);
@@ -126,8 +128,7 @@ async fn answer(
             describe_run(told, &requested, &report, watch.spent());
             describe_winner(told, &winner);
             watch.answered(&winner, &report);
-            let model = winner.candidate.key();
-            tracing::info!(requestId = request_id, model, calls = report.calls, "answered");
+            answered(request_id, &winner, &report);
             Ok(match value {
                 Answer::Live(mut live) => {
                     watch.streams(&winner);
