@@ -5,6 +5,7 @@
     reason = "a command line tool talks to its terminal"
 )]
 
+mod api;
 mod bench;
 mod bless;
 mod cli;
@@ -33,6 +34,7 @@ const TASKS: &[&cli::Task] = &[
     &sim::TASK,
     &fuzz::TASK,
     &docs::TASK,
+    &api::TASK,
     &clients::TASK,
     &faultwall::TASK,
     &trace::TASK,

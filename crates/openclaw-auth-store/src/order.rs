@@ -1,8 +1,6 @@
 //! In which order a provider's profiles are tried (auth-store.md 12, X-4).
 
 mod report;
-#[cfg(test)]
-mod tests;
 
 use jiff::Timestamp;
 use openclaw_ids::{AuthAliases, ProfileId, ProviderId};
@@ -29,15 +27,7 @@ pub fn rotation_order(
     preferred: Option<&ProfileId>,
     now: Timestamp,
 ) -> Vec<ProfileId> {
-    let question = Question {
-        snapshot,
-        config,
-        aliases,
-        sharing: aliases.sharing(provider).collect(),
-        provider,
-        now,
-    };
-    let mut order = question.order();
+    let mut order = Question::new(snapshot, config, aliases, provider, now).order();
     if let Some(at) = preferred.and_then(|preferred| order.iter().position(|id| id == preferred)) {
         order[..=at].rotate_right(1);
     }
@@ -87,6 +77,23 @@ struct Base<'a> {
 }
 
 impl<'a> Question<'a> {
+    fn new(
+        snapshot: &'a AuthSnapshot,
+        config: &'a AuthConfig,
+        aliases: &'a AuthAliases,
+        provider: &'a ProviderId,
+        now: Timestamp,
+    ) -> Self {
+        Self {
+            snapshot,
+            config,
+            aliases,
+            sharing: aliases.sharing(provider).collect(),
+            provider,
+            now,
+        }
+    }
+
     fn order(&self) -> Vec<ProfileId> {
         let Base { basis, eligible, .. } = self.base();
         let order = if basis.is_explicit() {
@@ -106,7 +113,7 @@ impl<'a> Question<'a> {
         let (basis, named) = match self.explicit() {
             Some((basis, ids)) => (basis, ids.iter().collect()),
             None if are_configured => (OrderBasis::ConfiguredProfiles, configured),
-            None => (OrderBasis::StoredProfiles, self.stored()),
+            None => (OrderBasis::StoredProfiles, self.stored().collect()),
         };
         let eligible = self.eligible(&named);
         let none_exists = named.iter().all(|id| self.snapshot.credential(id).is_none());
@@ -119,7 +126,7 @@ impl<'a> Question<'a> {
         if may_repair && !named.is_empty() && eligible.is_empty() && none_exists {
             return Base {
                 basis: OrderBasis::StoredProfiles,
-                eligible: self.eligible(&self.stored()),
+                eligible: self.eligible(&self.stored().collect::<Vec<_>>()),
                 named,
             };
         }
@@ -152,12 +159,11 @@ impl<'a> Question<'a> {
             .collect()
     }
 
-    fn stored(&self) -> Vec<&'a ProfileId> {
+    fn stored(&self) -> impl Iterator<Item = &'a ProfileId> {
         let profiles = self.snapshot.profiles.iter();
         profiles
             .filter(|(_, credential)| self.is_ours(credential.provider()))
             .map(|(id, _)| id)
-            .collect()
     }
 
     /// Eligible profiles that are not stored and not listed already.
@@ -168,7 +174,7 @@ impl<'a> Question<'a> {
         let needs_one = |id: &&ProfileId| !matches!(self.snapshot.credential(id), Some(Credential::Local(_)));
         // A provider that somebody has a key for is no provider that needs none: asking it without would only hide
         // why the key was refused.
-        if !self.stored().is_empty() || ids.iter().any(needs_one) {
+        if !ids.is_empty() && (self.stored().next().is_some() || ids.iter().any(needs_one)) {
             ids.retain(needs_one);
         }
         ids
@@ -239,3 +245,6 @@ fn type_rank(credential: Option<&Credential>) -> u8 {
         Some(Credential::Local(_)) | None => 3,
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -43,14 +43,8 @@ impl ProbeLease {
     /// Whether nobody else may take it at `now`; a lease that ends later than any lease can, with clocks that differ by
     /// 20 s at most, was given by one that has been set back since, and holds nothing.
     pub fn is_held(&self, now: Timestamp) -> bool {
-        is_held_until(self.expires, now)
+        is_lease_held(self.expires, now)
     }
-}
-
-/// Whether a lease that ends at `expires` holds at `now`.
-pub(crate) fn is_held_until(expires: Timestamp, now: Timestamp) -> bool {
-    let latest = lease_end(now).saturating_add(SKEW).unwrap_or(Timestamp::MAX);
-    now < expires && expires <= latest
 }
 
 impl AuthSnapshot {
@@ -107,6 +101,11 @@ impl AuthSnapshot {
         let lease = self.probes.get_mut(provider)?.lease.as_mut();
         lease.filter(|lease| lease.holder == holder)
     }
+}
+
+pub(crate) fn is_lease_held(expires: Timestamp, now: Timestamp) -> bool {
+    let latest = lease_end(now).saturating_add(SKEW).unwrap_or(Timestamp::MAX);
+    now < expires && expires <= latest
 }
 
 pub(crate) fn lease_end(now: Timestamp) -> Timestamp {

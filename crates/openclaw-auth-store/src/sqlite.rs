@@ -9,12 +9,10 @@ mod fault;
 mod folder;
 #[cfg(feature = "fuzzing")]
 pub mod fuzzing;
-mod look;
+mod peek;
 mod request;
 mod rows;
 mod schema;
-#[cfg(test)]
-mod tests;
 mod turn;
 mod volume;
 mod watch;
@@ -386,3 +384,6 @@ impl fmt::Debug for SqliteAuthStore {
             .finish_non_exhaustive()
     }
 }
+
+#[cfg(test)]
+mod tests;

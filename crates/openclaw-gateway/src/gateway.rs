@@ -125,7 +125,8 @@ impl Gateway {
         let push = Collector::find(&environment)?.map(|collector| collector.metrics());
         let metrics = Metrics::new(push.transpose()?, resource(&environment));
         let telemetry = Arc::new(Telemetry::new(metrics, config.failover.history.enabled, observer));
-        let history = history_of(state_dir.clone(), config.failover.history.clone());
+        let keep = config.failover.history.clone();
+        let history = history_of(state_dir.clone(), keep.clone());
         let draft = Draft::try_new(config, &environment)?;
         let shared = Shared {
             legacy: LegacyLogins::of(&environment, &state_dir),
@@ -136,6 +137,7 @@ impl Gateway {
             agents: Agents::new(shared, draft.agent_settings(&environment)),
             retry_cap: RetryCap::of(&environment),
             guesses: Guesses::default(),
+            history: keep,
             ids: Ids::new(),
             in_flight: InFlight::default(),
             state_dir,
@@ -188,11 +190,10 @@ impl Gateway {
         self.current.generation().found.as_ref().map(ToString::to_string)
     }
 
-    /// The configured secrets that cannot be used, for people: each with its key and the variable it names.
+    /// What is wrong and stops nothing, for people: configured secrets that cannot be used, each with its key and the
+    /// variable it names, and files that others on this machine may read.
     pub fn warnings(&self) -> Vec<String> {
-        let generation = self.current.generation();
-        let unusable = generation.endpoints.unusable();
-        unusable.iter().map(ToString::to_string).collect()
+        self.current.generation().warnings()
     }
 
     /// Every agent with its chain of models, for people.

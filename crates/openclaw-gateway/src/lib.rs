@@ -9,8 +9,10 @@ pub mod cli;
 pub mod config;
 mod credentials;
 mod demo;
+mod disk;
 pub mod environment;
 mod events;
+mod exposed;
 #[cfg(feature = "fuzzing")]
 #[doc(hidden)]
 pub mod fuzzing;
@@ -28,6 +30,7 @@ mod sessions;
 mod shutdown;
 mod telemetry;
 mod upstream;
+mod visible;
 mod wires;
 
 pub use agents::AgentError;

@@ -29,6 +29,7 @@ pub use exchange::UpstreamError;
 pub(crate) use exchange::{Answer, Call, SecretKind, Upstream};
 pub(crate) use inline::before_text;
 pub(crate) use live::{Flow, LiveAnswer};
+pub(crate) use progress::Missing;
 pub(crate) use retry::is_by_chance;
 
 pub(crate) use wire::Wire;

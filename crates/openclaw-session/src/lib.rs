@@ -39,7 +39,7 @@ pub use memory::MemorySessionStore;
 pub use merge::{Merge, merge};
 pub use notice::{
     FailedAttempt, FinishedTurn, Notice, NoticeDesk, NoticeKind, Transition, acknowledge_notice,
-    attempt_text, no_visible_reply_text, reason_summary, record_notice, selected_model, transition,
+    no_visible_reply_text, reason_summary, record_notice, selected_model, transition,
 };
 pub use persist::{PersistFallback, Persisted, SkipCause, persist_fallback};
 pub use pin::{OrderOrigin, PinDecision, PinFacts, ProfileStanding, SessionAge, choose_pin, store_pin};
@@ -52,7 +52,7 @@ pub use rollback::{Rollback, roll_back};
 pub use selection::{OverrideSource, PinSource, ProfilePin, Route, SelectionSnapshot, StoredPin};
 pub use sessions_json::{ImportedSessions, export_sessions_json, parse_sessions_json};
 #[cfg(feature = "sqlite")]
-pub use sqlite::{OpenError, SqliteSessionStore};
+pub use sqlite::{OpenError, SqliteSessionStore, open_to_look};
 pub use stale::{drop_override, drop_stale_override, is_stale_override};
 pub use status::{ConfiguredBy, StatusFacts, report_lines, status_lines};
 pub use store::{CasOutcome, Revision, SessionStore, StoreError, Versioned, update};

@@ -2,7 +2,7 @@
 
 use axum::body::HttpBody;
 use axum::extract::Request;
-use axum::http::header::{CONTENT_TYPE, HOST, ORIGIN};
+use axum::http::header::{ACCESS_CONTROL_REQUEST_METHOD, CONTENT_TYPE, HOST, ORIGIN};
 use axum::http::uri::Authority;
 use axum::http::{HeaderMap, HeaderValue, Method, Uri};
 use axum::middleware::Next;
@@ -21,13 +21,28 @@ pub(crate) async fn require(served: Served, request: Request, next: Next) -> Res
     next.run(request).await
 }
 
-/// Refuses bodies that are not declared as JSON: a page may post any other kind to any host without asking first.
+/// Refuses bodies that are not declared as JSON: a page may post any other kind to any host without asking first. What
+/// is no body at all may be declared as anything, as command line tools do.
 pub(crate) async fn json_only(request: Request, next: Next) -> Response {
     let content_type = request.headers().get(CONTENT_TYPE);
-    let says_nothing = content_type.is_none() && request.body().is_end_stream();
+    let says_nothing = request.body().is_end_stream();
     let writes = matches!(*request.method(), Method::PATCH | Method::POST | Method::PUT);
     if writes && !is_json(content_type) && !says_nothing {
         return ApiError::not_json()
+            .for_path(request.uri().path())
+            .into_response();
+    }
+    next.run(request).await
+}
+
+/// Answers the question that a browser asks before a page of another origin may: no, and what to do instead.
+pub(crate) async fn no_preflight(request: Request, next: Next) -> Response {
+    let headers = request.headers();
+    let asks = *request.method() == Method::OPTIONS
+        && headers.contains_key(ORIGIN)
+        && headers.contains_key(ACCESS_CONTROL_REQUEST_METHOD);
+    if asks {
+        return ApiError::cross_origin()
             .for_path(request.uri().path())
             .into_response();
     }

@@ -26,6 +26,7 @@ pub(crate) struct Endpoint {
 
 /// A base URL that cannot be called.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum EndpointError {
     /// Not a URL at all.
     #[error("`{0}` is not a URL; write it like `https://host/v1`")]

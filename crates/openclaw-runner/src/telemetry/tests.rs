@@ -42,6 +42,7 @@ fn fields(emit: impl FnOnce()) -> Map<String, Value> {
     let lines = Lines::default();
     let subscriber = tracing_subscriber::fmt()
         .json()
+        .with_max_level(Level::TRACE)
         .with_writer(lines.clone())
         .finish();
     tracing::subscriber::with_default(subscriber, emit);
@@ -55,6 +56,7 @@ fn fields(emit: impl FnOnce()) -> Map<String, Value> {
 
 fn decision() -> Decision {
     let text = |text: &str| Some(text.to_owned());
+    let shared = |text: &str| Some(Arc::from(text));
     Decision {
         kind: DecisionKind::CandidateFailed,
         run_id: "run-1".to_owned(),
@@ -72,19 +74,19 @@ fn decision() -> Decision {
         status: Some(429),
         code: text("rate_limit_exceeded"),
         error: ErrorFields {
-            error_preview: text("slow down"),
-            error_hash: text("sha256:000000000001"),
-            error_fingerprint: text("sha256:000000000002"),
-            http_code: text("429"),
-            provider_error_type: text("rate_limit_error"),
-            provider_error_message_preview: text("slow"),
-            request_id_hash: text("sha256:000000000003"),
+            error_preview: shared("slow down"),
+            error_hash: shared("sha256:000000000001"),
+            error_fingerprint: shared("sha256:000000000002"),
+            http_code: shared("429"),
+            provider_error_type: shared("rate_limit_error"),
+            provider_error_message_preview: shared("slow"),
+            request_id_hash: shared("sha256:000000000003"),
         },
         step: Some(FallbackStep {
             from_model: "anthropic/claude-opus-4-8".parse().unwrap(),
             to_model: Some("openai/gpt-5.5".parse().unwrap()),
             from_failure_reason: Some(Reason::RateLimit),
-            from_failure_detail: text("slow"),
+            from_failure_detail: shared("slow"),
             chain_position: 1,
             final_outcome: StepOutcome::NextFallback,
         }),
@@ -150,6 +152,28 @@ fn r_12_1_what_is_not_known_is_absent() {
 }
 
 #[test]
+fn what_is_new_is_a_warning_and_what_each_request_repeats_is_a_detail() {
+    for (kind, level) in [
+        (DecisionKind::CandidateFailed, "WARN"),
+        (DecisionKind::CandidateSucceeded, "INFO"),
+        (DecisionKind::ProbeCooldownCandidate, "DEBUG"),
+        (DecisionKind::SkipCandidate, "DEBUG"),
+    ] {
+        let decision = Decision { kind, ..decision() };
+        let lines = Lines::default();
+        let subscriber = tracing_subscriber::fmt()
+            .json()
+            .with_max_level(Level::TRACE)
+            .with_writer(lines.clone())
+            .finish();
+        tracing::subscriber::with_default(subscriber, || emit_decision(&decision));
+        let line = lines.0.lock().unwrap().clone();
+        let event: Value = serde_json::from_slice(&line).unwrap();
+        assert_eq!(event["level"], level, "{kind:?}");
+    }
+}
+
+#[test]
 fn r_12_7_the_rotation_event() {
     let rotation = RotationDecision {
         run_id: "run-1".to_owned(),
@@ -161,9 +185,9 @@ fn r_12_7_the_rotation_event() {
         rests_until: Some(Timestamp::from_millisecond(1_772_384_400_000).unwrap()),
         elapsed: Duration::from_millis(40),
         error: ErrorFields {
-            error_preview: Some("no credit".to_owned()),
-            error_hash: Some("sha256:000000000001".to_owned()),
-            error_fingerprint: Some("sha256:000000000002".to_owned()),
+            error_preview: Some("no credit".into()),
+            error_hash: Some("sha256:000000000001".into()),
+            error_fingerprint: Some("sha256:000000000002".into()),
             ..ErrorFields::default()
         },
         redirected_to: Some("groq/llama".parse().unwrap()),

@@ -1,9 +1,13 @@
 //! What only a gateway looks for: providers that it cannot call as they are written.
 
 use openclaw_chain::{AuthMode, Finding, LintRule, ModelsConfig, Severity};
-use openclaw_ids::{AgentId, ModelRef};
+use openclaw_classify::redact;
+use openclaw_ids::{AgentId, ModelRef, ProfileId};
 
+use crate::config::Misspelt;
+use crate::exposed::Exposed;
 use crate::providers::UnusableSecret;
+use crate::secrets::Dangling;
 
 static FOREIGN_FORMAT: LintRule = LintRule {
     code: "foreign-format",
@@ -23,6 +27,31 @@ static UNUSABLE_SECRET: LintRule = LintRule {
     remedy: "set the variable that is named, write the secret itself, or remove the key",
 };
 
+static READABLE_BY_OTHERS: LintRule = LintRule {
+    code: "readable-by-others",
+    severity: Severity::Warning,
+    remedy: "run the command that is named, or close a folder above it to others",
+};
+
+static FOLDER_OPEN_TO_OTHERS: LintRule = LintRule {
+    code: "folder-open-to-others",
+    severity: Severity::Note,
+    remedy: "run the command that is named; until then each file in it must be closed by itself",
+};
+
+/// A file with secrets that others on this machine may read, or the folder of such files.
+pub(super) fn exposed(exposed: &Exposed) -> Finding {
+    Finding {
+        rule: if exposed.is_folder() {
+            &FOLDER_OPEN_TO_OTHERS
+        } else {
+            &READABLE_BY_OTHERS
+        },
+        place: exposed.path().display().to_string(),
+        detail: exposed.told(),
+    }
+}
+
 /// A key or header whose secret leads nowhere.
 pub(super) fn unusable_secret(secret: &UnusableSecret) -> Finding {
     Finding {
@@ -31,6 +60,49 @@ pub(super) fn unusable_secret(secret: &UnusableSecret) -> Finding {
         detail: secret.told(),
     }
 }
+
+/// A stored credential whose secret is kept elsewhere and is not there.
+pub(super) fn dangling(agent: &AgentId, profile: &ProfileId, dangling: &Dangling) -> Finding {
+    Finding {
+        rule: &DANGLING_CREDENTIAL,
+        place: format!("credential {profile} of agent {agent}"),
+        detail: dangling.to_string(),
+    }
+}
+
+static DANGLING_CREDENTIAL: LintRule = LintRule {
+    code: "dangling-credential",
+    severity: Severity::Error,
+    remedy: "put the secret where the credential points, or store another credential",
+};
+
+/// A key that nobody reads, and that is nearly one that somebody does.
+pub(super) fn misspelt(key: &Misspelt) -> Finding {
+    Finding {
+        rule: &MISSPELT_KEY,
+        place: redact(&key.path),
+        detail: format!("this key is not read; did you mean `{}`?", key.meant),
+    }
+}
+
+static MISSPELT_KEY: LintRule = LintRule {
+    code: "misspelt-key",
+    severity: Severity::Warning,
+    remedy: "write the key as it is read, or remove it",
+};
+
+/// What is looked for here, beside the rules of the chain.
+pub(in crate::cli) static RULES: &[&LintRule] = &[
+    &DANGLING_CREDENTIAL,
+    &FOLDER_OPEN_TO_OTHERS,
+    &FOREIGN_AUTH,
+    &FOREIGN_FORMAT,
+    &LOGINS_ALONE,
+    &MISSPELT_KEY,
+    &NO_ENDPOINT,
+    &READABLE_BY_OTHERS,
+    &UNUSABLE_SECRET,
+];
 
 /// Wire formats whose provider offers chat completions as well.
 const CALLABLE: &[&str] = &[
