@@ -42,8 +42,11 @@ fuzz_target!(|data: &[u8]| {
     let mut client = naive::events(&before.bytes);
     client.extend(naive::events(&after.bytes));
     client.extend(naive::events(end));
-    let said = texts(format, &client);
-    assert_eq!(said, texts(format, &naive::events(second)), "the client got what the second answer says");
+    let mut whole = naive::events(second);
+    // What comes after its end is not part of it.
+    let end = whole.iter().position(|event| naive::is_end(format, event));
+    whole.truncate(end.map_or(whole.len(), |end| end + 1));
+    assert_eq!(texts(format, &client), texts(format, &whole), "the client got what the second answer says");
 });
 
 
