@@ -166,7 +166,7 @@ impl Files {
         let agent = ReadAgent::open(self, &self.config.chain.default_agent())?;
         let stored = agent.seen.profiles.values();
         let stored = stored.map(|credential| credential.provider().clone()).collect();
-        let upstream = Upstream::try_new()?;
+        let upstream = Upstream::default();
         let search = search(&self.environment, &stored, &upstream, &self.endpoints);
         Ok(runtime()?.block_on(search))
     }

@@ -4,7 +4,6 @@ use std::collections::HashSet;
 use std::sync::{Mutex, OnceLock};
 
 use axum::body::{Body, Bytes};
-use axum::extract::Extension;
 use axum::http::header::CONTENT_TYPE;
 use axum::http::{HeaderMap, HeaderValue};
 use axum::response::{IntoResponse, Response};
@@ -19,7 +18,6 @@ use tracing::Instrument;
 use super::commands;
 use super::error::ApiError;
 use super::headers::{describe_left_out, describe_run, describe_winner, forwarded, request, response, set};
-use super::ids::RequestId;
 use super::notice;
 use super::plan::{Prepared, prepare};
 use super::prompt_size::too_small;
@@ -28,22 +26,25 @@ use super::selection::OWN_MODEL;
 use super::stream::{Open, streamed};
 use super::{MAX_BODY, Served};
 use crate::attempt::ProviderAttempt;
-use crate::config::NoticeSetting;
+use crate::config::{NoticeSetting, Rescue};
 use crate::server::BodyFault;
 use crate::telemetry::{request_span, responded};
 use crate::upstream::{Answer, BodyError, RequestBody, Wire, before_text};
 
+/// How many headers an answer has, with room for those of the connection.
+const USUAL: usize = 12;
+
 /// Answers one request and says in its headers who answered, or what was tried.
-pub(crate) async fn handle(
+pub(super) async fn handle(
     wire: Wire,
-    served: Served,
-    Extension(RequestId(id)): Extension<RequestId>,
-    headers: HeaderMap,
+    served: &Served,
+    id: &str,
+    headers: &HeaderMap,
     body: Body,
 ) -> Response {
-    let mut told = HeaderMap::new();
-    let span = request_span(wire, &id, &headers);
-    let made = answer(&served, wire, &id, &headers, body, &mut told);
+    let mut told = HeaderMap::with_capacity(USUAL);
+    let span = request_span(wire, id, headers);
+    let made = answer(served, wire, id, headers, body, &mut told);
     let mut answer = match made.instrument(span.clone()).await {
         Ok(answer) => answer,
         Err(error) => {
@@ -51,7 +52,16 @@ pub(crate) async fn handle(
             error.in_wire(wire).into_response()
         }
     };
-    answer.headers_mut().extend(told);
+    // The few that the answer has by itself go to the many, which have their place already; what is told wins.
+    for name in answer.headers().keys() {
+        if !told.contains_key(name) {
+            let values = answer.headers().get_all(name);
+            values.iter().for_each(|value| {
+                told.append(name, value.clone());
+            });
+        }
+    }
+    *answer.headers_mut() = told;
     let metrics = served.process.telemetry.metrics();
     let status = answer.status().as_u16();
     metrics.request(wire.label(), status);
@@ -111,7 +121,9 @@ async fn answer(
         repaired: Mutex::default(),
     };
     let options = options(served, asked.chain, &request, set_aside, wire, &body);
-    let (again, chain) = (options.clone(), request.chain.clone());
+    // Who is asked when a stream breaks off.
+    let is_saved = served.generation.config.failover.stream.rescue == Rescue::Splice;
+    let rescue = is_saved.then(|| (options.clone(), request.chain.clone()));
     let runner = agent.runner(&served.generation.policy);
     let outcome = runner.run_with(request, options, &attempt).await;
     if let Some(met) = attempt.repeated.get() {
@@ -137,13 +149,16 @@ async fn answer(
                     if let Some(line) = hand_over(served, wire, told, notice) {
                         live.announce(line);
                     }
-                    let left = chain.get(winner.index + 1..).unwrap_or_default();
+                    let rescuer = rescue.and_then(|(again, chain)| {
+                        let left = chain.get(winner.index + 1..).unwrap_or_default();
+                        Rescuer::of(served, &agent, &asked.agent, &attempt, again, left)
+                    });
                     let open = Open {
                         live: *live,
                         run,
                         request_id: request_id.to_owned(),
                         watch,
-                        rescuer: Rescuer::of(served, &agent, &asked.agent, &attempt, again, left),
+                        rescuer,
                         broke_off: None,
                         _place: place,
                     };

@@ -15,23 +15,39 @@ use crate::upstream::is_loopback_host;
 /// Refuses requests that reach this machine under a foreign name, or come from a page of another host, when no token
 /// tells who asks. A browser sends both headers and lets no page change them.
 pub(crate) async fn require(served: Served, request: Request, next: Next) -> Response {
-    if served.generation.token.is_none() && !is_local(request.uri(), request.headers()) {
-        return ApiError::foreign().for_path(request.uri().path()).into_response();
+    match refusal(&served, &request) {
+        Some(refusal) => refusal,
+        None => next.run(request).await,
     }
-    next.run(request).await
+}
+
+/// The answer of [`require`] to a request that it refuses.
+pub(super) fn refusal(served: &Served, request: &Request) -> Option<Response> {
+    if served.generation.token.is_some() || is_local(request.uri(), request.headers()) {
+        return None;
+    }
+    let error = ApiError::foreign().for_path(request.uri().path());
+    Some(error.into_response())
 }
 
 /// Refuses bodies that are not declared as JSON: a page may post any other kind to any host without asking first.
 pub(crate) async fn json_only(request: Request, next: Next) -> Response {
+    match refusal_of_kind(&request) {
+        Some(refusal) => refusal,
+        None => next.run(request).await,
+    }
+}
+
+/// The answer of [`json_only`] to a request that it refuses.
+pub(super) fn refusal_of_kind(request: &Request) -> Option<Response> {
     let content_type = request.headers().get(CONTENT_TYPE);
     let says_nothing = content_type.is_none() && request.body().is_end_stream();
     let writes = matches!(*request.method(), Method::PATCH | Method::POST | Method::PUT);
-    if writes && !is_json(content_type) && !says_nothing {
-        return ApiError::not_json()
-            .for_path(request.uri().path())
-            .into_response();
+    if !writes || is_json(content_type) || says_nothing {
+        return None;
     }
-    next.run(request).await
+    let error = ApiError::not_json().for_path(request.uri().path());
+    Some(error.into_response())
 }
 
 fn is_local(uri: &Uri, headers: &HeaderMap) -> bool {
@@ -54,17 +70,20 @@ fn is_local(uri: &Uri, headers: &HeaderMap) -> bool {
         && headers.get_all(ORIGIN).iter().all(from)
 }
 
+/// How the other kinds of JSON end.
+const SUFFIX: &str = "+json";
+
 fn is_json(content_type: Option<&HeaderValue>) -> bool {
     let text = content_type
         .and_then(|value| value.to_str().ok())
         .unwrap_or_default();
-    let media_type = text
-        .split(';')
-        .next()
-        .unwrap_or_default()
-        .trim()
-        .to_ascii_lowercase();
-    media_type == "application/json" || (media_type.contains('/') && media_type.ends_with("+json"))
+    let media_type = text.split(';').next().unwrap_or_default().trim();
+    let ends_in_json = || {
+        let end = media_type.len().checked_sub(SUFFIX.len());
+        let end = end.and_then(|end| media_type.get(end..));
+        end.is_some_and(|end| end.eq_ignore_ascii_case(SUFFIX))
+    };
+    media_type.eq_ignore_ascii_case("application/json") || (media_type.contains('/') && ends_in_json())
 }
 
 #[cfg(test)]
