@@ -52,6 +52,9 @@ pub(super) fn refusal_of_kind(request: &Request) -> Option<Response> {
 
 fn is_local(uri: &Uri, headers: &HeaderMap) -> bool {
     let named = |value: &HeaderValue| {
+        if is_plainly_here(value.as_bytes()) {
+            return true;
+        }
         let authority = value
             .to_str()
             .ok()
@@ -68,6 +71,16 @@ fn is_local(uri: &Uri, headers: &HeaderMap) -> bool {
     uri.host().is_none_or(is_loopback_host)
         && headers.get_all(HOST).iter().all(named)
         && headers.get_all(ORIGIN).iter().all(from)
+}
+
+/// Whether a host is one of the usual names of this machine, perhaps with a port.
+fn is_plainly_here(host: &[u8]) -> bool {
+    let rest = ["127.0.0.1", "localhost"].iter().find_map(|name| host.strip_prefix(name.as_bytes()));
+    match rest {
+        Some([]) => true,
+        Some([b':', port @ ..]) => !port.is_empty() && port.len() <= 5 && port.iter().all(u8::is_ascii_digit),
+        Some(_) | None => false,
+    }
 }
 
 /// How the other kinds of JSON end.
