@@ -6,7 +6,7 @@ use crate::workspace::{self, Workspace};
 pub(crate) const TASK: Task = Task {
     name: "bench",
     summary: "Measures crates and gateway beside practical limits of this machine",
-    usage: "[NAME]... [--rounds N] [--millis N] [--json FILE]",
+    usage: "[NAME]... [--rounds N] [--millis N] [--json FILE] | --check [CASE]... [--write]",
     help: "\
 Benches are no tests: a target that is missed is shown and fails nothing. Machines differ and jitter, so every figure stands
 beside a limit that is measured in the same round, and medians are shown.
@@ -15,10 +15,18 @@ beside a limit that is measured in the same round, and medians are shown.
   chain, runner, auth-store, session     the crate's own benches
 Without a name classify and gateway are measured.
 
+--check counts instead of measuring, and counts do not jitter: what one operation of each hot path allocates, and how many
+instructions it executes (by valgrind's callgrind, the difference of two processes of which one does twice as much). The table
+shows each count beside its bound in xtask/bench/bounds.tsv. The exit code is 0 when nothing is above its bound, 1 when
+something is or has none, 2 when nothing could be counted. Without valgrind allocations alone are compared, and the last line
+says so. --write accepts what was counted, with a little room, as the new bounds; it needs valgrind.
+
 Examples:
   cargo xtask bench                                  both, five rounds
   cargo xtask bench gateway --rounds 7 --json out.json
-  cargo xtask bench runner",
+  cargo xtask bench runner
+  cargo xtask bench --check                          after a change of a hot path
+  cargo xtask bench --check run.first-of-three-keys --write",
     takes: Takes::Anything,
     run: |args| run(&Workspace::find()?, args),
 };
@@ -37,23 +45,26 @@ fn run(workspace: &Workspace, args: &Args) -> Result<Outcome, CannotRun> {
         ]);
         return finished(workspace::succeeds(&mut command)?);
     }
+    let checks = args.words.iter().any(|word| word == "--check");
     let mut build = workspace.cargo();
-    build.args([
-        "build",
-        "--release",
-        "--package",
-        "openclaw-gateway",
-        "--package",
-        "xtask-bench",
-    ]);
+    build.args(["build", "--release", "--package", "xtask-bench"]);
+    if !checks {
+        build.args(["--package", "openclaw-gateway"]);
+    }
     if !workspace::succeeds(&mut build)? {
-        return Ok(Outcome::Findings);
+        return Err(CannotRun("what measures does not build".to_owned()));
     }
     let mut command = workspace::cargo_here();
     command
         .args(["run", "--release", "--quiet", "--package", "xtask-bench", "--"])
         .args(&args.words);
-    finished(workspace::succeeds(&mut command)?)
+    let status = command
+        .status()
+        .map_err(|error| workspace::cannot_start(&command, &error))?;
+    match status.code() {
+        Some(1) if checks => Ok(Outcome::Findings),
+        code => finished(code == Some(0)),
+    }
 }
 
 fn finished(well: bool) -> Result<Outcome, CannotRun> {

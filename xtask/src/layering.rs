@@ -87,7 +87,7 @@ const LAYERS: &[Layer] = &[
     Layer { package: "xtask-faultwall",     tier: Tier::Tooling, arrows: &[] },
     Layer { package: "openclaw-gateway",    tier: Tier::Process, arrows: &["openclaw-runner", "xtask-faultwall"] },
     Layer { package: "xtask",               tier: Tier::Tooling, arrows: &[] },
-    Layer { package: "xtask-bench",         tier: Tier::Tooling, arrows: &["openclaw-classify"] },
+    Layer { package: "xtask-bench",         tier: Tier::Tooling, arrows: &["openclaw-runner"] },
     Layer { package: "xtask-corpus",        tier: Tier::Tooling, arrows: &["openclaw-runner"] },
     Layer { package: "xtask-sim",           tier: Tier::Tooling, arrows: &["openclaw-runner"] },
 ];

@@ -40,12 +40,12 @@ pub struct Candidate {
     /// The model, in its normal form.
     pub model: ModelRef,
     /// Why it is in the chain.
-    pub origin: Origin,
+    pub origin: CandidateOrigin,
 }
 
 /// Why a candidate is in the chain.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Origin {
+pub enum CandidateOrigin {
     /// An entry of the fallback list, as written.
     Fallback(String),
     /// The configured primary, appended last (C6).
@@ -58,7 +58,7 @@ pub enum Origin {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Dropped {
     /// Where it came from.
-    pub origin: Origin,
+    pub origin: CandidateOrigin,
     /// Why it was dropped.
     pub cause: DropCause,
 }
@@ -123,7 +123,7 @@ impl std::fmt::Display for ChainExplanation {
     }
 }
 
-impl std::fmt::Display for Origin {
+impl std::fmt::Display for CandidateOrigin {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Fallback(text) => write!(f, "fallback `{text}`"),
@@ -191,7 +191,7 @@ fn same_place(target: &ModelRef, requested: &ModelRef, primary: &ModelRef) -> bo
     target.provider() == requested.provider() || requested.provider() == primary.provider()
 }
 
-/// A place in a chain before duplicates are removed; [`Origin`] without its own copy of the text.
+/// A place in a chain before duplicates are removed; [`CandidateOrigin`] without its own copy of the text.
 #[derive(Clone, Copy)]
 pub(crate) enum Member<'a> {
     Fallback(&'a str),
@@ -199,7 +199,7 @@ pub(crate) enum Member<'a> {
     Requested,
 }
 
-impl From<Member<'_>> for Origin {
+impl From<Member<'_>> for CandidateOrigin {
     fn from(member: Member<'_>) -> Self {
         match member {
             Member::Fallback(text) => Self::Fallback(text.to_owned()),

@@ -180,7 +180,7 @@ fn of_row(row: &ModelRow, provider: &ProviderConfig) -> Capabilities {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::test_support::{model, resolver};
+    use crate::testing::{model, resolver};
     use serde_json::json;
 
     fn known() -> Resolver {

@@ -12,7 +12,7 @@ use serde::de::{DeserializeSeed, Deserializer};
 pub use agents::{AgentConfig, AgentDefaults, AgentsConfig, HeartbeatConfig, ModelEntry, SubagentsConfig};
 pub use providers::{AuthMode, ModelRow, ModelsConfig, ProviderConfig};
 pub use secret::SecretValue;
-pub use setting::{Form, ImageModelSetting, ModelSetting};
+pub use setting::{ImageModelSetting, ModelSetting, SettingForm};
 
 use shape::{Mode, Object, Read, object};
 
@@ -61,17 +61,19 @@ impl ChainConfig {
 
     /// The configured directory of an agent, trimmed and never blank (L11).
     pub fn agent_dir(&self, agent: &AgentId) -> Option<&str> {
-        self.agent(agent)?
-            .agent_dir
-            .as_deref()
-            .map(str::trim)
-            .filter(|dir| !dir.is_empty())
+        self.agent(agent)?.agent_dir.as_deref().and_then(non_blank)
     }
 
     /// The entry of an agent; the first one wins when an id is listed twice.
     pub fn agent(&self, agent: &AgentId) -> Option<&AgentConfig> {
         self.agents.list.iter().find(|entry| entry.agent_id() == *agent)
     }
+}
+
+/// The text without the blanks around it, when anything is left: a blank value counts as none.
+pub(crate) fn non_blank(text: &str) -> Option<&str> {
+    let text = text.trim();
+    (!text.is_empty()).then_some(text)
 }
 
 object!(ChainConfig, "a configuration object such as { agents: { … }, models: { … } }", self fields {

@@ -4,6 +4,7 @@ use openclaw_ids::ModelRef;
 
 use crate::allowlist::SelectionError;
 use crate::candidates::{ChainExplanation, Member};
+use crate::config::non_blank;
 use crate::resolver::Resolver;
 
 impl Resolver {
@@ -29,8 +30,8 @@ impl Resolver {
     pub fn explain_image_chain(&self, over: Option<&str>) -> ChainExplanation {
         let setting = &self.defaults.image_model.model;
         let resolve = |text: &str| self.images.resolve(text, &self.names);
-        let over = over.filter(|text| !text.trim().is_empty());
         let first = over
+            .and_then(non_blank)
             .or(setting.primary())
             .map(|text| (resolve(text), Member::Requested));
         let listed = setting.fallbacks().unwrap_or_default().iter();

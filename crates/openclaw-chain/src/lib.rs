@@ -14,16 +14,16 @@ mod profile_suffix;
 mod resolver;
 mod source;
 #[cfg(test)]
-mod test_support;
+mod testing;
 mod vendor;
 
 pub use alias::BuiltInAliases;
 pub use allowlist::SelectionError;
-pub use candidates::{Candidate, ChainExplanation, DropCause, Dropped, Origin, Requested};
+pub use candidates::{Candidate, CandidateOrigin, ChainExplanation, DropCause, Dropped, Requested};
 pub use capability::{Capabilities, Needs, Shortfall, Support};
 pub use config::{
-    AgentConfig, AgentDefaults, AgentsConfig, AuthMode, ChainConfig, Form, HeartbeatConfig,
-    ImageModelSetting, ModelEntry, ModelRow, ModelSetting, ModelsConfig, ProviderConfig, SecretValue,
+    AgentConfig, AgentDefaults, AgentsConfig, AuthMode, ChainConfig, HeartbeatConfig, ImageModelSetting,
+    ModelEntry, ModelRow, ModelSetting, ModelsConfig, ProviderConfig, SecretValue, SettingForm,
     SubagentsConfig,
 };
 pub use lint::{Credentials, Finding, LINT_RULES, LintRule, Severity, lint};

@@ -11,7 +11,7 @@ use openclaw_ids::{AgentId, ModelRef, ProviderId};
 use serde::ser::{Serialize, SerializeStruct, Serializer};
 
 use crate::alias::AliasIndex;
-use crate::config::{AgentConfig, ChainConfig, Form, ModelSetting};
+use crate::config::{AgentConfig, ChainConfig, ModelSetting, SettingForm, non_blank};
 use crate::primary::{Found, Primary};
 use crate::profile_suffix::split_profile;
 use crate::resolver::Resolver;
@@ -232,7 +232,7 @@ impl Lint<'_> {
 
     /// A text that should be a model and stands alone.
     fn reference(&mut self, place: &str, text: Option<&str>) {
-        let Some(text) = text.filter(|text| !text.trim().is_empty()) else {
+        let Some(text) = text.filter(|text| non_blank(text).is_some()) else {
             return;
         };
         if self.resolver.resolve(text).is_none() {
@@ -323,8 +323,8 @@ fn is_built_in(provider: &ProviderId) -> bool {
 /// Where the primary of a setting stands.
 fn place(path: &str, setting: &ModelSetting) -> String {
     match (setting.form(), setting.primary()) {
-        (Form::Object, Some(_)) => format!("{path}.primary"),
-        (Form::Absent | Form::Object | Form::Text, _) => path.to_owned(),
+        (SettingForm::Object, Some(_)) => format!("{path}.primary"),
+        (SettingForm::Absent | SettingForm::Object | SettingForm::Text, _) => path.to_owned(),
     }
 }
 

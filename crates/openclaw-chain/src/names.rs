@@ -7,7 +7,7 @@ use indexmap::IndexMap;
 use openclaw_ids::{ModelId, ModelRef, ProviderId, lowercased};
 
 use crate::alias::{BuiltInAliases, add_built_in};
-use crate::config::{ChainConfig, ModelEntry, ProviderConfig};
+use crate::config::{ChainConfig, ModelEntry, ProviderConfig, non_blank};
 use crate::vendor::VendorRules;
 
 /// The names the configuration knows: its model map, its provider rows and the vendors' rules.
@@ -221,7 +221,7 @@ impl KnownProvider {
         Some(Self {
             key: key.to_owned(),
             id: ProviderId::try_new(key).ok()?,
-            api: row.api.as_deref().and_then(non_blank),
+            api: row.api.as_deref().and_then(non_blank).map(str::to_owned),
             models: models.collect(),
         })
     }
@@ -238,7 +238,7 @@ fn entries(models: &IndexMap<String, ModelEntry>, vendor: &VendorRules) -> Vec<E
         .into_iter()
         .map(|(key, alias)| Entry {
             key,
-            alias: alias.and_then(non_blank),
+            alias: alias.and_then(non_blank).map(str::to_owned),
         })
         .collect()
 }
@@ -261,11 +261,6 @@ fn split(text: &str, default_provider: &ProviderId) -> Option<(ProviderId, Model
         None => (default_provider.clone(), text),
     };
     Some((provider, ModelId::try_new(model).ok()?))
-}
-
-fn non_blank(text: &str) -> Option<String> {
-    let text = text.trim();
-    (!text.is_empty()).then(|| text.to_owned())
 }
 
 /// The provider part of `provider/*`.

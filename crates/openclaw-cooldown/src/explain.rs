@@ -1,11 +1,10 @@
 //! What was found out later about a failure (cooldown.md 8, D2, D7).
 
 use jiff::Timestamp;
-use openclaw_classify::Reason;
 
 use crate::lane;
 use crate::record::{origin, record, stated_end};
-use crate::{CooldownConfig, FailureEvent, Lane, ProfileUsage, Window, millis};
+use crate::{CooldownConfig, FailureEvent, Lane, ProfileUsage, millis};
 
 /// Adds the stated end of `event`, which a usage check found out, to what its attempt's failure left behind.
 ///
@@ -41,19 +40,12 @@ pub fn explain(
 
 /// The blocked window of the account; one of the same episode is only ever lengthened.
 fn block(usage: &mut ProfileUsage, event: &FailureEvent, stated: Timestamp, now: Timestamp) {
-    let old = usage.windows.get(&Lane::Blocked);
-    let known = old.filter(|window| window.is_active(now) && window.covers(event.started_at, now));
+    let known = usage.windows.get(&Lane::Blocked);
+    let known = known.filter(|window| window.is_active(now) && window.covers(event.started_at, now));
     if stated <= now || known.is_some_and(|window| window.until >= stated) {
         return;
     }
-    let window = Window {
-        steps: 0,
-        stated: Some(stated),
-        origin: Some(origin(event)),
-        unknown: old.map(|window| window.unknown.clone()).unwrap_or_default(),
-        ..Window::new(now, stated, Reason::RateLimit)
-    };
-    usage.windows.insert(Lane::Blocked, window);
+    usage.block_account(stated, origin(event), now);
 }
 
 #[cfg(test)]

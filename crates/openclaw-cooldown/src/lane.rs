@@ -154,6 +154,14 @@ pub(crate) fn of_event(event: &FailureEvent) -> Option<Lane> {
     }
 }
 
+/// Whether a window of this reason may be that of one model (D4).
+pub(crate) fn may_rest_one_model(reason: Reason) -> bool {
+    match policy(reason).0 {
+        Target::BySignal | Target::Model => true,
+        Target::Always(_) | Target::Nowhere => false,
+    }
+}
+
 /// What a stated reset time means for a failure with this reason.
 pub(crate) fn hints(reason: Reason) -> Hints {
     policy(reason).1

@@ -1,4 +1,3 @@
-//! Usage state of credentials: windows, ladders and the gate.
 #![doc = include_str!("../README.md")]
 
 mod config;
@@ -37,5 +36,4 @@ pub use usage::ProfileUsage;
 pub use usage_probe::{
     UsageCredential, UsageEffect, UsageFinding, UsageProbe, UsageQuestion, UsageReply, Wham, codex_reset,
 };
-pub use wait::{long_wait, short_wait};
-pub use window::{Origin, Window};
+pub use window::{BlockedOrigin, Window};

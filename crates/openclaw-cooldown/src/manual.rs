@@ -1,20 +1,15 @@
 //! What a person does to the usage state by hand: ends one window, or lets a profile rest.
 
 use jiff::Timestamp;
-use openclaw_classify::Reason;
 
-use crate::{BlockedSource, Lane, Origin, ProfileUsage, Window, millis};
+use crate::{BlockedOrigin, BlockedSource, Lane, ProfileUsage, millis};
 
 /// Forgets the window of one lane with its step, and the counts of reasons that no other window has; everything else
 /// stays (cooldown.md 12, one lane of it).
 pub fn clear_lane(mut usage: ProfileUsage, lane: &Lane) -> ProfileUsage {
-    if usage.windows.remove(lane).is_none() {
-        return usage;
+    if usage.windows.remove(lane).is_some() {
+        usage.forget_counts_without_window();
     }
-    let windows = &usage.windows;
-    usage
-        .failure_counts
-        .retain(|reason, _| windows.values().any(|window| window.reason == *reason));
     usage
 }
 
@@ -24,26 +19,22 @@ pub fn clear_lane(mut usage: ProfileUsage, lane: &Lane) -> ProfileUsage {
 /// It is no failure: nothing is counted, and no ladder climbs. The other program is told of it as of a stated limit.
 pub fn rest_until(mut usage: ProfileUsage, until: Timestamp, now: Timestamp) -> ProfileUsage {
     let (until, now) = (millis::floor(until), millis::floor(now));
-    let old = usage.windows.remove(&Lane::Blocked);
     if until <= now {
+        usage.windows.remove(&Lane::Blocked);
         return usage;
     }
-    let window = Window {
-        steps: 0,
-        stated: Some(until),
-        origin: Some(Origin {
-            source: BlockedSource::CodexRateLimits,
-            model: None,
-        }),
-        unknown: old.map(|window| window.unknown).unwrap_or_default(),
-        ..Window::new(now, until, Reason::RateLimit)
+    let origin = BlockedOrigin {
+        source: BlockedSource::CodexRateLimits,
+        model: None,
     };
-    usage.windows.insert(Lane::Blocked, window);
+    usage.block_account(until, origin, now);
     usage
 }
 
 #[cfg(test)]
 mod tests {
+    use openclaw_classify::Reason;
+
     use super::*;
     use crate::mirror;
     use crate::testing::{DAY, MINUTE, at, failure};

@@ -4,9 +4,8 @@ use jiff::Timestamp;
 use openclaw_classify::Reason;
 use serde_json::Number;
 
-use crate::query::counted_as;
-use crate::stats::{BlockedReason, instant};
-use crate::{BlockedSource, Lane, Origin, ProfileUsage, UsageStats, Window, millis};
+use crate::stats::{BlockedReason, counted_as, instant};
+use crate::{BlockedOrigin, BlockedSource, Lane, ProfileUsage, UsageStats, Window, lane, millis};
 
 /// `usage` as the other program sees it at `now`; members of `previous` that nobody knows survive (D13).
 ///
@@ -199,7 +198,10 @@ fn foreign_windows(stats: &UsageStats, opened_at: Timestamp) -> Vec<Foreign> {
     if cooldown.is_some() || short_steps > 0 {
         let reason = stats.cooldown_reason.unwrap_or(Reason::Unknown);
         // Whatever model it names, a refused login rests them all (D4).
-        let model = stats.cooldown_model.clone().filter(|_| rests_one_model(reason));
+        let model = stats
+            .cooldown_model
+            .clone()
+            .filter(|_| lane::may_rest_one_model(reason));
         let lane = model.map_or(Lane::Profile, Lane::Model);
         let (until, steps) = (cooldown.unwrap_or(opened_at), short_steps.max(1));
         windows.push(Foreign {
@@ -210,30 +212,6 @@ fn foreign_windows(stats: &UsageStats, opened_at: Timestamp) -> Vec<Foreign> {
         });
     }
     windows
-}
-
-/// D4: the reasons whose windows may be those of a model.
-fn rests_one_model(reason: Reason) -> bool {
-    match reason {
-        Reason::ModelNotFound
-        | Reason::Overloaded
-        | Reason::RateLimit
-        | Reason::ServerError
-        | Reason::Timeout => true,
-        Reason::Aborted
-        | Reason::Auth
-        | Reason::AuthPermanent
-        | Reason::Billing
-        | Reason::ContentPolicy
-        | Reason::ContextOverflow
-        | Reason::EmptyResponse
-        | Reason::Format
-        | Reason::Local
-        | Reason::NoErrorDetails
-        | Reason::SessionExpired
-        | Reason::Unclassified
-        | Reason::Unknown => false,
-    }
 }
 
 fn adopt(
@@ -259,7 +237,7 @@ fn adopt(
         (_, Contact::Known) => old.map_or(0, |window| window.steps).saturating_add(1),
     };
     let blocked = lane == Lane::Blocked;
-    let origin = || Origin {
+    let origin = || BlockedOrigin {
         source: stats.blocked_source.unwrap_or(BlockedSource::CodexRateLimits),
         model: stats.blocked_model.clone(),
     };

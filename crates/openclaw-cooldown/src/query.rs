@@ -4,6 +4,7 @@ use jiff::Timestamp;
 use openclaw_classify::Reason;
 use openclaw_ids::ModelId;
 
+use crate::stats::counted_as;
 use crate::{Lane, ProfileUsage, Window};
 
 /// The window that keeps a profile from serving a model.
@@ -122,15 +123,6 @@ fn rank(block: &Block) -> (Timestamp, std::cmp::Reverse<usize>) {
         .position(|row| *row == reason)
         .unwrap_or(PRIORITY.len());
     (block.until, std::cmp::Reverse(place))
-}
-
-/// The reason under which the other program knows this one (C2).
-pub(crate) fn counted_as(reason: Reason) -> Reason {
-    if reason == Reason::ServerError {
-        Reason::Timeout
-    } else {
-        reason
-    }
 }
 
 fn block_of(lane: &Lane, window: &Window) -> Block {

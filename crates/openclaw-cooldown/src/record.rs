@@ -3,13 +3,11 @@
 use std::time::Duration;
 
 use jiff::Timestamp;
-use openclaw_classify::{HintSource, Reason};
+use openclaw_classify::HintSource;
 
 use crate::lane::{self, Hints};
-use crate::{
-    BlockedSource, CooldownConfig, FailureEvent, Lane, Origin, ProfileUsage, Window, long_wait, millis,
-    short_wait,
-};
+use crate::wait::{long_wait, short_wait};
+use crate::{BlockedOrigin, BlockedSource, CooldownConfig, FailureEvent, Lane, ProfileUsage, Window, millis};
 
 /// How many models of one profile are remembered beyond the end of their windows. Whoever asks for ever new names
 /// would otherwise make the state grow for a day.
@@ -80,12 +78,17 @@ fn step(usage: &mut ProfileUsage, lane: Lane, event: &FailureEvent, now: Timesta
     if lane == Lane::Profile
         && let Some(stated) = stated.take()
     {
-        block_account(usage, event, stated, ladder, now);
+        // The ladder stands beside it.
+        if stated > ladder {
+            usage.block_account(stated, origin(event), now);
+        } else {
+            usage.windows.remove(&Lane::Blocked);
+        }
     }
     let last = old.as_ref().map_or(now, |window| {
         latest_failure(window.last_failure_at, now, config.failure_window())
     });
-    let mut window = reopened(old, steps, event.reason, End { ladder, stated }, now);
+    let mut window = reopened(old, steps, event, End { ladder, stated }, now);
     window.last_failure_at = last;
     usage.windows.insert(lane, window);
 }
@@ -98,14 +101,14 @@ struct End {
 }
 
 /// The lane's window after an episode that began at `now`.
-fn reopened(old: Option<Window>, steps: u32, reason: Reason, end: End, now: Timestamp) -> Window {
+fn reopened(old: Option<Window>, steps: u32, event: &FailureEvent, end: End, now: Timestamp) -> Window {
     let stated = end.stated.filter(|stated| *stated > end.ladder);
     let until = stated.unwrap_or(end.ladder);
-    let mut window = old.unwrap_or_else(|| Window::new(now, now, reason));
+    let mut window = old.unwrap_or_else(|| Window::new(now, now, event.reason));
     let restated = end.stated.is_some() && window.stated.is_some();
     if until > window.until || restated {
         window.until = until;
-        window.reason = reason;
+        window.reason = event.reason;
         window.stated = stated;
     }
     window.opened_at = now;
@@ -113,31 +116,10 @@ fn reopened(old: Option<Window>, steps: u32, reason: Reason, end: End, now: Time
     window
 }
 
-/// Opens, moves or removes the blocked window of an account-wide signal (D7); the ladder stands beside it.
-fn block_account(
-    usage: &mut ProfileUsage,
-    event: &FailureEvent,
-    stated: Timestamp,
-    ladder: Timestamp,
-    now: Timestamp,
-) {
-    let old = usage.windows.remove(&Lane::Blocked);
-    if stated <= ladder {
-        return;
-    }
-    let window = Window {
-        steps: 0,
-        stated: Some(stated),
-        origin: Some(origin(event)),
-        unknown: old.map(|window| window.unknown).unwrap_or_default(),
-        ..Window::new(now, stated, Reason::RateLimit)
-    };
-    usage.windows.insert(Lane::Blocked, window);
-}
-
-pub(crate) fn origin(event: &FailureEvent) -> Origin {
+/// Who stated the end of an account's limit, and during which model (cooldown.md 8.1).
+pub(crate) fn origin(event: &FailureEvent) -> BlockedOrigin {
     let source = event.hint.as_ref().map(|hint| hint.source);
-    Origin {
+    BlockedOrigin {
         source: match source {
             Some(HintSource::UsageCheck) => BlockedSource::Wham,
             Some(

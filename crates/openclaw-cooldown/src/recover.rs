@@ -19,10 +19,7 @@ pub fn succeed(mut usage: ProfileUsage, event: &SuccessEvent, now: Timestamp) ->
     if outdated {
         return usage;
     }
-    let windows = &usage.windows;
-    usage
-        .failure_counts
-        .retain(|reason, _| windows.values().any(|window| window.reason == *reason));
+    usage.forget_counts_without_window();
     usage.last_used = Some(now);
     usage
 }

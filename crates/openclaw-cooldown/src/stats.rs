@@ -64,6 +64,15 @@ pub enum BlockedSource {
     Wham,
 }
 
+/// The reason under which the other program knows this one (C2).
+pub(crate) fn counted_as(reason: Reason) -> Reason {
+    if reason == Reason::ServerError {
+        Reason::Timeout
+    } else {
+        reason
+    }
+}
+
 /// Whether the other program can store `reason` (cooldown.md 1.1: 13 of them).
 pub(crate) fn is_persistable(reason: Reason) -> bool {
     match reason {

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use openclaw_classify::Reason;
 use serde::{Deserialize, Serialize};
 
-use crate::{Lane, Window, millis};
+use crate::{BlockedOrigin, Lane, Window, millis};
 
 /// Our own state of one profile; as JSON it is an object with times in Unix milliseconds.
 ///
@@ -32,6 +32,29 @@ pub struct ProfileUsage {
     /// Members of a newer version; they survive every save (D13).
     #[serde(flatten)]
     pub unknown: serde_json::Map<String, serde_json::Value>,
+}
+
+impl ProfileUsage {
+    /// Opens the blocked window from `now` to an end that was stated for the whole account, in place of an earlier one
+    /// (D7); it has no ladder and so no steps (D5).
+    pub(crate) fn block_account(&mut self, until: Timestamp, origin: BlockedOrigin, now: Timestamp) {
+        let old = self.windows.remove(&Lane::Blocked);
+        let window = Window {
+            steps: 0,
+            stated: Some(until),
+            origin: Some(origin),
+            unknown: old.map(|window| window.unknown).unwrap_or_default(),
+            ..Window::new(now, until, Reason::RateLimit)
+        };
+        self.windows.insert(Lane::Blocked, window);
+    }
+
+    /// Forgets the counts of reasons that no window has, as after windows were taken away.
+    pub(crate) fn forget_counts_without_window(&mut self) {
+        let windows = &self.windows;
+        self.failure_counts
+            .retain(|reason, _| windows.values().any(|window| window.reason == *reason));
+    }
 }
 
 #[cfg(test)]

@@ -16,14 +16,14 @@ const LONG_MINIMUM: Duration = Duration::from_mins(1);
 const LAST_DOUBLING: u32 = 10;
 
 /// The wait of step `step` (counted from 1; 0 is taken as 1) of a short window: 30 s, 1 min, 5 min (D1).
-pub fn short_wait(step: u32) -> Duration {
+pub(crate) fn short_wait(step: u32) -> Duration {
     let index = usize::try_from(step.saturating_sub(1)).unwrap_or(usize::MAX);
     SHORT[index.min(SHORT.len() - 1)]
 }
 
 /// The wait of step `step` (counted from 1; 0 is taken as 1) of a window that doubles: `base · 2^(step-1)`, at
 /// most `cap`. A base below one minute counts as one minute, a cap below the base as the base (cooldown.md 3.2).
-pub fn long_wait(step: u32, base: Duration, cap: Duration) -> Duration {
+pub(crate) fn long_wait(step: u32, base: Duration, cap: Duration) -> Duration {
     let base = base.max(LONG_MINIMUM);
     let doublings = step.saturating_sub(1).min(LAST_DOUBLING);
     base.saturating_mul(1 << doublings).min(cap.max(base))

@@ -26,7 +26,7 @@ pub struct Window {
     pub stated: Option<Timestamp>,
     /// Who stated an account's end, and during which model; told to the other program, and blocks nothing more.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub origin: Option<Origin>,
+    pub origin: Option<BlockedOrigin>,
     /// The latest failure of this lane; the failure window is counted from here (D1).
     #[serde(with = "millis")]
     pub last_failure_at: Timestamp,
@@ -38,7 +38,7 @@ pub struct Window {
 /// How the end of an account's limit became known (cooldown.md 8.1).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Origin {
+pub struct BlockedOrigin {
     /// Who said it, in the other program's words.
     pub source: BlockedSource,
     /// The model that was asked; `None` when the limit was found out without one.

@@ -1,7 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod agent;
-mod auth_provider;
+mod auth_aliases;
 mod error;
 mod model;
 mod profile;
@@ -10,7 +10,7 @@ mod session_key;
 mod text_id;
 
 pub use agent::AgentId;
-pub use auth_provider::AuthAliases;
+pub use auth_aliases::AuthAliases;
 pub use error::IdError;
 pub use model::{ModelId, ModelRef};
 pub use profile::ProfileId;

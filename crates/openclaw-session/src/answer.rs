@@ -32,7 +32,7 @@ pub fn record_answer(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixtures::{at, auto, entry, id, model};
+    use crate::testing::{at, auto, entry, id, model};
 
     #[test]
     fn s_1_1_the_last_answer_is_remembered_and_is_no_selection() {

@@ -117,7 +117,7 @@ mod tests {
     fn model(reference: &str, profile: Option<&str>) -> TypedModel {
         TypedModel {
             reference: reference.to_owned(),
-            profile: profile.map(crate::fixtures::profile),
+            profile: profile.map(crate::testing::profile),
         }
     }
 

@@ -21,6 +21,8 @@ mod sqlite;
 mod stale;
 mod status;
 mod store;
+#[cfg(test)]
+mod testing;
 mod trace;
 mod turn;
 mod user_selection;
@@ -57,6 +59,3 @@ pub use store::{CasOutcome, Revision, SessionStore, StoreError, Versioned, updat
 pub use trace::{RunTrace, StepOutcome, TraceStep, record_trace};
 pub use turn::{TurnKind, TurnRights, preserves_user_state};
 pub use user_selection::{LiveEffect, ModelChoice, ProfileChoice, UserSelection, apply_user_selection};
-
-#[cfg(test)]
-mod fixtures;

@@ -18,10 +18,10 @@ pub enum Merge {
 
 /// Merges the step from `snapshot` to `changed` into `current` (S-12.4).
 ///
-/// The selection group, with a pin that it displaced, and the runtime override are one transaction, applied as a whole or not at all, together with
-/// the pending mark and the thinking level; a changed route takes the runtime group along. Without a selection change
-/// on either side the runtime group is applied as it is. Every other member is applied only where `current` still has
-/// the snapshot's value. The later activity wins.
+/// The selection group, with a pin that it displaced, and the runtime override are one transaction, applied as a whole
+/// or not at all, together with the pending mark and the thinking level; a changed route takes the runtime group along.
+/// Without a selection change on either side the runtime group is applied as it is. Every other member is applied only
+/// where `current` still has the snapshot's value. The later activity wins.
 pub fn merge(snapshot: &SessionEntry, changed: &SessionEntry, current: &SessionEntry) -> Merge {
     if current.session_id != snapshot.session_id {
         return Merge::OtherSession;

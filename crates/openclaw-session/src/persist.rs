@@ -54,8 +54,9 @@ pub enum SkipCause {
 
 /// Tests, snapshots and writes in one step, for use inside one compare-and-set on the stored entry (S-3, S-3.10, S1).
 ///
-/// Only the selection group, `updatedAt` and our own note of when the fallback began change (S-3.8); a person's profile pin that does not fit the candidate is
-/// parked until the fallback is over, for it is strict as long as its session lasts (R5). A successful attempt leaves the result in place (S-3.9).
+/// Only the selection group, `updatedAt` and our own note of when the fallback began change (S-3.8). A person's profile
+/// pin that does not fit the candidate is parked until the fallback is over, for it is strict as long as its session
+/// lasts (R5). A successful attempt leaves the result in place (S-3.9).
 pub fn persist_fallback(
     entry: &SessionEntry,
     change: &PersistFallback,

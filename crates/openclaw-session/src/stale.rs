@@ -37,9 +37,9 @@ fn stands_in_for(entry: &SessionEntry, resolve: &dyn Fn(&str) -> Option<ModelRef
     }
 }
 
-/// Removes a stale override; the turn runs on `primary` (S-7.3). The auth pin stays, or is the one
-/// that a person took before the fallback; what the last answer came from
-/// goes when it was another model.
+/// Removes a stale override; the turn runs on `primary` (S-7.3). The auth pin stays, or is the one that a person took
+/// before the fallback; what the last answer came from goes when it was another model.
+#[must_use]
 pub fn drop_stale_override(entry: &SessionEntry, primary: &ModelRef, now: Timestamp) -> SessionEntry {
     let mut next = drop_override(entry, now);
     if !next.runtime.names_no_model() && next.runtime.model_ref().as_ref() != Some(primary) {

@@ -86,6 +86,18 @@ pub enum StoreError {
         /// How often the update was tried.
         tries: u32,
     },
+    /// The file is not, or no longer, a database.
+    #[cfg(feature = "sqlite")]
+    #[error(
+        "{path} is damaged and was left as it is; restore a copy, or move it aside to start with the sessions of \
+         sessions.json"
+    )]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// What SQLite says.
+        source: Arc<rusqlite::Error>,
+    },
     /// One entry cannot be read; it stays as it is.
     #[error(
         "the entry of session `{key}` in {path} is damaged and was left as it is; \
@@ -98,18 +110,6 @@ pub enum StoreError {
         path: PathBuf,
         /// What is wrong with the JSON.
         source: serde_json::Error,
-    },
-    /// The file is not, or no longer, a database.
-    #[cfg(feature = "sqlite")]
-    #[error(
-        "{path} is damaged and was left as it is; restore a copy, or move it aside to start with the sessions of \
-         sessions.json"
-    )]
-    Damaged {
-        /// The file.
-        path: PathBuf,
-        /// What SQLite says.
-        source: Arc<rusqlite::Error>,
     },
     /// SQLite failed for another reason.
     #[cfg(feature = "sqlite")]

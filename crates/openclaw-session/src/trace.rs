@@ -99,7 +99,7 @@ impl SessionEntry {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixtures::{at, entry, model};
+    use crate::testing::{at, entry, model};
 
     fn step(text: &str, outcome: StepOutcome, next: Option<&str>) -> TraceStep {
         TraceStep {

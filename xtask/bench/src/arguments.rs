@@ -5,12 +5,16 @@ use crate::Failure;
 /// What this process does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Role {
+    /// Compares counts with their bounds.
+    Check,
+    /// Does what is counted.
+    Count,
+    /// Forwards and does nothing else.
+    Floor,
     /// Measures.
     Measure,
     /// Stands for the providers.
     Upstream,
-    /// Forwards and does nothing else.
-    Floor,
 }
 
 /// The words, sorted.
@@ -23,6 +27,8 @@ pub(crate) struct Arguments {
     /// How long one round of one case takes, in milliseconds.
     pub(crate) millis: u64,
     pub(crate) json: Option<String>,
+    /// Whether what was counted is accepted as the new bound.
+    pub(crate) write: bool,
     /// The gateway's program.
     pub(crate) gateway: Option<String>,
 }
@@ -37,6 +43,7 @@ impl Arguments {
             rounds: 5,
             millis: 1_500,
             json: None,
+            write: false,
             gateway: None,
         };
         let mut words = words.iter();
@@ -50,11 +57,14 @@ impl Arguments {
             match word.as_str() {
                 "--role" => {
                     arguments.role = match value()?.as_str() {
+                        "count" => Role::Count,
                         "upstream" => Role::Upstream,
                         "floor" => Role::Floor,
                         other => return Err(format!("there is no role `{other}`").into()),
                     }
                 }
+                "--check" => arguments.role = Role::Check,
+                "--write" => arguments.write = true,
                 "--rounds" => arguments.rounds = number(&value()?)?,
                 "--millis" => arguments.millis = number(&value()?)?,
                 "--json" => arguments.json = Some(value()?),

@@ -5,10 +5,11 @@ use std::time::{Duration, Instant};
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind};
 use jiff::Timestamp;
-use openclaw_classify::{Failure as Failed, classify, rules};
+use openclaw_classify::{classify, rules};
 
 use crate::Failure;
 use crate::arguments::Arguments;
+use crate::collected;
 use crate::table::{Results, Target};
 
 /// The groups of the collected texts and the ratio that is aimed at.
@@ -18,28 +19,15 @@ const GROUPS: &[(&str, f64)] = &[("short", 1.7), ("medium", 1.6), ("large", 1.6)
 const PHRASES: usize = 200;
 
 pub(crate) fn measure(arguments: &Arguments, results: &mut Results) -> Result<(), Failure> {
-    let path = concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/../../fixtures/classify/errors200.json"
-    );
-    let text = std::fs::read_to_string(path).map_err(|error| format!("cannot read {path}: {error}"))?;
-    let rows: Vec<serde_json::Value> = serde_json::from_str(&text)?;
     let automaton = AhoCorasick::builder()
         .ascii_case_insensitive(true)
         .kind(Some(AhoCorasickKind::DFA))
         .build(phrases())?;
     for (group, most) in GROUPS {
-        let texts: Vec<&str> = rows
+        let failures = collected::failures(group)?;
+        let texts: Vec<&str> = failures
             .iter()
-            .filter(|row| row["group"] == *group)
-            .filter_map(|row| row["text"].as_str())
-            .collect();
-        let failures: Vec<Failed> = texts
-            .iter()
-            .map(|text| Failed {
-                message: Some((*text).to_owned()),
-                ..Failed::default()
-            })
+            .filter_map(|failure| failure.message.as_deref())
             .collect();
         let pairs: Vec<(f64, f64)> = (0..arguments.rounds)
             .map(|_| {

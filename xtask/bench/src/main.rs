@@ -7,7 +7,10 @@
 )]
 
 mod arguments;
+mod check;
 mod classify;
+mod collected;
+mod engine;
 mod floor;
 mod gateway;
 mod load;
@@ -25,7 +28,8 @@ type Failure = Box<dyn std::error::Error + Send + Sync>;
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
     match Arguments::parse(&words).and_then(|arguments| run(&arguments)) {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(check::Ending::Within) => ExitCode::SUCCESS,
+        Ok(check::Ending::Over) => ExitCode::FAILURE,
         Err(failure) => {
             eprintln!("error: {failure}");
             ExitCode::from(2)
@@ -33,12 +37,18 @@ fn main() -> ExitCode {
     }
 }
 
-fn run(arguments: &Arguments) -> Result<(), Failure> {
+fn run(arguments: &Arguments) -> Result<check::Ending, Failure> {
     match arguments.role {
-        Role::Upstream => return runtime()?.block_on(upstream::serve()),
-        Role::Floor => return runtime()?.block_on(floor::serve(&arguments.words)),
-        Role::Measure => {}
+        Role::Check => return check::run(arguments),
+        Role::Count => check::play(&arguments.words)?,
+        Role::Floor => runtime()?.block_on(floor::serve(&arguments.words))?,
+        Role::Measure => measure(arguments)?,
+        Role::Upstream => runtime()?.block_on(upstream::serve())?,
     }
+    Ok(check::Ending::Within)
+}
+
+fn measure(arguments: &Arguments) -> Result<(), Failure> {
     let mut results = table::Results::default();
     if arguments.wants("classify") {
         classify::measure(arguments, &mut results)?;

@@ -1,3 +1,5 @@
+//! Each change of the usage state, folded.
+
 use openclaw_classify::{HintSource, Reason, ResetHint};
 use openclaw_cooldown::{EndpointWindow, MarkScope};
 

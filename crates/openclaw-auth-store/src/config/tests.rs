@@ -1,3 +1,5 @@
+//! The section as people write it, and what is said when it is wrong.
+
 use serde_json::{Value, json};
 
 use super::*;

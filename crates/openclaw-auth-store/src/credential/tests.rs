@@ -1,3 +1,5 @@
+//! Entries of every shape and age: read, refused, written back.
+
 #![expect(clippy::needless_pass_by_value, reason = "a case reads best as a value")]
 
 use proptest::prelude::*;

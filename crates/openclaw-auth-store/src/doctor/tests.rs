@@ -1,3 +1,5 @@
+//! Each finding on its own.
+
 use std::os::unix::fs::PermissionsExt;
 
 use serde_json::json;

@@ -1,3 +1,5 @@
+//! What a new credential takes over, and what it frees.
+
 #![expect(clippy::needless_pass_by_value, reason = "a case reads best as a value")]
 
 use openclaw_classify::Reason;

@@ -1,3 +1,5 @@
+//! Which profile may serve which provider, row by row.
+
 use serde_json::{Value, json};
 
 use super::*;

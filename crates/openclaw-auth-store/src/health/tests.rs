@@ -1,3 +1,5 @@
+//! How near the end of a credential is.
+
 use serde_json::{Value, json};
 
 use super::*;

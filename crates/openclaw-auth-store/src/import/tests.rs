@@ -1,3 +1,5 @@
+//! Every old form of a store, and files that are none.
+
 #![expect(clippy::needless_pass_by_value, reason = "a case reads best as a value")]
 
 use std::fs;

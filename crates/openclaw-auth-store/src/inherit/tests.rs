@@ -1,3 +1,5 @@
+//! What a secondary agent sees of the main one's store, and where its marks go.
+
 use std::sync::Arc;
 
 use openclaw_classify::Reason;

@@ -1,3 +1,5 @@
+//! What a list of profiles shows.
+
 use openclaw_ids::ModelId;
 use serde_json::json;
 

@@ -1,3 +1,5 @@
+//! When a login is fresh, and whose tokens replace whose.
+
 #![expect(clippy::needless_pass_by_value, reason = "a case reads best as a value")]
 
 use serde_json::{Value, json};

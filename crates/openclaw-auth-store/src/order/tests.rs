@@ -1,3 +1,5 @@
+//! The rotation order, rule by rule.
+
 mod beyond;
 mod oracle;
 

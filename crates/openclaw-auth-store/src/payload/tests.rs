@@ -1,3 +1,5 @@
+//! The JSON rows: what is read of them and what an edit leaves alone.
+
 use openclaw_cooldown::UsageStats;
 use openclaw_ids::{ProfileId, ProviderId};
 use serde_json::json;

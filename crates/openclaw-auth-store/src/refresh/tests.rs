@@ -1,3 +1,5 @@
+//! One refresh at a time, and no token lost.
+
 #![expect(clippy::needless_pass_by_value, reason = "a case reads best as a value")]
 
 mod failures;

@@ -1,3 +1,5 @@
+//! Where a pointer leads, and what is said when it leads nowhere.
+
 #![expect(clippy::needless_pass_by_value, reason = "a case reads best as a value")]
 
 use secrecy::ExposeSecret;

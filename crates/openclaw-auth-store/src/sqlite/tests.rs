@@ -1,3 +1,5 @@
+//! The engine over real files, alone, shared and in trouble.
+
 mod adversity;
 mod desk;
 mod fixture;

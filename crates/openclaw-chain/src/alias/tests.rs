@@ -1,7 +1,7 @@
 //! The alias index and the names that ship.
 
 use super::*;
-use crate::test_support::{defaults, pair, resolver};
+use crate::testing::{defaults, pair, resolver};
 use crate::{Resolver, VendorRules};
 use serde_json::json;
 

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::*;
-use crate::test_support::{agent, config, model, resolver};
+use crate::testing::{agent, config, model, resolver};
 
 /// Checks one row: keys of the model map, then models that are allowed and models that are not.
 fn check(keys: &[&str], agent_model: &Value, allowed: &[&str], refused: &[&str]) {

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;
-use crate::test_support::{config, defaults, owned, pairs, requested, resolver};
+use crate::testing::{config, defaults, owned, pairs, requested, resolver};
 
 const P: &str = "anthropic/claude-opus-4-6";
 

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use serde::de::{Error, MapAccess};
 
+use super::non_blank;
 use super::shape::{Count, Fields, FromObject, Known, List, Mode, Object, Shape, Text};
 
 /// What a `model` key says.
@@ -14,13 +15,13 @@ use super::shape::{Count, Fields, FromObject, Known, List, Mode, Object, Shape, 
 pub struct ModelSetting {
     primary: Option<String>,
     fallbacks: Option<Vec<String>>,
-    form: Form,
+    form: SettingForm,
     unknown_keys: Vec<String>,
 }
 
 /// How a model setting was written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Form {
+pub enum SettingForm {
     /// The key is absent, or its value cannot be read.
     #[default]
     Absent,
@@ -34,8 +35,8 @@ impl ModelSetting {
     /// The setting written as a plain text.
     fn text(primary: &str) -> Self {
         Self {
-            primary: non_blank(primary),
-            form: Form::Text,
+            primary: non_blank(primary).map(str::to_owned),
+            form: SettingForm::Text,
             ..Self::default()
         }
     }
@@ -43,9 +44,9 @@ impl ModelSetting {
     /// The setting written as an object.
     pub fn object(primary: Option<&str>, fallbacks: Option<Vec<String>>) -> Self {
         Self {
-            primary: primary.and_then(non_blank),
+            primary: primary.and_then(non_blank).map(str::to_owned),
             fallbacks,
-            form: Form::Object,
+            form: SettingForm::Object,
             unknown_keys: Vec::new(),
         }
     }
@@ -61,7 +62,7 @@ impl ModelSetting {
     }
 
     /// How the setting was written.
-    pub fn form(&self) -> Form {
+    pub fn form(&self) -> SettingForm {
         self.form
     }
 
@@ -81,11 +82,6 @@ impl ModelSetting {
     }
 }
 
-fn non_blank(text: &str) -> Option<String> {
-    let text = text.trim();
-    (!text.is_empty()).then(|| text.to_owned())
-}
-
 const FALLBACKS: List<Text> = List(
     Text("a model reference such as \"openai/gpt-5.5\""),
     "a list of model references such as [\"openai/gpt-5.5\"]; one fallback is a list with one entry",
@@ -103,7 +99,8 @@ impl FromObject for ModelSetting {
         match key {
             "primary" => {
                 let shape = Text("a model reference such as \"openai/gpt-5.5\"");
-                self.primary = fields.value(shape)?.as_deref().and_then(non_blank);
+                let text = fields.value(shape)?;
+                self.primary = text.as_deref().and_then(non_blank).map(str::to_owned);
             }
             "fallbacks" => self.fallbacks = fields.value(FALLBACKS)?,
             unknown => {
@@ -133,7 +130,7 @@ impl Shape for Model {
     fn object<'de, A: MapAccess<'de>>(self, object: A, mode: Mode) -> Result<ModelSetting, A::Error> {
         let setting: ModelSetting = Object::new().object(object, mode)?;
         Ok(ModelSetting {
-            form: Form::Object,
+            form: SettingForm::Object,
             ..setting
         })
     }
@@ -185,7 +182,7 @@ impl Shape for ImageModel {
 
     fn object<'de, A: MapAccess<'de>>(self, object: A, mode: Mode) -> Result<ImageModelSetting, A::Error> {
         let mut setting: ImageModelSetting = Object::new().object(object, mode)?;
-        setting.model.form = Form::Object;
+        setting.model.form = SettingForm::Object;
         Ok(setting)
     }
 }

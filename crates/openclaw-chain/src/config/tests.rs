@@ -11,7 +11,7 @@ use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;
-use crate::test_support::{agent, config, owned};
+use crate::testing::{agent, config, owned};
 
 /// As the program reads a file: with the path to the value and its place in the text.
 fn read(text: &str) -> Result<ChainConfig, String> {
@@ -126,29 +126,34 @@ fn the_forms_of_a_model_setting() {
     };
     // chain.md 9.1, first two columns: what each form imposes on an agent's runs.
     for (value, primary, imposed, form) in [
-        (json!(""), None, None, Form::Text),
-        (json!("  "), None, None, Form::Text),
-        (json!({}), None, None, Form::Object),
-        (json!({ "primary": "" }), None, None, Form::Object),
-        (json!("q/q"), Some("q/q"), Some(owned(&[])), Form::Text),
+        (json!(""), None, None, SettingForm::Text),
+        (json!("  "), None, None, SettingForm::Text),
+        (json!({}), None, None, SettingForm::Object),
+        (json!({ "primary": "" }), None, None, SettingForm::Object),
+        (json!("q/q"), Some("q/q"), Some(owned(&[])), SettingForm::Text),
         (
             json!({ "primary": " q/q " }),
             Some("q/q"),
             Some(owned(&[])),
-            Form::Object,
+            SettingForm::Object,
         ),
-        (json!({ "fallbacks": [] }), None, Some(owned(&[])), Form::Object),
+        (
+            json!({ "fallbacks": [] }),
+            None,
+            Some(owned(&[])),
+            SettingForm::Object,
+        ),
         (
             json!({ "fallbacks": ["a/b"] }),
             None,
             Some(owned(&["a/b"])),
-            Form::Object,
+            SettingForm::Object,
         ),
         (
             json!({ "primary": "q/q", "fallbacks": ["a/b"] }),
             Some("q/q"),
             Some(owned(&["a/b"])),
-            Form::Object,
+            SettingForm::Object,
         ),
     ] {
         let setting = setting(value.clone());

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::test_support::{pairs, resolver};
+use crate::testing::{pairs, resolver};
 
 #[test]
 fn rows_of_section_11() {

@@ -32,19 +32,13 @@ pub struct LintRule {
     pub remedy: &'static str,
 }
 
-use Severity::{Error, Note, Warning};
-
-const fn rule(code: &'static str, severity: Severity, remedy: &'static str) -> LintRule {
-    LintRule {
-        code,
-        severity,
-        remedy,
-    }
-}
-
 macro_rules! rules {
     ($($name:ident = $code:literal, $severity:ident, $remedy:literal;)*) => {
-        $(pub(super) static $name: LintRule = rule($code, $severity, $remedy);)*
+        $(pub(super) static $name: LintRule = LintRule {
+            code: $code,
+            severity: Severity::$severity,
+            remedy: $remedy,
+        };)*
         /// Everything that is looked for, by code.
         pub static LINT_RULES: &[&LintRule] = &[$(&$name),*];
     };

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::test_support::config;
+use crate::testing::config;
 
 /// `code place`, one line per finding.
 fn found(json: Value) -> Vec<String> {

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::test_support::{config, pair};
+use crate::testing::{config, pair};
 use serde_json::json;
 
 fn names(json: serde_json::Value) -> Names {

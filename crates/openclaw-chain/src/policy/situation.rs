@@ -3,7 +3,7 @@
 use openclaw_ids::{AgentId, ModelRef};
 
 use super::{Ask, List, When, row};
-use crate::config::{Form, ModelSetting};
+use crate::config::{ModelSetting, SettingForm, non_blank};
 use crate::resolver::Resolver;
 use crate::source::{
     CronBasis, CronPayload, IgnoredOverride, OneOffPolicy, OverrideOwner, RunKind, SelectionFacts,
@@ -66,7 +66,7 @@ impl<'a> Situation<'a> {
             None => {}
         }
         let mut resolve = |what: &str, text: Option<&str>| {
-            let text = text.filter(|text| !text.trim().is_empty())?;
+            let text = text.filter(|text| non_blank(text).is_some())?;
             let model = resolver.resolve(text);
             if model.is_none() {
                 trace.push(format!(
@@ -81,7 +81,7 @@ impl<'a> Situation<'a> {
                 resolve("the hook model", payload.hook_model.as_deref()),
             ),
             RunKind::Heartbeat { model } => {
-                let own = model.as_deref().filter(|text| !text.trim().is_empty());
+                let own = model.as_deref().filter(|text| non_blank(text).is_some());
                 let text = own.or(resolver.defaults.heartbeat.as_deref());
                 (resolve("heartbeat.model", text), None)
             }
@@ -222,7 +222,7 @@ impl<'a> Situation<'a> {
         match self.cron_origin().0 {
             CronOrigin::Subagent => return self.list(List::SubagentModel),
             CronOrigin::Configured => {
-                let repeats_default = setting.is_some_and(|setting| setting.form() == Form::Text)
+                let repeats_default = setting.is_some_and(|setting| setting.form() == SettingForm::Text)
                     && self.resolver.agent_primary(self.agent) == self.resolver.primary();
                 let listed = defaults.fallbacks().unwrap_or_default();
                 if repeats_default && !listed.is_empty() {

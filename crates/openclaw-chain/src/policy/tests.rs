@@ -10,7 +10,7 @@ use super::*;
 use crate::source::{
     CronBasis, CronPayload, IgnoredOverride, OneOffPolicy, SelectionSource as S, StoredOverride,
 };
-use crate::test_support::{agent, model, owned, pairs, resolver};
+use crate::testing::{agent, model, owned, pairs, resolver};
 
 /// A run of the agent `ops` under these settings.
 struct Case {

@@ -1,6 +1,6 @@
 //! The configured primary: every row of chain.md 7, and how it was found.
 
-use crate::test_support::{agent, pair, resolver};
+use crate::testing::{agent, pair, resolver};
 use serde_json::{Value, json};
 
 /// The primary under this model setting, model map and provider rows, and what is said about it.

@@ -27,50 +27,26 @@ pub(super) struct Milliseconds(pub(super) Duration);
 pub(super) struct PerProvider(pub(super) Vec<(ProviderId, Duration)>);
 
 impl Hours {
-    const EXPECTED: &str = "a number of hours above 0, such as 5 or 0.5; remove the key for the default";
-
     pub(super) fn lenient(value: &Value) -> Option<Self> {
-        value.as_f64().and_then(Self::from_number)
-    }
-
-    fn from_number(hours: f64) -> Option<Self> {
-        positive_seconds(hours * 3600.0).map(Self)
+        value.as_f64().and_then(Self::from_fraction)
     }
 }
 
 impl Minutes {
-    const EXPECTED: &str = "a number of minutes above 0, such as 10 or 0.5; remove the key for the default";
-
     pub(super) fn lenient(value: &Value) -> Option<Self> {
-        value.as_f64().and_then(Self::from_number)
-    }
-
-    fn from_number(minutes: f64) -> Option<Self> {
-        positive_seconds(minutes * 60.0).map(Self)
+        value.as_f64().and_then(Self::from_fraction)
     }
 }
 
 impl Count {
-    const EXPECTED: &str = "a whole number of rotations, 0 or more; remove the key for the default";
-
     pub(super) fn lenient(value: &Value) -> Option<Self> {
-        lenient_whole(value).map(Self::from_whole)
-    }
-
-    fn from_whole(number: u64) -> Self {
-        Self(u32::try_from(number).unwrap_or(u32::MAX))
+        lenient_whole(value).and_then(Self::from_whole)
     }
 }
 
 impl Milliseconds {
-    const EXPECTED: &str = "a whole number of milliseconds, 0 or more; remove the key for the default";
-
     pub(super) fn lenient(value: &Value) -> Option<Self> {
-        lenient_whole(value).map(Self::from_whole)
-    }
-
-    fn from_whole(number: u64) -> Self {
-        Self(Duration::from_millis(number))
+        lenient_whole(value).and_then(Self::from_whole)
     }
 }
 
@@ -116,56 +92,56 @@ pub(super) fn given<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
 
 /// A kind of number with its own remedy.
 trait Number: Sized {
-    const REMEDY: &str;
+    const EXPECTED: &str;
     fn from_whole(number: u64) -> Option<Self>;
     fn from_fraction(number: f64) -> Option<Self>;
 }
 
 impl Number for Hours {
-    const REMEDY: &str = Self::EXPECTED;
+    const EXPECTED: &str = "a number of hours above 0, such as 5 or 0.5; remove the key for the default";
 
     fn from_whole(number: u64) -> Option<Self> {
         (number > 0).then(|| Self(Duration::from_secs(number.saturating_mul(3600))))
     }
 
     fn from_fraction(number: f64) -> Option<Self> {
-        Self::from_number(number)
+        positive_seconds(number * 3600.0).map(Self)
     }
 }
 
 impl Number for Minutes {
-    const REMEDY: &str = Self::EXPECTED;
+    const EXPECTED: &str = "a number of minutes above 0, such as 10 or 0.5; remove the key for the default";
 
     fn from_whole(number: u64) -> Option<Self> {
         (number > 0).then(|| Self(Duration::from_secs(number.saturating_mul(60))))
     }
 
     fn from_fraction(number: f64) -> Option<Self> {
-        Self::from_number(number)
+        positive_seconds(number * 60.0).map(Self)
     }
 }
 
 impl Number for Count {
-    const REMEDY: &str = Self::EXPECTED;
+    const EXPECTED: &str = "a whole number of rotations, 0 or more; remove the key for the default";
 
     fn from_whole(number: u64) -> Option<Self> {
-        Some(Self::from_whole(number))
+        Some(Self(u32::try_from(number).unwrap_or(u32::MAX)))
     }
 
     fn from_fraction(number: f64) -> Option<Self> {
-        exact_whole(number).map(Self::from_whole)
+        exact_whole(number).and_then(Self::from_whole)
     }
 }
 
 impl Number for Milliseconds {
-    const REMEDY: &str = Self::EXPECTED;
+    const EXPECTED: &str = "a whole number of milliseconds, 0 or more; remove the key for the default";
 
     fn from_whole(number: u64) -> Option<Self> {
-        Some(Self::from_whole(number))
+        Some(Self(Duration::from_millis(number)))
     }
 
     fn from_fraction(number: f64) -> Option<Self> {
-        exact_whole(number).map(Self::from_whole)
+        exact_whole(number).and_then(Self::from_whole)
     }
 }
 
@@ -180,7 +156,7 @@ impl<T: Number> Visitor<'_> for NumberVisitor<T> {
     type Value = T;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(T::REMEDY)
+        f.write_str(T::EXPECTED)
     }
 
     fn visit_u64<E: Error>(self, number: u64) -> Result<T, E> {

@@ -1,5 +1,7 @@
 //! The same episode, told later how long it lasts.
 
+use openclaw_classify::Reason;
+
 use super::*;
 use crate::testing::{DAY, HOUR, MINUTE, SECOND, at, failure, on_model, usage};
 

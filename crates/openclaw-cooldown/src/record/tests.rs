@@ -1,12 +1,14 @@
 //! The fold of failures: ladders, episodes, windows that stay, stated ends.
 
+use openclaw_classify::Reason;
+
 use super::*;
 use crate::testing::{DAY, HOUR, MINUTE, SECOND, at, failure, model, offset, on_model, provider};
 
 mod extremes;
 mod lanes;
 mod lifecycle;
-mod oracle_test;
+mod oracle;
 mod properties;
 mod stated;
 

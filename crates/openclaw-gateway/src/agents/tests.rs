@@ -1,3 +1,5 @@
+//! Stores that agents share, and keys that change under them.
+
 use openclaw_auth_store::{Credential, ProfileStore, Secret, UsageChange};
 use openclaw_classify::Reason;
 use openclaw_cooldown::{FailureEvent, MarkScope};

@@ -1,3 +1,5 @@
+//! What is kept of decisions and windows, and for how long.
+
 use std::path::Path;
 use std::time::Duration;
 

@@ -1,3 +1,5 @@
+//! What a scrape shows, and the names it shows it under.
+
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::PathBuf;

@@ -3,7 +3,8 @@
 use jiff::Timestamp;
 use openclaw_auth_store::{EndpointKey, rotation_order};
 use openclaw_chain::{
-    ChainExplanation, DropCause, Dropped, IgnoredOverride, Origin, Requested, RunKind, SelectionFacts,
+    CandidateOrigin, ChainExplanation, DropCause, Dropped, IgnoredOverride, Requested, RunKind,
+    SelectionFacts,
 };
 use openclaw_classify::Reason;
 use openclaw_cooldown::{Gate, GateFacts, Position, ProfileUsage, Slot, gate};
@@ -197,7 +198,7 @@ fn run_name(run: &RunKind) -> &'static str {
 
 fn dropped(explained: &ChainExplanation) -> Vec<String> {
     // The primary is appended to every chain without being written there, so that it is there already is no news.
-    let written = |dropped: &&Dropped| dropped.origin != Origin::Primary;
+    let written = |dropped: &&Dropped| dropped.origin != CandidateOrigin::Primary;
     let dropped = explained.dropped.iter().filter(written);
     dropped
         .map(|dropped| match &dropped.cause {
@@ -225,9 +226,9 @@ fn candidates(
             CandidateReport {
                 model: candidate.model.clone(),
                 origin: match candidate.origin {
-                    Origin::Fallback(_) => "fallback",
-                    Origin::Primary => "primary",
-                    Origin::Requested => "requested",
+                    CandidateOrigin::Fallback(_) => "fallback",
+                    CandidateOrigin::Primary => "primary",
+                    CandidateOrigin::Requested => "requested",
                 },
                 base_url: standing.base_url,
                 profiles: standing.profiles,

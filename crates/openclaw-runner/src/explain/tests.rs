@@ -1,3 +1,5 @@
+//! Recorded decisions as people read them.
+
 use super::*;
 use crate::rotation::RotationKind;
 

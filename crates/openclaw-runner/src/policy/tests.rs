@@ -1,3 +1,5 @@
+//! What each reason does to a run.
+
 use openclaw_classify::{Owner, RuleId, Scope};
 
 use super::*;

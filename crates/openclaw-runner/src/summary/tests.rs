@@ -1,3 +1,5 @@
+//! The final error in its combinations.
+
 use super::*;
 
 fn record(model: &str, reason: Option<Reason>, error: &str) -> AttemptRecord {

@@ -1,3 +1,5 @@
+//! The events, field by field.
+
 use std::io::Write;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;

@@ -1,3 +1,5 @@
+//! The text that a person reads, for every set of reasons.
+
 use std::fmt::Write as _;
 
 use openclaw_ids::ModelRef;

@@ -1,6 +1,8 @@
+//! What the stored fields mean, together and one by one.
+
 use super::*;
-use crate::fixtures::{at, auto, entry, id, model, pin, provider, user};
 use crate::selection::PinSource;
+use crate::testing::{at, auto, entry, id, model, pin, provider, user};
 use serde_json::json;
 
 #[test]

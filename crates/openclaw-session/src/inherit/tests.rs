@@ -1,5 +1,7 @@
+//! What a session takes over, and whose choice that is then.
+
 use super::*;
-use crate::fixtures::{at, auto, entry, model, pin, provider, user};
+use crate::testing::{at, auto, entry, model, pin, provider, user};
 
 fn effective(own: &str, parent: &str) -> (StoredOverride, OverrideOwner) {
     effective_override(&entry(own), Some(&entry(parent)), &provider("home"))

@@ -1,6 +1,8 @@
+//! What a mark does to a busy run, and a switch to its chain.
+
 use super::*;
-use crate::fixtures::{at, auto, entry, model, pin, user};
 use crate::selection::PinSource;
+use crate::testing::{at, auto, entry, model, pin, user};
 
 const PENDING: &str = r#""liveModelSwitchPending": true"#;
 

@@ -1,6 +1,8 @@
+//! A change that was worked out earlier meets what was stored meanwhile.
+
 use super::*;
-use crate::fixtures::{at, auto, entry, id, model, pin, user};
 use crate::selection::{PinSource, StoredPin};
+use crate::testing::{at, auto, entry, id, model, pin, user};
 use crate::user_selection::{UserSelection, apply_user_selection};
 
 fn after(merge: Merge) -> SessionEntry {
@@ -88,14 +90,14 @@ fn s_12_4_item_6_other_members_move_only_from_the_snapshots_value() {
 #[test]
 fn s_12_4_item_6_the_later_activity_wins() {
     let mut changed = entry("");
-    changed.touch(crate::fixtures::at(5000));
+    changed.touch(crate::testing::at(5000));
     for (snapshot, changed, current) in [
         (entry(""), changed.clone(), entry("")),
         (entry(""), entry(""), changed.clone()),
     ] {
         assert_eq!(
             after(merge(&snapshot, &changed, &current)).updated_at,
-            crate::fixtures::at(5000)
+            crate::testing::at(5000)
         );
     }
 }

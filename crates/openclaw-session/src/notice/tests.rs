@@ -1,8 +1,10 @@
+//! When people are told, once, and in which words.
+
 use std::fmt::Write as _;
 
 use super::*;
-use crate::fixtures::{at, auto, entry, id, key, model, user};
 use crate::probe::{clear_after_probe, probe_due};
+use crate::testing::{at, auto, entry, id, key, model, user};
 
 fn told(selected: &str, active: &str) -> String {
     format!(

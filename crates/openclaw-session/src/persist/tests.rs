@@ -1,5 +1,6 @@
+//! What a fallback writes, and what makes it write nothing.
+
 use super::*;
-use crate::fixtures::{at, auto, entry, fallback, id, model, pin, user};
 use crate::inherit::{SpawnModel, copy_user_selection, spawn_with_model};
 use crate::merge::{Merge, merge};
 use crate::probe::{clear_after_probe, probe_due, settle_failed_probe};
@@ -7,6 +8,7 @@ use crate::reset::{Reset, reset};
 use crate::rollback::roll_back;
 use crate::selection::PinSource;
 use crate::stale::{drop_override, drop_stale_override};
+use crate::testing::{at, auto, entry, fallback, id, model, pin, user};
 use crate::user_selection::{ProfileChoice, UserSelection, apply_user_selection};
 
 fn written(entry: &SessionEntry, change: &PersistFallback) -> (SessionEntry, Rollback) {

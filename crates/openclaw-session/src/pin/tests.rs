@@ -1,7 +1,9 @@
+//! The table of pins, and what no turn does to a person's.
+
 use proptest::prelude::*;
 
 use super::*;
-use crate::fixtures::{at, entry, pin, profile};
+use crate::testing::{at, entry, pin, profile};
 use SessionAge::{Continuing, New};
 
 /// The profiles `a b c` in this order; `resting` names those that rest.

@@ -1,8 +1,10 @@
+//! Who is probed and when, and what a probe leaves behind.
+
 use super::*;
-use crate::fixtures::{at, auto, entry, fallback, id, model, pin, user};
 use crate::persist::{PersistFallback, persist_fallback};
 use crate::reset::compacted;
 use crate::rollback::roll_back;
+use crate::testing::{at, auto, entry, fallback, id, model, pin, user};
 
 const START: i64 = 10_000_000;
 const INTERVAL: i64 = 300_000;

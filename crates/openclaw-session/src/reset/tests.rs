@@ -1,6 +1,8 @@
+//! What a new transcript keeps, by command.
+
 use super::*;
-use crate::fixtures::{at, auto, entry, id, model, user};
 use crate::probe::{mark_probe, probe_due};
+use crate::testing::{at, auto, entry, id, model, user};
 
 const USER_PIN: &str = r#""authProfileOverride": "p", "authProfileOverrideSource": "user""#;
 const AUTO_PIN: &str = r#""authProfileOverride": "p", "authProfileOverrideSource": "auto", "authProfileOverrideCompactionCount": 1"#;

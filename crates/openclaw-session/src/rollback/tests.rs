@@ -1,9 +1,11 @@
+//! A write undone exactly, and never a newer choice with it.
+
 use proptest::prelude::*;
 
 use super::*;
-use crate::fixtures::{at, auto, entry, fallback, id, pin, user};
 use crate::persist::{PersistFallback, Persisted, persist_fallback};
 use crate::selection::{OverrideSource, PinSource, Route, StoredPin};
+use crate::testing::{at, auto, entry, fallback, id, pin, user};
 
 /// The entry while the fallback is attempted, and how to undo it.
 fn persisted(before: &SessionEntry, candidate: &str) -> (SessionEntry, Rollback) {

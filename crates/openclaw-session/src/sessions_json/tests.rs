@@ -1,8 +1,10 @@
+//! Files as other programs wrote them, with their quirks.
+
 use super::*;
 use crate::MemorySessionStore;
-use crate::fixtures::{at, auto, entry, id, key, model};
 use crate::notice::{FinishedTurn, record_notice};
 use crate::store::update;
+use crate::testing::{at, auto, entry, id, key, model};
 
 fn import(text: &str) -> ImportedSessions {
     parse_sessions_json(text).unwrap()

@@ -52,16 +52,6 @@ pub enum OpenError {
         /// The file.
         path: PathBuf,
     },
-    /// The sessions of the other program cannot be read.
-    #[error(
-        "cannot import {path}: it is not readable; fix its permissions, or move it aside to start without it"
-    )]
-    ImportRead {
-        /// The file.
-        path: PathBuf,
-        /// What the system says.
-        source: io::Error,
-    },
     /// The sessions of the other program are not JSON.
     #[error(
         "cannot import {path}: it is damaged and was left as it is; repair it, or move it aside to start without it"
@@ -71,6 +61,16 @@ pub enum OpenError {
         path: PathBuf,
         /// Where the JSON breaks.
         source: serde_json::Error,
+    },
+    /// The sessions of the other program cannot be read.
+    #[error(
+        "cannot import {path}: it is not readable; fix its permissions, or move it aside to start without it"
+    )]
+    ImportRead {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
     },
     /// A newer version wrote the file.
     #[error(

@@ -1,12 +1,14 @@
+//! The file: what survives, what is refused, what people read then.
+
 use std::fs;
 
 use rusqlite::Connection;
 use tempfile::TempDir;
 
 use super::*;
-use crate::fixtures::{at, auto, entry, fallback, id, key, user};
 use crate::persist::{Persisted, persist_fallback};
 use crate::store::update;
+use crate::testing::{at, auto, entry, fallback, id, key, user};
 
 /// A directory with a session file in it that may not exist yet.
 struct Place {

@@ -104,10 +104,10 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::fixtures::{entry, key};
     use crate::sqlite::connect;
     use crate::sqlite::job::Ask;
     use crate::store::{CasOutcome, Revision, StoreError};
+    use crate::testing::{entry, key};
 
     #[test]
     fn reads_go_on_while_another_process_keeps_writes_away() {

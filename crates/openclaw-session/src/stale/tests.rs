@@ -1,5 +1,7 @@
+//! Which overrides lost their reason, and what goes with them.
+
 use super::*;
-use crate::fixtures::{at, auto, entry, model, user};
+use crate::testing::{at, auto, entry, model, user};
 
 /// Knows the alias `fast`, as a configuration would.
 fn resolve(text: &str) -> Option<ModelRef> {

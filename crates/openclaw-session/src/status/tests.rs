@@ -1,7 +1,9 @@
+//! The lines that people read about a session.
+
 use std::fmt::Write as _;
 
 use super::*;
-use crate::fixtures::{auto, entry, key, model, user};
+use crate::testing::{auto, entry, key, model, user};
 
 fn shown(members: &str, facts: &StatusFacts<'_>) -> String {
     status_lines(&entry(members), facts).join("\n")

@@ -1,10 +1,12 @@
+//! One suite over every engine, and the loop over any of them.
+
 use std::future::Future;
 
 use super::*;
-use crate::fixtures::{at, auto, entry, fallback, id, key, user};
 use crate::memory::MemorySessionStore;
 use crate::persist::{Persisted, SkipCause, persist_fallback};
 use crate::rollback::roll_back;
+use crate::testing::{at, auto, entry, fallback, id, key, user};
 
 /// Runs every case of the suite on one engine; `$engine` is an expression that opens an empty store.
 macro_rules! conformance {
@@ -101,7 +103,7 @@ async fn undo(store: &impl SessionStore, rollback: &Rollback) {
 async fn choose(store: &impl SessionStore, members: &str) {
     update(store, &key("k"), |entry| {
         let mut chosen = entry.unwrap().clone();
-        chosen.restore(crate::fixtures::entry(members).selection());
+        chosen.restore(crate::testing::entry(members).selection());
         (Some(chosen), ())
     })
     .await

@@ -1,7 +1,9 @@
+//! What a person's choice replaces, and what it leaves.
+
 use proptest::prelude::*;
 
 use super::*;
-use crate::fixtures::{at, auto, entry, model, pin, profile, user};
+use crate::testing::{at, auto, entry, model, pin, profile, user};
 
 fn apply(members: &str, selection: &UserSelection) -> Option<SessionEntry> {
     apply_user_selection(&entry(members), selection, &model("openai/gpt"), at(2000))

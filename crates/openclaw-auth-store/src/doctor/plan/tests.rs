@@ -1,3 +1,5 @@
+//! A dry run, a repair, and a second repair that finds nothing left to do.
+
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;

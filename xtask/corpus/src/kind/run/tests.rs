@@ -1,3 +1,5 @@
+//! The naive walk on its own.
+
 use std::path::Path;
 
 use serde_json::{Value, json};

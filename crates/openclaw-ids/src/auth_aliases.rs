@@ -49,14 +49,12 @@ impl AuthAliases {
     /// # Ok::<(), openclaw_ids::IdError>(())
     /// ```
     pub fn auth_id(&self, provider: &ProviderId) -> ProviderId {
-        let canonical = self.pairs.iter().find(|(alias, _)| alias == provider);
-        canonical.map_or_else(|| provider.clone(), |(_, canonical)| canonical.clone())
+        self.owner(provider).clone()
     }
 
     /// The provider whose credentials `provider` uses, and every alias of it; `provider` itself is among them.
     pub fn sharing<'a>(&'a self, provider: &'a ProviderId) -> impl Iterator<Item = &'a ProviderId> + 'a {
-        let canonical = self.pairs.iter().find(|(alias, _)| alias == provider);
-        let owner = canonical.map_or(provider, |(_, canonical)| canonical);
+        let owner = self.owner(provider);
         // One lookup and no chaining: what its name leads elsewhere does not use its own.
         let own = self
             .pairs
@@ -70,7 +68,12 @@ impl AuthAliases {
 
     /// Whether two providers use the same credentials.
     pub fn share_credentials(&self, one: &ProviderId, other: &ProviderId) -> bool {
-        one == other || self.auth_id(one) == self.auth_id(other)
+        one == other || self.owner(one) == self.owner(other)
+    }
+
+    fn owner<'a>(&'a self, provider: &'a ProviderId) -> &'a ProviderId {
+        let known = self.pairs.iter().find(|(alias, _)| alias == provider);
+        known.map_or(provider, |(_, canonical)| canonical)
     }
 }
 
@@ -93,9 +96,12 @@ impl Default for AuthAliases {
 mod tests {
     use super::*;
 
+    fn id(text: &str) -> ProviderId {
+        ProviderId::try_new(text).unwrap()
+    }
+
     #[test]
     fn sharing_names_whoever_shares_and_nobody_else() {
-        let id = |text: &str| ProviderId::try_new(text).unwrap();
         let chained = AuthAliases::none()
             .with_alias(id("a"), id("b"))
             .with_alias(id("b"), id("c"))
@@ -121,10 +127,6 @@ mod tests {
                 }
             }
         }
-    }
-
-    fn id(text: &str) -> ProviderId {
-        ProviderId::try_new(text).unwrap()
     }
 
     #[test]

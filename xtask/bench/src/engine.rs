@@ -1,0 +1,152 @@
+//! The engine over a store and an answer that take no time, so that what is left is its own work.
+
+use std::collections::VecDeque;
+use std::future::Future;
+use std::pin::pin;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll, Waker};
+
+use jiff::Timestamp;
+use openclaw_auth_store::{Applied, AuthSnapshot, Credential, Secret, StoreError, UsageChange, UsageStore};
+use openclaw_chain::Requested;
+use openclaw_classify::{Failure, Reason};
+use openclaw_cooldown::{FailureEvent, MarkScope};
+use openclaw_ids::{ModelRef, ProfileId};
+use openclaw_runner::{Attempt, AttemptCall, Clock, RunPolicy, RunRequest, Runner};
+use openclaw_session::MemorySessionStore;
+
+/// A clock that stands still.
+pub(crate) struct Stopped;
+
+impl Clock for Stopped {
+    fn now(&self) -> Timestamp {
+        Timestamp::UNIX_EPOCH
+    }
+}
+
+/// A store whose writes are over at once and change nothing.
+pub(crate) struct Still(Arc<AuthSnapshot>);
+
+impl Still {
+    pub(crate) fn over(snapshot: AuthSnapshot) -> Self {
+        Self(Arc::new(snapshot))
+    }
+}
+
+impl UsageStore for Still {
+    fn snapshot(&self) -> Arc<AuthSnapshot> {
+        Arc::clone(&self.0)
+    }
+
+    async fn commit(&self, _change: UsageChange, _now: Timestamp) -> Result<Applied, StoreError> {
+        Ok(Applied::Done)
+    }
+
+    fn enqueue(&self, _change: UsageChange, _now: Timestamp) {}
+}
+
+/// Is rate limited so often, then answers.
+pub(crate) struct Failing(Mutex<VecDeque<Failure>>);
+
+impl Failing {
+    pub(crate) fn times(count: usize) -> Self {
+        let failure = Failure {
+            status: Some(429),
+            message: Some("Too many requests".to_owned()),
+            ..Failure::default()
+        };
+        Self(Mutex::new(vec![failure; count].into()))
+    }
+}
+
+impl Attempt for Failing {
+    type Output = ();
+
+    async fn attempt(&self, _call: AttemptCall) -> Result<(), Failure> {
+        let mut left = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        left.pop_front().map_or(Ok(()), Err)
+    }
+}
+
+/// Timers are made, and never waited for.
+#[expect(clippy::expect_used, reason = "it needs nothing from outside")]
+pub(crate) fn timers() -> tokio::runtime::Runtime {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .build();
+    runtime.expect("a runtime of one thread can be built")
+}
+
+/// Nothing here waits, so one poll is the whole of it.
+pub(crate) fn at_once<F: Future>(future: F) -> F::Output {
+    let mut future = pin!(future);
+    match future.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+        Poll::Ready(output) => output,
+        Poll::Pending => unreachable!("nothing here waits"),
+    }
+}
+
+/// So many models of as many providers.
+#[expect(clippy::expect_used, reason = "the name is made here")]
+pub(crate) fn chain(length: usize) -> Vec<ModelRef> {
+    (0..length)
+        .map(|number| format!("provider{number}/model").parse().expect("a reference"))
+        .collect()
+}
+
+/// `profiles` credentials for each of the models' providers.
+pub(crate) fn snapshot(chain: &[ModelRef], profiles: usize) -> AuthSnapshot {
+    let mut snapshot = AuthSnapshot::default();
+    for model in chain {
+        for number in 0..profiles {
+            let secret = Secret::new(format!("key-{number}"));
+            let key = Credential::api_key(model.provider().clone(), secret);
+            snapshot.profiles.insert(profile(model, number), key);
+        }
+    }
+    snapshot
+}
+
+#[expect(clippy::expect_used, reason = "the name is made here")]
+fn profile(model: &ModelRef, number: usize) -> ProfileId {
+    format!("{}:{number}", model.provider()).parse().expect("a name")
+}
+
+/// A request over `chain` without a session.
+pub(crate) fn request(chain: &[ModelRef]) -> RunRequest {
+    RunRequest {
+        run_id: "run-1".to_owned(),
+        session: None,
+        lane: None,
+        requested: Requested::from(&chain[0]),
+        chain: chain.to_vec(),
+        pin: None,
+    }
+}
+
+/// A runner over `usage` under the usual policy.
+pub(crate) fn runner<U: UsageStore>(usage: U) -> Runner<Stopped, U, MemorySessionStore> {
+    let policy = Arc::new(RunPolicy::default());
+    Runner::new(Arc::new(Stopped), Arc::new(usage), Arc::default(), policy)
+}
+
+/// An instant so many milliseconds after some day.
+pub(crate) fn at(millisecond: i64) -> Timestamp {
+    Timestamp::from_millisecond(1_750_000_000_000 + millisecond).unwrap_or(Timestamp::UNIX_EPOCH)
+}
+
+/// The first credential of the model's provider failed.
+pub(crate) fn mark(model: &ModelRef, millisecond: i64) -> UsageChange {
+    let event = FailureEvent {
+        provider: model.provider().clone(),
+        reason: Reason::Overloaded,
+        scope: MarkScope::Model,
+        model: Some(model.model().clone()),
+        hint: None,
+        started_at: Some(at(millisecond)),
+    };
+    UsageChange::Failure {
+        profile: profile(model, 0),
+        event,
+    }
+}
