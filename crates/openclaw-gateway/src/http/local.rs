@@ -75,7 +75,9 @@ fn is_local(uri: &Uri, headers: &HeaderMap) -> bool {
 
 /// Whether a host is one of the usual names of this machine, perhaps with a port.
 fn is_plainly_here(host: &[u8]) -> bool {
-    let rest = ["127.0.0.1", "localhost"].iter().find_map(|name| host.strip_prefix(name.as_bytes()));
+    let rest = ["127.0.0.1", "localhost"]
+        .iter()
+        .find_map(|name| host.strip_prefix(name.as_bytes()));
     match rest {
         Some([]) => true,
         Some([b':', port @ ..]) => !port.is_empty() && port.len() <= 5 && port.iter().all(u8::is_ascii_digit),
