@@ -5,6 +5,7 @@
     reason = "a command line tool talks to its terminal"
 )]
 
+mod api;
 mod bench;
 mod bless;
 mod cli;
@@ -31,6 +32,7 @@ const TASKS: &[&cli::Task] = &[
     &corpus::TASK,
     &sim::TASK,
     &docs::TASK,
+    &api::TASK,
     &clients::TASK,
     &faultwall::TASK,
     &trace::TASK,

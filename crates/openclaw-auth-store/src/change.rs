@@ -1,8 +1,5 @@
 //! What can happen to a snapshot: the pure fold that every engine shares.
 
-#[cfg(test)]
-mod tests;
-
 use std::sync::LazyLock;
 
 use jiff::Timestamp;
@@ -242,3 +239,6 @@ pub(crate) fn done(changed: bool) -> Applied {
         Applied::Unchanged
     }
 }
+
+#[cfg(test)]
+mod tests;

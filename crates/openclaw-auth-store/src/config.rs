@@ -1,8 +1,5 @@
 //! The `auth` section of the configuration: which profiles, in which order, how long they rest (auth-store.md 5.2).
 
-#[cfg(test)]
-mod tests;
-
 use std::collections::BTreeSet;
 use std::fmt;
 use std::marker::PhantomData;
@@ -16,7 +13,7 @@ use serde::{Deserialize, Serialize};
 /// The `auth` section. It names profiles; it never holds secrets.
 ///
 /// A wrong value is an error that says what is expected; a member that nothing here reads is ignored.
-#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(expecting = "the `auth` section as an object with `profiles`, `order` and `cooldowns`")]
 pub struct AuthConfig {
     /// Configured profiles in written order.
@@ -141,3 +138,6 @@ where
     }
     deserializer.deserialize_map(Keyed(PhantomData))
 }
+
+#[cfg(test)]
+mod tests;

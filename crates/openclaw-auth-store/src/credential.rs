@@ -3,8 +3,6 @@
 mod coerce;
 mod json;
 mod renew;
-#[cfg(test)]
-mod tests;
 
 use std::fmt;
 
@@ -152,6 +150,7 @@ mod domain {
     pub(super) const EMAIL: &str = "openclaw-failover:email:";
     pub(super) const SECRET: &str = "openclaw-failover:secret:";
 }
+
 /// Hex digits of a fingerprint.
 const FINGERPRINT_DIGITS: usize = 16;
 
@@ -342,3 +341,6 @@ impl fmt::Debug for Attributes {
             .finish()
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -10,27 +10,25 @@ mod finding;
 mod places;
 mod plan;
 mod shadows;
-#[cfg(test)]
-mod tests;
 
 use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 use serde_json::Value;
 
 use crate::ImportError;
-use crate::import::{failed, with_suffix};
+use crate::file::{read_if_there, with_suffix};
+use crate::import::failed;
 use crate::private::write_new;
+use aws_markers::move_aws_markers;
+use codex::{CodexRenames, codex_renames};
+use config_credentials::take_config_credentials;
+use shadows::stale_shadows;
 
-pub use aws_markers::move_aws_markers;
-pub use codex::{CodexRenames, codex_renames};
-pub use config_credentials::take_config_credentials;
 pub use finding::DoctorFinding;
 pub use places::{AgentPlace, DoctorPlaces};
 pub use plan::{DoctorError, DoctorOutcome, DoctorPlan};
-pub use shadows::stale_shadows;
 
 /// Repairs a JSON file: `repair` says whether it changed anything.
 ///
@@ -39,16 +37,14 @@ pub use shadows::stale_shadows;
 ///
 /// # Errors
 /// [`ImportError::File`] when it cannot be read, copied or replaced; it is as it was then.
-pub fn repair_file(
+fn repair_file(
     path: &Path,
     suffix: &str,
     now: Timestamp,
     repair: impl FnOnce(&mut Value) -> bool,
 ) -> Result<Option<PathBuf>, ImportError> {
-    let bytes = match fs::read(path) {
-        Ok(bytes) => bytes,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(failed(path, error)),
+    let Some(bytes) = read_if_there(path).map_err(|error| failed(path, error))? else {
+        return Ok(None);
     };
     let Ok(mut document) = serde_json::from_slice::<Value>(&bytes) else {
         return Ok(None);
@@ -64,3 +60,6 @@ pub fn repair_file(
     fs::rename(&fresh, path).map_err(|error| failed(path, error))?;
     Ok(Some(backup))
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,8 +1,5 @@
 //! Changes of the stored profiles: the pure half that every engine shares (auth-store.md 8.2, 8.3).
 
-#[cfg(test)]
-mod tests;
-
 use openclaw_cooldown::adopt_secret;
 use openclaw_ids::{ProfileId, ProviderId};
 
@@ -181,3 +178,6 @@ impl AuthSnapshot {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,8 +1,5 @@
 //! Whether a profile can be used for a provider at all (auth-store.md 11).
 
-#[cfg(test)]
-mod tests;
-
 use jiff::Timestamp;
 use openclaw_ids::{AuthAliases, ProfileId, ProviderId};
 
@@ -155,3 +152,6 @@ fn is_command(key: &str) -> bool {
     let key = key.trim_start().to_ascii_lowercase();
     key.starts_with("openclaw onboard") && key.contains("--auth-choice")
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,8 +1,5 @@
 //! How a credential is doing, for people (auth-store.md 10).
 
-#[cfg(test)]
-mod tests;
-
 use std::time::Duration;
 
 use jiff::Timestamp;
@@ -87,3 +84,6 @@ fn until(end: Expires, now: Timestamp, warning: Duration) -> Health {
         _ => Health::Ok,
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -2,8 +2,6 @@
 
 mod files;
 mod forms;
-#[cfg(test)]
-mod tests;
 
 use indexmap::IndexMap;
 use openclaw_ids::ProfileId;
@@ -13,7 +11,7 @@ use crate::Credential;
 use crate::payload::{StateDocument, parse_object};
 
 pub use files::{ImportError, ImportReport, LegacyFolder};
-pub(crate) use files::{failed, read_if_there, with_suffix};
+pub(crate) use files::{failed, read_text};
 pub(crate) use forms::awaits_sidecar;
 
 /// The texts of an agent folder's older files.
@@ -141,3 +139,6 @@ impl Legacy {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -2,8 +2,6 @@
 
 mod drift;
 mod engine;
-#[cfg(test)]
-mod tests;
 
 use indexmap::IndexMap;
 use openclaw_ids::{ProfileId, ProviderId};
@@ -90,3 +88,6 @@ fn outlives(inherited: &Credential, own: &Credential) -> bool {
     };
     inherited == own || (own.may_become(inherited) && (own.end().is_none() || inherited.end() >= own.end()))
 }
+
+#[cfg(test)]
+mod tests;

@@ -10,6 +10,8 @@ mod doctor;
 mod edit;
 mod eligibility;
 mod error;
+#[cfg(feature = "sqlite")]
+mod file;
 mod health;
 #[cfg(feature = "sqlite")]
 mod import;
@@ -44,10 +46,7 @@ pub use credential::{
     AmbientProfile, ApiKey, Attributes, Credential, Expires, KeySource, Local, Oauth, Rejection, Token,
 };
 #[cfg(feature = "sqlite")]
-pub use doctor::{
-    AgentPlace, CodexRenames, DoctorError, DoctorFinding, DoctorOutcome, DoctorPlaces, DoctorPlan,
-    codex_renames, move_aws_markers, repair_file, stale_shadows, take_config_credentials,
-};
+pub use doctor::{AgentPlace, DoctorError, DoctorFinding, DoctorOutcome, DoctorPlaces, DoctorPlan};
 pub use eligibility::{Eligibility, credential_eligibility, eligibility};
 pub use error::{Cause, OpenError, OrderError, StoreError, UnreadableRow};
 pub use health::{EXPIRY_WARNING, Health, health};

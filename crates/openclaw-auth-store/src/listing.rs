@@ -1,8 +1,5 @@
 //! The profiles as people and programs list them: what each one is and how it is doing, and never its secret (Z2).
 
-#[cfg(test)]
-mod tests;
-
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -199,3 +196,6 @@ fn remaining(now: Timestamp, until: Timestamp) -> String {
 fn rounded(amount: u64, unit: u64) -> u64 {
     amount.saturating_add(unit / 2) / unit
 }
+
+#[cfg(test)]
+mod tests;

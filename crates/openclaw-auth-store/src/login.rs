@@ -1,8 +1,5 @@
 //! Logins that are refreshed by one at a time: when one is still good, whose it may become, who may refresh it.
 
-#[cfg(test)]
-mod tests;
-
 use std::future::Future;
 use std::time::Duration;
 
@@ -10,7 +7,7 @@ use jiff::Timestamp;
 use openclaw_ids::ProfileId;
 
 use crate::change::{done, whole_millisecond};
-use crate::probe::lease_end;
+use crate::probe::{is_lease_held, lease_end};
 use crate::{Applied, AuthSnapshot, Credential, Expires, Oauth, StoreError, UsageStore};
 
 /// A login is refreshed this long before its end (O1).
@@ -138,7 +135,7 @@ impl Oauth {
 impl RefreshLease {
     /// Whether nobody else may take it at `now`; see [`ProbeLease::is_held`](crate::ProbeLease::is_held).
     pub fn is_held(&self, now: Timestamp) -> bool {
-        now < self.expires && self.expires <= lease_end(now)
+        is_lease_held(self.expires, now)
     }
 }
 
@@ -215,3 +212,6 @@ impl AuthSnapshot {
         done(self.upsert(id.clone(), Credential::Oauth(login.clone())).is_ok())
     }
 }
+
+#[cfg(test)]
+mod tests;

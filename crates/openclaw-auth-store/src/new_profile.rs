@@ -1,4 +1,4 @@
-//! Under which id a new profile is stored, and what the configuration says of it then (auth-store.md 5.1, 5.2).
+//! Under which id a new profile is stored (auth-store.md 5.1).
 
 use openclaw_ids::{ProfileId, ProviderId};
 

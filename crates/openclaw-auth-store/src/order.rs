@@ -1,8 +1,6 @@
 //! In which order a provider's profiles are tried (auth-store.md 12, X-4).
 
 mod report;
-#[cfg(test)]
-mod tests;
 
 use jiff::Timestamp;
 use openclaw_ids::{AuthAliases, ProfileId, ProviderId};
@@ -29,15 +27,7 @@ pub fn rotation_order(
     preferred: Option<&ProfileId>,
     now: Timestamp,
 ) -> Vec<ProfileId> {
-    let question = Question {
-        snapshot,
-        config,
-        aliases,
-        sharing: aliases.sharing(provider).collect(),
-        provider,
-        now,
-    };
-    let mut order = question.order();
+    let mut order = Question::new(snapshot, config, aliases, provider, now).order();
     if let Some(at) = preferred.and_then(|preferred| order.iter().position(|id| id == preferred)) {
         order[..=at].rotate_right(1);
     }
@@ -87,6 +77,23 @@ struct Base<'a> {
 }
 
 impl<'a> Question<'a> {
+    fn new(
+        snapshot: &'a AuthSnapshot,
+        config: &'a AuthConfig,
+        aliases: &'a AuthAliases,
+        provider: &'a ProviderId,
+        now: Timestamp,
+    ) -> Self {
+        Self {
+            snapshot,
+            config,
+            aliases,
+            sharing: aliases.sharing(provider).collect(),
+            provider,
+            now,
+        }
+    }
+
     fn order(&self) -> Vec<ProfileId> {
         let Base { basis, eligible, .. } = self.base();
         let order = if basis.is_explicit() {
@@ -239,3 +246,6 @@ fn type_rank(credential: Option<&Credential>) -> u8 {
         Some(Credential::Local(_)) | None => 3,
     }
 }
+
+#[cfg(test)]
+mod tests;

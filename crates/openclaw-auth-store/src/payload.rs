@@ -5,8 +5,6 @@
 
 mod state;
 mod store;
-#[cfg(test)]
-mod tests;
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::{Map, Value};
@@ -50,3 +48,6 @@ impl Serialize for Versioned<'_> {
         whole.end()
     }
 }
+
+#[cfg(test)]
+mod tests;

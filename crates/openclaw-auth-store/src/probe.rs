@@ -40,7 +40,7 @@ impl ProbeLease {
     /// Whether nobody else may take it at `now`; a lease that ends later than any lease can was given by a clock
     /// that has been set back since, and holds nothing.
     pub fn is_held(&self, now: Timestamp) -> bool {
-        now < self.expires && self.expires <= lease_end(now)
+        is_lease_held(self.expires, now)
     }
 }
 
@@ -98,6 +98,10 @@ impl AuthSnapshot {
         let lease = self.probes.get_mut(provider)?.lease.as_mut();
         lease.filter(|lease| lease.holder == holder)
     }
+}
+
+pub(crate) fn is_lease_held(expires: Timestamp, now: Timestamp) -> bool {
+    now < expires && expires <= lease_end(now)
 }
 
 pub(crate) fn lease_end(now: Timestamp) -> Timestamp {

@@ -5,9 +5,8 @@ mod error;
 mod flights;
 mod lock_file;
 mod process;
+mod right;
 mod suggest;
-#[cfg(test)]
-mod tests;
 
 use std::collections::HashMap;
 use std::future::{Future, poll_fn};
@@ -24,19 +23,13 @@ use openclaw_ids::{ProfileId, ProviderId};
 use crate::{Applied, AuthConfig, LoginChange, LoginStore, Oauth, Secret, StoreError};
 use error::is_reuse;
 use flights::Flights;
-use lock_file::LockFile;
+use right::Held;
 use suggest::suggest;
 
 pub use endpoint::{RefreshHost, RenewedLogin, TokenEndpoint, TokenEndpointError};
 pub use error::{ReauthReason, RefreshError};
 pub use lock_file::refresh_lock_name;
 
-/// How often a refresh that somebody else does is waited for before it is given up (O6).
-const WAITS: u32 = 20;
-/// The first wait, without its random part.
-const FIRST_WAIT: u64 = 100;
-/// The longest wait, in milliseconds.
-const LONGEST_WAIT: u64 = 10_000;
 /// How long a call lasts before the right to make it is renewed.
 const RENEW_AFTER: Duration = Duration::from_secs(20);
 /// How many of these parts a call may take: two minutes (O7).
@@ -110,15 +103,6 @@ struct Asked<'a, S> {
     /// When that was.
     began: Timestamp,
     demand: Demand,
-}
-
-/// The right to refresh, given back on drop.
-struct Held<'a, S: LoginStore, H: RefreshHost> {
-    store: &'a S,
-    host: &'a H,
-    id: &'a ProfileId,
-    holder: String,
-    file: Option<LockFile>,
 }
 
 impl<E: TokenEndpoint, H: RefreshHost> Refresher<E, H> {
@@ -228,65 +212,6 @@ impl<E: TokenEndpoint, H: RefreshHost> Refresher<E, H> {
         main.or_else(|| Some(stored).filter(serves))
     }
 
-    /// Waits for the right to refresh, or for somebody else's result (O6, O12).
-    async fn hold<'a, S: LoginStore>(
-        &'a self,
-        asked: &Asked<'a, S>,
-    ) -> Result<Result<Held<'a, S, H>, Oauth>, RefreshError> {
-        let provider = &asked.seen.provider;
-        let name = refresh_lock_name(provider, asked.id);
-        let path = self.locks.join(format!("{name}.lock"));
-        let holder = process::holder(self.host.random());
-        for waits in 0..=WAITS {
-            let now = self.host.now();
-            let mut leased = self.lease(asked, &holder).await?;
-            if leased == Applied::HeldElsewhere && self.end_left_over(asked).await? {
-                leased = self.lease(asked, &holder).await?;
-            }
-            let mut held = Held {
-                store: asked.store,
-                host: &self.host,
-                id: asked.id,
-                holder: holder.clone(),
-                file: None,
-            };
-            if let Some(login) = self.ready(asked) {
-                return Ok(Err(login));
-            }
-            if leased == Applied::Done {
-                held.file = LockFile::try_take(&path, now).map_err(|source| RefreshError::Lock {
-                    path: path.clone(),
-                    source: Arc::new(source),
-                })?;
-                if held.file.is_some() {
-                    return Ok(Ok(held));
-                }
-            }
-            drop(held);
-            if waits < WAITS {
-                self.host.sleep(wait(waits, self.host.random())).await;
-            }
-        }
-        Err(RefreshError::Contention {
-            provider: provider.clone(),
-        })
-    }
-
-    /// Ends the right of a process of this machine that died; true when the way may be free (O6).
-    async fn end_left_over<S: LoginStore>(&self, asked: &Asked<'_, S>) -> Result<bool, StoreError> {
-        let lease = asked.store.refresh_lease(asked.id);
-        let Some(lease) = lease.filter(|lease| process::is_gone(&lease.holder)) else {
-            return Ok(false);
-        };
-        let holder = lease.holder;
-        let (id, now) = (asked.id.clone(), self.host.now());
-        asked
-            .store
-            .change_login(id, LoginChange::End { holder }, now)
-            .await?;
-        Ok(true)
-    }
-
     /// The failure that another process marked while this one waited: the provider would only repeat it (O4).
     fn marked_meanwhile<S: LoginStore>(&self, asked: &Asked<'_, S>) -> Option<RefreshError> {
         let (snapshot, now) = (asked.store.snapshot(), self.host.now());
@@ -302,15 +227,6 @@ impl<E: TokenEndpoint, H: RefreshHost> Refresher<E, H> {
             reason: (window.reason == Reason::AuthPermanent).then_some(ReauthReason::InvalidGrant),
             cause: "another process was refused a moment ago".to_owned(),
         })
-    }
-
-    /// Takes or keeps the right to refresh; the store is read again on the way.
-    async fn lease<S: LoginStore>(&self, asked: &Asked<'_, S>, holder: &str) -> Result<Applied, StoreError> {
-        let change = LoginChange::Lease {
-            holder: holder.to_owned(),
-        };
-        let id = asked.id.clone();
-        asked.store.change_login(id, change, self.host.now()).await
     }
 
     /// What is done by whoever holds the right (O7, O8, O11).
@@ -420,15 +336,6 @@ impl<E: TokenEndpoint, H: RefreshHost> Refresher<E, H> {
     }
 }
 
-impl<S: LoginStore, H: RefreshHost> Drop for Held<'_, S, H> {
-    fn drop(&mut self) {
-        // First the file: who gets the lease finds it gone.
-        self.file = None;
-        let holder = std::mem::take(&mut self.holder);
-        self.store.end_refresh(self.id.clone(), holder, self.host.now());
-    }
-}
-
 /// What `work` gives, unless `limit` is over before.
 async fn within<T>(
     mut work: Pin<&mut impl Future<Output = T>>,
@@ -444,9 +351,5 @@ async fn within<T>(
     .await
 }
 
-/// The wait after so many others: it doubles, grows by up to its own length at random, and is at most ten seconds.
-fn wait(waits: u32, random: u64) -> Duration {
-    let base = FIRST_WAIT.saturating_mul(1_u64.checked_shl(waits).unwrap_or(u64::MAX));
-    let base = base.min(LONGEST_WAIT);
-    Duration::from_millis(base.saturating_add(random % base).min(LONGEST_WAIT))
-}
+#[cfg(test)]
+mod tests;

@@ -1,8 +1,6 @@
 //! From a credential to the secret that is sent (auth-store.md 4.4).
 
 mod policy;
-#[cfg(test)]
-mod tests;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -247,3 +245,6 @@ fn from_file(pointer: &SecretRef, places: SecretPlaces<'_>) -> Result<Secret, Se
             id: pointer.id.clone(),
         })
 }
+
+#[cfg(test)]
+mod tests;

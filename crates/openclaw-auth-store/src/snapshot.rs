@@ -13,7 +13,7 @@ use crate::{Credential, ProbeState, RefreshLease, Rejection, Secret, SecretPlace
 ///
 /// Invariant of the two engines: the usage of a profile is about the secret that the profile holds now (D9), so a
 /// replaced key is free at once. [`with_current_secrets`](Self::with_current_secrets) establishes it.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct AuthSnapshot {
     /// Stored profiles in stored order.
     pub profiles: IndexMap<ProfileId, Credential>,

@@ -11,8 +11,6 @@ mod look;
 mod request;
 mod rows;
 mod schema;
-#[cfg(test)]
-mod tests;
 mod turn;
 mod volume;
 mod watch;
@@ -384,3 +382,6 @@ impl fmt::Debug for SqliteAuthStore {
             .finish_non_exhaustive()
     }
 }
+
+#[cfg(test)]
+mod tests;

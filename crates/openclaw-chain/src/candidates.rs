@@ -93,7 +93,7 @@ impl ChainExplanation {
     }
 
     /// The candidates alone.
-    pub fn into_models(self) -> Vec<ModelRef> {
+    pub(crate) fn into_models(self) -> Vec<ModelRef> {
         self.candidates
             .into_iter()
             .map(|candidate| candidate.model)

@@ -1,4 +1,4 @@
-//! What the configuration says a model can do, against what a run needs (A7, BL-54).
+//! What the configuration says a model can do, against what a run needs (BL-54).
 
 use std::collections::HashMap;
 
@@ -90,12 +90,6 @@ impl Capabilities {
             return Some(Shortfall::Images);
         }
         (needs.tools && self.tools == Support::No).then_some(Shortfall::Tools)
-    }
-
-    /// Whether the model is known to hold more than this many tokens, which is what a run that overflowed at
-    /// that size needs of the next one (A7).
-    pub fn is_known_to_exceed(&self, tokens: u64) -> bool {
-        self.context_window.is_some_and(|window| window > tokens)
     }
 }
 
@@ -244,21 +238,6 @@ mod tests {
                 known().capabilities(&model(text)).shortfall(&needs),
                 expected,
                 "{text} {needs:?}"
-            );
-        }
-    }
-
-    #[test]
-    fn a7_a_larger_window_must_be_known_to_be_larger() {
-        for (text, tokens, exceeds) in [
-            ("local/m", 199_999, true),
-            ("local/m", 200_000, false),
-            ("other/m", 0, false),
-        ] {
-            assert_eq!(
-                known().capabilities(&model(text)).is_known_to_exceed(tokens),
-                exceeds,
-                "{text}"
             );
         }
     }

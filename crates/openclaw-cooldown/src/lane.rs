@@ -46,7 +46,7 @@ impl Lane {
     }
 
     /// Whether a window of this lane blocks every model of the profile (cooldown.md 5, M4).
-    pub fn is_profile_wide(&self) -> bool {
+    pub(crate) fn is_profile_wide(&self) -> bool {
         match self {
             Self::Model(_) => false,
             Self::AuthPermanent | Self::Billing | Self::Blocked | Self::Profile => true,

@@ -14,7 +14,7 @@ use crate::millis;
 ///
 /// Deserialising drops values of known members that are of no use (cooldown.md 1.2) and keeps members it doesn't
 /// know (D13).
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "Map<String, Value>", rename_all = "camelCase")]
 pub struct UsageStats {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -98,6 +98,23 @@ pub(crate) fn is_persistable(reason: Reason) -> bool {
 }
 
 impl UsageStats {
+    /// The members of an entry that the other program knows; it drops all others when it saves (cooldown.md 1).
+    pub const MEMBERS: &[&str] = &[
+        "lastUsed",
+        "errorCount",
+        "failureCounts",
+        "lastFailureAt",
+        "cooldownUntil",
+        "cooldownReason",
+        "cooldownModel",
+        "disabledUntil",
+        "disabledReason",
+        "blockedUntil",
+        "blockedReason",
+        "blockedSource",
+        "blockedModel",
+    ];
+
     /// Whether nothing is left to store; such an entry is dropped (cooldown.md 1.2).
     pub fn is_empty(&self) -> bool {
         *self == Self::default()

@@ -58,7 +58,7 @@ pub struct UsageQuestion {
 pub struct Wham;
 
 /// What came back from the usage check.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum UsageReply<'a> {
     /// An HTTP answer; `body` is `None` when it was no JSON.
     Answered {

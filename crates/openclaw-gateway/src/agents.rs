@@ -171,6 +171,11 @@ impl Agents {
             }
             return Ok(opened);
         }
+        // Once for each agent.
+        Box::pin(self.open(agent)).await
+    }
+
+    async fn open(&self, agent: &AgentId) -> Result<Arc<Agent>, AgentError> {
         let settings = self.settings.read().await;
         // Taken again: other settings may have taken an agent's place away.
         let cell = self.cell(agent).await;

@@ -86,14 +86,14 @@ impl Config {
     ///
     /// # Errors
     /// As [`load`](Self::load).
-    pub fn parse_failover(path: &Path, text: &str) -> Result<FailoverConfig, FileError> {
+    pub(crate) fn parse_failover(path: &Path, text: &str) -> Result<FailoverConfig, FileError> {
         file::parse_root(path, text)?;
         file::parse_as(path, text)
     }
 
     /// This configuration with other settings of our own.
     #[must_use]
-    pub fn with_failover(mut self, failover: FailoverConfig) -> Self {
+    pub(crate) fn with_failover(mut self, failover: FailoverConfig) -> Self {
         self.auth.cooldowns = self.auth.cooldowns.with_bypass(failover.cooldown_bypass.clone());
         self.failover = failover;
         self

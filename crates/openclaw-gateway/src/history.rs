@@ -25,12 +25,14 @@ use jiff::Timestamp;
 use crate::causes;
 use writer::Writer;
 
+pub(crate) use entry::{BrokenNote, Entry, Record};
+pub(crate) use person::commit_by_person;
+pub(crate) use windows::window_changes;
+
 pub use config::HistoryConfig;
-pub use entry::{BrokenNote, Entry, Record, Rested, RunNote, RunOutcome, WindowChange, WindowNote};
+pub use entry::{Rested, RunNote, RunOutcome, WindowChange, WindowNote};
 pub use error::HistoryError;
-pub use person::commit_by_person;
 pub use reader::{HistoryReader, RunFilter, StoredRun, StoredWindow, Story, Told, WindowFilter};
-pub use windows::window_changes;
 
 /// The name of the file in the state directory.
 const FILE: &str = "openclaw-failover-history.sqlite";
@@ -49,14 +51,14 @@ struct Losses {
 
 /// The history of this process. Cheap to clone; the last clone writes what still waits.
 #[derive(Debug, Clone, Default)]
-pub struct History {
+pub(crate) struct History {
     writer: Option<Arc<Writer>>,
     losses: Arc<Losses>,
 }
 
 impl History {
     /// A history that keeps nothing.
-    pub fn off() -> Self {
+    pub(crate) fn off() -> Self {
         Self::default()
     }
 
@@ -65,7 +67,11 @@ impl History {
     ///
     /// # Errors
     /// [`HistoryError`]; nothing was changed then.
-    pub fn open(state_dir: &Path, config: &HistoryConfig, now: Timestamp) -> Result<Self, HistoryError> {
+    pub(crate) fn open(
+        state_dir: &Path,
+        config: &HistoryConfig,
+        now: Timestamp,
+    ) -> Result<Self, HistoryError> {
         if !config.enabled {
             return Ok(Self::off());
         }
@@ -91,12 +97,12 @@ impl History {
     }
 
     /// Whether entries are kept.
-    pub fn is_on(&self) -> bool {
+    pub(crate) fn is_on(&self) -> bool {
         self.writer.is_some()
     }
 
     /// Hands an entry over; it is dropped and counted when too many wait.
-    pub fn record(&self, entry: Entry) {
+    pub(crate) fn record(&self, entry: Entry) {
         let Some(writer) = &self.writer else { return };
         if !writer.send(entry) {
             self.losses.dropped.fetch_add(1, Ordering::Relaxed);
@@ -104,19 +110,19 @@ impl History {
     }
 
     /// Waits until everything handed over so far is in the file, or was lost.
-    pub async fn flush(&self) {
+    pub(crate) async fn flush(&self) {
         if let Some(writer) = &self.writer {
             writer.flush().await;
         }
     }
 
     /// How many entries were dropped because too many waited.
-    pub fn dropped(&self) -> u64 {
+    pub(crate) fn dropped(&self) -> u64 {
         self.losses.dropped.load(Ordering::Relaxed)
     }
 
     /// How many entries could not be written.
-    pub fn failed(&self) -> u64 {
+    pub(crate) fn failed(&self) -> u64 {
         self.losses.failed.load(Ordering::Relaxed)
     }
 }

@@ -18,7 +18,7 @@ use crate::trace::RunTrace;
 ///
 /// Reading is forgiving, because other programs write such entries too: a blank text is absent, and so is a known
 /// member of the wrong type. Only `sessionId` is required. An absent field is not written, never as `null` (S-1.2b).
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SessionEntry {
     /// The current transcript.
@@ -76,7 +76,7 @@ pub struct SessionEntry {
 }
 
 /// What answered last and what was derived from it; never a selection (S-1.1).
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Runtime {
     /// The provider that answered last.
@@ -283,7 +283,7 @@ impl SessionEntry {
     }
 
     /// Whether the override is an automatic one without a complete origin, which nothing can lead back from (S-1.3).
-    pub fn is_legacy_auto(&self) -> bool {
+    pub(crate) fn is_legacy_auto(&self) -> bool {
         self.route.source == Some(OverrideSource::Auto) && self.origin().is_none()
     }
 

@@ -39,7 +39,7 @@ pub use memory::MemorySessionStore;
 pub use merge::{Merge, merge};
 pub use notice::{
     FailedAttempt, FinishedTurn, Notice, NoticeDesk, NoticeKind, Transition, acknowledge_notice,
-    attempt_text, no_visible_reply_text, reason_summary, record_notice, selected_model, transition,
+    no_visible_reply_text, reason_summary, record_notice, selected_model, transition,
 };
 pub use persist::{PersistFallback, Persisted, SkipCause, persist_fallback};
 pub use pin::{OrderOrigin, PinDecision, PinFacts, ProfileStanding, SessionAge, choose_pin, store_pin};

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use crate::entry::{Failover, SessionEntry};
 
 /// What became of a commit.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Merge {
     /// The change is in; store this.
     Applied(SessionEntry),

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::entry::{NoticeState, SessionEntry};
 
-pub use reason::{FailedAttempt, attempt_text, reason_summary};
+pub use reason::{FailedAttempt, reason_summary};
 
 /// The reason that is shown when no attempt failed (S-10.4a).
 pub(crate) const NO_REASON: &str = "selected model unavailable";

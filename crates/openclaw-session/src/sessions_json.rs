@@ -15,7 +15,7 @@ use crate::store::{SessionStore, StoreError};
 use surrogates::mend_surrogates;
 
 /// What a `sessions.json` holds.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ImportedSessions {
     /// The sessions, in file order, each key once.
     pub entries: Vec<(SessionKey, SessionEntry)>,

@@ -37,7 +37,7 @@ impl Revision {
 }
 
 /// An entry and the revision it was read at.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Versioned {
     /// The entry.
     pub entry: SessionEntry,
@@ -46,7 +46,7 @@ pub struct Versioned {
 }
 
 /// What became of a compare-and-set.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 #[expect(
     clippy::large_enum_variant,
     reason = "made once per write and matched at once"

@@ -7,7 +7,7 @@ const MODE: &str = "aws-sdk";
 /// Moves such entries from a document with `profiles` to `auth.profiles` of the configuration; their ids.
 ///
 /// The configuration's own entry of that id stays as it is.
-pub fn move_aws_markers(document: &mut Value, config: &mut Value) -> Vec<String> {
+pub(super) fn move_aws_markers(document: &mut Value, config: &mut Value) -> Vec<String> {
     let Some(profiles) = document.get_mut("profiles").and_then(Value::as_object_mut) else {
         return Vec::new();
     };

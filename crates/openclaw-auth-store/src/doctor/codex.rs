@@ -12,13 +12,13 @@ const MODERN: &str = "openai";
 
 /// Which profile gets which id; the same for every agent.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct CodexRenames(BTreeMap<String, String>);
+pub(super) struct CodexRenames(BTreeMap<String, String>);
 
 /// Gives every older profile of all documents and of the configuration a new id: `openai:<name>` where that is free,
 /// else `openai:chatgpt-<name>`, else that with a number.
 ///
 /// Documents are what `auth-profiles.json` holds.
-pub fn codex_renames(documents: &[Value], config: &Value) -> CodexRenames {
+pub(super) fn codex_renames(documents: &[Value], config: &Value) -> CodexRenames {
     let configured = config.pointer("/auth/profiles");
     let maps = documents.iter().map(|document| document.get("profiles"));
     let entries = maps
@@ -52,12 +52,12 @@ pub fn codex_renames(documents: &[Value], config: &Value) -> CodexRenames {
 
 impl CodexRenames {
     /// Older ids with their new ones.
-    pub fn pairs(&self) -> impl Iterator<Item = (&str, &str)> {
+    pub(super) fn pairs(&self) -> impl Iterator<Item = (&str, &str)> {
         self.0.iter().map(|(old, new)| (old.as_str(), new.as_str()))
     }
 
     /// Renames in a document of profiles and state; true when something changed.
-    pub fn apply_to_document(&self, document: &mut Value) -> bool {
+    pub(super) fn apply_to_document(&self, document: &mut Value) -> bool {
         let before = document.clone();
         self.rename_profiles(document);
         self.merge_order(document);
@@ -74,7 +74,7 @@ impl CodexRenames {
     }
 
     /// Renames in the configuration: profiles, orders, and every `authProfileId`; true when something changed.
-    pub fn apply_to_config(&self, config: &mut Value) -> bool {
+    pub(super) fn apply_to_config(&self, config: &mut Value) -> bool {
         let before = config.clone();
         if let Some(auth) = config.get_mut("auth") {
             self.rename_profiles(auth);

@@ -15,7 +15,7 @@ const KEPT: &[&str] = &["provider", "mode", "email", "displayName"];
 /// that holds no secret (G25, G26).
 ///
 /// An entry whose provider nobody names, and one that makes no credential, stays as it is.
-pub fn take_config_credentials(config: &mut Value) -> Legacy {
+pub(super) fn take_config_credentials(config: &mut Value) -> Legacy {
     let hints = hints(config);
     let mut legacy = Legacy::default();
     legacy.fills_blanks = true;

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use openclaw_ids::AgentId;
 use serde_json::Value;
 
-use crate::import::{LegacyFolder, read_if_there};
+use crate::import::{LegacyFolder, read_text};
 use crate::{AuthSnapshot, Legacy, LegacyFile, LegacyTexts, OpenError, SqliteAuthStore};
 
 use super::plan::DoctorError;
@@ -57,7 +57,7 @@ pub(super) struct Examined<'p> {
 
 impl<'p> Examined<'p> {
     pub(super) fn read(place: &'p AgentPlace) -> Result<Self, DoctorError> {
-        let text = |file: LegacyFile| read_if_there(&place.dir.join(file.name()));
+        let text = |file: LegacyFile| read_text(&place.dir.join(file.name()));
         let texts = [
             text(LegacyFile::Profiles)?,
             text(LegacyFile::State)?,

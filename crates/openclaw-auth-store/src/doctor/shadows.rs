@@ -7,7 +7,7 @@ use crate::{AuthSnapshot, Credential};
 
 /// The agent's logins that are worth less than the main agent's of the same id: the same, or one that is used up or
 /// ends sooner. Removing them from the agent's store lets it inherit the others.
-pub fn stale_shadows(main: &AuthSnapshot, agent: &AuthSnapshot, now: Timestamp) -> Vec<ProfileId> {
+pub(super) fn stale_shadows(main: &AuthSnapshot, agent: &AuthSnapshot, now: Timestamp) -> Vec<ProfileId> {
     let shadows = agent.profiles.iter().filter(|(id, own)| {
         let (Credential::Oauth(own), Some(Credential::Oauth(inherited))) = (own, main.profiles.get(*id))
         else {

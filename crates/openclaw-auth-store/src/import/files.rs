@@ -10,6 +10,7 @@ use openclaw_ids::ProfileId;
 use serde_json::{Map, Value, json};
 
 use super::{Legacy, LegacyFile, LegacyTexts};
+use crate::file::{read_if_there, with_suffix};
 use crate::private::write_new;
 use crate::{Cause, SqliteAuthStore, StoreError, UsageStore};
 
@@ -69,7 +70,7 @@ impl LegacyFolder {
     /// # Errors
     /// [`ImportError::File`] for one that is there and cannot be read.
     pub fn read(&self) -> Result<Legacy, ImportError> {
-        let text = |file| read_if_there(&self.path(file));
+        let text = |file| read_text(&self.path(file));
         let (profiles, state, auth) = (
             text(LegacyFile::Profiles)?,
             text(LegacyFile::State)?,
@@ -153,13 +154,11 @@ impl LegacyFolder {
     }
 }
 
-pub(crate) fn read_if_there(path: &Path) -> Result<Option<String>, ImportError> {
-    match fs::read(path) {
-        // What is no text is no JSON either, and is noted as such.
-        Ok(bytes) => Ok(Some(String::from_utf8(bytes).unwrap_or_default())),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(failed(path, error)),
-    }
+/// The text of a file that may not be there.
+pub(crate) fn read_text(path: &Path) -> Result<Option<String>, ImportError> {
+    let bytes = read_if_there(path).map_err(|error| failed(path, error))?;
+    // What is no text is no JSON either, and is noted as such.
+    Ok(bytes.map(|bytes| String::from_utf8(bytes).unwrap_or_default()))
 }
 
 /// Copies a file to `<file>.sqlite-import.<ms>.bak`, readable by its owner alone, and removes it.
@@ -169,13 +168,6 @@ fn set_aside(path: &Path, now: Timestamp) -> Result<PathBuf, ImportError> {
     write_new(&backup, &bytes).map_err(|error| failed(&backup, error))?;
     fs::remove_file(path).map_err(|error| failed(path, error))?;
     Ok(backup)
-}
-
-/// A path with something after its name.
-pub(crate) fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(suffix);
-    PathBuf::from(name)
 }
 
 pub(crate) fn failed(path: &Path, error: io::Error) -> ImportError {

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use openclaw_ids::{AuthAliases, ProfileId, ProviderId};
 
-use super::{Base, OrderBasis, Question, rotation_order};
+use super::{Base, OrderBasis, Question};
 use crate::eligibility::eligibility;
 use crate::{AuthConfig, AuthSnapshot, Eligibility};
 
@@ -54,16 +54,9 @@ pub fn order_report(
     provider: &ProviderId,
     now: Timestamp,
 ) -> OrderReport {
-    let question = Question {
-        snapshot,
-        config,
-        aliases,
-        sharing: aliases.sharing(provider).collect(),
-        provider,
-        now,
-    };
+    let question = Question::new(snapshot, config, aliases, provider, now);
     let Base { basis, named, .. } = question.base();
-    let order = rotation_order(snapshot, config, aliases, provider, None, now);
+    let order = question.order();
     let mut passed_over: Vec<PassedOver> = Vec::new();
     let stored = question.stored();
     let ambient = question.ambient(&stored);

@@ -10,6 +10,7 @@ use openclaw_ids::{ProfileId, ProviderId};
 use serde_json::{Value, json};
 
 use super::process::{is_alive, start_of};
+use crate::file::read_if_there;
 use crate::private::{create_folder, write_new};
 
 /// From when on a lock of which nobody knows whether its process lives is free.
@@ -124,11 +125,8 @@ fn written_at(path: &Path, text: &str) -> Option<Timestamp> {
 }
 
 fn read(path: &Path) -> io::Result<Option<String>> {
-    match fs::read(path) {
-        Ok(bytes) => Ok(Some(String::from_utf8_lossy(&bytes).into_owned())),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(error),
-    }
+    let bytes = read_if_there(path)?;
+    Ok(bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()))
 }
 
 #[cfg(test)]

@@ -230,18 +230,6 @@ async fn o7_o10_o13_what_cannot_be_refreshed_yields_nothing() {
     }
 }
 
-#[test]
-fn o6_waits_double_up_to_ten_seconds() {
-    let waits = |random| (0..20).map(move |n| wait(n, random).as_millis());
-    assert_eq!(
-        waits(0).take(8).collect::<Vec<_>>(),
-        [100, 200, 400, 800, 1_600, 3_200, 6_400, 10_000]
-    );
-    assert_eq!(waits(99).next(), Some(199));
-    assert!(waits(u64::MAX).all(|wait| wait <= 10_000));
-    assert!(wait(200, 7).as_millis() == 10_000);
-}
-
 #[tokio::test]
 async fn o3_o9_o11_the_main_agents_copy_is_used_and_kept_fresh() {
     let shared = |name: &str, seconds| {

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use openclaw_ids::AgentId;
 
+use crate::file::with_suffix;
 use crate::{OpenError, private};
 
 /// The store's name in the folder.
@@ -40,9 +41,7 @@ pub(super) fn prepare(folder: &Path, agent: &AgentId) -> Result<(PathBuf, bool),
 pub(super) fn close_files(path: &Path) -> io::Result<()> {
     private::close_file(path)?;
     for suffix in SIDECARS {
-        let mut name = path.as_os_str().to_owned();
-        name.push(suffix);
-        match private::close_file(Path::new(&name)) {
+        match private::close_file(&with_suffix(path, suffix)) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             Ok(()) | Err(_) => {}
         }

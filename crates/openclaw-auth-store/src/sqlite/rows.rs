@@ -20,24 +20,6 @@ const ENDPOINT: &str = "endpoint:";
 const PROBE: &str = "probe:";
 const REFRESH: &str = "refresh:";
 
-/// The members of a `usageStats` entry that the other program knows; what it drops when it saves is none of them
-/// (cooldown.md 1).
-const KNOWN_STATS: &[&str] = &[
-    "lastUsed",
-    "errorCount",
-    "failureCounts",
-    "lastFailureAt",
-    "cooldownUntil",
-    "cooldownReason",
-    "cooldownModel",
-    "disabledUntil",
-    "disabledReason",
-    "blockedUntil",
-    "blockedReason",
-    "blockedSource",
-    "blockedModel",
-];
-
 /// The state of one profile and what the other program was last told of it.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct UsageRow {
@@ -258,7 +240,7 @@ pub(super) fn known_stats(stats: &UsageStats) -> Value {
 /// The same for an entry that is JSON already.
 pub(super) fn known_members(mut stats: Value) -> Value {
     if let Value::Object(members) = &mut stats {
-        members.retain(|name, _| KNOWN_STATS.contains(&name.as_str()));
+        members.retain(|name, _| UsageStats::MEMBERS.contains(&name.as_str()));
     }
     stats
 }

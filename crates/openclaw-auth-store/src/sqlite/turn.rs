@@ -8,6 +8,8 @@ use std::sync::{Arc, OnceLock};
 use std::thread;
 use std::time::Duration;
 
+use crate::file::with_suffix;
+
 /// What the files beside the store are called.
 const SUFFIXES: [&str; 2] = ["-next", "-turn"];
 /// How long a writer stands in the queue before it tries its luck without: a holder that was stopped must not stop
@@ -59,11 +61,7 @@ pub(super) enum Chance {
 
 impl Queue {
     pub(super) fn new(store: &Path) -> Self {
-        let paths = SUFFIXES.map(|suffix| {
-            let mut name = store.as_os_str().to_owned();
-            name.push(suffix);
-            PathBuf::from(name)
-        });
+        let paths = SUFFIXES.map(|suffix| with_suffix(store, suffix));
         let files = open_all(&paths).ok();
         Self {
             paths,

@@ -134,7 +134,7 @@ pub struct ModelRow {
 
 impl ModelRow {
     /// Whether the model takes images.
-    pub fn takes_images(&self) -> bool {
+    pub(crate) fn takes_images(&self) -> bool {
         self.input.iter().any(|kind| kind == "image")
     }
 }

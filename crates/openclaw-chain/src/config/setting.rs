@@ -67,13 +67,13 @@ impl ModelSetting {
     }
 
     /// Keys of the object that mean nothing here, such as `fallback` for `fallbacks`.
-    pub fn unknown_keys(&self) -> &[String] {
+    pub(crate) fn unknown_keys(&self) -> &[String] {
         &self.unknown_keys
     }
 
     /// The list an agent's own setting imposes (chain.md 9.1, first column): its fallbacks, nothing at all when
     /// it only names a primary, and no opinion (`None`) when it says neither.
-    pub fn imposed(&self) -> Option<&[String]> {
+    pub(crate) fn imposed(&self) -> Option<&[String]> {
         match (&self.fallbacks, &self.primary) {
             (Some(list), _) => Some(list),
             (None, Some(_)) => Some(&[]),

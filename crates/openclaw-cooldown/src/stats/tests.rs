@@ -150,3 +150,30 @@ fn d5_episodes_are_whole_and_never_negative() {
     }
     assert_eq!(UsageStats::default().episodes(), 0);
 }
+
+#[test]
+fn cooldown_1_1_the_members_are_those_of_a_full_entry() {
+    let number = || Some(Number::from(1));
+    let model = || Some("m".parse::<ModelId>().unwrap());
+    let full = UsageStats {
+        last_used: number(),
+        error_count: number(),
+        failure_counts: BTreeMap::from([(Reason::Auth, 1)]),
+        last_failure_at: number(),
+        cooldown_until: number(),
+        cooldown_reason: Some(Reason::Auth),
+        cooldown_model: model(),
+        disabled_until: number(),
+        disabled_reason: Some(Reason::Billing),
+        blocked_until: number(),
+        blocked_reason: Some(BlockedReason::SubscriptionLimit),
+        blocked_source: Some(BlockedSource::Wham),
+        blocked_model: model(),
+        unknown: Map::new(),
+    };
+    let Value::Object(members) = serde_json::to_value(full).unwrap() else {
+        unreachable!("an entry is an object");
+    };
+    let names: std::collections::BTreeSet<_> = members.keys().map(String::as_str).collect();
+    assert_eq!(names, UsageStats::MEMBERS.iter().copied().collect());
+}

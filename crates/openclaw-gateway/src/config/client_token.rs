@@ -23,11 +23,14 @@ pub struct GatewayAuthConfig {
 
 /// A token, or the variable that holds it.
 #[derive(Debug, Clone, Deserialize)]
+pub struct ClientToken(Written);
+
+#[derive(Debug, Clone, Deserialize)]
 #[serde(
     untagged,
     expecting = "a token, \"${NAME}\" or { source: \"env\", id: \"NAME\" }"
 )]
-pub enum ClientToken {
+enum Written {
     /// As written; `${NAME}` stands for a variable.
     Text(SecretString),
     /// A pointer to a variable.
@@ -36,7 +39,7 @@ pub enum ClientToken {
 
 /// A pointer to a variable.
 #[derive(Debug, Clone, Deserialize)]
-pub struct Pointer {
+struct Pointer {
     source: Source,
     id: String,
 }
@@ -67,12 +70,12 @@ impl ClientToken {
     /// # Errors
     /// When there is none, so that nobody is let in who should not be.
     pub(crate) fn resolve(&self, environment: &Environment) -> Result<SecretString, ClientTokenError> {
-        let variable = match self {
-            Self::Variable(Pointer {
+        let variable = match &self.0 {
+            Written::Variable(Pointer {
                 source: Source::Env,
                 id,
             }) => id,
-            Self::Text(text) => {
+            Written::Text(text) => {
                 let text = text.expose_secret().trim();
                 match text.strip_prefix("${").and_then(|text| text.strip_suffix('}')) {
                     Some(name) => name,

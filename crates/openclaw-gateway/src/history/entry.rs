@@ -11,16 +11,16 @@ use serde::{Deserialize, Serialize};
 
 /// One thing that happened.
 #[derive(Debug, Clone)]
-pub struct Entry {
+pub(crate) struct Entry {
     /// When.
-    pub at: Timestamp,
+    pub(crate) at: Timestamp,
     /// What.
-    pub record: Record,
+    pub(crate) record: Record,
 }
 
 /// What happened.
 #[derive(Debug, Clone)]
-pub enum Record {
+pub(crate) enum Record {
     /// An answer broke off after its first content.
     Broken(BrokenNote),
     /// A decision about a candidate or a credential.
@@ -84,14 +84,14 @@ pub struct RunNote {
 /// An answer that broke off after its first content.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct BrokenNote {
+pub(crate) struct BrokenNote {
     /// Names the run.
-    pub run_id: String,
+    pub(crate) run_id: String,
     /// Why.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub reason: Option<Reason>,
+    pub(crate) reason: Option<Reason>,
     /// What may be shown of the error.
-    pub error: String,
+    pub(crate) error: String,
 }
 
 /// What rests.

@@ -13,7 +13,7 @@ use super::entry::{Rested, WindowChange, WindowNote};
 
 /// The windows of `agent` that differ between `before` and `after`, which are about the same credential or endpoint, at
 /// `now`. Without a `run_id` it was a person who changed them.
-pub fn window_changes(
+pub(crate) fn window_changes(
     agent: &AgentId,
     run_id: Option<&str>,
     before: &Resting,

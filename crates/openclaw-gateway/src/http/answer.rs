@@ -44,7 +44,8 @@ pub(super) async fn handle(
 ) -> Response {
     let mut told = HeaderMap::with_capacity(USUAL);
     let span = request_span(wire, id, headers);
-    let made = answer(served, wire, id, headers, body, &mut told);
+    // Everything that a request waits for is in it, and what holds it is moved about.
+    let made = Box::pin(answer(served, wire, id, headers, body, &mut told));
     let mut answer = match made.instrument(span.clone()).await {
         Ok(answer) => answer,
         Err(error) => {
@@ -90,8 +91,11 @@ async fn answer(
         .catalogue()
         .read(wire, body.model(), body.user(), headers)?;
     let agent = served.process.agents.get(&asked.agent).await?;
-    if let Some(answer) = commands::answer(served, &agent, &asked, wire, &body, told).await? {
-        return Ok(answer);
+    if commands::are_on(served, &asked) {
+        let own = Box::pin(commands::answer(served, &agent, &asked, wire, &body, told));
+        if let Some(answer) = own.await? {
+            return Ok(answer);
+        }
     }
     let Prepared {
         request,
@@ -144,7 +148,7 @@ async fn answer(
             Ok(match value {
                 Answer::Live(mut live) => {
                     watch.streams(&winner);
-                    let notice = run.begun().await;
+                    let notice = Box::pin(run.begun()).await;
                     let comment = notice.as_ref().and_then(notice::comment);
                     if let Some(line) = hand_over(served, wire, told, notice) {
                         live.announce(line);
@@ -165,7 +169,7 @@ async fn answer(
                     streamed(wire, comment, open)
                 }
                 Answer::Whole(body) => {
-                    let line = hand_over(served, wire, told, run.finished_unseen().await);
+                    let line = hand_over(served, wire, told, Box::pin(run.finished_unseen()).await);
                     whole(line.and_then(|line| before_text(&body, &line)).unwrap_or(body))
                 }
             })

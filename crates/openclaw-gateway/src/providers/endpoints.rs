@@ -23,6 +23,7 @@ pub(crate) struct Endpoints {
 
 /// A provider row of the configuration that cannot be called as written.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum ProviderError {
     /// Its base URL.
     #[error("models.providers.{provider}.baseUrl cannot be used")]

@@ -58,6 +58,7 @@ impl Targets {
 
 /// A base URL that cannot be called.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum EndpointError {
     /// Not a URL at all.
     #[error("`{0}` is not a URL; write it like `https://host/v1`")]

@@ -36,7 +36,7 @@ pub fn reason_summary(attempts: &[FailedAttempt<'_>]) -> String {
 
 /// One attempt in a few words, the first that applies: what the provider said when it helps, the reason, the code,
 /// the status, whatever was said (S-10.4b).
-pub fn attempt_text(attempt: &FailedAttempt<'_>) -> String {
+pub(super) fn attempt_text(attempt: &FailedAttempt<'_>) -> String {
     let words = preview(attempt)
         .or_else(|| attempt.reason.map(|reason| reason.replace('_', " ")))
         .or_else(|| attempt.code.map(str::to_owned))

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use super::reason::attempt_text;
 use super::*;
 use crate::probe::{clear_after_probe, probe_due};
 use crate::testing::{at, auto, entry, id, key, model, user};

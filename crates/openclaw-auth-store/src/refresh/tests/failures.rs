@@ -1,6 +1,7 @@
 //! Refreshes that do not succeed (O8, O11, O12, Z6).
 
 use super::*;
+use crate::refresh::lock_file::LockFile;
 
 #[tokio::test]
 async fn o7_the_provider_has_two_minutes() {

@@ -39,12 +39,11 @@ fn part() {
 /// Marks, and notes after each mark how many were acknowledged.
 async fn mark(folder: &Path, store: &SqliteAuthStore, marks: u64) {
     let acknowledged = folder.join(format!("acknowledged-{}", std::process::id()));
-    for done in 1..=marks {
+    for _ in 0..marks {
         let mark = failure("a", Reason::Overloaded, Some("m"), 1);
         store.commit(mark, at(1)).await.unwrap();
         // One byte per mark: a kill cannot cut it.
         append(&acknowledged, b".");
-        assert!(done <= marks);
     }
 }
 
