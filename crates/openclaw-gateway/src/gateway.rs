@@ -15,6 +15,7 @@ use axum::Router;
 use openclaw_ids::{AgentId, ModelRef, ProviderId};
 use openclaw_runner::{Clock, RunObserver, SystemClock};
 use secrecy::SecretString;
+use tokio::task::JoinHandle;
 
 use crate::agents::{AgentError, Agents, LegacyLogins, Shared};
 use crate::config::{ClientTokenError, Config, ConfigFiles};
@@ -122,8 +123,10 @@ impl Gateway {
         let push = Collector::find(&environment)?.map(|collector| collector.metrics());
         let metrics = Metrics::new(push.transpose()?, resource(&environment));
         let telemetry = Arc::new(Telemetry::new(metrics, config.failover.history.enabled, observer));
-        let history = history_of(state_dir.clone(), config.failover.history.clone());
+        let history_config = config.failover.history.clone();
         let draft = Draft::try_new(config, &environment)?;
+        // At the same time as the agent's files: each waits for the disk several times when it is new.
+        let history = history_of(state_dir.clone(), history_config);
         let shared = Shared {
             legacy: LegacyLogins::of(&environment, &state_dir),
             state_dir: state_dir.clone(),
@@ -142,7 +145,8 @@ impl Gateway {
             files,
         };
         let first = draft.into_generation(1, &process).await?;
-        process.telemetry.keep_in(history.await);
+        // Opening does not panic; a process that is ending keeps nothing more.
+        process.telemetry.keep_in(history.await.unwrap_or_default());
         let current = Arc::new(Current::new(Arc::new(process), first));
         Ok(Self { current })
     }
@@ -207,10 +211,8 @@ impl Gateway {
 }
 
 /// The history of `state_dir`; one that cannot be used stops nothing.
-async fn history_of(state_dir: PathBuf, config: HistoryConfig) -> History {
-    let open = move || History::open_or_off(&state_dir, &config, SystemClock.now());
-    // Opening does not panic; a process that is ending keeps nothing more.
-    tokio::task::spawn_blocking(open).await.unwrap_or_default()
+fn history_of(state_dir: PathBuf, config: HistoryConfig) -> JoinHandle<History> {
+    tokio::task::spawn_blocking(move || History::open_or_off(&state_dir, &config, SystemClock.now()))
 }
 
 /// The variable that holds the token clients must send.

@@ -9,7 +9,8 @@ use axum::http::{HeaderMap, HeaderValue};
 use axum::response::{IntoResponse, Response};
 use openclaw_ids::{ModelRef, ProfileId};
 use openclaw_runner::{
-    AttemptRecord, ChainKind, Clock, Completed, RunLimits, RunOptions, RunRequest, SystemClock,
+    AttemptRecord, ChainKind, Clock, Completed, RunLimits, RunOptions, RunReport, RunRequest, SystemClock,
+    Winner,
 };
 use openclaw_session::Notice;
 use tokio::time::Instant;
@@ -18,17 +19,19 @@ use tracing::Instrument;
 use super::commands;
 use super::error::ApiError;
 use super::headers::{describe_left_out, describe_run, describe_winner, forwarded, request, response, set};
+use super::in_flight::Place;
 use super::notice;
 use super::plan::{Prepared, prepare};
 use super::prompt_size::too_small;
 use super::rescue::Rescuer;
-use super::selection::OWN_MODEL;
+use super::selection::{Asked, OWN_MODEL};
 use super::stream::{Open, streamed};
 use super::{MAX_BODY, Served};
+use crate::agents::Agent;
 use crate::attempt::ProviderAttempt;
 use crate::config::{NoticeSetting, Rescue};
 use crate::server::BodyFault;
-use crate::telemetry::{request_span, responded};
+use crate::telemetry::{RunWatch, request_span, responded};
 use crate::upstream::{Answer, BodyError, RequestBody, Wire, before_text};
 
 /// How many headers an answer has, with room for those of the connection.
@@ -78,11 +81,7 @@ async fn answer(
     body: Body,
     told: &mut HeaderMap,
 ) -> Result<Response, ApiError> {
-    let place = served
-        .process
-        .in_flight
-        .enter(served.generation.config.failover.max_concurrent)
-        .ok_or_else(ApiError::busy)?;
+    let place = enter(served)?;
     let body = read(body).await?;
     // How long the client took to say it is nobody's overhead.
     let started = Instant::now();
@@ -91,11 +90,8 @@ async fn answer(
         .catalogue()
         .read(wire, body.model(), body.user(), headers)?;
     let agent = served.process.agents.get(&asked.agent).await?;
-    if commands::are_on(served, &asked) {
-        let own = Box::pin(commands::answer(served, &agent, &asked, wire, &body, told));
-        if let Some(answer) = own.await? {
-            return Ok(answer);
-        }
+    if let Some(answer) = command(served, &agent, &asked, wire, &body, told).await? {
+        return Ok(answer);
     }
     let Prepared {
         request,
@@ -107,8 +103,7 @@ async fn answer(
     let requested = requested.as_ref().map(ModelRef::key).unwrap_or_default();
     tell_left_out(request_id, &left_out, &passed_over, told);
     left_out.extend(passed_over);
-    let telemetry = &served.process.telemetry;
-    let mut watch = telemetry.begin(&asked.agent, wire, &request, started);
+    let mut watch = begin(served, &asked, wire, &request, started);
     let attempt = ProviderAttempt {
         upstream: &served.process.upstream,
         endpoints: &served.generation.endpoints,
@@ -125,9 +120,7 @@ async fn answer(
         repaired: Mutex::default(),
     };
     let options = options(served, asked.chain, &request, set_aside, wire, &body);
-    // Who is asked when a stream breaks off.
-    let is_saved = served.generation.config.failover.stream.rescue == Rescue::Splice;
-    let rescue = is_saved.then(|| (options.clone(), request.chain.clone()));
+    let kept = kept_for_rescue(served, &options, &request);
     let runner = agent.runner(&served.generation.policy);
     let outcome = runner.run_with(request, options, &attempt).await;
     if let Some(met) = attempt.repeated.get() {
@@ -143,8 +136,7 @@ async fn answer(
             describe_run(told, &requested, &report);
             describe_winner(told, &winner);
             watch.answered(&winner, &report);
-            let model = winner.candidate.key();
-            tracing::info!(requestId = request_id, model, calls = report.calls, "answered");
+            tell_answered(request_id, &winner, &report);
             Ok(match value {
                 Answer::Live(mut live) => {
                     watch.streams(&winner);
@@ -153,7 +145,7 @@ async fn answer(
                     if let Some(line) = hand_over(served, wire, told, notice) {
                         live.announce(line);
                     }
-                    let rescuer = rescue.and_then(|(again, chain)| {
+                    let rescuer = kept.and_then(|(again, chain)| {
                         let left = chain.get(winner.index + 1..).unwrap_or_default();
                         Rescuer::of(served, &agent, &asked.agent, &attempt, again, left)
                     });
@@ -185,6 +177,47 @@ async fn answer(
             ))
         }
     }
+}
+
+fn enter(served: &Served) -> Result<Place, ApiError> {
+    let most = served.generation.config.failover.max_concurrent;
+    let place = served.process.in_flight.enter(most);
+    place.ok_or_else(ApiError::busy)
+}
+
+fn begin(served: &Served, asked: &Asked, wire: Wire, request: &RunRequest, started: Instant) -> RunWatch {
+    let telemetry = &served.process.telemetry;
+    telemetry.begin(&asked.agent, wire, request, started)
+}
+
+fn tell_answered(request_id: &str, winner: &Winner, report: &RunReport) {
+    let model = winner.candidate.key();
+    tracing::info!(requestId = request_id, model, calls = report.calls, "answered");
+}
+
+/// The answer to a command, where the request is one. Few are, and the others carry nothing of it with them.
+async fn command(
+    served: &Served,
+    agent: &Agent,
+    asked: &Asked,
+    wire: Wire,
+    body: &RequestBody,
+    told: &mut HeaderMap,
+) -> Result<Option<Response>, ApiError> {
+    if !commands::are_on(served, asked) {
+        return Ok(None);
+    }
+    Box::pin(commands::answer(served, agent, asked, wire, body, told)).await
+}
+
+/// What is needed to ask other models when a stream breaks off, if a setting says so.
+fn kept_for_rescue(
+    served: &Served,
+    options: &RunOptions,
+    request: &RunRequest,
+) -> Option<(RunOptions, Vec<ModelRef>)> {
+    let is_wanted = served.generation.config.failover.stream.rescue == Rescue::Splice;
+    is_wanted.then(|| (options.clone(), request.chain.clone()))
 }
 
 /// What this run does otherwise than others.

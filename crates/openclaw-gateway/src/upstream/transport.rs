@@ -65,7 +65,7 @@ pub(crate) fn timeout(waited_for: TimeoutPhase, phase: Phase) -> Failure {
 }
 
 fn transport(error: &(dyn StdError + 'static)) -> Transport {
-    if causes(error).any(|cause| cause.is::<DnsError>()) {
+    if causes(error).any(is_dns) {
         return Transport::Dns;
     }
     if causes(error).any(is_timeout) {
@@ -104,6 +104,10 @@ fn is_connect(error: &(dyn StdError + 'static)) -> bool {
             .downcast_ref::<legacy::Error>()
             .is_some_and(legacy::Error::is_connect)
     })
+}
+
+fn is_dns(cause: &(dyn StdError + 'static)) -> bool {
+    cause.is::<DnsError>()
 }
 
 fn is_timeout(cause: &(dyn StdError + 'static)) -> bool {

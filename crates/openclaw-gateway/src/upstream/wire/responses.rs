@@ -59,7 +59,7 @@ pub(super) fn read_piece(name: Option<&[u8]>, data: &[u8]) -> Piece {
             .map_or(Piece::Other, |item| shown(item_shows(item)));
     }
     if let Some((_, member)) = ANSWERS.iter().find(|(answer, _)| *answer == kind) {
-        return shown(if is_filled(event.get(*member)) {
+        return shown(if is_filled(event.get(member)) {
             Shows::Answer
         } else {
             Shows::Nothing
@@ -80,10 +80,7 @@ pub(super) fn read_whole(body: &[u8]) -> Whole {
     if is_error(&answer) || status == "failed" {
         return Whole::Error;
     }
-    if !answer
-        .get("output")
-        .is_some_and(|output| output.as_list().is_some())
-    {
+    if answer.get("output").and_then(Sketch::as_list).is_none() {
         return Whole::Unreadable;
     }
     if LATER.contains(&status) || shows(&answer) == Shows::Answer {
@@ -125,7 +122,7 @@ fn shows(response: &Sketch<'_>) -> Shows {
 fn item_shows(item: &Sketch<'_>) -> Shows {
     let any = |list: &str, member: &[&str]| {
         let parts = item.get(list).and_then(Sketch::as_list);
-        let has = |part: &Sketch<'_>| member.iter().any(|name| is_filled(part.get(*name)));
+        let has = |part: &Sketch<'_>| member.iter().any(|name| is_filled(part.get(name)));
         parts.into_iter().flatten().any(has)
     };
     match item.get("type").and_then(Sketch::as_str) {
