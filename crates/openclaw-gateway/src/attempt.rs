@@ -15,6 +15,7 @@ use crate::agents::AgentAuthStore;
 use crate::config::{FailoverConfig, Rescue};
 use crate::credentials::{Credentials, Proof, before_request};
 use crate::logins::{Checked, UsageChecks};
+use crate::metrics::Metrics;
 use crate::providers::{Endpoints, UnusableSecret, known};
 use crate::repair::repaired;
 use crate::telemetry::Stopwatch;
@@ -23,6 +24,7 @@ use crate::upstream::{Answer, Call, RequestBody, Upstream, Wire, held_until_whol
 /// Performs the attempts of one client request.
 pub(crate) struct ProviderAttempt<'a> {
     pub(crate) upstream: &'a Upstream,
+    pub(crate) metrics: &'a Metrics,
     pub(crate) endpoints: &'a Endpoints,
     pub(crate) credentials: &'a Credentials,
     pub(crate) usage: &'a Arc<AgentAuthStore>,
@@ -175,6 +177,7 @@ impl ProviderAttempt<'_> {
         let first = self.repeated.set(met).is_ok();
         if first {
             let model = call.candidate.key();
+            self.metrics.repeated(call.candidate.provider().as_str(), met);
             tracing::info!(
                 requestId = self.request_id,
                 model,

@@ -123,10 +123,10 @@ impl Gateway {
         let push = Collector::find(&environment)?.map(|collector| collector.metrics());
         let metrics = Metrics::new(push.transpose()?, resource(&environment));
         let telemetry = Arc::new(Telemetry::new(metrics, config.failover.history.enabled, observer));
-        let history_config = config.failover.history.clone();
+        let keep = config.failover.history.clone();
         let draft = Draft::try_new(config, &environment)?;
         // At the same time as the agent's files: each waits for the disk several times when it is new.
-        let history = history_of(state_dir.clone(), history_config);
+        let history = history_of(state_dir.clone(), keep.clone());
         let shared = Shared {
             legacy: LegacyLogins::of(&environment, &state_dir),
             state_dir: state_dir.clone(),
@@ -136,6 +136,7 @@ impl Gateway {
             agents: Agents::new(shared, draft.agent_settings(&environment)),
             retry_cap: RetryCap::of(&environment),
             guesses: Guesses::default(),
+            history: keep,
             ids: Ids::new(),
             in_flight: InFlight::default(),
             state_dir,
@@ -194,11 +195,10 @@ impl Gateway {
         self.current.generation().found.as_ref().map(ToString::to_string)
     }
 
-    /// The configured secrets that cannot be used, for people: each with its key and the variable it names.
+    /// What is wrong and stops nothing, for people: configured secrets that cannot be used, each with its key and the
+    /// variable it names, and files that others on this machine may read.
     pub fn warnings(&self) -> Vec<String> {
-        let generation = self.current.generation();
-        let unusable = generation.endpoints.unusable();
-        unusable.iter().map(ToString::to_string).collect()
+        self.current.generation().warnings()
     }
 
     /// Every agent with its chain of models, for people.

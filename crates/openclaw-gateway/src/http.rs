@@ -17,6 +17,7 @@ mod notice;
 mod own_answer;
 mod plan;
 mod prompt_size;
+mod reading;
 mod rescue;
 mod retry_cap;
 mod selection;
@@ -28,6 +29,7 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
+use axum::http::Uri;
 use axum::middleware;
 use axum::routing::{get, post};
 
@@ -41,6 +43,7 @@ pub(crate) use front::Front;
 pub(crate) use guesses::Guesses;
 pub(crate) use ids::Ids;
 pub(crate) use in_flight::InFlight;
+pub(crate) use reading::{PathName, whole_body};
 pub(crate) use retry_cap::RetryCap;
 pub(crate) use selection::AskError;
 pub(crate) use served::Served;
@@ -78,8 +81,8 @@ fn routes(current: Arc<Current>) -> Router {
         .route("/metrics", get(metrics::scrape))
         .route("/v1/models", get(models::list))
         .route("/v1/models/{*id}", get(models::one))
-        .fallback(async || ApiError::no_path())
-        .method_not_allowed_fallback(async || ApiError::no_method())
+        .fallback(async |uri: Uri| ApiError::no_path().for_path(uri.path()))
+        .method_not_allowed_fallback(async |uri: Uri| ApiError::no_method().for_path(uri.path()))
         .layer(middleware::from_fn(local::json_only))
         .layer(middleware::from_fn_with_state(
             Arc::clone(&current),
@@ -94,6 +97,7 @@ fn routes(current: Arc<Current>) -> Router {
         .with_state(Arc::clone(&current))
         .merge(open)
         .merge(page)
+        .layer(middleware::from_fn(local::no_preflight))
         .layer(middleware::from_fn_with_state(Arc::clone(&current), ids::name))
         .layer(middleware::from_fn_with_state(current, served::take))
 }

@@ -12,6 +12,7 @@ mod credentials;
 mod demo;
 pub mod environment;
 mod events;
+mod exposed;
 mod gateway;
 pub mod history;
 mod http;

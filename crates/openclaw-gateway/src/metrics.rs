@@ -51,11 +51,14 @@ struct Instruments {
     attempts: Counter,
     broken_answers: Counter,
     cooldowns_opened: Counter,
+    immediate_retries: Counter,
+    lenient_ends: Counter,
     overhead: Histogram,
     probes: Counter,
     requests: Counter,
     rotations: Counter,
     runs: Counter,
+    skipped_events: Counter,
     skips: Counter,
     store_errors: Counter,
     time_to_first_content: Histogram,
@@ -170,6 +173,23 @@ impl Metrics {
     /// An answer broke off.
     pub(crate) fn broke_off(&self, wire: &'static str, reason: Option<Reason>) {
         self.own.broken_answers.with(&[wire, named(reason)], count);
+    }
+
+    /// A call is made once more at once, because of what it `met`.
+    pub(crate) fn repeated(&self, provider: &str, met: &'static str) {
+        self.own.immediate_retries.with(&[provider, met], count);
+    }
+
+    /// Events of a stream were left out, because nobody can read them.
+    pub(crate) fn skipped_events(&self, provider: &str, wire: &'static str, events: u64) {
+        self.own
+            .skipped_events
+            .with(&[provider, wire], |series| series.add(events));
+    }
+
+    /// A stream was complete without all that its format ends with.
+    pub(crate) fn lenient_end(&self, provider: &str, wire: &'static str, missing: &'static str) {
+        self.own.lenient_ends.with(&[provider, wire, missing], count);
     }
 
     /// An attempt is over.
@@ -293,11 +313,14 @@ impl Instruments {
             attempts: counter(meter, "openclaw.attempts"),
             broken_answers: counter(meter, "openclaw.broken_answers"),
             cooldowns_opened: counter(meter, "openclaw.cooldowns_opened"),
+            immediate_retries: counter(meter, "openclaw.immediate_retries"),
+            lenient_ends: counter(meter, "openclaw.lenient_ends"),
             overhead: histogram(meter, "openclaw.overhead", OVERHEAD_BUCKETS),
             probes: counter(meter, "openclaw.probes"),
             requests: counter(meter, "openclaw.requests"),
             rotations: counter(meter, "openclaw.rotations"),
             runs: counter(meter, "openclaw.runs"),
+            skipped_events: counter(meter, "openclaw.skipped_events"),
             skips: counter(meter, "openclaw.skips"),
             store_errors: counter(meter, "openclaw.store_errors"),
             time_to_first_content: histogram(meter, "openclaw.time_to_first_content", UPSTREAM_BUCKETS),
@@ -314,16 +337,19 @@ impl Instruments {
     }
 
     /// Measurements without a series of their own, by the name of their metric.
-    fn dropped(&self) -> [(&'static str, u64); 14] {
+    fn dropped(&self) -> [(&'static str, u64); 17] {
         [
             ("openclaw.attempts", self.attempts.dropped()),
             ("openclaw.broken_answers", self.broken_answers.dropped()),
             ("openclaw.cooldowns_opened", self.cooldowns_opened.dropped()),
+            ("openclaw.immediate_retries", self.immediate_retries.dropped()),
+            ("openclaw.lenient_ends", self.lenient_ends.dropped()),
             ("openclaw.overhead", self.overhead.dropped()),
             ("openclaw.probes", self.probes.dropped()),
             ("openclaw.requests", self.requests.dropped()),
             ("openclaw.rotations", self.rotations.dropped()),
             ("openclaw.runs", self.runs.dropped()),
+            ("openclaw.skipped_events", self.skipped_events.dropped()),
             ("openclaw.skips", self.skips.dropped()),
             ("openclaw.store_errors", self.store_errors.dropped()),
             (

@@ -9,4 +9,4 @@ pub(crate) use log::install;
 pub use otlp::OtlpError;
 pub(crate) use otlp::{Collector, resource};
 pub(crate) use spans::{request_span, responded};
-pub(crate) use watch::{RunWatch, Stopwatch, Telemetry};
+pub(crate) use watch::{RunWatch, Spent, Stopwatch, Telemetry};

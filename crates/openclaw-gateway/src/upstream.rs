@@ -28,6 +28,7 @@ pub(crate) use endpoint::{Endpoint, is_loopback_host};
 pub(crate) use exchange::{Answer, AskFault, Call, Question, SecretKind, Upstream};
 pub(crate) use inline::before_text;
 pub(crate) use live::{Flow, LiveAnswer};
+pub(crate) use progress::Missing;
 pub(crate) use retry::is_by_chance;
 
 pub(crate) use wire::Wire;

@@ -1,11 +1,10 @@
 //! A request's query and body, read into types, or what is wrong with them.
 
-use axum::body::Bytes;
 use axum::extract::{FromRequest, FromRequestParts, Query, Request};
 use axum::http::request::Parts;
 use serde::de::DeserializeOwned;
 
-use crate::http::ApiError;
+use crate::http::{ApiError, whole_body};
 
 /// The most that any request of an operator needs, in bytes.
 const MAX: usize = 64 * 1024;
@@ -17,8 +16,11 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Object<T> {
     type Rejection = ApiError;
 
     async fn from_request(request: Request, _: &S) -> Result<Self, ApiError> {
-        let read = axum::body::to_bytes(request.into_body(), MAX).await;
-        let bytes: Bytes = read.map_err(|_| ApiError::unreadable_body())?;
+        let (parts, body) = request.into_parts();
+        let bytes = whole_body(&parts.headers, body, MAX).await?;
+        if bytes.is_empty() {
+            return Err(ApiError::invalid("the request needs a body: a JSON object"));
+        }
         let read = serde_json::from_slice(&bytes);
         // The parser's words name members and kinds, never what a text of the body says.
         read.map(Self)

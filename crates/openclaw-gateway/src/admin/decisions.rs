@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 
 use axum::Json;
-use axum::extract::Path;
 use jiff::Timestamp;
 use openclaw_ids::{AgentId, ProfileId, SessionKey};
 use openclaw_runner::explain;
@@ -14,7 +13,7 @@ use super::asked::Asked;
 use crate::history::{
     HistoryError, HistoryReader, RunFilter, RunOutcome, StoredRun, StoredWindow, Story, WindowFilter,
 };
-use crate::http::{ApiError, Served};
+use crate::http::{ApiError, PathName, Served};
 
 /// How many are told when nobody says.
 const USUAL: usize = 50;
@@ -95,7 +94,7 @@ pub(super) async fn latest_windows(served: &Served, filter: WindowFilter) -> Res
 }
 
 /// One run, by the id of its request.
-pub(super) async fn one(served: Served, Path(id): Path<String>) -> Result<Json<Told>, ApiError> {
+pub(super) async fn one(served: Served, PathName(id): PathName) -> Result<Json<Told>, ApiError> {
     let told = story(&served, &id).await?;
     told.map(Json).ok_or_else(|| {
         ApiError::unknown("nothing is known of such a run; x-openclaw-request-id of an answer names it")

@@ -11,13 +11,16 @@ use crate::http::ApiError;
 
 /// What is used from now on.
 #[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub(super) struct Reloaded {
     /// Counts up with each configuration that was taken over.
     generation: u64,
     /// Unix milliseconds.
     since: i64,
-    /// What cannot be used in it and is done without.
+    /// What is wrong with it and stops nothing: secrets that cannot be used, files that others may read.
     warnings: Vec<String>,
+    /// Settings that were changed and count from the next start on.
+    restart_needed: Vec<&'static str>,
 }
 
 /// Takes the configuration over, or says why it stays as it is.
@@ -26,10 +29,10 @@ pub(super) async fn reload(State(current): State<Arc<Current>>) -> Result<Json<R
         .reload()
         .await
         .map_err(|error| ApiError::not_reloaded(&crate::causes::line(&error)))?;
-    let unusable = generation.endpoints.unusable().iter();
     Ok(Json(Reloaded {
         generation: generation.number,
         since: generation.since.as_millisecond(),
-        warnings: unusable.map(ToString::to_string).collect(),
+        warnings: generation.warnings(),
+        restart_needed: generation.restart_needed.clone(),
     }))
 }

@@ -1,7 +1,6 @@
 //! `/admin/v1/sessions`: conversations, the models they are on, and what a person changes about them (S-8, S-9).
 
 use axum::Json;
-use axum::extract::Path;
 use openclaw_chain::split_profile;
 use openclaw_ids::{ModelRef, ProfileId, SessionId, SessionKey};
 use openclaw_runner::{Clock, SystemClock};
@@ -13,7 +12,7 @@ use serde::{Deserialize, Deserializer};
 
 use super::agents::{Named, unusable};
 use super::asked::Object;
-use crate::http::{ApiError, AskError, Choice, ChoiceError};
+use crate::http::{ApiError, AskError, Choice, ChoiceError, PathName};
 use crate::report::{SessionReport, SessionsReport};
 
 /// All sessions of an agent, the last active first.
@@ -24,7 +23,7 @@ pub(super) async fn list(named: Named) -> Result<Json<SessionsReport>, ApiError>
 }
 
 /// One of them.
-pub(super) async fn one(named: Named, Path(key): Path<String>) -> Result<Json<SessionReport>, ApiError> {
+pub(super) async fn one(named: Named, PathName(key): PathName) -> Result<Json<SessionReport>, ApiError> {
     let key = session_key(&key)?;
     let stored = named.agent.sessions.load(&key).await;
     let stored = stored.map_err(|error| unusable(&error))?;
@@ -58,7 +57,7 @@ fn given<'de, D: Deserializer<'de>>(value: D) -> Result<Option<WantedModel>, D::
 /// Chooses a model for a session, or takes the choice back.
 pub(super) async fn patch(
     named: Named,
-    Path(key): Path<String>,
+    PathName(key): PathName,
     Object(patch): Object<Patch>,
 ) -> Result<Json<SessionReport>, ApiError> {
     let key = session_key(&key)?;
@@ -120,7 +119,7 @@ fn chosen(named: &Named, text: &str) -> Result<Choice, ApiError> {
 /// Starts a session over: a fallback goes, what a person chose stays.
 pub(super) async fn start_over(
     named: Named,
-    Path(key): Path<String>,
+    PathName(key): PathName,
 ) -> Result<Json<SessionReport>, ApiError> {
     let key = session_key(&key)?;
     let configured = configured(&named);

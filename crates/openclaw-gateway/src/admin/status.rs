@@ -36,6 +36,9 @@ pub(super) struct Configuration {
     /// Why the last reload changed nothing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) refused: Option<Refused>,
+    /// Settings that were changed by a reload and count from the next start on.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    restart_needed: Vec<&'static str>,
 }
 
 #[derive(Debug, Serialize)]
@@ -81,6 +84,7 @@ pub(super) async fn of(current: &Current, served: &Served) -> Result<Status, Api
             generation: generation.number,
             since: generation.since.as_millisecond(),
             refused,
+            restart_needed: generation.restart_needed.clone(),
         },
         in_flight: process.in_flight.taken(),
         history: Kept {

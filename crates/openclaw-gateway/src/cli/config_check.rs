@@ -15,6 +15,7 @@ use super::files::Files;
 use super::{CommandError, Outcome, Places};
 use crate::config::Config;
 use crate::environment::Environment;
+use crate::exposed::exposed;
 use crate::providers::{Endpoints, ambient};
 use crate::secrets::SecretSources;
 use facts::{CheckedAgent, StoredError};
@@ -125,6 +126,11 @@ pub(crate) fn report(
     findings.extend(findings::foreign_formats(&config.chain.models));
     findings.extend(findings::foreign_auth(&config.chain.models));
     findings.extend(endpoints.unusable().iter().map(findings::unusable_secret));
+    findings.extend(
+        exposed(config, environment, state_dir)
+            .iter()
+            .map(findings::exposed),
+    );
     let mut agents = Vec::new();
     for agent in &checked {
         let selection = resolver.select(&SelectionFacts::new(&agent.id, RunKind::Turn));

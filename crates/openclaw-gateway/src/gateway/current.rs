@@ -45,6 +45,12 @@ pub enum ReloadError {
     /// There is nothing to read.
     #[error("this gateway has no configuration files to read again; restart it instead")]
     NoFiles,
+    /// Nobody would be asked for a token any more.
+    #[error(
+        "the token that clients must send is gone from the configuration; put it back, or restart the gateway to run \
+         without one"
+    )]
+    TokenGone,
     /// What the files say cannot be used.
     #[error(transparent)]
     Setup(#[from] SetupError),
@@ -100,8 +106,11 @@ impl Current {
                 );
                 let events = self.process.telemetry.events();
                 events.tell(generation.since, "reload", &json!({ "generation": number }));
-                for secret in generation.endpoints.unusable() {
-                    tracing::warn!("{secret}");
+                for warning in generation.warnings() {
+                    tracing::warn!("{warning}");
+                }
+                if !generation.restart_needed.is_empty() {
+                    tracing::warn!("restart needed: {}", generation.restart_needed.join(", "));
                 }
                 None
             }
@@ -127,6 +136,10 @@ impl Current {
         let next = draft
             .into_generation(before.number.saturating_add(1), &self.process)
             .await?;
+        // Whoever listens beyond this machine must not be opened to it by a file that lost a line.
+        if before.token.is_some() && next.token.is_none() {
+            return Err(ReloadError::TokenGone);
+        }
         let known = before.uncallable();
         if let Some(model) = next.uncallable().into_iter().find(|model| !known.contains(model)) {
             return Err(ReloadError::Uncallable { model });

@@ -17,6 +17,7 @@ use crate::agents::AgentSettings;
 use crate::config::Config;
 use crate::credentials::Credentials;
 use crate::environment::Environment;
+use crate::exposed::{Exposed, exposed};
 use crate::http::Token;
 use crate::providers::discovery::Discovery;
 use crate::providers::{Endpoints, ambient};
@@ -31,10 +32,14 @@ pub(crate) struct Generation {
     pub(crate) config: Config,
     pub(crate) credentials: Credentials,
     pub(crate) endpoints: Endpoints,
+    /// Files that others on this machine may read.
+    pub(crate) exposed: Vec<Exposed>,
     /// What this machine was found to have, where nothing is configured.
     pub(crate) found: Option<Discovery>,
     pub(crate) policy: Arc<RunPolicy>,
     pub(crate) resolver: Resolver,
+    /// Settings that say something else than this process was started with, and that only a start takes over.
+    pub(crate) restart_needed: Vec<&'static str>,
     pub(crate) token: Option<Token>,
 }
 
@@ -116,7 +121,9 @@ impl Draft {
         Ok(Generation {
             number,
             since: SystemClock.now(),
+            exposed: look_for_exposed(&config, process).await,
             resolver: Resolver::new(&config.chain),
+            restart_needed: config.failover.history.differences(&process.history),
             token,
             config,
             credentials: Credentials::new(
@@ -144,6 +151,14 @@ impl Generation {
             .collect()
     }
 
+    /// What is wrong and stops nothing, for people.
+    pub(crate) fn warnings(&self) -> Vec<String> {
+        let unusable = self.endpoints.unusable().iter().map(ToString::to_string);
+        unusable
+            .chain(self.exposed.iter().map(ToString::to_string))
+            .collect()
+    }
+
     /// The models of all chains whose provider has no address.
     pub(super) fn uncallable(&self) -> Vec<ModelRef> {
         let models = self.chains().into_iter().flat_map(|(_, chain)| chain);
@@ -151,6 +166,15 @@ impl Generation {
             .filter(|model| self.endpoints.get(model.provider()).is_none())
             .collect()
     }
+}
+
+/// Looks at the permissions of files, where that may take its time.
+async fn look_for_exposed(config: &Config, process: &Process) -> Vec<Exposed> {
+    let (config, environment) = (config.clone(), process.environment.clone());
+    let state_dir = process.state_dir.clone();
+    let looking = tokio::task::spawn_blocking(move || exposed(&config, &environment, &state_dir));
+    // Looking does not panic; a process that is ending warns of nothing more.
+    looking.await.unwrap_or_default()
 }
 
 fn agent_dirs(config: &Config, environment: &Environment) -> HashMap<AgentId, PathBuf> {

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crate::agents::Agents;
 use crate::config::ConfigFiles;
 use crate::environment::Environment;
+use crate::history::HistoryConfig;
 use crate::http::{Guesses, Ids, InFlight, RetryCap};
 use crate::telemetry::Telemetry;
 use crate::upstream::Upstream;
@@ -19,6 +20,8 @@ pub(crate) struct Process {
     /// Where the configuration is read from; none when a program made it.
     pub(crate) files: Option<ConfigFiles>,
     pub(crate) guesses: Guesses,
+    /// What the history was opened with; a reload cannot change it.
+    pub(crate) history: HistoryConfig,
     pub(crate) ids: Ids,
     pub(crate) in_flight: InFlight,
     pub(crate) retry_cap: RetryCap,

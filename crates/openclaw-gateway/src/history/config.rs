@@ -45,6 +45,23 @@ pub(super) struct Limits {
 }
 
 impl HistoryConfig {
+    /// The settings that differ from `other`, by their names in `failover.json5`.
+    pub(crate) fn differences(&self, other: &Self) -> Vec<&'static str> {
+        let Self {
+            enabled,
+            max_age_days,
+            max_mega_bytes,
+        } = self;
+        let rows = [
+            ("history.enabled", *enabled != other.enabled),
+            ("history.maxAgeDays", *max_age_days != other.max_age_days),
+            ("history.maxMegaBytes", *max_mega_bytes != other.max_mega_bytes),
+        ];
+        rows.into_iter()
+            .filter_map(|(name, differs)| differs.then_some(name))
+            .collect()
+    }
+
     pub(super) fn limits(&self) -> Limits {
         const DAY: u64 = 24 * 60 * 60;
         Limits {

@@ -23,6 +23,7 @@ use super::in_flight::Place;
 use super::notice;
 use super::plan::{Prepared, prepare};
 use super::prompt_size::too_small;
+use super::reading::whole_body;
 use super::rescue::Rescuer;
 use super::selection::{Asked, OWN_MODEL};
 use super::stream::{Open, streamed};
@@ -30,7 +31,6 @@ use super::{MAX_BODY, Served};
 use crate::agents::Agent;
 use crate::attempt::ProviderAttempt;
 use crate::config::{NoticeSetting, Rescue};
-use crate::server::BodyFault;
 use crate::telemetry::{RunWatch, request_span, responded};
 use crate::upstream::{Answer, BodyError, RequestBody, Wire, before_text};
 
@@ -82,10 +82,10 @@ async fn answer(
     told: &mut HeaderMap,
 ) -> Result<Response, ApiError> {
     let place = enter(served)?;
-    let body = read(body).await?;
+    let body = whole_body(headers, body, MAX_BODY).await?;
     // How long the client took to say it is nobody's overhead.
     let started = Instant::now();
-    let body = request_body(body, headers)?;
+    let body = request_body(&body, headers)?;
     let asked = served
         .catalogue()
         .read(wire, body.model(), body.user(), headers)?;
@@ -106,6 +106,7 @@ async fn answer(
     let mut watch = begin(served, &asked, wire, &request, started);
     let attempt = ProviderAttempt {
         upstream: &served.process.upstream,
+        metrics: served.process.telemetry.metrics(),
         endpoints: &served.generation.endpoints,
         credentials: &served.generation.credentials,
         usage: &agent.usage,
@@ -123,9 +124,7 @@ async fn answer(
     let kept = kept_for_rescue(served, &options, &request);
     let runner = agent.runner(&served.generation.policy);
     let outcome = runner.run_with(request, options, &attempt).await;
-    if let Some(met) = attempt.repeated.get() {
-        set(told, response::REPEATED, met);
-    }
+    tell_repeated(&attempt, told);
     match outcome {
         Ok(Completed {
             value,
@@ -133,7 +132,7 @@ async fn answer(
             report,
             run,
         }) => {
-            describe_run(told, &requested, &report);
+            describe_run(told, &requested, &report, watch.spent());
             describe_winner(told, &winner);
             watch.answered(&winner, &report);
             tell_answered(request_id, &winner, &report);
@@ -151,6 +150,7 @@ async fn answer(
                     });
                     let open = Open {
                         live: *live,
+                        skipped: 0,
                         run,
                         request_id: request_id.to_owned(),
                         watch,
@@ -167,7 +167,7 @@ async fn answer(
             })
         }
         Err(error) => {
-            describe_run(told, &requested, error.report());
+            describe_run(told, &requested, error.report(), watch.spent());
             watch.failed(&error);
             Err(ApiError::of_run(
                 &error,
@@ -218,6 +218,13 @@ fn kept_for_rescue(
 ) -> Option<(RunOptions, Vec<ModelRef>)> {
     let is_wanted = served.generation.config.failover.stream.rescue == Rescue::Splice;
     is_wanted.then(|| (options.clone(), request.chain.clone()))
+}
+
+/// Says what a call met that was made once more at once.
+fn tell_repeated(attempt: &ProviderAttempt<'_>, told: &mut HeaderMap) {
+    if let Some(met) = attempt.repeated.get() {
+        set(told, response::REPEATED, met);
+    }
 }
 
 /// What this run does otherwise than others.
@@ -274,24 +281,17 @@ fn hand_over(served: &Served, wire: Wire, told: &mut HeaderMap, notice: Option<N
     }
 }
 
-/// The request in a body. Some tools begin it with a byte order mark; one whose model is named by the header alone asks
-/// for what is configured as far as the body goes.
-fn request_body(bytes: Bytes, headers: &HeaderMap) -> Result<RequestBody, BodyError> {
-    let bytes = if bytes.starts_with(BYTE_ORDER_MARK) {
-        bytes.slice(BYTE_ORDER_MARK.len()..)
-    } else {
-        bytes
-    };
+/// The request in a body. One whose model is named by the header alone asks for what is configured as far as the body
+/// goes.
+fn request_body(bytes: &Bytes, headers: &HeaderMap) -> Result<RequestBody, BodyError> {
     match RequestBody::try_new(bytes.clone()) {
         Err(BodyError::NoModel) if headers.contains_key(request::MODEL) => {
-            let named = with_own_model(&bytes).ok_or(BodyError::NoModel)?;
+            let named = with_own_model(bytes).ok_or(BodyError::NoModel)?;
             RequestBody::try_new(named).map_err(|_| BodyError::NoModel)
         }
         read => read,
     }
 }
-
-const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// A JSON object with our own name as its model before its other members.
 fn with_own_model(bytes: &Bytes) -> Option<Bytes> {
@@ -306,21 +306,6 @@ fn with_own_model(bytes: &Bytes) -> Option<Bytes> {
     Some(Bytes::from(named))
 }
 
-async fn read(body: Body) -> Result<Bytes, ApiError> {
-    axum::body::to_bytes(body, MAX_BODY).await.map_err(|error| {
-        if let Some(fault) = BodyFault::behind(&error) {
-            return ApiError::of_body(fault);
-        }
-        let too_large =
-            std::error::Error::source(&error).is_some_and(|cause| cause.to_string().contains("limit"));
-        if too_large {
-            ApiError::too_large(MAX_BODY)
-        } else {
-            ApiError::unreadable_body()
-        }
-    })
-}
-
 fn whole(body: Bytes) -> Response {
     (
         [(CONTENT_TYPE, HeaderValue::from_static("application/json"))],
@@ -331,12 +316,10 @@ fn whole(body: Bytes) -> Response {
 
 #[cfg(test)]
 mod tests {
-    use futures_util::stream;
-
     use super::*;
 
     #[test]
-    fn a_model_may_be_named_by_the_header_alone_and_a_mark_may_come_first() {
+    fn a_model_may_be_named_by_the_header_alone() {
         let mut named = HeaderMap::new();
         named.insert(request::MODEL, HeaderValue::from_static("a/m"));
         for (body, headers, model) in [
@@ -346,22 +329,9 @@ mod tests {
             ("{\"model\": null}", &named, None),
             ("{}", &HeaderMap::new(), None),
             ("[]", &named, None),
-            ("\u{feff}{\"model\": \"b/m\"}", &HeaderMap::new(), Some("b/m")),
         ] {
-            let read = request_body(Bytes::from(body), headers);
+            let read = request_body(&Bytes::from(body), headers);
             assert_eq!(read.as_ref().ok().map(RequestBody::model), model, "{body}");
-        }
-    }
-
-    #[tokio::test]
-    async fn a_body_that_is_not_waited_for_is_told_from_one_that_broke_off() {
-        for (fault, code) in [
-            (axum::Error::new(BodyFault::Late), "request_timeout"),
-            (axum::Error::new(BodyFault::Stopping), "stopping"),
-            (axum::Error::new(std::io::Error::other("gone")), "invalid_request"),
-        ] {
-            let body = Body::from_stream(stream::iter([Ok(Bytes::from_static(b"{")), Err(fault)]));
-            assert_eq!(read(body).await.unwrap_err().code(), code);
         }
     }
 }

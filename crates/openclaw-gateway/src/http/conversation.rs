@@ -29,8 +29,16 @@ pub(crate) fn session_key(
     user: Option<&str>,
     headers: &HeaderMap,
 ) -> Result<Option<SessionKey>, AskError> {
-    if let Some(key) = text(headers, request::SESSION_KEY, "a text without control characters")? {
-        return Ok(SessionKey::try_new(within(key, "the session key", MAX_SESSION_KEY)?).ok());
+    const EXPECTED: &str = "a text in UTF-8 without control characters";
+    if let Some(key) = text(headers, request::SESSION_KEY, EXPECTED)? {
+        let key = within(key, "the session key", MAX_SESSION_KEY)?;
+        let key = SessionKey::try_new(key)
+            .ok()
+            .filter(|_| !key.contains(char::is_control));
+        return key.map(Some).ok_or(AskError::Header {
+            header: request::SESSION_KEY,
+            expected: EXPECTED,
+        });
     }
     let user = user.map(str::trim).filter(|user| !user.is_empty());
     // What another program's header holds is not for us to refuse.
@@ -86,6 +94,21 @@ mod tests {
         ] {
             assert_eq!(key(user, headers).as_deref(), expected, "{user:?} {headers:?}");
         }
+    }
+
+    #[test]
+    fn a_key_may_be_written_in_any_script_and_is_refused_when_nobody_could_type_it() {
+        let read = |bytes: &[u8]| {
+            let value = axum::http::HeaderValue::from_bytes(bytes).unwrap();
+            let headers = HeaderMap::from_iter([(request::SESSION_KEY.parse().unwrap(), value)]);
+            session_key(&AgentId::main(), None, &headers)
+                .map(|key| key.unwrap().to_string())
+                .ok()
+        };
+        let name = "agent:main:Zoë-会話";
+        assert_eq!(read(name.as_bytes()).as_deref(), Some(name));
+        assert_eq!(read(b"agent:main:Zo\xeb"), None, "Latin-1 would be another key");
+        assert_eq!(read("agent:main:\u{86}".as_bytes()), None);
     }
 
     #[test]

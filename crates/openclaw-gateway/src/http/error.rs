@@ -124,6 +124,13 @@ impl ApiError {
         )
     }
 
+    /// A page of another origin that asks whether it may ask.
+    pub(crate) fn cross_origin() -> Self {
+        let message = "this gateway sends no CORS headers, so browsers let no page of another origin read its answers; serve \
+                       the page and the gateway under one origin, by a reverse proxy that passes /v1 on";
+        Self::new(StatusCode::FORBIDDEN, "permission_error", "cross_origin", message)
+    }
+
     /// A body of another kind.
     pub(crate) fn not_json() -> Self {
         let message = "the request body must be JSON; send the header `content-type: application/json`";
@@ -164,10 +171,11 @@ impl ApiError {
 
     /// A body over the limit.
     pub(crate) fn too_large(limit: usize) -> Self {
-        let message = format!(
-            "the request body is larger than {} MiB, the most this gateway takes",
-            limit >> 20
-        );
+        let (limit, unit) = match limit >> 20 {
+            0 => (limit >> 10, "KiB"),
+            mebibytes => (mebibytes, "MiB"),
+        };
+        let message = format!("the request body is larger than {limit} {unit}, the most this gateway takes");
         Self::new(
             StatusCode::PAYLOAD_TOO_LARGE,
             "invalid_request_error",

@@ -1,8 +1,11 @@
 //! The headers of our own: what a client may ask with, and what it is told about the answer.
 
+use std::time::Duration;
+
 use axum::http::{HeaderMap, HeaderValue};
 use openclaw_runner::{AttemptRecord, RunReport, Winner};
 
+use crate::telemetry::Spent;
 use crate::upstream::Wire;
 
 /// Request headers.
@@ -31,6 +34,8 @@ pub(crate) mod response {
     pub(crate) const FIRST_FAILURE: &str = "x-openclaw-first-failure-reason";
     /// What a conversation is to be told about the model that answers.
     pub(crate) const NOTICE: &str = "x-openclaw-notice";
+    /// What the gateway itself took of the time until this answer began, in milliseconds.
+    pub(crate) const OWN_TIME: &str = "x-openclaw-own-ms";
     /// The provider that answered.
     pub(crate) const PROVIDER: &str = "x-openclaw-provider";
     /// What a call met that was made once more at once; absent when none was.
@@ -46,15 +51,25 @@ pub(crate) mod response {
     pub(crate) const LEFT_OUT: &str = "x-openclaw-left-out";
     /// The `provider/model` that answered.
     pub(crate) const SERVED_MODEL: &str = "x-openclaw-served-model";
+    /// Where the session stood when the request came.
+    pub(crate) const STICKY: &str = "x-openclaw-sticky";
+    /// What the calls took of the time until this answer began, in milliseconds.
+    pub(crate) const UPSTREAM_TIME: &str = "x-openclaw-upstream-ms";
 }
 
 /// What a client is told about a run, whatever became of it.
-pub(crate) fn describe_run(headers: &mut HeaderMap, requested: &str, report: &RunReport) {
+pub(crate) fn describe_run(headers: &mut HeaderMap, requested: &str, report: &RunReport, spent: Spent) {
+    set(headers, response::OWN_TIME, &milliseconds(spent.own));
+    set(headers, response::UPSTREAM_TIME, &milliseconds(spent.upstream));
     set(headers, response::REQUESTED_MODEL, requested);
     set(headers, response::ATTEMPTS, &report.calls.to_string());
     if let Some(reason) = report.first_failure() {
         set(headers, response::FIRST_FAILURE, reason.as_str());
     }
+}
+
+fn milliseconds(time: Duration) -> String {
+    format!("{}.{:03}", time.as_millis(), time.subsec_micros() % 1_000)
 }
 
 /// Names the candidates that could not have read the request.
@@ -105,6 +120,18 @@ pub(crate) fn set(headers: &mut HeaderMap, name: &'static str, value: &str) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn times_are_told_to_the_microsecond() {
+        for (micros, told) in [
+            (0, "0.000"),
+            (7, "0.007"),
+            (1_250, "1.250"),
+            (61_000_999, "61000.999"),
+        ] {
+            assert_eq!(milliseconds(Duration::from_micros(micros)), told);
+        }
+    }
 
     #[test]
     fn long_values_are_cut_and_impossible_ones_left_out() {

@@ -2,7 +2,7 @@
 
 use axum::body::HttpBody;
 use axum::extract::Request;
-use axum::http::header::{CONTENT_TYPE, HOST, ORIGIN};
+use axum::http::header::{ACCESS_CONTROL_REQUEST_METHOD, CONTENT_TYPE, HOST, ORIGIN};
 use axum::http::uri::Authority;
 use axum::http::{HeaderMap, HeaderValue, Method, Uri};
 use axum::middleware::Next;
@@ -30,7 +30,8 @@ pub(super) fn refusal(served: &Served, request: &Request) -> Option<Response> {
     Some(error.into_response())
 }
 
-/// Refuses bodies that are not declared as JSON: a page may post any other kind to any host without asking first.
+/// Refuses bodies that are not declared as JSON: a page may post any other kind to any host without asking first. What
+/// is no body at all may be declared as anything, as command line tools do.
 pub(crate) async fn json_only(request: Request, next: Next) -> Response {
     match refusal_of_kind(&request) {
         Some(refusal) => refusal,
@@ -41,13 +42,27 @@ pub(crate) async fn json_only(request: Request, next: Next) -> Response {
 /// The answer of [`json_only`] to a request that it refuses.
 pub(super) fn refusal_of_kind(request: &Request) -> Option<Response> {
     let content_type = request.headers().get(CONTENT_TYPE);
-    let says_nothing = content_type.is_none() && request.body().is_end_stream();
+    let says_nothing = request.body().is_end_stream();
     let writes = matches!(*request.method(), Method::PATCH | Method::POST | Method::PUT);
     if !writes || is_json(content_type) || says_nothing {
         return None;
     }
     let error = ApiError::not_json().for_path(request.uri().path());
     Some(error.into_response())
+}
+
+/// Answers the question that a browser asks before a page of another origin may: no, and what to do instead.
+pub(crate) async fn no_preflight(request: Request, next: Next) -> Response {
+    let headers = request.headers();
+    let asks = *request.method() == Method::OPTIONS
+        && headers.contains_key(ORIGIN)
+        && headers.contains_key(ACCESS_CONTROL_REQUEST_METHOD);
+    if asks {
+        return ApiError::cross_origin()
+            .for_path(request.uri().path())
+            .into_response();
+    }
+    next.run(request).await
 }
 
 fn is_local(uri: &Uri, headers: &HeaderMap) -> bool {

@@ -1,12 +1,12 @@
 //! `GET /v1/models` and `GET /v1/models/{id}`: the names a client can ask for.
 
 use axum::Json;
-use axum::extract::Path;
 use openclaw_ids::{AgentId, ModelRef};
 use serde::Serialize;
 
 use super::Served;
 use super::error::ApiError;
+use super::reading::PathName;
 use super::selection::{AskError, OWN_MODEL};
 
 /// The list, in OpenAI's shape.
@@ -34,7 +34,7 @@ pub(crate) async fn list(served: Served) -> Json<ModelList> {
 }
 
 /// One of them, by its id.
-pub(crate) async fn one(served: Served, Path(id): Path<String>) -> Result<Json<ModelObject>, ApiError> {
+pub(crate) async fn one(served: Served, PathName(id): PathName) -> Result<Json<ModelObject>, ApiError> {
     let found = models(&served).into_iter().find(|model| model.id == id);
     found
         .map(Json)

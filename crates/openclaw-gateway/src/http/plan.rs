@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use axum::http::HeaderMap;
 use jiff::Timestamp;
 use openclaw_auth_store::UsageStore;
-use openclaw_chain::{OneOffPolicy, Requested, RunKind};
+use openclaw_chain::{OneOffPolicy, Requested, RunKind, SelectionSource};
 use openclaw_ids::{ModelRef, ProfileId, SessionId, SessionKey};
 use openclaw_runner::{
     AttemptRecord, ChainKind, Clock, Plan, RunRequest, SystemClock, Turn, TurnSession, plan,
@@ -138,7 +138,10 @@ async fn in_session(
         (changed.then_some(next), plan)
     });
     match agent.sessions.patiently(stored).await {
-        Ok(Ok(plan)) => plan,
+        Ok(Ok(plan)) => {
+            set(told, response::STICKY, standing(&plan));
+            plan
+        }
         Err(error) => without_session(planned(None), &error, request_id, told),
         Ok(Err(error)) => without_session(planned(None), &error, request_id, told),
     }
@@ -178,6 +181,17 @@ fn planning<'a>(
             turn,
             now,
         )
+    }
+}
+
+/// Where a session stood, for its client: on a fallback that it sticks to until its own model is back, on what a person
+/// chose, or on what is configured. A model for one request says nothing about it.
+fn standing(plan: &Plan) -> &'static str {
+    match plan.selection.source {
+        SelectionSource::AutoOverride => "fallback",
+        SelectionSource::UserOverride | SelectionSource::LegacyOverride => "chosen",
+        SelectionSource::OneOff => "one_off",
+        _ => "configured",
     }
 }
 

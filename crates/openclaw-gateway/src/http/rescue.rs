@@ -88,6 +88,7 @@ impl Rescuer {
         let attempt = ProviderAttempt {
             spent: watch.upstream(),
             upstream: &self.served.process.upstream,
+            metrics: telemetry.metrics(),
             endpoints: &generation.endpoints,
             credentials: &generation.credentials,
             usage: &self.agent.usage,

@@ -298,8 +298,8 @@ pub(crate) fn text<'h>(
     if values.next().is_some() {
         return Err(AskError::Repeated { header });
     }
-    let text = value
-        .to_str()
+    // Names of people and things may be written in any script.
+    let text = std::str::from_utf8(value.as_bytes())
         .map_err(|_| AskError::Header { header, expected })?
         .trim();
     Ok((!text.is_empty()).then_some(text))

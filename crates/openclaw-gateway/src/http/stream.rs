@@ -27,6 +27,8 @@ pub(crate) struct Open {
     /// Dropped before the stream is, so that whoever sees it end finds the place free.
     pub(crate) _place: Place,
     pub(crate) live: LiveAnswer,
+    /// Events that were left out so far, and are counted.
+    pub(crate) skipped: u64,
     pub(crate) run: Committed,
     pub(crate) request_id: String,
     /// Is told when it breaks off.
@@ -58,10 +60,14 @@ impl Open {
     /// The next bytes, and what is left of the stream.
     async fn next(mut self: Box<Self>, wire: Wire) -> (Bytes, Option<Box<Self>>) {
         let flow = self.live.next().await;
+        self.count_skipped();
         if let Flow::Events(events) = flow {
             return (events, Some(self));
         }
         self.tell_skipped();
+        if let (Flow::Finished(_) | Flow::Hollow(..), Some(missing)) = (&flow, self.live.missing()) {
+            self.watch.ended_without(missing);
+        }
         match flow {
             Flow::Events(events) => (events, Some(self)),
             Flow::Finished(end) => {
@@ -91,6 +97,7 @@ impl Open {
         let Self {
             _place: place,
             mut live,
+            skipped: _,
             run,
             request_id,
             watch,
@@ -134,6 +141,7 @@ impl Open {
         let open = Self {
             _place: place,
             live,
+            skipped: 0,
             run,
             request_id,
             watch,
@@ -141,6 +149,15 @@ impl Open {
             broke_off: Some(broke_off),
         };
         (Bytes::from(comment), Some(Box::new(open)))
+    }
+
+    /// Counts what was left out since the last time, so that nothing is lost with a client that leaves.
+    fn count_skipped(&mut self) {
+        let skipped = self.live.skipped();
+        if skipped > self.skipped {
+            self.watch.skipped(skipped - self.skipped);
+            self.skipped = skipped;
+        }
     }
 
     fn tell_skipped(&self) {

@@ -21,6 +21,9 @@ fn a_scrape_shows_what_was_counted() {
     metrics.run("messages", RunEnd::Failed, Duration::from_micros(30));
     metrics.lost(LostIn::Sessions);
     metrics.broke_off("responses", None);
+    metrics.repeated("openai", "reset");
+    metrics.skipped_events("openai", "messages", 3);
+    metrics.lenient_end("openai", "messages", "stop_reason");
     insta::assert_snapshot!("scrape", metrics.scrape());
 }
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use openclaw_auth_store::{Applied, StoreError, UsageChange, UsageStore};
 use openclaw_classify::{Failure, Verdict, describe, preview};
-use openclaw_ids::AgentId;
+use openclaw_ids::{AgentId, ProviderId};
 use openclaw_runner::replay::{RunRecorder, RunRecording, StepResult};
 use openclaw_runner::{
     AttemptSeen, Clock, Lost, RunError, RunEvent, RunObserver, RunReport, RunRequest, Runner, SystemClock,
@@ -21,7 +21,7 @@ use crate::history::{
     BrokenNote, Entry, History, Record, RunNote, RunOutcome, commit_by_person, window_changes,
 };
 use crate::metrics::{Metrics, RunEnd};
-use crate::upstream::Wire;
+use crate::upstream::{Missing, Wire};
 
 /// Longest error that is kept, in UTF-16 units.
 const MAX_ERROR: usize = 400;
@@ -140,6 +140,7 @@ impl Telemetry {
             started,
             upstream: Arc::default(),
             is_over: false,
+            served_by: None,
             note,
         }
     }
@@ -259,6 +260,15 @@ impl Stopwatch {
     }
 }
 
+/// Where the time of a run went.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Spent {
+    /// To the gateway itself.
+    pub(crate) own: Duration,
+    /// To the calls that were made.
+    pub(crate) upstream: Duration,
+}
+
 /// One run that is watched. Dropped before its end was told, it was cancelled.
 pub(crate) struct RunWatch {
     telemetry: Arc<Telemetry>,
@@ -267,6 +277,8 @@ pub(crate) struct RunWatch {
     started: Instant,
     upstream: Arc<Stopwatch>,
     is_over: bool,
+    /// Who answers, once somebody does.
+    served_by: Option<ProviderId>,
     /// What will be kept; none once it is, or when nothing is kept.
     note: Option<RunNote>,
 }
@@ -277,6 +289,15 @@ impl RunWatch {
         Arc::clone(&self.upstream)
     }
 
+    /// Where the time went so far.
+    pub(crate) fn spent(&self) -> Spent {
+        let upstream = self.upstream.total();
+        Spent {
+            own: self.started.elapsed().saturating_sub(upstream),
+            upstream,
+        }
+    }
+
     /// A model answers.
     pub(crate) fn answered(&mut self, winner: &Winner, report: &RunReport) {
         let end = if winner.index == 0 {
@@ -284,7 +305,32 @@ impl RunWatch {
         } else {
             RunEnd::AnsweredByFallback
         };
+        self.served_by = Some(winner.candidate.provider().clone());
         self.ended(end, report, Some(winner));
+    }
+
+    /// Events of the stream were left out, because nobody can read them.
+    pub(crate) fn skipped(&self, events: u64) {
+        self.telemetry
+            .metrics
+            .skipped_events(self.provider(), self.wire, events);
+    }
+
+    /// The stream was complete without all that its format ends with.
+    pub(crate) fn ended_without(&self, missing: Missing) {
+        let missing = missing.as_str();
+        tracing::debug!(
+            requestId = self.run_id,
+            missing,
+            "the answer is complete without all that its format ends with"
+        );
+        self.telemetry
+            .metrics
+            .lenient_end(self.provider(), self.wire, missing);
+    }
+
+    fn provider(&self) -> &str {
+        self.served_by.as_ref().map_or("unknown", ProviderId::as_str)
     }
 
     /// The answer is a stream, whose first content is there.
@@ -337,8 +383,7 @@ impl RunWatch {
 
     fn count(&mut self, end: RunEnd) {
         self.is_over = true;
-        let own = self.started.elapsed().saturating_sub(self.upstream.total());
-        self.telemetry.metrics.run(self.wire, end, own);
+        self.telemetry.metrics.run(self.wire, end, self.spent().own);
     }
 }
 

@@ -11,7 +11,7 @@ use openclaw_classify::{Failure, Phase, TimeoutPhase, Transport};
 use super::deadlines::End;
 use super::facts::Facts;
 use super::inline::event_before;
-use super::progress::Progress;
+use super::progress::{Missing, Progress};
 use super::splice::{Differs, New, Splice};
 use super::sse::{Event, SseParser};
 use super::transport;
@@ -101,7 +101,7 @@ impl LiveAnswer {
     /// The whole answer to be read once more: `held`, and `end` as its last event.
     pub(super) fn again(self, held: VecDeque<Bytes>, end: Bytes) -> Self {
         let mut progress = self.progress;
-        progress.end(Shows::Nothing);
+        progress.assume_end();
         Self {
             progress,
             held,
@@ -124,6 +124,15 @@ impl LiveAnswer {
     /// Events that nobody could read, and that were left out.
     pub(crate) fn skipped(&self) -> u64 {
         self.progress.skipped()
+    }
+
+    /// What the answer, which is complete, left out of its end.
+    pub(crate) fn missing(&self) -> Option<Missing> {
+        match self.wire {
+            Wire::ChatCompletions | Wire::Messages => self.progress.missing(),
+            // The last event says it all, and without it no answer is complete.
+            Wire::CountTokens | Wire::Embeddings | Wire::Responses => None,
+        }
     }
 
     /// The next events, or how the answer ended; not to be called after an end.

@@ -15,10 +15,34 @@ pub(crate) struct Progress {
     choices: BTreeMap<u64, bool>,
     /// Whether an event said that the answer is complete.
     ended: bool,
+    /// Whether that event never came, and the answer was complete all the same.
+    assumed: bool,
     /// Arguments of the tool calls seen, by choice and index.
     calls: BTreeMap<(u64, u64), Nesting>,
     /// Events that could not be read.
     skipped: u64,
+}
+
+/// What a stream left out that was complete all the same (BL-89).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Missing {
+    /// Neither of the two came.
+    Both,
+    /// The last event of the format: `[DONE]`, `message_stop`.
+    EndEvent,
+    /// The reason why a choice ended: `finish_reason`, `stop_reason`.
+    StopReason,
+}
+
+impl Missing {
+    /// Its name in metrics and logs.
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Self::Both => "both",
+            Self::EndEvent => "end_event",
+            Self::StopReason => "stop_reason",
+        }
+    }
 }
 
 impl Progress {
@@ -41,6 +65,12 @@ impl Progress {
     pub(crate) fn end(&mut self, shows: Shows) {
         self.ended = true;
         self.shown = self.shown.max(Some(shows));
+    }
+
+    /// The answer is complete, whether or not an event said so.
+    pub(crate) fn assume_end(&mut self) {
+        self.assumed |= !self.ended;
+        self.end(Shows::Nothing);
     }
 
     /// An event came that cannot be read.
@@ -66,9 +96,24 @@ impl Progress {
     /// Whether the stream may end here (BL-89): it said so, every choice has its finish reason, or the arguments of
     /// every tool call are complete.
     pub(crate) fn may_end(&self) -> bool {
-        let finished = !self.choices.is_empty() && self.choices.values().all(|finished| *finished);
+        let finished = !self.choices.is_empty() && self.is_finished();
         let called = !self.calls.is_empty() && self.calls.values().all(Nesting::is_closed);
         self.ended || finished || called
+    }
+
+    /// What a complete answer did not say of its end, in formats where choices give a reason for theirs.
+    pub(crate) fn missing(&self) -> Option<Missing> {
+        match (self.ended && !self.assumed, self.is_finished()) {
+            (true, true) => None,
+            (false, true) => Some(Missing::EndEvent),
+            (true, false) => Some(Missing::StopReason),
+            (false, false) => Some(Missing::Both),
+        }
+    }
+
+    /// Whether every choice has its finish reason.
+    fn is_finished(&self) -> bool {
+        self.choices.values().all(|finished| *finished)
     }
 }
 
@@ -153,6 +198,27 @@ mod tests {
             (&[&empty], true),
         ] {
             assert_eq!(progress(chunks).may_end(), may_end, "{chunks:?}");
+        }
+    }
+
+    #[test]
+    fn bl_89_what_a_complete_answer_left_out() {
+        use Missing::{Both, EndEvent, StopReason};
+        let (text, stop) = (r#"{"delta":{"content":"a"}}"#, r#"{"finish_reason":"stop"}"#);
+        for (chunks, ended, missing) in [
+            (&[text, stop] as &[_], true, None),
+            (&[text, stop], false, Some(EndEvent)),
+            (&[text], true, Some(StopReason)),
+            (&[text], false, Some(Both)),
+            (&[], true, None),
+        ] {
+            let mut found = progress(chunks);
+            if ended {
+                found.end(Shows::Nothing);
+            }
+            assert_eq!(found.missing(), missing, "{chunks:?} {ended}");
+            found.assume_end();
+            assert_eq!(found.missing(), missing, "held back and read once more");
         }
     }
 

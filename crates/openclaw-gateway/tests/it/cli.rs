@@ -60,6 +60,8 @@ impl Desk {
     /// A desk with nothing at all.
     pub(crate) fn bare() -> Self {
         let own = tempfile::tempdir().unwrap();
+        #[cfg(unix)]
+        crate::world::close(own.path());
         Self {
             root: own.path().to_owned(),
             _own: Some(own),

@@ -12,6 +12,13 @@ fn limited(seconds: &str) -> Script {
     )
 }
 
+/// A request that this model cannot serve, though another one might.
+fn incapable(key: &str) -> Script {
+    let message = format!("This model does not support tools (key {key})");
+    let body = serde_json::json!({"error": {"message": message}});
+    Script::json(400, &body.to_string())
+}
+
 #[tokio::test]
 async fn statuses_follow_the_reasons() {
     let billing = || refusal(402, "insufficient_credits", "Insufficient credits");
@@ -42,6 +49,13 @@ async fn statuses_follow_the_reasons() {
         ("all_billing", 402, billing(), billing()),
         ("all_auth", 502, auth(), auth()),
         ("mixed", 503, limited("20"), busy()),
+        (
+            "all_refused",
+            400,
+            incapable("sk-proj-abcdefghijklmnopqrstuvwx"),
+            incapable("key-b"),
+        ),
+        ("refused_and_busy", 503, incapable("none"), busy()),
         ("overflow", 400, overflow(), busy()),
         ("format", 400, format(), busy()),
     ] {

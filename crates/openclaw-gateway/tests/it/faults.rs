@@ -395,10 +395,43 @@ async fn wrong(wire: Wire, stream: bool, shape: Shape) -> Vec<String> {
     let checks = cells.iter().map(|cell| cell.check(&world, &wall));
     let checks = futures_util::stream::iter(checks).buffer_unordered(AT_ONCE);
     let mut wrong: Vec<String> = checks.filter_map(async |checked| checked.err()).collect().await;
+    wrong.extend(uncounted(&cells, &world.get("/metrics", &[]).await.body));
     if timeout(Duration::from_secs(10), wall.left_alone()).await.is_err() {
         wrong.push(format!(
             "{wire:?} stream={stream} {shape:?}: an upstream was not hung up on"
         ));
+    }
+    wrong
+}
+
+/// What the metrics should have counted of some cells, and did not, or of others, and did.
+fn uncounted(cells: &[Cell], scrape: &str) -> Vec<String> {
+    let counts = |metric: &str, cell: &Cell| {
+        let provider = format!("provider=\"{}\"", cell.faulty());
+        let is_about = |line: &&str| line.starts_with(metric) && line.contains(&provider);
+        scrape.lines().find(is_about).map(str::to_owned)
+    };
+    let mut wrong = Vec::new();
+    for cell in cells {
+        let repeats =
+            matches!(cell.meets, Meets::Failure { repeats: true, .. }) && cell.shape != Shape::Chain;
+        let skips = cell.fault == "malformed" && cell.stream;
+        for (metric, expected) in [
+            ("openclaw_immediate_retries_total{", repeats),
+            ("openclaw_skipped_events_total{", skips),
+        ] {
+            let found = counts(metric, cell);
+            let is_right = match &found {
+                Some(line) => expected && line.ends_with(" 1"),
+                None => !expected,
+            };
+            if !is_right {
+                let (fault, wire, shape) = (cell.fault, cell.wire, cell.shape);
+                wrong.push(format!(
+                    "{fault} {wire:?} {shape:?}: {metric} says {found:?}, expected {expected}\n"
+                ));
+            }
+        }
     }
     wrong
 }

@@ -231,10 +231,16 @@ async fn reloading_asks_for_the_token_and_is_closed_to_pages_of_other_hosts() {
         .post(world.url(path))
         .header("origin", "https://page.example");
     assert_eq!(Received::of(page).await.status, 403);
-    let form = client()
-        .post(world.url(path))
-        .header("content-type", "text/plain");
-    assert_eq!(Received::of(form).await.status, 415);
+    for (origin, body, status) in [
+        ("https://page.example", "", 403),
+        ("https://page.example", "{}", 403),
+        ("http://localhost:3000", "{}", 415),
+        ("http://localhost:3000", "", 200),
+    ] {
+        let headers = [("origin", origin), ("content-type", "text/plain")];
+        let form = world.post_to(path, body, &headers).await;
+        assert_eq!(form.status, status, "{origin} {body:?}");
+    }
 }
 
 #[tokio::test]
@@ -253,7 +259,7 @@ async fn what_needs_no_body_needs_no_content_type() {
             ("origin: https://page.example\r\n".to_owned(), "403"),
             (format!("origin: https://page.example\r\n{FORM}"), "403"),
             (format!("origin: null\r\n{FORM}"), "403"),
-            (FORM.to_owned(), "415"),
+            (FORM.to_owned(), "200"),
             ("content-length: 2\r\n".to_owned(), "415"),
         ] {
             let mut stream = tokio::net::TcpStream::connect(&address).await.unwrap();
@@ -324,4 +330,75 @@ fn bl98_a_hangup_signal_reloads() {
     assert!(reloaded.starts_with("HTTP/1.1 200"), "{reloaded}");
     gateway.kill().unwrap();
     gateway.wait().unwrap();
+}
+
+#[tokio::test]
+async fn settings_that_only_a_start_takes_over_are_named() {
+    let world = World::start(vec![vec![hello()]]).await;
+    let nothing = world.reload_files().await;
+    assert_eq!(nothing.json()["restartNeeded"], json!([]), "{}", nothing.body);
+    let own = world.state.path().join("failover.json5");
+    std::fs::write(&own, "{ history: { maxAgeDays: 3, enabled: false } }").unwrap();
+    let reloaded = world.reload_files().await;
+    let expected = json!(["history.enabled", "history.maxAgeDays"]);
+    assert_eq!(reloaded.json()["restartNeeded"], expected, "{}", reloaded.body);
+    let status = world.get("/admin/v1/status", &[]).await.json();
+    assert_eq!(status["configuration"]["restartNeeded"], expected);
+    std::fs::write(&own, "{}").unwrap();
+    assert_eq!(world.reload_files().await.json()["restartNeeded"], json!([]));
+    let status = world.get("/admin/v1/status", &[]).await.json();
+    assert_eq!(status["configuration"].get("restartNeeded"), None);
+}
+
+#[tokio::test]
+async fn a_reload_does_not_open_a_gateway_that_asks_for_a_token() {
+    let with_token = |token: &str| {
+        format!("{{ agents: {{ defaults: {{ model: 'a/m' }} }}, gateway: {{ auth: {{ {token} }} }} }}")
+    };
+    let world = World::open(Vec::new(), &with_token("token: 'one'"), &[]).await;
+    let reload = async |text: &str, token: &str| {
+        std::fs::write(world.state.path().join("openclaw.json"), text).unwrap();
+        let bearer = format!("Bearer {token}");
+        let headers = [("authorization", bearer.as_str())];
+        world.post_to("/admin/v1/reload", "", &headers).await
+    };
+    let refused = reload(&with_token(""), "one").await;
+    assert_eq!(refused.status, 422, "{}", refused.body);
+    assert!(refused.body.contains("token"), "{}", refused.body);
+    assert_eq!(world.get("/v1/models", &[]).await.status, 401);
+    let other = reload(&with_token("token: 'two'"), "one").await;
+    assert_eq!(other.status, 200, "{}", other.body);
+    let two = [("authorization", "Bearer two")];
+    assert_eq!(world.get("/v1/models", &two).await.status, 200);
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn files_that_others_may_read_are_warned_of_and_stop_nothing() {
+    use std::os::unix::fs::PermissionsExt;
+    let world = World::start(vec![vec![hello()]]).await;
+    let set = |name: &str, mode| {
+        let path = world.state.path().join(name);
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
+    };
+    set("", 0o700);
+    assert_eq!(world.reload_files().await.json()["warnings"], json!([]));
+    assert_eq!(world.gateway.warnings(), [""; 0]);
+    set("", 0o755);
+    set("openclaw.json", 0o644);
+    let reloaded = world.reload_files().await;
+    assert_eq!(reloaded.status, 200, "{}", reloaded.body);
+    let warnings = reloaded.json()["warnings"].as_array().unwrap().clone();
+    for (warning, command) in warnings.iter().zip(["chmod 700", "chmod 600"]) {
+        assert!(warning.as_str().unwrap().contains(command), "{warning}");
+    }
+    assert_eq!(warnings.len(), 2, "{warnings:?}");
+    assert_eq!(world.gateway.warnings().len(), 2);
+    let lint = world.get("/admin/v1/lint", &[]).await.json();
+    let found = lint["findings"].as_array().unwrap().iter();
+    let codes: Vec<_> = found.map(|finding| finding["code"].as_str().unwrap()).collect();
+    for code in ["folder-open-to-others", "readable-by-others"] {
+        assert!(codes.contains(&code), "{codes:?}");
+    }
+    assert_eq!(world.ask_plain().await.status, 200);
 }

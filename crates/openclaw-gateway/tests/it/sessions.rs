@@ -7,7 +7,7 @@ use openclaw_session::{CasOutcome, Revision, SessionEntry, SessionStore, SqliteS
 use serde_json::{Value, json};
 
 use crate::scripted::{Script, Upstream};
-use crate::world::{Received, World, hello, rows};
+use crate::world::{Received, World, client, hello, refusal, rows};
 
 const KEY: &str = "agent:main:chat";
 const SESSION: &[(&str, &str)] = &[("x-openclaw-session-key", KEY)];
@@ -46,6 +46,45 @@ async fn s_3_the_model_that_answered_is_remembered_with_its_origin() {
     let second = world.ask("openclaw", json!({}), SESSION).await;
     assert_eq!(second.header("x-openclaw-served-model"), Some("b/m"));
     assert_eq!(world.calls(), [1, 2]);
+}
+
+#[tokio::test]
+async fn answers_and_errors_say_where_the_session_stood_and_where_the_time_went() {
+    let busy = || refusal(529, "overloaded_error", "Overloaded");
+    let world = World::start(vec![vec![busy(), hello()], vec![hello(), busy(), hello()]]).await;
+    let admin = async |path: &str, method: reqwest::Method, body: Value| {
+        let path = format!("/admin/v1/{path}");
+        let request = client().request(method, world.url(&path));
+        let request = request.header("content-type", "application/json");
+        let received = Received::of(request.body(body.to_string())).await;
+        assert_eq!(received.status, 200, "{path}: {}", received.body);
+    };
+    let sticky = async |model: &str, status: u16| {
+        let received = world.ask(model, json!({}), SESSION).await;
+        assert_eq!(received.status, status, "{}", received.body);
+        for name in ["x-openclaw-own-ms", "x-openclaw-upstream-ms"] {
+            let time: f64 = received.header(name).unwrap().parse().unwrap();
+            assert!(time >= 0.0, "{name}: {time}");
+        }
+        received.header("x-openclaw-sticky").map(str::to_owned)
+    };
+    assert_eq!(sticky("openclaw", 200).await.as_deref(), Some("configured"));
+    assert_eq!(sticky("b/m", 503).await.as_deref(), Some("one_off"), "busy");
+    admin("cooldowns/clear", reqwest::Method::POST, json!({"provider": "b"})).await;
+    assert_eq!(sticky("openclaw", 200).await.as_deref(), Some("fallback"));
+    admin("cooldowns/clear", reqwest::Method::POST, json!({"all": true})).await;
+    assert_eq!(sticky("openclaw", 200).await.as_deref(), Some("fallback"));
+    assert_eq!(
+        sticky("openclaw", 200).await.as_deref(),
+        Some("configured"),
+        "its own model was back"
+    );
+    let path = format!("sessions/{KEY}");
+    admin(&path, reqwest::Method::PATCH, json!({"model": "b/m"})).await;
+    assert_eq!(sticky("openclaw", 200).await.as_deref(), Some("chosen"));
+    let alone = world.ask("openclaw", json!({}), &[]).await;
+    assert_eq!(alone.header("x-openclaw-sticky"), None);
+    assert!(alone.header("x-openclaw-own-ms").is_some());
 }
 
 #[tokio::test]

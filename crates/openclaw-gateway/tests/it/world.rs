@@ -118,6 +118,8 @@ impl World {
             state.path().join("openclaw.json"),
             state.path().join("failover.json5"),
         );
+        #[cfg(unix)]
+        close(state.path());
         std::fs::write(&config, text).expect("a writable directory");
         std::fs::write(&own, failover).expect("a writable directory");
         Self::serve(Arc::new(state), upstreams, variables).await
@@ -249,6 +251,13 @@ pub(crate) fn rows(upstreams: &[Upstream]) -> String {
         .join(", ")
 }
 
+/// Closes a folder to others, so that nothing that is told depends on the umask.
+#[cfg(unix)]
+pub(crate) fn close(folder: &std::path::Path) {
+    let private = std::os::unix::fs::PermissionsExt::from_mode(0o700);
+    std::fs::set_permissions(folder, private).expect("a directory of this user");
+}
+
 impl Drop for World {
     fn drop(&mut self) {
         self.task.abort();
@@ -303,6 +312,7 @@ impl Received {
         for name in names {
             let value = match name {
                 "content-length" | "date" => continue,
+                "x-openclaw-own-ms" | "x-openclaw-upstream-ms" => "<ms>",
                 "x-openclaw-request-id" => "<id>",
                 _ => self.header(name).unwrap_or_default(),
             };

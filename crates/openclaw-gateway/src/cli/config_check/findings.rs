@@ -3,6 +3,7 @@
 use openclaw_chain::{AuthMode, Finding, LintRule, ModelsConfig, Severity};
 use openclaw_ids::{AgentId, ModelRef};
 
+use crate::exposed::Exposed;
 use crate::providers::UnusableSecret;
 
 static FOREIGN_FORMAT: LintRule = LintRule {
@@ -22,6 +23,31 @@ static UNUSABLE_SECRET: LintRule = LintRule {
     severity: Severity::Error,
     remedy: "set the variable that is named, write the secret itself, or remove the key",
 };
+
+static READABLE_BY_OTHERS: LintRule = LintRule {
+    code: "readable-by-others",
+    severity: Severity::Warning,
+    remedy: "run the command that is named, or close a folder above it to others",
+};
+
+static FOLDER_OPEN_TO_OTHERS: LintRule = LintRule {
+    code: "folder-open-to-others",
+    severity: Severity::Note,
+    remedy: "run the command that is named; until then each file in it must be closed by itself",
+};
+
+/// A file with secrets that others on this machine may read, or the folder of such files.
+pub(super) fn exposed(exposed: &Exposed) -> Finding {
+    Finding {
+        rule: if exposed.is_folder() {
+            &FOLDER_OPEN_TO_OTHERS
+        } else {
+            &READABLE_BY_OTHERS
+        },
+        place: exposed.path().display().to_string(),
+        detail: exposed.told(),
+    }
+}
 
 /// A key or header whose secret leads nowhere.
 pub(super) fn unusable_secret(secret: &UnusableSecret) -> Finding {

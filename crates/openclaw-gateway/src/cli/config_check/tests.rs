@@ -20,6 +20,8 @@ fn check(text: &str, json: bool) -> (Outcome, String) {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("openclaw.json");
     std::fs::write(&path, text).unwrap();
+    #[cfg(unix)]
+    close(directory.path());
     let places = Places {
         config: Some(path.clone()),
         state_dir: Some(PathBuf::from("/none")),
@@ -32,6 +34,60 @@ fn check(text: &str, json: bool) -> (Outcome, String) {
         outcome,
         output.replace(path.to_str().unwrap(), "/c/openclaw.json"),
     )
+}
+
+/// Closes a folder to others, so that nothing in it depends on the umask.
+#[cfg(unix)]
+fn close(folder: &Path) {
+    let private = std::os::unix::fs::PermissionsExt::from_mode(0o700);
+    std::fs::set_permissions(folder, private).unwrap();
+}
+
+#[cfg(unix)]
+#[test]
+fn a_literal_key_that_others_may_read_is_a_finding_and_an_open_folder_a_note() {
+    use std::os::unix::fs::PermissionsExt;
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("openclaw.json");
+    let literal = FINE.replace(
+        "baseUrl: 'http://127.0.0.1:8080/v1',",
+        "baseUrl: 'http://127.0.0.1:8080/v1', apiKey: 'k',",
+    );
+    assert_ne!(literal, FINE);
+    std::fs::write(&path, literal).unwrap();
+    let set = |path: &Path, mode| {
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
+    };
+    for (folder, file, expected, codes) in [
+        (
+            0o755,
+            0o644,
+            Outcome::Findings,
+            &["readable-by-others", "folder-open-to-others"] as &[_],
+        ),
+        (0o755, 0o600, Outcome::Fine, &["folder-open-to-others"]),
+        (0o711, 0o644, Outcome::Findings, &["readable-by-others"]),
+        (0o700, 0o644, Outcome::Fine, &[]),
+    ] {
+        set(directory.path(), folder);
+        set(&path, file);
+        let places = Places {
+            config: Some(path.clone()),
+            state_dir: Some(directory.path().to_owned()),
+        };
+        let environment = Environment::of([("OPENAI_API_KEY", "sk-secret")], Path::new("/"));
+        let mut output = Vec::new();
+        let outcome = run(&environment, &CheckArgs { json: false, places }, &mut output).unwrap();
+        let text = String::from_utf8(output).unwrap();
+        assert_eq!(outcome, expected, "{folder:o} {file:o}: {text}");
+        for code in ["readable-by-others", "folder-open-to-others"] {
+            assert_eq!(
+                text.contains(code),
+                codes.contains(&code),
+                "{folder:o} {file:o}: {text}"
+            );
+        }
+    }
 }
 
 #[test]

@@ -13,6 +13,7 @@ use crate::causes;
 use crate::cli::files::{Files, ReadAgent, SESSIONS_FILE};
 use crate::cli::render::Tone;
 use crate::cli::screen::Screen;
+use crate::exposed::exposed;
 use crate::history::HistoryReader;
 use crate::report::{ProfileReport, ProfilesReport};
 
@@ -29,7 +30,7 @@ pub(super) struct DoctorReport {
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Found {
-    /// `credentials`, `health`, `history` or `sessions`.
+    /// `credentials`, `health`, `history`, `permissions` or `sessions`.
     area: &'static str,
     /// What to do about it.
     what: String,
@@ -73,6 +74,7 @@ impl DoctorReport {
         let mut findings: Vec<Found> = plan.findings().iter().map(of_credentials).collect();
         findings.extend(of_sessions(files, places));
         findings.extend(of_health(files, now));
+        findings.extend(of_permissions(files));
         if let Err(error) = HistoryReader::open(&files.state_dir) {
             findings.push(Found {
                 area: "history",
@@ -178,6 +180,17 @@ fn of_sessions(files: &Files, places: &DoctorPlaces) -> Vec<Found> {
         seen.push(path);
     }
     findings
+}
+
+/// Files with secrets that others on this machine may read. An open folder alone shows nobody anything.
+fn of_permissions(files: &Files) -> impl Iterator<Item = Found> {
+    let exposed = exposed(&files.config, &files.environment, &files.state_dir);
+    let of_files = exposed.into_iter().filter(|exposed| !exposed.is_folder());
+    of_files.map(|exposed| Found {
+        area: "permissions",
+        what: exposed.to_string(),
+        by_fix: false,
+    })
 }
 
 /// Credentials that cannot be used as they are (auth-store.md 10). One that cannot be read was told already.

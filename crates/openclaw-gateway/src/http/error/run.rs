@@ -19,6 +19,7 @@ struct Row {
     status: StatusCode,
     kind: &'static str,
     code: &'static str,
+    words: Words,
 }
 
 enum When {
@@ -26,14 +27,24 @@ enum When {
     Otherwise,
 }
 
+/// Whose words an error is told in.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Words {
+    /// The selected model's: what every model would say.
+    Selected,
+    /// Ours, about all that was tried.
+    Summary,
+}
+
 #[rustfmt::skip]
 const ROWS: &[Row] = &[
-    Row { when: When::All(&[Reason::RateLimit]), status: StatusCode::TOO_MANY_REQUESTS, kind: "rate_limit_error", code: "rate_limit_exceeded" },
-    Row { when: When::All(&[Reason::Billing]), status: StatusCode::PAYMENT_REQUIRED, kind: "billing_error", code: "insufficient_quota" },
-    Row { when: When::All(&[Reason::Auth, Reason::AuthPermanent]), status: StatusCode::BAD_GATEWAY, kind: "upstream_error", code: "upstream_auth" },
-    Row { when: When::All(&[Reason::ContextOverflow]), status: StatusCode::PAYLOAD_TOO_LARGE, kind: "invalid_request_error", code: "context_length_exceeded" },
-    Row { when: When::All(&[Reason::ContentPolicy]), status: StatusCode::BAD_REQUEST, kind: "invalid_request_error", code: "content_policy_violation" },
-    Row { when: When::Otherwise, status: StatusCode::SERVICE_UNAVAILABLE, kind: "upstream_error", code: "all_models_failed" },
+    Row { when: When::All(&[Reason::RateLimit]), status: StatusCode::TOO_MANY_REQUESTS, kind: "rate_limit_error", code: "rate_limit_exceeded", words: Words::Summary },
+    Row { when: When::All(&[Reason::Billing]), status: StatusCode::PAYMENT_REQUIRED, kind: "billing_error", code: "insufficient_quota", words: Words::Summary },
+    Row { when: When::All(&[Reason::Auth, Reason::AuthPermanent]), status: StatusCode::BAD_GATEWAY, kind: "upstream_error", code: "upstream_auth", words: Words::Summary },
+    Row { when: When::All(&[Reason::ContextOverflow]), status: StatusCode::PAYLOAD_TOO_LARGE, kind: "invalid_request_error", code: "context_length_exceeded", words: Words::Selected },
+    Row { when: When::All(&[Reason::ContentPolicy]), status: StatusCode::BAD_REQUEST, kind: "invalid_request_error", code: "content_policy_violation", words: Words::Selected },
+    Row { when: When::All(&[Reason::ContentPolicy, Reason::ContextOverflow, Reason::Format]), status: StatusCode::BAD_REQUEST, kind: "invalid_request_error", code: "invalid_request", words: Words::Selected },
+    Row { when: When::Otherwise, status: StatusCode::SERVICE_UNAVAILABLE, kind: "upstream_error", code: "all_models_failed", words: Words::Summary },
 ];
 
 /// Reasons that the same request would meet again, so that an SDK should not repeat it by itself.
@@ -46,14 +57,6 @@ const LASTING: &[Reason] = &[
     Reason::Format,
     Reason::ModelNotFound,
 ];
-
-/// A format fault that is the answer itself, not one of several failures.
-const SINGLE_FORMAT: Row = Row {
-    when: When::All(&[Reason::Format]),
-    status: StatusCode::BAD_REQUEST,
-    kind: "invalid_request_error",
-    code: "invalid_request",
-};
 
 impl Row {
     fn of(reasons: &[Reason]) -> &'static Self {
@@ -75,24 +78,24 @@ impl ApiError {
     ) -> Self {
         let reasons = error.reasons();
         let single = error.failed_attempt();
-        let is_format = single.is_some_and(|attempt| attempt.verdict.reason == Reason::Format);
-        let row = if is_format {
-            &SINGLE_FORMAT
-        } else {
-            Row::of(&reasons)
-        };
-        let status = match single.and_then(|attempt| attempt.failure.status) {
+        let row = Row::of(&reasons);
+        let selected = single
+            .map(|attempt| &attempt.record)
+            .or(error.report().attempts.first());
+        let told = single.map_or_else(
+            || selected.and_then(|attempt| attempt.status),
+            |attempt| attempt.failure.status,
+        );
+        let status = match told {
             // The provider's own 400 for an overflow is passed on (M3).
             Some(400) if row.status == StatusCode::PAYLOAD_TOO_LARGE => StatusCode::BAD_REQUEST,
             _ => row.status,
         };
-        let message = match error {
-            // What every model would say is said in the selected model's own words (M3).
-            RunError::ContextOverflow(attempt, _) | RunError::Surfaced(attempt, _) => {
-                attempt.record.error.clone()
-            }
-            RunError::Failed(attempt, _) if is_format => attempt.record.error.clone(),
-            _ => error.to_string(),
+        let message = match (row.words, error, selected) {
+            (Words::Selected, _, Some(attempt)) => attempt.error.clone(),
+            // A failure that no other model was asked after is told as it came.
+            (Words::Summary, RunError::Surfaced(attempt, _), _) => attempt.record.error.clone(),
+            (Words::Selected | Words::Summary, _, _) => error.to_string(),
         };
         let mut attempts = left_out;
         attempts.extend_from_slice(&error.report().attempts);
