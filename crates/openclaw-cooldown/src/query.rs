@@ -54,6 +54,11 @@ const PRIORITY: &[Reason] = &[
 ];
 
 impl ProfileUsage {
+    /// Whether anything is remembered that a clear would end: a window, or failures that make the next one longer.
+    pub fn has_failed(&self) -> bool {
+        !self.windows.is_empty() || !self.failure_counts.is_empty()
+    }
+
     /// The active window that blocks `model` on this profile; the latest-ending one, ties by priority (D15).
     /// `None` as model asks whether any window is active.
     pub fn block(&self, model: Option<&ModelId>, now: Timestamp) -> Option<Block> {

@@ -248,7 +248,8 @@ impl ProviderAttempt<'_> {
         let variable = known(provider).and_then(|row| row.key_variables.first());
         let set = variable.map(|name| format!("{name} or ")).unwrap_or_default();
         let message = format!(
-            "no credentials found for provider `{provider}`; set {set}models.providers.{provider}.apiKey"
+            "no credentials found for provider `{provider}`; set {set}models.providers.{provider}.apiKey, or store a key \
+             with `openclaw-gateway auth add {provider}`"
         );
         before_request(provider, "invalid_api_key", message)
     }

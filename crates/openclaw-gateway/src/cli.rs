@@ -11,6 +11,7 @@ mod explain;
 mod files;
 mod history;
 mod lint;
+mod older;
 mod progress;
 mod prompt;
 mod render;
@@ -19,6 +20,7 @@ mod serve;
 mod session;
 mod simulate;
 mod status;
+mod times;
 
 use std::ffi::OsString;
 use std::io::{self, Write};
@@ -31,6 +33,7 @@ pub(crate) use render::{ago, left};
 
 use crate::causes;
 use crate::environment::Environment;
+use crate::visible::visible_lines;
 use files::Places;
 use screen::Screen;
 
@@ -168,10 +171,30 @@ pub fn run(environment: &Environment, arguments: impl IntoIterator<Item = OsStri
         Ok(Outcome::Fine) => ExitCode::SUCCESS,
         Ok(Outcome::Findings) => ExitCode::from(FINDINGS),
         Err(error) => {
-            let _ = writeln!(io::stderr(), "openclaw-gateway: {}", causes::line(&*error));
+            if is_closed(&*error) {
+                return ExitCode::SUCCESS;
+            }
+            let line = causes::line(&*error);
+            let _ = writeln!(io::stderr(), "openclaw-gateway: {}", visible_lines(&line));
             ExitCode::from(CANNOT_RUN)
         }
     }
+}
+
+/// Whether whoever read the output wants no more of it, such as `head`: nobody's mistake.
+fn is_closed(error: &(dyn std::error::Error + 'static)) -> bool {
+    let mut cause = Some(error);
+    while let Some(found) = cause {
+        let is_pipe = |error: &io::Error| error.kind() == io::ErrorKind::BrokenPipe;
+        let json = found.downcast_ref::<serde_json::Error>();
+        if found.downcast_ref::<io::Error>().is_some_and(is_pipe)
+            || json.and_then(serde_json::Error::io_error_kind) == Some(io::ErrorKind::BrokenPipe)
+        {
+            return true;
+        }
+        cause = found.source();
+    }
+    false
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ mod file;
 mod files;
 mod limits;
 mod logins;
+mod misspelt;
 mod place;
 mod secrets;
 mod stream;
@@ -29,6 +30,7 @@ pub(crate) use file::{parse_root, read};
 pub use files::ConfigFiles;
 pub(crate) use logins::LoginUrl;
 pub use logins::{LoginConfig, LoginConfigs, TokenBody};
+pub(crate) use misspelt::Misspelt;
 pub use secrets::{CommandConfig, FileConfig, SecretDefaults, SecretProvider, SecretsConfig};
 pub use stream::{Rescue, StreamSettings};
 
@@ -49,6 +51,8 @@ pub struct Config {
     pub gateway: GatewayConfig,
     /// Settings of our own.
     pub failover: FailoverConfig,
+    /// Keys that nobody reads, and which were probably meant.
+    pub(crate) misspelt: Vec<Misspelt>,
 }
 
 /// The sections of the root that are read apart from the chain.
@@ -104,7 +108,7 @@ impl Config {
     /// # Errors
     /// As [`load`](Self::load).
     pub fn parse(path: &Path, text: &str) -> Result<Self, FileError> {
-        file::parse_root(path, text)?;
+        let root = file::parse_root(path, text)?;
         let chain: ChainConfig = file::parse_as(path, text)?;
         let Sections {
             mut auth,
@@ -124,6 +128,7 @@ impl Config {
             secrets,
             gateway,
             failover: FailoverConfig::default(),
+            misspelt: misspelt::keys(&root),
         })
     }
 

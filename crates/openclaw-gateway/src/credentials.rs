@@ -176,8 +176,28 @@ fn fingerprint(secret: &SecretString) -> Option<String> {
 }
 
 fn unresolved(provider: &ProviderId, error: &SecretError) -> Failure {
-    let message = format!("no credentials found: {}", causes::line(error));
+    // The failure goes to the client, who is not told where secrets are kept (Z2); the operator is.
+    tracing::warn!(
+        provider = provider.as_str(),
+        error = causes::line(error),
+        "a credential leads nowhere"
+    );
+    let message = format!("no credentials found: {}", for_clients(error));
     before_request(provider, "invalid_api_key", message)
+}
+
+/// What is the matter with a pointer, without the place it points to.
+fn for_clients(error: &SecretError) -> String {
+    match error {
+        SecretError::Missing { .. } => {
+            "the file of its secret has no text where it should be; put it there or correct the pointer"
+                .to_owned()
+        }
+        SecretError::Unreadable { source, .. } => {
+            format!("the file of its secret cannot be read ({source}); the log says which")
+        }
+        other => other.to_string(),
+    }
 }
 
 /// O10: nobody knows how to refresh it, which is no fault of its own.

@@ -10,6 +10,7 @@ pub mod config;
 mod cores;
 mod credentials;
 mod demo;
+mod disk;
 pub mod environment;
 mod events;
 mod exposed;
@@ -27,6 +28,7 @@ mod sessions;
 mod shutdown;
 mod telemetry;
 mod upstream;
+mod visible;
 mod wires;
 
 pub use agents::AgentError;

@@ -7,6 +7,7 @@ mod cooldowns;
 mod moment;
 mod probes;
 mod profiles;
+mod proofs;
 mod rehearsal;
 mod sessions;
 #[cfg(test)]
@@ -21,11 +22,13 @@ use openclaw_session::SessionEntry;
 
 use crate::config::Config;
 use crate::providers::Endpoints;
+use crate::secrets::SecretSources;
 
 pub(crate) use agents::{AgentReport, Level, StatusReport, Trouble, met_trouble};
 pub(crate) use chains::{Asking, CandidateReport, CandidateState, ChainReport};
 pub(crate) use cooldowns::CooldownsReport;
 pub(crate) use profiles::{OrderOfProvider, ProfileReport, ProfilesReport, WindowReport};
+pub(crate) use proofs::Proofs;
 pub(crate) use rehearsal::Rehearsal;
 pub(crate) use sessions::{SessionReport, SessionsReport};
 
@@ -40,6 +43,8 @@ pub(crate) struct Installation<'a> {
     pub(crate) endpoints: &'a Endpoints,
     /// Providers that share credentials.
     pub(crate) aliases: &'a AuthAliases,
+    /// Where pointers to secrets lead.
+    pub(crate) sources: &'a SecretSources,
 }
 
 /// The state of one agent as it was read at one moment.

@@ -1,6 +1,7 @@
 //! Where the pointers of secrets lead: the environment, configured files, and configured commands (auth-store.md 4.4).
 
 mod command;
+mod dangling;
 mod file;
 
 use std::collections::HashMap;
@@ -13,6 +14,8 @@ use std::time::Duration;
 use openclaw_auth_store::{SecretError, SecretPlaces, SecretRef, SecretSource, resolve_pointer};
 use secrecy::{ExposeSecret, SecretString};
 use tokio::time::Instant;
+
+pub(crate) use dangling::Dangling;
 
 use crate::config::{SecretProvider, SecretsConfig};
 use crate::environment::Environment;

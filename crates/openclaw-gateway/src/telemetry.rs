@@ -2,11 +2,13 @@
 
 mod log;
 mod otlp;
+mod outcome;
 mod spans;
 mod watch;
 
 pub(crate) use log::install;
 pub use otlp::OtlpError;
 pub(crate) use otlp::{Collector, resource};
+pub(crate) use outcome::{answered, unanswered};
 pub(crate) use spans::{request_span, responded};
 pub(crate) use watch::{RunWatch, Spent, Stopwatch, Telemetry};

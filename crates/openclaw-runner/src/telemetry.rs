@@ -3,15 +3,16 @@
 use jiff::Timestamp;
 use openclaw_classify::{Reason, RuleId};
 use openclaw_ids::ModelRef;
-use tracing::Span;
 use tracing::field::Empty;
+use tracing::{Level, Span};
 
 use crate::attempt::AttemptCall;
-use crate::decision::Decision;
+use crate::decision::{Decision, DecisionKind};
 use crate::error::RunError;
 use crate::observer::AttemptResult;
 use crate::request::RunRequest;
 use crate::rotation::RotationDecision;
+use crate::summary::CandidateOutcome;
 
 /// Target of the decision records.
 pub const DECISION_TARGET: &str = "model_fallback";
@@ -122,61 +123,95 @@ pub(crate) fn attempted(span: &Span, result: AttemptResult<'_>, status: Option<u
     }
 }
 
-/// Writes one decision as a flat event with the field names of.
+/// How much of an operator's attention a decision asks for.
+///
+/// has one level for all of them, so that a request that was answered looked like two that were not. An attempt
+/// that failed is news: it opens a window. That the window is still open is repeated by each request, and is told to
+/// whoever asks for details.
+enum Weight {
+    Detail,
+    News,
+    Outcome,
+}
+
+impl Weight {
+    fn of(kind: DecisionKind) -> Self {
+        match kind {
+            DecisionKind::CandidateFailed => Self::News,
+            DecisionKind::CandidateSucceeded => Self::Outcome,
+            DecisionKind::ProbeCooldownCandidate | DecisionKind::SkipCandidate => Self::Detail,
+        }
+    }
+}
+
+/// Writes one decision as a flat event with the field names of, at its level.
 pub(crate) fn emit_decision(decision: &Decision) {
     let next = decision.next_candidate.as_ref();
     let step = decision.step.as_ref();
     let error = &decision.error;
-    tracing::warn!(
-        target: DECISION_TARGET,
-        event = crate::decision::EVENT,
-        decision = decision.kind.as_str(),
-        runId = crate::decision::named(&decision.run_id),
-        sessionId = decision.session_id.as_ref().map(tracing::field::display),
-        lane = decision.lane.as_deref(),
-        requestedProvider = decision.requested.provider.as_str(),
-        requestedModel = decision.requested.model.as_str(),
-        candidateProvider = decision.candidate.provider().as_str(),
-        candidateModel = decision.candidate.model().as_str(),
-        attempt = decision.attempt,
-        total = decision.total,
-        reason = decision.reason.map(Reason::as_str),
-        rule = decision.rule.as_ref().map(RuleId::as_str),
-        status = decision.status,
-        code = decision.code.as_deref(),
-        errorPreview = error.error_preview.as_deref(),
-        errorHash = error.error_hash.as_deref(),
-        errorFingerprint = error.error_fingerprint.as_deref(),
-        httpCode = error.http_code.as_deref(),
-        providerErrorType = error.provider_error_type.as_deref(),
-        providerErrorMessagePreview = error.provider_error_message_preview.as_deref(),
-        requestIdHash = error.request_id_hash.as_deref(),
-        fallbackStepType = step.map(|_| crate::decision::STEP_TYPE),
-        fallbackStepFromModel = step.map(|step| tracing::field::display(&step.from_model)),
-        fallbackStepToModel = step.and_then(|step| step.to_model.as_ref()).map(tracing::field::display),
-        fallbackStepFromFailureReason = step.and_then(|step| step.from_failure_reason).map(Reason::as_str),
-        fallbackStepFromFailureDetail = step.and_then(|step| step.from_failure_detail.as_deref()),
-        fallbackStepChainPosition = step.map(|step| step.chain_position),
-        fallbackStepFinalOutcome = step.map(|step| step.final_outcome.as_str()),
-        nextCandidateProvider = next.map(|next| next.provider().as_str()),
-        nextCandidateModel = next.map(|next| next.model().as_str()),
-        isPrimary = decision.is_primary,
-        requestedModelMatched = decision.requested_model_matched,
-        fallbackConfigured = decision.fallback_configured,
-        allowTransientCooldownProbe = decision.allow_transient_cooldown_probe,
-        profileCount = decision.profile_count,
-        lastResort = decision.last_resort,
-        restsUntil = decision.rests_until.map(Timestamp::as_millisecond),
-        elapsedMs = crate::decision::millis(decision.elapsed),
-        suppressedDuplicateCount = decision.suppressed(),
-        "{}",
-        decision.console_message()
-    );
-    // a name that does not exist is a person's to repair.
+    // The level of an event is part of what is fixed when the program is built.
+    macro_rules! write_at {
+        ($level:expr) => {
+            tracing::event!(
+                target: DECISION_TARGET,
+                $level,
+                event = crate::decision::EVENT,
+                    decision = decision.kind.as_str(),
+                    runId = crate::decision::named(&decision.run_id),
+                    sessionId = decision.session_id.as_ref().map(tracing::field::display),
+                    lane = decision.lane.as_deref(),
+                    requestedProvider = decision.requested.provider.as_str(),
+                    requestedModel = decision.requested.model.as_str(),
+                    candidateProvider = decision.candidate.provider().as_str(),
+                    candidateModel = decision.candidate.model().as_str(),
+                    attempt = decision.attempt,
+                    total = decision.total,
+                    reason = decision.reason.map(Reason::as_str),
+                    rule = decision.rule.as_ref().map(RuleId::as_str),
+                    status = decision.status,
+                    code = decision.code.as_deref(),
+                    errorPreview = error.error_preview.as_deref(),
+                    errorHash = error.error_hash.as_deref(),
+                    errorFingerprint = error.error_fingerprint.as_deref(),
+                    httpCode = error.http_code.as_deref(),
+                    providerErrorType = error.provider_error_type.as_deref(),
+                    providerErrorMessagePreview = error.provider_error_message_preview.as_deref(),
+                    requestIdHash = error.request_id_hash.as_deref(),
+                    fallbackStepType = step.map(|_| crate::decision::STEP_TYPE),
+                    fallbackStepFromModel = step.map(|step| tracing::field::display(&step.from_model)),
+                    fallbackStepToModel = step.and_then(|step| step.to_model.as_ref()).map(tracing::field::display),
+                    fallbackStepFromFailureReason = step.and_then(|step| step.from_failure_reason).map(Reason::as_str),
+                    fallbackStepFromFailureDetail = step.and_then(|step| step.from_failure_detail.as_deref()),
+                    fallbackStepChainPosition = step.map(|step| step.chain_position),
+                    fallbackStepFinalOutcome = step.map(|step| step.final_outcome.as_str()),
+                    nextCandidateProvider = next.map(|next| next.provider().as_str()),
+                    nextCandidateModel = next.map(|next| next.model().as_str()),
+                    isPrimary = decision.is_primary,
+                    requestedModelMatched = decision.requested_model_matched,
+                    fallbackConfigured = decision.fallback_configured,
+                    allowTransientCooldownProbe = decision.allow_transient_cooldown_probe,
+                    profileCount = decision.profile_count,
+                    lastResort = decision.last_resort,
+                    restsUntil = decision.rests_until.map(Timestamp::as_millisecond),
+                    elapsedMs = crate::decision::millis(decision.elapsed),
+                    suppressedDuplicateCount = decision.suppressed(),
+                    "{}",
+                    decision.console_message()
+            )
+        };
+    }
+    match Weight::of(decision.kind) {
+        Weight::Detail => write_at!(Level::DEBUG),
+        Weight::News => write_at!(Level::WARN),
+        Weight::Outcome => write_at!(Level::INFO),
+    }
+    // a name that does not exist is a person's to repair. While it rests, each request would say so again.
     let missing = decision.previous_attempts.iter();
+    let missing = missing.filter(|attempt| attempt.outcome == CandidateOutcome::Failed);
     for attempt in missing.filter(|attempt| attempt.reason == Some(Reason::ModelNotFound)) {
         tracing::warn!(
             target: DECISION_TARGET,
+            runId = crate::decision::named(&decision.run_id),
             "Model \"{}\" not found. Fell back to \"{}\".",
             attempt.candidate,
             decision.candidate,

@@ -123,8 +123,8 @@ fn billing(attempts: &[AttemptRecord]) -> String {
 
 fn re_authenticate(attempts: &[AttemptRecord]) -> String {
     format!(
-        "⚠️ The login for {} no longer works. Sign in again with `openclaw models auth login --provider <provider>` or \
-         replace the API key.",
+        "⚠️ The login for {} no longer works. Sign in again with `openclaw models auth login --provider <provider>`, \
+         or replace the API key with `openclaw-gateway auth add <provider>`.",
         providers(attempts)
     )
 }

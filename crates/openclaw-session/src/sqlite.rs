@@ -18,7 +18,7 @@ use crate::store::{CasOutcome, Revision, SessionStore, StoreError, Versioned};
 use job::{Ask, Job};
 use writer::Writer;
 
-pub use connect::OpenError;
+pub use connect::{OpenError, open_to_look};
 
 /// Sessions in `<state>/agents/<agent>/sessions/openclaw-sessions.sqlite`.
 ///
@@ -47,6 +47,21 @@ impl SqliteSessionStore {
             path: path.to_owned(),
             writer,
         })
+    }
+
+    /// The sessions of a file as they are, the last active first. Makes and changes nothing, so that it works on a disk
+    /// that may only be read; a file that is still empty has none.
+    ///
+    /// # Errors
+    /// When the file cannot be read, is damaged, or was written by a newer version.
+    pub fn peek(path: &Path) -> Result<Vec<(SessionKey, Versioned)>, OpenError> {
+        let fail = |source| connect::open_error(path, source);
+        let connection = connect::open_to_look(path).map_err(fail)?;
+        if schema::is_older(&connection, path)? {
+            return Ok(Vec::new());
+        }
+        let rows = table::rows(&connection).map_err(fail)?;
+        job::list(rows, path).map_err(OpenError::Entry)
     }
 
     /// The file.

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use r2d2::Pool;
 use r2d2_sqlite::SqliteConnectionManager;
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use super::fault::is_busy;
 use super::volume::Volume;
@@ -30,12 +30,36 @@ pub(super) fn writer(path: &Path, wait: Wait) -> rusqlite::Result<Connection> {
     Ok(connection)
 }
 
-/// Opens the file for looking at it alone.
+/// Opens a file to look at it alone. Where no log can be made beside it, as on a disk that may only be read, it is taken
+/// as one that nobody writes.
 pub(super) fn onlooker(path: &Path, wait: Wait) -> rusqlite::Result<Connection> {
-    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let flags =
+        OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI;
     let connection = Connection::open_with_flags(path, flags)?;
     connection.busy_handler(Some(wait))?;
-    Ok(connection)
+    let looked = connection.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()));
+    match looked.err().and_then(|error| error.sqlite_error_code()) {
+        Some(ErrorCode::CannotOpen | ErrorCode::ReadOnly) => {
+            Connection::open_with_flags(format!("{}?immutable=1", uri(path)), flags)
+        }
+        // What else is wrong is told by whoever reads.
+        _ => Ok(connection),
+    }
+}
+
+/// A path as SQLite reads it in a name with options.
+fn uri(path: &Path) -> String {
+    let text = path.to_string_lossy();
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'/' | b'-' | b'_' | b'.' | b'~');
+    let written = |byte: u8| {
+        if plain(byte) {
+            char::from(byte).to_string()
+        } else {
+            format!("%{byte:02X}")
+        }
+    };
+    let written: Vec<String> = text.bytes().map(written).collect();
+    format!("file:{}", written.concat())
 }
 
 /// Sets what the first connection has to set for the file, and each writer for itself (D2).

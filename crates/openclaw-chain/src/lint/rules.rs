@@ -64,7 +64,7 @@ rules! {
     INCOMPLETE_PROVIDER = "incomplete-provider", Error,
         "give the provider a baseUrl";
     MISSING_CREDENTIALS = "missing-credentials", Warning,
-        "log in to the provider or give it an apiKey; until then the candidate is tried in vain";
+        "store a key with `openclaw-gateway auth add <provider>`, set its apiKey, or log in; until then it is tried in vain";
     ONE_ACCOUNT = "one-account", Warning,
         "add a fallback of another account; an empty or blocked account takes all of these at once";
     ONE_PROVIDER = "one-provider", Warning,

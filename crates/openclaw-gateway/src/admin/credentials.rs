@@ -1,5 +1,7 @@
 //! `/admin/v1/profiles` and `/admin/v1/cooldowns`: credentials without their secrets, what rests, and its end.
 
+use std::collections::BTreeSet;
+
 use axum::Json;
 use jiff::Timestamp;
 use openclaw_auth_store::{EndpointKey, UsageChange, UsageStore};
@@ -8,6 +10,7 @@ use openclaw_cooldown::{FailureEvent, MarkScope};
 use openclaw_ids::{ModelId, ProfileId, ProviderId};
 use openclaw_runner::{Clock, SystemClock};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::agents::{Named, unusable};
 use super::asked::Object;
@@ -43,6 +46,9 @@ pub(super) enum Clear {
     Provider(ProviderId),
 }
 
+const CLEAR: &str = "name what to set free, and one thing alone: {\"profile\": \"openai:work\"}, {\"provider\": \"openai\"} \
+                     or {\"all\": true}";
+
 /// What was set free.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -52,7 +58,8 @@ pub(super) struct Cleared {
 }
 
 /// Ends windows and forgets failures.
-pub(super) async fn clear(named: Named, Object(clear): Object<Clear>) -> Result<Json<Cleared>, ApiError> {
+pub(super) async fn clear(named: Named, Object(asked): Object<Value>) -> Result<Json<Cleared>, ApiError> {
+    let clear = serde_json::from_value::<Clear>(asked).map_err(|_| ApiError::invalid(CLEAR))?;
     let store = &named.agent.usage;
     let seen = store.snapshot();
     let is_meant = |id: Option<&ProfileId>, provider: &ProviderId| match &clear {
@@ -61,22 +68,24 @@ pub(super) async fn clear(named: Named, Object(clear): Object<Clear>) -> Result<
         Clear::Provider(meant) => meant == provider,
     };
     let known = seen.profiles.iter().chain(&seen.ambient);
-    let mut profiles: Vec<ProfileId> = known
+    let meant: BTreeSet<&ProfileId> = known
         .filter(|(id, credential)| is_meant(Some(id), credential.provider()))
-        .map(|(id, _)| id.clone())
+        .map(|(id, _)| id)
         .collect();
-    profiles.dedup();
     let endpoints = seen.endpoints.keys();
     let endpoints: Vec<EndpointKey> = endpoints
         .filter(|key| is_meant(None, &key.provider))
         .cloned()
         .collect();
-    if profiles.is_empty() && endpoints.is_empty() && !matches!(clear, Clear::All(_)) {
+    if meant.is_empty() && endpoints.is_empty() && !matches!(clear, Clear::All(_)) {
         return Err(ApiError::unknown(&format!(
             "agent `{}` has no such credential; GET /admin/v1/profiles lists those it has",
             named.id
         )));
     }
+    // What never failed has nothing to be set free from.
+    let profiles = meant.into_iter().filter(|id| seen.usage(id).has_failed());
+    let profiles: Vec<ProfileId> = profiles.cloned().collect();
     let (now, telemetry) = (SystemClock.now(), &named.served.process.telemetry);
     for profile in &profiles {
         let profile = profile.clone();

@@ -92,6 +92,7 @@ pub(super) async fn of(current: &Current, served: &Served) -> Result<Status, Api
             dropped: history.map_or(0, crate::history::History::dropped),
             failed: history.map_or(0, crate::history::History::failed),
         },
-        report: StatusReport::of(&generation.installation(), &states, SystemClock.now()),
+        report: StatusReport::of(&generation.installation(), &states, SystemClock.now())
+            .with_disk(crate::disk::trouble(&process.state_dir)),
     })
 }

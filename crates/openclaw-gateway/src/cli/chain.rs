@@ -215,6 +215,7 @@ fn show(report: &ChainReport, now: Timestamp, screen: &mut Screen<'_>) -> io::Re
         ))?;
     }
     screen.section("Candidates", &table(report, now))?;
+    lines("Cannot be used", &report.unusable(), screen)?;
     lines("Left out", &report.dropped, screen)?;
     lines("Why", &report.trace, screen)
 }
@@ -269,5 +270,6 @@ fn state(candidate: &CandidateReport) -> Cell {
         CandidateState::Resting => Cell::new(Tone::Warn, "rests"),
         CandidateState::NoCredential => Cell::new(Tone::Bad, "no credential"),
         CandidateState::NoEndpoint => Cell::new(Tone::Bad, "no address"),
+        CandidateState::UnusableCredential => Cell::new(Tone::Bad, "no usable credential"),
     }
 }

@@ -19,6 +19,7 @@ use crate::exposed::exposed;
 use crate::providers::{Endpoints, ambient};
 use crate::secrets::SecretSources;
 use facts::{CheckedAgent, StoredError};
+pub(super) use findings::RULES;
 
 /// Arguments of `config check`.
 #[derive(Debug, Args)]
@@ -116,16 +117,13 @@ pub(crate) fn report(
     let resolver = Resolver::new(&config.chain);
     let sources = SecretSources::at_rest(&config.secrets, environment);
     let ambient = ambient::profiles(&config.chain.models, endpoints, &sources, environment);
-    let checked: Vec<CheckedAgent> = config
-        .chain
-        .agent_ids()
-        .into_iter()
-        .map(|agent| CheckedAgent::look(agent, config, environment, state_dir))
-        .collect::<Result<_, _>>()?;
+    let checked = look(config, environment, state_dir)?;
     let mut findings = lint(&config.chain, Some(&facts::credentials(&checked, &ambient)));
+    findings.extend(config.misspelt.iter().map(findings::misspelt));
     findings.extend(findings::foreign_formats(&config.chain.models));
     findings.extend(findings::foreign_auth(&config.chain.models));
     findings.extend(endpoints.unusable().iter().map(findings::unusable_secret));
+    findings.extend(dangling_among(&checked, &sources));
     findings.extend(
         exposed(config, environment, state_dir)
             .iter()
@@ -161,6 +159,39 @@ pub(crate) fn report(
         agents,
         findings,
     })
+}
+
+fn look(
+    config: &Config,
+    environment: &Environment,
+    state_dir: &Path,
+) -> Result<Vec<CheckedAgent>, StoredError> {
+    let agents = config.chain.agent_ids().into_iter();
+    agents
+        .map(|agent| CheckedAgent::look(agent, config, environment, state_dir))
+        .collect()
+}
+
+/// The stored credentials whose secret is not where they point, each told with the agent that keeps it.
+fn dangling_among(checked: &[CheckedAgent], sources: &SecretSources) -> Vec<Finding> {
+    let mut findings: Vec<Finding> = Vec::new();
+    for (owner, id, problem) in checked.iter().flat_map(|agent| agent.dangling(sources)) {
+        let finding = findings::dangling(&owner, id, &problem);
+        if !findings.iter().any(|told| told.place == finding.place) {
+            findings.push(finding);
+        }
+    }
+    findings
+}
+
+/// The same alone, for the start of a gateway.
+pub(super) fn dangling(
+    config: &Config,
+    environment: &Environment,
+    state_dir: &Path,
+) -> Result<Vec<Finding>, StoredError> {
+    let sources = SecretSources::at_rest(&config.secrets, environment);
+    Ok(dangling_among(&look(config, environment, state_dir)?, &sources))
 }
 
 fn write_text(report: &Report, output: &mut dyn Write) -> io::Result<()> {

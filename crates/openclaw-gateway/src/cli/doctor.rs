@@ -35,8 +35,9 @@ pub(super) struct DoctorArgs {
 }
 
 const EXAMPLES: &str = "\
-Looked at are the credentials of all agents (also auth-profiles.json, auth-state.json and auth.json of older versions), the
-secrets in the configuration, the session files, the history, and the health of every credential.
+Looked at are the credentials of all agents (also auth-profiles.json, auth-state.json and auth.json
+of older versions), the secrets in the configuration, the session files, the history, the disk, and
+the health of every credential.
 
 Examples:
   openclaw-gateway doctor
@@ -58,9 +59,16 @@ pub(super) fn run(
     let places = doctor_places(&files);
     let now = now();
     let plan = DoctorPlan::examine(&places, &root.value, now)?;
-    let mut report = DoctorReport::of(&files, &places, &plan, now);
-    if arguments.fix && plan.repairs_anything() {
-        report.repaired = Some(repair(&files, &plan, &root, now)?);
+    let imports = report::broken_imports(&files, &places);
+    let mut report = DoctorReport::of(&files, &places, &plan, &imports, now);
+    if arguments.fix && (plan.repairs_anything() || imports.iter().any(|import| import.is_read)) {
+        let mut repaired = repair(&files, &plan, &root, now)?;
+        for import in imports.iter().filter(|import| import.is_read) {
+            repaired
+                .backups
+                .push(set_aside(&import.path, now)?.display().to_string());
+        }
+        report.repaired = Some(repaired);
     }
     if arguments.json {
         screen.json(&report)?;
@@ -88,6 +96,29 @@ fn repair(
         repaired.config = Some(config_file::write(&files.config.path, root, config, now)?);
     }
     Ok(repaired)
+}
+
+/// A file could not be set aside.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot rename {}; make its folder writable, and run doctor --fix again", path.display())]
+struct AsideError {
+    path: PathBuf,
+    #[source]
+    source: std::io::Error,
+}
+
+/// Renames a file to a name that nobody reads, which is its copy.
+fn set_aside(path: &Path, now: Timestamp) -> Result<PathBuf, AsideError> {
+    let mut name = path.as_os_str().to_owned();
+    name.push(format!(".doctor.{}.bak", now.as_millisecond()));
+    let aside = PathBuf::from(name);
+    match std::fs::rename(path, &aside) {
+        Ok(()) => Ok(aside),
+        Err(source) => Err(AsideError {
+            path: path.to_owned(),
+            source,
+        }),
+    }
 }
 
 /// Every folder that may hold credentials (9.2).

@@ -34,17 +34,18 @@ pub(super) struct ExplainArgs {
 }
 
 const EXAMPLES: &str = "\
-A request is told from the history that the gateway keeps in the state directory. A failure is judged by the rules, and a
-run of the agent is rehearsed in which its calls fail like that; nothing is called and nothing is recorded.
+A request is told from the history that the gateway keeps in the state directory. A failure is
+judged by the rules, and a run of the agent is rehearsed in which its calls fail like that; nothing
+is called and nothing is recorded.
 
 Examples:
-  openclaw-gateway explain                                 Why the last request that met trouble went where it went
-  openclaw-gateway explain oc-9f0c61d2a4b81e37-1           What happened to this request
+  openclaw-gateway explain                             Why the last troubled request went on
+  openclaw-gateway explain oc-9f0c61d2a4b81e37-1       What happened to this request
   openclaw-gateway explain --status 429 --message 'Rate limit reached, try again in 7s'
   openclaw-gateway explain --provider openai --status 402 --code insufficient_quota
   openclaw-gateway explain --model anthropic/claude-sonnet-5 --status 529
-  openclaw-gateway explain --stdin < failures.jsonl        Lines such as {\"status\": 429, \"body\": {\"error\": {}}}
-  openclaw-gateway explain --stdin < gateway.log           The runs in a log of OPENCLAW_LOG_FORMAT=json
+  openclaw-gateway explain --stdin < failures.jsonl    Lines such as {\"status\": 429, \"body\": {}}
+  openclaw-gateway explain --stdin < gateway.log       The runs in a log (OPENCLAW_LOG_FORMAT=json)
 
 Exit status: 0 told, 1 there is nothing to tell, 2 it cannot tell.";
 

@@ -10,8 +10,10 @@ use clap::Args;
 use openclaw_auth_store::AmbientProfile;
 use openclaw_chain::Resolver;
 use openclaw_ids::{AgentId, AuthAliases};
+use serde::Serialize;
 
-use super::CommandError;
+use super::screen::Screen;
+use super::{CommandError, Outcome};
 use crate::config::{Config, ConfigFiles, FileError};
 use crate::environment::Environment;
 use crate::gateway::{callable, search};
@@ -21,7 +23,7 @@ use crate::report::Installation;
 use crate::secrets::SecretSources;
 use crate::upstream::Upstream;
 
-pub(super) use agent::{ReadAgent, SESSIONS_FILE};
+pub(super) use agent::{ReadAgent, SESSIONS_FILE, SESSIONS_JSON, SessionsJsonError, read_sessions_json};
 
 /// Where the files are, when not in their usual places.
 #[derive(Debug, Clone, Default, Args)]
@@ -50,6 +52,37 @@ impl Places {
     pub(super) fn load(&self, environment: &Environment) -> Result<Config, FileError> {
         self.config_files(environment).load()
     }
+}
+
+/// What a command takes that shows something of one agent.
+#[derive(Debug, Args)]
+pub(super) struct ShownArgs {
+    #[command(flatten)]
+    agent: AgentArg,
+    /// Write JSON
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    places: Places,
+}
+
+/// Reads an agent, makes a report of it, and shows that or writes it as JSON.
+pub(super) fn show_agent<R: Serialize>(
+    environment: &Environment,
+    arguments: &ShownArgs,
+    screen: &mut Screen<'_>,
+    report: impl FnOnce(&Files, &ReadAgent) -> R,
+    show: impl FnOnce(&R, &mut Screen<'_>) -> std::io::Result<()>,
+) -> Result<Outcome, CommandError> {
+    let files = Files::open(&arguments.places, environment)?;
+    let agent = ReadAgent::open(&files, &arguments.agent.id(&files)?)?;
+    let report = report(&files, &agent);
+    if arguments.json {
+        screen.json(&report)?;
+    } else {
+        show(&report, screen)?;
+    }
+    Ok(Outcome::Fine)
 }
 
 /// A path argument as the environment's paths are: from its working directory, with `~` for home.
@@ -137,21 +170,7 @@ impl Files {
     /// # Errors
     /// When the configuration cannot be used.
     pub(super) fn open(places: &Places, environment: &Environment) -> Result<Self, CommandError> {
-        let config = places.load(environment)?;
-        let sources = SecretSources::at_rest(&config.secrets, environment);
-        let endpoints = callable(&config, &sources)?;
-        let ambient = ambient::profiles(&config.chain.models, &endpoints, &sources, environment);
-        let mut files = Self {
-            environment: environment.clone(),
-            state_dir: places.state_dir(environment),
-            resolver: Resolver::new(&config.chain),
-            sources,
-            endpoints,
-            ambient,
-            aliases: AuthAliases::default(),
-            found: None,
-            config,
-        };
+        let mut files = Self::open_as_configured(places, environment)?;
         if files.config.names_no_model() {
             let found = files.search()?;
             files.config = files.config.with_default_chain(found.chain());
@@ -161,11 +180,34 @@ impl Files {
         Ok(files)
     }
 
+    /// Reads the configuration alone.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open).
+    pub(super) fn open_as_configured(
+        places: &Places,
+        environment: &Environment,
+    ) -> Result<Self, CommandError> {
+        let config = places.load(environment)?;
+        let sources = SecretSources::at_rest(&config.secrets, environment);
+        let endpoints = callable(&config, &sources)?;
+        let ambient = ambient::profiles(&config.chain.models, &endpoints, &sources, environment);
+        Ok(Self {
+            environment: environment.clone(),
+            state_dir: places.state_dir(environment),
+            resolver: Resolver::new(&config.chain),
+            sources,
+            endpoints,
+            ambient,
+            aliases: AuthAliases::default(),
+            found: None,
+            config,
+        })
+    }
+
     /// What `serve` would find on this machine without any configured model.
     fn search(&self) -> Result<Discovery, CommandError> {
-        let agent = ReadAgent::open(self, &self.config.chain.default_agent())?;
-        let stored = agent.seen.profiles.values();
-        let stored = stored.map(|credential| credential.provider().clone()).collect();
+        let stored = agent::stored_providers(self, &self.config.chain.default_agent())?;
         let upstream = Upstream::default();
         let search = search(&self.environment, &stored, &upstream, &self.endpoints);
         Ok(runtime()?.block_on(search))
@@ -183,6 +225,7 @@ impl Files {
             resolver: &self.resolver,
             endpoints: &self.endpoints,
             aliases: &self.aliases,
+            sources: &self.sources,
         }
     }
 

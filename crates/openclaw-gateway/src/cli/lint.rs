@@ -71,9 +71,9 @@ fn show(findings: &[Finding], screen: &mut Screen<'_>) -> io::Result<()> {
 }
 
 fn rules(json: bool, screen: &mut Screen<'_>) -> io::Result<()> {
+    let all = LINT_RULES.iter().chain(config_check::RULES).copied();
     if json {
-        let rules: Vec<_> = LINT_RULES
-            .iter()
+        let rules: Vec<_> = all
             .map(|rule| {
                 json!({"code": rule.code, "severity": rule.severity.to_string(), "remedy": rule.remedy})
             })
@@ -81,7 +81,7 @@ fn rules(json: bool, screen: &mut Screen<'_>) -> io::Result<()> {
         return screen.json(&json!({"rules": rules}));
     }
     let mut table = Table::new(&["CODE", "SEVERITY", "REMEDY"]);
-    for rule in LINT_RULES {
+    for rule in all {
         let severity = Cell::new(tone(rule.severity), rule.severity.to_string());
         table.row([rule.code.into(), severity, rule.remedy.into()]);
     }

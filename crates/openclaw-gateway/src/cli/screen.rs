@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use super::render::{Palette, Table, Tone};
 use crate::environment::Environment;
+use crate::visible::{visible_in_colour, visible_lines};
 
 /// The output of one command.
 pub(super) struct Screen<'o> {
@@ -30,12 +31,22 @@ impl<'o> Screen<'o> {
 
     /// Writes one line.
     pub(super) fn line(&mut self, text: impl std::fmt::Display) -> io::Result<()> {
-        writeln!(self.output, "{text}")
+        self.text(&text.to_string())
     }
 
     /// Writes one line in a tone.
     pub(super) fn toned(&mut self, tone: Tone, text: impl std::fmt::Display) -> io::Result<()> {
-        writeln!(self.output, "{}", self.palette.paint(tone, text))
+        let painted = self.palette.paint(tone, text).to_string();
+        self.text(&painted)
+    }
+
+    /// Names and texts of others stand in it.
+    fn text(&mut self, text: &str) -> io::Result<()> {
+        let shown = match self.palette {
+            Palette::Coloured => visible_in_colour(text),
+            Palette::Plain => visible_lines(text),
+        };
+        writeln!(self.output, "{shown}")
     }
 
     /// Writes a table under a heading, with a blank line before it; nothing when it has no rows.

@@ -5,12 +5,15 @@ use std::io::{self, Write};
 use std::net::SocketAddr;
 
 use clap::Args;
+use secrecy::ExposeSecret;
 use tokio::net::TcpListener;
 
-use super::{CommandError, Outcome, Places};
+use super::files::Files;
+use super::{CommandError, Outcome, Places, config_check, older};
 use crate::config::Config;
 use crate::cores::Cores;
 use crate::demo::Demo;
+use crate::disk;
 use crate::environment::Environment;
 use crate::gateway::{Gateway, Setup, TOKEN_VARIABLE, client_token};
 use crate::server::{Drained, Server};
@@ -22,7 +25,7 @@ use crate::telemetry;
 #[command(after_help = EXAMPLES)]
 pub(super) struct ServeArgs {
     /// Where to listen
-    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:18789")]
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:18789", value_parser = address)]
     bind: SocketAddr,
     /// Show failover with simulated providers: no key, no configuration, no network
     #[arg(long, conflicts_with_all = ["config", "state_dir"])]
@@ -41,6 +44,17 @@ Examples:
 Then, from any OpenAI client with base URL http://127.0.0.1:18789/v1 and model `openclaw`:
   curl http://127.0.0.1:18789/v1/chat/completions -H 'content-type: application/json' \\
     -d '{\"model\": \"openclaw\", \"messages\": [{\"role\": \"user\", \"content\": \"Hello\"}]}'";
+
+/// Characters of a client token below which anybody may find it by trying.
+const SHORTEST_TOKEN: usize = 16;
+const SHORT_TOKEN: &str = "the token of clients is so short that it can be guessed; use one of 16 characters or more, such \
+                           as `openssl rand -hex 32` prints";
+
+/// An address to listen on; names are not looked up, because one may mean several.
+fn address(text: &str) -> Result<SocketAddr, &'static str> {
+    text.parse()
+        .map_err(|_| "write an IP address and a port, such as 127.0.0.1:18789 or [::1]:18789")
+}
 
 /// Why the gateway does not listen.
 #[derive(Debug, thiserror::Error)]
@@ -104,16 +118,33 @@ async fn serve(
     if !bind.ip().is_loopback() && token.is_none() {
         return Err(ListenError::Open(bind).into());
     }
+    let mut warnings = Vec::new();
+    if token
+        .as_ref()
+        .is_some_and(|token| token.expose_secret().chars().count() < SHORTEST_TOKEN)
+    {
+        warnings.push(SHORT_TOKEN.to_owned());
+    }
     // Before anything is opened: a second gateway must not touch the first one's state.
     let listener = listen(bind).await?;
     let address = listener.local_addr()?;
     let hangups = Hangups::listen()?;
     let (gateway, demo) = if let Some(config) = config {
+        let state_dir = places.state_dir(environment);
+        // What cannot be read is told by opening it.
+        let dangling = config_check::dangling(&config, environment, &state_dir).unwrap_or_default();
+        warnings.extend(
+            dangling
+                .iter()
+                .map(|finding| format!("{}: {}", finding.place, finding.detail)),
+        );
+        warnings.extend(left_by_older_versions(&places, environment));
+        warnings.extend(disk::trouble(&state_dir).map(|trouble| trouble.to_string()));
         let setup = Setup {
             environment: environment.clone(),
             config,
             files: Some(files),
-            state_dir: places.state_dir(environment),
+            state_dir,
             observer: None,
         };
         (Gateway::open(setup).await?, None)
@@ -123,7 +154,7 @@ async fn serve(
     };
     match &demo {
         Some(_) => Demo::introduce(address, output)?,
-        None => introduce(&gateway, address, output)?,
+        None => introduce(&gateway, &warnings, address, output)?,
     }
     let stop = async {
         signal().await;
@@ -171,14 +202,30 @@ async fn signal() {
     }
 }
 
-fn introduce(gateway: &Gateway, address: SocketAddr, output: &mut dyn Write) -> io::Result<()> {
+/// What a gateway does with the credentials that are in files of older versions alone.
+fn left_by_older_versions(places: &Places, environment: &Environment) -> Vec<String> {
+    let files = Files::open_as_configured(places, environment);
+    let older = files.map(|files| older::of_all(&files));
+    older
+        .unwrap_or_default()
+        .iter()
+        .map(ToString::to_string)
+        .collect()
+}
+
+fn introduce(
+    gateway: &Gateway,
+    warnings: &[String],
+    address: SocketAddr,
+    output: &mut dyn Write,
+) -> io::Result<()> {
     if let Some(found) = gateway.found() {
         writeln!(
             output,
             "Nothing is configured, so this machine was searched.\n{found}\n"
         )?;
     }
-    for warning in gateway.warnings() {
+    for warning in gateway.warnings().iter().chain(warnings) {
         writeln!(output, "Warning: {warning}")?;
     }
     for (agent, chain) in gateway.chains() {

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::Args;
-use jiff::{Span, SpanRelativeTo, Timestamp};
+use jiff::{SignedDuration, Timestamp};
 use openclaw_ids::{AgentId, ModelRef};
 use openclaw_runner::replay::{Circumstances, ReplayEnding, Replayed, RunRecording, Simulated, simulate};
 use openclaw_runner::{RunEvent, RunPolicy};
@@ -16,7 +16,7 @@ use super::files::{AgentArg, Files, Places, absolute};
 use super::history;
 use super::render::{Cell, Table, Tone, ago};
 use super::screen::{Screen, now};
-use super::{CommandError, Outcome};
+use super::{CommandError, Outcome, times};
 use crate::environment::Environment;
 use crate::history::{HistoryReader, RunFilter};
 
@@ -28,8 +28,8 @@ pub(super) struct SimulateArgs {
     #[arg(long = "with", value_name = "PATH")]
     other: Option<PathBuf>,
     /// Not longer ago than this, such as 2h or 3d
-    #[arg(long, value_name = "TIME")]
-    since: Option<Span>,
+    #[arg(long, value_name = "TIME", value_parser = times::span)]
+    since: Option<SignedDuration>,
     /// The latest so many requests of each agent
     #[arg(long, value_name = "NUMBER", default_value_t = 1_000)]
     latest: usize,
@@ -43,14 +43,14 @@ pub(super) struct SimulateArgs {
 }
 
 const EXAMPLES: &str = "\
-What the gateway knew and met in its last requests is in the history. Each is played again under the other settings and,
-where it used the agent's own chain, over the other chain. A model that was not asked then has no answer to give now: such a
-request is counted as unknown. Nobody is called.
+What the gateway knew and met in its last requests is in the history. Each is played again under
+the other settings and, where it used the agent's own chain, over the other chain. A model that was
+not asked then has no answer to give now: such a request is counted as unknown. Nobody is called.
 
 Examples:
   openclaw-gateway simulate --with ./openclaw.new.json
   openclaw-gateway simulate --with ./openclaw.new.json --since 3d --agent ops
-  openclaw-gateway simulate                                  What changed since, if the configuration did
+  openclaw-gateway simulate                    What changed since, if the configuration did
 
 Exit status: 0 nothing would have been otherwise, 1 something would, 2 it cannot tell.";
 
@@ -183,13 +183,7 @@ fn recordings(
     arguments: &SimulateArgs,
     agent: &AgentId,
 ) -> Result<Vec<RunRecording>, CommandError> {
-    let since = match arguments.since {
-        None => None,
-        Some(span) => {
-            let duration = span.to_duration(SpanRelativeTo::days_are_24_hours())?;
-            Some(now().checked_sub(duration.abs())?)
-        }
-    };
+    let since = arguments.since.map(|span| times::before(now(), span));
     Ok(history.recordings(&RunFilter {
         agent: Some(agent.clone()),
         since,

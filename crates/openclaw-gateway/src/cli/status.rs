@@ -10,6 +10,7 @@ use super::files::{AgentArg, Files, Places, ReadAgent, runtime};
 use super::render::{Cell, Table, Tone, ago, left};
 use super::screen::{Screen, now};
 use super::{CommandError, Outcome, chain};
+use crate::disk;
 use crate::environment::Environment;
 use crate::history::{HistoryReader, RunFilter, RunOutcome, StoredRun};
 use crate::report::{AgentReport, Level, ProfileReport, SessionReport, StatusReport, Trouble};
@@ -44,7 +45,7 @@ enum CheckedLevel {
 
 const EXAMPLES: &str = "\
 Examples:
-  openclaw-gateway status                    What every agent would use now, and what rests until when
+  openclaw-gateway status                    What every agent would use now, and what rests
   openclaw-gateway status --agent ops        One agent
   openclaw-gateway status --watch            The same, counting down
   openclaw-gateway status --check            Ends with 1 when something needs a person
@@ -120,6 +121,7 @@ fn read(environment: &Environment, arguments: &StatusArgs) -> Result<StatusRepor
         .collect::<Result<_, _>>()?;
     let states: Vec<_> = read.iter().map(ReadAgent::state).collect();
     let report = StatusReport::of(&files.installation(), &states, now());
+    let report = report.with_disk(disk::trouble(&files.state_dir));
     Ok(report.with_runs(runs(&files, &arguments.agent)?))
 }
 
@@ -146,7 +148,11 @@ fn show(report: &StatusReport, screen: &mut Screen<'_>) -> io::Result<()> {
         }
         show_agent(agent, report, screen)?;
     }
-    screen.section("Last requests that met trouble", &troubled(report))
+    screen.section("Last requests that met trouble", &troubled(report))?;
+    match &report.disk {
+        Some(trouble) => screen.line(format!("\nDisk: {trouble}.")),
+        None => Ok(()),
+    }
 }
 
 fn troubled(report: &StatusReport) -> Table {
@@ -283,7 +289,12 @@ fn fallbacks(sessions: &[SessionReport], report: &StatusReport) -> Table {
 
 fn describe(trouble: &Trouble) -> String {
     match trouble {
-        Trouble::NothingCanAnswer => {
+        Trouble::NothingCanAnswer {
+            without_credential: Some(provider),
+        } => {
+            format!("No model of the chain has a credential; store one: openclaw-gateway auth add {provider}")
+        }
+        Trouble::NothingCanAnswer { .. } => {
             "No model of the chain can be asked now; see FREE IN above, or `auth add` another key.".to_owned()
         }
         Trouble::PrimaryUnavailable { model, reason } => {
@@ -296,7 +307,14 @@ fn describe(trouble: &Trouble) -> String {
         Trouble::NeedsAPerson { profile, reason } => format!(
             "{profile} was refused ({reason}) and waits for you: mend the account or the key, then `cooldown clear {profile}`."
         ),
-        Trouble::Unusable { profile, eligibility } => {
+        Trouble::Unusable {
+            profile,
+            problem: Some(problem),
+            ..
+        } => format!("{profile} cannot be used: {problem}."),
+        Trouble::Unusable {
+            profile, eligibility, ..
+        } => {
             format!(
                 "{profile} cannot be used ({eligibility}); replace it with `auth add`, or `auth remove {profile}`."
             )

@@ -19,6 +19,7 @@ const EXPECTED: &[(&str, &str)] = &[
     ("u32", "a whole number, 0 or above"),
     ("u64", "a whole number, 0 or above"),
     ("usize", "a whole number, 0 or above"),
+    ("a nonzero u32", "a whole number above 0"),
     ("a nonzero u64", "a whole number above 0"),
     ("a nonzero usize", "a whole number above 0"),
     ("i64", "a whole number"),
@@ -73,7 +74,7 @@ fn unknown_key(key: &str, known: &str) -> String {
 }
 
 /// How many letters are to be added, removed or replaced to make `right` of `wrong`, whatever their case.
-fn edits(wrong: &str, right: &str) -> usize {
+pub(super) fn edits(wrong: &str, right: &str) -> usize {
     let right = right.as_bytes();
     let mut row: Vec<usize> = (0..=right.len()).collect();
     for (line, letter) in wrong.bytes().enumerate() {

@@ -56,6 +56,7 @@ impl Generation {
             resolver: &self.resolver,
             endpoints: &self.endpoints,
             aliases: &self.policy.aliases,
+            sources: &self.credentials.sources,
         }
     }
 }

@@ -5,6 +5,7 @@ use std::io;
 use std::path::Path;
 use std::time::Duration;
 
+use openclaw_session::open_to_look;
 use rusqlite::{Connection, OpenFlags};
 
 use super::error::HistoryError;
@@ -50,12 +51,7 @@ pub(super) fn open_to_read(path: &Path) -> Result<Option<Connection>, HistoryErr
     if !path.exists() {
         return Ok(None);
     }
-    let fail = |source| HistoryError::of(path, source);
-    // A reader of a write-ahead log takes part in it, so the file has to be writable; the statements are not.
-    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let connection = Connection::open_with_flags(path, flags).map_err(fail)?;
-    connection.busy_timeout(BUSY_TIMEOUT).map_err(fail)?;
-    connection.pragma_update(None, "query_only", true).map_err(fail)?;
+    let connection = open_to_look(path).map_err(|source| HistoryError::of(path, source))?;
     match schema::look(&connection, path)? {
         Seen::Current => Ok(Some(connection)),
         // The first version has no older one, and an empty file has no entries.

@@ -145,12 +145,7 @@ impl HistoryReader {
             latest: filter.latest,
             ..Wanted::default()
         })?;
-        let parse = |entry: &StoredEntry| {
-            let note = self.parse(entry)?;
-            let at = instant(entry.at);
-            Ok(StoredRun { at, note })
-        };
-        found.iter().map(parse).collect()
+        self.each(&found, |at, note| StoredRun { at, note })
     }
 
     /// What the runs of an agent knew and met, so that they can be played again; the oldest first. Of the filter, the
@@ -166,7 +161,7 @@ impl HistoryReader {
             latest: filter.latest,
             ..Wanted::default()
         })?;
-        found.iter().map(|entry| self.parse(entry)).collect()
+        self.each(&found, |_, recording| recording)
     }
 
     /// What happened to windows, the oldest first.
@@ -182,16 +177,21 @@ impl HistoryReader {
             latest: filter.latest,
             ..Wanted::default()
         })?;
-        let parse = |entry: &StoredEntry| {
-            let note = self.parse(entry)?;
-            let at = instant(entry.at);
-            Ok(StoredWindow { at, note })
-        };
-        found.iter().map(parse).collect()
+        self.each(&found, |at, note| StoredWindow { at, note })
     }
 
     fn select(&self, wanted: &Wanted<'_>) -> Result<Vec<StoredEntry>, HistoryError> {
         select(&self.connection, wanted).map_err(|source| HistoryError::of(&self.path, source))
+    }
+
+    /// What each entry says, with the time at which it was kept.
+    fn each<N: DeserializeOwned, T>(
+        &self,
+        found: &[StoredEntry],
+        make: impl Fn(Timestamp, N) -> T,
+    ) -> Result<Vec<T>, HistoryError> {
+        let made = |entry: &StoredEntry| Ok(make(instant(entry.at), self.parse(entry)?));
+        found.iter().map(made).collect()
     }
 
     fn parse<T: DeserializeOwned>(&self, entry: &StoredEntry) -> Result<T, HistoryError> {

@@ -9,8 +9,7 @@ use axum::http::{HeaderMap, HeaderValue};
 use axum::response::{IntoResponse, Response};
 use openclaw_ids::{ModelRef, ProfileId};
 use openclaw_runner::{
-    AttemptRecord, ChainKind, Clock, Completed, RunLimits, RunOptions, RunReport, RunRequest, SystemClock,
-    Winner,
+    AttemptRecord, ChainKind, Clock, Completed, RunLimits, RunOptions, RunRequest, SystemClock,
 };
 use openclaw_session::Notice;
 use tokio::time::Instant;
@@ -31,7 +30,7 @@ use super::{MAX_BODY, Served};
 use crate::agents::Agent;
 use crate::attempt::ProviderAttempt;
 use crate::config::{NoticeSetting, Rescue};
-use crate::telemetry::{RunWatch, request_span, responded};
+use crate::telemetry::{RunWatch, answered, request_span, responded, unanswered};
 use crate::upstream::{Answer, BodyError, RequestBody, Wire, before_text};
 
 /// How many headers an answer has, with room for those of the connection.
@@ -52,8 +51,10 @@ pub(super) async fn handle(
     let mut answer = match made.instrument(span.clone()).await {
         Ok(answer) => answer,
         Err(error) => {
-            tracing::info!(requestId = id, code = error.code(), "no answer");
-            error.in_wire(wire).into_response()
+            let code = error.code();
+            let answer = error.in_wire(wire).into_response();
+            unanswered(id, code, answer.status());
+            answer
         }
     };
     // The few that the answer has by itself go to the many, which have their place already; what is told wins.
@@ -135,7 +136,7 @@ async fn answer(
             describe_run(told, &requested, &report, watch.spent());
             describe_winner(told, &winner);
             watch.answered(&winner, &report);
-            tell_answered(request_id, &winner, &report);
+            answered(request_id, &winner, &report);
             Ok(match value {
                 Answer::Live(mut live) => {
                     watch.streams(&winner);
@@ -188,11 +189,6 @@ fn enter(served: &Served) -> Result<Place, ApiError> {
 fn begin(served: &Served, asked: &Asked, wire: Wire, request: &RunRequest, started: Instant) -> RunWatch {
     let telemetry = &served.process.telemetry;
     telemetry.begin(&asked.agent, wire, request, started)
-}
-
-fn tell_answered(request_id: &str, winner: &Winner, report: &RunReport) {
-    let model = winner.candidate.key();
-    tracing::info!(requestId = request_id, model, calls = report.calls, "answered");
 }
 
 /// The answer to a command, where the request is one. Few are, and the others carry nothing of it with them.

@@ -6,10 +6,14 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
+use openclaw_auth_store::UsageStore;
+use openclaw_runner::{Clock, SystemClock};
 use serde::Serialize;
 
 use super::Served;
+use crate::disk;
 use crate::gateway::Current;
+use crate::report::Proofs;
 
 /// The answer.
 #[derive(Debug, Serialize)]
@@ -31,6 +35,10 @@ const OK: Health = Health {
 const REFUSED: &str = "the last reload was refused and the configuration before it is used; the log and \
                        GET /admin/v1/status say why";
 
+/// Requests are answered all the same, so that nobody is sent away because of it.
+const UNWRITABLE: &str = "nothing can be written to the state directory, so what is learned of limits is lost with the \
+                          gateway; GET /admin/v1/status says why";
+
 /// Answers as long as the process does.
 pub(crate) async fn alive() -> Json<Health> {
     Json(OK)
@@ -39,7 +47,8 @@ pub(crate) async fn alive() -> Json<Health> {
 /// Answers 200 while the default agent's state can be used and there is a model to ask; the details of a problem are
 /// in the log.
 pub(crate) async fn ready(State(current): State<Arc<Current>>, served: Served) -> (StatusCode, Json<Health>) {
-    let detail = current.refused().map(|_| REFUSED);
+    let unwritable = || disk::trouble(&served.process.state_dir).map(|_| UNWRITABLE);
+    let detail = current.refused().map(|_| REFUSED).or_else(unwritable);
     match problem(&served).await {
         None => (StatusCode::OK, Json(Health { detail, ..OK })),
         Some(problem) => {
@@ -69,6 +78,15 @@ async fn problem(served: &Served) -> Option<&'static str> {
         Ok(agent) => agent,
         Err(error) => return unusable(&error),
     };
+    let (snapshot, now) = (agent.usage.snapshot(), SystemClock.now());
+    let installation = served.generation.installation();
+    let is_proven = |model: &&openclaw_ids::ModelRef| {
+        let proofs = Proofs::of(&installation, &snapshot, model.provider(), now);
+        is_callable(model) && !proofs.usable.is_empty()
+    };
+    if !chain.iter().any(|model| is_proven(&model)) {
+        return Some("no model of the default chain has a credential that can be used");
+    }
     let usage = Arc::clone(agent.usage.agent());
     match tokio::task::spawn_blocking(move || usage.refresh()).await {
         Ok(Ok(())) => None,

@@ -5,12 +5,13 @@ use std::path::PathBuf;
 use jiff::Timestamp;
 use openclaw_chain::RunKind;
 use openclaw_classify::Reason;
-use openclaw_ids::{AgentId, ModelRef, ProfileId, SessionKey};
+use openclaw_ids::{AgentId, ModelRef, ProfileId, ProviderId, SessionKey};
 use serde::Serialize;
 
+use crate::disk;
 use crate::history::{RunOutcome, StoredRun};
 
-use super::chains::{Asking, ChainReport};
+use super::chains::{Asking, CandidateReport, CandidateState, ChainReport};
 use super::moment::millis;
 use super::profiles::ProfilesReport;
 use super::sessions::SessionsReport;
@@ -25,6 +26,9 @@ pub(crate) struct StatusReport {
     pub(crate) at: Timestamp,
     /// The agents, in configured order.
     pub(crate) agents: Vec<AgentReport>,
+    /// Why nothing can be written to the state directory.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) disk: Option<String>,
     /// The last requests in which something failed or was skipped, the oldest first.
     pub(crate) troubled: Vec<StoredRun>,
 }
@@ -76,7 +80,11 @@ pub(crate) enum Level {
 #[serde(rename_all = "camelCase", rename_all_fields = "camelCase", tag = "kind")]
 pub(crate) enum Trouble {
     /// No candidate of the agent's chain would be asked now.
-    NothingCanAnswer,
+    NothingCanAnswer {
+        /// The provider of the first, when none of them has a credential at all.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        without_credential: Option<ProviderId>,
+    },
     /// The first model of the chain would not be asked now.
     PrimaryUnavailable {
         /// The model.
@@ -97,6 +105,9 @@ pub(crate) enum Trouble {
         profile: ProfileId,
         /// The reason code.
         eligibility: &'static str,
+        /// What is the matter and what to do about it, where that is known.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        problem: Option<String>,
     },
     /// A session is answered by another model than the selected one.
     OnFallback {
@@ -132,7 +143,16 @@ impl StatusReport {
             agents: agents
                 .map(|state| AgentReport::of(installation, state, now))
                 .collect(),
+            disk: None,
             troubled: Vec::new(),
+        }
+    }
+
+    /// The same with what is wrong with the disk of the state directory.
+    pub(crate) fn with_disk(self, trouble: Option<disk::Trouble>) -> Self {
+        Self {
+            disk: trouble.map(|trouble| trouble.to_string()),
+            ..self
         }
     }
 
@@ -146,14 +166,17 @@ impl StatusReport {
 
     /// How bad the worst is that is wrong; `None` when nothing is.
     pub(crate) fn worst(&self) -> Option<Level> {
-        self.agents.iter().filter_map(AgentReport::worst).max()
+        let disk = self.disk.as_ref().map(|_| Level::Failing);
+        self.agents.iter().filter_map(AgentReport::worst).max().max(disk)
     }
 }
 
 impl Trouble {
     fn levelled(self) -> LevelledTrouble {
         let level = match self {
-            Self::NothingCanAnswer | Self::NeedsAPerson { .. } | Self::Unusable { .. } => Level::Failing,
+            Self::NothingCanAnswer { .. } | Self::NeedsAPerson { .. } | Self::Unusable { .. } => {
+                Level::Failing
+            }
             Self::PrimaryUnavailable { .. } | Self::OnFallback { .. } => Level::Degraded,
         };
         LevelledTrouble { level, trouble: self }
@@ -204,7 +227,9 @@ fn troubles(
     let mut troubles = Vec::new();
     if let Some(primary) = chain.candidates.first().filter(|first| !first.state.is_asked()) {
         troubles.push(if chain.first_asked().is_none() {
-            Trouble::NothingCanAnswer
+            Trouble::NothingCanAnswer {
+                without_credential: without_credential(chain),
+            }
         } else {
             Trouble::PrimaryUnavailable {
                 model: primary.model.clone(),
@@ -231,6 +256,7 @@ fn troubles(
             troubles.push(Trouble::Unusable {
                 profile: profile.id.clone(),
                 eligibility: profile.eligibility,
+                problem: profile.problem.clone(),
             });
         }
     }
@@ -241,6 +267,17 @@ fn troubles(
     let mut troubles: Vec<LevelledTrouble> = troubles.into_iter().map(Trouble::levelled).collect();
     troubles.sort_by_key(|trouble| std::cmp::Reverse(trouble.level));
     troubles
+}
+
+/// The provider to store a key for, when nothing else is the matter.
+fn without_credential(chain: &ChainReport) -> Option<ProviderId> {
+    let lacks = |candidate: &CandidateReport| candidate.state == CandidateState::NoCredential;
+    let first = chain.candidates.first()?;
+    chain
+        .candidates
+        .iter()
+        .all(lacks)
+        .then(|| first.model.provider().clone())
 }
 
 /// Whether time alone does not mend it.

@@ -1,7 +1,7 @@
 //! The chain of one run: who chose its first model, what may follow, and what would be asked now (BL-98).
 
 use jiff::Timestamp;
-use openclaw_auth_store::{EndpointKey, rotation_order};
+use openclaw_auth_store::EndpointKey;
 use openclaw_chain::{
     CandidateOrigin, ChainExplanation, DropCause, Dropped, IgnoredOverride, Requested, RunKind,
     SelectionFacts,
@@ -14,6 +14,7 @@ use serde::Serialize;
 
 use super::moment::maybe_millis;
 use super::probes::next_probe;
+use super::proofs::{Proofs, UnusableProfile};
 use super::{AgentState, Installation};
 
 /// What a run is asked about.
@@ -67,6 +68,9 @@ pub(crate) struct CandidateReport {
     pub(crate) base_url: Option<String>,
     /// The credentials that would be tried, in order.
     pub(crate) profiles: Vec<ProfileId>,
+    /// Those of them that are tried in vain.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) unusable: Vec<UnusableProfile>,
     /// Whether it would be asked now.
     pub(crate) state: CandidateState,
     /// Why it rests.
@@ -94,6 +98,8 @@ pub(crate) enum CandidateState {
     NoCredential,
     /// Nothing says where to call its provider.
     NoEndpoint,
+    /// All credentials of its provider are tried in vain.
+    UnusableCredential,
 }
 
 impl CandidateState {
@@ -101,7 +107,7 @@ impl CandidateState {
     pub(crate) fn is_asked(self) -> bool {
         match self {
             Self::Ready | Self::Probe => true,
-            Self::Resting | Self::NoCredential | Self::NoEndpoint => false,
+            Self::Resting | Self::NoCredential | Self::NoEndpoint | Self::UnusableCredential => false,
         }
     }
 }
@@ -185,6 +191,22 @@ impl ChainReport {
     }
 }
 
+impl ChainReport {
+    /// The credentials of the chain that are tried in vain, each once, for people.
+    pub(crate) fn unusable(&self) -> Vec<String> {
+        let mut told = Vec::new();
+        for UnusableProfile { profile, problem } in
+            self.candidates.iter().flat_map(|candidate| &candidate.unusable)
+        {
+            let line = format!("{profile}: {problem}");
+            if !told.contains(&line) {
+                told.push(line);
+            }
+        }
+        told
+    }
+}
+
 fn run_name(run: &RunKind) -> &'static str {
     match run {
         RunKind::Cron(_) => "cron",
@@ -232,6 +254,7 @@ fn candidates(
                 },
                 base_url: standing.base_url,
                 profiles: standing.profiles,
+                unusable: standing.unusable,
                 state: standing.state,
                 reason: standing.reason,
                 free_at: standing.free_at,
@@ -245,6 +268,7 @@ fn candidates(
 struct Standing {
     base_url: Option<String>,
     profiles: Vec<ProfileId>,
+    unusable: Vec<UnusableProfile>,
     state: CandidateState,
     reason: Option<Reason>,
     free_at: Option<Timestamp>,
@@ -260,13 +284,13 @@ impl Standing {
         now: Timestamp,
     ) -> Self {
         let (model, snapshot) = (chain[index], state.seen);
-        let auth = &installation.config.auth;
-        let profiles = rotation_order(snapshot, auth, installation.aliases, model.provider(), None, now);
+        let proofs = Proofs::of(installation, snapshot, model.provider(), now);
         let endpoint = installation.endpoints.get(model.provider());
         let base_url = endpoint.map(|endpoint| endpoint.base_url().to_owned());
         let mut standing = Self {
             base_url: base_url.clone(),
-            profiles,
+            profiles: proofs.tried,
+            unusable: proofs.unusable,
             state: CandidateState::Ready,
             reason: None,
             free_at: None,
@@ -280,7 +304,11 @@ impl Standing {
             standing.state = CandidateState::NoCredential;
             return standing;
         }
-        let usages: Vec<&ProfileUsage> = standing.profiles.iter().map(|id| snapshot.usage(id)).collect();
+        if proofs.usable.is_empty() {
+            standing.state = CandidateState::UnusableCredential;
+            return standing;
+        }
+        let usages: Vec<&ProfileUsage> = proofs.usable.iter().map(|id| snapshot.usage(id)).collect();
         let endpoint = EndpointKey {
             provider: model.provider().clone(),
             base_url,
@@ -309,6 +337,7 @@ impl Standing {
             Gate::Skip(skip) => (CandidateState::Resting, Some(skip.reason), skip.soonest),
         };
         let next_probe = free_at.and_then(|_| next_probe(&facts, now));
+        let reason = reason.map(|reason| told_reason(&usages, model, free_at, now).unwrap_or(reason));
         Self {
             state,
             reason,
@@ -317,4 +346,23 @@ impl Standing {
             ..standing
         }
     }
+}
+
+/// Why the credential rests that is free at `free_at`: what is told of a rest and of its end must be one credential's.
+/// The gate itself goes by the one that rests the longest (D15). `None` when something else than a credential rests.
+fn told_reason(
+    usages: &[&ProfileUsage],
+    model: &ModelRef,
+    free_at: Option<Timestamp>,
+    now: Timestamp,
+) -> Option<Reason> {
+    let last = |usage: &&ProfileUsage| {
+        let windows = usage.blocking(Some(model.model()), now);
+        windows
+            .map(|(_, window)| (window.until, window.reason))
+            .max_by_key(|(until, _)| *until)
+    };
+    let mut ends = usages.iter().filter_map(last);
+    ends.find(|(until, _)| Some(*until) == free_at)
+        .map(|(_, reason)| reason)
 }

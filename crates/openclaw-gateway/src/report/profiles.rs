@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 use openclaw_auth_store::{
-    AuthSnapshot, Credential, EXPIRY_WARNING, Expires, KeySource, OrderBasis, PassedOver, ProfileOwner,
-    eligibility, health, order_report, profile_owner,
+    AuthSnapshot, Credential, EXPIRY_WARNING, Eligibility, Expires, KeySource, OrderBasis, PassedOver,
+    ProfileOwner, eligibility, health, order_report, profile_owner,
 };
 use openclaw_classify::Reason;
 use openclaw_cooldown::{GateFacts, Lane, Position, ProfileUsage, Slot, Window};
@@ -14,7 +14,7 @@ use serde::Serialize;
 
 use super::moment::{maybe_millis, millis};
 use super::probes::next_probe;
-use super::{AgentState, Installation};
+use super::{AgentState, Installation, proofs};
 
 /// All credentials that an agent works with, in rotation order per provider.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -30,7 +30,8 @@ pub(crate) struct ProfilesReport {
     pub(crate) rejected: Vec<String>,
 }
 
-/// One credential. Neither the secret nor where it is kept is told (auth-store.md Z2).
+/// One credential. Neither the secret nor where it is kept is told (auth-store.md Z2), unless it is not there: what has to
+/// be mended is named.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ProfileReport {
@@ -50,8 +51,12 @@ pub(crate) struct ProfileReport {
     /// What people call it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) display_name: Option<String>,
-    /// Why it can or cannot be used for its provider, as a reason code (auth-store.md 11); `ok` when it can.
+    /// Why it can or cannot be used for its provider, as a reason code (auth-store.md 11); `ok` when it can, and
+    /// `unresolved_ref` also when its pointer leads nowhere.
     pub(crate) eligibility: &'static str,
+    /// Why it is tried in vain although it is stored, and what to do about it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) problem: Option<String>,
     /// `expired`, `expiring`, `missing`, `ok` or `static` (auth-store.md 10).
     pub(crate) health: &'static str,
     /// Whether it is a login that is renewed by itself.
@@ -225,6 +230,7 @@ impl ProfileReport {
             id,
             now,
         );
+        let problem = proofs::problem(installation, state.seen, id);
         let mut windows: Vec<WindowReport> = usage
             .blocking(None, now)
             .map(|(lane, window)| {
@@ -240,7 +246,11 @@ impl ProfileReport {
             secret: place(state.seen, id, credential),
             email: attributes.and_then(|attributes| attributes.email.clone()),
             display_name: attributes.and_then(|attributes| attributes.display_name.clone()),
-            eligibility: usable.as_str(),
+            eligibility: match &problem {
+                Some(_) if usable.is_ok() => Eligibility::UnresolvedRef.as_str(),
+                _ => usable.as_str(),
+            },
+            problem,
             health: health(credential, now, EXPIRY_WARNING).as_str(),
             renews: matches!(credential, Credential::Oauth(login) if login.refresh.is_some()),
             expires: credential.expires().and_then(|end| match end {

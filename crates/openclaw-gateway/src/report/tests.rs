@@ -109,6 +109,7 @@ fn with_agents<T>(look: impl FnOnce(&Installation<'_>, [AgentState<'_>; 2]) -> T
         resolver: &resolver,
         endpoints: &endpoints,
         aliases: &aliases,
+        sources: &sources,
     };
     let (main, own) = (main_store().0, Store::default().with("groq:x", "gsk-1").0);
     let (seen, sessions) = (inherit(&main, &own), sessions());
@@ -269,4 +270,30 @@ fn s5_the_origin_is_the_selected_model_while_a_fallback_answers() {
         })
         .collect();
     insta::assert_snapshot!("sessions", shown.join("\n"));
+}
+
+#[test]
+fn the_reason_of_a_rest_and_its_end_are_those_of_one_credential() {
+    let store = Store::default()
+        .with("openai:paid", "sk-openai-0123456789")
+        .with("openai:free", "sk-openai-9876543210")
+        .failing("openai:paid", Reason::Billing, None, None)
+        .failing("openai:free", Reason::RateLimit, None, Some(2 * HOUR));
+    with_agents(|installation, [main, _]| {
+        let state = AgentState {
+            seen: &store.0,
+            own: &store.0,
+            ..main
+        };
+        let asking = Asking {
+            run: RunKind::Turn,
+            session: None,
+        };
+        let chain = ChainReport::of(installation, &state, asking, at(MINUTE));
+        let first = &chain.candidates[0];
+        assert_eq!(
+            (first.reason, first.free_at),
+            (Some(Reason::RateLimit), Some(at(2 * HOUR)))
+        );
+    });
 }

@@ -1,7 +1,6 @@
 //! Installs the log: readable lines for people, or JSON lines for machines.
 
 use std::fmt;
-use std::io::IsTerminal;
 
 use openclaw_runner::telemetry::{DECISION_TARGET, ROTATION_TARGET};
 use opentelemetry::trace::TracerProvider;
@@ -19,6 +18,7 @@ use tracing_subscriber::{EnvFilter, Layer};
 
 use super::otlp::{Collector, OtlpError, resource};
 use crate::environment::Environment;
+use crate::visible::{JsonLines, visible};
 
 /// The log cannot be set up.
 #[derive(Debug, thiserror::Error)]
@@ -64,17 +64,18 @@ pub(crate) fn install(environment: &Environment, default: &str) -> Result<Traces
         source,
     })?;
     let format = environment.get("OPENCLAW_LOG_FORMAT");
-    let lines = tracing_subscriber::fmt::layer().with_writer(std::io::stderr);
+    let lines = tracing_subscriber::fmt::layer();
     let lines = match format {
         Some("json") => lines
+            .with_writer(|| JsonLines(std::io::stderr()))
             .json()
             .flatten_event(true)
             .with_current_span(false)
             .with_span_list(false)
             .boxed(),
         None | Some("human") => {
-            let colours = std::io::stderr().is_terminal() && environment.get("NO_COLOR").is_none();
-            lines.with_ansi(colours).event_format(Human).boxed()
+            let lines = lines.with_writer(std::io::stderr).with_ansi(false);
+            lines.event_format(Human).boxed()
         }
         Some(other) => return Err(TelemetryError::Format(other.to_owned())),
     };
@@ -87,7 +88,7 @@ pub(crate) fn install(environment: &Environment, default: &str) -> Result<Traces
             .with_tracked_inactivity(false)
             .with_target(false)
             // What the exporter's own client does must not be delivered by it.
-            .with_filter(Targets::new().with_targets(DELIVERED.iter().map(|target| (*target, Level::INFO))))
+            .with_filter(Targets::new().with_targets(DELIVERED.iter().copied()))
     });
     // No line shows the spans around it, so none is made for the lines, unless a filter asks for what happens in one.
     let shows_spans = asked.contains('[');
@@ -102,11 +103,12 @@ pub(crate) fn install(environment: &Environment, default: &str) -> Result<Traces
 }
 
 /// Whose spans and events are delivered.
-const DELIVERED: &[&str] = &[
-    DECISION_TARGET,
-    ROTATION_TARGET,
-    "openclaw_gateway",
-    "openclaw_runner",
+const DELIVERED: &[(&str, Level)] = &[
+    // A trace tells the whole story of its run.
+    (DECISION_TARGET, Level::DEBUG),
+    (ROTATION_TARGET, Level::DEBUG),
+    ("openclaw_gateway", Level::INFO),
+    ("openclaw_runner", Level::INFO),
 ];
 
 /// The traces that are delivered, if they are.
@@ -128,7 +130,7 @@ impl Traces {
     }
 }
 
-/// Time, level, message and fields, without the spans around it.
+/// Time, level, request, message and fields, without the spans around it.
 ///
 /// The failover records carry dozens of flat fields for machines and say everything in their message, so a person
 /// sees the message alone.
@@ -141,32 +143,88 @@ where
 {
     fn format_event(
         &self,
-        context: &FmtContext<'_, S, N>,
+        _context: &FmtContext<'_, S, N>,
         mut writer: Writer<'_>,
         event: &Event<'_>,
     ) -> fmt::Result {
         SystemTime.format_time(&mut writer)?;
         write!(writer, " {:>5} ", event.metadata().level())?;
-        if is_record(event.metadata().target()) {
-            event.record(&mut MessageOnly(&mut writer));
-        } else {
-            context.field_format().format_fields(writer.by_ref(), event)?;
-        }
-        writeln!(writer)
+        let is_record = matches!(event.metadata().target(), DECISION_TARGET | ROTATION_TARGET);
+        let mut line = Line::default();
+        event.record(&mut line);
+        let text = if is_record { line.record() } else { line.text() };
+        writeln!(writer, "{}", visible(&text))
     }
 }
 
-fn is_record(target: &str) -> bool {
-    matches!(target, DECISION_TARGET | ROTATION_TARGET)
+/// The fields of one event, as they are shown.
+#[derive(Default)]
+struct Line {
+    message: String,
+    /// The request it is about.
+    request: Option<String>,
+    fields: Vec<(&'static str, String)>,
 }
 
-struct MessageOnly<'w, 'a>(&'w mut Writer<'a>);
+impl Line {
+    /// Request, message, and all other fields.
+    fn text(&self) -> String {
+        let mut text = self.about(&self.message);
+        for (name, value) in &self.fields {
+            text.push_str(if text.is_empty() { "" } else { " " });
+            text.push_str(name);
+            text.push('=');
+            text.push_str(value);
+        }
+        text
+    }
 
-impl Visit for MessageOnly<'_, '_> {
+    /// Request and message of a failover record; an answer that is not the first model's says whose it is and why.
+    fn record(&self) -> String {
+        let field = |wanted: &str| {
+            let found = self.fields.iter().find(|(name, _)| *name == wanted);
+            found.map(|(_, value)| value.trim_matches('"'))
+        };
+        if field("decision") != Some("candidate_succeeded") {
+            return self.about(&self.message);
+        }
+        let model = [field("candidateProvider"), field("candidateModel")].map(Option::unwrap_or_default);
+        let model = model.join("/");
+        let text = match (
+            field("fallbackStepFromModel"),
+            field("fallbackStepFromFailureReason"),
+        ) {
+            (Some(other), Some(reason)) if other != model => {
+                format!("answered by {model} instead of {other} ({reason})")
+            }
+            (Some(other), None) if other != model => format!("answered by {model} instead of {other}"),
+            _ => format!("answered by {model}, which rested"),
+        };
+        self.about(&text)
+    }
+
+    fn about(&self, text: &str) -> String {
+        match &self.request {
+            Some(request) => format!("[{request}] {text}"),
+            None => text.to_owned(),
+        }
+    }
+}
+
+impl Visit for Line {
     fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
-        if field.name() == "message" {
-            // A log line that cannot be written has nowhere to be reported.
-            let _ = write!(self.0, "{value:?}");
+        match field.name() {
+            "message" => self.message = format!("{value:?}"),
+            "requestId" | "runId" => self.request = Some(format!("{value:?}")),
+            name => self.fields.push((name, format!("{value:?}"))),
+        }
+    }
+
+    fn record_str(&mut self, field: &Field, value: &str) {
+        match field.name() {
+            "message" => value.clone_into(&mut self.message),
+            "requestId" | "runId" => self.request = Some(value.to_owned()),
+            name => self.fields.push((name, format!("{value:?}"))),
         }
     }
 }
@@ -209,7 +267,27 @@ mod tests {
     #[test]
     fn people_see_the_message_of_a_record_and_all_fields_of_other_events() {
         let record = logged(|| tracing::warn!(target: DECISION_TARGET, runId = "r", "skipped a/b"));
-        assert_eq!(record, " WARN skipped a/b\n");
+        assert_eq!(record, " WARN [r] skipped a/b\n");
+        let answer = logged(|| {
+            tracing::info!(
+                target: DECISION_TARGET,
+                decision = "candidate_succeeded",
+                runId = "r",
+                candidateProvider = "b",
+                candidateModel = "m",
+                fallbackStepFromModel = tracing::field::display("a/m"),
+                fallbackStepFromFailureReason = "rate_limit",
+                "model fallback decision"
+            );
+        });
+        assert_eq!(answer, " INFO [r] answered by b/m instead of a/m (rate_limit)\n");
+        let about = logged(|| tracing::info!(requestId = "r", calls = 1, "answered"));
+        assert_eq!(about, " INFO [r] answered calls=1\n");
+        let turned = logged(|| tracing::info!(model = %"a\u{202e}b\u{1b}[31m", "left\u{2066}\nout"));
+        assert_eq!(
+            turned,
+            " INFO left\\u{2066}\\u{a}out model=a\\u{202e}b\\u{1b}[31m\n"
+        );
         let other = logged(|| tracing::info!(address = "127.0.0.1:1", "listening"));
         assert_eq!(other, " INFO listening address=\"127.0.0.1:1\"\n");
     }

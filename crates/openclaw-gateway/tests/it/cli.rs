@@ -4,8 +4,11 @@ mod auth;
 mod chain;
 mod config;
 mod cooldown;
+mod dangling;
+mod disk;
 mod doctor;
 mod explain;
+mod older;
 mod session;
 mod simulate;
 mod status;
@@ -274,6 +277,12 @@ fn what_cannot_run_says_why_and_what_to_do() {
         &["session", "show", "none"],
         &["session", "set", "none", "--model", "default"],
         &["session", "reset", "none"],
+        &["auth", "add", "pa:we ird/..", "--ref", "env:KEY"],
+        &["cooldown", "set", "openai:work", "--for", "106751d"],
+        &["cooldown", "history", "--since", "zz"],
+        &["simulate", "--since", "zz"],
+        &["explain", "--status", "999"],
+        &["serve", "--bind", "localhost:1"],
     ];
     for arguments in commands {
         desk.refused(arguments);
@@ -337,6 +346,89 @@ fn every_reader_writes_json() {
 fn no_colours_go_into_a_pipe() {
     let desk = Desk::new().with_keys();
     assert!(!desk.fine(&["status"]).output.contains('\u{1b}'));
+}
+
+#[test]
+fn no_line_of_a_help_is_broken_by_the_width_of_a_terminal() {
+    let desk = Desk::bare();
+    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/cli.md");
+    let text = std::fs::read_to_string(docs).unwrap();
+    let commands = text
+        .lines()
+        .filter_map(|line| line.strip_prefix("## `openclaw-gateway"));
+    for command in commands {
+        let words: Vec<&str> = command.trim_end_matches('`').split_whitespace().collect();
+        let help = desk.fine(&[words.as_slice(), &["--help"]].concat()).output;
+        let (_, epilogue) = help.split_once("--state-dir").unwrap_or(("", &help));
+        for (line, next) in epilogue.lines().zip(epilogue.lines().skip(1)) {
+            // A line of examples that was broken goes on at the same indentation, in the middle of a sentence.
+            let is_example = line.starts_with("  openclaw-gateway");
+            let goes_on =
+                next.starts_with("  ") && !next.starts_with("   ") && !next.contains("openclaw-gateway");
+            assert!(!(is_example && goes_on), "{words:?}: {line}\n{next}");
+        }
+    }
+}
+
+#[test]
+fn names_of_others_do_not_move_the_text_around_them() {
+    let desk = Desk::new();
+    let done = desk.run_with(
+        &[
+            "auth",
+            "add",
+            "openai",
+            "--display-name",
+            "a",
+            "--email",
+            "x\u{202e}y\u{1b}[31m",
+        ],
+        "sk-work-0123456789abcdef",
+    );
+    assert_eq!(done.status, 0, "{done:?}");
+    let key = "agent:main:\u{202e}chat\u{1b}[2J";
+    let sessions = serde_json::json!({key: {"sessionId": "s", "updatedAt": 1}});
+    desk.write("agents/main/sessions/sessions.json", &sessions.to_string());
+    for arguments in [
+        &["session", "list"] as &[&str],
+        &["status"],
+        &["session", "show", key],
+    ] {
+        let told = desk.fine(arguments).output;
+        assert!(!told.contains(['\u{202e}', '\u{1b}']), "{arguments:?}: {told:?}");
+    }
+    assert!(
+        desk.fine(&["session", "list"])
+            .output
+            .contains("\\u{202e}chat\\u{1b}[2J")
+    );
+    let refused = desk.refused(&["session", "show", "\u{202e}x"]);
+    assert!(!refused.contains('\u{202e}'), "{refused:?}");
+}
+
+#[cfg(unix)]
+#[test]
+fn whoever_wants_no_more_of_the_output_is_told_nothing() {
+    let desk = Desk::new().with_keys();
+    for arguments in [
+        &["config", "show"] as &[&str],
+        &["status", "--json"],
+        &["lint", "--rules"],
+    ] {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_openclaw-gateway"))
+            .args(arguments)
+            .env_clear()
+            .env("OPENCLAW_STATE_DIR", &desk.root)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        // The reading end is closed before anything can have been written.
+        drop(child.stdout.take());
+        let done = child.wait_with_output().unwrap();
+        assert_eq!(done.status.code(), Some(0), "{arguments:?}");
+        assert_eq!(String::from_utf8(done.stderr).unwrap(), "", "{arguments:?}");
+    }
 }
 
 #[test]

@@ -26,6 +26,7 @@ mod reload;
 mod requests;
 mod rescue;
 mod scripted;
+mod served;
 mod sessions;
 mod stream_ends;
 mod streams;

@@ -225,7 +225,12 @@ impl Visit {
                 let command = provider.parse().ok().as_ref().and_then(login_command);
                 command.map_or_else(
                     || format!("{model} {when}; or sign in again"),
-                    |command| format!("{model} {when}; or sign in again with `{command}`"),
+                    |command| {
+                        format!(
+                            "{model} {when}; or sign in again with `{command}`, or replace its key with \
+                             `openclaw-gateway auth add {provider}`"
+                        )
+                    },
                 )
             }
         }

@@ -42,6 +42,7 @@ fn fields(emit: impl FnOnce()) -> Map<String, Value> {
     let lines = Lines::default();
     let subscriber = tracing_subscriber::fmt()
         .json()
+        .with_max_level(Level::TRACE)
         .with_writer(lines.clone())
         .finish();
     tracing::subscriber::with_default(subscriber, emit);
@@ -146,6 +147,28 @@ fn r_12_1_what_is_not_known_is_absent() {
         "suppressedDuplicateCount",
     ] {
         assert!(!shown.contains_key(name), "{name} in {shown:?}");
+    }
+}
+
+#[test]
+fn what_is_new_is_a_warning_and_what_each_request_repeats_is_a_detail() {
+    for (kind, level) in [
+        (DecisionKind::CandidateFailed, "WARN"),
+        (DecisionKind::CandidateSucceeded, "INFO"),
+        (DecisionKind::ProbeCooldownCandidate, "DEBUG"),
+        (DecisionKind::SkipCandidate, "DEBUG"),
+    ] {
+        let decision = Decision { kind, ..decision() };
+        let lines = Lines::default();
+        let subscriber = tracing_subscriber::fmt()
+            .json()
+            .with_max_level(Level::TRACE)
+            .with_writer(lines.clone())
+            .finish();
+        tracing::subscriber::with_default(subscriber, || emit_decision(&decision));
+        let line = lines.0.lock().unwrap().clone();
+        let event: Value = serde_json::from_slice(&line).unwrap();
+        assert_eq!(event["level"], level, "{kind:?}");
     }
 }
 

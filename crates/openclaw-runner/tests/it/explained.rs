@@ -34,8 +34,8 @@ fn reports(name: &str) -> Vec<RunReport> {
 /// The lines of a run, as they are serialised.
 fn lines(report: &RunReport) -> Vec<Value> {
     let line = |event: &RunEvent| match event {
-        RunEvent::Candidate(decision) => serde_json::to_value(decision).unwrap(),
-        RunEvent::Rotation(rotation) => serde_json::to_value(rotation).unwrap(),
+        RunEvent::Candidate(decision) => serde_json::to_value(decision.as_ref()).unwrap(),
+        RunEvent::Rotation(rotation) => serde_json::to_value(rotation.as_ref()).unwrap(),
     };
     report.events.iter().map(line).collect()
 }

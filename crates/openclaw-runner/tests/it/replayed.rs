@@ -25,8 +25,8 @@ fn scenario(name: &str) -> Played {
 
 fn lines(events: &[RunEvent]) -> String {
     let line = |event: &RunEvent| match event {
-        RunEvent::Candidate(decision) => serde_json::to_string(decision).unwrap(),
-        RunEvent::Rotation(rotation) => serde_json::to_string(rotation).unwrap(),
+        RunEvent::Candidate(decision) => serde_json::to_string(decision.as_ref()).unwrap(),
+        RunEvent::Rotation(rotation) => serde_json::to_string(rotation.as_ref()).unwrap(),
     };
     events.iter().map(line).collect::<Vec<_>>().join("\n")
 }

@@ -75,8 +75,8 @@ impl Report {
             .events
             .iter()
             .map(|event| match event {
-                RunEvent::Candidate(decision) => serde_json::to_string(decision).unwrap(),
-                RunEvent::Rotation(rotation) => serde_json::to_string(rotation).unwrap(),
+                RunEvent::Candidate(decision) => serde_json::to_string(decision.as_ref()).unwrap(),
+                RunEvent::Rotation(rotation) => serde_json::to_string(rotation.as_ref()).unwrap(),
             })
             .collect();
         self.list("records", &lines);

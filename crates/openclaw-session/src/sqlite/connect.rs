@@ -5,9 +5,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use super::{Trouble, schema};
+use crate::store::StoreError;
 
 /// Why a session file could not be opened. Nothing was changed in it.
 #[derive(Debug, thiserror::Error)]
@@ -44,6 +45,9 @@ pub enum OpenError {
         /// What SQLite says.
         source: rusqlite::Error,
     },
+    /// A session in it makes no sense.
+    #[error(transparent)]
+    Entry(StoreError),
     /// The file is somebody else's database.
     #[error(
         "{path} is a database of something else and was left as it is; choose another file for the sessions"
@@ -152,4 +156,39 @@ fn connect(path: &Path) -> rusqlite::Result<Connection> {
     // A session survives the death of the process in any case; a power cut may cost the last moments, not the file.
     connection.pragma_update(None, "synchronous", "NORMAL")?;
     Ok(connection)
+}
+
+/// Opens a file to look at it alone. Where no log can be made beside it, as on a disk that may only be read, it is taken
+/// as one that nobody writes. Waits a while for other processes.
+///
+/// # Errors
+/// When there is no such file, or it cannot be opened; what is wrong inside of it is found by reading.
+pub fn open_to_look(path: &Path) -> rusqlite::Result<Connection> {
+    let flags =
+        OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI;
+    let connection = Connection::open_with_flags(path, flags)?;
+    connection.busy_timeout(BUSY_TIMEOUT)?;
+    let looked = connection.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()));
+    match looked.err().and_then(|error| error.sqlite_error_code()) {
+        Some(ErrorCode::CannotOpen | ErrorCode::ReadOnly) => {
+            Connection::open_with_flags(format!("{}?immutable=1", uri(path)), flags)
+        }
+        // What else is wrong is told by whoever reads.
+        _ => Ok(connection),
+    }
+}
+
+/// A path as SQLite reads it in a name with options.
+fn uri(path: &Path) -> String {
+    let text = path.to_string_lossy();
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'/' | b'-' | b'_' | b'.' | b'~');
+    let written = |byte: u8| {
+        if plain(byte) {
+            char::from(byte).to_string()
+        } else {
+            format!("%{byte:02X}")
+        }
+    };
+    let written: Vec<String> = text.bytes().map(written).collect();
+    format!("file:{}", written.concat())
 }

@@ -133,7 +133,7 @@ fn undo(
     Ok(())
 }
 
-fn list(rows: Vec<StoredRow>, path: &Path) -> Result<Vec<(SessionKey, Versioned)>, StoreError> {
+pub(super) fn list(rows: Vec<StoredRow>, path: &Path) -> Result<Vec<(SessionKey, Versioned)>, StoreError> {
     let parsed = rows.into_iter().filter_map(|row| {
         // A blank key cannot be asked for; only a foreign hand can have written it.
         let key = SessionKey::try_new(row.key()).ok()?;

@@ -57,7 +57,9 @@ fn class(state: CandidateState) -> &'static str {
         CandidateState::Ready => "ready",
         CandidateState::Probe => "probe",
         CandidateState::Resting => "resting",
-        CandidateState::NoCredential | CandidateState::NoEndpoint => "missing",
+        CandidateState::NoCredential | CandidateState::NoEndpoint | CandidateState::UnusableCredential => {
+            "missing"
+        }
     }
 }
 
@@ -74,6 +76,7 @@ fn state(candidate: &CandidateReport, answers: bool, now: Timestamp) -> Html {
         CandidateState::Resting => rests(html.text(&why(candidate.reason))),
         CandidateState::NoCredential => html.raw("no credential"),
         CandidateState::NoEndpoint => html.raw("no address"),
+        CandidateState::UnusableCredential => html.raw("no usable credential"),
     }
 }
 
@@ -232,12 +235,19 @@ fn sessions(sessions: &[SessionReport], count: usize, now: Timestamp) -> Html {
 /// What needs somebody and shows nowhere else.
 fn trouble_text(trouble: &Trouble) -> Option<String> {
     match trouble {
-        Trouble::NothingCanAnswer => Some("No model of the chain can be asked now.".to_owned()),
+        Trouble::NothingCanAnswer { .. } => Some("No model of the chain can be asked now.".to_owned()),
         Trouble::NeedsAPerson { profile, reason } => Some(format!(
             "{profile} waits for a person ({}): mend the account or the key, then set it free.",
             words(*reason)
         )),
-        Trouble::Unusable { profile, eligibility } => Some(format!(
+        Trouble::Unusable {
+            profile,
+            problem: Some(problem),
+            ..
+        } => Some(format!("{profile} cannot be used: {problem}.")),
+        Trouble::Unusable {
+            profile, eligibility, ..
+        } => Some(format!(
             "{profile} is stored and cannot be used ({}).",
             eligibility.replace('_', " ")
         )),

@@ -54,14 +54,14 @@ pub(in crate::cli) struct AddArgs {
 }
 
 const EXAMPLES: &str = "\
-The secret comes from standard input, from a hidden prompt at a terminal, or from a variable; never from an argument,
-which every process of this machine could read.
+The secret comes from standard input, from a hidden prompt at a terminal, or from a variable; never
+from an argument, which every process of this machine could read.
 
 Examples:
   openclaw-gateway auth add openai                            Asks for the key
   openclaw-gateway auth add openai:work < key.txt             A second key, from a file
   openclaw-gateway auth add groq --from-env GROQ_API_KEY      Copies the key from a variable
-  openclaw-gateway auth add groq --ref env:GROQ_API_KEY       Looks the variable up at every use instead
+  openclaw-gateway auth add groq --ref env:GROQ_API_KEY       Looks the variable up at every use
   openclaw-gateway auth add anthropic:ci --kind token --expires 2027-01-31T00:00:00Z
   openclaw-gateway auth add openai:new --first --agent ops    Tried first, in agent ops alone
 
@@ -81,6 +81,11 @@ enum Kind {
 enum AddError {
     #[error("--expires is for tokens; add --kind token, or leave it out")]
     KeyWithEnd,
+    #[error(
+        "`{0}` is no name for a credential; use letters, digits and the signs . _ - + @ and one colon, such as \
+         `openai:work`"
+    )]
+    Name(String),
     #[error("--ref is no pointer; write env:<VARIABLE>, file:<alias>:</pointer> or exec:<alias>:<id>")]
     Pointer,
     #[error("environment variable `{0}` is not set; set it, or pipe the secret in")]
@@ -96,6 +101,9 @@ pub(in crate::cli) fn run(
     screen: &mut Screen<'_>,
 ) -> Result<Outcome, CommandError> {
     let (provider, id) = named(&arguments.profile)?;
+    if !is_plain(id.as_str()) {
+        return Err(AddError::Name(arguments.profile.clone()).into());
+    }
     let files = Files::open(&arguments.places, environment)?;
     let agent = arguments.agent.id(&files)?;
     let credential = credential(arguments, &provider, &id, environment)?;
@@ -130,6 +138,12 @@ pub(in crate::cli) fn run(
             .try_for_each(|note| screen.line(format!("Note: {note}")))?;
     }
     Ok(Outcome::Fine)
+}
+
+/// Whether a name can be typed, shown and searched for as it is. Stored ones may be of any kind.
+fn is_plain(id: &str) -> bool {
+    let is_plain = |c: char| c.is_alphanumeric() || matches!(c, '.' | '_' | '-' | '+' | '@' | ':');
+    id.chars().all(is_plain) && id.matches(':').count() == 1
 }
 
 fn credential(
@@ -220,6 +234,22 @@ fn notes(files: &Files, seen: &AuthSnapshot, provider: &ProviderId, id: &Profile
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_that_can_be_typed() {
+        for (name, expected) in [
+            ("openai:work", true),
+            ("openai:me+1@example.com", true),
+            ("z.ai:käse_2", true),
+            ("pa:we ird/..", false),
+            ("a:b:c", false),
+            ("a:\u{202e}b", false),
+            ("a:b\n", false),
+            ("a:b/c", false),
+        ] {
+            assert_eq!(is_plain(name), expected, "{name}");
+        }
+    }
 
     #[test]
     fn pointers_as_people_write_them() {

@@ -3,8 +3,10 @@
 use std::io;
 
 use clap::Args;
+use serde::Serialize;
 
-use crate::cli::files::{AgentArg, Files, Places, ReadAgent};
+use crate::cli::files::{Files, ReadAgent, ShownArgs, show_agent};
+use crate::cli::older::{self, Older};
 use crate::cli::render::{Cell, Table, Tone, ago, left};
 use crate::cli::screen::{Screen, now};
 use crate::cli::{CommandError, Outcome};
@@ -16,21 +18,16 @@ use crate::report::{ProfileReport, ProfilesReport};
 #[command(after_help = EXAMPLES)]
 pub(in crate::cli) struct ListArgs {
     #[command(flatten)]
-    agent: AgentArg,
-    /// Write JSON
-    #[arg(long)]
-    json: bool,
-    #[command(flatten)]
-    places: Places,
+    shown: ShownArgs,
 }
 
 const EXAMPLES: &str = "\
 Examples:
-  openclaw-gateway auth list                All credentials of the default agent, in the order they are tried
+  openclaw-gateway auth list                Those of the default agent, in the order they are tried
   openclaw-gateway auth list --agent ops    Those of another agent, the inherited ones included
   openclaw-gateway auth list --json | jq -r '.profiles[] | select(.eligibility != \"ok\") | .id'
 
-Neither secrets nor where they are kept are ever shown.";
+Secrets are never shown. Of one that is not where its credential points, the place is named.";
 
 /// Shows the credentials.
 pub(in crate::cli) fn run(
@@ -38,18 +35,33 @@ pub(in crate::cli) fn run(
     arguments: &ListArgs,
     screen: &mut Screen<'_>,
 ) -> Result<Outcome, CommandError> {
-    let files = Files::open(&arguments.places, environment)?;
-    let agent = ReadAgent::open(&files, &arguments.agent.id(&files)?)?;
-    let report = ProfilesReport::of(&files.installation(), &agent.state(), now());
-    if arguments.json {
-        screen.json(&report)?;
-    } else {
-        show(&report, screen)?;
-    }
-    Ok(Outcome::Fine)
+    show_agent(environment, &arguments.shown, screen, listed, show)
 }
 
-fn show(report: &ProfilesReport, screen: &mut Screen<'_>) -> io::Result<()> {
+/// What is stored, and what older versions left.
+#[derive(Debug, Serialize)]
+struct Listed {
+    #[serde(flatten)]
+    report: ProfilesReport,
+    /// Files of older versions and the credentials that are in them alone.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    older: Vec<Older>,
+}
+
+fn listed(files: &Files, agent: &ReadAgent) -> Listed {
+    Listed {
+        report: ProfilesReport::of(&files.installation(), &agent.state(), now()),
+        older: older::of_agent(files, agent),
+    }
+}
+
+fn show(listed: &Listed, screen: &mut Screen<'_>) -> io::Result<()> {
+    show_stored(&listed.report, screen)?;
+    let mut older = listed.older.iter();
+    older.try_for_each(|older| screen.line(format!("\n{older}.")))
+}
+
+fn show_stored(report: &ProfilesReport, screen: &mut Screen<'_>) -> io::Result<()> {
     let heads = &[
         "PROFILE",
         "KIND",
@@ -79,6 +91,11 @@ fn show(report: &ProfilesReport, screen: &mut Screen<'_>) -> io::Result<()> {
     }
     screen.toned(Tone::Strong, format!("Credentials of agent {}", report.agent))?;
     screen.table(&table)?;
+    for profile in &report.profiles {
+        if let Some(problem) = &profile.problem {
+            screen.line(format!("\n{} cannot be used: {problem}", profile.id))?;
+        }
+    }
     let mut explicit = Table::new(&["PROVIDER", "ORDER", "SET BY"]);
     for order in report.orders.iter().filter(|order| order.explicit) {
         let listed: Vec<&str> = order.order.iter().map(openclaw_ids::ProfileId::as_str).collect();

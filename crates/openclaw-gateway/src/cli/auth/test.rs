@@ -46,8 +46,8 @@ pub(in crate::cli) struct TestArgs {
 }
 
 const EXAMPLES: &str = "\
-A request of one line is sent and hung up on at the first word of the answer. Nothing is recorded: windows neither open
-nor end. A credential that works again is set free with `cooldown clear`.
+A request of one line is sent and hung up on at the first word of the answer. Nothing is recorded:
+windows neither open nor end. A credential that works again is set free with `cooldown clear`.
 
 Examples:
   openclaw-gateway auth test                                     Everything that would be tried

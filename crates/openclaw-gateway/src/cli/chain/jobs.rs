@@ -39,6 +39,12 @@ enum JobError {
         #[source]
         source: serde_json::Error,
     },
+    #[error("{} has several jobs of the name `{name}`; give the id of the one that is meant: {ids}", path.display())]
+    Several {
+        name: String,
+        ids: String,
+        path: PathBuf,
+    },
     #[error("there is no job `{name}` in {}; the jobs are {known}", path.display())]
     Unknown {
         name: String,
@@ -65,8 +71,28 @@ pub(super) fn find(state_dir: &Path, name: &str) -> Result<Job, CommandError> {
         path: path.clone(),
         source,
     })?;
-    let of = |member: &str| jobs.iter().find(|job| text(job, member) == Some(name));
-    let Some(job) = of("id").or_else(|| of("name")) else {
+    let of = |member: &str| {
+        jobs.iter()
+            .filter(|job| text(job, member) == Some(name))
+            .collect::<Vec<_>>()
+    };
+    let named = of("name");
+    let found = of("id").first().copied().or_else(|| named.first().copied());
+    if let (Some(job), [_, _, ..]) = (found, named.as_slice())
+        && text(job, "id") != Some(name)
+    {
+        let ids: Vec<&str> = named
+            .iter()
+            .map(|job| text(job, "id").unwrap_or("none"))
+            .collect();
+        return Err(JobError::Several {
+            name: name.to_owned(),
+            ids: ids.join(", "),
+            path,
+        }
+        .into());
+    }
+    let Some(job) = found else {
         let known: Vec<&str> = jobs
             .iter()
             .filter_map(|job| text(job, "name").or_else(|| text(job, "id")))

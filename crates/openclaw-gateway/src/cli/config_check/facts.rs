@@ -11,11 +11,14 @@ use crate::cli::files::{credentials_folder, main_folder};
 use crate::config::Config;
 use crate::environment::Environment;
 use crate::providers::{Endpoints, KNOWN};
+use crate::secrets::{Dangling, SecretSources};
 use crate::upstream::Wire;
 
 /// An agent and the profiles in its store and, beneath them, the main agent's.
 pub(super) struct CheckedAgent {
     pub(super) id: AgentId,
+    /// The ids in its own store; the others are the main agent's.
+    own: BTreeSet<ProfileId>,
     stored: Vec<(ProfileId, Credential)>,
 }
 
@@ -39,6 +42,7 @@ impl CheckedAgent {
         let folder = credentials_folder(config, environment, state_dir, &id);
         let main_folder = main_folder(state_dir);
         let own = stored(&folder, &id)?;
+        let kept = own.profiles.keys().cloned().collect();
         let seen = if folder == main_folder {
             own
         } else {
@@ -46,8 +50,24 @@ impl CheckedAgent {
         };
         Ok(Self {
             id,
+            own: kept,
             stored: seen.profiles.into_iter().collect(),
         })
+    }
+
+    /// The credentials whose secret is not where they point, with the agent in whose store each is.
+    pub(super) fn dangling(&self, sources: &SecretSources) -> Vec<(AgentId, &ProfileId, Dangling)> {
+        let stored = self.stored.iter();
+        stored
+            .filter_map(|(id, credential)| {
+                let owner = if self.own.contains(id) {
+                    self.id.clone()
+                } else {
+                    AgentId::main()
+                };
+                Some((owner, id, sources.dangling(id, credential)?))
+            })
+            .collect()
     }
 
     /// Whether a provider has credentials, and none that is good for chat completions.

@@ -1,10 +1,13 @@
 //! What only a gateway looks for: providers that it cannot call as they are written.
 
 use openclaw_chain::{AuthMode, Finding, LintRule, ModelsConfig, Severity};
-use openclaw_ids::{AgentId, ModelRef};
+use openclaw_classify::redact;
+use openclaw_ids::{AgentId, ModelRef, ProfileId};
 
+use crate::config::Misspelt;
 use crate::exposed::Exposed;
 use crate::providers::UnusableSecret;
+use crate::secrets::Dangling;
 
 static FOREIGN_FORMAT: LintRule = LintRule {
     code: "foreign-format",
@@ -57,6 +60,49 @@ pub(super) fn unusable_secret(secret: &UnusableSecret) -> Finding {
         detail: secret.told(),
     }
 }
+
+/// A stored credential whose secret is kept elsewhere and is not there.
+pub(super) fn dangling(agent: &AgentId, profile: &ProfileId, dangling: &Dangling) -> Finding {
+    Finding {
+        rule: &DANGLING_CREDENTIAL,
+        place: format!("credential {profile} of agent {agent}"),
+        detail: dangling.to_string(),
+    }
+}
+
+static DANGLING_CREDENTIAL: LintRule = LintRule {
+    code: "dangling-credential",
+    severity: Severity::Error,
+    remedy: "put the secret where the credential points, or store another credential",
+};
+
+/// A key that nobody reads, and that is nearly one that somebody does.
+pub(super) fn misspelt(key: &Misspelt) -> Finding {
+    Finding {
+        rule: &MISSPELT_KEY,
+        place: redact(&key.path),
+        detail: format!("this key is not read; did you mean `{}`?", key.meant),
+    }
+}
+
+static MISSPELT_KEY: LintRule = LintRule {
+    code: "misspelt-key",
+    severity: Severity::Warning,
+    remedy: "write the key as it is read, or remove it",
+};
+
+/// What is looked for here, beside the rules of the chain.
+pub(in crate::cli) static RULES: &[&LintRule] = &[
+    &DANGLING_CREDENTIAL,
+    &FOLDER_OPEN_TO_OTHERS,
+    &FOREIGN_AUTH,
+    &FOREIGN_FORMAT,
+    &LOGINS_ALONE,
+    &MISSPELT_KEY,
+    &NO_ENDPOINT,
+    &READABLE_BY_OTHERS,
+    &UNUSABLE_SECRET,
+];
 
 /// Wire formats whose provider offers chat completions as well.
 const CALLABLE: &[&str] = &[

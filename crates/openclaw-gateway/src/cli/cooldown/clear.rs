@@ -36,11 +36,12 @@ pub(in crate::cli) struct ClearArgs {
 }
 
 const EXAMPLES: &str = "\
-Windows end, counts start anew, and the next request may use the credential. A running gateway sees it at once.
+Windows end, counts start anew, and the next request may use the credential. A running gateway sees
+it at once.
 
 Examples:
   openclaw-gateway cooldown clear openai:work
-  openclaw-gateway cooldown clear openai           All credentials of the provider, and its address
+  openclaw-gateway cooldown clear openai         All credentials of the provider, and its address
   openclaw-gateway cooldown clear openai:work --window model:gpt-5.5
   openclaw-gateway cooldown clear --all";
 
@@ -111,13 +112,14 @@ struct Named {
 }
 
 impl Named {
-    /// Adds what belongs to the providers that `is_meant`; whether anything does.
+    /// Adds what belongs to the providers that `is_meant` and has anything to be set free from; whether there is any such
+    /// credential or address at all.
     fn add(&mut self, seen: &AuthSnapshot, is_meant: impl Fn(&ProviderId) -> bool) -> bool {
         let profiles = seen.profiles.iter().chain(&seen.ambient);
-        let profiles = profiles.filter(|(_, credential)| is_meant(credential.provider()));
-        let before = self.profiles.len() + self.endpoints.len();
-        for (id, _) in profiles {
-            if !self.profiles.contains(id) {
+        let mut is_known = false;
+        for (id, _) in profiles.filter(|(_, credential)| is_meant(credential.provider())) {
+            is_known = true;
+            if seen.usage(id).has_failed() && !self.profiles.contains(id) {
                 self.profiles.push(id.clone());
             }
         }
@@ -125,7 +127,8 @@ impl Named {
             .endpoints
             .keys()
             .filter(|endpoint| is_meant(&endpoint.provider));
+        let before = self.endpoints.len();
         self.endpoints.extend(endpoints.cloned());
-        self.profiles.len() + self.endpoints.len() > before
+        is_known || self.endpoints.len() > before
     }
 }

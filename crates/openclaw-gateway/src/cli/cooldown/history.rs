@@ -3,7 +3,7 @@
 use std::io;
 
 use clap::Args;
-use jiff::{Span, SpanRelativeTo, Timestamp};
+use jiff::{SignedDuration, Timestamp};
 use openclaw_ids::ProfileId;
 use serde_json::json;
 
@@ -11,7 +11,7 @@ use crate::cli::files::{AgentArg, Files, Places};
 use crate::cli::history::{rested, window_word};
 use crate::cli::render::{Cell, Table, Tone, ago, left};
 use crate::cli::screen::{Screen, now};
-use crate::cli::{CommandError, Outcome};
+use crate::cli::{CommandError, Outcome, times};
 use crate::environment::Environment;
 use crate::history::{HistoryReader, StoredWindow, WindowChange, WindowFilter};
 
@@ -23,8 +23,8 @@ pub(in crate::cli) struct HistoryArgs {
     #[arg(value_name = "PROFILE")]
     profile: Option<String>,
     /// Not longer ago than this, such as 2h or 3d
-    #[arg(long, value_name = "TIME")]
-    since: Option<Span>,
+    #[arg(long, value_name = "TIME", value_parser = times::span)]
+    since: Option<SignedDuration>,
     /// The latest so many
     #[arg(long, value_name = "NUMBER", default_value_t = 50)]
     latest: usize,
@@ -53,13 +53,7 @@ pub(in crate::cli) fn run(
 ) -> Result<Outcome, CommandError> {
     let files = Files::open(&arguments.places, environment)?;
     let now = now();
-    let since = match arguments.since {
-        None => None,
-        Some(span) => {
-            let duration = span.to_duration(SpanRelativeTo::days_are_24_hours())?;
-            Some(now.checked_sub(duration.abs())?)
-        }
-    };
+    let since = arguments.since.map(|span| times::before(now, span));
     let filter = WindowFilter {
         agent: arguments.agent.named(&files)?,
         profile: arguments.profile.as_deref().map(ProfileId::try_new).transpose()?,

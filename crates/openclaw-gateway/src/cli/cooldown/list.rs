@@ -5,7 +5,7 @@ use std::io;
 use clap::Args;
 use jiff::Timestamp;
 
-use crate::cli::files::{AgentArg, Files, Places, ReadAgent};
+use crate::cli::files::{Files, ReadAgent, ShownArgs, show_agent};
 use crate::cli::render::{Cell, Table, Tone, ago, left};
 use crate::cli::screen::{Screen, now};
 use crate::cli::{CommandError, Outcome};
@@ -17,12 +17,7 @@ use crate::report::CooldownsReport;
 #[command(after_help = EXAMPLES)]
 pub(in crate::cli) struct ListArgs {
     #[command(flatten)]
-    agent: AgentArg,
-    /// Write JSON
-    #[arg(long)]
-    json: bool,
-    #[command(flatten)]
-    places: Places,
+    shown: ShownArgs,
 }
 
 const EXAMPLES: &str = "\
@@ -38,16 +33,12 @@ pub(in crate::cli) fn run(
     arguments: &ListArgs,
     screen: &mut Screen<'_>,
 ) -> Result<Outcome, CommandError> {
-    let files = Files::open(&arguments.places, environment)?;
-    let agent = ReadAgent::open(&files, &arguments.agent.id(&files)?)?;
     let now = now();
-    let report = CooldownsReport::of(&files.installation(), &agent.state(), now);
-    if arguments.json {
-        screen.json(&report)?;
-    } else {
-        show(&report, now, screen)?;
-    }
-    Ok(Outcome::Fine)
+    let report =
+        |files: &Files, agent: &ReadAgent| CooldownsReport::of(&files.installation(), &agent.state(), now);
+    show_agent(environment, &arguments.shown, screen, report, |report, screen| {
+        show(report, now, screen)
+    })
 }
 
 fn show(report: &CooldownsReport, now: Timestamp, screen: &mut Screen<'_>) -> io::Result<()> {

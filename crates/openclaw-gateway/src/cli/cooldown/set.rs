@@ -1,7 +1,7 @@
 //! `cooldown set`: lets a credential rest for a while.
 
 use clap::Args;
-use jiff::{SignedDuration, Span, SpanRelativeTo};
+use jiff::SignedDuration;
 use openclaw_auth_store::{UsageChange, UsageStore};
 use openclaw_ids::ProfileId;
 use serde_json::json;
@@ -11,7 +11,7 @@ use crate::cli::files::{AgentArg, Files, Places, ReadAgent, runtime};
 use crate::cli::history::commit;
 use crate::cli::render::left;
 use crate::cli::screen::{Screen, now};
-use crate::cli::{CommandError, Outcome};
+use crate::cli::{CommandError, Outcome, times};
 use crate::environment::Environment;
 use crate::report::CooldownsReport;
 
@@ -23,7 +23,7 @@ pub(in crate::cli) struct SetArgs {
     #[arg(value_name = "PROFILE")]
     profile: String,
     /// How long, such as `90s`, `2h 30m` or `1d`
-    #[arg(long = "for", value_name = "TIME", value_parser = duration)]
+    #[arg(long = "for", value_name = "TIME", value_parser = times::span)]
     duration: SignedDuration,
     #[command(flatten)]
     agent: AgentArg,
@@ -35,25 +35,19 @@ pub(in crate::cli) struct SetArgs {
 }
 
 const EXAMPLES: &str = "\
-Other credentials and models take over, as for a limit whose end the provider stated. It is no failure: nothing is counted.
-The first model of a chain is tried once in a while all the same, so that a rest that was too long does no harm.
+Other credentials and models take over, as for a limit whose end the provider stated. It is no
+failure: nothing is counted. The first model of a chain is tried once in a while all the same, so
+that a rest that was too long does no harm.
 
 Examples:
   openclaw-gateway cooldown set openai:work --for 2h
   openclaw-gateway cooldown set openai:work --for 30m    A shorter one takes its place
   openclaw-gateway cooldown clear openai:work            The way back";
 
-/// A rest that is none.
+/// A rest beyond all calendars.
 #[derive(Debug, thiserror::Error)]
-#[error("--for must be a time ahead")]
+#[error("--for ends after the last day that can be written; write a shorter time, such as 30d")]
 struct SetError;
-
-/// A time as people write it; a day has 24 hours.
-fn duration(text: &str) -> Result<SignedDuration, String> {
-    let span = text.parse::<Span>().ok();
-    let duration = span.and_then(|span| span.to_duration(SpanRelativeTo::days_are_24_hours()).ok());
-    duration.ok_or_else(|| "write a time such as 90s, 2h 30m or 1d".to_owned())
-}
 
 /// Opens the window.
 pub(in crate::cli) fn run(
@@ -70,9 +64,6 @@ pub(in crate::cli) fn run(
     }
     let started = now();
     let until = started.checked_add(arguments.duration).map_err(|_| SetError)?;
-    if !arguments.duration.is_positive() {
-        return Err(SetError.into());
-    }
     let change = UsageChange::Rest {
         profile: id.clone(),
         until,

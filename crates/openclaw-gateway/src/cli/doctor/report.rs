@@ -1,6 +1,8 @@
 //! What the doctor found and did.
 
+use std::collections::BTreeSet;
 use std::io;
+use std::path::PathBuf;
 
 use jiff::Timestamp;
 use openclaw_auth_store::{DoctorFinding, DoctorOutcome, DoctorPlaces, DoctorPlan};
@@ -10,9 +12,12 @@ use serde::Serialize;
 use super::config_file::Written;
 use super::shown;
 use crate::causes;
-use crate::cli::files::{Files, ReadAgent, SESSIONS_FILE};
+use crate::cli::files::{
+    Files, ReadAgent, SESSIONS_FILE, SESSIONS_JSON, SessionsJsonError, read_sessions_json,
+};
 use crate::cli::render::Tone;
 use crate::cli::screen::Screen;
+use crate::disk;
 use crate::exposed::exposed;
 use crate::history::HistoryReader;
 use crate::report::{ProfileReport, ProfilesReport};
@@ -30,7 +35,7 @@ pub(super) struct DoctorReport {
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Found {
-    /// `credentials`, `health`, `history`, `permissions` or `sessions`.
+    /// `credentials`, `disk`, `health`, `history`, `permissions` or `sessions`.
     area: &'static str,
     /// What to do about it.
     what: String,
@@ -43,13 +48,23 @@ struct Found {
 #[serde(rename_all = "camelCase")]
 pub(super) struct Repaired {
     /// Copies of what was changed or removed.
-    backups: Vec<String>,
+    pub(super) backups: Vec<String>,
     /// Profiles that the stores did not have before.
     added: Vec<String>,
     /// Older files that were left, because they cannot be read.
     left: Vec<String>,
     /// How the configuration was written.
     pub(super) config: Option<Written>,
+}
+
+/// A state directory that takes no changes: what is learned of limits is lost with the process.
+fn of_disk(files: &Files) -> Option<Found> {
+    let trouble = disk::trouble(&files.state_dir)?;
+    Some(Found {
+        area: "disk",
+        what: trouble.to_string(),
+        by_fix: false,
+    })
 }
 
 impl Repaired {
@@ -70,9 +85,17 @@ impl Repaired {
 
 impl DoctorReport {
     /// What is wrong before anything is done.
-    pub(super) fn of(files: &Files, places: &DoctorPlaces, plan: &DoctorPlan, now: Timestamp) -> Self {
+    pub(super) fn of(
+        files: &Files,
+        places: &DoctorPlaces,
+        plan: &DoctorPlan,
+        imports: &[BrokenImport],
+        now: Timestamp,
+    ) -> Self {
         let mut findings: Vec<Found> = plan.findings().iter().map(of_credentials).collect();
+        findings.extend(imports.iter().map(BrokenImport::found));
         findings.extend(of_sessions(files, places));
+        findings.extend(of_disk(files));
         findings.extend(of_health(files, now));
         findings.extend(of_permissions(files));
         if let Err(error) = HistoryReader::open(&files.state_dir) {
@@ -170,7 +193,7 @@ fn of_sessions(files: &Files, places: &DoctorPlaces) -> Vec<Found> {
         if seen.contains(&path) || !path.exists() {
             continue;
         }
-        if let Err(error) = SqliteSessionStore::open(&path) {
+        if let Err(error) = SqliteSessionStore::peek(&path) {
             findings.push(Found {
                 area: "sessions",
                 what: causes::line(&error),
@@ -180,6 +203,51 @@ fn of_sessions(files: &Files, places: &DoctorPlaces) -> Vec<Found> {
         seen.push(path);
     }
     findings
+}
+
+/// Session files of the other program that would be taken over, and cannot be: `serve` does not start with one.
+pub(super) fn broken_imports(files: &Files, places: &DoctorPlaces) -> Vec<BrokenImport> {
+    let agents = std::iter::once(&places.main).chain(&places.agents);
+    let folders: BTreeSet<PathBuf> = agents.map(|place| files.sessions_folder(&place.agent)).collect();
+    folders
+        .into_iter()
+        .filter(|folder| !folder.join(SESSIONS_FILE).exists())
+        .filter_map(|folder| {
+            let path = folder.join(SESSIONS_JSON);
+            // One that cannot be read may become readable; it is not moved.
+            let (is_read, why) = match read_sessions_json(&path) {
+                Ok(_) => return None,
+                Err(SessionsJsonError::Damaged { source, .. }) => (true, source.to_string()),
+                Err(SessionsJsonError::Unreadable { source, .. }) => (false, source.to_string()),
+            };
+            Some(BrokenImport { path, is_read, why })
+        })
+        .collect()
+}
+
+/// A `sessions.json` that cannot be taken over.
+pub(super) struct BrokenImport {
+    pub(super) path: PathBuf,
+    /// Whether it can be read, and makes no sense.
+    pub(super) is_read: bool,
+    why: String,
+}
+
+impl BrokenImport {
+    fn found(&self) -> Found {
+        let (path, why) = (self.path.display(), &self.why);
+        Found {
+            area: "sessions",
+            what: if self.is_read {
+                format!(
+                    "set {path} aside, which is no object of sessions ({why}); repair it instead to keep them"
+                )
+            } else {
+                format!("make {path} readable ({why})")
+            },
+            by_fix: self.is_read,
+        }
+    }
 }
 
 /// Files with secrets that others on this machine may read. An open folder alone shows nobody anything.
@@ -215,6 +283,9 @@ fn of_health(files: &Files, now: Timestamp) -> Vec<Found> {
 
 fn complaint(profile: &ProfileReport) -> Option<String> {
     let (id, owner) = (&profile.id, &profile.owner);
+    if let Some(problem) = &profile.problem {
+        return Some(format!("`{id}` of agent `{owner}` cannot be used: {problem}"));
+    }
     match (profile.health, profile.eligibility) {
         ("expired" | "expiring", _) if profile.renews => None,
         ("expired", _) => Some(format!(

@@ -32,7 +32,7 @@ pub(super) struct FailureArgs {
     #[arg(long, value_name = "ID")]
     provider: Option<String>,
     /// The HTTP status
-    #[arg(long, value_name = "NUMBER")]
+    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u16).range(100..=599))]
     status: Option<u16>,
     /// The structured code, such as `insufficient_quota`
     #[arg(long, value_name = "TEXT")]

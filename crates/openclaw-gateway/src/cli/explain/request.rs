@@ -19,11 +19,14 @@ use crate::report::met_trouble;
 /// How many of the last runs are searched for one that met trouble.
 const SEARCHED: usize = 1_000;
 
+const STILL_RUNNING: &str =
+    "This request is still running, or its gateway ended before it did; so far this happened.";
+
 /// No such request.
 #[derive(Debug, thiserror::Error)]
 #[error(
-    "the history knows no request `{0}`; ids are in the x-openclaw-request-id header of answers and in the log, and \
-     old entries are forgotten"
+    "the history knows no request `{0}`; ids are in the x-openclaw-request-id header of answers and in the log, old \
+     entries are forgotten, and of a request that is still running nothing is known before something went wrong"
 )]
 struct UnknownRequest(String);
 
@@ -119,8 +122,9 @@ fn show(
     screen: &mut Screen<'_>,
 ) -> Result<(), CommandError> {
     let now = now();
-    if let Some(run) = &story.run {
-        show_run(run, now, screen)?;
+    match &story.run {
+        Some(run) => show_run(run, now, screen)?,
+        None => screen.toned(Tone::Warn, STILL_RUNNING)?,
     }
     match told {
         Some(told) => {

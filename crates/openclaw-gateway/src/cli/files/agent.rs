@@ -1,17 +1,20 @@
 //! The files of one agent, read as they are.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use openclaw_auth_store::{AuthSnapshot, OpenError, SqliteAuthStore, inherit};
-use openclaw_ids::{AgentId, SessionKey};
-use openclaw_session::{SessionEntry, SessionStore, SqliteSessionStore, parse_sessions_json};
+use openclaw_ids::{AgentId, ProviderId, SessionKey};
+use openclaw_session::{SessionEntry, SqliteSessionStore, parse_sessions_json};
 
-use super::{Files, runtime};
+use super::Files;
 use crate::cli::CommandError;
 use crate::report::AgentState;
 
 /// The session file of an agent.
 pub(in crate::cli) const SESSIONS_FILE: &str = "openclaw-sessions.sqlite";
+/// The session file of the other program.
+pub(in crate::cli) const SESSIONS_JSON: &str = "sessions.json";
 
 /// One agent's credentials and sessions at one moment.
 pub(in crate::cli) struct ReadAgent {
@@ -36,11 +39,24 @@ struct CredentialsError {
 
 /// An agent's `sessions.json` cannot be read.
 #[derive(Debug, thiserror::Error)]
-#[error("cannot read the sessions in {}", path.display())]
-struct SessionsJsonError {
-    path: PathBuf,
-    #[source]
-    source: Box<dyn std::error::Error + Send + Sync>,
+pub(in crate::cli) enum SessionsJsonError {
+    /// It makes no sense.
+    #[error(
+        "{} is no object of sessions; repair it, or let `openclaw-gateway doctor --fix` set it aside",
+        path.display()
+    )]
+    Damaged {
+        path: PathBuf,
+        #[source]
+        source: serde_json::Error,
+    },
+    /// The system does not let it be read.
+    #[error("cannot read the sessions in {}; check its permissions", path.display())]
+    Unreadable {
+        path: PathBuf,
+        #[source]
+        source: std::io::Error,
+    },
 }
 
 impl ReadAgent {
@@ -97,24 +113,50 @@ fn credentials(files: &Files, agent: &AgentId, folder: &Path) -> Result<AuthSnap
 fn sessions(folder: &Path) -> Result<Vec<(SessionKey, SessionEntry)>, CommandError> {
     let file = folder.join(SESSIONS_FILE);
     if file.exists() {
-        let store = SqliteSessionStore::open(&file)?;
-        let listed = runtime()?.block_on(store.list())?;
-        let listed = listed.into_iter();
-        return Ok(listed.map(|(key, found)| (key, found.entry)).collect());
+        let listed = SqliteSessionStore::peek(&file)?;
+        return Ok(listed
+            .into_iter()
+            .map(|(key, found)| (key, found.entry))
+            .collect());
     }
     // Nobody has opened them here yet; what the other program wrote will be taken over by then.
-    let path = folder.join("sessions.json");
-    let failed = |source: Box<dyn std::error::Error + Send + Sync>| SessionsJsonError {
-        path: path.clone(),
-        source,
-    };
+    let mut entries = read_sessions_json(&folder.join(SESSIONS_JSON))?;
+    entries.sort_by_key(|(_, entry)| std::cmp::Reverse(entry.updated_at));
+    Ok(entries)
+}
+
+/// What a `sessions.json` holds; nothing when there is none.
+///
+/// # Errors
+/// When it is there and cannot be read.
+pub(in crate::cli) fn read_sessions_json(
+    path: &Path,
+) -> Result<Vec<(SessionKey, SessionEntry)>, SessionsJsonError> {
+    let path = path.to_owned();
     let bytes = match std::fs::read(&path) {
         Ok(bytes) => bytes,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(error) => return Err(failed(error.into()).into()),
+        Err(source) => return Err(SessionsJsonError::Unreadable { path, source }),
     };
-    let imported = parse_sessions_json(&String::from_utf8_lossy(&bytes));
-    let mut entries = imported.map_err(|error| failed(error.into()))?.entries;
-    entries.sort_by_key(|(_, entry)| std::cmp::Reverse(entry.updated_at));
-    Ok(entries)
+    match parse_sessions_json(&String::from_utf8_lossy(&bytes)) {
+        Ok(imported) => Ok(imported.entries),
+        Err(source) => Err(SessionsJsonError::Damaged { path, source }),
+    }
+}
+
+/// The providers that an agent, or the main agent beneath it, has a stored credential for.
+///
+/// # Errors
+/// When its credentials cannot be read.
+pub(in crate::cli) fn stored_providers(
+    files: &Files,
+    id: &AgentId,
+) -> Result<BTreeSet<ProviderId>, CommandError> {
+    let folder = files.credentials_folder(id);
+    let mut stored = credentials(files, id, &folder)?.profiles;
+    if folder != files.main_folder() {
+        stored.extend(credentials(files, &AgentId::main(), &files.main_folder())?.profiles);
+    }
+    let stored = stored.values();
+    Ok(stored.map(|credential| credential.provider().clone()).collect())
 }

@@ -1,5 +1,6 @@
 //! The same files, opened to be changed: through the stores that a running gateway uses, so that both see every change.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use openclaw_auth_store::{InheritingAuthStore, OpenError, SqliteAuthStore, UsageStore};
@@ -9,6 +10,7 @@ use openclaw_session::SqliteSessionStore;
 use super::Files;
 use super::agent::SESSIONS_FILE;
 use crate::cli::{CommandError, screen};
+use crate::disk;
 
 /// An agent's credentials, waited for as long as it takes: what a command did must be in the file when it ends.
 pub(in crate::cli) type WrittenAuthStore = InheritingAuthStore<SqliteAuthStore, SqliteAuthStore>;
@@ -20,6 +22,20 @@ struct StoreError {
     agent: AgentId,
     #[source]
     source: OpenError,
+}
+
+/// The file of an agent's credentials.
+const CREDENTIALS_FILE: &str = "openclaw-agent.sqlite";
+
+/// Nothing can be changed.
+#[derive(Debug, thiserror::Error)]
+#[error("nothing was changed, because {0}")]
+struct NotWritable(disk::Trouble);
+
+/// Refuses a file that takes no changes: a store keeps them in memory then, for a gateway that goes on, and a command
+/// would lose them as it ends.
+fn writable(file: &Path) -> Result<(), NotWritable> {
+    disk::trouble_of(file).map_or(Ok(()), |trouble| Err(NotWritable(trouble)))
 }
 
 impl Files {
@@ -44,7 +60,8 @@ impl Files {
         self.open_store(agent, &self.credentials_folder(agent))
     }
 
-    fn open_store(&self, agent: &AgentId, folder: &std::path::Path) -> Result<SqliteAuthStore, CommandError> {
+    fn open_store(&self, agent: &AgentId, folder: &Path) -> Result<SqliteAuthStore, CommandError> {
+        writable(&folder.join(CREDENTIALS_FILE))?;
         let cooldowns = self.config.auth.cooldowns.clone();
         let opened = SqliteAuthStore::open(folder, agent, self.ambient.clone(), cooldowns, screen::now());
         let store = opened.map_err(|source| StoreError {
@@ -62,8 +79,8 @@ impl Files {
     /// # Errors
     /// When the file cannot be used; it is as it was then.
     pub(in crate::cli) fn session_store(&self, agent: &AgentId) -> Result<SqliteSessionStore, CommandError> {
-        Ok(SqliteSessionStore::open(
-            &self.sessions_folder(agent).join(SESSIONS_FILE),
-        )?)
+        let file = self.sessions_folder(agent).join(SESSIONS_FILE);
+        writable(&file)?;
+        Ok(SqliteSessionStore::open(&file)?)
     }
 }

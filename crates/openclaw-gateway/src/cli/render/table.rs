@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use super::{Palette, Tone};
+use crate::visible::visible;
 
 /// One field of a table.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -15,7 +16,7 @@ impl Cell {
     /// A text in a tone.
     pub(in crate::cli) fn new(tone: Tone, text: impl Into<String>) -> Self {
         Self {
-            text: text.into(),
+            text: visible(&text.into()).into_owned(),
             tone,
         }
     }

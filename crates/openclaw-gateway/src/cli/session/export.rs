@@ -24,7 +24,8 @@ pub(in crate::cli) struct ExportArgs {
 }
 
 const EXAMPLES: &str = "\
-What only failover knows (probe marks, kept runs) is left out; the other program reads the rest as its own.
+What only failover knows (probe marks, kept runs) is left out; the other program reads the rest as
+its own.
 
 Examples:
   openclaw-gateway session export > sessions.json

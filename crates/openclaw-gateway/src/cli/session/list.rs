@@ -48,12 +48,17 @@ pub(in crate::cli) fn run(
     if arguments.json {
         screen.json(&report)?;
     } else {
-        show(&report, now(), screen)?;
+        show(&report, arguments.on_fallback, now(), screen)?;
     }
     Ok(Outcome::Fine)
 }
 
-fn show(report: &SessionsReport, now: Timestamp, screen: &mut Screen<'_>) -> io::Result<()> {
+fn show(
+    report: &SessionsReport,
+    only_on_fallback: bool,
+    now: Timestamp,
+    screen: &mut Screen<'_>,
+) -> io::Result<()> {
     let mut table = Table::new(&[
         "SESSION",
         "LAST ACTIVE",
@@ -88,7 +93,8 @@ fn show(report: &SessionsReport, now: Timestamp, screen: &mut Screen<'_>) -> io:
         ]);
     }
     if table.is_empty() {
-        return screen.line(format!("Agent {} has no such session.", report.agent));
+        let such = if only_on_fallback { " on a fallback" } else { "" };
+        return screen.line(format!("Agent {} has no session{such}.", report.agent));
     }
     screen.table(&table)
 }

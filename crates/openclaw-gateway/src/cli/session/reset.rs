@@ -30,8 +30,8 @@ pub(in crate::cli) struct ResetArgs {
 }
 
 const EXAMPLES: &str = "\
-A fallback and a pinned credential end with the old transcript; a model that a person chose stays. Nothing of the
-transcript itself is removed.
+A fallback and a pinned credential end with the old transcript; a model that a person chose stays.
+Nothing of the transcript itself is removed.
 
 Examples:
   openclaw-gateway session reset agent:main:telegram:42";

@@ -36,12 +36,12 @@ pub(in crate::cli) struct SetArgs {
 }
 
 const EXAMPLES: &str = "\
-What a person chooses is strict: no other model answers. A run that is going on follows when it can.
+What a person chooses is strict: no other model answers. A run that is going on follows if it can.
 
 Examples:
   openclaw-gateway session set agent:main:telegram:42 --model openai/gpt-5.5
   openclaw-gateway session set agent:main:telegram:42 --model openai/gpt-5.5 --profile openai:work
-  openclaw-gateway session set agent:main:telegram:42 --model default          Back to what is configured";
+  openclaw-gateway session set agent:main:telegram:42 --model default    Back to the configuration";
 
 /// What cannot be chosen.
 #[derive(Debug, thiserror::Error)]

@@ -42,3 +42,20 @@ fn the_json_of_a_chain() {
     let desk = Desk::new().with_keys();
     insta::assert_snapshot!("chain_json", desk.fine(&["chain", "--json"]).output);
 }
+
+#[test]
+fn of_two_jobs_of_one_name_an_id_is_asked_for() {
+    let desk = Desk::new().with_keys();
+    desk.write(
+        "cron/jobs.json",
+        r#"{"jobs": [{"id": "j1", "name": "nightly", "payload": {"model": "groq/llama"}},
+                     {"id": "j2", "name": "nightly", "payload": {"model": "anthropic/claude"}}]}"#,
+    );
+    let told = desk.refused(&["chain", "--cron", "nightly"]);
+    assert!(
+        told.contains("several jobs of the name `nightly`") && told.contains("j1, j2"),
+        "{told}"
+    );
+    let one = desk.fine(&["chain", "--cron", "j2", "--json"]).json();
+    assert_eq!(one["candidates"][0]["model"], "anthropic/claude");
+}

@@ -31,6 +31,22 @@ fn what_holds_is_shown_without_secrets() {
 }
 
 #[test]
+fn a_misspelt_key_is_told_with_the_one_that_was_meant() {
+    let desk = Desk::with(
+        "{ agents: { defaults: { model: 'relay/m' } }, channels: { telegram: { apikey: 1 } },
+           auth: { cooldown: {}, cooldowns: { billingMaxHour: 3 } },
+           models: { provider: {}, providers: {
+             relay: { baseURL: 'https://relay.example/v1', baseUrl: 'https://relay.example/v1', api_key: 'sk-secret',
+                      apiKey: 'k', region: 'x', models: [] } } } }",
+    );
+    let told = desk.transcript(&[&["lint"], &["config", "check"]]);
+    assert!(!told.contains("sk-secret"), "{told}");
+    insta::assert_snapshot!("misspelt", told);
+    let rules = desk.fine(&["lint", "--rules"]).output;
+    assert!(rules.contains("misspelt-key  warning"), "{rules}");
+}
+
+#[test]
 fn findings_are_told_with_their_remedy() {
     let desk = Desk::with(BROKEN);
     let done = desk.run(&["lint"]);

@@ -52,3 +52,14 @@ fn the_json_of_windows() {
         desk.fine(&["cooldown", "list", "--json"]).output
     );
 }
+
+#[test]
+fn what_never_failed_is_not_set_free() {
+    let desk = Desk::new().with_keys();
+    desk.fine(&["cooldown", "set", "openai:work", "--for", "2h"]);
+    let cleared = desk.fine(&["cooldown", "clear", "--all", "--json"]).json();
+    assert_eq!(cleared["cleared"], serde_json::json!(["openai:work"]));
+    assert_eq!(cleared["unchanged"], serde_json::json!([]));
+    let again = desk.fine(&["cooldown", "clear", "openai"]).output;
+    assert!(again.contains("Nothing of it rests"), "{again}");
+}

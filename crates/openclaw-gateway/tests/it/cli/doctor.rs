@@ -79,6 +79,37 @@ fn damage_is_left_for_people() {
 }
 
 #[test]
+fn a_sessions_json_that_makes_no_sense_is_told_and_set_aside() {
+    for broken in ["{\"agent:main:one\": ", "[]", "7"] {
+        let desk = Desk::new();
+        desk.write("agents/main/sessions/sessions.json", broken);
+        let looked = desk.run(&["doctor"]);
+        assert_eq!(looked.status, 1, "{looked:?}");
+        assert!(looked.output.contains("sessions.json aside"), "{looked:?}");
+        let status = desk.refused(&["status"]);
+        assert!(status.contains("doctor --fix"), "{status}");
+        let fixed = desk.run(&["doctor", "--fix"]);
+        assert_eq!(fixed.status, 0, "{fixed:?}");
+        assert!(!desk.path("agents/main/sessions/sessions.json").exists());
+        let kept = desk
+            .contents()
+            .into_iter()
+            .find(|(path, _)| path.to_string_lossy().contains(".doctor."));
+        assert_eq!(kept.unwrap().1, broken.as_bytes());
+        desk.fine(&["doctor"]);
+        desk.fine(&["status"]);
+    }
+}
+
+#[test]
+fn without_a_configuration_a_broken_sessions_json_is_told_too() {
+    let desk = Desk::bare().with_variable("OPENAI_API_KEY", "sk-0123456789");
+    desk.write("agents/main/sessions/sessions.json", "{");
+    let looked = desk.run(&["doctor"]);
+    assert_eq!(looked.status, 1, "{looked:?}");
+}
+
+#[test]
 fn an_orderly_place_has_no_findings() {
     let desk = Desk::new().with_keys();
     insta::assert_snapshot!("orderly", desk.transcript(&[&["doctor"], &["doctor", "--fix"]]));

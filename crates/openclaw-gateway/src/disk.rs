@@ -1,0 +1,72 @@
+//! Whether the disk under the state directory takes changes.
+
+use std::path::{Path, PathBuf};
+
+/// Less room than this is none: a store needs some for its log. In bytes.
+#[cfg(unix)]
+const LEAST: u64 = 1 << 20;
+
+/// Why nothing can be written to the state directory.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Trouble {
+    /// The disk is full.
+    #[error("the disk of {} is full; make room, or what is learned of limits is lost with the gateway", .0.display())]
+    Full(PathBuf),
+    /// The disk may only be read.
+    #[error(
+        "{} is on a disk that may only be read; mount it for writing, or what is learned of limits is lost with the gateway",
+        .0.display()
+    )]
+    ReadOnly(PathBuf),
+    /// This user may not write there.
+    #[error(
+        "{} may not be written by this user; give it to the user of the gateway, or what is learned of limits is lost",
+        .0.display()
+    )]
+    Refused(PathBuf),
+}
+
+/// Why nothing can be written to `folder`, or to the folder that it would be made in; `None` when it can be, or when
+/// nobody knows. Nothing is written.
+pub(crate) fn trouble(folder: &Path) -> Option<Trouble> {
+    let there = folder.ancestors().find(|path| path.exists())?;
+    refusal(there).map(|told| told(folder.to_owned()))
+}
+
+/// Why a file, which need not exist, cannot be written; `None` when it can be, or when nobody knows. Nothing is written.
+pub(crate) fn trouble_of(file: &Path) -> Option<Trouble> {
+    let folder = file.parent().unwrap_or(file);
+    trouble(folder).or_else(|| refuses(file).then(|| Trouble::Refused(file.to_owned())))
+}
+
+#[cfg(unix)]
+fn refuses(file: &Path) -> bool {
+    use rustix::fs::{Access, access};
+    file.exists() && access(file, Access::WRITE_OK).is_err()
+}
+
+#[cfg(not(unix))]
+fn refuses(_: &Path) -> bool {
+    false
+}
+
+type Refusal = fn(PathBuf) -> Trouble;
+
+#[cfg(unix)]
+fn refusal(folder: &Path) -> Option<Refusal> {
+    use rustix::fs::{Access, StatVfsMountFlags, access, statvfs};
+    let volume = statvfs(folder).ok()?;
+    if volume.f_flag.contains(StatVfsMountFlags::RDONLY) {
+        return Some(Trouble::ReadOnly);
+    }
+    if volume.f_bavail.saturating_mul(volume.f_frsize) < LEAST {
+        return Some(Trouble::Full);
+    }
+    let may_write = access(folder, Access::WRITE_OK | Access::EXEC_OK).is_ok();
+    (!may_write).then_some(Trouble::Refused as Refusal)
+}
+
+#[cfg(not(unix))]
+fn refusal(_: &Path) -> Option<Refusal> {
+    None
+}

@@ -1,0 +1,27 @@
+//! Credentials that older versions left, and nobody has brought into a store.
+
+use super::Desk;
+
+const PROFILES: &str = r#"{"version": 1, "profiles": {
+  "openai:work": {"type": "api_key", "provider": "openai", "key": "sk-secret"},
+  "groq:default": {"type": "api_key", "provider": "groq", "key": "gsk-secret"}}}"#;
+const LOGINS: &str =
+    r#"{"anthropic": {"access": "a-secret", "refresh": "r-secret", "expires": 4102444800000}}"#;
+
+#[test]
+fn older_files_are_told_with_what_becomes_of_them() {
+    let desk = Desk::new();
+    desk.write("agents/main/agent/auth-profiles.json", PROFILES);
+    desk.write("credentials/oauth.json", LOGINS);
+    let before = desk.contents();
+    let commands: &[&[&str]] = &[&["auth", "list"] as &[&str], &["auth", "list", "--agent", "ops"]];
+    let told = desk.transcript(commands);
+    assert!(desk.contents() == before, "a look changes nothing");
+    assert!(!told.contains("secret"), "{told}");
+    let json = desk.fine(&["auth", "list", "--json"]).json();
+    assert_eq!(json["older"][0]["profiles"][0], "openai:work");
+    assert_eq!(json["older"][1]["used"], true);
+    desk.run(&["doctor", "--fix"]);
+    let told = told + &desk.transcript(&[&["auth", "list"]]);
+    insta::assert_snapshot!("older", told);
+}
