@@ -15,7 +15,6 @@ use axum::Router;
 use openclaw_ids::{AgentId, ModelRef, ProviderId};
 use openclaw_runner::{Clock, RunObserver, SystemClock};
 use secrecy::SecretString;
-use tokio::task::JoinHandle;
 
 use crate::agents::{AgentError, Agents, LegacyLogins, Shared};
 use crate::config::{ClientTokenError, Config, ConfigFiles};
@@ -125,7 +124,7 @@ impl Gateway {
         let telemetry = Arc::new(Telemetry::new(metrics, config.failover.history.enabled, observer));
         let keep = config.failover.history.clone();
         let draft = Draft::try_new(config, &environment)?;
-        // At the same time as the agent's files: each waits for the disk several times when it is new.
+        // Opened when the rest turned out usable.
         let history = history_of(state_dir.clone(), keep.clone());
         let shared = Shared {
             legacy: LegacyLogins::of(&environment, &state_dir),
@@ -146,8 +145,7 @@ impl Gateway {
             files,
         };
         let first = draft.into_generation(1, &process).await?;
-        // Opening does not panic; a process that is ending keeps nothing more.
-        process.telemetry.keep_in(history.await.unwrap_or_default());
+        process.telemetry.keep_in(history.await);
         let current = Arc::new(Current::new(Arc::new(process), first));
         Ok(Self { current })
     }
@@ -211,8 +209,10 @@ impl Gateway {
 }
 
 /// The history of `state_dir`; one that cannot be used stops nothing.
-fn history_of(state_dir: PathBuf, config: HistoryConfig) -> JoinHandle<History> {
-    tokio::task::spawn_blocking(move || History::open_or_off(&state_dir, &config, SystemClock.now()))
+async fn history_of(state_dir: PathBuf, config: HistoryConfig) -> History {
+    let open = move || History::open_or_off(&state_dir, &config, SystemClock.now());
+    // Opening does not panic; a process that is ending keeps nothing more.
+    tokio::task::spawn_blocking(open).await.unwrap_or_default()
 }
 
 /// The variable that holds the token clients must send.
