@@ -6,12 +6,13 @@ use crate::workspace::{self, Workspace};
 pub(crate) const TASK: Task = Task {
     name: "bench",
     summary: "Measures crates and gateway beside practical limits of this machine",
-    usage: "[NAME]... [--rounds N] [--millis N] [--json FILE] | --check [CASE]... [--write]",
+    usage: "[NAME]... [--rounds N] [--millis N] [--json FILE] [--plot FILE] | --check [CASE]... [--write]",
     help: "\
 Benches are no tests: a target that is missed is shown and fails nothing. Machines differ and jitter, so every figure stands
 beside a limit that is measured in the same round, and medians are shown.
   classify      one classification beside one pass that looks for as many phrases
   gateway       the gateway beside a proxy that only forwards, each a process of its own
+  growth        chains, credentials and sessions at a size, at ten and at a hundred times of it
   chain, runner, auth-store, session     the crate's own benches
 Without a name classify and gateway are measured.
 
@@ -24,6 +25,7 @@ says so. --write accepts what was counted, with a little room, as the new bounds
 Examples:
   cargo xtask bench                                  both, five rounds
   cargo xtask bench gateway --rounds 7 --json out.json
+  cargo xtask bench growth --plot docs/bench/growth.svg
   cargo xtask bench runner
   cargo xtask bench --check                          after a change of a hot path
   cargo xtask bench --check run.first-of-three-keys --write",

@@ -149,8 +149,12 @@ fn is_blank(secret: Option<&Secret>) -> bool {
 
 /// Whether somebody pasted the login command in place of the key that it asks for.
 fn is_command(key: &str) -> bool {
-    let key = key.trim_start().to_ascii_lowercase();
-    key.starts_with("openclaw onboard") && key.contains("--auth-choice")
+    const COMMAND: &str = "openclaw onboard";
+    let key = key.trim_start();
+    let begins = key
+        .get(..COMMAND.len())
+        .is_some_and(|head| head.eq_ignore_ascii_case(COMMAND));
+    begins && key.to_ascii_lowercase().contains("--auth-choice")
 }
 
 #[cfg(test)]

@@ -113,7 +113,7 @@ impl<'a> Question<'a> {
         let (basis, named) = match self.explicit() {
             Some((basis, ids)) => (basis, ids.iter().collect()),
             None if are_configured => (OrderBasis::ConfiguredProfiles, configured),
-            None => (OrderBasis::StoredProfiles, self.stored()),
+            None => (OrderBasis::StoredProfiles, self.stored().collect()),
         };
         let eligible = self.eligible(&named);
         let none_exists = named.iter().all(|id| self.snapshot.credential(id).is_none());
@@ -126,7 +126,7 @@ impl<'a> Question<'a> {
         if may_repair && !named.is_empty() && eligible.is_empty() && none_exists {
             return Base {
                 basis: OrderBasis::StoredProfiles,
-                eligible: self.eligible(&self.stored()),
+                eligible: self.eligible(&self.stored().collect::<Vec<_>>()),
                 named,
             };
         }
@@ -159,12 +159,11 @@ impl<'a> Question<'a> {
             .collect()
     }
 
-    fn stored(&self) -> Vec<&'a ProfileId> {
+    fn stored(&self) -> impl Iterator<Item = &'a ProfileId> {
         let profiles = self.snapshot.profiles.iter();
         profiles
             .filter(|(_, credential)| self.is_ours(credential.provider()))
             .map(|(id, _)| id)
-            .collect()
     }
 
     /// Eligible profiles that are not stored and not listed already.
@@ -175,7 +174,7 @@ impl<'a> Question<'a> {
         let needs_one = |id: &&ProfileId| !matches!(self.snapshot.credential(id), Some(Credential::Local(_)));
         // A provider that somebody has a key for is no provider that needs none: asking it without would only hide
         // why the key was refused.
-        if !self.stored().is_empty() || ids.iter().any(needs_one) {
+        if !ids.is_empty() && (self.stored().next().is_some() || ids.iter().any(needs_one)) {
             ids.retain(needs_one);
         }
         ids

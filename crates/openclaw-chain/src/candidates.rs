@@ -5,7 +5,7 @@ use std::iter::once;
 
 use openclaw_ids::{ModelId, ModelRef, ProviderId};
 
-use crate::resolver::{Presence, Resolver};
+use crate::resolver::{Presence, Resolver, each_once};
 
 /// The model a run asks for, as the caller wrote it; a blank half comes from the configured primary (C2).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -137,12 +137,22 @@ impl Resolver {
     /// The candidates of a run (chain.md 8): the requested model, then the fallbacks, then, only when no list is
     /// passed, the configured primary. Each candidate stands once, at its first position.
     pub fn chain(&self, requested: &Requested, fallbacks: Option<&[String]>) -> Vec<ModelRef> {
-        let members = self.members(requested, fallbacks);
-        let mut seen = HashSet::with_capacity(members.size_hint().0);
-        let mut chain = Vec::with_capacity(members.size_hint().0);
-        let models = members.filter_map(|(model, _)| model);
-        chain.extend(models.filter(|model| seen.insert(model.clone())));
-        chain
+        let Some(fallbacks) = fallbacks else {
+            let first = self.requested(requested);
+            let mut chain = Vec::with_capacity(1 + self.configured.len());
+            chain.push(first);
+            chain.extend_from_slice(&self.configured);
+            let is_first = |model: &ModelRef| ends_alike(model, &chain[0]) && *model == chain[0];
+            let later = chain[1..].iter().position(is_first);
+            if let Some(at) = later {
+                chain.remove(1 + at);
+            }
+            return chain;
+        };
+        each_once(
+            self.members(requested, Some(fallbacks))
+                .filter_map(|(model, _)| model),
+        )
     }
 
     /// As [`chain`](Self::chain), with the origin of every candidate and what was left out.
@@ -184,6 +194,12 @@ impl Resolver {
             .filter(|alias| same_place(&alias.target, &pair, primary));
         bare.map_or_else(|| self.names.normalise(&pair), |alias| alias.target.clone())
     }
+}
+
+/// Whether two references may be equal: the same key ends with the model of either.
+fn ends_alike(one: &ModelRef, other: &ModelRef) -> bool {
+    let (one, other) = (one.model().as_str(), other.model().as_str());
+    one.ends_with(other) || other.ends_with(one)
 }
 
 /// Whether a bare alias may speak for a requested pair (C3, second half).

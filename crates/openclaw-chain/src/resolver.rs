@@ -1,6 +1,6 @@
 //! The configuration prepared for questions: which model does a text mean, what is the primary.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use openclaw_ids::{AgentId, ModelRef, ProviderId};
 
@@ -23,6 +23,8 @@ pub struct Resolver {
     pub(crate) capabilities: KnownCapabilities,
     /// What the texts of the configured lists mean, so that a run need not find out again.
     known: HashMap<String, Option<ModelRef>>,
+    /// What follows the requested model when no list is passed, each once: the configured fallbacks, then the primary.
+    pub(crate) configured: Vec<ModelRef>,
     pub(crate) primary: Primary,
     pub(crate) defaults: Defaults,
     agents: Vec<KnownAgent>,
@@ -82,8 +84,12 @@ impl Resolver {
         };
         let aliases = by_default.for_provider(&names, primary.model.provider());
         let known = lists(config).map(|text| (text.clone(), aliases.resolve(text, &names)));
+        let known: HashMap<String, Option<ModelRef>> = known.collect();
+        let fallbacks = defaults.model.fallbacks().unwrap_or_default();
+        let fallbacks = fallbacks.iter().filter_map(|text| known.get(text)?.clone());
         Self {
-            known: known.collect(),
+            configured: each_once(fallbacks.chain([primary.model.clone()])),
+            known,
             capabilities: KnownCapabilities::new(&config.models, &names),
             allowlist: Allowlist::new(&names, aliases.default_provider()),
             names,
@@ -105,6 +111,7 @@ impl Resolver {
     pub fn unconfigured() -> Self {
         Self {
             presence: Presence::Unconfigured,
+            configured: Vec::new(),
             ..Self::new(&ChainConfig::default())
         }
     }
@@ -142,6 +149,12 @@ impl Resolver {
         let known = self.agents.iter().find(|known| known.id == *agent);
         known.map(|known| &known.entry)
     }
+}
+
+/// Each model at its first place.
+pub(crate) fn each_once(models: impl Iterator<Item = ModelRef>) -> Vec<ModelRef> {
+    let mut seen = HashSet::with_capacity(models.size_hint().0);
+    models.filter(|model| seen.insert(model.clone())).collect()
 }
 
 /// Every text in a fallback list of the configuration.

@@ -20,6 +20,8 @@ use crate::{
 };
 
 pub(crate) use index::Index;
+#[cfg(test)]
+pub(crate) use index::MAX_ROWS;
 use index::Seen;
 
 /// How deep a cause chain is walked (C-2.5).
@@ -44,7 +46,7 @@ pub(crate) fn judged(index: &Index, failure: &Failure, now: Timestamp) -> Option
         if settled && hint.is_some() {
             break;
         }
-        let facts = Facts::read(current);
+        let facts = read(index, current);
         if !settled {
             let verdict = judge(index, current, &facts);
             let passed = facts.allowed && facts.status().is_none_or(|status| status < 400);
@@ -60,6 +62,22 @@ pub(crate) fn judged(index: &Index, failure: &Failure, now: Timestamp) -> Option
     best.map(|verdict| Verdict { hint, ..verdict })
 }
 
+/// What one level says. The words of a page that are decoration (C-5) are read only for a user's rules.
+fn read(index: &Index, failure: &Failure) -> Facts {
+    if !index.has_users() {
+        let facts = Facts::skim(failure);
+        if !facts.page || is_decoration(&facts) {
+            return facts;
+        }
+    }
+    Facts::read(failure)
+}
+
+/// The words of a page under these statuses are the proxy's decoration (C-5).
+fn is_decoration(facts: &Facts) -> bool {
+    facts.page && matches!(facts.status(), Some(408 | 499 | 500..=599))
+}
+
 /// A failure and what it wraps, outermost first, down to the depth of C-2.5.
 fn levels(failure: &Failure) -> impl Iterator<Item = &Failure> {
     std::iter::successors(Some(failure), |level| level.cause.as_deref()).take(MAX_CAUSES + 1)
@@ -67,7 +85,7 @@ fn levels(failure: &Failure) -> impl Iterator<Item = &Failure> {
 
 /// When the provider says that its limit is over (C-9); of the outermost level that says something.
 pub fn reset_hint(failure: &Failure, now: Timestamp) -> Option<ResetHint> {
-    levels(failure).find_map(|level| hint::find(level, &Facts::read(level), now))
+    levels(failure).find_map(|level| hint::find(level, &Facts::skim(level), now))
 }
 
 /// An outer level that only guesses, or only says that the request was bad, yields to a more precise inner one.
@@ -105,13 +123,13 @@ fn judge(index: &Index, failure: &Failure, facts: &Facts) -> Verdict {
         provider,
         family: family(provider, failure.host.as_deref()),
     };
-    // The words of a page under these statuses are the proxy's decoration (C-5); a user may have learned them.
-    let decoration = facts.page && matches!(about.status, 408 | 499 | 500..=599);
+    let decoration = is_decoration(facts);
     let quiet = Layer::default();
     let transport = failure.transport.is_some();
     let seen = |layer| Seen::new(index, layer, transport);
     let own = seen(if decoration { &quiet } else { &facts.own });
-    let page = decoration.then(|| seen(&facts.own));
+    // A user may have learned the words of the decoration.
+    let page = (decoration && index.has_users()).then(|| seen(&facts.own));
     let told = first(&about, &own, Stage::Who)
         .or_else(|| first(&about, page.as_ref().unwrap_or(&own), Stage::User))
         .or_else(|| first(&about, &own, Stage::Explicit));

@@ -1,9 +1,8 @@
 //! What a failure says of itself, for records and people (runner.md ).
 
-use serde_json::Value;
-
 use crate::facts::Facts;
 use crate::failure::{AbortedBy, Transport};
+use crate::loose::Node;
 use crate::{Failure, loose};
 
 /// Structured facts of one failure, for the decision record. Nothing is redacted.
@@ -23,20 +22,20 @@ pub struct Observed {
 
 /// Reads the facts that a decision record shows (C-2, R-12.3).
 pub fn observe(failure: &Failure) -> Observed {
-    let facts = Facts::read(failure);
-    let payload = [failure.message.as_deref(), body_text(failure).as_deref()]
-        .into_iter()
-        .flatten()
-        .find_map(payload);
-    let error = payload
-        .as_ref()
-        .map(innermost_error)
-        .filter(|error| payload.as_ref() != Some(error));
-    let member = |value: Option<&Value>, name: &str| {
+    let facts = Facts::skim(failure);
+    let body = failure.body.as_deref().map(String::from_utf8_lossy);
+    let texts = [failure.message.as_deref(), body.as_deref()].map(|text| text.map(crate::facts::clip));
+    let payload = texts.iter().flatten().find_map(|text| payload(text));
+    let error = payload.as_ref().map(innermost_error).filter(|error| {
+        !payload
+            .as_ref()
+            .is_some_and(|payload| std::ptr::eq(payload, *error))
+    });
+    let member = |value: Option<&Node<'_>>, name: &str| {
         let text = match value?.get(name)? {
-            Value::String(text) => text.clone(),
-            Value::Number(number) => number.to_string(),
-            Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => return None,
+            Node::Text(text) => text.to_string(),
+            Node::Number(number) => number.to_string(),
+            Node::Null | Node::Bool | Node::List(_) | Node::Object(_) => return None,
         };
         (!text.trim().is_empty()).then_some(text)
     };
@@ -72,7 +71,7 @@ pub fn describe(failure: &Failure) -> String {
                 body: failure.body.clone(),
                 ..Failure::default()
             };
-            let mut sentences = Facts::read(&only_body).sentences.into_iter();
+            let mut sentences = Facts::skim(&only_body).sentences.into_iter();
             sentences
                 .next()
                 .or_else(|| Some(body.trim().to_owned()).filter(|text| !text.is_empty()))
@@ -96,19 +95,17 @@ fn body_text(failure: &Failure) -> Option<String> {
 }
 
 /// The first object in a text.
-fn payload(text: &str) -> Option<Value> {
-    let clipped = crate::facts::clip(text);
-    clipped
-        .match_indices('{')
+fn payload(text: &str) -> Option<Node<'_>> {
+    text.match_indices('{')
         .take(8)
-        .find_map(|(at, _)| loose::read(&clipped[at..]))
+        .find_map(|(at, _)| loose::read(&text[at..]))
         .map(|read| read.value)
 }
 
 /// The object under `error`, however many of them are nested.
-fn innermost_error(payload: &Value) -> &Value {
+fn innermost_error<'n, 't>(payload: &'n Node<'t>) -> &'n Node<'t> {
     let mut current = payload;
-    while let Some(inner) = current.get("error").filter(|inner| inner.is_object()) {
+    while let Some(inner @ Node::Object(_)) = current.get("error") {
         current = inner;
     }
     current

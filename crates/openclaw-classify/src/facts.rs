@@ -42,11 +42,11 @@ impl Layer {
             return;
         }
         let key = code_key(raw);
-        if !key.is_empty() && key != "error" && !self.codes.iter().any(|code| code.key == key) {
+        if !key.is_empty() && key != "error" && !self.codes.iter().any(|code| code.key == *key) {
             self.codes.push(Code {
                 field,
                 raw: raw.to_owned(),
-                key,
+                key: key.into_owned(),
             });
         }
     }
@@ -115,12 +115,33 @@ pub(crate) struct Facts {
     pub(crate) page: bool,
     /// Rate-limit telemetry that says the request was allowed (BL-05).
     pub(crate) allowed: bool,
+    pages: Pages,
+}
+
+/// How much of a page is read.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+enum Pages {
+    /// All of its words.
+    #[default]
+    Whole,
+    /// Whether it has words at all.
+    Skimmed,
 }
 
 impl Facts {
     /// Reads one level; the cause is a level of its own.
     pub(crate) fn read(failure: &Failure) -> Self {
+        Self::of(failure, Pages::Whole)
+    }
+
+    /// As [`read`](Self::read), but for the words of a page in the own texts: they stand for one letter.
+    pub(crate) fn skim(failure: &Failure) -> Self {
+        Self::of(failure, Pages::Skimmed)
+    }
+
+    fn of(failure: &Failure, pages: Pages) -> Self {
         let mut facts = Self {
+            pages,
             explicit_status: failure.status.filter(|status| (100..600).contains(status)),
             ..Self::default()
         };

@@ -10,6 +10,7 @@ mod needles;
 mod normal;
 mod phrase;
 mod preview;
+mod quick;
 mod reason;
 mod redact;
 mod row;

@@ -1,7 +1,10 @@
 //! A tolerant reader for objects as they appear in error texts (classify.md C-2.1): JSON, Python and JavaScript
 //! literals, truncated or followed by other text, with a bounded depth.
 
-use serde_json::{Map, Number, Value};
+use std::borrow::Cow;
+use std::collections::HashSet;
+
+use serde_json::Number;
 
 /// Deeper nesting ends the reading; what was read up to there counts.
 const MAX_DEPTH: usize = 32;
@@ -10,25 +13,59 @@ const MAX_ITEMS: usize = 1024;
 /// A key longer than this is prose after a brace, not a key. It also keeps a text full of braces linear.
 const MAX_KEY: usize = 128;
 
+/// Objects with fewer members are searched for a name one by one.
+const FEW: usize = 16;
+
+/// What was read; texts without escapes and all names are parts of the text they were read from.
+#[derive(Debug, PartialEq)]
+pub(crate) enum Node<'t> {
+    Null,
+    Bool,
+    Number(Number),
+    Text(Cow<'t, str>),
+    List(Vec<Node<'t>>),
+    /// In the order of the text; of members with the same name the first.
+    Object(Members<'t>),
+}
+
+/// The members of an object.
+pub(crate) type Members<'t> = Vec<(&'t str, Node<'t>)>;
+
+impl<'t> Node<'t> {
+    /// A member of an object.
+    pub(crate) fn get(&self, name: &str) -> Option<&Node<'t>> {
+        let Self::Object(members) = self else {
+            return None;
+        };
+        members
+            .iter()
+            .find(|(other, _)| *other == name)
+            .map(|(_, value)| value)
+    }
+}
+
 /// A value and how many bytes of the text it took.
-pub(crate) struct Read {
-    pub(crate) value: Value,
+pub(crate) struct Read<'t> {
+    pub(crate) value: Node<'t>,
     pub(crate) length: usize,
 }
 
 /// Reads the object, array or quoted string that `text` starts with; `None` when it starts with none of them.
 ///
 /// A value that ends early is closed where the text ends, so that truncated bodies still tell what they know.
-pub(crate) fn read(text: &str) -> Option<Read> {
+pub(crate) fn read(text: &str) -> Option<Read<'_>> {
     let mut reader = Reader {
         text,
         at: 0,
         ended: false,
     };
     let value = match text.as_bytes().first()? {
-        b'{' => reader.object(0).filter(|map| !map.is_empty()).map(Value::Object),
-        b'[' => Some(Value::Array(reader.array(0))),
-        b'"' => Some(Value::String(reader.quoted(b'"'))),
+        b'{' => reader
+            .object(0)
+            .filter(|members| !members.is_empty())
+            .map(Node::Object),
+        b'[' => Some(Node::List(reader.list(0))),
+        b'"' => Some(Node::Text(reader.quoted(b'"'))),
         _ => None,
     }?;
     Some(Read {
@@ -44,7 +81,7 @@ struct Reader<'t> {
     ended: bool,
 }
 
-impl Reader<'_> {
+impl<'t> Reader<'t> {
     fn peek(&self) -> Option<u8> {
         self.text.as_bytes().get(self.at).copied()
     }
@@ -63,26 +100,29 @@ impl Reader<'_> {
     }
 
     /// `None` when what follows the brace is no key, which only matters for the outermost object.
-    fn object(&mut self, depth: usize) -> Option<Map<String, Value>> {
+    fn object(&mut self, depth: usize) -> Option<Members<'t>> {
         self.at += 1;
-        let mut map = Map::new();
-        let mut members = 0;
+        let mut members = Members::new();
+        let mut names = HashSet::new();
+        let mut read = 0;
         while !self.ended && !self.take(b'}') {
             let Some(key) = self.key() else {
                 self.ended = true;
-                return (!map.is_empty() || depth > 0).then_some(map);
+                return (!members.is_empty() || depth > 0).then_some(members);
             };
             let value = self.value(depth + 1);
-            map.entry(key).or_insert(value);
-            members += 1;
-            if members == MAX_ITEMS || !self.take(b',') && self.peek() != Some(b'}') {
+            if is_new(&members, &mut names, key) {
+                members.push((key, value));
+            }
+            read += 1;
+            if read == MAX_ITEMS || !self.take(b',') && self.peek() != Some(b'}') {
                 self.ended = true;
             }
         }
-        Some(map)
+        Some(members)
     }
 
-    fn array(&mut self, depth: usize) -> Vec<Value> {
+    fn list(&mut self, depth: usize) -> Vec<Node<'t>> {
         self.at += 1;
         let mut items = Vec::new();
         while !self.ended && !self.take(b']') {
@@ -98,7 +138,7 @@ impl Reader<'_> {
         items
     }
 
-    fn key(&mut self) -> Option<String> {
+    fn key(&mut self) -> Option<&'t str> {
         self.skip_blanks();
         let start = self.at;
         let key = if let quote @ (b'"' | b'\'') = self.peek()? {
@@ -109,7 +149,6 @@ impl Reader<'_> {
             self.at = self.key_end(start, |byte| !is_word(byte))?;
             &self.text[start..self.at]
         };
-        let key = key.to_owned();
         (!key.is_empty() && self.take(b':')).then_some(key)
     }
 
@@ -121,43 +160,49 @@ impl Reader<'_> {
             .map(|length| from + length)
     }
 
-    fn value(&mut self, depth: usize) -> Value {
+    fn value(&mut self, depth: usize) -> Node<'t> {
         self.skip_blanks();
         if depth > MAX_DEPTH {
             self.ended = true;
             self.at = self.text.len();
-            return Value::Null;
+            return Node::Null;
         }
         match self.peek() {
             None => {
                 self.ended = true;
-                Value::Null
+                Node::Null
             }
-            Some(b'{') => Value::Object(self.object(depth).unwrap_or_default()),
-            Some(b'[') => Value::Array(self.array(depth)),
-            Some(quote @ (b'"' | b'\'')) => Value::String(self.quoted(quote)),
+            Some(b'{') => Node::Object(self.object(depth).unwrap_or_default()),
+            Some(b'[') => Node::List(self.list(depth)),
+            Some(quote @ (b'"' | b'\'')) => Node::Text(self.quoted(quote)),
             Some(_) => self.bare(),
         }
     }
 
     /// A number, a word such as `null` or `None`, or whatever stands there up to the next delimiter.
-    fn bare(&mut self) -> Value {
+    fn bare(&mut self) -> Node<'t> {
         let rest = &self.text[self.at..];
         let end = rest.find([',', '}', ']', '\n']).unwrap_or(rest.len());
         let word = rest[..end].trim();
         self.at += end;
         match word {
-            "" | "null" | "None" | "undefined" | "nil" | "NaN" => Value::Null,
-            "true" | "True" => Value::Bool(true),
-            "false" | "False" => Value::Bool(false),
-            _ => number(word).map_or_else(|| Value::String(word.to_owned()), Value::Number),
+            "" | "null" | "None" | "undefined" | "nil" | "NaN" => Node::Null,
+            "true" | "True" | "false" | "False" => Node::Bool,
+            _ => number(word).map_or(Node::Text(Cow::Borrowed(word)), Node::Number),
         }
     }
 
-    fn quoted(&mut self, quote: u8) -> String {
+    fn quoted(&mut self, quote: u8) -> Cow<'t, str> {
         self.at += 1;
+        let text = self.text;
         let mut out = String::new();
         let mut plain = self.at;
+        let ended = |out: String, rest: &'t str| {
+            if out.is_empty() {
+                return Cow::Borrowed(rest);
+            }
+            Cow::Owned(out + rest)
+        };
         while let Some(length) = memchr::memchr2(quote, b'\\', &self.text.as_bytes()[self.at..]) {
             self.at += length;
             match self.text.as_bytes()[self.at] {
@@ -167,17 +212,16 @@ impl Reader<'_> {
                     plain = self.at;
                 }
                 _ if self.closes(quote) => {
-                    out.push_str(&self.text[plain..self.at]);
+                    let rest = &text[plain..self.at];
                     self.at += 1;
-                    return out;
+                    return ended(out, rest);
                 }
                 _ => self.at += 1,
             }
         }
-        self.at = self.text.len();
-        out.push_str(&self.text[plain..]);
+        self.at = text.len();
         self.ended = true;
-        out
+        ended(out, &text[plain..])
     }
 
     /// A single quote inside a single-quoted text is an apostrophe unless a delimiter follows it.
@@ -223,6 +267,17 @@ impl Reader<'_> {
     }
 }
 
+/// Whether the object has no member of that name yet; `names` is filled once there are many.
+fn is_new<'t>(members: &Members<'t>, names: &mut HashSet<&'t str>, name: &'t str) -> bool {
+    if members.len() < FEW {
+        return !members.iter().any(|(other, _)| *other == name);
+    }
+    if names.is_empty() {
+        names.extend(members.iter().map(|(name, _)| *name));
+    }
+    names.insert(name)
+}
+
 fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$' | b'@' | b'-' | b'.')
 }
@@ -240,7 +295,21 @@ fn number(word: &str) -> Option<Number> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
+    use serde_json::{Value, json};
+
+    fn node(value: &Value) -> Node<'_> {
+        match value {
+            Value::Null => Node::Null,
+            Value::Bool(_) => Node::Bool,
+            Value::Number(number) => Node::Number(number.clone()),
+            Value::String(text) => Node::Text(text.into()),
+            Value::Array(items) => Node::List(items.iter().map(node).collect()),
+            Value::Object(members) => {
+                let members = members.iter().map(|(name, value)| (name.as_str(), node(value)));
+                Node::Object(members.collect())
+            }
+        }
+    }
 
     #[test]
     fn c_2_1_reads_what_providers_and_their_clients_print() {
@@ -261,8 +330,23 @@ mod tests {
             (r#""{\"a\":1}""#, json!("{\"a\":1}"), 11),
         ] {
             let read = read(text).unwrap();
-            assert_eq!(read.value, expected, "{text}");
+            assert_eq!(read.value, node(&expected), "{text}");
             assert_eq!(read.length, length, "{text}");
+        }
+    }
+
+    #[test]
+    fn of_members_with_one_name_the_first_counts_in_small_and_in_large_objects() {
+        for others in [0, FEW - 1, FEW, 3 * FEW] {
+            let others: Vec<String> = (0..others).map(|at| format!(r#""m{at}":{at},"#)).collect();
+            let others = others.concat();
+            let text = format!(r#"{{"a":1,{others}"a":2,"z":3,"z":4}}"#);
+            let read = read(&text).unwrap();
+            assert_eq!(
+                read.value,
+                node(&serde_json::from_str(&text.replace(r#""a":2,"#, "").replace(r#","z":4"#, "")).unwrap()),
+                "{text}"
+            );
         }
     }
 

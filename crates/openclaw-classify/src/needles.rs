@@ -4,11 +4,13 @@ use std::ops::Range;
 
 /// Words to find; each is a bit of the tables.
 ///
-/// A word can only begin where the tables of its first three bytes agree, which three look-ups per byte tell for all
-/// words at once; only there it is compared.
+/// A word can only begin where two bytes stand that begin a word, which one look-up per byte tells for all words at
+/// once, and where the tables of its first three bytes agree; only there it is compared.
 pub(crate) struct Needles<const COUNT: usize> {
     words: [&'static str; COUNT],
     masks: [[u16; 256]; 3],
+    /// Bits of the pairs of bytes that words begin with.
+    pairs: [u64; 1024],
 }
 
 impl<const COUNT: usize> Needles<COUNT> {
@@ -16,6 +18,7 @@ impl<const COUNT: usize> Needles<COUNT> {
     pub(crate) const fn new(words: [&'static str; COUNT]) -> Self {
         assert!(COUNT <= 16, "a word is a bit of sixteen");
         let mut masks = [[0; 256]; 3];
+        let mut pairs = [0; 1024];
         let mut word = 0;
         while word < COUNT {
             let bytes = words[word].as_bytes();
@@ -36,7 +39,14 @@ impl<const COUNT: usize> Needles<COUNT> {
             }
             word += 1;
         }
-        Self { words, masks }
+        let mut pair = 0;
+        while pair < 65_536 {
+            if masks[0][pair >> 8] & masks[1][pair & 255] != 0 {
+                pairs[pair / 64] |= 1 << (pair % 64);
+            }
+            pair += 1;
+        }
+        Self { words, masks, pairs }
     }
 
     /// The words in `text` from left to right, none reaching into another; the longest of those that begin at the same
@@ -46,8 +56,11 @@ impl<const COUNT: usize> Needles<COUNT> {
         let mut at = 0;
         std::iter::from_fn(move || {
             while at < bytes.len() {
-                let here = at;
-                at += 1;
+                let mut pairs = bytes[at..].windows(2);
+                // Behind the last pair only the last byte is left.
+                let skipped = pairs.position(|pair| self.may_begin(pair));
+                let here = skipped.map_or(bytes.len() - 1, |skipped| at + skipped);
+                at = here + 1;
                 let mut left = self.candidates(&bytes[here..]);
                 if left == 0 {
                     continue;
@@ -69,6 +82,13 @@ impl<const COUNT: usize> Needles<COUNT> {
             }
             None
         })
+    }
+
+    /// Whether a word may begin with these two bytes.
+    fn may_begin(&self, pair: &[u8]) -> bool {
+        let &[first, second] = pair else { return true };
+        let pair = usize::from(first) << 8 | usize::from(second);
+        self.pairs[pair / 64] >> (pair % 64) & 1 != 0
     }
 
     /// The words that `rest` may begin with.

@@ -1,5 +1,7 @@
 //! Brings text into the one form that phrases are matched in (classify.md C-2.3).
 
+use std::borrow::Cow;
+
 /// Stands for a separator inside a name; counts as a letter, so that no phrase matches inside a name.
 pub(crate) const NAME_JOINT: char = '·';
 /// Stands between texts from different places; no phrase reaches across it.
@@ -90,7 +92,11 @@ pub(crate) fn phrase_form(text: &str) -> String {
 }
 
 /// The form in which codes are compared: letters and digits only, lower case (C-4).
-pub(crate) fn code_key(code: &str) -> String {
+pub(crate) fn code_key(code: &str) -> Cow<'_, str> {
+    let is_kept = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
+    if code.bytes().all(is_kept) {
+        return Cow::Borrowed(code);
+    }
     let mut key = String::with_capacity(code.len());
     for c in code.chars().filter(|c| is_alphanumeric(*c)) {
         if c.is_ascii() {
@@ -99,7 +105,16 @@ pub(crate) fn code_key(code: &str) -> String {
             key.extend(c.to_lowercase());
         }
     }
-    key
+    Cow::Owned(key)
+}
+
+/// Whether `key`, lower-case ASCII letters and digits, is the [`code_key`] of `code`.
+pub(crate) fn is_code_key(code: &str, key: &str) -> bool {
+    if !code.is_ascii() {
+        return code_key(code) == key;
+    }
+    let letters = code.bytes().filter(u8::is_ascii_alphanumeric);
+    letters.map(|byte| byte.to_ascii_lowercase()).eq(key.bytes())
 }
 
 /// Plain tokens with one blank between them, at the front of a text.
@@ -127,9 +142,9 @@ const CLASSES: [Class; 256] = {
         classes[byte as usize] = match byte {
             b'.' | b':' => Class::Final,
             b'\t'..=b'\r' | b' ' => Class::Blank,
-            b',' | b';' | b'(' | b')' | b'!' | b'?' | b'=' => Class::Plain,
-            _ if byte.is_ascii_alphanumeric() => Class::Plain,
-            _ => Class::Other,
+            // Separators, what may stand in a name or a path, quotes, and what is no text.
+            b'-' | b'_' | b'/' | b'"' | b'\'' | b'`' | 0..=31 | 127 => Class::Other,
+            _ => Class::Plain,
         };
         byte += 1;
     }
@@ -213,6 +228,14 @@ fn push_token(out: &mut String, start: usize, token: &str, name: bool) {
         out[from..].make_ascii_lowercase();
         return;
     }
+    if !name
+        && token
+            .bytes()
+            .all(|byte| is_kept(byte) || matches!(byte, b'_' | b'-'))
+        && !holds_link_mark(token)
+    {
+        return push_parts(out, start, token);
+    }
     let link = link(token);
     let opening = token.find(is_alphanumeric).filter(|_| name && link.is_none());
     for (index, c) in token.char_indices() {
@@ -243,6 +266,18 @@ fn push_token(out: &mut String, start: usize, token: &str, name: bool) {
             _ if c.is_ascii() => out.push(c.to_ascii_lowercase()),
             _ => out.extend(c.to_lowercase()),
         }
+    }
+}
+
+/// A token in which separators are all that is replaced.
+fn push_parts(out: &mut String, start: usize, token: &str) {
+    for (number, part) in token.split(['_', '-']).enumerate() {
+        if number > 0 {
+            push_separator(out, start);
+        }
+        let from = out.len();
+        out.push_str(part);
+        out[from..].make_ascii_lowercase();
     }
 }
 
@@ -282,26 +317,73 @@ fn find_ignore_case(text: &str, needle: &str) -> Option<usize> {
 
 /// True for a token that names a model, a file, a path or a parameter rather than saying something.
 fn is_name(token: &str, previous: &str, alone: bool) -> bool {
-    let tail = token.trim_start_matches(|c: char| !is_alphanumeric(c));
-    let at = token.len() - tail.len();
-    let bare = tail.trim_end_matches(|c: char| !is_alphanumeric(c));
-    if bare.is_empty() || !bare.is_ascii() {
+    let bare = bare(token);
+    let (before, after) = (&token[..bare.start], &token[bare.end..]);
+    let bare = &token[bare];
+    let holds = bare.bytes().fold(0, |all, byte| all | KINDS[usize::from(byte)]);
+    if bare.is_empty() || holds & FOREIGN != 0 {
         return false;
     }
-    let joined = bare.contains(['-', '_', '.', '/', ':']);
-    let digits = bare.bytes().any(|byte| byte.is_ascii_digit());
-    let path =
-        bare.contains('/') && (digits || bare.contains(['-', '_', '.', ':']) || token.starts_with('/'));
-    let file = bare
-        .rsplit_once('.')
-        .is_some_and(|(stem, ending)| FILE_ENDINGS.contains(&ending) && stem.contains(['-', '_', '/']));
-    let quoted = !alone && is_quoted(&token[..at], &tail[bare.len()..]);
-    let label = previous.trim_matches(|c: char| !is_alphanumeric(c));
+    if !alone && is_quoted(before, after) {
+        return true;
+    }
+    if holds & (LINE | DOT | SLASH | COLON) == 0 {
+        return false;
+    }
+    let digits = holds & DIGIT != 0;
+    let path = holds & SLASH != 0 && (digits || holds & (LINE | DOT | COLON) != 0 || token.starts_with('/'));
+    if path || holds & DOT != 0 && holds & (LINE | SLASH) != 0 && is_file(bare) {
+        return true;
+    }
+    let label = &previous[self::bare(previous)];
     let of_a_path =
         previous.ends_with(':') && label.contains('.') && label.bytes().any(|byte| byte.is_ascii_digit());
-    let named = joined && (of_a_path || NAMING.iter().any(|word| word.eq_ignore_ascii_case(label)));
-    let model = joined && digits && label.eq_ignore_ascii_case("model") && bare.contains(['-', '_']);
-    path || file || quoted || named || model
+    let model = digits && holds & LINE != 0 && label.eq_ignore_ascii_case("model");
+    of_a_path || model || NAMING.iter().any(|word| word.eq_ignore_ascii_case(label))
+}
+
+/// What a byte of a token says about whether it is a name.
+const KINDS: [u8; 256] = {
+    let mut kinds = [FOREIGN; 256];
+    let mut byte: u8 = 0;
+    while byte < 128 {
+        kinds[byte as usize] = match byte {
+            b'-' | b'_' => LINE,
+            b'.' => DOT,
+            b'/' => SLASH,
+            b':' => COLON,
+            b'0'..=b'9' => DIGIT,
+            _ => 0,
+        };
+        byte += 1;
+    }
+    kinds
+};
+const LINE: u8 = 1;
+const DOT: u8 = 2;
+const SLASH: u8 = 4;
+const COLON: u8 = 8;
+const DIGIT: u8 = 16;
+const FOREIGN: u8 = 32;
+
+/// A token without the marks around it.
+fn bare(token: &str) -> std::ops::Range<usize> {
+    if token.is_ascii() {
+        let is_inner = u8::is_ascii_alphanumeric;
+        let start = token.bytes().position(|byte| is_inner(&byte));
+        let end = token.bytes().rposition(|byte| is_inner(&byte));
+        return start
+            .zip(end)
+            .map_or(token.len()..token.len(), |(start, end)| start..end + 1);
+    }
+    let tail = token.trim_start_matches(|c: char| !is_alphanumeric(c));
+    let start = token.len() - tail.len();
+    start..start + tail.trim_end_matches(|c: char| !is_alphanumeric(c)).len()
+}
+
+fn is_file(bare: &str) -> bool {
+    bare.rsplit_once('.')
+        .is_some_and(|(stem, ending)| FILE_ENDINGS.contains(&ending) && stem.contains(['-', '_', '/']))
 }
 
 fn is_quoted(before: &str, after: &str) -> bool {

@@ -34,6 +34,10 @@ fn one_line(text: &str) -> Option<String> {
 
 /// The byte offset of the last code point boundary within `max` UTF-16 units.
 fn end_of(text: &str, max: usize) -> usize {
+    // No character has more units than bytes.
+    if text.len() <= max {
+        return text.len();
+    }
     let mut units = 0;
     for (at, c) in text.char_indices() {
         units += c.len_utf16();

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::sync::{LazyLock, OnceLock};
 
-use aho_corasick::AhoCorasick;
+use aho_corasick::{AhoCorasick, AhoCorasickKind};
 use regex::{Captures, Regex};
 
 /// What stands for a value that shows nothing of itself.
@@ -62,6 +62,7 @@ static MASKS: LazyLock<Masks> = LazyLock::new(|| {
     Masks {
         words: AhoCorasick::builder()
             .ascii_case_insensitive(true)
+            .kind(Some(AhoCorasickKind::DFA))
             .build(words)
             .expect("some constant words fit an automaton"),
         pattern_of_word,
@@ -74,7 +75,7 @@ static MASKS: LazyLock<Masks> = LazyLock::new(|| {
 /// A masked value of 18 or more characters keeps its first six and last four, so that people recognise which key it
 /// was; a shorter one becomes `***`, and so does the value of a link or a form (auth-store.md Z5).
 pub fn redact(text: &str) -> String {
-    let mut asked = vec![false; PATTERNS.len()];
+    let mut asked = [false; PATTERNS.len()];
     for word in MASKS.words.find_overlapping_iter(text) {
         asked[MASKS.pattern_of_word[word.pattern().as_usize()]] = true;
     }

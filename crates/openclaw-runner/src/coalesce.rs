@@ -1,6 +1,7 @@
 //! Keeps a login that stays broken from filling the log with one and the same line.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::Timestamp;
@@ -50,7 +51,7 @@ struct Key {
     position: (usize, usize),
     reason: Reason,
     status: Option<u16>,
-    error: [Option<String>; 4],
+    error: [Option<Arc<str>>; 4],
     next: Option<ModelRef>,
     flags: [bool; 3],
 }
@@ -113,7 +114,7 @@ fn key(decision: &Decision) -> Option<Key> {
         reason,
         status: decision.status,
         error: [
-            decision.code.clone(),
+            decision.code.as_deref().map(Arc::from),
             error.http_code.clone(),
             error.provider_error_type.clone(),
             error

@@ -87,7 +87,7 @@ pub struct FallbackStep {
     /// Why it was left.
     pub from_failure_reason: Option<Reason>,
     /// Redacted detail of the failure.
-    pub from_failure_detail: Option<String>,
+    pub from_failure_detail: Option<Arc<str>>,
     /// Position of the deciding candidate, from 1.
     pub chain_position: usize,
     /// How the chain stands now.

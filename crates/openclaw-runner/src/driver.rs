@@ -4,6 +4,7 @@ pub(crate) mod effects;
 mod records;
 mod undo;
 
+use std::fmt::Write;
 use std::future::Future;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -164,8 +165,7 @@ impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
             rollback: None,
             lease: None,
         };
-        let run_id = request.run_id.clone();
-        let holder = holder(&run_id);
+        let holder = holder(&request.run_id);
         let skips = session
             .as_ref()
             .map(|busy| self.skips().markers(&busy.session.id, self.clock.now()));
@@ -177,8 +177,9 @@ impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
             .with_options(options)
             .with_auth_skips(skips);
         let mut emitted = 0;
-        // The calls made, and the answers that may be needed at the end by the number of their call.
-        let (mut calls, mut answers) = (0, Vec::new());
+        // The calls made, the accepted answer, and the rejected ones that may be needed at the end by the number of
+        // their call.
+        let (mut calls, mut answers) = (0, Answers::default());
         for _ in 0..machine.max_steps() {
             let step = machine.next();
             emitted += self.emit(machine.events_since(emitted));
@@ -188,18 +189,18 @@ impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
                     calls += 1;
                     let made = Box::pin(self.attempt(call.clone(), attempt, undo.lease.as_ref()));
                     let made = self.in_time(machine.deadline(), made);
-                    match self.timed(&run_id, &call, made).await {
+                    match self.timed(machine.run_id(), &call, made).await {
                         None => Event::OutOfTime,
                         Some(Ok(output)) => match attempt.classify_result(&output, &call) {
                             Judgement::Accepted => {
-                                answers.push((calls, output));
+                                answers.accepted = Some(output);
                                 // First content cannot be taken back, and neither can the choice it stands for (S1).
                                 undo.rollback = None;
                                 Event::Succeeded
                             }
                             Judgement::Rejected(rejection) => {
-                                if rejection.preserve.is_some() || !answers.is_empty() {
-                                    answers.push((calls, output));
+                                if rejection.preserve.is_some() || !answers.rejected.is_empty() {
+                                    answers.rejected.push((calls, output));
                                 }
                                 Event::Rejected(Box::new(rejection), attempt.progress())
                             }
@@ -207,7 +208,7 @@ impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
                         Some(Err(failure)) => Event::Failed(Box::new(failure), attempt.progress()),
                     }
                 }
-                Step::Commit(change) => self.commit(&run_id, change, &mut undo).await,
+                Step::Commit(change) => self.commit(machine.run_id(), change, &mut undo).await,
                 Step::Finish(outcome) => {
                     if let (Some(recorder), Some(tape)) = (recorder, tape) {
                         recorder.on_recording(tape.finish());
@@ -331,7 +332,7 @@ impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
     fn finish<A: Attempt>(
         &self,
         outcome: Outcome,
-        mut answers: Vec<(usize, A::Output)>,
+        mut answers: Answers<A::Output>,
         session: Option<Arc<BusySession>>,
         requested: Option<ModelRef>,
         attempt: &A,
@@ -348,8 +349,8 @@ impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
         };
         match outcome {
             Outcome::Aborted(report) => Err(RunError::Aborted(Box::new(report))),
-            Outcome::Completed(winner, report) => match answers.pop() {
-                Some((_, value)) => completed(value, winner, report),
+            Outcome::Completed(winner, report) => match answers.accepted {
+                Some(value) => completed(value, winner, report),
                 // The machine completes only on `Event::Succeeded`, which comes with an answer.
                 None => Err(RunError::Aborted(Box::new(report))),
             },
@@ -360,8 +361,9 @@ impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
             }
             Outcome::Preserved(Preserved { kept, latest }, report) => {
                 let mut take = |call| {
-                    let at = answers.iter().position(|(number, _)| *number == call)?;
-                    Some(answers.remove(at).1)
+                    let rejected = &mut answers.rejected;
+                    let at = rejected.iter().position(|(number, _)| *number == call)?;
+                    Some(rejected.remove(at).1)
                 };
                 match (take(kept.0), take(latest.0)) {
                     (Some(value), Some(last)) => match attempt.merge_exhausted(last, value) {
@@ -399,9 +401,28 @@ impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
     }
 }
 
+/// What attempts yielded.
+struct Answers<T> {
+    accepted: Option<T>,
+    rejected: Vec<(usize, T)>,
+}
+
+impl<T> Default for Answers<T> {
+    fn default() -> Self {
+        Self {
+            accepted: None,
+            rejected: Vec::new(),
+        }
+    }
+}
+
 /// A name for leases that no other run has, whatever callers call their runs (G4).
 fn holder(run_id: &str) -> String {
     static RUNS: AtomicU64 = AtomicU64::new(0);
     let number = RUNS.fetch_add(1, Ordering::Relaxed);
-    format!("{run_id}#{}.{number}", std::process::id())
+    let mut name = String::with_capacity(run_id.len() + 32);
+    name.push_str(run_id);
+    // Writing to a text cannot fail.
+    let _ = write!(name, "#{}.{number}", std::process::id());
+    name
 }

@@ -311,6 +311,11 @@ impl Machine {
         self
     }
 
+    /// What the run is called.
+    pub(crate) fn run_id(&self) -> &str {
+        &self.request.run_id
+    }
+
     /// More steps than any run can take: per candidate a probe, a write and a rollback, and a repair with its attempt;
     /// per credential two attempts with a mark and a look for a switch each, and waits around them. One candidate may
     /// come twice as the last resort (G3), a person may add two (A6), and the only one may be waited for (BL-91).
@@ -407,12 +412,14 @@ impl Machine {
         index + 1 < self.request.chain.len() && !self.redirects.are_made()
     }
 
+    /// What was decided; nothing is decided after it.
     fn report(&mut self) -> RunReport {
-        self.attempts.sort_by_key(|(index, _)| *index);
+        let mut attempts = std::mem::take(&mut self.attempts);
+        attempts.sort_by_key(|(index, _)| *index);
         RunReport {
             run_id: self.request.run_id.clone(),
             events: self.events.clone(),
-            attempts: self.attempts.iter().map(|(_, record)| record.clone()).collect(),
+            attempts: attempts.into_iter().map(|(_, record)| record).collect(),
             calls: self.calls,
             // Known when the last write is made.
             soonest_cooldown_expiry: None,

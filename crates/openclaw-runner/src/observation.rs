@@ -1,5 +1,7 @@
 //! What a record may show of an error: previews, hashes, a fingerprint.
 
+use std::sync::Arc;
+
 use openclaw_classify::{Failure, observe, preview};
 use serde::{Deserialize, Serialize};
 
@@ -14,31 +16,32 @@ const KIND_PREVIEW: usize = 100;
 /// How much of a message enters the fingerprint, in characters.
 const FINGERPRINT_MESSAGE: usize = 8_000;
 
-/// The error part of a record. No member shows a secret or a request id.
+/// The error part of a record. No member shows a secret or a request id. Each text is written once and shared by all
+/// records of the failure.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ErrorFields {
     /// The whole text, redacted and clipped.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub error_preview: Option<String>,
+    pub error_preview: Option<Arc<str>>,
     /// Hash of the unredacted text: equal errors have equal hashes.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub error_hash: Option<String>,
+    pub error_hash: Option<Arc<str>>,
     /// Hash of status, type and message: equal for the same fault with another request id.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub error_fingerprint: Option<String>,
+    pub error_fingerprint: Option<Arc<str>>,
     /// The status of a structured answer.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub http_code: Option<String>,
+    pub http_code: Option<Arc<str>>,
     /// The provider's error type.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub provider_error_type: Option<String>,
+    pub provider_error_type: Option<Arc<str>>,
     /// The provider's message, redacted and clipped.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub provider_error_message_preview: Option<String>,
+    pub provider_error_message_preview: Option<Arc<str>>,
     /// Hash of the provider's request id.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub request_id_hash: Option<String>,
+    pub request_id_hash: Option<Arc<str>>,
 }
 
 impl ErrorFields {
@@ -48,8 +51,8 @@ impl ErrorFields {
             return Self::default();
         }
         Self {
-            error_preview: Some(preview(text.trim(), ERROR_PREVIEW)),
-            error_hash: Some(short_hash(text)),
+            error_preview: Some(preview(text.trim(), ERROR_PREVIEW).into()),
+            error_hash: Some(short_hash(text).into()),
             ..Self::default()
         }
     }
@@ -78,21 +81,26 @@ impl ErrorFields {
             Answer::Unstructured => None,
         };
         Self {
-            error_preview: whole.then(|| shown(text.trim(), ERROR_PREVIEW)),
-            error_hash: whole.then(|| short_hash(text)),
-            error_fingerprint: structured.then(|| fingerprint(http_code.as_deref(), kind, message)),
-            http_code,
-            provider_error_type: kind.map(|kind| preview(kind, KIND_PREVIEW)),
-            provider_error_message_preview: message.map(|message| shown(message, MESSAGE_PREVIEW)),
-            request_id_hash,
+            error_preview: whole.then(|| shown(text.trim(), ERROR_PREVIEW).into()),
+            error_hash: whole.then(|| short_hash(text).into()),
+            error_fingerprint: structured.then(|| fingerprint(http_code.as_deref(), kind, message).into()),
+            http_code: http_code.map(Arc::from),
+            provider_error_type: kind.map(|kind| preview(kind, KIND_PREVIEW).into()),
+            provider_error_message_preview: message.map(|message| shown(message, MESSAGE_PREVIEW).into()),
+            request_id_hash: request_id_hash.map(Arc::from),
         }
     }
 
     /// The best short text: the provider's own message, else the whole text.
     pub fn detail(&self) -> Option<&str> {
+        self.shared_detail().map(|detail| &**detail)
+    }
+
+    /// [`detail`](Self::detail) for another record.
+    pub(crate) fn shared_detail(&self) -> Option<&Arc<str>> {
         self.provider_error_message_preview
-            .as_deref()
-            .or(self.error_preview.as_deref())
+            .as_ref()
+            .or(self.error_preview.as_ref())
     }
 }
 

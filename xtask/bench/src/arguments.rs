@@ -27,13 +27,15 @@ pub(crate) struct Arguments {
     /// How long one round of one case takes, in milliseconds.
     pub(crate) millis: u64,
     pub(crate) json: Option<String>,
+    /// Where growth is drawn.
+    pub(crate) plot: Option<String>,
     /// Whether what was counted is accepted as the new bound.
     pub(crate) write: bool,
     /// The gateway's program.
     pub(crate) gateway: Option<String>,
 }
 
-const NAMES: &[&str] = &["classify", "gateway"];
+const NAMES: &[&str] = &["classify", "gateway", "growth"];
 
 impl Arguments {
     pub(crate) fn parse(words: &[String]) -> Result<Self, Failure> {
@@ -43,6 +45,7 @@ impl Arguments {
             rounds: 5,
             millis: 1_500,
             json: None,
+            plot: None,
             write: false,
             gateway: None,
         };
@@ -68,6 +71,7 @@ impl Arguments {
                 "--rounds" => arguments.rounds = number(&value()?)?,
                 "--millis" => arguments.millis = number(&value()?)?,
                 "--json" => arguments.json = Some(value()?),
+                "--plot" => arguments.plot = Some(value()?),
                 "--gateway" => arguments.gateway = Some(value()?),
                 flag if flag.starts_with('-') => return Err(format!("there is no option `{flag}`").into()),
                 name => arguments.words.push(name.to_owned()),

@@ -8,12 +8,13 @@ use std::task::{Context, Poll, Waker};
 
 use jiff::Timestamp;
 use openclaw_auth_store::{Applied, AuthSnapshot, Credential, Secret, StoreError, UsageChange, UsageStore};
-use openclaw_chain::Requested;
+use openclaw_chain::{ChainConfig, Requested};
 use openclaw_classify::{Failure, Reason};
 use openclaw_cooldown::{FailureEvent, MarkScope};
 use openclaw_ids::{ModelRef, ProfileId};
 use openclaw_runner::{Attempt, AttemptCall, Clock, RunPolicy, RunRequest, Runner};
 use openclaw_session::MemorySessionStore;
+use serde_json::json;
 
 /// A clock that stands still.
 pub(crate) struct Stopped;
@@ -149,4 +150,27 @@ pub(crate) fn mark(model: &ModelRef, millisecond: i64) -> UsageChange {
         profile: profile(model, 0),
         event,
     }
+}
+
+/// A primary and `length - 1` fallbacks of several providers, some under an alias.
+pub(crate) fn config(length: usize) -> ChainConfig {
+    let fallbacks: Vec<String> = (1..length)
+        .map(|at| match at % 4 {
+            0 => format!("short-{at}"),
+            1 => format!("openai/gpt-{at}"),
+            2 => format!("openrouter/vendor/model-{at}@openrouter:work"),
+            _ => format!("google/gemini-{at}"),
+        })
+        .collect();
+    let aliases: serde_json::Map<_, _> = (1..length)
+        .filter(|at| at % 4 == 0)
+        .map(|at| {
+            (
+                format!("groq/llama-{at}"),
+                json!({ "alias": format!("short-{at}") }),
+            )
+        })
+        .collect();
+    let model = json!({ "primary": "anthropic/opus", "fallbacks": fallbacks });
+    ChainConfig::lenient(&json!({ "agents": { "defaults": { "model": model, "models": aliases } } }))
 }

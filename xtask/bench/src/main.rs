@@ -13,6 +13,7 @@ mod collected;
 mod engine;
 mod floor;
 mod gateway;
+mod growth;
 mod load;
 mod process;
 mod table;
@@ -52,6 +53,9 @@ fn measure(arguments: &Arguments) -> Result<(), Failure> {
     let mut results = table::Results::default();
     if arguments.wants("classify") {
         classify::measure(arguments, &mut results)?;
+    }
+    if arguments.words.iter().any(|word| word == "growth") {
+        growth::measure(arguments, &mut results)?;
     }
     if arguments.wants("gateway") {
         runtime()?.block_on(gateway::measure(arguments, &mut results))?;

@@ -103,7 +103,7 @@ impl fmt::Display for Results {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(
             f,
-            "{:<44} {:>10} {:>10} {:<5} {:>6}  target",
+            "{:<60} {:>10} {:>10} {:<5} {:>6}  target",
             "what", "ours", "floor", "unit", "ratio"
         )?;
         for row in &self.rows {
@@ -122,7 +122,7 @@ impl fmt::Display for Results {
             };
             writeln!(
                 f,
-                "{:<44} {:>10.1} {floor:>10} {:<5} {ratio:>6}  {target}{met}",
+                "{:<60} {:>10.1} {floor:>10} {:<5} {ratio:>6}  {target}{met}",
                 row.name, row.ours, row.unit
             )?;
         }

@@ -99,7 +99,12 @@ impl RunObserver for Listener {
                         kind,
                         candidate: decision.attempt - 1,
                         reason: decision.reason,
-                        text: decision.error.error_preview.clone().unwrap_or_default(),
+                        text: decision
+                            .error
+                            .error_preview
+                            .as_deref()
+                            .unwrap_or_default()
+                            .to_owned(),
                         last_resort: decision.last_resort == Some(true),
                         at,
                         view,

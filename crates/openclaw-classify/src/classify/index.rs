@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use crate::facts::{Code, Layer};
 use crate::phrase::{Lexicon, LexiconBuilder, Phrase, Scan};
+use crate::quick::Quick;
 use crate::row::Row;
 use crate::rules::Stage;
 
@@ -18,7 +19,9 @@ const STAGES: [Stage; 5] = [
 ];
 
 /// Rows as bits, lowest first.
-type Bits = Vec<u64>;
+type Bits = [u64; MAX_ROWS / 64];
+/// The shipped rows, and all that a user may add, are fewer.
+pub(crate) const MAX_ROWS: usize = 1024;
 
 /// All rows in order.
 pub(crate) struct Index {
@@ -28,7 +31,7 @@ pub(crate) struct Index {
     lexicon: Lexicon,
     /// For each piece the phrases that begin with it: row, and place in the row.
     phrases_of_piece: Vec<Vec<(u16, u16)>>,
-    rows_of_code: HashMap<String, Vec<u16>>,
+    rows_of_code: HashMap<String, Vec<u16>, Quick>,
     /// Rows that ask for neither code nor text.
     unconditional: Bits,
     /// Of these the ones that ask for a transport fact.
@@ -39,9 +42,9 @@ impl Index {
     /// `rows` in the order of their stages, compiled with `lexicon`.
     pub(crate) fn new(rows: Vec<Row>, lexicon: LexiconBuilder) -> Self {
         let mut phrases_of_piece: Vec<Vec<(u16, u16)>> = vec![Vec::new(); lexicon.len()];
-        let mut rows_of_code: HashMap<String, Vec<u16>> = HashMap::new();
-        let mut unconditional = bits(rows.len());
-        let mut of_transport = bits(rows.len());
+        let mut rows_of_code: HashMap<String, Vec<u16>, Quick> = HashMap::default();
+        let mut unconditional = [0; MAX_ROWS / 64];
+        let mut of_transport = [0; MAX_ROWS / 64];
         for (number, row) in numbered(&rows) {
             for (place, phrase) in numbered(&row.phrases) {
                 for piece in phrase.first_pieces() {
@@ -78,6 +81,11 @@ impl Index {
     pub(crate) fn rows(&self) -> &[Row] {
         &self.rows
     }
+
+    /// Whether a user added any.
+    pub(super) fn has_users(&self) -> bool {
+        !self.stages[Stage::User as usize].is_empty()
+    }
 }
 
 fn stage_range(rows: &[Row], stage: Stage) -> Range<usize> {
@@ -89,10 +97,6 @@ fn stage_range(rows: &[Row], stage: Stage) -> Range<usize> {
 /// Rows and phrases are counted in 16 bits; a set with more is refused before it is compiled.
 fn numbered<T>(items: &[T]) -> impl Iterator<Item = (u16, &T)> {
     (0u16..).zip(items)
-}
-
-fn bits(rows: usize) -> Bits {
-    vec![0; rows.div_ceil(64)]
 }
 
 fn set(bits: &mut Bits, row: u16) {
@@ -113,13 +117,13 @@ pub(super) struct Seen<'f> {
 impl<'f> Seen<'f> {
     pub(super) fn new(index: &'f Index, layer: &'f Layer, transport: bool) -> Self {
         let scan = index.lexicon.scan(&layer.text);
-        let mut begun = Vec::new();
+        let mut begun = Vec::with_capacity(16);
         for piece in scan.pieces() {
             begun.extend_from_slice(&index.phrases_of_piece[piece as usize]);
         }
         begun.sort_unstable();
         begun.dedup();
-        let mut possible = index.unconditional.clone();
+        let mut possible = index.unconditional;
         if transport {
             for (bits, more) in possible.iter_mut().zip(&index.of_transport) {
                 *bits |= more;

@@ -20,42 +20,45 @@ pub(crate) fn page_title(text: &str) -> Option<String> {
     [("<title", "</title"), ("<h1", "</h1"), ("<h2", "</h2")]
         .iter()
         .find_map(|(open, close)| element(text, open, close))
-        .map(|element| words(element).split_whitespace().collect::<Vec<_>>().join(" "))
+        .map(|element| {
+            let words: Vec<&str> = words(element).flat_map(str::split_whitespace).collect();
+            words.join(" ")
+        })
         .filter(|title| !title.is_empty())
 }
 
-/// The words of a page without tags, scripts and styles; blanks between them as they come.
-pub(super) fn words(page: &str) -> String {
-    let mut out = String::new();
-    let mut rest = page;
-    while let Some(open) = find(rest, b'<') {
-        push_words(&mut out, &rest[..open]);
-        rest = &rest[open..];
-        let skipped = ["</script", "</style"]
-            .iter()
-            .find(|end| starts_with_ignore_case(&rest.as_bytes()[1..], &end[2..]))
-            .map(|end| find_ignore_case(rest, end).unwrap_or(rest.len()));
-        if let Some(end) = skipped {
-            rest = &rest[end..];
-        }
-        rest = find(rest, b'>').map_or("", |end| &rest[end + 1..]);
-    }
-    push_words(&mut out, rest);
-    out
+/// The words of a page without tags, scripts and styles: what stands between one and the next, if it is not blank.
+pub(super) fn words(page: &str) -> impl Iterator<Item = &str> {
+    let mut rest = Some(page);
+    let between = std::iter::from_fn(move || {
+        let text = rest?;
+        let Some(open) = find(text, b'<') else {
+            rest = None;
+            return Some(text);
+        };
+        rest = Some(behind_tag(&text[open..]));
+        Some(&text[..open])
+    });
+    between.map(str::trim).filter(|words| !words.is_empty())
 }
 
-fn push_words(out: &mut String, text: &str) {
-    let text = text.trim();
-    if !text.is_empty() {
-        if !out.is_empty() {
-            out.push(' ');
-        }
-        out.push_str(text);
-    }
+/// What follows the tag that `text` begins with, and all that it encloses when these are no words.
+fn behind_tag(text: &str) -> &str {
+    let skipped = ["</script", "</style"]
+        .iter()
+        .find(|end| starts_with_ignore_case(&text.as_bytes()[1..], &end[2..]))
+        .map(|end| find_ignore_case(text, end).unwrap_or(text.len()));
+    let text = &text[skipped.unwrap_or(0)..];
+    find(text, b'>').map_or("", |end| &text[end + 1..])
 }
 
+/// Most tags and most of what stands between them are short.
 fn find(text: &str, byte: u8) -> Option<usize> {
-    memchr::memchr(byte, text.as_bytes())
+    const NEAR: usize = 24;
+    let (near, far) = text.as_bytes().split_at(NEAR.min(text.len()));
+    near.iter()
+        .position(|other| *other == byte)
+        .or_else(|| memchr::memchr(byte, far).map(|at| near.len() + at))
 }
 
 fn element<'t>(text: &'t str, open: &str, close: &str) -> Option<&'t str> {

@@ -108,7 +108,7 @@ fn by_patterns(head: &str) -> Option<Stated> {
 
 /// Most texts hold no number that could be a status, and so need no pattern.
 fn may_hold_status(text: &str) -> bool {
-    (0..text.len()).any(|at| is_status(text.as_bytes(), at))
+    memchr::memchr2_iter(b'4', b'5', text.as_bytes()).any(|at| is_status(text.as_bytes(), at))
 }
 
 /// Whether a number that may be a status stands at `at`, with no word going on behind it.

@@ -5,9 +5,10 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::{Facts, Speaker, html, named, relation, status, walk};
-use crate::loose;
+use super::{Facts, Pages, Speaker, html, named, relation, status, walk};
+use crate::loose::{self, Node};
 use crate::needles::starts_with_ignore_case;
+use crate::normal::append;
 
 /// Longer texts are judged on their ends (C-1.4).
 const LIMIT: usize = 64 * 1024;
@@ -47,9 +48,22 @@ fn read_page(facts: &mut Facts, speaker: Speaker, field: &'static str, text: &st
         let (_, tail) = title.rsplit_once('|')?;
         status::stated(tail.trim())
     });
+    let whole = speaker == Speaker::Upstream || facts.pages == Pages::Whole;
     let layer = facts.layer(speaker);
     layer.status = layer.status.or(stated.map(|stated| stated.status));
-    layer.words(field, &html::words(text));
+    if whole {
+        let words: Vec<&str> = html::words(text).collect();
+        layer.words(field, &words.join(" "));
+    } else if html::words(text).any(is_said) {
+        layer.words(field, "x");
+    }
+}
+
+/// Whether the normal form of `words` is not empty.
+fn is_said(words: &str) -> bool {
+    let mut normal = String::new();
+    append(&mut normal, words);
+    !normal.is_empty()
 }
 
 /// A text that may hold objects.
@@ -73,7 +87,9 @@ fn read_mixed(facts: &mut Facts, speaker: Speaker, field: &'static str, text: &s
         if let Some(found) = loose::read(&text[open..]) {
             if walk::value(facts, speaker, field, &found.value, nesting) {
                 outside.push_str(&text[kept..open]);
-                outside.push(' ');
+                if !outside.is_empty() {
+                    outside.push(' ');
+                }
                 at = open + found.length;
                 continue;
             }
@@ -168,18 +184,21 @@ fn next_object(text: &str, from: usize) -> Option<usize> {
 }
 
 /// The text inside, when `text` is one quoted string or an object with escaped quotes.
-fn unquoted(text: &str) -> Option<String> {
+fn unquoted(text: &str) -> Option<Cow<'_, str>> {
     if text.starts_with('"') {
         let found = loose::read(text)?;
         if text[found.length..].trim().is_empty() && found.length > 1 {
-            return found.value.as_str().map(str::to_owned);
+            return match found.value {
+                Node::Text(inner) => Some(inner),
+                Node::Null | Node::Bool | Node::Number(_) | Node::List(_) | Node::Object(_) => None,
+            };
         }
     }
     (memchr::memchr(b'\\', text.as_bytes()).is_some()
         && text.contains("{\\\"")
         && !text.contains("{\"")
         && !text.contains(":\""))
-    .then(|| text.replace("\\\"", "\"").replace("\\\\", "\\"))
+    .then(|| Cow::Owned(text.replace("\\\"", "\"").replace("\\\\", "\\")))
 }
 
 /// Both marks have one `v`, which is rare.

@@ -1,13 +1,14 @@
 //! Walks a parsed object and takes the members that tell something about a failure (classify.md C-2.1).
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-use serde_json::{Map, Value};
-
 use super::{Facts, Speaker, TimeMember, text};
 use crate::failure::Header;
-use crate::normal::{code_key, is_alphanumeric};
+use crate::loose::{Members, Node};
+use crate::normal::{code_key, is_alphanumeric, is_code_key};
+use crate::quick::Quick;
 
 /// What a member means.
 #[derive(Clone, Copy)]
@@ -69,14 +70,14 @@ pub(super) fn value(
     facts: &mut Facts,
     speaker: Speaker,
     field: &'static str,
-    value: &Value,
+    value: &Node<'_>,
     nesting: usize,
 ) -> bool {
     match value {
-        Value::Object(map) => object(facts, speaker, field, map, nesting),
-        Value::Array(items) => items.iter().fold(false, |any, item| {
+        Node::Object(members) => object(facts, speaker, field, members, nesting),
+        Node::List(items) => items.iter().fold(false, |any, item| {
             let used = match item {
-                Value::String(words) => {
+                Node::Text(words) => {
                     text::read(facts, speaker, field, words, nesting + 1);
                     true
                 }
@@ -84,7 +85,7 @@ pub(super) fn value(
             };
             any | used
         }),
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => false,
+        Node::Null | Node::Bool | Node::Number(_) | Node::Text(_) => false,
     }
 }
 
@@ -92,20 +93,20 @@ fn object(
     facts: &mut Facts,
     speaker: Speaker,
     field: &'static str,
-    map: &Map<String, Value>,
+    members: &Members<'_>,
     nesting: usize,
 ) -> bool {
-    let exhausted = exhausted(map);
-    facts.allowed |= exhausted == Some(false) && telemetry(map);
+    let exhausted = exhausted(members);
+    facts.allowed |= exhausted == Some(false) && telemetry(members);
     let mut used = false;
-    for (name, member) in map {
+    for (name, member) in members {
         let key = code_key(name);
         let Some(meaning) = meaning(&key) else { continue };
         used |= take(facts, speaker, field, meaning, &key, member, nesting);
         if let (Member::Time, Some(stated)) = (meaning, scalar(member)) {
             facts.times.push(TimeMember {
-                key,
-                value: stated,
+                key: key.into_owned(),
+                value: stated.into_owned(),
                 exhausted,
             });
         }
@@ -119,29 +120,29 @@ fn take(
     field: &'static str,
     meaning: Member,
     key: &str,
-    member: &Value,
+    member: &Node<'_>,
     nesting: usize,
 ) -> bool {
     match (meaning, member) {
         (Member::Content, _) => {}
-        (_, Value::Null | Value::Bool(_)) => return matches!(meaning, Member::Container | Member::Param),
+        (_, Node::Null | Node::Bool) => return matches!(meaning, Member::Container | Member::Param),
         (Member::Upstream, _) => return nested(facts, Speaker::Upstream, field, member, nesting),
-        (Member::Headers, Value::Object(headers)) => {
+        (Member::Headers, Node::Object(headers)) => {
             facts.headers.extend(headers.iter().filter_map(|(name, value)| {
                 Some(Header {
-                    name: name.clone(),
-                    value: scalar(value)?,
+                    name: (*name).to_owned(),
+                    value: scalar(value)?.into_owned(),
                 })
             }));
         }
-        (_, Value::Object(_) | Value::Array(_)) => return nested(facts, speaker, field, member, nesting),
-        (Member::Message | Member::Container, Value::String(words)) => {
+        (_, Node::Object(_) | Node::List(_)) => return nested(facts, speaker, field, member, nesting),
+        (Member::Message | Member::Container, Node::Text(words)) => {
             if key == "reason" {
                 code(facts, speaker, "reason", words);
             }
             text::read(facts, speaker, field, words, nesting + 1);
         }
-        (Member::Headers, Value::String(_)) => return false,
+        (Member::Headers, Node::Text(_)) => return false,
         (Member::Status, _) => {
             status(facts, speaker, member);
             if let Some(number) = scalar(member).filter(|_| key == "statuscode") {
@@ -160,21 +161,34 @@ fn take(
         (Member::Param, _) if scalar(member).as_deref() == Some("model") => {
             facts.layer(speaker).code("param", "param model");
         }
-        (Member::Provider, _) => facts.provider = facts.provider.take().or_else(|| scalar(member)),
-        (Member::RequestId, _) => facts.request_id = facts.request_id.take().or_else(|| scalar(member)),
-        (Member::Container | Member::Headers | Member::Message, Value::Number(_))
+        (Member::Provider, _) => keep_first(&mut facts.provider, member),
+        (Member::RequestId, _) => keep_first(&mut facts.request_id, member),
+        (Member::Container | Member::Headers | Member::Message, Node::Number(_))
         | (Member::Param | Member::Time, _) => {}
     }
     true
 }
 
-fn nested(facts: &mut Facts, speaker: Speaker, field: &'static str, member: &Value, nesting: usize) -> bool {
+fn keep_first(known: &mut Option<String>, member: &Node<'_>) {
+    *known = known.take().or_else(|| scalar(member).map(Cow::into_owned));
+}
+
+fn nested(
+    facts: &mut Facts,
+    speaker: Speaker,
+    field: &'static str,
+    member: &Node<'_>,
+    nesting: usize,
+) -> bool {
     match member {
-        Value::String(words) => {
+        Node::Text(words) => {
             text::read(facts, speaker, field, words, nesting + 1);
             true
         }
-        _ => value(facts, speaker, field, member, nesting) || member.as_array().is_some_and(Vec::is_empty),
+        _ => {
+            value(facts, speaker, field, member, nesting)
+                || matches!(member, Node::List(items) if items.is_empty())
+        }
     }
 }
 
@@ -191,11 +205,11 @@ pub(super) fn code(facts: &mut Facts, speaker: Speaker, field: &'static str, nam
     }
 }
 
-fn status(facts: &mut Facts, speaker: Speaker, member: &Value) {
+fn status(facts: &mut Facts, speaker: Speaker, member: &Node<'_>) {
     let number = match member {
-        Value::Number(number) => number.as_u64().and_then(|number| u16::try_from(number).ok()),
-        Value::String(text) => text.trim().parse().ok(),
-        Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => None,
+        Node::Number(number) => number.as_u64().and_then(|number| u16::try_from(number).ok()),
+        Node::Text(text) => text.trim().parse().ok(),
+        Node::Null | Node::Bool | Node::List(_) | Node::Object(_) => None,
     };
     if let Some(number) = number.filter(|number| (400..600).contains(number)) {
         let layer = facts.layer(speaker);
@@ -204,7 +218,7 @@ fn status(facts: &mut Facts, speaker: Speaker, member: &Value) {
 }
 
 fn meaning(key: &str) -> Option<Member> {
-    static MEANINGS: LazyLock<HashMap<&str, Member>> = LazyLock::new(|| {
+    static MEANINGS: LazyLock<HashMap<&str, Member, Quick>> = LazyLock::new(|| {
         let named = MEMBERS
             .iter()
             .flat_map(|(member, names)| names.iter().map(|name| (*name, *member)));
@@ -222,29 +236,60 @@ fn label(key: &str) -> &'static str {
     }
 }
 
-fn scalar(value: &Value) -> Option<String> {
+fn scalar<'n>(value: &'n Node<'_>) -> Option<Cow<'n, str>> {
     match value {
-        Value::String(text) => Some(text.trim().to_owned()).filter(|text| !text.is_empty()),
-        Value::Number(number) => Some(number.to_string()),
-        Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => None,
+        Node::Text(text) => Some(Cow::Borrowed(text.trim())).filter(|text| !text.is_empty()),
+        Node::Number(number) => Some(Cow::Owned(number.to_string())),
+        Node::Null | Node::Bool | Node::List(_) | Node::Object(_) => None,
     }
 }
 
+/// What a member says about how much of a limit is used.
+#[derive(Clone, Copy)]
+enum Use {
+    Left,
+    Percent,
+    Share,
+    Status,
+}
+
+const USES: &[(&str, Use)] = &[
+    ("status", Use::Status),
+    ("remaining", Use::Left),
+    ("usedpercent", Use::Percent),
+    ("percentused", Use::Percent),
+    ("utilization", Use::Share),
+];
+
 /// Whether an object says that its limit is used up (C-9): remaining 0, used 100 % or more, status rejected.
-fn exhausted(map: &Map<String, Value>) -> Option<bool> {
-    map.iter()
+fn exhausted(members: &Members<'_>) -> Option<bool> {
+    members
+        .iter()
         .filter(|(name, _)| may_tell_use(name))
-        .find_map(|(name, value)| match code_key(name).as_str() {
-            "status" => match value.as_str().map(code_key).as_deref() {
-                Some("rejected" | "exhausted" | "exceeded") => Some(true),
-                Some("allowed" | "allowedwarning") => Some(false),
-                _ => None,
-            },
-            "remaining" => value.as_f64().map(|remaining| remaining <= 0.0),
-            "usedpercent" | "percentused" => value.as_f64().map(|used| used >= 100.0),
-            "utilization" => value.as_f64().map(|used| used >= 1.0),
-            _ => None,
+        .find_map(|(name, value)| {
+            let (_, told) = USES.iter().find(|(key, _)| is_code_key(name, key))?;
+            let number = || match value {
+                Node::Number(number) => number.as_f64(),
+                Node::Null | Node::Bool | Node::Text(_) | Node::List(_) | Node::Object(_) => None,
+            };
+            match told {
+                Use::Left => number().map(|left| left <= 0.0),
+                Use::Percent => number().map(|used| used >= 100.0),
+                Use::Share => number().map(|used| used >= 1.0),
+                Use::Status => match value {
+                    Node::Text(text) => says_exhausted(text),
+                    Node::Null | Node::Bool | Node::Number(_) | Node::List(_) | Node::Object(_) => None,
+                },
+            }
         })
+}
+
+fn says_exhausted(status: &str) -> Option<bool> {
+    let is = |key: &&str| is_code_key(status, key);
+    if ["rejected", "exhausted", "exceeded"].iter().any(is) {
+        return Some(true);
+    }
+    ["allowed", "allowedwarning"].iter().any(is).then_some(false)
 }
 
 /// Whether a name begins like one of those that [`exhausted`] asks for.
@@ -253,11 +298,10 @@ fn may_tell_use(name: &str) -> bool {
     first.is_some_and(|c| !c.is_ascii() || matches!(c.to_ascii_lowercase(), 'p' | 'r' | 's' | 'u'))
 }
 
-fn telemetry(map: &Map<String, Value>) -> bool {
-    map.keys().any(|name| {
-        matches!(
-            code_key(name).as_str(),
-            "ratelimittype" | "resetsat" | "isusingoverage"
-        )
+fn telemetry(members: &Members<'_>) -> bool {
+    members.iter().any(|(name, _)| {
+        ["ratelimittype", "resetsat", "isusingoverage"]
+            .iter()
+            .any(|key| is_code_key(name, key))
     })
 }

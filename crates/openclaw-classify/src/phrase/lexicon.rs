@@ -10,6 +10,8 @@ use super::scan::{Hit, Scan};
 const BITS: u32 = 12;
 /// So many bytes choose a place in the table; shorter pieces are few.
 const KEY: usize = 4;
+/// `beginnings` has two to this many bits.
+const FINE_BITS: u32 = 16;
 
 /// All pieces, ready to be found.
 pub(crate) struct Lexicon {
@@ -22,6 +24,11 @@ pub(crate) struct Lexicon {
     short: Vec<Vec<Piece>>,
     /// What each byte is and which pieces begin with it.
     traits: [u8; 256],
+    /// Bits of the beginnings that pieces have, by a finer key than that of the table: nearly all words of a text are
+    /// done with here.
+    beginnings: Vec<u64>,
+    /// Bits of the first two bytes of the short pieces.
+    pairs: Vec<u64>,
 }
 
 /// A piece and what tells that it stands somewhere.
@@ -67,6 +74,8 @@ impl Lexicon {
             places: Vec::new(),
             short: (0..256).map(|_| Vec::new()).collect(),
             traits: [0; 256],
+            beginnings: vec![0; (1 << FINE_BITS) / 64],
+            pairs: vec![0; (1 << 16) / 64],
         };
         for byte in 0..=u8::MAX {
             if byte.is_ascii_alphanumeric() {
@@ -84,9 +93,19 @@ impl Lexicon {
             let piece = Piece::new(id, text, *used);
             if text.len() < KEY {
                 *traits |= SHORT;
+                let seconds = text
+                    .as_bytes()
+                    .get(1)
+                    .map_or(0..=u8::MAX, |second| *second..=*second);
+                for second in seconds {
+                    let pair = usize::from(first) << 8 | usize::from(second);
+                    lexicon.pairs[pair / 64] |= 1 << (pair % 64);
+                }
                 lexicon.short[usize::from(first)].push(piece);
             } else {
                 *traits |= KEYED;
+                let (word, bit) = beginning(piece.head.bytes);
+                lexicon.beginnings[word] |= bit;
                 keyed.push((place(piece.head.bytes), piece));
             }
         }
@@ -105,17 +124,36 @@ impl Lexicon {
         let mut hits = Vec::with_capacity(16);
         let bytes = text.as_bytes();
         let mut before = 0;
-        for (at, byte) in bytes.iter().enumerate() {
-            let traits = self.traits[usize::from(*byte)];
-            if traits & OPEN != 0 || before & traits & WORD == 0 && traits & (KEYED | SHORT) != 0 {
+        let mut look = |at: usize, first: u8, key: Option<[u8; KEY]>| {
+            let traits = self.traits[usize::from(first)];
+            let begins = traits & OPEN != 0 || before & traits & WORD == 0 && traits & (KEYED | SHORT) != 0;
+            before = traits;
+            // Behind the last key there is room for short pieces alone.
+            if begins && key.map_or(traits & SHORT != 0, |key| self.may_begin(key)) {
                 self.begin(bytes, at, traits, &mut hits);
             }
-            before = traits;
+        };
+        for (at, key) in bytes.windows(KEY).enumerate() {
+            if let &[first, second, third, fourth] = key {
+                look(at, first, Some([first, second, third, fourth]));
+            }
+        }
+        let last = bytes.len().saturating_sub(KEY - 1);
+        for (at, first) in bytes.iter().enumerate().skip(last) {
+            look(at, *first, None);
         }
         Scan::new(text, hits)
     }
 
+    /// Whether pieces begin like this, short ones included.
+    fn may_begin(&self, key: [u8; KEY]) -> bool {
+        let (word, bit) = beginning(u64::from(u32::from_le_bytes(key)));
+        let pair = usize::from(key[0]) << 8 | usize::from(key[1]);
+        self.beginnings[word] & bit != 0 || self.pairs[pair / 64] >> (pair % 64) & 1 != 0
+    }
+
     /// Adds the pieces that stand at `at`.
+    #[inline(never)]
     fn begin(&self, text: &[u8], at: usize, traits: u8, hits: &mut Vec<Hit>) {
         let bytes = head(&text[at..]);
         if traits & KEYED != 0 {
@@ -178,6 +216,16 @@ fn head(bytes: &[u8]) -> u64 {
 
 /// Where the pieces that begin like this stand in the table.
 fn place(head: u64) -> usize {
+    (mixed(head) >> (32 - BITS)) as usize
+}
+
+/// The bit of `beginnings` for pieces that begin like this: its word, and its place there.
+fn beginning(head: u64) -> (usize, u64) {
+    let bit = mixed(head) >> (32 - FINE_BITS);
+    (bit as usize / 64, 1 << (bit % 64))
+}
+
+fn mixed(head: u64) -> u32 {
     let key = (head & 0xFFFF_FFFF) as u32;
-    (key.wrapping_mul(0x9E37_79B1) >> (32 - BITS)) as usize
+    key.wrapping_mul(0x9E37_79B1)
 }

@@ -75,9 +75,9 @@ impl<'t> Scan<'t> {
 
     /// The pieces that occur, ascending.
     pub(crate) fn pieces(&self) -> impl Iterator<Item = u32> {
-        self.hits
-            .chunk_by(|left, right| left.piece() == right.piece())
-            .map(|hits| hits[0].piece())
+        let mut last = None;
+        let pieces = self.hits.iter().map(|hit| hit.piece());
+        pieces.filter(move |piece| last.replace(*piece) != Some(*piece))
     }
 
     /// Where `phrase` stands first, if it does.

@@ -224,3 +224,8 @@ fn a_bad_rule_is_an_error_that_names_it() {
     );
     insta::assert_snapshot!("bad_rules", lines.join("\n"));
 }
+
+#[test]
+fn there_is_room_for_all_that_a_user_may_add() {
+    assert!(rules().count() + super::MAX_RULES <= crate::classify::MAX_ROWS);
+}

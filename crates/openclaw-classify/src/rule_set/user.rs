@@ -127,7 +127,7 @@ pub(super) fn read(rule: &Value, lexicon: &mut LexiconBuilder) -> Result<Row, Ru
     let (owner, scope) = owner_and_scope(rule, then)?;
     let codes = texts(rule, "code")?
         .into_iter()
-        .map(|code| Cow::Owned(code_key(code)));
+        .map(|code| Cow::Owned(code_key(code).into_owned()));
     let row = Row {
         id: RuleId::written(id),
         stage: Stage::User,

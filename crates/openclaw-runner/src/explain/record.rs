@@ -1,5 +1,7 @@
 //! Reads records back from their JSON: as they were serialised, or as a JSON log writes them.
 
+use std::sync::Arc;
+
 use jiff::Timestamp;
 use openclaw_classify::Reason;
 use openclaw_ids::ModelRef;
@@ -189,6 +191,10 @@ fn parse(value: Value, at: Option<Timestamp>) -> Option<Result<Record, serde_jso
     }
 }
 
+fn owned(text: Option<&Arc<str>>) -> Option<String> {
+    text.map(ToString::to_string)
+}
+
 impl From<&RunEvent> for Record {
     fn from(event: &RunEvent) -> Self {
         match event {
@@ -207,8 +213,8 @@ impl From<&RunEvent> for Record {
                 rule: decision.rule.as_ref().map(ToString::to_string),
                 status: decision.status,
                 code: decision.code.clone(),
-                error_preview: decision.error.error_preview.clone(),
-                provider_error_message_preview: decision.error.provider_error_message_preview.clone(),
+                error_preview: owned(decision.error.error_preview.as_ref()),
+                provider_error_message_preview: owned(decision.error.provider_error_message_preview.as_ref()),
                 fallback_step_final_outcome: decision
                     .step
                     .as_ref()
@@ -236,7 +242,7 @@ impl From<&RunEvent> for Record {
                 model: rotation.candidate.model().to_string(),
                 profile_id: rotation.profile_hash.clone(),
                 status: rotation.status,
-                raw_error_preview: rotation.error.error_preview.clone(),
+                raw_error_preview: owned(rotation.error.error_preview.as_ref()),
                 rests_until: rotation.rests_until,
                 elapsed_ms: Some(decision::millis(rotation.elapsed)),
                 redirected_to: rotation.redirected_to.as_ref().map(ModelRef::key),

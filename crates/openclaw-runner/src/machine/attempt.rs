@@ -62,7 +62,6 @@ impl Machine {
         let Some(call) = self.call() else {
             return Step::Finish(Box::new(self.exhausted()));
         };
-        self.attempted_providers.insert(call.candidate.provider().clone());
         self.calls += 1;
         self.then = Then::AwaitAttempt;
         Step::Attempt(call)

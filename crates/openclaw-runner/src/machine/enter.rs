@@ -1,5 +1,7 @@
 //! Whether a candidate is attempted, probed or skipped (R-3, R-4 as decided).
 
+use std::sync::LazyLock;
+
 use openclaw_auth_store::{Applied, Credential, UsageChange, eligibility, rotation_order};
 use openclaw_classify::Reason;
 use openclaw_cooldown::{Gate, GateFacts, Position, ProfileUsage, Skip, SkipKind, Slot, gate};
@@ -308,7 +310,18 @@ impl Machine {
     }
 
     pub(super) fn ask_gate(&self, index: usize, candidate: &ModelRef, profiles: &[ProfileId]) -> Gate {
-        let usages: Vec<&ProfileUsage> = profiles.iter().map(|id| self.snapshot.usage(id)).collect();
+        // Hardly anybody has more credentials for one provider; these need no list of their own.
+        let mut few = [&*UNUSED; 8];
+        let many: Vec<&ProfileUsage>;
+        let usages = if let Some(few) = few.get_mut(..profiles.len()) {
+            for (usage, id) in few.iter_mut().zip(profiles) {
+                *usage = self.snapshot.usage(id);
+            }
+            &*few
+        } else {
+            many = profiles.iter().map(|id| self.snapshot.usage(id)).collect();
+            many.as_slice()
+        };
         let provider = candidate.provider();
         let endpoint = self
             .policy
@@ -323,7 +336,7 @@ impl Machine {
             },
             alone: self.request.chain.len() == 1,
             model: candidate.model(),
-            profiles: &usages,
+            profiles: usages,
             endpoint,
             last_probe_at: self
                 .snapshot
@@ -348,6 +361,9 @@ impl Machine {
             .is_usable(Some(candidate.model()), self.now)
     }
 }
+
+/// Stands where no credential does.
+static UNUSED: LazyLock<ProfileUsage> = LazyLock::new(ProfileUsage::default);
 
 /// the text of a skip by the cache.
 fn recently_refused(candidate: &ModelRef, reason: Reason) -> String {

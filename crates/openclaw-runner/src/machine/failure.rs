@@ -60,6 +60,10 @@ impl Machine {
     pub(super) fn fail_with(&mut self, attempt: FailedAttempt, progress: Progress) {
         let Some(current) = &self.current else { return };
         let (index, profile) = (current.index, current.profile().cloned());
+        let asked = self.request.chain[index].provider();
+        if !self.attempted_providers.contains(asked) {
+            self.attempted_providers.insert(asked.clone());
+        }
         let mark = self.mark(index, profile, &attempt.verdict);
         self.pending.extend(mark);
         let next = advance(&attempt.verdict, &self.policy.settings);
@@ -253,14 +257,11 @@ impl Machine {
                 .insert(self.request.chain[index].provider().clone());
         }
         self.note_auth_failure(index, &last);
-        let mut record = last.record.clone();
-        record.earlier = current.failures.iter().map(ProfileFailure::of).collect();
-        self.record_failure(index, &record, current.profile());
-        self.last_failed = Some(FailedAttempt {
-            record: record.clone(),
-            ..last
-        });
-        self.put(index, record);
+        let mut last = last;
+        last.record.earlier = current.failures.iter().map(ProfileFailure::of).collect();
+        self.record_failure(index, &last.record, current.profile());
+        self.put(index, last.record.clone());
+        self.last_failed = Some(last);
         self.then = if current.is_last_resort() {
             Then::EndOfChain
         } else {

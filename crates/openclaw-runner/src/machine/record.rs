@@ -64,7 +64,7 @@ impl Machine {
             from_model: last.candidate.clone(),
             to_model: Some(decision.candidate.clone()),
             from_failure_reason: last.reason,
-            from_failure_detail: last.fields.detail().map(str::to_owned),
+            from_failure_detail: last.fields.shared_detail().cloned(),
             chain_position: index + 1,
             final_outcome: StepOutcome::Succeeded,
         });
@@ -132,7 +132,7 @@ impl Machine {
             from_model: record.candidate.clone(),
             to_model: next.clone(),
             from_failure_reason: decision.reason,
-            from_failure_detail: record.fields.detail().map(str::to_owned),
+            from_failure_detail: record.fields.shared_detail().cloned(),
             chain_position: index + 1,
             final_outcome: match &next {
                 Some(_) => StepOutcome::NextFallback,

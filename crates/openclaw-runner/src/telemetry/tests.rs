@@ -56,6 +56,7 @@ fn fields(emit: impl FnOnce()) -> Map<String, Value> {
 
 fn decision() -> Decision {
     let text = |text: &str| Some(text.to_owned());
+    let shared = |text: &str| Some(Arc::from(text));
     Decision {
         kind: DecisionKind::CandidateFailed,
         run_id: "run-1".to_owned(),
@@ -73,19 +74,19 @@ fn decision() -> Decision {
         status: Some(429),
         code: text("rate_limit_exceeded"),
         error: ErrorFields {
-            error_preview: text("slow down"),
-            error_hash: text("sha256:000000000001"),
-            error_fingerprint: text("sha256:000000000002"),
-            http_code: text("429"),
-            provider_error_type: text("rate_limit_error"),
-            provider_error_message_preview: text("slow"),
-            request_id_hash: text("sha256:000000000003"),
+            error_preview: shared("slow down"),
+            error_hash: shared("sha256:000000000001"),
+            error_fingerprint: shared("sha256:000000000002"),
+            http_code: shared("429"),
+            provider_error_type: shared("rate_limit_error"),
+            provider_error_message_preview: shared("slow"),
+            request_id_hash: shared("sha256:000000000003"),
         },
         step: Some(FallbackStep {
             from_model: "anthropic/claude-opus-4-8".parse().unwrap(),
             to_model: Some("openai/gpt-5.5".parse().unwrap()),
             from_failure_reason: Some(Reason::RateLimit),
-            from_failure_detail: text("slow"),
+            from_failure_detail: shared("slow"),
             chain_position: 1,
             final_outcome: StepOutcome::NextFallback,
         }),
@@ -184,9 +185,9 @@ fn r_12_7_the_rotation_event() {
         rests_until: Some(Timestamp::from_millisecond(1_772_384_400_000).unwrap()),
         elapsed: Duration::from_millis(40),
         error: ErrorFields {
-            error_preview: Some("no credit".to_owned()),
-            error_hash: Some("sha256:000000000001".to_owned()),
-            error_fingerprint: Some("sha256:000000000002".to_owned()),
+            error_preview: Some("no credit".into()),
+            error_hash: Some("sha256:000000000001".into()),
+            error_fingerprint: Some("sha256:000000000002".into()),
             ..ErrorFields::default()
         },
         redirected_to: Some("groq/llama".parse().unwrap()),

@@ -343,7 +343,7 @@ fn r_12_5b_m2_a_success_shows_what_the_failures_step_showed() {
             (
                 decision.kind,
                 step.final_outcome,
-                step.from_failure_detail.clone().unwrap(),
+                step.from_failure_detail.as_deref().unwrap().to_owned(),
             )
         })
         .collect();

@@ -2,10 +2,10 @@
 
 use std::hint::black_box;
 
-use openclaw_chain::{ChainConfig, Requested, Resolver};
-use serde_json::json;
+use openclaw_chain::{Requested, Resolver};
 
 use super::Prepared;
+use crate::engine::config;
 
 /// The configured chain, asked of a prepared configuration.
 pub(super) fn of_the_configuration(length: usize) -> Prepared {
@@ -27,27 +27,4 @@ pub(super) fn iteration(length: usize) -> Prepared {
             .sum();
         black_box(length);
     })
-}
-
-/// A primary and `length - 1` fallbacks of several providers, some under an alias.
-pub(crate) fn config(length: usize) -> ChainConfig {
-    let fallbacks: Vec<String> = (1..length)
-        .map(|at| match at % 4 {
-            0 => format!("short-{at}"),
-            1 => format!("openai/gpt-{at}"),
-            2 => format!("openrouter/vendor/model-{at}@openrouter:work"),
-            _ => format!("google/gemini-{at}"),
-        })
-        .collect();
-    let aliases: serde_json::Map<_, _> = (1..length)
-        .filter(|at| at % 4 == 0)
-        .map(|at| {
-            (
-                format!("groq/llama-{at}"),
-                json!({ "alias": format!("short-{at}") }),
-            )
-        })
-        .collect();
-    let model = json!({ "primary": "anthropic/opus", "fallbacks": fallbacks });
-    ChainConfig::lenient(&json!({ "agents": { "defaults": { "model": model, "models": aliases } } }))
 }
