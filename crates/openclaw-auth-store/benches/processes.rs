@@ -19,7 +19,7 @@ use rusqlite::{Connection, params};
 use tokio::runtime::{Builder, Runtime};
 
 const WRITERS: usize = 8;
-const MARKS: u64 = 500;
+const MARKS: u64 = 4_000;
 const ROUNDS: u64 = 200;
 /// How often the comparison is made; machines jitter.
 const REPEATS: usize = 5;

@@ -7,7 +7,7 @@ mod contents;
 mod desk;
 mod fault;
 mod folder;
-mod look;
+mod peek;
 mod request;
 mod rows;
 mod schema;

@@ -101,7 +101,7 @@ impl CheckedAgent {
 }
 
 fn stored(folder: &Path, agent: &AgentId) -> Result<AuthSnapshot, StoredError> {
-    let found = SqliteAuthStore::look(folder, agent).map_err(|source| StoredError {
+    let found = SqliteAuthStore::peek_owned(folder, agent).map_err(|source| StoredError {
         agent: agent.clone(),
         source,
     })?;

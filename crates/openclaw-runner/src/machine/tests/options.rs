@@ -1,4 +1,4 @@
-//! Runs with limits, image chains and larger models (A7, A8, R-10.5).
+//! Runs with limits, image chains and larger models.
 
 use std::collections::HashMap;
 use std::num::NonZeroUsize;

@@ -19,7 +19,7 @@ impl SqliteAuthStore {
     ///
     /// # Errors
     /// An [`OpenError`] that names the file and what to do, as opening it would give.
-    pub fn look(agent_dir: &Path, agent: &AgentId) -> Result<Option<AuthSnapshot>, OpenError> {
+    pub fn peek_owned(agent_dir: &Path, agent: &AgentId) -> Result<Option<AuthSnapshot>, OpenError> {
         read(agent_dir, Some(agent), Vec::new())
     }
 
