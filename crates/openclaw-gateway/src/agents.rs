@@ -165,12 +165,17 @@ impl Agents {
     /// a request can do without them. A failure is not remembered, so that a repaired file is used by
     /// the next request.
     pub(crate) async fn get(&self, agent: &AgentId) -> Result<Arc<Agent>, AgentError> {
-        if let Some(opened) = self.cell(agent).await.get() {
+        if let Some(opened) = self.opened_already(agent).await {
             if opened.lookout.is_due() {
                 opened.look_again(&self.settings.read().await.sources);
             }
-            return Ok(Arc::clone(opened));
+            return Ok(opened);
         }
+        // Once for each agent.
+        Box::pin(self.open(agent)).await
+    }
+
+    async fn open(&self, agent: &AgentId) -> Result<Arc<Agent>, AgentError> {
         let settings = self.settings.read().await;
         // Taken again: other settings may have taken an agent's place away.
         let cell = self.cell(agent).await;
@@ -191,6 +196,10 @@ impl Agents {
             blocking(agent.clone(), move || open(&shared, &settings, &opening, main)).await
         });
         opened.await.map(Arc::clone)
+    }
+
+    async fn opened_already(&self, agent: &AgentId) -> Option<Arc<Agent>> {
+        self.opened.lock().await.get(agent)?.get().cloned()
     }
 
     async fn cell(&self, agent: &AgentId) -> Arc<OnceCell<Arc<Agent>>> {

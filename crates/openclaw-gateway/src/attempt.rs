@@ -19,7 +19,7 @@ use crate::metrics::Metrics;
 use crate::providers::{Endpoints, UnusableSecret, known};
 use crate::repair::repaired;
 use crate::telemetry::Stopwatch;
-use crate::upstream::{Answer, Call, Endpoint, RequestBody, Upstream, Wire, held_until_whole, is_by_chance};
+use crate::upstream::{Answer, Call, RequestBody, Upstream, Wire, held_until_whole, is_by_chance};
 
 /// Performs the attempts of one client request.
 pub(crate) struct ProviderAttempt<'a> {
@@ -115,7 +115,7 @@ impl ProviderAttempt<'_> {
         let Some(endpoint) = self.endpoints.of(provider, &proof.credential) else {
             return Err(unknown_provider(provider));
         };
-        let endpoint: Endpoint = match self.endpoints.logins().account_header(&proof.credential) {
+        let endpoint = match self.endpoints.logins().account_header(&proof.credential) {
             Some((name, value)) => endpoint.clone().with_header(name, value),
             None => endpoint.clone(),
         };

@@ -20,13 +20,13 @@ use crate::agents::{AgentError, Agents, LegacyLogins, Shared};
 use crate::config::{ClientTokenError, Config, ConfigFiles};
 use crate::environment::Environment;
 use crate::history::{History, HistoryConfig};
-use crate::http::{self, Guesses, Ids, InFlight, RetryCap};
+use crate::http::{self, Front, Guesses, Ids, InFlight, RetryCap};
 use crate::metrics::Metrics;
 use crate::providers::discovery::{Discovery, discover, ollama_models};
 use crate::providers::{Endpoints, OLLAMA, ProviderError};
 use crate::secrets::SecretSources;
 use crate::telemetry::{Collector, OtlpError, Telemetry, resource};
-use crate::upstream::{Upstream, UpstreamError};
+use crate::upstream::Upstream;
 use generation::Draft;
 
 pub(crate) use current::Current;
@@ -65,9 +65,6 @@ pub enum SetupError {
     /// A provider row.
     #[error(transparent)]
     Provider(#[from] PlacedProviderError),
-    /// The HTTP client.
-    #[error(transparent)]
-    Upstream(#[from] UpstreamError),
 }
 
 /// A provider row that cannot be called as written, and where it is written.
@@ -126,8 +123,9 @@ impl Gateway {
         let metrics = Metrics::new(push.transpose()?, resource(&environment));
         let telemetry = Arc::new(Telemetry::new(metrics, config.failover.history.enabled, observer));
         let keep = config.failover.history.clone();
-        let history = history_of(state_dir.clone(), keep.clone());
         let draft = Draft::try_new(config, &environment)?;
+        // Opened when the rest turned out usable.
+        let history = history_of(state_dir.clone(), keep.clone());
         let shared = Shared {
             legacy: LegacyLogins::of(&environment, &state_dir),
             state_dir: state_dir.clone(),
@@ -142,7 +140,7 @@ impl Gateway {
             in_flight: InFlight::default(),
             state_dir,
             telemetry,
-            upstream: Upstream::try_new()?,
+            upstream: Upstream::default(),
             environment,
             files,
         };
@@ -182,7 +180,12 @@ impl Gateway {
 
     /// The HTTP routes.
     pub fn router(&self) -> Router {
-        http::router(Arc::clone(&self.current))
+        Router::new().fallback_service(self.front())
+    }
+
+    /// The same without a router around it.
+    pub(crate) fn front(&self) -> Front {
+        http::front(Arc::clone(&self.current))
     }
 
     /// What was found on this machine; none when something was configured.

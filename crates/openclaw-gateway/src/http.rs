@@ -5,6 +5,7 @@ mod choice;
 mod commands;
 mod conversation;
 mod error;
+mod front;
 mod guesses;
 mod headers;
 mod health;
@@ -30,15 +31,15 @@ use axum::Router;
 use axum::extract::DefaultBodyLimit;
 use axum::http::Uri;
 use axum::middleware;
-use axum::routing::{MethodRouter, get, post};
+use axum::routing::{get, post};
 
 use crate::admin;
 use crate::gateway::Current;
 use crate::metrics;
-use crate::upstream::Wire;
 
 pub(crate) use choice::{Choice, ChoiceError};
 pub(crate) use error::ApiError;
+pub(crate) use front::Front;
 pub(crate) use guesses::Guesses;
 pub(crate) use ids::Ids;
 pub(crate) use in_flight::InFlight;
@@ -53,9 +54,14 @@ pub(crate) use token::Token;
 /// The largest request body, in bytes.
 pub(crate) const MAX_BODY: usize = 32 * 1024 * 1024;
 
-/// The routes. Everything but `/healthz`, `/readyz` and the empty page at `/` asks for the token, when there is one, and is
-/// closed to web pages without.
-pub(crate) fn router(current: Arc<Current>) -> Router {
+/// What answers all requests. Everything but `/healthz`, `/readyz` and the empty page at `/` asks for the token, when there
+/// is one, and is closed to web pages without.
+pub(crate) fn front(current: Arc<Current>) -> Front {
+    let routes = routes(Arc::clone(&current));
+    Front::new(current, routes)
+}
+
+fn routes(current: Arc<Current>) -> Router {
     let open = Router::new()
         .route("/healthz", get(health::alive))
         .route("/readyz", get(health::ready))
@@ -68,12 +74,11 @@ pub(crate) fn router(current: Arc<Current>) -> Router {
             local::require,
         ))
         .with_state(Arc::clone(&current));
-    Router::new()
-        .route("/v1/chat/completions", passed_on(Wire::ChatCompletions))
-        .route("/v1/embeddings", passed_on(Wire::Embeddings))
-        .route("/v1/messages", passed_on(Wire::Messages))
-        .route("/v1/messages/count_tokens", passed_on(Wire::CountTokens))
-        .route("/v1/responses", passed_on(Wire::Responses))
+    // Posts to these paths are answered before; here it is told that they are posts.
+    let passed_on = front::PASSED_ON.iter().fold(Router::new(), |routes, (path, _)| {
+        routes.route(path, post(async || ApiError::no_method()))
+    });
+    passed_on
         .merge(admin::router(&current))
         .route("/metrics", get(metrics::scrape))
         .route("/v1/models", get(models::list))
@@ -97,9 +102,4 @@ pub(crate) fn router(current: Arc<Current>) -> Router {
         .layer(middleware::from_fn(local::no_preflight))
         .layer(middleware::from_fn_with_state(Arc::clone(&current), ids::name))
         .layer(middleware::from_fn_with_state(current, served::take))
-}
-
-/// Requests of one wire format.
-fn passed_on(wire: Wire) -> MethodRouter<Arc<Current>> {
-    post(async move |served, id, headers, body| answer::handle(wire, served, id, headers, body).await)
 }

@@ -7,6 +7,7 @@ mod causes;
 mod circuit;
 pub mod cli;
 pub mod config;
+mod cores;
 mod credentials;
 mod demo;
 mod disk;
@@ -37,7 +38,7 @@ pub use agents::AgentError;
 pub use gateway::{Gateway, PlacedProviderError, ReloadError, Setup, SetupError};
 pub use providers::ProviderError;
 pub use telemetry::OtlpError;
-pub use upstream::{EndpointError, UpstreamError};
+pub use upstream::EndpointError;
 
 #[cfg(test)]
 #[path = "../tests/it/scripted.rs"]

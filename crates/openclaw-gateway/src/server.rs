@@ -3,20 +3,25 @@
 mod body;
 mod busy;
 
+use std::convert::Infallible;
 use std::future::Future;
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use axum::Router;
 use axum::body::Body;
 use axum::extract::ConnectInfo;
-use axum::serve::{Listener, ListenerExt};
+use axum::http::Request;
+use axum::response::Response;
+use axum::serve::Listener;
+use hyper::body::Incoming;
 use hyper::server::conn::http1;
-use hyper::service::{Service, service_fn};
+use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
-use hyper_util::service::TowerToHyperService;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{mpsc, watch};
+use tower_service::Service;
+
+use crate::cores::Cores;
 
 pub(crate) use body::BodyFault;
 use busy::Busy;
@@ -59,37 +64,49 @@ pub(crate) enum Drained {
     Partly,
 }
 
+/// The most that is read ahead of one request, and the largest head of one, in bytes.
+const READ_AHEAD: usize = 128 * 1024;
+
+/// What answers requests; always ready.
+pub(crate) trait Answers:
+    Service<Request<Body>, Response = Response, Error = Infallible, Future: Send> + Clone + Send + 'static
+{
+}
+
+impl<S> Answers for S where
+    S: Service<Request<Body>, Response = Response, Error = Infallible, Future: Send> + Clone + Send + 'static
+{
+}
+
 /// What connections are told: `true` is the end of serving, a closed channel the end of draining.
 type Draining = watch::Receiver<bool>;
 
 impl Server {
-    /// Serves `router` on `listener` until `stop` is done, then accepts nothing new and lets answers finish; when
-    /// `stop_now` is done, that ends at once.
+    /// Has `answers` answer what comes to `listener` until `stop` is done, then accepts nothing new and lets answers
+    /// finish; when `stop_now` is done, that ends at once. Each connection is served on one of `cores`.
     pub(crate) async fn serve_until(
         self,
-        listener: TcpListener,
-        router: Router,
+        cores: &Cores,
+        mut listener: TcpListener,
+        answers: impl Answers,
         stop: impl Future<Output = ()>,
         stop_now: impl Future<Output = ()>,
     ) -> Drained {
         let (drain, draining) = watch::channel(false);
         // Every connection holds a sender, so the channel closes with the last of them.
         let (open, mut closed) = mpsc::channel::<()>(1);
-        // Small events must not wait for each other.
-        let mut listener = listener.tap_io(|connection| {
-            if let Err(error) = connection.set_nodelay(true) {
-                tracing::debug!(error = &error as &dyn std::error::Error, "small packets may wait");
-            }
-        });
         let mut stop = std::pin::pin!(stop);
         loop {
             let (stream, peer) = tokio::select! {
-                accepted = listener.accept() => accepted,
+                accepted = Listener::accept(&mut listener) => accepted,
                 () = &mut stop => break,
             };
-            let (router, draining, open) = (router.clone(), draining.clone(), open.clone());
-            tokio::spawn(async move {
-                self.connection(stream, peer, router, draining).await;
+            let (answers, draining, open) = (answers.clone(), draining.clone(), open.clone());
+            cores.spawn(|is_here| async move {
+                match if is_here { Ok(stream) } else { moved(stream) } {
+                    Ok(stream) => self.connection(stream, peer, answers, draining).await,
+                    Err(error) => tracing::warn!(%error, "a connection was lost"),
+                }
                 drop(open);
             });
         }
@@ -105,19 +122,28 @@ impl Server {
 
     /// One connection, from its first request to its end or the end of draining. How it ends is its client's business;
     /// what came of a request is told by its handler.
-    async fn connection(self, stream: TcpStream, peer: SocketAddr, router: Router, mut draining: Draining) {
+    async fn connection(
+        self,
+        stream: TcpStream,
+        peer: SocketAddr,
+        answers: impl Answers,
+        mut draining: Draining,
+    ) {
+        // Small events must not wait for each other.
+        if let Err(error) = stream.set_nodelay(true) {
+            tracing::debug!(error = &error as &dyn std::error::Error, "small packets may wait");
+        }
         let busy = Busy::default();
-        let routes = TowerToHyperService::new(router);
         let service = {
             let (busy, draining) = (busy.clone(), draining.clone());
-            service_fn(move |request: hyper::Request<hyper::body::Incoming>| {
+            service_fn(move |request: Request<Incoming>| {
                 let work = busy.begin();
                 let draining = draining.clone();
                 let mut request =
-                    request.map(|body| body::patient(Body::new(body), self.body, self.whole_body, draining));
+                    request.map(|body| body::patient(body, self.body, self.whole_body, draining));
                 // Who guesses the token is told apart by address.
                 request.extensions_mut().insert(ConnectInfo(peer));
-                let answer = routes.call(request);
+                let answer = answers.clone().call(request);
                 async move {
                     answer
                         .await
@@ -128,9 +154,11 @@ impl Server {
         let connection = http1::Builder::new()
             .timer(TokioTimer::new())
             .header_read_timeout(self.head)
+            .max_buf_size(READ_AHEAD)
             .serve_connection(TokioIo::new(stream), service);
         let mut connection = std::pin::pin!(connection);
         tokio::select! {
+            biased;
             _ = &mut connection => return,
             () = begins(&mut draining) => connection.as_mut().graceful_shutdown(),
         }
@@ -145,6 +173,11 @@ impl Server {
             () = ends(&mut draining) => {}
         }
     }
+}
+
+/// The stream on the runtime of whoever asks.
+fn moved(stream: TcpStream) -> std::io::Result<TcpStream> {
+    TcpStream::from_std(stream.into_std()?)
 }
 
 /// Waits for the end of serving.

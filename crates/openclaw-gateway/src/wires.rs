@@ -50,12 +50,18 @@ impl Fit<'_> {
             passed_over: Vec::new(),
             logins_alone: None,
         };
+        let has_logins = self.has_logins();
         for candidate in chain {
-            let (fit, unfit) = self.credentials(&candidate);
             let speaks = self
                 .endpoints
                 .get(candidate.provider())
                 .is_none_or(|endpoint| endpoint.speaks(self.wire));
+            // A key is good for whatever its provider speaks.
+            if speaks && !has_logins {
+                fitting.kept.push(candidate);
+                continue;
+            }
+            let (fit, unfit) = self.credentials(&candidate);
             // A provider without any credential fails with words of its own.
             if fit.is_empty() && (!unfit.is_empty() || !speaks) {
                 let error = if speaks {
@@ -86,6 +92,20 @@ impl Fit<'_> {
             fitting.kept.push(candidate);
         }
         fitting
+    }
+
+    /// Whether any credential is a login, which may not be good for what its provider speaks.
+    fn has_logins(&self) -> bool {
+        let all = self
+            .snapshot
+            .profiles
+            .values()
+            .chain(self.snapshot.ambient.values());
+        let is_login = |credential: &Credential| match credential {
+            Credential::Oauth(_) | Credential::Token(_) => true,
+            Credential::ApiKey(_) | Credential::Local(_) => false,
+        };
+        all.into_iter().any(is_login)
     }
 
     /// The candidate's credentials that are good for the format, and the others.

@@ -208,7 +208,7 @@ impl Files {
     /// What `serve` would find on this machine without any configured model.
     fn search(&self) -> Result<Discovery, CommandError> {
         let stored = agent::stored_providers(self, &self.config.chain.default_agent())?;
-        let upstream = Upstream::try_new()?;
+        let upstream = Upstream::default();
         let search = search(&self.environment, &stored, &upstream, &self.endpoints);
         Ok(runtime()?.block_on(search))
     }

@@ -11,6 +11,7 @@ use tokio::net::TcpListener;
 use super::files::Files;
 use super::{CommandError, Outcome, Places, config_check, older};
 use crate::config::Config;
+use crate::cores::Cores;
 use crate::demo::Demo;
 use crate::disk;
 use crate::environment::Environment;
@@ -87,13 +88,19 @@ pub(super) fn run(
     arguments: ServeArgs,
     output: &mut dyn Write,
 ) -> Result<Outcome, CommandError> {
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
     let filter = if arguments.demo { Demo::LOG_FILTER } else { "info" };
     let entered = runtime.enter();
     let traces = telemetry::install(environment, filter)?;
     drop(entered);
-    let ended = runtime.block_on(serve(environment, arguments, output));
-    traces.shut_down();
+    let ended = runtime.block_on(async {
+        let ended = serve(environment, arguments, output).await;
+        // It blocks, and what it waits for is sent by this thread.
+        let _ = tokio::task::spawn_blocking(|| traces.shut_down()).await;
+        ended
+    });
     // What still runs now was given its time.
     runtime.shutdown_background();
     ended
@@ -154,7 +161,8 @@ async fn serve(
         gateway.stopping();
         tracing::info!("stopping; answers in flight may finish, a second signal ends them");
     };
-    let served = Server::default().serve_until(listener, gateway.router(), stop, signal());
+    let cores = Cores::all()?;
+    let served = Server::default().serve_until(&cores, listener, gateway.front(), stop, signal());
     let drained = tokio::select! {
         drained = served => drained,
         never = reload_at_each(hangups, &gateway) => match never {},

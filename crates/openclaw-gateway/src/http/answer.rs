@@ -4,7 +4,6 @@ use std::collections::HashSet;
 use std::sync::{Mutex, OnceLock};
 
 use axum::body::{Body, Bytes};
-use axum::extract::Extension;
 use axum::http::header::CONTENT_TYPE;
 use axum::http::{HeaderMap, HeaderValue};
 use axum::response::{IntoResponse, Response};
@@ -19,41 +18,55 @@ use tracing::Instrument;
 use super::commands;
 use super::error::ApiError;
 use super::headers::{describe_left_out, describe_run, describe_winner, forwarded, request, response, set};
-use super::ids::RequestId;
+use super::in_flight::Place;
 use super::notice;
 use super::plan::{Prepared, prepare};
 use super::prompt_size::too_small;
 use super::reading::whole_body;
 use super::rescue::Rescuer;
-use super::selection::OWN_MODEL;
+use super::selection::{Asked, OWN_MODEL};
 use super::stream::{Open, streamed};
 use super::{MAX_BODY, Served};
+use crate::agents::Agent;
 use crate::attempt::ProviderAttempt;
-use crate::config::NoticeSetting;
-use crate::telemetry::{answered, request_span, responded, unanswered};
+use crate::config::{NoticeSetting, Rescue};
+use crate::telemetry::{RunWatch, answered, request_span, responded, unanswered};
 use crate::upstream::{Answer, BodyError, RequestBody, Wire, before_text};
 
+/// How many headers an answer has, with room for those of the connection.
+const USUAL: usize = 12;
+
 /// Answers one request and says in its headers who answered, or what was tried.
-pub(crate) async fn handle(
+pub(super) async fn handle(
     wire: Wire,
-    served: Served,
-    Extension(RequestId(id)): Extension<RequestId>,
-    headers: HeaderMap,
+    served: &Served,
+    id: &str,
+    headers: &HeaderMap,
     body: Body,
 ) -> Response {
-    let mut told = HeaderMap::new();
-    let span = request_span(wire, &id, &headers);
-    let made = answer(&served, wire, &id, &headers, body, &mut told);
+    let mut told = HeaderMap::with_capacity(USUAL);
+    let span = request_span(wire, id, headers);
+    // Everything that a request waits for is in it, and what holds it is moved about.
+    let made = Box::pin(answer(served, wire, id, headers, body, &mut told));
     let mut answer = match made.instrument(span.clone()).await {
         Ok(answer) => answer,
         Err(error) => {
             let code = error.code();
             let answer = error.in_wire(wire).into_response();
-            unanswered(&id, code, answer.status());
+            unanswered(id, code, answer.status());
             answer
         }
     };
-    answer.headers_mut().extend(told);
+    // The few that the answer has by itself go to the many, which have their place already; what is told wins.
+    for name in answer.headers().keys() {
+        if !told.contains_key(name) {
+            let values = answer.headers().get_all(name);
+            values.iter().for_each(|value| {
+                told.append(name, value.clone());
+            });
+        }
+    }
+    *answer.headers_mut() = told;
     let metrics = served.process.telemetry.metrics();
     let status = answer.status().as_u16();
     metrics.request(wire.label(), status);
@@ -69,11 +82,7 @@ async fn answer(
     body: Body,
     told: &mut HeaderMap,
 ) -> Result<Response, ApiError> {
-    let place = served
-        .process
-        .in_flight
-        .enter(served.generation.config.failover.max_concurrent)
-        .ok_or_else(ApiError::busy)?;
+    let place = enter(served)?;
     let body = whole_body(headers, body, MAX_BODY).await?;
     // How long the client took to say it is nobody's overhead.
     let started = Instant::now();
@@ -82,7 +91,7 @@ async fn answer(
         .catalogue()
         .read(wire, body.model(), body.user(), headers)?;
     let agent = served.process.agents.get(&asked.agent).await?;
-    if let Some(answer) = commands::answer(served, &agent, &asked, wire, &body, told).await? {
+    if let Some(answer) = command(served, &agent, &asked, wire, &body, told).await? {
         return Ok(answer);
     }
     let Prepared {
@@ -95,11 +104,10 @@ async fn answer(
     let requested = requested.as_ref().map(ModelRef::key).unwrap_or_default();
     tell_left_out(request_id, &left_out, &passed_over, told);
     left_out.extend(passed_over);
-    let telemetry = &served.process.telemetry;
-    let mut watch = telemetry.begin(&asked.agent, wire, &request, started);
+    let mut watch = begin(served, &asked, wire, &request, started);
     let attempt = ProviderAttempt {
         upstream: &served.process.upstream,
-        metrics: telemetry.metrics(),
+        metrics: served.process.telemetry.metrics(),
         endpoints: &served.generation.endpoints,
         credentials: &served.generation.credentials,
         usage: &agent.usage,
@@ -114,7 +122,7 @@ async fn answer(
         repaired: Mutex::default(),
     };
     let options = options(served, asked.chain, &request, set_aside, wire, &body);
-    let (again, chain) = (options.clone(), request.chain.clone());
+    let kept = kept_for_rescue(served, &options, &request);
     let runner = agent.runner(&served.generation.policy);
     let outcome = runner.run_with(request, options, &attempt).await;
     tell_repeated(&attempt, told);
@@ -132,26 +140,29 @@ async fn answer(
             Ok(match value {
                 Answer::Live(mut live) => {
                     watch.streams(&winner);
-                    let notice = run.begun().await;
+                    let notice = Box::pin(run.begun()).await;
                     let comment = notice.as_ref().and_then(notice::comment);
                     if let Some(line) = hand_over(served, wire, told, notice) {
                         live.announce(line);
                     }
-                    let left = chain.get(winner.index + 1..).unwrap_or_default();
+                    let rescuer = kept.and_then(|(again, chain)| {
+                        let left = chain.get(winner.index + 1..).unwrap_or_default();
+                        Rescuer::of(served, &agent, &asked.agent, &attempt, again, left)
+                    });
                     let open = Open {
                         live: *live,
                         skipped: 0,
                         run,
                         request_id: request_id.to_owned(),
                         watch,
-                        rescuer: Rescuer::of(served, &agent, &asked.agent, &attempt, again, left),
+                        rescuer,
                         broke_off: None,
                         _place: place,
                     };
                     streamed(wire, comment, open)
                 }
                 Answer::Whole(body) => {
-                    let line = hand_over(served, wire, told, run.finished_unseen().await);
+                    let line = hand_over(served, wire, told, Box::pin(run.finished_unseen()).await);
                     whole(line.and_then(|line| before_text(&body, &line)).unwrap_or(body))
                 }
             })
@@ -167,6 +178,42 @@ async fn answer(
             ))
         }
     }
+}
+
+fn enter(served: &Served) -> Result<Place, ApiError> {
+    let most = served.generation.config.failover.max_concurrent;
+    let place = served.process.in_flight.enter(most);
+    place.ok_or_else(ApiError::busy)
+}
+
+fn begin(served: &Served, asked: &Asked, wire: Wire, request: &RunRequest, started: Instant) -> RunWatch {
+    let telemetry = &served.process.telemetry;
+    telemetry.begin(&asked.agent, wire, request, started)
+}
+
+/// The answer to a command, where the request is one. Few are, and the others carry nothing of it with them.
+async fn command(
+    served: &Served,
+    agent: &Agent,
+    asked: &Asked,
+    wire: Wire,
+    body: &RequestBody,
+    told: &mut HeaderMap,
+) -> Result<Option<Response>, ApiError> {
+    if !commands::are_on(served, asked) {
+        return Ok(None);
+    }
+    Box::pin(commands::answer(served, agent, asked, wire, body, told)).await
+}
+
+/// What is needed to ask other models when a stream breaks off, if a setting says so.
+fn kept_for_rescue(
+    served: &Served,
+    options: &RunOptions,
+    request: &RunRequest,
+) -> Option<(RunOptions, Vec<ModelRef>)> {
+    let is_wanted = served.generation.config.failover.stream.rescue == Rescue::Splice;
+    is_wanted.then(|| (options.clone(), request.chain.clone()))
 }
 
 /// Says what a call met that was made once more at once.

@@ -20,6 +20,11 @@ use crate::config::CommandSetting;
 use crate::upstream::{RequestBody, Wire};
 use perform::Place;
 
+/// Whether a request can be a command: it has a conversation, and the setting is on.
+pub(super) fn are_on(served: &Served, asked: &Asked) -> bool {
+    served.generation.config.failover.commands == CommandSetting::On && asked.session.is_some()
+}
+
 /// The answer to a command; `None` when the request is none, which is left to a model.
 pub(super) async fn answer(
     served: &Served,

@@ -10,14 +10,9 @@ use axum::response::Response;
 use super::Served;
 use super::headers::{response, set};
 
-/// The name of the request being answered.
-#[derive(Debug, Clone)]
-pub(crate) struct RequestId(pub(crate) String);
-
-/// Names a request for its handler and tells the client, whatever becomes of it.
-pub(crate) async fn name(served: Served, mut request: Request, next: Next) -> Response {
+/// Names a request and tells the client, whatever becomes of it.
+pub(crate) async fn name(served: Served, request: Request, next: Next) -> Response {
     let id = served.process.ids.next_id();
-    request.extensions_mut().insert(RequestId(id.clone()));
     let mut answer = next.run(request).await;
     set(answer.headers_mut(), response::REQUEST_ID, &id);
     answer

@@ -15,24 +15,40 @@ use crate::upstream::is_loopback_host;
 /// Refuses requests that reach this machine under a foreign name, or come from a page of another host, when no token
 /// tells who asks. A browser sends both headers and lets no page change them.
 pub(crate) async fn require(served: Served, request: Request, next: Next) -> Response {
-    if served.generation.token.is_none() && !is_local(request.uri(), request.headers()) {
-        return ApiError::foreign().for_path(request.uri().path()).into_response();
+    match refusal(&served, &request) {
+        Some(refusal) => refusal,
+        None => next.run(request).await,
     }
-    next.run(request).await
+}
+
+/// The answer of [`require`] to a request that it refuses.
+pub(super) fn refusal(served: &Served, request: &Request) -> Option<Response> {
+    if served.generation.token.is_some() || is_local(request.uri(), request.headers()) {
+        return None;
+    }
+    let error = ApiError::foreign().for_path(request.uri().path());
+    Some(error.into_response())
 }
 
 /// Refuses bodies that are not declared as JSON: a page may post any other kind to any host without asking first. What
 /// is no body at all may be declared as anything, as command line tools do.
 pub(crate) async fn json_only(request: Request, next: Next) -> Response {
+    match refusal_of_kind(&request) {
+        Some(refusal) => refusal,
+        None => next.run(request).await,
+    }
+}
+
+/// The answer of [`json_only`] to a request that it refuses.
+pub(super) fn refusal_of_kind(request: &Request) -> Option<Response> {
     let content_type = request.headers().get(CONTENT_TYPE);
     let says_nothing = request.body().is_end_stream();
     let writes = matches!(*request.method(), Method::PATCH | Method::POST | Method::PUT);
-    if writes && !is_json(content_type) && !says_nothing {
-        return ApiError::not_json()
-            .for_path(request.uri().path())
-            .into_response();
+    if !writes || is_json(content_type) || says_nothing {
+        return None;
     }
-    next.run(request).await
+    let error = ApiError::not_json().for_path(request.uri().path());
+    Some(error.into_response())
 }
 
 /// Answers the question that a browser asks before a page of another origin may: no, and what to do instead.
@@ -51,6 +67,9 @@ pub(crate) async fn no_preflight(request: Request, next: Next) -> Response {
 
 fn is_local(uri: &Uri, headers: &HeaderMap) -> bool {
     let named = |value: &HeaderValue| {
+        if is_plainly_here(value.as_bytes()) {
+            return true;
+        }
         let authority = value
             .to_str()
             .ok()
@@ -69,17 +88,32 @@ fn is_local(uri: &Uri, headers: &HeaderMap) -> bool {
         && headers.get_all(ORIGIN).iter().all(from)
 }
 
+/// Whether a host is one of the usual names of this machine, perhaps with a port.
+fn is_plainly_here(host: &[u8]) -> bool {
+    let rest = ["127.0.0.1", "localhost"]
+        .iter()
+        .find_map(|name| host.strip_prefix(name.as_bytes()));
+    match rest {
+        Some([]) => true,
+        Some([b':', port @ ..]) => !port.is_empty() && port.len() <= 5 && port.iter().all(u8::is_ascii_digit),
+        Some(_) | None => false,
+    }
+}
+
+/// How the other kinds of JSON end.
+const SUFFIX: &str = "+json";
+
 fn is_json(content_type: Option<&HeaderValue>) -> bool {
     let text = content_type
         .and_then(|value| value.to_str().ok())
         .unwrap_or_default();
-    let media_type = text
-        .split(';')
-        .next()
-        .unwrap_or_default()
-        .trim()
-        .to_ascii_lowercase();
-    media_type == "application/json" || (media_type.contains('/') && media_type.ends_with("+json"))
+    let media_type = text.split(';').next().unwrap_or_default().trim();
+    let ends_in_json = || {
+        let end = media_type.len().checked_sub(SUFFIX.len());
+        let end = end.and_then(|end| media_type.get(end..));
+        end.is_some_and(|end| end.eq_ignore_ascii_case(SUFFIX))
+    };
+    media_type.eq_ignore_ascii_case("application/json") || (media_type.contains('/') && ends_in_json())
 }
 
 #[cfg(test)]

@@ -3,9 +3,10 @@
 use std::collections::HashSet;
 
 use axum::http::HeaderMap;
+use jiff::Timestamp;
 use openclaw_auth_store::UsageStore;
 use openclaw_chain::{OneOffPolicy, Requested, RunKind, SelectionSource};
-use openclaw_ids::{ModelRef, ProfileId, SessionId};
+use openclaw_ids::{ModelRef, ProfileId, SessionId, SessionKey};
 use openclaw_runner::{
     AttemptRecord, ChainKind, Clock, Plan, RunRequest, SystemClock, Turn, TurnSession, plan,
 };
@@ -42,7 +43,15 @@ pub(crate) async fn prepare(
     request_id: &str,
     told: &mut HeaderMap,
 ) -> Result<Prepared, AskError> {
-    let mut request = in_session(served, agent, asked, request_id, told).await?.request;
+    let mut request = match &asked.session {
+        // An image run leaves the session alone.
+        Some(key) if asked.chain != ChainKind::Image => {
+            Box::pin(in_session(served, agent, asked, key, request_id, told))
+                .await
+                .request
+        }
+        Some(_) | None => alone(served, agent, asked, request_id)?.request,
+    };
     let requested = request.chain.first().cloned();
     let snapshot = agent.usage.snapshot();
     let fit = Fit {
@@ -90,38 +99,17 @@ async fn in_session(
     served: &Served,
     agent: &Agent,
     asked: &Asked,
+    key: &SessionKey,
     request_id: &str,
     told: &mut HeaderMap,
-) -> Result<Plan, AskError> {
-    let (now, snapshot) = (SystemClock.now(), agent.usage.snapshot());
-    let planned = |session: Option<TurnSession<'_>>| {
-        let turn = Turn {
-            run_id: request_id.to_owned(),
-            agent: &asked.agent,
-            run: asked.run.clone(),
-            kind: asked.turn_kind(),
-            session,
-            lane: None,
-        };
-        plan(
-            &served.generation.resolver,
-            &served.generation.policy,
-            &snapshot,
-            turn,
-            now,
-        )
-    };
-    if asked.chain == ChainKind::Image {
-        return over_images(served, asked, planned(None));
-    }
-    let Some(key) = &asked.session else {
-        return Ok(planned(None));
-    };
+) -> Plan {
+    let now = SystemClock.now();
+    let planned = planning(served, agent, asked, request_id, now);
     let session_id = SessionId::try_new(&served.process.ids.next_id()).ok();
     let store = match agent.sessions.patiently(agent.sessions.open()).await {
         Ok(Ok(store)) => store,
-        Err(error) => return Ok(without_session(planned(None), &error, request_id, told)),
-        Ok(Err(error)) => return Ok(without_session(planned(None), &error, request_id, told)),
+        Err(error) => return without_session(planned(None), &error, request_id, told),
+        Ok(Err(error)) => return without_session(planned(None), &error, request_id, told),
     };
     let stored = openclaw_session::update(store, key, |entry| {
         let (mut next, age) = match (entry, &session_id) {
@@ -149,14 +137,51 @@ async fn in_session(
         let changed = entry != Some(&next);
         (changed.then_some(next), plan)
     });
-    Ok(match agent.sessions.patiently(stored).await {
+    match agent.sessions.patiently(stored).await {
         Ok(Ok(plan)) => {
             set(told, response::STICKY, standing(&plan));
             plan
         }
         Err(error) => without_session(planned(None), &error, request_id, told),
         Ok(Err(error)) => without_session(planned(None), &error, request_id, told),
-    })
+    }
+}
+
+/// Plans the turn of a request without a session.
+fn alone(served: &Served, agent: &Agent, asked: &Asked, request_id: &str) -> Result<Plan, AskError> {
+    let plan = planning(served, agent, asked, request_id, SystemClock.now())(None);
+    if asked.chain == ChainKind::Image {
+        return over_images(served, asked, plan);
+    }
+    Ok(plan)
+}
+
+/// Plans the turn at `now`, in a session or without.
+fn planning<'a>(
+    served: &'a Served,
+    agent: &Agent,
+    asked: &'a Asked,
+    request_id: &'a str,
+    now: Timestamp,
+) -> impl Fn(Option<TurnSession<'_>>) -> Plan + 'a {
+    let snapshot = agent.usage.snapshot();
+    move |session| {
+        let turn = Turn {
+            run_id: request_id.to_owned(),
+            agent: &asked.agent,
+            run: asked.run.clone(),
+            kind: asked.turn_kind(),
+            session,
+            lane: None,
+        };
+        plan(
+            &served.generation.resolver,
+            &served.generation.policy,
+            &snapshot,
+            turn,
+            now,
+        )
+    }
 }
 
 /// Where a session stood, for its client: on a fallback that it sticks to until its own model is back, on what a person

@@ -42,7 +42,8 @@ pub(crate) struct Open {
 /// A stream, with a comment before it. It is read only as fast as the client takes it; a client that leaves drops it,
 /// which hangs up upstream and is nobody's failure.
 pub(crate) fn streamed(wire: Wire, comment: Option<Bytes>, open: Open) -> Response {
-    let events = stream::unfold(Some(open), move |open| async move {
+    // What is handed from event to event is a pointer.
+    let events = stream::unfold(Some(Box::new(open)), move |open| async move {
         let (bytes, open) = open?.next(wire).await;
         Some((Ok::<_, Infallible>(bytes), open))
     });
@@ -57,7 +58,7 @@ pub(crate) fn streamed(wire: Wire, comment: Option<Bytes>, open: Open) -> Respon
 
 impl Open {
     /// The next bytes, and what is left of the stream.
-    async fn next(mut self, wire: Wire) -> (Bytes, Option<Self>) {
+    async fn next(mut self: Box<Self>, wire: Wire) -> (Bytes, Option<Box<Self>>) {
         let flow = self.live.next().await;
         self.count_skipped();
         if let Flow::Events(events) = flow {
@@ -78,21 +79,21 @@ impl Open {
                 self.watch.broke_off(&failure, verdict.as_ref());
                 (end, None)
             }
-            Flow::Cut(failure) => self.rescued(wire, failure).await,
+            Flow::Cut(failure) => Box::pin(self.rescued(wire, failure)).await,
             Flow::Differs => {
                 // Nobody's failure: it is as good an answer as the other one.
                 tracing::info!(
                     requestId = self.request_id,
                     "the answer that was to take over says something else"
                 );
-                let failure = self.broke_off.unwrap_or_default();
+                let failure = self.broke_off.take().unwrap_or_default();
                 (Bytes::from(cut_event(wire, &failure, self.live.sent())), None)
             }
         }
     }
 
     /// The answer broke off: another one takes over if it may and can, else the stream ends with the error.
-    async fn rescued(self, wire: Wire, failure: Failure) -> (Bytes, Option<Self>) {
+    async fn rescued(self: Box<Self>, wire: Wire, failure: Failure) -> (Bytes, Option<Box<Self>>) {
         let Self {
             _place: place,
             mut live,
@@ -102,7 +103,7 @@ impl Open {
             watch,
             mut rescuer,
             broke_off,
-        } = self;
+        } = *self;
         let verdict = run.failed_late(&failure).await;
         watch.broke_off(&failure, verdict.as_ref());
         let reason = verdict.map(|verdict| verdict.reason.as_str());
@@ -147,7 +148,7 @@ impl Open {
             rescuer,
             broke_off: Some(broke_off),
         };
-        (Bytes::from(comment), Some(open))
+        (Bytes::from(comment), Some(Box::new(open)))
     }
 
     /// Counts what was left out since the last time, so that nothing is lost with a client that leaves.

@@ -59,22 +59,28 @@ impl Token {
 
 /// Refuses requests without the token, when there is one, and peers that guess it.
 pub(crate) async fn require(served: Served, request: Request, next: Next) -> Response {
-    let Some(token) = &served.generation.token else {
-        return next.run(request).await;
-    };
+    match refusal(&served, &request) {
+        Some(refusal) => refusal,
+        None => next.run(request).await,
+    }
+}
+
+/// The answer of [`require`] to a request that it refuses.
+pub(super) fn refusal(served: &Served, request: &Request) -> Option<Response> {
+    let token = served.generation.token.as_ref()?;
     let connection = request.extensions().get::<ConnectInfo<SocketAddr>>();
     let peer = connection.map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |ConnectInfo(peer)| peer.ip());
     let now = Instant::now();
     if let Some(wait) = served.process.guesses.wait(peer, now) {
-        return refuse(ApiError::guessing(wait), &request);
+        return Some(refuse(ApiError::guessing(wait), request));
     }
     match token.check(request.headers()) {
-        Ok(()) => next.run(request).await,
+        Ok(()) => None,
         Err(sent) => {
             if let Some(guess) = sent {
                 served.process.guesses.add(peer, guess, now);
             }
-            refuse(ApiError::unauthorized(), &request)
+            Some(refuse(ApiError::unauthorized(), request))
         }
     }
 }

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use axum::http::header::{ACCEPT, CONTENT_TYPE};
+use axum::http::{HeaderValue, Method};
 use openclaw_auth_store::{Oauth, RenewedLogin, TokenEndpoint, TokenEndpointError};
 use openclaw_runner::{Clock, SystemClock};
 use reqwest::Url;
@@ -13,7 +14,7 @@ use crate::causes;
 use crate::config::TokenBody;
 use crate::providers::{LoginEndpoints, TokenPlace, secret_text};
 use crate::secrets::SecretSources;
-use crate::upstream::Upstream;
+use crate::upstream::{AskFault, Question, Upstream};
 
 /// How long the whole call may take. A call that is given up may have used the refresh token up, so this is long.
 const CALL_LIMIT: Duration = Duration::from_secs(100);
@@ -49,28 +50,26 @@ impl HttpTokenEndpoint {
             ),
             TokenBody::Json => ("application/json", as_json(&self.fields(place, login)?)),
         };
-        let url = place.url.as_url();
-        let request = self
-            .upstream
-            .client_of(url)
-            .post(url.clone())
-            .header(CONTENT_TYPE, content_type)
-            .header(ACCEPT, "application/json")
-            .body(body);
-        let unreachable = |error: reqwest::Error| {
-            TokenEndpointError::new(format!("no answer: {}", causes::line(&error.without_url())))
+        let headers = [
+            (CONTENT_TYPE, HeaderValue::from_static(content_type)),
+            (ACCEPT, HeaderValue::from_static("application/json")),
+        ];
+        let question = Question {
+            method: Method::POST,
+            url: place.url.as_url().clone(),
+            headers: headers.into_iter().collect(),
+            body: body.into(),
         };
-        let mut response = request.send().await.map_err(unreachable)?;
-        let mut read = Vec::new();
-        while let Some(chunk) = response.chunk().await.map_err(unreachable)? {
-            read.extend_from_slice(&chunk);
-            if read.len() > MAX_ANSWER {
-                return Err(TokenEndpointError::new(format!(
-                    "the answer is larger than {MAX_ANSWER} bytes"
-                )));
-            }
-        }
-        Ok((response.status().as_u16(), read))
+        let answer = self.upstream.ask(question, MAX_ANSWER).await;
+        let (status, read) = answer.map_err(|fault| {
+            TokenEndpointError::new(match fault {
+                AskFault::TooLarge(_) => fault.to_string(),
+                AskFault::Address | AskFault::Broken(_) | AskFault::Unreachable(_) => {
+                    format!("no answer: {}", causes::line(&fault))
+                }
+            })
+        })?;
+        Ok((status.as_u16(), read))
     }
 
     /// What is sent. The login knows best which client it is of.

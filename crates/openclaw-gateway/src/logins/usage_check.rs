@@ -4,7 +4,8 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use axum::http::{HeaderMap, HeaderName, HeaderValue};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method};
+use bytes::Bytes;
 use jiff::Timestamp;
 use openclaw_auth_store::{Oauth, UsageChange, UsageStore};
 use openclaw_classify::{HintSource, Reason, ResetHint};
@@ -18,7 +19,7 @@ use serde_json::Value;
 use tokio::time::Instant;
 
 use crate::agents::AgentAuthStore;
-use crate::upstream::Upstream;
+use crate::upstream::{Question, Upstream};
 
 /// The shortest time between two questions about one profile. Failures of many requests are one question.
 const SPACING: Duration = Duration::from_secs(30);
@@ -141,20 +142,15 @@ async fn ask(
     question: &'static UsageQuestion,
     login: &Oauth,
 ) -> Option<(u16, Option<Value>)> {
-    let headers = headers(question, login)?;
-    let asking = async {
-        let client = upstream.client_of(&url);
-        let mut response = client.get(url.clone()).headers(headers).send().await.ok()?;
-        let mut body = Vec::new();
-        while let Some(chunk) = response.chunk().await.ok()? {
-            body.extend_from_slice(&chunk);
-            if body.len() > MAX_REPLY {
-                return None;
-            }
-        }
-        Some((response.status().as_u16(), serde_json::from_slice(&body).ok()))
+    let asked = Question {
+        method: Method::GET,
+        url,
+        headers: headers(question, login)?,
+        body: Bytes::new(),
     };
-    tokio::time::timeout(question.limit, asking).await.ok()?
+    let asking = upstream.ask(asked, MAX_REPLY);
+    let (status, body) = tokio::time::timeout(question.limit, asking).await.ok()?.ok()?;
+    Some((status.as_u16(), serde_json::from_slice(&body).ok()))
 }
 
 fn headers(question: &'static UsageQuestion, login: &Oauth) -> Option<HeaderMap> {

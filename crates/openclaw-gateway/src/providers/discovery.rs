@@ -4,16 +4,21 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::time::Duration;
 
+use axum::http::{HeaderMap, Method};
+use bytes::Bytes;
 use openclaw_ids::{ModelId, ModelRef, ProviderId};
 use serde::Deserialize;
 
 use super::ambient::key_variable;
 use super::{KNOWN, KnownProvider, OLLAMA};
 use crate::environment::Environment;
-use crate::upstream::{Endpoint, Upstream};
+use crate::upstream::{Endpoint, Question, Upstream};
 
 /// How long a running Ollama may take to answer.
 const PROBE_LIMIT: Duration = Duration::from_millis(500);
+
+/// The largest list of models that is read, in bytes.
+const MAX_TAGS: usize = 8 * 1024 * 1024;
 
 /// What was found, in the order of the chain.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -91,12 +96,17 @@ pub(crate) async fn ollama_models(upstream: &Upstream, endpoint: &Endpoint) -> O
     // The model list is not part of the OpenAI-compatible paths; it stands beside them.
     let mut url = endpoint.url("");
     url.set_path("/api/tags");
-    let asking = async {
-        let response = upstream.client(endpoint).get(url).send().await.ok()?;
-        let body = response.error_for_status().ok()?.bytes().await.ok()?;
-        serde_json::from_slice::<Tags>(&body).ok()
+    let asked = Question {
+        method: Method::GET,
+        url,
+        headers: HeaderMap::new(),
+        body: Bytes::new(),
     };
-    let tags = tokio::time::timeout(PROBE_LIMIT, asking).await.ok()??;
+    let asking = upstream.ask(asked, MAX_TAGS);
+    let (status, body) = tokio::time::timeout(PROBE_LIMIT, asking).await.ok()?.ok()?;
+    let tags = status
+        .is_success()
+        .then(|| serde_json::from_slice::<Tags>(&body).ok())??;
     Some(tags.models.into_iter().map(|model| model.name).collect())
 }
 

@@ -1,13 +1,15 @@
 //! Request bodies that have to arrive.
 
 use std::error::Error;
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
-use axum::body::{Body, BodyDataStream};
+use axum::body::Body;
 use bytes::Bytes;
-use futures_util::{StreamExt, stream};
-use hyper::body::Body as _;
-use tokio::time::{Instant, timeout_at};
+use hyper::body::{Body as _, Frame, Incoming, SizeHint};
+use tokio::time::{Instant, sleep_until};
 
 use super::{Draining, begins};
 
@@ -32,34 +34,68 @@ impl BodyFault {
 
 /// `body`, each piece of which must come within `limit`, the whole of it within `total`, and at once when the process
 /// is ending.
-pub(super) fn patient(body: Body, limit: Duration, total: Duration, draining: Draining) -> Body {
-    // There is nothing to wait for, and a stream could not say so beforehand.
+pub(super) fn patient(body: Incoming, limit: Duration, total: Duration, draining: Draining) -> Body {
     if body.is_end_stream() {
-        return body;
+        return Body::empty();
     }
-    let open = Some((body.into_data_stream(), draining));
-    let end = Instant::now() + total;
-    Body::from_stream(stream::unfold(open, move |open| async move {
-        let (mut pieces, mut draining) = open?;
-        let until = end.min(Instant::now() + limit);
-        match next(&mut pieces, until, &mut draining).await? {
-            Ok(piece) => Some((Ok(piece), Some((pieces, draining)))),
-            Err(error) => Some((Err(error), None)),
-        }
-    }))
+    Body::new(Patient {
+        body,
+        limit,
+        end: Instant::now() + total,
+        draining: Some(draining),
+        waiting: None,
+    })
 }
 
-async fn next(
-    pieces: &mut BodyDataStream,
-    until: Instant,
-    draining: &mut Draining,
-) -> Option<Result<Bytes, axum::Error>> {
+/// A body that is waited for only so long. Most are there already, and are read without a timer.
+struct Patient {
+    body: Incoming,
+    limit: Duration,
+    end: Instant,
+    /// None after a fault.
+    draining: Option<Draining>,
+    /// Ends with why the next piece is not waited for any more.
+    waiting: Option<Pin<Box<dyn Future<Output = BodyFault> + Send>>>,
+}
+
+impl hyper::body::Body for Patient {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        let this = &mut *self;
+        let Some(draining) = &this.draining else {
+            return Poll::Ready(None);
+        };
+        if let Poll::Ready(frame) = Pin::new(&mut this.body).poll_frame(context) {
+            this.waiting = None;
+            return Poll::Ready(frame.map(|frame| frame.map_err(axum::Error::new)));
+        }
+        let (limit, end) = (this.limit, this.end);
+        let waiting = this.waiting.get_or_insert_with(|| {
+            let until = end.min(Instant::now() + limit);
+            Box::pin(fault(until, draining.clone()))
+        });
+        let fault = ready!(waiting.as_mut().poll(context));
+        (this.draining, this.waiting) = (None, None);
+        Poll::Ready(Some(Err(axum::Error::new(fault))))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.draining.is_none() || self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}
+
+async fn fault(until: Instant, mut draining: Draining) -> BodyFault {
     tokio::select! {
-        biased;
-        piece = timeout_at(until, pieces.next()) => match piece {
-            Ok(piece) => piece,
-            Err(_) => Some(Err(axum::Error::new(BodyFault::Late))),
-        },
-        () = begins(draining) => Some(Err(axum::Error::new(BodyFault::Stopping))),
+        () = sleep_until(until) => BodyFault::Late,
+        () = begins(&mut draining) => BodyFault::Stopping,
     }
 }

@@ -1,27 +1,42 @@
 //! Whether a connection owes somebody an answer.
 
 use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll};
 
 use axum::body::{Body, Bytes};
 use hyper::body::{Frame, SizeHint};
-use tokio::sync::watch;
+use tokio::sync::Notify;
 
 /// Counts the requests of one connection that are not answered to the end.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Busy(watch::Sender<usize>);
+pub(super) struct Busy(Arc<State>);
+
+#[derive(Debug, Default)]
+struct State {
+    requests: AtomicUsize,
+    /// Told when the last of them is answered.
+    idle: Notify,
+}
 
 impl Busy {
     /// A request is there.
     pub(super) fn begin(&self) -> Work {
-        self.0.send_modify(|count| *count += 1);
+        self.0.requests.fetch_add(1, Ordering::AcqRel);
         Work(self.clone())
     }
 
     /// Waits until nothing is owed.
     pub(super) async fn idle(&self) {
-        // The sender is `self`, so the channel stays open.
-        let _ = self.0.subscribe().wait_for(|count| *count == 0).await;
+        loop {
+            // Listens before it looks, so that nothing is missed in between.
+            let told = self.0.idle.notified();
+            if self.0.requests.load(Ordering::Acquire) == 0 {
+                return;
+            }
+            told.await;
+        }
     }
 }
 
@@ -31,19 +46,22 @@ pub(super) struct Work(Busy);
 
 impl Work {
     /// The answer's body, which ends the work with its last piece or when nobody wants it any more.
-    pub(super) fn until_end_of(self, body: Body) -> Body {
-        Body::new(Counted { body, _work: self })
+    pub(super) fn until_end_of(self, body: Body) -> Counted {
+        Counted { body, _work: self }
     }
 }
 
 impl Drop for Work {
     fn drop(&mut self) {
-        self.0.0.send_modify(|count| *count = count.saturating_sub(1));
+        let Self(Busy(state)) = self;
+        if state.requests.fetch_sub(1, Ordering::AcqRel) == 1 {
+            state.idle.notify_waiters();
+        }
     }
 }
 
 /// A body with the work that it is; its length and pieces stay as they are.
-struct Counted {
+pub(super) struct Counted {
     body: Body,
     _work: Work,
 }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use axum::Router;
 use axum::routing::{get, post};
 use hyper::body::Body as _;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -73,7 +74,12 @@ async fn start(server: Server) -> Running {
             std::future::pending::<()>().await;
         }
     };
-    let serving = server.serve_until(listener, router, told(stopped), told(stopped_now));
+    let serving = async move {
+        let cores = Cores::one();
+        server
+            .serve_until(&cores, listener, router, told(stopped), told(stopped_now))
+            .await
+    };
     Running {
         address,
         arrived,

@@ -7,7 +7,7 @@ use opentelemetry::trace::TracerProvider;
 use opentelemetry_sdk::trace::SdkTracerProvider;
 use tracing::field::{Field, Visit};
 use tracing::{Event, Level, Subscriber};
-use tracing_subscriber::filter::Targets;
+use tracing_subscriber::filter::{Targets, filter_fn};
 use tracing_subscriber::fmt::format::Writer;
 use tracing_subscriber::fmt::time::{FormatTime, SystemTime};
 use tracing_subscriber::fmt::{FmtContext, FormatEvent, FormatFields};
@@ -90,9 +90,12 @@ pub(crate) fn install(environment: &Environment, default: &str) -> Result<Traces
             // What the exporter's own client does must not be delivered by it.
             .with_filter(Targets::new().with_targets(DELIVERED.iter().copied()))
     });
-    let subscriber = tracing_subscriber::registry()
-        .with(lines.with_filter(filter))
-        .with(spans);
+    // No line shows the spans around it, so none is made for the lines, unless a filter asks for what happens in one.
+    let shows_spans = asked.contains('[');
+    let lines = lines
+        .with_filter(filter)
+        .with_filter(filter_fn(move |of| shows_spans || of.is_event()));
+    let subscriber = tracing_subscriber::registry().with(lines).with(spans);
     subscriber
         .try_init()
         .map_err(|error| TelemetryError::Installed(Box::new(error)))?;

@@ -5,8 +5,9 @@ use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
 use futures_util::StreamExt;
+use http_body_util::BodyExt;
+use hyper::body::Incoming;
 use openclaw_classify::{Failure, Phase, TimeoutPhase, Transport};
-use reqwest::Response;
 use tokio::time::{Instant, timeout};
 
 use super::Deadlines;
@@ -24,11 +25,11 @@ const MAX_EVENT: usize = 16 * 1024 * 1024;
 const MAX_ANSWER: usize = 64 * 1024 * 1024;
 
 /// Up to 64 KiB of a body, and what of it arrived when it broke off or dawdled.
-pub(super) async fn excerpt(response: Response, limit: Duration) -> Vec<u8> {
+pub(super) async fn excerpt(mut source: Incoming, limit: Duration) -> Vec<u8> {
     let mut body = Vec::new();
-    let mut source = response.bytes_stream();
     let reading = async {
-        while let Some(Ok(chunk)) = source.next().await {
+        while let Some(Ok(frame)) = source.frame().await {
+            let Ok(chunk) = frame.into_data() else { continue };
             let room = MAX_EXCERPT.saturating_sub(body.len());
             body.extend_from_slice(&chunk[..chunk.len().min(room)]);
             if room <= chunk.len() {
@@ -43,23 +44,26 @@ pub(super) async fn excerpt(response: Response, limit: Duration) -> Vec<u8> {
 
 /// A whole body, each piece of which comes in its time.
 pub(super) async fn whole(
-    response: Response,
+    mut source: Incoming,
     deadlines: &Deadlines,
     end: End,
     facts: &Facts,
 ) -> Result<Bytes, Failure> {
-    let mut body = BytesMut::new();
-    let mut source = response.bytes_stream();
+    let mut body = Pieces::default();
     loop {
         let limit = if body.is_empty() {
             deadlines.plain_body
         } else {
             deadlines.idle
         };
-        match end.within(limit, TimeoutPhase::Idle, source.next()).await {
-            Ok(Some(Ok(chunk))) => body.extend_from_slice(&chunk),
-            Ok(Some(Err(error))) => return Err(transport::failure(error, PHASE)),
-            Ok(None) => return Ok(body.freeze()),
+        match end.within(limit, TimeoutPhase::Idle, source.frame()).await {
+            Ok(Some(Ok(frame))) => {
+                if let Ok(piece) = frame.into_data() {
+                    body.add(piece);
+                }
+            }
+            Ok(Some(Err(error))) => return Err(transport::failure(&error, PHASE)),
+            Ok(None) => return Ok(body.whole()),
             Err(waited_for) => return Err(transport::timeout(waited_for, PHASE)),
         }
         if body.len() > MAX_ANSWER {
@@ -72,13 +76,51 @@ pub(super) async fn whole(
     }
 }
 
+/// What came of a body; one piece stays where it is.
+#[derive(Default)]
+struct Pieces {
+    first: Bytes,
+    all: Option<BytesMut>,
+}
+
+impl Pieces {
+    fn add(&mut self, piece: Bytes) {
+        match &mut self.all {
+            Some(all) => all.extend_from_slice(&piece),
+            None if self.first.is_empty() => self.first = piece,
+            None => {
+                let mut all = BytesMut::from(&self.first[..]);
+                all.extend_from_slice(&piece);
+                self.all = Some(all);
+            }
+        }
+    }
+
+    fn len(&self) -> usize {
+        self.all.as_ref().map_or(self.first.len(), BytesMut::len)
+    }
+
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    fn whole(self) -> Bytes {
+        self.all.map_or(self.first, BytesMut::freeze)
+    }
+}
+
+/// The bytes of a body as they come.
+pub(super) fn pieces(source: Incoming) -> ByteStream {
+    Box::pin(source.into_data_stream())
+}
+
 /// Reads a stream up to its first content, and holds everything back until then.
 pub(super) async fn first_content(
     wire: Wire,
     mut source: ByteStream,
     deadlines: &Deadlines,
     end: End,
-    facts: Facts,
+    facts: &Facts,
 ) -> Result<LiveAnswer, Failure> {
     let deadline = Instant::now() + deadlines.first_content;
     let pace = Pace {
@@ -98,7 +140,7 @@ pub(super) async fn first_content(
             .next_event()
             .map_err(|too_large| said(too_large.to_string()))?
         {
-            opening.add(event, &facts)?;
+            opening.add(event, facts)?;
             if opening.progress.shown() > Shows::Nothing {
                 return Ok(opening.live(source, parser, pace, facts));
             }
@@ -106,13 +148,13 @@ pub(super) async fn first_content(
         let next = end.until(deadline, TimeoutPhase::FirstContent, source.next());
         match next.await {
             Ok(Some(Ok(chunk))) => parser.push(&chunk),
-            Ok(Some(Err(error))) => return Err(transport::failure(error, PHASE)),
+            Ok(Some(Err(error))) => return Err(transport::failure(&error, PHASE)),
             Ok(None) => break,
             Err(waited_for) => return Err(transport::timeout(waited_for, PHASE)),
         }
     }
     if let Some(event) = parser.finish().filter(Event::is_whole) {
-        opening.add(event, &facts)?;
+        opening.add(event, facts)?;
     }
     if opening.progress.shown() > Shows::Nothing {
         let nothing = Box::pin(futures_util::stream::empty());
@@ -171,7 +213,7 @@ impl Opening {
         Ok(())
     }
 
-    fn live(self, source: ByteStream, parser: SseParser, pace: Pace, facts: Facts) -> LiveAnswer {
+    fn live(self, source: ByteStream, parser: SseParser, pace: Pace, facts: &Facts) -> LiveAnswer {
         let Self {
             wire, progress, held, ..
         } = self;
@@ -182,7 +224,7 @@ impl Opening {
             progress,
             held,
             pace,
-            facts,
+            facts: facts.clone(),
             line: None,
             splice: None,
             last: None,

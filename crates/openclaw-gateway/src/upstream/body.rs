@@ -2,10 +2,13 @@
 
 use std::ops::Range;
 
-use bytes::{BufMut, Bytes, BytesMut};
+use bytes::Bytes;
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::error::Category;
+
+/// Room for the quotes around a model's name, and for what has to be escaped in it.
+const QUOTED: usize = 16;
 
 /// A request as the client wrote it.
 #[derive(Debug, Clone)]
@@ -147,12 +150,12 @@ impl RequestBody {
 
     /// The body with `model` in place of the client's, every other byte as it came.
     pub(crate) fn with_model(&self, model: &str) -> Bytes {
-        let model = serde_json::Value::from(model).to_string();
-        let mut body = BytesMut::with_capacity(self.bytes.len() + model.len());
-        body.put_slice(&self.bytes[..self.model_at.start]);
-        body.put_slice(model.as_bytes());
-        body.put_slice(&self.bytes[self.model_at.end..]);
-        body.freeze()
+        let mut body = Vec::with_capacity(self.bytes.len() + model.len() + QUOTED);
+        body.extend_from_slice(&self.bytes[..self.model_at.start]);
+        // A list of bytes takes any text.
+        let _ = serde_json::to_writer(&mut body, model);
+        body.extend_from_slice(&self.bytes[self.model_at.end..]);
+        Bytes::from(body)
     }
 }
 

@@ -1,27 +1,59 @@
 //! Where a provider is called, and with what.
 
 use std::net::IpAddr;
+use std::sync::Arc;
 use std::time::Duration;
 
-use axum::http::{HeaderMap, HeaderName, HeaderValue};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Uri};
+use hyper_util::client::proxy::matcher::Matcher;
 use openclaw_auth_store::Credential;
 use openclaw_ids::ProviderId;
 use reqwest::Url;
 
 use super::{SecretKind, Wire};
 
-/// A provider's OpenAI-compatible endpoint.
+/// A provider's OpenAI-compatible endpoint. Clones are the same one, and cost nothing.
 #[derive(Clone)]
-pub(crate) struct Endpoint {
+pub(crate) struct Endpoint(Arc<Parts>);
+
+#[derive(Clone)]
+struct Parts {
     provider: ProviderId,
     base_url: Url,
     /// The base URL as it may be shown and kept.
     shown: String,
+    targets: Targets,
+    /// User and password of the base URL, as a header sends them.
+    login: Option<HeaderValue>,
     headers: HeaderMap,
     answer_limit: Option<Duration>,
     speaks: &'static [Wire],
     /// How keys are sent.
     keys_as: SecretKind,
+}
+
+/// Where each format is called.
+#[derive(Clone)]
+struct Targets {
+    chat_completions: Uri,
+    count_tokens: Uri,
+    embeddings: Uri,
+    messages: Uri,
+    responses: Uri,
+}
+
+impl Targets {
+    /// Those below `base_url`; none when it is nothing that a request can name.
+    fn below(base_url: &Url) -> Option<Self> {
+        let target = |wire: Wire| Uri::try_from(below(base_url, wire.path()).as_str()).ok();
+        Some(Self {
+            chat_completions: target(Wire::ChatCompletions)?,
+            count_tokens: target(Wire::CountTokens)?,
+            embeddings: target(Wire::Embeddings)?,
+            messages: target(Wire::Messages)?,
+            responses: target(Wire::Responses)?,
+        })
+    }
 }
 
 /// A base URL that cannot be called.
@@ -47,87 +79,97 @@ impl Endpoint {
         if !matches!(url.scheme(), "http" | "https") || !url.has_host() {
             return Err(EndpointError::Scheme(shown_text(base_url)));
         }
-        Ok(Self {
+        Ok(Self(Arc::new(Parts {
             provider,
             shown: shown(&url),
+            login: login_of(&url),
+            targets: Targets::below(&without_login(&url))
+                .ok_or_else(|| EndpointError::NotAUrl(shown_text(base_url)))?,
             base_url: url,
             headers: HeaderMap::new(),
             answer_limit: None,
             speaks: &[Wire::ChatCompletions, Wire::Embeddings],
             keys_as: SecretKind::Key,
-        })
+        })))
+    }
+
+    fn with(mut self, change: impl FnOnce(&mut Parts)) -> Self {
+        change(Arc::make_mut(&mut self.0));
+        self
     }
 
     /// Looks for the API below `path` instead.
     #[must_use]
-    pub(crate) fn with_path(mut self, path: &str) -> Self {
-        self.base_url.set_path(path);
-        self.shown = shown(&self.base_url);
-        self
+    pub(crate) fn with_path(self, path: &str) -> Self {
+        self.with(|parts| {
+            parts.base_url.set_path(path);
+            parts.shown = shown(&parts.base_url);
+            // A path of ours is one of a request.
+            if let Some(targets) = Targets::below(&without_login(&parts.base_url)) {
+                parts.targets = targets;
+            }
+        })
     }
 
     /// Sends `headers` with every request.
     #[must_use]
-    pub(crate) fn with_headers(mut self, headers: HeaderMap) -> Self {
-        self.headers = headers;
-        self
+    pub(crate) fn with_headers(self, headers: HeaderMap) -> Self {
+        self.with(|parts| parts.headers = headers)
     }
 
     /// Waits for an answer as long as this (`models.providers.<id>.timeoutSeconds`).
     #[must_use]
-    pub(crate) fn with_answer_limit(mut self, limit: Option<Duration>) -> Self {
-        self.answer_limit = limit;
-        self
+    pub(crate) fn with_answer_limit(self, limit: Option<Duration>) -> Self {
+        self.with(|parts| parts.answer_limit = limit)
     }
 
     /// Passes on requests in the formats of `speaks`.
     #[must_use]
-    pub(crate) fn with_wires(mut self, speaks: &'static [Wire]) -> Self {
-        self.speaks = speaks;
-        self
+    pub(crate) fn with_wires(self, speaks: &'static [Wire]) -> Self {
+        self.with(|parts| parts.speaks = speaks)
     }
 
     /// Sends one header more with every request.
     #[must_use]
-    pub(crate) fn with_header(mut self, name: HeaderName, value: HeaderValue) -> Self {
-        self.headers.insert(name, value);
-        self
+    pub(crate) fn with_header(self, name: HeaderName, value: HeaderValue) -> Self {
+        self.with(|parts| {
+            parts.headers.insert(name, value);
+        })
     }
 
     /// Sends keys as tokens.
     #[must_use]
-    pub(crate) fn with_keys_as(mut self, kind: SecretKind) -> Self {
-        self.keys_as = kind;
-        self
+    pub(crate) fn with_keys_as(self, kind: SecretKind) -> Self {
+        self.with(|parts| parts.keys_as = kind)
     }
 
     /// How the secret of `credential` is sent.
     pub(crate) fn kind_of(&self, credential: &Credential) -> SecretKind {
         match credential {
-            Credential::ApiKey(_) | Credential::Local(_) => self.keys_as,
+            Credential::ApiKey(_) | Credential::Local(_) => self.0.keys_as,
             Credential::Oauth(_) | Credential::Token(_) => SecretKind::Token,
         }
     }
 
     /// Whether requests in this format can be passed on.
     pub(crate) fn speaks(&self, wire: Wire) -> bool {
-        self.speaks.contains(&wire)
+        self.0.speaks.contains(&wire)
     }
 
     /// The provider.
     pub(crate) fn provider(&self) -> &ProviderId {
-        &self.provider
+        &self.0.provider
     }
 
     /// The base URL without a trailing slash, as it identifies the endpoint (D4). It is shown and kept in state, so
     /// user, password and query are left out.
     pub(crate) fn base_url(&self) -> &str {
-        &self.shown
+        &self.0.shown
     }
 
     /// What in the base URL may be a secret, as written and as it means: user, password and the values of the query.
     pub(crate) fn url_secrets(&self) -> Vec<String> {
-        let url = &self.base_url;
+        let url = &self.0.base_url;
         let mut found = vec![url.username().to_owned()];
         let password = url.password().unwrap_or_default();
         found.push(password.to_owned());
@@ -150,30 +192,44 @@ impl Endpoint {
 
     /// The path of the base URL.
     pub(crate) fn path(&self) -> &str {
-        self.base_url.path()
+        self.0.base_url.path()
     }
 
     /// The host that is called.
     pub(crate) fn host(&self) -> &str {
-        self.base_url.host_str().unwrap_or_default()
+        self.0.base_url.host_str().unwrap_or_default()
     }
 
     /// Headers sent with every request.
     pub(crate) fn headers(&self) -> &HeaderMap {
-        &self.headers
+        &self.0.headers
     }
 
     /// How long its row in the configuration waits for an answer.
     pub(crate) fn answer_limit(&self) -> Option<Duration> {
-        self.answer_limit
+        self.0.answer_limit
     }
 
     /// The URL of `path` (such as `chat/completions`) below the base URL; a query of the base URL is kept.
     pub(crate) fn url(&self, path: &str) -> Url {
-        let mut url = self.base_url.clone();
-        let below = format!("{}/{path}", self.base_url.path().trim_end_matches('/'));
-        url.set_path(&below);
-        url
+        below(&self.0.base_url, path)
+    }
+
+    /// The address of requests in a format. It holds neither user nor password; see [`login`](Self::login).
+    pub(crate) fn target(&self, wire: Wire) -> &Uri {
+        let targets = &self.0.targets;
+        match wire {
+            Wire::ChatCompletions => &targets.chat_completions,
+            Wire::CountTokens => &targets.count_tokens,
+            Wire::Embeddings => &targets.embeddings,
+            Wire::Messages => &targets.messages,
+            Wire::Responses => &targets.responses,
+        }
+    }
+
+    /// What a header says of the user and the password in the base URL.
+    pub(crate) fn login(&self) -> Option<&HeaderValue> {
+        self.0.login.as_ref()
     }
 
     /// Whether the host is this machine, which no proxy should see.
@@ -182,14 +238,34 @@ impl Endpoint {
     }
 }
 
-/// A URL for people and records: user, password, query and fragment may be secrets.
-pub(super) fn shown(url: &Url) -> String {
+fn below(base_url: &Url, path: &str) -> Url {
+    let mut url = base_url.clone();
+    let below = format!("{}/{path}", base_url.path().trim_end_matches('/'));
+    url.set_path(&below);
+    url
+}
+
+/// User and password of a URL as a header sends them, which is the same towards proxies.
+pub(super) fn login_of(url: &Url) -> Option<HeaderValue> {
+    let proxy = Matcher::builder().all(url.as_str()).build();
+    let any = Uri::from_static("http://any.invalid/");
+    proxy.intercept(&any)?.basic_auth().cloned()
+}
+
+/// What a request names: neither user nor password, and no fragment.
+pub(super) fn without_login(url: &Url) -> Url {
     let mut url = url.clone();
     // Only URLs without a host refuse this, and they hold neither.
     let _ = url.set_username("");
     let _ = url.set_password(None);
-    url.set_query(None);
     url.set_fragment(None);
+    url
+}
+
+/// A URL for people and records: user, password, query and fragment may be secrets.
+pub(super) fn shown(url: &Url) -> String {
+    let mut url = without_login(url);
+    url.set_query(None);
     url.as_str().trim_end_matches('/').to_owned()
 }
 
@@ -275,6 +351,9 @@ mod tests {
         let endpoint = endpoint("https://user:password@h/v1/?key=k#f").unwrap();
         assert_eq!(endpoint.base_url(), "https://h/v1");
         assert_eq!(endpoint.url("x").as_str(), "https://user:password@h/v1/x?key=k#f");
+        let target = endpoint.target(Wire::Messages);
+        assert_eq!(target.to_string(), "https://h/v1/messages?key=k");
+        assert_eq!(endpoint.login().unwrap(), "Basic dXNlcjpwYXNzd29yZA==");
     }
 
     #[test]

@@ -1,49 +1,54 @@
 //! One attempt against an endpoint, in one wire format.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use axum::http::header::{CONTENT_TYPE, HeaderMap, LOCATION};
+use axum::http::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, LOCATION};
+use axum::http::{Method, StatusCode, Uri};
 use bytes::Bytes;
+use http_body_util::BodyExt;
+use hyper_util::client::legacy;
 use openclaw_classify::{Failure, Phase, TimeoutPhase};
-use reqwest::Client;
+use reqwest::Url;
 use secrecy::SecretString;
 
-use super::arrival::{as_stream, excerpt, first_content, whole};
+use super::arrival::{as_stream, excerpt, first_content, pieces, whole};
+use super::client::{Client, Ways};
 use super::deadlines::End;
-use super::endpoint::is_loopback_host;
+use super::endpoint::{login_of, without_login};
 use super::facts::Facts;
 use super::live::LiveAnswer;
 use super::wire::{Whole, Wire};
 use super::{Deadlines, Endpoint, RequestBody, headers, transport};
-
-/// How long an unused connection is kept. Short, because a provider that closes it at the moment it is used again
-/// looks like one that failed.
-const KEEP_LIMIT: Duration = Duration::from_secs(20);
+use crate::cores;
 
 /// The HTTP clients that all attempts share.
 #[derive(Debug, Clone)]
 pub(crate) struct Upstream {
-    usual: Clients,
-    /// Those with another limit for a connection, which only a client as a whole can have; made when first needed, and
-    /// as many as there are limits in the configuration.
-    by_limit: Arc<Mutex<HashMap<Duration, Clients>>>,
+    ways: Ways,
+    usual: OfCores,
+    /// Those with another limit for a connection; made when first needed, and as many as there are limits in the
+    /// configuration.
+    by_limit: Arc<Mutex<HashMap<Duration, OfCores>>>,
 }
 
-/// One pool of connections for each way out.
+/// A client for each thread that serves, as a connection is driven by the thread that made it.
 #[derive(Debug, Clone)]
-struct Clients {
-    /// For hosts beyond this machine; honours the usual proxy variables.
-    outward: Client,
-    /// For this machine itself, which a proxy cannot reach.
-    inward: Client,
-}
+struct OfCores(Arc<[Client]>);
 
-/// The HTTP client cannot be set up.
-#[derive(Debug, thiserror::Error)]
-#[error("cannot set up the HTTP client; check the machine's CA certificates and proxy settings")]
-pub struct UpstreamError(#[source] reqwest::Error);
+impl OfCores {
+    fn new(limit: Duration, ways: &Ways) -> Self {
+        let clients = (0..cores::most()).map(|_| Client::new(limit, ways.clone()));
+        Self(clients.collect())
+    }
+
+    /// That of this thread.
+    fn here(&self) -> &Client {
+        &self.0[cores::here() % self.0.len()]
+    }
+}
 
 /// What an attempt sends, and where.
 pub(crate) struct Call<'a> {
@@ -88,46 +93,63 @@ pub(crate) enum Answer {
     Live(Box<LiveAnswer>),
 }
 
-impl Upstream {
-    /// Sets up the clients.
-    ///
-    /// # Errors
-    /// When the machine's certificates or proxy settings cannot be used.
-    pub(crate) fn try_new() -> Result<Self, UpstreamError> {
-        Ok(Self {
-            usual: Clients::try_new(Deadlines::DEFAULT.connect).map_err(UpstreamError)?,
+impl Default for Upstream {
+    fn default() -> Self {
+        let ways = Ways::of_environment();
+        Self {
+            usual: OfCores::new(Deadlines::DEFAULT.connect, &ways),
+            ways,
             by_limit: Arc::default(),
-        })
+        }
     }
+}
 
-    /// The client for `endpoint`, with the usual limit for a connection.
-    pub(crate) fn client(&self, endpoint: &Endpoint) -> &Client {
-        self.usual.to(endpoint)
-    }
-
-    /// The client for `endpoint` whose connections may take `limit`.
-    fn client_within(&self, limit: Duration, endpoint: &Endpoint) -> Client {
+impl Upstream {
+    /// The client whose connections may take `limit`.
+    fn within(&self, limit: Duration) -> Cow<'_, Client> {
         if limit == Deadlines::DEFAULT.connect {
-            return self.client(endpoint).clone();
+            return Cow::Borrowed(self.usual.here());
         }
         let mut by_limit = self.by_limit.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(clients) = by_limit.get(&limit) {
-            return clients.to(endpoint).clone();
-        }
-        match Clients::try_new(limit) {
-            Ok(clients) => by_limit.entry(limit).or_insert(clients).to(endpoint).clone(),
-            // The usual ones were set up in the same way, so they are worth a try.
-            Err(_) => self.client(endpoint).clone(),
-        }
+        let clients = by_limit
+            .entry(limit)
+            .or_insert_with(|| OfCores::new(limit, &self.ways));
+        Cow::Owned(clients.here().clone())
     }
 
-    /// The client for an address that is no provider's endpoint.
-    pub(crate) fn client_of(&self, url: &reqwest::Url) -> &Client {
-        if url.host_str().is_some_and(is_loopback_host) {
-            &self.usual.inward
-        } else {
-            &self.usual.outward
+    /// Asks an address that is no provider's endpoint, for an answer of at most `most` bytes. It says by itself how
+    /// long it may take.
+    ///
+    /// # Errors
+    /// When no answer comes, or a larger one.
+    pub(crate) async fn ask(
+        &self,
+        question: Question,
+        most: usize,
+    ) -> Result<(StatusCode, Vec<u8>), AskFault> {
+        let Question {
+            method,
+            url,
+            mut headers,
+            body,
+        } = question;
+        if let Some(login) = login_of(&url) {
+            headers.entry(AUTHORIZATION).or_insert(login);
         }
+        let to = Uri::try_from(without_login(&url).as_str()).map_err(|_| AskFault::Address)?;
+        let answer = self.usual.here().send(method, &to, headers, body).await?;
+        let status = answer.status();
+        let mut source = answer.into_body();
+        let mut read = Vec::new();
+        while let Some(frame) = source.frame().await {
+            if let Ok(piece) = frame?.into_data() {
+                read.extend_from_slice(&piece);
+            }
+            if read.len() > most {
+                return Err(AskFault::TooLarge(most));
+            }
+        }
+        Ok((status, read))
     }
 
     /// Makes one attempt. A plain answer returns when it is whole, a stream at its first content.
@@ -135,12 +157,12 @@ impl Upstream {
     /// # Errors
     /// Every other outcome, with all facts known. Dropping the future hangs up.
     pub(crate) async fn attempt(&self, call: &Call<'_>) -> Result<Answer, Failure> {
-        let facts = Facts::new(call.endpoint, call.secret);
-        let outcome = self.exchange(call, facts.clone()).await;
+        let mut facts = Facts::new(call.endpoint, call.secret);
+        let outcome = self.exchange(call, &mut facts).await;
         outcome.map_err(|failure| facts.complete(failure))
     }
 
-    async fn exchange(&self, call: &Call<'_>, mut facts: Facts) -> Result<Answer, Failure> {
+    async fn exchange(&self, call: &Call<'_>, facts: &mut Facts) -> Result<Answer, Failure> {
         let deadlines = &call.deadlines;
         let end = End::after(deadlines.total);
         let wants_stream = call.wants_stream();
@@ -149,15 +171,17 @@ impl Upstream {
         } else {
             deadlines.plain_head
         };
-        let request = self
-            .client_within(deadlines.connect, call.endpoint)
-            .post(call.endpoint.url(call.wire.path()))
-            .headers(headers::of(call, wants_stream)?)
-            .body(call.body.with_model(call.model));
-        let sending = end.within(head_limit, TimeoutPhase::FirstByte, request.send());
-        let response = match sending.await {
-            Ok(Ok(response)) => response,
-            Ok(Err(error)) => return Err(transport::failure(error, Phase::BeforeFirstByte)),
+        let client = self.within(deadlines.connect);
+        let sending = client.send(
+            Method::POST,
+            call.endpoint.target(call.wire),
+            headers::of(call, wants_stream)?,
+            call.body.with_model(call.model),
+        );
+        let sending = end.within(head_limit, TimeoutPhase::FirstByte, sending);
+        let answer = match sending.await {
+            Ok(Ok(answer)) => answer,
+            Ok(Err(error)) => return Err(transport::failure(&error, Phase::BeforeFirstByte)),
             // Nothing was heard, whichever limit was over.
             Err(_) => {
                 return Err(transport::timeout(
@@ -166,29 +190,30 @@ impl Upstream {
                 ));
             }
         };
-        facts.heard(response.headers());
-        let status = response.status();
+        let (head, source) = answer.into_parts();
+        facts.heard(head.headers);
+        let status = head.status;
         if status.is_redirection() {
-            let to = response
+            let to = facts
                 .headers()
                 .get(LOCATION)
                 .and_then(|value| value.to_str().ok());
-            let to = to.and_then(|to| response.url().join(to).ok());
-            return Err(facts.redirected(status.as_u16(), to.as_ref(), call.wire.path()));
+            let path = call.wire.path();
+            let to = to.and_then(|to| call.endpoint.url(path).join(to).ok());
+            return Err(facts.redirected(status.as_u16(), to.as_ref(), path));
         }
         if !status.is_success() {
-            let body = excerpt(response, deadlines.error_body).await;
+            let body = excerpt(source, deadlines.error_body).await;
             return Err(facts.refused(status.as_u16(), body));
         }
         facts.succeeded(status.as_u16());
-        if wants_stream && !is_document(response.headers()) {
-            let source = Box::pin(response.bytes_stream());
-            let answer = first_content(call.wire, source, deadlines, end, facts).await?;
+        if wants_stream && !is_document(facts.headers()) {
+            let answer = first_content(call.wire, pieces(source), deadlines, end, facts).await?;
             return Ok(Answer::Live(Box::new(answer)));
         }
-        let body = whole(response, deadlines, end, &facts).await?;
+        let body = whole(source, deadlines, end, facts).await?;
         match call.wire.read_whole(&body) {
-            Whole::Answer if wants_stream => match as_stream(call.wire, &body, &facts) {
+            Whole::Answer if wants_stream => match as_stream(call.wire, &body, facts) {
                 Some(live) => Ok(Answer::Live(Box::new(live))),
                 None => Err(facts.no_stream()),
             },
@@ -202,31 +227,29 @@ impl Upstream {
     }
 }
 
-impl Clients {
-    /// No redirects: a key must not follow one. No retries of their own: every attempt is the runner's decision.
-    fn try_new(connect_limit: Duration) -> reqwest::Result<Self> {
-        let builder = || {
-            Client::builder()
-                .connect_timeout(connect_limit)
-                .pool_idle_timeout(KEEP_LIMIT)
-                .redirect(reqwest::redirect::Policy::none())
-                .retry(reqwest::retry::never())
-                .tcp_nodelay(true)
-                .user_agent(concat!("openclaw-gateway/", env!("CARGO_PKG_VERSION")))
-        };
-        Ok(Self {
-            outward: builder().build()?,
-            inward: builder().no_proxy().build()?,
-        })
-    }
+/// A request that no wire format has.
+pub(crate) struct Question {
+    pub(crate) method: Method,
+    pub(crate) url: Url,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: Bytes,
+}
 
-    fn to(&self, endpoint: &Endpoint) -> &Client {
-        if endpoint.is_loopback() {
-            &self.inward
-        } else {
-            &self.outward
-        }
-    }
+/// A question got no answer.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum AskFault {
+    /// Nothing that a request can name.
+    #[error("the address cannot be called")]
+    Address,
+    /// It broke off.
+    #[error("the answer broke off")]
+    Broken(#[from] hyper::Error),
+    /// It did not begin.
+    #[error("cannot reach it")]
+    Unreachable(#[from] legacy::Error),
+    /// It did not end.
+    #[error("the answer is larger than {0} bytes")]
+    TooLarge(usize),
 }
 
 /// Whether an answer to a streaming request is one document (JSON, an error page) instead of events.

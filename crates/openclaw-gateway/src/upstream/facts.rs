@@ -2,7 +2,6 @@
 
 use axum::http::header::{HeaderMap, HeaderName};
 use openclaw_classify::{Failure, Header, Phase};
-use openclaw_ids::ProviderId;
 use reqwest::Url;
 use secrecy::SecretString;
 
@@ -29,31 +28,34 @@ const HEADERS_OF_INTEREST: &[&str] = &[
     "x-should-retry",
 ];
 
-/// What every failure of one attempt shares.
+/// What every failure of one attempt shares. Most attempts have none, so it is put into words when one comes.
 #[derive(Clone)]
 pub(crate) struct Facts {
-    provider: ProviderId,
-    host: String,
-    secrets: Secrets,
+    endpoint: Endpoint,
+    key: Option<SecretString>,
     status: Option<u16>,
-    headers: Vec<Header>,
+    headers: HeaderMap,
 }
 
 impl Facts {
     /// Nothing has come back yet.
     pub(super) fn new(endpoint: &Endpoint, key: Option<&SecretString>) -> Self {
         Self {
-            provider: endpoint.provider().clone(),
-            host: endpoint.host().to_owned(),
-            secrets: Secrets::of(endpoint, key),
+            endpoint: endpoint.clone(),
+            key: key.cloned(),
             status: None,
-            headers: Vec::new(),
+            headers: HeaderMap::new(),
         }
     }
 
     /// The head of an answer came.
-    pub(super) fn heard(&mut self, headers: &HeaderMap) {
-        self.headers = of_interest(headers);
+    pub(super) fn heard(&mut self, headers: HeaderMap) {
+        self.headers = headers;
+    }
+
+    /// The head of the answer, as far as it came.
+    pub(super) fn headers(&self) -> &HeaderMap {
+        &self.headers
     }
 
     /// The head said that all is well.
@@ -72,7 +74,7 @@ impl Facts {
 
     /// An answer that sends the request elsewhere, which a key must not follow.
     pub(super) fn redirected(&self, status: u16, to: Option<&Url>, path: &str) -> Failure {
-        let provider = &self.provider;
+        let provider = self.endpoint.provider();
         let message = match to {
             Some(url) => format!(
                 "redirect refused, because a key must not follow one; set models.providers.{provider}.baseUrl to `{}`",
@@ -122,13 +124,13 @@ impl Facts {
     /// passes here before anybody sees it.
     pub(super) fn complete(&self, failure: Failure) -> Failure {
         let headers = if failure.headers.is_empty() {
-            self.headers.clone()
+            of_interest(&self.headers)
         } else {
             failure.headers
         };
-        self.secrets.scrub(Failure {
-            provider: Some(self.provider.clone()),
-            host: Some(self.host.clone()),
+        Secrets::of(&self.endpoint, self.key.as_ref()).scrub(Failure {
+            provider: Some(self.endpoint.provider().clone()),
+            host: Some(self.endpoint.host().to_owned()),
             headers,
             ..failure
         })

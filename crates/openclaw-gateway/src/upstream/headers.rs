@@ -19,6 +19,9 @@ const ANTHROPIC_LOGIN: (HeaderName, HeaderValue) = (
     HeaderValue::from_static("oauth-2025-04-20"),
 );
 
+/// How many headers a request has.
+const USUAL: usize = 8;
+
 /// The headers of `call`. A key that no header can carry is a wrong key.
 #[expect(
     clippy::result_large_err,
@@ -31,6 +34,11 @@ pub(super) fn of(call: &Call<'_>, wants_stream: bool) -> Result<HeaderMap, Failu
         "application/json"
     };
     let mut headers = call.headers.clone();
+    // In one piece for all that follows, and what the client library adds.
+    headers.reserve(USUAL);
+    if let Some(login) = call.endpoint.login() {
+        headers.insert(AUTHORIZATION, login.clone());
+    }
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     headers.insert(ACCEPT, HeaderValue::from_static(accept));
     if call.wire.is_anthropic() {

@@ -18,7 +18,7 @@ use super::transport;
 use super::wire::{Piece, Shows, Wire};
 
 /// The bytes of an upstream's answer.
-pub(crate) type ByteStream = Pin<Box<dyn Stream<Item = reqwest::Result<Bytes>> + Send>>;
+pub(crate) type ByteStream = Pin<Box<dyn Stream<Item = hyper::Result<Bytes>> + Send>>;
 
 /// What comes next of a live answer.
 #[derive(Debug)]
@@ -213,7 +213,7 @@ impl LiveAnswer {
                 .within(self.pace.idle, TimeoutPhase::Idle, self.source.next());
             match next.await {
                 Ok(Some(Ok(chunk))) => self.parser.push(&chunk),
-                Ok(Some(Err(error))) => return self.end(transport::failure(error, Phase::AfterContent)),
+                Ok(Some(Err(error))) => return self.end(transport::failure(&error, Phase::AfterContent)),
                 Ok(None) => return self.end_of_bytes(),
                 Err(waited_for) => return self.end(transport::timeout(waited_for, Phase::AfterContent)),
             }

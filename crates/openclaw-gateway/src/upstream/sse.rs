@@ -1,5 +1,7 @@
 //! An incremental parser of server-sent events that keeps the bytes it read.
 
+use std::ops::Range;
+
 use bytes::{Buf, Bytes, BytesMut};
 
 /// One event, with the exact bytes that made it.
@@ -45,7 +47,18 @@ pub(crate) struct SseParser {
     after_cr: bool,
     at_start: bool,
     name: Option<Bytes>,
-    data: Option<BytesMut>,
+    data: Data,
+}
+
+/// What the `data:` lines of the current event hold so far.
+#[derive(Debug, Default)]
+enum Data {
+    #[default]
+    Nothing,
+    /// One line, which stays where it is in the buffer.
+    Line(Range<usize>),
+    /// Several, joined.
+    Lines(BytesMut),
 }
 
 impl SseParser {
@@ -59,7 +72,7 @@ impl SseParser {
             after_cr: false,
             at_start: true,
             name: None,
-            data: None,
+            data: Data::Nothing,
         }
     }
 
@@ -97,7 +110,11 @@ impl SseParser {
             let end = self.buffer.len();
             self.field(self.line_start, end);
         }
-        let data = self.data?.freeze();
+        let data = match self.data {
+            Data::Nothing => return None,
+            Data::Line(line) => Bytes::copy_from_slice(&self.buffer[line]),
+            Data::Lines(lines) => lines.freeze(),
+        };
         let mut raw = self.buffer;
         raw.extend_from_slice(b"\n\n");
         Some(Event {
@@ -156,13 +173,20 @@ impl SseParser {
         };
         let value = value.strip_prefix(b" ").unwrap_or(value);
         match name {
-            b"data" => match &mut self.data {
-                Some(data) => {
-                    data.extend_from_slice(b"\n");
-                    data.extend_from_slice(value);
-                }
-                None => self.data = Some(BytesMut::from(value)),
-            },
+            b"data" => {
+                self.data = match std::mem::take(&mut self.data) {
+                    Data::Nothing => Data::Line(end - value.len()..end),
+                    Data::Line(first) => {
+                        let mut lines = BytesMut::from(&self.buffer[first]);
+                        join(&mut lines, value);
+                        Data::Lines(lines)
+                    }
+                    Data::Lines(mut lines) => {
+                        join(&mut lines, value);
+                        Data::Lines(lines)
+                    }
+                };
+            }
             b"event" => self.name = Some(Bytes::copy_from_slice(value)),
             _ => {}
         }
@@ -176,12 +200,23 @@ impl SseParser {
         let raw = self.buffer.split_to(self.line_start).freeze();
         self.line_start = 0;
         self.scanned = 0;
+        let data = match std::mem::take(&mut self.data) {
+            Data::Nothing => None,
+            Data::Line(line) => Some(raw.slice(line)),
+            Data::Lines(lines) => Some(lines.freeze()),
+        };
         Event {
             raw,
             name: self.name.take(),
-            data: self.data.take().map(BytesMut::freeze),
+            data,
         }
     }
+}
+
+/// Adds a line to others.
+fn join(lines: &mut BytesMut, line: &[u8]) {
+    lines.extend_from_slice(b"\n");
+    lines.extend_from_slice(line);
 }
 
 #[cfg(test)]

@@ -3,7 +3,10 @@
 use std::error::Error as StdError;
 use std::io;
 
+use hyper_util::client::legacy;
 use openclaw_classify::{Failure, Phase, TimeoutPhase, TimerOwner, Transport};
+
+use super::client::{ConnectTimeout, DnsError};
 
 /// What an I/O error says about the connection.
 const KINDS: &[(io::ErrorKind, Transport)] = &[
@@ -23,6 +26,7 @@ const KINDS: &[(io::ErrorKind, Transport)] = &[
 const WORDS: &[(&str, Transport)] = &[
     ("tunnel", Transport::Proxy),
     ("proxy", Transport::Proxy),
+    ("socks", Transport::Proxy),
     ("certificate", Transport::Tls),
     ("tls", Transport::Tls),
     ("handshake", Transport::Tls),
@@ -36,19 +40,16 @@ const WORDS: &[(&str, Transport)] = &[
 
 /// The facts of `error`, which happened when the attempt had come as far as `phase`.
 ///
-/// The message is the innermost cause: what wraps it says only that a request was sent, and may name the URL, which
-/// may carry a key.
-pub(crate) fn failure(error: reqwest::Error, phase: Phase) -> Failure {
-    let error = error.without_url();
-    let innermost = causes(&error).last().map(ToString::to_string);
-    let phase = if error.is_connect() {
+/// The message is the innermost cause: what wraps it says only that a request was sent.
+pub(crate) fn failure(error: &(dyn StdError + 'static), phase: Phase) -> Failure {
+    let phase = if is_connect(error) {
         Phase::BeforeRequest
     } else {
         phase
     };
     Failure {
-        message: innermost,
-        transport: Some(transport(&error)),
+        message: causes(error).last().map(ToString::to_string),
+        transport: Some(transport(error)),
         phase: Some(phase),
         ..Failure::default()
     }
@@ -63,12 +64,12 @@ pub(crate) fn timeout(waited_for: TimeoutPhase, phase: Phase) -> Failure {
     }
 }
 
-fn transport(error: &reqwest::Error) -> Transport {
-    if error.is_dns() {
+fn transport(error: &(dyn StdError + 'static)) -> Transport {
+    if causes(error).any(is_dns) {
         return Transport::Dns;
     }
-    if error.is_timeout() {
-        let waited_for = if error.is_connect() {
+    if causes(error).any(is_timeout) {
+        let waited_for = if is_connect(error) {
             TimeoutPhase::Connect
         } else {
             TimeoutPhase::Idle
@@ -85,7 +86,7 @@ fn transport(error: &reqwest::Error) -> Transport {
             .map(|(_, transport)| *transport)
     };
     // An unknown fault while connecting left the provider untouched; later it is like a broken connection.
-    let unknown = if error.is_connect() {
+    let unknown = if is_connect(error) {
         Transport::Unreachable
     } else {
         Transport::Reset
@@ -96,6 +97,29 @@ fn transport(error: &reqwest::Error) -> Transport {
         .unwrap_or(unknown)
 }
 
+/// Whether no connection came about.
+fn is_connect(error: &(dyn StdError + 'static)) -> bool {
+    causes(error).any(|cause| {
+        cause
+            .downcast_ref::<legacy::Error>()
+            .is_some_and(legacy::Error::is_connect)
+    })
+}
+
+fn is_dns(cause: &(dyn StdError + 'static)) -> bool {
+    cause.is::<DnsError>()
+}
+
+fn is_timeout(cause: &(dyn StdError + 'static)) -> bool {
+    cause.is::<ConnectTimeout>()
+        || cause
+            .downcast_ref::<hyper::Error>()
+            .is_some_and(hyper::Error::is_timeout)
+        || cause
+            .downcast_ref::<io::Error>()
+            .is_some_and(|error| error.kind() == io::ErrorKind::TimedOut)
+}
+
 fn io_kind(cause: &(dyn StdError + 'static)) -> Option<Transport> {
     let kind = cause.downcast_ref::<io::Error>()?.kind();
     KINDS
@@ -104,8 +128,6 @@ fn io_kind(cause: &(dyn StdError + 'static)) -> Option<Transport> {
         .map(|(_, transport)| *transport)
 }
 
-fn causes(error: &reqwest::Error) -> impl Iterator<Item = &(dyn StdError + 'static)> {
-    std::iter::successors(Some(error as &(dyn StdError + 'static)), |cause| {
-        (*cause).source()
-    })
+fn causes<'a>(error: &'a (dyn StdError + 'static)) -> impl Iterator<Item = &'a (dyn StdError + 'static)> {
+    std::iter::successors(Some(error), |cause| (*cause).source())
 }

@@ -8,7 +8,8 @@ mod responses;
 use std::borrow::Cow;
 
 use bytes::Bytes;
-use serde_json::Value;
+
+use super::sketch::Sketch;
 
 /// A wire format. Requests and answers are passed on in it; nothing is translated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -187,17 +188,13 @@ impl Wire {
 }
 
 /// Whether a body, or a part of one, is an error.
-fn is_error(body: &Value) -> bool {
-    body.get("error").is_some_and(|error| !error.is_null()) || body.get("type") == Some(&Value::from("error"))
+fn is_error(body: &Sketch<'_>) -> bool {
+    body.get("error").is_some_and(|error| *error != Sketch::Null)
+        || body.get("type").and_then(Sketch::as_str) == Some("error")
 }
 
-fn is_filled(value: Option<&Value>) -> bool {
-    match value {
-        Some(Value::String(text)) => !text.is_empty(),
-        Some(Value::Array(items)) => !items.is_empty(),
-        Some(Value::Object(members)) => !members.is_empty(),
-        Some(Value::Null | Value::Bool(_) | Value::Number(_)) | None => false,
-    }
+fn is_filled(value: Option<&Sketch<'_>>) -> bool {
+    value.is_some_and(Sketch::is_filled)
 }
 
 /// What is no JSON: an error if it is called one, else an event to skip.

@@ -65,7 +65,7 @@ async fn ollama_is_asked_for_its_models() {
     ] {
         let server = Scripted::start([script]).await;
         let endpoint = Endpoint::try_new(ProviderId::try_new(OLLAMA).unwrap(), &server.base_url()).unwrap();
-        let models = ollama_models(&Upstream::try_new().unwrap(), &endpoint).await;
+        let models = ollama_models(&Upstream::default(), &endpoint).await;
         assert_eq!(models, expected);
         assert!(server.seen()[0].head.starts_with("GET /api/tags "));
     }

@@ -30,7 +30,7 @@ async fn see(chunks: Vec<Bytes>) -> Seen {
         source,
         &Deadlines::DEFAULT,
         End::after(Deadlines::DEFAULT.total),
-        Facts::new(&endpoint, None),
+        &Facts::new(&endpoint, None),
     )
     .await
     else {
@@ -119,7 +119,7 @@ async fn the_upstream_is_read_only_as_fast_as_the_client_takes_it() {
         Box::pin(endless),
         &Deadlines::DEFAULT,
         End::after(Deadlines::DEFAULT.total),
-        Facts::new(&endpoint, None),
+        &Facts::new(&endpoint, None),
     )
     .await
     .ok()
@@ -143,13 +143,8 @@ async fn bl_93_a_stream_that_drips_on_is_cut_at_the_end_of_its_time() {
     };
     let source = Box::pin(drip);
     let end = End::after(deadlines.total);
-    let live = first_content(
-        Wire::ChatCompletions,
-        source,
-        &deadlines,
-        end,
-        Facts::new(&endpoint, None),
-    );
+    let facts = Facts::new(&endpoint, None);
+    let live = first_content(Wire::ChatCompletions, source, &deadlines, end, &facts);
     let mut live = live.await.ok().unwrap();
     let mut events = 0;
     let failure = loop {

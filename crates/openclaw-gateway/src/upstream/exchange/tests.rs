@@ -62,7 +62,7 @@ async fn attempt_at(base_url: &str, stream: bool, deadlines: Deadlines) -> Resul
         body: &request(stream),
         deadlines,
     };
-    Upstream::try_new().unwrap().attempt(&call).await
+    Upstream::default().attempt(&call).await
 }
 
 async fn attempt(script: Script, stream: bool) -> Result<Answer, Failure> {
@@ -303,7 +303,7 @@ async fn an_echo_of_the_key_is_gone_before_anybody_sees_it() {
             body: &request(stream),
             deadlines: Deadlines::DEFAULT,
         };
-        let failure = match Upstream::try_new().unwrap().attempt(&call).await {
+        let failure = match Upstream::default().attempt(&call).await {
             Err(failure) => failure,
             Ok(Answer::Live(mut live)) => loop {
                 match live.next().await {
@@ -487,7 +487,7 @@ async fn a_key_that_no_header_can_carry_is_a_wrong_key() {
         body: &body,
         deadlines: Deadlines::DEFAULT,
     };
-    let failure = Upstream::try_new().unwrap().attempt(&call).await.err().unwrap();
+    let failure = Upstream::default().attempt(&call).await.err().unwrap();
     assert_eq!(failure.code.as_deref(), Some("invalid_api_key"));
     assert!(!format!("{failure:?}").contains("secret"));
 }
@@ -508,7 +508,7 @@ async fn dropping_an_attempt_hangs_up() {
             body: &body,
             deadlines: Deadlines::DEFAULT,
         };
-        Upstream::try_new().unwrap().attempt(&call).await.is_ok()
+        Upstream::default().attempt(&call).await.is_ok()
     });
     upstream.asked().await;
     attempt.abort();

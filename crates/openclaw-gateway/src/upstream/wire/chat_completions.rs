@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use super::super::sketch::Sketch;
 use super::{Delta, Piece, Shows, Whole, is_error, is_filled, unreadable};
 
 /// Members of a message or a delta that show something to the person who waits.
@@ -29,13 +30,13 @@ pub(super) fn read_piece(name: Option<&[u8]>, data: &[u8]) -> Piece {
     if text.is_empty() {
         return Piece::Other;
     }
-    let Ok(chunk) = serde_json::from_slice::<Value>(text) else {
+    let Some(chunk) = Sketch::read(text) else {
         return unreadable(name);
     };
     if name == Some(b"error") || is_error(&chunk) {
         return Piece::Error;
     }
-    match chunk.get("choices").and_then(Value::as_array) {
+    match chunk.get("choices").and_then(Sketch::as_list) {
         Some(choices) if choices.iter().any(is_error_choice) => Piece::Error,
         Some(choices) if !choices.is_empty() => Piece::Deltas(choices.iter().map(delta).collect()),
         _ => Piece::Other,
@@ -44,20 +45,20 @@ pub(super) fn read_piece(name: Option<&[u8]>, data: &[u8]) -> Piece {
 
 /// Reads a whole body.
 pub(super) fn read_whole(body: &[u8]) -> Whole {
-    let Ok(answer) = serde_json::from_slice::<Value>(body) else {
+    let Some(answer) = Sketch::read(body) else {
         return Whole::Unreadable;
     };
     if is_error(&answer) {
         return Whole::Error;
     }
-    let Some(choices) = answer.get("choices").and_then(Value::as_array) else {
+    let Some(choices) = answer.get("choices").and_then(Sketch::as_list) else {
         return Whole::Unreadable;
     };
     if choices.iter().any(is_error_choice) {
         return Whole::Error;
     }
-    let is_answer = |choice: &Value| {
-        let message = choice.get("message").unwrap_or(&Value::Null);
+    let is_answer = |choice: &Sketch<'_>| {
+        let message = choice.get("message").unwrap_or(&Sketch::Null);
         shows(message, choice) == Shows::Answer
     };
     if choices.iter().any(is_answer) {
@@ -97,27 +98,28 @@ pub(super) fn chunk_of_whole(body: &[u8]) -> Vec<u8> {
     answer.to_string().into_bytes()
 }
 
-fn is_error_choice(choice: &Value) -> bool {
+fn is_error_choice(choice: &Sketch<'_>) -> bool {
     is_error(choice) || finish_reason(choice) == Some("error")
 }
 
-fn finish_reason(choice: &Value) -> Option<&str> {
-    choice.get("finish_reason").and_then(Value::as_str)
+fn finish_reason<'a>(choice: &'a Sketch<'_>) -> Option<&'a str> {
+    choice.get("finish_reason").and_then(Sketch::as_str)
 }
 
-fn delta(choice: &Value) -> Delta {
-    let delta = choice.get("delta").unwrap_or(&Value::Null);
-    let calls = delta.get("tool_calls").and_then(Value::as_array);
+fn delta(choice: &Sketch<'_>) -> Delta {
+    let delta = choice.get("delta").unwrap_or(&Sketch::Null);
+    let calls = delta.get("tool_calls").and_then(Sketch::as_list);
     let arguments = calls.into_iter().flatten().enumerate().map(|(position, call)| {
-        let index = call.get("index").and_then(Value::as_u64);
+        let index = call.get("index").and_then(Sketch::as_u64);
         let text = call
-            .pointer("/function/arguments")
-            .and_then(Value::as_str)
+            .get("function")
+            .and_then(|function| function.get("arguments"))
+            .and_then(Sketch::as_str)
             .unwrap_or_default();
         (index.unwrap_or(position as u64), text.to_owned())
     });
     Delta {
-        choice: choice.get("index").and_then(Value::as_u64).unwrap_or_default(),
+        choice: choice.get("index").and_then(Sketch::as_u64).unwrap_or_default(),
         shows: shows(delta, choice),
         arguments: arguments.collect(),
         finished: finish_reason(choice).is_some(),
@@ -128,7 +130,7 @@ fn delta(choice: &Value) -> Delta {
 ///
 /// A choice stopped by the provider's content filter is an answer, though an empty one: another model must
 /// not be asked to say what this one refused (BL-97).
-fn shows(message: &Value, choice: &Value) -> Shows {
+fn shows(message: &Sketch<'_>, choice: &Sketch<'_>) -> Shows {
     let has = |members: &[&str]| members.iter().any(|member| is_filled(message.get(member)));
     if has(ANSWER_MEMBERS) || is_filled(choice.get("text")) || finish_reason(choice) == Some("content_filter")
     {

@@ -1,18 +1,17 @@
 //! Reads embeddings: is there a vector?
 
-use serde_json::Value;
-
+use super::super::sketch::Sketch;
 use super::{Whole, is_error, is_filled};
 
 /// Reads a whole body.
 pub(super) fn read_whole(body: &[u8]) -> Whole {
-    let Ok(answer) = serde_json::from_slice::<Value>(body) else {
+    let Some(answer) = Sketch::read(body) else {
         return Whole::Unreadable;
     };
     if is_error(&answer) {
         return Whole::Error;
     }
-    let Some(data) = answer.get("data").and_then(Value::as_array) else {
+    let Some(data) = answer.get("data").and_then(Sketch::as_list) else {
         return Whole::Unreadable;
     };
     // A vector is a list of numbers, or their bytes in base64.

@@ -1,8 +1,8 @@
 //! Reads Anthropic's messages, whole or as stream events: is this content, an end, an error?
 
 use bytes::Bytes;
-use serde_json::Value;
 
+use super::super::sketch::Sketch;
 use super::{Delta, Piece, Shows, Whole, is_error, is_filled, shown, unreadable};
 
 /// The event that ends an answer.
@@ -20,13 +20,13 @@ pub(super) fn read_piece(name: Option<&[u8]>, data: &[u8]) -> Piece {
     if text.is_empty() {
         return Piece::Other;
     }
-    let Ok(event) = serde_json::from_slice::<Value>(text) else {
+    let Some(event) = Sketch::read(text) else {
         return unreadable(name);
     };
     if name == Some(b"error") || is_error(&event) {
         return Piece::Error;
     }
-    match event.get("type").and_then(Value::as_str) {
+    match event.get("type").and_then(Sketch::as_str) {
         Some("content_block_start") => event
             .get("content_block")
             .map_or(Piece::Other, |block| shown(shows(block))),
@@ -34,7 +34,8 @@ pub(super) fn read_piece(name: Option<&[u8]>, data: &[u8]) -> Piece {
             .get("delta")
             .map_or(Piece::Other, |delta| shown(delta_shows(delta))),
         Some("message_delta") => {
-            let reason = event.pointer("/delta/stop_reason").and_then(Value::as_str);
+            let reason = event.get("delta").and_then(|delta| delta.get("stop_reason"));
+            let reason = reason.and_then(Sketch::as_str);
             Piece::Deltas(vec![Delta {
                 choice: 0,
                 shows: refusal(reason),
@@ -49,16 +50,16 @@ pub(super) fn read_piece(name: Option<&[u8]>, data: &[u8]) -> Piece {
 
 /// Reads a whole body.
 pub(super) fn read_whole(body: &[u8]) -> Whole {
-    let Ok(answer) = serde_json::from_slice::<Value>(body) else {
+    let Some(answer) = Sketch::read(body) else {
         return Whole::Unreadable;
     };
     if is_error(&answer) {
         return Whole::Error;
     }
-    let Some(content) = answer.get("content").and_then(Value::as_array) else {
+    let Some(content) = answer.get("content").and_then(Sketch::as_list) else {
         return Whole::Unreadable;
     };
-    let reason = answer.get("stop_reason").and_then(Value::as_str);
+    let reason = answer.get("stop_reason").and_then(Sketch::as_str);
     let shown = content.iter().map(shows).chain([refusal(reason)]).max();
     if shown == Some(Shows::Answer) {
         Whole::Answer
@@ -69,16 +70,16 @@ pub(super) fn read_whole(body: &[u8]) -> Whole {
 
 /// Reads a whole count of tokens.
 pub(super) fn read_count(body: &[u8]) -> Whole {
-    match serde_json::from_slice::<Value>(body) {
-        Ok(answer) if is_error(&answer) => Whole::Error,
-        Ok(answer) if answer.get("input_tokens").is_some_and(Value::is_u64) => Whole::Answer,
-        Ok(_) | Err(_) => Whole::Unreadable,
+    match Sketch::read(body) {
+        Some(answer) if is_error(&answer) => Whole::Error,
+        Some(answer) if answer.get("input_tokens").and_then(Sketch::as_u64).is_some() => Whole::Answer,
+        Some(_) | None => Whole::Unreadable,
     }
 }
 
 /// What a block shows; a tool that is called shows its name.
-fn shows(block: &Value) -> Shows {
-    match block.get("type").and_then(Value::as_str) {
+fn shows(block: &Sketch<'_>) -> Shows {
+    match block.get("type").and_then(Sketch::as_str) {
         Some("text") if !is_filled(block.get("text")) => Shows::Nothing,
         Some(kind) if THINKING_BLOCKS.contains(&kind) => {
             if is_filled(block.get("thinking")) || is_filled(block.get("data")) {
@@ -92,7 +93,7 @@ fn shows(block: &Value) -> Shows {
     }
 }
 
-fn delta_shows(delta: &Value) -> Shows {
+fn delta_shows(delta: &Sketch<'_>) -> Shows {
     if ANSWER_MEMBERS.iter().any(|member| is_filled(delta.get(member))) {
         Shows::Answer
     } else if is_filled(delta.get("thinking")) {

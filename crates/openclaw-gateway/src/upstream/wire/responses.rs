@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use serde_json::{Value, json};
 
+use super::super::sketch::Sketch;
 use super::{Piece, Shows, Whole, is_error, is_filled, shown, unreadable};
 
 /// Events whose `delta` (or other member) shows an answer.
@@ -37,13 +38,13 @@ pub(super) fn read_piece(name: Option<&[u8]>, data: &[u8]) -> Piece {
         // Some servers close with the mark of another format; the answer has ended before it.
         return Piece::Other;
     }
-    let Ok(event) = serde_json::from_slice::<Value>(text) else {
+    let Some(event) = Sketch::read(text) else {
         return unreadable(name);
     };
     let named = name.and_then(|name| std::str::from_utf8(name).ok());
     let kind = event
         .get("type")
-        .and_then(Value::as_str)
+        .and_then(Sketch::as_str)
         .or(named)
         .unwrap_or_default();
     if kind == "response.failed" || kind == "error" || named == Some("error") || is_error(&event) {
@@ -58,7 +59,7 @@ pub(super) fn read_piece(name: Option<&[u8]>, data: &[u8]) -> Piece {
             .map_or(Piece::Other, |item| shown(item_shows(item)));
     }
     if let Some((_, member)) = ANSWERS.iter().find(|(answer, _)| *answer == kind) {
-        return shown(if is_filled(event.get(*member)) {
+        return shown(if is_filled(event.get(member)) {
             Shows::Answer
         } else {
             Shows::Nothing
@@ -72,14 +73,14 @@ pub(super) fn read_piece(name: Option<&[u8]>, data: &[u8]) -> Piece {
 
 /// Reads a whole body.
 pub(super) fn read_whole(body: &[u8]) -> Whole {
-    let Ok(answer) = serde_json::from_slice::<Value>(body) else {
+    let Some(answer) = Sketch::read(body) else {
         return Whole::Unreadable;
     };
-    let status = answer.get("status").and_then(Value::as_str).unwrap_or_default();
+    let status = answer.get("status").and_then(Sketch::as_str).unwrap_or_default();
     if is_error(&answer) || status == "failed" {
         return Whole::Error;
     }
-    if !answer.get("output").is_some_and(Value::is_array) {
+    if answer.get("output").and_then(Sketch::as_list).is_none() {
         return Whole::Unreadable;
     }
     if LATER.contains(&status) || shows(&answer) == Shows::Answer {
@@ -107,8 +108,8 @@ pub(super) fn error_body(data: &[u8]) -> Cow<'_, [u8]> {
 }
 
 /// What a whole response shows.
-fn shows(response: &Value) -> Shows {
-    let output = response.get("output").and_then(Value::as_array);
+fn shows(response: &Sketch<'_>) -> Shows {
+    let output = response.get("output").and_then(Sketch::as_list);
     output
         .into_iter()
         .flatten()
@@ -118,13 +119,13 @@ fn shows(response: &Value) -> Shows {
 }
 
 /// What an item of the output shows: text or refusal of a message, or that something was called.
-fn item_shows(item: &Value) -> Shows {
+fn item_shows(item: &Sketch<'_>) -> Shows {
     let any = |list: &str, member: &[&str]| {
-        let parts = item.get(list).and_then(Value::as_array);
-        let has = |part: &Value| member.iter().any(|name| is_filled(part.get(*name)));
+        let parts = item.get(list).and_then(Sketch::as_list);
+        let has = |part: &Sketch<'_>| member.iter().any(|name| is_filled(part.get(name)));
         parts.into_iter().flatten().any(has)
     };
-    match item.get("type").and_then(Value::as_str) {
+    match item.get("type").and_then(Sketch::as_str) {
         Some("message") if any("content", &["refusal", "text", "transcript"]) => Shows::Answer,
         Some("reasoning") if any("summary", &["text"]) || any("content", &["text"]) => Shows::Thinking,
         Some("message" | "reasoning") | None => Shows::Nothing,

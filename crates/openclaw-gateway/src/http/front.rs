@@ -1,0 +1,84 @@
+//! Where every request arrives: those that are passed on go straight to work, the others to the routes.
+//!
+//! A router and its layers are made for any request. Nearly all are posts to a handful of paths, and what has to be
+//! looked at before they are answered is a few headers.
+
+use std::convert::Infallible;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use axum::Router;
+use axum::body::Body;
+use axum::http::{Method, Request};
+use axum::response::Response;
+use tower_service::Service;
+
+use super::headers::{response, set};
+use super::{Served, answer, local, token};
+use crate::gateway::Current;
+use crate::upstream::Wire;
+
+/// Answers all requests of one gateway.
+#[derive(Clone)]
+pub(crate) struct Front {
+    current: Arc<Current>,
+    routes: Router,
+}
+
+impl Front {
+    pub(super) fn new(current: Arc<Current>, routes: Router) -> Self {
+        Self { current, routes }
+    }
+}
+
+/// The paths of requests that are passed on, each in its format.
+pub(super) const PASSED_ON: &[(&str, Wire)] = &[
+    ("/v1/chat/completions", Wire::ChatCompletions),
+    ("/v1/responses", Wire::Responses),
+    ("/v1/messages", Wire::Messages),
+    ("/v1/embeddings", Wire::Embeddings),
+    ("/v1/messages/count_tokens", Wire::CountTokens),
+];
+
+fn wire_of(request: &Request<Body>) -> Option<Wire> {
+    let path = request.uri().path();
+    let (_, wire) = PASSED_ON.iter().find(|(known, _)| *known == path)?;
+    (request.method() == Method::POST).then_some(*wire)
+}
+
+impl Service<Request<Body>> for Front {
+    type Response = Response;
+    type Error = Infallible;
+    type Future = Pin<Box<dyn Future<Output = Result<Response, Infallible>> + Send>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: Request<Body>) -> Self::Future {
+        let Some(wire) = wire_of(&request) else {
+            // Always ready, and as cheap to clone as this.
+            return Box::pin(self.routes.call(request));
+        };
+        let served = Served::now(&self.current);
+        Box::pin(async move {
+            let id = served.process.ids.next_id();
+            let mut answer = pass_on(wire, served, &id, request).await;
+            set(answer.headers_mut(), response::REQUEST_ID, &id);
+            Ok(answer)
+        })
+    }
+}
+
+async fn pass_on(wire: Wire, served: Served, id: &str, request: Request<Body>) -> Response {
+    let refusal = local::refusal(&served, &request)
+        .or_else(|| token::refusal(&served, &request))
+        .or_else(|| local::refusal_of_kind(&request));
+    if let Some(refusal) = refusal {
+        return refusal;
+    }
+    let (head, body) = request.into_parts();
+    answer::handle(wire, &served, id, &head.headers, body).await
+}

@@ -1,0 +1,241 @@
+//! A JSON text of a provider as far as it matters here: the members that tell content, ends and errors apart. The rest is
+//! skipped where it stands, so that reading an answer costs little more than finding its end.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::Deserialize;
+use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+
+macro_rules! kept {
+    ($($name:literal)*) => {
+        /// The same name, where it is one of those that any format is judged by.
+        fn kept(name: &str) -> Option<&'static str> {
+            match name {
+                $($name => Some($name),)*
+                _ => None,
+            }
+        }
+    };
+}
+
+kept! {
+    "arguments" "audio" "choices" "content" "content_block" "data"
+    "delta" "embedding" "error" "finish_reason" "function" "function_call"
+    "images" "index" "input_tokens" "item" "message" "output"
+    "partial_image_b64" "partial_json" "reasoning" "reasoning_content" "reasoning_details" "refusal"
+    "response" "status" "stop_reason" "summary" "text" "thinking"
+    "tool_calls" "transcript" "type"
+}
+
+/// A value, which borrows its texts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Sketch<'a> {
+    Null,
+    Bool,
+    /// A number, if it is a whole one from 0 on.
+    Number(Option<u64>),
+    Text(Cow<'a, str>),
+    List(Vec<Sketch<'a>>),
+    Object {
+        /// The members of [`kept`] names.
+        kept: Vec<(&'static str, Sketch<'a>)>,
+        /// Whether it has any member at all.
+        filled: bool,
+    },
+}
+
+impl<'a> Sketch<'a> {
+    /// Reads a whole text; `None` when it is no JSON.
+    pub(super) fn read(json: &'a [u8]) -> Option<Self> {
+        // Checked at once, which is faster than text by text.
+        serde_json::from_str(std::str::from_utf8(json).ok()?).ok()
+    }
+
+    /// The member of a [`kept`] name; the last one where there are several.
+    pub(super) fn get(&self, name: &str) -> Option<&Self> {
+        match self {
+            Self::Object { kept, .. } => {
+                let found = kept.iter().rev().find(|(own, _)| *own == name);
+                found.map(|(_, value)| value)
+            }
+            Self::Null | Self::Bool | Self::Number(_) | Self::Text(_) | Self::List(_) => None,
+        }
+    }
+
+    /// The text, where it is one.
+    pub(super) fn as_str(&self) -> Option<&str> {
+        match self {
+            Self::Text(text) => Some(text),
+            Self::Null | Self::Bool | Self::Number(_) | Self::List(_) | Self::Object { .. } => None,
+        }
+    }
+
+    /// The items, where it is a list.
+    pub(super) fn as_list(&self) -> Option<&[Self]> {
+        match self {
+            Self::List(items) => Some(items),
+            Self::Null | Self::Bool | Self::Number(_) | Self::Text(_) | Self::Object { .. } => None,
+        }
+    }
+
+    /// The number, where it is a whole one from 0 on.
+    pub(super) fn as_u64(&self) -> Option<u64> {
+        match self {
+            Self::Number(number) => *number,
+            Self::Null | Self::Bool | Self::Text(_) | Self::List(_) | Self::Object { .. } => None,
+        }
+    }
+
+    /// Whether it is a text, a list or an object with something in it.
+    pub(super) fn is_filled(&self) -> bool {
+        match self {
+            Self::Text(text) => !text.is_empty(),
+            Self::List(items) => !items.is_empty(),
+            Self::Object { filled, .. } => *filled,
+            Self::Null | Self::Bool | Self::Number(_) => false,
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Sketch<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(Whatever)
+    }
+}
+
+struct Whatever;
+
+impl<'de> Visitor<'de> for Whatever {
+    type Value = Sketch<'de>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("JSON")
+    }
+
+    fn visit_unit<E>(self) -> Result<Sketch<'de>, E> {
+        Ok(Sketch::Null)
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<Sketch<'de>, E> {
+        Ok(Sketch::Bool)
+    }
+
+    fn visit_u64<E>(self, number: u64) -> Result<Sketch<'de>, E> {
+        Ok(Sketch::Number(Some(number)))
+    }
+
+    fn visit_i64<E>(self, _: i64) -> Result<Sketch<'de>, E> {
+        Ok(Sketch::Number(None))
+    }
+
+    fn visit_f64<E>(self, _: f64) -> Result<Sketch<'de>, E> {
+        Ok(Sketch::Number(None))
+    }
+
+    fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Sketch<'de>, E> {
+        Ok(Sketch::Text(Cow::Borrowed(text)))
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<Sketch<'de>, E> {
+        Ok(Sketch::Text(Cow::Owned(text.to_owned())))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Sketch<'de>, A::Error> {
+        let mut list = Vec::new();
+        while let Some(item) = items.next_element()? {
+            // A vector of an embedding has thousands; that there is one says enough.
+            if matches!(item, Sketch::Number(_)) {
+                list.push(item);
+                while items.next_element::<IgnoredAny>()?.is_some() {}
+                break;
+            }
+            list.push(item);
+        }
+        Ok(Sketch::List(list))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Sketch<'de>, A::Error> {
+        let (mut kept, mut filled) = (Vec::new(), false);
+        while let Some(name) = members.next_key_seed(Name)? {
+            filled = true;
+            match name {
+                Some(name) => kept.push((name, members.next_value()?)),
+                None => {
+                    members.next_value::<IgnoredAny>()?;
+                }
+            }
+        }
+        Ok(Sketch::Object { kept, filled })
+    }
+}
+
+/// Reads a name as one of the [`kept`], without a copy.
+struct Name;
+
+impl<'de> DeserializeSeed<'de> for Name {
+    type Value = Option<&'static str>;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
+        deserializer.deserialize_str(self)
+    }
+}
+
+impl Visitor<'_> for Name {
+    type Value = Option<&'static str>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a name")
+    }
+
+    fn visit_str<E>(self, name: &str) -> Result<Self::Value, E> {
+        Ok(kept(name))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_kept_and_what_is_skipped() {
+        let json = r#"{"id":[1,{"text":"x"}],"type":"a","type":"\u00e9","index":3,"data":[-1],"error":null,
+            "content":{"other":1},"delta":{},"output":["t",{"text":""}]}"#;
+        let sketch = Sketch::read(json.as_bytes()).unwrap();
+        assert_eq!(sketch.get("id"), None);
+        assert_eq!(
+            sketch.get("type").unwrap().as_str(),
+            Some("é"),
+            "the last one counts"
+        );
+        assert_eq!(sketch.get("index").unwrap().as_u64(), Some(3));
+        assert_eq!(sketch.get("error"), Some(&Sketch::Null));
+        for (name, is_filled) in [
+            ("content", true),
+            ("data", true),
+            ("delta", false),
+            ("error", false),
+            ("index", false),
+            ("output", true),
+        ] {
+            assert_eq!(sketch.get(name).unwrap().is_filled(), is_filled, "{name}");
+        }
+        let items = sketch.get("output").unwrap().as_list().unwrap();
+        assert_eq!(items.len(), 2);
+        assert_eq!(items[1].get("text").unwrap().as_str(), Some(""));
+    }
+
+    #[test]
+    fn what_is_no_json() {
+        for json in [
+            &b"{"[..],
+            b"",
+            b"{} x",
+            b"\"\xff\"",
+            b"{\"id\":\"\xff\"}",
+            b"[1,]",
+        ] {
+            assert_eq!(Sketch::read(json), None, "{json:?}");
+        }
+    }
+}
