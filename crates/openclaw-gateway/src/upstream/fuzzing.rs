@@ -141,7 +141,7 @@ async fn begin(wire: Wire, chunks: Vec<Bytes>) -> Result<LiveAnswer, Failure> {
     let source: ByteStream = Box::pin(stream::iter(chunks.into_iter().map(Ok)));
     let deadlines = Deadlines::DEFAULT;
     let end = End::after(deadlines.total);
-    first_content(wire, source, &deadlines, end, Facts::new(&endpoint, None)).await
+    first_content(wire, source, &deadlines, end, &Facts::new(&endpoint, None)).await
 }
 
 /// A failure in words and numbers, enough to tell two apart.
