@@ -234,7 +234,7 @@ impl RunRecorder for AgentObserver {
 fn went_well(recording: &RunRecording) -> bool {
     recording.steps.iter().all(|step| match &step.result {
         StepResult::Answered { model, .. } => recording.chain.first() == Some(model),
-        StepResult::Committed { .. } | StepResult::Session => true,
+        StepResult::Committed { .. } | StepResult::Session { .. } => true,
         StepResult::Failed { .. }
         | StepResult::Looked { .. }
         | StepResult::Noted
