@@ -14,6 +14,7 @@ mod corpus;
 mod diff;
 mod docs;
 mod faultwall;
+mod fuzz;
 mod layering;
 mod sim;
 mod snapshots;
@@ -31,6 +32,7 @@ const TASKS: &[&cli::Task] = &[
     &bless::TASK,
     &corpus::TASK,
     &sim::TASK,
+    &fuzz::TASK,
     &docs::TASK,
     &api::TASK,
     &clients::TASK,

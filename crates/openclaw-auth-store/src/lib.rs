@@ -74,4 +74,7 @@ pub use secret_ref::{SecretRef, SecretSource};
 pub use snapshot::{AuthSnapshot, EndpointKey};
 #[cfg(feature = "sqlite")]
 pub use sqlite::SqliteAuthStore;
+#[cfg(feature = "fuzzing")]
+#[doc(hidden)]
+pub use sqlite::fuzzing;
 pub use store::{ProfileStore, UsageStore};

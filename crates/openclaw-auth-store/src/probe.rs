@@ -36,9 +36,12 @@ const LEASE: Duration = Duration::from_mins(1);
 /// is caught by it.
 const PROBE_SPACING: Duration = Duration::from_secs(30);
 
+/// How far the clock of whoever gave a lease may be ahead of the one that looks at it.
+const SKEW: Duration = Duration::from_secs(20);
+
 impl ProbeLease {
-    /// Whether nobody else may take it at `now`; a lease that ends later than any lease can was given by a clock
-    /// that has been set back since, and holds nothing.
+    /// Whether nobody else may take it at `now`; a lease that ends later than any lease can, with clocks that differ by
+    /// 20 s at most, was given by one that has been set back since, and holds nothing.
     pub fn is_held(&self, now: Timestamp) -> bool {
         is_lease_held(self.expires, now)
     }
@@ -101,7 +104,8 @@ impl AuthSnapshot {
 }
 
 pub(crate) fn is_lease_held(expires: Timestamp, now: Timestamp) -> bool {
-    now < expires && expires <= lease_end(now)
+    let latest = lease_end(now).saturating_add(SKEW).unwrap_or(Timestamp::MAX);
+    now < expires && expires <= latest
 }
 
 pub(crate) fn lease_end(now: Timestamp) -> Timestamp {

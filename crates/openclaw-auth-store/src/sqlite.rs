@@ -7,6 +7,8 @@ mod contents;
 mod desk;
 mod fault;
 mod folder;
+#[cfg(feature = "fuzzing")]
+pub mod fuzzing;
 mod peek;
 mod request;
 mod rows;

@@ -46,6 +46,8 @@ pub(crate) use in_flight::InFlight;
 pub(crate) use reading::{PathName, whole_body};
 pub(crate) use retry_cap::RetryCap;
 pub(crate) use selection::AskError;
+#[cfg(feature = "fuzzing")]
+pub(crate) use selection::Catalogue;
 pub(crate) use served::Served;
 pub(crate) use token::Token;
 

@@ -14,6 +14,9 @@ mod disk;
 pub mod environment;
 mod events;
 mod exposed;
+#[cfg(feature = "fuzzing")]
+#[doc(hidden)]
+pub mod fuzzing;
 mod gateway;
 pub mod history;
 mod http;

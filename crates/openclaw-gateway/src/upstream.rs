@@ -8,6 +8,8 @@ mod deadlines;
 mod endpoint;
 mod exchange;
 mod facts;
+#[cfg(feature = "fuzzing")]
+pub(crate) mod fuzzing;
 mod headers;
 mod inline;
 mod live;

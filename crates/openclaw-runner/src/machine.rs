@@ -351,36 +351,50 @@ impl Machine {
     )]
     pub fn next(&mut self) -> Step {
         loop {
-            if let Some(step) = self.pending.pop_front() {
+            if let Some(step) = self.turn() {
                 return step;
             }
-            match std::mem::replace(&mut self.then, Then::AwaitAttempt) {
-                // A driver that asks again without an outcome gets the end rather than a second call.
-                Then::AwaitAttempt | Then::EndOfChain => self.end_of_chain(),
-                Then::Begin => match self.limit_reached() {
-                    Some(limit) => self.end_at(limit, InFlight::No),
-                    None => return self.begin(),
-                },
-                Then::Enter(index) => self.enter(index),
-                Then::Finish(mut outcome) => {
-                    self.tell_soonest(&mut outcome);
-                    return Step::Finish(outcome);
-                }
-                Then::LookForSwitch(next) => {
-                    self.then = Then::Repair(next);
-                    if let Some(step) = self.look_for_switch() {
-                        return step;
-                    }
-                }
-                Then::Proceed(next) => self.proceed(next),
-                Then::Repair(next) => {
-                    self.then = Then::Proceed(next);
-                    if let Some(step) = self.ask_for_repair() {
-                        return step;
-                    }
-                }
+        }
+    }
+
+    /// One part of [`next`](Self::next): the step that waits, or one decision, which may come with a step.
+    pub(crate) fn turn(&mut self) -> Option<Step> {
+        if let Some(step) = self.pending.pop_front() {
+            return Some(step);
+        }
+        match std::mem::replace(&mut self.then, Then::AwaitAttempt) {
+            // A driver that asks again without an outcome gets the end rather than a second call.
+            Then::AwaitAttempt | Then::EndOfChain => self.end_of_chain(),
+            Then::Begin => match self.limit_reached() {
+                Some(limit) => self.end_at(limit, InFlight::No),
+                None => return Some(self.begin()),
+            },
+            Then::Enter(index) => self.enter(index),
+            Then::Finish(mut outcome) => {
+                self.tell_soonest(&mut outcome);
+                return Some(Step::Finish(outcome));
+            }
+            Then::LookForSwitch(next) => {
+                self.then = Then::Repair(next);
+                return self.look_for_switch();
+            }
+            Then::Proceed(next) => self.proceed(next),
+            Then::Repair(next) => {
+                self.then = Then::Proceed(next);
+                return self.ask_for_repair();
             }
         }
+        None
+    }
+
+    /// Whether nothing but the attempt with the current credential is to come.
+    pub(crate) fn is_about_to_begin(&self) -> bool {
+        matches!(self.then, Then::Begin)
+    }
+
+    /// Whether the last candidate is done with.
+    pub(crate) fn has_left(&self) -> bool {
+        matches!(self.then, Then::EndOfChain | Then::Enter(_) | Then::Finish(_))
     }
 
     /// Takes what came of the last step, at `now`.

@@ -19,7 +19,7 @@ pub use playback::replay;
 pub use policy::{RecordedPolicy, RecordedProfileConfig, RecordedSettings};
 pub use recording::{
     RecordedFailure, RecordedOptions, RecordedSelection, RecordedShortfall, RecordedSkip, RecordedStep,
-    RunRecording, StepResult,
+    RunRecording, SessionWrite, StepResult,
 };
 pub use simulate::{Simulated, simulate};
 pub use state::{Credentials, RecordedProbe, RecordedProfile, StateChanges, UsageState};

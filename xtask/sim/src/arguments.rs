@@ -10,6 +10,8 @@ pub(crate) struct Arguments {
     pub(crate) json: bool,
     /// Of a thousand runs so many are recorded and played again.
     pub(crate) taped: u64,
+    /// Whether stores can always be written.
+    pub(crate) calm: bool,
 }
 
 impl Arguments {
@@ -19,6 +21,7 @@ impl Arguments {
             hours: 24,
             json: false,
             taped: 50,
+            calm: false,
         };
         let mut words = words.iter();
         while let Some(word) = words.next() {
@@ -32,6 +35,7 @@ impl Arguments {
             };
             match name {
                 "--hours" => parsed.hours = number(name, &value()?)?,
+                "--calm" => parsed.calm = true,
                 "--json" => parsed.json = true,
                 "--seed" => {
                     let seed: u64 = number(name, &value()?)?;
@@ -41,7 +45,7 @@ impl Arguments {
                 "--taped" => parsed.taped = number(name, &value()?)?,
                 other => {
                     return Err(format!(
-                        "`{other}` is no option; use --seed N, --seeds A..B, --hours H, --taped PER_MILLE, --json"
+                        "`{other}` is no option; use --seed N, --seeds A..B, --hours H, --taped PER_MILLE, --calm, --json"
                     ));
                 }
             }
@@ -76,8 +80,9 @@ mod tests {
 
     #[test]
     fn what_may_be_typed() {
-        let parsed = parse("--seed 7 --hours=48 --json").unwrap();
-        assert_eq!((parsed.seeds, parsed.hours, parsed.json), (7..8, 48, true));
+        let parsed = parse("--seed 7 --hours=48 --json --calm").unwrap();
+        assert_eq!((parsed.seeds, parsed.hours), (7..8, 48));
+        assert!(parsed.json && parsed.calm);
         assert_eq!(parse("--seeds 3..9").unwrap().seeds, 3..9);
         for (text, complaint) in [
             ("--seed", "needs a value"),

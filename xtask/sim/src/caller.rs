@@ -5,14 +5,16 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use jiff::Timestamp;
-use openclaw_classify::Failure;
+use openclaw_auth_store::MemoryAuthStore;
+use openclaw_classify::{Failure, Phase};
 use openclaw_ids::SessionKey;
 use openclaw_runner::{Attempt, AttemptCall, Judgement, Rejection, RejectionKind, Repair};
 use openclaw_session::{MemorySessionStore, Progress};
 
 use crate::dice::Dice;
+use crate::logins::{NoToken, Process};
 use crate::trace::{Call, Event, Fate, Kind};
-use crate::trouble::Flaw;
+use crate::trouble::{Flaw, Trouble};
 use crate::watch::note;
 use crate::world::World;
 
@@ -35,6 +37,9 @@ pub(crate) struct Caller {
     pub(crate) dice: Dice,
     pub(crate) calls: AtomicUsize,
     pub(crate) visible: AtomicBool,
+    /// What its process refreshes logins with, and the agent's credentials.
+    pub(crate) logins: Arc<Process>,
+    pub(crate) store: Arc<MemoryAuthStore>,
     /// Where a person picks this model during the first call.
     pub(crate) pick: Option<Pick>,
 }
@@ -51,6 +56,50 @@ pub(crate) struct Pick {
 impl Caller {
     fn now(&self) -> Timestamp {
         Timestamp::from_millisecond(self.world.now() + self.ahead).unwrap_or(Timestamp::MAX)
+    }
+}
+
+/// What the provider makes of a call's token.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Token {
+    Good,
+    Refused,
+}
+
+impl Caller {
+    /// Gets a token that can be sent, refreshed where that is due.
+    async fn token(&self, call: &AttemptCall) -> Result<Token, Trouble> {
+        let Some(profile) = &call.profile else {
+            return Ok(Token::Good);
+        };
+        let ready = self.logins.ready(&self.store, profile, || self.now()).await;
+        match ready {
+            Ok(None) => Ok(Token::Good),
+            Ok(Some(login)) => Ok(
+                if self.world.logins.sent(login.access.as_ref(), self.world.now()) {
+                    Token::Good
+                } else {
+                    Token::Refused
+                },
+            ),
+            Err(NoToken::NeedsLogin) => Err(Trouble::Revoked),
+            Err(NoToken::NotNow) => Err(Trouble::BadLogin),
+        }
+    }
+}
+
+/// The failure of a call that had no token to send.
+fn no_token(trouble: Trouble) -> Failure {
+    let code = if trouble == Trouble::Revoked {
+        "invalid_grant"
+    } else {
+        "token_expired"
+    };
+    Failure {
+        code: Some(code.to_owned()),
+        message: Some("OAuth token refresh failed".to_owned()),
+        phase: Some(Phase::BeforeRequest),
+        ..Failure::default()
     }
 }
 
@@ -110,9 +159,13 @@ impl Attempt for Caller {
                     Some(decided.kind == Kind::Probed && decided.candidate + 1 == call.position)
                 }
                 Event::Called(_) => Some(false),
-                Event::Again | Event::Ended(_) | Event::Redirected | Event::Rotated | Event::Wrote(..) => {
-                    None
-                }
+                Event::Again
+                | Event::Ended(_)
+                | Event::Leased(..)
+                | Event::Lost(_)
+                | Event::Redirected
+                | Event::Rotated
+                | Event::Wrote(..) => None,
             }) == Some(true);
         });
         let other_probes = if is_probe {
@@ -144,6 +197,13 @@ impl Attempt for Caller {
             is_probe,
             done: false,
         };
+        let token = match self.token(&call).await {
+            Ok(token) => token,
+            Err(trouble) => {
+                in_flight.end(Fate::Troubled(trouble));
+                return Err(no_token(trouble));
+            }
+        };
         let key = call
             .profile
             .as_ref()
@@ -160,8 +220,12 @@ impl Attempt for Caller {
             pick.done.store(true, Ordering::Relaxed);
         }
         tokio::time::sleep(Duration::from_millis(takes)).await;
-        in_flight.end(drawn.fate);
-        match drawn.fate {
+        let fate = match (drawn.fate, token) {
+            (Fate::Answered, Token::Refused) => Fate::Troubled(Trouble::BadLogin),
+            (fate, Token::Good | Token::Refused) => fate,
+        };
+        in_flight.end(fate);
+        match fate {
             Fate::Answered if drawn.cut => Ok(Answer::Cut),
             Fate::Answered | Fate::Dropped => Ok(Answer::Whole),
             Fate::Flawed(Flaw::Empty) => Ok(Answer::Empty),

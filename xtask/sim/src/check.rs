@@ -1,5 +1,6 @@
 //! What must hold of every run, as a table; each row looks at nothing but a trace.
 
+mod logins;
 mod recovery;
 mod run;
 mod state;
@@ -50,12 +51,18 @@ pub(crate) const CHECKS: &[Check] = &[
     Check { id: "marks",               says: "Each failure that concerns a credential or a route is written once, before the next call; nothing is written for the caller's, our own or the content's.", holds: state::marks },
     Check { id: "soonest",             says: "The soonest expiry is that of R-10.3 over the windows that hold the chain.", holds: state::soonest },
     Check { id: "one-probe",           says: "At most one probe of a provider is in flight.", holds: run::one_probe },
+    Check { id: "leased",              says: "No probe begins without its lease, also when that cannot be written.", holds: run::leased },
+    Check { id: "unharmed",            says: "A store that cannot be written costs no answer.", holds: run::unharmed },
     Check { id: "no-lease-left",       says: "No lease outlives its run.", holds: run::no_lease_left },
     Check { id: "recovery-transient",  says: "After a transient failure the primary is used again within the throttle, or three minutes more while a five minute window runs.", holds: recovery::transient },
     Check { id: "recovery-checkpoint", says: "A stated reset and an unpaid bill are looked at again at their checkpoints.", holds: recovery::checkpoint },
     Check { id: "recovery-session",    says: "A session on an automatic override asks its primary again after five minutes.", holds: recovery::session },
+    Check { id: "one-refresh",         says: "At most one refresh of a login is in flight.", holds: logins::one_refresh },
+    Check { id: "no-token-twice",      says: "No refresh token is sent again that was answered.", holds: logins::no_token_twice },
+    Check { id: "live-tokens",         says: "No call carries an access token that has ended.", holds: logins::live_tokens },
     Check { id: "pins",                says: "What a person chose is never changed.", holds: state::pins },
     Check { id: "rolled-back",         says: "A run without an answer leaves the session's selection as it was.", holds: state::rolled_back },
+    Check { id: "overlap",             says: "Turns of one session that overlap leave what was there, or what one of them wrote as a whole.", holds: state::overlap },
     Check { id: "replay",              says: "The recorded run, played again, decides the same byte for byte.", holds: run::replayed },
 ];
 

@@ -9,6 +9,8 @@ mod arguments;
 mod caller;
 mod check;
 mod dice;
+mod jam;
+mod logins;
 mod oracle;
 mod report;
 mod session;
@@ -39,7 +41,10 @@ fn main() -> ExitCode {
 fn run(arguments: &Arguments) -> ExitCode {
     let mut report = Report::new(arguments);
     for seed in arguments.seeds.clone() {
-        let setup = setup::Setup::of(seed, arguments.hours);
+        let mut setup = setup::Setup::of(seed, arguments.hours);
+        if arguments.calm {
+            setup.jams.clear();
+        }
         let played = stage::play(setup.clone(), arguments.taped, |hour| report.progress(seed, hour));
         if let Some(found) = &played.found {
             Report::found(seed, found);

@@ -101,6 +101,11 @@ impl Report {
                 );
             }
         }
+        for jam in &setup.jams {
+            let (from, until) = ((jam.from - START) / 1_000, (jam.until - START) / 1_000);
+            let (agent, file, how) = (jam.agent, jam.file, jam.how);
+            eprintln!("  agent {agent} {file:?} {how:?} from {from} s until {until} s");
+        }
         eprintln!(
             "Play it again: cargo xtask sim --seed {} --hours {}\n",
             setup.seed, self.hours

@@ -20,6 +20,9 @@ use crate::trace::{Pins, Trace};
 /// How many of its last turns a person's choice of model lasts, on average.
 const CHOICE_LASTS: u64 = 120;
 
+/// Of a thousand turns so many come while another one is busy.
+const OVERLAPS: u64 = 30;
+
 /// Plays a session until its world ends.
 pub(crate) async fn play(stage: Arc<Stage>, session: Session) {
     let seed = stage.world.setup.seed;
@@ -46,7 +49,11 @@ pub(crate) async fn play(stage: Arc<Stage>, session: Session) {
         if !person.session.stateless {
             person.fiddle().await;
         }
-        Box::pin(person.ask()).await;
+        if !person.session.stateless && person.dice.chance(OVERLAPS) {
+            Box::pin(person.ask_twice()).await;
+        } else {
+            Box::pin(person.ask()).await;
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! What a world consists of: drawn from the seed before anything happens.
 
 use crate::dice::Dice;
+use crate::jam::{Jam, jams};
 use crate::trouble::{Spell, Trouble};
 
 /// Milliseconds.
@@ -19,6 +20,8 @@ pub(crate) struct Setup {
     pub(crate) agents: Vec<Agent>,
     pub(crate) processes: Vec<Process>,
     pub(crate) sessions: Vec<Session>,
+    /// When stores cannot be written.
+    pub(crate) jams: Vec<Jam>,
 }
 
 /// A provider: its models, the keys that exist for it, and its troubles to come.
@@ -28,6 +31,8 @@ pub(crate) struct Provider {
     pub(crate) models: Vec<String>,
     /// Zero: it needs none.
     pub(crate) keys: usize,
+    /// How many of them, from the first on, are logins whose tokens end.
+    pub(crate) logins: usize,
     /// Calls per minute and key that it takes, if it counts.
     pub(crate) per_minute: Option<i64>,
     pub(crate) spells: Vec<Spell>,
@@ -102,6 +107,7 @@ impl Setup {
         Self {
             seed,
             hours,
+            jams: jams(seed, hours, agents.len()),
             providers,
             agents,
             processes,
@@ -134,10 +140,13 @@ fn provider(name: &'static str, seed: u64, hours: i64, dice: &mut Dice) -> Provi
     let models: Vec<String> = (0..=dice.below(3)).map(|number| format!("m{number}")).collect();
     let keys = if name == "local" { 0 } else { 1 + dice.below(3) };
     let spells = spells(name, &models, keys, seed, hours);
+    let mut own = Dice::of(seed, actor(name).wrapping_add(1));
+    let logins = if own.chance(300) { own.below(keys + 1) } else { 0 };
     Provider {
         name,
         models,
         keys,
+        logins,
         per_minute: dice.chance(400).then(|| dice.between(2, 30)),
         spells,
     }
@@ -161,12 +170,15 @@ fn agent(providers: &[Provider], dice: &mut Dice) -> Agent {
     }
 }
 
+/// A provider's number among those that throw dice.
+fn actor(name: &str) -> u64 {
+    name.bytes()
+        .fold(7, |hash, byte| hash.wrapping_mul(31).wrapping_add(byte.into()))
+}
+
 /// The troubles of a provider: some wait between them, most are short, some last for hours.
 fn spells(name: &str, models: &[String], keys: usize, seed: u64, hours: i64) -> Vec<Spell> {
-    let actor = name.bytes().fold(7_u64, |hash, byte| {
-        hash.wrapping_mul(31).wrapping_add(byte.into())
-    });
-    let mut dice = Dice::of(seed, actor);
+    let mut dice = Dice::of(seed, actor(name));
     let mut spells = Vec::new();
     let mut at = START + dice.spread(MINUTE, 2 * HOUR);
     while at < START + hours * HOUR {

@@ -19,6 +19,7 @@ pub(crate) fn shrink(setup: Setup, found: Found, taped: u64) -> (Setup, Found) {
     best.setup.hours = (last / HOUR + 1).min(best.setup.hours);
     best.without_sessions();
     best.without_spells();
+    best.without_jams();
     best.without_sessions();
     (best.setup, best.found)
 }
@@ -57,6 +58,23 @@ impl Best {
                 let mut smaller = self.setup.clone();
                 let end = (at + size).min(smaller.sessions.len());
                 smaller.sessions.drain(at..end);
+                if !self.try_out(smaller) {
+                    at += size;
+                }
+            }
+            size /= 2;
+        }
+    }
+
+    /// Leaves out all jams, then halves of them.
+    fn without_jams(&mut self) {
+        let mut size = self.setup.jams.len();
+        while size > 0 {
+            let mut at = 0;
+            while at < self.setup.jams.len() {
+                let mut smaller = self.setup.clone();
+                let end = (at + size).min(smaller.jams.len());
+                smaller.jams.drain(at..end);
                 if !self.try_out(smaller) {
                     at += size;
                 }

@@ -12,20 +12,23 @@ use openclaw_session::MemorySessionStore;
 use serde_json::json;
 
 use crate::check::{CHECKS, Tally, Violation, check_all};
-use crate::setup::{Agent, HOUR, Setup};
+use crate::logins::{Process, people};
+use crate::setup::{Agent, HOUR, START, Setup};
 use crate::trace::{Candidate, Trace};
-use crate::watch::{Listener, Taper, Watched};
+use crate::watch::{Listener, Taper, Watched, WatchedSessions};
 use crate::world::{ProcessClock, World};
 
 /// How many earlier runs of an agent a story begins with.
 const EARLIER: usize = 5;
 
-type AgentRunner = Runner<ProcessClock, Watched, MemorySessionStore>;
+type AgentRunner = Runner<ProcessClock, Watched, WatchedSessions>;
 
 /// A world with its engine.
 pub(crate) struct Stage {
     pub(crate) world: Arc<World>,
     pub(crate) agents: Vec<OnStage>,
+    /// What each process refreshes logins with.
+    pub(crate) logins: Vec<Arc<Process>>,
     /// Of a thousand runs so many are recorded and played again.
     pub(crate) taped: u64,
     witness: Box<Witness>,
@@ -87,9 +90,13 @@ impl Stage {
         let agents = (0..world.setup.agents.len())
             .map(|index| OnStage::new(&world, index))
             .collect();
+        let logins = (0..world.setup.processes.len())
+            .map(|number| Arc::new(Process::new(&world, number)))
+            .collect();
         Arc::new(Self {
             world,
             agents,
+            logins,
             taped,
             witness,
             verdict: Mutex::default(),
@@ -135,13 +142,20 @@ impl Stage {
 impl OnStage {
     fn new(world: &Arc<World>, index: usize) -> Self {
         let agent = &world.setup.agents[index];
-        let snapshot = world.setup.snapshot();
+        let snapshot = world.snapshot(index);
         let policy = Arc::new(world.setup.policy(agent));
-        let usage = Arc::new(Watched(MemoryAuthStore::new(
-            snapshot,
-            policy.auth.cooldowns.clone(),
-        )));
+        let usage = Arc::new(Watched {
+            store: Arc::new(MemoryAuthStore::new(snapshot, policy.auth.cooldowns.clone())),
+            world: Arc::clone(world),
+            agent: index,
+        });
         let sessions = Arc::new(MemorySessionStore::default());
+        let watched = Arc::new(WatchedSessions {
+            store: Arc::clone(&sessions),
+            world: Arc::clone(world),
+            agent: index,
+            turn: Arc::default(),
+        });
         let listener = Arc::new(Listener {
             world: Arc::clone(world),
             agent: index,
@@ -154,7 +168,7 @@ impl OnStage {
             let runner = Runner::new(
                 clock,
                 Arc::clone(&usage),
-                Arc::clone(&sessions),
+                Arc::clone(&watched),
                 Arc::clone(&policy),
             )
             .with_observer(Arc::clone(&listener) as _);
@@ -190,25 +204,6 @@ impl Setup {
         }
     }
 
-    fn snapshot(&self) -> AuthSnapshot {
-        let mut snapshot = AuthSnapshot::default();
-        for provider in &self.providers {
-            let Ok(id) = provider.name.parse::<ProviderId>() else {
-                continue;
-            };
-            for key in 0..provider.keys {
-                let Ok(profile) = format!("{}:k{key}", provider.name).parse::<ProfileId>() else {
-                    continue;
-                };
-                let secret = Secret::new(format!("sim-{}-{key}", provider.name));
-                snapshot
-                    .profiles
-                    .insert(profile, Credential::api_key(id.clone(), secret));
-            }
-        }
-        snapshot
-    }
-
     fn policy(&self, agent: &Agent) -> RunPolicy {
         let mut endpoints = HashMap::new();
         let mut auth = AuthConfig::default();
@@ -242,6 +237,34 @@ impl Setup {
     }
 }
 
+impl World {
+    /// The credentials of an agent.
+    fn snapshot(&self, agent: usize) -> AuthSnapshot {
+        let mut snapshot = AuthSnapshot::default();
+        for provider in &self.setup.providers {
+            let Ok(id) = provider.name.parse::<ProviderId>() else {
+                continue;
+            };
+            for key in 0..provider.keys {
+                let name = format!("{}:k{key}", provider.name);
+                let Ok(profile) = name.parse::<ProfileId>() else {
+                    continue;
+                };
+                let credential = if key < provider.logins {
+                    self.logins.log_in(agent, &name, START + HOUR)
+                } else {
+                    let secret = Secret::new(format!("sim-{}-{key}", provider.name));
+                    Some(Credential::api_key(id.clone(), secret))
+                };
+                snapshot
+                    .profiles
+                    .extend(credential.map(|credential| (profile, credential)));
+            }
+        }
+        snapshot
+    }
+}
+
 /// Plays a world in virtual time, until its end or the first thing that does not hold. `every` is told after each
 /// simulated hour.
 pub(crate) fn play(setup: Setup, taped: u64, every: impl FnMut(i64)) -> Played {
@@ -266,10 +289,12 @@ pub(crate) fn play_before(
     let stage = runtime.block_on(async {
         let sessions = setup.sessions.clone();
         let stage = Stage::new(setup, taped, witness);
-        let tasks: Vec<_> = sessions
+        let mut tasks: Vec<_> = sessions
             .into_iter()
             .map(|session| tokio::spawn(crate::session::play(Arc::clone(&stage), session)))
             .collect();
+        let stores = stage.agents.iter().map(|agent| Arc::clone(&agent.usage.store));
+        tasks.push(tokio::spawn(people(Arc::clone(&stage.world), stores.collect())));
         for hour in 1..=hours {
             // Looked at more often than once an hour, so that what comes after the first finding costs little.
             for _ in 0..12 {
@@ -298,6 +323,9 @@ pub(crate) fn play_before(
         let _inside = runtime.enter();
         stage.world.now() - crate::setup::START
     };
+    // Refreshes that go on end with the runtime; what is left is for nobody.
+    drop(runtime);
+    drop(std::fs::remove_dir_all(&stage.world.folder));
     let mut verdict = stage.verdict.lock().unwrap_or_else(PoisonError::into_inner);
     Played {
         runs: verdict.runs,

@@ -7,6 +7,8 @@ use openclaw_classify::Reason;
 use openclaw_runner::RunReport;
 use openclaw_runner::replay::RunRecording;
 
+use crate::jam::File;
+use crate::logins::LoginsSeen;
 use crate::trouble::{Flaw, Marks, Trouble};
 
 /// One run. Times are true ones in Unix milliseconds; a process whose clock is ahead sees later ones.
@@ -35,6 +37,10 @@ pub(crate) struct Trace {
     pub(crate) view: Arc<AuthSnapshot>,
     /// Set when the session is on an automatic override.
     pub(crate) override_: Option<OnOverride>,
+    /// What was seen of the agent's logins since its run before.
+    pub(crate) logins: LoginsSeen,
+    /// Set on the second of two turns of a session that overlapped.
+    pub(crate) overlap: Option<Overlap>,
     /// The stored selection before and after, when nobody but the run touched it.
     pub(crate) selection: Option<(String, String)>,
     /// What a person chose, and what the session holds of it.
@@ -93,8 +99,12 @@ pub(crate) enum Event {
     Called(usize),
     Ended(usize),
     Decided(Decided),
-    /// A failure was written: what it concerns.
+    /// A failure was written, or was to be: what it concerns.
     Wrote(Marks, Option<String>),
+    /// A probe's lease was asked for: of which provider, and whether it was given.
+    Leased(String, bool),
+    /// A write of this store went wrong, or was not done in time.
+    Lost(File),
     /// A person chose another model, and the run goes there.
     Redirected,
     /// The same credential is asked once more.
@@ -152,6 +162,24 @@ pub(crate) struct OnOverride {
     pub(crate) may_ask: bool,
 }
 
+/// What a session held before and after two turns that overlapped.
+#[derive(Debug, Clone)]
+pub(crate) struct Overlap {
+    pub(crate) before: Choice,
+    pub(crate) after: Choice,
+    /// The models that one of them may have written.
+    pub(crate) written: Vec<String>,
+}
+
+/// The model that a session is on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Choice {
+    pub(crate) model: Option<String>,
+    pub(crate) source: Option<String>,
+    /// Where an automatic choice came from.
+    pub(crate) origin: Option<String>,
+}
+
 /// What a person chose for a session.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Pins {
@@ -185,10 +213,19 @@ impl Trace {
             Event::Again
             | Event::Called(_)
             | Event::Ended(_)
+            | Event::Leased(..)
+            | Event::Lost(_)
             | Event::Redirected
             | Event::Rotated
             | Event::Wrote(..) => None,
         })
+    }
+
+    /// Whether a write of this store went wrong.
+    pub(crate) fn lost(&self, file: File) -> bool {
+        self.events
+            .iter()
+            .any(|event| matches!(event, Event::Lost(of) if *of == file))
     }
 
     pub(crate) fn is_redirected(&self) -> bool {

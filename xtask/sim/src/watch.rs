@@ -2,12 +2,19 @@
 
 use std::future::Future;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use jiff::Timestamp;
 use openclaw_auth_store::{Applied, AuthSnapshot, MemoryAuthStore, StoreError, UsageChange, UsageStore};
+use openclaw_ids::SessionKey;
 use openclaw_runner::replay::{RunRecorder, RunRecording};
 use openclaw_runner::{DecisionKind, RotationKind, RunEvent, RunObserver};
+use openclaw_session::{
+    CasOutcome, MemorySessionStore, Revision, Rollback, SessionEntry, SessionStore,
+    StoreError as SessionError, Versioned,
+};
 
+use crate::jam::{File, How};
 use crate::trace::{Decided, Event, Kind, Trace};
 use crate::trouble::Marks;
 use crate::world::World;
@@ -24,12 +31,16 @@ pub(crate) fn note(with: impl FnOnce(&mut Trace)) {
     noted.unwrap_or_default();
 }
 
-/// The store of one agent, watched.
-pub(crate) struct Watched(pub(crate) MemoryAuthStore);
+/// The usage state of one agent, watched, and jammed at times.
+pub(crate) struct Watched {
+    pub(crate) store: Arc<MemoryAuthStore>,
+    pub(crate) world: Arc<World>,
+    pub(crate) agent: usize,
+}
 
 impl UsageStore for Watched {
     fn snapshot(&self) -> Arc<AuthSnapshot> {
-        let snapshot = self.0.snapshot();
+        let snapshot = self.store.snapshot();
         note(|trace| trace.view = Arc::clone(&snapshot));
         snapshot
     }
@@ -39,10 +50,22 @@ impl UsageStore for Watched {
         change: UsageChange,
         now: Timestamp,
     ) -> impl Future<Output = Result<Applied, StoreError>> + Send {
-        let wrote = match &change {
-            UsageChange::EndpointFailure { .. } => Some(Event::Wrote(Marks::Endpoint, None)),
+        let (mut wrote, mut lease, mut good) = (None, None, None);
+        let is_of_a_lease = matches!(
+            change,
+            UsageChange::ProbeEnd { .. } | UsageChange::ProbeStart { .. }
+        );
+        match &change {
+            UsageChange::EndpointFailure { .. } => wrote = Some(Event::Wrote(Marks::Endpoint, None)),
             UsageChange::Failure { profile, .. } => {
-                Some(Event::Wrote(Marks::Profile, Some(profile.to_string())))
+                wrote = Some(Event::Wrote(Marks::Profile, Some(profile.to_string())));
+            }
+            UsageChange::ProbeStart { provider, .. } => lease = Some(provider.to_string()),
+            UsageChange::Success { profile, .. } => {
+                good = profile
+                    .as_str()
+                    .split_once(':')
+                    .map(|(provider, _)| provider.to_owned());
             }
             UsageChange::Clear { .. }
             | UsageChange::ClearLane { .. }
@@ -50,25 +73,134 @@ impl UsageStore for Watched {
             | UsageChange::Explained { .. }
             | UsageChange::ProbeEnd { .. }
             | UsageChange::ProbeRenew { .. }
-            | UsageChange::ProbeStart { .. }
             | UsageChange::Rest { .. }
-            | UsageChange::Success { .. }
-            | UsageChange::Used { .. } => None,
-        };
+            | UsageChange::Used { .. } => {}
+        }
         async move {
             // Others get their turn before and after every write.
             tokio::task::yield_now().await;
             if let Some(wrote) = wrote {
                 note(|trace| trace.events.push(wrote));
             }
-            let applied = self.0.commit(change, now).await;
+            let jam = self.world.jam(self.agent, File::Usage);
+            if jam.is_some() {
+                note(|trace| trace.events.push(Event::Lost(File::Usage)));
+                let late = match jam {
+                    Some(How::Late(after)) => after,
+                    Some(How::Forgotten | How::Kept) | None => 0,
+                };
+                if is_of_a_lease {
+                    // It ends by itself, as that of a process that died.
+                    self.world.lease_left(self.agent, late);
+                }
+                if let Some(provider) = good {
+                    // Nobody knows that it answered.
+                    self.world.unanswered(self.agent, &provider);
+                }
+            }
+            let applied = match jam {
+                None => self.store.commit(change, now).await,
+                Some(How::Forgotten) => Err(full()),
+                Some(How::Kept) => {
+                    self.store.enqueue(change, now);
+                    Err(full())
+                }
+                Some(How::Late(after)) => {
+                    // What was handed over is written, also when nobody waits for it.
+                    let store = Arc::clone(&self.store);
+                    let writing = tokio::spawn(async move {
+                        tokio::time::sleep(millis(after)).await;
+                        store.commit(change, now).await
+                    });
+                    writing.await.unwrap_or(Err(StoreError::Closed))
+                }
+            };
+            if let Some(provider) = lease {
+                let given = matches!(applied, Ok(Applied::Done | Applied::Unchanged));
+                note(|trace| trace.events.push(Event::Leased(provider, given)));
+            }
             tokio::task::yield_now().await;
             applied
         }
     }
 
     fn enqueue(&self, change: UsageChange, now: Timestamp) {
-        self.0.enqueue(change, now);
+        self.store.enqueue(change, now);
+    }
+}
+
+fn full() -> StoreError {
+    StoreError::Full { path: "usage".into() }
+}
+
+fn millis(number: i64) -> Duration {
+    Duration::from_millis(u64::try_from(number).unwrap_or(0))
+}
+
+/// The sessions of one agent as its runs see them, jammed at times. What people do is not.
+#[derive(Clone)]
+pub(crate) struct WatchedSessions {
+    pub(crate) store: Arc<MemorySessionStore>,
+    pub(crate) world: Arc<World>,
+    pub(crate) agent: usize,
+    /// Whatever was handed over keeps its place, also when nobody waits for it any more.
+    pub(crate) turn: Arc<tokio::sync::Mutex<()>>,
+}
+
+impl SessionStore for WatchedSessions {
+    async fn load(&self, key: &SessionKey) -> Result<Option<Versioned>, SessionError> {
+        tokio::task::yield_now().await;
+        let _turn = self.turn.lock().await;
+        self.store.load(key).await
+    }
+
+    async fn compare_and_set(
+        &self,
+        key: &SessionKey,
+        expected: Revision,
+        entry: SessionEntry,
+    ) -> Result<CasOutcome, SessionError> {
+        tokio::task::yield_now().await;
+        let jam = self.world.jam(self.agent, File::Sessions);
+        if jam.is_some() {
+            note(|trace| trace.events.push(Event::Lost(File::Sessions)));
+        }
+        let late = match jam {
+            None if self.turn.try_lock().is_ok() => {
+                return self.store.compare_and_set(key, expected, entry).await;
+            }
+            None => 0,
+            Some(How::Forgotten) => return Err(SessionError::Closed),
+            Some(How::Kept) => {
+                // It is stored, and nobody hears of it.
+                self.store.compare_and_set(key, expected, entry).await?;
+                return Err(SessionError::Closed);
+            }
+            Some(How::Late(after)) => after,
+        };
+        let (this, key) = (self.clone(), key.clone());
+        let writing = tokio::spawn(async move {
+            let _turn = this.turn.lock().await;
+            tokio::time::sleep(millis(late)).await;
+            this.store.compare_and_set(&key, expected, entry).await
+        });
+        writing.await.unwrap_or(Err(SessionError::Closed))
+    }
+
+    fn enqueue_rollback(&self, key: &SessionKey, rollback: Rollback, now: Timestamp) {
+        if self.turn.try_lock().is_ok() {
+            self.store.enqueue_rollback(key, rollback, now);
+            return;
+        }
+        let (this, key) = (self.clone(), key.clone());
+        tokio::spawn(async move {
+            let _turn = this.turn.lock().await;
+            this.store.enqueue_rollback(&key, rollback, now);
+        });
+    }
+
+    async fn list(&self) -> Result<Vec<(SessionKey, Versioned)>, SessionError> {
+        self.store.list().await
     }
 }
 

@@ -7,6 +7,8 @@ use jiff::Timestamp;
 use openclaw_runner::Clock;
 
 use crate::dice::Dice;
+use crate::jam::{File, How};
+use crate::logins::{self, Logins};
 use crate::setup::{MINUTE, SECOND, START, Setup};
 use crate::trace::{Fate, Truth};
 use crate::trouble::{Flaw, Spell, Trouble};
@@ -14,6 +16,9 @@ use crate::trouble::{Flaw, Spell, Trouble};
 /// A world in motion.
 pub(crate) struct World {
     pub(crate) setup: Setup,
+    pub(crate) logins: Logins,
+    /// Where the lock files of refreshes are.
+    pub(crate) folder: std::path::PathBuf,
     origin: tokio::time::Instant,
     state: Mutex<State>,
 }
@@ -50,6 +55,8 @@ impl World {
     pub(crate) fn new(setup: Setup) -> Self {
         Self {
             setup,
+            logins: Logins::default(),
+            folder: logins::folder(),
             origin: tokio::time::Instant::now(),
             state: Mutex::default(),
         }
@@ -62,6 +69,15 @@ impl World {
 
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What becomes of a write that begins now; none when nothing is wrong.
+    pub(crate) fn jam(&self, agent: usize, file: File) -> Option<How> {
+        let now = self.now();
+        let mut jams = self.setup.jams.iter();
+        let jam =
+            jams.find(|jam| (jam.agent, jam.file) == (agent, file) && (jam.from..jam.until).contains(&now))?;
+        Some(jam.how)
     }
 
     /// What becomes of a call that begins now.
@@ -112,6 +128,18 @@ impl World {
         drawn
     }
 
+    /// What is wrong now with a provider as a whole, or with a key of it.
+    pub(crate) fn trouble(&self, provider: &str, key: Option<usize>) -> Option<Trouble> {
+        let now = self.now();
+        let mut spells = self.setup.provider(provider)?.spells.iter();
+        let spell = spells.find(|spell| {
+            (spell.from..spell.until).contains(&now)
+                && spell.model.is_none()
+                && spell.key.is_none_or(|of| Some(of) == key)
+        })?;
+        Some(spell.trouble)
+    }
+
     /// Whether the provider's count lets one more call through.
     fn takes_one(&self, provider: &str, key: Option<usize>, per_minute: Option<i64>, now: i64) -> bool {
         let Some(per_minute) = per_minute else { return true };
@@ -156,9 +184,17 @@ impl World {
         self.state().unanswered.insert((agent, provider.to_owned()), now);
     }
 
+    /// A lease may be left although nobody holds it, from so many milliseconds on.
+    pub(crate) fn lease_left(&self, agent: usize, late: i64) {
+        let now = self.now() + late;
+        let mut state = self.state();
+        for provider in &self.setup.providers {
+            state.crashed_at.insert((agent, provider.name.to_owned()), now);
+        }
+    }
+
     /// A process died in the middle of a run.
     pub(crate) fn crashed(&self, agent: usize, run: &str) {
-        let now = self.now();
         let mut state = self.state();
         let theirs: Vec<(usize, String, String)> = state
             .probing
@@ -169,9 +205,8 @@ impl World {
         for probe in theirs {
             state.probing.remove(&probe);
         }
-        for provider in &self.setup.providers {
-            state.crashed_at.insert((agent, provider.name.to_owned()), now);
-        }
+        drop(state);
+        self.lease_left(agent, 0);
     }
 
     pub(crate) fn count(&self, what: &'static str) {

@@ -283,6 +283,15 @@ fn g4_one_probe_of_a_provider_is_in_flight() {
             ],
         ),
         (
+            "a sign of life from a clock that is 20 s ahead",
+            &[
+                (20, "a", start, Done),
+                (60, "a", renew, Done),
+                (40, "b", start, HeldElsewhere),
+                (99, "b", start, HeldElsewhere),
+            ],
+        ),
+        (
             "a clock set back an hour holds nobody up",
             &[(3_600, "a", start, Done), (0, "b", start, Done)],
         ),

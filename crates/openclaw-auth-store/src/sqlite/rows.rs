@@ -99,9 +99,11 @@ impl Rows {
                 provider: row.provider,
                 base_url: row.base_url,
             };
+            is_under(&key, &endpoint_key(&endpoint))?;
             self.endpoints.insert(endpoint, row.window);
         } else if key.starts_with(PROBE) {
             let row: ProbeRow = parse(&text)?;
+            is_under(&key, &probe_key(&row.provider))?;
             let lease = row.lease.map(|lease| ProbeLease {
                 holder: lease.holder,
                 generation: lease.generation,
@@ -162,7 +164,7 @@ impl Rows {
         endpoint: &EndpointKey,
         window: Option<&EndpointWindow>,
     ) {
-        let key = format!("{ENDPOINT}{} {}", endpoint.provider, endpoint.base_url);
+        let key = endpoint_key(endpoint);
         let text = window.map(|window| {
             to_text(&EndpointRow {
                 provider: endpoint.provider.clone(),
@@ -180,7 +182,7 @@ impl Rows {
 
     /// The row of a probed provider as it should be now.
     pub(super) fn set_probe(&mut self, edits: &mut RowEdits, provider: &ProviderId, state: &ProbeState) {
-        let key = format!("{PROBE}{provider}");
+        let key = probe_key(provider);
         let row = ProbeRow {
             provider: provider.clone(),
             last_probe_at: state.last_probe_at,
@@ -247,6 +249,23 @@ pub(super) fn known_members(mut stats: Value) -> Value {
 
 fn usage_key(id: &ProfileId) -> String {
     format!("{USAGE}{id}")
+}
+
+fn endpoint_key(endpoint: &EndpointKey) -> String {
+    format!("{ENDPOINT}{} {}", endpoint.provider, endpoint.base_url)
+}
+
+fn probe_key(provider: &ProviderId) -> String {
+    format!("{PROBE}{provider}")
+}
+
+/// Refuses a row that is about something else than its key says: to write the one would take the other away.
+fn is_under(key: &str, expected: &str) -> Result<(), String> {
+    if key == expected {
+        Ok(())
+    } else {
+        Err("about something else than its key".to_owned())
+    }
 }
 
 /// Whether a state says nothing but whose it is.

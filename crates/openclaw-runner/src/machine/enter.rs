@@ -191,6 +191,12 @@ impl Machine {
             self.then = Then::EndOfChain;
             return;
         }
+        let candidate = self.request.chain[index].clone();
+        if matches!(self.ask_gate(index, &candidate, &profiles), Gate::Open) {
+            // Whoever probed meanwhile found it free: what is usable is not passed over (BL-51).
+            self.then = Then::Enter(index);
+            return;
+        }
         let refusal = Skip {
             reason: probe.reason,
             kind: SkipKind::Cooldown,

@@ -11,7 +11,7 @@ use openclaw_session::{Progress, RunSelection, SelectionSnapshot, TurnKind};
 
 use super::outcome::{Circumstances, ReplayEnding, ReplayError, Replayed};
 use super::policy::limits;
-use super::recording::{RecordedFailure, RecordedShortfall, RunRecording, StepResult, pinned};
+use super::recording::{RecordedFailure, RecordedShortfall, RunRecording, SessionWrite, StepResult, pinned};
 use super::tape::{LOST, applied_name, change_name};
 use crate::attempt::{AttemptCall, Repair};
 use crate::error::RunReport;
@@ -111,8 +111,12 @@ impl<'a> Playback<'a> {
 
     fn play(mut self) -> Result<Replayed, ReplayError> {
         for _ in 0..self.machine.max_steps() {
-            self.pass_session_steps();
-            let step = self.machine.next();
+            let step = loop {
+                self.pass_session_steps();
+                if let Some(step) = self.machine.turn() {
+                    break step;
+                }
+            };
             let reply = match step {
                 Step::Finish(outcome) => return Ok(self.finished(*outcome)),
                 step => self.reply(&step)?,
@@ -126,10 +130,18 @@ impl<'a> Playback<'a> {
         Ok(self.finished(outcome))
     }
 
-    /// Writing the session decides nothing, but it takes time.
+    /// Writing the session decides nothing, but it takes time: what was decided before was decided earlier.
     fn pass_session_steps(&mut self) {
         while let Some(step) = self.next.and_then(|next| self.recording.steps.get(next)) {
-            if step.result != StepResult::Session {
+            let StepResult::Session { wrote } = step.result else {
+                return;
+            };
+            let is_due = match wrote {
+                Some(SessionWrite::Choice | SessionWrite::Probe) => self.machine.is_about_to_begin(),
+                Some(SessionWrite::WayBack) => self.machine.has_left(),
+                None => self.machine.is_about_to_begin() || self.machine.has_left(),
+            };
+            if !is_due {
                 return;
             }
             self.take();
@@ -295,7 +307,7 @@ impl<'a> Playback<'a> {
             | StepResult::Looked { .. }
             | StepResult::Noted
             | StepResult::Repaired { .. }
-            | StepResult::Session
+            | StepResult::Session { .. }
             | StepResult::Waited { .. } => Ok(Event::Succeeded),
         }
     }
@@ -366,7 +378,7 @@ fn is_call(call: &AttemptCall, result: &StepResult) -> bool {
         | StepResult::Looked { .. }
         | StepResult::Noted
         | StepResult::Repaired { .. }
-        | StepResult::Session
+        | StepResult::Session { .. }
         | StepResult::Waited { .. } => false,
     }
 }

@@ -52,7 +52,7 @@ impl Quiet {
             (Taken::Commit(_), Event::CommitFailed(snapshot)) => {
                 Some(Self::CommitFailed(Arc::clone(snapshot)))
             }
-            (Taken::Session, _) => Some(Self::Done),
+            (Taken::Session(_), _) => Some(Self::Done),
             (
                 Taken::Attempt(..)
                 | Taken::Commit(_)

@@ -186,13 +186,29 @@ pub enum StepResult {
         /// Whether it was repaired.
         done: bool,
     },
-    /// The session was written, which decides nothing.
-    Session,
+    /// The session was written, which decides nothing and takes time.
+    Session {
+        /// What was written; nothing in older recordings.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        wrote: Option<SessionWrite>,
+    },
     /// The run waited.
     Waited {
         /// How long, in milliseconds.
         ms: u64,
     },
+}
+
+/// What a run writes to its session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum SessionWrite {
+    /// The candidate that is about to be asked.
+    Choice,
+    /// That the primary is being probed.
+    Probe,
+    /// What was there before the choice.
+    WayBack,
 }
 
 /// What a person chose while the run was busy.

@@ -12,7 +12,7 @@ use super::policy::RecordedPolicy;
 use super::quiet::Beginning;
 use super::recording::{
     RecordedFailure, RecordedOptions, RecordedSelection, RecordedShortfall, RecordedSkip, RecordedStep,
-    RunRecording, StepResult, nanos, pin_of, whole_millis,
+    RunRecording, SessionWrite, StepResult, nanos, pin_of, whole_millis,
 };
 use super::state::{Concern, UsageState};
 use crate::attempt::Repair;
@@ -38,7 +38,7 @@ pub(crate) enum Taken {
     Look,
     Note,
     Repair(ModelRef),
-    Session,
+    Session(SessionWrite),
     Wait(u64),
 }
 
@@ -123,9 +123,11 @@ impl Tape {
             Step::Commit(change) => Taken::Commit(change.clone()),
             Step::Finish(_) => return None,
             Step::LookForSwitch(..) => Taken::Look,
-            Step::MarkPrimaryProbe | Step::Persist(_) | Step::RollBack(_) => Taken::Session,
+            Step::MarkPrimaryProbe => Taken::Session(SessionWrite::Probe),
             Step::NoteAuthFailure(..) => Taken::Note,
+            Step::Persist(_) => Taken::Session(SessionWrite::Choice),
             Step::Repair(call, _) => Taken::Repair(call.candidate.clone()),
+            Step::RollBack(_) => Taken::Session(SessionWrite::WayBack),
             Step::Sleep(wait) => Taken::Wait(whole_millis(*wait)),
         })
     }
@@ -163,7 +165,7 @@ impl Tape {
                 model: model.clone(),
                 done: matches!(event, Event::Repaired(Repair::Done)),
             },
-            (Taken::Session, _) => StepResult::Session,
+            (Taken::Session(wrote), _) => StepResult::Session { wrote: Some(*wrote) },
             (Taken::Wait(ms), _) => StepResult::Waited { ms: *ms },
         };
         Heard::Result(result)

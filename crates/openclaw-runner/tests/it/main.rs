@@ -18,3 +18,4 @@ mod scenario;
 mod scenarios;
 mod script;
 mod slow;
+mod slow_session;

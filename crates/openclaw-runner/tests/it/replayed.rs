@@ -80,7 +80,7 @@ fn nameless(recording: &RunRecording) -> serde_json::Value {
 fn eventful(recording: &RunRecording) -> bool {
     recording.steps.iter().any(|step| match &step.result {
         StepResult::Answered { model, .. } => Some(model) != recording.chain.first(),
-        StepResult::Committed { .. } | StepResult::Session => false,
+        StepResult::Committed { .. } | StepResult::Session { .. } => false,
         StepResult::Failed { .. }
         | StepResult::Looked { .. }
         | StepResult::Noted

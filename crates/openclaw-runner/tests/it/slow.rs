@@ -1,6 +1,7 @@
 //! Stores that take their time, so that a run can be dropped in the middle of every write.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use jiff::Timestamp;
 use openclaw_auth_store::{Applied, AuthSnapshot, UsageChange, UsageStore};
@@ -50,6 +51,33 @@ impl<S: SessionStore> SessionStore for Slow<S> {
         let outcome = self.0.compare_and_set(key, expected, entry).await;
         yield_now().await;
         outcome
+    }
+
+    fn enqueue_rollback(&self, key: &SessionKey, rollback: Rollback, now: Timestamp) {
+        self.0.enqueue_rollback(key, rollback, now);
+    }
+
+    async fn list(&self) -> Result<Vec<(SessionKey, Versioned)>, StoreError> {
+        self.0.list().await
+    }
+}
+
+/// Sessions whose every write takes so long.
+pub(crate) struct Dawdling<S>(pub(crate) S, pub(crate) Duration);
+
+impl<S: SessionStore> SessionStore for Dawdling<S> {
+    async fn load(&self, key: &SessionKey) -> Result<Option<Versioned>, StoreError> {
+        self.0.load(key).await
+    }
+
+    async fn compare_and_set(
+        &self,
+        key: &SessionKey,
+        expected: Revision,
+        entry: SessionEntry,
+    ) -> Result<CasOutcome, StoreError> {
+        tokio::time::sleep(self.1).await;
+        self.0.compare_and_set(key, expected, entry).await
     }
 
     fn enqueue_rollback(&self, key: &SessionKey, rollback: Rollback, now: Timestamp) {

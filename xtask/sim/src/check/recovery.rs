@@ -88,14 +88,20 @@ fn overdue(skip: &Decided, truth: &Truth, allowed: i64) -> Held {
     // Each of the provider's models may take a probe of its own first.
     let models = i64::try_from(truth.models).unwrap_or(i64::MAX);
     let late = skip.at - since - allowed - models.saturating_mul(THROTTLE);
-    let being_probed = truth.probe_in_flight || skip.at - truth.last_probe < THROTTLE;
-    if late <= 0 || (being_probed && late < SLOWEST) {
+    // Who comes at the same time as a probe waits for it, however long nobody came before.
+    let patience = if truth.probe_in_flight { SLOWEST } else { THROTTLE };
+    if late <= 0 || skip.at - truth.last_probe < patience {
         return Held::Yes;
     }
     Held::Broken(format!(
-        "the primary is well since {} s and was still skipped, {} s later than allowed",
-        (skip.at - since) / SECOND,
-        late / SECOND
+        "the primary is well since {} s and was still skipped, {} s later than allowed; {} s ago it last did not answer, {} s \
+         ago it was last probed, {} s ago a process last died; known is {:?}",
+        (skip.at - well_since) / SECOND,
+        late / SECOND,
+        (skip.at - truth.last_unanswered) / SECOND,
+        (skip.at - truth.last_probe) / SECOND,
+        (skip.at - truth.last_crash) / SECOND,
+        skip.view.usage
     ))
 }
 

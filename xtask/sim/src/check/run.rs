@@ -5,7 +5,8 @@ use openclaw_runner::RunEvent;
 use openclaw_runner::replay::{Circumstances, replay};
 
 use super::Held;
-use crate::trace::{Ending, Event, Kind, Trace};
+use crate::jam::File;
+use crate::trace::{Ending, Event, Fate, Kind, Trace};
 
 /// A8, R-9.9.
 pub(super) fn budget(trace: &Trace) -> Held {
@@ -150,13 +151,66 @@ pub(super) fn one_probe(trace: &Trace) -> Held {
 
 /// G4.
 pub(super) fn no_lease_left(trace: &Trace) -> Held {
-    if trace.ending == Ending::Crashed || !trace.decisions().any(|decided| decided.kind == Kind::Probed) {
+    // What could not be given back ends by itself.
+    if trace.ending == Ending::Crashed
+        || trace.lost(File::Usage)
+        || !trace.decisions().any(|decided| decided.kind == Kind::Probed)
+    {
         return Held::Aside;
     }
     if trace.holds_lease {
         return Held::Broken("the run is over and holds a lease".to_owned());
     }
     Held::Yes
+}
+
+/// G4, also when the store cannot be written.
+pub(super) fn leased(trace: &Trace) -> Held {
+    let mut held = Held::Aside;
+    let mut given: Option<&str> = None;
+    for event in &trace.events {
+        match event {
+            Event::Leased(provider, true) => given = Some(provider),
+            Event::Leased(_, false) => {
+                held = Held::Yes;
+                given = None;
+            }
+            Event::Called(index) => {
+                let call = &trace.calls[*index];
+                let provider = &trace.chain[call.candidate].provider;
+                if call.is_probe {
+                    held = Held::Yes;
+                    if given != Some(provider) {
+                        return Held::Broken(format!("call {index} probes {provider} without its lease"));
+                    }
+                }
+            }
+            Event::Again
+            | Event::Decided(_)
+            | Event::Ended(_)
+            | Event::Lost(_)
+            | Event::Redirected
+            | Event::Rotated
+            | Event::Wrote(..) => {}
+        }
+    }
+    held
+}
+
+/// An answer is worth more than a mark.
+pub(super) fn unharmed(trace: &Trace) -> Held {
+    let is_concerned = trace.is_whole() && (trace.lost(File::Usage) || trace.lost(File::Sessions));
+    let Some(last) = trace.calls.last().filter(|_| is_concerned) else {
+        return Held::Aside;
+    };
+    match (last.fate, trace.ending) {
+        (Fate::Answered, Ending::Answered { candidate }) if candidate == last.candidate => Held::Yes,
+        (Fate::Answered, ending) => Held::Broken(format!(
+            "candidate {} answered, and a write was lost: {ending:?}",
+            last.candidate
+        )),
+        (Fate::Dropped | Fate::Flawed(_) | Fate::Troubled(_), _) => Held::Yes,
+    }
 }
 
 /// A record is enough to play a run again.

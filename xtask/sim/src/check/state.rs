@@ -3,6 +3,7 @@
 use openclaw_classify::Reason;
 
 use super::Held;
+use crate::jam::File;
 use crate::oracle;
 use crate::trace::{Ending, Event, Kind, Trace};
 use crate::trouble::Marks;
@@ -109,7 +110,12 @@ pub(super) fn marks(trace: &Trace) -> Held {
                     return Held::Broken(format!("call {index} began before {due:?} was written"));
                 }
             }
-            Event::Again | Event::Decided(_) | Event::Redirected | Event::Rotated => {}
+            Event::Again
+            | Event::Decided(_)
+            | Event::Leased(..)
+            | Event::Lost(_)
+            | Event::Redirected
+            | Event::Rotated => {}
         }
     }
     match due {
@@ -161,12 +167,36 @@ pub(super) fn rolled_back(trace: &Trace) -> Held {
         trace.ending,
         Ending::Answered { .. } | Ending::Crashed | Ending::Preserved
     );
-    match &trace.selection {
+    match trace.selection.as_ref().filter(|_| !trace.lost(File::Sessions)) {
         Some((before, after)) if !answered && before != after => Held::Broken(format!(
             "the selection was {before} and is {after} ({:?})",
             trace.ending
         )),
         Some(_) if !answered => Held::Yes,
         _ => Held::Aside,
+    }
+}
+
+/// S-4.6, S-13 hazard 6.
+pub(super) fn overlap(trace: &Trace) -> Held {
+    let Some(overlap) = &trace.overlap else {
+        return Held::Aside;
+    };
+    let after = &overlap.after;
+    let is_written = |model: &Option<String>| {
+        model
+            .as_ref()
+            .is_some_and(|model| overlap.written.contains(model))
+    };
+    let is_known_origin = is_written(&after.origin) || after.origin == overlap.before.origin;
+    let is_whole = match after.source.as_deref() {
+        None => after.model.is_none() && after.origin.is_none(),
+        Some("auto") => is_written(&after.model) && after.origin.is_some() && is_known_origin,
+        Some(_) => false,
+    };
+    if is_whole || *after == overlap.before {
+        Held::Yes
+    } else {
+        Held::Broken(format!("{overlap:?}"))
     }
 }

@@ -1,13 +1,13 @@
 //! What a session holds, read off its stored form whatever the engine makes of it.
 
-use std::sync::Mutex;
-
 use openclaw_auth_store::UsageStore;
 use openclaw_session::{SessionEntry, SessionStore, TurnKind};
 use serde_json::{Value, json};
 
+use super::turn::Turned;
 use super::{Person, lock};
-use crate::trace::{Ending, OnOverride, Pins, Trace};
+use crate::jam::File;
+use crate::trace::{Choice, Ending, OnOverride, Overlap, Pins, Trace};
 
 impl Person {
     /// Read off the stored form, whatever the engine makes of it.
@@ -34,25 +34,66 @@ impl Person {
         })
     }
 
-    /// What is left when a run is over.
-    pub(super) async fn look_after(
-        &mut self,
-        trace: &Mutex<Trace>,
-        before: Option<String>,
-        picked: Option<String>,
-        probes_primary: bool,
-    ) {
+    /// What is left when a turn is over.
+    pub(super) async fn look_after(&mut self, turned: Turned) {
         let after = self.selection().await;
-        if let Some(model) = &picked {
+        if let Some(model) = &turned.picked {
             self.pins = Pins {
                 model: Some(model.clone()),
                 profile: None,
             };
         }
-        let found = self.found_pins().await;
+        self.note_leases(&turned);
+        let pins = self.found_pins().await.map(|found| (self.pins.clone(), found));
+        self.note_asked(&turned);
+        let mut trace = lock(&turned.trace).clone();
+        trace.logins = self.stage.world.logins.take_seen(self.session.agent);
+        if turned.picked.is_none() {
+            trace.selection = turned.before.zip(after);
+        }
+        trace.pins = pins;
+        self.stage.judge(trace);
+    }
+
+    /// What is left when two turns are over that overlapped.
+    pub(super) async fn look_after_both(&mut self, before: Option<Choice>, first: Turned, second: Turned) {
+        let after = self.choice().await;
+        let pins = self.found_pins().await.map(|found| (self.pins.clone(), found));
+        let mut traces = Vec::new();
+        for turned in [&first, &second] {
+            self.note_leases(turned);
+            self.note_asked(turned);
+            let mut trace = lock(&turned.trace).clone();
+            trace.pins.clone_from(&pins);
+            traces.push(trace);
+        }
+        // What the first one did meanwhile is not known here.
+        traces[1].override_ = None;
+        let is_disturbed = |trace: &Trace| trace.ending == Ending::Crashed || trace.lost(File::Sessions);
+        if let Some((before, after)) = before.zip(after)
+            && !traces.iter().any(is_disturbed)
+        {
+            let of_chains = traces.iter().flat_map(|trace| &trace.chain);
+            let mut written: Vec<String> = of_chains
+                .map(|candidate| format!("{}/{}", candidate.provider, candidate.model))
+                .collect();
+            written.sort();
+            written.dedup();
+            traces[1].overlap = Some(Overlap {
+                before,
+                after,
+                written,
+            });
+        }
+        for trace in traces {
+            self.stage.judge(trace);
+        }
+    }
+
+    fn note_leases(&self, turned: &Turned) {
         let agent = &self.stage.agents[self.session.agent];
-        let snapshot = agent.usage.0.snapshot();
-        let mut trace = lock(trace);
+        let snapshot = agent.usage.store.snapshot();
+        let mut trace = lock(&turned.trace);
         let mine = format!("{}#", trace.run);
         trace.holds_lease = snapshot.probes.values().any(|probe| {
             probe
@@ -60,23 +101,46 @@ impl Person {
                 .as_ref()
                 .is_some_and(|lease| lease.holder.starts_with(&mine))
         });
-        if picked.is_none() {
-            trace.selection = before.zip(after);
+    }
+
+    fn note_asked(&mut self, turned: &Turned) {
+        if !turned.probes_primary {
+            return;
         }
-        trace.pins = found.map(|found| (self.pins.clone(), found));
-        if probes_primary {
-            let asked = trace
-                .calls
-                .iter()
-                .filter(|call| call.candidate == 0)
-                .map(|call| call.began)
-                .max();
-            let cut_short = matches!(trace.ending, Ending::Crashed | Ending::Dropped).then_some(trace.ended);
-            self.last_asked = self
-                .last_asked
-                .max(asked.unwrap_or(0))
-                .max(cut_short.unwrap_or(0));
-        }
+        let trace = lock(&turned.trace);
+        let asked = trace
+            .calls
+            .iter()
+            .filter(|call| call.candidate == 0)
+            .map(|call| call.began)
+            .max();
+        let cut_short = matches!(trace.ending, Ending::Crashed | Ending::Dropped).then_some(trace.ended);
+        self.last_asked = self
+            .last_asked
+            .max(asked.unwrap_or(0))
+            .max(cut_short.unwrap_or(0));
+    }
+
+    /// The model that the session is on by itself.
+    pub(super) async fn choice(&self) -> Option<Choice> {
+        let entry = self.stored().await?;
+        let text = |name: &str| entry[name].as_str().map(str::to_owned);
+        let joined = |provider: &str, model: &str| match (text(provider), text(model)) {
+            (None, None) => None,
+            (provider, model) => Some(format!(
+                "{}/{}",
+                provider.unwrap_or_default(),
+                model.unwrap_or_default()
+            )),
+        };
+        Some(Choice {
+            model: joined("providerOverride", "modelOverride"),
+            source: text("modelOverrideSource"),
+            origin: joined(
+                "modelOverrideFallbackOriginProvider",
+                "modelOverrideFallbackOriginModel",
+            ),
+        })
     }
 
     async fn stored(&self) -> Option<Value> {

@@ -1,5 +1,6 @@
 //! One turn: planned, run, perhaps cut short by its caller, and told how its answer did.
 
+use std::future::Future;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -11,68 +12,85 @@ use openclaw_ids::{AgentId, ModelRef};
 use openclaw_runner::{
     Clock, Completed, Plan, RunError, RunLimits, RunOptions, Standing, Turn, TurnSession, plan,
 };
-use openclaw_session::{PinSource, SessionAge, SessionStore, TurnKind};
+use openclaw_session::{PinSource, SessionAge, SessionEntry, SessionStore, TurnKind};
 
 use super::{Person, lock};
 use crate::caller::{Answer, Caller, Pick};
 use crate::dice::Dice;
+use crate::logins::LoginsSeen;
 use crate::setup::SECOND;
 use crate::stage::Hand;
 use crate::trace::{Candidate, Ending, OnOverride, Trace};
 use crate::watch::RUN;
 use crate::world::ProcessClock;
 
+/// What chance decides of a turn before it begins.
+pub(super) struct Draws {
+    id: String,
+    process: usize,
+    run: RunKind,
+    kind: TurnKind,
+    limits: RunLimits,
+    /// The model that a person picks meanwhile.
+    picks: Option<String>,
+    dice: Dice,
+    hand: Hand,
+    is_taped: bool,
+    is_fresh: bool,
+}
+
+/// A turn that is over.
+pub(super) struct Turned {
+    pub(super) trace: Arc<Mutex<Trace>>,
+    /// The stored selection when it began.
+    pub(super) before: Option<String>,
+    /// The model that a person picked meanwhile.
+    pub(super) picked: Option<String>,
+    pub(super) probes_primary: bool,
+}
+
 impl Person {
     pub(super) async fn ask(&mut self) {
+        let draws = self.draws("");
+        let turned = Box::pin(self.take_turn(draws)).await;
+        self.look_after(turned).await;
+    }
+
+    /// Two turns of the session that overlap, as when a person does not wait, or two gateways serve it.
+    pub(super) async fn ask_twice(&mut self) {
+        let (mut first, mut second) = (self.draws("a"), self.draws("b"));
+        (first.picks, second.picks) = (None, None);
+        let apart = u64::try_from(self.dice.spread(1, 10 * SECOND)).unwrap_or(0);
+        let before = self.choice().await;
+        let later = async {
+            tokio::time::sleep(Duration::from_millis(apart)).await;
+            self.take_turn(second).await
+        };
+        let (first, second) = Box::pin(async { tokio::join!(self.take_turn(first), later) }).await;
+        self.look_after_both(before, first, second).await;
+    }
+
+    fn draws(&mut self, suffix: &str) -> Draws {
         let setup = &self.stage.world.setup;
         let process = match self.session.process {
-            Some(process) => process,
-            None => self.dice.below(setup.processes.len()),
-        };
-        let ahead = setup.processes[process].ahead;
-        let clock = ProcessClock {
-            world: Arc::clone(&self.stage.world),
-            ahead,
-        };
-        let stored = if self.session.stateless {
-            None
-        } else {
-            self.sessions()
-                .load(&self.key)
-                .await
-                .ok()
-                .flatten()
-                .map(|stored| stored.entry)
+            Some(process) if suffix.is_empty() => process,
+            Some(_) | None => self.dice.below(setup.processes.len()),
         };
         let (run, kind) = self.kind_of_turn();
-        let id = format!("s{}-t{}", self.session.number, self.turn);
-        let agent = &self.stage.agents[self.session.agent];
-        let turn = Turn {
-            run_id: id.clone(),
-            agent: &AgentId::main(),
+        let limits = self.limits();
+        let picks = kind == TurnKind::Normal && !self.session.stateless && self.dice.chance(6);
+        Draws {
+            id: format!("s{}-t{}{suffix}", self.session.number, self.turn),
+            process,
             run,
             kind,
-            session: stored.as_ref().map(|entry| TurnSession {
-                key: &self.key,
-                entry,
-                age: if self.fresh {
-                    SessionAge::New
-                } else {
-                    SessionAge::Continuing
-                },
-            }),
-            lane: None,
-        };
-        let planned = plan(
-            &agent.resolver,
-            &agent.policy,
-            &agent.usage.snapshot(),
-            turn,
-            clock.now(),
-        );
-        self.fresh = false;
-        let on_override = stored.as_ref().and_then(|entry| self.on_override(entry, kind));
-        Box::pin(self.run(planned, process, on_override, kind)).await;
+            limits,
+            picks: picks.then(|| self.some_model().0),
+            dice: Dice::of(self.dice.next(), 1),
+            hand: self.hand(),
+            is_taped: self.dice.chance(self.stage.taped),
+            is_fresh: std::mem::take(&mut self.fresh),
+        }
     }
 
     fn kind_of_turn(&mut self) -> (RunKind, TurnKind) {
@@ -92,7 +110,52 @@ impl Person {
         (RunKind::Turn, TurnKind::Normal)
     }
 
-    async fn run(&mut self, planned: Plan, process: usize, on_override: Option<OnOverride>, kind: TurnKind) {
+    /// What the session knows, as a run that begins now reads it.
+    async fn entry(&self) -> Option<SessionEntry> {
+        if self.session.stateless {
+            return None;
+        }
+        let stored = self.sessions().load(&self.key).await.ok().flatten()?;
+        Some(stored.entry)
+    }
+
+    fn plan(&self, draws: &Draws, stored: Option<&SessionEntry>) -> Plan {
+        let clock = ProcessClock {
+            world: Arc::clone(&self.stage.world),
+            ahead: self.stage.world.setup.processes[draws.process].ahead,
+        };
+        let agent = &self.stage.agents[self.session.agent];
+        let turn = Turn {
+            run_id: draws.id.clone(),
+            agent: &AgentId::main(),
+            run: draws.run.clone(),
+            kind: draws.kind,
+            session: stored.map(|entry| TurnSession {
+                key: &self.key,
+                entry,
+                age: if draws.is_fresh {
+                    SessionAge::New
+                } else {
+                    SessionAge::Continuing
+                },
+            }),
+            lane: None,
+        };
+        plan(
+            &agent.resolver,
+            &agent.policy,
+            &agent.usage.snapshot(),
+            turn,
+            clock.now(),
+        )
+    }
+
+    async fn take_turn(&self, draws: Draws) -> Turned {
+        let stored = self.entry().await;
+        let planned = self.plan(&draws, stored.as_ref());
+        let on_override = stored
+            .as_ref()
+            .and_then(|entry| self.on_override(entry, draws.kind));
         if let Some(pin) = &planned.pin_to_store {
             let stored = openclaw_session::update(&**self.sessions(), &self.key, |entry| {
                 let entry = entry.cloned().map(|mut entry| {
@@ -109,35 +172,32 @@ impl Person {
             .as_ref()
             .is_some_and(|session| session.probe.is_some());
         let options = RunOptions {
-            limits: self.limits(),
+            limits: draws.limits,
             ..RunOptions::default()
         };
         let before = self.selection().await;
-        let trace = self.trace(&planned, process, &options, on_override);
+        let trace = self.trace(&planned, draws.process, &options, on_override);
         let trace = Arc::new(Mutex::new(trace));
-        let picks = kind == TurnKind::Normal && !self.session.stateless && self.dice.chance(6);
-        let picked = picks.then(|| self.some_model().0);
         let done = Arc::new(AtomicBool::new(false));
-        let id = planned.request.run_id.clone();
         let caller = Caller {
             world: Arc::clone(&self.stage.world),
             agent: self.session.agent,
-            ahead: self.stage.world.setup.processes[process].ahead,
-            run: id.clone(),
-            dice: Dice::of(self.dice.next(), 1),
+            ahead: self.stage.world.setup.processes[draws.process].ahead,
+            run: draws.id.clone(),
+            dice: draws.dice,
             calls: 0.into(),
+            logins: Arc::clone(&self.stage.logins[draws.process]),
+            store: Arc::clone(&self.stage.agents[self.session.agent].usage.store),
             visible: false.into(),
-            pick: picked.clone().map(|model| Pick {
+            pick: draws.picks.clone().map(|model| Pick {
                 sessions: Arc::clone(self.sessions()),
                 key: self.key.clone(),
                 model,
                 done: Arc::clone(&done),
             }),
         };
-        let hand = self.hand();
-        let taped = self.dice.chance(self.stage.taped);
         let runner = self.stage.agents[self.session.agent]
-            .runner(process, taped)
+            .runner(draws.process, draws.is_taped)
             .clone();
         let request = planned.request;
         let run = async move {
@@ -146,44 +206,56 @@ impl Person {
             (outcome, now)
         };
         let scoped = RUN.scope(Arc::clone(&trace), run);
-        let ended = match hand {
-            Hand::Off => Some(scoped.await),
-            Hand::Cancels(after) => {
-                let mut scoped = Box::pin(scoped);
-                let outcome = tokio::time::timeout(Duration::from_millis(after), scoped.as_mut())
-                    .await
-                    .ok();
-                drop(scoped);
-                if outcome.is_none() {
-                    lock(&trace).ending = Ending::Dropped;
-                }
-                outcome
-            }
-            Hand::Kills(after) => {
-                let mut scoped = Box::pin(scoped);
-                let outcome = tokio::time::timeout(Duration::from_millis(after), scoped.as_mut())
-                    .await
-                    .ok();
-                if outcome.is_none() {
-                    // A process that dies runs no destructor.
-                    std::mem::forget(scoped);
-                    self.stage.world.crashed(self.session.agent, &id);
-                    lock(&trace).ending = Ending::Crashed;
-                }
-                outcome
-            }
-        };
-        match ended {
+        match self.hold(scoped, draws.hand, &draws.id, &trace).await {
             Some((outcome, now)) => {
                 lock(&trace).ended = now;
                 self.settle(outcome, &trace).await;
             }
             None => lock(&trace).ended = self.stage.world.now(),
         }
-        let picked = picked.filter(|_| done.load(Ordering::Relaxed));
-        self.look_after(&trace, before, picked, probes_primary).await;
-        let trace = lock(&trace).clone();
-        self.stage.judge(trace);
+        Turned {
+            trace,
+            before,
+            picked: draws.picks.filter(|_| done.load(Ordering::Relaxed)),
+            probes_primary,
+        }
+    }
+
+    /// What a caller does to its run; none when that ended it.
+    async fn hold<T>(
+        &self,
+        run: impl Future<Output = T>,
+        hand: Hand,
+        id: &str,
+        trace: &Mutex<Trace>,
+    ) -> Option<T> {
+        match hand {
+            Hand::Off => Some(run.await),
+            Hand::Cancels(after) => {
+                let mut run = Box::pin(run);
+                let outcome = tokio::time::timeout(Duration::from_millis(after), run.as_mut())
+                    .await
+                    .ok();
+                drop(run);
+                if outcome.is_none() {
+                    lock(trace).ending = Ending::Dropped;
+                }
+                outcome
+            }
+            Hand::Kills(after) => {
+                let mut run = Box::pin(run);
+                let outcome = tokio::time::timeout(Duration::from_millis(after), run.as_mut())
+                    .await
+                    .ok();
+                if outcome.is_none() {
+                    // A process that dies runs no destructor.
+                    std::mem::forget(run);
+                    self.stage.world.crashed(self.session.agent, id);
+                    lock(trace).ending = Ending::Crashed;
+                }
+                outcome
+            }
+        }
     }
 
     fn limits(&mut self) -> RunLimits {
@@ -244,6 +316,8 @@ impl Person {
             report: None,
             view: self.stage.agents[self.session.agent].usage.snapshot(),
             override_: on_override,
+            logins: LoginsSeen::default(),
+            overlap: None,
             selection: None,
             pins: None,
             holds_lease: false,

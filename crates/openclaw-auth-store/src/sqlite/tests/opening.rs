@@ -186,6 +186,17 @@ const REFUSED: &[Refused] = &[
         make: "INSERT INTO failover_state VALUES ('usage:a', '{}', 1)",
         says: "row `usage:a` of table `failover_state`",
     },
+    Refused {
+        what: "D13 a row of ours that is about another endpoint than its key",
+        make: r#"INSERT INTO failover_state VALUES ('endpoint:p https://a',
+                 '{"provider":"p","baseUrl":"https://b","window":{"openedAt":1,"until":2}}', 1)"#,
+        says: "row `endpoint:p https://a` of table `failover_state`",
+    },
+    Refused {
+        what: "D13 a row of ours that is about another provider than its key",
+        make: r#"INSERT INTO failover_state VALUES ('probe:p', '{"provider":"q","lastProbeAt":1,"generation":1}', 1)"#,
+        says: "(about something else than its key); set it aside",
+    },
 ];
 
 #[tokio::test]

@@ -74,8 +74,11 @@ impl Dialect for Answer {
                 }
             }
             "content_block_delta" => {
-                if let (Some(number), Some((_, text))) = (self.number(index(event)), addition(event)) {
-                    self.said.sent((number, false), text);
+                match (self.number(index(event)), addition(event)) {
+                    (Some(number), Some((_, text))) => self.said.sent((number, false), text),
+                    // Nobody said which block it belongs to.
+                    (None, Some(_)) => self.beyond = true,
+                    (_, None) => {}
                 }
             }
             "content_block_stop" => {
@@ -101,8 +104,10 @@ impl Dialect for Answer {
         match kind(&event) {
             "content_block_start" => self.start(event),
             "content_block_delta" => {
-                let Some(number) = self.followed(index(&event)) else {
-                    return Ok(Vec::new());
+                let number = match self.follows.get(&index(&event)) {
+                    Some(Some(number)) => *number,
+                    None if addition(&event).is_some() => return Err(Differs),
+                    Some(None) | None => return Ok(Vec::new()),
                 };
                 match addition(&event) {
                     Some((member, text)) => {

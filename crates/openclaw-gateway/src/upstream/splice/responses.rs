@@ -94,6 +94,8 @@ impl Dialect for Answer {
             .iter()
             .rposition(|item| item.output_index == output_index)
         else {
+            // Nobody said which item it belongs to.
+            self.beyond |= DELTAS.contains(&name) && text(event, "delta").is_some();
             return;
         };
         let part = number_of(event, "content_index");
@@ -156,6 +158,9 @@ impl Answer {
         }
         let theirs = number_of(&event, "output_index");
         let Some(followed) = self.follows.get(&theirs).copied() else {
+            if DELTAS.contains(&name.as_str()) && text(&event, "delta").is_some() {
+                return Err(Differs);
+            }
             // About the response as a whole, such as a rate limit.
             return Ok(self.said.is_complete().then_some(event));
         };

@@ -403,11 +403,24 @@ fn a_shorter_answer_and_one_that_cannot_be_compared_differ() {
             Wire::Responses,
             json!({"type": "response.output_item.added", "output_index": 0, "item": {"type": "web_search_call"}}),
         ),
+        // Text whose block or item was never begun.
+        (
+            Wire::Messages,
+            json!({"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": "Hel"}}),
+        ),
+        (
+            Wire::Responses,
+            json!({"type": "response.output_text.delta", "output_index": 0, "delta": "Hel"}),
+        ),
     ] {
         let mut splice = Splice::new(wire).unwrap();
         splice.take(raw(wire, &event)).unwrap();
         let mut splice = splice.follow().unwrap();
         assert_eq!(splice.take(raw(wire, &event)), Err(Differs), "{wire:?}");
+        if wire != Wire::ChatCompletions {
+            let mut other = Splice::new(wire).unwrap().follow().unwrap();
+            assert_eq!(other.take(raw(wire, &event)), Err(Differs), "{wire:?}");
+        }
     }
 }
 

@@ -55,6 +55,39 @@ fn d2_a_retry_after_an_inline_wait_belongs_to_the_same_episode() {
 }
 
 #[test]
+fn bl_51_who_is_found_free_while_a_probe_is_asked_for_is_called() {
+    let mut world = World::new(&HashMap::from([("openai", 1)]));
+    let chain = ["openai/gpt", "groq/llama"].map(model);
+    for pause in [31_000, 35_000] {
+        play(&mut world, &["openai/gpt"], vec![status(503)]);
+        world.pass(pause);
+    }
+    for (is_free, called) in [(false, 2), (true, 1)] {
+        let request = World::request(&chain);
+        let (policy, known) = (Arc::clone(&world.policy), Arc::new(world.snapshot.clone()));
+        let mut machine = Machine::new(request, policy, "run".to_owned(), known, world.now);
+        let step = machine.next();
+        assert!(
+            matches!(step, Step::Commit(UsageChange::ProbeStart { .. })),
+            "{step:?}"
+        );
+        let mut meanwhile = world.snapshot.clone();
+        if is_free {
+            // The probe of another run was answered.
+            meanwhile.usage.clear();
+        }
+        machine.on(
+            Event::Committed(Arc::new(meanwhile), Applied::HeldElsewhere),
+            world.now,
+        );
+        let Step::Attempt(call) = machine.next() else {
+            panic!("a call is due")
+        };
+        assert_eq!(call.position, called);
+    }
+}
+
+#[test]
 fn g4_a_probe_whose_lease_cannot_be_written_is_not_made() {
     let mut world = World::new(&HashMap::from([("openai", 1)]));
     for pause in [31_000, 35_000] {
