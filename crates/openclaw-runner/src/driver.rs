@@ -28,7 +28,7 @@ use crate::error::{RunError, RunReport};
 use crate::machine::{Event, Machine, Outcome, Preserved, Step, Winner};
 use crate::observer::{AttemptResult, AttemptSeen, RunObserver, Watcher};
 use crate::replay::RunRecorder;
-use crate::replay::quiet::{Beginning, QuietTape};
+use crate::replay::quiet::QuietTape;
 use crate::replay::tape::Tape;
 use crate::request::{ChainKind, RunOptions, RunPolicy, RunRequest};
 use crate::skip_cache::SkipCache;
@@ -172,15 +172,7 @@ impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
             .map(|busy| self.skips().markers(&busy.session.id, self.clock.now()));
         let (skips, snapshot, now) = (skips.unwrap_or_default(), self.usage.snapshot(), self.clock.now());
         let recorder = self.recorder.as_ref();
-        let mut tape = recorder.map(|_| {
-            QuietTape::new(Beginning {
-                options,
-                policy: &self.policy,
-                skips: skips.clone(),
-                snapshot: Arc::clone(&snapshot),
-                now,
-            })
-        });
+        let mut tape = recorder.map(|_| QuietTape::new(options, &self.policy, &skips, &snapshot, now));
         let mut machine = Machine::new(request, Arc::clone(&self.policy), holder, snapshot, now)
             .with_options(options)
             .with_auth_skips(skips);
@@ -218,10 +210,8 @@ impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
                 }
                 Step::Commit(change) => self.commit(machine.run_id(), change, &mut undo).await,
                 Step::Finish(outcome) => {
-                    if let Some((recorder, tape)) = recorder.zip(tape)
-                        && let Some(recording) = tape.finish(&machine, recorder.wants_uneventful())
-                    {
-                        recorder.on_recording(recording);
+                    if let Some((recorder, tape)) = recorder.zip(tape) {
+                        tape.finish(&machine, recorder.as_ref());
                     }
                     return self.finish(*outcome, answers, session, requested, attempt);
                 }
@@ -253,13 +243,9 @@ impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
                 }
             };
             let now = self.clock.now();
-            let heard = tape.as_mut().zip(taken);
-            let heard =
-                heard.and_then(|(tape, taken)| Some((tape.hear(taken, &event, &machine, now)?, tape)));
-            // Noted once the machine has judged it.
-            machine.on(event, now);
-            if let Some((heard, tape)) = heard {
-                tape.note(heard, &machine, now);
+            match tape.as_mut().zip(taken) {
+                None => machine.on(event, now),
+                Some((tape, taken)) => tape.hear(taken, event, &mut machine, now),
             }
         }
         let outcome = machine.give_up();

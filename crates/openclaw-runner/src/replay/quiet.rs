@@ -8,19 +8,19 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use openclaw_auth_store::{Applied, AuthSnapshot};
 
-use super::recording::RunRecording;
-use super::tape::{Heard, Taken, Tape};
+use super::RunRecorder;
+use super::tape::{Taken, Tape};
 use crate::machine::{Event, Machine};
 use crate::request::{RunOptions, RunPolicy};
 use crate::skip_cache::Markers;
 
 /// What a tape begins with.
-pub(crate) struct Beginning<'r> {
-    pub(crate) options: &'r RunOptions,
-    pub(crate) policy: &'r Arc<RunPolicy>,
-    pub(crate) skips: Markers,
-    pub(crate) snapshot: Arc<AuthSnapshot>,
-    pub(crate) now: Timestamp,
+pub(super) struct Beginning<'r> {
+    pub(super) options: &'r RunOptions,
+    pub(super) policy: &'r Arc<RunPolicy>,
+    pub(super) skips: Markers,
+    pub(super) snapshot: Arc<AuthSnapshot>,
+    pub(super) now: Timestamp,
 }
 
 /// A recording that begins when it is needed.
@@ -76,43 +76,50 @@ impl Quiet {
 }
 
 impl<'r> QuietTape<'r> {
-    pub(crate) fn new(beginning: Beginning<'r>) -> Self {
+    pub(crate) fn new(
+        options: &'r RunOptions,
+        policy: &'r Arc<RunPolicy>,
+        skips: &Markers,
+        snapshot: &Arc<AuthSnapshot>,
+        now: Timestamp,
+    ) -> Self {
         Self {
-            beginning,
+            beginning: Beginning {
+                options,
+                policy,
+                skips: skips.clone(),
+                snapshot: Arc::clone(snapshot),
+                now,
+            },
             so_far: Vec::new(),
             tape: None,
         }
     }
 
-    /// Listens to what came of a step at `now`, before the machine hears it; what it returns is noted after that.
-    pub(crate) fn hear(
-        &mut self,
-        taken: Taken,
-        event: &Event,
-        machine: &Machine,
-        now: Timestamp,
-    ) -> Option<(Taken, Heard)> {
+    /// Tells the machine what came of a step at `now`, and listens.
+    pub(crate) fn hear(&mut self, taken: Taken, event: Event, machine: &mut Machine, now: Timestamp) {
         if self.tape.is_none()
-            && let Some(quiet) = Quiet::of(&taken, event, machine)
+            && let Some(quiet) = Quiet::of(&taken, &event, machine)
         {
             self.so_far.push((taken, quiet, now));
-            return None;
+            machine.on(event, now);
+            return;
         }
-        let heard = self.started(machine).hear(&taken, event, now);
-        Some((taken, heard))
+        let tape = self.started(machine);
+        let heard = tape.hear(&taken, &event, now);
+        // What a failure means is known once the machine has judged it.
+        machine.on(event, now);
+        tape.note(&taken, heard, machine, now);
     }
 
-    /// Writes down a step, once the machine has heard what came of it.
-    pub(crate) fn note(&mut self, (taken, heard): (Taken, Heard), machine: &Machine, now: Timestamp) {
-        self.started(machine).note(&taken, heard, machine, now);
-    }
-
-    /// The recording of a run that has ended; none of one that went as it should, unless `all` are wanted.
-    pub(crate) fn finish(mut self, machine: &Machine, all: bool) -> Option<RunRecording> {
-        if all {
+    /// Hands over the recording of a run that has ended, unless it went as it should and nobody wants it.
+    pub(crate) fn finish(mut self, machine: &Machine, recorder: &dyn RunRecorder) {
+        if recorder.wants_uneventful() {
             self.started(machine);
         }
-        self.tape.map(|tape| tape.finish())
+        if let Some(tape) = self.tape {
+            recorder.on_recording(tape.finish());
+        }
     }
 
     /// The tape; the machine still has the request it was made with, which only an eventful step changes.
