@@ -352,6 +352,39 @@ async fn too_many_entries_are_dropped_and_counted_and_nobody_waits() {
     assert_eq!(kept + dropped, 1 + usize::try_from(count).unwrap());
 }
 
+#[tokio::test]
+async fn what_waits_is_bounded_in_bytes_and_its_room_comes_back() {
+    let state = TempDir::new().unwrap();
+    let history = open(&state);
+    let large = |id: usize| Entry {
+        at: at(0),
+        record: Record::Broken(BrokenNote {
+            run_id: format!("r{id}"),
+            reason: None,
+            error: "x".repeat(64 << 10),
+        }),
+    };
+    let other = rusqlite::Connection::open(history_path(state.path())).unwrap();
+    // Entries of 64 KiB: far fewer than may wait fill the room, as often as it was made.
+    let fit = writer::QUEUE_BYTES / (64 << 10);
+    for round in 1..=3 {
+        other.execute_batch("BEGIN IMMEDIATE").unwrap();
+        let before = history.dropped();
+        for id in 0..2 * fit {
+            history.record(large(id));
+        }
+        let dropped = usize::try_from(history.dropped() - before).unwrap();
+        assert!(
+            (fit..fit + 2).contains(&dropped),
+            "{round}: {dropped} of {}",
+            2 * fit
+        );
+        other.execute_batch("ROLLBACK").unwrap();
+        history.flush().await;
+    }
+    assert_eq!(history.failed(), 0);
+}
+
 #[test]
 fn defaults_are_those_of_the_documentation() {
     let limits = HistoryConfig::default().limits();
