@@ -10,6 +10,8 @@ use super::Endpoint;
 
 /// What stands for a secret.
 const REDACTED: &str = "[redacted]";
+/// How JSON begins a character that it writes by its number.
+const BY_NUMBER: &str = "\\u";
 /// Shorter values are no secrets, and would be found in any text.
 const SHORTEST: usize = 6;
 
@@ -24,7 +26,7 @@ impl Secrets {
         if let Some(key) = key {
             add(&mut forms, key.expose_secret());
         }
-        for value in endpoint.headers().values() {
+        for value in endpoint.headers().values().chain(endpoint.login()) {
             let value = String::from_utf8_lossy(value.as_bytes());
             add(&mut forms, &value);
             // `Bearer …`, whose second word is the secret.
@@ -62,7 +64,18 @@ impl Secrets {
     }
 
     fn without(&self, text: String) -> String {
-        let mut text = text;
+        let clean = self.replaced(text);
+        if clean.contains(BY_NUMBER) {
+            let spelled_out = spelled_out(&clean);
+            let cleaner = self.replaced(spelled_out.clone());
+            if cleaner != spelled_out {
+                return cleaner;
+            }
+        }
+        clean
+    }
+
+    fn replaced(&self, mut text: String) -> String {
         for secret in &*self.0 {
             if text.contains(secret.expose_secret()) {
                 text = text.replace(secret.expose_secret(), REDACTED);
@@ -97,6 +110,36 @@ fn add(forms: &mut Vec<String>, secret: &str) {
         forms.push(encoded.replace("%20", "+"));
         forms.push(encoded);
     }
+}
+
+/// JSON without characters that are written by their number: libraries write `+`, `&`, `/` or all of them like that, and
+/// whoever reads the text sees what they mean.
+fn spelled_out(json: &str) -> String {
+    let mut text = String::with_capacity(json.len());
+    let mut rest = json;
+    while let Some(at) = rest.find('\\') {
+        let (before, escape) = rest.split_at(at);
+        text.push_str(before);
+        let number = escape.strip_prefix(BY_NUMBER).and_then(|digits| digits.get(..4));
+        let number = number.and_then(|digits| u32::from_str_radix(digits, 16).ok());
+        let character = number.and_then(char::from_u32).filter(|c| !c.is_control());
+        let length = match character {
+            Some(character) => {
+                if matches!(character, '"' | '\\') {
+                    text.push('\\');
+                }
+                text.push(character);
+                BY_NUMBER.len() + 4
+            }
+            None => {
+                let escaped = escape.chars().nth(1).map_or(0, char::len_utf8);
+                text.push_str(&escape[..1 + escaped]);
+                1 + escaped
+            }
+        };
+        rest = &escape[length..];
+    }
+    text + rest
 }
 
 fn url_encoded(text: &str, unreserved: &str, upper: bool) -> String {
@@ -149,6 +192,19 @@ mod tests {
             ),
             ("user:pa/ss-word@", "user:[redacted]@"),
             ("pa%2Fss-word query-key", "[redacted] [redacted]"),
+            (
+                r#"{"got":"\u006b\u002Fe\u002by \u00221\u003d"}"#,
+                r#"{"got":"[redacted]"}"#,
+            ),
+            (r"k\u002fe+y \u00221= \", "[redacted] \\"),
+            (
+                r"header\u002Dkey \\u002D \ud800 \u0",
+                r"[redacted] \\u002D \ud800 \u0",
+            ),
+            (r"\u00e9 \n stays", r"\u00e9 \n stays"),
+            // As the base URL's user and password are sent.
+            ("Basic dXNlcjpwYS9zcy13b3Jk", "[redacted]"),
+            ("got dXNlcjpwYS9zcy13b3Jk", "got [redacted]"),
             ("team t, api-version=7, user", "team t, api-version=7, user"),
         ] {
             assert_eq!(secrets().without(text.to_owned()), clean, "{text}");
