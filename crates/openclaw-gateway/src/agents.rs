@@ -48,9 +48,7 @@ impl Agent {
     pub(crate) fn runner(&self, policy: &Arc<RunPolicy>) -> AgentRunner {
         self.runner.clone().with_policy(Arc::clone(policy))
     }
-}
 
-impl Agent {
     /// Looks where the pointers of its profiles lead now, in the background: a file may hold another key by now, and a
     /// resting profile is not asked for it.
     fn look_again(&self, sources: &SecretSources) {
@@ -173,9 +171,8 @@ impl Agents {
         Ok(opened)
     }
 
-    /// The agent, opened when this is the first time. Its sessions are opened by the first request that has one, and
-    /// a request can do without them. A failure is not remembered, so that a repaired file is used by
-    /// the next request.
+    /// The agent, opened when this is the first time. Its sessions are opened by the first request that has one, and a
+    /// request can do without them. A failure is not remembered, so that a repaired file is used by the next request.
     pub(crate) async fn get(&self, agent: &AgentId) -> Result<Arc<Agent>, AgentError> {
         if let Some(opened) = self.opened_already(agent).await {
             if opened.lookout.is_due() {

@@ -96,7 +96,7 @@ impl Machine {
     }
 
     /// What to do about a refused key; none for a provider with a login, which is signed in to again.
-    fn replace_key(&self, provider: &ProviderId) -> Option<String> {
+    pub(super) fn replace_key(&self, provider: &ProviderId) -> Option<String> {
         let of_provider =
             |known: &mut dyn Iterator<Item = (&ProfileId, &Credential)>| -> Option<Vec<ProfileId>> {
                 known
