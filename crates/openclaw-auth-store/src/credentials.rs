@@ -72,8 +72,10 @@ impl Deref for Credentials {
 
 impl DerefMut for Credentials {
     fn deref_mut(&mut self) -> &mut Self::Target {
-        if self.by_provider.get().is_some() {
-            self.by_provider = Arc::default();
+        // A copy that shares the places may sort later for its own map.
+        match Arc::get_mut(&mut self.by_provider) {
+            Some(places) => drop(places.take()),
+            None => self.by_provider = Arc::default(),
         }
         &mut self.by_id
     }
@@ -156,5 +158,16 @@ mod tests {
         expect_as_searched(&credentials);
         credentials.truncate(FEW);
         expect_as_searched(&credentials);
+    }
+    #[test]
+    fn a_copy_that_changes_before_anybody_asked_sorts_for_itself() {
+        let mut credentials = Credentials::default();
+        for number in 0..3 * FEW {
+            put(&mut credentials, number, number % 3);
+        }
+        let mut copy = credentials.clone();
+        copy.swap_remove_index(0);
+        expect_as_searched(&credentials);
+        expect_as_searched(&copy);
     }
 }
