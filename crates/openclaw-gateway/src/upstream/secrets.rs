@@ -123,21 +123,18 @@ fn spelled_out(json: &str) -> String {
         let number = escape.strip_prefix(BY_NUMBER).and_then(|digits| digits.get(..4));
         let number = number.and_then(|digits| u32::from_str_radix(digits, 16).ok());
         let character = number.and_then(char::from_u32).filter(|c| !c.is_control());
-        let length = match character {
-            Some(character) => {
-                if matches!(character, '"' | '\\') {
-                    text.push('\\');
-                }
-                text.push(character);
-                BY_NUMBER.len() + 4
+        if let Some(character) = character {
+            if matches!(character, '"' | '\\') {
+                text.push('\\');
             }
-            None => {
-                let escaped = escape.chars().nth(1).map_or(0, char::len_utf8);
-                text.push_str(&escape[..1 + escaped]);
-                1 + escaped
-            }
-        };
-        rest = &escape[length..];
+            text.push(character);
+            rest = &escape[BY_NUMBER.len() + 4..];
+        } else {
+            // A backslash and what it stands before.
+            let end = escape.char_indices().nth(2).map_or(escape.len(), |(at, _)| at);
+            text.push_str(&escape[..end]);
+            rest = &escape[end..];
+        }
     }
     text + rest
 }
