@@ -45,7 +45,7 @@ impl Machine {
         let refused = self.auth_skips.get(&candidate).filter(|_| index > 0);
         if let Some(marker) = refused.filter(|marker| marker.is_valid(self.now)) {
             let reason = marker.reason;
-            self.pass_over(index, self.recently_refused(&candidate, reason), reason, None);
+            self.pass_over(index, recently_refused(&candidate, reason), reason, None);
             return;
         }
         let (profiles, locked) = match self.credentials(&candidate) {
@@ -366,18 +366,16 @@ impl Machine {
             .usage(id)
             .is_usable(Some(candidate.model()), self.now)
     }
-
-    /// the text of a skip by the cache.
-    fn recently_refused(&self, candidate: &ModelRef, reason: Reason) -> String {
-        let provider = candidate.provider();
-        let hint = match (self.replace_key(provider), login_command(provider)) {
-            (Some(what), _) => format!("replace the key: {what}"),
-            (None, Some(command)) => format!("run `{command}` to re-authenticate"),
-            (None, None) => "re-authenticate that provider".to_owned(),
-        };
-        format!("Skipping {candidate}: recent {reason} failure in this session ({hint})")
-    }
 }
 
 /// Stands where no credential does.
 static UNUSED: LazyLock<ProfileUsage> = LazyLock::new(ProfileUsage::default);
+
+/// the text of a skip by the cache.
+fn recently_refused(candidate: &ModelRef, reason: Reason) -> String {
+    let hint = login_command(candidate.provider()).map_or_else(
+        || "re-authenticate that provider".to_owned(),
+        |command| format!("run `{command}` to re-authenticate"),
+    );
+    format!("Skipping {candidate}: recent {reason} failure in this session ({hint})")
+}
