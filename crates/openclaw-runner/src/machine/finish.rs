@@ -1,9 +1,7 @@
 //! The end of a chain: a last resort, the one failure, or the summary (A2, G3, R-8, R-10).
 
 use jiff::Timestamp;
-use openclaw_auth_store::Credential;
 use openclaw_cooldown::ProfileUsage;
-use openclaw_ids::{ProfileId, ProviderId};
 
 use super::{Machine, Outcome, Then};
 use crate::error::RunReport;
