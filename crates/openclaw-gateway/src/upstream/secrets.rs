@@ -107,15 +107,33 @@ fn copy(text: &[u8], secret: &[u8]) -> Option<usize> {
     if plain.is_some_and(|plain| plain.eq_ignore_ascii_case(secret)) {
         return Some(secret.len());
     }
-    let mut length = 0_usize;
+    // A secret that looks encoded can be read in two ways, so every end that is possible so far is followed.
+    let mut ends = vec![0_usize];
     for byte in secret {
-        length += written(&text[length..], *byte)?;
+        let further = ends.iter().flat_map(|end| {
+            let rest = text.get(*end..).unwrap_or_default();
+            let lengths = [as_it_is(rest, *byte), encoded(rest, *byte)];
+            lengths.into_iter().flatten().map(move |length| end + length)
+        });
+        let mut further: Vec<usize> = further.collect();
+        further.sort_unstable();
+        further.dedup();
+        if further.is_empty() {
+            return None;
+        }
+        ends = further;
     }
-    Some(length)
+    ends.last().copied()
 }
 
-/// How many bytes of the start of `text` stand for `byte`.
-fn written(text: &[u8], byte: u8) -> Option<usize> {
+fn as_it_is(text: &[u8], byte: u8) -> Option<usize> {
+    text.first()
+        .is_some_and(|first| first.eq_ignore_ascii_case(&byte))
+        .then_some(1)
+}
+
+/// How many bytes of the start of `text` stand for `byte` in other words.
+fn encoded(text: &[u8], byte: u8) -> Option<usize> {
     let is_meant = |hex: [u8; 2]| {
         let digit = |digit: u8| char::from(digit).to_digit(16);
         let code = digit(hex[0])
@@ -129,7 +147,6 @@ fn written(text: &[u8], byte: u8) -> Option<usize> {
         [b'\\', b'u', b'0', b'0', high, low, ..] if is_meant([high, low]) => Some(6),
         [b'\\', escaped, ..] if escaped == byte && byte.is_ascii_punctuation() => Some(2),
         [b'+', ..] if byte == b' ' => Some(1),
-        [first, ..] if first.eq_ignore_ascii_case(&byte) => Some(1),
         _ => None,
     }
 }
