@@ -1,5 +1,6 @@
 //! The HTTP client below all calls: pools of connections, bounded buffers, and what goes wrong in its own words.
 
+mod again;
 mod connector;
 mod tls;
 
@@ -14,19 +15,21 @@ use hyper::body::Incoming;
 use hyper_util::client::legacy;
 use hyper_util::client::proxy::matcher::Matcher;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
+use tokio::time::Instant;
 
+use again::Used;
+pub(super) use again::When;
 use connector::Connector;
 pub(super) use connector::{ConnectTimeout, DnsError};
 use tls::Tls;
 
 use super::endpoint::is_loopback_host;
 
-/// How long an unused connection is kept. Short, because a provider that closes it at the moment it is used again
-/// looks like one that failed.
+/// How long an unused connection is kept. Short, because a provider may close it at the moment it is used again.
 const KEEP_LIMIT: Duration = Duration::from_secs(20);
 /// The most that is read ahead of one answer, and the largest head of one, in bytes. Heads of providers have some
 /// hundred bytes; what is read at once is held by every stream.
-const READ_AHEAD: usize = 32 * 1024;
+const READ_AHEAD: u32 = 32 * 1024;
 /// What this program calls itself.
 const AGENT: HeaderValue = HeaderValue::from_static(concat!("openclaw-gateway/", env!("CARGO_PKG_VERSION")));
 
@@ -63,12 +66,14 @@ impl Client {
             .timer(TokioTimer::new())
             .pool_timer(TokioTimer::new())
             .pool_idle_timeout(KEEP_LIMIT)
-            .http1_max_buf_size(READ_AHEAD)
+            .http1_max_buf_size(READ_AHEAD as usize)
+            .http2_max_header_list_size(READ_AHEAD)
             .build(connector);
         Self { pools, ways }
     }
 
-    /// Sends a request; the answer has come as far as its head.
+    /// Sends a request; the answer has come as far as its head. A connection on which the provider did not take it is
+    /// no failure: it is sent on another one, as far as `when` allows.
     ///
     /// # Errors
     /// Everything that keeps a head from coming. An answer of any status is none.
@@ -78,6 +83,7 @@ impl Client {
         to: &Uri,
         mut headers: HeaderMap,
         body: Bytes,
+        when: When,
     ) -> Result<Response<Incoming>, legacy::Error> {
         headers.entry(USER_AGENT).or_insert(AGENT);
         // Inside a tunnel the proxy reads nothing, and its own request carries this.
@@ -89,11 +95,22 @@ impl Client {
                 .entry(PROXY_AUTHORIZATION)
                 .or_insert_with(|| proof.clone());
         }
-        let mut request = Request::new(Full::new(body));
-        *request.method_mut() = method;
-        *request.uri_mut() = to.clone();
-        *request.headers_mut() = headers;
-        self.pools.request(request).await
+        let mut left = again::MOST;
+        loop {
+            let mut request = Request::new(Full::new(body.clone()));
+            *request.method_mut() = method.clone();
+            *request.uri_mut() = to.clone();
+            *request.headers_mut() = headers.clone();
+            let began = Instant::now();
+            match self.pools.request(request).await {
+                Ok(answer) => {
+                    Used::note(answer.extensions());
+                    return Ok(answer);
+                }
+                Err(error) if left > 0 && when.allows(&error, began.elapsed()) => left -= 1,
+                Err(error) => return Err(error),
+            }
+        }
     }
 }
 
