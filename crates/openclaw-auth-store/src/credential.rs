@@ -271,8 +271,11 @@ fn own_fingerprint(secret: &Secret) -> Option<String> {
 impl Secret {
     /// Sixteen hex digits that identify the text as it would be sent; `None` when nothing would be.
     pub(crate) fn fingerprint(&self) -> Option<String> {
-        let sent = Self::pasted(self.expose())?;
-        Some(hex(&[domain::SECRET, sent.expose()], FINGERPRINT_DIGITS))
+        let found = self.known_by(|secret| {
+            let sent = Self::pasted(secret.expose())?;
+            Some(hex(&[domain::SECRET, sent.expose()], FINGERPRINT_DIGITS))
+        });
+        found.map(str::to_owned)
     }
 }
 

@@ -1,24 +1,31 @@
 //! Secret texts: never shown, compared by value, cleaned when they were pasted.
 
 use std::fmt;
+use std::sync::{Arc, OnceLock};
 
 use secrecy::{ExposeSecret, SecretString};
 
 /// A key, token or other text that must never be printed.
 ///
-/// Wraps [`SecretString`], which wipes its memory on drop, and adds equality; `Debug` prints `[redacted]`.
+/// Wraps [`SecretString`], which wipes its memory on drop, and adds equality; `Debug` prints `[redacted]`. Clones share
+/// one text, which is wiped when the last of them goes, and what identifies it once that was asked for.
 #[derive(Clone)]
-pub struct Secret(SecretString);
+pub struct Secret(Arc<Shared>);
+
+struct Shared {
+    text: SecretString,
+    fingerprint: OnceLock<Option<String>>,
+}
 
 impl Secret {
     /// Takes a text as it is.
     pub fn new(text: impl Into<String>) -> Self {
-        Self(SecretString::from(text.into()))
+        Self::from(SecretString::from(text.into()))
     }
 
     /// The text itself; only for a row being written, a fingerprint or a call being signed.
     pub fn expose(&self) -> &str {
-        self.0.expose_secret()
+        self.0.text.expose_secret()
     }
 
     /// Whether nothing but blanks is there.
@@ -42,7 +49,12 @@ impl Secret {
 
     /// The wrapped secret, for interfaces that speak `secrecy`.
     pub fn into_inner(self) -> SecretString {
-        self.0
+        Arc::try_unwrap(self.0).map_or_else(|shared| shared.text.clone(), |shared| shared.text)
+    }
+
+    /// What `find` found to identify the text when it was first asked, by any clone.
+    pub(crate) fn known_by(&self, find: impl FnOnce(&Self) -> Option<String>) -> Option<&str> {
+        self.0.fingerprint.get_or_init(|| find(self)).as_deref()
     }
 }
 
@@ -52,13 +64,16 @@ fn is_kept(c: char) -> bool {
 
 impl From<SecretString> for Secret {
     fn from(secret: SecretString) -> Self {
-        Self(secret)
+        Self(Arc::new(Shared {
+            text: secret,
+            fingerprint: OnceLock::new(),
+        }))
     }
 }
 
 impl PartialEq for Secret {
     fn eq(&self, other: &Self) -> bool {
-        self.expose() == other.expose()
+        Arc::ptr_eq(&self.0, &other.0) || self.expose() == other.expose()
     }
 }
 
@@ -92,6 +107,18 @@ mod tests {
                 "{text:?}"
             );
         }
+    }
+
+    #[test]
+    fn clones_are_identified_once() {
+        let secret = Secret::new("sk-1");
+        let clone = secret.clone();
+        assert_eq!(clone.known_by(|_| Some("first".to_owned())), Some("first"));
+        assert_eq!(secret.known_by(|_| Some("second".to_owned())), Some("first"));
+        assert_eq!(Secret::new("sk-1").known_by(|_| None), None);
+        // Neither clone takes the text of the other away.
+        assert_eq!(Secret::from(clone.into_inner()), secret);
+        assert_eq!(secret.expose(), "sk-1");
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! What was decided, kept in a file of its own, so that it can be asked about after a restart.
 //!
-//! One file in the state directory serves all agents and all processes. Requests hand their entries to a bounded queue
-//! and never wait: what does not fit is dropped and counted. A file that cannot be used switches the history off and
+//! One file in the state directory serves all agents and all processes. Requests hand their entries to a queue that
+//! bounds how many wait and how many bytes they take, and never wait: what does not fit is dropped and counted. A file that cannot be used switches the history off and
 //! stops nothing else.
 
 mod config;
@@ -11,6 +11,7 @@ mod error;
 mod person;
 mod prune;
 mod reader;
+mod row;
 mod schema;
 mod table;
 mod windows;
@@ -23,6 +24,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use jiff::Timestamp;
 
 use crate::causes;
+use row::Row;
 use writer::Writer;
 
 pub(crate) use entry::{BrokenNote, Entry, Record};
@@ -101,12 +103,15 @@ impl History {
         self.writer.is_some()
     }
 
-    /// Hands an entry over; it is dropped and counted when too many wait.
-    pub(crate) fn record(&self, entry: Entry) {
+    /// Hands an entry over; it is dropped and counted when too many wait, or too much.
+    pub(crate) fn record(&self, entry: &Entry) {
         let Some(writer) = &self.writer else { return };
-        if !writer.send(entry) {
-            self.losses.dropped.fetch_add(1, Ordering::Relaxed);
-        }
+        let lost = match Row::of(entry).map(|row| writer.send(row)) {
+            Ok(true) => return,
+            Ok(false) => &self.losses.dropped,
+            Err(_) => &self.losses.failed,
+        };
+        lost.fetch_add(1, Ordering::Relaxed);
     }
 
     /// Waits until everything handed over so far is in the file, or was lost.

@@ -28,6 +28,7 @@ use crate::error::{RunError, RunReport};
 use crate::machine::{Event, Machine, Outcome, Preserved, Step, Winner};
 use crate::observer::{AttemptResult, AttemptSeen, RunObserver, Watcher};
 use crate::replay::RunRecorder;
+use crate::replay::quiet::QuietTape;
 use crate::replay::tape::Tape;
 use crate::request::{ChainKind, RunOptions, RunPolicy, RunRequest};
 use crate::skip_cache::SkipCache;
@@ -107,8 +108,8 @@ impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
         self
     }
 
-    /// Hands the recording of every run that ends to `recorder`, so that it can be played again. Runs that nobody
-    /// records cost nothing for it.
+    /// Hands the recording of every run that ends to `recorder`, or of those that it wants, so that it can be played
+    /// again. Runs that nobody records cost nothing for it.
     #[must_use]
     pub fn with_recorder(mut self, recorder: Arc<dyn RunRecorder>) -> Self {
         self.recorder = Some(recorder);
@@ -171,8 +172,7 @@ impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
             .map(|busy| self.skips().markers(&busy.session.id, self.clock.now()));
         let (skips, snapshot, now) = (skips.unwrap_or_default(), self.usage.snapshot(), self.clock.now());
         let recorder = self.recorder.as_ref();
-        let mut tape =
-            recorder.map(|_| Tape::start(&request, &self.policy, options, &skips, &holder, &snapshot, now));
+        let mut tape = recorder.map(|_| QuietTape::new(options, &self.policy, &skips, &snapshot, now));
         let mut machine = Machine::new(request, Arc::clone(&self.policy), holder, snapshot, now)
             .with_options(options)
             .with_auth_skips(skips);
@@ -210,8 +210,8 @@ impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
                 }
                 Step::Commit(change) => self.commit(machine.run_id(), change, &mut undo).await,
                 Step::Finish(outcome) => {
-                    if let (Some(recorder), Some(tape)) = (recorder, tape) {
-                        recorder.on_recording(tape.finish());
+                    if let Some((recorder, tape)) = recorder.zip(tape) {
+                        tape.finish(&machine, recorder.as_ref());
                     }
                     return self.finish(*outcome, answers, session, requested, attempt);
                 }
@@ -245,11 +245,7 @@ impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
             let now = self.clock.now();
             match tape.as_mut().zip(taken) {
                 None => machine.on(event, now),
-                Some((tape, taken)) => {
-                    let heard = tape.hear(&taken, &event, now);
-                    machine.on(event, now);
-                    tape.note(&taken, heard, &machine, now);
-                }
+                Some((tape, taken)) => tape.hear(taken, event, &mut machine, now),
             }
         }
         let outcome = machine.give_up();

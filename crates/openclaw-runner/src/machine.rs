@@ -311,6 +311,21 @@ impl Machine {
         self
     }
 
+    /// What the run was asked, with what a person changed about it since.
+    pub(crate) fn request(&self) -> &RunRequest {
+        &self.request
+    }
+
+    /// The requested model.
+    pub(crate) fn first_candidate(&self) -> Option<&ModelRef> {
+        self.request.chain.first()
+    }
+
+    /// What the run is called in leases.
+    pub(crate) fn holder(&self) -> &str {
+        &self.holder
+    }
+
     /// What the run is called.
     pub(crate) fn run_id(&self) -> &str {
         &self.request.run_id

@@ -8,6 +8,7 @@
 mod outcome;
 mod playback;
 mod policy;
+pub(crate) mod quiet;
 mod recording;
 mod simulate;
 mod state;
@@ -28,4 +29,10 @@ pub trait RunRecorder: Send + Sync {
     /// Called when a run has ended, before its caller hears of it; it should not block. A run that was dropped is not
     /// recorded.
     fn on_recording(&self, recording: RunRecording);
+
+    /// Whether runs that went as they should are wanted, too: those in which nothing happened but that the first
+    /// candidate answered. Without them, only the others cost a recording.
+    fn wants_uneventful(&self) -> bool {
+        true
+    }
 }

@@ -183,15 +183,22 @@ impl Record {
 
     /// Its JSON, with the names of the log and of the answers.
     pub(crate) fn json(&self) -> serde_json::Result<String> {
+        let mut json = Vec::new();
+        self.write(&mut json)?;
+        String::from_utf8(json).map_err(serde::ser::Error::custom)
+    }
+
+    /// Writes its JSON behind what is there.
+    pub(super) fn write(&self, to: &mut Vec<u8>) -> serde_json::Result<()> {
         match self {
-            Self::Broken(note) => serde_json::to_string(note),
+            Self::Broken(note) => serde_json::to_writer(to, note),
             Self::Event(event) => match &**event {
-                RunEvent::Candidate(decision) => serde_json::to_string(decision),
-                RunEvent::Rotation(rotation) => serde_json::to_string(rotation),
+                RunEvent::Candidate(decision) => serde_json::to_writer(to, decision),
+                RunEvent::Rotation(rotation) => serde_json::to_writer(to, rotation),
             },
-            Self::Recording(_, recording) => serde_json::to_string(recording),
-            Self::Run(note) => serde_json::to_string(note),
-            Self::Window(note) => serde_json::to_string(note),
+            Self::Recording(_, recording) => serde_json::to_writer(to, recording),
+            Self::Run(note) => serde_json::to_writer(to, note),
+            Self::Window(note) => serde_json::to_writer(to, note),
         }
     }
 

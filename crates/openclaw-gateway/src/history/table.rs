@@ -1,9 +1,8 @@
 //! The statements on the table, each on whatever transaction the caller holds.
 
-use openclaw_ids::AgentId;
-use rusqlite::{Connection, Row, ToSql};
+use rusqlite::{Connection, ToSql};
 
-use super::entry::{Entry, Record, Rested};
+use super::row::Row;
 
 /// An entry as stored, its record not yet parsed.
 pub(super) struct StoredEntry {
@@ -15,7 +14,7 @@ pub(super) struct StoredEntry {
 }
 
 impl StoredEntry {
-    fn read(row: &Row<'_>) -> rusqlite::Result<Self> {
+    fn read(row: &rusqlite::Row<'_>) -> rusqlite::Result<Self> {
         Ok(Self {
             id: row.get("id")?,
             at: row.get("at")?,
@@ -25,43 +24,27 @@ impl StoredEntry {
     }
 }
 
-/// Adds an entry, unless it is there already. Returns the bytes of its record.
-pub(super) fn insert(connection: &Connection, entry: &Entry) -> rusqlite::Result<u64> {
-    let record = &entry.record;
-    let json = record
-        .json()
-        .map_err(|error| rusqlite::Error::ToSqlConversionFailure(Box::new(error)))?;
-    let (agent, session_key, profile) = match record {
-        Record::Broken(_) | Record::Event(_) => (None, None, None),
-        Record::Recording(agent, _) => (Some(agent), None, None),
-        Record::Run(note) => {
-            let session = note.session_key.as_ref().map(openclaw_ids::SessionKey::as_str);
-            (Some(&note.agent), session, None)
-        }
-        Record::Window(note) => {
-            let profile = match &note.rested {
-                Rested::Profile { profile, .. } => Some(profile.as_str()),
-                Rested::Endpoint { .. } => None,
-            };
-            (Some(&note.agent), None, profile)
-        }
-    };
-    connection
-        .prepare_cached(
-            "INSERT OR IGNORE INTO entries (at, kind, run_id, agent, session_key, profile, once, record_json)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
-        )?
-        .execute((
-            entry.at.as_millisecond(),
-            record.kind(),
-            record.run_id(),
-            agent.map(AgentId::as_str),
-            session_key,
-            profile,
-            record.once(),
-            &json,
+/// Adds entries, unless they are there already. Returns the bytes of their records.
+pub(super) fn insert(connection: &Connection, rows: &[Box<Row>]) -> rusqlite::Result<u64> {
+    let mut statement = connection.prepare_cached(
+        "INSERT OR IGNORE INTO entries (at, kind, run_id, agent, session_key, profile, once, record_json)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+    )?;
+    let mut bytes = 0_usize;
+    for row in rows {
+        statement.execute((
+            row.at().as_millisecond(),
+            row.kind(),
+            row.run_id(),
+            row.agent(),
+            row.session_key(),
+            row.profile(),
+            row.once(),
+            row.json(),
         ))?;
-    Ok(u64::try_from(json.len()).unwrap_or(u64::MAX))
+        bytes = bytes.saturating_add(row.json().len());
+    }
+    Ok(u64::try_from(bytes).unwrap_or(u64::MAX))
 }
 
 /// Which entries to read; a blank field excludes nothing.

@@ -2,25 +2,30 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
 use jiff::Timestamp;
+use openclaw_session::Place;
 use rusqlite::{Connection, TransactionBehavior};
 use tokio::sync::oneshot;
 
 use super::Losses;
 use super::config::Limits;
-use super::entry::Entry;
+use super::connect;
 use super::error::HistoryError;
 use super::prune::prune;
+use super::row::Row;
 use super::table;
 use crate::causes;
 
 /// How many entries may wait; further ones are dropped.
 const QUEUE: usize = 8_192;
+/// How many bytes may wait, those of the transaction that is being written included; what would be more is dropped.
+/// That is room for as many entries of the usual size: a decision takes about a KiB.
+pub(super) const QUEUE_BYTES: usize = 8 << 20;
 /// How many entries share one transaction at most.
 const BATCH: usize = 1_024;
 /// How long the thread lets entries gather. Nothing waits for it, and waking it for each would cost the requests more.
@@ -29,7 +34,7 @@ const GATHER: Duration = Duration::from_millis(20);
 const LOOK_AGAIN: u64 = 16;
 
 enum Job {
-    Entry(Box<Entry>),
+    Row(Box<Row>),
     /// Answered when everything before it is done.
     Flush(oneshot::Sender<()>),
 }
@@ -38,6 +43,7 @@ enum Job {
 #[derive(Debug)]
 pub(super) struct Writer {
     jobs: Option<SyncSender<Job>>,
+    waiting_bytes: Arc<AtomicUsize>,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -50,9 +56,12 @@ impl Writer {
         now: Timestamp,
     ) -> Result<Self, HistoryError> {
         let (jobs, waiting) = sync_channel(QUEUE);
+        let waiting_bytes = Arc::<AtomicUsize>::default();
         let worker = Worker {
             connection,
+            waiting_bytes: Arc::clone(&waiting_bytes),
             path: path.to_owned(),
+            place: Place::of(path),
             limits,
             losses,
             unseen: 0,
@@ -64,14 +73,22 @@ impl Writer {
             .map_err(HistoryError::Thread)?;
         Ok(Self {
             jobs: Some(jobs),
+            waiting_bytes,
             thread: Some(thread),
         })
     }
 
     /// Queues an entry; whether there was room.
-    pub(super) fn send(&self, entry: Entry) -> bool {
-        let job = Job::Entry(Box::new(entry));
-        self.jobs.as_ref().is_some_and(|jobs| jobs.try_send(job).is_ok())
+    pub(super) fn send(&self, row: Row) -> bool {
+        let Some(jobs) = &self.jobs else { return false };
+        let bytes = row.bytes();
+        let before = self.waiting_bytes.fetch_add(bytes, Ordering::Relaxed);
+        let fits = before.saturating_add(bytes) <= QUEUE_BYTES;
+        let sent = fits && jobs.try_send(Job::Row(Box::new(row))).is_ok();
+        if !sent {
+            self.waiting_bytes.fetch_sub(bytes, Ordering::Relaxed);
+        }
+        sent
     }
 
     pub(super) async fn flush(&self) {
@@ -105,8 +122,11 @@ impl Drop for Writer {
 struct Worker {
     connection: Connection,
     path: PathBuf,
+    /// The file that the connection is to, or that could not be used instead.
+    place: Place,
     limits: Limits,
     losses: Arc<Losses>,
+    waiting_bytes: Arc<AtomicUsize>,
     /// Bytes written since the size was looked at.
     unseen: u64,
     /// Whether the last write failed, so that a full disk is told once.
@@ -118,15 +138,18 @@ impl Worker {
         self.forget(now);
         while let Ok(first) = waiting.recv() {
             std::thread::park_timeout(GATHER);
-            let mut entries = Vec::new();
+            let mut rows = Vec::new();
             let mut flushes = Vec::new();
             for job in std::iter::once(first).chain(waiting.try_iter().take(BATCH - 1)) {
                 match job {
-                    Job::Entry(entry) => entries.push(*entry),
+                    Job::Row(row) => rows.push(row),
                     Job::Flush(done) => flushes.push(done),
                 }
             }
-            self.write(&entries);
+            self.write(&rows);
+            let bytes = rows.iter().map(|row| row.bytes()).sum();
+            drop(rows);
+            self.waiting_bytes.fetch_sub(bytes, Ordering::Relaxed);
             for done in flushes {
                 // Whoever waited may be gone.
                 let _ = done.send(());
@@ -134,15 +157,31 @@ impl Worker {
         }
     }
 
-    fn write(&mut self, entries: &[Entry]) {
-        let Some(last) = entries.last() else { return };
-        match self.insert(entries) {
+    /// Goes to the file that is there now; it may be removed at any time. One that cannot be used is told once.
+    fn follow(&mut self) {
+        if Place::of(&self.path) == self.place {
+            return;
+        }
+        match connect::open(&self.path) {
+            Ok(connection) => self.connection = connection,
+            Err(error) => tracing::warn!(
+                error = causes::line(&error),
+                "the file of decisions was removed or replaced, and cannot be used"
+            ),
+        }
+        self.place = Place::of(&self.path);
+    }
+
+    fn write(&mut self, rows: &[Box<Row>]) {
+        let Some(last) = rows.last() else { return };
+        self.follow();
+        match self.insert(rows) {
             Ok(bytes) => {
                 self.failing = false;
                 self.unseen = self.unseen.saturating_add(bytes);
             }
             Err(source) => {
-                let lost = u64::try_from(entries.len()).unwrap_or(u64::MAX);
+                let lost = u64::try_from(rows.len()).unwrap_or(u64::MAX);
                 self.losses.failed.fetch_add(lost, Ordering::Relaxed);
                 if !std::mem::replace(&mut self.failing, true) {
                     self.warn("decisions were not kept", source);
@@ -150,18 +189,15 @@ impl Worker {
             }
         }
         if self.unseen >= self.limits.bytes / LOOK_AGAIN {
-            self.forget(last.at);
+            self.forget(last.at());
         }
     }
 
-    fn insert(&mut self, entries: &[Entry]) -> rusqlite::Result<u64> {
+    fn insert(&mut self, rows: &[Box<Row>]) -> rusqlite::Result<u64> {
         let transaction = self
             .connection
             .transaction_with_behavior(TransactionBehavior::Immediate)?;
-        let mut bytes = 0_u64;
-        for entry in entries {
-            bytes = bytes.saturating_add(table::insert(&transaction, entry)?);
-        }
+        let bytes = table::insert(&transaction, rows)?;
         transaction.commit()?;
         Ok(bytes)
     }

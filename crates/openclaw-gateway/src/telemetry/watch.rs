@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use openclaw_auth_store::{Applied, StoreError, UsageChange, UsageStore};
 use openclaw_classify::{Failure, Verdict, describe, preview};
 use openclaw_ids::{AgentId, ProviderId};
-use openclaw_runner::replay::{RunRecorder, RunRecording, StepResult};
+use openclaw_runner::replay::{RunRecorder, RunRecording};
 use openclaw_runner::{
     AttemptSeen, Clock, Lost, RunError, RunEvent, RunObserver, RunReport, RunRequest, Runner, SystemClock,
     UsageMoved, Winner,
@@ -169,7 +169,7 @@ impl Telemetry {
             self.events.tell(at, record.kind(), &members);
         }
         if let Some(history) = self.history() {
-            history.record(Entry { at, record });
+            history.record(&Entry { at, record });
         }
     }
 }
@@ -219,29 +219,19 @@ impl RunObserver for AgentObserver {
 
 impl RunRecorder for AgentObserver {
     fn on_recording(&self, recording: RunRecording) {
-        // For the file alone: whoever watches is told of each step as it happens. Of a run that went as it should, its
-        // note says everything.
-        if let Some(history) = self.telemetry.history().filter(|_| !went_well(&recording)) {
-            history.record(Entry {
+        // For the file alone: whoever watches is told of each step as it happens.
+        if let Some(history) = self.telemetry.history() {
+            history.record(&Entry {
                 at: SystemClock.now(),
                 record: Record::Recording(self.agent.clone(), Box::new(recording)),
             });
         }
     }
-}
 
-/// Whether the first candidate answered its first call, and nothing else happened.
-fn went_well(recording: &RunRecording) -> bool {
-    recording.steps.iter().all(|step| match &step.result {
-        StepResult::Answered { model, .. } => recording.chain.first() == Some(model),
-        StepResult::Committed { .. } | StepResult::Session { .. } => true,
-        StepResult::Failed { .. }
-        | StepResult::Looked { .. }
-        | StepResult::Noted
-        | StepResult::OutOfTime { .. }
-        | StepResult::Repaired { .. }
-        | StepResult::Waited { .. } => false,
-    })
+    fn wants_uneventful(&self) -> bool {
+        // The note of such a run says everything.
+        false
+    }
 }
 
 /// Adds up the time that calls took.

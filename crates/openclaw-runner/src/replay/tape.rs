@@ -9,6 +9,7 @@ use openclaw_ids::{ModelRef, ProfileId, ProviderId};
 use openclaw_session::{Progress, RunSelection};
 
 use super::policy::RecordedPolicy;
+use super::quiet::Beginning;
 use super::recording::{
     RecordedFailure, RecordedOptions, RecordedSelection, RecordedShortfall, RecordedSkip, RecordedStep,
     RunRecording, SessionWrite, StepResult, nanos, pin_of, whole_millis,
@@ -16,8 +17,7 @@ use super::recording::{
 use super::state::{Concern, UsageState};
 use crate::attempt::Repair;
 use crate::machine::{Event, Machine, RejectedAnswer, Step};
-use crate::request::{ChainKind, RunOptions, RunPolicy, RunRequest};
-use crate::skip_cache::Markers;
+use crate::request::{ChainKind, RunOptions, RunPolicy};
 
 /// A recording that grows with its run.
 pub(crate) struct Tape {
@@ -52,15 +52,16 @@ pub(crate) enum Heard {
 }
 
 impl Tape {
-    pub(crate) fn start(
-        request: &RunRequest,
-        policy: &Arc<RunPolicy>,
-        options: &RunOptions,
-        skips: &Markers,
-        holder: &str,
-        snapshot: &Arc<AuthSnapshot>,
-        now: Timestamp,
-    ) -> Self {
+    /// The tape of a run that `machine` has just been made for, or has not changed the request of since.
+    pub(super) fn start(beginning: &Beginning<'_>, machine: &Machine) -> Self {
+        let Beginning {
+            options,
+            policy,
+            skips,
+            snapshot,
+            now,
+        } = beginning;
+        let (now, request) = (*now, machine.request());
         let mut providers: Vec<ProviderId> = Vec::new();
         for model in &request.chain {
             if !providers.contains(model.provider()) {
@@ -90,7 +91,7 @@ impl Tape {
         auth_skips.sort_by_key(|skip| skip.model.key());
         let recording = RunRecording {
             run_id: request.run_id.clone(),
-            holder: holder.to_owned(),
+            holder: machine.holder().to_owned(),
             started_at,
             started_at_nanos: i32::try_from(nanos(started_at, now)).unwrap_or(0),
             session_id: session.map(|session| session.id.clone()),

@@ -80,22 +80,44 @@ pub(crate) struct Played {
 
 /// Keeps recordings.
 #[derive(Default)]
-pub(crate) struct Recordings(Mutex<Vec<RunRecording>>);
+pub(crate) struct Recordings {
+    kept: Mutex<Vec<RunRecording>>,
+    eventful_only: bool,
+}
 
 impl RunRecorder for Recordings {
     fn on_recording(&self, recording: RunRecording) {
-        self.0.lock().unwrap().push(recording);
+        self.kept.lock().unwrap().push(recording);
+    }
+
+    fn wants_uneventful(&self) -> bool {
+        !self.eventful_only
     }
 }
 
 /// Plays one file in paused time.
 pub(crate) fn played(path: &Path) -> Played {
+    played_for(path, Recordings::default())
+}
+
+/// Plays one file in paused time and keeps the recordings of eventful runs alone.
+pub(crate) fn played_for_events(path: &Path) -> Played {
+    played_for(
+        path,
+        Recordings {
+            eventful_only: true,
+            ..Recordings::default()
+        },
+    )
+}
+
+fn played_for(path: &Path, recordings: Recordings) -> Played {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_time()
         .start_paused(true)
         .build()
         .unwrap();
-    runtime.block_on(play(&Scenario::read(path)))
+    runtime.block_on(play(&Scenario::read(path), recordings))
 }
 
 fn policy(scenario: &Scenario, auth: AuthConfig) -> RunPolicy {
@@ -108,7 +130,7 @@ fn policy(scenario: &Scenario, auth: AuthConfig) -> RunPolicy {
     }
 }
 
-async fn play(scenario: &Scenario) -> Played {
+async fn play(scenario: &Scenario, recordings: Recordings) -> Played {
     let start = Timestamp::from_second(START).unwrap();
     let clock = Arc::new(PausedClock::new(start));
     let auth = scenario.auth_config();
@@ -123,7 +145,7 @@ async fn play(scenario: &Scenario) -> Played {
             .await
             .unwrap();
     }
-    let recordings = Arc::new(Recordings::default());
+    let recordings = Arc::new(recordings);
     let runner = Runner::new(
         Arc::clone(&clock),
         Arc::clone(&usage),
@@ -200,7 +222,7 @@ async fn play(scenario: &Scenario) -> Played {
     Played {
         text: report.finish(),
         reports,
-        recordings: std::mem::take(&mut *recordings.0.lock().unwrap()),
+        recordings: std::mem::take(&mut *recordings.kept.lock().unwrap()),
         policy,
         strips,
     }

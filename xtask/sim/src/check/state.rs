@@ -65,9 +65,18 @@ pub(super) fn rotation(trace: &Trace) -> Held {
                         call.candidate == decided.candidate && call.profile.as_ref() == Some(profile)
                     })
                 };
-                let left = candidate.profiles.iter().find(|profile| {
-                    oracle::held(&decided.view, profile, &candidate.model, now).is_empty() && !asked(profile)
-                });
+                let first = trace
+                    .calls
+                    .iter()
+                    .find(|call| call.candidate == decided.candidate)
+                    .map_or(now, |call| call.began + trace.ahead);
+                // Who rested when the candidate was entered is not looked at again.
+                let is_free =
+                    |profile, at| oracle::held(&decided.view, profile, &candidate.model, at).is_empty();
+                let left = candidate
+                    .profiles
+                    .iter()
+                    .find(|profile| is_free(profile, first) && is_free(profile, now) && !asked(profile));
                 if let Some(left) = left {
                     return Held::Broken(format!("{left} is free and was not asked"));
                 }
