@@ -142,6 +142,18 @@ impl ApiError {
         )
     }
 
+    /// A body that is compressed.
+    pub(crate) fn packed() -> Self {
+        let message = "the request body is compressed, which this gateway does not undo; send it as it is, without the header \
+                       `content-encoding`";
+        Self::new(
+            StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            "invalid_request_error",
+            "unsupported_media_type",
+            message,
+        )
+    }
+
     /// A body whose rest is not waited for.
     pub(crate) fn of_body(fault: BodyFault) -> Self {
         let (status, kind, code) = match fault {

@@ -2,7 +2,7 @@
 
 use axum::body::HttpBody;
 use axum::extract::Request;
-use axum::http::header::{ACCESS_CONTROL_REQUEST_METHOD, CONTENT_TYPE, HOST, ORIGIN};
+use axum::http::header::{ACCESS_CONTROL_REQUEST_METHOD, CONTENT_ENCODING, CONTENT_TYPE, HOST, ORIGIN};
 use axum::http::uri::Authority;
 use axum::http::{HeaderMap, HeaderValue, Method, Uri};
 use axum::middleware::Next;
@@ -30,7 +30,7 @@ pub(super) fn refusal(served: &Served, request: &Request) -> Option<Response> {
     Some(error.into_response())
 }
 
-/// Refuses bodies that are not declared as JSON: a page may post any other kind to any host without asking first. What
+/// Refuses bodies that are not declared as JSON, or as compressed JSON: a page may post any other kind to any host without asking first. What
 /// is no body at all may be declared as anything, as command line tools do.
 pub(crate) async fn json_only(request: Request, next: Next) -> Response {
     match refusal_of_kind(&request) {
@@ -44,11 +44,17 @@ pub(super) fn refusal_of_kind(request: &Request) -> Option<Response> {
     let content_type = request.headers().get(CONTENT_TYPE);
     let says_nothing = request.body().is_end_stream();
     let writes = matches!(*request.method(), Method::PATCH | Method::POST | Method::PUT);
-    if !writes || is_json(content_type) || says_nothing {
+    if !writes || says_nothing {
         return None;
     }
-    let error = ApiError::not_json().for_path(request.uri().path());
-    Some(error.into_response())
+    let error = if !is_json(content_type) {
+        ApiError::not_json()
+    } else if is_packed(request.headers()) {
+        ApiError::packed()
+    } else {
+        return None;
+    };
+    Some(error.for_path(request.uri().path()).into_response())
 }
 
 /// Answers the question that a browser asks before a page of another origin may: no, and what to do instead.
@@ -102,6 +108,15 @@ fn is_plainly_here(host: &[u8]) -> bool {
         Some([b':', port @ ..]) => !port.is_empty() && port.len() <= 5 && port.iter().all(u8::is_ascii_digit),
         Some(_) | None => false,
     }
+}
+
+/// Whether a body is compressed, or changed in another way, as its sender says.
+fn is_packed(headers: &HeaderMap) -> bool {
+    let is_plain = |value: &HeaderValue| {
+        let value = value.as_bytes().trim_ascii();
+        value.is_empty() || value.eq_ignore_ascii_case(b"identity")
+    };
+    !headers.get_all(CONTENT_ENCODING).iter().all(is_plain)
 }
 
 /// How the other kinds of JSON end.
@@ -233,6 +248,24 @@ mod tests {
         ] {
             let value = content_type.map(|text| text.parse().unwrap());
             assert_eq!(is_json(value.as_ref()), expected, "{content_type:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_compressed() {
+        for (encodings, expected) in [
+            (&[] as &[&str], false),
+            (&[""], false),
+            (&["Identity"], false),
+            (&["gzip"], true),
+            (&["identity", "br"], true),
+            (&["gzip, identity"], true),
+        ] {
+            let mut headers = HeaderMap::new();
+            for encoding in encodings {
+                headers.append(CONTENT_ENCODING, encoding.parse().unwrap());
+            }
+            assert_eq!(is_packed(&headers), expected, "{encodings:?}");
         }
     }
 }

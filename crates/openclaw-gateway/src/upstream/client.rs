@@ -15,18 +15,17 @@ use hyper::body::Incoming;
 use hyper_util::client::legacy;
 use hyper_util::client::proxy::matcher::Matcher;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
-
 use tokio::time::Instant;
 
 use again::Used;
+pub(super) use again::When;
 use connector::Connector;
 pub(super) use connector::{ConnectTimeout, DnsError};
 use tls::Tls;
 
 use super::endpoint::is_loopback_host;
 
-/// How long an unused connection is kept. Short, because a provider that closes it at the moment it is used again
-/// looks like one that failed.
+/// How long an unused connection is kept. Short, because a provider may close it at the moment it is used again.
 const KEEP_LIMIT: Duration = Duration::from_secs(20);
 /// The most that is read ahead of one answer, and the largest head of one, in bytes. Heads of providers have some
 /// hundred bytes; what is read at once is held by every stream.
@@ -74,7 +73,7 @@ impl Client {
     }
 
     /// Sends a request; the answer has come as far as its head. A connection on which the provider did not take it is
-    /// no failure: it is sent on another one.
+    /// no failure: it is sent on another one, as far as `when` allows.
     ///
     /// # Errors
     /// Everything that keeps a head from coming. An answer of any status is none.
@@ -84,6 +83,7 @@ impl Client {
         to: &Uri,
         mut headers: HeaderMap,
         body: Bytes,
+        when: When,
     ) -> Result<Response<Incoming>, legacy::Error> {
         headers.entry(USER_AGENT).or_insert(AGENT);
         // Inside a tunnel the proxy reads nothing, and its own request carries this.
@@ -107,7 +107,7 @@ impl Client {
                     Used::note(answer.extensions());
                     return Ok(answer);
                 }
-                Err(error) if left > 0 && again::was_not_taken(&error, began.elapsed()) => left -= 1,
+                Err(error) if left > 0 && when.allows(&error, began.elapsed()) => left -= 1,
                 Err(error) => return Err(error),
             }
         }

@@ -15,7 +15,7 @@ use reqwest::Url;
 use secrecy::SecretString;
 
 use super::arrival::{as_stream, excerpt, first_content, pieces, whole};
-use super::client::{Client, Ways};
+use super::client::{Client, Ways, When};
 use super::deadlines::End;
 use super::endpoint::{login_of, without_login};
 use super::facts::Facts;
@@ -137,7 +137,11 @@ impl Upstream {
             headers.entry(AUTHORIZATION).or_insert(login);
         }
         let to = Uri::try_from(without_login(&url).as_str()).map_err(|_| AskFault::Address)?;
-        let answer = self.usual.here().send(method, &to, headers, body).await?;
+        let answer = self
+            .usual
+            .here()
+            .send(method, &to, headers, body, When::Refused)
+            .await?;
         let status = answer.status();
         let mut source = answer.into_body();
         let mut read = Vec::new();
@@ -177,6 +181,7 @@ impl Upstream {
             call.endpoint.target(call.wire),
             headers::of(call, wants_stream)?,
             call.body.with_model(call.model),
+            When::RefusedOrClosed,
         );
         let sending = end.within(head_limit, TimeoutPhase::FirstByte, sending);
         let answer = match sending.await {

@@ -35,14 +35,30 @@ impl Used {
     }
 }
 
-/// Whether the provider did not take a request that failed after this time: it says so, or the request met a kept
-/// connection at the moment it was closed.
-pub(super) fn was_not_taken(error: &legacy::Error, after: Duration) -> bool {
+/// When a request may be sent again that brought no answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::upstream) enum When {
+    /// The server says that it did not take it. For what must not arrive twice, such as a refresh token.
+    Refused,
+    /// That, or it met a kept connection at the moment it was closed.
+    RefusedOrClosed,
+}
+
+impl When {
+    /// Whether a request that failed so, after this time, may be sent again.
+    pub(super) fn allows(self, error: &legacy::Error, after: Duration) -> bool {
+        let met_end = || after < AT_ONCE && is_kept(error) && causes(error).any(is_closed);
+        is_refused(error) || (self == Self::RefusedOrClosed && met_end())
+    }
+}
+
+/// Whether the server says that it did not take a request.
+fn is_refused(error: &legacy::Error) -> bool {
     let says_so = |cause: &(dyn Error + 'static)| {
         let words = cause.to_string();
         NOT_TAKEN.iter().any(|known| words.starts_with(known))
     };
-    causes(error).any(says_so) || (after < AT_ONCE && is_kept(error) && causes(error).any(is_closed))
+    causes(error).any(says_so)
 }
 
 /// Whether it was made on a connection that had brought an answer, and brings one at a time.

@@ -296,3 +296,21 @@ impl Service<Name> for Resolver {
         Box::pin(async move { looking.await.map_err(DnsError) })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_names_no_port_and_is_not_encrypted_gets_one() {
+        for (to, expected) in [
+            ("http://api.example/v1", "http://api.example:80/v1"),
+            ("http://[2001:db8::1]/v1?a", "http://[2001:db8::1]:80/v1?a"),
+            ("http://api.example:8080/v1", "http://api.example:8080/v1"),
+            ("https://api.example/v1", "https://api.example/v1"),
+        ] {
+            let found = with_port(to.parse().unwrap()).unwrap();
+            assert_eq!(found.to_string(), expected);
+        }
+    }
+}
