@@ -104,9 +104,9 @@ impl History {
     }
 
     /// Hands an entry over; it is dropped and counted when too many wait, or too much.
-    pub(crate) fn record(&self, entry: Entry) {
+    pub(crate) fn record(&self, entry: &Entry) {
         let Some(writer) = &self.writer else { return };
-        let lost = match Row::of(&entry).map(|row| writer.send(row)) {
+        let lost = match Row::of(entry).map(|row| writer.send(row)) {
             Ok(true) => return,
             Ok(false) => &self.losses.dropped,
             Err(_) => &self.losses.failed,

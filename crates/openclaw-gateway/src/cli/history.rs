@@ -68,7 +68,7 @@ pub(super) async fn commit(
     {
         for note in notes {
             let record = Record::Window(Box::new(note));
-            history.record(Entry { at: now, record });
+            history.record(&Entry { at: now, record });
         }
         history.flush().await;
     }

@@ -100,9 +100,9 @@ fn ids(runs: &[StoredRun]) -> Vec<&str> {
 fn what_was_kept_is_found_after_a_restart() {
     let state = TempDir::new().unwrap();
     let history = open(&state);
-    history.record(rotation("r1", 10));
-    history.record(run_of("r1", 20, "main", Some("chat")));
-    history.record(Entry {
+    history.record(&rotation("r1", 10));
+    history.record(&run_of("r1", 20, "main", Some("chat")));
+    history.record(&Entry {
         at: at(30),
         record: Record::Broken(BrokenNote {
             run_id: "r1".to_owned(),
@@ -110,7 +110,7 @@ fn what_was_kept_is_found_after_a_restart() {
             error: "cut".to_owned(),
         }),
     });
-    history.record(run_of("r2", 40, "ops", None));
+    history.record(&run_of("r2", 40, "ops", None));
     drop(history);
 
     drop(open(&state));
@@ -169,11 +169,11 @@ fn one_change_of_a_window_is_kept_once_whoever_saw_it() {
     let state = TempDir::new().unwrap();
     let (one, other) = (open(&state), open(&state));
     for history in [&one, &other, &one] {
-        history.record(window("a:x", 1_000, WindowChange::Opened));
+        history.record(&window("a:x", 1_000, WindowChange::Opened));
     }
-    other.record(window("a:x", 2_000, WindowChange::Opened));
-    other.record(window("a:x", 2_000, WindowChange::Cleared));
-    one.record(window("a:y", 1_000, WindowChange::Opened));
+    other.record(&window("a:x", 2_000, WindowChange::Opened));
+    other.record(&window("a:x", 2_000, WindowChange::Cleared));
+    one.record(&window("a:y", 1_000, WindowChange::Opened));
     drop((one, other));
 
     let of = |profile: Option<&str>| {
@@ -195,7 +195,7 @@ fn what_is_too_old_is_forgotten() {
     let state = TempDir::new().unwrap();
     let history = open(&state);
     for day in 0..20 {
-        history.record(run(&format!("r{day}"), day * DAY));
+        history.record(&run(&format!("r{day}"), day * DAY));
     }
     drop(history);
     drop(open_with(&state, &HistoryConfig::default(), 20 * DAY));
@@ -218,7 +218,7 @@ fn the_oldest_make_room_and_the_file_gives_it_back() {
     let history = open_with(&state, &config, 0);
     let count = 6_000;
     for number in 0..count {
-        history.record(run(&format!("r{number}"), number));
+        history.record(&run(&format!("r{number}"), number));
     }
     assert_eq!(history.dropped(), 0);
     drop(history);
@@ -239,7 +239,7 @@ fn switched_off_it_makes_no_file() {
         ..HistoryConfig::default()
     };
     let history = open_with(&state, &config, 0);
-    history.record(run("r", 0));
+    history.record(&run("r", 0));
     drop(history);
     assert!(!history_path(state.path()).exists());
     assert!(HistoryReader::open(state.path()).unwrap().is_none());
@@ -252,7 +252,7 @@ fn only_its_owner_may_read_it() {
     let state = TempDir::new().unwrap();
     let inner = state.path().join("new");
     let history = History::open(&inner, &HistoryConfig::default(), at(0)).unwrap();
-    history.record(run("r", 0));
+    history.record(&run("r", 0));
     let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
     assert_eq!(mode(&inner), 0o700);
     for suffix in ["", "-wal", "-shm"] {
@@ -310,7 +310,7 @@ fn a_file_that_cannot_be_used_is_left_as_it_is() {
         assert_eq!(std::fs::read(&path).unwrap(), before, "{said}");
 
         let history = History::open_or_off(state.path(), &HistoryConfig::default(), at(0));
-        history.record(run("r", 0));
+        history.record(&run("r", 0));
         assert!(!history.is_on());
     }
 }
@@ -319,13 +319,13 @@ fn a_file_that_cannot_be_used_is_left_as_it_is() {
 async fn too_many_entries_are_dropped_and_counted_and_nobody_waits() {
     let state = TempDir::new().unwrap();
     let history = open(&state);
-    history.record(run("first", 0));
+    history.record(&run("first", 0));
     history.flush().await;
     let other = rusqlite::Connection::open(history_path(state.path())).unwrap();
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
     let count = 12_000;
     for number in 0..count {
-        history.record(run(&format!("r{number}"), number));
+        history.record(&run(&format!("r{number}"), number));
     }
     let dropped = usize::try_from(history.dropped()).unwrap();
     assert!(dropped >= 1_000, "{dropped}");
@@ -355,7 +355,7 @@ async fn what_waits_is_bounded_in_bytes_and_its_room_comes_back() {
         other.execute_batch("BEGIN IMMEDIATE").unwrap();
         let before = history.dropped();
         for id in 0..2 * fit {
-            history.record(large(id));
+            history.record(&large(id));
         }
         let dropped = usize::try_from(history.dropped() - before).unwrap();
         assert!(

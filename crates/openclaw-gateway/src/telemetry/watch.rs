@@ -169,7 +169,7 @@ impl Telemetry {
             self.events.tell(at, record.kind(), &members);
         }
         if let Some(history) = self.history() {
-            history.record(Entry { at, record });
+            history.record(&Entry { at, record });
         }
     }
 }
@@ -221,7 +221,7 @@ impl RunRecorder for AgentObserver {
     fn on_recording(&self, recording: RunRecording) {
         // For the file alone: whoever watches is told of each step as it happens.
         if let Some(history) = self.telemetry.history() {
-            history.record(Entry {
+            history.record(&Entry {
                 at: SystemClock.now(),
                 record: Record::Recording(self.agent.clone(), Box::new(recording)),
             });
