@@ -38,6 +38,12 @@ pub enum StoreError {
         /// The file.
         path: PathBuf,
     },
+    /// The file was removed.
+    #[error("`{path}` is gone; put it back, or store a credential anew, which makes it again", path = path.display())]
+    Gone {
+        /// The file.
+        path: PathBuf,
+    },
     /// The credential is of a kind that is never stored.
     #[error("profile {id} needs no credential and is not stored; remove it from the call", id = log_id(Some(profile)))]
     NotStorable {

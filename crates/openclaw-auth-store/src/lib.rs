@@ -5,6 +5,7 @@ mod config;
 #[cfg(test)]
 mod conformance;
 mod credential;
+mod credentials;
 #[cfg(feature = "sqlite")]
 mod doctor;
 mod edit;
@@ -45,6 +46,7 @@ pub use config::{AuthConfig, ConfiguredMode, ConfiguredProfile};
 pub use credential::{
     AmbientProfile, ApiKey, Attributes, Credential, Expires, KeySource, Local, Oauth, Rejection, Token,
 };
+pub use credentials::Credentials;
 #[cfg(feature = "sqlite")]
 pub use doctor::{AgentPlace, DoctorError, DoctorFinding, DoctorOutcome, DoctorPlaces, DoctorPlan};
 pub use eligibility::{Eligibility, credential_eligibility, eligibility};

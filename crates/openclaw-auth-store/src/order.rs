@@ -8,7 +8,7 @@ use openclaw_ids::{AuthAliases, ProfileId, ProviderId};
 pub use report::{OrderReport, PassedOver, WhyPassedOver, order_report};
 
 use crate::eligibility::eligibility;
-use crate::{AuthConfig, AuthSnapshot, Credential};
+use crate::{AuthConfig, AuthSnapshot, Credential, Credentials};
 
 /// The profiles to try for `provider`, best first.
 ///
@@ -113,7 +113,7 @@ impl<'a> Question<'a> {
         let (basis, named) = match self.explicit() {
             Some((basis, ids)) => (basis, ids.iter().collect()),
             None if are_configured => (OrderBasis::ConfiguredProfiles, configured),
-            None => (OrderBasis::StoredProfiles, self.stored().collect()),
+            None => (OrderBasis::StoredProfiles, self.stored()),
         };
         let eligible = self.eligible(&named);
         let none_exists = named.iter().all(|id| self.snapshot.credential(id).is_none());
@@ -126,7 +126,7 @@ impl<'a> Question<'a> {
         if may_repair && !named.is_empty() && eligible.is_empty() && none_exists {
             return Base {
                 basis: OrderBasis::StoredProfiles,
-                eligible: self.eligible(&self.stored().collect::<Vec<_>>()),
+                eligible: self.eligible(&self.stored()),
                 named,
             };
         }
@@ -159,22 +159,23 @@ impl<'a> Question<'a> {
             .collect()
     }
 
-    fn stored(&self) -> impl Iterator<Item = &'a ProfileId> {
-        let profiles = self.snapshot.profiles.iter();
-        profiles
-            .filter(|(_, credential)| self.is_ours(credential.provider()))
-            .map(|(id, _)| id)
+    fn stored(&self) -> Vec<&'a ProfileId> {
+        self.ids(&self.snapshot.profiles)
+    }
+
+    fn ids(&self, credentials: &'a Credentials) -> Vec<&'a ProfileId> {
+        let ours = credentials.of(&self.sharing).into_iter();
+        ours.map(|(id, _)| id).collect()
     }
 
     /// Eligible profiles that are not stored and not listed already.
     fn ambient(&self, listed: &[&ProfileId]) -> Vec<&'a ProfileId> {
-        let ids: Vec<_> = self.snapshot.ambient.keys().collect();
-        let mut ids = self.eligible(&ids);
+        let mut ids = self.eligible(&self.ids(&self.snapshot.ambient));
         ids.retain(|id| !listed.contains(id) && !self.snapshot.profiles.contains_key(*id));
         let needs_one = |id: &&ProfileId| !matches!(self.snapshot.credential(id), Some(Credential::Local(_)));
         // A provider that somebody has a key for is no provider that needs none: asking it without would only hide
         // why the key was refused.
-        if !ids.is_empty() && (self.stored().next().is_some() || ids.iter().any(needs_one)) {
+        if !ids.is_empty() && (!self.stored().is_empty() || ids.iter().any(needs_one)) {
             ids.retain(needs_one);
         }
         ids

@@ -7,7 +7,9 @@ use indexmap::IndexMap;
 use openclaw_cooldown::{EndpointWindow, ProfileUsage, adopt_secret};
 use openclaw_ids::{ProfileId, ProviderId};
 
-use crate::{Credential, ProbeState, RefreshLease, Rejection, Secret, SecretPlaces, resolve_secret_from};
+use crate::{
+    Credential, Credentials, ProbeState, RefreshLease, Rejection, Secret, SecretPlaces, resolve_secret_from,
+};
 
 /// The profiles of one agent and the state of their use; a value, cheap to ask.
 ///
@@ -16,9 +18,9 @@ use crate::{Credential, ProbeState, RefreshLease, Rejection, Secret, SecretPlace
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct AuthSnapshot {
     /// Stored profiles in stored order.
-    pub profiles: IndexMap<ProfileId, Credential>,
+    pub profiles: Credentials,
     /// Profiles that are not stored.
-    pub ambient: IndexMap<ProfileId, Credential>,
+    pub ambient: Credentials,
     /// The agent's own explicit orders; they win over the configuration's (R2).
     pub order: IndexMap<ProviderId, Vec<ProfileId>>,
     /// The profile that last worked, per provider; decides nothing about the order.

@@ -10,6 +10,8 @@ mod folder;
 #[cfg(feature = "fuzzing")]
 pub mod fuzzing;
 mod peek;
+mod place;
+mod reader;
 mod request;
 mod rows;
 mod schema;
@@ -21,16 +23,14 @@ mod writer;
 use std::collections::HashMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::mpsc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use jiff::Timestamp;
 use openclaw_cooldown::CooldownConfig;
 use openclaw_ids::{AgentId, ProfileId, ProviderId};
-use r2d2::Pool;
-use r2d2_sqlite::SqliteConnectionManager;
 use rusqlite::Connection;
 use tokio::sync::oneshot;
 
@@ -44,6 +44,7 @@ use connect::Wait;
 use contents::Contents;
 use desk::Desk;
 use fault::Fault;
+use reader::Reader;
 use request::{Occasion, Op, Outcome, Request};
 use turn::Queue;
 use volume::Volume;
@@ -54,14 +55,16 @@ use writer::Writer;
 ///
 /// A change is written by whoever brings it while nobody else is there, which takes some ten microseconds, and else by a
 /// thread that puts whatever is queued into one transaction; a task never waits for somebody else's lock. Readers get a
-/// snapshot that this process's writes refresh at once, and other processes' within 50 ms. Dropping the store writes what
+/// snapshot that this process's writes refresh at once, and other processes' within 50 ms. A file that takes the place
+/// of the one before is used within that time, too; while there is none, what was last known stays. Dropping the store writes what
 /// is queued and joins its threads, which takes as long as the file is locked by somebody else.
 pub struct SqliteAuthStore {
     path: PathBuf,
     cache: Arc<Cache>,
     desk: Arc<Desk>,
     bell: Arc<Bell>,
-    readers: Pool<SqliteConnectionManager>,
+    /// For whoever asks for a fresh look.
+    reader: Mutex<Reader>,
     threads: Vec<JoinHandle<()>>,
 }
 
@@ -93,7 +96,8 @@ impl SqliteAuthStore {
     /// Opens the store of `agent` in its folder; makes both where they are missing.
     ///
     /// `ambient` are the profiles that are not stored. `now` is noted as the time of opening. A file that cannot
-    /// be used is left as it is. This reads and writes files; call it where blocking is allowed.
+    /// be used is left as it is. One on a disk that is full or may only be read is opened all the same if what it holds
+    /// is good; its changes are kept until they can be written. This reads and writes files; call it where blocking is allowed.
     ///
     /// # Errors
     /// An [`OpenError`] that names the file and what to do.
@@ -115,29 +119,34 @@ impl SqliteAuthStore {
         now: Timestamp,
         pace: Pace,
     ) -> Result<Self, OpenError> {
-        let apart = Arc::new(Apart::of(ambient));
+        let apart = Arc::new(Apart::of(ambient.clone()));
         let (path, existed) = folder::prepare(agent_dir, agent)?;
         let volume = Volume::of(&path);
         if volume == Volume::Unsafe {
             return Err(OpenError::UnsafeVolume { path });
         }
         let connection = Self::connect(&path, agent, &apart, existed, volume, pace.wait);
-        let (connection, snapshot) = connection
-            .and_then(|connection| {
-                let contents = connect::immediately(&connection, |connection| {
-                    schema::check(connection, &path, agent)?;
-                    schema::complete(connection, agent, now)?;
-                    Contents::read(connection, &path, &apart)
+        let opened = connection.and_then(|connection| {
+            let contents = connect::immediately(&connection, |connection| {
+                schema::check(connection, &path, agent)?;
+                schema::complete(connection, agent, now)?;
+                Contents::read(connection, &path, &apart)
+            })?;
+            Ok((connection, contents.snapshot))
+        });
+        let (connection, snapshot) = match opened {
+            Ok((connection, snapshot)) => {
+                folder::close_files(&path).map_err(|source| OpenError::Io {
+                    path: path.clone(),
+                    source: Arc::new(source),
                 })?;
-                Ok((connection, contents.snapshot))
-            })
-            .map_err(|fault| fault.into_open_error(&path))?;
-        folder::close_files(&path).map_err(|source| OpenError::Io {
-            path: path.clone(),
-            source: Arc::new(source),
-        })?;
+                (Some(connection), snapshot)
+            }
+            Err(fault) if existed => (None, peek::despite(fault, agent_dir, agent, ambient)?),
+            Err(fault) => return Err(fault.into_open_error(&path)),
+        };
         let cache = Cache::new(snapshot, apart, config);
-        Self::start(&path, connection, cache, volume, pace)
+        Self::start(&path, agent, connection, cache, volume, pace)
     }
 
     /// Looks at everything before anything is written, be it the switch to another journal.
@@ -164,7 +173,8 @@ impl SqliteAuthStore {
 
     fn start(
         path: &Path,
-        connection: Connection,
+        agent: &AgentId,
+        connection: Option<Connection>,
         cache: Cache,
         volume: Volume,
         pace: Pace,
@@ -175,10 +185,17 @@ impl SqliteAuthStore {
         };
         let cache = Arc::new(cache);
         let bell = Arc::new(Bell::default());
-        let readers = connect::readers(path, pace.wait).map_err(|error| failed(Arc::new(error)))?;
-        let watched = readers.get().map_err(|error| failed(Arc::new(error)))?;
+        let reader = || Reader::new(path.to_owned(), pace.wait);
+        let watched = reader();
         let (messages, queue) = mpsc::channel();
-        let writer = Writer::new(path.to_owned(), Arc::clone(&cache), connection, volume, pace);
+        let writer = Writer::new(
+            path.to_owned(),
+            agent.clone(),
+            Arc::clone(&cache),
+            connection,
+            volume,
+            pace,
+        );
         let desk = Arc::new(Desk::new(writer, Queue::new(path), messages));
         let clerk = Clerk {
             path: path.to_owned(),
@@ -196,7 +213,7 @@ impl SqliteAuthStore {
             cache,
             desk,
             bell,
-            readers,
+            reader: Mutex::new(reader()),
             threads: Vec::new(),
         };
         let spawn = |name: &str, work: Box<dyn FnOnce() + Send>| {
@@ -205,7 +222,7 @@ impl SqliteAuthStore {
         };
         let write = spawn("auth-store-write", Box::new(move || clerk.run(&queue)))?;
         store.threads.push(write);
-        let watch = spawn("auth-store-watch", Box::new(move || watch.run(&watched)))?;
+        let watch = spawn("auth-store-watch", Box::new(move || watch.run(watched)))?;
         store.threads.push(watch);
         Ok(store)
     }
@@ -263,12 +280,17 @@ impl SqliteAuthStore {
     /// # Errors
     /// A [`StoreError`] when it cannot be read; what was last known stays shown.
     pub fn refresh(&self) -> Result<(), StoreError> {
-        let connection = self.readers.get().map_err(|error| StoreError::Storage {
-            path: self.path.clone(),
-            source: Arc::new(error),
-        })?;
-        watch::refresh(&connection, &self.path, &self.cache)
-            .map_err(|fault| fault.into_store_error(&self.path))
+        let mut reader = self.reader.lock().unwrap_or_else(PoisonError::into_inner);
+        let looked = reader
+            .connection()
+            .and_then(|(connection, _)| watch::refresh(connection, &self.path, &self.cache));
+        let looked = match looked {
+            Err(fault) if fault.is_of_the_disk() => connect::onlooker(&self.path, connect::wait)
+                .map_err(Fault::from)
+                .and_then(|connection| watch::refresh(&connection, &self.path, &self.cache)),
+            looked => looked,
+        };
+        looked.map_err(|fault| fault.into_store_error(&self.path))
     }
 
     fn note_use(&self, profile: &ProfileId, now: Timestamp) -> Result<Applied, StoreError> {

@@ -13,8 +13,10 @@ use std::sync::Arc;
 use openclaw_auth_store::{AmbientProfile, InheritingAuthStore, SqliteAuthStore, UsageStore};
 use openclaw_ids::AgentId;
 use openclaw_runner::{Clock, RunPolicy, Runner, SystemClock};
+use openclaw_session::OpenError;
 use tokio::sync::{Mutex, OnceCell, RwLock};
 
+use crate::causes;
 use crate::secrets::SecretSources;
 use crate::sessions::Sessions;
 use crate::telemetry::Telemetry;
@@ -46,9 +48,7 @@ impl Agent {
     pub(crate) fn runner(&self, policy: &Arc<RunPolicy>) -> AgentRunner {
         self.runner.clone().with_policy(Arc::clone(policy))
     }
-}
 
-impl Agent {
     /// Looks where the pointers of its profiles lead now, in the background: a file may hold another key by now, and a
     /// resting profile is not asked for it.
     fn look_again(&self, sources: &SecretSources) {
@@ -149,21 +149,30 @@ impl Agents {
         &self.shared.state_dir
     }
 
-    /// The agent with all of its state, so that damage is found at once.
+    /// The agent with all of its state, so that damage is found at once. A disk that is full or may only be read is told
+    /// and no reason to refuse: what it holds can be used.
     pub(crate) async fn prepare(&self, agent: &AgentId) -> Result<Arc<Agent>, AgentError> {
         create(&self.shared.sessions_dir(agent))?;
         let opened = self.get(agent).await?;
-        let sessions = opened.sessions.open().await;
-        sessions.map_err(|source| AgentError::Sessions {
-            agent: agent.clone(),
-            source,
-        })?;
+        match opened.sessions.open().await {
+            Ok(_) => {}
+            // A disk without room, or that may only be read: answers need no session.
+            Err(error @ (OpenError::Create { .. } | OpenError::Sqlite { .. })) => tracing::warn!(
+                error = causes::line(&error),
+                "answering without sessions until their file can be used"
+            ),
+            Err(source) => {
+                return Err(AgentError::Sessions {
+                    agent: agent.clone(),
+                    source,
+                });
+            }
+        }
         Ok(opened)
     }
 
-    /// The agent, opened when this is the first time. Its sessions are opened by the first request that has one, and
-    /// a request can do without them. A failure is not remembered, so that a repaired file is used by
-    /// the next request.
+    /// The agent, opened when this is the first time. Its sessions are opened by the first request that has one, and a
+    /// request can do without them. A failure is not remembered, so that a repaired file is used by the next request.
     pub(crate) async fn get(&self, agent: &AgentId) -> Result<Arc<Agent>, AgentError> {
         if let Some(opened) = self.opened_already(agent).await {
             if opened.lookout.is_due() {

@@ -56,17 +56,48 @@ type Refusal = fn(PathBuf) -> Trouble;
 fn refusal(folder: &Path) -> Option<Refusal> {
     use rustix::fs::{Access, StatVfsMountFlags, access, statvfs};
     let volume = statvfs(folder).ok()?;
-    if volume.f_flag.contains(StatVfsMountFlags::RDONLY) {
+    judged(
+        volume.f_flag.contains(StatVfsMountFlags::RDONLY),
+        volume.f_bavail.saturating_mul(volume.f_frsize),
+        access(folder, Access::WRITE_OK | Access::EXEC_OK).is_ok(),
+    )
+}
+
+/// What the system says of a folder, with the room in bytes: the cause that explains the others comes first.
+#[cfg(unix)]
+fn judged(is_read_only: bool, room: u64, may_write: bool) -> Option<Refusal> {
+    if is_read_only {
         return Some(Trouble::ReadOnly);
     }
-    if volume.f_bavail.saturating_mul(volume.f_frsize) < LEAST {
+    if room < LEAST {
         return Some(Trouble::Full);
     }
-    let may_write = access(folder, Access::WRITE_OK | Access::EXEC_OK).is_ok();
     (!may_write).then_some(Trouble::Refused as Refusal)
 }
 
 #[cfg(not(unix))]
 fn refusal(_: &Path) -> Option<Refusal> {
     None
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_cause_that_explains_the_others_is_told() {
+        for (is_read_only, room, may_write, told) in [
+            (false, LEAST, true, None),
+            (false, LEAST - 1, true, Some("is full")),
+            (false, 0, false, Some("is full")),
+            (true, 0, false, Some("may only be read")),
+            (false, u64::MAX, false, Some("by this user")),
+        ] {
+            let trouble = judged(is_read_only, room, may_write).map(|told| told("/state".into()).to_string());
+            match (&trouble, told) {
+                (Some(said), Some(told)) => assert!(said.contains(told), "{said}"),
+                (said, told) => assert_eq!(said.as_deref(), told),
+            }
+        }
+    }
 }

@@ -7,7 +7,7 @@ use bytes::Bytes;
 use openclaw_chain::Resolver;
 use openclaw_classify::Failure;
 
-use crate::config::{BodyModelPolicy, Config, SecretsConfig};
+use crate::config::{BodyModelPolicy, Config, FileError, SecretsConfig};
 use crate::environment::Environment;
 use crate::http::Catalogue;
 use crate::providers::Endpoints;
@@ -57,6 +57,13 @@ impl Body {
         let repaired = crate::repair::repaired(&self.0, format.wire(), &failure)?;
         Some(repaired.bytes().to_vec())
     }
+}
+
+/// What our own settings file says, as it shows them.
+pub fn failover(text: &str) -> Result<String, FileError> {
+    let failover = Config::parse_failover(Path::new("/f"), text)?;
+    failover.run_settings();
+    Ok(serde_json::json!(failover).to_string())
 }
 
 /// A configuration that requests are judged by.

@@ -2,22 +2,44 @@
 
 use std::io;
 
-/// Waits for the operator to end the process: an interrupt (Ctrl-C) or a termination request.
-///
-/// # Errors
-/// When the system refuses to deliver signals.
-pub(crate) async fn signal() -> io::Result<()> {
+/// The operator's wishes to end the process: interrupts (Ctrl-C) and termination requests.
+#[derive(Debug)]
+pub(crate) struct Stops {
     #[cfg(unix)]
-    {
+    interrupts: tokio::signal::unix::Signal,
+    #[cfg(unix)]
+    terminations: tokio::signal::unix::Signal,
+}
+
+impl Stops {
+    /// Listens from now on; before, such a signal ends the process at once.
+    ///
+    /// # Errors
+    /// When the system refuses to deliver signals.
+    pub(crate) fn listen() -> io::Result<Self> {
+        #[cfg(unix)]
         use tokio::signal::unix::{SignalKind, signal};
-        let mut terminated = signal(SignalKind::terminate())?;
+        Ok(Self {
+            #[cfg(unix)]
+            interrupts: signal(SignalKind::interrupt())?,
+            #[cfg(unix)]
+            terminations: signal(SignalKind::terminate())?,
+        })
+    }
+
+    /// Waits for the next one.
+    pub(crate) async fn next(&mut self) {
+        #[cfg(unix)]
         tokio::select! {
-            interrupted = tokio::signal::ctrl_c() => interrupted,
-            _ = terminated.recv() => Ok(()),
+            _ = self.interrupts.recv() => (),
+            _ = self.terminations.recv() => (),
+        }
+        #[cfg(not(unix))]
+        if tokio::signal::ctrl_c().await.is_err() {
+            // Without signals the process can only be killed, so it goes on.
+            std::future::pending::<()>().await;
         }
     }
-    #[cfg(not(unix))]
-    tokio::signal::ctrl_c().await
 }
 
 /// The operator's wishes to read the configuration again: hangup signals. Where there are none, nobody wishes it.

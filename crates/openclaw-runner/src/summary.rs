@@ -4,7 +4,7 @@ use std::fmt;
 
 use jiff::Timestamp;
 use openclaw_classify::{Reason, RuleId};
-use openclaw_ids::{ModelRef, ProfileId, ProviderId};
+use openclaw_ids::{ModelRef, ProviderId};
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 
@@ -117,8 +117,6 @@ pub struct FallbackSummaryError {
     pub soonest_cooldown_expiry: Option<Timestamp>,
     /// The provider whose login failed last, for the hint.
     pub(crate) reauthenticate: Option<ProviderId>,
-    /// What to do instead of signing in, when that provider has keys and no login.
-    pub(crate) replace_key: Option<String>,
 }
 
 impl FallbackSummaryError {
@@ -147,11 +145,9 @@ impl fmt::Display for FallbackSummaryError {
             let separator = if index == 0 { "" } else { " | " };
             write!(f, "{separator}{attempt}")?;
         }
-        let command = self.reauthenticate.as_ref().and_then(login_command);
-        match (&self.replace_key, command) {
-            (Some(what), _) => write!(f, ". Replace the key: {what}"),
-            (None, Some(command)) => write!(f, ". Re-authenticate with: {command}"),
-            (None, None) => Ok(()),
+        match self.reauthenticate.as_ref().and_then(login_command) {
+            Some(command) => write!(f, ". Re-authenticate with: {command}"),
+            None => Ok(()),
         }
     }
 }
@@ -167,33 +163,6 @@ pub(crate) fn login_command(provider: &ProviderId) -> Option<String> {
     Some(format!(
         "openclaw models auth login --provider '{quoted}' --force"
     ))
-}
-
-/// What a person does to replace the refused key of a provider, by where such keys are kept: in the store, in the
-/// configuration, or in the environment. A name that no shell takes for one word is not repeated.
-pub(crate) fn key_remedy(
-    provider: &ProviderId,
-    stored: &[ProfileId],
-    others: &[ProfileId],
-) -> Option<String> {
-    let is_plain = |text: &str| {
-        text.chars()
-            .all(|c| c.is_alphanumeric() || matches!(c, '.' | '_' | '-' | '+' | '@' | ':'))
-    };
-    if !is_plain(provider.as_str()) {
-        return None;
-    }
-    let is_kept = |place: &str| others.iter().any(|id| id.as_str().ends_with(place));
-    match stored {
-        [] if is_kept(":config") => Some(format!("set models.providers.{provider}.apiKey")),
-        [] if is_kept(":env") => Some(format!("set the environment variable with the key of {provider}")),
-        [] => None,
-        [one] if one.as_str() == format!("{provider}:default") => {
-            Some(format!("openclaw-gateway auth add {provider}"))
-        }
-        // Names of credentials are nothing that clients are told.
-        _ => Some(format!("openclaw-gateway auth add {provider}:<name>")),
-    }
 }
 
 #[cfg(test)]

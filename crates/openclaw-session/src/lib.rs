@@ -52,7 +52,7 @@ pub use rollback::{Rollback, roll_back};
 pub use selection::{OverrideSource, PinSource, ProfilePin, Route, SelectionSnapshot, StoredPin};
 pub use sessions_json::{ImportedSessions, export_sessions_json, parse_sessions_json};
 #[cfg(feature = "sqlite")]
-pub use sqlite::{OpenError, SqliteSessionStore, open_to_look};
+pub use sqlite::{OpenError, Place, SqliteSessionStore, open_to_look};
 pub use stale::{drop_override, drop_stale_override, is_stale_override};
 pub use status::{ConfiguredBy, StatusFacts, report_lines, status_lines};
 pub use store::{CasOutcome, Revision, SessionStore, StoreError, Versioned, update};

@@ -2,6 +2,7 @@
 
 mod connect;
 mod job;
+mod place;
 mod schema;
 mod table;
 mod writer;
@@ -19,12 +20,13 @@ use job::{Ask, Job};
 use writer::Writer;
 
 pub use connect::{OpenError, open_to_look};
+pub use place::Place;
 
 /// Sessions in `<state>/agents/<agent>/sessions/openclaw-sessions.sqlite`.
 ///
 /// All reads and writes of this process pass one thread in order, so a load sees everything enqueued before it and no
 /// connection ever meets an async task. Writes that wait together are committed together. Several processes may share
-/// the file. Dropping the store finishes what was enqueued.
+/// the file. When it is removed or another one is put into its place, that one is used, as at the start. Dropping the store finishes what was enqueued.
 #[derive(Debug)]
 pub struct SqliteSessionStore {
     path: PathBuf,

@@ -58,7 +58,7 @@ pub fn order_report(
     let Base { basis, named, .. } = question.base();
     let order = question.order();
     let mut passed_over: Vec<PassedOver> = Vec::new();
-    let stored: Vec<_> = question.stored().collect();
+    let stored = question.stored();
     let ambient = question.ambient(&stored);
     for id in named.into_iter().chain(stored).chain(ambient) {
         if order.contains(id) || passed_over.iter().any(|known| known.profile == *id) {

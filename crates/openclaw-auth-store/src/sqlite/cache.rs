@@ -5,18 +5,17 @@
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, TryLockError};
 
-use indexmap::IndexMap;
 use jiff::Timestamp;
 use openclaw_cooldown::CooldownConfig;
 use openclaw_ids::ProfileId;
 
 use crate::payload::warn_rejected;
-use crate::{AmbientProfile, Applied, AuthSnapshot, Credential, LoginChange, StoreError, UsageChange};
+use crate::{AmbientProfile, Applied, AuthSnapshot, Credentials, LoginChange, StoreError, UsageChange};
 
 /// What is known beside the file: profiles that are not stored, and what pointers lead to.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Apart {
-    ambient: IndexMap<ProfileId, Credential>,
+    ambient: Credentials,
     resolved: HashMap<ProfileId, String>,
 }
 

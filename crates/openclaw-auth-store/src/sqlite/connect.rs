@@ -3,8 +3,6 @@
 use std::path::Path;
 use std::time::Duration;
 
-use r2d2::Pool;
-use r2d2_sqlite::SqliteConnectionManager;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use super::fault::is_busy;
@@ -20,8 +18,6 @@ const WAIT: Duration = Duration::from_millis(1);
 const WAITS: i32 = 30_000;
 /// How often a commit is tried while others are in the way (D31).
 const COMMITS: u32 = 8;
-/// Connections that read: one watches the file, one serves whoever asks for a fresh look.
-const READERS: u32 = 2;
 
 /// Opens the file for writing; it must exist.
 pub(super) fn writer(path: &Path, wait: Wait) -> rusqlite::Result<Connection> {
@@ -74,15 +70,11 @@ pub(super) fn configure(connection: &Connection, volume: Volume, wait: Wait) -> 
     Ok(())
 }
 
-/// Connections that cannot write.
-pub(super) fn readers(path: &Path, wait: Wait) -> Result<Pool<SqliteConnectionManager>, r2d2::Error> {
-    let manager = SqliteConnectionManager::file(path)
-        .with_flags(flags())
-        .with_init(move |connection| {
-            connection.busy_handler(Some(wait))?;
-            connection.pragma_update(None, "query_only", true)
-        });
-    Pool::builder().max_size(READERS).min_idle(Some(0)).build(manager)
+/// A connection that cannot write, to a file that others may write.
+pub(super) fn reader(path: &Path, wait: Wait) -> rusqlite::Result<Connection> {
+    let connection = writer(path, wait)?;
+    connection.pragma_update(None, "query_only", true)?;
+    Ok(connection)
 }
 
 /// Runs `body` in one immediate transaction, rolled back when it fails (D30, D31).

@@ -166,7 +166,7 @@ fn view(
     changed_at: Timestamp,
 ) -> AuthSnapshot {
     let mut snapshot = AuthSnapshot {
-        profiles: profiles.credentials,
+        profiles: profiles.credentials.into(),
         order: state.order(),
         last_good: state.last_good(),
         endpoints: rows.endpoints.clone(),

@@ -1,5 +1,6 @@
 //! What the engine below says, in the words of our errors.
 
+use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -12,6 +13,8 @@ use crate::{OpenError, StoreError, UnreadableRow};
 pub(super) enum Fault {
     /// SQLite refused.
     Engine(rusqlite::Error),
+    /// The file was removed.
+    Gone,
     /// The file is somebody else's or newer.
     Refused(OpenError),
     /// A row holds something else than it should.
@@ -45,11 +48,26 @@ pub(super) fn is_busy(error: &rusqlite::Error) -> bool {
 }
 
 impl Fault {
+    /// Whether the disk has no room or may only be read, while what is on it may be good.
+    pub(super) fn is_of_the_disk(&self) -> bool {
+        let Self::Engine(error) = self else { return false };
+        matches!(
+            error.sqlite_error_code(),
+            Some(ErrorCode::CannotOpen | ErrorCode::DiskFull | ErrorCode::ReadOnly)
+        )
+    }
+
     pub(super) fn into_open_error(self, path: &Path) -> OpenError {
         let path = path.to_owned();
         let error = match self {
             Self::Row(row) => return row.into(),
             Self::Refused(error) => return error,
+            Self::Gone => {
+                return OpenError::Io {
+                    path,
+                    source: Arc::new(io::Error::from(io::ErrorKind::NotFound)),
+                };
+            }
             Self::Engine(error) => error,
         };
         match error.sqlite_error_code() {
@@ -72,6 +90,7 @@ impl Fault {
         let path = path.to_owned();
         match self {
             Self::Row(row) => row.into(),
+            Self::Gone => StoreError::Gone { path },
             Self::Refused(error) => StoreError::Storage {
                 path,
                 source: Arc::new(error),

@@ -16,6 +16,10 @@ pub(super) const FILE_NAME: &str = "openclaw-agent.sqlite";
 const SIDECARS: &[&str] = &["-wal", "-shm", "-journal"];
 /// How every database begins.
 const MAGIC: &[u8; 16] = b"SQLite format 3\0";
+/// What is read of a file: how it begins, and the size of its pages.
+const HEADER: usize = MAGIC.len() + 2;
+/// How long a log without entries is at most.
+const LOG_HEADER: u64 = 32;
 
 /// Makes the folder (L20) and an empty private file (L21) where they are missing; true when the file was there.
 ///
@@ -54,20 +58,43 @@ fn is_default(folder: &Path, agent: &AgentId) -> bool {
     folder.ends_with(Path::new("agents").join(agent.as_str()).join("agent"))
 }
 
-/// Refuses what is no database before anything opens it for writing; an empty file is a new one.
+/// Refuses what is no database before anything opens it for writing; an empty file is a new one. So would be a file that
+/// was cut within its first page, or to nothing beside a log with entries: SQLite would throw the log away, and with it
+/// what had not been moved into the file.
 pub(super) fn check_header(path: &Path) -> Result<(), OpenError> {
-    let mut header = Vec::with_capacity(MAGIC.len());
-    let limit = u64::try_from(MAGIC.len()).unwrap_or(u64::MAX);
-    fs::File::open(path)
-        .and_then(|file| file.take(limit).read_to_end(&mut header))
-        .map_err(|error| unusable(path, error))?;
-    if header.is_empty() || header == MAGIC {
-        Ok(())
-    } else {
-        Err(OpenError::NotADatabase {
-            path: path.to_owned(),
+    let mut header = Vec::with_capacity(HEADER);
+    let limit = u64::try_from(HEADER).unwrap_or(u64::MAX);
+    let length = fs::File::open(path)
+        .and_then(|file| {
+            let length = file.metadata()?.len();
+            file.take(limit).read_to_end(&mut header)?;
+            Ok(length)
         })
+        .map_err(|error| unusable(path, error))?;
+    let is_cut = match header.as_slice() {
+        [] => fs::metadata(with_suffix(path, "-wal")).is_ok_and(|log| log.len() > LOG_HEADER),
+        [magic @ .., high, low] if magic == MAGIC => {
+            // The largest page does not fit into the two bytes and is written as 1.
+            let page = match u16::from_be_bytes([*high, *low]) {
+                1 => 1 << 16,
+                page => u64::from(page),
+            };
+            length < page
+        }
+        _ if header.starts_with(MAGIC) => true,
+        _ => {
+            return Err(OpenError::NotADatabase {
+                path: path.to_owned(),
+            });
+        }
+    };
+    if is_cut {
+        return Err(OpenError::Corrupt {
+            path: path.to_owned(),
+            source: Arc::new(io::Error::from(io::ErrorKind::UnexpectedEof)),
+        });
     }
+    Ok(())
 }
 
 fn unusable(path: &Path, error: io::Error) -> OpenError {

@@ -115,6 +115,7 @@ impl Tables {
         Contents::read(&self.0, Path::new("memory"), &apart).map_err(|fault| match fault {
             Fault::Engine(error) => error.to_string(),
             Fault::Refused(error) => error.to_string(),
+            Fault::Gone => "no file".to_owned(),
             Fault::Row(row) => row.to_string(),
         })
     }

@@ -38,6 +38,27 @@ impl SqliteAuthStore {
     }
 }
 
+/// What the file says although it cannot be written because of its disk; else why it cannot be used.
+pub(super) fn despite(
+    fault: Fault,
+    agent_dir: &Path,
+    agent: &AgentId,
+    ambient: Vec<AmbientProfile>,
+) -> Result<AuthSnapshot, OpenError> {
+    let is_of_the_disk = fault.is_of_the_disk();
+    let error = fault.into_open_error(&agent_dir.join(folder::FILE_NAME));
+    if !is_of_the_disk {
+        return Err(error);
+    }
+    match read(agent_dir, Some(agent), ambient) {
+        Ok(Some(snapshot)) => {
+            tracing::warn!(%error, "the auth store is only read until it can be written");
+            Ok(snapshot)
+        }
+        Ok(None) | Err(_) => Err(error),
+    }
+}
+
 fn read(
     agent_dir: &Path,
     agent: Option<&AgentId>,

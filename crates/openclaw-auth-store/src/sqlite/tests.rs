@@ -6,6 +6,7 @@ mod fixture;
 mod opening;
 mod planted;
 mod processes;
+mod replaced;
 mod rows;
 mod rules;
 mod secrets;

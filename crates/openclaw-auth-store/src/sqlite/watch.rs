@@ -1,6 +1,6 @@
 //! The thread that notices what other processes write.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -10,6 +10,7 @@ use super::cache::{Cache, Unwritten};
 use super::connect;
 use super::contents::Contents;
 use super::fault::Fault;
+use super::reader::Reader;
 
 /// Ends the thread at once.
 #[derive(Default)]
@@ -41,31 +42,39 @@ pub(super) struct Watch {
 }
 
 impl Watch {
-    /// Looks again and again until the bell rings. A damaged row is reported once per change, and what was last
-    /// known stays shown.
-    pub(super) fn run(self, connection: &Connection) {
+    /// Looks again and again until the bell rings, also at a file that takes the place of the one before. A damaged row
+    /// is reported once per change, and what was last known stays shown.
+    pub(super) fn run(self, mut reader: Reader) {
         let mut seen = None;
+        let mut is_unreadable = false;
         while !self.bell.rang_within(self.pause) {
-            let version = connect::data_version(connection).ok();
+            let version = reader.connection().ok().and_then(|(connection, is_new)| {
+                if is_new {
+                    seen = None;
+                }
+                connect::data_version(connection).ok()
+            });
             if version.is_some() && version == seen {
                 continue;
             }
-            match refresh(connection, &self.path, &self.cache) {
-                Ok(()) => seen = version,
-                Err(fault) => {
-                    let error = fault.into_store_error(&self.path);
-                    if seen != version {
-                        tracing::warn!(%error, "the auth store could not be read again");
-                    }
-                    seen = version;
-                }
+            let looked = reader
+                .connection()
+                .and_then(|(connection, _)| refresh(connection, &self.path, &self.cache));
+            let failed = looked.is_err();
+            if let Err(fault) = looked
+                && (!is_unreadable || seen != version)
+            {
+                let error = fault.into_store_error(&self.path);
+                tracing::warn!(%error, "the auth store could not be read again");
             }
+            is_unreadable = failed;
+            seen = version;
         }
     }
 }
 
 /// Shows what the file says now.
-pub(super) fn refresh(connection: &Connection, path: &std::path::Path, cache: &Cache) -> Result<(), Fault> {
+pub(super) fn refresh(connection: &Connection, path: &Path, cache: &Cache) -> Result<(), Fault> {
     let turn = cache.turn();
     let apart = cache.apart();
     let contents = connect::consistently(connection, |connection| Contents::read(connection, path, &apart))?;

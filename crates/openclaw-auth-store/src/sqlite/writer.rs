@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use jiff::Timestamp;
+use openclaw_ids::AgentId;
 use rusqlite::Connection;
 
 use super::Pace;
@@ -11,10 +12,11 @@ use super::cache::{Cache, Turn as View, Unwritten};
 use super::connect::Checkpoint;
 use super::contents::{Contents, Extent};
 use super::fault::{Fault, is_busy};
+use super::place::Place;
 use super::request::{Occasion, Op, Outcome, Request};
 use super::turn::Turn;
 use super::volume::Volume;
-use super::{connect, folder};
+use super::{connect, folder, schema};
 use crate::{Applied, AuthSnapshot, StoreError, UsageChange};
 
 /// After how many writes on a task's thread the modes of the files are looked at again: SQLite makes its files as private
@@ -25,8 +27,11 @@ const TIDY: u64 = 64;
 pub(super) struct Writer {
     path: PathBuf,
     cache: Arc<Cache>,
-    /// Gone after a failure that left it in an unknown state.
+    agent: AgentId,
+    /// Gone after a failure that left it in an unknown state, and when the file is another one.
     connection: Option<Connection>,
+    /// The file that the connection is to.
+    place: Place,
     volume: Volume,
     pace: Pace,
     /// What the file said after the last write; true as long as nobody else has written.
@@ -63,15 +68,18 @@ enum Refusal {
 impl Writer {
     pub(super) fn new(
         path: PathBuf,
+        agent: AgentId,
         cache: Arc<Cache>,
-        connection: Connection,
+        connection: Option<Connection>,
         volume: Volume,
         pace: Pace,
     ) -> Self {
         Self {
+            place: Place::of(&path),
             path,
             cache,
-            connection: Some(connection),
+            agent,
+            connection,
             volume,
             pace,
             known: None,
@@ -129,6 +137,7 @@ impl Writer {
     pub(super) fn write_at_once(&mut self, request: &Request) -> Option<Outcome> {
         let cache = Arc::clone(&self.cache);
         let view = cache.try_turn()?;
+        self.follow();
         self.connection.as_ref()?;
         let unwritten = cache.unwritten();
         let requests = std::slice::from_ref(request);
@@ -209,14 +218,12 @@ impl Writer {
         patience: Patience,
         view: Option<&View<'_>>,
     ) -> Result<Vec<Outcome>, Refusal> {
+        self.follow();
         let opened = match self.connection.take() {
             Some(connection) => Ok(connection),
-            None => connect::writer(&self.path, self.pace.wait).and_then(|connection| {
-                self.known = None;
-                connect::configure(&connection, self.volume, self.pace.wait).map(|()| connection)
-            }),
+            None => self.open_again(moment(batch, unwritten)),
         };
-        let result = opened.map_err(Fault::from).and_then(|connection| {
+        let result = opened.and_then(|connection| {
             let wait = match patience {
                 Patience::None => None,
                 Patience::AsPaced => Some(self.pace.wait),
@@ -232,6 +239,36 @@ impl Writer {
             Fault::Engine(error) if is_busy(&error) => Refusal::Busy,
             fault => Refusal::Failed(fault.into_store_error(&self.path)),
         })
+    }
+
+    /// Lets go of the file when another one has taken its place: what is written into the old one is read by nobody.
+    fn follow(&mut self) {
+        let place = Place::of(&self.path);
+        if place != self.place {
+            self.place = place;
+            self.connection = None;
+        }
+    }
+
+    /// Opens the file that is there now as it is opened at the start; it may be a copy that was put back.
+    fn open_again(&mut self, now: Timestamp) -> Result<Connection, Fault> {
+        self.known = None;
+        if self.place == Place::Empty {
+            return Err(Fault::Gone);
+        }
+        let connection = connect::writer(&self.path, self.pace.wait)?;
+        schema::check(&connection, &self.path, &self.agent)?;
+        let is_complete = schema::is_complete(&connection)?;
+        if !is_complete {
+            schema::refuse_damage(&connection)?;
+        }
+        connect::configure(&connection, self.volume, self.pace.wait)?;
+        if !is_complete {
+            connect::immediately(&connection, |connection| {
+                schema::complete(connection, &self.agent, now)
+            })?;
+        }
+        Ok(connection)
     }
 
     fn transact_on(
@@ -310,8 +347,7 @@ impl Writer {
             after.apply(&UsageChange::Used { profile }, *at, &config);
         }
         let outcomes = batch.iter().map(|request| self.perform(request, after)).collect();
-        let times = batch.iter().map(|request| request.now).chain(unwritten.times());
-        let now = times.max().unwrap_or(Timestamp::UNIX_EPOCH);
+        let now = moment(batch, unwritten);
         let extent = if let Some(before) = &before {
             Extent::Everything(before)
         } else {
@@ -346,4 +382,10 @@ impl Writer {
             tracing::warn!(%error, "the mode of the auth store could not be set");
         }
     }
+}
+
+/// When the latest of it happened.
+fn moment(batch: &[Request], unwritten: &Unwritten) -> Timestamp {
+    let times = batch.iter().map(|request| request.now).chain(unwritten.times());
+    times.max().unwrap_or(Timestamp::UNIX_EPOCH)
 }

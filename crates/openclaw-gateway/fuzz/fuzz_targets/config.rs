@@ -6,20 +6,18 @@ use std::path::Path;
 use libfuzzer_sys::fuzz_target;
 use openclaw_chain::{ChainConfig, Requested, Resolver, lint};
 use openclaw_gateway::config::{Config, FileError};
-use openclaw_gateway::fuzzing::{Format, Front};
+use openclaw_gateway::fuzzing::{Format, Front, failover};
 use openclaw_ids::ModelRef;
 
 fuzz_target!(|data: &[u8]| {
     let [kind, data @ ..] = data else { return };
     let Ok(text) = std::str::from_utf8(data) else { return };
     if kind % 4 == 0 {
-        match Config::parse_failover(Path::new("/f"), text) {
-            Ok(failover) => {
-                failover.run_settings();
-                let written = serde_json::to_string(&failover).expect("settings can be shown");
-                let again = Config::parse_failover(Path::new("/f"), &written);
+        match failover(text) {
+            Ok(written) => {
+                let again = failover(&written);
                 let again = again.unwrap_or_else(|error| panic!("{error}: {written}"));
-                assert_eq!(serde_json::to_string(&again).ok(), Some(written), "what is shown means the same");
+                assert_eq!(again, written, "what is shown means the same");
             }
             Err(error) => check_place(&error, text),
         }

@@ -117,7 +117,10 @@ fn report(arguments: &ChainArgs, files: &Files) -> Result<ChainReport, CommandEr
         Some(agent) => agent,
         None => arguments.agent.id(files)?,
     };
-    let agent = ReadAgent::open(files, &agent)?;
+    let agent = match arguments.session {
+        None => ReadAgent::open(files, &agent)?,
+        Some(_) => ReadAgent::open_with_sessions(files, &agent)?,
+    };
     let (installation, state) = (files.installation(), agent.state());
     if arguments.image {
         return Ok(ChainReport::of_images(

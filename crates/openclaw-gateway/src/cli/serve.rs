@@ -7,6 +7,7 @@ use std::net::SocketAddr;
 use clap::Args;
 use secrecy::ExposeSecret;
 use tokio::net::TcpListener;
+use tokio::sync::Mutex;
 
 use super::files::Files;
 use super::{CommandError, Outcome, Places, config_check, older};
@@ -17,7 +18,7 @@ use crate::disk;
 use crate::environment::Environment;
 use crate::gateway::{Gateway, Setup, TOKEN_VARIABLE, client_token};
 use crate::server::{Drained, Server};
-use crate::shutdown::{self, Hangups};
+use crate::shutdown::{Hangups, Stops};
 use crate::telemetry;
 
 /// Arguments of `serve`.
@@ -152,17 +153,20 @@ async fn serve(
         let demo = Demo::start().await?;
         (Gateway::open(demo.setup(environment)).await?, Some(demo))
     };
+    // Whoever reads that it listens may stop it at once.
+    let stops = Mutex::new(Stops::listen()?);
+    let stop_asked = async || stops.lock().await.next().await;
     match &demo {
         Some(_) => Demo::introduce(address, output)?,
         None => introduce(&gateway, &warnings, address, output)?,
     }
     let stop = async {
-        signal().await;
+        stop_asked().await;
         gateway.stopping();
         tracing::info!("stopping; answers in flight may finish, a second signal ends them");
     };
     let cores = Cores::all()?;
-    let served = Server::default().serve_until(&cores, listener, gateway.front(), stop, signal());
+    let served = Server::default().serve_until(&cores, listener, gateway.front(), stop, stop_asked());
     let drained = tokio::select! {
         drained = served => drained,
         never = reload_at_each(hangups, &gateway) => match never {},
@@ -189,17 +193,6 @@ async fn listen(address: SocketAddr) -> Result<TcpListener, ListenError> {
             io::ErrorKind::AddrInUse => ListenError::InUse(address),
             _ => ListenError::Refused { address, source },
         })
-}
-
-async fn signal() {
-    if let Err(error) = shutdown::signal().await {
-        // Without signals the process can only be killed, so it goes on.
-        tracing::error!(
-            error = &error as &dyn std::error::Error,
-            "cannot wait for signals"
-        );
-        std::future::pending::<()>().await;
-    }
 }
 
 /// What a gateway does with the credentials that are in files of older versions alone.

@@ -121,6 +121,7 @@ fn read(environment: &Environment, arguments: &StatusArgs) -> Result<StatusRepor
         .collect::<Result<_, _>>()?;
     let states: Vec<_> = read.iter().map(ReadAgent::state).collect();
     let report = StatusReport::of(&files.installation(), &states, now());
+    let report = report.with_unread_sessions(read.iter().map(ReadAgent::unread_sessions));
     let report = report.with_disk(disk::trouble(&files.state_dir));
     Ok(report.with_runs(runs(&files, &arguments.agent)?))
 }
@@ -319,6 +320,7 @@ fn describe(trouble: &Trouble) -> String {
                 "{profile} cannot be used ({eligibility}); replace it with `auth add`, or `auth remove {profile}`."
             )
         }
+        Trouble::UnreadSessions { problem } => format!("The sessions cannot be shown: {problem}."),
         Trouble::OnFallback { session } => {
             format!("Session {session} is answered by a fallback; it returns to its model by itself.")
         }

@@ -87,9 +87,26 @@ impl ClientToken {
         let value = environment.get(variable);
         value
             .map(|value| value.to_owned().into())
-            .ok_or_else(|| ClientTokenError::NotSet(variable.to_owned()))
+            // The token itself may have been put between the braces.
+            .ok_or_else(|| ClientTokenError::NotSet(variable_name(variable)))
     }
 }
+
+/// A variable's name for people; what could be none is not repeated.
+fn variable_name(text: &str) -> String {
+    let is_name = text
+        .bytes()
+        .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+    let name = if is_name && text.len() <= LONGEST_NAME {
+        text
+    } else {
+        "…"
+    };
+    name.to_owned()
+}
+
+/// Longer texts are no names of variables that people give.
+const LONGEST_NAME: usize = 64;
 
 #[cfg(test)]
 mod tests {
@@ -103,6 +120,10 @@ mod tests {
             (r#""${CLIENTS}""#, Ok("s3cret")),
             (r#"{ "source": "env", "id": "CLIENTS" }"#, Ok("s3cret")),
             (r#""${GONE}""#, Err(ClientTokenError::NotSet("GONE".to_owned()))),
+            (
+                r#""${s3cret-token}""#,
+                Err(ClientTokenError::NotSet("…".to_owned())),
+            ),
             (r#"" ""#, Err(ClientTokenError::Blank)),
         ] {
             let token: ClientToken = serde_json::from_str(written).unwrap();

@@ -96,6 +96,22 @@ fn ids(runs: &[StoredRun]) -> Vec<&str> {
     runs.iter().map(|run| run.note.run_id.as_str()).collect()
 }
 
+#[tokio::test]
+async fn a_file_that_is_removed_while_it_is_used_is_made_anew() {
+    let state = TempDir::new().unwrap();
+    let history = open(&state);
+    history.record(&run("r1", 10));
+    history.flush().await;
+    let file = state.path().join("openclaw-failover-history.sqlite");
+    for suffix in ["", "-wal", "-shm"] {
+        drop(std::fs::remove_file(format!("{}{suffix}", file.display())));
+    }
+    history.record(&run("r2", 20));
+    history.flush().await;
+    let runs = reader(&state).runs(&RunFilter::default()).unwrap();
+    assert_eq!(ids(&runs), ["r2"]);
+}
+
 #[test]
 fn what_was_kept_is_found_after_a_restart() {
     let state = TempDir::new().unwrap();

@@ -8,11 +8,13 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use jiff::Timestamp;
+use openclaw_session::Place;
 use rusqlite::{Connection, TransactionBehavior};
 use tokio::sync::oneshot;
 
 use super::Losses;
 use super::config::Limits;
+use super::connect;
 use super::error::HistoryError;
 use super::prune::prune;
 use super::row::Row;
@@ -59,6 +61,7 @@ impl Writer {
             connection,
             waiting_bytes: Arc::clone(&waiting_bytes),
             path: path.to_owned(),
+            place: Place::of(path),
             limits,
             losses,
             unseen: 0,
@@ -119,6 +122,8 @@ impl Drop for Writer {
 struct Worker {
     connection: Connection,
     path: PathBuf,
+    /// The file that the connection is to, or that could not be used instead.
+    place: Place,
     limits: Limits,
     losses: Arc<Losses>,
     waiting_bytes: Arc<AtomicUsize>,
@@ -152,8 +157,24 @@ impl Worker {
         }
     }
 
+    /// Goes to the file that is there now; it may be removed at any time. One that cannot be used is told once.
+    fn follow(&mut self) {
+        if Place::of(&self.path) == self.place {
+            return;
+        }
+        match connect::open(&self.path) {
+            Ok(connection) => self.connection = connection,
+            Err(error) => tracing::warn!(
+                error = causes::line(&error),
+                "the file of decisions was removed or replaced, and cannot be used"
+            ),
+        }
+        self.place = Place::of(&self.path);
+    }
+
     fn write(&mut self, rows: &[Box<Row>]) {
         let Some(last) = rows.last() else { return };
+        self.follow();
         match self.insert(rows) {
             Ok(bytes) => {
                 self.failing = false;

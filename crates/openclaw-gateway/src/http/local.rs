@@ -81,9 +81,13 @@ fn is_local(uri: &Uri, headers: &HeaderMap) -> bool {
     // `null`, and anything else that is no address, comes from a page that hides where it is from.
     let from = |value: &HeaderValue| {
         let uri = value.to_str().ok().and_then(|text| text.parse::<Uri>().ok());
-        uri.is_some_and(|uri| uri.host().is_some_and(is_loopback_host) && uri.scheme().is_some())
+        uri.is_some_and(|uri| {
+            uri.host().is_some_and(is_loopback_host) && uri.scheme().is_some() && is_plain(&uri)
+        })
     };
     uri.host().is_none_or(is_loopback_host)
+        && is_plain(uri)
+        && !is_embedded(headers)
         && headers.get_all(HOST).iter().all(named)
         && headers.get_all(ORIGIN).iter().all(from)
 }
@@ -103,6 +107,21 @@ fn is_plainly_here(host: &[u8]) -> bool {
 /// How the other kinds of JSON end.
 const SUFFIX: &str = "+json";
 
+/// Whether nothing stands before the host.
+fn is_plain(uri: &Uri) -> bool {
+    uri.authority()
+        .is_none_or(|authority| !authority.as_str().contains('@'))
+}
+
+/// Whether a page of another site wants this as one of its pictures or scripts: it sends no `Origin` then, learns from
+/// the time how it went, and can hold connections open. Whoever follows a link from there is let in.
+fn is_embedded(headers: &HeaderMap) -> bool {
+    let says = |name, what: &str| headers.get(name).is_some_and(|value| value == what);
+    says("sec-fetch-site", "cross-site")
+        && !says("sec-fetch-mode", "navigate")
+        && !headers.contains_key(ORIGIN)
+}
+
 fn is_json(content_type: Option<&HeaderValue>) -> bool {
     let text = content_type
         .and_then(|value| value.to_str().ok())
@@ -118,7 +137,12 @@ fn is_json(content_type: Option<&HeaderValue>) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use axum::http::HeaderName;
+
     use super::*;
+
+    const MODE: HeaderName = HeaderName::from_static("sec-fetch-mode");
+    const SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
     #[test]
     fn who_may_ask_without_a_token() {
@@ -137,6 +161,34 @@ mod tests {
             ("/", &[(HOST, "evil@localhost")], false),
             ("/", &[(HOST, "localhost"), (HOST, "rebound.example")], false),
             ("http://rebound.example/", &[(HOST, "localhost")], false),
+            ("http://evil@localhost/", &[(HOST, "localhost")], false),
+            (
+                "/",
+                &[(HOST, "localhost"), (ORIGIN, "http://evil@localhost")],
+                false,
+            ),
+            ("/", &[(HOST, "localhost"), (SITE, "cross-site")], false),
+            (
+                "/",
+                &[(HOST, "localhost"), (SITE, "cross-site"), (MODE, "no-cors")],
+                false,
+            ),
+            (
+                "/",
+                &[(HOST, "localhost"), (SITE, "cross-site"), (MODE, "navigate")],
+                true,
+            ),
+            ("/", &[(HOST, "localhost"), (SITE, "same-origin")], true),
+            ("/", &[(HOST, "localhost"), (SITE, "none")], true),
+            (
+                "/",
+                &[
+                    (HOST, "127.0.0.1"),
+                    (ORIGIN, "http://localhost:3000"),
+                    (SITE, "cross-site"),
+                ],
+                true,
+            ),
             (
                 "/",
                 &[(HOST, "localhost"), (ORIGIN, "http://localhost:3000")],

@@ -1,5 +1,6 @@
 //! Everything about every agent in one value, and what of it needs somebody's attention (BL-83).
 
+use std::cmp::Reverse;
 use std::path::PathBuf;
 
 use jiff::Timestamp;
@@ -109,6 +110,11 @@ pub(crate) enum Trouble {
         #[serde(skip_serializing_if = "Option::is_none")]
         problem: Option<String>,
     },
+    /// The sessions of the agent cannot be read.
+    UnreadSessions {
+        /// What is the matter and what to do about it.
+        problem: String,
+    },
     /// A session is answered by another model than the selected one.
     OnFallback {
         /// The session.
@@ -148,6 +154,15 @@ impl StatusReport {
         }
     }
 
+    /// The same with the reasons why the sessions of its agents could not be read, in the same order.
+    pub(crate) fn with_unread_sessions(mut self, problems: impl Iterator<Item = Option<String>>) -> Self {
+        let agents = self.agents.into_iter().zip(problems);
+        self.agents = agents
+            .map(|(agent, problem)| agent.with_unread_sessions(problem))
+            .collect();
+        self
+    }
+
     /// The same with what is wrong with the disk of the state directory.
     pub(crate) fn with_disk(self, trouble: Option<disk::Trouble>) -> Self {
         Self {
@@ -174,9 +189,10 @@ impl StatusReport {
 impl Trouble {
     fn levelled(self) -> LevelledTrouble {
         let level = match self {
-            Self::NothingCanAnswer { .. } | Self::NeedsAPerson { .. } | Self::Unusable { .. } => {
-                Level::Failing
-            }
+            Self::NothingCanAnswer { .. }
+            | Self::NeedsAPerson { .. }
+            | Self::Unusable { .. }
+            | Self::UnreadSessions { .. } => Level::Failing,
             Self::PrimaryUnavailable { .. } | Self::OnFallback { .. } => Level::Degraded,
         };
         LevelledTrouble { level, trouble: self }
@@ -187,6 +203,14 @@ impl AgentReport {
     /// How bad the worst is that is wrong with it; `None` when nothing is.
     pub(crate) fn worst(&self) -> Option<Level> {
         self.troubles.iter().map(|trouble| trouble.level).max()
+    }
+
+    /// The same with the reason why its sessions could not be read, if they could not.
+    fn with_unread_sessions(mut self, problem: Option<String>) -> Self {
+        let trouble = problem.map(|problem| Trouble::UnreadSessions { problem }.levelled());
+        self.troubles.extend(trouble);
+        self.troubles.sort_by_key(|trouble| Reverse(trouble.level));
+        self
     }
 
     /// Reports one agent at `now`.
@@ -265,7 +289,7 @@ fn troubles(
         session: session.key.clone(),
     }));
     let mut troubles: Vec<LevelledTrouble> = troubles.into_iter().map(Trouble::levelled).collect();
-    troubles.sort_by_key(|trouble| std::cmp::Reverse(trouble.level));
+    troubles.sort_by_key(|trouble| Reverse(trouble.level));
     troubles
 }
 

@@ -5,6 +5,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::time::Duration;
 
+use axum::http::Uri;
 use opentelemetry::KeyValue;
 use opentelemetry_http::{Bytes, HttpClient, HttpError, Request, Response};
 use opentelemetry_otlp::{
@@ -12,6 +13,7 @@ use opentelemetry_otlp::{
 };
 use opentelemetry_sdk::Resource;
 use opentelemetry_sdk::trace::SdkTracerProvider;
+use reqwest::Url;
 use tokio::runtime::Handle;
 
 use crate::environment::Environment;
@@ -34,6 +36,9 @@ const PATIENCE: Duration = Duration::from_secs(10);
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum OtlpError {
+    /// The variable holds no address. It may hold a password, so it is not repeated.
+    #[error("{ENDPOINT_VARIABLE} is no address; write it like `http://127.0.0.1:4318`, or unset it")]
+    Endpoint,
     /// The exporter refuses the settings.
     #[error(
         "cannot deliver traces and metrics as {ENDPOINT_VARIABLE} says; write it like `http://127.0.0.1:4318`, or unset it"
@@ -58,10 +63,16 @@ impl Collector {
         let Some(endpoint) = environment.get(ENDPOINT_VARIABLE) else {
             return Ok(None);
         };
+        let endpoint = endpoint.trim_end_matches('/').to_owned();
+        // Who builds requests and who sends them read addresses in ways of their own.
+        let address = Url::parse(&endpoint).map(|url| matches!(url.scheme(), "http" | "https"));
+        if !address.is_ok_and(|is_http| is_http && endpoint.parse::<Uri>().is_ok()) {
+            return Err(OtlpError::Endpoint);
+        }
         let interval = environment.get(INTERVAL_VARIABLE).and_then(|ms| ms.parse().ok());
         let client = reqwest::Client::builder().timeout(PATIENCE).build()?;
         Ok(Some(Self {
-            endpoint: endpoint.trim_end_matches('/').to_owned(),
+            endpoint,
             headers: environment.get(HEADERS_VARIABLE).map(headers).unwrap_or_default(),
             interval: interval.map_or(INTERVAL, Duration::from_millis),
             poster: Poster {
@@ -172,6 +183,30 @@ impl HttpClient for Poster {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[tokio::test]
+    async fn an_address_that_is_none_is_refused_and_not_repeated() {
+        for (address, is_one) in [
+            ("http://127.0.0.1:4318", true),
+            ("https://user:password@collector.example/", true),
+            ("user:password@collector.example", false),
+            ("ftp://user:password@collector.example", false),
+            ("http://user:pass/word@collector.example", false),
+            ("collector.example:4318", false),
+        ] {
+            let environment = Environment::of([(ENDPOINT_VARIABLE, address)], std::path::Path::new("/"));
+            let found = Collector::find(&environment).and_then(|found| {
+                let found = found.expect("the variable is set");
+                found.traces(resource(&environment)).map(|_| ())
+            });
+            assert_eq!(found.is_ok(), is_one, "{address}");
+            let told = found
+                .err()
+                .map(|error| format!("{error:?} {error}"))
+                .unwrap_or_default();
+            assert!(!told.contains("word"), "{told}");
+        }
+    }
 
     #[test]
     fn headers_are_pairs_with_encoded_values() {

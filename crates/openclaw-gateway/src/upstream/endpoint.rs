@@ -7,6 +7,7 @@ use std::time::Duration;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Uri};
 use hyper_util::client::proxy::matcher::Matcher;
 use openclaw_auth_store::Credential;
+use openclaw_classify::redact;
 use openclaw_ids::ProviderId;
 use reqwest::Url;
 
@@ -269,16 +270,14 @@ pub(super) fn shown(url: &Url) -> String {
     url.as_str().trim_end_matches('/').to_owned()
 }
 
-/// The same of a text that is no URL.
+/// The same of a text that is no URL. Where a password begins and ends cannot be told in one, so all before the last `@`
+/// is left out.
 fn shown_text(text: &str) -> String {
-    let end = text.find(['?', '#']).unwrap_or(text.len());
-    let text = &text[..end];
-    let start = text.find("://").map_or(0, |at| at + 3);
-    let authority_end = text[start..].find('/').map_or(text.len(), |at| start + at);
-    match text[start..authority_end].rfind('@') {
-        Some(at) => format!("{}{}", &text[..start], &text[start + at + 1..]),
-        None => text.to_owned(),
-    }
+    let (scheme, rest) = text.split_at(text.find("://").map_or(0, |at| at + 3));
+    let rest = rest.rfind('@').map_or(rest, |at| &rest[at + 1..]);
+    let end = rest.find(['?', '#']).unwrap_or(rest.len());
+    // A key may have been put into the wrong place.
+    redact(&format!("{scheme}{}", &rest[..end]))
 }
 
 /// Whether a host, in brackets when it is an IPv6 address, is this machine.
@@ -336,6 +335,18 @@ mod tests {
             (
                 "ftp://user:password@h/?key=k",
                 "`ftp://h/` cannot be called; the base URL must begin with http:// or https://",
+            ),
+            (
+                "http://user:pass/word@h/v1",
+                "`http://h/v1` is not a URL; write it like `https://host/v1`",
+            ),
+            (
+                "http://user:pass?word#@h/v1?key=k",
+                "`http://h/v1` is not a URL; write it like `https://host/v1`",
+            ),
+            (
+                "sk-proj-0123456789abcdefghij",
+                "`sk-pro…ghij` is not a URL; write it like `https://host/v1`",
             ),
             (
                 "mailto:a@b",

@@ -28,6 +28,7 @@ mod rescue;
 mod scripted;
 mod served;
 mod sessions;
+mod state_files;
 mod stream_ends;
 mod streams;
 mod telemetry;

@@ -1,15 +1,13 @@
 //! The end of a chain: a last resort, the one failure, or the summary (A2, G3, R-8, R-10).
 
 use jiff::Timestamp;
-use openclaw_auth_store::Credential;
 use openclaw_cooldown::ProfileUsage;
-use openclaw_ids::{ProfileId, ProviderId};
 
 use super::{Machine, Outcome, Then};
 use crate::error::RunReport;
 use crate::policy::{is_auth, is_unrecognised};
 use crate::request::ChainKind;
-use crate::summary::{CandidateOutcome, FallbackSummaryError, key_remedy};
+use crate::summary::{CandidateOutcome, FallbackSummaryError};
 
 impl Machine {
     /// The walk is over without an answer.
@@ -84,29 +82,12 @@ impl Machine {
             .last_failed
             .as_ref()
             .filter(|last| is_auth(last.verdict.reason));
-        let refused = last.filter(|last| last.record.auth_mode.is_none());
-        let replace_key = refused.and_then(|last| self.replace_key(last.record.candidate.provider()));
         FallbackSummaryError {
-            replace_key,
             attempts: report.attempts.clone(),
             kind: self.kind,
             soonest_cooldown_expiry: None,
             reauthenticate: last.map(|last| last.record.candidate.provider().clone()),
         }
-    }
-
-    /// What to do about a refused key; none for a provider with a login, which is signed in to again.
-    fn replace_key(&self, provider: &ProviderId) -> Option<String> {
-        let of_provider =
-            |known: &mut dyn Iterator<Item = (&ProfileId, &Credential)>| -> Option<Vec<ProfileId>> {
-                known
-                    .filter(|(_, credential)| credential.provider() == provider)
-                    .map(|(id, credential)| matches!(credential, Credential::ApiKey(_)).then(|| id.clone()))
-                    .collect()
-            };
-        let stored = of_provider(&mut self.snapshot.profiles.iter())?;
-        let others = of_provider(&mut self.snapshot.ambient.iter())?;
-        key_remedy(provider, &stored, &others)
     }
 
     /// the state is read once more at the end, after everything that the run itself wrote.

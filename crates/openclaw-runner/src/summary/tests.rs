@@ -24,7 +24,6 @@ fn message(attempts: Vec<AttemptRecord>, provider: Option<&str>) -> String {
         kind: ChainKind::Text,
         soonest_cooldown_expiry: None,
         reauthenticate,
-        replace_key: None,
     }
     .to_string()
 }
@@ -50,48 +49,6 @@ fn r_10_2_the_hint_quotes_the_provider_for_a_shell() {
         r"All models failed (0): unknown. Re-authenticate with: openclaw models auth login --provider 'open'\''ai' --force"
     );
     assert_eq!(hint("open\u{7}ai"), "All models failed (0): unknown");
-}
-
-#[test]
-fn a_refused_key_is_replaced_where_it_is_kept() {
-    let ids = |names: &[&str]| -> Vec<ProfileId> { names.iter().map(|name| name.parse().unwrap()).collect() };
-    for (provider, stored, others, expected) in [
-        (
-            "openai",
-            &["openai:default"] as &[&str],
-            &[] as &[&str],
-            Some("openclaw-gateway auth add openai"),
-        ),
-        (
-            "openai",
-            &["openai:work"],
-            &["openai:env"],
-            Some("openclaw-gateway auth add openai:<name>"),
-        ),
-        (
-            "openai",
-            &["openai:a", "openai:b"],
-            &[],
-            Some("openclaw-gateway auth add openai:<name>"),
-        ),
-        (
-            "openai",
-            &[],
-            &["openai:config"],
-            Some("set models.providers.openai.apiKey"),
-        ),
-        (
-            "openai",
-            &[],
-            &["openai:env"],
-            Some("set the environment variable with the key of openai"),
-        ),
-        ("openai", &[], &[], None),
-        ("open'ai", &["x:y"], &[], None),
-    ] {
-        let told = key_remedy(&provider.parse().unwrap(), &ids(stored), &ids(others));
-        assert_eq!(told.as_deref(), expected, "{provider} {stored:?} {others:?}");
-    }
 }
 
 #[test]

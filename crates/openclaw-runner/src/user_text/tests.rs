@@ -42,7 +42,6 @@ fn exhausted_by(reasons: &[Reason], soonest: Option<Timestamp>) -> String {
         kind: ChainKind::Text,
         soonest_cooldown_expiry: soonest,
         reauthenticate: None,
-        replace_key: None,
     };
     RunError::Exhausted(summary, Box::default()).user_text(at(0))
 }

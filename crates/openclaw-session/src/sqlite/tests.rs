@@ -398,3 +398,50 @@ async fn nobody_else_can_read_the_sessions() {
         assert_eq!(mode(&file), 0o600, "{}", file.display());
     }
 }
+
+#[tokio::test]
+async fn a_file_that_is_removed_or_replaced_is_not_written_to_in_vain() {
+    let place = Place::new();
+    let store = place.open();
+    let put = async |name: &str| {
+        let stored = store
+            .compare_and_set(&key(name), Revision::NONE, entry(""))
+            .await
+            .unwrap();
+        assert!(matches!(stored, CasOutcome::Stored(_)));
+    };
+    let remove = || {
+        for suffix in ["", "-wal", "-shm"] {
+            drop(fs::remove_file(format!("{}{suffix}", place.file().display())));
+        }
+    };
+    put("before").await;
+    let copy = place.directory.path().join("copy");
+    place
+        .raw()
+        .execute("VACUUM INTO ?1", [copy.to_str().unwrap()])
+        .unwrap();
+
+    remove();
+    put("after").await;
+    assert!(
+        store.load(&key("before")).await.unwrap().is_none(),
+        "it was removed"
+    );
+    assert_eq!(SqliteSessionStore::peek(&place.file()).unwrap().len(), 1);
+
+    remove();
+    fs::rename(&copy, place.file()).unwrap();
+    assert!(
+        store.load(&key("before")).await.unwrap().is_some(),
+        "the copy holds it"
+    );
+    put("later").await;
+
+    // What cannot be used is left alone, and sessions go on.
+    remove();
+    fs::write(place.file(), "no database at all, whatever it is").unwrap();
+    put("last").await;
+    assert!(store.load(&key("later")).await.unwrap().is_some());
+    assert!(fs::read(place.file()).unwrap().starts_with(b"no database"));
+}

@@ -7,8 +7,9 @@ use std::thread::JoinHandle;
 
 use rusqlite::{Connection, TransactionBehavior};
 
-use super::connect::OpenError;
+use super::connect::{self, OpenError};
 use super::job::Job;
+use super::place::Place;
 use super::store_error;
 
 /// The sending side; dropping it finishes the jobs that wait and ends the thread.
@@ -21,10 +22,7 @@ pub(super) struct Writer {
 impl Writer {
     pub(super) fn start(connection: Connection, path: &Path) -> Result<Self, OpenError> {
         let (jobs, waiting) = channel();
-        let mut worker = Worker {
-            connection,
-            path: path.to_owned(),
-        };
+        let mut worker = Worker::new(connection, path);
         let thread = std::thread::Builder::new()
             .name("openclaw-sessions".to_owned())
             .spawn(move || worker.work(&waiting))
@@ -57,13 +55,40 @@ const BATCH: usize = 128;
 struct Worker {
     connection: Connection,
     path: PathBuf,
+    /// The file that the connection is to, or that could not be used instead.
+    place: Place,
 }
 
 impl Worker {
+    fn new(connection: Connection, path: &Path) -> Self {
+        Self {
+            connection,
+            path: path.to_owned(),
+            place: Place::of(path),
+        }
+    }
+
+    /// Goes to the file that is there now: what is written into one that was removed is read by nobody. One that cannot
+    /// be used is told once, and the sessions that were there before are used until there is another.
+    fn follow(&mut self) {
+        if Place::of(&self.path) == self.place {
+            return;
+        }
+        match connect::open(&self.path) {
+            Ok(connection) => self.connection = connection,
+            Err(error) => tracing::warn!(
+                error = &error as &dyn std::error::Error,
+                "another session file took the place of the one in use, and cannot be used"
+            ),
+        }
+        self.place = Place::of(&self.path);
+    }
+
     fn work(&mut self, waiting: &Receiver<Job>) {
         while let Ok(first) = waiting.recv() {
             let mut batch = vec![first];
             batch.extend(waiting.try_iter().take(BATCH - 1));
+            self.follow();
             self.answer(batch);
         }
     }
@@ -115,10 +140,7 @@ mod tests {
         let path = directory.path().join("s.sqlite");
         let connection = connect::open(&path).unwrap();
         connection.busy_timeout(Duration::ZERO).unwrap();
-        let mut worker = Worker {
-            connection,
-            path: path.clone(),
-        };
+        let mut worker = Worker::new(connection, &path);
         let mut write_and_read = || {
             let (ask, mut written) = Ask::new();
             let write = Job::CompareAndSet {

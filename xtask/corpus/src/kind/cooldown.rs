@@ -63,7 +63,7 @@ impl World {
         let now = instant(&input["startMs"])?;
         let profiles = values::credentials(&input["store"]["profiles"])?;
         let mut snapshot = AuthSnapshot {
-            profiles,
+            profiles: profiles.into(),
             ..AuthSnapshot::default()
         };
         let mut saved = BTreeMap::new();

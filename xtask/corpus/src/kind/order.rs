@@ -37,7 +37,7 @@ fn asked(input: &Value) -> Result<Value, String> {
         return Ok(for_no_provider(&profiles));
     };
     let mut snapshot = AuthSnapshot {
-        profiles,
+        profiles: profiles.into(),
         ..AuthSnapshot::default()
     };
     for (provider, ids) in input["store"]["order"].as_object().into_iter().flatten() {

@@ -66,7 +66,7 @@ impl Process {
     fn read(input: &Value) -> Result<Self, String> {
         let now = instant(&input["startMs"])?;
         let mut snapshot = AuthSnapshot {
-            profiles: values::credentials(&input["store"]["profiles"])?,
+            profiles: values::credentials(&input["store"]["profiles"])?.into(),
             ..AuthSnapshot::default()
         };
         for (id, stored) in input["store"]["usageStats"].as_object().into_iter().flatten() {

@@ -20,8 +20,9 @@ async fn write_large(
     ));
     let writer = Writer::new(
         path.to_owned(),
+        AgentId::main(),
         Arc::clone(&cache),
-        connection,
+        Some(connection),
         Volume::Local,
         fast(),
     );

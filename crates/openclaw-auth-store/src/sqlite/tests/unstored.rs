@@ -66,7 +66,15 @@ fn start(path: &Path, connection: Connection) -> SqliteAuthStore {
     connect::configure(&connection, Volume::Local, pace.wait).unwrap();
     let snapshot = SqliteAuthStore::peek(path.parent().unwrap(), Vec::new()).unwrap();
     let cache = Cache::new(snapshot, Arc::default(), CooldownConfig::default());
-    SqliteAuthStore::start(path, connection, cache, Volume::Local, pace).unwrap()
+    SqliteAuthStore::start(
+        path,
+        &AgentId::main(),
+        Some(connection),
+        cache,
+        Volume::Local,
+        pace,
+    )
+    .unwrap()
 }
 
 async fn refreshed(folder: &Path, store: &SqliteAuthStore, meanwhile: impl FnOnce() + Send) -> Oauth {

@@ -8,6 +8,7 @@ use openclaw_ids::{AgentId, ProviderId, SessionKey};
 use openclaw_session::{SessionEntry, SqliteSessionStore, parse_sessions_json};
 
 use super::Files;
+use crate::causes;
 use crate::cli::CommandError;
 use crate::report::AgentState;
 
@@ -25,7 +26,10 @@ pub(in crate::cli) struct ReadAgent {
     pub(in crate::cli) own: AuthSnapshot,
     /// The main agent's credentials, unless this is the main agent.
     pub(in crate::cli) main: Option<AuthSnapshot>,
+    /// Its sessions, the last active first; none when they cannot be read.
     pub(in crate::cli) sessions: Vec<(SessionKey, SessionEntry)>,
+    /// Why its sessions cannot be read.
+    unread: Option<CommandError>,
 }
 
 /// An agent's credentials cannot be read.
@@ -60,10 +64,22 @@ pub(in crate::cli) enum SessionsJsonError {
 }
 
 impl ReadAgent {
-    /// Reads the files of an agent; what does not exist is empty.
+    /// Reads the files of an agent with its sessions; what does not exist is empty.
     ///
     /// # Errors
     /// When a file is there and cannot be read.
+    pub(in crate::cli) fn open_with_sessions(files: &Files, id: &AgentId) -> Result<Self, CommandError> {
+        let mut agent = Self::open(files, id)?;
+        match agent.unread.take() {
+            Some(error) => Err(error),
+            None => Ok(agent),
+        }
+    }
+
+    /// The same for commands that can do without the sessions.
+    ///
+    /// # Errors
+    /// When the credentials are there and cannot be read.
     pub(in crate::cli) fn open(files: &Files, id: &AgentId) -> Result<Self, CommandError> {
         let folder = files.credentials_folder(id);
         let main_folder = files.main_folder();
@@ -77,13 +93,18 @@ impl ReadAgent {
             Some(main) => inherit(main, &own),
             None => own.clone(),
         };
+        let (sessions, unread) = match sessions(&files.sessions_folder(id)) {
+            Ok(sessions) => (sessions, None),
+            Err(error) => (Vec::new(), Some(error)),
+        };
         Ok(Self {
             id: id.clone(),
             folder,
             seen,
             own,
             main,
-            sessions: sessions(&files.sessions_folder(id))?,
+            sessions,
+            unread,
         })
     }
 
@@ -97,6 +118,11 @@ impl ReadAgent {
             main: self.main.as_ref(),
             sessions: &self.sessions,
         }
+    }
+
+    /// Why its sessions cannot be read, if they cannot.
+    pub(in crate::cli) fn unread_sessions(&self) -> Option<String> {
+        self.unread.as_ref().map(|error| causes::line(&**error))
     }
 }
 

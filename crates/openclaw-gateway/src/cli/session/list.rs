@@ -40,7 +40,7 @@ pub(in crate::cli) fn run(
     screen: &mut Screen<'_>,
 ) -> Result<Outcome, CommandError> {
     let files = Files::open(&arguments.places, environment)?;
-    let agent = ReadAgent::open(&files, &arguments.agent.id(&files)?)?;
+    let agent = ReadAgent::open_with_sessions(&files, &arguments.agent.id(&files)?)?;
     let mut report = SessionsReport::of(&files.installation(), &agent.state());
     if arguments.on_fallback {
         report.sessions.retain(|session| session.fallback.is_some());

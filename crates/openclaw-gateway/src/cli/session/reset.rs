@@ -43,7 +43,7 @@ pub(in crate::cli) fn run(
     screen: &mut Screen<'_>,
 ) -> Result<Outcome, CommandError> {
     let files = Files::open(&arguments.places, environment)?;
-    let agent = ReadAgent::open(&files, &arguments.agent.id(&files)?)?;
+    let agent = ReadAgent::open_with_sessions(&files, &arguments.agent.id(&files)?)?;
     let (key, _) = session(&agent, &arguments.key)?;
     let id = SessionId::try_new(&format!("oc-{:016x}", RandomState::new().hash_one(key.as_str())))?;
     let store = files.session_store(&agent.id)?;

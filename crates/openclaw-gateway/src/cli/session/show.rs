@@ -44,7 +44,7 @@ pub(in crate::cli) fn run(
     screen: &mut Screen<'_>,
 ) -> Result<Outcome, CommandError> {
     let files = Files::open(&arguments.places, environment)?;
-    let agent = ReadAgent::open(&files, &arguments.agent.id(&files)?)?;
+    let agent = ReadAgent::open_with_sessions(&files, &arguments.agent.id(&files)?)?;
     let (key, entry) = session(&agent, &arguments.key)?;
     let report = SessionReport::of(key, entry, &files.resolver.agent_primary(&agent.id));
     if arguments.json {

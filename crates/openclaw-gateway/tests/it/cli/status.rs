@@ -41,3 +41,21 @@ fn the_json_of_a_status() {
     desk.run_with(&["auth", "add", "openai"], "sk-1");
     insta::assert_snapshot!("status_json", desk.fine(&["status", "--json"]).output);
 }
+
+#[test]
+fn sessions_that_cannot_be_read_hide_nothing_else() {
+    let desk = Desk::new().with_keys();
+    desk.write("agents/main/sessions/sessions.json", "[1");
+    let shown = desk.run(&["status", "--check"]);
+    assert_eq!(shown.status, 1, "{}", shown.output);
+    for told in [
+        "openai:work",
+        "sessions.json is no object of sessions",
+        "doctor --fix",
+    ] {
+        assert!(shown.output.contains(told), "{told}: {}", shown.output);
+    }
+    desk.fine(&["auth", "list"]);
+    let refused = desk.run(&["session", "list"]);
+    assert_eq!(refused.status, 2, "{}", refused.output);
+}

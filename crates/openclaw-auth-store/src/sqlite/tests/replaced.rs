@@ -1,0 +1,124 @@
+//! Files that are put back, removed or locked away while a store uses them.
+
+use std::fs;
+
+use openclaw_classify::Reason;
+
+use super::*;
+use crate::file::with_suffix;
+
+fn remove(path: &Path) {
+    for suffix in ["", "-wal", "-shm"] {
+        drop(fs::remove_file(with_suffix(path, suffix)));
+    }
+}
+
+fn rests(snapshot: &AuthSnapshot, id: &str) -> bool {
+    !snapshot.usage(&profile(id)).is_usable(None, at(5))
+}
+
+#[tokio::test]
+async fn a_copy_that_is_put_back_is_used_and_written() {
+    let (folder, store) = with_profiles().await;
+    let copy = folder.path().join("copy");
+    outside(folder.path())
+        .execute("VACUUM INTO ?1", [copy.to_str().unwrap()])
+        .unwrap();
+    store
+        .commit(failure("a", Reason::Billing, None, 1), at(1))
+        .await
+        .unwrap();
+    remove(store.path());
+    fs::rename(copy, store.path()).unwrap();
+    eventually("the copy's view", || !rests(&store.snapshot(), "a"));
+    store
+        .commit(failure("b", Reason::Billing, None, 2), at(2))
+        .await
+        .unwrap();
+    drop(store);
+    let again = open(folder.path()).unwrap();
+    assert!(
+        rests(&again.snapshot(), "b"),
+        "the mark is in the file that is there"
+    );
+    assert!(!rests(&again.snapshot(), "a"));
+}
+
+#[tokio::test]
+async fn a_removed_file_is_told_and_what_is_known_goes_into_the_next() {
+    let (folder, store) = with_profiles().await;
+    remove(store.path());
+    let error = store
+        .commit(failure("a", Reason::Billing, None, 1), at(1))
+        .await
+        .unwrap_err();
+    assert!(matches!(error, StoreError::Gone { .. }), "{error:?}");
+    assert!(matches!(store.refresh(), Err(StoreError::Gone { .. })));
+    assert!(!store.path().exists(), "nothing is made up in its place");
+    assert!(rests(&store.snapshot(), "a"), "it holds in this process");
+    assert!(store.snapshot().credential(&profile("b")).is_some());
+
+    let other = open(folder.path()).unwrap();
+    for id in ["a", "c"] {
+        other.upsert(profile(id), key(id), at(2)).await.unwrap();
+    }
+    eventually("the new file's view", || {
+        store.snapshot().credential(&profile("c")).is_some()
+    });
+    assert!(store.snapshot().credential(&profile("b")).is_none());
+    store.commit(success("c", None, 3), at(3)).await.unwrap();
+    other.refresh().unwrap();
+    assert!(rests(&other.snapshot(), "a"), "the kept mark is stored");
+}
+
+#[tokio::test]
+async fn a_store_that_cannot_be_written_at_the_start_is_read_and_written_later() {
+    let (folder, store) = with_profiles().await;
+    store
+        .commit(failure("a", Reason::Billing, None, 1), at(1))
+        .await
+        .unwrap();
+    let path = store.path().to_owned();
+    drop(store);
+    // Stands for a disk without room: what SQLite keeps beside the file cannot be made.
+    let blocked = with_suffix(&path, "-wal");
+    fs::create_dir(&blocked).unwrap();
+    let store = open(folder.path()).unwrap();
+    assert!(rests(&store.snapshot(), "a"));
+    store
+        .commit(failure("b", Reason::Billing, None, 2), at(2))
+        .await
+        .unwrap_err();
+    assert!(rests(&store.snapshot(), "b"), "it holds in this process");
+    store.refresh().unwrap();
+    assert!(rests(&store.snapshot(), "a") && rests(&store.snapshot(), "b"));
+    fs::remove_dir(&blocked).unwrap();
+    store.commit(success("a", None, 3), at(3)).await.unwrap();
+    drop(store);
+    let again = open(folder.path()).unwrap();
+    assert!(rests(&again.snapshot(), "b") && !rests(&again.snapshot(), "a"));
+}
+
+#[tokio::test]
+async fn a_file_that_was_cut_is_no_new_one() {
+    for length in [0, 17, 100, 2_048] {
+        let (folder, store) = with_profiles().await;
+        let path = store.path().to_owned();
+        drop(store);
+        fs::File::options()
+            .write(true)
+            .open(&path)
+            .unwrap()
+            .set_len(length)
+            .unwrap();
+        let log = with_suffix(&path, "-wal");
+        fs::write(&log, [1; 100]).unwrap();
+        let error = open(folder.path()).unwrap_err();
+        assert!(matches!(error, OpenError::Corrupt { .. }), "{length}: {error:?}");
+        assert_eq!(fs::metadata(&path).unwrap().len(), length, "it is left as it is");
+        assert_eq!(fs::read(&log).unwrap(), [1; 100]);
+    }
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("openclaw-agent.sqlite"), "").unwrap();
+    open(folder.path()).unwrap();
+}
