@@ -20,7 +20,8 @@ pub(super) struct Row {
     session_key: Option<SessionKey>,
     profile: Option<ProfileId>,
     once: Option<Box<str>>,
-    json: Box<str>,
+    /// Text as it is written, which nobody reads before.
+    json: Box<[u8]>,
 }
 
 impl Row {
@@ -56,9 +57,9 @@ impl Row {
 
     /// What it takes while it waits, about.
     pub(super) fn bytes(&self) -> usize {
-        let texts = [self.run_id(), self.once(), Some(self.json())];
-        let texts = texts.into_iter().flatten().map(str::len);
-        texts.fold(FIXED, usize::saturating_add)
+        let names = [self.run_id(), self.once()];
+        let names = names.into_iter().flatten().map(str::len);
+        names.fold(FIXED.saturating_add(self.json.len()), usize::saturating_add)
     }
 
     pub(super) fn at(&self) -> Timestamp {
@@ -89,13 +90,14 @@ impl Row {
         self.once.as_deref()
     }
 
-    pub(super) fn json(&self) -> &str {
+    /// The record, in UTF-8.
+    pub(super) fn json(&self) -> &[u8] {
         &self.json
     }
 }
 
 /// The JSON of a record in as many bytes as it has: written where the last one was, then copied once.
-fn json(record: &Record) -> serde_json::Result<Box<str>> {
+fn json(record: &Record) -> serde_json::Result<Box<[u8]>> {
     thread_local! {
         static SCRATCH: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
     }
@@ -104,7 +106,7 @@ fn json(record: &Record) -> serde_json::Result<Box<str>> {
     SCRATCH.with_borrow_mut(|scratch| {
         scratch.clear();
         record.write(scratch)?;
-        let text = String::from_utf8_lossy(scratch).into();
+        let text = scratch.as_slice().into();
         scratch.shrink_to(STAYS);
         Ok(text)
     })

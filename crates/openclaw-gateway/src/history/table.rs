@@ -1,5 +1,6 @@
 //! The statements on the table, each on whatever transaction the caller holds.
 
+use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, ToSql};
 
 use super::row::Row;
@@ -40,7 +41,7 @@ pub(super) fn insert(connection: &Connection, rows: &[Box<Row>]) -> rusqlite::Re
             row.session_key(),
             row.profile(),
             row.once(),
-            row.json(),
+            ToSqlOutput::Borrowed(ValueRef::Text(row.json())),
         ))?;
         bytes = bytes.saturating_add(row.json().len());
     }
