@@ -10,6 +10,7 @@ mod exchange;
 mod facts;
 #[cfg(feature = "fuzzing")]
 pub(crate) mod fuzzing;
+mod halves;
 mod headers;
 mod inline;
 mod live;

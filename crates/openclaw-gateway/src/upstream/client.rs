@@ -1,5 +1,6 @@
 //! The HTTP client below all calls: pools of connections, bounded buffers, and what goes wrong in its own words.
 
+mod again;
 mod connector;
 mod tls;
 
@@ -15,6 +16,9 @@ use hyper_util::client::legacy;
 use hyper_util::client::proxy::matcher::Matcher;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 
+use tokio::time::Instant;
+
+use again::Used;
 use connector::Connector;
 pub(super) use connector::{ConnectTimeout, DnsError};
 use tls::Tls;
@@ -26,7 +30,7 @@ use super::endpoint::is_loopback_host;
 const KEEP_LIMIT: Duration = Duration::from_secs(20);
 /// The most that is read ahead of one answer, and the largest head of one, in bytes. Heads of providers have some
 /// hundred bytes; what is read at once is held by every stream.
-const READ_AHEAD: usize = 32 * 1024;
+const READ_AHEAD: u32 = 32 * 1024;
 /// What this program calls itself.
 const AGENT: HeaderValue = HeaderValue::from_static(concat!("openclaw-gateway/", env!("CARGO_PKG_VERSION")));
 
@@ -63,12 +67,14 @@ impl Client {
             .timer(TokioTimer::new())
             .pool_timer(TokioTimer::new())
             .pool_idle_timeout(KEEP_LIMIT)
-            .http1_max_buf_size(READ_AHEAD)
+            .http1_max_buf_size(READ_AHEAD as usize)
+            .http2_max_header_list_size(READ_AHEAD)
             .build(connector);
         Self { pools, ways }
     }
 
-    /// Sends a request; the answer has come as far as its head.
+    /// Sends a request; the answer has come as far as its head. A connection on which the provider did not take it is
+    /// no failure: it is sent on another one.
     ///
     /// # Errors
     /// Everything that keeps a head from coming. An answer of any status is none.
@@ -89,11 +95,22 @@ impl Client {
                 .entry(PROXY_AUTHORIZATION)
                 .or_insert_with(|| proof.clone());
         }
-        let mut request = Request::new(Full::new(body));
-        *request.method_mut() = method;
-        *request.uri_mut() = to.clone();
-        *request.headers_mut() = headers;
-        self.pools.request(request).await
+        let mut left = again::MOST;
+        loop {
+            let mut request = Request::new(Full::new(body.clone()));
+            *request.method_mut() = method.clone();
+            *request.uri_mut() = to.clone();
+            *request.headers_mut() = headers.clone();
+            let began = Instant::now();
+            match self.pools.request(request).await {
+                Ok(answer) => {
+                    Used::note(answer.extensions());
+                    return Ok(answer);
+                }
+                Err(error) if left > 0 && again::was_not_taken(&error, began.elapsed()) => left -= 1,
+                Err(error) => return Err(error),
+            }
+        }
     }
 }
 

@@ -7,6 +7,8 @@ use std::fmt;
 use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
+use super::halves::without_halves;
+
 macro_rules! kept {
     ($($name:literal)*) => {
         /// The same name, where it is one of those that any format is judged by.
@@ -49,7 +51,31 @@ impl<'a> Sketch<'a> {
     /// Reads a whole text; `None` when it is no JSON.
     pub(super) fn read(json: &'a [u8]) -> Option<Self> {
         // Checked at once, which is faster than text by text.
-        serde_json::from_str(std::str::from_utf8(json).ok()?).ok()
+        let text = std::str::from_utf8(json).ok()?;
+        let read = serde_json::from_str(text).ok();
+        read.or_else(|| {
+            let whole = without_halves(text)?;
+            let sketch: Sketch<'_> = serde_json::from_str(&whole).ok()?;
+            Some(sketch.owned())
+        })
+    }
+
+    /// The same with texts of its own.
+    fn owned<'b>(self) -> Sketch<'b> {
+        match self {
+            Self::Null => Sketch::Null,
+            Self::Bool => Sketch::Bool,
+            Self::Number(number) => Sketch::Number(number),
+            Self::Text(text) => Sketch::Text(Cow::Owned(text.into_owned())),
+            Self::List(items) => Sketch::List(items.into_iter().map(Sketch::owned).collect()),
+            Self::Object { kept, filled } => Sketch::Object {
+                kept: kept
+                    .into_iter()
+                    .map(|(name, value)| (name, value.owned()))
+                    .collect(),
+                filled,
+            },
+        }
     }
 
     /// The member of a [`kept`] name; the last one where there are several.
@@ -223,6 +249,14 @@ mod tests {
         let items = sketch.get("output").unwrap().as_list().unwrap();
         assert_eq!(items.len(), 2);
         assert_eq!(items[1].get("text").unwrap().as_str(), Some(""));
+    }
+
+    #[test]
+    fn half_a_character_is_a_text() {
+        let sketch = Sketch::read(br#"{"delta":{"content":"hi \ud83d"},"index":1}"#).unwrap();
+        let content = sketch.get("delta").unwrap().get("content").unwrap();
+        assert_eq!(content.as_str(), Some("hi \u{fffd}"));
+        assert_eq!(sketch.get("index").unwrap().as_u64(), Some(1));
     }
 
     #[test]

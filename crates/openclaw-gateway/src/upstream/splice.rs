@@ -12,6 +12,7 @@ mod responses;
 use bytes::Bytes;
 use serde_json::Value;
 
+use super::halves::value_of;
 use super::sse::SseParser;
 use super::wire::Wire;
 
@@ -153,7 +154,7 @@ fn parsed(raw: &[u8]) -> Option<Value> {
     let mut parser = SseParser::new(raw.len());
     parser.push(raw);
     let data = parser.next_event().ok()??.data?;
-    serde_json::from_slice(&data).ok()
+    value_of(&data)
 }
 
 /// An event as its format writes it.

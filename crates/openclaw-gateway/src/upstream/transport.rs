@@ -38,14 +38,18 @@ const WORDS: &[(&str, Transport)] = &[
     ("stream error received", Transport::Reset),
 ];
 
+/// How the client library begins what it finds wrong with an HTTP/2 answer by itself.
+const OWN_VERDICTS: &[&str] = &["stream error detected", "connection error detected"];
+
 /// The facts of `error`, which happened when the attempt had come as far as `phase`.
 ///
 /// The message is the innermost cause: what wraps it says only that a request was sent.
 pub(crate) fn failure(error: &(dyn StdError + 'static), phase: Phase) -> Failure {
-    let phase = if is_connect(error) {
-        Phase::BeforeRequest
-    } else {
-        phase
+    let phase = match phase {
+        _ if is_connect(error) => Phase::BeforeRequest,
+        // An answer had begun, so that asking again would be paid for again.
+        Phase::BeforeFirstByte if is_unreadable(error) => Phase::BeforeFirstContent,
+        phase => phase,
     };
     Failure {
         message: causes(error).last().map(ToString::to_string),
@@ -103,6 +107,21 @@ fn is_connect(error: &(dyn StdError + 'static)) -> bool {
         cause
             .downcast_ref::<legacy::Error>()
             .is_some_and(legacy::Error::is_connect)
+    })
+}
+
+/// Whether an answer came that is not what it says: no HTTP, or a head that is too large.
+fn is_unreadable(error: &(dyn StdError + 'static)) -> bool {
+    let by_type = |cause: &(dyn StdError + 'static)| {
+        cause
+            .downcast_ref::<hyper::Error>()
+            .is_some_and(hyper::Error::is_parse)
+    };
+    causes(error).any(|cause| {
+        by_type(cause)
+            || OWN_VERDICTS
+                .iter()
+                .any(|words| cause.to_string().starts_with(words))
     })
 }
 

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use axum::http::Uri;
 use axum::http::header::{HeaderMap, USER_AGENT};
-use axum::http::uri::Scheme;
+use axum::http::uri::{Authority, Scheme};
 use hyper::rt::{Read, ReadBufCursor, Write};
 use hyper_rustls::{HttpsConnector, MaybeHttpsStream};
 use hyper_util::client::legacy::connect::dns::{GaiAddrs, GaiResolver, Name};
@@ -21,6 +21,7 @@ use hyper_util::rt::TokioIo;
 use tokio::net::TcpStream;
 use tower_service::Service;
 
+use super::again::Used;
 use super::tls::Tls;
 use super::{AGENT, proxy_of};
 
@@ -145,7 +146,9 @@ impl ToProxy {
             Some("socks4" | "socks4a") => {
                 let is_here = at.scheme_str() == Some("socks4");
                 let mut socks = SocksV4::new(at, self.tcp).local_dns(is_here);
-                Ok(Way::through(MaybeHttpsStream::Http(socks.call(to).await?)))
+                Ok(Way::through(MaybeHttpsStream::Http(
+                    socks.call(with_port(to)?).await?,
+                )))
             }
             Some("socks5" | "socks5h") => {
                 let is_here = at.scheme_str() == Some("socks5");
@@ -153,7 +156,9 @@ impl ToProxy {
                 if let Some((user, password)) = proxy.raw_auth() {
                     socks = socks.with_auth(user.to_owned(), password.to_owned());
                 }
-                Ok(Way::through(MaybeHttpsStream::Http(socks.call(to).await?)))
+                Ok(Way::through(MaybeHttpsStream::Http(
+                    socks.call(with_port(to)?).await?,
+                )))
             }
             _ if to.scheme() == Some(&Scheme::HTTPS) => {
                 let mut headers = HeaderMap::new();
@@ -167,8 +172,22 @@ impl ToProxy {
             _ => Ok(Way {
                 io: self.call(at).await?,
                 is_left_to_proxy: true,
+                used: Used::default(),
             }),
         }
+    }
+}
+
+/// The same address with its port, as SOCKS would take 443 for one that names none.
+fn with_port(to: Uri) -> Result<Uri, BoxError> {
+    match to.authority() {
+        Some(authority) if to.scheme() == Some(&Scheme::HTTP) && authority.port().is_none() => {
+            let authority: Authority = format!("{}:80", authority.host()).parse()?;
+            let mut parts = to.into_parts();
+            parts.authority = Some(authority);
+            Ok(Uri::from_parts(parts)?)
+        }
+        Some(_) | None => Ok(to),
     }
 }
 
@@ -199,6 +218,7 @@ pub(super) struct Way {
     io: MaybeHttpsStream<TokioIo<TcpStream>>,
     /// The proxy reads the request, so it has to say where it goes.
     is_left_to_proxy: bool,
+    used: Used,
 }
 
 impl Way {
@@ -206,13 +226,15 @@ impl Way {
         Self {
             io,
             is_left_to_proxy: false,
+            used: Used::default(),
         }
     }
 }
 
 impl Connection for Way {
     fn connected(&self) -> Connected {
-        self.io.connected().proxy(self.is_left_to_proxy)
+        let connected = self.io.connected().proxy(self.is_left_to_proxy);
+        connected.extra(self.used.clone())
     }
 }
 

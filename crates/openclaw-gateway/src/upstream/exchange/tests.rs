@@ -114,6 +114,37 @@ async fn only_the_model_changes_on_the_way_out() {
 }
 
 #[tokio::test]
+async fn half_a_character_is_neither_lost_nor_a_failure() {
+    let first = "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"hi \\ud83d\"}}]}\n\n";
+    let second = "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"\\ude00\"}}]}\n\n";
+    let (seen, end, _) = drain(Script::stream(&[ROLE, first, second, STOP, DONE])).await;
+    assert_eq!(end, "finished");
+    assert!(seen.contains(first) && seen.contains(second), "{seen}");
+
+    let whole = WHOLE.replace("Hello", "Hello \\ud83d");
+    let (seen, end, _) = drain(Script::json(200, &whole)).await;
+    assert_eq!(end, "finished");
+    assert!(seen.contains("Hello \u{fffd}"), "{seen}");
+}
+
+#[tokio::test]
+async fn an_answer_that_is_no_http_had_begun() {
+    let many = "x: a\r\n".repeat(200);
+    let large = format!("HTTP/1.1 200 OK\r\n{many}content-length: 2\r\n\r\n{{}}");
+    for bytes in ["SSH-2.0-OpenSSH_9.6\r\n\r\n", large.as_str()] {
+        let failure = failure(Script::raw(bytes.as_bytes()), false).await;
+        assert_eq!(failure.transport, Some(Transport::Reset));
+        assert_eq!(
+            failure.phase,
+            Some(Phase::BeforeFirstContent),
+            "{:?}",
+            failure.message
+        );
+        assert!(!crate::upstream::is_by_chance(&failure), "asked once");
+    }
+}
+
+#[tokio::test]
 async fn a_refusal_keeps_its_status_body_and_headers_of_interest() {
     let headers = [
         ("Retry-After", "7"),

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use super::super::halves::value_of;
 use super::super::sketch::Sketch;
 use super::{Delta, Piece, Shows, Whole, is_error, is_filled, unreadable};
 
@@ -70,7 +71,7 @@ pub(super) fn read_whole(body: &[u8]) -> Whole {
 
 /// The one chunk that says what the whole completion `body` says.
 pub(super) fn chunk_of_whole(body: &[u8]) -> Vec<u8> {
-    let Ok(mut answer) = serde_json::from_slice::<Value>(body) else {
+    let Some(mut answer) = value_of(body) else {
         return Vec::new();
     };
     answer["object"] = "chat.completion.chunk".into();

@@ -1,0 +1,144 @@
+//! Connections that end under a request, of servers that did not take it and of those that may have.
+
+use axum::http::{HeaderMap, Method, Request, StatusCode, Uri};
+use bytes::Bytes;
+use http_body_util::Full;
+use hyper_util::client::legacy::connect::HttpConnector;
+use hyper_util::rt::{TokioExecutor, TokioTimer};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::task::JoinHandle;
+
+use super::super::{Client, Ways};
+use super::*;
+
+const OK: &[u8] = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok";
+const SETTINGS: &[u8] = &[0, 0, 0, 4, 0, 0, 0, 0, 0];
+const AT_MOST: Duration = Duration::from_secs(10);
+
+/// A server whose connections answer so many requests each and end under the next one; it gives the requests seen.
+async fn ends_after(answers: &'static [usize]) -> (Uri, JoinHandle<usize>) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let to = format!("http://{}/", listener.local_addr().unwrap())
+        .parse()
+        .unwrap();
+    let task = tokio::spawn(async move {
+        let mut seen = 0;
+        for answers in answers {
+            let (mut stream, _) = listener.accept().await.unwrap();
+            for _ in 0..*answers {
+                seen += usize::from(has_request(&mut stream).await);
+                stream.write_all(OK).await.unwrap();
+            }
+            seen += usize::from(has_request(&mut stream).await);
+        }
+        seen
+    });
+    (to, task)
+}
+
+async fn has_request(stream: &mut TcpStream) -> bool {
+    let mut read = Vec::new();
+    while !read.ends_with(b"hello") {
+        if stream.read_buf(&mut read).await.unwrap() == 0 {
+            return false;
+        }
+    }
+    true
+}
+
+async fn ask(client: &Client, to: &Uri) -> Result<StatusCode, legacy::Error> {
+    let body = Bytes::from_static(b"hello");
+    let answer = client.send(Method::POST, to, HeaderMap::new(), body).await?;
+    let status = answer.status();
+    // Read to its end, so that the connection is kept.
+    http_body_util::BodyExt::collect(answer.into_body())
+        .await
+        .unwrap();
+    Ok(status)
+}
+
+#[tokio::test]
+async fn a_kept_connection_that_ends_when_it_is_used_again_is_no_failure() {
+    let (to, server) = ends_after(&[1, 1]).await;
+    let client = Client::new(AT_MOST, Ways::of_environment());
+    assert_eq!(ask(&client, &to).await.unwrap(), StatusCode::OK);
+    assert_eq!(ask(&client, &to).await.unwrap(), StatusCode::OK);
+    drop(client);
+    assert_eq!(
+        server.await.unwrap(),
+        3,
+        "the second request met both connections"
+    );
+}
+
+#[tokio::test]
+async fn a_new_connection_that_ends_without_an_answer_is_a_failure() {
+    let (to, server) = ends_after(&[0]).await;
+    let client = Client::new(AT_MOST, Ways::of_environment());
+    ask(&client, &to).await.unwrap_err();
+    assert_eq!(server.await.unwrap(), 1, "sent once");
+}
+
+#[tokio::test]
+async fn a_kept_connection_that_ends_later_may_have_brought_the_request() {
+    let (to, server) = ends_after(&[1]).await;
+    let client = Client::new(AT_MOST, Ways::of_environment());
+    ask(&client, &to).await.unwrap();
+    let body = Full::new(Bytes::from_static(b"hello"));
+    let request = Request::post(&to).body(body).unwrap();
+    let error = client.pools.request(request).await.unwrap_err();
+    assert!(was_not_taken(&error, Duration::from_millis(999)));
+    assert!(!was_not_taken(&error, Duration::from_secs(1)));
+    assert_eq!(server.await.unwrap(), 2);
+}
+
+/// What became of a request to an HTTP/2 server that answers it with this frame.
+async fn met(frame: &'static [u8]) -> legacy::Error {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let to: Uri = format!("http://{}/", listener.local_addr().unwrap())
+        .parse()
+        .unwrap();
+    let server = tokio::spawn(async move {
+        let (mut stream, _) = listener.accept().await.unwrap();
+        stream.write_all(SETTINGS).await.unwrap();
+        let mut read = Vec::new();
+        // The acknowledgement of the settings may follow the body.
+        while !read.windows(5).any(|part| part == b"hello") {
+            assert!(stream.read_buf(&mut read).await.unwrap() > 0);
+        }
+        stream.write_all(frame).await.unwrap();
+        // Until the peer leaves.
+        while stream.read_buf(&mut read).await.is_ok_and(|read| read > 0) {}
+    });
+    let client = legacy::Client::builder(TokioExecutor::new())
+        .pool_timer(TokioTimer::new())
+        .http2_only(true)
+        .build::<_, Full<Bytes>>(HttpConnector::new());
+    let body = Full::new(Bytes::from_static(b"hello"));
+    let error = client
+        .request(Request::post(to).body(body).unwrap())
+        .await
+        .unwrap_err();
+    drop(client);
+    server.await.unwrap();
+    error
+}
+
+#[tokio::test]
+async fn an_http_2_server_says_whether_it_took_a_request() {
+    let long = Duration::from_hours(1);
+    let frames: [(&'static [u8], bool); 5] = [
+        // RST_STREAM with REFUSED_STREAM, INTERNAL_ERROR and CANCEL.
+        (&[0, 0, 4, 3, 0, 0, 0, 0, 1, 0, 0, 0, 7], true),
+        (&[0, 0, 4, 3, 0, 0, 0, 0, 1, 0, 0, 0, 2], false),
+        (&[0, 0, 4, 3, 0, 0, 0, 0, 1, 0, 0, 0, 8], false),
+        // GOAWAY before the first stream, with NO_ERROR and ENHANCE_YOUR_CALM.
+        (&[0, 0, 8, 7, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0], true),
+        (&[0, 0, 8, 7, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 11], false),
+    ];
+    for (frame, expected) in frames {
+        let error = met(frame).await;
+        assert_eq!(was_not_taken(&error, long), expected, "{frame:?}: {error:?}");
+    }
+}
