@@ -20,7 +20,7 @@ use openclaw_chain::{AuthMode, ChainConfig, ModelSetting};
 use openclaw_ids::{ModelRef, ProviderId};
 use serde::Deserialize;
 
-pub use client_token::{ClientToken, ClientTokenError, GatewayAuthConfig, GatewayConfig};
+pub use client_token::{ClientToken, ClientTokenError, GatewayAuthConfig, GatewayAuthMode, GatewayConfig};
 pub use deadlines::{DeadlineRow, DeadlineSettings};
 pub use failover::{
     AdminSetting, BodyModelPolicy, CommandSetting, FailoverConfig, InlineWaitSetting, NoticeSetting,

@@ -17,7 +17,7 @@ use openclaw_runner::{Clock, RunObserver, SystemClock};
 use secrecy::SecretString;
 
 use crate::agents::{AgentError, Agents, LegacyLogins, Shared};
-use crate::config::{ClientTokenError, Config, ConfigFiles};
+use crate::config::{ClientTokenError, Config, ConfigFiles, GatewayAuthMode};
 use crate::environment::Environment;
 use crate::history::{History, HistoryConfig};
 use crate::http::{self, Front, Guesses, Ids, InFlight, RetryCap};
@@ -218,6 +218,9 @@ async fn history_of(state_dir: PathBuf, config: HistoryConfig) -> History {
 /// The variable that holds the token clients must send.
 pub(crate) const TOKEN_VARIABLE: &str = "OPENCLAW_GATEWAY_TOKEN";
 
+/// The variable of the other program for a password, which counts where no token is configured or a password is asked for.
+const PASSWORD_VARIABLE: &str = "OPENCLAW_GATEWAY_PASSWORD";
+
 /// The token that clients must send: the variable's, else the configured one.
 ///
 /// # Errors
@@ -229,8 +232,12 @@ pub(crate) fn client_token(
     if let Some(token) = environment.get(TOKEN_VARIABLE) {
         return Ok(Some(token.to_owned().into()));
     }
-    let configured = config.gateway.auth.token.as_ref();
-    configured.map(|token| token.resolve(environment)).transpose()
+    let auth = &config.gateway.auth;
+    let wants_password = auth.mode == GatewayAuthMode::Password || auth.token.is_none();
+    if let Some(password) = environment.get(PASSWORD_VARIABLE).filter(|_| wants_password) {
+        return Ok(Some(password.to_owned().into()));
+    }
+    auth.secret(environment)
 }
 
 /// Looks for what this machine can call when nothing is configured.
@@ -246,4 +253,33 @@ pub(crate) async fn search(
         None => None,
     };
     discover(environment, stored, models.as_deref())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use secrecy::ExposeSecret;
+
+    use super::*;
+
+    #[test]
+    fn the_variable_of_what_is_asked_for_wins() {
+        let (token, password) = ((TOKEN_VARIABLE, "t"), (PASSWORD_VARIABLE, "p"));
+        for (variables, auth, expected) in [
+            (&[token, password] as &[_], "{}", Some("t")),
+            (&[password], "{}", Some("p")),
+            (&[password], r#"{ "password": "written" }"#, Some("p")),
+            (&[password], r#"{ "mode": "password" }"#, Some("p")),
+            (&[password], r#"{ "token": "written" }"#, Some("written")),
+            (&[], "{}", None),
+        ] {
+            let environment = Environment::of(variables.iter().copied(), Path::new("/"));
+            let mut config = Config::default();
+            config.gateway.auth = serde_json::from_str(auth).unwrap();
+            let found = client_token(&config, &environment).unwrap();
+            let found = found.as_ref().map(ExposeSecret::expose_secret);
+            assert_eq!(found, expected, "{variables:?} {auth}");
+        }
+    }
 }

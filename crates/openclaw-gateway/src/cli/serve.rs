@@ -97,7 +97,7 @@ pub(super) fn run(
     let traces = telemetry::install(environment, filter)?;
     drop(entered);
     let ended = runtime.block_on(async {
-        let ended = serve(environment, arguments, output).await;
+        let ended = Box::pin(serve(environment, arguments, output)).await;
         // It blocks, and what it waits for is sent by this thread.
         let _ = tokio::task::spawn_blocking(|| traces.shut_down()).await;
         ended

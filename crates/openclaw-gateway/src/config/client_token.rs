@@ -1,4 +1,4 @@
-//! The token that clients send, where the configuration gives one (`gateway.auth.token`).
+//! The token that clients send, where the configuration gives one (`gateway.auth.token`, else `gateway.auth.password`).
 
 use secrecy::{ExposeSecret, SecretString};
 use serde::Deserialize;
@@ -19,6 +19,22 @@ pub struct GatewayConfig {
 pub struct GatewayAuthConfig {
     /// The token itself, or where it is.
     pub token: Option<ClientToken>,
+    /// What the other program's clients send instead of a token; here it is sent like one.
+    pub password: Option<ClientToken>,
+    /// Which of the two counts where both stand.
+    pub mode: GatewayAuthMode,
+}
+
+/// How the other program's clients show who they are (`gateway.auth.mode`).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum GatewayAuthMode {
+    /// By the password.
+    Password,
+    /// By the token, or in a way that is unknown here and asks for the token all the same.
+    #[default]
+    #[serde(other)]
+    Token,
 }
 
 /// A token, or the variable that holds it.
@@ -55,21 +71,49 @@ enum Source {
 #[non_exhaustive]
 pub enum ClientTokenError {
     /// It is blank.
-    #[error("`gateway.auth.token` is blank; write a token there, or leave it out")]
-    Blank,
+    #[error("`gateway.auth.{0}` is blank; write one there, or leave it out")]
+    Blank(&'static str),
     /// The variable it names is not set.
     #[error(
-        "`gateway.auth.token` names the variable `{0}`, which is not set; set it, or write the token itself"
+        "`gateway.auth.{member}` names the variable `{variable}`, which is not set; set it, or write the {member} itself"
     )]
-    NotSet(String),
+    NotSet {
+        /// The member that names it.
+        member: &'static str,
+        /// Its name.
+        variable: String,
+    },
+    /// A password is asked for, and there is none.
+    #[error(
+        "`gateway.auth.mode` is `password`, and there is none; set `gateway.auth.password`, or leave the mode out"
+    )]
+    NoPassword,
+}
+
+impl GatewayAuthConfig {
+    /// What clients must send, read where it is.
+    ///
+    /// # Errors
+    /// When something is asked for that there is not, so that nobody is let in who should not be.
+    pub(crate) fn secret(&self, environment: &Environment) -> Result<Option<SecretString>, ClientTokenError> {
+        let token = self.token.as_ref().map(|token| ("token", token));
+        let password = self.password.as_ref().map(|password| ("password", password));
+        let asked = match self.mode {
+            GatewayAuthMode::Password => Some(password.ok_or(ClientTokenError::NoPassword)?),
+            GatewayAuthMode::Token => token.or(password),
+        };
+        asked
+            .map(|(member, secret)| secret.resolve(member, environment))
+            .transpose()
+    }
 }
 
 impl ClientToken {
-    /// The token, read where it is.
-    ///
-    /// # Errors
-    /// When there is none, so that nobody is let in who should not be.
-    pub(crate) fn resolve(&self, environment: &Environment) -> Result<SecretString, ClientTokenError> {
+    fn resolve(
+        &self,
+        member: &'static str,
+        environment: &Environment,
+    ) -> Result<SecretString, ClientTokenError> {
         let variable = match &self.0 {
             Written::Variable(Pointer {
                 source: Source::Env,
@@ -79,7 +123,7 @@ impl ClientToken {
                 let text = text.expose_secret().trim();
                 match text.strip_prefix("${").and_then(|text| text.strip_suffix('}')) {
                     Some(name) => name,
-                    None if text.is_empty() => return Err(ClientTokenError::Blank),
+                    None if text.is_empty() => return Err(ClientTokenError::Blank(member)),
                     None => return Ok(text.to_owned().into()),
                 }
             }
@@ -88,7 +132,10 @@ impl ClientToken {
         value
             .map(|value| value.to_owned().into())
             // The token itself may have been put between the braces.
-            .ok_or_else(|| ClientTokenError::NotSet(variable_name(variable)))
+            .ok_or_else(|| ClientTokenError::NotSet {
+                member,
+                variable: variable_name(variable),
+            })
     }
 }
 
@@ -112,28 +159,55 @@ const LONGEST_NAME: usize = 64;
 mod tests {
     use super::*;
 
+    fn not_set(member: &'static str, variable: &str) -> ClientTokenError {
+        ClientTokenError::NotSet {
+            member,
+            variable: variable.to_owned(),
+        }
+    }
+
     #[test]
-    fn a_token_is_read_where_it_is() {
+    fn what_clients_send_is_read_where_it_is() {
         let environment = Environment::of([("CLIENTS", "s3cret")], std::path::Path::new("/"));
         for (written, expected) in [
-            (r#""plain""#, Ok("plain")),
-            (r#""${CLIENTS}""#, Ok("s3cret")),
-            (r#"{ "source": "env", "id": "CLIENTS" }"#, Ok("s3cret")),
-            (r#""${GONE}""#, Err(ClientTokenError::NotSet("GONE".to_owned()))),
+            (r#"{"token": "plain"}"#, Ok(Some("plain"))),
+            (r#"{"token": "${CLIENTS}"}"#, Ok(Some("s3cret"))),
             (
-                r#""${s3cret-token}""#,
-                Err(ClientTokenError::NotSet("…".to_owned())),
+                r#"{"token": { "source": "env", "id": "CLIENTS" }}"#,
+                Ok(Some("s3cret")),
             ),
-            (r#"" ""#, Err(ClientTokenError::Blank)),
+            (r#"{"token": "${GONE}"}"#, Err(not_set("token", "GONE"))),
+            (r#"{"token": "${s3cret-token}"}"#, Err(not_set("token", "…"))),
+            (r#"{"token": " "}"#, Err(ClientTokenError::Blank("token"))),
+            (r#"{"mode": "password", "password": "plain"}"#, Ok(Some("plain"))),
+            (r#"{"password": "${CLIENTS}"}"#, Ok(Some("s3cret"))),
+            (r#"{"password": "${GONE}"}"#, Err(not_set("password", "GONE"))),
+            (
+                r#"{"mode": "password", "password": "plain", "token": "other"}"#,
+                Ok(Some("plain")),
+            ),
+            (
+                r#"{"mode": "token", "password": "other", "token": "plain"}"#,
+                Ok(Some("plain")),
+            ),
+            (
+                r#"{"mode": "trusted-proxy", "token": "plain"}"#,
+                Ok(Some("plain")),
+            ),
+            (
+                r#"{"mode": "password", "token": "other"}"#,
+                Err(ClientTokenError::NoPassword),
+            ),
+            ("{}", Ok(None)),
         ] {
-            let token: ClientToken = serde_json::from_str(written).unwrap();
-            let read = token.resolve(&environment);
+            let auth: GatewayAuthConfig = serde_json::from_str(written).unwrap();
+            let read = auth.secret(&environment);
             let read = read
                 .as_ref()
-                .map(ExposeSecret::expose_secret)
+                .map(|secret| secret.as_ref().map(ExposeSecret::expose_secret))
                 .map_err(Clone::clone);
             assert_eq!(read, expected, "{written}");
-            assert!(!format!("{token:?}").contains("plain"), "{token:?}");
+            assert!(!format!("{auth:?}").contains("plain"), "{auth:?}");
         }
         assert!(serde_json::from_str::<ClientToken>("7").is_err());
     }
