@@ -85,7 +85,10 @@ async fn sessions(agent: &Agent) -> Result<Vec<(SessionKey, SessionEntry)>, Stri
     };
     let listed = agent.sessions.patiently(listing).await;
     let listed = listed.map_err(|error| error.to_string())??;
-    Ok(listed.into_iter().map(|(key, stored)| (key, stored.entry)).collect())
+    Ok(listed
+        .into_iter()
+        .map(|(key, stored)| (key, stored.entry))
+        .collect())
 }
 
 /// A store that cannot be used; the details are in the log.

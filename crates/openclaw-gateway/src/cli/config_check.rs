@@ -120,10 +120,7 @@ pub(crate) fn report(
     let checked = look(config, environment, state_dir)?;
     // They explain what is said of credentials that are missing.
     let mut findings = left_by_older_versions(&checked);
-    findings.extend(lint(
-        &config.chain,
-        Some(&facts::credentials(&checked, &ambient)),
-    ));
+    findings.extend(lint(&config.chain, Some(&facts::credentials(&checked, &ambient))));
     findings.extend(config.misspelt.iter().map(findings::misspelt));
     findings.extend(findings::foreign_formats(&config.chain.models));
     findings.extend(findings::foreign_auth(&config.chain.models));

@@ -242,10 +242,7 @@ impl Files {
 
     /// What older versions left for an agent and, beneath it, for the main agent.
     pub(super) fn left_for(&self, agent: &ReadAgent) -> Vec<Older> {
-        older::of_agent(
-            &agent.state(),
-            &Inherited::of(&self.environment, &self.state_dir),
-        )
+        older::of_agent(&agent.state(), &Inherited::of(&self.environment, &self.state_dir))
     }
 
     /// What older versions left for any agent, each once.

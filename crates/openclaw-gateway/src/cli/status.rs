@@ -247,7 +247,15 @@ fn verdict(agent: &AgentReport) -> (Tone, &'static str) {
 /// The credentials that are of interest: those of the agent's chain, and all that rest or cannot be used.
 fn credentials(profiles: &[ProfileReport], report: &StatusReport) -> Table {
     let now = report.at;
-    let mut table = Table::new(&["PROFILE", "STATE", "WHY", "SINCE", "FREE IN", "TRIED IN", "LAST USED"]);
+    let mut table = Table::new(&[
+        "PROFILE",
+        "STATE",
+        "WHY",
+        "SINCE",
+        "FREE IN",
+        "TRIED IN",
+        "LAST USED",
+    ]);
     for profile in profiles.iter().filter(|profile| profile.kind != "local") {
         let used = profile.last_used.map(|at| ago(at, now)).unwrap_or_default();
         if profile.windows.is_empty() {

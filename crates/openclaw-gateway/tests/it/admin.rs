@@ -139,12 +139,21 @@ async fn a_status_tells_what_can_be_read_and_names_what_cannot() {
     ] {
         let file = root.join(agent).join(file);
         std::fs::create_dir_all(file.parent().unwrap()).unwrap();
-        std::fs::write(file, "no database at all, and longer than the head of one".repeat(99)).unwrap();
+        std::fs::write(
+            file,
+            "no database at all, and longer than the head of one".repeat(99),
+        )
+        .unwrap();
     }
     let text = "{ agents: { defaults: { model: 'openai/gpt' }, list: [{ id: 'main' }, { id: 'notes' }, { id: 'ops' }] } }";
     let world = World::open_in(state, "{}", Vec::new(), text, &[]).await;
     let status = get(&world, "/status").await;
-    let ids: Vec<&Value> = status["agents"].as_array().unwrap().iter().map(|agent| &agent["id"]).collect();
+    let ids: Vec<&Value> = status["agents"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|agent| &agent["id"])
+        .collect();
     assert_eq!(ids, ["main", "notes"]);
     let unread = |trouble: &&Value| trouble["kind"] == "unreadSessions";
     let troubles = status["agents"][1]["troubles"].as_array().unwrap();

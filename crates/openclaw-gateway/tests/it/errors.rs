@@ -138,7 +138,10 @@ async fn a_key_that_waits_in_an_older_file_is_named_with_what_brings_it_into_the
     assert!(told(0).contains("`openclaw-gateway doctor --fix`"), "{answer}");
     assert!(told(1).contains("`openclaw-gateway auth add groq`"), "{answer}");
     let status = world.get("/admin/v1/status", &[]).await.json();
-    assert_eq!(status["agents"][0]["troubles"][0]["kind"], "olderCredentials", "{status}");
+    assert_eq!(
+        status["agents"][0]["troubles"][0]["kind"], "olderCredentials",
+        "{status}"
+    );
 }
 
 #[tokio::test]

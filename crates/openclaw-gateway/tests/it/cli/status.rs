@@ -63,10 +63,17 @@ fn sessions_that_cannot_be_read_hide_nothing_else() {
 #[test]
 fn an_agent_that_cannot_be_read_hides_no_other() {
     let desk = Desk::new().with_keys();
-    desk.write("agents/ops/agent/openclaw-agent.sqlite", &"no database".repeat(200));
+    desk.write(
+        "agents/ops/agent/openclaw-agent.sqlite",
+        &"no database".repeat(200),
+    );
     let shown = desk.run(&["status", "--check"]);
     assert_eq!(shown.status, 1, "{}", shown.output);
-    for told in ["openai:work", "Agent ops: cannot be shown: ", "openclaw-agent.sqlite"] {
+    for told in [
+        "openai:work",
+        "Agent ops: cannot be shown: ",
+        "openclaw-agent.sqlite",
+    ] {
         assert!(shown.output.contains(told), "{told}: {}", shown.output);
     }
     let alone = desk.run(&["status", "--agent", "ops"]);
