@@ -98,3 +98,11 @@ impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
         }
     }
 }
+
+/// What `made` comes to, with `mark` done by then.
+pub(super) async fn beside<T>(mark: Option<impl Future<Output = ()>>, made: impl Future<Output = T>) -> T {
+    match mark {
+        None => made.await,
+        Some(mark) => tokio::join!(mark, made).1,
+    }
+}
