@@ -41,7 +41,11 @@ fn a_refused_credential_is_replaced_by_one_of_its_kind() {
         (Some("oauth"), "the login was refused", vec![login.to_owned()]),
         (Some("token"), "the token was refused", vec![replace("token")]),
         // What an older version wrote.
-        (None, "the login was refused", vec![login.to_owned(), replace("key")]),
+        (
+            None,
+            "the login was refused",
+            vec![login.to_owned(), replace("key")],
+        ),
     ] {
         let line = record(serde_json::json!({ "reason": "auth", "authMode": mode }));
         let text = told(&[line]);
@@ -63,7 +67,10 @@ fn a_credential_that_was_missing_is_told_as_that() {
     let rotation = read(&rotation.to_string()).unwrap().remove(0);
     let text = told(&[rotation, record(serde_json::json!({ "reason": "auth" }))]);
     assert!(text.contains("failed: there was no credential"), "{text}");
-    assert!(text.contains("or store a key with `openclaw-gateway auth add a`"), "{text}");
+    assert!(
+        text.contains("or store a key with `openclaw-gateway auth add a`"),
+        "{text}"
+    );
     assert!(!text.contains("sign in"), "{text}");
 }
 

@@ -237,7 +237,8 @@ impl Visit {
             return "or sign in again, or replace its key".to_owned();
         };
         let sign_in = format!("or sign in again with `{command}`");
-        let replace = |what: &str| format!("or replace its {what} with `openclaw-gateway auth add {provider}`");
+        let replace =
+            |what: &str| format!("or replace its {what} with `openclaw-gateway auth add {provider}`");
         match self.proof() {
             Proof::Key => replace("key"),
             Proof::Login => sign_in,

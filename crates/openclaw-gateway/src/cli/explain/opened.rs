@@ -66,9 +66,8 @@ pub(super) fn held(
     run: &StoredRun,
     story: &RunStory,
 ) -> Result<Vec<Held>, CommandError> {
-    let rested = |visit: &&Visit| {
-        visit.probed.is_some() || visit.fate == Fate::Skipped && visit.rests_until.is_some()
-    };
+    let rested =
+        |visit: &&Visit| visit.probed.is_some() || visit.fate == Fate::Skipped && visit.rests_until.is_some();
     let mut visits: Vec<&Visit> = Vec::new();
     for visit in story.visits.iter().filter(rested) {
         // A last resort was passed over before.
@@ -271,7 +270,10 @@ fn show_window(
     let facts = evidence.iter().flat_map(|evidence| {
         let status = evidence.status.map(|status| format!("HTTP {status}"));
         let rule = evidence.rule.as_ref().map(|rule| format!("rule {rule}"));
-        let detail = evidence.detail.as_ref().map(|detail| format!("\"{}\"", visible(detail)));
+        let detail = evidence
+            .detail
+            .as_ref()
+            .map(|detail| format!("\"{}\"", visible(detail)));
         [status, rule, detail].into_iter().flatten()
     });
     let facts: Vec<String> = facts.collect();

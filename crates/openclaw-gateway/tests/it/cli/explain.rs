@@ -161,9 +161,15 @@ async fn a_request_that_found_a_window_names_the_request_that_opened_it() {
         let first = &told["held"][0];
         assert_eq!(first["model"], "a/m", "{told}");
         assert_eq!(first["windows"][0]["runId"], json!(id));
-        assert_eq!(first["windows"][0]["evidence"]["detail"], "Incorrect API key provided");
+        assert_eq!(
+            first["windows"][0]["evidence"]["detail"],
+            "Incorrect API key provided"
+        );
         assert_eq!(told["held"][1]["windows"][0]["evidence"]["status"], 429);
-        insta::assert_snapshot!("held", desk.transcript(&[&["explain"], &["status"], &["cooldown", "list"]]));
+        insta::assert_snapshot!(
+            "held",
+            desk.transcript(&[&["explain"], &["status"], &["cooldown", "list"]])
+        );
     })
     .await
     .unwrap();
@@ -184,15 +190,25 @@ async fn what_a_person_laid_to_rest_is_told_as_that() {
 #[tokio::test(flavor = "multi_thread")]
 async fn what_went_to_a_fallback_is_told_before_what_another_key_answered_later() {
     let limited = || refusal(429, "rate_limit_exceeded", "slow down");
-    let world = World::start(vec![vec![limited(), limited(), limited(), hello()], vec![hello()]]).await;
+    let world = World::start(vec![
+        vec![limited(), limited(), limited(), hello()],
+        vec![hello()],
+    ])
+    .await;
     let desk = Desk::over(world.state.path());
     tokio::task::block_in_place(|| desk.run_with(&["auth", "add", "a:one"], "key-one"));
     let fell = world.ask_plain().await;
     tokio::task::block_in_place(|| desk.fine(&["cooldown", "clear", "--all"]));
     let rotated = world.ask_plain().await;
     let served = |answer: &Received| answer.header("x-openclaw-served-model").map(str::to_owned);
-    assert_eq!((served(&fell), served(&rotated)), (Some("b/m".to_owned()), Some("a/m".to_owned())));
+    assert_eq!(
+        (served(&fell), served(&rotated)),
+        (Some("b/m".to_owned()), Some("a/m".to_owned()))
+    );
     world.gateway.flush().await;
     let told = tokio::task::block_in_place(|| desk.fine(&["explain", "--json"]).json());
-    assert_eq!(told["run"]["runId"].as_str(), fell.header("x-openclaw-request-id"));
+    assert_eq!(
+        told["run"]["runId"].as_str(),
+        fell.header("x-openclaw-request-id")
+    );
 }
