@@ -27,7 +27,7 @@ use opentelemetry_sdk::metrics::exporter::PushMetricExporter;
 use opentelemetry_sdk::metrics::reader::MetricReader;
 use opentelemetry_sdk::metrics::{PeriodicReader, SdkMeterProvider};
 
-use crate::history::{History, WindowChange, WindowNote};
+use crate::history::{History, Rested, WindowChange, WindowNote};
 use family::Family;
 use reader::Scraper;
 use resting::{ENDPOINT, Stores, lane_name};
@@ -197,16 +197,19 @@ impl Metrics {
         let provider = attempt.candidate.provider().as_str();
         let (outcome, reason) = match attempt.result {
             AttemptResult::Answered => ("answered", ""),
-            AttemptResult::Failed(verdict) => ("failed", named(verdict.map(|verdict| verdict.reason))),
+            AttemptResult::Failed(verdict) => {
+                let reason = verdict.map(|verdict| verdict.reason);
+                if !is_recognised(reason) {
+                    self.own.unclassified.with(&[provider], count);
+                }
+                ("failed", named(reason))
+            }
             AttemptResult::OutOfTime => ("out_of_time", ""),
         };
         self.own.attempts.with(&[provider, outcome, reason], count);
         self.own.upstream_duration.with(&[provider, outcome], |series| {
             series.record(attempt.elapsed.as_secs_f64());
         });
-        if outcome == "failed" && UNRECOGNISED.contains(&reason) {
-            self.own.unclassified.with(&[provider], count);
-        }
     }
 
     /// Something was decided.
@@ -243,12 +246,12 @@ impl Metrics {
         let opened = notes.iter().filter(|note| note.change == WindowChange::Opened);
         for note in opened {
             let (provider, lane) = match (moved.after, &note.rested) {
-                (Resting::Profile { provider, .. }, crate::history::Rested::Profile { lane, .. }) => {
+                (Resting::Profile { provider, .. }, Rested::Profile { lane, .. }) => {
                     let provider = provider.as_ref().map_or("unknown", |provider| provider.as_str());
                     (provider, lane_name(lane))
                 }
                 (Resting::Endpoint(endpoint, _), _) => (endpoint.provider.as_str(), ENDPOINT),
-                (Resting::Profile { .. }, crate::history::Rested::Endpoint { .. }) => continue,
+                (Resting::Profile { .. }, Rested::Endpoint { .. }) => continue,
             };
             let labels = [provider, lane, note.reason.as_str()];
             self.own.cooldowns_opened.with(&labels, count);
@@ -264,8 +267,13 @@ impl Metrics {
 /// Under which name the instruments are kept.
 const SCOPE: &str = "openclaw-gateway";
 
-/// Reasons that mean that no rule recognised the failure; nothing at all is the first of them.
-const UNRECOGNISED: &[&str] = &["none", "no_error_details", "unclassified", "unknown"];
+/// Whether a rule recognised the failure.
+fn is_recognised(reason: Option<Reason>) -> bool {
+    !matches!(
+        reason,
+        None | Some(Reason::NoErrorDetails | Reason::Unclassified | Reason::Unknown)
+    )
+}
 
 fn named(reason: Option<Reason>) -> &'static str {
     reason.map_or("none", Reason::as_str)
@@ -293,7 +301,7 @@ fn expected(name: &str) -> &'static table::Row {
 fn counter(meter: &Meter, name: &str) -> Counter {
     let row = expected(name);
     let instrument = meter.u64_counter(row.name).with_description(row.help).build();
-    Family::new(row.labels, move |labels| instrument.bind(labels))
+    Family::new(row.name, row.labels, move |labels| instrument.bind(labels))
 }
 
 fn histogram(meter: &Meter, name: &str, buckets: &[f64]) -> Histogram {
@@ -304,7 +312,7 @@ fn histogram(meter: &Meter, name: &str, buckets: &[f64]) -> Histogram {
         .with_unit("s")
         .with_boundaries(buckets.to_vec())
         .build();
-    Family::new(row.labels, move |labels| instrument.bind(labels))
+    Family::new(row.name, row.labels, move |labels| instrument.bind(labels))
 }
 
 impl Instruments {
@@ -338,27 +346,44 @@ impl Instruments {
 
     /// Measurements without a series of their own, by the name of their metric.
     fn dropped(&self) -> [(&'static str, u64); 17] {
+        // All of them are named, so that none is forgotten.
+        let Self {
+            attempts,
+            broken_answers,
+            cooldowns_opened,
+            immediate_retries,
+            lenient_ends,
+            overhead,
+            probes,
+            requests,
+            rotations,
+            runs,
+            skipped_events,
+            skips,
+            store_errors,
+            time_to_first_content,
+            transitions,
+            unclassified,
+            upstream_duration,
+        } = self;
         [
-            ("openclaw.attempts", self.attempts.dropped()),
-            ("openclaw.broken_answers", self.broken_answers.dropped()),
-            ("openclaw.cooldowns_opened", self.cooldowns_opened.dropped()),
-            ("openclaw.immediate_retries", self.immediate_retries.dropped()),
-            ("openclaw.lenient_ends", self.lenient_ends.dropped()),
-            ("openclaw.overhead", self.overhead.dropped()),
-            ("openclaw.probes", self.probes.dropped()),
-            ("openclaw.requests", self.requests.dropped()),
-            ("openclaw.rotations", self.rotations.dropped()),
-            ("openclaw.runs", self.runs.dropped()),
-            ("openclaw.skipped_events", self.skipped_events.dropped()),
-            ("openclaw.skips", self.skips.dropped()),
-            ("openclaw.store_errors", self.store_errors.dropped()),
-            (
-                "openclaw.time_to_first_content",
-                self.time_to_first_content.dropped(),
-            ),
-            ("openclaw.transitions", self.transitions.dropped()),
-            ("openclaw.unclassified", self.unclassified.dropped()),
-            ("openclaw.upstream_duration", self.upstream_duration.dropped()),
+            attempts.dropped(),
+            broken_answers.dropped(),
+            cooldowns_opened.dropped(),
+            immediate_retries.dropped(),
+            lenient_ends.dropped(),
+            overhead.dropped(),
+            probes.dropped(),
+            requests.dropped(),
+            rotations.dropped(),
+            runs.dropped(),
+            skipped_events.dropped(),
+            skips.dropped(),
+            store_errors.dropped(),
+            time_to_first_content.dropped(),
+            transitions.dropped(),
+            unclassified.dropped(),
+            upstream_duration.dropped(),
         ]
     }
 }

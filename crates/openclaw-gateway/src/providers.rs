@@ -6,6 +6,7 @@ mod endpoints;
 mod logins;
 mod secrets;
 
+use openclaw_chain::ModelsConfig;
 use openclaw_ids::ProviderId;
 
 pub(crate) use endpoints::Endpoints;
@@ -13,7 +14,7 @@ pub use endpoints::ProviderError;
 pub(crate) use logins::{LoginEndpoints, TokenPlace};
 pub(crate) use secrets::{UnusableSecret, secret_text, unusable};
 
-use crate::upstream::Wire;
+use crate::upstream::Wire::{self, ChatCompletions, CountTokens, Embeddings, Messages, Responses};
 
 /// What is known about a provider without any configuration.
 ///
@@ -100,8 +101,6 @@ fn compatible_path(names: [&str; 2], path: &str) -> Option<&'static str> {
     row.map(|row| row.compatible)
 }
 
-use Wire::{ChatCompletions, CountTokens, Embeddings, Messages, Responses};
-
 /// What providers speak beside chat completions and embeddings, by the `api` of their row, else by their id.
 #[rustfmt::skip]
 static WIRES: &[(&[&str], &[Wire])] = &[
@@ -132,6 +131,26 @@ const fn row(
         key_variables,
         default_model,
     }
+}
+
+impl KnownProvider {
+    /// The provider; there is one for every row.
+    fn provider(&self) -> Option<ProviderId> {
+        ProviderId::try_new(self.id).ok()
+    }
+}
+
+/// The known providers.
+pub(crate) fn shipped() -> impl Iterator<Item = ProviderId> {
+    KNOWN.iter().filter_map(KnownProvider::provider)
+}
+
+/// The providers that have a row under `models.providers`, in the order of the file.
+pub(crate) fn configured(models: &ModelsConfig) -> impl Iterator<Item = ProviderId> {
+    models
+        .providers
+        .keys()
+        .filter_map(|key| ProviderId::try_new(key).ok())
 }
 
 /// The row of a provider.

@@ -32,7 +32,7 @@ pub(crate) use cooldowns::CooldownsReport;
 pub(crate) use profiles::{OrderOfProvider, ProfileReport, ProfilesReport, WindowReport};
 pub(crate) use proofs::Proofs;
 pub(crate) use rehearsal::Rehearsal;
-pub(crate) use sessions::{SessionReport, SessionsReport};
+pub(crate) use sessions::{ChosenBy, SessionReport, SessionsReport};
 
 /// What holds for every agent of an installation.
 #[derive(Clone, Copy)]

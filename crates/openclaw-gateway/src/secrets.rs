@@ -3,12 +3,13 @@
 mod command;
 mod dangling;
 mod file;
+mod permissions;
 
 use std::collections::HashMap;
 use std::fmt;
 use std::io;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use openclaw_auth_store::{SecretError, SecretPlaces, SecretRef, SecretSource, resolve_pointer};
@@ -109,6 +110,15 @@ impl SecretSources {
     }
 }
 
+/// What people call a place of this kind.
+pub(crate) fn kind(source: SecretSource) -> &'static str {
+    match source {
+        SecretSource::Env => "variable",
+        SecretSource::Exec => "command",
+        SecretSource::File => "file",
+    }
+}
+
 /// Aliases alone; what stands behind them may hold secrets.
 impl fmt::Debug for SecretSources {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -177,7 +187,7 @@ impl Sources {
         (known.at.elapsed() < FRESH).then(|| known.text.expose_secret().to_owned())
     }
 
-    fn printed_lock(&self) -> std::sync::MutexGuard<'_, HashMap<(String, String), Printed>> {
+    fn printed_lock(&self) -> MutexGuard<'_, HashMap<(String, String), Printed>> {
         // Entries are whole values, so a panic elsewhere leaves nothing half done.
         self.printed.lock().unwrap_or_else(PoisonError::into_inner)
     }

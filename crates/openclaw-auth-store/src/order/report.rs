@@ -36,6 +36,12 @@ pub enum WhyPassedOver {
     NotListed,
 }
 
+impl serde::Serialize for WhyPassedOver {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
+    }
+}
+
 impl WhyPassedOver {
     /// The reason code, as status output and probes show it (auth-store.md 11.2).
     pub fn as_str(self) -> &'static str {

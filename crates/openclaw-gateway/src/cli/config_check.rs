@@ -176,21 +176,19 @@ fn look(
 
 /// The stored credentials whose secret is not where they point, each told with the agent that keeps it.
 fn dangling_among(checked: &[CheckedAgent], sources: &SecretSources) -> Vec<Finding> {
-    let mut findings: Vec<Finding> = Vec::new();
-    for (owner, id, problem) in checked.iter().flat_map(|agent| agent.dangling(sources)) {
-        let finding = findings::dangling(&owner, id, &problem);
-        if !findings.iter().any(|told| told.place == finding.place) {
-            findings.push(finding);
-        }
-    }
-    findings
+    let found = checked.iter().flat_map(|agent| agent.dangling(sources));
+    each_place_once(found.map(|(owner, id, problem)| findings::dangling(&owner, id, &problem)))
 }
 
 /// What older versions left for any agent, each once.
 fn left_by_older_versions(checked: &[CheckedAgent]) -> Vec<Finding> {
+    each_place_once(checked.iter().flat_map(|agent| &agent.older).map(findings::older))
+}
+
+/// `found` without what is told of its place already.
+fn each_place_once(found: impl Iterator<Item = Finding>) -> Vec<Finding> {
     let mut findings: Vec<Finding> = Vec::new();
-    for older in checked.iter().flat_map(|agent| &agent.older) {
-        let finding = findings::older(older);
+    for finding in found {
         if !findings.iter().any(|told| told.place == finding.place) {
             findings.push(finding);
         }

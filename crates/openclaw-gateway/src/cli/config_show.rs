@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
+use openclaw_auth_store::Credential;
 use openclaw_ids::{AgentId, ModelRef, ProviderId};
 use serde::Serialize;
 use serde_json::Value;
@@ -17,6 +18,7 @@ use super::{CommandError, Outcome};
 use crate::config::FailoverConfig;
 use crate::environment::Environment;
 use crate::history::history_path;
+use crate::providers::configured;
 
 /// Arguments of `config show`.
 #[derive(Debug, Args)]
@@ -141,8 +143,7 @@ fn members(settings: &FailoverConfig) -> serde_json::Result<BTreeMap<String, Val
 /// The providers that somebody configured, has a key for, or whose models are in a chain.
 fn providers(files: &Files) -> Vec<ShownProvider> {
     let mut ids: Vec<ProviderId> = Vec::new();
-    let rows = files.config.chain.models.providers.keys();
-    ids.extend(rows.filter_map(|key| ProviderId::try_new(key).ok()));
+    ids.extend(configured(&files.config.chain.models));
     let chains = files
         .agents()
         .into_iter()
@@ -151,7 +152,7 @@ fn providers(files: &Files) -> Vec<ShownProvider> {
     let keyed = files
         .ambient
         .iter()
-        .filter(|profile| profile.credential.mode() != "local");
+        .filter(|profile| !matches!(profile.credential, Credential::Local(_)));
     ids.extend(keyed.map(|profile| profile.credential.provider().clone()));
     ids.sort_unstable();
     ids.dedup();

@@ -10,6 +10,7 @@ use clap::Args;
 use openclaw_auth_store::AmbientProfile;
 use openclaw_chain::Resolver;
 use openclaw_ids::{AgentId, AuthAliases};
+use openclaw_runner::RunPolicy;
 use serde::Serialize;
 
 use super::screen::Screen;
@@ -217,6 +218,16 @@ impl Files {
     /// The agents that are configured.
     pub(super) fn agents(&self) -> Vec<AgentId> {
         self.config.chain.agent_ids()
+    }
+
+    /// What decides how runs go.
+    pub(super) fn run_policy(&self) -> RunPolicy {
+        RunPolicy {
+            auth: self.config.auth.clone(),
+            aliases: self.aliases.clone(),
+            endpoints: self.endpoints.keys(),
+            settings: self.config.failover.run_settings(),
+        }
     }
 
     /// What reports need of it.

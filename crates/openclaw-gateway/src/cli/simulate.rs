@@ -8,8 +8,8 @@ use std::sync::Arc;
 use clap::Args;
 use jiff::{SignedDuration, Timestamp};
 use openclaw_ids::{AgentId, ModelRef};
+use openclaw_runner::RunEvent;
 use openclaw_runner::replay::{Circumstances, ReplayEnding, Replayed, RunRecording, Simulated, simulate};
-use openclaw_runner::{RunEvent, RunPolicy};
 use serde::Serialize;
 
 use super::files::{AgentArg, Files, Places, absolute};
@@ -117,7 +117,7 @@ pub(super) fn run(
 ) -> Result<Outcome, CommandError> {
     let files = Files::open(&arguments.places, environment)?;
     let other = Files::open(&other_places(arguments, environment), environment)?;
-    let policy = Arc::new(policy(&other));
+    let policy = Arc::new(other.run_policy());
     let (chains, other_chains) = (chains(&files), chains(&other));
     let history = history::open(&files)?;
     let mut report = Report::default();
@@ -156,15 +156,6 @@ fn other_places(arguments: &SimulateArgs, environment: &Environment) -> Places {
             config: Some(absolute(path, environment)),
             ..arguments.places.clone()
         },
-    }
-}
-
-fn policy(files: &Files) -> RunPolicy {
-    RunPolicy {
-        auth: files.config.auth.clone(),
-        aliases: files.aliases.clone(),
-        endpoints: files.endpoints.keys(),
-        settings: files.config.failover.run_settings(),
     }
 }
 

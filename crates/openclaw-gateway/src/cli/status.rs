@@ -4,6 +4,7 @@ use std::io;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
+use openclaw_auth_store::{Eligibility, Health, WhyPassedOver};
 use openclaw_ids::ModelRef;
 
 use super::files::{AgentArg, Files, Places, ReadAgent, runtime};
@@ -256,18 +257,20 @@ fn credentials(profiles: &[ProfileReport], report: &StatusReport) -> Table {
         "TRIED IN",
         "LAST USED",
     ]);
-    for profile in profiles.iter().filter(|profile| profile.kind != "local") {
+    for profile in profiles.iter().filter(|profile| !profile.is_local()) {
         let used = profile.last_used.map(|at| ago(at, now)).unwrap_or_default();
         if profile.windows.is_empty() {
             let (tone, state) = match (profile.eligibility, profile.health) {
-                ("ok", "expiring" | "expired") if !profile.renews => (Tone::Warn, "expiring"),
-                ("ok", _) if profile.position.is_some() => (Tone::Good, "ready"),
-                ("ok", _) => (Tone::Dim, "not used"),
+                (Eligibility::Ok, Health::Expiring | Health::Expired) if !profile.renews => {
+                    (Tone::Warn, "expiring")
+                }
+                (Eligibility::Ok, _) if profile.position.is_some() => (Tone::Good, "ready"),
+                (Eligibility::Ok, _) => (Tone::Dim, "not used"),
                 _ => (Tone::Bad, "unusable"),
             };
             let why = match profile.eligibility {
-                "ok" => profile.passed_over.unwrap_or_default(),
-                code => code,
+                Eligibility::Ok => profile.passed_over.map_or("", WhyPassedOver::as_str),
+                why => why.as_str(),
             };
             table.row([
                 profile.id.as_str().into(),
@@ -347,7 +350,8 @@ fn describe(trouble: &Trouble) -> String {
             profile, eligibility, ..
         } => {
             format!(
-                "{profile} cannot be used ({eligibility}); replace it with `auth add`, or `auth remove {profile}`."
+                "{profile} cannot be used ({}); replace it with `auth add`, or `auth remove {profile}`.",
+                eligibility.as_str()
             )
         }
         Trouble::OlderCredentials(older) => format!("{older}."),

@@ -36,22 +36,16 @@ const LONGEST: usize = 16;
 /// `text` in plain words. A text that somebody wrote is repeated only when it is a short word: it may be a secret in
 /// the wrong place.
 pub(super) fn plain(text: &str) -> String {
-    let wrong = text
-        .strip_prefix("invalid type: ")
-        .or_else(|| text.strip_prefix("invalid value: "));
-    if let Some((found, expected)) = wrong.and_then(|rest| rest.split_once(", expected ")) {
+    let between = |start: &str, middle: &str| text.strip_prefix(start)?.split_once(middle);
+    let wrong =
+        between("invalid type: ", ", expected ").or_else(|| between("invalid value: ", ", expected "));
+    if let Some((found, expected)) = wrong {
         return format!("{} stands here; expected {}", noun(found), type_name(expected));
     }
-    if let Some((word, expected)) = text
-        .strip_prefix("unknown variant `")
-        .and_then(|rest| rest.split_once("`, expected "))
-    {
+    if let Some((word, expected)) = between("unknown variant `", "`, expected ") {
         return format!("{} is not known here; expected {expected}", quoted(word));
     }
-    if let Some((key, known)) = text
-        .strip_prefix("unknown field `")
-        .and_then(|rest| rest.split_once("`, expected "))
-    {
+    if let Some((key, known)) = between("unknown field `", "`, expected ") {
         return unknown_key(key, known);
     }
     if let Some(name) = text.strip_prefix("missing field ") {

@@ -91,8 +91,8 @@ fn refusal(status: u16, json: Option<&Value>, body: &[u8]) -> String {
     let told = told.unwrap_or_else(|| {
         let text = String::from_utf8_lossy(body);
         let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-        let is_page = text.starts_with('<');
-        if is_page {
+        // A page of markup tells a person nothing.
+        if text.starts_with('<') {
             String::new()
         } else {
             preview(&text, SHOWN)

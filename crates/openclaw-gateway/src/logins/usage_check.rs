@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use axum::http::header::{AUTHORIZATION, USER_AGENT};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method};
 use bytes::Bytes;
 use jiff::Timestamp;
@@ -45,6 +46,17 @@ pub(crate) struct Checked {
     pub(crate) event: FailureEvent,
 }
 
+impl Checked {
+    /// The failure as it is understood now.
+    fn explained(&self, event: FailureEvent) -> UsageChange {
+        UsageChange::Explained {
+            profile: self.profile.clone(),
+            login: Box::new(self.login.clone()),
+            event,
+        }
+    }
+}
+
 impl UsageChecks {
     /// Asks at `url` in the background, when the check can explain the failure and was not made a moment ago, and tells
     /// the store what was found out.
@@ -82,7 +94,10 @@ impl UsageChecks {
             let now = SystemClock.now();
             let finding = Wham.read(reply, now);
             tracing::info!(finding = finding.label, "an account was asked about its limits");
-            apply(&store, checked, |event| finding.refine(event, now)).await;
+            let change = checked.explained(finding.refine(checked.event.clone(), now));
+            if let Err(error) = store.commit(change, SystemClock.now()).await {
+                tracing::warn!(%error, "what an account said about its limits was not stored");
+            }
         });
     }
 
@@ -102,12 +117,7 @@ impl UsageChecks {
             hint: Some(ResetHint::new(reset, HintSource::Body, now)),
             ..checked.event.clone()
         };
-        let change = UsageChange::Explained {
-            profile: checked.profile.clone(),
-            login: Box::new(checked.login.clone()),
-            event,
-        };
-        store.enqueue(change, now);
+        store.enqueue(checked.explained(event), now);
         true
     }
 
@@ -121,17 +131,6 @@ impl UsageChecks {
             asked.insert(profile.clone(), now);
         }
         is_due
-    }
-}
-
-async fn apply(store: &AgentAuthStore, checked: Checked, refine: impl FnOnce(FailureEvent) -> FailureEvent) {
-    let change = UsageChange::Explained {
-        profile: checked.profile,
-        login: Box::new(checked.login),
-        event: refine(checked.event),
-    };
-    if let Err(error) = store.commit(change, SystemClock.now()).await {
-        tracing::warn!(%error, "what an account said about its limits was not stored");
     }
 }
 
@@ -165,8 +164,8 @@ fn headers(question: &'static UsageQuestion, login: &Oauth) -> Option<HeaderMap>
         .map(|(name, value)| (HeaderName::from_static(name), HeaderValue::from_static(value)))
         .collect();
     let access = login.access.as_ref()?.expose().trim();
-    headers.insert("authorization", secret(&format!("Bearer {access}"))?);
-    headers.insert("user-agent", NAME);
+    headers.insert(AUTHORIZATION, secret(&format!("Bearer {access}"))?);
+    headers.insert(USER_AGENT, NAME);
     headers.insert("version", VERSION);
     if let Some(account) = login
         .account_id

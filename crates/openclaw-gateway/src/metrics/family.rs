@@ -17,6 +17,7 @@ const MAX_VALUE: usize = 64;
 
 /// The series of one instrument; `B` is the instrument bound to one combination of labels.
 pub(super) struct Family<B> {
+    name: &'static str,
     labels: &'static [&'static str],
     bind: Bind<B>,
     hasher: RandomState,
@@ -41,11 +42,14 @@ struct Series<B> {
 }
 
 impl<B> Family<B> {
+    /// The series of the instrument `name`, each made by `bind`.
     pub(super) fn new(
+        name: &'static str,
         labels: &'static [&'static str],
         bind: impl Fn(&[KeyValue]) -> B + Send + Sync + 'static,
     ) -> Self {
         Self {
+            name,
             labels,
             rest: OnceLock::new(),
             bind: Box::new(bind),
@@ -108,9 +112,9 @@ impl<B> Family<B> {
         }
     }
 
-    /// How many measurements got no series of their own.
-    pub(super) fn dropped(&self) -> u64 {
-        self.dropped.load(Ordering::Relaxed)
+    /// The name of the instrument, and how many measurements got no series of their own.
+    pub(super) fn dropped(&self) -> (&'static str, u64) {
+        (self.name, self.dropped.load(Ordering::Relaxed))
     }
 }
 
@@ -143,7 +147,7 @@ mod tests {
     /// A family that counts by its bound labels.
     fn family(counts: &Counts) -> Family<String> {
         let counts = Arc::clone(counts);
-        Family::new(&["a", "b"], move |attributes| {
+        Family::new("counts", &["a", "b"], move |attributes| {
             let text: Vec<String> = attributes.iter().map(|label| label.value.to_string()).collect();
             let name = text.join("/");
             counts.lock().unwrap().entry(name.clone()).or_insert(0);
@@ -165,7 +169,7 @@ mod tests {
             // One series takes the rest.
             prop_assert!(counts.len() <= MAX_SERIES + 1);
             prop_assert_eq!(counts.values().sum::<u64>(), values.len() as u64);
-            prop_assert_eq!(counts.get("other/other").copied().unwrap_or(0), family.dropped());
+            prop_assert_eq!(counts.get("other/other").copied().unwrap_or(0), family.dropped().1);
             let distinct: std::collections::HashSet<_> = values.iter().collect();
             let own = counts.keys().filter(|name| *name != "other/other");
             prop_assert_eq!(own.count(), distinct.len().min(MAX_SERIES));

@@ -6,9 +6,29 @@ use openclaw_ids::{ProfileId, ProviderId};
 use serde_json::json;
 
 use super::secrets::{lasting_pointer, secret_text};
-use super::{Endpoints, KNOWN, KnownProvider, known};
+use super::{Endpoints, KNOWN, KnownProvider, known, shipped};
 use crate::environment::Environment;
 use crate::secrets::SecretSources;
+
+/// The name of the profile whose key is written in `models.providers`.
+const FROM_CONFIG: &str = "config";
+
+/// The name of the profile whose key is in a variable.
+const FROM_ENVIRONMENT: &str = "env";
+
+/// Whether an ambient profile's key is written in `models.providers`.
+pub(crate) fn is_from_config(id: &ProfileId) -> bool {
+    has_name(id, FROM_CONFIG)
+}
+
+/// Whether an ambient profile's key is in a variable.
+pub(crate) fn is_from_environment(id: &ProfileId) -> bool {
+    has_name(id, FROM_ENVIRONMENT)
+}
+
+fn has_name(id: &ProfileId, name: &str) -> bool {
+    id.as_str().rsplit_once(':').is_some_and(|(_, own)| own == name)
+}
 
 /// The profiles of this process: a key in `models.providers`, a standard key variable, and `local` for providers that
 /// need no key. Each provider's are in this order.
@@ -25,25 +45,19 @@ pub(crate) fn profiles(
             Some(pointer) => pointing(&provider, &pointer)?,
             None => Credential::api_key(provider.clone(), Secret::new(secret_text(written, sources).ok()?)),
         };
-        profile(&provider, "config", credential)
+        profile(&provider, FROM_CONFIG, credential)
     });
     let from_environment = KNOWN.iter().filter_map(|row| {
-        let provider = ProviderId::try_new(row.id).ok()?;
+        let provider = row.provider()?;
         let (_, key) = key_variable(row, environment)?;
         profile(
             &provider,
-            "env",
+            FROM_ENVIRONMENT,
             Credential::api_key(provider.clone(), Secret::new(key)),
         )
     });
-    let rows = models
-        .providers
-        .keys()
-        .filter_map(|id| ProviderId::try_new(id).ok());
-    let keyless = KNOWN.iter().filter(|row| row.key_variables.is_empty());
-    let keyless = keyless.filter_map(|row| ProviderId::try_new(row.id).ok());
-    let mut local: Vec<ProviderId> = keyless
-        .chain(rows)
+    let mut local: Vec<ProviderId> = shipped()
+        .chain(super::configured(models))
         .filter(|id| needs_no_key(id, models, endpoints))
         .collect();
     local.sort_unstable();

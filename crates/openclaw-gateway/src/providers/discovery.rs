@@ -57,13 +57,8 @@ pub(crate) fn discover(
             (None, _) if stored.iter().any(|provider| provider.as_str() == row.id) => How::Stored,
             (None, _) => return None,
         };
-        let first = || {
-            ollama_models
-                .and_then(|models| models.first())
-                .map(String::as_str)
-        };
         let model = if row.id == OLLAMA {
-            first()
+            ollama_models.and_then(|models| models.first().map(String::as_str))
         } else {
             row.default_model
         };
@@ -79,8 +74,7 @@ pub(crate) fn discover(
 }
 
 fn reference(row: &KnownProvider, model: &str) -> Option<ModelRef> {
-    let (provider, model) = (ProviderId::try_new(row.id).ok()?, ModelId::try_new(model).ok()?);
-    Some(ModelRef::verbatim(provider, model))
+    Some(ModelRef::verbatim(row.provider()?, ModelId::try_new(model).ok()?))
 }
 
 /// The names of the models that a running Ollama has; `None` when none answers in time.

@@ -8,7 +8,7 @@ use openclaw_chain::{AuthMode, ModelsConfig, ProviderConfig, SecretValue};
 use openclaw_ids::ProviderId;
 
 use super::secrets::secret_text;
-use super::{KNOWN, LoginEndpoints, UnusableSecret, compatible_path, known, unusable, wires};
+use super::{LoginEndpoints, UnusableSecret, compatible_path, known, shipped, unusable, wires};
 use crate::config::LoginConfigs;
 use crate::secrets::SecretSources;
 use crate::upstream::{Endpoint, EndpointError, SecretKind, Wire};
@@ -88,38 +88,13 @@ impl Endpoints {
     /// When a row cannot be called as written.
     pub(crate) fn try_new(models: &ModelsConfig, sources: &SecretSources) -> Result<Self, ProviderError> {
         let mut by_provider = HashMap::new();
-        let rows = models
-            .providers
-            .keys()
-            .filter_map(|key| ProviderId::try_new(key).ok());
-        let shipped = KNOWN.iter().filter_map(|row| ProviderId::try_new(row.id).ok());
-        for provider in shipped.chain(rows) {
+        for provider in shipped().chain(super::configured(models)) {
             if by_provider.contains_key(&provider) {
                 continue;
             }
-            let row = models.provider(&provider);
-            let written = row
-                .and_then(|row| row.base_url.as_deref())
-                .filter(|url| !url.trim().is_empty());
-            let Some(base_url) = written.or_else(|| known(&provider).map(|known| known.base_url)) else {
-                continue;
-            };
-            let endpoint =
-                Endpoint::try_new(provider.clone(), base_url).map_err(|source| ProviderError::BaseUrl {
-                    provider: provider.to_string(),
-                    source,
-                })?;
-            let api = row.and_then(|row| row.api.as_deref()).unwrap_or_default();
-            let endpoint = match compatible_path([provider.as_str(), api], endpoint.path()) {
-                Some(path) => endpoint.with_path(path),
-                None => endpoint,
-            };
-            let endpoint = endpoint.with_wires(wires(provider.as_str(), api));
-            let endpoint = match row {
-                Some(row) => configured(endpoint, row, sources)?,
-                None => endpoint,
-            };
-            by_provider.insert(provider, endpoint);
+            if let Some(endpoint) = endpoint(&provider, models.provider(&provider), sources)? {
+                by_provider.insert(provider, endpoint);
+            }
         }
         Ok(Self {
             by_provider,
@@ -127,7 +102,6 @@ impl Endpoints {
             unusable: unusable(models, sources),
         })
     }
-
     /// These endpoints, and those of the known logins with `configs` over them.
     #[must_use]
     pub(crate) fn with_logins(mut self, configs: &LoginConfigs) -> Self {
@@ -176,7 +150,37 @@ impl Endpoints {
     }
 }
 
-fn configured(
+/// Where `provider` is called; none when nobody says where it is.
+fn endpoint(
+    provider: &ProviderId,
+    row: Option<&ProviderConfig>,
+    sources: &SecretSources,
+) -> Result<Option<Endpoint>, ProviderError> {
+    let written = row
+        .and_then(|row| row.base_url.as_deref())
+        .filter(|url| !url.trim().is_empty());
+    let Some(base_url) = written.or_else(|| known(provider).map(|known| known.base_url)) else {
+        return Ok(None);
+    };
+    let endpoint =
+        Endpoint::try_new(provider.clone(), base_url).map_err(|source| ProviderError::BaseUrl {
+            provider: provider.to_string(),
+            source,
+        })?;
+    let api = row.and_then(|row| row.api.as_deref()).unwrap_or_default();
+    let endpoint = match compatible_path([provider.as_str(), api], endpoint.path()) {
+        Some(path) => endpoint.with_path(path),
+        None => endpoint,
+    };
+    let endpoint = endpoint.with_wires(wires(provider.as_str(), api));
+    match row {
+        Some(row) => with_row(endpoint, row, sources).map(Some),
+        None => Ok(Some(endpoint)),
+    }
+}
+
+/// The endpoint with what its row says beside the address.
+fn with_row(
     endpoint: Endpoint,
     row: &ProviderConfig,
     sources: &SecretSources,

@@ -137,24 +137,15 @@ impl LoginEndpoints {
     /// Where `credential` is used instead of its provider's own endpoint; none for what is used there.
     pub(crate) fn endpoint_of(&self, credential: &Credential) -> Option<&Endpoint> {
         let provider = self.aliases.auth_id(credential.provider());
-        let is_login = match credential {
-            Credential::Oauth(_) => true,
-            Credential::Token(_) => known(&provider).is_some_and(|known| known.tokens),
-            Credential::ApiKey(_) | Credential::Local(_) => false,
-        };
-        self.own.get(&provider).filter(|_| is_login)
+        self.own
+            .get(&provider)
+            .filter(|_| is_login(credential, known(&provider)))
     }
 
     /// Whether `credential` is good for requests in this format, as far as logins go.
     pub(crate) fn serves(&self, credential: &Credential, wire: Wire) -> bool {
-        let Some(known) = known(&self.aliases.auth_id(credential.provider())) else {
-            return true;
-        };
-        match credential {
-            Credential::Oauth(_) => known.wires.contains(&wire),
-            Credential::Token(_) => !known.tokens || known.wires.contains(&wire),
-            Credential::ApiKey(_) | Credential::Local(_) => true,
-        }
+        let known = known(&self.aliases.auth_id(credential.provider()));
+        known.is_none_or(|known| !is_login(credential, Some(known)) || known.wires.contains(&wire))
     }
 
     /// What names the account of a login in a request.
@@ -196,6 +187,15 @@ impl LoginEndpoints {
 
 fn known(provider: &ProviderId) -> Option<&'static KnownLogin> {
     KNOWN.iter().find(|known| known.provider == provider.as_str())
+}
+
+/// Whether `credential`, of the provider that is `known`, is used as a login is.
+fn is_login(credential: &Credential, known: Option<&KnownLogin>) -> bool {
+    match credential {
+        Credential::Oauth(_) => true,
+        Credential::Token(_) => known.is_some_and(|known| known.tokens),
+        Credential::ApiKey(_) | Credential::Local(_) => false,
+    }
 }
 
 fn fixed(headers: &'static [(&'static str, &'static str)]) -> HeaderMap {

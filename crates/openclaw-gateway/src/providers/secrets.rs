@@ -4,10 +4,10 @@ use std::fmt;
 
 use openclaw_auth_store::{SecretError, SecretRef, SecretSource};
 use openclaw_chain::{ModelsConfig, SecretValue};
-use openclaw_ids::{ProviderId, lowercased};
+use openclaw_ids::ProviderId;
 
 use crate::causes;
-use crate::secrets::SecretSources;
+use crate::secrets::{SecretSources, kind};
 
 /// Why a configured secret cannot be used. Nothing of its value is shown but the name of a variable.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -99,14 +99,11 @@ pub(super) fn lasting_pointer(value: &SecretValue, sources: &SecretSources) -> O
 }
 
 fn follow(pointer: &SecretRef, sources: &SecretSources) -> Result<String, SecretProblem> {
-    let kind = match pointer.source {
-        SecretSource::Env => "variable",
-        SecretSource::Exec => "command",
-        SecretSource::File => "file",
-    };
     if !sources.knows(pointer) {
-        let alias = pointer.provider.clone();
-        return Err(SecretProblem::NoPlace { kind, alias });
+        return Err(SecretProblem::NoPlace {
+            kind: kind(pointer.source),
+            alias: pointer.provider.clone(),
+        });
     }
     match sources.follow(pointer) {
         Ok(text) => Ok(text),
@@ -119,7 +116,7 @@ fn follow(pointer: &SecretRef, sources: &SecretSources) -> Result<String, Secret
 pub(crate) fn unusable(models: &ModelsConfig, sources: &SecretSources) -> Vec<UnusableSecret> {
     let mut found = Vec::new();
     for (key, row) in &models.providers {
-        let Ok(provider) = ProviderId::try_new(&lowercased(key.trim())) else {
+        let Ok(provider) = ProviderId::try_new(key) else {
             continue;
         };
         let own = row.api_key.iter().map(|value| (None, value));

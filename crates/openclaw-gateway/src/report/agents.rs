@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 use std::path::PathBuf;
 
 use jiff::Timestamp;
+use openclaw_auth_store::Eligibility;
 use openclaw_chain::RunKind;
 use openclaw_classify::Reason;
 use openclaw_ids::{AgentId, ModelRef, ProfileId, ProviderId, SessionKey};
@@ -119,7 +120,7 @@ pub(crate) enum Trouble {
         /// The credential.
         profile: ProfileId,
         /// The reason code.
-        eligibility: &'static str,
+        eligibility: Eligibility,
         /// What is the matter and what to do about it, where that is known.
         #[serde(skip_serializing_if = "Option::is_none")]
         problem: Option<String>,
@@ -324,7 +325,7 @@ fn troubles(
                 profile: profile.id.clone(),
                 reason,
             });
-        } else if profile.eligibility != "ok" {
+        } else if !profile.eligibility.is_ok() {
             troubles.push(Trouble::Unusable {
                 profile: profile.id.clone(),
                 eligibility: profile.eligibility,

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use openclaw_auth_store::EndpointKey;
 use openclaw_chain::{
-    CandidateOrigin, ChainExplanation, DropCause, Dropped, IgnoredOverride, Requested, RunKind,
+    Candidate, CandidateOrigin, ChainExplanation, DropCause, Dropped, IgnoredOverride, Requested, RunKind,
     SelectionFacts,
 };
 use openclaw_classify::Reason;
@@ -189,9 +189,7 @@ impl ChainReport {
             .iter()
             .find(|candidate| candidate.state.is_asked())
     }
-}
 
-impl ChainReport {
     /// The credentials of the chain that are tried in vain, each once, for people.
     pub(crate) fn unusable(&self) -> Vec<String> {
         let mut told = Vec::new();
@@ -236,58 +234,32 @@ fn candidates(
     explained: &ChainExplanation,
     now: Timestamp,
 ) -> Vec<CandidateReport> {
-    let models: Vec<&ModelRef> = explained
-        .candidates
-        .iter()
-        .map(|candidate| &candidate.model)
-        .collect();
-    let members = explained.candidates.iter().enumerate();
-    members
-        .map(|(index, candidate)| {
-            let standing = Standing::of(installation, state, &models, index, now);
-            CandidateReport {
-                model: candidate.model.clone(),
-                origin: match candidate.origin {
-                    CandidateOrigin::Fallback(_) => "fallback",
-                    CandidateOrigin::Primary => "primary",
-                    CandidateOrigin::Requested => "requested",
-                },
-                base_url: standing.base_url,
-                profiles: standing.profiles,
-                unusable: standing.unusable,
-                state: standing.state,
-                reason: standing.reason,
-                free_at: standing.free_at,
-                next_probe: standing.next_probe,
-            }
-        })
+    let chain = &explained.candidates;
+    (0..chain.len())
+        .map(|index| CandidateReport::of(installation, state, chain, index, now))
         .collect()
 }
 
-/// How one candidate stands.
-struct Standing {
-    base_url: Option<String>,
-    profiles: Vec<ProfileId>,
-    unusable: Vec<UnusableProfile>,
-    state: CandidateState,
-    reason: Option<Reason>,
-    free_at: Option<Timestamp>,
-    next_probe: Option<Timestamp>,
-}
-
-impl Standing {
+impl CandidateReport {
+    /// Reports how the candidate at `index` of a chain stands at `now`.
     fn of(
         installation: &Installation<'_>,
         state: &AgentState<'_>,
-        chain: &[&ModelRef],
+        chain: &[Candidate],
         index: usize,
         now: Timestamp,
     ) -> Self {
-        let (model, snapshot) = (chain[index], state.seen);
+        let (Candidate { model, origin, .. }, snapshot) = (&chain[index], state.seen);
         let proofs = Proofs::of(installation, snapshot, model.provider(), now);
         let endpoint = installation.endpoints.get(model.provider());
         let base_url = endpoint.map(|endpoint| endpoint.base_url().to_owned());
-        let mut standing = Self {
+        let mut report = Self {
+            model: model.clone(),
+            origin: match origin {
+                CandidateOrigin::Fallback(_) => "fallback",
+                CandidateOrigin::Primary => "primary",
+                CandidateOrigin::Requested => "requested",
+            },
             base_url: base_url.clone(),
             profiles: proofs.tried,
             unusable: proofs.unusable,
@@ -297,23 +269,23 @@ impl Standing {
             next_probe: None,
         };
         let Some(base_url) = base_url else {
-            standing.state = CandidateState::NoEndpoint;
-            return standing;
+            report.state = CandidateState::NoEndpoint;
+            return report;
         };
-        if standing.profiles.is_empty() {
-            standing.state = CandidateState::NoCredential;
-            return standing;
+        if report.profiles.is_empty() {
+            report.state = CandidateState::NoCredential;
+            return report;
         }
         if proofs.usable.is_empty() {
-            standing.state = CandidateState::UnusableCredential;
-            return standing;
+            report.state = CandidateState::UnusableCredential;
+            return report;
         }
         let usages: Vec<&ProfileUsage> = proofs.usable.iter().map(|id| snapshot.usage(id)).collect();
         let endpoint = EndpointKey {
             provider: model.provider().clone(),
             base_url,
         };
-        let same_provider = |other: &&ModelRef| other.provider() == model.provider();
+        let same_provider = |other: &Candidate| other.model.provider() == model.provider();
         let facts = GateFacts {
             position: if index == 0 {
                 Position::Primary
@@ -343,7 +315,7 @@ impl Standing {
             reason,
             free_at,
             next_probe,
-            ..standing
+            ..report
         }
     }
 }

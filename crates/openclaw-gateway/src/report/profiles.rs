@@ -4,17 +4,18 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 use openclaw_auth_store::{
-    AuthSnapshot, Credential, EXPIRY_WARNING, Eligibility, Expires, KeySource, OrderBasis, PassedOver,
-    ProfileOwner, eligibility, health, order_report, profile_owner,
+    AuthSnapshot, Credential, EXPIRY_WARNING, Eligibility, Expires, Health, KeySource, OrderBasis,
+    PassedOver, ProfileOwner, WhyPassedOver, eligibility, health, order_report, profile_owner,
 };
 use openclaw_classify::Reason;
 use openclaw_cooldown::{GateFacts, Lane, Position, ProfileUsage, Slot, Window};
 use openclaw_ids::{AgentId, ModelId, ProfileId, ProviderId};
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use super::moment::{maybe_millis, millis};
 use super::probes::next_probe;
 use super::{AgentState, Installation, proofs};
+use crate::providers::ambient::is_from_environment;
 
 /// All credentials that an agent works with, in rotation order per provider.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -53,12 +54,12 @@ pub(crate) struct ProfileReport {
     pub(crate) display_name: Option<String>,
     /// Why it can or cannot be used for its provider, as a reason code (auth-store.md 11); `ok` when it can, and
     /// `unresolved_ref` also when its pointer leads nowhere.
-    pub(crate) eligibility: &'static str,
+    pub(crate) eligibility: Eligibility,
     /// Why it is tried in vain although it is stored, and what to do about it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) problem: Option<String>,
     /// `expired`, `expiring`, `missing`, `ok` or `static` (auth-store.md 10).
-    pub(crate) health: &'static str,
+    pub(crate) health: Health,
     /// Whether it is a login that is renewed by itself.
     pub(crate) renews: bool,
     /// When the token ends.
@@ -68,7 +69,7 @@ pub(crate) struct ProfileReport {
     pub(crate) position: Option<usize>,
     /// Why it is not tried, as a reason code.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) passed_over: Option<&'static str>,
+    pub(crate) passed_over: Option<WhyPassedOver>,
     /// The last use.
     #[serde(serialize_with = "maybe_millis")]
     pub(crate) last_used: Option<Timestamp>,
@@ -113,13 +114,14 @@ pub(crate) struct OrderOfProvider {
     /// The provider.
     pub(crate) provider: ProviderId,
     /// `agent_order`, `config_order`, `configured_profiles` or `stored_profiles`.
-    pub(crate) basis: &'static str,
+    #[serde(serialize_with = "basis")]
+    pub(crate) basis: OrderBasis,
     /// Whether a person wrote the list as one of priorities.
     pub(crate) explicit: bool,
     /// What is tried, best first.
     pub(crate) order: Vec<ProfileId>,
     /// Named or stored, and not tried, with the reason code.
-    pub(crate) passed_over: BTreeMap<ProfileId, &'static str>,
+    pub(crate) passed_over: BTreeMap<ProfileId, WhyPassedOver>,
 }
 
 impl ProfilesReport {
@@ -182,26 +184,40 @@ impl OrderOfProvider {
         let passed_over = report.passed_over.into_iter();
         Self {
             provider: provider.clone(),
-            basis: basis(report.basis),
+            basis: report.basis,
             explicit: report.basis.is_explicit(),
             order: report.order,
             passed_over: passed_over
-                .map(|PassedOver { profile, why }| (profile, why.as_str()))
+                .map(|PassedOver { profile, why }| (profile, why))
                 .collect(),
         }
     }
 }
 
-fn basis(basis: OrderBasis) -> &'static str {
-    match basis {
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "the signature that serde asks for"
+)]
+fn basis<S: Serializer>(basis: &OrderBasis, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(match basis {
         OrderBasis::AgentOrder => "agent_order",
         OrderBasis::ConfigOrder => "config_order",
         OrderBasis::ConfiguredProfiles => "configured_profiles",
         OrderBasis::StoredProfiles => "stored_profiles",
-    }
+    })
 }
 
 impl ProfileReport {
+    /// Whether it stands for a server that needs no credential.
+    pub(crate) fn is_local(&self) -> bool {
+        self.kind == "local"
+    }
+
+    /// Whether it stands for a server that needs no credential, and that was never called: every known one has it.
+    pub(crate) fn is_idle_local(&self) -> bool {
+        self.is_local() && self.last_used.is_none() && self.windows.is_empty()
+    }
+
     /// Its windows without those that another one covers: as wide, as long, and for the same reason.
     pub(crate) fn telling_windows(&self) -> impl Iterator<Item = &WindowReport> {
         telling(&self.windows)
@@ -247,11 +263,11 @@ impl ProfileReport {
             email: attributes.and_then(|attributes| attributes.email.clone()),
             display_name: attributes.and_then(|attributes| attributes.display_name.clone()),
             eligibility: match &problem {
-                Some(_) if usable.is_ok() => Eligibility::UnresolvedRef.as_str(),
-                _ => usable.as_str(),
+                Some(_) if usable.is_ok() => Eligibility::UnresolvedRef,
+                Some(_) | None => usable,
             },
             problem,
-            health: health(credential, now, EXPIRY_WARNING).as_str(),
+            health: health(credential, now, EXPIRY_WARNING),
             renews: matches!(credential, Credential::Oauth(login) if login.refresh.is_some()),
             expires: credential.expires().and_then(|end| match end {
                 Expires::At(end) => Timestamp::from_millisecond(end).ok(),
@@ -283,8 +299,13 @@ fn place(snapshot: &AuthSnapshot, id: &ProfileId, credential: &Credential) -> &'
     let is_stored = snapshot.profiles.contains_key(id);
     match credential {
         Credential::Local(_) => "none",
-        _ if !is_stored && id.as_str().ends_with(":env") => "environment",
-        _ if !is_stored => "configuration",
+        Credential::ApiKey(_) | Credential::Oauth(_) | Credential::Token(_) if !is_stored => {
+            if is_from_environment(id) {
+                "environment"
+            } else {
+                "configuration"
+            }
+        }
         Credential::ApiKey(key) => match &key.key {
             Some(KeySource::Inline(_)) => "stored",
             Some(KeySource::Reference(_)) => "reference",

@@ -31,8 +31,8 @@ pub(crate) struct SessionReport {
     pub(crate) updated_at: Timestamp,
     /// The model it stands for: what a person chose, what a fallback stands in for, else what is configured.
     pub(crate) selected: ModelRef,
-    /// Who chose that: `configuration`, `user`, or `fallback` for an override that no origin leads back from.
-    pub(crate) chosen_by: &'static str,
+    /// Who chose that.
+    pub(crate) chosen_by: ChosenBy,
     /// The model that answers instead; none when the selected one does.
     pub(crate) fallback: Option<FallbackReport>,
     /// The credential that is kept, and who chose it.
@@ -43,6 +43,29 @@ pub(crate) struct SessionReport {
     pub(crate) switch_pending: bool,
     /// The last runs in which something failed or was skipped, the oldest first.
     pub(crate) recent_runs: Vec<RunTrace>,
+}
+
+/// Who chose the model that a session stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum ChosenBy {
+    /// Nobody for this session.
+    Configuration,
+    /// A fallback that no origin leads back from.
+    Fallback,
+    /// A person.
+    User,
+}
+
+impl ChosenBy {
+    /// The name in JSON.
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Self::Configuration => "configuration",
+            Self::Fallback => "fallback",
+            Self::User => "user",
+        }
+    }
 }
 
 /// A model that stands in for the selected one.
@@ -89,10 +112,10 @@ impl SessionReport {
         let origin = fallback.as_ref().and_then(|_| entry.origin());
         let chosen = entry.override_ref(configured.provider());
         let chosen_by = match (&chosen, entry.route.source) {
-            (None, _) => "configuration",
-            (Some(_), _) if origin.is_some() => "configuration",
-            (Some(_), Some(OverrideSource::Auto)) => "fallback",
-            (Some(_), Some(OverrideSource::User) | None) => "user",
+            (None, _) => ChosenBy::Configuration,
+            (Some(_), _) if origin.is_some() => ChosenBy::Configuration,
+            (Some(_), Some(OverrideSource::Auto)) => ChosenBy::Fallback,
+            (Some(_), Some(OverrideSource::User) | None) => ChosenBy::User,
         };
         Self {
             key: key.clone(),

@@ -151,7 +151,7 @@ fn d14_inherited_credentials_are_reported_as_the_main_agents() {
         let owners: Vec<(&str, &str)> = report
             .profiles
             .iter()
-            .filter(|profile| profile.kind != "local")
+            .filter(|profile| !profile.is_local())
             .map(|profile| (profile.id.as_str(), profile.owner.as_str()))
             .collect();
         assert_eq!(

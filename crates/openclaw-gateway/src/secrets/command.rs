@@ -13,6 +13,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
+use super::permissions;
 use crate::config::CommandConfig;
 use crate::environment::Environment;
 
@@ -59,22 +60,12 @@ fn trust(config: &CommandConfig, environment: &Environment) -> io::Result<()> {
     if !config.trusted_dirs.is_empty() && !config.trusted_dirs.iter().any(within) {
         return refused("its command is in none of trustedDirs".to_owned());
     }
-    if !config.allow_insecure_path && is_changeable_by_others(&metadata) {
+    if !config.allow_insecure_path && permissions::lets_others_change(&metadata) {
         return refused(
             "others may change its command; run `chmod go-w` on it, or set allowInsecurePath".to_owned(),
         );
     }
     Ok(())
-}
-
-#[cfg(unix)]
-fn is_changeable_by_others(metadata: &std::fs::Metadata) -> bool {
-    std::os::unix::fs::PermissionsExt::mode(&metadata.permissions()) & 0o022 != 0
-}
-
-#[cfg(not(unix))]
-fn is_changeable_by_others(_metadata: &std::fs::Metadata) -> bool {
-    false
 }
 
 /// A running command, ended when nobody needs it any more.
@@ -209,10 +200,7 @@ fn secret_in(output: &[u8], id: &str, json_only: bool) -> io::Result<String> {
     match json.filter(Value::is_object) {
         Some(json) => {
             let value = json.get("values").and_then(|values| values.get(id));
-            let told = json
-                .pointer("/errors")
-                .and_then(|errors| errors.get(id))
-                .is_some();
+            let told = json.get("errors").and_then(|errors| errors.get(id)).is_some();
             match value.and_then(Value::as_str) {
                 Some(text) => Ok(text.to_owned()),
                 None if told => Err(io::Error::other("it answered with an error for this id")),

@@ -3,7 +3,7 @@
 use openclaw_auth_store::{Credential, SecretError, SecretSource};
 use openclaw_ids::ProfileId;
 
-use super::SecretSources;
+use super::{SecretSources, kind};
 use crate::causes;
 use crate::credentials::pointer;
 
@@ -47,13 +47,11 @@ impl SecretSources {
         let pointer = pointer(credential)?;
         let profile = profile.clone();
         if !self.knows(&pointer) {
-            let kind = match pointer.source {
-                SecretSource::Env => "variable",
-                SecretSource::Exec => "command",
-                SecretSource::File => "file",
-            };
-            let alias = pointer.provider;
-            return Some(Dangling::NoPlace { profile, kind, alias });
+            return Some(Dangling::NoPlace {
+                profile,
+                kind: kind(pointer.source),
+                alias: pointer.provider,
+            });
         }
         let is_at_hand = match pointer.source {
             SecretSource::Env => true,

@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
+use super::permissions;
 use crate::config::FileConfig;
 
 /// The text of the file.
@@ -16,7 +17,7 @@ pub(super) fn read(path: &Path, config: &FileConfig) -> io::Result<String> {
     if !metadata.is_file() {
         return Err(io::Error::other("it is no file"));
     }
-    if !config.allow_insecure_path && is_open_to_others(&metadata) {
+    if !config.allow_insecure_path && permissions::lets_others_in(&metadata) {
         return Err(io::Error::other(
             "others may read or change it; run `chmod 600` on it, or set allowInsecurePath",
         ));
@@ -30,14 +31,4 @@ pub(super) fn read(path: &Path, config: &FileConfig) -> io::Result<String> {
         )));
     }
     Ok(text)
-}
-
-#[cfg(unix)]
-fn is_open_to_others(metadata: &std::fs::Metadata) -> bool {
-    std::os::unix::fs::PermissionsExt::mode(&metadata.permissions()) & 0o077 != 0
-}
-
-#[cfg(not(unix))]
-fn is_open_to_others(_metadata: &std::fs::Metadata) -> bool {
-    false
 }

@@ -1,6 +1,7 @@
 //! One agent: its chain as a picture, its credentials with their windows counting down, its sessions on a fallback.
 
 use jiff::Timestamp;
+use openclaw_auth_store::Eligibility;
 use openclaw_classify::Reason;
 
 use super::html::Html;
@@ -105,10 +106,8 @@ fn countdown(until: Timestamp, before: &'static str, now: Timestamp) -> Html {
 
 fn profiles(agent: &AgentReport, now: Timestamp) -> Html {
     // Servers on this machine that nobody mentioned are no news.
-    let is_told = |profile: &&ProfileReport| {
-        profile.kind != "local" || profile.last_used.is_some() || !profile.windows.is_empty()
-    };
-    let told: Vec<&ProfileReport> = agent.credentials.profiles.iter().filter(is_told).collect();
+    let profiles = agent.credentials.profiles.iter();
+    let told: Vec<&ProfileReport> = profiles.filter(|profile| !profile.is_idle_local()).collect();
     if told.is_empty() {
         return Html::default().raw("<h3>Credentials</h3><p class=\"none\">none</p>");
     }
@@ -120,7 +119,7 @@ fn profiles(agent: &AgentReport, now: Timestamp) -> Html {
         table = table.nested(&self::profile(profile, now));
     }
     let table = table.raw("</tbody></table>");
-    let is_quiet = |profile: &&ProfileReport| profile.windows.is_empty() && profile.eligibility == "ok";
+    let is_quiet = |profile: &&ProfileReport| profile.windows.is_empty() && profile.eligibility.is_ok();
     if !told.iter().all(is_quiet) {
         return Html::default().raw("<h3>Credentials</h3>").nested(&table);
     }
@@ -137,8 +136,8 @@ fn profiles(agent: &AgentReport, now: Timestamp) -> Html {
 fn profile(profile: &ProfileReport, now: Timestamp) -> Html {
     let (class, state) = match (profile.windows.is_empty(), profile.eligibility) {
         (false, _) => ("resting", "rests"),
-        (true, "ok") => ("ready", "ready"),
-        (true, other) => ("missing", other),
+        (true, Eligibility::Ok) => ("ready", "ready"),
+        (true, other) => ("missing", other.as_str()),
     };
     let mut html = Html::default()
         .raw("<tr><td><code>")
@@ -249,7 +248,7 @@ fn trouble_text(trouble: &Trouble) -> Option<String> {
             profile, eligibility, ..
         } => Some(format!(
             "{profile} is stored and cannot be used ({}).",
-            eligibility.replace('_', " ")
+            eligibility.as_str().replace('_', " ")
         )),
         Trouble::OlderCredentials(older) => Some(format!("{older}.")),
         Trouble::UnreadSessions { problem } => Some(format!("The sessions cannot be shown: {problem}.")),

@@ -4,7 +4,7 @@ use clap::{Args, ValueEnum};
 use jiff::Timestamp;
 use openclaw_auth_store::{
     ApiKey, Attributes, AuthSnapshot, Credential, Expires, KeySource, ProfileStore, Secret, SecretRef, Token,
-    UsageStore, credential_eligibility,
+    UsageStore, WhyPassedOver, credential_eligibility,
 };
 use openclaw_ids::{ProfileId, ProviderId};
 use serde_json::json;
@@ -220,12 +220,12 @@ fn notes(files: &Files, seen: &AuthSnapshot, provider: &ProviderId, id: &Profile
     let installation = files.installation();
     let order = crate::report::OrderOfProvider::of(&installation, seen, provider, now());
     if !order.order.contains(id) {
-        let why = order.passed_over.get(id).copied().unwrap_or("not_listed");
-        notes.push(match why {
-            "excluded_by_auth_order" => format!(
+        notes.push(match order.passed_over.get(id) {
+            Some(WhyPassedOver::NotListed) => format!(
                 "the order of {provider} does not name it, so it is not tried; add it with `auth order set {provider} …`"
             ),
-            code => format!("it is not tried ({code})"),
+            Some(WhyPassedOver::Ineligible(why)) => format!("it is not tried ({})", why.as_str()),
+            None => "it is not tried (not_listed)".to_owned(),
         });
     }
     notes

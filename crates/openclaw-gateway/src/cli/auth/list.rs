@@ -3,6 +3,7 @@
 use std::io;
 
 use clap::Args;
+use openclaw_auth_store::{Eligibility, Health, OrderBasis};
 use serde::Serialize;
 
 use crate::cli::files::{Files, ReadAgent, ShownArgs, show_agent};
@@ -74,13 +75,10 @@ fn show_stored(report: &ProfilesReport, screen: &mut Screen<'_>) -> io::Result<(
     ];
     let mut table = Table::new(heads);
     // What needs no credential is of interest once it was called.
-    let is_idle = |profile: &ProfileReport| {
-        profile.kind == "local" && profile.last_used.is_none() && profile.windows.is_empty()
-    };
     let shown: Vec<&ProfileReport> = report
         .profiles
         .iter()
-        .filter(|profile| !is_idle(profile))
+        .filter(|profile| !profile.is_idle_local())
         .collect();
     if shown.is_empty() && report.rejected.is_empty() {
         screen.line(format!("Agent {} has no credential.", report.agent))?;
@@ -100,8 +98,10 @@ fn show_stored(report: &ProfilesReport, screen: &mut Screen<'_>) -> io::Result<(
     for order in report.orders.iter().filter(|order| order.explicit) {
         let listed: Vec<&str> = order.order.iter().map(openclaw_ids::ProfileId::as_str).collect();
         let by = match order.basis {
-            "agent_order" => "auth order set",
-            _ => "auth.order of the configuration",
+            OrderBasis::AgentOrder => "auth order set",
+            OrderBasis::ConfigOrder | OrderBasis::ConfiguredProfiles | OrderBasis::StoredProfiles => {
+                "auth.order of the configuration"
+            }
         };
         explicit.row([
             order.provider.as_str().into(),
@@ -121,13 +121,13 @@ fn show_stored(report: &ProfilesReport, screen: &mut Screen<'_>) -> io::Result<(
 fn row(profile: &ProfileReport) -> [Cell; 8] {
     let now = now();
     let state = match (profile.eligibility, profile.health) {
-        ("ok", "static") => Cell::new(Tone::Good, "ok"),
-        ("ok", health) => Cell::new(if health == "ok" { Tone::Good } else { Tone::Warn }, health),
-        (code, _) => Cell::new(Tone::Bad, code),
+        (Eligibility::Ok, Health::Ok | Health::Static) => Cell::new(Tone::Good, "ok"),
+        (Eligibility::Ok, health) => Cell::new(Tone::Warn, health.as_str()),
+        (why, _) => Cell::new(Tone::Bad, why.as_str()),
     };
     let order = match (profile.position, profile.passed_over) {
         (Some(position), _) => Cell::from(position),
-        (None, Some(why)) => Cell::new(Tone::Dim, why),
+        (None, Some(why)) => Cell::new(Tone::Dim, why.as_str()),
         (None, None) => Cell::from(""),
     };
     let end = profile

@@ -3,7 +3,7 @@
 use std::io;
 
 use clap::{Args, Subcommand};
-use openclaw_auth_store::{ProfileStore, UsageStore};
+use openclaw_auth_store::{OrderBasis, ProfileStore, UsageStore};
 use openclaw_ids::{AgentId, ProfileId, ProviderId};
 use serde_json::json;
 
@@ -180,10 +180,10 @@ fn show(orders: &[OrderOfProvider], screen: &mut Screen<'_>) -> io::Result<()> {
     let mut table = Table::new(&["PROVIDER", "#", "PROFILE", "WHY"]);
     for order in orders {
         let why = match order.basis {
-            "agent_order" => "set by auth order set",
-            "config_order" => "auth.order of the configuration",
-            "configured_profiles" => "auth.profiles of the configuration, least recently used first",
-            _ => "what there is, least recently used first",
+            OrderBasis::AgentOrder => "set by auth order set",
+            OrderBasis::ConfigOrder => "auth.order of the configuration",
+            OrderBasis::ConfiguredProfiles => "auth.profiles of the configuration, least recently used first",
+            OrderBasis::StoredProfiles => "what there is, least recently used first",
         };
         for (index, id) in order.order.iter().enumerate() {
             table.row([
@@ -193,12 +193,12 @@ fn show(orders: &[OrderOfProvider], screen: &mut Screen<'_>) -> io::Result<()> {
                 Cell::new(Tone::Dim, why),
             ]);
         }
-        for (id, code) in &order.passed_over {
+        for (id, why) in &order.passed_over {
             table.row([
                 order.provider.as_str().into(),
                 Cell::new(Tone::Warn, "not tried"),
                 id.as_str().into(),
-                Cell::new(Tone::Warn, *code),
+                Cell::new(Tone::Warn, why.as_str()),
             ]);
         }
         if order.order.is_empty() && order.passed_over.is_empty() {

@@ -62,8 +62,7 @@ Exit status: 0 when all of them answered, 1 when one did not, 2 when it cannot a
 struct Tested {
     profile: ProfileId,
     model: ModelRef,
-    /// `answered`, `refused`, `limited`, or `failed`.
-    outcome: &'static str,
+    outcome: Came,
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<Reason>,
     /// The classification rule that decided.
@@ -77,6 +76,39 @@ struct Tested {
     /// When the provider says that it is over, in Unix milliseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     reset_at: Option<i64>,
+}
+
+/// What an answer says of the credential.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Came {
+    /// It works.
+    Answered,
+    /// It is not told.
+    Failed,
+    /// It works, and its limits are used up.
+    Limited,
+    /// The provider does not take it, or not without money.
+    Refused,
+}
+
+impl Came {
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::Answered => "answered",
+            Self::Failed => "failed",
+            Self::Limited => "limited",
+            Self::Refused => "refused",
+        }
+    }
+
+    fn tone(self) -> Tone {
+        match self {
+            Self::Answered => Tone::Good,
+            Self::Limited => Tone::Warn,
+            Self::Failed | Self::Refused => Tone::Bad,
+        }
+    }
 }
 
 /// Why nothing can be asked.
@@ -119,7 +151,7 @@ pub(in crate::cli) fn run(
     } else {
         show(&tested, screen)?;
     }
-    let answered = tested.iter().all(|tested| tested.outcome == "answered");
+    let answered = tested.iter().all(|tested| tested.outcome == Came::Answered);
     Ok(if answered {
         Outcome::Fine
     } else {
@@ -143,22 +175,18 @@ fn ids(arguments: &TestArgs, files: &Files, agent: &ReadAgent) -> Result<Vec<Pro
     }
     for text in &arguments.profiles {
         let (provider, id) = named(text)?;
-        if agent.seen.credential(&id).is_some() && text.contains(':') {
+        if text.contains(':') {
+            if agent.seen.credential(&id).is_none() {
+                let agent = agent.id.clone();
+                return Err(NotStored::Unknown { profile: id, agent }.into());
+            }
             ids.push(id);
             continue;
         }
-        let order = if text.contains(':') {
-            Vec::new()
-        } else {
-            of_provider(&provider)
-        };
+        let order = of_provider(&provider);
         if order.is_empty() {
             let agent = agent.id.clone();
-            return Err(if text.contains(':') {
-                NotStored::Unknown { profile: id, agent }.into()
-            } else {
-                AskError::NoCredential { provider, agent }.into()
-            });
+            return Err(AskError::NoCredential { provider, agent }.into());
         }
         ids.extend(order);
     }
@@ -252,12 +280,12 @@ impl<'a> Asking<'a> {
                 .of(&self.model, endpoint.answer_limit()),
         };
         Ok(match upstream.attempt(&call).await {
-            Ok(_) => self.outcome("answered"),
+            Ok(_) => self.outcome(Came::Answered),
             Err(failure) => self.failed(&failure),
         })
     }
 
-    fn outcome(&self, outcome: &'static str) -> Tested {
+    fn outcome(&self, outcome: Came) -> Tested {
         Tested {
             profile: self.id.clone(),
             model: self.model.clone(),
@@ -274,7 +302,7 @@ impl<'a> Asking<'a> {
     fn unsent(&self, why: String) -> Tested {
         Tested {
             detail: Some(why),
-            ..self.outcome("failed")
+            ..self.outcome(Came::Failed)
         }
     }
 
@@ -282,12 +310,12 @@ impl<'a> Asking<'a> {
         let failed = Tested {
             status: failure.status,
             detail: Some(redact(&describe(failure))),
-            ..self.outcome("failed")
+            ..self.outcome(Came::Failed)
         };
         match classify(failure, now()) {
             None => failed,
             Some(verdict) => Tested {
-                outcome: word(verdict.reason),
+                outcome: came(verdict.reason),
                 reason: Some(verdict.reason),
                 rule: Some(verdict.rule.to_string()),
                 reset_at: verdict.hint.map(|hint| hint.at.as_millisecond()),
@@ -298,10 +326,10 @@ impl<'a> Asking<'a> {
 }
 
 /// What a reason says of the credential.
-fn word(reason: Reason) -> &'static str {
+fn came(reason: Reason) -> Came {
     match reason {
-        Reason::Auth | Reason::AuthPermanent | Reason::Billing => "refused",
-        Reason::RateLimit => "limited",
+        Reason::Auth | Reason::AuthPermanent | Reason::Billing => Came::Refused,
+        Reason::RateLimit => Came::Limited,
         Reason::Aborted
         | Reason::ContentPolicy
         | Reason::ContextOverflow
@@ -315,7 +343,7 @@ fn word(reason: Reason) -> &'static str {
         | Reason::SessionExpired
         | Reason::Timeout
         | Reason::Unclassified
-        | Reason::Unknown => "failed",
+        | Reason::Unknown => Came::Failed,
     }
 }
 
@@ -335,16 +363,11 @@ fn show(tested: &[Tested], screen: &mut Screen<'_>) -> io::Result<()> {
         "PROFILE", "MODEL", "OUTCOME", "REASON", "STATUS", "RULE", "OVER IN",
     ]);
     for one in tested {
-        let tone = match one.outcome {
-            "answered" => Tone::Good,
-            "limited" => Tone::Warn,
-            _ => Tone::Bad,
-        };
         let reset = one.reset_at.and_then(|at| Timestamp::from_millisecond(at).ok());
         table.row([
             one.profile.as_str().into(),
             one.model.key().into(),
-            Cell::new(tone, one.outcome),
+            Cell::new(one.outcome.tone(), one.outcome.as_str()),
             one.reason
                 .map(|reason| reason.to_string())
                 .unwrap_or_default()

@@ -76,39 +76,36 @@ pub(super) fn find(state_dir: &Path, name: &str) -> Result<Job, CommandError> {
             .filter(|job| text(job, member) == Some(name))
             .collect::<Vec<_>>()
     };
-    let named = of("name");
-    let found = of("id").first().copied().or_else(|| named.first().copied());
-    if let (Some(job), [_, _, ..]) = (found, named.as_slice())
-        && text(job, "id") != Some(name)
-    {
-        let ids: Vec<&str> = named
-            .iter()
-            .map(|job| text(job, "id").unwrap_or("none"))
-            .collect();
-        return Err(JobError::Several {
-            name: name.to_owned(),
-            ids: ids.join(", "),
-            path,
+    let error = match (of("id").as_slice(), of("name").as_slice()) {
+        ([job, ..], _) | ([], [job]) => return Ok(read_job(job)),
+        ([], []) => {
+            let names = jobs
+                .iter()
+                .filter_map(|job| text(job, "name").or_else(|| text(job, "id")));
+            let known: Vec<&str> = names.collect();
+            JobError::Unknown {
+                name: name.to_owned(),
+                known: if known.is_empty() {
+                    "none".to_owned()
+                } else {
+                    known.join(", ")
+                },
+                path,
+            }
         }
-        .into());
-    }
-    let Some(job) = found else {
-        let known: Vec<&str> = jobs
-            .iter()
-            .filter_map(|job| text(job, "name").or_else(|| text(job, "id")))
-            .collect();
-        return Err(JobError::Unknown {
-            name: name.to_owned(),
-            known: if known.is_empty() {
-                "none".to_owned()
-            } else {
-                known.join(", ")
-            },
-            path,
+        ([], named) => {
+            let ids: Vec<&str> = named
+                .iter()
+                .map(|job| text(job, "id").unwrap_or("none"))
+                .collect();
+            JobError::Several {
+                name: name.to_owned(),
+                ids: ids.join(", "),
+                path,
+            }
         }
-        .into());
     };
-    Ok(read_job(job))
+    Err(error.into())
 }
 
 fn text<'v>(value: &'v Value, member: &str) -> Option<&'v str> {

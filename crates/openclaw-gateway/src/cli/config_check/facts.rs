@@ -11,7 +11,8 @@ use crate::cli::files::{credentials_folder, main_folder};
 use crate::config::Config;
 use crate::environment::Environment;
 use crate::older::{self, Inherited, Older};
-use crate::providers::{Endpoints, KNOWN};
+use crate::providers::ambient::is_from_config;
+use crate::providers::{Endpoints, shipped};
 use crate::report::AgentState;
 use crate::secrets::{Dangling, SecretSources};
 use crate::upstream::Wire;
@@ -130,12 +131,9 @@ fn stored(folder: &Path, agent: &AgentId) -> Result<AuthSnapshot, StoredError> {
 pub(super) fn credentials(agents: &[CheckedAgent], ambient: &[AmbientProfile]) -> Credentials {
     let stored = agents.iter().flat_map(|agent| &agent.stored);
     let stored = stored.map(|(id, credential)| (id, credential));
-    let ambient = ambient
-        .iter()
-        .filter(|profile| !profile.id.as_str().ends_with(":config"));
+    let ambient = ambient.iter().filter(|profile| !is_from_config(&profile.id));
     let ambient = ambient.map(|profile| (&profile.id, &profile.credential));
-    let known = KNOWN.iter().filter_map(|row| ProviderId::try_new(row.id).ok());
-    let addresses = known.fold(Credentials::default(), |facts, provider| {
+    let addresses = shipped().fold(Credentials::default(), |facts, provider| {
         facts.with_address(&provider)
     });
     stored.chain(ambient).fold(addresses, |facts, (id, credential)| {

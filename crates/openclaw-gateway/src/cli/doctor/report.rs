@@ -5,7 +5,7 @@ use std::io;
 use std::path::PathBuf;
 
 use jiff::Timestamp;
-use openclaw_auth_store::{DoctorFinding, DoctorOutcome, DoctorPlaces, DoctorPlan};
+use openclaw_auth_store::{DoctorFinding, DoctorOutcome, DoctorPlaces, DoctorPlan, Health};
 use openclaw_session::SqliteSessionStore;
 use serde::Serialize;
 
@@ -287,16 +287,17 @@ fn complaint(profile: &ProfileReport) -> Option<String> {
         return Some(format!("`{id}` of agent `{owner}` cannot be used: {problem}"));
     }
     match (profile.health, profile.eligibility) {
-        ("expired" | "expiring", _) if profile.renews => None,
-        ("expired", _) => Some(format!(
+        (Health::Expired | Health::Expiring, _) if profile.renews => None,
+        (Health::Expired, _) => Some(format!(
             "log in to `{id}` of agent `{owner}` again, because it has ended"
         )),
-        ("expiring", _) => Some(format!(
+        (Health::Expiring, _) => Some(format!(
             "log in to `{id}` of agent `{owner}` again, because it ends within a day"
         )),
-        ("missing", code) => Some(format!(
-            "replace `{id}` of agent `{owner}`, which cannot be used ({code})"
+        (Health::Missing, why) => Some(format!(
+            "replace `{id}` of agent `{owner}`, which cannot be used ({})",
+            why.as_str()
         )),
-        _ => None,
+        (Health::Ok | Health::Static, _) => None,
     }
 }

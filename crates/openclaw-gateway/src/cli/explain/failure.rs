@@ -1,16 +1,16 @@
 //! A failure, judged and rehearsed.
 
+use std::fmt;
 use std::io;
 
 use clap::Args;
 use jiff::Timestamp;
 use openclaw_classify::{
-    Failure, Header, Reason, TimeoutPhase, TimerOwner, Transport, Verdict, classify, describe, observe,
-    redact,
+    Certainty, Failure, Header, Owner, Reason, Scope, TimeoutPhase, TimerOwner, Transport, Verdict, classify,
+    describe, observe, redact,
 };
 use openclaw_ids::{AgentId, ModelRef, ProviderId};
-use openclaw_runner::RunPolicy;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use crate::cli::chain::UnknownModel;
 use crate::cli::files::{Files, ReadAgent};
@@ -141,9 +141,12 @@ struct Explained {
 #[serde(rename_all = "camelCase")]
 struct Judged {
     reason: Reason,
-    certainty: &'static str,
-    owner: &'static str,
-    scope: &'static str,
+    #[serde(serialize_with = "in_words")]
+    certainty: Certainty,
+    #[serde(serialize_with = "in_words")]
+    owner: Owner,
+    #[serde(serialize_with = "in_words")]
+    scope: Scope,
     rule: String,
     evidence: Option<Seen>,
     reset: Option<Reset>,
@@ -151,6 +154,11 @@ struct Judged {
     code: Option<String>,
     #[serde(rename = "type")]
     kind: Option<String>,
+}
+
+/// Writes a value by the name it has in records.
+fn in_words<T: fmt::Display, S: Serializer>(value: &T, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(value)
 }
 
 /// What the rule saw.
@@ -173,9 +181,9 @@ impl Judged {
         let observed = observe(failure);
         Self {
             reason: verdict.reason,
-            certainty: verdict.certainty.as_str(),
-            owner: verdict.owner.as_str(),
-            scope: verdict.scope.as_str(),
+            certainty: verdict.certainty,
+            owner: verdict.owner,
+            scope: verdict.scope,
             rule: verdict.rule.to_string(),
             evidence: verdict.evidence.as_ref().map(|evidence| Seen {
                 field: evidence.field,
@@ -232,18 +240,12 @@ fn explained(
     };
     let failure = with_provider(asked.failure.clone(), model.as_ref(), files, agent);
     let verdict = classify(&failure, now);
-    let policy = RunPolicy {
-        auth: files.config.auth.clone(),
-        aliases: files.aliases.clone(),
-        endpoints: files.endpoints.keys(),
-        settings: files.config.failover.run_settings(),
-    };
     let rehearsal = verdict.as_ref().map(|_| {
         let model = model.or_else(|| model_of(&failure, files, agent));
         Rehearsal::of(
             &files.installation(),
             &agent.state(),
-            policy,
+            files.run_policy(),
             model,
             &failure,
             now,
@@ -282,8 +284,8 @@ fn show(explained: &Explained, files: &Files, now: Timestamp, screen: &mut Scree
         return screen.line("  It is none: the request was allowed, and nothing is recorded.");
     };
     let how = match verdict.certainty {
-        "explicit" => "a code or a text says so",
-        _ => "only the status, or nothing, points there",
+        Certainty::Explicit => "a code or a text says so",
+        Certainty::Default => "only the status, or nothing, points there",
     };
     screen.line(format!("  Verdict   {} ({how})", verdict.reason))?;
     let seen = verdict.evidence.as_ref();
@@ -294,10 +296,10 @@ fn show(explained: &Explained, files: &Files, now: Timestamp, screen: &mut Scree
         seen.unwrap_or_default()
     ))?;
     let marks = match verdict.scope {
-        "endpoint" => "the address rests",
-        "model" => "this model rests on this credential",
-        "profile" => "the whole credential rests",
-        _ => "nothing rests",
+        Scope::Endpoint => "the address rests",
+        Scope::Model => "this model rests on this credential",
+        Scope::Profile => "the whole credential rests",
+        Scope::None => "nothing rests",
     };
     screen.line(format!("  Fault of  {}: {marks}", verdict.owner))?;
     if let Some(reset) = &verdict.reset {

@@ -82,7 +82,7 @@ fn show(
             session.key.as_str().into(),
             ago(session.updated_at, now).into(),
             session.selected.key().into(),
-            session.chosen_by.into(),
+            session.chosen_by.as_str().into(),
             answered,
             session
                 .pin

@@ -12,7 +12,7 @@ use crate::cli::render::{Cell, Table, Tone, ago};
 use crate::cli::screen::{Screen, now};
 use crate::cli::{CommandError, Outcome};
 use crate::environment::Environment;
-use crate::report::SessionReport;
+use crate::report::{ChosenBy, SessionReport};
 
 /// Arguments of `session show`.
 #[derive(Debug, Args)]
@@ -58,9 +58,9 @@ pub(in crate::cli) fn run(
 fn show(report: &SessionReport, now: Timestamp, screen: &mut Screen<'_>) -> io::Result<()> {
     screen.toned(Tone::Strong, format!("Session {}", report.key))?;
     let chosen = match report.chosen_by {
-        "user" => "chosen by a person",
-        "fallback" => "left by an old fallback",
-        _ => "as configured",
+        ChosenBy::User => "chosen by a person",
+        ChosenBy::Fallback => "left by an old fallback",
+        ChosenBy::Configuration => "as configured",
     };
     screen.line(format!("  Model        {} ({chosen})", report.selected.key()))?;
     if let Some(fallback) = &report.fallback {

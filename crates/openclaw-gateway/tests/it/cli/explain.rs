@@ -109,7 +109,7 @@ fn the_json_of_a_failure() {
         "--json",
     ]);
     let pretty = serde_json::to_string_pretty(&done.json()).unwrap();
-    insta::assert_snapshot!("failure_json", super::redacted(&pretty, &desk.path("")));
+    insta::assert_snapshot!("failure_json", super::desk::redacted(&pretty, &desk.path("")));
 }
 
 #[tokio::test]
