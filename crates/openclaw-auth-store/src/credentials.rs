@@ -13,50 +13,71 @@ const FEW: usize = 16;
 
 /// Credentials in stored order; read and changed like the map that it is.
 ///
-/// Asking for those of a provider does not look through all of them: a run over a thousand providers asks a thousand
-/// times.
+/// Copies share the map until one of them changes: a use of one profile makes a new view of all. Asking for those of a
+/// provider does not look through all of them: a run over a thousand providers asks a thousand times.
 #[derive(Debug, Clone, Default)]
 pub struct Credentials {
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug, Default)]
+struct Shared {
     by_id: IndexMap<ProfileId, Credential>,
-    /// The places in the map, by provider and then in stored order. Copies share it, so that whichever is asked first
-    /// sorts for all; it is forgotten when the map may change.
-    by_provider: Arc<OnceLock<Vec<usize>>>,
+    /// The places in the map, by provider and then in stored order; whoever asks first sorts.
+    by_provider: OnceLock<Vec<usize>>,
+}
+
+impl Clone for Shared {
+    /// For a change, after which the places may be others.
+    fn clone(&self) -> Self {
+        Self {
+            by_id: self.by_id.clone(),
+            by_provider: OnceLock::new(),
+        }
+    }
+}
+
+impl Shared {
+    fn places(&self) -> &[usize] {
+        self.by_provider.get_or_init(|| {
+            let mut places: Vec<usize> = (0..self.by_id.len()).collect();
+            places.sort_by_key(|place| self.by_id[*place].provider());
+            places
+        })
+    }
 }
 
 impl Credentials {
     /// Those of any of `providers`, in stored order.
     pub fn of<'a>(&'a self, providers: &[&ProviderId]) -> Vec<(&'a ProfileId, &'a Credential)> {
-        if self.len() <= FEW {
-            let all = self.by_id.iter();
-            return all
+        let by_id = &self.shared.by_id;
+        if by_id.len() <= FEW {
+            return by_id
+                .iter()
                 .filter(|(_, credential)| providers.contains(&credential.provider()))
                 .collect();
         }
-        let sorted = self.by_provider.get_or_init(|| {
-            let mut places: Vec<usize> = (0..self.len()).collect();
-            places.sort_by_key(|place| self.by_id[*place].provider());
-            places
-        });
+        let sorted = self.shared.places();
         let mut places = Vec::new();
         for (number, provider) in providers.iter().enumerate() {
             if providers[..number].contains(provider) {
                 continue;
             }
-            let from = sorted.partition_point(|place| self.by_id[*place].provider() < *provider);
-            let ours = |place: &&usize| self.by_id[**place].provider() == *provider;
+            let from = sorted.partition_point(|place| by_id[*place].provider() < *provider);
+            let ours = |place: &&usize| by_id[**place].provider() == *provider;
             places.extend(sorted[from..].iter().take_while(ours).copied());
         }
         places.sort_unstable();
         places
             .into_iter()
-            .filter_map(|place| self.by_id.get_index(place))
+            .filter_map(|place| by_id.get_index(place))
             .collect()
     }
 }
 
 impl PartialEq for Credentials {
     fn eq(&self, other: &Self) -> bool {
-        self.by_id == other.by_id
+        Arc::ptr_eq(&self.shared, &other.shared) || self.shared.by_id == other.shared.by_id
     }
 }
 
@@ -66,26 +87,26 @@ impl Deref for Credentials {
     type Target = IndexMap<ProfileId, Credential>;
 
     fn deref(&self) -> &Self::Target {
-        &self.by_id
+        &self.shared.by_id
     }
 }
 
 impl DerefMut for Credentials {
     fn deref_mut(&mut self) -> &mut Self::Target {
-        // A copy that shares the places may sort later for its own map.
-        match Arc::get_mut(&mut self.by_provider) {
-            Some(places) => drop(places.take()),
-            None => self.by_provider = Arc::default(),
-        }
-        &mut self.by_id
+        let shared = Arc::make_mut(&mut self.shared);
+        shared.by_provider.take();
+        &mut shared.by_id
     }
 }
 
 impl From<IndexMap<ProfileId, Credential>> for Credentials {
     fn from(by_id: IndexMap<ProfileId, Credential>) -> Self {
-        Self {
+        let shared = Shared {
             by_id,
-            by_provider: Arc::default(),
+            by_provider: OnceLock::new(),
+        };
+        Self {
+            shared: Arc::new(shared),
         }
     }
 }
@@ -101,7 +122,8 @@ impl IntoIterator for Credentials {
     type IntoIter = map::IntoIter<ProfileId, Credential>;
 
     fn into_iter(self) -> Self::IntoIter {
-        self.by_id.into_iter()
+        let shared = Arc::try_unwrap(self.shared).unwrap_or_else(|shared| (*shared).clone());
+        shared.by_id.into_iter()
     }
 }
 
@@ -110,7 +132,7 @@ impl<'a> IntoIterator for &'a Credentials {
     type IntoIter = map::Iter<'a, ProfileId, Credential>;
 
     fn into_iter(self) -> Self::IntoIter {
-        self.by_id.iter()
+        self.shared.by_id.iter()
     }
 }
 
