@@ -14,6 +14,7 @@ mod halves;
 mod headers;
 mod inline;
 mod live;
+mod nature;
 mod progress;
 mod retry;
 mod secrets;

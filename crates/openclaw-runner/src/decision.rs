@@ -10,6 +10,7 @@ use openclaw_ids::{ModelRef, SessionId};
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 
+use crate::millis;
 use crate::observation::ErrorFields;
 use crate::rotation::RotationDecision;
 use crate::summary::AttemptRecord;
@@ -141,6 +142,9 @@ pub struct Decision {
     pub last_resort: Option<bool>,
     /// The attempts before a success.
     pub previous_attempts: Vec<AttemptRecord>,
+    /// The kind of the credential that failed or rests (`api_key`, `oauth` or `token`), when all of them are of one; ours,
+    /// beyond.
+    pub auth_mode: Option<&'static str>,
     /// When what was marked for the failure, or what holds the candidate back, is over; ours, beyond.
     pub rests_until: Option<Timestamp>,
     /// How long the run had been going on; ours, beyond.
@@ -240,12 +244,13 @@ impl Serialize for Decision {
         )?;
         entry(&mut map, "profileCount", self.profile_count.as_ref())?;
         entry(&mut map, "lastResort", self.last_resort.as_ref())?;
+        entry(&mut map, "authMode", self.auth_mode)?;
         entry(
             &mut map,
             "restsUntil",
             self.rests_until.map(Timestamp::as_millisecond),
         )?;
-        map.serialize_entry("elapsedMs", &millis(self.elapsed))?;
+        map.serialize_entry("elapsedMs", &millis::whole(self.elapsed))?;
         entry(&mut map, "suppressedDuplicateCount", self.suppressed().as_ref())?;
         if self.kind == DecisionKind::CandidateSucceeded {
             map.serialize_entry("previousAttempts", &PreviousAttempts(&self.previous_attempts))?;
@@ -253,11 +258,6 @@ impl Serialize for Decision {
         map.serialize_entry("consoleMessage", &self.console_message())?;
         map.end()
     }
-}
-
-/// Whole milliseconds.
-pub(crate) fn millis(duration: Duration) -> u64 {
-    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
 /// The name of a run, if it has one.

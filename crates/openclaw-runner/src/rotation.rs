@@ -8,7 +8,8 @@ use openclaw_ids::ModelRef;
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 
-use crate::decision::{entry, millis, named};
+use crate::decision::{entry, named};
+use crate::millis;
 use crate::observation::ErrorFields;
 
 /// The value of `event` in every rotation record.
@@ -72,6 +73,8 @@ pub struct RotationDecision {
     pub candidate: ModelRef,
     /// Hash of the credential that failed; `-` without one (Z3).
     pub profile_hash: String,
+    /// Its kind: `api_key`, `oauth` or `token`; ours, beyond.
+    pub auth_mode: Option<&'static str>,
     /// HTTP status of the failure.
     pub status: Option<u16>,
     /// What may be shown of the error.
@@ -94,6 +97,7 @@ impl Serialize for RotationDecision {
         map.serialize_entry("provider", self.candidate.provider())?;
         map.serialize_entry("model", self.candidate.model())?;
         map.serialize_entry("profileId", &self.profile_hash)?;
+        entry(&mut map, "authMode", self.auth_mode)?;
         entry(&mut map, "status", self.status.as_ref())?;
         entry(&mut map, "rawErrorPreview", self.error.error_preview.as_ref())?;
         entry(&mut map, "rawErrorHash", self.error.error_hash.as_ref())?;
@@ -107,7 +111,7 @@ impl Serialize for RotationDecision {
             "restsUntil",
             self.rests_until.map(Timestamp::as_millisecond),
         )?;
-        map.serialize_entry("elapsedMs", &millis(self.elapsed))?;
+        map.serialize_entry("elapsedMs", &millis::whole(self.elapsed))?;
         entry(&mut map, "redirectedTo", self.redirected_to.as_ref())?;
         map.end()
     }

@@ -8,10 +8,11 @@ use openclaw_runner::Clock;
 
 use crate::dice::Dice;
 use crate::jam::{File, How};
-use crate::logins::{self, Logins};
-use crate::setup::{MINUTE, SECOND, START, Setup};
-use crate::trace::{Fate, Truth};
-use crate::trouble::{Flaw, Spell, Trouble};
+use crate::logins::{Logins, refreshing};
+use crate::setup::Setup;
+use crate::time::{MINUTE, SECOND, START, at};
+use crate::trace::{Fate, LastProbe, Truth};
+use crate::trouble::{Flaw, Trouble};
 
 /// A world in motion.
 pub(crate) struct World {
@@ -29,7 +30,7 @@ struct State {
     buckets: BTreeMap<(String, usize), (i64, i64)>,
     /// Probes in flight: agent, provider, run.
     probing: BTreeSet<(usize, String, String)>,
-    probed_at: BTreeMap<(usize, String), i64>,
+    probed: BTreeMap<(usize, String), LastProbe>,
     unanswered: BTreeMap<(usize, String), i64>,
     crashed_at: BTreeMap<(usize, String), i64>,
     /// How many calls came to which end.
@@ -56,7 +57,7 @@ impl World {
         Self {
             setup,
             logins: Logins::default(),
-            folder: logins::folder(),
+            folder: refreshing::folder(),
             origin: tokio::time::Instant::now(),
             state: Mutex::default(),
         }
@@ -99,12 +100,7 @@ impl World {
             return drawn;
         };
         let model = of.models.iter().position(|known| known == model);
-        let active = |spell: &&Spell| {
-            (spell.from..spell.until).contains(&now)
-                && spell.key.is_none_or(|of| Some(of) == key)
-                && spell.model.is_none_or(|of| Some(of) == model)
-        };
-        for spell in of.spells.iter().filter(active) {
+        for spell in of.spells.iter().filter(|spell| spell.strikes(now, key, model)) {
             match spell.trouble {
                 Trouble::Slow => drawn.takes += 5 * SECOND + spell.strength * 80,
                 Trouble::Flapping if !dice.chance(500) => {}
@@ -132,11 +128,7 @@ impl World {
     pub(crate) fn trouble(&self, provider: &str, key: Option<usize>) -> Option<Trouble> {
         let now = self.now();
         let mut spells = self.setup.provider(provider)?.spells.iter();
-        let spell = spells.find(|spell| {
-            (spell.from..spell.until).contains(&now)
-                && spell.model.is_none()
-                && spell.key.is_none_or(|of| Some(of) == key)
-        })?;
+        let spell = spells.find(|spell| spell.strikes(now, key, None))?;
         Some(spell.trouble)
     }
 
@@ -158,8 +150,14 @@ impl World {
     }
 
     /// A probe begins; how many others of the same provider and agent are in flight.
-    pub(crate) fn probe_begins(&self, agent: usize, provider: &str, run: &str) -> usize {
-        let now = self.now();
+    pub(crate) fn probe_begins(
+        &self,
+        agent: usize,
+        provider: &str,
+        profile: Option<String>,
+        run: &str,
+    ) -> usize {
+        let began = self.now();
         let mut state = self.state();
         let others = state
             .probing
@@ -167,7 +165,8 @@ impl World {
             .filter(|(of, what, who)| (*of, what.as_str()) == (agent, provider) && who != run)
             .count();
         state.probing.insert((agent, provider.to_owned(), run.to_owned()));
-        state.probed_at.insert((agent, provider.to_owned()), now);
+        let key = (agent, provider.to_owned());
+        state.probed.insert(key, LastProbe { began, profile });
         others
     }
 
@@ -237,7 +236,7 @@ impl World {
         Truth {
             well_since: (!is_ill).then_some(last),
             last_unanswered: at(&state.unanswered),
-            last_probe: at(&state.probed_at),
+            last_probe: state.probed.get(&key).cloned(),
             probe_in_flight: state
                 .probing
                 .iter()
@@ -259,6 +258,6 @@ pub(crate) struct ProcessClock {
 
 impl Clock for ProcessClock {
     fn now(&self) -> Timestamp {
-        Timestamp::from_millisecond(self.world.now() + self.ahead).unwrap_or(Timestamp::MAX)
+        at(self.world.now() + self.ahead)
     }
 }

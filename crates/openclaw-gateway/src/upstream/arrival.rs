@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
-use futures_util::StreamExt;
+use futures_util::{Stream, StreamExt};
 use http_body_util::BodyExt;
 use hyper::body::Incoming;
 use openclaw_classify::{Failure, Phase, TimeoutPhase, Transport};
@@ -44,7 +44,7 @@ pub(super) async fn excerpt(mut source: Incoming, limit: Duration) -> Vec<u8> {
 
 /// A whole body, each piece of which comes in its time.
 pub(super) async fn whole(
-    mut source: Incoming,
+    mut source: impl Stream<Item = hyper::Result<Bytes>> + Unpin,
     deadlines: &Deadlines,
     end: End,
     facts: &Facts,
@@ -56,12 +56,8 @@ pub(super) async fn whole(
         } else {
             deadlines.idle
         };
-        match end.within(limit, TimeoutPhase::Idle, source.frame()).await {
-            Ok(Some(Ok(frame))) => {
-                if let Ok(piece) = frame.into_data() {
-                    body.add(piece);
-                }
-            }
+        match end.within(limit, TimeoutPhase::Idle, source.next()).await {
+            Ok(Some(Ok(piece))) => body.add(piece),
             Ok(Some(Err(error))) => return Err(transport::failure(&error, PHASE)),
             Ok(None) => return Ok(body.whole()),
             Err(waited_for) => return Err(transport::timeout(waited_for, PHASE)),
@@ -109,20 +105,16 @@ impl Pieces {
     }
 }
 
-/// The bytes of a body as they come.
-pub(super) fn pieces(source: Incoming) -> ByteStream {
-    Box::pin(source.into_data_stream())
-}
-
-/// Reads a stream up to its first content, and holds everything back until then.
+/// Reads a stream, whose head came at `heard`, up to its first content, and holds everything back until then.
 pub(super) async fn first_content(
     wire: Wire,
     mut source: ByteStream,
     deadlines: &Deadlines,
+    heard: Instant,
     end: End,
     facts: &Facts,
 ) -> Result<LiveAnswer, Failure> {
-    let deadline = Instant::now() + deadlines.first_content;
+    let deadline = heard + deadlines.first_content;
     let pace = Pace {
         idle: deadlines.idle,
         end,

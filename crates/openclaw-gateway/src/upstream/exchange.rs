@@ -5,21 +5,24 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use axum::http::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, LOCATION};
+use axum::http::header::{AUTHORIZATION, HeaderMap, LOCATION};
 use axum::http::{Method, StatusCode, Uri};
 use bytes::Bytes;
+use futures_util::{StreamExt, stream};
 use http_body_util::BodyExt;
 use hyper_util::client::legacy;
 use openclaw_classify::{Failure, Phase, TimeoutPhase};
 use reqwest::Url;
 use secrecy::SecretString;
+use tokio::time::Instant;
 
-use super::arrival::{as_stream, excerpt, first_content, pieces, whole};
+use super::arrival::{as_stream, excerpt, first_content, whole};
 use super::client::{Client, Ways, When};
 use super::deadlines::End;
 use super::endpoint::{login_of, without_login};
 use super::facts::Facts;
 use super::live::LiveAnswer;
+use super::nature::{Nature, first_bytes};
 use super::wire::{Whole, Wire};
 use super::{Deadlines, Endpoint, RequestBody, headers, transport};
 use crate::cores;
@@ -212,11 +215,22 @@ impl Upstream {
             return Err(facts.refused(status.as_u16(), body));
         }
         facts.succeeded(status.as_u16());
-        if wants_stream && !is_document(facts.headers()) {
-            let answer = first_content(call.wire, pieces(source), deadlines, end, facts).await?;
-            return Ok(Answer::Live(Box::new(answer)));
-        }
-        let body = whole(source, deadlines, end, facts).await?;
+        let mut source = source.into_data_stream();
+        let body = if wants_stream {
+            let (said, heard) = (Nature::said_by(facts.headers()), Instant::now());
+            let (first, nature) = first_bytes(&mut source, said, deadlines, heard, end).await?;
+            let source = stream::iter([Ok(first)]).chain(source);
+            match nature {
+                Nature::Document => whole(source, deadlines, end, facts).await?,
+                Nature::Events => {
+                    let source = Box::pin(source);
+                    let answer = first_content(call.wire, source, deadlines, heard, end, facts).await?;
+                    return Ok(Answer::Live(Box::new(answer)));
+                }
+            }
+        } else {
+            whole(source, deadlines, end, facts).await?
+        };
         match call.wire.read_whole(&body) {
             Whole::Answer if wants_stream => match as_stream(call.wire, &body, facts) {
                 Some(live) => Ok(Answer::Live(Box::new(live))),
@@ -255,16 +269,6 @@ pub(crate) enum AskFault {
     /// It did not end.
     #[error("the answer is larger than {0} bytes")]
     TooLarge(usize),
-}
-
-/// Whether an answer to a streaming request is one document (JSON, an error page) instead of events.
-fn is_document(headers: &HeaderMap) -> bool {
-    let content_type = headers
-        .get(CONTENT_TYPE)
-        .and_then(|value| value.to_str().ok())
-        .unwrap_or_default();
-    let media_type = content_type.split(';').next().unwrap_or_default().trim();
-    media_type.ends_with("json") || media_type.eq_ignore_ascii_case("text/html")
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use bytes::Bytes;
 use futures_util::stream;
 use openclaw_classify::{Failure, describe};
+use tokio::time::Instant;
 
 use super::arrival::first_content;
 use super::deadlines::End;
@@ -141,7 +142,15 @@ async fn begin(wire: Wire, chunks: Vec<Bytes>) -> Result<LiveAnswer, Failure> {
     let source: ByteStream = Box::pin(stream::iter(chunks.into_iter().map(Ok)));
     let deadlines = Deadlines::DEFAULT;
     let end = End::after(deadlines.total);
-    first_content(wire, source, &deadlines, end, &Facts::new(&endpoint, None)).await
+    first_content(
+        wire,
+        source,
+        &deadlines,
+        Instant::now(),
+        end,
+        &Facts::new(&endpoint, None),
+    )
+    .await
 }
 
 /// A failure in words and numbers, enough to tell two apart.

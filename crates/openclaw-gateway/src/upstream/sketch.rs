@@ -30,11 +30,14 @@ kept! {
     "tool_calls" "transcript" "type"
 }
 
+/// The member that says what went wrong. Only whether it says anything is kept: some servers send it with nothing in it.
+const ERROR: &str = "error";
+
 /// A value, which borrows its texts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Sketch<'a> {
     Null,
-    Bool,
+    Bool(bool),
     /// A number, if it is a whole one from 0 on.
     Number(Option<u64>),
     Text(Cow<'a, str>),
@@ -64,7 +67,7 @@ impl<'a> Sketch<'a> {
     fn owned<'b>(self) -> Sketch<'b> {
         match self {
             Self::Null => Sketch::Null,
-            Self::Bool => Sketch::Bool,
+            Self::Bool(is) => Sketch::Bool(is),
             Self::Number(number) => Sketch::Number(number),
             Self::Text(text) => Sketch::Text(Cow::Owned(text.into_owned())),
             Self::List(items) => Sketch::List(items.into_iter().map(Sketch::owned).collect()),
@@ -85,7 +88,7 @@ impl<'a> Sketch<'a> {
                 let found = kept.iter().rev().find(|(own, _)| *own == name);
                 found.map(|(_, value)| value)
             }
-            Self::Null | Self::Bool | Self::Number(_) | Self::Text(_) | Self::List(_) => None,
+            Self::Null | Self::Bool(_) | Self::Number(_) | Self::Text(_) | Self::List(_) => None,
         }
     }
 
@@ -93,7 +96,7 @@ impl<'a> Sketch<'a> {
     pub(super) fn as_str(&self) -> Option<&str> {
         match self {
             Self::Text(text) => Some(text),
-            Self::Null | Self::Bool | Self::Number(_) | Self::List(_) | Self::Object { .. } => None,
+            Self::Null | Self::Bool(_) | Self::Number(_) | Self::List(_) | Self::Object { .. } => None,
         }
     }
 
@@ -101,7 +104,7 @@ impl<'a> Sketch<'a> {
     pub(super) fn as_list(&self) -> Option<&[Self]> {
         match self {
             Self::List(items) => Some(items),
-            Self::Null | Self::Bool | Self::Number(_) | Self::Text(_) | Self::Object { .. } => None,
+            Self::Null | Self::Bool(_) | Self::Number(_) | Self::Text(_) | Self::Object { .. } => None,
         }
     }
 
@@ -109,7 +112,7 @@ impl<'a> Sketch<'a> {
     pub(super) fn as_u64(&self) -> Option<u64> {
         match self {
             Self::Number(number) => *number,
-            Self::Null | Self::Bool | Self::Text(_) | Self::List(_) | Self::Object { .. } => None,
+            Self::Null | Self::Bool(_) | Self::Text(_) | Self::List(_) | Self::Object { .. } => None,
         }
     }
 
@@ -119,7 +122,7 @@ impl<'a> Sketch<'a> {
             Self::Text(text) => !text.is_empty(),
             Self::List(items) => !items.is_empty(),
             Self::Object { filled, .. } => *filled,
-            Self::Null | Self::Bool | Self::Number(_) => false,
+            Self::Null | Self::Bool(_) | Self::Number(_) => false,
         }
     }
 }
@@ -143,8 +146,8 @@ impl<'de> Visitor<'de> for Whatever {
         Ok(Sketch::Null)
     }
 
-    fn visit_bool<E>(self, _: bool) -> Result<Sketch<'de>, E> {
-        Ok(Sketch::Bool)
+    fn visit_bool<E>(self, is: bool) -> Result<Sketch<'de>, E> {
+        Ok(Sketch::Bool(is))
     }
 
     fn visit_u64<E>(self, number: u64) -> Result<Sketch<'de>, E> {
@@ -186,6 +189,7 @@ impl<'de> Visitor<'de> for Whatever {
         while let Some(name) = members.next_key_seed(Name)? {
             filled = true;
             match name {
+                Some(ERROR) => kept.push((ERROR, members.next_value::<Says>()?.sketch())),
                 Some(name) => kept.push((name, members.next_value()?)),
                 None => {
                     members.next_value::<IgnoredAny>()?;
@@ -219,9 +223,115 @@ impl Visitor<'_> for Name {
     }
 }
 
+/// What an `error` member says, in rising order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Says {
+    /// There is no error.
+    No,
+    /// Nothing: zeros, blanks, empty lists and objects.
+    Nothing,
+    /// Something is wrong.
+    Something,
+}
+
+impl Says {
+    fn sketch<'a>(self) -> Sketch<'a> {
+        match self {
+            Self::No => Sketch::Null,
+            Self::Nothing => Sketch::Bool(false),
+            Self::Something => Sketch::Bool(true),
+        }
+    }
+
+    fn something_if(it_does: bool) -> Self {
+        if it_does { Self::Something } else { Self::Nothing }
+    }
+}
+
+impl<'de> Deserialize<'de> for Says {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(Anything)
+    }
+}
+
+struct Anything;
+
+impl<'de> Visitor<'de> for Anything {
+    type Value = Says;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("JSON")
+    }
+
+    fn visit_unit<E>(self) -> Result<Says, E> {
+        Ok(Says::No)
+    }
+
+    fn visit_bool<E>(self, is: bool) -> Result<Says, E> {
+        Ok(if is { Says::Something } else { Says::No })
+    }
+
+    fn visit_u64<E>(self, number: u64) -> Result<Says, E> {
+        Ok(Says::something_if(number != 0))
+    }
+
+    fn visit_i64<E>(self, _: i64) -> Result<Says, E> {
+        Ok(Says::Something)
+    }
+
+    fn visit_f64<E>(self, _: f64) -> Result<Says, E> {
+        Ok(Says::Something)
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<Says, E> {
+        Ok(Says::something_if(!text.trim().is_empty()))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Says, A::Error> {
+        let mut says = Says::Nothing;
+        while let Some(item) = items.next_element()? {
+            says = says.max(item);
+        }
+        Ok(says)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Says, A::Error> {
+        let mut says = Says::Nothing;
+        while let Some((_, member)) = members.next_entry::<IgnoredAny, _>()? {
+            says = says.max(member);
+        }
+        Ok(says)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn whether_an_error_says_anything() {
+        for (json, says) in [
+            ("null", Sketch::Null),
+            ("false", Sketch::Null),
+            ("true", Sketch::Bool(true)),
+            ("0", Sketch::Bool(false)),
+            ("-1", Sketch::Bool(true)),
+            ("0.5", Sketch::Bool(true)),
+            (r#""""#, Sketch::Bool(false)),
+            (r#"" ""#, Sketch::Bool(false)),
+            (r#""\u0062usy""#, Sketch::Bool(true)),
+            ("[]", Sketch::Bool(false)),
+            ("[0,[1]]", Sketch::Bool(true)),
+            ("{}", Sketch::Bool(false)),
+            (r#"{"message":"","code":0,"param":null}"#, Sketch::Bool(false)),
+            (r#"{"message":"","code":500}"#, Sketch::Bool(true)),
+            (r#"{"inner":{"type":"busy"}}"#, Sketch::Bool(true)),
+        ] {
+            let text = format!(r#"{{"error":{json}}}"#);
+            let sketch = Sketch::read(text.as_bytes()).unwrap();
+            assert_eq!(sketch.get("error"), Some(&says), "{json}");
+        }
+    }
 
     #[test]
     fn what_is_kept_and_what_is_skipped() {

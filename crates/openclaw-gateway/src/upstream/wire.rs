@@ -187,10 +187,16 @@ impl Wire {
     }
 }
 
-/// Whether a body, or a part of one, is an error.
+/// Whether a body, or a part of one, is an error; a member of that name with nothing in it says that there is none.
 fn is_error(body: &Sketch<'_>) -> bool {
-    body.get("error").is_some_and(|error| *error != Sketch::Null)
+    body.get("error") == Some(&Sketch::Bool(true))
         || body.get("type").and_then(Sketch::as_str) == Some("error")
+}
+
+/// Whether an event is an error, or would be one if it said which: it lacks the member that all events have.
+fn is_error_event(event: &Sketch<'_>, usual: &str) -> bool {
+    is_error(event)
+        || (event.get(usual).is_none() && event.get("error").is_some_and(|error| *error != Sketch::Null))
 }
 
 fn is_filled(value: Option<&Sketch<'_>>) -> bool {

@@ -116,7 +116,7 @@ const EXPECTED: &[Expected] = &[
     both("error-event",              rotates("overloaded")),
     row ("error-after-2",            Broken, rotates("overloaded")),
     both("empty",                    stays("empty_response")),
-    row ("wrong-type",               stays("unclassified"), Answer),
+    both("wrong-type",               Answer),
     both("huge-body",                stays("unclassified")),
 ];
 

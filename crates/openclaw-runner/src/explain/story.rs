@@ -5,8 +5,9 @@ use openclaw_classify::Reason;
 use serde::Serialize;
 
 use super::ending::Ending;
-use super::record::{CandidateRecord, Record, RotationRecord, millis};
+use super::record::{CandidateRecord, Record, RotationRecord};
 use crate::decision::{DecisionKind, StepOutcome};
+use crate::millis;
 use crate::rotation::RotationKind;
 
 /// One run, told from its records. `Display` is the text for people; it serialises for machines.
@@ -23,7 +24,7 @@ pub struct Story {
     /// Length of the chain; zero when no record says so.
     pub total: usize,
     /// When the run began; known from logs alone.
-    #[serde(with = "millis", skip_serializing_if = "Option::is_none")]
+    #[serde(with = "millis::optional_instant", skip_serializing_if = "Option::is_none")]
     pub began_at: Option<Timestamp>,
     /// How long the run took until its last record, in milliseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -65,10 +66,13 @@ pub struct Visit {
     /// What the provider, or the skip, said; redacted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub detail: Option<String>,
+    /// The kind of the credential that failed last, or of all that rest; none when it is not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub auth_mode: Option<String>,
     /// Its credentials that failed, in order.
     pub credentials: Vec<Credential>,
     /// When it is asked again as a matter of course.
-    #[serde(with = "millis", skip_serializing_if = "Option::is_none")]
+    #[serde(with = "millis::optional_instant", skip_serializing_if = "Option::is_none")]
     pub rests_until: Option<Timestamp>,
     /// The candidate that came next.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -87,6 +91,9 @@ pub struct Credential {
     /// Hash of the profile's name; none without one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub profile: Option<String>,
+    /// Its kind: `api_key`, `oauth` or `token`; none when it is not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub auth_mode: Option<String>,
     /// Why it failed.
     pub reason: Reason,
     /// HTTP status.
@@ -96,7 +103,7 @@ pub struct Credential {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub detail: Option<String>,
     /// When it is used again; none when nothing was marked.
-    #[serde(with = "millis", skip_serializing_if = "Option::is_none")]
+    #[serde(with = "millis::optional_instant", skip_serializing_if = "Option::is_none")]
     pub rests_until: Option<Timestamp>,
     /// What followed.
     pub then: RotationKind,
@@ -192,6 +199,7 @@ impl Story {
         visit.rule.clone_from(&record.rule);
         visit.status = record.status;
         visit.code.clone_from(&record.code);
+        visit.auth_mode.clone_from(&record.auth_mode);
         visit.detail = record.detail().map(str::to_owned);
         visit.rests_until = record.rests_until.map(|last| visit.first_back(last));
         let outcome = record.fallback_step_final_outcome.as_deref();
@@ -210,6 +218,7 @@ impl Story {
         let visit = self.visit(record.candidate());
         visit.credentials.push(Credential {
             profile: Some(record.profile_id.clone()).filter(|hash| !matches!(hash.as_str(), "" | "-")),
+            auth_mode: record.auth_mode.clone(),
             reason: record.failover_reason,
             status: record.status,
             detail: record.raw_error_preview.clone(),
@@ -316,6 +325,7 @@ impl Visit {
             status: None,
             code: None,
             detail: None,
+            auth_mode: None,
             credentials: Vec::new(),
             rests_until: None,
             next: None,
@@ -354,6 +364,7 @@ impl Visit {
         if let Some(last) = self.credentials.last() {
             self.reason = Some(last.reason);
             self.status = last.status;
+            self.auth_mode.clone_from(&last.auth_mode);
             self.detail.clone_from(&last.detail);
             self.rests_until = last.rests_until.map(|last| self.first_back(last));
         }

@@ -1,11 +1,14 @@
 //! What the machine knows about the candidate it is working on.
 
 use jiff::Timestamp;
-use openclaw_classify::{Failure, Owner, Reason, Scope, TimeoutPhase, TimerOwner, Transport, Verdict};
+use openclaw_classify::{
+    Failure, Owner, Reason, RuleId, Scope, TimeoutPhase, TimerOwner, Transport, Verdict,
+};
 use openclaw_ids::ProfileId;
 use openclaw_session::Rollback;
 
 use crate::error::FailedAttempt;
+use crate::summary::{AttemptRecord, ProfileFailure};
 
 /// The candidate that is being worked on.
 #[derive(Debug)]
@@ -112,6 +115,22 @@ impl Current {
         ))
     }
 
+    /// The record of the candidate as it stands: the last failure, with those of its credentials before it.
+    pub(super) fn record(&self) -> Option<AttemptRecord> {
+        let (last, earlier) = self.failures.split_last()?;
+        Some(AttemptRecord {
+            earlier: earlier.iter().map(ProfileFailure::of).collect(),
+            ..last.record.clone()
+        })
+    }
+
+    /// Takes the last failure, with those of the candidate's credentials before it on record.
+    pub(super) fn take_last(&mut self) -> Option<FailedAttempt> {
+        let mut last = self.failures.pop()?;
+        last.record.earlier = self.failures.iter().map(ProfileFailure::of).collect();
+        Some(last)
+    }
+
     pub(super) fn last_failure(&self) -> Option<&FailedAttempt> {
         self.failures.last()
     }
@@ -121,15 +140,12 @@ impl Current {
     }
 }
 
-/// A request that is larger than its limit never passes, however long one waits (BL-15).
-const OVER_LIMIT: &str = "rate.request-over-limit";
-
 /// R1: nothing came back before our own deadline, nothing reached the provider, the caller's own limit ended it, or the
 /// request is larger than the limit.
 fn stays_with_any_credential(failure: &Failure, verdict: &Verdict) -> bool {
     verdict.scope == Scope::Endpoint
         || verdict.owner == Owner::Caller
-        || verdict.rule.as_str() == OVER_LIMIT
+        || verdict.rule == RuleId::REQUEST_OVER_LIMIT
         || matches!(
             failure.transport,
             Some(Transport::Timeout(TimeoutPhase::FirstByte, TimerOwner::Us))

@@ -29,6 +29,7 @@ async fn see(chunks: Vec<Bytes>) -> Seen {
         Wire::ChatCompletions,
         source,
         &Deadlines::DEFAULT,
+        Instant::now(),
         End::after(Deadlines::DEFAULT.total),
         &Facts::new(&endpoint, None),
     )
@@ -118,6 +119,7 @@ async fn the_upstream_is_read_only_as_fast_as_the_client_takes_it() {
         Wire::ChatCompletions,
         Box::pin(endless),
         &Deadlines::DEFAULT,
+        Instant::now(),
         End::after(Deadlines::DEFAULT.total),
         &Facts::new(&endpoint, None),
     )
@@ -144,7 +146,14 @@ async fn bl_93_a_stream_that_drips_on_is_cut_at_the_end_of_its_time() {
     let source = Box::pin(drip);
     let end = End::after(deadlines.total);
     let facts = Facts::new(&endpoint, None);
-    let live = first_content(Wire::ChatCompletions, source, &deadlines, end, &facts);
+    let live = first_content(
+        Wire::ChatCompletions,
+        source,
+        &deadlines,
+        Instant::now(),
+        end,
+        &facts,
+    );
     let mut live = live.await.ok().unwrap();
     let mut events = 0;
     let failure = loop {

@@ -200,6 +200,21 @@ async fn what_is_no_answer_under_a_success_status() {
             true,
             Some(r#"{"error":{"code":"x"}}"#),
         ),
+        (
+            Script::unframed(&[r#"{"error":{"code":"x"}}"#]),
+            true,
+            Some(r#"{"error":{"code":"x"}}"#),
+        ),
+        (
+            Script::unframed(&["<html>busy</html>"]),
+            true,
+            Some("<html>busy</html>"),
+        ),
+        (
+            Script::reply(200, &[("content-type", "text/html")], &[ROLE, ERROR].concat()),
+            true,
+            Some("{\"error\":{\"message\":\"overloaded\"}}"),
+        ),
         (page.clone(), false, Some("<html>busy</html>")),
         (page, true, Some("<html>busy</html>")),
         (Script::json(200, empty), false, None),
@@ -501,6 +516,24 @@ async fn a_plain_answer_to_a_streaming_request_becomes_one_event() {
          \"content\":\"Hello\"}}],\"object\":\"chat.completion.chunk\"}\n\n"
     );
     assert_eq!(end, "finished");
+}
+
+#[tokio::test]
+async fn bl_89_an_answer_under_a_wrong_content_type_is_one() {
+    let events = [ROLE, HEL, LO, STOP, DONE].concat();
+    for content_type in ["application/json", "text/html; charset=utf-8"] {
+        let script = Script::reply(200, &[("content-type", content_type)], &events);
+        let (shown, end, _) = drain(script).await;
+        assert_eq!(
+            (shown, end),
+            ([ROLE, HEL, LO, STOP].concat(), "finished"),
+            "{content_type}"
+        );
+        let cut = Script::reply(200, &[("content-type", content_type)], &[ROLE, HEL].concat());
+        assert_eq!(drain(cut).await.1, "cut", "{content_type}");
+    }
+    let named = drain(Script::json(200, WHOLE)).await;
+    assert_eq!(drain(Script::unframed(&["\n", "\n", WHOLE])).await.0, named.0);
 }
 
 #[tokio::test]

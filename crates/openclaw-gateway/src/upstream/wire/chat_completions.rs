@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::super::halves::value_of;
 use super::super::sketch::Sketch;
-use super::{Delta, Piece, Shows, Whole, is_error, is_filled, unreadable};
+use super::{Delta, Piece, Shows, Whole, is_error, is_error_event, is_filled, unreadable};
 
 /// Members of a message or a delta that show something to the person who waits.
 ///
@@ -34,7 +34,7 @@ pub(super) fn read_piece(name: Option<&[u8]>, data: &[u8]) -> Piece {
     let Some(chunk) = Sketch::read(text) else {
         return unreadable(name);
     };
-    if name == Some(b"error") || is_error(&chunk) {
+    if name == Some(b"error") || is_error_event(&chunk, "choices") {
         return Piece::Error;
     }
     match chunk.get("choices").and_then(Sketch::as_list) {

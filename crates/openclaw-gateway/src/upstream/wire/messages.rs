@@ -3,7 +3,7 @@
 use bytes::Bytes;
 
 use super::super::sketch::Sketch;
-use super::{Delta, Piece, Shows, Whole, is_error, is_filled, shown, unreadable};
+use super::{Delta, Piece, Shows, Whole, is_error, is_error_event, is_filled, shown, unreadable};
 
 /// The event that ends an answer.
 pub(super) const STOP: Bytes =
@@ -23,7 +23,7 @@ pub(super) fn read_piece(name: Option<&[u8]>, data: &[u8]) -> Piece {
     let Some(event) = Sketch::read(text) else {
         return unreadable(name);
     };
-    if name == Some(b"error") || is_error(&event) {
+    if name == Some(b"error") || is_error_event(&event, "type") {
         return Piece::Error;
     }
     match event.get("type").and_then(Sketch::as_str) {
@@ -166,6 +166,11 @@ mod tests {
                 r#"{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}"#,
                 Piece::Error,
             ),
+            (
+                r#"{"type":"message_stop","error":{}}"#,
+                Piece::End(Shows::Nothing),
+            ),
+            (r#"{"error":{}}"#, Piece::Error),
             ("no json", Piece::Malformed),
             (" ", Piece::Other),
         ] {
@@ -198,6 +203,10 @@ mod tests {
                 Whole::Answer,
             ),
             (r#"{"content":[],"stop_reason":"refusal"}"#, Whole::Answer),
+            (
+                r#"{"content":[{"type":"text","text":"Hi"}],"error":""}"#,
+                Whole::Answer,
+            ),
             (r#"{"content":[],"stop_reason":"end_turn"}"#, Whole::Empty),
             (
                 r#"{"content":[{"type":"thinking","thinking":"hm"},{"type":"text","text":""}]}"#,

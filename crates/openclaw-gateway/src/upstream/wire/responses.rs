@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde_json::{Value, json};
 
 use super::super::sketch::Sketch;
-use super::{Piece, Shows, Whole, is_error, is_filled, shown, unreadable};
+use super::{Piece, Shows, Whole, is_error, is_error_event, is_filled, shown, unreadable};
 
 /// Events whose `delta` (or other member) shows an answer.
 #[rustfmt::skip]
@@ -47,7 +47,11 @@ pub(super) fn read_piece(name: Option<&[u8]>, data: &[u8]) -> Piece {
         .and_then(Sketch::as_str)
         .or(named)
         .unwrap_or_default();
-    if kind == "response.failed" || kind == "error" || named == Some("error") || is_error(&event) {
+    if kind == "response.failed"
+        || kind == "error"
+        || named == Some("error")
+        || is_error_event(&event, "type")
+    {
         return Piece::Error;
     }
     if ENDS.contains(&kind) {
@@ -201,6 +205,11 @@ mod tests {
                 r#"{"type":"error","code":"rate_limit_exceeded","message":"m"}"#,
                 Piece::Error,
             ),
+            (
+                r#"{"type":"response.completed","error":false,"response":{"output":[]}}"#,
+                Piece::End(Shows::Nothing),
+            ),
+            (r#"{"error":""}"#, Piece::Error),
             ("[DONE]", Piece::Other),
             ("no json", Piece::Malformed),
         ] {
@@ -226,7 +235,7 @@ mod tests {
                 r#"{"status":"completed","output":[{"type":"function_call","name":"f"}]}"#,
                 Whole::Answer,
             ),
-            (r#"{"status":"queued","output":[]}"#, Whole::Answer),
+            (r#"{"status":"queued","error":{},"output":[]}"#, Whole::Answer),
             (
                 r#"{"status":"incomplete","output":[{"type":"reasoning","summary":[]}]}"#,
                 Whole::Empty,

@@ -68,6 +68,21 @@ fn pieces_without_choices_and_errors() {
         (None, r#"{"error":{"message":"busy"}}"#, Piece::Error),
         (None, r#"{"error":"busy"}"#, Piece::Error),
         (None, r#"{"error":null,"choices":[]}"#, Piece::Other),
+        (
+            None,
+            r#"{"error":false,"usage":{"total_tokens":3}}"#,
+            Piece::Other,
+        ),
+        (None, r#"{"error":{},"choices":[]}"#, Piece::Other),
+        (None, r#"{"error":"","choices":[]}"#, Piece::Other),
+        (
+            None,
+            r#"{"error":{"message":"","code":0},"choices":[]}"#,
+            Piece::Other,
+        ),
+        (None, r#"{"error":{"message":"busy"},"choices":[]}"#, Piece::Error),
+        (None, r#"{"error":true,"choices":[]}"#, Piece::Error),
+        (None, r#"{"error":{}}"#, Piece::Error),
         (None, r#"{"type":"error","message":"busy"}"#, Piece::Error),
         (Some(b"error"), r#"{"message":"busy"}"#, Piece::Error),
         (
@@ -140,6 +155,19 @@ fn whole_bodies() {
             r#"{"error":null,"choices":[{"message":{"content":"hi"}}]}"#,
             Whole::Answer,
         ),
+        (
+            r#"{"error":false,"choices":[{"message":{"content":"hi"}}]}"#,
+            Whole::Answer,
+        ),
+        (
+            r#"{"error":{},"choices":[{"error":"","message":{"content":"hi"}}]}"#,
+            Whole::Answer,
+        ),
+        (
+            r#"{"error":"busy","choices":[{"message":{"content":"hi"}}]}"#,
+            Whole::Error,
+        ),
+        (r#"{"error":{}}"#, Whole::Unreadable),
         (r#"{"message":"hello"}"#, Whole::Unreadable),
         ("<html>busy</html>", Whole::Unreadable),
         ("", Whole::Unreadable),

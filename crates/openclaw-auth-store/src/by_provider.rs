@@ -1,4 +1,4 @@
-//! Credentials by the id of their profile, and quickly those of one provider.
+//! Profiles by their id, and quickly those of one provider.
 
 use std::ops::{Deref, DerefMut};
 use std::sync::{Arc, OnceLock};
@@ -6,58 +6,79 @@ use std::sync::{Arc, OnceLock};
 use indexmap::{IndexMap, map};
 use openclaw_ids::{ProfileId, ProviderId};
 
-use crate::Credential;
+use crate::{ConfiguredProfile, Credential};
 
 /// Up to so many are looked through faster than sorted.
 const FEW: usize = 16;
 
-/// Credentials in stored order; read and changed like the map that it is.
-///
-/// Copies share the map until one of them changes: a use of one profile makes a new view of all. Asking for those of a
-/// provider does not look through all of them: a run over a thousand providers asks a thousand times.
-#[derive(Debug, Clone, Default)]
-pub struct Credentials {
-    shared: Arc<Shared>,
+/// Credentials in stored order.
+pub type Credentials = ByProvider<Credential>;
+
+/// What is for a provider.
+pub trait OfProvider {
+    /// Which one.
+    fn provider(&self) -> &ProviderId;
 }
 
-#[derive(Debug, Default)]
-struct Shared {
-    by_id: IndexMap<ProfileId, Credential>,
-    /// The places in the map, by provider and then in stored order; whoever asks first sorts.
+impl OfProvider for ConfiguredProfile {
+    fn provider(&self) -> &ProviderId {
+        &self.provider
+    }
+}
+
+impl OfProvider for Credential {
+    fn provider(&self) -> &ProviderId {
+        self.provider()
+    }
+}
+
+/// Profiles in their order, with what is known of each; read and changed like the map that it is.
+///
+/// Copies share the map until one of them changes: each use of a profile makes a new view of all. Asking for those of a
+/// provider does not look through all of them: a run over a thousand providers asks a thousand times.
+#[derive(Debug, Clone)]
+pub struct ByProvider<T> {
+    shared: Arc<Shared<T>>,
+}
+
+#[derive(Debug)]
+struct Shared<T> {
+    by_id: IndexMap<ProfileId, T>,
+    /// The places in the map, by provider and then in their order; whoever asks first sorts.
     by_provider: OnceLock<Vec<usize>>,
 }
 
-impl Clone for Shared {
+impl<T: Clone> Clone for Shared<T> {
     /// For a change, after which the places may be others.
     fn clone(&self) -> Self {
+        Self::of(self.by_id.clone())
+    }
+}
+
+impl<T> Shared<T> {
+    fn of(by_id: IndexMap<ProfileId, T>) -> Self {
         Self {
-            by_id: self.by_id.clone(),
+            by_id,
             by_provider: OnceLock::new(),
         }
     }
 }
 
-impl Shared {
-    fn places(&self) -> &[usize] {
-        self.by_provider.get_or_init(|| {
-            let mut places: Vec<usize> = (0..self.by_id.len()).collect();
-            places.sort_by_key(|place| self.by_id[*place].provider());
-            places
-        })
-    }
-}
-
-impl Credentials {
-    /// Those of any of `providers`, in stored order.
-    pub fn of<'a>(&'a self, providers: &[&ProviderId]) -> Vec<(&'a ProfileId, &'a Credential)> {
+impl<T: OfProvider> ByProvider<T> {
+    /// Those of any of `providers`, in their order.
+    pub fn of<'a>(&'a self, providers: &[&ProviderId]) -> Vec<(&'a ProfileId, &'a T)> {
         let by_id = &self.shared.by_id;
         if by_id.len() <= FEW {
             return by_id
                 .iter()
-                .filter(|(_, credential)| providers.contains(&credential.provider()))
+                .filter(|(_, profile)| providers.contains(&profile.provider()))
                 .collect();
         }
-        let sorted = self.shared.places();
+        let sorted = self.shared.by_provider.get_or_init(|| {
+            let mut places: Vec<usize> = (0..by_id.len()).collect();
+            places.sort_by_key(|place| by_id[*place].provider());
+            places
+        });
         let mut places = Vec::new();
         for (number, provider) in providers.iter().enumerate() {
             if providers[..number].contains(provider) {
@@ -75,23 +96,29 @@ impl Credentials {
     }
 }
 
-impl PartialEq for Credentials {
+impl<T> Default for ByProvider<T> {
+    fn default() -> Self {
+        Self::from(IndexMap::new())
+    }
+}
+
+impl<T: PartialEq> PartialEq for ByProvider<T> {
     fn eq(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.shared, &other.shared) || self.shared.by_id == other.shared.by_id
     }
 }
 
-impl Eq for Credentials {}
+impl<T: Eq> Eq for ByProvider<T> {}
 
-impl Deref for Credentials {
-    type Target = IndexMap<ProfileId, Credential>;
+impl<T> Deref for ByProvider<T> {
+    type Target = IndexMap<ProfileId, T>;
 
     fn deref(&self) -> &Self::Target {
         &self.shared.by_id
     }
 }
 
-impl DerefMut for Credentials {
+impl<T: Clone> DerefMut for ByProvider<T> {
     fn deref_mut(&mut self) -> &mut Self::Target {
         let shared = Arc::make_mut(&mut self.shared);
         shared.by_provider.take();
@@ -99,27 +126,23 @@ impl DerefMut for Credentials {
     }
 }
 
-impl From<IndexMap<ProfileId, Credential>> for Credentials {
-    fn from(by_id: IndexMap<ProfileId, Credential>) -> Self {
-        let shared = Shared {
-            by_id,
-            by_provider: OnceLock::new(),
-        };
+impl<T> From<IndexMap<ProfileId, T>> for ByProvider<T> {
+    fn from(by_id: IndexMap<ProfileId, T>) -> Self {
         Self {
-            shared: Arc::new(shared),
+            shared: Arc::new(Shared::of(by_id)),
         }
     }
 }
 
-impl FromIterator<(ProfileId, Credential)> for Credentials {
-    fn from_iter<I: IntoIterator<Item = (ProfileId, Credential)>>(credentials: I) -> Self {
-        Self::from(IndexMap::from_iter(credentials))
+impl<T> FromIterator<(ProfileId, T)> for ByProvider<T> {
+    fn from_iter<I: IntoIterator<Item = (ProfileId, T)>>(profiles: I) -> Self {
+        Self::from(IndexMap::from_iter(profiles))
     }
 }
 
-impl IntoIterator for Credentials {
-    type Item = (ProfileId, Credential);
-    type IntoIter = map::IntoIter<ProfileId, Credential>;
+impl<T: Clone> IntoIterator for ByProvider<T> {
+    type Item = (ProfileId, T);
+    type IntoIter = map::IntoIter<ProfileId, T>;
 
     fn into_iter(self) -> Self::IntoIter {
         let shared = Arc::try_unwrap(self.shared).unwrap_or_else(|shared| (*shared).clone());
@@ -127,9 +150,9 @@ impl IntoIterator for Credentials {
     }
 }
 
-impl<'a> IntoIterator for &'a Credentials {
-    type Item = (&'a ProfileId, &'a Credential);
-    type IntoIter = map::Iter<'a, ProfileId, Credential>;
+impl<'a, T> IntoIterator for &'a ByProvider<T> {
+    type Item = (&'a ProfileId, &'a T);
+    type IntoIter = map::Iter<'a, ProfileId, T>;
 
     fn into_iter(self) -> Self::IntoIter {
         self.shared.by_id.iter()
@@ -181,6 +204,7 @@ mod tests {
         credentials.truncate(FEW);
         expect_as_searched(&credentials);
     }
+
     #[test]
     fn a_copy_that_changes_before_anybody_asked_sorts_for_itself() {
         let mut credentials = Credentials::default();

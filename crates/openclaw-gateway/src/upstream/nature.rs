@@ -1,0 +1,143 @@
+//! Whether the answer to a request for a stream is one: its first bytes tell, since heads are wrong about it (BL-89).
+
+use axum::http::header::{CONTENT_TYPE, HeaderMap};
+use bytes::Bytes;
+use futures_util::{Stream, StreamExt};
+use openclaw_classify::{Failure, Phase, TimeoutPhase};
+use tokio::time::Instant;
+
+use super::Deadlines;
+use super::deadlines::End;
+use super::transport;
+
+/// What a body is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Nature {
+    /// One document: JSON, an error page.
+    Document,
+    /// Server-sent events.
+    Events,
+}
+
+/// What a line of events can begin with.
+const FIELDS: &[&[u8]] = &[b":", b"data:", b"event:", b"id:", b"retry:"];
+/// How many bytes without meaning are read before the head is believed.
+const MAX_BLANK: usize = 4 * 1024;
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
+impl Nature {
+    /// What the head says.
+    pub(super) fn said_by(headers: &HeaderMap) -> Self {
+        let content_type = headers
+            .get(CONTENT_TYPE)
+            .and_then(|value| value.to_str().ok())
+            .unwrap_or_default();
+        let media_type = content_type.split(';').next().unwrap_or_default().trim();
+        if media_type.ends_with("json") || media_type.eq_ignore_ascii_case("text/html") {
+            Self::Document
+        } else {
+            Self::Events
+        }
+    }
+
+    /// What a body is that begins like this and that the head calls `self`; `None` when more of it has to be seen.
+    fn seen_in(self, read: &[u8]) -> Option<Self> {
+        let text = read
+            .strip_prefix(BYTE_ORDER_MARK)
+            .unwrap_or(read)
+            .trim_ascii_start();
+        let is_short = read.len() < MAX_BLANK;
+        match (text.first(), self) {
+            (None, _) if is_short => None,
+            (None, said) => Some(said),
+            (Some(b'{' | b'[' | b'<'), _) => Some(Self::Document),
+            (Some(_), Self::Events) => Some(Self::Events),
+            (Some(_), Self::Document) => {
+                if FIELDS.iter().any(|field| text.starts_with(field)) {
+                    Some(Self::Events)
+                } else if FIELDS.iter().any(|field| field.starts_with(text)) {
+                    None
+                } else {
+                    Some(Self::Document)
+                }
+            }
+        }
+    }
+}
+
+/// Reads as much of `source`, whose head came at `heard`, as it takes to know what it is.
+pub(super) async fn first_bytes(
+    source: &mut (impl Stream<Item = hyper::Result<Bytes>> + Unpin),
+    said: Nature,
+    deadlines: &Deadlines,
+    heard: Instant,
+    end: End,
+) -> Result<(Bytes, Nature), Failure> {
+    let mut read = Bytes::new();
+    loop {
+        if let Some(nature) = said.seen_in(&read) {
+            return Ok((read, nature));
+        }
+        let (until, phase) = match said {
+            Nature::Events => (heard + deadlines.first_content, TimeoutPhase::FirstContent),
+            Nature::Document if read.is_empty() => (heard + deadlines.plain_body, TimeoutPhase::Idle),
+            Nature::Document => (Instant::now() + deadlines.idle, TimeoutPhase::Idle),
+        };
+        match end.until(until, phase, source.next()).await {
+            Ok(Some(Ok(piece))) if read.is_empty() => read = piece,
+            Ok(Some(Ok(piece))) => read = Bytes::from([read, piece].concat()),
+            Ok(Some(Err(error))) => return Err(transport::failure(&error, Phase::BeforeFirstContent)),
+            Ok(None) => return Ok((read, said)),
+            Err(waited_for) => return Err(transport::timeout(waited_for, Phase::BeforeFirstContent)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use Nature::{Document, Events};
+
+    use super::*;
+
+    #[test]
+    fn bl_89_the_first_bytes_tell_and_else_the_head_is_believed() {
+        let blank = " ".repeat(MAX_BLANK);
+        for (read, under_events, under_json) in [
+            ("", None, None),
+            ("\r\n \n", None, None),
+            ("\u{feff}\n", None, None),
+            (&*blank, Some(Events), Some(Document)),
+            ("{", Some(Document), Some(Document)),
+            ("\u{feff}\n\n {\"error\"", Some(Document), Some(Document)),
+            ("[{\"error\"", Some(Document), Some(Document)),
+            ("<!doctype html>", Some(Document), Some(Document)),
+            (": ping", Some(Events), Some(Events)),
+            ("\ndata: {\"choices\"", Some(Events), Some(Events)),
+            ("\u{feff}event: x", Some(Events), Some(Events)),
+            ("id:1", Some(Events), Some(Events)),
+            ("retry: 3", Some(Events), Some(Events)),
+            ("da", Some(Events), None),
+            ("date: today", Some(Events), Some(Document)),
+            ("upstream connect error", Some(Events), Some(Document)),
+        ] {
+            assert_eq!(Events.seen_in(read.as_bytes()), under_events, "{read:?}");
+            assert_eq!(Document.seen_in(read.as_bytes()), under_json, "{read:?}");
+        }
+    }
+
+    #[test]
+    fn what_heads_say() {
+        for (content_type, said) in [
+            ("text/event-stream", Events),
+            ("text/event-stream; charset=utf-8", Events),
+            ("text/plain", Events),
+            ("application/json", Document),
+            ("application/problem+json; charset=utf-8", Document),
+            ("TEXT/HTML", Document),
+        ] {
+            let headers = HeaderMap::from_iter([(CONTENT_TYPE, content_type.parse().unwrap())]);
+            assert_eq!(Nature::said_by(&headers), said, "{content_type}");
+        }
+        assert_eq!(Nature::said_by(&HeaderMap::new()), Events);
+    }
+}
