@@ -106,23 +106,14 @@ async fn store_ended_login(state: &Path) {
     let entry = json!({"type": "oauth", "provider": "login", "access": "access-old", "refresh": "refresh-old",
         "expires": now.as_millisecond() - 1_000});
     let login = Credential::from_json(&entry).unwrap();
-    store.upsert(ProfileId::try_new("login:me").unwrap(), login, now).await.unwrap();
+    store
+        .upsert(ProfileId::try_new("login:me").unwrap(), login, now)
+        .await
+        .unwrap();
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn a_full_disk_costs_memory_and_no_answer_and_commands_say_that_nothing_was_changed() {
-    let Some(disk) = SmallDisk::mount() else {
-        let mut told = std::io::stderr();
-        writeln!(told, "skipped: a disk of its own cannot be mounted here").unwrap();
-        return;
-    };
-    let limited = Script::reply(429, &[("retry-after", "600")], r#"{"error": {"code": "rate_limit_exceeded"}}"#);
-    let a = Upstream::start(vec![limited, hello(), hello()]).await;
-    let b = Upstream::start(vec![hello(), hello(), hello()]).await;
-    let renewed = json!({"access_token": "access-new", "refresh_token": "refresh-new", "expires_in": 3_600});
-    let tokens = Upstream::start(vec![Script::json(200, &renewed.to_string()), refusal(400, "busy", "later")]).await;
-    let (url_a, url_b, url_t) = (a.base_url(), b.base_url(), tokens.base_url());
-    let desk = Desk::over(disk.root());
+/// Two providers with keys, and one with logins that are renewed at the third URL.
+fn configure(desk: &Desk, [url_a, url_b, url_t]: [String; 3]) {
     desk.write(
         "openclaw.json",
         &format!(
@@ -134,22 +125,66 @@ async fn a_full_disk_costs_memory_and_no_answer_and_commands_say_that_nothing_wa
     );
     desk.write(
         "failover.json5",
-        &format!("{{ logins: {{ login: {{ baseUrl: '{url_a}', tokenUrl: '{url_t}/token', clientId: 'c' }} }} }}"),
+        &format!(
+            "{{ logins: {{ login: {{ baseUrl: '{url_a}', tokenUrl: '{url_t}/token', clientId: 'c' }} }} }}"
+        ),
     );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_full_disk_costs_memory_and_no_answer_and_commands_say_that_nothing_was_changed() {
+    let Some(disk) = SmallDisk::mount() else {
+        let mut told = std::io::stderr();
+        writeln!(told, "skipped: a disk of its own cannot be mounted here").unwrap();
+        return;
+    };
+    let limited = Script::reply(
+        429,
+        &[("retry-after", "600")],
+        r#"{"error": {"code": "rate_limit_exceeded"}}"#,
+    );
+    let a = Upstream::start(vec![limited, hello(), hello()]).await;
+    let b = Upstream::start(vec![hello(), hello(), hello()]).await;
+    let renewed = json!({"access_token": "access-new", "refresh_token": "refresh-new", "expires_in": 3_600});
+    let tokens = Upstream::start(vec![
+        Script::json(200, &renewed.to_string()),
+        refusal(400, "busy", "later"),
+    ])
+    .await;
+    let desk = Desk::over(disk.root());
+    configure(&desk, [&a, &b, &tokens].map(Upstream::base_url));
     let added = desk.run_with(&["auth", "add", "a:one"], "key-one");
     assert_eq!(added.status, 0, "{added:?}");
     store_ended_login(disk.root()).await;
     let served = Served::start(disk.root());
     let first = served.ask("openclaw").await;
-    assert_eq!(first.header("x-openclaw-served-model"), Some("b/m"), "{}", first.body);
+    assert_eq!(
+        first.header("x-openclaw-served-model"),
+        Some("b/m"),
+        "{}",
+        first.body
+    );
 
     disk.fill();
     let full = served.ask("openclaw").await;
-    assert_eq!(full.header("x-openclaw-served-model"), Some("b/m"), "{}", full.body);
+    assert_eq!(
+        full.header("x-openclaw-served-model"),
+        Some("b/m"),
+        "{}",
+        full.body
+    );
     let ended = served.ask("login/m").await;
-    assert!(ended.body.contains("its disk is full; make room on it"), "{}", ended.body);
+    assert!(
+        ended.body.contains("its disk is full; make room on it"),
+        "{}",
+        ended.body
+    );
     assert!(!ended.body.contains("openclaw-agent.sqlite"), "{}", ended.body);
-    assert!(!ended.body.to_lowercase().contains("sign in again"), "{}", ended.body);
+    assert!(
+        !ended.body.to_lowercase().contains("sign in again"),
+        "{}",
+        ended.body
+    );
     assert!(!ended.body.contains("Re-authenticate"), "{}", ended.body);
     for (arguments, input) in [
         (&["cooldown", "clear", "a:one"] as &[&str], ""),
@@ -160,13 +195,26 @@ async fn a_full_disk_costs_memory_and_no_answer_and_commands_say_that_nothing_wa
         (&["session", "set", "agent:main:chat", "--model", "b/m"], ""),
     ] {
         let done = desk.run_with(arguments, input);
-        assert_eq!((done.status, done.output.as_str()), (2, ""), "{arguments:?}: {done:?}");
-        assert!(done.error.contains("nothing was changed, because the disk of"), "{done:?}");
+        assert_eq!(
+            (done.status, done.output.as_str()),
+            (2, ""),
+            "{arguments:?}: {done:?}"
+        );
+        assert!(
+            done.error.contains("nothing was changed, because the disk of"),
+            "{done:?}"
+        );
     }
     let status = desk.run(&["status", "--check"]);
     assert_eq!(status.status, 1, "{status:?}");
-    assert!(status.output.contains("login:me cannot be used: it has ended"), "{status:?}");
-    assert!(status.output.contains("Disk: the disk of /state is full"), "{status:?}");
+    assert!(
+        status.output.contains("login:me cannot be used: it has ended"),
+        "{status:?}"
+    );
+    assert!(
+        status.output.contains("Disk: the disk of /state is full"),
+        "{status:?}"
+    );
 
     disk.make_room();
     let listed = desk.fine(&["auth", "list", "--json"]).json();

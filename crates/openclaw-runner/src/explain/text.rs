@@ -305,7 +305,8 @@ impl Credential {
 }
 
 /// What to do about a disk that keeps a login from being renewed.
-const MAKE_ROOM: &str = "make room on this machine's disk, or let its state be written; the login is renewed then";
+const MAKE_ROOM: &str =
+    "make room on this machine's disk, or let its state be written; the login is renewed then";
 
 /// What a credential is to a person.
 #[derive(Clone, Copy)]

@@ -57,7 +57,10 @@ fn nobody_is_asked_to_sign_in_again_for_a_disk_that_is_full() {
         ..record("openai/gpt", Reason::Auth, "the disk is full")
     };
     let text = exhausted_with(vec![not_renewed()], None);
-    assert!(text.contains("its disk is full") && !text.contains("Sign in"), "{text}");
+    assert!(
+        text.contains("its disk is full") && !text.contains("Sign in"),
+        "{text}"
+    );
     let refused = record("groq/llama", Reason::Auth, "no such key");
     let text = exhausted_with(vec![not_renewed(), refused], None);
     assert!(text.contains("Sign in again"), "{text}");
