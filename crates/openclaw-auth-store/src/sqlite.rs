@@ -294,11 +294,12 @@ impl SqliteAuthStore {
     }
 
     /// The profile of a change that can wait for the next write (D11). While changes wait for the thread a success
-    /// keeps its place behind them: they may leave something to forgive (D10).
+    /// keeps its place behind them: they may leave something to forgive (D10). Those that the file could not take are
+    /// tried again with it.
     fn mere_use<'c>(&self, change: &'c UsageChange, now: Timestamp) -> Option<&'c ProfileId> {
         let profile = self.snapshot().mere_use(change, now)?;
         let selected = matches!(change, UsageChange::Used { .. });
-        (selected || !self.desk.has_waiting()).then_some(profile)
+        (selected || !self.desk.has_waiting() && !self.cache.keeps_changes()).then_some(profile)
     }
 
     fn note_use(&self, profile: &ProfileId, now: Timestamp) -> Result<Applied, StoreError> {

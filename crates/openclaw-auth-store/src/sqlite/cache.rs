@@ -228,6 +228,12 @@ impl Cache {
         }
     }
 
+    /// Whether there are changes that the file could not take.
+    pub(super) fn keeps_changes(&self) -> bool {
+        let shown = self.shown.read().unwrap_or_else(PoisonError::into_inner);
+        !shown.kept.is_empty() || !shown.logins.is_empty()
+    }
+
     /// What the file does not know.
     pub(super) fn unwritten(&self) -> Unwritten {
         let shown = self.shown.read().unwrap_or_else(PoisonError::into_inner);
