@@ -181,7 +181,7 @@ impl AuthSnapshot {
 
     /// The profile that a change says no more about than that it was used: a selection (D11), or a success that finds
     /// nothing to forgive (D10) and, by its clock, no later use.
-    pub fn mere_use<'c>(&self, change: &'c UsageChange, now: Timestamp) -> Option<&'c ProfileId> {
+    pub(crate) fn mere_use<'c>(&self, change: &'c UsageChange, now: Timestamp) -> Option<&'c ProfileId> {
         match change {
             UsageChange::Used { profile } => Some(profile),
             UsageChange::Success { profile, .. } => {
