@@ -12,7 +12,7 @@ use crate::facts::{Code, Facts, Layer};
 use crate::failure::Transport;
 use crate::phrase::Phrase;
 use crate::row::{Providers, Row};
-use crate::rule::{Family, family};
+use crate::rule::{Family, family, is_or_below};
 use crate::rules::Stage;
 use crate::{
     Certainty, Evidence, Failure, Owner, Phase, Reason, ResetHint, RuleId, RuleSet, Scope, Verdict, hint,
@@ -26,6 +26,11 @@ use index::Seen;
 
 /// How deep a cause chain is walked (C-2.5).
 const MAX_CAUSES: usize = 25;
+/// Rows that recognise the sentence a client wraps around the real failure.
+pub(crate) const WRAPPERS: [RuleId; 2] = [
+    RuleId::shipped("server.catch-all"),
+    RuleId::shipped("timeout.generic"),
+];
 /// How much of what a rule saw is kept for `explain`.
 const MAX_EVIDENCE: usize = 120;
 
@@ -99,9 +104,8 @@ fn is_firm(verdict: &Verdict) -> bool {
     verdict.certainty == Certainty::Explicit && verdict.reason != Reason::Format && !is_wrapper(&verdict.rule)
 }
 
-/// Rows that recognise the sentence a client wraps around the real failure.
 fn is_wrapper(rule: &RuleId) -> bool {
-    matches!(rule.as_str(), "timeout.generic" | "server.catch-all")
+    WRAPPERS.contains(rule)
 }
 
 fn is_mute(reason: Reason) -> bool {
@@ -309,20 +313,12 @@ fn is_provider(about: &About<'_>, providers: &Providers) -> bool {
     match providers {
         Providers::Any => true,
         Providers::Families(families) => about.family.is_some_and(|family| families.contains(&family)),
-        Providers::Named(names) => names.iter().any(|name| {
-            about.provider.is_some_and(|id| id.eq_ignore_ascii_case(name))
-                || about
-                    .failure
-                    .host
-                    .as_deref()
-                    .is_some_and(|host| is_host(host, name))
-        }),
+        Providers::Named(names) => {
+            // A host may come with its port.
+            let host = about.failure.host.as_deref().unwrap_or_default();
+            let host = host.split(':').next().unwrap_or_default().to_lowercase();
+            let is_id = |name: &str| about.provider.is_some_and(|id| id.eq_ignore_ascii_case(name));
+            names.iter().any(|name| is_id(name) || is_or_below(&host, name))
+        }
     }
-}
-
-/// Whether `host`, perhaps with a port, is `name` or below it.
-fn is_host(host: &str, name: &str) -> bool {
-    let host = host.split(':').next().unwrap_or_default().to_lowercase();
-    host.strip_suffix(name)
-        .is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
 }

@@ -26,11 +26,7 @@ pub fn observe(failure: &Failure) -> Observed {
     let body = failure.body.as_deref().map(String::from_utf8_lossy);
     let texts = [failure.message.as_deref(), body.as_deref()].map(|text| text.map(crate::facts::clip));
     let payload = texts.iter().flatten().find_map(|text| payload(text));
-    let error = payload.as_ref().map(innermost_error).filter(|error| {
-        !payload
-            .as_ref()
-            .is_some_and(|payload| std::ptr::eq(payload, *error))
-    });
+    let error = payload.as_ref().and_then(innermost_error);
     let member = |value: Option<&Node<'_>>, name: &str| {
         let text = match value?.get(name)? {
             Node::Text(text) => text.to_string(),
@@ -66,7 +62,7 @@ pub fn describe(failure: &Failure) -> String {
     message
         .map(str::to_owned)
         .or_else(|| {
-            let body = body_text(failure)?;
+            let body = String::from_utf8_lossy(failure.body.as_deref()?);
             let only_body = Failure {
                 body: failure.body.clone(),
                 ..Failure::default()
@@ -87,13 +83,6 @@ pub fn describe(failure: &Failure) -> String {
         .unwrap_or_else(|| "unknown error".to_owned())
 }
 
-fn body_text(failure: &Failure) -> Option<String> {
-    failure
-        .body
-        .as_deref()
-        .map(|body| String::from_utf8_lossy(body).into_owned())
-}
-
 /// The first object in a text.
 fn payload(text: &str) -> Option<Node<'_>> {
     text.match_indices('{')
@@ -102,13 +91,10 @@ fn payload(text: &str) -> Option<Node<'_>> {
         .map(|read| read.value)
 }
 
-/// The object under `error`, however many of them are nested.
-fn innermost_error<'n, 't>(payload: &'n Node<'t>) -> &'n Node<'t> {
-    let mut current = payload;
-    while let Some(inner @ Node::Object(_)) = current.get("error") {
-        current = inner;
-    }
-    current
+/// The object under `error`, the inner one where several are nested.
+fn innermost_error<'n, 't>(payload: &'n Node<'t>) -> Option<&'n Node<'t>> {
+    let under = |node: &'n Node<'t>| node.get("error").filter(|inner| matches!(inner, Node::Object(_)));
+    std::iter::successors(under(payload), |error| under(error)).last()
 }
 
 fn request_id(failure: &Failure) -> Option<String> {

@@ -12,6 +12,7 @@ use crate::failure::Header;
 use crate::normal::{SEGMENT, append, code_key};
 
 pub(crate) use html::{page_start, page_title};
+pub(crate) use relation::{OVER_RATE, OVER_WINDOW};
 pub(crate) use text::clip;
 
 /// A name that a provider gives to a failure.

@@ -8,6 +8,7 @@ mod hint;
 mod loose;
 mod needles;
 mod normal;
+mod pattern;
 mod phrase;
 mod preview;
 mod quick;

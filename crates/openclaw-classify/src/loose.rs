@@ -240,7 +240,8 @@ impl<'t> Reader<'t> {
         };
         self.at += 1 + next.len_utf8();
         match next {
-            'n' | 'r' | 't' => out.push(if next == 't' { '\t' } else { '\n' }),
+            'n' | 'r' => out.push('\n'),
+            't' => out.push('\t'),
             'b' | 'f' => {}
             'u' => {
                 let unit = self.hex();

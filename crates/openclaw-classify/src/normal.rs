@@ -1,30 +1,18 @@
 //! Brings text into the one form that phrases are matched in (classify.md C-2.3).
 
+mod link;
+mod name;
+mod token;
+
 use std::borrow::Cow;
+
+use name::{closes_prompt, is_name, opens_prompt};
+use token::{first_token, is_blank, plain_run, without_blanks};
 
 /// Stands for a separator inside a name; counts as a letter, so that no phrase matches inside a name.
 pub(crate) const NAME_JOINT: char = '·';
 /// Stands between texts from different places; no phrase reaches across it.
 pub(crate) const SEGMENT: char = '\u{1}';
-
-/// A word after which an identifier names something of the request and says nothing about the failure.
-const NAMING: &[&str] = &[
-    "parameter",
-    "parameters",
-    "param",
-    "field",
-    "property",
-    "argument",
-    "column",
-    "header",
-    "attribute",
-    "variable",
-];
-const FILE_ENDINGS: &[&str] = &[
-    "c", "cpp", "cs", "css", "csv", "go", "html", "java", "js", "json", "jsonl", "jsx", "log", "lock", "md",
-    "mjs", "pdf", "php", "png", "py", "rb", "rs", "sh", "sql", "toml", "ts", "tsx", "txt", "xml", "yaml",
-    "yml",
-];
 
 /// Appends the normal form of `text`: lower case, one blank for each run of blanks, `_` and `-`, straight quotes,
 /// links removed, names of models, files and parameters closed to matching.
@@ -117,101 +105,10 @@ pub(crate) fn is_code_key(code: &str, key: &str) -> bool {
     letters.map(|byte| byte.to_ascii_lowercase()).eq(key.bytes())
 }
 
-/// Plain tokens with one blank between them, at the front of a text.
-struct Run {
-    /// Where the last of them begins.
-    last: usize,
-    /// Where it ends, 0 when there is none.
-    end: usize,
-}
-
-/// What a byte is to a token that cannot be a name or a link and has nothing to be replaced; most are such.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Class {
-    Plain,
-    /// Plain at the end of a token only.
-    Final,
-    Blank,
-    Other,
-}
-
-const CLASSES: [Class; 256] = {
-    let mut classes = [Class::Other; 256];
-    let mut byte: u8 = 0;
-    while byte < 128 {
-        classes[byte as usize] = match byte {
-            b'.' | b':' => Class::Final,
-            b'\t'..=b'\r' | b' ' => Class::Blank,
-            // Separators, what may stand in a name or a path, quotes, and what is no text.
-            b'-' | b'_' | b'/' | b'"' | b'\'' | b'`' | 0..=31 | 127 => Class::Other,
-            _ => Class::Plain,
-        };
-        byte += 1;
-    }
-    classes
-};
-
-fn class(bytes: &[u8], at: usize) -> Class {
-    bytes
-        .get(at)
-        .map_or(Class::Blank, |byte| CLASSES[usize::from(*byte)])
-}
-
-/// The longest run of plain tokens that `text` begins with.
-fn plain_run(text: &str) -> Run {
-    let bytes = text.as_bytes();
-    let mut run = Run { last: 0, end: 0 };
-    let mut from = 0;
-    loop {
-        let mut at = from;
-        while class(bytes, at) == Class::Plain {
-            at += 1;
-        }
-        if class(bytes, at) == Class::Final {
-            at += 1;
-        }
-        if at == from || class(bytes, at) != Class::Blank {
-            return run;
-        }
-        run = Run { last: from, end: at };
-        if bytes.get(at) != Some(&b' ') {
-            return run;
-        }
-        from = at + 1;
-    }
-}
-
-fn without_blanks(text: &str) -> &str {
-    match text.as_bytes() {
-        [b' ', next, ..] if next.is_ascii_graphic() => &text[1..],
-        _ => text.trim_start_matches(is_blank),
-    }
-}
-
-/// What stands before the next blank.
-fn first_token(text: &str) -> &str {
-    let bytes = text.as_bytes();
-    let ascii = bytes
-        .iter()
-        .position(|byte| CLASSES[usize::from(*byte)] == Class::Blank || !byte.is_ascii());
-    match ascii {
-        None => text,
-        Some(end) if bytes[end].is_ascii() => &text[..end],
-        Some(end) => {
-            let more = text[end..].find(is_blank);
-            &text[..more.map_or(text.len(), |more| end + more)]
-        }
-    }
-}
-
 /// As the standard library has it, without its tables for the punctuation that texts are full of.
 pub(crate) fn is_alphanumeric(c: char) -> bool {
     c.is_ascii_alphanumeric()
         || !c.is_ascii() && !('\u{2000}'..='\u{206F}').contains(&c) && c.is_alphanumeric()
-}
-
-fn is_blank(c: char) -> bool {
-    c.is_whitespace()
 }
 
 fn push_separator(out: &mut String, start: usize) {
@@ -222,7 +119,7 @@ fn push_separator(out: &mut String, start: usize) {
 
 fn push_token(out: &mut String, start: usize, token: &str, name: bool) {
     // Most tokens that are not plain are so for a mark that stays what it is.
-    if !name && token.bytes().all(is_kept) && !holds_link_mark(token) {
+    if !name && token.bytes().all(is_kept) && !link::holds_mark(token) {
         let from = out.len();
         out.push_str(token);
         out[from..].make_ascii_lowercase();
@@ -232,11 +129,11 @@ fn push_token(out: &mut String, start: usize, token: &str, name: bool) {
         && token
             .bytes()
             .all(|byte| is_kept(byte) || matches!(byte, b'_' | b'-'))
-        && !holds_link_mark(token)
+        && !link::holds_mark(token)
     {
         return push_parts(out, start, token);
     }
-    let link = link(token);
+    let link = link::find(token);
     let opening = token.find(is_alphanumeric).filter(|_| name && link.is_none());
     for (index, c) in token.char_indices() {
         if opening == Some(index) {
@@ -287,142 +184,9 @@ fn is_edge(token: &str, index: usize) -> bool {
     !inner(&token[..index]) || !inner(&token[index..])
 }
 
-/// The link inside a token: help pages say nothing about the failure.
-fn link(token: &str) -> Option<std::ops::Range<usize>> {
-    if !holds_link_mark(token) {
-        return None;
-    }
-    let start = find_ignore_case(token, "http://").or_else(|| find_ignore_case(token, "https://"))?;
-    let end = token[start..]
-        .find(|c: char| !c.is_ascii() || matches!(c, '"' | '\'' | ')' | '>' | '<' | '`' | ']' | '}' | ','))
-        .map_or(token.len(), |length| start + length);
-    Some(start..end)
-}
-
-fn holds_link_mark(token: &str) -> bool {
-    let bytes = token.as_bytes();
-    memchr::memchr_iter(b':', bytes).any(|at| bytes[at..].starts_with(b"://"))
-}
-
 /// Whether a byte of a token that is no name appears in its normal form, lower-cased at most.
 fn is_kept(byte: u8) -> bool {
     byte.is_ascii() && !matches!(byte, b'_' | b'-' | 1)
-}
-
-fn find_ignore_case(text: &str, needle: &str) -> Option<usize> {
-    text.as_bytes()
-        .windows(needle.len())
-        .position(|window| window.eq_ignore_ascii_case(needle.as_bytes()))
-}
-
-/// True for a token that names a model, a file, a path or a parameter rather than saying something.
-fn is_name(token: &str, previous: &str, alone: bool) -> bool {
-    let bare = bare(token);
-    let (before, after) = (&token[..bare.start], &token[bare.end..]);
-    let bare = &token[bare];
-    let holds = bare.bytes().fold(0, |all, byte| all | KINDS[usize::from(byte)]);
-    if bare.is_empty() || holds & FOREIGN != 0 {
-        return false;
-    }
-    if !alone && is_quoted(before, after) {
-        return true;
-    }
-    if holds & (LINE | DOT | SLASH | COLON) == 0 {
-        return false;
-    }
-    let digits = holds & DIGIT != 0;
-    let path = holds & SLASH != 0 && (digits || holds & (LINE | DOT | COLON) != 0 || token.starts_with('/'));
-    if path || holds & DOT != 0 && holds & (LINE | SLASH) != 0 && is_file(bare) {
-        return true;
-    }
-    let label = &previous[self::bare(previous)];
-    let of_a_path =
-        previous.ends_with(':') && label.contains('.') && label.bytes().any(|byte| byte.is_ascii_digit());
-    let model = digits && holds & LINE != 0 && label.eq_ignore_ascii_case("model");
-    of_a_path || model || NAMING.iter().any(|word| word.eq_ignore_ascii_case(label))
-}
-
-/// What a byte of a token says about whether it is a name.
-const KINDS: [u8; 256] = {
-    let mut kinds = [FOREIGN; 256];
-    let mut byte: u8 = 0;
-    while byte < 128 {
-        kinds[byte as usize] = match byte {
-            b'-' | b'_' => LINE,
-            b'.' => DOT,
-            b'/' => SLASH,
-            b':' => COLON,
-            b'0'..=b'9' => DIGIT,
-            _ => 0,
-        };
-        byte += 1;
-    }
-    kinds
-};
-const LINE: u8 = 1;
-const DOT: u8 = 2;
-const SLASH: u8 = 4;
-const COLON: u8 = 8;
-const DIGIT: u8 = 16;
-const FOREIGN: u8 = 32;
-
-/// A token without the marks around it.
-fn bare(token: &str) -> std::ops::Range<usize> {
-    if token.is_ascii() {
-        let is_inner = u8::is_ascii_alphanumeric;
-        let start = token.bytes().position(|byte| is_inner(&byte));
-        let end = token.bytes().rposition(|byte| is_inner(&byte));
-        return start
-            .zip(end)
-            .map_or(token.len()..token.len(), |(start, end)| start..end + 1);
-    }
-    let tail = token.trim_start_matches(|c: char| !is_alphanumeric(c));
-    let start = token.len() - tail.len();
-    start..start + tail.trim_end_matches(|c: char| !is_alphanumeric(c)).len()
-}
-
-fn is_file(bare: &str) -> bool {
-    bare.rsplit_once('.')
-        .is_some_and(|(stem, ending)| FILE_ENDINGS.contains(&ending) && stem.contains(['-', '_', '/']))
-}
-
-fn is_quoted(before: &str, after: &str) -> bool {
-    matches!(
-        (before.chars().next_back(), after.chars().next()),
-        (Some('`'), Some('`'))
-            | (Some('\''), Some('\''))
-            | (Some('"'), Some('"'))
-            | (Some('‘' | '’'), Some('’'))
-            | (Some('“' | '”'), Some('”'))
-    )
-}
-
-/// The closing quote, when `token` opens a quotation of what the user wrote.
-fn opens_prompt(previous: &str, token: &str) -> Option<char> {
-    const SAID: &[&str] = &[
-        "prompt", "input", "query", "question", "said", "asked", "wrote", "content",
-    ];
-    let close = match token.chars().next()? {
-        '"' => '"',
-        '“' => '”',
-        '\'' => '\'',
-        '‘' => '’',
-        _ => return None,
-    };
-    let label = previous.trim_end_matches(':');
-    SAID.iter()
-        .any(|word| word.eq_ignore_ascii_case(label))
-        .then_some(close)
-}
-
-/// An apostrophe inside a word closes no quotation.
-fn closes_prompt(token: &str, close: char) -> bool {
-    match close {
-        '\'' | '’' => token
-            .trim_end_matches(|c: char| c != close && !is_alphanumeric(c))
-            .ends_with(close),
-        _ => token.contains(close),
-    }
 }
 
 #[cfg(test)]

@@ -144,7 +144,7 @@ impl LexiconBuilder {
 }
 
 /// Every reading of a part with `(a|b)` groups.
-fn alternatives(source: &str) -> Vec<String> {
+pub(crate) fn alternatives(source: &str) -> Vec<String> {
     let Some((head, rest)) = source.split_once('(') else {
         return vec![source.to_owned()];
     };

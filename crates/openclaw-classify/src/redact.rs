@@ -6,6 +6,8 @@ use std::sync::{LazyLock, OnceLock};
 use aho_corasick::{AhoCorasick, AhoCorasickKind};
 use regex::{Captures, Regex};
 
+use crate::pattern::compile;
+
 /// What stands for a value that shows nothing of itself.
 const HIDDEN: &str = "***";
 /// Masked values below this many characters show nothing of themselves.
@@ -87,14 +89,6 @@ pub fn redact(text: &str) -> String {
         }
     }
     out.into_owned()
-}
-
-#[expect(
-    clippy::expect_used,
-    reason = "the table is a constant that the tests compile"
-)]
-fn compile(pattern: &str) -> Regex {
-    Regex::new(pattern).expect("a constant pattern compiles")
 }
 
 fn mask_match(found: &Captures<'_>) -> String {

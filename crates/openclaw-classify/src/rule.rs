@@ -292,11 +292,14 @@ pub(crate) fn family(provider: Option<&str>, host: Option<&str>) -> Option<Famil
             .split([':', '/'])
             .find(|part| part.contains('.'))
             .unwrap_or_default();
-        let is = |name: &&str| {
-            host.strip_suffix(name)
-                .is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
-        };
+        let is = |name: &&str| is_or_below(host, name);
         FAMILIES.iter().find(|(_, _, hosts)| hosts.iter().any(is))
     };
     by_id.or_else(by_host).map(|(family, ..)| *family)
+}
+
+/// Whether the host is `name` or a part of its domain; both in lower case.
+pub(crate) fn is_or_below(host: &str, name: &str) -> bool {
+    host.strip_suffix(name)
+        .is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
 }

@@ -167,11 +167,16 @@ impl fmt::Display for HintSource {
     }
 }
 
-/// The stable id of a rule, for example `rate.status-429`.
+/// The stable id of a rule, for example `rate.usage-window`.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RuleId(Cow<'static, str>);
 
 impl RuleId {
+    /// The row of our own words for a failure, which say nothing (C-5): they never lead to another model.
+    pub const OWN_GENERIC_TEXT: Self = Self::shipped("own.generic-text");
+    /// The row of a request that is larger than its limit, so that no waiting makes it pass (BL-15).
+    pub const REQUEST_OVER_LIMIT: Self = Self::shipped("rate.request-over-limit");
+
     /// The id of a rule in the shipped tables.
     pub const fn shipped(id: &'static str) -> Self {
         Self(Cow::Borrowed(id))

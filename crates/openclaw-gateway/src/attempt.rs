@@ -16,6 +16,7 @@ use crate::config::{FailoverConfig, Rescue};
 use crate::credentials::{Credentials, Proof, before_request};
 use crate::logins::{Checked, UsageChecks};
 use crate::metrics::Metrics;
+use crate::older;
 use crate::providers::{Endpoints, UnusableSecret, known};
 use crate::repair::repaired;
 use crate::telemetry::Stopwatch;
@@ -77,14 +78,16 @@ impl ProviderAttempt<'_> {
             return Err(unknown_provider(provider));
         }
         let Some(profile) = &call.profile else {
-            return Err(self.no_credential(provider));
+            return Err(self.no_credential(provider).await);
         };
         let proof = self
             .credentials
             .proof(self.usage, self.auth, provider, profile)
             .await?;
         // Removed by a login in another process since the run chose it.
-        let proof = proof.ok_or_else(|| self.no_credential(provider))?;
+        let Some(proof) = proof else {
+            return Err(self.no_credential(provider).await);
+        };
         let failure = match self.send(&call, &proof).await {
             Ok(answer) => return Ok(answer),
             Err(failure) => failure,
@@ -227,7 +230,7 @@ impl ProviderAttempt<'_> {
         }
     }
 
-    fn no_credential(&self, provider: &ProviderId) -> Failure {
+    async fn no_credential(&self, provider: &ProviderId) -> Failure {
         let is_its_key = |secret: &&UnusableSecret| secret.header.is_none() && secret.provider == *provider;
         let unusable = self.endpoints.unusable().iter().find(is_its_key);
         if let Some(secret) = unusable {
@@ -244,6 +247,13 @@ impl ProviderAttempt<'_> {
                 "`{provider}` has no credential that is good for {format}; add one, or use another format"
             );
             return before_request(provider, "wire_unsupported", message);
+        }
+        if older::wait_for(self.usage, provider).await {
+            let message = format!(
+                "no credentials found for provider `{provider}`; older files hold some, which \
+                 `openclaw-gateway doctor --fix` brings into the store"
+            );
+            return before_request(provider, "invalid_api_key", message);
         }
         let variable = known(provider).and_then(|row| row.key_variables.first());
         let set = variable.map(|name| format!("{name} or ")).unwrap_or_default();

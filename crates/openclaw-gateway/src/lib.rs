@@ -22,6 +22,7 @@ pub mod history;
 mod http;
 mod logins;
 pub mod metrics;
+mod older;
 mod open_files;
 mod providers;
 mod repair;

@@ -24,7 +24,9 @@ use crate::config::Config;
 use crate::providers::Endpoints;
 use crate::secrets::SecretSources;
 
-pub(crate) use agents::{AgentReport, Level, StatusReport, Trouble, met_trouble};
+pub(crate) use agents::{
+    AgentReport, Level, StatusReport, Trouble, UnreadAgent, met_trouble, needs_a_person,
+};
 pub(crate) use chains::{Asking, CandidateReport, CandidateState, ChainReport};
 pub(crate) use cooldowns::CooldownsReport;
 pub(crate) use profiles::{OrderOfProvider, ProfileReport, ProfilesReport, WindowReport};

@@ -1,11 +1,8 @@
 //! What a failure does to the run, as tables over the reason (A1, R1).
 
-use openclaw_classify::{Certainty, Reason, Verdict};
+use openclaw_classify::{Certainty, Reason, RuleId, Verdict};
 
 use crate::request::RunSettings;
-
-/// The rule id of the one text that is our own and never triggers failover (classify.md C-5, last but one row).
-const OWN_GENERIC_TEXT: &str = "own.generic-text";
 
 /// Where a failure leads once this candidate is done with (A1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,7 +24,7 @@ pub(crate) fn advance(verdict: &Verdict, settings: &RunSettings) -> Advance {
             Certainty::Explicit if !settings.advance_on_format => Advance::Surface,
             Certainty::Default | Certainty::Explicit => Advance::Next,
         },
-        Reason::Unclassified if verdict.rule.as_str() == OWN_GENERIC_TEXT => Advance::Surface,
+        Reason::Unclassified if verdict.rule == RuleId::OWN_GENERIC_TEXT => Advance::Surface,
         Reason::Auth
         | Reason::AuthPermanent
         | Reason::Billing

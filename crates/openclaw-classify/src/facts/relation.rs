@@ -5,8 +5,8 @@ use std::ops::Range;
 use crate::needles::Needles;
 
 /// Codes that a relation is booked as; no provider sends them.
-pub(super) const OVER_WINDOW: &str = "tokensoverlimit";
-pub(super) const OVER_RATE: &str = "requestoverlimit";
+pub(crate) const OVER_WINDOW: &str = "tokensoverlimit";
+pub(crate) const OVER_RATE: &str = "requestoverlimit";
 
 /// Smaller numbers count other things than the tokens of a prompt.
 const SMALL: u64 = 256;
@@ -30,35 +30,30 @@ enum Mark {
     Size,
 }
 
-static WORDS: Needles<12> = Needles::new([
-    ">",
-    "exceed",
-    "more than",
-    "above",
-    "greater than",
-    "larger than",
-    "longer than",
-    "limit ",
-    "requested ",
-    "token",
-    "prompt",
-    "context",
-]);
-/// What each of the words says.
-const MARKS: [Mark; 12] = [
-    Mark::Over,
-    Mark::Over,
-    Mark::Over,
-    Mark::Over,
-    Mark::Over,
-    Mark::Over,
-    Mark::Over,
-    Mark::RateLimit,
-    Mark::Requested,
-    Mark::Size,
-    Mark::Size,
-    Mark::Size,
+/// The words that are looked for, and what each of them says.
+const WORDS: [(&str, Mark); 12] = [
+    (">", Mark::Over),
+    ("exceed", Mark::Over),
+    ("more than", Mark::Over),
+    ("above", Mark::Over),
+    ("greater than", Mark::Over),
+    ("larger than", Mark::Over),
+    ("longer than", Mark::Over),
+    ("limit ", Mark::RateLimit),
+    ("requested ", Mark::Requested),
+    ("token", Mark::Size),
+    ("prompt", Mark::Size),
+    ("context", Mark::Size),
 ];
+static NEEDLES: Needles<{ WORDS.len() }> = Needles::new({
+    let mut words = [""; WORDS.len()];
+    let mut at = 0;
+    while at < words.len() {
+        words[at] = WORDS[at].0;
+        at += 1;
+    }
+    words
+});
 
 /// A relation and the part of the text that states it.
 pub(super) struct Relation<'t> {
@@ -71,8 +66,8 @@ pub(super) fn stated(text: &str) -> Option<Relation<'_>> {
     if !text.bytes().any(|byte| byte.is_ascii_digit()) {
         return None;
     }
-    let found = WORDS.find_in(text).take(MAX_MARKS);
-    let marks: Vec<(Mark, Range<usize>)> = found.map(|(word, at)| (MARKS[word], at)).collect();
+    let found = NEEDLES.find_in(text).take(MAX_MARKS);
+    let marks: Vec<(Mark, Range<usize>)> = found.map(|(word, at)| (WORDS[word].1, at)).collect();
     over_rate(text, &marks).or_else(|| over_window(text, &marks))
 }
 
@@ -98,8 +93,8 @@ fn over_window<'t>(text: &'t str, marks: &[(Mark, Range<usize>)]) -> Option<Rela
     let about_size = marks.iter().any(|(mark, _)| *mark == Mark::Size);
     let signs = marks.iter().filter(|(mark, _)| *mark == Mark::Over);
     signs.into_iter().find_map(|(_, sign)| {
-        let from = boundary(text, sign.start.saturating_sub(REACH));
-        let to = boundary(text, (sign.end + REACH).min(text.len()));
+        let from = text.floor_char_boundary(sign.start.saturating_sub(REACH));
+        let to = text.floor_char_boundary(sign.end + REACH);
         let need = number_at_end(&text[from..sign.start])?;
         let limit = first_number(&text[sign.end..to])?;
         let around = text[from..to].to_ascii_lowercase();
@@ -165,13 +160,6 @@ fn first_number(text: &str) -> Option<u64> {
 fn whole(digits: &str) -> Option<u64> {
     let plain: String = digits.chars().filter(|c| *c != ',').collect();
     (plain.len() <= 12).then(|| plain.parse().ok()).flatten()
-}
-
-fn boundary(text: &str, mut at: usize) -> usize {
-    while !text.is_char_boundary(at) {
-        at -= 1;
-    }
-    at
 }
 
 #[cfg(test)]

@@ -5,7 +5,9 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
+use super::text::head;
 use crate::needles::starts_with_ignore_case;
+use crate::pattern::compile;
 
 /// What stands at the beginning of a text before its message.
 pub(super) struct Stated {
@@ -60,17 +62,9 @@ static NO_BODY: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 
-#[expect(
-    clippy::expect_used,
-    reason = "the pattern is a constant that the tests compile"
-)]
-fn compile(pattern: &str) -> Regex {
-    Regex::new(pattern).expect("a constant pattern compiles")
-}
-
 /// The status that `text` states at its beginning.
 pub(super) fn stated(text: &str) -> Option<Stated> {
-    let head = super::text::head(text, WINDOW);
+    let head = head(text, WINDOW);
     if !may_hold_status(head) {
         return None;
     }

@@ -9,6 +9,7 @@ use super::{Facts, Pages, Speaker, html, named, relation, status, walk};
 use crate::loose::{self, Node};
 use crate::needles::starts_with_ignore_case;
 use crate::normal::append;
+use crate::pattern::compile;
 
 /// Longer texts are judged on their ends (C-1.4).
 const LIMIT: usize = 64 * 1024;
@@ -138,13 +139,8 @@ fn plain(facts: &mut Facts, speaker: Speaker, field: &'static str, text: &str) {
 
 /// The id of a request is no part of what was said, and its letters and digits are chance.
 fn without_request_id(text: &str) -> Cow<'_, str> {
-    static ID: LazyLock<Regex> = LazyLock::new(|| {
-        #[expect(
-            clippy::expect_used,
-            reason = "the pattern is a constant that the tests compile"
-        )]
-        Regex::new(r"(?i)[(\[]?\brequest[ _-]?id\b\W{1,3}[\w-]+[)\]]?").expect("a constant pattern compiles")
-    });
+    static ID: LazyLock<Regex> =
+        LazyLock::new(|| compile(r"(?i)[(\[]?\brequest[ _-]?id\b\W{1,3}[\w-]+[)\]]?"));
     // The letter is the rarest of the word.
     let may_request = memchr::memchr2(b'q', b'Q', text.as_bytes()).is_some();
     if may_request && may_name_request_id(text) && (text.contains("equest") || text.contains("EQUEST")) {
@@ -218,18 +214,11 @@ pub(crate) fn clip(text: &str) -> Cow<'_, str> {
         return text.into();
     }
     let front = head(text, LIMIT / 2);
-    let mut from = text.len() - LIMIT / 2;
-    while !text.is_char_boundary(from) {
-        from += 1;
-    }
-    format!("{front}\n…\n{}", &text[from..]).into()
+    let back = &text[text.ceil_char_boundary(text.len() - LIMIT / 2)..];
+    format!("{front}\n…\n{back}").into()
 }
 
 /// At most `length` bytes from the front, never half a character.
 pub(super) fn head(text: &str, length: usize) -> &str {
-    let mut end = length.min(text.len());
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    &text[..end]
+    &text[..text.floor_char_boundary(length)]
 }

@@ -15,13 +15,27 @@ const RETRY: &[(&str, Unit)] = &[
     ("x-ms-retry-after-ms", Unit::Milliseconds),
 ];
 
+/// How a header says how much of a limit is left.
+#[derive(Clone, Copy)]
+enum Use {
+    Left,
+    Percent,
+    Share,
+    Status,
+}
+
 /// How a header that names the end of a limit ends, and the endings of the headers beside it that say how much is left.
-const RESETS: &[(&str, &[&str])] = &[
-    ("-reset-after-seconds", &["-used-percent"]),
-    ("-reset-at", &["-used-percent"]),
+const RESETS: &[(&str, &[(&str, Use)])] = &[
+    ("-reset-after-seconds", &[("-used-percent", Use::Percent)]),
+    ("-reset-at", &[("-used-percent", Use::Percent)]),
     (
         "-reset",
-        &["-status", "-remaining", "-utilization", "-used-percent"],
+        &[
+            ("-status", Use::Status),
+            ("-remaining", Use::Left),
+            ("-utilization", Use::Share),
+            ("-used-percent", Use::Percent),
+        ],
     ),
 ];
 
@@ -74,26 +88,29 @@ fn is_exhausted(headers: &[(String, &str)], name: &str) -> bool {
     let by_suffix = RESETS
         .iter()
         .filter_map(|(suffix, besides)| Some((name.strip_suffix(suffix)?, *besides)));
-    let suffixed = by_suffix
-        .flat_map(|(stem, besides)| besides.iter().map(move |beside| format!("{stem}{beside}")))
-        .any(|beside| value_of(&beside).is_some_and(|value| says_exhausted(&beside, value)));
-    suffixed
-        || value_of(&name.replacen("reset", "remaining", 1))
-            .is_some_and(|value| says_exhausted("-remaining", value))
+    let besides = by_suffix.flat_map(|(stem, besides)| {
+        besides
+            .iter()
+            .map(move |(end, told)| (format!("{stem}{end}"), *told))
+    });
+    besides
+        .chain([(name.replacen("reset", "remaining", 1), Use::Left)])
+        .any(|(beside, told)| value_of(&beside).is_some_and(|value| says_exhausted(told, value)))
 }
 
-fn says_exhausted(name: &str, value: &str) -> bool {
-    if name.ends_with("-status") {
-        return value.eq_ignore_ascii_case("rejected") || value.eq_ignore_ascii_case("exceeded");
-    }
-    let whole = value
-        .split('.')
-        .next()
-        .and_then(|whole| whole.parse::<i64>().ok());
-    match whole {
-        Some(whole) if name.ends_with("-remaining") => whole <= 0,
-        Some(whole) if name.ends_with("-utilization") => whole >= 1,
-        Some(whole) if name.ends_with("-used-percent") => whole >= 100,
-        Some(_) | None => false,
+fn says_exhausted(told: Use, value: &str) -> bool {
+    let whole = || {
+        value
+            .split('.')
+            .next()
+            .and_then(|whole| whole.parse::<i64>().ok())
+    };
+    match told {
+        Use::Left => whole().is_some_and(|left| left <= 0),
+        Use::Percent => whole().is_some_and(|used| used >= 100),
+        Use::Share => whole().is_some_and(|used| used >= 1),
+        Use::Status => ["rejected", "exceeded"]
+            .iter()
+            .any(|said| value.eq_ignore_ascii_case(said)),
     }
 }

@@ -10,6 +10,7 @@ use super::moment::{self, Unit};
 use super::{Candidate, Weight};
 use crate::HintSource;
 use crate::needles::{Needles, starts_with_ignore_case};
+use crate::pattern::compile;
 use crate::rule::Family;
 
 /// Words after which a time says when to come back; only what follows one is looked at.
@@ -66,14 +67,6 @@ const MONTHS: &[&str] = &[
     "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec",
 ];
 
-#[expect(
-    clippy::expect_used,
-    reason = "the pattern is a constant that the tests compile"
-)]
-fn compile(pattern: &str) -> Regex {
-    Regex::new(pattern).expect("a constant pattern compiles")
-}
-
 /// Adds every time that `text` states.
 pub(super) fn read(candidates: &mut Vec<Candidate>, text: &str, family: Option<Family>, now: Timestamp) {
     if !text.bytes().any(|byte| byte.is_ascii_digit()) {
@@ -88,11 +81,7 @@ pub(super) fn read(candidates: &mut Vec<Candidate>, text: &str, family: Option<F
         .map(|(_, cue)| cue.start)
         .filter(|at| !inside_word(*at));
     for at in cues.take(MAX_CUES) {
-        let mut end = text.len().min(at + REACH);
-        while !text.is_char_boundary(end) {
-            end -= 1;
-        }
-        let said = &text[at..end];
+        let said = &text[at..text.floor_char_boundary(at + REACH)];
         if said.bytes().any(|byte| byte.is_ascii_digit()) {
             candidates.extend(after_cue(said, family, now).map(|at| Candidate {
                 at,

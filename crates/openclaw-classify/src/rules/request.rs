@@ -2,6 +2,7 @@
 //! (classify.md C-5).
 
 use crate::Reason;
+use crate::facts::OVER_WINDOW;
 use crate::rule::{Rule, text};
 
 /// Image limits, lost sessions and missing models: first among the texts (C-3).
@@ -67,13 +68,13 @@ pub(super) static SESSION_AND_MODEL: &[Rule] = &[
         "try pulling it", "no models loaded", "(unknown|unrecognized) engine", "engine not found", "no model (with|named|called|matching)",
         "model .. (not part of|not in our|taken offline|is offline)", "not a supported model",
         "(cannot|can't|could not|unable to) find (model|the model)", "no longer (support|supports) (this|the|that) model",
-        "no provider serves", "reached (its |the |)end of (its |)life", "reached end of life",
+        "no provider serves", "reached (its |the |)end of (its |)life",
         "model .. (not loaded|is not loaded)", "model (is |)not loaded", "not a chat model",
         "activated the model", "model is only supported in", "unable to access .. model",
         "model .. (was removed|has been removed|not offered|could not be resolved)", "model (is |)disabled",
-        "model (is |)unavailable in", "not allowed to access model", "model (is |)currently not offered", "no model named", "failed to load model",
+        "model (is |)unavailable in", "not allowed to access model", "model (is |)currently not offered", "failed to load model",
         "plan .. not support .. model", "model is deactivated", "not a valid model", "use a newer model",
-        "does not have access to model", "not found the model", "could not resolve .. model",
+        "not found the model", "could not resolve .. model",
         "support on demand throughput", "supports on demand throughput", "模型不存在", "未知模型", "模型未找到", "模型已下线",
         "不支持该模型", "找不到模型", "未找到模型", "模型 .. 未部署", "模型不可用", "模型已被移除", "模型名称错误", "模型名称无效", "无可用渠道", "指定的模型",
         "模型未开通", "无效的模型", "模型已停用", "模型不支持", "模型未授权", "模型 .. 不存在",
@@ -108,7 +109,7 @@ pub(super) static OVERFLOW: &[Rule] = &[
         "blocked due to (safety|prohibited|recitation|sensitive)", "guardrail .. (blocked|intervened)",
         "guardrail (blocked|intervened)", "content exists risk", "not permitted under our", "rejected by moderation", "prompt blocked", "acceptable use policy",
         "(unsafe|harmful|disallowed) (prompt|request|input)", "sensitive (information|words)", "nsfw",
-        "blocked output", "(violates|violate) .. terms of (use|service)", "prohibited (words|content)", "content management policy", "content policy", "content filter*",
+        "blocked output", "(violates|violate) .. terms of (use|service)", "prohibited (words|content)", "content filter*",
         "(flagged|blocked) .. (violat*|moderation|safety|policy)", "flagged as potentially violating",
         "input was flagged", "prompt was flagged", "requires moderation",
         "(violates|violate|violating|violated) .. (usage|content|safety) (policy|policies|guidelines)",
@@ -121,7 +122,7 @@ pub(super) static OVERFLOW: &[Rule] = &[
         "access was terminated", "access terminated", "account .. (suspended|terminated|banned)",
     ]),
     Rule::codes("overflow.numbers", Reason::ContextOverflow, &[
-        "tokensoverlimit",
+        OVER_WINDOW,
     ], text("prompt of 213462 tokens > 200000")).unless(NOT_SIZE),
     Rule::phrases("overflow.text", Reason::ContextOverflow, &[
         concat!(
@@ -139,10 +140,9 @@ pub(super) static OVERFLOW: &[Rule] = &[
             "maximum number of tokens|maximum number of input tokens|maximum prompt length|",
             "max prompt length|token limit of)",
         ),
-        "prompt (is |)too long", "prompt is too long", "prompt too long",
-        "prompt (exceeds|exceeded|longer than) .. (length|limit|maximum|tokens)", "input (is |)too long",
-        "input is too long", "input too long", "input (token |)length too long",
-        "input token length too long", "input length .. (exceed|exceeds)", "range of input length",
+        "prompt (exceeds|exceeded|longer than) .. (length|limit|maximum|tokens)",
+        "input (token |)length too long",
+        "input length .. (exceed|exceeds)", "range of input length",
         "(request|payload|body|entity) too large", "(request|payload|body) is too large",
         "request entity too large", "request exceeds the maximum size", "exceeds the maximum size",
         "request size exceeds", "(input|prompt) token count .. (exceeds|exceed|must be less than|is)",
@@ -151,7 +151,7 @@ pub(super) static OVERFLOW: &[Rule] = &[
         "(input|inputs|prompt) tokens .. must be",
         "tokens .. (exceeds|exceed|exceeding) .. (model's|the model|maximum|limit of)",
         "reduce the length of the (messages|prompt|input)",
-        "reduce (your|the) (prompt|input|context) (length|size)", "inputs tokens .. must be",
+        "reduce (your|the) (prompt|input|context) (length|size)",
         "input validation error .. tokens", "tokens to keep from the initial prompt",
         "prompt has .. tokens, but", "ran out of (context|room)", "cannot compress further", "too many input tokens", "token window", "exceeds model context", "maximum length of .. tokens", "over the limit of (this|the) model", "n ctx",
         "tokens .. more than .. allowed", "(maximum|max) token length", "(max|maximum) context exceeded", "max model len", "context the overflows",

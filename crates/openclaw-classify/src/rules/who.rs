@@ -4,8 +4,6 @@ use crate::Reason;
 use crate::failure::{AbortedBy, TimeoutPhase, TimerOwner, Transport};
 use crate::rule::{Concern, Rule, Saw, code, text, transport};
 
-const CONNECT: TimeoutPhase = TimeoutPhase::Connect;
-
 const BY_CALLER: &[Transport] = &[
     Transport::Timeout(TimeoutPhase::Connect, TimerOwner::Caller),
     Transport::Timeout(TimeoutPhase::FirstByte, TimerOwner::Caller),
@@ -15,8 +13,8 @@ const BY_CALLER: &[Transport] = &[
 ];
 
 const NOT_CONNECTED: &[Transport] = &[
-    Transport::Timeout(CONNECT, TimerOwner::Provider),
-    Transport::Timeout(CONNECT, TimerOwner::Us),
+    Transport::Timeout(TimeoutPhase::Connect, TimerOwner::Provider),
+    Transport::Timeout(TimeoutPhase::Connect, TimerOwner::Us),
 ];
 
 const CONNECTED: &[Transport] = &[

@@ -1,13 +1,14 @@
 //! Texts about used-up windows and rates (classify.md C-5).
 
 use crate::Reason;
+use crate::facts::OVER_RATE;
 use crate::rule::{Concern, Rule, text};
 
 /// Used-up windows and rates.
 #[rustfmt::skip]
 pub(super) static RATE: &[Rule] = &[
     Rule::codes("rate.request-over-limit", Reason::RateLimit, &[
-        "requestoverlimit",
+        OVER_RATE,
     ], text("Request too large for model `x` on tokens per minute (TPM): Limit 12000, Requested 14137")),
     Rule::phrases("rate.per-time", Reason::RateLimit, &[
         concat!(

@@ -10,6 +10,7 @@ use serde::Deserialize;
 
 use super::asked::Asked;
 use crate::agents::Agent;
+use crate::causes;
 use crate::gateway::{Current, Look};
 use crate::http::{ApiError, Served};
 
@@ -68,8 +69,30 @@ pub(super) async fn look(id: &AgentId, agent: &Agent) -> Result<Look, ApiError> 
     Ok(Look::at(id, agent, sessions))
 }
 
+/// An agent as it is now, and why its sessions cannot be read, if they cannot: it is told without them then.
+pub(super) async fn look_as_far_as_readable(id: &AgentId, agent: &Agent) -> (Look, Option<String>) {
+    match sessions(agent).await {
+        Ok(sessions) => (Look::at(id, agent, sessions), None),
+        Err(problem) => (Look::at(id, agent, Vec::new()), Some(problem)),
+    }
+}
+
+async fn sessions(agent: &Agent) -> Result<Vec<(SessionKey, SessionEntry)>, String> {
+    let listing = async {
+        let store = agent.sessions.open().await;
+        let store = store.map_err(|error| causes::line(&error))?;
+        store.list().await.map_err(|error| causes::line(&error))
+    };
+    let listed = agent.sessions.patiently(listing).await;
+    let listed = listed.map_err(|error| error.to_string())??;
+    Ok(listed
+        .into_iter()
+        .map(|(key, stored)| (key, stored.entry))
+        .collect())
+}
+
 /// A store that cannot be used; the details are in the log.
 pub(super) fn unusable(error: &(dyn std::error::Error + 'static)) -> ApiError {
-    tracing::error!(error = crate::causes::line(error), "state cannot be used");
+    tracing::error!(error = causes::line(error), "state cannot be used");
     ApiError::state()
 }

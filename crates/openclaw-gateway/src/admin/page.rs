@@ -94,7 +94,7 @@ fn of_kind(kind: &'static str, body: String) -> Response {
 }
 
 async fn live(current: &Current, served: &Served) -> Result<Html, ApiError> {
-    let status = status::of(current, served).await?;
+    let status = status::of(current, served).await;
     let filter = RunFilter {
         latest: Some(RUNS),
         ..RunFilter::default()
@@ -129,6 +129,14 @@ fn rendered(status: &Status, told: &[Run], now: Timestamp) -> Html {
             .raw("<p class=\"note bad\"><strong>The last reload was refused.</strong> ")
             .text(&refused.problem)
             .raw("</p>");
+    }
+    for unread in &status.report.unread {
+        page = page
+            .raw("<p class=\"note bad\"><strong>Agent ")
+            .text(unread.id.as_str())
+            .raw("</strong> cannot be shown: ")
+            .text(&unread.problem)
+            .raw(".</p>");
     }
     // The agent that most people have, what happened, and then the others.
     let decisions = runs::decisions(told, now);

@@ -7,10 +7,12 @@ use axum::extract::State;
 use openclaw_runner::{Clock, SystemClock};
 use serde::Serialize;
 
-use super::agents::look;
+use super::agents::look_as_far_as_readable;
+use crate::causes;
 use crate::gateway::Current;
-use crate::http::{ApiError, Served};
-use crate::report::StatusReport;
+use crate::http::Served;
+use crate::older::{self, Inherited, Older};
+use crate::report::{StatusReport, UnreadAgent};
 
 /// The gateway at a glance. Times are Unix milliseconds.
 #[derive(Debug, Serialize)]
@@ -56,27 +58,44 @@ struct Kept {
 }
 
 /// The gateway at a glance.
-pub(super) async fn status(
-    State(current): State<Arc<Current>>,
-    served: Served,
-) -> Result<Json<Status>, ApiError> {
-    of(&current, &served).await.map(Json)
+pub(super) async fn status(State(current): State<Arc<Current>>, served: Served) -> Json<Status> {
+    Json(of(&current, &served).await)
 }
 
-pub(super) async fn of(current: &Current, served: &Served) -> Result<Status, ApiError> {
+/// What can be read; what cannot be is named in it.
+pub(super) async fn of(current: &Current, served: &Served) -> Status {
     let (generation, process) = (&served.generation, &served.process);
-    let mut looks = Vec::new();
+    let (mut looks, mut unread_sessions, mut unread) = (Vec::new(), Vec::new(), Vec::new());
     for id in generation.config.chain.agent_ids() {
-        let agent = process.agents.get(&id).await?;
-        looks.push(look(&id, &agent).await?);
+        match process.agents.get(&id).await {
+            Ok(agent) => {
+                let (look, problem) = look_as_far_as_readable(&id, &agent).await;
+                looks.push(look);
+                unread_sessions.push(problem);
+            }
+            Err(error) => {
+                let problem = causes::line(&error);
+                unread.push(UnreadAgent { id, problem });
+            }
+        }
     }
     let states: Vec<_> = looks.iter().map(crate::gateway::Look::state).collect();
+    let inherited = Inherited::of(&process.environment, &process.state_dir);
+    let older: Vec<Vec<Older>> = states
+        .iter()
+        .map(|state| older::of_agent(state, &inherited))
+        .collect();
+    let report = StatusReport::of(&generation.installation(), &states, SystemClock.now())
+        .with_unread_sessions(unread_sessions.into_iter())
+        .with_older(older.into_iter())
+        .with_unread(unread)
+        .with_disk(crate::disk::trouble(&process.state_dir));
     let refused = current.refused().map(|refusal| Refused {
         at: refusal.at.as_millisecond(),
         problem: refusal.problem,
     });
     let history = process.telemetry.history();
-    Ok(Status {
+    Status {
         version: env!("CARGO_PKG_VERSION"),
         configuration: Configuration {
             path: generation.config.path.display().to_string(),
@@ -92,7 +111,6 @@ pub(super) async fn of(current: &Current, served: &Served) -> Result<Status, Api
             dropped: history.map_or(0, crate::history::History::dropped),
             failed: history.map_or(0, crate::history::History::failed),
         },
-        report: StatusReport::of(&generation.installation(), &states, SystemClock.now())
-            .with_disk(crate::disk::trouble(&process.state_dir)),
-    })
+        report,
+    }
 }

@@ -8,13 +8,16 @@ use clap::{Args, ValueEnum};
 use jiff::Timestamp;
 use openclaw_chain::{CronPayload, OneOffPolicy, RunKind};
 use openclaw_ids::{ModelRef, SessionKey};
+use serde::Serialize;
 
 use super::files::{AgentArg, Files, Places, ReadAgent};
-use super::render::{Cell, Table, Tone, left};
+use super::render::{Cell, Table, Tone};
+use super::rest::free_and_tried;
 use super::screen::{Screen, now};
 use super::{CommandError, Outcome};
 use crate::config::BodyModelPolicy;
 use crate::environment::Environment;
+use crate::older::Older;
 use crate::report::{Asking, CandidateReport, CandidateState, ChainReport};
 
 /// Arguments of `chain`.
@@ -89,6 +92,27 @@ pub(super) struct UnknownSession {
 #[error("`{0}` is no model; write `provider/model`, or an alias of the configuration")]
 pub(super) struct UnknownModel(pub(super) String);
 
+/// A chain, and what older versions left for a candidate without a credential.
+#[derive(Debug, Serialize)]
+struct Told {
+    #[serde(flatten)]
+    chain: ChainReport,
+    /// Files of older versions and the credentials that are in them alone.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    older: Vec<Older>,
+}
+
+impl Told {
+    fn of(chain: ChainReport, files: &Files, agent: &ReadAgent) -> Self {
+        let mut candidates = chain.candidates.iter();
+        let lacks = candidates.any(|candidate| candidate.state == CandidateState::NoCredential);
+        Self {
+            older: if lacks { files.left_for(agent) } else { Vec::new() },
+            chain,
+        }
+    }
+}
+
 /// Shows the chain.
 pub(super) fn run(
     environment: &Environment,
@@ -96,19 +120,19 @@ pub(super) fn run(
     screen: &mut Screen<'_>,
 ) -> Result<Outcome, CommandError> {
     let files = Files::open(&arguments.places, environment)?;
-    let report = report(arguments, &files)?;
+    let told = told(arguments, &files)?;
     if arguments.json {
-        screen.json(&report)?;
+        screen.json(&told)?;
     } else {
-        show(&report, now(), screen)?;
+        show(&told, now(), screen)?;
     }
-    Ok(match report.first_asked() {
+    Ok(match told.chain.first_asked() {
         Some(_) => Outcome::Fine,
         None => Outcome::Findings,
     })
 }
 
-fn report(arguments: &ChainArgs, files: &Files) -> Result<ChainReport, CommandError> {
+fn told(arguments: &ChainArgs, files: &Files) -> Result<Told, CommandError> {
     let job = match arguments.cron.as_deref() {
         None | Some("") => None,
         Some(name) => Some(jobs::find(&files.state_dir, name)?),
@@ -123,12 +147,9 @@ fn report(arguments: &ChainArgs, files: &Files) -> Result<ChainReport, CommandEr
     };
     let (installation, state) = (files.installation(), agent.state());
     if arguments.image {
-        return Ok(ChainReport::of_images(
-            &installation,
-            &state,
-            arguments.model.as_deref(),
-            now(),
-        ));
+        let model = arguments.model.as_deref();
+        let chain = ChainReport::of_images(&installation, &state, model, now());
+        return Ok(Told::of(chain, files, &agent));
     }
     let session = match &arguments.session {
         None => None,
@@ -138,12 +159,8 @@ fn report(arguments: &ChainArgs, files: &Files) -> Result<ChainReport, CommandEr
         Some(job) => RunKind::Cron(job.payload),
         None => kind(arguments, files)?,
     };
-    Ok(ChainReport::of(
-        &installation,
-        &state,
-        Asking { run, session },
-        now(),
-    ))
+    let chain = ChainReport::of(&installation, &state, Asking { run, session }, now());
+    Ok(Told::of(chain, files, &agent))
 }
 
 /// The session of a key.
@@ -193,7 +210,8 @@ fn kind(arguments: &ChainArgs, files: &Files) -> Result<RunKind, UnknownModel> {
     Ok(RunKind::OneOff { model, policy })
 }
 
-fn show(report: &ChainReport, now: Timestamp, screen: &mut Screen<'_>) -> io::Result<()> {
+fn show(told: &Told, now: Timestamp, screen: &mut Screen<'_>) -> io::Result<()> {
+    let report = &told.chain;
     let what = match &report.session {
         Some(key) => format!("session {key} of agent {}", report.agent),
         None => format!("agent {}", report.agent),
@@ -220,7 +238,9 @@ fn show(report: &ChainReport, now: Timestamp, screen: &mut Screen<'_>) -> io::Re
     screen.section("Candidates", &table(report, now))?;
     lines("Cannot be used", &report.unusable(), screen)?;
     lines("Left out", &report.dropped, screen)?;
-    lines("Why", &report.trace, screen)
+    lines("Why", &report.trace, screen)?;
+    let mut older = told.older.iter();
+    older.try_for_each(|older| screen.line(format!("\n{older}.")))
 }
 
 fn lines(heading: &str, lines: &[String], screen: &mut Screen<'_>) -> io::Result<()> {
@@ -236,6 +256,7 @@ fn lines(heading: &str, lines: &[String], screen: &mut Screen<'_>) -> io::Result
 pub(super) fn table(report: &ChainReport, now: Timestamp) -> Table {
     let mut table = Table::new(&["#", "MODEL", "STATE", "WHY", "FREE IN", "TRIED IN", "CREDENTIALS"]);
     for (index, candidate) in report.candidates.iter().enumerate() {
+        let (free, tried) = free_and_tried(candidate.reason, candidate.free_at, candidate.next_probe, now);
         let profiles = candidate
             .profiles
             .iter()
@@ -250,16 +271,8 @@ pub(super) fn table(report: &ChainReport, now: Timestamp) -> Table {
                 .map(|reason| reason.to_string())
                 .unwrap_or_default()
                 .into(),
-            candidate
-                .free_at
-                .map(|at| left(at, now))
-                .unwrap_or_default()
-                .into(),
-            candidate
-                .next_probe
-                .map(|at| left(at, now))
-                .unwrap_or_default()
-                .into(),
+            free.into(),
+            tried.into(),
             profiles.join(", ").into(),
         ]);
     }

@@ -118,7 +118,9 @@ pub(crate) fn report(
     let sources = SecretSources::at_rest(&config.secrets, environment);
     let ambient = ambient::profiles(&config.chain.models, endpoints, &sources, environment);
     let checked = look(config, environment, state_dir)?;
-    let mut findings = lint(&config.chain, Some(&facts::credentials(&checked, &ambient)));
+    // They explain what is said of credentials that are missing.
+    let mut findings = left_by_older_versions(&checked);
+    findings.extend(lint(&config.chain, Some(&facts::credentials(&checked, &ambient))));
     findings.extend(config.misspelt.iter().map(findings::misspelt));
     findings.extend(findings::foreign_formats(&config.chain.models));
     findings.extend(findings::foreign_auth(&config.chain.models));
@@ -177,6 +179,18 @@ fn dangling_among(checked: &[CheckedAgent], sources: &SecretSources) -> Vec<Find
     let mut findings: Vec<Finding> = Vec::new();
     for (owner, id, problem) in checked.iter().flat_map(|agent| agent.dangling(sources)) {
         let finding = findings::dangling(&owner, id, &problem);
+        if !findings.iter().any(|told| told.place == finding.place) {
+            findings.push(finding);
+        }
+    }
+    findings
+}
+
+/// What older versions left for any agent, each once.
+fn left_by_older_versions(checked: &[CheckedAgent]) -> Vec<Finding> {
+    let mut findings: Vec<Finding> = Vec::new();
+    for older in checked.iter().flat_map(|agent| &agent.older) {
+        let finding = findings::older(older);
         if !findings.iter().any(|told| told.place == finding.place) {
             findings.push(finding);
         }

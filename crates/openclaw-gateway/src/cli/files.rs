@@ -17,6 +17,7 @@ use super::{CommandError, Outcome};
 use crate::config::{Config, ConfigFiles, FileError};
 use crate::environment::Environment;
 use crate::gateway::{callable, search};
+use crate::older::{self, Inherited, Older};
 use crate::providers::discovery::Discovery;
 use crate::providers::{Endpoints, ambient};
 use crate::report::Installation;
@@ -237,6 +238,28 @@ impl Files {
     /// The folder of the credentials that all agents inherit; no setting moves it (L13).
     pub(super) fn main_folder(&self) -> PathBuf {
         main_folder(&self.state_dir)
+    }
+
+    /// What older versions left for an agent and, beneath it, for the main agent.
+    pub(super) fn left_for(&self, agent: &ReadAgent) -> Vec<Older> {
+        older::of_agent(&agent.state(), &Inherited::of(&self.environment, &self.state_dir))
+    }
+
+    /// What older versions left for any agent, each once.
+    pub(super) fn left_for_all(&self) -> Vec<Older> {
+        let mut found: Vec<Older> = Vec::new();
+        for id in self.agents() {
+            // What cannot be read is told by whoever opens it.
+            let Ok(agent) = ReadAgent::open(self, &id) else {
+                continue;
+            };
+            for older in self.left_for(&agent) {
+                if !found.iter().any(|known| known.paths == older.paths) {
+                    found.push(older);
+                }
+            }
+        }
+        found
     }
 
     /// The folder of an agent's sessions.

@@ -10,7 +10,7 @@ use tokio::net::TcpListener;
 use tokio::sync::Mutex;
 
 use super::files::Files;
-use super::{CommandError, Outcome, Places, config_check, older};
+use super::{CommandError, Outcome, Places, config_check};
 use crate::config::Config;
 use crate::cores::Cores;
 use crate::demo::Demo;
@@ -201,7 +201,7 @@ async fn listen(address: SocketAddr) -> Result<TcpListener, ListenError> {
 /// What a gateway does with the credentials that are in files of older versions alone.
 fn left_by_older_versions(places: &Places, environment: &Environment) -> Vec<String> {
     let files = Files::open_as_configured(places, environment);
-    let older = files.map(|files| older::of_all(&files));
+    let older = files.map(|files| files.left_for_all());
     older
         .unwrap_or_default()
         .iter()

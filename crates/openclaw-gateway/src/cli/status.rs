@@ -7,13 +7,15 @@ use clap::{Args, ValueEnum};
 use openclaw_ids::ModelRef;
 
 use super::files::{AgentArg, Files, Places, ReadAgent, runtime};
-use super::render::{Cell, Table, Tone, ago, left};
+use super::render::{Cell, Table, Tone, ago};
+use super::rest::free_and_tried;
 use super::screen::{Screen, now};
 use super::{CommandError, Outcome, chain};
+use crate::causes;
 use crate::disk;
 use crate::environment::Environment;
 use crate::history::{HistoryReader, RunFilter, RunOutcome, StoredRun};
-use crate::report::{AgentReport, Level, ProfileReport, SessionReport, StatusReport, Trouble};
+use crate::report::{AgentReport, Level, ProfileReport, SessionReport, StatusReport, Trouble, UnreadAgent};
 
 /// Arguments of `status`.
 #[derive(Debug, Args)]
@@ -115,13 +117,27 @@ enum Waited {
 fn read(environment: &Environment, arguments: &StatusArgs) -> Result<StatusReport, CommandError> {
     let files = Files::open(&arguments.places, environment)?;
     let agents = arguments.agent.ids(&files)?;
-    let read: Vec<ReadAgent> = agents
-        .iter()
-        .map(|agent| ReadAgent::open(&files, agent))
-        .collect::<Result<_, _>>()?;
+    let (mut read, mut unread) = (Vec::new(), Vec::new());
+    for id in agents {
+        match ReadAgent::open(&files, &id) {
+            Ok(agent) => read.push(agent),
+            Err(error) => unread.push((id, error)),
+        }
+    }
+    if read.is_empty()
+        && let Some((_, error)) = unread.pop()
+    {
+        return Err(error);
+    }
+    let unread = unread.into_iter().map(|(id, error)| UnreadAgent {
+        id,
+        problem: causes::line(&*error),
+    });
     let states: Vec<_> = read.iter().map(ReadAgent::state).collect();
     let report = StatusReport::of(&files.installation(), &states, now());
     let report = report.with_unread_sessions(read.iter().map(ReadAgent::unread_sessions));
+    let report = report.with_older(read.iter().map(|agent| files.left_for(agent)));
+    let report = report.with_unread(unread.collect());
     let report = report.with_disk(disk::trouble(&files.state_dir));
     Ok(report.with_runs(runs(&files, &arguments.agent)?))
 }
@@ -148,6 +164,12 @@ fn show(report: &StatusReport, screen: &mut Screen<'_>) -> io::Result<()> {
             screen.line("")?;
         }
         show_agent(agent, report, screen)?;
+    }
+    for unread in &report.unread {
+        screen.line("")?;
+        let title = screen.palette.paint(Tone::Strong, format!("Agent {}", unread.id));
+        let word = screen.palette.paint(Tone::Bad, "cannot be shown");
+        screen.line(format!("{title}: {word}: {}.", unread.problem))?;
     }
     screen.section("Last requests that met trouble", &troubled(report))?;
     match &report.disk {
@@ -225,7 +247,15 @@ fn verdict(agent: &AgentReport) -> (Tone, &'static str) {
 /// The credentials that are of interest: those of the agent's chain, and all that rest or cannot be used.
 fn credentials(profiles: &[ProfileReport], report: &StatusReport) -> Table {
     let now = report.at;
-    let mut table = Table::new(&["PROFILE", "STATE", "WHY", "FREE IN", "TRIED IN", "LAST USED"]);
+    let mut table = Table::new(&[
+        "PROFILE",
+        "STATE",
+        "WHY",
+        "SINCE",
+        "FREE IN",
+        "TRIED IN",
+        "LAST USED",
+    ]);
     for profile in profiles.iter().filter(|profile| profile.kind != "local") {
         let used = profile.last_used.map(|at| ago(at, now)).unwrap_or_default();
         if profile.windows.is_empty() {
@@ -245,6 +275,7 @@ fn credentials(profiles: &[ProfileReport], report: &StatusReport) -> Table {
                 why.into(),
                 "".into(),
                 "".into(),
+                "".into(),
                 used.as_str().into(),
             ]);
         }
@@ -253,16 +284,15 @@ fn credentials(profiles: &[ProfileReport], report: &StatusReport) -> Table {
                 Some(model) => format!("{model} rests"),
                 None => "rests".to_owned(),
             };
+            let (free, tried) =
+                free_and_tried(Some(window.reason), Some(window.until), window.next_probe, now);
             table.row([
                 profile.id.as_str().into(),
                 Cell::new(Tone::Warn, rests),
                 window.reason.as_str().into(),
-                left(window.until, now).into(),
-                window
-                    .next_probe
-                    .map(|at| left(at, now))
-                    .unwrap_or_default()
-                    .into(),
+                ago(window.since, now).into(),
+                free.into(),
+                tried.into(),
                 used.as_str().into(),
             ]);
         }
@@ -320,6 +350,7 @@ fn describe(trouble: &Trouble) -> String {
                 "{profile} cannot be used ({eligibility}); replace it with `auth add`, or `auth remove {profile}`."
             )
         }
+        Trouble::OlderCredentials(older) => format!("{older}."),
         Trouble::UnreadSessions { problem } => format!("The sessions cannot be shown: {problem}."),
         Trouble::OnFallback { session } => {
             format!("Session {session} is answered by a fallback; it returns to its model by itself.")

@@ -11,6 +11,7 @@ use serde::Serialize;
 
 use crate::disk;
 use crate::history::{RunOutcome, StoredRun};
+use crate::older::Older;
 
 use super::chains::{Asking, CandidateReport, CandidateState, ChainReport};
 use super::moment::millis;
@@ -27,11 +28,24 @@ pub(crate) struct StatusReport {
     pub(crate) at: Timestamp,
     /// The agents, in configured order.
     pub(crate) agents: Vec<AgentReport>,
+    /// The agents that nothing is known of, because their credentials cannot be read.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) unread: Vec<UnreadAgent>,
     /// Why nothing can be written to the state directory.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) disk: Option<String>,
     /// The last requests in which something failed or was skipped, the oldest first.
     pub(crate) troubled: Vec<StoredRun>,
+}
+
+/// An agent whose credentials cannot be read.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct UnreadAgent {
+    /// Its id.
+    pub(crate) id: AgentId,
+    /// What is the matter and what to do about it.
+    pub(crate) problem: String,
 }
 
 /// One agent.
@@ -110,6 +124,8 @@ pub(crate) enum Trouble {
         #[serde(skip_serializing_if = "Option::is_none")]
         problem: Option<String>,
     },
+    /// Credentials that are in files of older versions alone.
+    OlderCredentials(Older),
     /// The sessions of the agent cannot be read.
     UnreadSessions {
         /// What is the matter and what to do about it.
@@ -149,9 +165,15 @@ impl StatusReport {
             agents: agents
                 .map(|state| AgentReport::of(installation, state, now))
                 .collect(),
+            unread: Vec::new(),
             disk: None,
             troubled: Vec::new(),
         }
+    }
+
+    /// The same with the agents that could not be read.
+    pub(crate) fn with_unread(self, unread: Vec<UnreadAgent>) -> Self {
+        Self { unread, ..self }
     }
 
     /// The same with the reasons why the sessions of its agents could not be read, in the same order.
@@ -160,6 +182,13 @@ impl StatusReport {
         self.agents = agents
             .map(|(agent, problem)| agent.with_unread_sessions(problem))
             .collect();
+        self
+    }
+
+    /// The same with what older versions left for its agents, in the same order.
+    pub(crate) fn with_older(mut self, older: impl Iterator<Item = Vec<Older>>) -> Self {
+        let agents = self.agents.into_iter().zip(older);
+        self.agents = agents.map(|(agent, older)| agent.with_older(older)).collect();
         self
     }
 
@@ -182,7 +211,9 @@ impl StatusReport {
     /// How bad the worst is that is wrong; `None` when nothing is.
     pub(crate) fn worst(&self) -> Option<Level> {
         let disk = self.disk.as_ref().map(|_| Level::Failing);
-        self.agents.iter().filter_map(AgentReport::worst).max().max(disk)
+        let unread = self.unread.first().map(|_| Level::Failing);
+        let agents = self.agents.iter().filter_map(AgentReport::worst).max();
+        agents.max(disk).max(unread)
     }
 }
 
@@ -191,6 +222,7 @@ impl Trouble {
         let level = match self {
             Self::NothingCanAnswer { .. }
             | Self::NeedsAPerson { .. }
+            | Self::OlderCredentials(_)
             | Self::Unusable { .. }
             | Self::UnreadSessions { .. } => Level::Failing,
             Self::PrimaryUnavailable { .. } | Self::OnFallback { .. } => Level::Degraded,
@@ -211,6 +243,22 @@ impl AgentReport {
         self.troubles.extend(trouble);
         self.troubles.sort_by_key(|trouble| Reverse(trouble.level));
         self
+    }
+
+    /// The same with what older versions left for it. What is not its own, or used by a gateway as it starts, matters when
+    /// the agent has nothing else.
+    fn with_older(mut self, older: Vec<Older>) -> Self {
+        let is_mute = self.chain.first_asked().is_none();
+        let matters = |older: &Older| is_mute || older.agent == self.id && !older.used;
+        let mut troubles: Vec<LevelledTrouble> = older
+            .into_iter()
+            .filter(matters)
+            .map(|older| Trouble::OlderCredentials(older).levelled())
+            .collect();
+        // It explains what is said of credentials that are missing.
+        troubles.append(&mut self.troubles);
+        troubles.sort_by_key(|trouble| Reverse(trouble.level));
+        Self { troubles, ..self }
     }
 
     /// Reports one agent at `now`.
@@ -305,7 +353,7 @@ fn without_credential(chain: &ChainReport) -> Option<ProviderId> {
 }
 
 /// Whether time alone does not mend it.
-fn needs_a_person(reason: Reason) -> bool {
+pub(crate) fn needs_a_person(reason: Reason) -> bool {
     match reason {
         Reason::Auth | Reason::AuthPermanent | Reason::Billing => true,
         Reason::Aborted

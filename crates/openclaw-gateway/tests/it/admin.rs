@@ -130,6 +130,46 @@ async fn bl_98_a_chain_says_why_it_is_that_one() {
 }
 
 #[tokio::test]
+async fn a_status_tells_what_can_be_read_and_names_what_cannot() {
+    let state = tempfile::tempdir().unwrap();
+    let root = state.path().join("agents");
+    for (agent, file) in [
+        ("notes", "sessions/openclaw-sessions.sqlite"),
+        ("ops", "agent/openclaw-agent.sqlite"),
+    ] {
+        let file = root.join(agent).join(file);
+        std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+        std::fs::write(
+            file,
+            "no database at all, and longer than the head of one".repeat(99),
+        )
+        .unwrap();
+    }
+    let text = "{ agents: { defaults: { model: 'openai/gpt' }, list: [{ id: 'main' }, { id: 'notes' }, { id: 'ops' }] } }";
+    let world = World::open_in(state, "{}", Vec::new(), text, &[]).await;
+    let status = get(&world, "/status").await;
+    let ids: Vec<&Value> = status["agents"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|agent| &agent["id"])
+        .collect();
+    assert_eq!(ids, ["main", "notes"]);
+    let unread = |trouble: &&Value| trouble["kind"] == "unreadSessions";
+    let troubles = status["agents"][1]["troubles"].as_array().unwrap();
+    let problem = troubles.iter().find(unread).unwrap()["problem"].as_str().unwrap();
+    assert!(problem.contains("openclaw-sessions.sqlite"), "{problem}");
+    assert_eq!(status["unread"][0]["id"], "ops");
+    let problem = status["unread"][0]["problem"].as_str().unwrap();
+    assert!(problem.contains("openclaw-agent.sqlite"), "{problem}");
+    let page = world.get("/", &[]).await;
+    assert_eq!(page.status, 200);
+    for told in ["cannot be shown: ", "The sessions cannot be shown: "] {
+        assert!(page.body.contains(told), "{told}: {}", page.body);
+    }
+}
+
+#[tokio::test]
 async fn a_run_is_told_by_its_id() {
     let world = on_fallback().await;
     let failed = world

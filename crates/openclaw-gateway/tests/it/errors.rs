@@ -124,6 +124,27 @@ async fn without_any_credential_the_error_says_how_to_give_one() {
 }
 
 #[tokio::test]
+async fn a_key_that_waits_in_an_older_file_is_named_with_what_brings_it_into_the_store() {
+    let state = tempfile::tempdir().unwrap();
+    let folder = state.path().join("agents/main/agent");
+    std::fs::create_dir_all(&folder).unwrap();
+    let older = r#"{"version": 1, "profiles": {"openai:work": {"type": "api_key", "provider": "openai", "key": "sk-old"}}}"#;
+    std::fs::write(folder.join("auth-profiles.json"), older).unwrap();
+    let text = "{ agents: { defaults: { model: { primary: 'openai/gpt', fallbacks: ['groq/llama'] } } } }";
+    let world = World::open_in(state, "{}", Vec::new(), text, &[]).await;
+    let answer = world.ask_plain().await.json();
+    let attempts = &answer["error"]["attempts"];
+    let told = |at: usize| attempts[at]["error"].as_str().unwrap().to_owned();
+    assert!(told(0).contains("`openclaw-gateway doctor --fix`"), "{answer}");
+    assert!(told(1).contains("`openclaw-gateway auth add groq`"), "{answer}");
+    let status = world.get("/admin/v1/status", &[]).await.json();
+    assert_eq!(
+        status["agents"][0]["troubles"][0]["kind"], "olderCredentials",
+        "{status}"
+    );
+}
+
+#[tokio::test]
 async fn d4_unreachable_endpoints_say_when_to_come_back() {
     for count in [1, 2] {
         let mut world = World::start(vec![vec![Script::reset()]; count]).await;

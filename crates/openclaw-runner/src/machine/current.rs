@@ -1,7 +1,9 @@
 //! What the machine knows about the candidate it is working on.
 
 use jiff::Timestamp;
-use openclaw_classify::{Failure, Owner, Reason, Scope, TimeoutPhase, TimerOwner, Transport, Verdict};
+use openclaw_classify::{
+    Failure, Owner, Reason, RuleId, Scope, TimeoutPhase, TimerOwner, Transport, Verdict,
+};
 use openclaw_ids::ProfileId;
 use openclaw_session::Rollback;
 
@@ -121,15 +123,12 @@ impl Current {
     }
 }
 
-/// A request that is larger than its limit never passes, however long one waits (BL-15).
-const OVER_LIMIT: &str = "rate.request-over-limit";
-
 /// R1: nothing came back before our own deadline, nothing reached the provider, the caller's own limit ended it, or the
 /// request is larger than the limit.
 fn stays_with_any_credential(failure: &Failure, verdict: &Verdict) -> bool {
     verdict.scope == Scope::Endpoint
         || verdict.owner == Owner::Caller
-        || verdict.rule.as_str() == OVER_LIMIT
+        || verdict.rule == RuleId::REQUEST_OVER_LIMIT
         || matches!(
             failure.transport,
             Some(Transport::Timeout(TimeoutPhase::FirstByte, TimerOwner::Us))

@@ -1,11 +1,11 @@
 //! What each reason does to a run.
 
-use openclaw_classify::{Owner, RuleId, Scope};
+use openclaw_classify::{Owner, Scope};
 
 use super::*;
 
-fn verdict(reason: Reason, certainty: Certainty, rule: &'static str) -> Verdict {
-    let rule = RuleId::shipped(rule);
+fn verdict(reason: Reason, certainty: Certainty, rule: &str) -> Verdict {
+    let rule = RuleId::written(rule);
     Verdict {
         reason,
         certainty,
@@ -70,7 +70,11 @@ fn a1_a_format_that_only_the_status_says_advances_and_a_setting_lets_all_of_them
 
 #[test]
 fn a1_our_own_generic_text_surfaces() {
-    let own = verdict(Reason::Unclassified, Certainty::Explicit, OWN_GENERIC_TEXT);
+    let own = verdict(
+        Reason::Unclassified,
+        Certainty::Explicit,
+        RuleId::OWN_GENERIC_TEXT.as_str(),
+    );
     assert_eq!(advance(&own, &RunSettings::default()), Advance::Surface);
 }
 

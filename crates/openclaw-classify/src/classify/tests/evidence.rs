@@ -106,6 +106,9 @@ fn c_8_what_402_means() {
 #[test]
 fn c_2_4_bl_20_the_bill_of_somebody_behind_is_not_ours() {
     for text in [
+        r#"{"error":{"message":"Error from provider: Provider returned error","metadata":{"raw":"{\"error\":{\"message\":\"suspended due to insufficient balance, please recharge\"}}"}}}"#,
+        "Error from provider: insufficient balance",
+        "All variants failed: invalid api key",
         r#"{"error":{"message":"Provider returned error","code":402,"metadata":{"raw":"{\"error\":{\"message\":\"Insufficient Balance\"}}"}}}"#,
         r#"{"error":{"message":"Upstream said no","metadata":{"raw":"Incorrect API key provided"}}}"#,
         "Error from provider (acme): Your credit balance is too low",

@@ -3,8 +3,10 @@
 use std::collections::BTreeMap;
 
 use super::{reason, under, verdict};
+use crate::classify::WRAPPERS;
+use crate::phrase::alternatives;
 use crate::rule::Saw;
-use crate::{Certainty, Failure, Reason, Scope, rules};
+use crate::{Certainty, Failure, Reason, RuleId, Scope, rules};
 
 #[test]
 fn c_1_3_rule_ids_are_unique() {
@@ -15,6 +17,14 @@ fn c_1_3_rule_ids_are_unique() {
             "{} is used twice",
             rule.id
         );
+    }
+}
+
+#[test]
+fn c_1_3_rules_that_are_named_elsewhere_exist() {
+    let named = [RuleId::OWN_GENERIC_TEXT, RuleId::REQUEST_OVER_LIMIT];
+    for id in WRAPPERS.iter().chain(&named) {
+        assert!(rules().any(|rule| rule.rule_id() == *id), "{id}");
     }
 }
 
@@ -71,6 +81,34 @@ fn c_2_3_tables_are_written_in_normal_form() {
                 }
             }
             Saw::Anything | Saw::Silence | Saw::Transports(_) => {}
+        }
+    }
+}
+
+/// All that a phrase stands for, without its alternatives.
+fn readings(phrase: &str) -> Vec<String> {
+    let parts = phrase.split(" .. ").map(alternatives);
+    let joined = parts.reduce(|before, part| {
+        let both = before
+            .iter()
+            .flat_map(|before| part.iter().map(move |part| format!("{before} .. {part}")));
+        both.collect()
+    });
+    joined.unwrap_or_default()
+}
+
+#[test]
+fn c_5_every_phrase_adds_a_reading_to_its_row() {
+    for rule in rules() {
+        let Saw::Phrases(phrases) = rule.saw else { continue };
+        let of_phrase: Vec<Vec<String>> = phrases.iter().map(|phrase| readings(phrase)).collect();
+        let mut times: BTreeMap<&str, usize> = BTreeMap::new();
+        for reading in of_phrase.iter().flatten() {
+            *times.entry(reading).or_default() += 1;
+        }
+        for (phrase, readings) in phrases.iter().zip(&of_phrase) {
+            let adds = readings.iter().any(|reading| times[reading.as_str()] == 1);
+            assert!(adds, "{}: {phrase}", rule.id);
         }
     }
 }

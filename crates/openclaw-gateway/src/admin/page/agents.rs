@@ -251,6 +251,7 @@ fn trouble_text(trouble: &Trouble) -> Option<String> {
             "{profile} is stored and cannot be used ({}).",
             eligibility.replace('_', " ")
         )),
+        Trouble::OlderCredentials(older) => Some(format!("{older}.")),
         Trouble::UnreadSessions { problem } => Some(format!("The sessions cannot be shown: {problem}.")),
         Trouble::OnFallback { .. } | Trouble::PrimaryUnavailable { .. } => None,
     }

@@ -6,11 +6,11 @@ use clap::Args;
 use serde::Serialize;
 
 use crate::cli::files::{Files, ReadAgent, ShownArgs, show_agent};
-use crate::cli::older::{self, Older};
 use crate::cli::render::{Cell, Table, Tone, ago, left};
 use crate::cli::screen::{Screen, now};
 use crate::cli::{CommandError, Outcome};
 use crate::environment::Environment;
+use crate::older::Older;
 use crate::report::{ProfileReport, ProfilesReport};
 
 /// Arguments of `auth list`.
@@ -51,7 +51,7 @@ struct Listed {
 fn listed(files: &Files, agent: &ReadAgent) -> Listed {
     Listed {
         report: ProfilesReport::of(&files.installation(), &agent.state(), now()),
-        older: older::of_agent(files, agent),
+        older: files.left_for(agent),
     }
 }
 

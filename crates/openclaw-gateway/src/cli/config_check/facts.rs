@@ -10,7 +10,9 @@ use openclaw_ids::{AgentId, ProfileId, ProviderId};
 use crate::cli::files::{credentials_folder, main_folder};
 use crate::config::Config;
 use crate::environment::Environment;
+use crate::older::{self, Inherited, Older};
 use crate::providers::{Endpoints, KNOWN};
+use crate::report::AgentState;
 use crate::secrets::{Dangling, SecretSources};
 use crate::upstream::Wire;
 
@@ -20,6 +22,8 @@ pub(super) struct CheckedAgent {
     /// The ids in its own store; the others are the main agent's.
     own: BTreeSet<ProfileId>,
     stored: Vec<(ProfileId, Credential)>,
+    /// What older versions left for it.
+    pub(super) older: Vec<Older>,
 }
 
 /// An agent's credentials cannot be read.
@@ -42,16 +46,29 @@ impl CheckedAgent {
         let folder = credentials_folder(config, environment, state_dir, &id);
         let main_folder = main_folder(state_dir);
         let own = stored(&folder, &id)?;
-        let kept = own.profiles.keys().cloned().collect();
-        let seen = if folder == main_folder {
-            own
+        let main = if folder == main_folder {
+            None
         } else {
-            inherit(&stored(&main_folder, &AgentId::main())?, &own)
+            Some(stored(&main_folder, &AgentId::main())?)
         };
+        let seen = match &main {
+            Some(main) => inherit(main, &own),
+            None => own.clone(),
+        };
+        let state = AgentState {
+            agent: &id,
+            folder: &folder,
+            seen: &seen,
+            own: &own,
+            main: main.as_ref(),
+            sessions: &[],
+        };
+        let older = older::of_agent(&state, &Inherited::of(environment, state_dir));
         Ok(Self {
             id,
-            own: kept,
+            own: own.profiles.keys().cloned().collect(),
             stored: seen.profiles.into_iter().collect(),
+            older,
         })
     }
 

@@ -6,6 +6,7 @@ use openclaw_ids::{AgentId, ModelRef, ProfileId};
 
 use crate::config::Misspelt;
 use crate::exposed::Exposed;
+use crate::older::Older;
 use crate::providers::UnusableSecret;
 use crate::secrets::Dangling;
 
@@ -91,6 +92,31 @@ static MISSPELT_KEY: LintRule = LintRule {
     remedy: "write the key as it is read, or remove it",
 };
 
+/// Credentials that are in files of older versions alone.
+pub(super) fn older(older: &Older) -> Finding {
+    Finding {
+        rule: if older.used {
+            &OLDER_LOGINS
+        } else {
+            &OLDER_CREDENTIALS
+        },
+        place: older.place(),
+        detail: older.what(),
+    }
+}
+
+static OLDER_CREDENTIALS: LintRule = LintRule {
+    code: "older-credentials",
+    severity: Severity::Warning,
+    remedy: "bring them into the store: openclaw-gateway doctor --fix",
+};
+
+static OLDER_LOGINS: LintRule = LintRule {
+    code: "older-logins",
+    severity: Severity::Note,
+    remedy: "nothing needs to be done; `openclaw-gateway auth list` shows them once a gateway has run",
+};
+
 /// What is looked for here, beside the rules of the chain.
 pub(in crate::cli) static RULES: &[&LintRule] = &[
     &DANGLING_CREDENTIAL,
@@ -100,6 +126,8 @@ pub(in crate::cli) static RULES: &[&LintRule] = &[
     &LOGINS_ALONE,
     &MISSPELT_KEY,
     &NO_ENDPOINT,
+    &OLDER_CREDENTIALS,
+    &OLDER_LOGINS,
     &READABLE_BY_OTHERS,
     &UNUSABLE_SECRET,
 ];

@@ -7,6 +7,7 @@ use jiff::Timestamp;
 
 use crate::cli::files::{Files, ReadAgent, ShownArgs, show_agent};
 use crate::cli::render::{Cell, Table, Tone, ago, left};
+use crate::cli::rest::free_and_tried;
 use crate::cli::screen::{Screen, now};
 use crate::cli::{CommandError, Outcome};
 use crate::environment::Environment;
@@ -50,17 +51,15 @@ fn show(report: &CooldownsReport, now: Timestamp, screen: &mut Screen<'_>) -> io
     ]);
     for profile in &report.profiles {
         for window in profile.telling_windows() {
+            let (free, tried) =
+                free_and_tried(Some(window.reason), Some(window.until), window.next_probe, now);
             table.row([
                 profile.profile.as_str().into(),
                 window.lane.to_string().into(),
                 Cell::new(Tone::Warn, window.reason.as_str()),
                 ago(window.since, now).into(),
-                left(window.until, now).into(),
-                window
-                    .next_probe
-                    .map(|at| left(at, now))
-                    .unwrap_or_default()
-                    .into(),
+                free.into(),
+                tried.into(),
                 window.steps.max(1).into(),
             ]);
         }

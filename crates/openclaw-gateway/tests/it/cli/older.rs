@@ -14,14 +14,23 @@ fn older_files_are_told_with_what_becomes_of_them() {
     desk.write("agents/main/agent/auth-profiles.json", PROFILES);
     desk.write("credentials/oauth.json", LOGINS);
     let before = desk.contents();
-    let commands: &[&[&str]] = &[&["auth", "list"] as &[&str], &["auth", "list", "--agent", "ops"]];
+    let commands: &[&[&str]] = &[
+        &["auth", "list"] as &[&str],
+        &["auth", "list", "--agent", "ops"],
+        &["config", "check"],
+        &["status", "--agent", "main"],
+        &["chain", "--agent", "ops"],
+    ];
     let told = desk.transcript(commands);
     assert!(desk.contents() == before, "a look changes nothing");
     assert!(!told.contains("secret"), "{told}");
     let json = desk.fine(&["auth", "list", "--json"]).json();
     assert_eq!(json["older"][0]["profiles"][0], "openai:work");
     assert_eq!(json["older"][1]["used"], true);
+    assert_eq!(desk.run(&["status", "--check"]).status, 1);
+    let troubles = &desk.fine(&["status", "--json"]).json()["agents"][0]["troubles"];
+    assert_eq!(troubles[0]["kind"], "olderCredentials", "{troubles}");
     desk.run(&["doctor", "--fix"]);
-    let told = told + &desk.transcript(&[&["auth", "list"]]);
+    let told = told + &desk.transcript(&[&["auth", "list"], &["status", "--agent", "main"]]);
     insta::assert_snapshot!("older", told);
 }

@@ -59,3 +59,23 @@ fn sessions_that_cannot_be_read_hide_nothing_else() {
     let refused = desk.run(&["session", "list"]);
     assert_eq!(refused.status, 2, "{}", refused.output);
 }
+
+#[test]
+fn an_agent_that_cannot_be_read_hides_no_other() {
+    let desk = Desk::new().with_keys();
+    desk.write(
+        "agents/ops/agent/openclaw-agent.sqlite",
+        &"no database".repeat(200),
+    );
+    let shown = desk.run(&["status", "--check"]);
+    assert_eq!(shown.status, 1, "{}", shown.output);
+    for told in [
+        "openai:work",
+        "Agent ops: cannot be shown: ",
+        "openclaw-agent.sqlite",
+    ] {
+        assert!(shown.output.contains(told), "{told}: {}", shown.output);
+    }
+    let alone = desk.run(&["status", "--agent", "ops"]);
+    assert_eq!(alone.status, 2, "{}", alone.output);
+}

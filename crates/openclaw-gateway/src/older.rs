@@ -1,0 +1,146 @@
+//! Credentials that are in files of older versions alone: where, and what becomes of them.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use openclaw_auth_store::{AuthSnapshot, Legacy, LegacyFile, LegacyFolder, UsageStore};
+use openclaw_ids::{AgentId, ProfileId, ProviderId};
+use serde::Serialize;
+
+use crate::agents::AgentAuthStore;
+use crate::environment::Environment;
+use crate::report::AgentState;
+
+/// A file, or the files of a folder, with credentials that no store has.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Older {
+    /// The agent whose they are.
+    pub(crate) agent: AgentId,
+    /// Where they are.
+    pub(crate) paths: Vec<PathBuf>,
+    profiles: Vec<ProfileId>,
+    /// Whether a gateway uses them when it starts; the others are brought into the store by `doctor --fix`.
+    pub(crate) used: bool,
+}
+
+impl Older {
+    /// What there is, without what to do about it.
+    pub(crate) fn what(&self) -> String {
+        let ids: Vec<&str> = self.profiles.iter().map(ProfileId::as_str).collect();
+        let (agent, ids) = (&self.agent, ids.join(", "));
+        let (count, unused) = match self.profiles.len() {
+            1 => ("1 credential".to_owned(), "not used as it is"),
+            count => (format!("{count} credentials"), "not used as they are"),
+        };
+        let used = if self.used {
+            "used by a gateway as it starts"
+        } else {
+            unused
+        };
+        format!("{count} of agent {agent} ({ids}) from an older version, {used}")
+    }
+
+    /// The files, for people.
+    pub(crate) fn place(&self) -> String {
+        let paths: Vec<String> = self.paths.iter().map(|path| path.display().to_string()).collect();
+        paths.join(", ")
+    }
+}
+
+impl fmt::Display for Older {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} holds {}", self.place(), self.what())?;
+        if self.used {
+            Ok(())
+        } else {
+            let what = if self.profiles.len() == 1 { "it" } else { "them" };
+            write!(f, "; bring {what} into the store: openclaw-gateway doctor --fix")
+        }
+    }
+}
+
+/// Where older versions kept what all agents inherit.
+#[derive(Debug, Clone)]
+pub(crate) struct Inherited {
+    folder: PathBuf,
+    logins: PathBuf,
+}
+
+impl Inherited {
+    /// In `state_dir`, or where the environment says.
+    pub(crate) fn of(environment: &Environment, state_dir: &Path) -> Self {
+        let main = state_dir.join("agents").join(AgentId::main().as_str());
+        Self {
+            folder: main.join("agent"),
+            logins: environment.legacy_logins_path(state_dir),
+        }
+    }
+}
+
+/// What older versions left for an agent and, beneath it, for the main agent.
+pub(crate) fn of_agent(state: &AgentState<'_>, inherited: &Inherited) -> Vec<Older> {
+    let own = of_folder(state.agent, state.folder, state.own);
+    let main = state
+        .main
+        .and_then(|main| of_folder(&AgentId::main(), &inherited.folder, main));
+    let logins = of_logins(&inherited.logins, state.main.unwrap_or(state.own));
+    own.into_iter().chain(main).chain(logins).collect()
+}
+
+/// What older versions left in the folder of an agent whose store holds `stored`.
+pub(crate) fn of_folder(agent: &AgentId, folder: &Path, stored: &AuthSnapshot) -> Option<Older> {
+    let legacy = LegacyFolder::new(folder).read().ok()?;
+    let files = [LegacyFile::Profiles, LegacyFile::State, LegacyFile::Auth].iter();
+    let paths = files
+        .map(|file| folder.join(file.name()))
+        .filter(|path| path.exists());
+    of(agent, paths.collect(), &legacy, stored, false)
+}
+
+/// The logins of the first versions, which are used while the main agent has none of its own (auth-store.md 9.1).
+fn of_logins(path: &Path, main: &AuthSnapshot) -> Option<Older> {
+    if !main.profiles.is_empty() {
+        return None;
+    }
+    let legacy = Legacy::oauth(&std::fs::read_to_string(path).ok()?);
+    of(&AgentId::main(), vec![path.to_owned()], &legacy, main, true)
+}
+
+fn of(
+    agent: &AgentId,
+    paths: Vec<PathBuf>,
+    legacy: &Legacy,
+    stored: &AuthSnapshot,
+    used: bool,
+) -> Option<Older> {
+    let is_new = |id: &&ProfileId| !stored.profiles.contains_key(*id) && !stored.is_rejected(id);
+    let profiles: Vec<ProfileId> = legacy.profiles().keys().filter(is_new).cloned().collect();
+    (!profiles.is_empty()).then(|| Older {
+        agent: agent.clone(),
+        paths,
+        profiles,
+        used,
+    })
+}
+
+/// Whether older versions left a credential for `provider` that the stores of a running gateway lack. The files may take
+/// their time.
+pub(crate) async fn wait_for(store: &AgentAuthStore, provider: &ProviderId) -> bool {
+    let owners = [Some(store.agent()), store.main()].into_iter().flatten();
+    let folders: Vec<PathBuf> = owners
+        .filter_map(|owner| owner.path().parent().map(Path::to_owned))
+        .collect();
+    let snapshot = store.snapshot();
+    let provider = provider.clone();
+    let looking = tokio::task::spawn_blocking(move || {
+        folders.iter().any(|folder| {
+            let legacy = LegacyFolder::new(folder).read().unwrap_or_default();
+            let mut profiles = legacy.profiles().iter();
+            profiles.any(|(id, credential)| {
+                *credential.provider() == provider && !snapshot.profiles.contains_key(id)
+            })
+        })
+    });
+    looking.await.unwrap_or_default()
+}
