@@ -114,6 +114,12 @@ impl Current {
         ))
     }
 
+    /// Whether the last failure is one of the way to the endpoint, which no credential of that endpoint gets round.
+    pub(super) fn failed_on_the_way(&self) -> bool {
+        self.last_failure()
+            .is_some_and(|last| last.verdict.scope == Scope::Endpoint)
+    }
+
     pub(super) fn last_failure(&self) -> Option<&FailedAttempt> {
         self.failures.last()
     }
