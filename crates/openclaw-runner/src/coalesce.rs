@@ -162,6 +162,7 @@ mod tests {
             profile_count: None,
             last_resort: None,
             previous_attempts: Vec::new(),
+            auth_mode: None,
             rests_until: None,
             elapsed: Duration::ZERO,
             suppressed_duplicate_count: 0,

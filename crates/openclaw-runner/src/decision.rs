@@ -141,6 +141,9 @@ pub struct Decision {
     pub last_resort: Option<bool>,
     /// The attempts before a success.
     pub previous_attempts: Vec<AttemptRecord>,
+    /// The kind of the credential that failed or rests (`api_key`, `oauth` or `token`), when all of them are of one; ours,
+    /// beyond.
+    pub auth_mode: Option<&'static str>,
     /// When what was marked for the failure, or what holds the candidate back, is over; ours, beyond.
     pub rests_until: Option<Timestamp>,
     /// How long the run had been going on; ours, beyond.
@@ -240,6 +243,7 @@ impl Serialize for Decision {
         )?;
         entry(&mut map, "profileCount", self.profile_count.as_ref())?;
         entry(&mut map, "lastResort", self.last_resort.as_ref())?;
+        entry(&mut map, "authMode", self.auth_mode)?;
         entry(
             &mut map,
             "restsUntil",

@@ -180,6 +180,7 @@ impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
         // The calls made, the accepted answer, and the rejected ones that may be needed at the end by the number of
         // their call.
         let (mut calls, mut answers) = (0, Answers::default());
+        let mut marks_probe = false;
         for _ in 0..machine.max_steps() {
             let step = machine.next();
             emitted += self.emit(machine.events_since(emitted));
@@ -189,7 +190,10 @@ impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
                     calls += 1;
                     let made = Box::pin(self.attempt(call.clone(), attempt, undo.lease.as_ref()));
                     let made = self.in_time(machine.deadline(), made);
-                    match self.timed(machine.run_id(), &call, made).await {
+                    let made = self.timed(machine.run_id(), &call, made);
+                    let mark = std::mem::take(&mut marks_probe)
+                        .then(|| Box::pin(self.mark_primary_probe(session.as_deref())));
+                    match beside(mark, made).await {
                         None => Event::OutOfTime,
                         Some(Ok(output)) => match attempt.classify_result(&output, &call) {
                             Judgement::Accepted => {
@@ -219,7 +223,8 @@ impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
                     Event::Switch(self.look_for_switch(session.as_deref(), &run, &default).await)
                 }
                 Step::MarkPrimaryProbe => {
-                    self.mark_primary_probe(session.as_deref()).await;
+                    // Written beside the attempt: one that never begins leaves no mark (S-6.5).
+                    marks_probe = true;
                     Event::Done
                 }
                 Step::NoteAuthFailure(candidate, reason) => {
@@ -394,6 +399,14 @@ impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
             winner,
             turn,
         }
+    }
+}
+
+/// What `made` comes to, with `mark` done by then.
+async fn beside<T>(mark: Option<impl Future<Output = ()>>, made: impl Future<Output = T>) -> T {
+    match mark {
+        None => made.await,
+        Some(mark) => tokio::join!(mark, made).1,
     }
 }
 

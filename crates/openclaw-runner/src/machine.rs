@@ -61,7 +61,8 @@ pub enum Step {
     /// Look whether a person marked another model in the session, whose default is this (S-12.2); answered by
     /// [`Event::Switch`].
     LookForSwitch(Box<LiveRun>, ModelRef),
-    /// Note in the session that its primary is being probed now (S-6.5); answered by [`Event::Done`].
+    /// Note in the session, when the attempt that follows begins, that its primary is being probed (S-6.5); answered by
+    /// [`Event::Done`].
     MarkPrimaryProbe,
     /// Remember that this fallback refused its login in the session; answered by [`Event::Done`].
     NoteAuthFailure(ModelRef, Reason),

@@ -72,6 +72,8 @@ pub struct RotationDecision {
     pub candidate: ModelRef,
     /// Hash of the credential that failed; `-` without one (Z3).
     pub profile_hash: String,
+    /// Its kind: `api_key`, `oauth` or `token`; ours, beyond.
+    pub auth_mode: Option<&'static str>,
     /// HTTP status of the failure.
     pub status: Option<u16>,
     /// What may be shown of the error.
@@ -94,6 +96,7 @@ impl Serialize for RotationDecision {
         map.serialize_entry("provider", self.candidate.provider())?;
         map.serialize_entry("model", self.candidate.model())?;
         map.serialize_entry("profileId", &self.profile_hash)?;
+        entry(&mut map, "authMode", self.auth_mode)?;
         entry(&mut map, "status", self.status.as_ref())?;
         entry(&mut map, "rawErrorPreview", self.error.error_preview.as_ref())?;
         entry(&mut map, "rawErrorHash", self.error.error_hash.as_ref())?;

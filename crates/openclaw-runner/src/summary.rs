@@ -57,13 +57,6 @@ pub struct ProfileFailure {
     pub error: String,
 }
 
-impl AttemptRecord {
-    /// The reason of the first credential that failed here; what a person would call the cause.
-    pub fn first_reason(&self) -> Option<Reason> {
-        self.earlier.first().map(|failure| failure.reason).or(self.reason)
-    }
-}
-
 impl Serialize for AttemptRecord {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;

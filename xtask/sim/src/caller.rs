@@ -168,8 +168,10 @@ impl Attempt for Caller {
                 | Event::Wrote(..) => None,
             }) == Some(true);
         });
+        let profile = call.profile.as_ref().map(ToString::to_string);
         let other_probes = if is_probe {
-            self.world.probe_begins(self.agent, &provider, &self.run)
+            self.world
+                .probe_begins(self.agent, &provider, profile.clone(), &self.run)
         } else {
             0
         };
@@ -181,7 +183,7 @@ impl Attempt for Caller {
             }
             trace.calls.push(Call {
                 candidate: call.position - 1,
-                profile: call.profile.as_ref().map(ToString::to_string),
+                profile,
                 began,
                 ended: None,
                 fate: Fate::Dropped,

@@ -55,7 +55,7 @@ pub(crate) const CHECKS: &[Check] = &[
     Check { id: "unharmed",            says: "A store that cannot be written costs no answer.", holds: run::unharmed },
     Check { id: "no-lease-left",       says: "No lease outlives its run.", holds: run::no_lease_left },
     Check { id: "recovery-transient",  says: "After a transient failure the primary is used again within the throttle, or three minutes more while a five minute window runs.", holds: recovery::transient },
-    Check { id: "recovery-checkpoint", says: "A stated reset and an unpaid bill are looked at again at their checkpoints.", holds: recovery::checkpoint },
+    Check { id: "recovery-checkpoint", says: "A stated reset and an unpaid bill are looked at again at their checkpoints, which a probe with another credential puts off.", holds: recovery::checkpoint },
     Check { id: "recovery-session",    says: "A session on an automatic override asks its primary again after five minutes.", holds: recovery::session },
     Check { id: "one-refresh",         says: "At most one refresh of a login is in flight.", holds: logins::one_refresh },
     Check { id: "no-token-twice",      says: "No refresh token is sent again that was answered.", holds: logins::no_token_twice },

@@ -143,12 +143,19 @@ pub(crate) struct Truth {
     pub(crate) well_since: Option<i64>,
     /// When the agent's last call of it ended without an answer.
     pub(crate) last_unanswered: i64,
-    /// When the agent's last probe of it began, and whether one is in flight.
-    pub(crate) last_probe: i64,
+    /// The agent's last probe of it, and whether one is in flight.
+    pub(crate) last_probe: Option<LastProbe>,
     pub(crate) probe_in_flight: bool,
     /// When a process last died while it probed.
     pub(crate) last_crash: i64,
     pub(crate) models: usize,
+}
+
+/// The last probe of a provider, whichever run made it.
+#[derive(Debug, Clone)]
+pub(crate) struct LastProbe {
+    pub(crate) began: i64,
+    pub(crate) profile: Option<String>,
 }
 
 /// A session that is on an automatic override.

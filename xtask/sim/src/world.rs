@@ -10,7 +10,7 @@ use crate::dice::Dice;
 use crate::jam::{File, How};
 use crate::logins::{self, Logins};
 use crate::setup::{MINUTE, SECOND, START, Setup};
-use crate::trace::{Fate, Truth};
+use crate::trace::{Fate, LastProbe, Truth};
 use crate::trouble::{Flaw, Spell, Trouble};
 
 /// A world in motion.
@@ -29,7 +29,7 @@ struct State {
     buckets: BTreeMap<(String, usize), (i64, i64)>,
     /// Probes in flight: agent, provider, run.
     probing: BTreeSet<(usize, String, String)>,
-    probed_at: BTreeMap<(usize, String), i64>,
+    probed: BTreeMap<(usize, String), LastProbe>,
     unanswered: BTreeMap<(usize, String), i64>,
     crashed_at: BTreeMap<(usize, String), i64>,
     /// How many calls came to which end.
@@ -158,8 +158,14 @@ impl World {
     }
 
     /// A probe begins; how many others of the same provider and agent are in flight.
-    pub(crate) fn probe_begins(&self, agent: usize, provider: &str, run: &str) -> usize {
-        let now = self.now();
+    pub(crate) fn probe_begins(
+        &self,
+        agent: usize,
+        provider: &str,
+        profile: Option<String>,
+        run: &str,
+    ) -> usize {
+        let began = self.now();
         let mut state = self.state();
         let others = state
             .probing
@@ -167,7 +173,8 @@ impl World {
             .filter(|(of, what, who)| (*of, what.as_str()) == (agent, provider) && who != run)
             .count();
         state.probing.insert((agent, provider.to_owned(), run.to_owned()));
-        state.probed_at.insert((agent, provider.to_owned()), now);
+        let key = (agent, provider.to_owned());
+        state.probed.insert(key, LastProbe { began, profile });
         others
     }
 
@@ -237,7 +244,7 @@ impl World {
         Truth {
             well_since: (!is_ill).then_some(last),
             last_unanswered: at(&state.unanswered),
-            last_probe: at(&state.probed_at),
+            last_probe: state.probed.get(&key).cloned(),
             probe_in_flight: state
                 .probing
                 .iter()

@@ -2,6 +2,7 @@
 
 mod failure;
 mod lines;
+mod opened;
 mod request;
 
 use clap::Args;

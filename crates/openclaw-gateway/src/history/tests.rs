@@ -51,6 +51,7 @@ fn rotation(id: &str, ms: i64) -> Entry {
                 reason: Reason::RateLimit,
                 candidate: "a/m".parse().unwrap(),
                 profile_hash: "0123456789ab".to_owned(),
+                auth_mode: None,
                 status: Some(429),
                 error: ErrorFields::default(),
                 redirected_to: None,

@@ -82,6 +82,9 @@ pub struct CandidateRecord {
     /// Whether the probe was the chain's last resort.
     #[serde(default)]
     pub last_resort: Option<bool>,
+    /// The kind of the credential that failed or rests, when it is known and all are of one.
+    #[serde(default)]
+    pub auth_mode: Option<String>,
     /// When the rest is over.
     #[serde(default, with = "millis")]
     pub rests_until: Option<Timestamp>,
@@ -114,6 +117,9 @@ pub struct RotationRecord {
     /// Hash of the credential that failed; `-` without one.
     #[serde(default)]
     pub profile_id: String,
+    /// Its kind, when it is known.
+    #[serde(default)]
+    pub auth_mode: Option<String>,
     /// HTTP status.
     #[serde(default)]
     pub status: Option<u16>,
@@ -229,6 +235,7 @@ impl From<&RunEvent> for Record {
                     .map(|next| next.model().to_string()),
                 profile_count: decision.profile_count,
                 last_resort: decision.last_resort,
+                auth_mode: decision.auth_mode.map(str::to_owned),
                 rests_until: decision.rests_until,
                 elapsed_ms: Some(decision::millis(decision.elapsed)),
                 suppressed_duplicate_count: decision.suppressed_duplicate_count,
@@ -241,6 +248,7 @@ impl From<&RunEvent> for Record {
                 provider: rotation.candidate.provider().to_string(),
                 model: rotation.candidate.model().to_string(),
                 profile_id: rotation.profile_hash.clone(),
+                auth_mode: rotation.auth_mode.map(str::to_owned),
                 status: rotation.status,
                 raw_error_preview: owned(rotation.error.error_preview.as_ref()),
                 rests_until: rotation.rests_until,

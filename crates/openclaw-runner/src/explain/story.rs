@@ -65,6 +65,9 @@ pub struct Visit {
     /// What the provider, or the skip, said; redacted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub detail: Option<String>,
+    /// The kind of the credential that failed last, or of all that rest; none when it is not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub auth_mode: Option<String>,
     /// Its credentials that failed, in order.
     pub credentials: Vec<Credential>,
     /// When it is asked again as a matter of course.
@@ -87,6 +90,9 @@ pub struct Credential {
     /// Hash of the profile's name; none without one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub profile: Option<String>,
+    /// Its kind: `api_key`, `oauth` or `token`; none when it is not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub auth_mode: Option<String>,
     /// Why it failed.
     pub reason: Reason,
     /// HTTP status.
@@ -192,6 +198,7 @@ impl Story {
         visit.rule.clone_from(&record.rule);
         visit.status = record.status;
         visit.code.clone_from(&record.code);
+        visit.auth_mode.clone_from(&record.auth_mode);
         visit.detail = record.detail().map(str::to_owned);
         visit.rests_until = record.rests_until.map(|last| visit.first_back(last));
         let outcome = record.fallback_step_final_outcome.as_deref();
@@ -210,6 +217,7 @@ impl Story {
         let visit = self.visit(record.candidate());
         visit.credentials.push(Credential {
             profile: Some(record.profile_id.clone()).filter(|hash| !matches!(hash.as_str(), "" | "-")),
+            auth_mode: record.auth_mode.clone(),
             reason: record.failover_reason,
             status: record.status,
             detail: record.raw_error_preview.clone(),
@@ -316,6 +324,7 @@ impl Visit {
             status: None,
             code: None,
             detail: None,
+            auth_mode: None,
             credentials: Vec::new(),
             rests_until: None,
             next: None,
@@ -354,6 +363,7 @@ impl Visit {
         if let Some(last) = self.credentials.last() {
             self.reason = Some(last.reason);
             self.status = last.status;
+            self.auth_mode.clone_from(&last.auth_mode);
             self.detail.clone_from(&last.detail);
             self.rests_until = last.rests_until.map(|last| self.first_back(last));
         }

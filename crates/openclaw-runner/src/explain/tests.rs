@@ -33,6 +33,48 @@ fn what_the_log_left_out_is_said() {
 }
 
 #[test]
+fn a_refused_credential_is_replaced_by_one_of_its_kind() {
+    let login = "sign in again with `openclaw models auth login --provider 'a' --force`";
+    let replace = |what: &str| format!("replace its {what} with `openclaw-gateway auth add a`");
+    for (mode, failed, remedies) in [
+        (Some("api_key"), "the key was refused", vec![replace("key")]),
+        (Some("oauth"), "the login was refused", vec![login.to_owned()]),
+        (Some("token"), "the token was refused", vec![replace("token")]),
+        // What an older version wrote.
+        (
+            None,
+            "the login was refused",
+            vec![login.to_owned(), replace("key")],
+        ),
+    ] {
+        let line = record(serde_json::json!({ "reason": "auth", "authMode": mode }));
+        let text = told(&[line]);
+        assert!(text.contains(&format!("failed: {failed}")), "{mode:?}: {text}");
+        let all = [login.to_owned(), replace("key"), replace("token")];
+        for remedy in all {
+            let named = text.contains(&remedy);
+            assert_eq!(named, remedies.contains(&remedy), "{mode:?}, {remedy}: {text}");
+        }
+    }
+}
+
+#[test]
+fn a_credential_that_was_missing_is_told_as_that() {
+    let rotation = serde_json::json!({
+        "event": "embedded_run_failover_decision", "decision": "fallback_model", "runId": "run",
+        "provider": "a", "model": "x", "profileId": "-", "failoverReason": "auth",
+    });
+    let rotation = read(&rotation.to_string()).unwrap().remove(0);
+    let text = told(&[rotation, record(serde_json::json!({ "reason": "auth" }))]);
+    assert!(text.contains("failed: there was no credential"), "{text}");
+    assert!(
+        text.contains("or store a key with `openclaw-gateway auth add a`"),
+        "{text}"
+    );
+    assert!(!text.contains("sign in"), "{text}");
+}
+
+#[test]
 fn a_record_of_an_older_version_says_nothing_of_rests() {
     let old = serde_json::json!({ "decision": "skip_candidate", "reason": "rate_limit" });
     let text = told(&[record(old)]);

@@ -1,5 +1,6 @@
 //! The text of a story.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use jiff::Timestamp;
@@ -131,7 +132,7 @@ impl Visit {
             .map_or_else(|| "  -".to_owned(), |position| format!("{position:>3}"));
         write!(f, "\n{number}. {} ", printable(&self.model))?;
         if let Some(reason) = self.probed {
-            let why = words(reason).skipped;
+            let why = self.said(words(reason).skipped);
             if self.last_resort {
                 write!(f, "was asked as the last resort although {why}; it ")?;
             } else {
@@ -140,12 +141,16 @@ impl Visit {
         }
         match self.fate {
             Fate::Answered => write!(f, "answered")?,
-            Fate::Failed => write!(f, "failed: {}", why(self.reason))?,
-            Fate::Surfaced => write!(f, "failed, and that went to the caller: {}", why(self.reason))?,
+            Fate::Failed => write!(f, "failed: {}", self.said(why(self.reason)))?,
+            Fate::Surfaced => write!(
+                f,
+                "failed, and that went to the caller: {}",
+                self.said(why(self.reason))
+            )?,
             Fate::Skipped => write!(
                 f,
                 "was skipped: {}",
-                self.reason.map_or("it rests", |reason| words(reason).skipped)
+                self.said(self.reason.map_or("it rests", |reason| words(reason).skipped))
             )?,
             Fate::Redirected => {
                 let next = self.next.as_deref().unwrap_or("another model");
@@ -220,19 +225,47 @@ impl Visit {
         match remedy {
             Remedy::Wait => format!("{model} {when}"),
             Remedy::Do(what) => format!("{model} {when}; {what}"),
-            Remedy::LogIn => {
-                let provider = self.model.split('/').next().unwrap_or_default();
-                let command = provider.parse().ok().as_ref().and_then(login_command);
-                command.map_or_else(
-                    || format!("{model} {when}; or sign in again"),
-                    |command| {
-                        format!(
-                            "{model} {when}; or sign in again with `{command}`, or replace its key with \
-                             `openclaw-gateway auth add {provider}`"
-                        )
-                    },
-                )
-            }
+            Remedy::LogIn => format!("{model} {when}; {}", self.new_proof()),
+        }
+    }
+
+    /// What a person does about a credential that was refused.
+    fn new_proof(&self) -> String {
+        let provider = self.model.split('/').next().unwrap_or_default();
+        let command = provider.parse().ok().as_ref().and_then(login_command);
+        let Some(command) = command else {
+            return "or sign in again, or replace its key".to_owned();
+        };
+        let sign_in = format!("or sign in again with `{command}`");
+        let replace =
+            |what: &str| format!("or replace its {what} with `openclaw-gateway auth add {provider}`");
+        match self.proof() {
+            Proof::Key => replace("key"),
+            Proof::Login => sign_in,
+            Proof::Missing => format!("or store a key with `openclaw-gateway auth add {provider}`"),
+            Proof::Token => replace("token"),
+            Proof::Unknown => format!("{sign_in}, {}", replace("key")),
+        }
+    }
+
+    /// `text` about a login, in the words of what was really refused.
+    fn said(&self, text: &'static str) -> Cow<'static, str> {
+        match self.proof() {
+            Proof::Key => text.replace("login", "key").into(),
+            Proof::Missing if self.reason == Some(Reason::Auth) => "there was no credential".into(),
+            Proof::Token => text.replace("login", "token").into(),
+            Proof::Login | Proof::Missing | Proof::Unknown => text.into(),
+        }
+    }
+
+    fn proof(&self) -> Proof {
+        let is_anonymous = |credential: &Credential| credential.profile.is_none();
+        match self.auth_mode.as_deref() {
+            Some("api_key") => Proof::Key,
+            Some("oauth") => Proof::Login,
+            Some("token") => Proof::Token,
+            None if self.credentials.last().is_some_and(is_anonymous) => Proof::Missing,
+            Some(_) | None => Proof::Unknown,
         }
     }
 }
@@ -260,6 +293,18 @@ impl Credential {
             .map_or_else(String::new, |status| format!(", HTTP {status}"));
         format!("{name}: {}{status}{rests}{then}", self.reason)
     }
+}
+
+/// What a credential is to a person.
+#[derive(Clone, Copy)]
+enum Proof {
+    Key,
+    Login,
+    /// There was none.
+    Missing,
+    Token,
+    /// Records of older versions do not say.
+    Unknown,
 }
 
 /// Whether the failure is one of the request and not of the model (A1).

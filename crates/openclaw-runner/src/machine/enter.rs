@@ -167,7 +167,10 @@ impl Machine {
             Applied::Done | Applied::Unchanged => {
                 probe.lease = Lease::Held;
                 let (resting, probing) = (profiles.clone(), probe.clone());
-                self.record_probe(index, &probing, &resting);
+                // The time may be over by now; then nothing is probed.
+                if self.limit_reached().is_none() {
+                    self.record_probe(index, &probing, &resting);
+                }
             }
             Applied::HeldElsewhere => self.refuse_probe(),
         }

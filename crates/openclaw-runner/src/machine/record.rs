@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::Timestamp;
+use openclaw_auth_store::Credential;
 use openclaw_cooldown::soonest_expiry;
 use openclaw_ids::{ModelRef, ProfileId};
 
@@ -24,6 +25,7 @@ impl Machine {
         failing: Option<&ProfileId>,
     ) {
         let mut decision = self.left(DecisionKind::CandidateFailed, index, record);
+        decision.auth_mode = self.auth_mode(failing);
         decision.rests_until = self.rests_until(index, alone(failing));
         self.push(decision);
     }
@@ -37,6 +39,7 @@ impl Machine {
     ) {
         let mut decision = self.left(DecisionKind::SkipCandidate, index, record);
         decision.profile_count = resting.map(<[ProfileId]>::len);
+        decision.auth_mode = resting.and_then(|resting| self.auth_mode(resting));
         decision.rests_until = resting.and_then(|resting| self.rests_until(index, resting));
         self.push(decision);
     }
@@ -84,6 +87,7 @@ impl Machine {
             profile_hash: current
                 .profile()
                 .map_or_else(|| "-".to_owned(), |id| short_hex(id.as_str())),
+            auth_mode: self.auth_mode(current.profile()),
             status: last.record.status,
             error: last.record.fields.clone(),
             rests_until: self.rests_until(current.index, alone(current.profile())),
@@ -101,6 +105,17 @@ impl Machine {
         let back = soonest_expiry(usages, Some(candidate.model()), self.now);
         let endpoint = reach.endpoint.filter(|window| window.is_active(self.now));
         back.max(endpoint.map(|window| window.until))
+    }
+
+    /// The kind that all of these credentials are of; none for what needs no proof, and when they differ.
+    fn auth_mode<'a>(&self, credentials: impl IntoIterator<Item = &'a ProfileId>) -> Option<&'static str> {
+        let known = credentials.into_iter().map(|id| self.snapshot.credential(id));
+        let mut modes = known.map(|credential| match credential {
+            Some(Credential::Local(_)) | None => None,
+            Some(credential) => Some(credential.mode()),
+        });
+        let first = modes.next()??;
+        modes.all(|mode| mode == Some(first)).then_some(first)
     }
 
     pub(super) fn elapsed(&self) -> Duration {
@@ -165,6 +180,7 @@ impl Machine {
             profile_count: None,
             last_resort: None,
             previous_attempts: Vec::new(),
+            auth_mode: None,
             rests_until: None,
             elapsed: self.elapsed(),
             suppressed_duplicate_count: 0,

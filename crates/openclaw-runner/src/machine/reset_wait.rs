@@ -87,6 +87,7 @@ impl Machine {
             reason,
             candidate: self.request.chain[index].clone(),
             profile_hash: "-".to_owned(),
+            auth_mode: None,
             status: None,
             error: ErrorFields::default(),
             redirected_to: None,

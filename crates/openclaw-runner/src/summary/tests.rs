@@ -52,18 +52,6 @@ fn r_10_2_the_hint_quotes_the_provider_for_a_shell() {
 }
 
 #[test]
-fn the_first_reason_of_a_candidate_is_that_of_its_first_credential() {
-    let mut last = record("openai/gpt", Some(Reason::Billing), "no credit");
-    assert_eq!(last.first_reason(), Some(Reason::Billing));
-    last.earlier.push(ProfileFailure {
-        reason: Reason::RateLimit,
-        status: Some(429),
-        error: "slow down".to_owned(),
-    });
-    assert_eq!(last.first_reason(), Some(Reason::RateLimit));
-}
-
-#[test]
 fn r_10_2_bl_82_messages_for_combinations_of_reasons() {
     use Reason::{Auth, AuthPermanent, Billing, ContextOverflow, Overloaded, RateLimit, Timeout};
     let models = ["anthropic/claude", "openai/gpt", "groq/llama"];

@@ -98,6 +98,7 @@ fn decision() -> Decision {
         profile_count: Some(3),
         last_resort: Some(true),
         previous_attempts: Vec::new(),
+        auth_mode: Some("api_key"),
         rests_until: Some(Timestamp::from_millisecond(1_772_366_430_000).unwrap()),
         elapsed: Duration::from_millis(1_250),
         suppressed_duplicate_count: 2,
@@ -133,6 +134,7 @@ fn r_12_1_what_is_not_known_is_absent() {
         bare.next_candidate,
         bare.last_resort,
         bare.rests_until,
+        bare.auth_mode,
     ) = Default::default();
     bare.suppressed_duplicate_count = 0;
     let shown = fields(|| emit_decision(&bare));
@@ -144,6 +146,7 @@ fn r_12_1_what_is_not_known_is_absent() {
         "errorPreview",
         "fallbackStepType",
         "nextCandidateModel",
+        "authMode",
         "restsUntil",
         "suppressedDuplicateCount",
     ] {
@@ -181,6 +184,7 @@ fn r_12_7_the_rotation_event() {
         reason: Reason::Billing,
         candidate: "openai/gpt-5.5".parse().unwrap(),
         profile_hash: "0123456789ab".to_owned(),
+        auth_mode: Some("oauth"),
         status: Some(402),
         rests_until: Some(Timestamp::from_millisecond(1_772_384_400_000).unwrap()),
         elapsed: Duration::from_millis(40),

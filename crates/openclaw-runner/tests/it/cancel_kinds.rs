@@ -30,7 +30,7 @@ use crate::slow::Slow;
 
 /// `a` is the primary, which the session left for `b`; it rests, is probed, and is busy. `b` asks to wait a second and then
 /// refuses its login; `c` cannot read the request, and is busy once it can; `d` answers.
-const CHAIN: [&str; 4] = ["a/m", "b/m", "c/m", "d/m"];
+pub(crate) const CHAIN: [&str; 4] = ["a/m", "b/m", "c/m", "d/m"];
 
 #[derive(Default)]
 struct Everything {
@@ -155,7 +155,7 @@ fn profile(id: &str) -> ProfileId {
 }
 
 /// Every provider has a key; that of `a` has rested for long enough to be probed.
-fn credentials(start: Timestamp, policy: &RunPolicy) -> AuthSnapshot {
+pub(crate) fn credentials(start: Timestamp, policy: &RunPolicy) -> AuthSnapshot {
     let mut snapshot = AuthSnapshot::default();
     for provider in ["a", "b", "c", "d"] {
         let entry = json!({"type": "api_key", "provider": provider, "key": "sk-test"});
@@ -183,7 +183,7 @@ fn credentials(start: Timestamp, policy: &RunPolicy) -> AuthSnapshot {
 }
 
 /// The entry of a session that fell back from `a` to `b` a while ago.
-fn fallen_back(start: Timestamp) -> SessionEntry {
+pub(crate) fn fallen_back(start: Timestamp) -> SessionEntry {
     let then = start - SignedDuration::from_mins(10);
     let new = SessionEntry::new("session-1".parse().unwrap(), then);
     let change = PersistFallback {

@@ -11,6 +11,7 @@ mod explained;
 mod hooks;
 mod locked;
 mod pins;
+mod probe_mark;
 mod replayed;
 mod report;
 mod rotated;

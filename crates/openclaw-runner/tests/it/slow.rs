@@ -62,8 +62,27 @@ impl<S: SessionStore> SessionStore for Slow<S> {
     }
 }
 
-/// Sessions whose every write takes so long.
+/// A store whose every write takes so long.
 pub(crate) struct Dawdling<S>(pub(crate) S, pub(crate) Duration);
+
+impl<U: UsageStore> UsageStore for Dawdling<U> {
+    fn snapshot(&self) -> Arc<AuthSnapshot> {
+        self.0.snapshot()
+    }
+
+    async fn commit(
+        &self,
+        change: UsageChange,
+        now: Timestamp,
+    ) -> Result<Applied, openclaw_auth_store::StoreError> {
+        tokio::time::sleep(self.1).await;
+        self.0.commit(change, now).await
+    }
+
+    fn enqueue(&self, change: UsageChange, now: Timestamp) {
+        self.0.enqueue(change, now);
+    }
+}
 
 impl<S: SessionStore> SessionStore for Dawdling<S> {
     async fn load(&self, key: &SessionKey) -> Result<Option<Versioned>, StoreError> {

@@ -77,8 +77,9 @@ impl Rest {
     }
 }
 
-/// Whether a primary that is well since a while is skipped longer than `allowed` after that.
-fn overdue(skip: &Decided, truth: &Truth, allowed: i64) -> Held {
+/// Whether a primary that is well since a while is skipped longer than `allowed` after that, while nobody probes it;
+/// `patience` is how long one waits after a probe.
+fn overdue(skip: &Decided, truth: &Truth, allowed: i64, patience: i64) -> Held {
     let Some(well_since) = truth.well_since else {
         return Held::Aside;
     };
@@ -89,8 +90,13 @@ fn overdue(skip: &Decided, truth: &Truth, allowed: i64) -> Held {
     let models = i64::try_from(truth.models).unwrap_or(i64::MAX);
     let late = skip.at - since - allowed - models.saturating_mul(THROTTLE);
     // Who comes at the same time as a probe waits for it, however long nobody came before.
-    let patience = if truth.probe_in_flight { SLOWEST } else { THROTTLE };
-    if late <= 0 || skip.at - truth.last_probe < patience {
+    let patience = if truth.probe_in_flight {
+        patience.max(SLOWEST)
+    } else {
+        patience
+    };
+    let last_probe = truth.last_probe.as_ref().map_or(0, |probe| probe.began);
+    if late <= 0 || skip.at - last_probe < patience {
         return Held::Yes;
     }
     Held::Broken(format!(
@@ -99,7 +105,7 @@ fn overdue(skip: &Decided, truth: &Truth, allowed: i64) -> Held {
         (skip.at - well_since) / SECOND,
         late / SECOND,
         (skip.at - truth.last_unanswered) / SECOND,
-        (skip.at - truth.last_probe) / SECOND,
+        (skip.at - last_probe) / SECOND,
         (skip.at - truth.last_crash) / SECOND,
         skip.view.usage
     ))
@@ -113,7 +119,7 @@ pub(super) fn transient(trace: &Trace) -> Held {
     match rest(trace, skip) {
         Some(rest) if !rest.is_of_a_login() && !rest.is_long() => {
             let allowed = THROTTLE + (rest.length - NEAR).max(0);
-            overdue(skip, truth, allowed)
+            overdue(skip, truth, allowed, THROTTLE)
         }
         _ => Held::Aside,
     }
@@ -126,7 +132,15 @@ pub(super) fn checkpoint(trace: &Trace) -> Held {
     };
     match rest(trace, skip) {
         Some(rest) if !rest.is_of_a_login() && rest.is_long() => {
-            overdue(skip, truth, CHECKPOINT.max(rest.length / 10))
+            let wait = CHECKPOINT.max(rest.length / 10);
+            // Probes are counted by provider (G4): that of a credential that is none of these puts off theirs.
+            let last = truth
+                .last_probe
+                .as_ref()
+                .and_then(|probe| probe.profile.as_deref());
+            let of_another = last.is_some_and(|profile| !trace.credentials(0).contains(&profile));
+            let patience = if of_another { wait } else { THROTTLE };
+            overdue(skip, truth, wait, patience)
         }
         _ => Held::Aside,
     }

@@ -54,7 +54,7 @@ pub(super) fn rotation(trace: &Trace) -> Held {
         match (decided.kind, decided.reason) {
             (Kind::Probed, _) => probed = decided.candidate,
             (Kind::Failed, Some(Reason::Auth | Reason::AuthPermanent | Reason::Billing))
-                if decided.candidate != probed =>
+                if decided.candidate != probed && trace.chain[decided.candidate].profiles.len() > 1 =>
             {
                 held = Held::Yes;
                 let candidate = &trace.chain[decided.candidate];

@@ -1,15 +1,17 @@
 //! Every check can fail: real runs, doctored so that each thing does not hold.
 
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, LazyLock, Mutex};
 
-use openclaw_auth_store::AuthSnapshot;
+use jiff::Timestamp;
+use openclaw_auth_store::{AuthSnapshot, UsageChange};
 use openclaw_classify::Reason;
+use openclaw_cooldown::{CooldownConfig, FailureEvent, MarkScope};
 use openclaw_runner::CandidateOutcome;
 
 use super::*;
-use crate::setup::{HOUR, Setup};
+use crate::setup::{HOUR, MINUTE, SECOND, Setup};
 use crate::stage::{play, play_before};
-use crate::trace::{Decided, Event, Kind};
+use crate::trace::{Decided, Event, Kind, LastProbe};
 use crate::trouble::Marks;
 
 /// Changes a run so that a check must not hold of it any more; false when the run is not one for that.
@@ -45,6 +47,8 @@ const LIES: &[Lie] = &[
     Lie { check: "no-lease-left",       about: "a lease is left",                        tell: |trace| { trace.holds_lease = true; true } },
     Lie { check: "recovery-transient",  about: "well for two hours",                     tell: |trace| well_for(trace, 2 * HOUR) },
     Lie { check: "recovery-checkpoint", about: "well for a week",                        tell: |trace| well_for(trace, 7 * 24 * HOUR) },
+    Lie { check: "recovery-checkpoint", about: "nobody's key was probed a day ago",      tell: |trace| well_for(trace, 7 * 24 * HOUR) && probed(trace, "nobody:k9", 24 * HOUR) },
+    Lie { check: "recovery-checkpoint", about: "its own key was probed a minute ago",    tell: |trace| { let own = trace.credentials(0).first().map(|own| (*own).to_owned()); well_for(trace, 7 * 24 * HOUR) && own.is_some_and(|own| probed(trace, &own, MINUTE)) } },
     Lie { check: "recovery-session",    about: "the turn begins elsewhere",              tell: |trace| { trace.chain[0].model = "another".to_owned(); true } },
     Lie { check: "one-refresh",         about: "two at once",                            tell: |trace| { trace.logins.at_once = 1; true } },
     Lie { check: "no-token-twice",      about: "a token was sent twice",                 tell: |trace| { trace.logins.resent = 1; true } },
@@ -69,16 +73,22 @@ fn skip(trace: &mut Trace, change: impl FnOnce(&mut Decided)) -> bool {
     skip.map(change).is_some()
 }
 
-/// The first candidate whose login was refused left a credential unasked, and nothing rested.
+/// Whether a candidate failed because a credential was refused, dead or unpaid.
+fn is_refused(decided: &Decided) -> bool {
+    let of_a_credential = matches!(
+        decided.reason,
+        Some(Reason::Auth | Reason::AuthPermanent | Reason::Billing)
+    );
+    decided.kind == Kind::Failed && of_a_credential
+}
+
+/// The first candidate that was refused left a credential unasked, and nothing rested.
 fn forget_a_call(trace: &mut Trace) -> bool {
-    let refused = |decided: &&Decided| {
-        let login = matches!(
-            decided.reason,
-            Some(Reason::Auth | Reason::AuthPermanent | Reason::Billing)
-        );
-        decided.kind == Kind::Failed && login
-    };
-    let Some(candidate) = trace.decisions().find(refused).map(|decided| decided.candidate) else {
+    let Some(candidate) = trace
+        .decisions()
+        .find(|decided| is_refused(decided))
+        .map(|decided| decided.candidate)
+    else {
         return false;
     };
     let probed = trace.decisions().any(|decided| decided.kind == Kind::Probed);
@@ -105,8 +115,20 @@ fn well_for(trace: &mut Trace, time: i64) -> bool {
         if let Some(truth) = &mut skip.truth {
             truth.well_since = Some(skip.at - time);
             truth.last_unanswered = skip.at - time;
-            (truth.last_probe, truth.last_crash) = (0, 0);
+            (truth.last_probe, truth.last_crash) = (None, 0);
             truth.probe_in_flight = false;
+        }
+    })
+}
+
+/// The provider of the skipped primary was last probed so long ago, with this credential.
+fn probed(trace: &mut Trace, profile: &str, ago: i64) -> bool {
+    skip(trace, |skip| {
+        if let Some(truth) = &mut skip.truth {
+            truth.last_probe = Some(LastProbe {
+                began: skip.at - ago,
+                profile: Some(profile.to_owned()),
+            });
         }
     })
 }
@@ -118,12 +140,11 @@ fn holds(id: &str) -> fn(&Trace) -> Held {
     CHECKS.iter().find(|check| check.id == id).unwrap().holds
 }
 
-#[test]
-fn every_check_can_fail() {
+/// The runs of the fixed worlds in which something happened.
+static RUNS: LazyLock<Vec<Trace>> = LazyLock::new(|| {
     let runs: Arc<Mutex<Vec<Trace>>> = Arc::default();
     for seed in SEEDS {
         let kept = Arc::clone(&runs);
-        // Keep what a lie can be told about: that something happened, and not too much of it.
         let witness = move |trace: &Trace| {
             if !trace.events.is_empty() {
                 kept.lock().unwrap().push(trace.clone());
@@ -131,11 +152,15 @@ fn every_check_can_fail() {
         };
         play_before(Setup::of(seed, 8), 60, Box::new(witness), |_| {});
     }
-    let runs = runs.lock().unwrap();
+    std::mem::take(&mut *runs.lock().unwrap())
+});
+
+#[test]
+fn every_check_can_fail() {
     for lie in LIES {
         let holds = holds(lie.check);
         let mut told = 0;
-        for run in runs.iter().filter(|run| holds(run) == Held::Yes) {
+        for run in RUNS.iter().filter(|run| holds(run) == Held::Yes) {
             if told == ENOUGH {
                 break;
             }
@@ -167,8 +192,83 @@ fn every_check_can_fail() {
     }
 }
 
+#[test]
+fn g4_a_probe_of_another_credential_puts_off_a_checkpoint() {
+    let holds = holds("recovery-checkpoint");
+    let mut told = 0;
+    for run in RUNS.iter().filter(|run| holds(run) == Held::Yes) {
+        let mut late = run.clone();
+        if well_for(&mut late, 7 * 24 * HOUR) && probed(&mut late, "nobody:k9", 29 * MINUTE) {
+            told += 1;
+            assert_eq!(holds(&late), Held::Yes);
+        }
+    }
+    assert!(told > 0, "no run waits for a checkpoint");
+}
+
+/// Lets a credential rest for the model until `end` in what each decision knew.
+fn rest_until(trace: &mut Trace, profile: &str, model: &str, end: i64) {
+    let mut view = AuthSnapshot {
+        profiles: trace.view.profiles.clone(),
+        ..AuthSnapshot::default()
+    };
+    let event = FailureEvent {
+        provider: profile.split(':').next().unwrap().parse().unwrap(),
+        reason: Reason::RateLimit,
+        scope: MarkScope::Model,
+        model: Some(model.parse().unwrap()),
+        hint: None,
+        started_at: None,
+    };
+    let failure = UsageChange::Failure {
+        profile: profile.parse().unwrap(),
+        event,
+    };
+    // The first step of the ladder lasts for half a minute.
+    let opened = Timestamp::from_millisecond(end - 30 * SECOND).unwrap();
+    view.apply(&failure, opened, &CooldownConfig::default());
+    let view = Arc::new(view);
+    for event in &mut trace.events {
+        if let Event::Decided(decided) = event {
+            decided.view = Arc::clone(&view);
+        }
+    }
+}
+
+#[test]
+fn r1_a_credential_is_due_when_its_rest_ended_before_its_model_was_asked() {
+    let holds = holds("rotation");
+    let mut told = 0;
+    for run in RUNS.iter().filter(|run| holds(run) == Held::Yes) {
+        let candidates: Vec<_> = run
+            .decisions()
+            .filter(|decided| is_refused(decided))
+            .map(|decided| decided.candidate)
+            .collect();
+        let [index] = candidates[..] else { continue };
+        let calls: Vec<_> = run.calls.iter().filter(|call| call.candidate == index).collect();
+        let asked = |profile: &&String| calls.iter().any(|call| call.profile.as_ref() == Some(profile));
+        let unasked: Vec<_> = run.chain[index]
+            .profiles
+            .iter()
+            .filter(|profile| !asked(profile))
+            .collect();
+        let ([profile], Some(first)) = (unasked.as_slice(), calls.first()) else {
+            continue;
+        };
+        told += 1;
+        let (model, entered) = (&run.chain[index].model, first.began + run.ahead);
+        let mut doctored = run.clone();
+        rest_until(&mut doctored, profile, model, entered);
+        assert!(matches!(holds(&doctored), Held::Broken(_)), "{doctored:#?}");
+        rest_until(&mut doctored, profile, model, entered + 1);
+        assert_eq!(holds(&doctored), Held::Yes, "{doctored:#?}");
+    }
+    assert!(told > 0, "no refused credential was one of two");
+}
+
 /// Worlds that every test run plays: small ones that between them concern every check.
-const SEEDS: [u64; 4] = [83, 85, 86, 96];
+const SEEDS: [u64; 5] = [83, 85, 86, 96, 108];
 
 #[test]
 fn everything_holds_in_the_fixed_worlds() {

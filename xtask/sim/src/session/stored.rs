@@ -114,11 +114,7 @@ impl Person {
             .filter(|call| call.candidate == 0)
             .map(|call| call.began)
             .max();
-        let cut_short = matches!(trace.ending, Ending::Crashed | Ending::Dropped).then_some(trace.ended);
-        self.last_asked = self
-            .last_asked
-            .max(asked.unwrap_or(0))
-            .max(cut_short.unwrap_or(0));
+        self.last_asked = self.last_asked.max(asked.unwrap_or(0));
     }
 
     /// The model that the session is on by itself.

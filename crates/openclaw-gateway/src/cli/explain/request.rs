@@ -8,9 +8,11 @@ use openclaw_runner::explain::{Record, Story as RunStory, read, stories};
 use serde::Serialize;
 use serde_json::json;
 
+use super::opened::{self, Held};
 use crate::cli::files::{AgentArg, Files};
 use crate::cli::history::{self, rested, window_word, with_names};
-use crate::cli::render::{Table, Tone, ago, left};
+use crate::cli::render::{Table, Tone, ago};
+use crate::cli::rest::free_and_tried;
 use crate::cli::screen::{Screen, now};
 use crate::cli::{CommandError, Outcome};
 use crate::history::{BrokenNote, HistoryReader, RunFilter, RunOutcome, StoredRun, Story, WindowNote};
@@ -39,10 +41,10 @@ pub(super) fn explain(
 ) -> Result<Outcome, CommandError> {
     let history = history::open(files)?;
     let story = history.story(id)?.ok_or_else(|| UnknownRequest(id.to_owned()))?;
-    tell(&story, files, json, screen)
+    tell(&history, &story, files, json, screen)
 }
 
-/// Tells what happened to the last request that met trouble.
+/// Tells what happened to the last request that went to a fallback or failed, else to the last that met any trouble.
 pub(super) fn explain_last(
     files: &Files,
     agent: &AgentArg,
@@ -62,8 +64,9 @@ pub(super) fn explain_last(
         ..RunFilter::default()
     };
     let runs = history.runs(&filter)?;
-    let troubled = runs.iter().rev().find(|run| met_trouble(run));
-    let Some(run) = troubled else {
+    let mut troubled = runs.iter().rev().filter(|run| met_trouble(run)).peekable();
+    let latest = troubled.peek().copied();
+    let Some(run) = troubled.find(|run| went_on(run)).or(latest) else {
         let count = runs.len();
         let text =
             format!("None of the last {count} requests met trouble: each was answered by its first model.");
@@ -71,7 +74,16 @@ pub(super) fn explain_last(
     };
     let story = history.story(&run.note.run_id)?;
     let story = story.ok_or_else(|| UnknownRequest(run.note.run_id.clone()))?;
-    tell(&story, files, json, screen)
+    tell(&history, &story, files, json, screen)
+}
+
+/// Whether a request went to a fallback or failed.
+fn went_on(run: &StoredRun) -> bool {
+    match run.note.outcome {
+        RunOutcome::Answered => run.note.fallback_index.is_some_and(|index| index > 0),
+        RunOutcome::Cancelled => false,
+        RunOutcome::Failed => true,
+    }
 }
 
 fn nothing(text: &str, json: bool, screen: &mut Screen<'_>) -> Result<Outcome, CommandError> {
@@ -88,25 +100,38 @@ fn nothing(text: &str, json: bool, screen: &mut Screen<'_>) -> Result<Outcome, C
 struct Explained<'s> {
     run: Option<&'s StoredRun>,
     story: Option<&'s RunStory>,
+    /// What held back the candidates that rested.
+    held: &'s [Held],
     records: &'s [crate::history::Told],
 }
 
-fn tell(story: &Story, files: &Files, json: bool, screen: &mut Screen<'_>) -> Result<Outcome, CommandError> {
+fn tell(
+    history: &HistoryReader,
+    story: &Story,
+    files: &Files,
+    json: bool,
+    screen: &mut Screen<'_>,
+) -> Result<Outcome, CommandError> {
     let run_story = run_story(story)?;
+    let held = match (&story.run, &run_story) {
+        (Some(run), Some(told)) => opened::held(history, files, run, told)?,
+        (Some(_) | None, _) => Vec::new(),
+    };
     if json {
         screen.json(&Explained {
             run: story.run.as_ref(),
             story: run_story.as_ref(),
+            held: &held,
             records: &story.told,
         })?;
         return Ok(Outcome::Fine);
     }
-    show(story, run_story.as_ref(), files, screen)?;
+    show(story, run_story.as_ref(), &held, files, screen)?;
     Ok(Outcome::Fine)
 }
 
 /// The decisions of the run, put together; none when there was nothing to decide.
-fn run_story(story: &Story) -> Result<Option<RunStory>, CommandError> {
+pub(super) fn run_story(story: &Story) -> Result<Option<RunStory>, CommandError> {
     let lines = story.told.iter().map(|told| {
         let line = json!({"timestamp": told.at.to_string(), "fields": told.record});
         line.to_string()
@@ -118,6 +143,7 @@ fn run_story(story: &Story) -> Result<Option<RunStory>, CommandError> {
 fn show(
     story: &Story,
     told: Option<&RunStory>,
+    held: &[Held],
     files: &Files,
     screen: &mut Screen<'_>,
 ) -> Result<(), CommandError> {
@@ -140,6 +166,9 @@ fn show(
         }
         None => {}
     }
+    if let Some(run) = &story.run {
+        opened::show(held, run, now, screen)?;
+    }
     for told in story.told.iter().filter(|told| told.kind == "broken") {
         let broken: BrokenNote = serde_json::from_value(told.record.clone())?;
         let why = broken
@@ -156,7 +185,7 @@ fn show(
     for told in story.told.iter().filter(|told| told.kind == "window") {
         let note: WindowNote = serde_json::from_value(told.record.clone())?;
         let free = if note.until > now {
-            left(note.until, now)
+            free_and_tried(Some(note.reason), Some(note.until), None, now).0
         } else {
             "over".to_owned()
         };

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::Desk;
-use crate::world::{World, hello, refusal};
+use crate::world::{Received, World, hello, refusal};
 
 #[test]
 fn a_failure_is_judged_and_rehearsed() {
@@ -142,4 +142,73 @@ async fn the_story_of_a_request_is_told_from_the_history() {
     });
     insta::assert_snapshot!("story", told.await.unwrap());
     assert_eq!(world.calls(), [1, 2]);
+}
+
+#[tokio::test]
+async fn a_request_that_found_a_window_names_the_request_that_opened_it() {
+    let refused = || refusal(401, "invalid_api_key", "Incorrect API key provided");
+    let limited = || refusal(429, "rate_limit_exceeded", "slow down");
+    let world = World::start(vec![vec![refused()], vec![limited()], vec![hello(), hello()]]).await;
+    let opener = world.ask_plain().await;
+    let id = opener.header("x-openclaw-request-id").unwrap().to_owned();
+    world.ask_plain().await;
+    world.gateway.flush().await;
+    let root = world.state.path().to_owned();
+    tokio::task::spawn_blocking(move || {
+        let desk = Desk::over(&root);
+        desk.fine(&["cooldown", "set", "c:config", "--for", "2h"]);
+        let told = desk.fine(&["explain", "--json"]).json();
+        let first = &told["held"][0];
+        assert_eq!(first["model"], "a/m", "{told}");
+        assert_eq!(first["windows"][0]["runId"], json!(id));
+        assert_eq!(
+            first["windows"][0]["evidence"]["detail"],
+            "Incorrect API key provided"
+        );
+        assert_eq!(told["held"][1]["windows"][0]["evidence"]["status"], 429);
+        insta::assert_snapshot!(
+            "held",
+            desk.transcript(&[&["explain"], &["status"], &["cooldown", "list"]])
+        );
+    })
+    .await
+    .unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_person_laid_to_rest_is_told_as_that() {
+    let world = World::start(vec![vec![], vec![hello()]]).await;
+    let desk = Desk::over(world.state.path());
+    let set = ["cooldown", "set", "a:config", "--for", "2h"];
+    tokio::task::block_in_place(|| desk.fine(&set));
+    world.ask_plain().await;
+    world.gateway.flush().await;
+    let told = tokio::task::block_in_place(|| desk.fine(&["explain"]).output);
+    assert!(told.contains("a person laid it to rest"), "{told}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_went_to_a_fallback_is_told_before_what_another_key_answered_later() {
+    let limited = || refusal(429, "rate_limit_exceeded", "slow down");
+    let world = World::start(vec![
+        vec![limited(), limited(), limited(), hello()],
+        vec![hello()],
+    ])
+    .await;
+    let desk = Desk::over(world.state.path());
+    tokio::task::block_in_place(|| desk.run_with(&["auth", "add", "a:one"], "key-one"));
+    let fell = world.ask_plain().await;
+    tokio::task::block_in_place(|| desk.fine(&["cooldown", "clear", "--all"]));
+    let rotated = world.ask_plain().await;
+    let served = |answer: &Received| answer.header("x-openclaw-served-model").map(str::to_owned);
+    assert_eq!(
+        (served(&fell), served(&rotated)),
+        (Some("b/m".to_owned()), Some("a/m".to_owned()))
+    );
+    world.gateway.flush().await;
+    let told = tokio::task::block_in_place(|| desk.fine(&["explain", "--json"]).json());
+    assert_eq!(
+        told["run"]["runId"].as_str(),
+        fell.header("x-openclaw-request-id")
+    );
 }
