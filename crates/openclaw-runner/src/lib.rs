@@ -14,6 +14,7 @@ pub mod explain;
 mod hash;
 pub mod machine;
 mod mark;
+mod millis;
 mod observation;
 mod observer;
 mod patience;

@@ -2,6 +2,9 @@
 
 use std::ops::Range;
 
+/// Unless somebody says otherwise, of a thousand runs so many are recorded.
+const TAPED: u64 = 50;
+
 /// What to play.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Arguments {
@@ -15,12 +18,23 @@ pub(crate) struct Arguments {
 }
 
 impl Arguments {
+    /// The options that play one of these worlds again.
+    pub(crate) fn again(&self, seed: u64) -> String {
+        let taped = (self.taped != TAPED).then(|| format!(" --taped {}", self.taped));
+        let calm = if self.calm { " --calm" } else { "" };
+        format!(
+            "--seed {seed} --hours {}{}{calm}",
+            self.hours,
+            taped.unwrap_or_default()
+        )
+    }
+
     pub(crate) fn parse(words: &[String]) -> Result<Self, String> {
         let mut parsed = Self {
             seeds: 1..11,
             hours: 24,
             json: false,
-            taped: 50,
+            taped: TAPED,
             calm: false,
         };
         let mut words = words.iter();
@@ -81,8 +95,13 @@ mod tests {
     #[test]
     fn what_may_be_typed() {
         let parsed = parse("--seed 7 --hours=48 --json --calm").unwrap();
-        assert_eq!((parsed.seeds, parsed.hours), (7..8, 48));
+        assert_eq!((parsed.seeds.clone(), parsed.hours), (7..8, 48));
         assert!(parsed.json && parsed.calm);
+        assert_eq!(parsed.again(7), "--seed 7 --hours 48 --calm");
+        assert_eq!(
+            parse("--taped 9").unwrap().again(3),
+            "--seed 3 --hours 24 --taped 9"
+        );
         assert_eq!(parse("--seeds 3..9").unwrap().seeds, 3..9);
         for (text, complaint) in [
             ("--seed", "needs a value"),

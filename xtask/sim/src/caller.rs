@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::time::Duration;
 
 use jiff::Timestamp;
 use openclaw_auth_store::MemoryAuthStore;
@@ -12,7 +11,9 @@ use openclaw_runner::{Attempt, AttemptCall, Judgement, Rejection, RejectionKind,
 use openclaw_session::{MemorySessionStore, Progress};
 
 use crate::dice::Dice;
-use crate::logins::{NoToken, Process};
+use crate::logins::refreshing::{NoToken, Process};
+use crate::setup::key_number;
+use crate::time::{at, span};
 use crate::trace::{Call, Event, Fate, Kind};
 use crate::trouble::{Flaw, Trouble};
 use crate::watch::note;
@@ -55,7 +56,7 @@ pub(crate) struct Pick {
 
 impl Caller {
     fn now(&self) -> Timestamp {
-        Timestamp::from_millisecond(self.world.now() + self.ahead).unwrap_or(Timestamp::MAX)
+        at(self.world.now() + self.ahead)
     }
 }
 
@@ -206,22 +207,18 @@ impl Attempt for Caller {
                 return Err(no_token(trouble));
             }
         };
-        let key = call
-            .profile
-            .as_ref()
-            .and_then(|id| id.as_str().rsplit_once(":k")?.1.parse().ok());
+        let key = call.profile.as_ref().and_then(|id| key_number(id.as_str()));
         let number = u64::try_from(index).unwrap_or(0);
         let mut dice = Dice::of(self.dice.clone().next(), number);
         let drawn = self
             .world
             .draw(&provider, call.candidate.model().as_str(), key, &mut dice);
-        let takes = u64::try_from(drawn.takes).unwrap_or(0);
         if let Some(pick) = self.pick.as_ref().filter(|_| index == 0) {
-            tokio::time::sleep(Duration::from_millis(takes / 2)).await;
+            tokio::time::sleep(span(drawn.takes / 2)).await;
             crate::session::pick(&pick.sessions, &pick.key, &pick.model, None, self.now()).await;
             pick.done.store(true, Ordering::Relaxed);
         }
-        tokio::time::sleep(Duration::from_millis(takes)).await;
+        tokio::time::sleep(span(drawn.takes)).await;
         let fate = match (drawn.fate, token) {
             (Fate::Answered, Token::Refused) => Fate::Troubled(Trouble::BadLogin),
             (fate, Token::Good | Token::Refused) => fate,
@@ -234,7 +231,7 @@ impl Attempt for Caller {
             Fate::Flawed(flaw) => Err(flaw.failure()),
             Fate::Troubled(trouble) => {
                 self.visible.store(drawn.visible, Ordering::Relaxed);
-                let reset = Timestamp::from_millisecond(drawn.reset + self.ahead).unwrap_or(Timestamp::MAX);
+                let reset = at(drawn.reset + self.ahead);
                 Err(trouble.failure(reset, drawn.strength, self.now()))
             }
         }

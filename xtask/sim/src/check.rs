@@ -27,11 +27,8 @@ pub(crate) enum Held {
     Yes,
 }
 
-/// How often a check concerned a run.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Tally {
-    pub(crate) runs: u64,
-}
+/// How many runs each check concerned.
+pub(crate) type Tally = BTreeMap<&'static str, u64>;
 
 /// A check that a run breaks.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -67,15 +64,11 @@ pub(crate) const CHECKS: &[Check] = &[
 ];
 
 /// Runs all checks; the first that does not hold.
-pub(crate) fn check_all(
-    checks: &[Check],
-    trace: &Trace,
-    tally: &mut BTreeMap<&'static str, Tally>,
-) -> Option<Violation> {
+pub(crate) fn check_all(checks: &[Check], trace: &Trace, tally: &mut Tally) -> Option<Violation> {
     for check in checks {
         match (check.holds)(trace) {
             Held::Aside => {}
-            Held::Yes => tally.entry(check.id).or_default().runs += 1,
+            Held::Yes => *tally.entry(check.id).or_default() += 1,
             Held::Broken(how) => {
                 return Some(Violation {
                     check: check.id,

@@ -1,7 +1,7 @@
 //! Times during which an agent's stores cannot be written, or not in time.
 
 use crate::dice::Dice;
-use crate::setup::{HOUR, MINUTE, SECOND, START};
+use crate::time::{HOUR, MINUTE, SECOND, START};
 
 /// A time during which writes go wrong.
 #[derive(Debug, Clone, Copy)]

@@ -17,6 +17,7 @@ mod session;
 mod setup;
 mod shrink;
 mod stage;
+mod time;
 mod trace;
 mod trouble;
 mod watch;

@@ -9,7 +9,7 @@ use crate::trace::Candidate;
 /// A window that keeps a credential from a model.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Held {
-    pub(crate) lane: Kind,
+    pub(crate) lane: LaneKind,
     pub(crate) reason: Reason,
     pub(crate) opened: i64,
     pub(crate) until: i64,
@@ -18,7 +18,7 @@ pub(crate) struct Held {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum LaneKind {
     AuthPermanent,
     Billing,
     Blocked,
@@ -33,19 +33,19 @@ pub(crate) fn held(view: &AuthSnapshot, profile: &str, model: &str, now: i64) ->
     };
     let concerning = usage.windows.iter().filter_map(|(lane, window)| {
         let kind = match lane {
-            Lane::AuthPermanent => Kind::AuthPermanent,
-            Lane::Billing => Kind::Billing,
-            Lane::Blocked => Kind::Blocked,
-            Lane::Model(of) if of.as_str() == model => Kind::Model,
+            Lane::AuthPermanent => LaneKind::AuthPermanent,
+            Lane::Billing => LaneKind::Billing,
+            Lane::Blocked => LaneKind::Blocked,
+            Lane::Model(of) if of.as_str() == model => LaneKind::Model,
             Lane::Model(_) => return None,
-            Lane::Profile => Kind::Profile,
+            Lane::Profile => LaneKind::Profile,
         };
         Some(of_window(kind, window))
     });
     concerning.filter(|held| now < held.until).collect()
 }
 
-fn of_window(lane: Kind, window: &Window) -> Held {
+fn of_window(lane: LaneKind, window: &Window) -> Held {
     Held {
         lane,
         reason: window.reason,
@@ -83,7 +83,7 @@ pub(crate) fn back(view: &AuthSnapshot, candidate: &Candidate, profiles: &[&str]
         };
         let of_this_model = windows
             .iter()
-            .all(|held| held.lane == Kind::Model && held.reason == Reason::RateLimit);
+            .all(|held| held.lane == LaneKind::Model && held.reason == Reason::RateLimit);
         if of_this_model {
             limited.push(until);
         } else {

@@ -6,24 +6,24 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 
 use crate::arguments::Arguments;
-use crate::check::CHECKS;
-use crate::setup::{HOUR, START, Setup};
+use crate::check::{CHECKS, Tally};
+use crate::setup::Setup;
 use crate::stage::{Found, Played};
+use crate::time::{HOUR, START};
 
 /// How long nothing is said before progress is.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// Everything that was played.
 pub(crate) struct Report {
-    json: bool,
-    hours: i64,
+    arguments: Arguments,
     seeds: u64,
     began: Instant,
     told: Instant,
     lasted: i64,
     runs: u64,
     calls: BTreeMap<&'static str, u64>,
-    checks: BTreeMap<&'static str, u64>,
+    checks: Tally,
     broken: Vec<(u64, String)>,
 }
 
@@ -31,15 +31,14 @@ impl Report {
     pub(crate) fn new(arguments: &Arguments) -> Self {
         let now = wall();
         Self {
-            json: arguments.json,
-            hours: arguments.hours,
+            arguments: arguments.clone(),
             seeds: 0,
             began: now,
             told: now,
             lasted: 0,
             runs: 0,
             calls: BTreeMap::new(),
-            checks: BTreeMap::new(),
+            checks: Tally::new(),
             broken: Vec::new(),
         }
     }
@@ -49,7 +48,7 @@ impl Report {
         let now = wall();
         if now.duration_since(self.told) >= PATIENCE {
             self.told = now;
-            eprintln!("seed {seed}: hour {hour} of {}", self.hours);
+            eprintln!("seed {seed}: hour {hour} of {}", self.arguments.hours);
         }
     }
 
@@ -60,8 +59,8 @@ impl Report {
         for (what, count) in &played.calls {
             *self.calls.entry(what).or_default() += count;
         }
-        for (check, tally) in &played.tally {
-            *self.checks.entry(check).or_default() += tally.runs;
+        for (check, runs) in &played.tally {
+            *self.checks.entry(check).or_default() += runs;
         }
         if let Some(found) = &played.found {
             self.broken.push((seed, found.violation.check.to_owned()));
@@ -107,8 +106,8 @@ impl Report {
             eprintln!("  agent {agent} {file:?} {how:?} from {from} s until {until} s");
         }
         eprintln!(
-            "Play it again: cargo xtask sim --seed {} --hours {}\n",
-            setup.seed, self.hours
+            "Play it again: cargo xtask sim {}\n",
+            self.arguments.again(setup.seed)
         );
     }
 
@@ -116,7 +115,7 @@ impl Report {
     pub(crate) fn finish(&self) -> bool {
         let took = wall().duration_since(self.began);
         let hours = self.lasted / HOUR;
-        if self.json {
+        if self.arguments.json {
             let line = json!({
                 "seeds": self.seeds,
                 "simulatedHours": hours,

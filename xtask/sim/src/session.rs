@@ -1,10 +1,11 @@
 //! One session: a person who comes back, chooses models, starts over, cancels.
 
+mod after;
+mod draws;
 mod stored;
 mod turn;
 
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 
 use jiff::Timestamp;
 use openclaw_ids::{ModelRef, ProfileId, SessionKey};
@@ -13,12 +14,13 @@ use openclaw_session::{
 };
 
 use crate::dice::Dice;
-use crate::setup::Session;
+use crate::setup::{Session, profile_id};
 use crate::stage::Stage;
+use crate::time::{at, span};
 use crate::trace::{Pins, Trace};
 
-/// How many of its last turns a person's choice of model lasts, on average.
-const CHOICE_LASTS: u64 = 120;
+/// Of a thousand turns of a person who chose a model or a profile, before so many that is taken back.
+const TAKEN_BACK: u64 = 120;
 
 /// Of a thousand turns so many come while another one is busy.
 const OVERLAPS: u64 = 30;
@@ -44,7 +46,7 @@ pub(crate) async fn play(stage: Arc<Stage>, session: Session) {
         let pause = person
             .dice
             .spread(person.session.pause / 4, person.session.pause * 2);
-        tokio::time::sleep(Duration::from_millis(u64::try_from(pause).unwrap_or(0))).await;
+        tokio::time::sleep(span(pause)).await;
         person.turn += 1;
         if !person.session.stateless {
             person.fiddle().await;
@@ -80,6 +82,11 @@ impl Person {
         &self.stage.agents[self.session.agent].sessions
     }
 
+    /// The configured primary of its agent.
+    fn primary(&self) -> &String {
+        &self.stage.world.setup.agents[self.session.agent].chain[0]
+    }
+
     async fn arrive(&self) {
         let id = format!("s{}-0", self.session.number);
         let Ok(id) = id.parse() else { return };
@@ -97,10 +104,14 @@ impl Person {
         let chance = if self.pins == Pins::default() {
             0
         } else {
-            CHOICE_LASTS
+            TAKEN_BACK
         };
         if self.dice.chance(chance) {
-            choose(self.sessions(), &self.key, &UserSelection::default_model(), now).await;
+            let Ok(configured) = self.primary().parse::<ModelRef>() else {
+                return;
+            };
+            let choice = UserSelection::default_model();
+            choose(self.sessions(), &self.key, &choice, &configured, now).await;
             self.pins = Pins::default();
         } else if self.dice.chance(12) {
             let (model, profile) = self.some_model();
@@ -135,17 +146,13 @@ impl Person {
         let provider = self.dice.pick(providers).clone();
         let model = format!("{}/{}", provider.name, self.dice.pick(&provider.models));
         let named = provider.keys > 0 && self.dice.chance(400);
-        let profile = named.then(|| format!("{}:k{}", provider.name, self.dice.below(provider.keys)));
+        let profile = named.then(|| profile_id(provider.name, self.dice.below(provider.keys)));
         (model, profile)
     }
 }
 
 fn lock(trace: &Mutex<Trace>) -> std::sync::MutexGuard<'_, Trace> {
     trace.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-fn at(millis: i64) -> Timestamp {
-    Timestamp::from_millisecond(millis).unwrap_or(Timestamp::MAX)
 }
 
 /// A person types `/model`.
@@ -160,15 +167,20 @@ pub(crate) async fn pick(
         return;
     };
     let profile = profile.and_then(|profile| profile.parse::<ProfileId>().ok());
-    choose(sessions, key, &UserSelection::model(model, profile), now).await;
+    let choice = UserSelection::model(model.clone(), profile);
+    // What is configured does not matter to who names a model.
+    choose(sessions, key, &choice, &model, now).await;
 }
 
-async fn choose(sessions: &MemorySessionStore, key: &SessionKey, choice: &UserSelection, now: Timestamp) {
-    let Ok(configured) = "anthropic/m0".parse::<ModelRef>() else {
-        return;
-    };
+async fn choose(
+    sessions: &MemorySessionStore,
+    key: &SessionKey,
+    choice: &UserSelection,
+    configured: &ModelRef,
+    now: Timestamp,
+) {
     let chosen = openclaw_session::update(sessions, key, |entry| {
-        let entry = entry.and_then(|entry| apply_user_selection(entry, choice, &configured, now));
+        let entry = entry.and_then(|entry| apply_user_selection(entry, choice, configured, now));
         (entry, ())
     });
     drop(chosen.await);

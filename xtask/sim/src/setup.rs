@@ -2,14 +2,8 @@
 
 use crate::dice::Dice;
 use crate::jam::{Jam, jams};
+use crate::time::{HOUR, MINUTE, SECOND, START};
 use crate::trouble::{Spell, Trouble};
-
-/// Milliseconds.
-pub(crate) const SECOND: i64 = 1_000;
-pub(crate) const MINUTE: i64 = 60 * SECOND;
-pub(crate) const HOUR: i64 = 60 * MINUTE;
-/// 2026-03-01T00:00:00Z.
-pub(crate) const START: i64 = 1_772_323_200_000;
 
 /// A world.
 #[derive(Debug, Clone)]
@@ -65,6 +59,16 @@ pub(crate) struct Session {
     pub(crate) pause: i64,
     /// Whether nothing is remembered of it.
     pub(crate) stateless: bool,
+}
+
+/// The id of a provider's credential by its number.
+pub(crate) fn profile_id(provider: &str, key: usize) -> String {
+    format!("{provider}:k{key}")
+}
+
+/// The number in the id of a credential.
+pub(crate) fn key_number(profile: &str) -> Option<usize> {
+    profile.rsplit_once(":k")?.1.parse().ok()
 }
 
 const PROVIDERS: [&str; 6] = ["anthropic", "google", "groq", "local", "mistral", "openai"];

@@ -1,7 +1,8 @@
 //! Makes a world in which something does not hold smaller, as long as it still does not.
 
-use crate::setup::{HOUR, START, Setup};
+use crate::setup::Setup;
 use crate::stage::{Found, play};
+use crate::time::{HOUR, START};
 
 /// How often a smaller world is tried.
 const TRIES: usize = 60;

@@ -235,6 +235,14 @@ impl Trace {
             .any(|event| matches!(event, Event::Lost(of) if *of == file))
     }
 
+    /// How often a credential was asked once more.
+    pub(crate) fn repetitions(&self) -> usize {
+        self.events
+            .iter()
+            .filter(|event| matches!(event, Event::Again))
+            .count()
+    }
+
     pub(crate) fn is_redirected(&self) -> bool {
         self.events.iter().any(|event| matches!(event, Event::Redirected))
     }

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use openclaw_classify::{AbortedBy, Failure, Header, TimeoutPhase, TimerOwner, Transport};
 
-use crate::setup::{HOUR, MINUTE, SECOND};
+use crate::time::{HOUR, MINUTE, SECOND};
 
 /// A time during which something is wrong with a provider.
 #[derive(Debug, Clone)]
@@ -17,6 +17,15 @@ pub(crate) struct Spell {
     pub(crate) model: Option<usize>,
     /// How bad it is, of a thousand.
     pub(crate) strength: i64,
+}
+
+impl Spell {
+    /// Whether it concerns this key and model at `now`; what has none is concerned by what is about all.
+    pub(crate) fn strikes(&self, now: i64, key: Option<usize>, model: Option<usize>) -> bool {
+        (self.from..self.until).contains(&now)
+            && self.key.is_none_or(|of| Some(of) == key)
+            && self.model.is_none_or(|of| Some(of) == model)
+    }
 }
 
 /// What is wrong with a provider.

@@ -2,7 +2,6 @@
 
 use std::future::Future;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 
 use jiff::Timestamp;
 use openclaw_auth_store::{Applied, AuthSnapshot, MemoryAuthStore, StoreError, UsageChange, UsageStore};
@@ -15,6 +14,7 @@ use openclaw_session::{
 };
 
 use crate::jam::{File, How};
+use crate::time::span;
 use crate::trace::{Decided, Event, Kind, Trace};
 use crate::trouble::Marks;
 use crate::world::World;
@@ -109,7 +109,7 @@ impl UsageStore for Watched {
                     // What was handed over is written, also when nobody waits for it.
                     let store = Arc::clone(&self.store);
                     let writing = tokio::spawn(async move {
-                        tokio::time::sleep(millis(after)).await;
+                        tokio::time::sleep(span(after)).await;
                         store.commit(change, now).await
                     });
                     writing.await.unwrap_or(Err(StoreError::Closed))
@@ -131,10 +131,6 @@ impl UsageStore for Watched {
 
 fn full() -> StoreError {
     StoreError::Full { path: "usage".into() }
-}
-
-fn millis(number: i64) -> Duration {
-    Duration::from_millis(u64::try_from(number).unwrap_or(0))
 }
 
 /// The sessions of one agent as its runs see them, jammed at times. What people do is not.
@@ -181,7 +177,7 @@ impl SessionStore for WatchedSessions {
         let (this, key) = (self.clone(), key.clone());
         let writing = tokio::spawn(async move {
             let _turn = this.turn.lock().await;
-            tokio::time::sleep(millis(late)).await;
+            tokio::time::sleep(span(late)).await;
             this.store.compare_and_set(&key, expected, entry).await
         });
         writing.await.unwrap_or(Err(SessionError::Closed))

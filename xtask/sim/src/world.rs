@@ -8,10 +8,11 @@ use openclaw_runner::Clock;
 
 use crate::dice::Dice;
 use crate::jam::{File, How};
-use crate::logins::{self, Logins};
-use crate::setup::{MINUTE, SECOND, START, Setup};
+use crate::logins::{Logins, refreshing};
+use crate::setup::Setup;
+use crate::time::{MINUTE, SECOND, START, at};
 use crate::trace::{Fate, LastProbe, Truth};
-use crate::trouble::{Flaw, Spell, Trouble};
+use crate::trouble::{Flaw, Trouble};
 
 /// A world in motion.
 pub(crate) struct World {
@@ -56,7 +57,7 @@ impl World {
         Self {
             setup,
             logins: Logins::default(),
-            folder: logins::folder(),
+            folder: refreshing::folder(),
             origin: tokio::time::Instant::now(),
             state: Mutex::default(),
         }
@@ -99,12 +100,7 @@ impl World {
             return drawn;
         };
         let model = of.models.iter().position(|known| known == model);
-        let active = |spell: &&Spell| {
-            (spell.from..spell.until).contains(&now)
-                && spell.key.is_none_or(|of| Some(of) == key)
-                && spell.model.is_none_or(|of| Some(of) == model)
-        };
-        for spell in of.spells.iter().filter(active) {
+        for spell in of.spells.iter().filter(|spell| spell.strikes(now, key, model)) {
             match spell.trouble {
                 Trouble::Slow => drawn.takes += 5 * SECOND + spell.strength * 80,
                 Trouble::Flapping if !dice.chance(500) => {}
@@ -132,11 +128,7 @@ impl World {
     pub(crate) fn trouble(&self, provider: &str, key: Option<usize>) -> Option<Trouble> {
         let now = self.now();
         let mut spells = self.setup.provider(provider)?.spells.iter();
-        let spell = spells.find(|spell| {
-            (spell.from..spell.until).contains(&now)
-                && spell.model.is_none()
-                && spell.key.is_none_or(|of| Some(of) == key)
-        })?;
+        let spell = spells.find(|spell| spell.strikes(now, key, None))?;
         Some(spell.trouble)
     }
 
@@ -266,6 +258,6 @@ pub(crate) struct ProcessClock {
 
 impl Clock for ProcessClock {
     fn now(&self) -> Timestamp {
-        Timestamp::from_millisecond(self.world.now() + self.ahead).unwrap_or(Timestamp::MAX)
+        at(self.world.now() + self.ahead)
     }
 }

@@ -8,6 +8,7 @@ use openclaw_ids::ProfileId;
 use openclaw_session::Rollback;
 
 use crate::error::FailedAttempt;
+use crate::summary::{AttemptRecord, ProfileFailure};
 
 /// The candidate that is being worked on.
 #[derive(Debug)]
@@ -118,6 +119,22 @@ impl Current {
     pub(super) fn failed_on_the_way(&self) -> bool {
         self.last_failure()
             .is_some_and(|last| last.verdict.scope == Scope::Endpoint)
+    }
+
+    /// The record of the candidate as it stands: the last failure, with those of its credentials before it.
+    pub(super) fn record(&self) -> Option<AttemptRecord> {
+        let (last, earlier) = self.failures.split_last()?;
+        Some(AttemptRecord {
+            earlier: earlier.iter().map(ProfileFailure::of).collect(),
+            ..last.record.clone()
+        })
+    }
+
+    /// Takes the last failure, with those of the candidate's credentials before it on record.
+    pub(super) fn take_last(&mut self) -> Option<FailedAttempt> {
+        let mut last = self.failures.pop()?;
+        last.record.earlier = self.failures.iter().map(ProfileFailure::of).collect();
+        Some(last)
     }
 
     pub(super) fn last_failure(&self) -> Option<&FailedAttempt> {

@@ -3,8 +3,8 @@
 use openclaw_classify::Reason;
 
 use super::Held;
-use crate::oracle::{self, Kind as Lane};
-use crate::setup::{MINUTE, SECOND};
+use crate::oracle::{self, LaneKind};
+use crate::time::{MINUTE, SECOND};
 use crate::trace::{Decided, Kind, Trace, Truth};
 
 /// Between two probes of a provider.
@@ -20,7 +20,7 @@ const SESSION: i64 = 5 * MINUTE;
 
 /// What keeps the first candidate from being asked.
 struct Rest {
-    lane: Lane,
+    lane: LaneKind,
     reason: Reason,
     stated: bool,
     length: i64,
@@ -50,7 +50,7 @@ fn rest(trace: &Trace, skip: &Decided) -> Option<Rest> {
     last.map_or_else(
         || {
             oracle::endpoint(&skip.view, &candidate.provider, skip.at).map(|_| Rest {
-                lane: Lane::Model,
+                lane: LaneKind::Model,
                 reason: Reason::Timeout,
                 stated: false,
                 length: THROTTLE,
@@ -69,11 +69,13 @@ fn rest(trace: &Trace, skip: &Decided) -> Option<Rest> {
 
 impl Rest {
     fn is_of_a_login(&self) -> bool {
-        self.lane == Lane::AuthPermanent || matches!(self.reason, Reason::Auth | Reason::AuthPermanent)
+        self.lane == LaneKind::AuthPermanent || matches!(self.reason, Reason::Auth | Reason::AuthPermanent)
     }
 
     fn is_long(&self) -> bool {
-        matches!(self.lane, Lane::Billing | Lane::Blocked) || self.stated || self.reason == Reason::Billing
+        matches!(self.lane, LaneKind::Billing | LaneKind::Blocked)
+            || self.stated
+            || self.reason == Reason::Billing
     }
 }
 

@@ -27,11 +27,7 @@ pub(super) fn budget(trace: &Trace) -> Held {
             }
         }
     }
-    let again = trace
-        .events
-        .iter()
-        .filter(|event| matches!(event, Event::Again))
-        .count();
+    let again = trace.repetitions();
     let most: usize = (0..trace.chain.len())
         .map(|candidate| trace.chain[candidate].profiles.len().max(1))
         .sum();
@@ -61,11 +57,7 @@ pub(super) fn one_visit(trace: &Trace) -> Held {
     if !visits.is_sorted_by(|one, next| one < next) {
         return Held::Broken(format!("the candidates were asked in the order {visits:?}"));
     }
-    let again = trace
-        .events
-        .iter()
-        .filter(|event| matches!(event, Event::Again))
-        .count();
+    let again = trace.repetitions();
     let mut asked: Vec<_> = trace
         .calls
         .iter()

@@ -9,8 +9,9 @@ use openclaw_cooldown::{CooldownConfig, FailureEvent, MarkScope};
 use openclaw_runner::CandidateOutcome;
 
 use super::*;
-use crate::setup::{HOUR, MINUTE, SECOND, Setup};
+use crate::setup::Setup;
 use crate::stage::{play, play_before};
+use crate::time::{HOUR, MINUTE, SECOND};
 use crate::trace::{Decided, Event, Kind, LastProbe};
 use crate::trouble::Marks;
 
@@ -272,7 +273,7 @@ const SEEDS: [u64; 5] = [83, 85, 86, 96, 108];
 
 #[test]
 fn everything_holds_in_the_fixed_worlds() {
-    let mut tally = BTreeMap::new();
+    let mut tally = Tally::new();
     for seed in SEEDS {
         let played = play(Setup::of(seed, 8), 100, |_| {});
         if let Some(found) = &played.found {
@@ -284,8 +285,8 @@ fn everything_holds_in_the_fixed_worlds() {
             );
         }
         assert_eq!(played.lasted, 8 * HOUR);
-        for (check, concerned) in played.tally {
-            tally.entry(check).or_insert(Tally::default()).runs += concerned.runs;
+        for (check, runs) in played.tally {
+            *tally.entry(check).or_default() += runs;
         }
     }
     for check in CHECKS {

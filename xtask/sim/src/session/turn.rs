@@ -6,38 +6,23 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use openclaw_auth_store::UsageStore;
-use openclaw_chain::{OneOffPolicy, RunKind};
 use openclaw_classify::{Failure, Phase, Transport};
-use openclaw_ids::{AgentId, ModelRef};
-use openclaw_runner::{
-    Clock, Completed, Plan, RunError, RunLimits, RunOptions, Standing, Turn, TurnSession, plan,
-};
+use openclaw_ids::AgentId;
+use openclaw_runner::{Clock, Completed, Plan, RunError, RunOptions, Standing, Turn, TurnSession, plan};
 use openclaw_session::{PinSource, SessionAge, SessionEntry, SessionStore, TurnKind};
 
+use super::draws::{Draws, Hand};
+use super::stored::Stored;
 use super::{Person, lock};
 use crate::caller::{Answer, Caller, Pick};
-use crate::dice::Dice;
 use crate::logins::LoginsSeen;
-use crate::setup::SECOND;
-use crate::stage::Hand;
+use crate::time::{SECOND, span};
 use crate::trace::{Candidate, Ending, OnOverride, Trace};
 use crate::watch::RUN;
 use crate::world::ProcessClock;
 
-/// What chance decides of a turn before it begins.
-pub(super) struct Draws {
-    id: String,
-    process: usize,
-    run: RunKind,
-    kind: TurnKind,
-    limits: RunLimits,
-    /// The model that a person picks meanwhile.
-    picks: Option<String>,
-    dice: Dice,
-    hand: Hand,
-    is_taped: bool,
-    is_fresh: bool,
-}
+/// When it is seen that an answer broke off.
+const CUT_SEEN_AFTER: Duration = Duration::from_millis(900);
 
 /// A turn that is over.
 pub(super) struct Turned {
@@ -60,54 +45,14 @@ impl Person {
     pub(super) async fn ask_twice(&mut self) {
         let (mut first, mut second) = (self.draws("a"), self.draws("b"));
         (first.picks, second.picks) = (None, None);
-        let apart = u64::try_from(self.dice.spread(1, 10 * SECOND)).unwrap_or(0);
-        let before = self.choice().await;
+        let apart = span(self.dice.spread(1, 10 * SECOND));
+        let before = self.stored().await.map(|before| before.choice());
         let later = async {
-            tokio::time::sleep(Duration::from_millis(apart)).await;
+            tokio::time::sleep(apart).await;
             self.take_turn(second).await
         };
         let (first, second) = Box::pin(async { tokio::join!(self.take_turn(first), later) }).await;
         self.look_after_both(before, first, second).await;
-    }
-
-    fn draws(&mut self, suffix: &str) -> Draws {
-        let setup = &self.stage.world.setup;
-        let process = match self.session.process {
-            Some(process) if suffix.is_empty() => process,
-            Some(_) | None => self.dice.below(setup.processes.len()),
-        };
-        let (run, kind) = self.kind_of_turn();
-        let limits = self.limits();
-        let picks = kind == TurnKind::Normal && !self.session.stateless && self.dice.chance(6);
-        Draws {
-            id: format!("s{}-t{}{suffix}", self.session.number, self.turn),
-            process,
-            run,
-            kind,
-            limits,
-            picks: picks.then(|| self.some_model().0),
-            dice: Dice::of(self.dice.next(), 1),
-            hand: self.hand(),
-            is_taped: self.dice.chance(self.stage.taped),
-            is_fresh: std::mem::take(&mut self.fresh),
-        }
-    }
-
-    fn kind_of_turn(&mut self) -> (RunKind, TurnKind) {
-        if self.dice.chance(40) {
-            let (model, _) = self.some_model();
-            let Ok(model) = model.parse::<ModelRef>() else {
-                return (RunKind::Turn, TurnKind::Normal);
-            };
-            let policy = *self
-                .dice
-                .pick(&[OneOffPolicy::Strict, OneOffPolicy::ChainWhenConfigured]);
-            return (RunKind::OneOff { model, policy }, TurnKind::OneOff);
-        }
-        if self.dice.chance(50) {
-            return (RunKind::Heartbeat { model: None }, TurnKind::Heartbeat);
-        }
-        (RunKind::Turn, TurnKind::Normal)
     }
 
     /// What the session knows, as a run that begins now reads it.
@@ -117,6 +62,11 @@ impl Person {
         }
         let stored = self.sessions().load(&self.key).await.ok().flatten()?;
         Some(stored.entry)
+    }
+
+    /// The session as it is stored.
+    pub(super) async fn stored(&self) -> Option<Stored> {
+        self.entry().await.as_ref().map(Stored::of)
     }
 
     fn plan(&self, draws: &Draws, stored: Option<&SessionEntry>) -> Plan {
@@ -150,12 +100,19 @@ impl Person {
         )
     }
 
+    fn on_override(&self, entry: Option<&SessionEntry>, kind: TurnKind) -> Option<OnOverride> {
+        let is_on_one = Stored::of(entry?).is_on_override();
+        is_on_one.then(|| OnOverride {
+            primary: self.primary().clone(),
+            last_asked: self.last_asked,
+            may_ask: matches!(kind, TurnKind::Heartbeat | TurnKind::Normal),
+        })
+    }
+
     async fn take_turn(&self, draws: Draws) -> Turned {
-        let stored = self.entry().await;
-        let planned = self.plan(&draws, stored.as_ref());
-        let on_override = stored
-            .as_ref()
-            .and_then(|entry| self.on_override(entry, draws.kind));
+        let entry = self.entry().await;
+        let planned = self.plan(&draws, entry.as_ref());
+        let on_override = self.on_override(entry.as_ref(), draws.kind);
         if let Some(pin) = &planned.pin_to_store {
             let stored = openclaw_session::update(&**self.sessions(), &self.key, |entry| {
                 let entry = entry.cloned().map(|mut entry| {
@@ -175,7 +132,7 @@ impl Person {
             limits: draws.limits,
             ..RunOptions::default()
         };
-        let before = self.selection().await;
+        let before = self.stored().await.map(|before| before.selection());
         let trace = self.trace(&planned, draws.process, &options, on_override);
         let trace = Arc::new(Mutex::new(trace));
         let done = Arc::new(AtomicBool::new(false));
@@ -233,9 +190,7 @@ impl Person {
             Hand::Off => Some(run.await),
             Hand::Cancels(after) => {
                 let mut run = Box::pin(run);
-                let outcome = tokio::time::timeout(Duration::from_millis(after), run.as_mut())
-                    .await
-                    .ok();
+                let outcome = tokio::time::timeout(after, run.as_mut()).await.ok();
                 drop(run);
                 if outcome.is_none() {
                     lock(trace).ending = Ending::Dropped;
@@ -244,9 +199,7 @@ impl Person {
             }
             Hand::Kills(after) => {
                 let mut run = Box::pin(run);
-                let outcome = tokio::time::timeout(Duration::from_millis(after), run.as_mut())
-                    .await
-                    .ok();
+                let outcome = tokio::time::timeout(after, run.as_mut()).await.ok();
                 if outcome.is_none() {
                     // A process that dies runs no destructor.
                     std::mem::forget(run);
@@ -255,28 +208,6 @@ impl Person {
                 }
                 outcome
             }
-        }
-    }
-
-    fn limits(&mut self) -> RunLimits {
-        RunLimits {
-            attempts: (self.dice.chance(80))
-                .then(|| std::num::NonZeroUsize::MIN.saturating_add(self.dice.below(4))),
-            duration: (self.dice.chance(80)).then(|| {
-                let seconds = u64::try_from(self.dice.between(1, 60)).unwrap_or(1);
-                Duration::from_secs(seconds)
-            }),
-        }
-    }
-
-    fn hand(&mut self) -> Hand {
-        let after = u64::try_from(self.dice.spread(10, 20 * SECOND)).unwrap_or(0);
-        if self.dice.chance(12) {
-            Hand::Cancels(after)
-        } else if self.dice.chance(2) {
-            Hand::Kills(after)
-        } else {
-            Hand::Off
         }
     }
 
@@ -346,7 +277,7 @@ impl Person {
                 match done.value {
                     Answer::Whole | Answer::Empty => done.run.finished().await,
                     Answer::Cut => {
-                        tokio::time::sleep(Duration::from_millis(900)).await;
+                        tokio::time::sleep(CUT_SEEN_AFTER).await;
                         let cut = Failure {
                             transport: Some(Transport::Reset),
                             phase: Some(Phase::AfterContent),
