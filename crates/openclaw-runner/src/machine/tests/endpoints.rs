@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use openclaw_auth_store::{Credential, EndpointKey};
-use openclaw_classify::Transport;
+use openclaw_classify::{Failure, Transport};
 use openclaw_ids::ProviderId;
 use openclaw_session::{PinSource, ProfilePin};
 use serde_json::json;
