@@ -345,10 +345,12 @@ fn a_world_is_the_same_every_time() {
         let runs: Arc<Mutex<Vec<String>>> = Arc::default();
         let kept = Arc::clone(&runs);
         let witness = move |trace: &Trace| {
-            let line = format!(
-                "{} {} {:?} {:?}",
-                trace.run, trace.ended, trace.ending, trace.calls
-            );
+            let calls: Vec<_> = trace
+                .calls
+                .iter()
+                .map(|call| (call.candidate, &call.profile, call.began, call.ended, call.fate))
+                .collect();
+            let line = format!("{} {} {:?} {calls:?}", trace.run, trace.ended, trace.ending);
             kept.lock().unwrap().push(line);
         };
         play_before(setup.clone(), 0, Box::new(witness), |_| {});
