@@ -44,7 +44,7 @@ fn run(workspace: &Workspace, args: &Args) -> Result<Outcome, CannotRun> {
         if asked.write {
             fs::create_dir_all(workspace.root().join(FOLDER))
                 .and_then(|()| fs::write(&path, listing))
-                .map_err(|error| unusable(&path, &error))?;
+                .map_err(|error| workspace::cannot_use(&path, &error))?;
             continue;
         }
         let known = fs::read_to_string(&path).unwrap_or_default();
@@ -96,7 +96,7 @@ impl Asked {
 /// The crates that others can build on.
 fn libraries(root: &Path) -> Result<BTreeSet<String>, CannotRun> {
     let folder = root.join(CRATES);
-    let entries = fs::read_dir(&folder).map_err(|error| unusable(&folder, &error))?;
+    let entries = fs::read_dir(&folder).map_err(|error| workspace::cannot_use(&folder, &error))?;
     Ok(entries
         .flatten()
         .filter(|entry| entry.path().join("src/lib.rs").is_file())
@@ -175,10 +175,6 @@ fn after_generics(head: &str) -> &str {
         }
     }
     head
-}
-
-fn unusable(path: &Path, error: &std::io::Error) -> CannotRun {
-    CannotRun(format!("{}: {error}; check the permissions", path.display()))
 }
 
 #[cfg(test)]

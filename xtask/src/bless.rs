@@ -60,14 +60,16 @@ fn run(workspace: &Workspace, args: &Args) -> Result<Outcome, CannotRun> {
     command.env("INSTA_UPDATE", "new").env("INSTA_FORCE_PASS", "1");
     let green = workspace::succeeds(&mut command)?;
 
-    let waiting =
-        snapshots::pending(workspace.root()).map_err(|error| unreadable(workspace.root(), &error))?;
+    let waiting = snapshots::pending(workspace.root())
+        .map_err(|error| workspace::cannot_use(workspace.root(), &error))?;
     let mut ask = asker(args);
     let (mut accepted, mut left) = (0, 0);
     for (at, snapshot) in waiting.iter().enumerate() {
         let target = snapshot.target();
         let name = target.strip_prefix(workspace.root()).unwrap_or(&target);
-        let difference = snapshot.difference().map_err(|error| unreadable(name, &error))?;
+        let difference = snapshot
+            .difference()
+            .map_err(|error| workspace::cannot_use(name, &error))?;
         println!(
             "\n{} ({} of {})\n{}",
             name.display(),
@@ -77,11 +79,15 @@ fn run(workspace: &Workspace, args: &Args) -> Result<Outcome, CannotRun> {
         );
         match ask()? {
             Answer::Accept | Answer::AcceptAll => {
-                snapshot.accept().map_err(|error| unreadable(name, &error))?;
+                snapshot
+                    .accept()
+                    .map_err(|error| workspace::cannot_use(name, &error))?;
                 accepted += 1;
             }
             Answer::Leave | Answer::Stop => {
-                snapshot.reject().map_err(|error| unreadable(name, &error))?;
+                snapshot
+                    .reject()
+                    .map_err(|error| workspace::cannot_use(name, &error))?;
                 left += 1;
             }
         }
@@ -103,9 +109,9 @@ fn run(workspace: &Workspace, args: &Args) -> Result<Outcome, CannotRun> {
 }
 
 fn clear(root: &Path) -> Result<usize, CannotRun> {
-    let stale = snapshots::pending(root).map_err(|error| unreadable(root, &error))?;
+    let stale = snapshots::pending(root).map_err(|error| workspace::cannot_use(root, &error))?;
     for snapshot in &stale {
-        Pending::reject(snapshot).map_err(|error| unreadable(&snapshot.target(), &error))?;
+        Pending::reject(snapshot).map_err(|error| workspace::cannot_use(&snapshot.target(), &error))?;
     }
     Ok(stale.len())
 }
@@ -149,10 +155,6 @@ fn asked(input: &mut impl BufRead) -> Result<Answer, CannotRun> {
             _ => {}
         }
     }
-}
-
-fn unreadable(path: &Path, error: &std::io::Error) -> CannotRun {
-    CannotRun(format!("{}: {error}; check the permissions", path.display()))
 }
 
 #[cfg(test)]

@@ -28,14 +28,5 @@ fn run(args: &Args) -> Result<Outcome, CannotRun> {
     command
         .args(["run", "--package", "xtask-corpus", "--"])
         .args(&args.words);
-    let status = command
-        .status()
-        .map_err(|error| workspace::cannot_start(&command, &error))?;
-    match status.code() {
-        Some(0) => Ok(Outcome::Clean),
-        Some(1) => Ok(Outcome::Findings),
-        _ => Err(CannotRun(
-            "the comparison could not run; the reason stands above".to_owned(),
-        )),
-    }
+    workspace::handed_on(&mut command, "the comparison")
 }

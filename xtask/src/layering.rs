@@ -215,7 +215,7 @@ fn check_edges(edges: &[Edge]) -> Vec<String> {
         if from == "xtask" {
             findings.push(format!(
                 "{}: xtask depends on {to}, but it uses the standard library only\n  remedy: put what needs crates into \
-                 xtask/corpus",
+                 a package of its own below xtask",
                 manifest(from)
             ));
         }
@@ -224,11 +224,10 @@ fn check_edges(edges: &[Edge]) -> Vec<String> {
 }
 
 fn manifest(package: &str) -> String {
-    match package {
-        "xtask" => "xtask/Cargo.toml".to_owned(),
-        "xtask-corpus" => "xtask/corpus/Cargo.toml".to_owned(),
-        "xtask-sim" => "xtask/sim/Cargo.toml".to_owned(),
-        package => format!("crates/{package}/Cargo.toml"),
+    match package.strip_prefix("xtask") {
+        None => format!("crates/{package}/Cargo.toml"),
+        Some("") => "xtask/Cargo.toml".to_owned(),
+        Some(tool) => format!("xtask/{}/Cargo.toml", tool.trim_start_matches('-')),
     }
 }
 
@@ -265,8 +264,7 @@ fn reached(
     let features = features.join(" ");
     let findings = never.iter().filter(|name| found.contains(**name)).map(|name| {
         format!(
-            "{}: {package} pulls in {name}, which its tier never contains
-  remedy: `cargo tree -e normal,build -p \
+            "{}: {package} pulls in {name}, which its tier never contains\n  remedy: `cargo tree -e normal,build -p \
              {package} {features} -i {name}` shows through what; move that use to a higher crate",
             manifest(package)
         )

@@ -38,32 +38,59 @@ const PROPTEST_SEED: &str = "20260101";
 /// Stands in a command for the crates that are looked at.
 const SCOPE: &str = "<scope>";
 
-/// One step: what it is called, and the words that cargo gets.
+/// One step: what it is called, and what it does.
 struct Step {
     name: &'static str,
-    words: &'static [&'static str],
-    /// Warnings of rustdoc are errors.
-    strict_docs: bool,
+    does: Does,
+    scope: Scope,
+    /// The usual next move after it failed.
+    remedy: &'static str,
 }
 
-/// In running order; quick and telling first. An empty command is the layering check, which is ours.
+/// What a step starts.
+#[derive(Clone, Copy)]
+enum Does {
+    /// The layering check, which is ours.
+    Layering,
+    /// Cargo, with these words.
+    Cargo(&'static [&'static str]),
+    /// Documentation with these words; warnings of rustdoc are errors.
+    Docs(&'static [&'static str]),
+    /// Tests that are counted, with these words.
+    Doctests(&'static [&'static str]),
+    /// Tests that are counted, with these words where nextest is installed, and with those where it is not.
+    Tests(&'static [&'static str], &'static [&'static str]),
+}
+
+/// How a step names the crates it looks at.
+#[derive(Clone, Copy)]
+enum Scope {
+    /// All of them are `--all`.
+    Formatted,
+    /// All of them are the workspace.
+    Workspace,
+    /// Only those whose database engine is a feature; without it they must still build and test clean.
+    WithEngine,
+}
+
+/// In running order; quick and telling first.
 #[rustfmt::skip]
 const STEPS: &[Step] = &[
-    Step { name: "layering", strict_docs: false, words: &[] },
-    Step { name: "rules",    strict_docs: false, words: &["xtask", "trace"] },
-    Step { name: "fmt",      strict_docs: false, words: &["fmt", SCOPE, "--check"] },
-    Step { name: "clippy",   strict_docs: false, words: &["clippy", SCOPE, "--all-targets", "--all-features", "--keep-going", "--", "-D", "warnings"] },
-    Step { name: "features", strict_docs: false, words: &["clippy", SCOPE, "--all-targets", "--no-default-features", "--", "-D", "warnings"] },
-    Step { name: "tests",    strict_docs: false, words: &["nextest", "run", SCOPE, "--all-features", "--no-fail-fast"] },
-    Step { name: "doctests", strict_docs: false, words: &["test", SCOPE, "--all-features", "--no-fail-fast", "--doc"] },
-    Step { name: "docs",     strict_docs: true,  words: &["doc", SCOPE, "--all-features", "--no-deps", "--keep-going"] },
+    Step { name: "layering", scope: Scope::Workspace,  remedy: "", does: Does::Layering },
+    Step { name: "rules",    scope: Scope::Workspace,  remedy: "", does: Does::Cargo(&["xtask", "trace"]) },
+    Step { name: "fmt",      scope: Scope::Formatted,  remedy: "   (cargo fmt --all mends it)", does: Does::Cargo(&["fmt", SCOPE, "--check"]) },
+    Step { name: "clippy",   scope: Scope::Workspace,  remedy: "", does: Does::Cargo(&["clippy", SCOPE, "--all-targets", "--all-features", "--keep-going", "--", "-D", "warnings"]) },
+    Step { name: "features", scope: Scope::WithEngine, remedy: "", does: Does::Cargo(&["clippy", SCOPE, "--all-targets", "--no-default-features", "--", "-D", "warnings"]) },
+    Step { name: "tests",    scope: Scope::Workspace,  remedy: "   (cargo xtask bless, when a snapshot changed on purpose)", does: Does::Tests(
+        &["nextest", "run", SCOPE, "--all-features", "--no-fail-fast"],
+        &["test", SCOPE, "--all-features", "--no-fail-fast", "--all-targets"],
+    ) },
+    Step { name: "doctests", scope: Scope::Workspace,  remedy: "", does: Does::Doctests(&["test", SCOPE, "--all-features", "--no-fail-fast", "--doc"]) },
+    Step { name: "docs",     scope: Scope::Workspace,  remedy: "", does: Does::Docs(&["doc", SCOPE, "--all-features", "--no-deps", "--keep-going"]) },
 ];
 
-/// The crates whose database engine is a feature; without it they must still build and test clean.
-const WITHOUT_FEATURES: &[&str] = &["openclaw-auth-store", "openclaw-session"];
-
-/// What `tests` runs where nextest is not installed.
-const PLAIN_TESTS: &[&str] = &["test", SCOPE, "--all-features", "--no-fail-fast", "--all-targets"];
+/// The crates whose database engine is a feature.
+const WITH_ENGINE: &[&str] = &["openclaw-auth-store", "openclaw-session"];
 
 /// What became of a step.
 enum Fate {
@@ -133,76 +160,81 @@ fn run(workspace: &Workspace, args: &Args) -> Result<Outcome, CannotRun> {
 
 /// The words for cargo; empty for the layering check, `None` when the step has nothing to look at.
 fn words(step: &Step, packages: &[&str], nextest: bool) -> Option<Vec<String>> {
-    let words = if step.name == "tests" && !nextest {
-        PLAIN_TESTS
-    } else {
-        step.words
-    };
-    let scope: Vec<String> = match step.name {
-        "features" => {
-            let chosen = WITHOUT_FEATURES
-                .iter()
-                .filter(|name| packages.is_empty() || packages.contains(name));
-            chosen
-                .flat_map(|name| ["--package", name])
-                .map(str::to_owned)
-                .collect()
+    let words = match step.does {
+        Does::Layering => &[],
+        Does::Cargo(words) | Does::Docs(words) | Does::Doctests(words) => words,
+        Does::Tests(words, plain) => {
+            if nextest {
+                words
+            } else {
+                plain
+            }
         }
-        "fmt" if packages.is_empty() => vec!["--all".to_owned()],
-        _ if packages.is_empty() => vec!["--workspace".to_owned()],
-        _ => packages
-            .iter()
-            .flat_map(|name| ["--package", name])
-            .map(str::to_owned)
-            .collect(),
     };
+    let scope = scope(step.scope, packages);
     if scope.is_empty() {
         return None;
     }
-    let mut spelled = Vec::new();
+    let mut spelled: Vec<String> = Vec::new();
     for word in words {
         if *word == SCOPE {
-            spelled.extend(scope.iter().cloned());
+            spelled.extend(scope.iter().map(|&word| word.to_owned()));
         } else {
             spelled.push((*word).to_owned());
         }
     }
-    if step.name == "tests" && nextest && !packages.is_empty() {
+    if matches!(step.does, Does::Tests(..)) && nextest && !packages.is_empty() {
         // One crate may have doc tests only; the whole workspace without a test is a mistake.
         spelled.push("--no-tests=pass".to_owned());
     }
     Some(spelled)
 }
 
-fn perform(workspace: &Workspace, step: &Step, words: &[String], counts: &mut TestCounts) -> Fate {
-    if words.is_empty() {
-        return match layering::run(workspace) {
-            Ok(Outcome::Clean) => Fate::Passed,
-            Ok(Outcome::Findings) => Fate::Failed,
-            Err(error) => Fate::Broken(error),
-        };
+fn scope<'a>(scope: Scope, packages: &[&'a str]) -> Vec<&'a str> {
+    let named = |names: &[&'a str]| names.iter().flat_map(|name| ["--package", name]).collect();
+    match scope {
+        Scope::WithEngine => {
+            let chosen = WITH_ENGINE.iter().copied();
+            let chosen: Vec<&str> = chosen
+                .filter(|name| packages.is_empty() || packages.contains(name))
+                .collect();
+            named(&chosen)
+        }
+        Scope::Formatted if packages.is_empty() => vec!["--all"],
+        Scope::Workspace if packages.is_empty() => vec!["--workspace"],
+        Scope::Formatted | Scope::Workspace => named(packages),
     }
-    println!("cargo {}", words.join(" "));
+}
+
+fn perform(workspace: &Workspace, step: &Step, words: &[String], counts: &mut TestCounts) -> Fate {
     let mut command = workspace.cargo();
     command.args(words);
     hermetic(&mut command);
-    if step.strict_docs {
-        let mut flags = workspace::variable("RUSTDOCFLAGS").unwrap_or_default();
-        flags.push(" -D warnings");
-        command.env("RUSTDOCFLAGS", flags);
-    }
-    let counted = matches!(step.name, "tests" | "doctests");
-    let success = if counted {
-        keep_colour(&mut command);
-        workspace::succeeds_heard(&mut command, &mut |line| counts.hear(line))
-    } else {
-        workspace::succeeds(&mut command)
+    let success = match step.does {
+        Does::Layering => layering::run(workspace).map(|outcome| outcome == Outcome::Clean),
+        Does::Cargo(_) => succeeds(&mut command, words),
+        Does::Docs(_) => {
+            let mut flags = workspace::variable("RUSTDOCFLAGS").unwrap_or_default();
+            flags.push(" -D warnings");
+            command.env("RUSTDOCFLAGS", flags);
+            succeeds(&mut command, words)
+        }
+        Does::Doctests(_) | Does::Tests(..) => {
+            println!("cargo {}", words.join(" "));
+            keep_colour(&mut command);
+            workspace::succeeds_heard(&mut command, &mut |line| counts.hear(line))
+        }
     };
     match success {
         Ok(true) => Fate::Passed,
         Ok(false) => Fate::Failed,
         Err(error) => Fate::Broken(error),
     }
+}
+
+fn succeeds(command: &mut Command, words: &[String]) -> Result<bool, CannotRun> {
+    println!("cargo {}", words.join(" "));
+    workspace::succeeds(command)
 }
 
 /// Snapshots are compared and never written, property tests repeat.
@@ -240,7 +272,9 @@ fn summarise(
         .filter(|(_, fate, _)| matches!(fate, Fate::Failed))
         .collect();
     for (name, _, _) in &failed {
-        println!("again: cargo xtask test --only {name}{}", remedy(name));
+        let remedy = STEPS.iter().find(|step| step.name == *name);
+        let remedy = remedy.map_or("", |step| step.remedy);
+        println!("again: cargo xtask test --only {name}{remedy}");
     }
     if counts.any() {
         println!("{counts}");
@@ -257,15 +291,6 @@ fn summarise(
             "step {name} could not run; its error stands above"
         ))),
         None => Ok(Outcome::Clean),
-    }
-}
-
-/// The usual next move after a red step.
-fn remedy(step: &str) -> &'static str {
-    match step {
-        "fmt" => "   (cargo fmt --all mends it)",
-        "tests" => "   (cargo xtask bless, when a snapshot changed on purpose)",
-        _ => "",
     }
 }
 

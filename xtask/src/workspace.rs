@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::Mutex;
 
-use crate::cli::CannotRun;
+use crate::cli::{CannotRun, Outcome};
 
 /// The checked-out workspace that `cargo xtask` was started in.
 pub(crate) struct Workspace {
@@ -110,6 +110,23 @@ pub(crate) fn spelled(command: &Command) -> String {
     }
     text.push('`');
     text
+}
+
+/// A file or folder that cannot be read or changed.
+pub(crate) fn cannot_use(path: &Path, error: &std::io::Error) -> CannotRun {
+    CannotRun(format!("{}: {error}; check the permissions", path.display()))
+}
+
+/// How a program of ours ended: its exit codes are those of a task. `what` could not run when it is another.
+pub(crate) fn handed_on(command: &mut Command, what: &str) -> Result<Outcome, CannotRun> {
+    let status = command.status().map_err(|error| cannot_start(command, &error))?;
+    match status.code() {
+        Some(0) => Ok(Outcome::Clean),
+        Some(1) => Ok(Outcome::Findings),
+        _ => Err(CannotRun(format!(
+            "{what} could not run; the reason stands above"
+        ))),
+    }
 }
 
 pub(crate) fn cannot_start(command: &Command, error: &std::io::Error) -> CannotRun {

@@ -10,6 +10,8 @@ use openclaw_ids::{ProfileId, ProviderId};
 use serde::de::{Deserializer, Error, MapAccess, Visitor};
 use serde::{Deserialize, Serialize};
 
+use crate::ByProvider;
+
 /// The `auth` section. It names profiles; it never holds secrets.
 ///
 /// A wrong value is an error that says what is expected; a member that nothing here reads is ignored.
@@ -17,8 +19,8 @@ use serde::{Deserialize, Serialize};
 #[serde(expecting = "the `auth` section as an object with `profiles`, `order` and `cooldowns`")]
 pub struct AuthConfig {
     /// Configured profiles in written order.
-    #[serde(default, deserialize_with = "keyed::<_, _, ConfiguredProfile>")]
-    pub profiles: IndexMap<ProfileId, ConfiguredProfile>,
+    #[serde(default, deserialize_with = "profiles")]
+    pub profiles: ByProvider<ConfiguredProfile>,
     /// Explicit orders; of two keys that name the same provider the first counts.
     #[serde(default, deserialize_with = "orders")]
     pub order: IndexMap<ProviderId, Vec<ProfileId>>,
@@ -72,6 +74,10 @@ impl ConfiguredMode {
             Self::Token => "token",
         }
     }
+}
+
+fn profiles<'de, D: Deserializer<'de>>(deserializer: D) -> Result<ByProvider<ConfiguredProfile>, D::Error> {
+    keyed(deserializer).map(ByProvider::from)
 }
 
 fn orders<'de, D: Deserializer<'de>>(

@@ -1,11 +1,11 @@
 #![doc = include_str!("../README.md")]
 
+mod by_provider;
 mod change;
 mod config;
 #[cfg(test)]
 mod conformance;
 mod credential;
-mod credentials;
 #[cfg(feature = "sqlite")]
 mod doctor;
 mod edit;
@@ -41,12 +41,12 @@ mod snapshot;
 mod sqlite;
 mod store;
 
+pub use by_provider::{ByProvider, Credentials, OfProvider};
 pub use change::{Applied, UsageChange};
 pub use config::{AuthConfig, ConfiguredMode, ConfiguredProfile};
 pub use credential::{
     AmbientProfile, ApiKey, Attributes, Credential, Expires, KeySource, Local, Oauth, Rejection, Token,
 };
-pub use credentials::Credentials;
 #[cfg(feature = "sqlite")]
 pub use doctor::{AgentPlace, DoctorError, DoctorFinding, DoctorOutcome, DoctorPlaces, DoctorPlan};
 pub use eligibility::{Eligibility, credential_eligibility, eligibility};

@@ -8,7 +8,7 @@ use openclaw_ids::{AuthAliases, ProfileId, ProviderId};
 pub use report::{OrderReport, PassedOver, WhyPassedOver, order_report};
 
 use crate::eligibility::eligibility;
-use crate::{AuthConfig, AuthSnapshot, Credential, Credentials};
+use crate::{AuthConfig, AuthSnapshot, ByProvider, Credential, OfProvider};
 
 /// The profiles to try for `provider`, best first.
 ///
@@ -152,19 +152,15 @@ impl<'a> Question<'a> {
     }
 
     fn configured(&self) -> Vec<&'a ProfileId> {
-        let profiles = self.config.profiles.iter();
-        profiles
-            .filter(|(_, profile)| self.is_ours(&profile.provider))
-            .map(|(id, _)| id)
-            .collect()
+        self.ids(&self.config.profiles)
     }
 
     fn stored(&self) -> Vec<&'a ProfileId> {
         self.ids(&self.snapshot.profiles)
     }
 
-    fn ids(&self, credentials: &'a Credentials) -> Vec<&'a ProfileId> {
-        let ours = credentials.of(&self.sharing).into_iter();
+    fn ids<T: OfProvider>(&self, profiles: &'a ByProvider<T>) -> Vec<&'a ProfileId> {
+        let ours = profiles.of(&self.sharing).into_iter();
         ours.map(|(id, _)| id).collect()
     }
 
@@ -230,10 +226,6 @@ impl<'a> Question<'a> {
     fn rests_until(&self, id: &ProfileId) -> Option<Timestamp> {
         let block = self.snapshot.usage(id).block(None, self.now)?;
         Some(block.until)
-    }
-
-    fn is_ours(&self, provider: &ProviderId) -> bool {
-        self.sharing.contains(&provider)
     }
 }
 

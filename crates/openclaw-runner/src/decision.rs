@@ -10,6 +10,7 @@ use openclaw_ids::{ModelRef, SessionId};
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 
+use crate::millis;
 use crate::observation::ErrorFields;
 use crate::rotation::RotationDecision;
 use crate::summary::AttemptRecord;
@@ -249,7 +250,7 @@ impl Serialize for Decision {
             "restsUntil",
             self.rests_until.map(Timestamp::as_millisecond),
         )?;
-        map.serialize_entry("elapsedMs", &millis(self.elapsed))?;
+        map.serialize_entry("elapsedMs", &millis::whole(self.elapsed))?;
         entry(&mut map, "suppressedDuplicateCount", self.suppressed().as_ref())?;
         if self.kind == DecisionKind::CandidateSucceeded {
             map.serialize_entry("previousAttempts", &PreviousAttempts(&self.previous_attempts))?;
@@ -257,11 +258,6 @@ impl Serialize for Decision {
         map.serialize_entry("consoleMessage", &self.console_message())?;
         map.end()
     }
-}
-
-/// Whole milliseconds.
-pub(crate) fn millis(duration: Duration) -> u64 {
-    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
 /// The name of a run, if it has one.

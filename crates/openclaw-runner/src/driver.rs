@@ -1,32 +1,28 @@
 //! The async shell: executes the machine's steps and decides nothing.
 
+mod attempt;
 pub(crate) mod effects;
+mod ending;
 mod records;
 mod undo;
 
 use std::fmt::Write;
-use std::future::Future;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
-use jiff::Timestamp;
-use openclaw_auth_store::{UsageChange, UsageStore};
-use openclaw_classify::{Failure, Reason, classify};
-use openclaw_ids::{ModelRef, ProviderId, SessionKey};
+use openclaw_auth_store::UsageStore;
+use openclaw_ids::SessionKey;
 use openclaw_session::{NoticeDesk, SessionRotated, SessionStore};
-use tokio::time::Instant;
 use tracing::Instrument;
 
-use crate::attempt::{Attempt, AttemptCall, Judgement, Merged};
-use crate::busy::{BusySession, BusySessions};
+use crate::attempt::{Attempt, Judgement};
+use crate::busy::BusySessions;
 use crate::clock::Clock;
 use crate::coalesce::Coalescer;
-use crate::committed::{CommittedRun, Completed};
-use crate::committed_turn::CommittedTurn;
-use crate::error::{RunError, RunReport};
-use crate::machine::{Event, Machine, Outcome, Preserved, Step, Winner};
-use crate::observer::{AttemptResult, AttemptSeen, RunObserver, Watcher};
+use crate::committed::Completed;
+use crate::error::RunError;
+use crate::machine::{Event, Machine, Step};
+use crate::observer::{RunObserver, Watcher};
 use crate::replay::RunRecorder;
 use crate::replay::quiet::QuietTape;
 use crate::replay::tape::Tape;
@@ -34,10 +30,9 @@ use crate::request::{ChainKind, RunOptions, RunPolicy, RunRequest};
 use crate::skip_cache::SkipCache;
 use crate::telemetry;
 
+use attempt::beside;
+use ending::Answers;
 use undo::Undo;
-
-/// How often a probe in flight renews its lease (G4).
-const LEASE_RENEWAL: Duration = Duration::from_secs(20);
 
 /// Runs requests over chains of models. Cheap to clone; one per agent, since usage state is per agent.
 pub struct Runner<C, U, S> {
@@ -255,173 +250,6 @@ impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
         }
         let outcome = machine.give_up();
         self.finish(outcome, answers, session, requested, attempt)
-    }
-
-    /// The outcome, unless the run's time is over first (A8). What is ready at that very instant counts.
-    async fn in_time<T>(&self, deadline: Option<Timestamp>, work: impl Future<Output = T>) -> Option<T> {
-        let Some(deadline) = deadline else {
-            return Some(work.await);
-        };
-        let left = Duration::try_from(deadline.duration_since(self.clock.now()));
-        tokio::time::timeout(left.unwrap_or_default(), work).await.ok()
-    }
-
-    /// Makes an attempt and tells of it when it is over; none when the time of the run was over first.
-    async fn timed<T>(
-        &self,
-        run_id: &str,
-        call: &AttemptCall,
-        made: impl Future<Output = Option<Result<T, Failure>>>,
-    ) -> Option<Result<T, Failure>> {
-        let (span, started) = (telemetry::attempt_span(call), Instant::now());
-        let made = made.instrument(span.clone()).await;
-        if !self.watcher.is_watching() && span.is_disabled() {
-            // A failure is judged a second time only for somebody.
-            return made;
-        }
-        let verdict = match &made {
-            Some(Err(failure)) => classify(failure, self.clock.now()),
-            Some(Ok(_)) | None => None,
-        };
-        let (result, status) = match &made {
-            None => (AttemptResult::OutOfTime, None),
-            Some(Ok(_)) => (AttemptResult::Answered, None),
-            Some(Err(failure)) => (AttemptResult::Failed(verdict.as_ref()), failure.status),
-        };
-        telemetry::attempted(&span, result, status);
-        self.watcher.attempt(&AttemptSeen {
-            run_id,
-            candidate: &call.candidate,
-            position: call.position,
-            elapsed: started.elapsed(),
-            result,
-        });
-        made
-    }
-
-    /// One attempt; while it probes, its lease is renewed (G4).
-    async fn attempt<A: Attempt>(
-        &self,
-        call: AttemptCall,
-        attempt: &A,
-        lease: Option<&(ProviderId, String)>,
-    ) -> Result<A::Output, Failure> {
-        if let Some(profile) = &call.profile {
-            self.usage.enqueue(
-                UsageChange::Used {
-                    profile: profile.clone(),
-                },
-                self.clock.now(),
-            );
-        }
-        let mut work = std::pin::pin!(attempt.attempt(call));
-        let Some((provider, holder)) = lease else {
-            return work.await;
-        };
-        loop {
-            tokio::select! {
-                biased;
-                outcome = &mut work => return outcome,
-                () = tokio::time::sleep(LEASE_RENEWAL) => {
-                    let renewal = UsageChange::ProbeRenew { provider: provider.clone(), holder: holder.clone() };
-                    self.usage.enqueue(renewal, self.clock.now());
-                }
-            }
-        }
-    }
-
-    fn finish<A: Attempt>(
-        &self,
-        outcome: Outcome,
-        mut answers: Answers<A::Output>,
-        session: Option<Arc<BusySession>>,
-        requested: Option<ModelRef>,
-        attempt: &A,
-    ) -> Result<Completed<A::Output, C, U, S>, RunError> {
-        let completed = |value, winner: Winner, report: RunReport| {
-            let turn = session.map(|session| CommittedTurn::new(session, requested, &report.attempts));
-            let run = self.committed(report.run_id.clone(), winner.clone(), turn);
-            Ok(Completed {
-                value,
-                winner,
-                report,
-                run,
-            })
-        };
-        match outcome {
-            Outcome::Aborted(report) => Err(RunError::Aborted(Box::new(report))),
-            Outcome::Completed(winner, report) => match answers.accepted {
-                Some(value) => completed(value, winner, report),
-                // The machine completes only on `Event::Succeeded`, which comes with an answer.
-                None => Err(RunError::Aborted(Box::new(report))),
-            },
-            Outcome::Exhausted(summary, report) => Err(RunError::Exhausted(summary, Box::new(report))),
-            Outcome::Failed(failed, report) => Err(RunError::Failed(failed, Box::new(report))),
-            Outcome::LimitReached(limit, summary, report) => {
-                Err(RunError::LimitReached(limit, summary, Box::new(report)))
-            }
-            Outcome::Preserved(Preserved { kept, latest }, report) => {
-                let mut take = |call| {
-                    let rejected = &mut answers.rejected;
-                    let at = rejected.iter().position(|(number, _)| *number == call)?;
-                    Some(rejected.remove(at).1)
-                };
-                match (take(kept.0), take(latest.0)) {
-                    (Some(value), Some(last)) => match attempt.merge_exhausted(last, value) {
-                        Merged::Latest(value) => completed(value, latest.1, report),
-                        Merged::Preserved(value) => completed(value, kept.1, report),
-                    },
-                    (Some(value), None) => completed(value, kept.1, report),
-                    // The machine names calls that were answered.
-                    (None, _) => Err(RunError::Aborted(Box::new(report))),
-                }
-            }
-            Outcome::Surfaced(failed, report) => Err(match failed.verdict.reason {
-                Reason::ContextOverflow => RunError::ContextOverflow(failed, Box::new(report)),
-                _ => RunError::Surfaced(failed, Box::new(report)),
-            }),
-        }
-    }
-
-    fn committed(
-        &self,
-        run_id: String,
-        winner: Winner,
-        turn: Option<CommittedTurn>,
-    ) -> CommittedRun<C, U, S> {
-        CommittedRun {
-            clock: Arc::clone(&self.clock),
-            usage: Arc::clone(&self.usage),
-            sessions: Arc::clone(&self.sessions),
-            desk: Arc::clone(&self.desk),
-            watcher: self.watcher.clone(),
-            run_id,
-            winner,
-            turn,
-        }
-    }
-}
-
-/// What `made` comes to, with `mark` done by then.
-async fn beside<T>(mark: Option<impl Future<Output = ()>>, made: impl Future<Output = T>) -> T {
-    match mark {
-        None => made.await,
-        Some(mark) => tokio::join!(mark, made).1,
-    }
-}
-
-/// What attempts yielded.
-struct Answers<T> {
-    accepted: Option<T>,
-    rejected: Vec<(usize, T)>,
-}
-
-impl<T> Default for Answers<T> {
-    fn default() -> Self {
-        Self {
-            accepted: None,
-            rejected: Vec::new(),
-        }
     }
 }
 

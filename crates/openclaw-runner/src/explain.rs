@@ -20,8 +20,6 @@ mod words;
 
 use crate::error::RunReport;
 
-pub(crate) use record::millis;
-
 pub use ending::Ending;
 pub use record::{CandidateRecord, ReadError, Record, RotationRecord, read};
 pub use story::{Credential, Fate, Story, Visit};

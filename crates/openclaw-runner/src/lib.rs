@@ -13,6 +13,7 @@ pub mod explain;
 mod hash;
 pub mod machine;
 mod mark;
+mod millis;
 mod observation;
 mod observer;
 mod patience;
@@ -43,4 +44,4 @@ pub use request::{
 };
 pub use rotation::{RotationDecision, RotationKind};
 pub use skip_cache::{Marker, Markers, SkipCache, parse_skip_ttl};
-pub use summary::{AttemptRecord, CandidateOutcome, FallbackSummaryError, ProfileFailure};
+pub use summary::{AttemptRecord, CandidateOutcome, FallbackSummaryError, LOGIN_NOT_RENEWED, ProfileFailure};

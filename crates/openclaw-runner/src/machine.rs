@@ -11,187 +11,43 @@ mod failure;
 mod finish;
 mod judged;
 mod limit;
+mod outcome;
 mod overflow;
 mod record;
 mod redirect;
 mod rejected;
 mod repair;
 mod reset_wait;
+mod siblings;
+mod step;
 mod unfit;
 
 use std::collections::{HashMap, HashSet, VecDeque};
-use std::fmt;
 use std::sync::Arc;
-use std::time::Duration;
 
 use jiff::Timestamp;
-use openclaw_auth_store::{Applied, AuthSnapshot, UsageChange};
+use openclaw_auth_store::AuthSnapshot;
 use openclaw_chain::Shortfall;
-use openclaw_classify::{Failure, Reason};
 use openclaw_ids::{ModelRef, ProfileId, ProviderId};
-use openclaw_session::{LiveRun, PersistFallback, Progress, Rollback, RunSelection};
 
-use crate::attempt::{AttemptCall, Rejection, Repair};
 use crate::decision::RunEvent;
 use crate::error::{FailedAttempt, RunReport};
 use crate::policy::Advance;
 use crate::request::{ChainKind, RunOptions, RunPolicy, RunRequest};
 use crate::skip_cache::Markers;
-use crate::summary::{AttemptRecord, FallbackSummaryError};
+use crate::summary::AttemptRecord;
 
 use current::{Current, Resting};
 pub use judged::{Judged, RejectedAnswer};
 pub use limit::RunLimit;
 use limit::{InFlight, Limits};
+pub use outcome::{Outcome, Preserved, Standing, Winner};
 use overflow::Sizes;
 use redirect::Redirects;
 use rejected::Rejected;
 use reset_wait::{MOST_WAITS, ResetWait};
-
-/// One thing for the driver to do. Each is answered by one [`Event`].
-#[derive(Debug)]
-pub enum Step {
-    /// Make an attempt; answered by [`Event::Succeeded`], [`Event::Failed`], [`Event::Rejected`], or
-    /// [`Event::OutOfTime`] when it has not ended at [`Machine::deadline`].
-    Attempt(AttemptCall),
-    /// Write usage state; answered by [`Event::Committed`] or [`Event::CommitFailed`].
-    Commit(UsageChange),
-    /// The run is over; no answer.
-    Finish(Box<Outcome>),
-    /// Look whether a person marked another model in the session, whose default is this (S-12.2); answered by
-    /// [`Event::Switch`].
-    LookForSwitch(Box<LiveRun>, ModelRef),
-    /// Note in the session, when the attempt that follows begins, that its primary is being probed (S-6.5); answered by
-    /// [`Event::Done`].
-    MarkPrimaryProbe,
-    /// Remember that this fallback refused its login in the session; answered by [`Event::Done`].
-    NoteAuthFailure(ModelRef, Reason),
-    /// Write the choice to the session before it is attempted (S-3.1); answered by [`Event::Persisted`].
-    Persist(Box<PersistFallback>),
-    /// Try to repair the request of this attempt (R4); answered by [`Event::Repaired`].
-    Repair(AttemptCall, Box<Failure>),
-    /// Take the choice back (S-4); answered by [`Event::Done`].
-    RollBack(Box<Rollback>),
-    /// Wait; answered by [`Event::Done`].
-    Sleep(Duration),
-}
-
-/// What came of a [`Step`].
-pub enum Event {
-    /// The usage state as it is after the change, and whether the change took effect.
-    Committed(Arc<AuthSnapshot>, Applied),
-    /// The change could not be written; this is the usage state as the process knows it. The run goes on: an answer
-    /// is worth more than a mark. Only a probe does not start without its lease (G4).
-    CommitFailed(Arc<AuthSnapshot>),
-    /// The step without a result is done.
-    Done,
-    /// The attempt failed, and this was seen of it.
-    Failed(Box<Failure>, Progress),
-    /// The attempt failed, and what that means is known from a recording.
-    Judged(Box<Judged>),
-    /// The attempt was dropped because the run has no more time.
-    OutOfTime,
-    /// The session holds the choice, with the way back; none when nothing was written (S-3.6, S-3.7).
-    Persisted(Option<Box<Rollback>>),
-    /// The attempt answered, but the answer counts as a failure.
-    Rejected(Box<Rejection>, Progress),
-    /// Whether the request was repaired.
-    Repaired(Repair),
-    /// The attempt can no longer be taken back.
-    Succeeded,
-    /// The model that a person marked, if they did; the mark is consumed.
-    Switch(Option<Box<RunSelection>>),
-}
-
-impl fmt::Debug for Event {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // A failure holds a provider's words as they came, and they may quote a key.
-        match self {
-            Self::Committed(_, applied) => f.debug_tuple("Committed").field(applied).finish_non_exhaustive(),
-            Self::CommitFailed(_) => f.write_str("CommitFailed"),
-            Self::Done => f.write_str("Done"),
-            Self::Failed(_, progress) => f.debug_tuple("Failed").field(progress).finish_non_exhaustive(),
-            Self::Judged(judged) => f.debug_tuple("Judged").field(judged).finish(),
-            Self::OutOfTime => f.write_str("OutOfTime"),
-            Self::Persisted(rollback) => f.debug_tuple("Persisted").field(rollback).finish(),
-            Self::Rejected(rejection, progress) => f
-                .debug_tuple("Rejected")
-                .field(rejection)
-                .field(progress)
-                .finish(),
-            Self::Repaired(repair) => f.debug_tuple("Repaired").field(repair).finish(),
-            Self::Succeeded => f.write_str("Succeeded"),
-            Self::Switch(target) => f.debug_tuple("Switch").field(target).finish(),
-        }
-    }
-}
-
-/// How a run ended.
-#[derive(Debug)]
-pub enum Outcome {
-    /// The caller cancelled.
-    Aborted(RunReport),
-    /// A candidate answered.
-    Completed(Winner, RunReport),
-    /// Every candidate failed or rests.
-    Exhausted(FallbackSummaryError, RunReport),
-    /// A limit of the run was reached before anybody answered (A8).
-    LimitReached(RunLimit, FallbackSummaryError, RunReport),
-    /// Nobody succeeded, but an answer was kept for this case.
-    Preserved(Preserved, RunReport),
-    /// One failure is the answer: the only one, or the last and unrecognised one.
-    Failed(Box<FailedAttempt>, RunReport),
-    /// One failure is the answer: every model would repeat it.
-    Surfaced(Box<FailedAttempt>, RunReport),
-}
-
-impl Outcome {
-    /// What was decided on the way.
-    pub fn into_report(self) -> RunReport {
-        match self {
-            Self::Aborted(report)
-            | Self::Completed(_, report)
-            | Self::Exhausted(_, report)
-            | Self::LimitReached(_, _, report)
-            | Self::Preserved(_, report)
-            | Self::Failed(_, report)
-            | Self::Surfaced(_, report) => report,
-        }
-    }
-}
-
-/// Which of the rejected answers are the answer, by the number of their call, from 1.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Preserved {
-    /// The answer that was kept.
-    pub kept: (usize, Winner),
-    /// The last rejected one.
-    pub latest: (usize, Winner),
-}
-
-/// Who answered.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Winner {
-    /// The model.
-    pub candidate: ModelRef,
-    /// Its position in the chain, from 0.
-    pub index: usize,
-    /// The credential.
-    pub profile: Option<ProfileId>,
-    /// When the attempt started (D2).
-    pub started_at: Timestamp,
-    /// What the answer is worth.
-    pub standing: Standing,
-}
-
-/// What the answer of a run is worth.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Standing {
-    /// Its candidate succeeded.
-    Good,
-    /// Its candidate failed, and so did all others; it is the best there is.
-    Preserved,
-}
+use siblings::Siblings;
+pub use step::{Event, Step};
 
 /// What the machine does when no effect is outstanding.
 #[derive(Debug)]
@@ -233,6 +89,7 @@ pub struct Machine {
     attempted_providers: HashSet<ProviderId>,
     auth_skips: Markers,
     skipped: Vec<Resting>,
+    siblings: Siblings,
     last_resort_taken: bool,
     /// Whether a failure that every model would repeat ends the run.
     surfaced: bool,
@@ -275,6 +132,7 @@ impl Machine {
             attempted_providers: HashSet::new(),
             auth_skips: Markers::default(),
             skipped: Vec::new(),
+            siblings: Siblings::default(),
             last_resort_taken: false,
             surfaced: false,
             events: Vec::new(),

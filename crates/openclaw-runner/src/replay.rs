@@ -5,6 +5,8 @@
 //! usage state, the policy as far as it concerns the chain, and for every step when it ended and what came of it. A
 //! failure is recorded as it was judged and as records show it, never in the provider's own words.
 
+mod failure;
+mod options;
 mod outcome;
 mod playback;
 mod policy;
@@ -14,13 +16,12 @@ mod simulate;
 mod state;
 pub(crate) mod tape;
 
+pub use failure::RecordedFailure;
+pub use options::{RecordedOptions, RecordedShortfall};
 pub use outcome::{Circumstances, ReplayEnding, ReplayError, Replayed};
 pub use playback::replay;
 pub use policy::{RecordedPolicy, RecordedProfileConfig, RecordedSettings};
-pub use recording::{
-    RecordedFailure, RecordedOptions, RecordedSelection, RecordedShortfall, RecordedSkip, RecordedStep,
-    RunRecording, SessionWrite, StepResult,
-};
+pub use recording::{RecordedSelection, RecordedSkip, RecordedStep, RunRecording, SessionWrite, StepResult};
 pub use simulate::{Simulated, simulate};
 pub use state::{Credentials, RecordedProbe, RecordedProfile, StateChanges, UsageState};
 

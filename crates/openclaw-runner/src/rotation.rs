@@ -8,7 +8,8 @@ use openclaw_ids::ModelRef;
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 
-use crate::decision::{entry, millis, named};
+use crate::decision::{entry, named};
+use crate::millis;
 use crate::observation::ErrorFields;
 
 /// The value of `event` in every rotation record.
@@ -110,7 +111,7 @@ impl Serialize for RotationDecision {
             "restsUntil",
             self.rests_until.map(Timestamp::as_millisecond),
         )?;
-        map.serialize_entry("elapsedMs", &millis(self.elapsed))?;
+        map.serialize_entry("elapsedMs", &millis::whole(self.elapsed))?;
         entry(&mut map, "redirectedTo", self.redirected_to.as_ref())?;
         map.end()
     }

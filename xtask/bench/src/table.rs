@@ -8,19 +8,19 @@ use crate::Failure;
 
 /// One measured thing beside its limit.
 #[derive(Debug, Serialize)]
-pub(crate) struct Row {
-    pub(crate) name: String,
-    pub(crate) unit: &'static str,
+struct Row {
+    name: String,
+    unit: &'static str,
     /// Medians over the rounds.
-    pub(crate) ours: f64,
+    ours: f64,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) floor: Option<f64>,
+    floor: Option<f64>,
     /// The median of the ratios of each round, which noise between rounds does not move.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) ratio: Option<f64>,
+    ratio: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) target: Option<Target>,
-    pub(crate) met: Option<bool>,
+    target: Option<Target>,
+    met: Option<bool>,
 }
 
 /// What is aimed at.
@@ -93,7 +93,7 @@ fn is_met(target: Target, ours: f64, ratio: f64) -> bool {
 }
 
 /// The middle one; of nothing it is not a number.
-pub(crate) fn median(figures: impl Iterator<Item = f64>) -> f64 {
+fn median(figures: impl Iterator<Item = f64>) -> f64 {
     let mut figures: Vec<f64> = figures.collect();
     figures.sort_by(f64::total_cmp);
     figures.get(figures.len() / 2).copied().unwrap_or(f64::NAN)

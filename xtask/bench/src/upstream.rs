@@ -15,9 +15,9 @@ use tokio::net::TcpListener;
 use crate::Failure;
 
 /// How many chunks an answer in pieces has.
-pub(crate) const CHUNKS: usize = 20;
+const CHUNKS: usize = 20;
 
-pub(crate) type Body = BoxBody<Bytes, Infallible>;
+type Body = BoxBody<Bytes, Infallible>;
 
 const ANSWER: &str = r#"{"id":"chatcmpl-1","object":"chat.completion","created":1767225600,"model":"bench","choices":[{"index":0,"message":{"role":"assistant","content":"The quick brown fox jumps over the lazy dog, and everybody who was asked about it afterwards agreed that it had been a fine jump."},"finish_reason":"stop"}],"usage":{"prompt_tokens":12,"completion_tokens":28,"total_tokens":40}}"#;
 const LIMITED: &str = r#"{"error":{"message":"Rate limit reached for requests.","type":"requests","param":null,"code":"rate_limit_exceeded"}}"#;

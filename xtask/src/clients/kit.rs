@@ -64,7 +64,7 @@ impl Kit {
             }
             Runtime::Node => {
                 let node = place.join("node");
-                std::fs::create_dir_all(&node).map_err(|error| cannot_write(&node, &error))?;
+                std::fs::create_dir_all(&node).map_err(|error| workspace::cannot_use(&node, &error))?;
                 let install = [
                     "install",
                     "--silent",
@@ -76,7 +76,7 @@ impl Kit {
                 workspace::output(Command::new("npm").args(install).arg(&node).arg(self.package))?;
                 // Node looks for packages beside the script.
                 let copy = node.join(self.script);
-                std::fs::copy(&script, &copy).map_err(|error| cannot_write(&copy, &error))?;
+                std::fs::copy(&script, &copy).map_err(|error| workspace::cannot_use(&copy, &error))?;
                 let mut command = Command::new("node");
                 command.arg(copy);
                 Ok(command)
@@ -92,10 +92,6 @@ fn environment(place: &Path) -> Result<PathBuf, CannotRun> {
         workspace::output(Command::new("python3").args(["-m", "venv"]).arg(place))?;
     }
     Ok(python)
-}
-
-fn cannot_write(path: &Path, error: &std::io::Error) -> CannotRun {
-    CannotRun(format!("cannot write {}: {error}", path.display()))
 }
 
 #[cfg(test)]

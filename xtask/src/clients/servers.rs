@@ -30,11 +30,11 @@ impl Servers {
     /// Starts both, with all they write below `place`.
     pub(super) fn start(workspace: &Workspace, place: &Path) -> Result<Self, CannotRun> {
         let state = place.join("state");
-        std::fs::create_dir_all(&state).map_err(|error| cannot_write(&state, &error))?;
+        std::fs::create_dir_all(&state).map_err(|error| workspace::cannot_use(&state, &error))?;
         let (wall_address, address) = (free_address()?, free_address()?);
         let config = state.join("openclaw.json");
         std::fs::write(&config, configuration(&wall_address))
-            .map_err(|error| cannot_write(&config, &error))?;
+            .map_err(|error| workspace::cannot_use(&config, &error))?;
         let failover = state.join("failover.json5");
         // Each client meets the same failures, so nothing rests.
         let settings = "{
@@ -42,7 +42,7 @@ impl Servers {
   stream: { rescue: 'splice' },
 }
 ";
-        std::fs::write(&failover, settings).map_err(|error| cannot_write(&failover, &error))?;
+        std::fs::write(&failover, settings).map_err(|error| workspace::cannot_use(&failover, &error))?;
         let run = |package: &str, arguments: &[&str]| {
             let mut command = workspace.cargo();
             command
@@ -151,8 +151,4 @@ fn started(command: &mut Command, address: &str) -> Result<Program, CannotRun> {
     // What it prints from here on is read, so that it never waits for us.
     std::thread::spawn(move || lines.for_each(drop));
     Ok(program)
-}
-
-fn cannot_write(path: &Path, error: &std::io::Error) -> CannotRun {
-    CannotRun(format!("cannot write {}: {error}", path.display()))
 }

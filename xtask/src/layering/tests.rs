@@ -61,6 +61,16 @@ fn a_new_edge_names_the_manifest_and_the_remedy() {
 }
 
 #[test]
+fn every_manifest_that_a_finding_may_name_is_there() {
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    for layer in LAYERS {
+        let manifest = std::fs::read_to_string(root.join(manifest(layer.package))).unwrap();
+        let name = format!("name = \"{}\"", layer.package);
+        assert!(manifest.contains(&name), "{}", layer.package);
+    }
+}
+
+#[test]
 fn an_unknown_member_is_reported_and_xtask_depends_on_nothing() {
     assert!(check("0openclaw-new v0.1.0 (/x)\n1serde v1.0.0\n")[0].contains("not in the layer table"));
     assert!(check("0xtask v0.1.0 (/x)\n1serde v1.0.0\n")[0].starts_with("xtask/Cargo.toml: "));

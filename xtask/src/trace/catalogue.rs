@@ -10,18 +10,18 @@ const BEYOND: &str = include_str!("../../rules/beyond.tsv");
 const EXCEPTIONS: &str = include_str!("../../rules/exceptions.tsv");
 
 /// The area of what users of such software met.
-pub(super) const BEYOND_AREA: &str = "beyond";
+const BEYOND_AREA: &str = "beyond";
 
-/// The areas; before an id each says whose id it is.
-pub(super) const AREAS: &[&str] = &[
-    BEYOND_AREA,
-    "decisions",
-    "classify",
-    "cooldown",
-    "auth-store",
-    "chain",
-    "session",
-    "runner",
+/// The areas in reading order, and what heads their tables; before an id its area says whose id it is.
+pub(super) const AREAS: &[(&str, &str)] = &[
+    (BEYOND_AREA, "What users of such software met"),
+    ("decisions", "Decisions"),
+    ("classify", "Classification"),
+    ("cooldown", "Cooldown"),
+    ("auth-store", "Auth store"),
+    ("chain", "Chain"),
+    ("session", "Session"),
+    ("runner", "Runner"),
 ];
 
 /// One rule.

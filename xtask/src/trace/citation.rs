@@ -173,7 +173,7 @@ fn ids_in_text(text: &str) -> Vec<Id> {
 
 fn area_before(text: &str) -> Option<&'static str> {
     let word = text.strip_suffix(' ')?.rsplit([' ', '(', '"', '`']).next()?;
-    AREAS.iter().copied().find(|area| *area == word)
+    AREAS.iter().map(|(area, _)| *area).find(|area| *area == word)
 }
 
 /// The id that the text begins with.

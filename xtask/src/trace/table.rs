@@ -2,20 +2,8 @@
 
 use std::fmt::Write;
 
-use super::catalogue::{BEYOND_AREA, Catalogue, Rule};
+use super::catalogue::{AREAS, Catalogue, Rule};
 use super::citation::{Citation, Kind};
-
-/// The areas in reading order, and what heads their tables.
-const AREAS: &[(&str, &str)] = &[
-    (BEYOND_AREA, "What users of such software met"),
-    ("decisions", "Decisions"),
-    ("classify", "Classification"),
-    ("cooldown", "Cooldown"),
-    ("auth-store", "Auth store"),
-    ("chain", "Chain"),
-    ("session", "Session"),
-    ("runner", "Runner"),
-];
 
 /// Everything that follows the hand-written part of the document.
 pub(super) fn render(catalogue: &Catalogue, citations: &[Citation]) -> String {

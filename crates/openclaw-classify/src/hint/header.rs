@@ -94,7 +94,9 @@ fn is_exhausted(headers: &[(String, &str)], name: &str) -> bool {
             .map(move |(end, told)| (format!("{stem}{end}"), *told))
     });
     besides
-        .chain([(name.replacen("reset", "remaining", 1), Use::Left)])
+        .chain(std::iter::once_with(|| {
+            (name.replacen("reset", "remaining", 1), Use::Left)
+        }))
         .any(|(beside, told)| value_of(&beside).is_some_and(|value| says_exhausted(told, value)))
 }
 

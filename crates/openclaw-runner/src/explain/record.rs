@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::decision::{self, DecisionKind, RunEvent};
+use crate::millis;
 use crate::rotation::{self, RotationKind};
 
 /// One record, as far as a story needs it.
@@ -86,7 +87,7 @@ pub struct CandidateRecord {
     #[serde(default)]
     pub auth_mode: Option<String>,
     /// When the rest is over.
-    #[serde(default, with = "millis")]
+    #[serde(default, with = "millis::optional_instant")]
     pub rests_until: Option<Timestamp>,
     /// How long the run had been going on, in milliseconds.
     #[serde(default)]
@@ -127,7 +128,7 @@ pub struct RotationRecord {
     #[serde(default)]
     pub raw_error_preview: Option<String>,
     /// When the rest of the credential is over.
-    #[serde(default, with = "millis")]
+    #[serde(default, with = "millis::optional_instant")]
     pub rests_until: Option<Timestamp>,
     /// How long the run had been going on, in milliseconds.
     #[serde(default)]
@@ -237,7 +238,7 @@ impl From<&RunEvent> for Record {
                 last_resort: decision.last_resort,
                 auth_mode: decision.auth_mode.map(str::to_owned),
                 rests_until: decision.rests_until,
-                elapsed_ms: Some(decision::millis(decision.elapsed)),
+                elapsed_ms: Some(millis::whole(decision.elapsed)),
                 suppressed_duplicate_count: decision.suppressed_duplicate_count,
             })),
             RunEvent::Rotation(rotation) => Self::Rotation(Box::new(RotationRecord {
@@ -252,7 +253,7 @@ impl From<&RunEvent> for Record {
                 status: rotation.status,
                 raw_error_preview: owned(rotation.error.error_preview.as_ref()),
                 rests_until: rotation.rests_until,
-                elapsed_ms: Some(decision::millis(rotation.elapsed)),
+                elapsed_ms: Some(millis::whole(rotation.elapsed)),
                 redirected_to: rotation.redirected_to.as_ref().map(ModelRef::key),
             })),
         }
@@ -314,29 +315,6 @@ impl<'de> Deserialize<'de> for RotationKind {
         let name = String::deserialize(deserializer)?;
         let known = Self::ALL.into_iter().find(|kind| kind.as_str() == name);
         known.ok_or_else(|| unknown("decision inside a candidate", &name))
-    }
-}
-
-/// Instants as Unix milliseconds.
-pub(crate) mod millis {
-    use jiff::Timestamp;
-    use serde::{Deserialize, Deserializer, Serializer};
-
-    #[expect(clippy::ref_option, reason = "serde hands the member over by reference")]
-    pub(crate) fn serialize<S: Serializer>(at: &Option<Timestamp>, serializer: S) -> Result<S::Ok, S::Error> {
-        match at {
-            Some(at) => serializer.serialize_some(&at.as_millisecond()),
-            None => serializer.serialize_none(),
-        }
-    }
-
-    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
-        deserializer: D,
-    ) -> Result<Option<Timestamp>, D::Error> {
-        let at = Option::<i64>::deserialize(deserializer)?;
-        at.map(Timestamp::from_millisecond)
-            .transpose()
-            .map_err(serde::de::Error::custom)
     }
 }
 

@@ -8,6 +8,7 @@ use openclaw_ids::ProfileId;
 use openclaw_session::Rollback;
 
 use crate::error::FailedAttempt;
+use crate::summary::{AttemptRecord, ProfileFailure};
 
 /// The candidate that is being worked on.
 #[derive(Debug)]
@@ -112,6 +113,22 @@ impl Current {
             stays_with_any_credential(&last.failure, &last.verdict),
             hint,
         ))
+    }
+
+    /// The record of the candidate as it stands: the last failure, with those of its credentials before it.
+    pub(super) fn record(&self) -> Option<AttemptRecord> {
+        let (last, earlier) = self.failures.split_last()?;
+        Some(AttemptRecord {
+            earlier: earlier.iter().map(ProfileFailure::of).collect(),
+            ..last.record.clone()
+        })
+    }
+
+    /// Takes the last failure, with those of the candidate's credentials before it on record.
+    pub(super) fn take_last(&mut self) -> Option<FailedAttempt> {
+        let mut last = self.failures.pop()?;
+        last.record.earlier = self.failures.iter().map(ProfileFailure::of).collect();
+        Some(last)
     }
 
     pub(super) fn last_failure(&self) -> Option<&FailedAttempt> {

@@ -9,7 +9,7 @@ use openclaw_ids::{ModelRef, ProfileId};
 use openclaw_session::{PinSource, ProfilePin};
 
 use super::current::{Current, Lease, Lock, Probing, Resting};
-use super::failed_attempt::missing_pin;
+use super::failed_attempt::{login_mode, missing_pin};
 use super::limit::InFlight;
 use super::{Machine, Step, Then};
 use crate::error::FailedAttempt;
@@ -73,7 +73,13 @@ impl Machine {
                 self.prepare();
             }
             Gate::Probe(probe) => {
-                self.start_probe(index, profiles, locked, probe.reason, probe.takes_slot, false);
+                let probing = Probing {
+                    reason: probe.reason,
+                    takes_slot: probe.takes_slot,
+                    last_resort: false,
+                    lease: Lease::Asked,
+                };
+                self.start_probe(index, profiles, locked, probing);
             }
             Gate::Skip(skip) => {
                 if !self.waits_for_reset(index, skip.reason) {
@@ -89,9 +95,7 @@ impl Machine {
         index: usize,
         profiles: Vec<ProfileId>,
         locked: Lock,
-        reason: Reason,
-        takes_slot: bool,
-        last_resort: bool,
+        probing: Probing,
     ) {
         let candidate = &self.request.chain[index];
         let provider = candidate.provider().clone();
@@ -103,12 +107,7 @@ impl Machine {
         let first = (0..profiles.len()).min_by_key(|at| back(&profiles[*at]));
         let mut current = Current::new(index, profiles, locked, self.now);
         current.cursor = first.unwrap_or(0);
-        current.probe = Some(Probing {
-            reason,
-            takes_slot,
-            last_resort,
-            lease: Lease::Asked,
-        });
+        current.probe = Some(probing);
         self.current = Some(current);
         self.pending.push_back(Step::Commit(UsageChange::ProbeStart {
             provider,
@@ -132,14 +131,13 @@ impl Machine {
             .iter()
             .find(|(at, _)| *at == index)
             .and_then(|(_, record)| record.reason);
-        self.start_probe(
-            index,
-            profiles,
-            locked,
-            reason.unwrap_or(Reason::Unknown),
-            true,
-            true,
-        );
+        let probing = Probing {
+            reason: reason.unwrap_or(Reason::Unknown),
+            takes_slot: true,
+            last_resort: true,
+            lease: Lease::Asked,
+        };
+        self.start_probe(index, profiles, locked, probing);
     }
 
     /// Takes the answer to a lease request.
@@ -254,11 +252,8 @@ impl Machine {
         if reason != Reason::Billing {
             return None;
         }
-        let modes = profiles
-            .iter()
-            .filter_map(|id| self.snapshot.credential(id))
-            .map(Credential::mode);
-        modes.into_iter().find(|mode| matches!(*mode, "oauth" | "token"))
+        let mut credentials = profiles.iter().filter_map(|id| self.snapshot.credential(id));
+        credentials.find_map(login_mode)
     }
 
     /// The candidate's set: the user's pin alone, or the provider's rotation order.
@@ -318,7 +313,8 @@ impl Machine {
         self.policy.aliases.share_credentials(owner, candidate.provider())
     }
 
-    pub(super) fn ask_gate(&self, index: usize, candidate: &ModelRef, profiles: &[ProfileId]) -> Gate {
+    pub(super) fn ask_gate(&mut self, index: usize, candidate: &ModelRef, profiles: &[ProfileId]) -> Gate {
+        let sibling_before = self.siblings.before(&self.request.chain, index);
         // Hardly anybody has more credentials for one provider; these need no list of their own.
         let mut few = [&*UNUSED; 8];
         let many: Vec<&ProfileUsage>;
@@ -352,9 +348,7 @@ impl Machine {
                 .probes
                 .get(provider)
                 .map(|probe| probe.last_probe_at),
-            sibling_before: self.request.chain[..index]
-                .iter()
-                .any(|earlier| earlier.provider() == provider),
+            sibling_before,
             slot: if self.used_slots.contains(provider) {
                 Slot::Used
             } else {

@@ -1,5 +1,6 @@
 //! What is kept of a failed attempt: the facts, the verdict and the displayable record.
 
+use openclaw_auth_store::Credential;
 use openclaw_classify::{Certainty, Failure, Owner, Reason, RuleId, Scope, Verdict, describe, preview};
 use openclaw_ids::{ModelRef, ProfileId};
 
@@ -37,7 +38,7 @@ pub(super) fn failed_attempt(
         code: levels(&failure)
             .find_map(|level| level.code.as_deref())
             .map(|code| preview(code, CODE_LENGTH)),
-        auth_mode: auth_mode.filter(|mode| matches!(*mode, "oauth" | "token")),
+        auth_mode,
         outcome: CandidateOutcome::Failed,
         earlier: Vec::new(),
         fields,
@@ -46,6 +47,14 @@ pub(super) fn failed_attempt(
         failure,
         verdict,
         record,
+    }
+}
+
+/// The kind of login that a record names; none for a key, which needs no name.
+pub(super) fn login_mode(credential: &Credential) -> Option<&'static str> {
+    match credential {
+        Credential::Oauth(_) | Credential::Token(_) => Some(credential.mode()),
+        Credential::ApiKey(_) | Credential::Local(_) => None,
     }
 }
 

@@ -3,20 +3,20 @@
 use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
-use openclaw_auth_store::{Credential, UsageChange};
+use openclaw_auth_store::UsageChange;
 use openclaw_classify::{Failure, Reason, Scope, Verdict};
 use openclaw_ids::ProfileId;
 use openclaw_session::Progress;
 
 use super::current::{Current, Lock};
-use super::failed_attempt::failed_attempt;
+use super::failed_attempt::{failed_attempt, login_mode};
 use super::{Machine, Outcome, Step, Then};
 use crate::error::{FailedAttempt, RunReport};
 use crate::mark::failure_event;
 use crate::policy::{Advance, Rotation, advance, consumes_slot, is_auth, rotation};
 use crate::request::InlineWait;
 use crate::rotation::RotationKind;
-use crate::summary::{AttemptRecord, CandidateOutcome, ProfileFailure};
+use crate::summary::{AttemptRecord, CandidateOutcome};
 
 /// Where the rotation inside a candidate leads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,7 +51,7 @@ impl Machine {
         let auth_mode = current
             .profile()
             .and_then(|id| self.snapshot.credential(id))
-            .map(Credential::mode);
+            .and_then(login_mode);
         let attempt = failed_attempt(&self.request.chain[index], failure, verdict, auth_mode);
         self.fail_with(attempt, progress);
     }
@@ -245,7 +245,7 @@ impl Machine {
         };
         let index = current.index;
         self.undo(&mut current);
-        let Some(last) = current.failures.pop() else {
+        let Some(last) = current.take_last() else {
             self.then = Then::Enter(index + 1);
             return;
         };
@@ -257,8 +257,6 @@ impl Machine {
                 .insert(self.request.chain[index].provider().clone());
         }
         self.note_auth_failure(index, &last);
-        let mut last = last;
-        last.record.earlier = current.failures.iter().map(ProfileFailure::of).collect();
         self.record_failure(index, &last.record, current.profile());
         self.put(index, last.record.clone());
         self.last_failed = Some(last);
@@ -282,7 +280,7 @@ impl Machine {
     /// only a real refusal of a fallback in a session counts.
     fn note_auth_failure(&mut self, index: usize, last: &FailedAttempt) {
         let reason = last.verdict.reason;
-        let asked = last.record.outcome == CandidateOutcome::Failed;
+        let asked = last.record.outcome == CandidateOutcome::Failed && !last.record.is_not_renewed();
         if index > 0 && asked && is_auth(reason) && self.request.session.is_some() {
             let candidate = self.request.chain[index].clone();
             self.pending.push_back(Step::NoteAuthFailure(candidate, reason));
@@ -292,13 +290,10 @@ impl Machine {
     /// Ends the run with the failure at hand, which every model would repeat: it is on record all the same (BL-81).
     fn surface(&mut self) {
         self.surfaced = true;
-        let record = self.current.as_ref().and_then(|current| {
-            let last = current.failures.last()?;
-            let earlier = &current.failures[..current.failures.len() - 1];
-            let mut record = last.record.clone();
-            record.earlier = earlier.iter().map(ProfileFailure::of).collect();
-            Some((current.index, record, current.profile().cloned()))
-        });
+        let record = self
+            .current
+            .as_ref()
+            .and_then(|current| Some((current.index, current.record()?, current.profile().cloned())));
         if let Some((index, record, failing)) = record {
             self.record_failure(index, &record, failing.as_ref());
             self.put(index, record);
@@ -312,10 +307,9 @@ impl Machine {
             return;
         };
         self.undo(&mut current);
-        let Some(mut last) = current.failures.pop() else {
+        let Some(last) = current.take_last() else {
             return;
         };
-        last.record.earlier = current.failures.iter().map(ProfileFailure::of).collect();
         let report = self.report();
         self.then = Then::Finish(Box::new(outcome(last, report)));
     }

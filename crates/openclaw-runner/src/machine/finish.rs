@@ -81,7 +81,7 @@ impl Machine {
         let last = self
             .last_failed
             .as_ref()
-            .filter(|last| is_auth(last.verdict.reason));
+            .filter(|last| is_auth(last.verdict.reason) && !last.record.is_not_renewed());
         FallbackSummaryError {
             attempts: report.attempts.clone(),
             kind: self.kind,
@@ -110,10 +110,7 @@ impl Machine {
     /// the minimum over every candidate of the chain, also those never reached. Of a pinned candidate only
     /// the pin counts, and a resting endpoint holds a candidate back as its credentials do (D15).
     pub(super) fn soonest_expiry(&self) -> Option<Timestamp> {
-        if self.kind == ChainKind::Image {
-            return None;
-        }
-        if self.nothing_rests() {
+        if self.kind == ChainKind::Image || self.nothing_rests() {
             return None;
         }
         let chain = self.request.chain.iter().enumerate();

@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
-use openclaw_auth_store::{AuthSnapshot, Credential};
+use openclaw_auth_store::AuthSnapshot;
 use openclaw_session::Progress;
 use serde::{Deserialize, Serialize};
 
+use super::failed_attempt::login_mode;
 use super::{Machine, Standing};
 use crate::error::FailedAttempt;
 
@@ -48,10 +49,8 @@ impl Machine {
             self.rejected.note(self.calls, answer.preserve, winner);
         }
         let credential = self.current.as_ref().and_then(|current| current.profile());
-        let mode = credential
-            .and_then(|id| self.snapshot.credential(id))
-            .map(Credential::mode);
-        attempt.record.auth_mode = mode.filter(|mode| matches!(*mode, "oauth" | "token"));
+        let credential = credential.and_then(|id| self.snapshot.credential(id));
+        attempt.record.auth_mode = credential.and_then(login_mode);
         self.fail_with(attempt, progress);
         self.rejected.was_last = rejected.is_some();
     }

@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use super::{Machine, Outcome, Then};
 use crate::observation::ErrorFields;
 use crate::request::RunLimits;
-use crate::summary::{AttemptRecord, CandidateOutcome, ProfileFailure};
+use crate::summary::{AttemptRecord, CandidateOutcome};
 
 /// Which limit ended a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -85,12 +85,8 @@ impl Machine {
         if let Some(mut current) = self.current.take() {
             self.undo(&mut current);
             let index = current.index;
-            let failed = match (current.failures.pop(), was_in_flight) {
-                (Some(last), _) => {
-                    let mut record = last.record;
-                    record.earlier = current.failures.iter().map(ProfileFailure::of).collect();
-                    Some(record)
-                }
+            let failed = match (current.take_last(), was_in_flight) {
+                (Some(last), _) => Some(last.record),
                 (None, InFlight::Yes) => Some(self.cut(index, limit)),
                 (None, InFlight::No) => None,
             };

@@ -1,12 +1,11 @@
 //! Answers that count as failures, and the one that is kept for the end of the chain.
 
-use openclaw_classify::{Failure, Owner, Reason, RuleId, Verdict};
+use openclaw_classify::{Failure, Owner, Reason, RuleId, Verdict, classify};
 use openclaw_session::Progress;
 
-use super::failed_attempt::unproven;
+use super::failed_attempt::{not_a_failure, unproven};
 use super::{Machine, Outcome, Preserved, Standing, Winner};
 use crate::attempt::{Rejection, RejectionKind};
-use crate::error::RunReport;
 
 /// The rule id of an answer that its caller found useless.
 const USELESS: RuleId = RuleId::shipped("run.useless-answer");
@@ -62,12 +61,12 @@ impl Machine {
     }
 
     pub(super) fn end_preserved(&mut self, preserved: Preserved) -> Outcome {
-        let report: RunReport = self.report();
+        let report = self.report();
         Outcome::Preserved(preserved, report)
     }
 
     pub(super) fn judged(&self, failure: &Failure) -> Verdict {
-        openclaw_classify::classify(failure, self.now).unwrap_or_else(super::failed_attempt::not_a_failure)
+        classify(failure, self.now).unwrap_or_else(not_a_failure)
     }
 }
 

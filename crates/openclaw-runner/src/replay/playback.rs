@@ -1,24 +1,22 @@
 //! Plays a recording through the machine.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
 use openclaw_auth_store::{Applied, AuthSnapshot, UsageChange};
-use openclaw_chain::{Requested, Shortfall};
+use openclaw_chain::Requested;
 use openclaw_ids::{ModelRef, ProfileId, SessionId, SessionKey};
 use openclaw_session::{Progress, RunSelection, SelectionSnapshot, TurnKind};
 
+use super::failure::RecordedFailure;
 use super::outcome::{Circumstances, ReplayEnding, ReplayError, Replayed};
-use super::policy::limits;
-use super::recording::{RecordedFailure, RecordedShortfall, RunRecording, SessionWrite, StepResult, pinned};
+use super::recording::{RunRecording, SessionWrite, StepResult, pinned};
 use super::tape::{LOST, applied_name, change_name};
 use crate::attempt::{AttemptCall, Repair};
 use crate::error::RunReport;
 use crate::machine::{Event, Judged, Machine, Outcome, Step};
-use crate::request::{
-    ChainKind, LargerContext, PersistPolicy, RunOptions, RunPolicy, RunRequest, RunSession,
-};
+use crate::millis;
+use crate::request::{PersistPolicy, RunPolicy, RunRequest, RunSession};
 use crate::skip_cache::{Marker, Markers};
 
 /// Plays `recording` as it was, or under other circumstances.
@@ -94,7 +92,7 @@ impl<'a> Playback<'a> {
             Arc::new(snapshot.clone()),
             now,
         )
-        .with_options(&options(recording))
+        .with_options(&recording.options.options())
         .with_auth_skips(skips);
         Self {
             recording,
@@ -364,7 +362,7 @@ fn is_same(step: &Step, result: &StepResult) -> bool {
         (Step::LookForSwitch(..), StepResult::Looked { .. })
         | (Step::NoteAuthFailure(..), StepResult::Noted) => true,
         (Step::Repair(call, _), StepResult::Repaired { model, .. }) => call.candidate == *model,
-        (Step::Sleep(wait), StepResult::Waited { ms }) => super::recording::whole_millis(*wait) == *ms,
+        (Step::Sleep(wait), StepResult::Waited { ms }) => millis::whole(*wait) == *ms,
         (_, _) => false,
     }
 }
@@ -400,33 +398,4 @@ fn session(id: SessionId) -> Option<RunSession> {
         persist: PersistPolicy::Never,
         probe: None,
     })
-}
-
-fn options(recording: &RunRecording) -> RunOptions {
-    let options = &recording.options;
-    RunOptions {
-        limits: limits(options.max_attempts, options.max_duration_ms),
-        kind: if options.image {
-            ChainKind::Image
-        } else {
-            ChainKind::Text
-        },
-        own_auth: options.own_auth.iter().cloned().collect(),
-        set_aside: options.set_aside.iter().cloned().collect(),
-        larger_context: options.context_windows.as_ref().map(|windows| LargerContext {
-            windows: windows.iter().cloned().collect(),
-            prompt_tokens: options.prompt_tokens,
-        }),
-        wait_for_reset: options.wait_for_reset_ms.map(Duration::from_millis),
-        unfit: options.unfit.iter().map(shortfall).collect(),
-    }
-}
-
-fn shortfall(recorded: &RecordedShortfall) -> (ModelRef, Shortfall) {
-    let shortfall = match recorded.window {
-        Some((holds, needs)) => Shortfall::Window { holds, needs },
-        None if recorded.images => Shortfall::Images,
-        None => Shortfall::Tools,
-    };
-    (recorded.model.clone(), shortfall)
 }

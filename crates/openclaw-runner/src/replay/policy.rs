@@ -11,7 +11,7 @@ use openclaw_ids::{AuthAliases, ProfileId, ProviderId};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::recording::whole_millis;
+use crate::millis;
 use crate::request::{InlineWait, RunLimits, RunPolicy, RunSettings};
 
 /// What of a policy concerns the providers of a chain.
@@ -107,8 +107,12 @@ impl RecordedPolicy {
             let key = endpoints.get(provider)?;
             Some((provider.clone(), redact(&key.base_url)))
         });
-        let mut billing: Vec<ProviderId> = [providers, &canonical].concat();
-        billing.dedup();
+        let mut billing: Vec<ProviderId> = Vec::new();
+        for provider in providers.iter().chain(&canonical) {
+            if !billing.contains(provider) {
+                billing.push(provider.clone());
+            }
+        }
         Self {
             cooldowns: cooldowns(&auth.cooldowns, &billing),
             bypass: billing
@@ -205,7 +209,7 @@ fn cooldowns(config: &CooldownConfig, providers: &[ProviderId]) -> Map<String, V
         ),
         (
             "overloadedBackoffMs",
-            json!(whole_millis(config.overloaded_backoff())),
+            json!(millis::whole(config.overloaded_backoff())),
         ),
         (
             "rateLimitedProfileRotations",
@@ -228,12 +232,12 @@ fn minutes(duration: Duration) -> Value {
 impl RecordedSettings {
     fn of(settings: &RunSettings) -> Self {
         Self {
-            inline_wait_ms: whole_millis(settings.inline_wait),
+            inline_wait_ms: millis::whole(settings.inline_wait),
             inline_wait_always: settings.inline_wait_when == InlineWait::Always,
             advance_on_format: settings.advance_on_format,
-            auth_skip_ttl_ms: whole_millis(settings.auth_skip_ttl),
+            auth_skip_ttl_ms: millis::whole(settings.auth_skip_ttl),
             max_attempts: settings.limits.attempts.map(usize::from),
-            max_duration_ms: settings.limits.duration.map(whole_millis),
+            max_duration_ms: settings.limits.duration.map(millis::whole),
         }
     }
 

@@ -1,22 +1,16 @@
 //! What is kept of a run so that it can be played again.
 
-use std::time::Duration;
-
 use jiff::{SignedDuration, Timestamp};
-use openclaw_classify::{
-    Certainty, Failure, HintSource, Owner, Reason, ResetHint, RuleId, Scope, TimeoutPhase, TimerOwner,
-    Transport, Verdict,
-};
-use openclaw_ids::{ModelRef, ProfileId, ProviderId, SessionId};
+use openclaw_classify::Reason;
+use openclaw_ids::{ModelRef, ProfileId, SessionId};
 use openclaw_session::{PinSource, ProfilePin};
 use serde::{Deserialize, Serialize};
 
+use super::failure::RecordedFailure;
+use super::options::RecordedOptions;
 use super::policy::RecordedPolicy;
 use super::state::{StateChanges, UsageState};
-use crate::error::FailedAttempt;
-use crate::machine::RejectedAnswer;
-use crate::observation::ErrorFields;
-use crate::summary::{AttemptRecord, CandidateOutcome};
+use crate::millis;
 
 /// One run as it was: what it was asked, what it knew, what it met. Serialises to one JSON object without secrets; its
 /// length is bounded by the chain, the credentials of the chain's providers and the steps a run can take.
@@ -28,7 +22,7 @@ pub struct RunRecording {
     /// Names the run in leases.
     pub(crate) holder: String,
     /// When it began, in Unix milliseconds.
-    #[serde(with = "instant")]
+    #[serde(with = "millis::instant")]
     pub started_at: Timestamp,
     /// What of a millisecond `started_at` leaves out, in nanoseconds.
     #[serde(default, skip_serializing_if = "is_zero")]
@@ -59,53 +53,6 @@ pub struct RunRecording {
     pub auth_skips: Vec<RecordedSkip>,
     /// What the run did and met, in order.
     pub steps: Vec<RecordedStep>,
-}
-
-/// Options of one run.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct RecordedOptions {
-    /// The most attempts.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub max_attempts: Option<usize>,
-    /// The longest time, in milliseconds.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub max_duration_ms: Option<u64>,
-    /// Whether it was a chain of image models.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub image: bool,
-    /// Providers that manage their own credentials.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub own_auth: Vec<ProviderId>,
-    /// Credentials that could not serve the run.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub set_aside: Vec<ProfileId>,
-    /// Sizes of models in tokens, when an overflow may go on to a larger one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub context_windows: Option<Vec<(ModelRef, u64)>>,
-    /// The size of the prompt in tokens.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub prompt_tokens: Option<u64>,
-    /// How long the only candidate is waited for, in milliseconds.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub wait_for_reset_ms: Option<u64>,
-    /// Fallbacks that cannot serve the request.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub unfit: Vec<RecordedShortfall>,
-}
-
-/// A fallback that cannot serve the request, and why: for its window, its images, or its tools.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct RecordedShortfall {
-    /// The fallback.
-    pub model: ModelRef,
-    /// Whether it takes no images, rather than call no tools; only without a window.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub images: bool,
-    /// How many tokens it holds, and how many are needed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub window: Option<(u64, u64)>,
 }
 
 /// A fallback that is skipped because it refused its login.
@@ -225,50 +172,6 @@ pub struct RecordedSelection {
     pub pin: Option<(ProfileId, PinSource)>,
 }
 
-/// A failure as it was judged and as records show it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct RecordedFailure {
-    /// Why.
-    pub reason: Reason,
-    /// Whether a code or a text said so: `default` or `explicit`.
-    pub certainty: String,
-    /// Whose fault it is.
-    pub owner: String,
-    /// What a mark for it concerns.
-    pub scope: String,
-    /// The rule that decided.
-    pub rule: String,
-    /// The stated end of a limit, in nanoseconds after the start.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub hint_at: Option<i64>,
-    /// Where that was read.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub hint_source: Option<String>,
-    /// Whether it was believed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub hint_credible: Option<bool>,
-    /// The failure's own words, redacted.
-    pub error: String,
-    /// HTTP status.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub status: Option<u16>,
-    /// Structured code.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub code: Option<String>,
-    /// What records show of the error.
-    pub fields: ErrorFields,
-    /// Whether nothing at all had come back before our own first-byte deadline.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub silent: bool,
-    /// Whether something had been shown or done by then.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub visible: bool,
-    /// The answer that was rejected, when it was one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub rejected: Option<RejectedAnswer>,
-}
-
 impl RunRecording {
     /// When the run began, exactly.
     pub(crate) fn start(&self) -> Timestamp {
@@ -290,104 +193,6 @@ pub(crate) fn nanos(start: Timestamp, at: Timestamp) -> i64 {
     i64::try_from(passed).unwrap_or(if passed < 0 { i64::MIN } else { i64::MAX })
 }
 
-impl RecordedFailure {
-    /// `attempt` as it was judged, in a run that began at `start`.
-    pub(crate) fn of(
-        attempt: &FailedAttempt,
-        visible: bool,
-        rejected: Option<RejectedAnswer>,
-        start: Timestamp,
-    ) -> Self {
-        let FailedAttempt {
-            failure,
-            verdict,
-            record,
-        } = attempt;
-        let hint = verdict.hint.as_ref();
-        Self {
-            reason: verdict.reason,
-            certainty: verdict.certainty.as_str().to_owned(),
-            owner: verdict.owner.as_str().to_owned(),
-            scope: verdict.scope.as_str().to_owned(),
-            rule: verdict.rule.to_string(),
-            hint_at: hint.map(|hint| nanos(start, hint.at)),
-            hint_source: hint.map(|hint| hint.source.as_str().to_owned()),
-            hint_credible: hint.map(|hint| hint.credible),
-            error: record.error.clone(),
-            status: record.status,
-            code: record.code.clone(),
-            fields: record.fields.clone(),
-            silent: matches!(failure.transport, Some(SILENT)),
-            visible,
-            rejected,
-        }
-    }
-
-    /// The failed attempt at `model` of a run that began at `start`; none when a name in it is not known.
-    pub(crate) fn judged(&self, model: &ModelRef, recording: &RunRecording) -> Option<FailedAttempt> {
-        let hint = match (self.hint_at, &self.hint_source, self.hint_credible) {
-            (Some(at), Some(source), Some(credible)) => Some(ResetHint {
-                at: recording.after(at),
-                source: named(&HINT_SOURCES, source, HintSource::as_str)?,
-                credible,
-            }),
-            _ => None,
-        };
-        let rule = RuleId::written(&self.rule);
-        Some(FailedAttempt {
-            failure: Failure {
-                transport: self.silent.then_some(SILENT),
-                ..Failure::default()
-            },
-            verdict: Verdict {
-                reason: self.reason,
-                certainty: named(&CERTAINTIES, &self.certainty, Certainty::as_str)?,
-                owner: named(&OWNERS, &self.owner, Owner::as_str)?,
-                scope: named(&SCOPES, &self.scope, Scope::as_str)?,
-                hint,
-                rule: rule.clone(),
-                evidence: None,
-            },
-            record: AttemptRecord {
-                candidate: model.clone(),
-                error: self.error.clone(),
-                reason: Some(self.reason),
-                rule: Some(rule),
-                status: self.status,
-                code: self.code.clone(),
-                auth_mode: None,
-                outcome: CandidateOutcome::Failed,
-                earlier: Vec::new(),
-                fields: self.fields.clone(),
-            },
-        })
-    }
-}
-
-const SILENT: Transport = Transport::Timeout(TimeoutPhase::FirstByte, TimerOwner::Us);
-const CERTAINTIES: [Certainty; 2] = [Certainty::Default, Certainty::Explicit];
-const OWNERS: [Owner; 7] = [
-    Owner::Caller,
-    Owner::Content,
-    Owner::Credential,
-    Owner::Model,
-    Owner::Network,
-    Owner::Provider,
-    Owner::Us,
-];
-const SCOPES: [Scope; 4] = [Scope::Endpoint, Scope::Model, Scope::None, Scope::Profile];
-const HINT_SOURCES: [HintSource; 5] = [
-    HintSource::Body,
-    HintSource::RateLimitHeader,
-    HintSource::RetryAfter,
-    HintSource::Text,
-    HintSource::UsageCheck,
-];
-
-fn named<T: Copy>(all: &[T], name: &str, name_of: impl Fn(T) -> &'static str) -> Option<T> {
-    all.iter().copied().find(|one| name_of(*one) == name)
-}
-
 pub(crate) fn pin_of(pin: &ProfilePin) -> (ProfileId, PinSource) {
     (pin.profile.clone(), pin.source)
 }
@@ -399,29 +204,10 @@ pub(crate) fn pinned((profile, source): &(ProfileId, PinSource)) -> ProfilePin {
     }
 }
 
-pub(crate) fn whole_millis(duration: Duration) -> u64 {
-    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
-}
-
 #[expect(
     clippy::trivially_copy_pass_by_ref,
     reason = "serde hands the member over by reference"
 )]
 fn is_zero(nanos: &i32) -> bool {
     *nanos == 0
-}
-
-/// An instant as Unix milliseconds.
-pub(crate) mod instant {
-    use jiff::Timestamp;
-    use serde::{Deserialize, Deserializer, Serializer};
-
-    pub(crate) fn serialize<S: Serializer>(at: &Timestamp, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_i64(at.as_millisecond())
-    }
-
-    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Timestamp, D::Error> {
-        let millis = i64::deserialize(deserializer)?;
-        Timestamp::from_millisecond(millis).map_err(serde::de::Error::custom)
-    }
 }

@@ -11,8 +11,7 @@ use openclaw_cooldown::{EndpointWindow, ProfileUsage};
 use openclaw_ids::{AuthAliases, ProfileId, ProviderId};
 use serde::{Deserialize, Serialize};
 
-use super::recording::instant;
-use crate::explain::millis;
+use crate::millis;
 use crate::request::RunPolicy;
 
 /// Credentials, orders and windows of the providers of a chain.
@@ -59,7 +58,7 @@ pub struct RecordedProfile {
 #[serde(rename_all = "camelCase")]
 pub struct RecordedProbe {
     /// When the latest began.
-    #[serde(with = "instant")]
+    #[serde(with = "millis::instant")]
     pub last_probe_at: Timestamp,
     /// How many there were.
     pub generation: u64,
@@ -67,7 +66,11 @@ pub struct RecordedProbe {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub holder: Option<String>,
     /// Until when nobody else may.
-    #[serde(default, with = "millis", skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        with = "millis::optional_instant",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub expires: Option<Timestamp>,
 }
 
@@ -184,9 +187,8 @@ impl UsageState {
     pub(crate) fn changes_since(&self, before: &Self) -> Option<StateChanges> {
         let same = self.profiles == before.profiles && self.order == before.order;
         let unused = ProfileUsage::default();
-        let mut ids: Vec<&ProfileId> = self.usage.keys().chain(before.usage.keys()).collect();
-        ids.dedup();
-        let usage = ids.into_iter().filter_map(|id| {
+        let ids = self.usage.keys().chain(before.usage.keys());
+        let usage = ids.filter_map(|id| {
             let (now, then) = (
                 self.usage.get(id).unwrap_or(&unused),
                 before.usage.get(id).unwrap_or(&unused),

@@ -4,20 +4,21 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use openclaw_auth_store::{Applied, AuthSnapshot, UsageChange};
-use openclaw_chain::Shortfall;
 use openclaw_ids::{ModelRef, ProfileId, ProviderId};
 use openclaw_session::{Progress, RunSelection};
 
+use super::failure::RecordedFailure;
+use super::options::RecordedOptions;
 use super::policy::RecordedPolicy;
 use super::quiet::Beginning;
 use super::recording::{
-    RecordedFailure, RecordedOptions, RecordedSelection, RecordedShortfall, RecordedSkip, RecordedStep,
-    RunRecording, SessionWrite, StepResult, nanos, pin_of, whole_millis,
+    RecordedSelection, RecordedSkip, RecordedStep, RunRecording, SessionWrite, StepResult, nanos, pin_of,
 };
-use super::state::{Concern, UsageState};
+use super::state::{Concern, StateChanges, UsageState};
 use crate::attempt::Repair;
 use crate::machine::{Event, Machine, RejectedAnswer, Step};
-use crate::request::{ChainKind, RunOptions, RunPolicy};
+use crate::millis;
+use crate::request::{ChainKind, RunPolicy};
 
 /// A recording that grows with its run.
 pub(crate) struct Tape {
@@ -128,7 +129,7 @@ impl Tape {
             Step::Persist(_) => Taken::Session(SessionWrite::Choice),
             Step::Repair(call, _) => Taken::Repair(call.candidate.clone()),
             Step::RollBack(_) => Taken::Session(SessionWrite::WayBack),
-            Step::Sleep(wait) => Taken::Wait(whole_millis(*wait)),
+            Step::Sleep(wait) => Taken::Wait(millis::whole(*wait)),
         })
     }
 
@@ -206,16 +207,10 @@ impl Tape {
         if applied != LOST {
             self.mirror.apply(change, now, &self.policy.auth.cooldowns);
         }
-        let expected = UsageState::of(&self.mirror, &self.concern, &self.policy, now);
-        let actual = UsageState::of(&self.snapshot, &self.concern, &self.policy, now);
-        let others = actual.changes_since(&expected);
-        if let Some(others) = &others {
-            others.apply_to(&mut self.mirror, &self.policy);
-        }
         StepResult::Committed {
             change: change_name(change).to_owned(),
             applied: applied.to_owned(),
-            others: others.map(Box::new),
+            others: self.catch_up(now),
         }
     }
 
@@ -235,60 +230,23 @@ impl Tape {
         self.concern
             .pins
             .extend(chosen.profile.iter().map(|pin| pin.profile.clone()));
-        let expected = UsageState::of(&self.mirror, &self.concern, &self.policy, now);
-        let actual = UsageState::of(&self.snapshot, &self.concern, &self.policy, now);
-        let others = actual.changes_since(&expected);
-        if let Some(others) = &others {
-            others.apply_to(&mut self.mirror, &self.policy);
-        }
         StepResult::Looked {
             chosen: Some(RecordedSelection {
                 model: chosen.model.clone(),
                 runtime: chosen.runtime.clone(),
                 pin: chosen.profile.as_ref().map(pin_of),
             }),
-            others: others.map(Box::new),
+            others: self.catch_up(now),
         }
     }
-}
 
-impl RecordedOptions {
-    fn of(options: &RunOptions) -> Self {
-        let sizes = options.larger_context.as_ref();
-        let windows = sizes.map(|sizes| {
-            let mut windows: Vec<(ModelRef, u64)> = sizes
-                .windows
-                .iter()
-                .map(|(model, size)| (model.clone(), *size))
-                .collect();
-            windows.sort_by_key(|(model, _)| model.key());
-            windows
-        });
-        let mut own_auth: Vec<ProviderId> = options.own_auth.iter().cloned().collect();
-        own_auth.sort();
-        let shortfall = |(model, shortfall): (&ModelRef, &Shortfall)| RecordedShortfall {
-            model: model.clone(),
-            images: *shortfall == Shortfall::Images,
-            window: match shortfall {
-                Shortfall::Images | Shortfall::Tools => None,
-                Shortfall::Window { holds, needs } => Some((*holds, *needs)),
-            },
-        };
-        let mut unfit: Vec<RecordedShortfall> = options.unfit.iter().map(shortfall).collect();
-        unfit.sort_by_key(|recorded| recorded.model.key());
-        let mut set_aside: Vec<ProfileId> = options.set_aside.iter().cloned().collect();
-        set_aside.sort();
-        Self {
-            max_attempts: options.limits.attempts.map(usize::from),
-            max_duration_ms: options.limits.duration.map(whole_millis),
-            image: options.kind == ChainKind::Image,
-            own_auth,
-            set_aside,
-            context_windows: windows,
-            prompt_tokens: sizes.and_then(|sizes| sizes.prompt_tokens),
-            wait_for_reset_ms: options.wait_for_reset.map(whole_millis),
-            unfit,
-        }
+    /// What others changed that a replay does not know yet; from now on it does.
+    fn catch_up(&mut self, now: Timestamp) -> Option<Box<StateChanges>> {
+        let expected = UsageState::of(&self.mirror, &self.concern, &self.policy, now);
+        let actual = UsageState::of(&self.snapshot, &self.concern, &self.policy, now);
+        let others = actual.changes_since(&expected)?;
+        others.apply_to(&mut self.mirror, &self.policy);
+        Some(Box::new(others))
     }
 }
 

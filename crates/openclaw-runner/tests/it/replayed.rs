@@ -1,6 +1,5 @@
 //! Recorded runs, played again.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use openclaw_runner::replay::{
@@ -8,18 +7,7 @@ use openclaw_runner::replay::{
 };
 use openclaw_runner::{RunEvent, RunPolicy};
 
-use crate::scenarios::{Played, played, played_for_events, root};
-
-fn scenarios() -> Vec<PathBuf> {
-    let files = std::fs::read_dir(root())
-        .unwrap()
-        .map(|entry| entry.unwrap().path());
-    let mut files: Vec<PathBuf> = files
-        .filter(|path| path.extension().is_some_and(|kind| kind == "json5"))
-        .collect();
-    files.sort();
-    files
-}
+use crate::scenarios::{Played, files, played, played_for_events, root};
 
 fn scenario(name: &str) -> Played {
     played(&root().join(name).with_extension("json5"))
@@ -40,7 +28,7 @@ fn kept(recording: &RunRecording) -> RunRecording {
 
 #[test]
 fn every_scenario_replays_byte_for_byte() {
-    for path in scenarios() {
+    for path in files() {
         let name = path.display();
         let Played {
             reports,
@@ -93,7 +81,7 @@ fn eventful(recording: &RunRecording) -> bool {
 #[test]
 fn a_recorder_of_eventful_runs_gets_the_same_recordings_of_those() {
     let (mut kept, mut left_out) = (0, 0);
-    for path in scenarios() {
+    for path in files() {
         let all = played(&path).recordings;
         let wanted: Vec<_> = all.iter().filter(|one| eventful(one)).map(nameless).collect();
         let got: Vec<_> = played_for_events(&path).recordings.iter().map(nameless).collect();
@@ -106,7 +94,7 @@ fn a_recorder_of_eventful_runs_gets_the_same_recordings_of_those() {
 
 #[test]
 fn a_recording_shows_no_secret() {
-    for path in scenarios() {
+    for path in files() {
         let Played { recordings, .. } = played(&path);
         let text = serde_json::to_string(&recordings).unwrap();
         for line in std::fs::read_to_string(&path).unwrap().lines() {

@@ -2,8 +2,10 @@
 
 use std::collections::HashMap;
 use std::num::NonZeroUsize;
+use std::time::Duration;
 
 use openclaw_chain::Requested;
+use openclaw_classify::{Failure, Reason};
 
 use super::super::*;
 use super::rules::{model, play, status};

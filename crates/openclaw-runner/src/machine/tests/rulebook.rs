@@ -1,14 +1,16 @@
 //! The rules of a run, one by one, as far as no scenario shows them.
 
 use std::collections::HashMap;
+use std::time::Duration;
 
-use openclaw_classify::{AbortedBy, Transport};
-use openclaw_session::{SelectionSnapshot, TurnKind};
+use openclaw_auth_store::UsageChange;
+use openclaw_classify::{AbortedBy, Failure, Reason, Transport};
+use openclaw_session::{Progress, SelectionSnapshot, TurnKind};
 
 use super::super::*;
 use super::rules::{limited_for, model, play, status};
 use super::world::{Ending, Trace, World};
-use crate::attempt::RejectionKind;
+use crate::attempt::{AttemptCall, Rejection, RejectionKind, Repair};
 use crate::decision::{DecisionKind, StepOutcome};
 use crate::request::{PersistPolicy, RunSession};
 

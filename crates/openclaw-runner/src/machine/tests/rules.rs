@@ -1,10 +1,12 @@
 //! Single rules of the machine, one story each.
 
 use std::collections::HashMap;
+use std::time::Duration;
 
-use openclaw_classify::{Header, TimeoutPhase, TimerOwner, Transport};
+use openclaw_auth_store::{Applied, UsageChange};
+use openclaw_classify::{Failure, Header, Reason, TimeoutPhase, TimerOwner, Transport};
 use openclaw_cooldown::Lane;
-
+use openclaw_session::Progress;
 use serde_json::json;
 
 use super::super::*;

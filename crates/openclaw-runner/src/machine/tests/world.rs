@@ -1,15 +1,17 @@
 //! A process in which runs follow each other: scripted attempts over a usage state that lives on.
 
 use std::collections::HashMap;
+use std::time::Duration;
 
-use openclaw_auth_store::Credential;
+use openclaw_auth_store::{Credential, UsageChange};
 use openclaw_chain::Requested;
-use openclaw_classify::{TimeoutPhase, TimerOwner, Transport};
+use openclaw_classify::{Failure, TimeoutPhase, TimerOwner, Transport};
+use openclaw_session::Progress;
 use proptest::prelude::*;
 use serde_json::json;
 
 use super::super::*;
-use crate::attempt::RejectionKind;
+use crate::attempt::{Rejection, RejectionKind, Repair};
 
 /// What an attempt may come to.
 #[derive(Clone, Copy, Debug)]

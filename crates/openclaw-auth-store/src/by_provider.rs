@@ -1,4 +1,4 @@
-//! Credentials by the id of their profile, and quickly those of one provider.
+//! Profiles by their id, and quickly those of one provider.
 
 use std::ops::{Deref, DerefMut};
 use std::sync::{Arc, OnceLock};
@@ -6,30 +6,51 @@ use std::sync::{Arc, OnceLock};
 use indexmap::{IndexMap, map};
 use openclaw_ids::{ProfileId, ProviderId};
 
-use crate::Credential;
+use crate::{ConfiguredProfile, Credential};
 
 /// Up to so many are looked through faster than sorted.
 const FEW: usize = 16;
 
-/// Credentials in stored order; read and changed like the map that it is.
+/// Credentials in stored order.
+pub type Credentials = ByProvider<Credential>;
+
+/// What is for a provider.
+pub trait OfProvider {
+    /// Which one.
+    fn provider(&self) -> &ProviderId;
+}
+
+impl OfProvider for ConfiguredProfile {
+    fn provider(&self) -> &ProviderId {
+        &self.provider
+    }
+}
+
+impl OfProvider for Credential {
+    fn provider(&self) -> &ProviderId {
+        self.provider()
+    }
+}
+
+/// Profiles in their order, with what is known of each; read and changed like the map that it is.
 ///
 /// Asking for those of a provider does not look through all of them: a run over a thousand providers asks a thousand
 /// times.
-#[derive(Debug, Clone, Default)]
-pub struct Credentials {
-    by_id: IndexMap<ProfileId, Credential>,
+#[derive(Debug, Clone)]
+pub struct ByProvider<T> {
+    by_id: IndexMap<ProfileId, T>,
     /// The places in the map, by provider and then in stored order. Copies share it, so that whichever is asked first
     /// sorts for all; it is forgotten when the map may change.
     by_provider: Arc<OnceLock<Vec<usize>>>,
 }
 
-impl Credentials {
-    /// Those of any of `providers`, in stored order.
-    pub fn of<'a>(&'a self, providers: &[&ProviderId]) -> Vec<(&'a ProfileId, &'a Credential)> {
+impl<T: OfProvider> ByProvider<T> {
+    /// Those of any of `providers`, in their order.
+    pub fn of<'a>(&'a self, providers: &[&ProviderId]) -> Vec<(&'a ProfileId, &'a T)> {
         if self.len() <= FEW {
             let all = self.by_id.iter();
             return all
-                .filter(|(_, credential)| providers.contains(&credential.provider()))
+                .filter(|(_, profile)| providers.contains(&profile.provider()))
                 .collect();
         }
         let sorted = self.by_provider.get_or_init(|| {
@@ -54,23 +75,29 @@ impl Credentials {
     }
 }
 
-impl PartialEq for Credentials {
+impl<T> Default for ByProvider<T> {
+    fn default() -> Self {
+        Self::from(IndexMap::new())
+    }
+}
+
+impl<T: PartialEq> PartialEq for ByProvider<T> {
     fn eq(&self, other: &Self) -> bool {
         self.by_id == other.by_id
     }
 }
 
-impl Eq for Credentials {}
+impl<T: Eq> Eq for ByProvider<T> {}
 
-impl Deref for Credentials {
-    type Target = IndexMap<ProfileId, Credential>;
+impl<T> Deref for ByProvider<T> {
+    type Target = IndexMap<ProfileId, T>;
 
     fn deref(&self) -> &Self::Target {
         &self.by_id
     }
 }
 
-impl DerefMut for Credentials {
+impl<T> DerefMut for ByProvider<T> {
     fn deref_mut(&mut self) -> &mut Self::Target {
         // A copy that shares the places may sort later for its own map.
         match Arc::get_mut(&mut self.by_provider) {
@@ -81,8 +108,8 @@ impl DerefMut for Credentials {
     }
 }
 
-impl From<IndexMap<ProfileId, Credential>> for Credentials {
-    fn from(by_id: IndexMap<ProfileId, Credential>) -> Self {
+impl<T> From<IndexMap<ProfileId, T>> for ByProvider<T> {
+    fn from(by_id: IndexMap<ProfileId, T>) -> Self {
         Self {
             by_id,
             by_provider: Arc::default(),
@@ -90,24 +117,24 @@ impl From<IndexMap<ProfileId, Credential>> for Credentials {
     }
 }
 
-impl FromIterator<(ProfileId, Credential)> for Credentials {
-    fn from_iter<I: IntoIterator<Item = (ProfileId, Credential)>>(credentials: I) -> Self {
-        Self::from(IndexMap::from_iter(credentials))
+impl<T> FromIterator<(ProfileId, T)> for ByProvider<T> {
+    fn from_iter<I: IntoIterator<Item = (ProfileId, T)>>(profiles: I) -> Self {
+        Self::from(IndexMap::from_iter(profiles))
     }
 }
 
-impl IntoIterator for Credentials {
-    type Item = (ProfileId, Credential);
-    type IntoIter = map::IntoIter<ProfileId, Credential>;
+impl<T> IntoIterator for ByProvider<T> {
+    type Item = (ProfileId, T);
+    type IntoIter = map::IntoIter<ProfileId, T>;
 
     fn into_iter(self) -> Self::IntoIter {
         self.by_id.into_iter()
     }
 }
 
-impl<'a> IntoIterator for &'a Credentials {
-    type Item = (&'a ProfileId, &'a Credential);
-    type IntoIter = map::Iter<'a, ProfileId, Credential>;
+impl<'a, T> IntoIterator for &'a ByProvider<T> {
+    type Item = (&'a ProfileId, &'a T);
+    type IntoIter = map::Iter<'a, ProfileId, T>;
 
     fn into_iter(self) -> Self::IntoIter {
         self.by_id.iter()
@@ -159,6 +186,7 @@ mod tests {
         credentials.truncate(FEW);
         expect_as_searched(&credentials);
     }
+
     #[test]
     fn a_copy_that_changes_before_anybody_asked_sorts_for_itself() {
         let mut credentials = Credentials::default();
