@@ -46,4 +46,4 @@ pub use request::{
 };
 pub use rotation::{RotationDecision, RotationKind};
 pub use skip_cache::{Marker, Markers, SkipCache, parse_skip_ttl};
-pub use summary::{AttemptRecord, CandidateOutcome, FallbackSummaryError, ProfileFailure};
+pub use summary::{AttemptRecord, CandidateOutcome, FallbackSummaryError, LOGIN_NOT_RENEWED, ProfileFailure};

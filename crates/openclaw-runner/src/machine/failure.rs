@@ -298,7 +298,7 @@ impl Machine {
     /// only a real refusal of a fallback in a session counts.
     fn note_auth_failure(&mut self, index: usize, last: &FailedAttempt) {
         let reason = last.verdict.reason;
-        let asked = last.record.outcome == CandidateOutcome::Failed;
+        let asked = last.record.outcome == CandidateOutcome::Failed && !last.record.is_not_renewed();
         if index > 0 && asked && is_auth(reason) && self.request.session.is_some() {
             let candidate = self.request.chain[index].clone();
             self.pending.push_back(Step::NoteAuthFailure(candidate, reason));
