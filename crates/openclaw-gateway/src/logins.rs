@@ -6,18 +6,20 @@ mod token_answer;
 mod token_endpoint;
 mod usage_check;
 
+use std::io;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use openclaw_auth_store::{
-    AuthConfig, Credential, Demand, Expires, Oauth, RefreshError, Refresher, UsageStore,
+    AuthConfig, Credential, Demand, Expires, Oauth, RefreshError, Refresher, StoreError, UsageStore,
 };
 use openclaw_classify::{Failure, Phase};
 use openclaw_ids::{ProfileId, ProviderId};
-use openclaw_runner::{Clock, SystemClock};
+use openclaw_runner::{Clock, LOGIN_NOT_RENEWED, SystemClock};
 
 use crate::agents::AgentAuthStore;
+use crate::causes;
 use crate::providers::LoginEndpoints;
 use crate::secrets::SecretSources;
 use crate::upstream::Upstream;
@@ -160,21 +162,46 @@ fn lasts(login: &Oauth) -> bool {
     ends_later && login.access.as_ref().is_some_and(|access| !access.is_blank())
 }
 
+/// Why a new login could not be stored, and what to do about it.
+const FULL: &str = "its disk is full; make room on it";
+const LOCKED: &str = "another program keeps its store locked; end that program";
+const UNWRITABLE: &str = "its state cannot be written; its log says why";
+
+fn not_renewed(provider: &ProviderId, why: &str) -> String {
+    format!("the login for {provider} has ended, and the gateway could not store a new one: {why}")
+}
+
 /// The failure of an attempt that has no token to send. What only a new login mends is the credential's end; all else
 /// may be over soon.
 fn failure(provider: &ProviderId, error: &NotRefreshed) -> Failure {
-    let code = if error.needs_login() {
-        NEEDS_LOGIN
-    } else {
-        NOT_REFRESHED
+    let code = match error {
+        _ if error.needs_login() => NEEDS_LOGIN,
+        NotRefreshed::Refused(RefreshError::Lock { .. } | RefreshError::Store(_)) => LOGIN_NOT_RENEWED,
+        NotRefreshed::Refused(_) | NotRefreshed::Slow => NOT_REFRESHED,
     };
     let message = match error {
+        // Where the files of the gateway are is for its log.
+        NotRefreshed::Refused(error @ RefreshError::Lock { source, .. }) => {
+            tracing::warn!(error = causes::line(error), "a login could not be renewed");
+            let kind = source.downcast_ref::<io::Error>().map(io::Error::kind);
+            let is_full = kind == Some(io::ErrorKind::StorageFull);
+            not_renewed(provider, if is_full { FULL } else { UNWRITABLE })
+        }
+        NotRefreshed::Refused(error @ RefreshError::Store(store)) => {
+            tracing::warn!(error = causes::line(error), "a login could not be renewed");
+            let why = match store {
+                StoreError::Busy { .. } => LOCKED,
+                StoreError::Full { .. } => FULL,
+                _ => UNWRITABLE,
+            };
+            not_renewed(provider, why)
+        }
         NotRefreshed::Refused(RefreshError::Failed {
             cause, reason: None, ..
         }) => {
             format!("OAuth token refresh failed for {provider}: {cause}. Try again in a moment")
         }
-        NotRefreshed::Refused(error) => crate::causes::line(error),
+        NotRefreshed::Refused(error) => causes::line(error),
         NotRefreshed::Slow => format!("OAuth token refresh failed for {provider}: {error}"),
     };
     Failure {

@@ -57,6 +57,17 @@ pub struct ProfileFailure {
     pub error: String,
 }
 
+/// The code of a login that has ended, while this machine could not store a new one: a full disk, a file that may only be
+/// read. A person has nothing to sign in to.
+pub const LOGIN_NOT_RENEWED: &str = "login_not_renewed";
+
+impl AttemptRecord {
+    /// Whether it is this machine that keeps a login from being renewed.
+    pub(crate) fn is_not_renewed(&self) -> bool {
+        self.code.as_deref() == Some(LOGIN_NOT_RENEWED)
+    }
+}
+
 impl Serialize for AttemptRecord {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;

@@ -122,6 +122,13 @@ fn billing(attempts: &[AttemptRecord]) -> String {
 }
 
 fn re_authenticate(attempts: &[AttemptRecord]) -> String {
+    if attempts.iter().all(AttemptRecord::is_not_renewed) {
+        return format!(
+            "⚠️ The login for {} has ended, and the gateway could not store a new one: its disk is full or cannot be written. \
+             Whoever runs it has to make room; the login is renewed by itself then.",
+            providers(attempts)
+        );
+    }
     format!(
         "⚠️ The login for {} no longer works. Sign in again with `openclaw models auth login --provider <provider>`, \
          or replace the API key with `openclaw-gateway auth add <provider>`.",

@@ -190,6 +190,7 @@ impl Attempt for Caller {
                 fate: Fate::Dropped,
                 is_probe,
                 other_probes,
+                view: Arc::clone(&trace.view),
             });
             trace.events.push(Event::Called(index));
         });

@@ -71,6 +71,8 @@ pub(crate) struct Call {
     pub(crate) is_probe: bool,
     /// Other probes of the same provider of the same agent that were in flight when it began.
     pub(crate) other_probes: usize,
+    /// What the run knew of the usage state when it began.
+    pub(crate) view: Arc<AuthSnapshot>,
 }
 
 /// What really became of a call.

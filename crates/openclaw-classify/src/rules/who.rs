@@ -46,6 +46,10 @@ pub(super) static WHO: &[Rule] = &[
     seen("transport.tls", Reason::Timeout, &[Transport::Tls]).concerning(Concern::Network),
     seen("transport.proxy", Reason::Timeout, &[Transport::Proxy]).concerning(Concern::Network),
     seen("transport.reset", Reason::Timeout, &[Transport::Reset]),
+    // Nothing is marked: once the disk takes changes again, the login is renewed at once.
+    Rule::codes("local.login-not-renewed", Reason::Auth, &[
+        "loginnotrenewed",
+    ], code("login_not_renewed")).concerning(Concern::Us),
     Rule::codes("local.session-lock", Reason::Local, &[
         "openclawsessionwritelocktimeout", "openclawsessionwritelockstale", "sessionwritelocktimeouterror",
     ], code("OPENCLAW_SESSION_WRITE_LOCK_TIMEOUT")),

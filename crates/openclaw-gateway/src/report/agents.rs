@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::path::PathBuf;
 
 use jiff::Timestamp;
-use openclaw_auth_store::Eligibility;
+use openclaw_auth_store::{Eligibility, Health};
 use openclaw_chain::RunKind;
 use openclaw_classify::Reason;
 use openclaw_ids::{AgentId, ModelRef, ProfileId, ProviderId, SessionKey};
@@ -16,7 +16,7 @@ use crate::older::Older;
 
 use super::chains::{Asking, CandidateReport, CandidateState, ChainReport};
 use super::moment::millis;
-use super::profiles::ProfilesReport;
+use super::profiles::{ProfileReport, ProfilesReport};
 use super::sessions::SessionsReport;
 use super::{AgentState, Installation};
 
@@ -194,7 +194,12 @@ impl StatusReport {
     }
 
     /// The same with what is wrong with the disk of the state directory.
-    pub(crate) fn with_disk(self, trouble: Option<disk::Trouble>) -> Self {
+    pub(crate) fn with_disk(mut self, trouble: Option<disk::Trouble>) -> Self {
+        if trouble.is_some() {
+            for agent in &mut self.agents {
+                agent.lack_logins();
+            }
+        }
         Self {
             disk: trouble.map(|trouble| trouble.to_string()),
             ..self
@@ -260,6 +265,33 @@ impl AgentReport {
         troubles.append(&mut self.troubles);
         troubles.sort_by_key(|trouble| Reverse(trouble.level));
         Self { troubles, ..self }
+    }
+
+    /// Says of the logins that have ended that nobody can renew them on such a disk: a new login would help as little.
+    fn lack_logins(&mut self) {
+        let is_ended = |profile: &&ProfileReport| {
+            let is_own = profile.owner == self.id && profile.renews;
+            is_own && profile.health == Health::Expired && profile.problem.is_none()
+        };
+        for profile in self.credentials.profiles.iter().filter(is_ended) {
+            self.troubles.retain(|levelled| match &levelled.trouble {
+                Trouble::NeedsAPerson { profile: told, .. } | Trouble::Unusable { profile: told, .. } => {
+                    *told != profile.id
+                }
+                Trouble::NothingCanAnswer { .. }
+                | Trouble::OlderCredentials(_)
+                | Trouble::OnFallback { .. }
+                | Trouble::PrimaryUnavailable { .. }
+                | Trouble::UnreadSessions { .. } => true,
+            });
+            let unusable = Trouble::Unusable {
+                profile: profile.id.clone(),
+                eligibility: profile.eligibility,
+                problem: Some("it has ended, and is renewed once the disk takes changes".to_owned()),
+            };
+            self.troubles.push(unusable.levelled());
+        }
+        self.troubles.sort_by_key(|trouble| Reverse(trouble.level));
     }
 
     /// Reports one agent at `now`.

@@ -1,7 +1,6 @@
 //! The chain of one run: who chose its first model, what may follow, and what would be asked now (BL-98).
 
 use jiff::Timestamp;
-use openclaw_auth_store::EndpointKey;
 use openclaw_chain::{
     Candidate, CandidateOrigin, ChainExplanation, DropCause, Dropped, IgnoredOverride, Requested, RunKind,
     SelectionFacts,
@@ -252,7 +251,6 @@ impl CandidateReport {
         let (Candidate { model, origin, .. }, snapshot) = (&chain[index], state.seen);
         let proofs = Proofs::of(installation, snapshot, model.provider(), now);
         let endpoint = installation.endpoints.get(model.provider());
-        let base_url = endpoint.map(|endpoint| endpoint.base_url().to_owned());
         let mut report = Self {
             model: model.clone(),
             origin: match origin {
@@ -260,7 +258,7 @@ impl CandidateReport {
                 CandidateOrigin::Primary => "primary",
                 CandidateOrigin::Requested => "requested",
             },
-            base_url: base_url.clone(),
+            base_url: endpoint.map(|endpoint| endpoint.base_url().to_owned()),
             profiles: proofs.tried,
             unusable: proofs.unusable,
             state: CandidateState::Ready,
@@ -268,10 +266,10 @@ impl CandidateReport {
             free_at: None,
             next_probe: None,
         };
-        let Some(base_url) = base_url else {
+        if report.base_url.is_none() {
             report.state = CandidateState::NoEndpoint;
             return report;
-        };
+        }
         if report.profiles.is_empty() {
             report.state = CandidateState::NoCredential;
             return report;
@@ -280,11 +278,9 @@ impl CandidateReport {
             report.state = CandidateState::UnusableCredential;
             return report;
         }
-        let usages: Vec<&ProfileUsage> = proofs.usable.iter().map(|id| snapshot.usage(id)).collect();
-        let endpoint = EndpointKey {
-            provider: model.provider().clone(),
-            base_url,
-        };
+        let keys = installation.endpoints.keys();
+        let reach = keys.reach(snapshot, model.provider(), &proofs.usable, now);
+        let usages: Vec<&ProfileUsage> = reach.profiles.iter().map(|id| snapshot.usage(id)).collect();
         let same_provider = |other: &Candidate| other.model.provider() == model.provider();
         let facts = GateFacts {
             position: if index == 0 {
@@ -295,7 +291,7 @@ impl CandidateReport {
             alone: chain.len() == 1,
             model: model.model(),
             profiles: &usages,
-            endpoint: snapshot.endpoints.get(&endpoint),
+            endpoint: reach.endpoint,
             last_probe_at: snapshot
                 .probes
                 .get(model.provider())

@@ -15,6 +15,7 @@ mod demo;
 mod errors;
 mod failover;
 mod faults;
+mod full_disk;
 mod history;
 mod logins;
 mod many_streams;

@@ -75,6 +75,15 @@ fn a_credential_that_was_missing_is_told_as_that() {
 }
 
 #[test]
+fn a_login_that_this_machine_could_not_store_asks_for_room_and_not_for_a_new_login() {
+    let line = serde_json::json!({ "reason": "auth", "authMode": "oauth", "code": "login_not_renewed" });
+    let text = told(&[record(line)]);
+    assert!(text.contains("this machine could not store a new one"), "{text}");
+    assert!(text.contains("make room on this machine's disk"), "{text}");
+    assert!(!text.contains("sign in"), "{text}");
+}
+
+#[test]
 fn a_record_of_an_older_version_says_nothing_of_rests() {
     let old = serde_json::json!({ "decision": "skip_candidate", "reason": "rate_limit" });
     let text = told(&[record(old)]);

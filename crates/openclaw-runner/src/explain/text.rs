@@ -11,7 +11,7 @@ use super::story::{Credential, Fate, Story, Visit};
 use super::words::{Remedy, words};
 use crate::decision::printable;
 use crate::rotation::RotationKind;
-use crate::summary::login_command;
+use crate::summary::{LOGIN_NOT_RENEWED, login_command};
 
 impl fmt::Display for Story {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -205,7 +205,12 @@ impl Visit {
     }
 
     fn next_time(&self) -> String {
-        let remedy = self.reason.map_or(Remedy::Wait, |reason| words(reason).remedy);
+        let remedy = match self.proof() {
+            Proof::NotRenewed => Remedy::Do(MAKE_ROOM),
+            Proof::Key | Proof::Login | Proof::Missing | Proof::Token | Proof::Unknown => {
+                self.reason.map_or(Remedy::Wait, |reason| words(reason).remedy)
+            }
+        };
         // A refused login is not probed.
         let probed = self.position == Some(1) && remedy != Remedy::LogIn;
         let when = match (self.rests_until, self.fate) {
@@ -241,7 +246,7 @@ impl Visit {
             |what: &str| format!("or replace its {what} with `openclaw-gateway auth add {provider}`");
         match self.proof() {
             Proof::Key => replace("key"),
-            Proof::Login => sign_in,
+            Proof::Login | Proof::NotRenewed => sign_in,
             Proof::Missing => format!("or store a key with `openclaw-gateway auth add {provider}`"),
             Proof::Token => replace("token"),
             Proof::Unknown => format!("{sign_in}, {}", replace("key")),
@@ -252,15 +257,19 @@ impl Visit {
     fn said(&self, text: &'static str) -> Cow<'static, str> {
         match self.proof() {
             Proof::Key => text.replace("login", "key").into(),
+            Proof::NotRenewed if self.fate != Fate::Skipped => {
+                "the login has ended, and this machine could not store a new one".into()
+            }
             Proof::Missing if self.reason == Some(Reason::Auth) => "there was no credential".into(),
             Proof::Token => text.replace("login", "token").into(),
-            Proof::Login | Proof::Missing | Proof::Unknown => text.into(),
+            Proof::Login | Proof::Missing | Proof::NotRenewed | Proof::Unknown => text.into(),
         }
     }
 
     fn proof(&self) -> Proof {
         let is_anonymous = |credential: &Credential| credential.profile.is_none();
         match self.auth_mode.as_deref() {
+            _ if self.code.as_deref() == Some(LOGIN_NOT_RENEWED) => Proof::NotRenewed,
             Some("api_key") => Proof::Key,
             Some("oauth") => Proof::Login,
             Some("token") => Proof::Token,
@@ -295,6 +304,10 @@ impl Credential {
     }
 }
 
+/// What to do about a disk that keeps a login from being renewed.
+const MAKE_ROOM: &str =
+    "make room on this machine's disk, or let its state be written; the login is renewed then";
+
 /// What a credential is to a person.
 #[derive(Clone, Copy)]
 enum Proof {
@@ -302,6 +315,8 @@ enum Proof {
     Login,
     /// There was none.
     Missing,
+    /// It has ended, and this machine could not store another.
+    NotRenewed,
     Token,
     /// Records of older versions do not say.
     Unknown,

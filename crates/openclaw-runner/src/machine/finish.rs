@@ -81,7 +81,7 @@ impl Machine {
         let last = self
             .last_failed
             .as_ref()
-            .filter(|last| is_auth(last.verdict.reason));
+            .filter(|last| is_auth(last.verdict.reason) && !last.record.is_not_renewed());
         FallbackSummaryError {
             attempts: report.attempts.clone(),
             kind: self.kind,

@@ -30,13 +30,7 @@ fn record(model: &str, reason: Reason, error: &str) -> AttemptRecord {
     }
 }
 
-fn exhausted_by(reasons: &[Reason], soonest: Option<Timestamp>) -> String {
-    let models = ["anthropic/claude", "openai/gpt", "groq/llama"];
-    let attempts = reasons
-        .iter()
-        .zip(models)
-        .map(|(reason, model)| record(model, *reason, "it said so"))
-        .collect();
+fn exhausted_with(attempts: Vec<AttemptRecord>, soonest: Option<Timestamp>) -> String {
     let summary = FallbackSummaryError {
         attempts,
         kind: ChainKind::Text,
@@ -44,6 +38,32 @@ fn exhausted_by(reasons: &[Reason], soonest: Option<Timestamp>) -> String {
         reauthenticate: None,
     };
     RunError::Exhausted(summary, Box::default()).user_text(at(0))
+}
+
+fn exhausted_by(reasons: &[Reason], soonest: Option<Timestamp>) -> String {
+    let models = ["anthropic/claude", "openai/gpt", "groq/llama"];
+    let attempts = reasons
+        .iter()
+        .zip(models)
+        .map(|(reason, model)| record(model, *reason, "it said so"))
+        .collect();
+    exhausted_with(attempts, soonest)
+}
+
+#[test]
+fn nobody_is_asked_to_sign_in_again_for_a_disk_that_is_full() {
+    let not_renewed = || AttemptRecord {
+        code: Some(crate::LOGIN_NOT_RENEWED.to_owned()),
+        ..record("openai/gpt", Reason::Auth, "the disk is full")
+    };
+    let text = exhausted_with(vec![not_renewed()], None);
+    assert!(
+        text.contains("its disk is full") && !text.contains("Sign in"),
+        "{text}"
+    );
+    let refused = record("groq/llama", Reason::Auth, "no such key");
+    let text = exhausted_with(vec![not_renewed(), refused], None);
+    assert!(text.contains("Sign in again"), "{text}");
 }
 
 #[test]

@@ -40,6 +40,37 @@ pub(super) fn no_silent_skip(trace: &Trace) -> Held {
     held
 }
 
+/// R1, R2.
+pub(super) fn no_rest_broken(trace: &Trace) -> Held {
+    let mut held = Held::Aside;
+    let mut is_again = false;
+    for event in &trace.events {
+        match event {
+            Event::Again => is_again = true,
+            Event::Called(index) => {
+                let call = &trace.calls[*index];
+                if std::mem::take(&mut is_again) || call.is_probe {
+                    continue;
+                }
+                held = Held::Yes;
+                let (candidate, now) = (&trace.chain[call.candidate], call.began + trace.ahead);
+                let asked: Vec<&str> = call.profile.iter().map(String::as_str).collect();
+                if !oracle::is_free(&call.view, candidate, &asked, now) {
+                    return Held::Broken(format!("call {index} asked {asked:?}, which rests"));
+                }
+            }
+            Event::Decided(_)
+            | Event::Ended(_)
+            | Event::Leased(..)
+            | Event::Lost(_)
+            | Event::Redirected
+            | Event::Rotated
+            | Event::Wrote(..) => {}
+        }
+    }
+    held
+}
+
 /// R1, BL-95.
 pub(super) fn rotation(trace: &Trace) -> Held {
     // What surfaced had been seen by then, or every model would repeat it.

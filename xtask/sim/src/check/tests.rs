@@ -2,8 +2,7 @@
 
 use std::sync::{Arc, LazyLock, Mutex};
 
-use jiff::Timestamp;
-use openclaw_auth_store::{AuthSnapshot, UsageChange};
+use openclaw_auth_store::{AuthSnapshot, EndpointKey, UsageChange};
 use openclaw_classify::Reason;
 use openclaw_cooldown::{CooldownConfig, FailureEvent, MarkScope};
 use openclaw_runner::CandidateOutcome;
@@ -11,8 +10,8 @@ use openclaw_runner::CandidateOutcome;
 use super::*;
 use crate::setup::Setup;
 use crate::stage::{play, play_before};
-use crate::time::{HOUR, MINUTE, SECOND};
-use crate::trace::{Decided, Event, Kind, LastProbe};
+use crate::time::{HOUR, MINUTE, SECOND, at};
+use crate::trace::{Call, Decided, Event, Kind, LastProbe};
 use crate::trouble::Marks;
 
 /// Changes a run so that a check must not hold of it any more; false when the run is not one for that.
@@ -34,6 +33,8 @@ const LIES: &[Lie] = &[
     Lie { check: "one-record",          about: "called and recorded as skipped",         tell: |trace| { let Some(record) = trace.report.as_mut().and_then(|report| report.attempts.iter_mut().find(|record| record.outcome == CandidateOutcome::Failed)) else { return false }; record.outcome = CandidateOutcome::Skipped; true } },
     Lie { check: "no-silent-skip",      about: "no reason",                              tell: |trace| skip(trace, |skip| skip.reason = None) },
     Lie { check: "no-silent-skip",      about: "nothing rests",                          tell: |trace| skip(trace, |skip| { skip.view = Arc::new(AuthSnapshot::default()); skip.text.insert(0, '.'); }) },
+    Lie { check: "no-rest-broken",      about: "the asked credential rests",             tell: |trace| asked_at_rest(trace, |view, trace, call| { let profile = call.profile.as_ref()?; rest(view, profile, &trace.chain[call.candidate].model, call.began + trace.ahead + 1); Some(()) }) },
+    Lie { check: "no-rest-broken",      about: "the endpoint rests",                     tell: |trace| asked_at_rest(trace, |view, trace, call| endpoint_rests(view, &trace.chain[call.candidate].provider, call.began + trace.ahead)) },
     Lie { check: "rotation",            about: "the last credential was not asked",      tell: forget_a_call },
     Lie { check: "marks",               about: "a mark is missing",                      tell: |trace| { let before = trace.events.len(); trace.events.retain(|event| !matches!(event, Event::Wrote(..))); trace.is_whole() && trace.events.len() < before } },
     Lie { check: "marks",               about: "a mark is written twice",                tell: |trace| { let Some(at) = trace.events.iter().position(|event| matches!(event, Event::Wrote(..))) else { return false }; let again = trace.events[at].clone(); trace.events.insert(at, again); true } },
@@ -207,12 +208,58 @@ fn g4_a_probe_of_another_credential_puts_off_a_checkpoint() {
     assert!(told > 0, "no run waits for a checkpoint");
 }
 
-/// Lets a credential rest for the model until `end` in what each decision knew.
-fn rest_until(trace: &mut Trace, profile: &str, model: &str, end: i64) {
-    let mut view = AuthSnapshot {
+/// What was known to the first call that was no repetition, where nothing rested but this.
+fn asked_at_rest(trace: &mut Trace, rest: impl Fn(&mut AuthSnapshot, &Trace, &Call) -> Option<()>) -> bool {
+    let is_plain = |call: &&Call| !call.is_probe;
+    let plain = !trace.events.iter().any(|event| matches!(event, Event::Again));
+    let Some(call) = trace.calls.iter().find(is_plain).filter(|_| plain).cloned() else {
+        return false;
+    };
+    let mut view = nothing_rests(trace);
+    let told = rest(&mut view, trace, &call).is_some();
+    let view = Arc::new(view);
+    for call in &mut trace.calls {
+        call.view = Arc::clone(&view);
+    }
+    told
+}
+
+/// The credentials of a run's agent, and no windows.
+fn nothing_rests(trace: &Trace) -> AuthSnapshot {
+    AuthSnapshot {
         profiles: trace.view.profiles.clone(),
         ..AuthSnapshot::default()
+    }
+}
+
+/// The endpoint of a provider rests from `began` on.
+fn endpoint_rests(view: &mut AuthSnapshot, provider: &str, began: i64) -> Option<()> {
+    let endpoint = EndpointKey {
+        provider: provider.parse().ok()?,
+        base_url: "https://somewhere.test".to_owned(),
     };
+    let failure = UsageChange::EndpointFailure {
+        endpoint,
+        started_at: None,
+    };
+    view.apply(&failure, at(began), &CooldownConfig::default());
+    Some(())
+}
+
+/// Lets a credential rest for the model until `end` in what each decision knew.
+fn rest_until(trace: &mut Trace, profile: &str, model: &str, end: i64) {
+    let mut view = nothing_rests(trace);
+    rest(&mut view, profile, model, end);
+    let view = Arc::new(view);
+    for event in &mut trace.events {
+        if let Event::Decided(decided) = event {
+            decided.view = Arc::clone(&view);
+        }
+    }
+}
+
+/// A credential rests for the model until `end`.
+fn rest(view: &mut AuthSnapshot, profile: &str, model: &str, end: i64) {
     let event = FailureEvent {
         provider: profile.split(':').next().unwrap().parse().unwrap(),
         reason: Reason::RateLimit,
@@ -226,14 +273,7 @@ fn rest_until(trace: &mut Trace, profile: &str, model: &str, end: i64) {
         event,
     };
     // The first step of the ladder lasts for half a minute.
-    let opened = Timestamp::from_millisecond(end - 30 * SECOND).unwrap();
-    view.apply(&failure, opened, &CooldownConfig::default());
-    let view = Arc::new(view);
-    for event in &mut trace.events {
-        if let Event::Decided(decided) = event {
-            decided.view = Arc::clone(&view);
-        }
-    }
+    view.apply(&failure, at(end - 30 * SECOND), &CooldownConfig::default());
 }
 
 #[test]
@@ -305,10 +345,12 @@ fn a_world_is_the_same_every_time() {
         let runs: Arc<Mutex<Vec<String>>> = Arc::default();
         let kept = Arc::clone(&runs);
         let witness = move |trace: &Trace| {
-            let line = format!(
-                "{} {} {:?} {:?}",
-                trace.run, trace.ended, trace.ending, trace.calls
-            );
+            let calls: Vec<_> = trace
+                .calls
+                .iter()
+                .map(|call| (call.candidate, &call.profile, call.began, call.ended, call.fate))
+                .collect();
+            let line = format!("{} {} {:?} {calls:?}", trace.run, trace.ended, trace.ending);
             kept.lock().unwrap().push(line);
         };
         play_before(setup.clone(), 0, Box::new(witness), |_| {});
