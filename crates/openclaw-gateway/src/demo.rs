@@ -65,7 +65,12 @@ impl Demo {
     /// Starts the providers on free loopback ports and prepares the state.
     pub(crate) async fn start() -> Result<Self, DemoError> {
         let providers = Simulated::start().await?;
-        let state = tempfile::Builder::new().prefix("openclaw-demo-").tempdir()?;
+        let mut folder = tempfile::Builder::new();
+        folder.prefix("openclaw-demo-");
+        // So that a check of it finds nothing that it would find elsewhere.
+        #[cfg(unix)]
+        folder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
+        let state = folder.tempdir()?;
         let (path, text) = (state.path().join("openclaw.json"), configuration(&providers));
         let config = Config::parse(&path, &text)?;
         // For commands that look at the demo from another terminal.
