@@ -92,9 +92,12 @@ pub(crate) fn install(environment: &Environment, default: &str) -> Result<Traces
     });
     // No line shows the spans around it, so none is made for the lines, unless a filter asks for what happens in one.
     let shows_spans = asked.contains('[');
-    // As one filter: of two, the inner one alone would keep the spans alive.
+    let needs_spans = shows_spans || spans.is_some();
     let lines = lines.with_filter(filter.and(filter_fn(move |of| shows_spans || of.is_event())));
-    let subscriber = tracing_subscriber::registry().with(lines).with(spans);
+    let subscriber = tracing_subscriber::registry()
+        .with(lines)
+        .with(spans)
+        .with((!needs_spans).then(|| filter_fn(|of| of.is_event())));
     subscriber
         .try_init()
         .map_err(|error| TelemetryError::Installed(Box::new(error)))?;
