@@ -158,7 +158,7 @@ async fn serve(
     let stops = Mutex::new(Stops::listen()?);
     let stop_asked = async || stops.lock().await.next().await;
     match &demo {
-        Some(_) => Demo::introduce(address, output)?,
+        Some(demo) => demo.introduce(address, output)?,
         None => introduce(&gateway, &warnings, address, output)?,
     }
     let stop = async {

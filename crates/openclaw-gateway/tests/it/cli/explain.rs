@@ -187,6 +187,12 @@ async fn what_a_person_laid_to_rest_is_told_as_that() {
     world.gateway.flush().await;
     let told = tokio::task::block_in_place(|| desk.fine(&["explain"]).output);
     assert!(told.contains("a person laid it to rest"), "{told}");
+    tokio::task::block_in_place(|| desk.fine(&["cooldown", "clear", "--all"]));
+    let told = tokio::task::block_in_place(|| desk.fine(&["explain"]).output);
+    assert!(
+        told.contains("rested (rate_limit) since <time>, set free <time>"),
+        "{told}"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
