@@ -34,28 +34,49 @@ impl OfProvider for Credential {
 
 /// Profiles in their order, with what is known of each; read and changed like the map that it is.
 ///
-/// Asking for those of a provider does not look through all of them: a run over a thousand providers asks a thousand
-/// times.
+/// Copies share the map until one of them changes: each use of a profile makes a new view of all. Asking for those of a
+/// provider does not look through all of them: a run over a thousand providers asks a thousand times.
 #[derive(Debug, Clone)]
 pub struct ByProvider<T> {
+    shared: Arc<Shared<T>>,
+}
+
+#[derive(Debug)]
+struct Shared<T> {
     by_id: IndexMap<ProfileId, T>,
-    /// The places in the map, by provider and then in stored order. Copies share it, so that whichever is asked first
-    /// sorts for all; it is forgotten when the map may change.
-    by_provider: Arc<OnceLock<Vec<usize>>>,
+    /// The places in the map, by provider and then in their order; whoever asks first sorts.
+    by_provider: OnceLock<Vec<usize>>,
+}
+
+impl<T: Clone> Clone for Shared<T> {
+    /// For a change, after which the places may be others.
+    fn clone(&self) -> Self {
+        Self::of(self.by_id.clone())
+    }
+}
+
+impl<T> Shared<T> {
+    fn of(by_id: IndexMap<ProfileId, T>) -> Self {
+        Self {
+            by_id,
+            by_provider: OnceLock::new(),
+        }
+    }
 }
 
 impl<T: OfProvider> ByProvider<T> {
     /// Those of any of `providers`, in their order.
     pub fn of<'a>(&'a self, providers: &[&ProviderId]) -> Vec<(&'a ProfileId, &'a T)> {
-        if self.len() <= FEW {
-            let all = self.by_id.iter();
-            return all
+        let by_id = &self.shared.by_id;
+        if by_id.len() <= FEW {
+            return by_id
+                .iter()
                 .filter(|(_, profile)| providers.contains(&profile.provider()))
                 .collect();
         }
-        let sorted = self.by_provider.get_or_init(|| {
-            let mut places: Vec<usize> = (0..self.len()).collect();
-            places.sort_by_key(|place| self.by_id[*place].provider());
+        let sorted = self.shared.by_provider.get_or_init(|| {
+            let mut places: Vec<usize> = (0..by_id.len()).collect();
+            places.sort_by_key(|place| by_id[*place].provider());
             places
         });
         let mut places = Vec::new();
@@ -63,14 +84,14 @@ impl<T: OfProvider> ByProvider<T> {
             if providers[..number].contains(provider) {
                 continue;
             }
-            let from = sorted.partition_point(|place| self.by_id[*place].provider() < *provider);
-            let ours = |place: &&usize| self.by_id[**place].provider() == *provider;
+            let from = sorted.partition_point(|place| by_id[*place].provider() < *provider);
+            let ours = |place: &&usize| by_id[**place].provider() == *provider;
             places.extend(sorted[from..].iter().take_while(ours).copied());
         }
         places.sort_unstable();
         places
             .into_iter()
-            .filter_map(|place| self.by_id.get_index(place))
+            .filter_map(|place| by_id.get_index(place))
             .collect()
     }
 }
@@ -83,7 +104,7 @@ impl<T> Default for ByProvider<T> {
 
 impl<T: PartialEq> PartialEq for ByProvider<T> {
     fn eq(&self, other: &Self) -> bool {
-        self.by_id == other.by_id
+        Arc::ptr_eq(&self.shared, &other.shared) || self.shared.by_id == other.shared.by_id
     }
 }
 
@@ -93,26 +114,22 @@ impl<T> Deref for ByProvider<T> {
     type Target = IndexMap<ProfileId, T>;
 
     fn deref(&self) -> &Self::Target {
-        &self.by_id
+        &self.shared.by_id
     }
 }
 
-impl<T> DerefMut for ByProvider<T> {
+impl<T: Clone> DerefMut for ByProvider<T> {
     fn deref_mut(&mut self) -> &mut Self::Target {
-        // A copy that shares the places may sort later for its own map.
-        match Arc::get_mut(&mut self.by_provider) {
-            Some(places) => drop(places.take()),
-            None => self.by_provider = Arc::default(),
-        }
-        &mut self.by_id
+        let shared = Arc::make_mut(&mut self.shared);
+        shared.by_provider.take();
+        &mut shared.by_id
     }
 }
 
 impl<T> From<IndexMap<ProfileId, T>> for ByProvider<T> {
     fn from(by_id: IndexMap<ProfileId, T>) -> Self {
         Self {
-            by_id,
-            by_provider: Arc::default(),
+            shared: Arc::new(Shared::of(by_id)),
         }
     }
 }
@@ -123,12 +140,13 @@ impl<T> FromIterator<(ProfileId, T)> for ByProvider<T> {
     }
 }
 
-impl<T> IntoIterator for ByProvider<T> {
+impl<T: Clone> IntoIterator for ByProvider<T> {
     type Item = (ProfileId, T);
     type IntoIter = map::IntoIter<ProfileId, T>;
 
     fn into_iter(self) -> Self::IntoIter {
-        self.by_id.into_iter()
+        let shared = Arc::try_unwrap(self.shared).unwrap_or_else(|shared| (*shared).clone());
+        shared.by_id.into_iter()
     }
 }
 
@@ -137,7 +155,7 @@ impl<'a, T> IntoIterator for &'a ByProvider<T> {
     type IntoIter = map::Iter<'a, ProfileId, T>;
 
     fn into_iter(self) -> Self::IntoIter {
-        self.by_id.iter()
+        self.shared.by_id.iter()
     }
 }
 

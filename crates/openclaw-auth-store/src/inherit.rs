@@ -6,7 +6,7 @@ mod engine;
 use indexmap::IndexMap;
 use openclaw_ids::{ProfileId, ProviderId};
 
-use crate::{AuthSnapshot, Credential};
+use crate::{AuthSnapshot, Credential, Credentials};
 
 pub use engine::InheritingAuthStore;
 
@@ -34,10 +34,8 @@ pub fn profile_owner(main: &AuthSnapshot, agent: &AuthSnapshot, id: &ProfileId) 
 /// The usage of each profile is its owner's. Profiles that are not stored, endpoints and probes are the agent's own.
 pub fn inherit(main: &AuthSnapshot, agent: &AuthSnapshot) -> AuthSnapshot {
     let mut seen = agent.clone();
-    for (id, credential) in &main.profiles {
-        seen.profiles
-            .entry(id.clone())
-            .or_insert_with(|| credential.clone());
+    seen.profiles = profiles(main, agent);
+    for id in main.profiles.keys() {
         if profile_owner(main, agent, id) == ProfileOwner::Agent {
             continue;
         }
@@ -58,6 +56,19 @@ pub fn inherit(main: &AuthSnapshot, agent: &AuthSnapshot) -> AuthSnapshot {
     let profiles = &seen.profiles;
     seen.last_good.retain(|_, id| profiles.contains_key(id));
     seen
+}
+
+fn profiles(main: &AuthSnapshot, agent: &AuthSnapshot) -> Credentials {
+    if agent.profiles.is_empty() {
+        return main.profiles.clone();
+    }
+    let mut profiles = agent.profiles.clone();
+    for (id, credential) in &main.profiles {
+        if !profiles.contains_key(id) {
+            profiles.insert(id.clone(), credential.clone());
+        }
+    }
+    profiles
 }
 
 /// The agent's own order of a provider counts alone; where it has profiles and no order, they come before the main

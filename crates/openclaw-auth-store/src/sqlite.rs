@@ -293,6 +293,15 @@ impl SqliteAuthStore {
         looked.map_err(|fault| fault.into_store_error(&self.path))
     }
 
+    /// The profile of a change that can wait for the next write (D11). While changes wait for the thread a success
+    /// keeps its place behind them: they may leave something to forgive (D10). Those that the file could not take are
+    /// tried again with it.
+    fn mere_use<'c>(&self, change: &'c UsageChange, now: Timestamp) -> Option<&'c ProfileId> {
+        let profile = self.snapshot().mere_use(change, now)?;
+        let selected = matches!(change, UsageChange::Used { .. });
+        (selected || !self.desk.has_waiting() && !self.cache.keeps_changes()).then_some(profile)
+    }
+
     fn note_use(&self, profile: &ProfileId, now: Timestamp) -> Result<Applied, StoreError> {
         let (applied, noted) = self.cache.note_use(profile, now)?;
         if noted == Noted::First {
@@ -329,14 +338,14 @@ impl UsageStore for SqliteAuthStore {
     }
 
     async fn commit(&self, change: UsageChange, now: Timestamp) -> Result<Applied, StoreError> {
-        if let UsageChange::Used { profile } = &change {
+        if let Some(profile) = self.mere_use(&change, now) {
             return self.note_use(profile, now);
         }
         self.write(Op::Change(change), now).await
     }
 
     fn enqueue(&self, change: UsageChange, now: Timestamp) {
-        if let UsageChange::Used { profile } = &change {
+        if let Some(profile) = self.mere_use(&change, now) {
             if let Err(error) = self.note_use(profile, now) {
                 tracing::warn!(%error, "a change of usage state was lost");
             }

@@ -65,8 +65,16 @@ impl Demo {
     /// Starts the providers on free loopback ports and prepares the state.
     pub(crate) async fn start() -> Result<Self, DemoError> {
         let providers = Simulated::start().await?;
-        let state = tempfile::Builder::new().prefix("openclaw-demo-").tempdir()?;
-        let config = Config::parse(&state.path().join("openclaw.json"), &configuration(&providers))?;
+        let mut folder = tempfile::Builder::new();
+        folder.prefix("openclaw-demo-");
+        // So that a check of it finds nothing that it would find elsewhere.
+        #[cfg(unix)]
+        folder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
+        let state = folder.tempdir()?;
+        let (path, text) = (state.path().join("openclaw.json"), configuration(&providers));
+        let config = Config::parse(&path, &text)?;
+        // For commands that look at the demo from another terminal.
+        std::fs::write(&path, text)?;
         for agent in AGENTS {
             store_keys(state.path(), &AgentId::new(agent)).await?;
         }
@@ -94,8 +102,8 @@ impl Demo {
     }
 
     /// Says what there is and what to type.
-    pub(crate) fn introduce(address: SocketAddr, output: &mut dyn Write) -> io::Result<()> {
-        output.write_all(introduction(address).as_bytes())?;
+    pub(crate) fn introduce(&self, address: SocketAddr, output: &mut dyn Write) -> io::Result<()> {
+        output.write_all(introduction(address, self.state.path()).as_bytes())?;
         output.flush()
     }
 }
@@ -136,7 +144,7 @@ async fn store_keys(state: &Path, agent: &AgentId) -> Result<(), DemoError> {
 }
 
 /// What is printed at the start.
-fn introduction(address: SocketAddr) -> String {
+fn introduction(address: SocketAddr, state: &Path) -> String {
     let curl = |flags: &str, model: &str, more: &str| {
         format!(
             "curl {flags} http://{address}/v1/chat/completions -H 'content-type: application/json' \
@@ -163,11 +171,15 @@ Listening on http://{address}/v1. Try, in another terminal:
 3. A chain whose every model fails, and the summary of what was tried:
 {}
 
+4. What an operator sees of it (also: status, cooldown history, session list):
+OPENCLAW_STATE_DIR={} openclaw-gateway explain
+
 Run one again, and resting keys are skipped. Every decision is told below; Ctrl-C ends the demo and removes its state.
 ",
         curl("-i", "openclaw", ""),
         curl("-iN", "openclaw/streaming", "\"stream\":true,"),
         curl("-i", "openclaw/doomed", ""),
+        state.display(),
     )
 }
 
@@ -177,6 +189,12 @@ mod tests {
 
     #[test]
     fn the_introduction_says_what_to_type() {
-        insta::assert_snapshot!("introduction", introduction("127.0.0.1:18789".parse().unwrap()));
+        insta::assert_snapshot!(
+            "introduction",
+            introduction(
+                "127.0.0.1:18789".parse().unwrap(),
+                Path::new("/tmp/openclaw-demo")
+            )
+        );
     }
 }

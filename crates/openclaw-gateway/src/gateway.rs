@@ -188,6 +188,15 @@ impl Gateway {
         http::front(Arc::clone(&self.current))
     }
 
+    /// How many connections of clients may be open while the process may have `files` open: the other half is for calls,
+    /// which silent clients must not starve.
+    pub(crate) fn most_connections(&self, files: Option<u64>) -> usize {
+        let configured = self.current.generation().config.failover.max_connections;
+        let configured = usize::try_from(configured.get()).unwrap_or(usize::MAX);
+        let half = files.and_then(|files| usize::try_from(files / 2).ok());
+        half.map_or(configured, |half| configured.min(half))
+    }
+
     /// What was found on this machine; none when something was configured.
     pub fn found(&self) -> Option<String> {
         self.current.generation().found.as_ref().map(ToString::to_string)

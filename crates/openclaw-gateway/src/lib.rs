@@ -23,6 +23,7 @@ mod http;
 mod logins;
 pub mod metrics;
 mod older;
+mod open_files;
 mod providers;
 mod repair;
 mod report;

@@ -22,11 +22,20 @@ pub(crate) struct Older {
     profiles: Vec<ProfileId>,
     /// Whether a gateway uses them when it starts; the others are brought into the store by `doctor --fix`.
     pub(crate) used: bool,
+    /// Whether nobody can tell what is in it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) unreadable: bool,
 }
 
 impl Older {
     /// What there is, without what to do about it.
     pub(crate) fn what(&self) -> String {
+        if self.unreadable {
+            let agent = &self.agent;
+            return format!(
+                "no JSON object, so nothing of agent {agent} that an older version kept in it is used"
+            );
+        }
         let ids: Vec<&str> = self.profiles.iter().map(ProfileId::as_str).collect();
         let (agent, ids) = (&self.agent, ids.join(", "));
         let (count, unused) = match self.profiles.len() {
@@ -50,6 +59,14 @@ impl Older {
 
 impl fmt::Display for Older {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.unreadable {
+            let place = self.place();
+            return write!(
+                f,
+                "{place} is {}; repair it, then openclaw-gateway doctor --fix, or remove it",
+                self.what()
+            );
+        }
         write!(f, "{} holds {}", self.place(), self.what())?;
         if self.used {
             Ok(())
@@ -83,19 +100,33 @@ pub(crate) fn of_agent(state: &AgentState<'_>, inherited: &Inherited) -> Vec<Old
     let own = of_folder(state.agent, state.folder, state.own);
     let main = state
         .main
-        .and_then(|main| of_folder(&AgentId::main(), &inherited.folder, main));
+        .map(|main| of_folder(&AgentId::main(), &inherited.folder, main));
+    let main = main.into_iter().flatten();
     let logins = of_logins(&inherited.logins, state.main.unwrap_or(state.own));
     own.into_iter().chain(main).chain(logins).collect()
 }
 
 /// What older versions left in the folder of an agent whose store holds `stored`.
-pub(crate) fn of_folder(agent: &AgentId, folder: &Path, stored: &AuthSnapshot) -> Option<Older> {
-    let legacy = LegacyFolder::new(folder).read().ok()?;
+fn of_folder(agent: &AgentId, folder: &Path, stored: &AuthSnapshot) -> Vec<Older> {
+    // A folder that cannot be looked into is told by whoever opens it.
+    let legacy = LegacyFolder::new(folder).read().unwrap_or_default();
     let files = [LegacyFile::Profiles, LegacyFile::State, LegacyFile::Auth].iter();
     let paths = files
         .map(|file| folder.join(file.name()))
         .filter(|path| path.exists());
-    of(agent, paths.collect(), &legacy, stored, false)
+    let unreadable = legacy.unreadable().iter().map(|file| Older {
+        agent: agent.clone(),
+        paths: vec![folder.join(file.name())],
+        profiles: Vec::new(),
+        used: false,
+        unreadable: true,
+    });
+    let readable = paths.filter(|path| {
+        let mut broken = legacy.unreadable().iter();
+        !broken.any(|file| path.ends_with(file.name()))
+    });
+    let told = of(agent, readable.collect(), &legacy, stored, false);
+    told.into_iter().chain(unreadable).collect()
 }
 
 /// The logins of the first versions, which are used while the main agent has none of its own (auth-store.md 9.1).
@@ -121,6 +152,7 @@ fn of(
         paths,
         profiles,
         used,
+        unreadable: false,
     })
 }
 

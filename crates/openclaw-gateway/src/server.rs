@@ -2,6 +2,7 @@
 
 mod body;
 mod busy;
+mod crowd;
 
 use std::convert::Infallible;
 use std::future::Future;
@@ -25,6 +26,7 @@ use crate::cores::Cores;
 
 pub(crate) use body::BodyFault;
 use busy::Busy;
+use crowd::Crowd;
 
 /// How long a server waits for whom.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -83,11 +85,13 @@ type Draining = watch::Receiver<bool>;
 
 impl Server {
     /// Has `answers` answer what comes to `listener` until `stop` is done, then accepts nothing new and lets answers
-    /// finish; when `stop_now` is done, that ends at once. Each connection is served on one of `cores`.
+    /// finish; when `stop_now` is done, that ends at once. Each connection is served on one of `cores`; one that comes
+    /// while `most` are open is told to come back.
     pub(crate) async fn serve_until(
         self,
         cores: &Cores,
         mut listener: TcpListener,
+        most: impl Fn() -> usize,
         answers: impl Answers,
         stop: impl Future<Output = ()>,
         stop_now: impl Future<Output = ()>,
@@ -96,11 +100,17 @@ impl Server {
         // Every connection holds a sender, so the channel closes with the last of them.
         let (open, mut closed) = mpsc::channel::<()>(1);
         let mut stop = std::pin::pin!(stop);
+        let mut crowd = Crowd::default();
         loop {
             let (stream, peer) = tokio::select! {
                 accepted = Listener::accept(&mut listener) => accepted,
                 () = &mut stop => break,
             };
+            // One of the senders is ours.
+            if !crowd.has_room(open.strong_count() - 1, most()) {
+                crowd::turn_away(stream);
+                continue;
+            }
             let (answers, draining, open) = (answers.clone(), draining.clone(), open.clone());
             cores.spawn(|is_here| async move {
                 match if is_here { Ok(stream) } else { moved(stream) } {

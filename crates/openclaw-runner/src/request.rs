@@ -4,10 +4,12 @@ use std::collections::{HashMap, HashSet};
 use std::num::NonZeroUsize;
 use std::time::Duration;
 
-use openclaw_auth_store::{AuthConfig, EndpointKey};
+use openclaw_auth_store::AuthConfig;
 use openclaw_chain::{Needs, Requested, Resolver, Shortfall};
 use openclaw_ids::{AuthAliases, ModelRef, ProfileId, ProviderId, SessionId, SessionKey};
 use openclaw_session::{ProfilePin, SelectionSnapshot, TurnKind};
+
+use crate::endpoints::EndpointKeys;
 
 /// What one run is asked to do.
 #[derive(Debug, Clone)]
@@ -59,8 +61,8 @@ pub struct RunPolicy {
     pub auth: AuthConfig,
     /// Providers that share credentials.
     pub aliases: AuthAliases,
-    /// The endpoint of each provider that has one, for faults of the route itself (D4).
-    pub endpoints: HashMap<ProviderId, EndpointKey>,
+    /// Where credentials are used, for faults of the route itself (D4).
+    pub endpoints: EndpointKeys,
     /// Settings of our own.
     pub settings: RunSettings,
 }

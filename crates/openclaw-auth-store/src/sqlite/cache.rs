@@ -177,9 +177,15 @@ impl Cache {
         profile: &ProfileId,
         now: Timestamp,
     ) -> Result<(Applied, Noted), StoreError> {
-        let mut shown = self.shown.write().unwrap_or_else(PoisonError::into_inner);
         let change = used(profile);
-        shown.snapshot.check(&change)?;
+        {
+            let shown = self.shown.read().unwrap_or_else(PoisonError::into_inner);
+            shown.snapshot.check(&change)?;
+            if shown.snapshot.knows_use(profile, now) {
+                return Ok((Applied::Unchanged, Noted::More));
+            }
+        }
+        let mut shown = self.shown.write().unwrap_or_else(PoisonError::into_inner);
         let applied = Arc::make_mut(&mut shown.snapshot).apply(&change, now, &self.config());
         let noted = if shown.uses.is_empty() {
             Noted::First
@@ -220,6 +226,12 @@ impl Cache {
         if applied == Applied::Done {
             shown.logins.push((id.clone(), change.clone(), now));
         }
+    }
+
+    /// Whether there are changes that the file could not take.
+    pub(super) fn keeps_changes(&self) -> bool {
+        let shown = self.shown.read().unwrap_or_else(PoisonError::into_inner);
+        !shown.kept.is_empty() || !shown.logins.is_empty()
     }
 
     /// What the file does not know.

@@ -60,8 +60,7 @@ impl Contents {
             key: key.to_owned(),
             problem,
         };
-        let sql = "SELECT store_json, updated_at FROM auth_profile_store WHERE store_key = ?1";
-        let stored = match primary(connection, sql)? {
+        let stored = match primary(connection, &STORE_ROW)? {
             Some((text, _)) => {
                 let parsed = text.and_then(|text| StoreDocument::parse(&text));
                 Some(parsed.map_err(|problem| unreadable(STORE_TABLE, PRIMARY, problem))?)
@@ -70,8 +69,7 @@ impl Contents {
         };
         let mut store = stored.clone().unwrap_or_else(StoreDocument::empty);
 
-        let sql = "SELECT state_json, updated_at FROM auth_profile_state WHERE state_key = ?1";
-        let (stored_state, changed_at) = match primary(connection, sql)? {
+        let (stored_state, changed_at) = match primary(connection, &STATE_ROW)? {
             Some((text, updated_at)) => {
                 let parsed = text.and_then(|text| StateDocument::parse(&text));
                 let parsed = parsed.map_err(|problem| unreadable(STATE_TABLE, PRIMARY, problem))?;
@@ -208,11 +206,34 @@ fn holds_none(stored: Option<&Credential>, now: Timestamp) -> bool {
 /// The row `primary` of one of the shared tables: its text, or what is wrong with it, and when it was written.
 type Primary = (Result<String, String>, i64);
 
-fn primary(connection: &Connection, sql: &str) -> rusqlite::Result<Option<Primary>> {
-    let mut statement = connection.prepare_cached(sql)?;
-    statement
+/// How such a row is found, and how it is found that its table has one which the index does not know.
+struct PrimaryRow {
+    found: &'static str,
+    unindexed: &'static str,
+}
+
+const STORE_ROW: PrimaryRow = PrimaryRow {
+    found: "SELECT store_json, updated_at FROM auth_profile_store WHERE store_key = ?1",
+    unindexed: "SELECT 1 FROM auth_profile_store NOT INDEXED WHERE store_key = ?1",
+};
+const STATE_ROW: PrimaryRow = PrimaryRow {
+    found: "SELECT state_json, updated_at FROM auth_profile_state WHERE state_key = ?1",
+    unindexed: "SELECT 1 FROM auth_profile_state NOT INDEXED WHERE state_key = ?1",
+};
+
+fn primary(connection: &Connection, row: &PrimaryRow) -> rusqlite::Result<Option<Primary>> {
+    let mut statement = connection.prepare_cached(row.found)?;
+    let found = statement
         .query_row([PRIMARY], |row| Ok((text(row, 0)?, row.get(1).unwrap_or(0))))
-        .optional()
+        .optional()?;
+    // SQLite looks only into the index, and a file that lost a part of its log may have the row without its entry there:
+    // it would look like an empty store, and be written as one.
+    if found.is_none() && connection.prepare_cached(row.unindexed)?.exists([PRIMARY])? {
+        let damaged = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_CORRUPT);
+        let message = "a row is missing in the index of its table".to_owned();
+        return Err(rusqlite::Error::SqliteFailure(damaged, Some(message)));
+    }
+    Ok(found)
 }
 
 fn text(row: &Row<'_>, column: usize) -> rusqlite::Result<Result<String, String>> {

@@ -15,7 +15,7 @@ fn agents(state: &TempDir, variables: &[(&str, &str)]) -> Agents {
     let policy = RunPolicy {
         auth: openclaw_auth_store::AuthConfig::default(),
         aliases: AuthAliases::default(),
-        endpoints: HashMap::default(),
+        endpoints: openclaw_runner::EndpointKeys::default(),
         settings: openclaw_runner::RunSettings::default(),
     };
     let environment = Environment::of(variables.iter().copied(), state.path());

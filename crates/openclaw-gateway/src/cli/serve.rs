@@ -17,6 +17,7 @@ use crate::demo::Demo;
 use crate::disk;
 use crate::environment::Environment;
 use crate::gateway::{Gateway, Setup, TOKEN_VARIABLE, client_token};
+use crate::open_files;
 use crate::server::{Drained, Server};
 use crate::shutdown::{Hangups, Stops};
 use crate::telemetry;
@@ -157,7 +158,7 @@ async fn serve(
     let stops = Mutex::new(Stops::listen()?);
     let stop_asked = async || stops.lock().await.next().await;
     match &demo {
-        Some(_) => Demo::introduce(address, output)?,
+        Some(demo) => demo.introduce(address, output)?,
         None => introduce(&gateway, &warnings, address, output)?,
     }
     let stop = async {
@@ -166,7 +167,9 @@ async fn serve(
         tracing::info!("stopping; answers in flight may finish, a second signal ends them");
     };
     let cores = Cores::all()?;
-    let served = Server::default().serve_until(&cores, listener, gateway.front(), stop, stop_asked());
+    let open_files = open_files::raise();
+    let most = || gateway.most_connections(open_files);
+    let served = Server::default().serve_until(&cores, listener, most, gateway.front(), stop, stop_asked());
     let drained = tokio::select! {
         drained = served => drained,
         never = reload_at_each(hangups, &gateway) => match never {},

@@ -4,7 +4,7 @@ use std::io;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
-use openclaw_ids::ModelRef;
+use openclaw_ids::{AgentId, ModelRef};
 
 use super::files::{AgentArg, Files, Places, ReadAgent, runtime};
 use super::render::{Cell, Table, Tone, ago};
@@ -14,7 +14,7 @@ use super::{CommandError, Outcome, chain};
 use crate::causes;
 use crate::disk;
 use crate::environment::Environment;
-use crate::history::{HistoryReader, RunFilter, RunOutcome, StoredRun};
+use crate::history::{HistoryError, HistoryReader, RunFilter, RunOutcome, StoredRun};
 use crate::report::{AgentReport, Level, ProfileReport, SessionReport, StatusReport, Trouble, UnreadAgent};
 
 /// Arguments of `status`.
@@ -139,23 +139,26 @@ fn read(environment: &Environment, arguments: &StatusArgs) -> Result<StatusRepor
     let report = report.with_older(read.iter().map(|agent| files.left_for(agent)));
     let report = report.with_unread(unread.collect());
     let report = report.with_disk(disk::trouble(&files.state_dir));
-    Ok(report.with_runs(runs(&files, &arguments.agent)?))
+    Ok(match runs(&files, arguments.agent.named(&files)?) {
+        Ok(runs) => report.with_runs(runs),
+        Err(error) => report.with_unread_history(causes::line(&error)),
+    })
 }
 
 /// How many of the last requests are looked at.
 const LOOKED_AT: usize = 200;
 
-/// The last requests, the oldest first. A history that cannot be read costs them and not the status.
-fn runs(files: &Files, agent: &AgentArg) -> Result<Vec<StoredRun>, CommandError> {
+/// The last requests, the oldest first.
+fn runs(files: &Files, agent: Option<AgentId>) -> Result<Vec<StoredRun>, HistoryError> {
     let filter = RunFilter {
-        agent: agent.named(files)?,
+        agent,
         latest: Some(LOOKED_AT),
         ..RunFilter::default()
     };
-    let history = HistoryReader::open(&files.state_dir).ok().flatten();
-    Ok(history
-        .and_then(|history| history.runs(&filter).ok())
-        .unwrap_or_default())
+    match HistoryReader::open(&files.state_dir)? {
+        Some(history) => history.runs(&filter),
+        None => Ok(Vec::new()),
+    }
 }
 
 fn show(report: &StatusReport, screen: &mut Screen<'_>) -> io::Result<()> {
@@ -172,6 +175,9 @@ fn show(report: &StatusReport, screen: &mut Screen<'_>) -> io::Result<()> {
         screen.line(format!("{title}: {word}: {}.", unread.problem))?;
     }
     screen.section("Last requests that met trouble", &troubled(report))?;
+    if let Some(problem) = &report.unread_history {
+        screen.line(format!("\nThe last requests cannot be shown: {problem}."))?;
+    }
     match &report.disk {
         Some(trouble) => screen.line(format!("\nDisk: {trouble}.")),
         None => Ok(()),

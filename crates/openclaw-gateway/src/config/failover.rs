@@ -47,6 +47,8 @@ pub struct FailoverConfig {
     pub max_attempts: Option<NonZeroUsize>,
     /// The most requests that are answered at the same time; further ones are asked to come back.
     pub max_concurrent: NonZeroU32,
+    /// The most connections of clients that are open at the same time; further ones are asked to come back.
+    pub max_connections: NonZeroU32,
     /// How people are told that another model answers (S-10).
     pub notices: NoticeSetting,
     /// What becomes of a stream that breaks off.
@@ -114,6 +116,8 @@ pub enum NoticeSetting {
 
 /// As many answers as one process streams without strain.
 const MAX_CONCURRENT: NonZeroU32 = NonZeroU32::MIN.saturating_add(2_047);
+/// Twice as many, since clients keep connections that they do not use.
+const MAX_CONNECTIONS: NonZeroU32 = NonZeroU32::MIN.saturating_add(4_095);
 
 impl Default for FailoverConfig {
     fn default() -> Self {
@@ -132,6 +136,7 @@ impl Default for FailoverConfig {
             logins: LoginConfigs::new(),
             max_attempts: settings.limits.attempts,
             max_concurrent: MAX_CONCURRENT,
+            max_connections: MAX_CONNECTIONS,
             notices: NoticeSetting::default(),
             stream: StreamSettings::default(),
         }

@@ -3,9 +3,10 @@
 use std::collections::HashMap;
 
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
-use openclaw_auth_store::{Credential, EndpointKey};
+use openclaw_auth_store::Credential;
 use openclaw_chain::{AuthMode, ModelsConfig, ProviderConfig, SecretValue};
 use openclaw_ids::ProviderId;
+use openclaw_runner::EndpointKeys;
 
 use super::secrets::secret_text;
 use super::{KNOWN, LoginEndpoints, UnusableSecret, compatible_path, known, unusable, wires};
@@ -164,15 +165,14 @@ impl Endpoints {
     }
 
     /// Every endpoint as it is told apart in usage state (D4).
-    pub(crate) fn keys(&self) -> HashMap<ProviderId, EndpointKey> {
-        let key = |endpoint: &Endpoint| EndpointKey {
-            provider: endpoint.provider().clone(),
-            base_url: endpoint.base_url().to_owned(),
-        };
-        self.by_provider
-            .iter()
-            .map(|(provider, endpoint)| (provider.clone(), key(endpoint)))
-            .collect()
+    pub(crate) fn keys(&self) -> EndpointKeys {
+        let own = self.by_provider.iter();
+        let keys: EndpointKeys = own
+            .map(|(provider, endpoint)| (provider.clone(), endpoint.key()))
+            .collect();
+        self.logins.places().fold(keys, |keys, (provider, logins)| {
+            keys.with_logins(provider.clone(), logins)
+        })
     }
 }
 

@@ -6,6 +6,7 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use openclaw_auth_store::Credential;
 use openclaw_chain::SecretValue;
 use openclaw_ids::{AuthAliases, ProviderId};
+use openclaw_runner::{LoginEndpoint, LoginUse};
 
 use crate::config::{LoginConfig, LoginConfigs, LoginUrl, TokenBody};
 use crate::upstream::{Endpoint, Wire};
@@ -143,6 +144,23 @@ impl LoginEndpoints {
             Credential::ApiKey(_) | Credential::Local(_) => false,
         };
         self.own.get(&provider).filter(|_| is_login)
+    }
+
+    /// Where the logins are used that have a place of their own, by the provider that their credentials name.
+    pub(crate) fn places(&self) -> impl Iterator<Item = (&ProviderId, LoginEndpoint)> {
+        self.own.iter().flat_map(|(owner, endpoint)| {
+            let used_by = if known(owner).is_some_and(|known| known.tokens) {
+                LoginUse::OauthAndTokens
+            } else {
+                LoginUse::Oauth
+            };
+            let logins = LoginEndpoint {
+                key: endpoint.key(),
+                used_by,
+            };
+            let named = self.aliases.sharing(owner);
+            named.map(move |provider| (provider, logins.clone()))
+        })
     }
 
     /// Whether `credential` is good for requests in this format, as far as logins go.

@@ -34,6 +34,9 @@ pub(crate) struct StatusReport {
     /// Why nothing can be written to the state directory.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) disk: Option<String>,
+    /// Why the history cannot be read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) unread_history: Option<String>,
     /// The last requests in which something failed or was skipped, the oldest first.
     pub(crate) troubled: Vec<StoredRun>,
 }
@@ -167,6 +170,7 @@ impl StatusReport {
                 .collect(),
             unread: Vec::new(),
             disk: None,
+            unread_history: None,
             troubled: Vec::new(),
         }
     }
@@ -201,6 +205,14 @@ impl StatusReport {
         }
         Self {
             disk: trouble.map(|trouble| trouble.to_string()),
+            ..self
+        }
+    }
+
+    /// The same with the reason why the history could not be read.
+    pub(crate) fn with_unread_history(self, problem: String) -> Self {
+        Self {
+            unread_history: Some(problem),
             ..self
         }
     }
@@ -250,11 +262,14 @@ impl AgentReport {
         self
     }
 
-    /// The same with what older versions left for it. What is not its own, or used by a gateway as it starts, matters when
-    /// the agent has nothing else.
+    /// The same with what older versions left for it. What is not its own, used by a gateway as it starts, or of unknown
+    /// content matters when the agent has nothing else.
     fn with_older(mut self, older: Vec<Older>) -> Self {
         let is_mute = self.chain.first_asked().is_none();
-        let matters = |older: &Older| is_mute || older.agent == self.id && !older.used;
+        let matters = |older: &Older| {
+            let is_missed = older.agent == self.id && !older.used && !older.unreadable;
+            is_mute || is_missed
+        };
         let mut troubles: Vec<LevelledTrouble> = older
             .into_iter()
             .filter(matters)

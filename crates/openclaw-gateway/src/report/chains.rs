@@ -1,7 +1,6 @@
 //! The chain of one run: who chose its first model, what may follow, and what would be asked now (BL-98).
 
 use jiff::Timestamp;
-use openclaw_auth_store::EndpointKey;
 use openclaw_chain::{
     CandidateOrigin, ChainExplanation, DropCause, Dropped, IgnoredOverride, Requested, RunKind,
     SelectionFacts,
@@ -296,10 +295,10 @@ impl Standing {
             free_at: None,
             next_probe: None,
         };
-        let Some(base_url) = base_url else {
+        if base_url.is_none() {
             standing.state = CandidateState::NoEndpoint;
             return standing;
-        };
+        }
         if standing.profiles.is_empty() {
             standing.state = CandidateState::NoCredential;
             return standing;
@@ -308,11 +307,9 @@ impl Standing {
             standing.state = CandidateState::UnusableCredential;
             return standing;
         }
-        let usages: Vec<&ProfileUsage> = proofs.usable.iter().map(|id| snapshot.usage(id)).collect();
-        let endpoint = EndpointKey {
-            provider: model.provider().clone(),
-            base_url,
-        };
+        let keys = installation.endpoints.keys();
+        let reach = keys.reach(snapshot, model.provider(), &proofs.usable, now);
+        let usages: Vec<&ProfileUsage> = reach.profiles.iter().map(|id| snapshot.usage(id)).collect();
         let same_provider = |other: &&ModelRef| other.provider() == model.provider();
         let facts = GateFacts {
             position: if index == 0 {
@@ -323,7 +320,7 @@ impl Standing {
             alone: chain.len() == 1,
             model: model.model(),
             profiles: &usages,
-            endpoint: snapshot.endpoints.get(&endpoint),
+            endpoint: reach.endpoint,
             last_probe_at: snapshot
                 .probes
                 .get(model.provider())

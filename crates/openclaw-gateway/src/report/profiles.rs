@@ -231,10 +231,18 @@ impl ProfileReport {
             now,
         );
         let problem = proofs::problem(installation, state.seen, id);
+        let candidates = installation.resolver.configured_chain(state.agent).len();
         let mut windows: Vec<WindowReport> = usage
             .blocking(None, now)
             .map(|(lane, window)| {
-                WindowReport::of(state.seen, credential.provider(), usage, (lane, window), now)
+                WindowReport::of(
+                    state.seen,
+                    credential.provider(),
+                    usage,
+                    (lane, window),
+                    candidates,
+                    now,
+                )
             })
             .collect();
         windows.sort_by_key(|window| window.model.is_some());
@@ -321,6 +329,7 @@ impl WindowReport {
         provider: &ProviderId,
         usage: &ProfileUsage,
         (lane, window): (&Lane, &Window),
+        candidates: usize,
         now: Timestamp,
     ) -> Self {
         let model = match lane {
@@ -336,7 +345,7 @@ impl WindowReport {
         let next_probe = asked.and_then(|model| {
             let facts = GateFacts {
                 position: Position::Primary,
-                alone: false,
+                alone: candidates == 1,
                 model: &model,
                 profiles: &[&alone],
                 endpoint: None,

@@ -34,6 +34,11 @@ struct Running {
 }
 
 async fn start(server: Server) -> Running {
+    start_for(usize::MAX, server).await
+}
+
+/// The same for at most so many connections.
+async fn start_for(most: usize, server: Server) -> Running {
     let (arrived, answer) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
     let late = {
         let (arrived, answer) = (Arc::clone(&arrived), Arc::clone(&answer));
@@ -77,7 +82,14 @@ async fn start(server: Server) -> Running {
     let serving = async move {
         let cores = Cores::one();
         server
-            .serve_until(&cores, listener, router, told(stopped), told(stopped_now))
+            .serve_until(
+                &cores,
+                listener,
+                || most,
+                router,
+                told(stopped),
+                told(stopped_now),
+            )
             .await
     };
     Running {
@@ -118,6 +130,42 @@ async fn used(running: &Running) -> TcpStream {
         length += stream.read(&mut answer[length..]).await.unwrap();
     }
     stream
+}
+
+#[tokio::test]
+async fn connections_beyond_the_limit_are_told_to_come_back() {
+    let running = start_for(2, PATIENT).await;
+    let (first, silent) = (used(&running).await, running.send("").await);
+    let turned_away = rest(running.send("").await).await;
+    assert!(turned_away.starts_with("HTTP/1.1 503 "), "{turned_away}");
+    let (head, body) = turned_away.split_once("\r\n\r\n").unwrap();
+    assert!(head.contains("retry-after: 1") && head.contains(&format!("content-length: {}", body.len())));
+    let body: serde_json::Value = serde_json::from_str(body).unwrap();
+    assert_eq!(
+        (&body["type"], &body["error"]["code"]),
+        (&"error".into(), &"too_many_connections".into())
+    );
+    drop(silent);
+    loop {
+        let asked = "GET / HTTP/1.1\r\nhost: h\r\nconnection: close\r\n\r\n";
+        if rest(running.send(asked).await).await.ends_with("here") {
+            break;
+        }
+        tokio::task::yield_now().await;
+    }
+    drop(first);
+}
+
+#[tokio::test]
+async fn who_closes_its_half_of_a_connection_has_left_unless_the_answer_is_there() {
+    let running = start(PATIENT).await;
+    let mut stream = running.send("GET /late HTTP/1.1\r\nhost: h\r\n\r\n").await;
+    running.arrived.notified().await;
+    stream.shutdown().await.unwrap();
+    assert_eq!(rest(stream).await, "");
+    let mut stream = running.send(WHOLE).await;
+    stream.shutdown().await.unwrap();
+    assert!(rest(stream).await.ends_with("here"));
 }
 
 #[tokio::test]

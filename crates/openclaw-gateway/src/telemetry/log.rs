@@ -7,7 +7,7 @@ use opentelemetry::trace::TracerProvider;
 use opentelemetry_sdk::trace::SdkTracerProvider;
 use tracing::field::{Field, Visit};
 use tracing::{Event, Level, Subscriber};
-use tracing_subscriber::filter::{Targets, filter_fn};
+use tracing_subscriber::filter::{FilterExt, Targets, filter_fn};
 use tracing_subscriber::fmt::format::Writer;
 use tracing_subscriber::fmt::time::{FormatTime, SystemTime};
 use tracing_subscriber::fmt::{FmtContext, FormatEvent, FormatFields};
@@ -92,9 +92,8 @@ pub(crate) fn install(environment: &Environment, default: &str) -> Result<Traces
     });
     // No line shows the spans around it, so none is made for the lines, unless a filter asks for what happens in one.
     let shows_spans = asked.contains('[');
-    let lines = lines
-        .with_filter(filter)
-        .with_filter(filter_fn(move |of| shows_spans || of.is_event()));
+    // As one filter: of two, the inner one alone would keep the spans alive.
+    let lines = lines.with_filter(filter.and(filter_fn(move |of| shows_spans || of.is_event())));
     let subscriber = tracing_subscriber::registry().with(lines).with(spans);
     subscriber
         .try_init()

@@ -184,7 +184,8 @@ impl Opening {
         reason = "a failure is made and moved once, off the fast path"
     )]
     fn add(&mut self, event: Event, facts: &Facts) -> Result<(), Failure> {
-        let data = event.data.as_deref().unwrap_or_default();
+        let stray = event.stray().filter(|text| self.wire.is_stray_error(text));
+        let data = event.data.as_deref().or(stray).unwrap_or_default();
         match self.wire.read_piece(event.name.as_deref(), data) {
             Piece::Deltas(deltas) => self.progress.add(&deltas),
             Piece::Malformed => {

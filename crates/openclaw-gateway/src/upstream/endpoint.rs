@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Uri};
 use hyper_util::client::proxy::matcher::Matcher;
-use openclaw_auth_store::Credential;
+use openclaw_auth_store::{Credential, EndpointKey};
 use openclaw_classify::redact;
 use openclaw_ids::ProviderId;
 use reqwest::Url;
@@ -166,6 +166,14 @@ impl Endpoint {
     /// user, password and query are left out.
     pub(crate) fn base_url(&self) -> &str {
         &self.0.shown
+    }
+
+    /// What it is known by in the state (D4).
+    pub(crate) fn key(&self) -> EndpointKey {
+        EndpointKey {
+            provider: self.provider().clone(),
+            base_url: self.base_url().to_owned(),
+        }
     }
 
     /// What in the base URL may be a secret, as written and as it means: user, password and the values of the query.

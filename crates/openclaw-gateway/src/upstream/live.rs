@@ -223,7 +223,11 @@ impl LiveAnswer {
     /// What an event means to the client; nothing when it cannot be read, by us as by anybody.
     fn forward(&mut self, event: Event) -> Option<Flow> {
         let Some(data) = &event.data else {
-            return Some(Flow::Events(event.raw));
+            let stray = event.stray().filter(|text| self.wire.is_stray_error(text));
+            return Some(match stray {
+                Some(error) => self.broken_by(error),
+                None => Flow::Events(event.raw),
+            });
         };
         Some(match self.wire.read_piece(event.name.as_deref(), data) {
             Piece::Deltas(deltas) => {
@@ -235,15 +239,20 @@ impl LiveAnswer {
                 return None;
             }
             Piece::Other => Flow::Events(event.raw),
+            // An end without a reason does not make half an object whole (BL-89).
+            Piece::End(_) if self.progress.breaks_off_in_a_call() => self.cut(broken()),
             Piece::End(shows) => {
                 self.progress.end(shows);
                 self.finished(self.end_of(event.raw))
             }
-            Piece::Error => {
-                let body = self.wire.error_body(data);
-                self.cut(self.facts.error_event(&body, Phase::AfterContent))
-            }
+            Piece::Error => self.broken_by(data),
         })
+    }
+
+    /// The upstream says that it cannot go on.
+    fn broken_by(&self, error: &[u8]) -> Flow {
+        let body = self.wire.error_body(error);
+        self.cut(self.facts.error_event(&body, Phase::AfterContent))
     }
 
     /// The upstream closed its answer; what has no closing line end may still be an event.

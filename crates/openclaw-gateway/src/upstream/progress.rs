@@ -101,6 +101,13 @@ impl Progress {
         self.ended || finished || called
     }
 
+    /// Whether a choice that gave no reason for its end is within the arguments of a call.
+    pub(crate) fn breaks_off_in_a_call(&self) -> bool {
+        let is_finished = |choice: &u64| self.choices.get(choice).is_some_and(|finished| *finished);
+        let mut calls = self.calls.iter();
+        calls.any(|((choice, _), call)| call.is_open() && !is_finished(choice))
+    }
+
     /// What a complete answer did not say of its end, in formats where choices give a reason for theirs.
     pub(crate) fn missing(&self) -> Option<Missing> {
         match (self.ended && !self.assumed, self.is_finished()) {
@@ -152,7 +159,11 @@ impl Nesting {
     }
 
     fn is_closed(&self) -> bool {
-        self.opened && self.depth == 0 && !self.in_string
+        self.opened && !self.is_open()
+    }
+
+    fn is_open(&self) -> bool {
+        self.depth > 0 || self.in_string
     }
 }
 
@@ -198,6 +209,26 @@ mod tests {
             (&[&empty], true),
         ] {
             assert_eq!(progress(chunks).may_end(), may_end, "{chunks:?}");
+        }
+    }
+
+    #[test]
+    fn bl_89_an_end_within_the_arguments_of_a_call_is_none() {
+        let call = |arguments: &str, more: &str| {
+            let delta =
+                serde_json::json!({"tool_calls": [{"index": 0, "function": {"arguments": arguments}}]});
+            format!("{{\"delta\":{delta}{more}}}")
+        };
+        for (chunk, breaks_off) in [
+            (r#"{"delta":{"content":"a"}}"#.to_owned(), false),
+            (call("", ""), false),
+            (call("{}", ""), false),
+            (call(r#"{"a":"#, ""), true),
+            (call(r#"{"a":"}"#, ""), true),
+            // The model wrote half an object, and its provider says that this is all.
+            (call(r#"{"a":"#, r#","finish_reason":"tool_calls""#), false),
+        ] {
+            assert_eq!(progress(&[&chunk]).breaks_off_in_a_call(), breaks_off, "{chunk}");
         }
     }
 

@@ -16,9 +16,16 @@ pub(crate) struct Event {
 }
 
 impl Event {
+    /// What stands in place of an event without data, when it is an object: some servers that fail in the middle of a
+    /// stream write their error as if it were the body.
+    pub(crate) fn stray(&self) -> Option<&[u8]> {
+        let text = self.raw.trim_ascii();
+        (self.data.is_none() && text.starts_with(b"{")).then_some(text)
+    }
+
     /// Whether the data is all there, for an event whose closing empty line never came.
     pub(crate) fn is_whole(&self) -> bool {
-        let data = self.data.as_deref().unwrap_or_default();
+        let data = self.data.as_deref().or_else(|| self.stray()).unwrap_or_default();
         data.trim_ascii() == b"[DONE]" || serde_json::from_slice::<serde::de::IgnoredAny>(data).is_ok()
     }
 }
@@ -103,24 +110,25 @@ impl SseParser {
 
     /// What is left when the stream ended without the empty line that closes an event.
     ///
-    /// Servers that end with a bare `data: [DONE]` are common, so the rest is an event when it has data. Its
-    /// bytes are completed with the missing line ends.
+    /// Servers that end with a bare `data: [DONE]` are common, so the rest is an event when it has data, or is
+    /// [stray](Event::stray). Its bytes are completed with the missing line ends.
     pub(crate) fn finish(mut self) -> Option<Event> {
         if self.line_start < self.buffer.len() {
             let end = self.buffer.len();
             self.field(self.line_start, end);
         }
         let data = match self.data {
+            Data::Nothing if self.buffer.trim_ascii_start().starts_with(b"{") => None,
             Data::Nothing => return None,
-            Data::Line(line) => Bytes::copy_from_slice(&self.buffer[line]),
-            Data::Lines(lines) => lines.freeze(),
+            Data::Line(line) => Some(Bytes::copy_from_slice(&self.buffer[line])),
+            Data::Lines(lines) => Some(lines.freeze()),
         };
         let mut raw = self.buffer;
         raw.extend_from_slice(b"\n\n");
         Some(Event {
             raw: raw.freeze(),
             name: self.name,
-            data: Some(data),
+            data,
         })
     }
 

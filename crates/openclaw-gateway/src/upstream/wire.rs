@@ -144,6 +144,11 @@ impl Wire {
         }
     }
 
+    /// Whether an object that stands in a stream without being an event of it is an error.
+    pub(crate) fn is_stray_error(self, text: &[u8]) -> bool {
+        self.read_piece(None, text) == Piece::Error
+    }
+
     /// Reads a whole body.
     pub(crate) fn read_whole(self, body: &[u8]) -> Whole {
         match self {

@@ -266,6 +266,7 @@ fn what_cannot_run_says_why_and_what_to_do() {
         &["auth", "order", "set", "openai", "openai:none"],
         &["auth", "order", "set", "openai", "anthropic:default"],
         &["auth", "test", "mistral"],
+        &["cooldown", "clear"],
         &["cooldown", "clear", "nobody"],
         &["cooldown", "set", "openai:work", "--for", "0s"],
         &["cooldown", "set", "openai:work", "--for", "soon"],

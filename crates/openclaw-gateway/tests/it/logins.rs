@@ -1,5 +1,6 @@
 //! Logins: refreshed before they end, used where they are good, and asked about their limits.
 
+mod elsewhere;
 mod limits;
 
 use std::path::Path;

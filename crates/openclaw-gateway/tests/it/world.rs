@@ -3,10 +3,13 @@
 use std::fmt::Write as _;
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::time::Duration;
 
+use openclaw_auth_store::SqliteAuthStore;
 use openclaw_gateway::config::ConfigFiles;
 use openclaw_gateway::environment::Environment;
 use openclaw_gateway::{Gateway, Setup};
+use openclaw_ids::ProfileId;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::net::TcpListener;
@@ -216,6 +219,19 @@ impl World {
             request = request.header(*name, *value);
         }
         Received::of(request).await
+    }
+
+    /// Waits until the file of the credentials tells of a use of the profile, which may be a second late (D11).
+    pub(crate) async fn use_is_written(&self, profile: &str) {
+        let folder = self.state.path().join("agents/main/agent");
+        let id = ProfileId::try_new(profile).unwrap();
+        let written = || {
+            let stored = SqliteAuthStore::peek(&folder, Vec::new()).unwrap();
+            stored.usage(&id).last_used.is_some()
+        };
+        while !written() {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
     }
 
     /// Gets a path.

@@ -1,6 +1,7 @@
 //! One attempt: what must be true before it begins, and what its success ends.
 
 use openclaw_auth_store::{EndpointKey, UsageChange};
+use openclaw_ids::ProfileId;
 use openclaw_session::PersistFallback;
 
 use super::current::Probing;
@@ -104,7 +105,7 @@ impl Machine {
         if current.probe.is_some() {
             self.pending.push_back(self.end_probe(current.index));
         }
-        if let Some(endpoint) = self.resting_endpoint(current.index) {
+        if let Some(endpoint) = self.resting_endpoint(current.index, current.profile()) {
             self.pending
                 .push_back(Step::Commit(UsageChange::EndpointSuccess { endpoint }));
         }
@@ -115,13 +116,24 @@ impl Machine {
         self.then = Then::Finish(Box::new(Outcome::Completed(winner, report)));
     }
 
-    /// The candidate's endpoint, if it has a window that an answer disproves.
-    pub(super) fn resting_endpoint(&self, index: usize) -> Option<EndpointKey> {
-        let endpoint = self.policy.endpoints.get(self.request.chain[index].provider())?;
+    /// The endpoint that the credential is used at, if it has a window that an answer disproves.
+    fn resting_endpoint(&self, index: usize, profile: Option<&ProfileId>) -> Option<EndpointKey> {
+        if self.snapshot.endpoints.is_empty() {
+            return None;
+        }
+        let endpoint = self.endpoint_of(index, profile)?;
         self.snapshot
             .endpoints
             .contains_key(endpoint)
             .then(|| endpoint.clone())
+    }
+
+    /// Where a credential, or the lack of one, is used for a candidate (D4).
+    pub(super) fn endpoint_of(&self, index: usize, profile: Option<&ProfileId>) -> Option<&EndpointKey> {
+        let credential = profile.and_then(|id| self.snapshot.credential(id));
+        self.policy
+            .endpoints
+            .of(self.request.chain[index].provider(), credential)
     }
 
     pub(super) fn end_probe(&self, index: usize) -> Step {

@@ -115,6 +115,12 @@ impl Current {
         ))
     }
 
+    /// Whether the last failure is one of the way to the endpoint, which no credential of that endpoint gets round.
+    pub(super) fn failed_on_the_way(&self) -> bool {
+        self.last_failure()
+            .is_some_and(|last| last.verdict.scope == Scope::Endpoint)
+    }
+
     /// The record of the candidate as it stands: the last failure, with those of its credentials before it.
     pub(super) fn record(&self) -> Option<AttemptRecord> {
         let (last, earlier) = self.failures.split_last()?;

@@ -63,12 +63,12 @@ impl Machine {
         };
         match gate {
             Gate::Open => {
-                let cursor = profiles
-                    .iter()
-                    .position(|id| self.is_usable(id, &candidate))
-                    .unwrap_or(0);
+                let usable = |id: &ProfileId| self.is_usable(id, &candidate);
+                let reachable = |id: &ProfileId| usable(id) && self.is_reachable(index, id);
+                let cursor = profiles.iter().position(reachable);
+                let cursor = cursor.or_else(|| profiles.iter().position(usable));
                 let mut current = Current::new(index, profiles, locked, self.now);
-                current.cursor = cursor;
+                current.cursor = cursor.unwrap_or(0);
                 self.current = Some(current);
                 self.prepare();
             }
@@ -103,8 +103,14 @@ impl Machine {
             let block = self.snapshot.usage(id).block(Some(candidate.model()), self.now);
             block.map(|block| block.until)
         };
+        let reachable = |id: &ProfileId| {
+            let endpoint = self.endpoint_of(index, Some(id));
+            let window = endpoint.and_then(|key| self.snapshot.endpoints.get(key));
+            let rest = window.filter(|window| window.is_active(self.now));
+            rest.map(|window| window.until)
+        };
         // The order knows windows of any model; what is back first for this one is the best to find out with.
-        let first = (0..profiles.len()).min_by_key(|at| back(&profiles[*at]));
+        let first = (0..profiles.len()).min_by_key(|at| (reachable(&profiles[*at]), back(&profiles[*at])));
         let mut current = Current::new(index, profiles, locked, self.now);
         current.cursor = first.unwrap_or(0);
         current.probe = Some(probing);
@@ -315,6 +321,12 @@ impl Machine {
 
     pub(super) fn ask_gate(&mut self, index: usize, candidate: &ModelRef, profiles: &[ProfileId]) -> Gate {
         let sibling_before = self.siblings.before(&self.request.chain, index);
+        let provider = candidate.provider();
+        let reach = self
+            .policy
+            .endpoints
+            .reach(&self.snapshot, provider, profiles, self.now);
+        let profiles = &*reach.profiles;
         // Hardly anybody has more credentials for one provider; these need no list of their own.
         let mut few = [&*UNUSED; 8];
         let many: Vec<&ProfileUsage>;
@@ -327,12 +339,6 @@ impl Machine {
             many = profiles.iter().map(|id| self.snapshot.usage(id)).collect();
             many.as_slice()
         };
-        let provider = candidate.provider();
-        let endpoint = self
-            .policy
-            .endpoints
-            .get(provider)
-            .and_then(|key| self.snapshot.endpoints.get(key));
         let facts = GateFacts {
             position: if index == 0 {
                 Position::Primary
@@ -342,7 +348,7 @@ impl Machine {
             alone: self.request.chain.len() == 1,
             model: candidate.model(),
             profiles: usages,
-            endpoint,
+            endpoint: reach.endpoint,
             last_probe_at: self
                 .snapshot
                 .probes
@@ -356,6 +362,17 @@ impl Machine {
             },
         };
         gate(&facts, self.now)
+    }
+
+    /// Whether the endpoint that a credential is used at does not rest.
+    pub(super) fn is_reachable(&self, index: usize, id: &ProfileId) -> bool {
+        if self.snapshot.endpoints.is_empty() {
+            return true;
+        }
+        let window = self
+            .endpoint_of(index, Some(id))
+            .and_then(|key| self.snapshot.endpoints.get(key));
+        window.is_none_or(|window| !window.is_active(self.now))
     }
 
     pub(super) fn is_usable(&self, id: &ProfileId, candidate: &ModelRef) -> bool {

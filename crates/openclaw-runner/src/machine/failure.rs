@@ -111,7 +111,7 @@ impl Machine {
             if self.own_auth.contains(candidate.provider()) {
                 return None;
             }
-            let endpoint = self.policy.endpoints.get(candidate.provider())?.clone();
+            let endpoint = self.endpoint_of(index, profile.as_ref())?.clone();
             return Some(Step::Commit(UsageChange::EndpointFailure {
                 endpoint,
                 started_at,
@@ -175,7 +175,9 @@ impl Machine {
         };
         let capped = self.has_next(current.index);
         let turn = match rotation(reason) {
-            _ if current.locked == Lock::Pinned || current.probe.is_some() || silent => Turn::Exhausted,
+            _ if current.locked == Lock::Pinned || current.probe.is_some() => Turn::Exhausted,
+            _ if current.failed_on_the_way() => self.credential_elsewhere(&current),
+            _ if silent => Turn::Exhausted,
             Rotation::Never => Turn::Exhausted,
             Rotation::UpToOverloadCap if !count(&mut current.overload_rotations, overload_cap, capped) => {
                 Turn::Capped
@@ -188,7 +190,9 @@ impl Machine {
             Rotation::Unlimited | Rotation::UpToOverloadCap | Rotation::UpToRateLimitCap => {
                 let candidate = &self.request.chain[current.index];
                 let rest = current.profiles.iter().enumerate().skip(current.cursor + 1);
-                let mut usable = rest.filter(|(_, id)| self.is_usable(id, candidate));
+                let index = current.index;
+                let mut usable =
+                    rest.filter(|(_, id)| self.is_usable(id, candidate) && self.is_reachable(index, id));
                 usable
                     .next()
                     .map_or(Turn::Exhausted, |(cursor, _)| Turn::To(cursor))
@@ -196,6 +200,20 @@ impl Machine {
         };
         self.current = Some(current);
         turn
+    }
+
+    /// After a fault of the way to an endpoint: a credential that is used at another one (D4).
+    fn credential_elsewhere(&self, current: &Current) -> Turn {
+        let (index, candidate) = (current.index, &self.request.chain[current.index]);
+        let failed = self.endpoint_of(index, current.profile());
+        let rest = current.profiles.iter().enumerate().skip(current.cursor + 1);
+        let mut elsewhere = rest.filter(|(_, id)| {
+            let endpoint = self.endpoint_of(index, Some(id));
+            endpoint != failed && self.is_usable(id, candidate) && self.is_reachable(index, id)
+        });
+        elsewhere
+            .next()
+            .map_or(Turn::Exhausted, |(cursor, _)| Turn::To(cursor))
     }
 
     /// R2: how long the provider asks to wait, if that is short and was not waited out before.

@@ -26,7 +26,7 @@ impl Machine {
     ) {
         let mut decision = self.left(DecisionKind::CandidateFailed, index, record);
         decision.auth_mode = self.auth_mode(failing);
-        decision.rests_until = self.rests_until(index, failing);
+        decision.rests_until = self.rests_until(index, alone(failing));
         self.push(decision);
     }
 
@@ -90,24 +90,20 @@ impl Machine {
             auth_mode: self.auth_mode(current.profile()),
             status: last.record.status,
             error: last.record.fields.clone(),
-            rests_until: self.rests_until(current.index, current.profile()),
+            rests_until: self.rests_until(current.index, alone(current.profile())),
             elapsed: self.elapsed(),
             redirected_to: self.redirected_to(kind),
         })));
     }
 
     /// When the first of these credentials and the candidate's endpoint are back; none when they are already.
-    pub(super) fn rests_until<'a>(
-        &self,
-        index: usize,
-        credentials: impl IntoIterator<Item = &'a ProfileId>,
-    ) -> Option<Timestamp> {
+    pub(super) fn rests_until(&self, index: usize, credentials: &[ProfileId]) -> Option<Timestamp> {
         let candidate = &self.request.chain[index];
-        let usages = credentials.into_iter().map(|id| self.snapshot.usage(id));
+        let endpoints = &self.policy.endpoints;
+        let reach = endpoints.reach(&self.snapshot, candidate.provider(), credentials, self.now);
+        let usages = reach.profiles.iter().map(|id| self.snapshot.usage(id));
         let back = soonest_expiry(usages, Some(candidate.model()), self.now);
-        let endpoint = self.policy.endpoints.get(candidate.provider());
-        let endpoint = endpoint.and_then(|key| self.snapshot.endpoints.get(key));
-        let endpoint = endpoint.filter(|window| window.is_active(self.now));
+        let endpoint = reach.endpoint.filter(|window| window.is_active(self.now));
         back.max(endpoint.map(|window| window.until))
     }
 
@@ -204,4 +200,9 @@ impl Machine {
     fn push(&mut self, decision: Decision) {
         self.events.push(RunEvent::Candidate(Arc::new(decision)));
     }
+}
+
+/// One credential, or none, as a list.
+fn alone(profile: Option<&ProfileId>) -> &[ProfileId] {
+    profile.map_or(&[], std::slice::from_ref)
 }

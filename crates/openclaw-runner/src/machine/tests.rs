@@ -1,5 +1,6 @@
 //! The machine alone, driven by random outcomes over a real usage state.
 
+mod endpoints;
 mod options;
 mod rulebook;
 mod rules;

@@ -1,6 +1,6 @@
 //! The policy of a recording: what of the settings concerns its chain.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::time::Duration;
 
@@ -11,6 +11,7 @@ use openclaw_ids::{AuthAliases, ProfileId, ProviderId};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
+use crate::endpoints::{EndpointKeys, LoginEndpoint, LoginUse};
 use crate::millis;
 use crate::request::{InlineWait, RunLimits, RunPolicy, RunSettings};
 
@@ -38,6 +39,9 @@ pub struct RecordedPolicy {
     /// The address of each provider that has one, redacted.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub endpoints: BTreeMap<ProviderId, String>,
+    /// Where logins are used, by the provider that their credentials name, when that is elsewhere.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub login_endpoints: BTreeMap<ProviderId, RecordedLoginEndpoint>,
     /// Settings of our own.
     pub settings: RecordedSettings,
 }
@@ -52,6 +56,43 @@ pub struct RecordedProfileConfig {
     pub provider: ProviderId,
     /// Its mode as in a configuration.
     pub mode: ConfiguredMode,
+}
+
+/// Where the logins of a provider are used.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RecordedLoginEndpoint {
+    /// The provider that the endpoint counts under.
+    pub provider: ProviderId,
+    /// The address, redacted.
+    pub base_url: String,
+    /// Whether stored tokens are used there, too.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub tokens: bool,
+}
+
+impl RecordedLoginEndpoint {
+    fn of(endpoint: &LoginEndpoint) -> Self {
+        Self {
+            provider: endpoint.key.provider.clone(),
+            base_url: redact(&endpoint.key.base_url),
+            tokens: endpoint.used_by == LoginUse::OauthAndTokens,
+        }
+    }
+
+    fn endpoint(&self) -> LoginEndpoint {
+        LoginEndpoint {
+            key: EndpointKey {
+                provider: self.provider.clone(),
+                base_url: self.base_url.clone(),
+            },
+            used_by: if self.tokens {
+                LoginUse::OauthAndTokens
+            } else {
+                LoginUse::Oauth
+            },
+        }
+    }
 }
 
 /// The settings of our own.
@@ -107,6 +148,11 @@ impl RecordedPolicy {
             let key = endpoints.get(provider)?;
             Some((provider.clone(), redact(&key.base_url)))
         });
+        let concerned = providers.iter().flat_map(|provider| aliases.sharing(provider));
+        let login_endpoints = concerned.filter_map(|provider| {
+            let endpoint = endpoints.of_logins(provider)?;
+            Some((provider.clone(), RecordedLoginEndpoint::of(endpoint)))
+        });
         let mut billing: Vec<ProviderId> = Vec::new();
         for provider in providers.iter().chain(&canonical) {
             if !billing.contains(provider) {
@@ -138,6 +184,7 @@ impl RecordedPolicy {
                 .collect(),
             aliases: aliased.collect(),
             endpoints: addresses.collect(),
+            login_endpoints: login_endpoints.collect(),
             settings: RecordedSettings::of(settings),
         }
     }
@@ -154,7 +201,7 @@ impl RecordedPolicy {
             .fold(AuthAliases::none(), |aliases, (alias, owner)| {
                 aliases.with_alias(alias.clone(), owner.clone())
             });
-        let endpoints: HashMap<ProviderId, EndpointKey> = self
+        let endpoints: EndpointKeys = self
             .endpoints
             .iter()
             .map(|(provider, base_url)| {
@@ -165,6 +212,12 @@ impl RecordedPolicy {
                 (provider.clone(), key)
             })
             .collect();
+        let endpoints = self
+            .login_endpoints
+            .iter()
+            .fold(endpoints, |endpoints, (provider, logins)| {
+                endpoints.with_logins(provider.clone(), logins.endpoint())
+            });
         let profiles = self.profiles.iter().map(|profile| {
             let config = ConfiguredProfile {
                 provider: profile.provider.clone(),

@@ -29,6 +29,9 @@ pub struct UsageState {
     /// Resting endpoints by provider.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub endpoints: BTreeMap<ProviderId, EndpointWindow>,
+    /// Resting endpoints of logins, by the provider that their credentials name.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub login_endpoints: BTreeMap<ProviderId, EndpointWindow>,
     /// Probes by provider.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub probes: BTreeMap<ProviderId, RecordedProbe>,
@@ -96,6 +99,9 @@ pub struct StateChanges {
     /// Changed endpoint windows; none when one is gone.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub endpoints: BTreeMap<ProviderId, Option<EndpointWindow>>,
+    /// Changed windows of the endpoints of logins; none when one is gone.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub login_endpoints: BTreeMap<ProviderId, Option<EndpointWindow>>,
     /// Changed probes.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub probes: BTreeMap<ProviderId, Option<RecordedProbe>>,
@@ -146,6 +152,15 @@ impl UsageState {
                     Some((provider.clone(), *snapshot.endpoints.get(key)?))
                 })
                 .collect(),
+            login_endpoints: concern
+                .providers
+                .iter()
+                .flat_map(|provider| policy.aliases.sharing(provider))
+                .filter_map(|provider| {
+                    let key = &policy.endpoints.of_logins(provider)?.key;
+                    Some((provider.clone(), *snapshot.endpoints.get(key)?))
+                })
+                .collect(),
             probes: concern
                 .providers
                 .iter()
@@ -161,7 +176,11 @@ impl UsageState {
         self.fill(&mut snapshot);
         snapshot.usage = self.usage.clone().into_iter().collect();
         for (provider, window) in &self.endpoints {
-            set_endpoint(&mut snapshot, policy, provider, Some(*window));
+            set_endpoint(&mut snapshot, policy.endpoints.get(provider), Some(*window));
+        }
+        for (provider, window) in &self.login_endpoints {
+            let key = policy.endpoints.of_logins(provider).map(|logins| &logins.key);
+            set_endpoint(&mut snapshot, key, Some(*window));
         }
         for (provider, probe) in &self.probes {
             snapshot.probes.insert(provider.clone(), probe.clone().into());
@@ -202,6 +221,7 @@ impl UsageState {
             }),
             usage: usage.collect(),
             endpoints: changed(&self.endpoints, &before.endpoints),
+            login_endpoints: changed(&self.login_endpoints, &before.login_endpoints),
             probes: changed(&self.probes, &before.probes),
         };
         (changes != StateChanges::default()).then_some(changes)
@@ -234,7 +254,11 @@ impl StateChanges {
             snapshot.usage.insert(id.clone(), usage.clone());
         }
         for (provider, window) in &self.endpoints {
-            set_endpoint(snapshot, policy, provider, *window);
+            set_endpoint(snapshot, policy.endpoints.get(provider), *window);
+        }
+        for (provider, window) in &self.login_endpoints {
+            let key = policy.endpoints.of_logins(provider).map(|logins| &logins.key);
+            set_endpoint(snapshot, key, *window);
         }
         for (provider, probe) in &self.probes {
             match probe {
@@ -246,15 +270,8 @@ impl StateChanges {
     }
 }
 
-fn set_endpoint(
-    snapshot: &mut AuthSnapshot,
-    policy: &RunPolicy,
-    provider: &ProviderId,
-    window: Option<EndpointWindow>,
-) {
-    let Some(key): Option<&EndpointKey> = policy.endpoints.get(provider) else {
-        return;
-    };
+fn set_endpoint(snapshot: &mut AuthSnapshot, key: Option<&EndpointKey>, window: Option<EndpointWindow>) {
+    let Some(key) = key else { return };
     match window {
         Some(window) => snapshot.endpoints.insert(key.clone(), window),
         None => snapshot.endpoints.remove(key),

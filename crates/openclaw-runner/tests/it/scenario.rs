@@ -1,6 +1,6 @@
 //! The scenario file: what is configured, what is stored, what happens.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::num::NonZeroUsize;
 use std::path::Path;
 use std::time::Duration;
@@ -9,9 +9,10 @@ use jiff::Timestamp;
 use openclaw_auth_store::{AuthConfig, AuthSnapshot, Credential, EndpointKey};
 use openclaw_chain::{ChainConfig, Needs, Resolver};
 use openclaw_cooldown::{ProfileUsage, UsageStats, adopt_foreign};
-use openclaw_ids::{ModelRef, ProfileId};
+use openclaw_ids::{ModelRef, ProfileId, ProviderId};
 use openclaw_runner::{
-    ChainKind, InlineWait, LargerContext, RunLimits, RunOptions, RunSettings, parse_skip_ttl, unfit,
+    ChainKind, EndpointKeys, InlineWait, LargerContext, LoginEndpoint, LoginUse, RunLimits, RunOptions,
+    RunSettings, parse_skip_ttl, unfit,
 };
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -100,6 +101,8 @@ struct Settings {
     inline_wait: Option<String>,
     /// Sizes in tokens; with any, an overflow goes on to larger models.
     context_windows: HashMap<String, u64>,
+    /// Where the logins of providers are used, when that is elsewhere.
+    logins_at: BTreeMap<String, String>,
     max_attempts: Option<NonZeroUsize>,
     /// How long the only candidate may be waited for, as `31s`.
     wait_for_reset: Option<String>,
@@ -160,18 +163,30 @@ impl Scenario {
         })
     }
 
-    /// The endpoints of the providers whose address is configured.
-    pub(crate) fn endpoints(&self) -> Vec<EndpointKey> {
+    /// The endpoints of the providers whose address is configured, and of their logins.
+    pub(crate) fn endpoints(&self) -> EndpointKeys {
         let config = self.chain_config();
+        let key = |provider: &ProviderId, base_url: &str| EndpointKey {
+            provider: provider.clone(),
+            base_url: base_url.to_owned(),
+        };
         let providers = config.models.providers.iter();
-        providers
-            .filter_map(|(id, provider)| {
-                Some(EndpointKey {
-                    provider: id.parse().unwrap(),
-                    base_url: provider.base_url.clone()?,
-                })
+        let keys: EndpointKeys = providers
+            .filter_map(|(id, row)| {
+                let id: ProviderId = id.parse().unwrap();
+                let key = key(&id, row.base_url.as_deref()?);
+                Some((id, key))
             })
-            .collect()
+            .collect();
+        let logins = self.settings.logins_at.iter();
+        logins.fold(keys, |keys, (provider, base_url)| {
+            let provider: ProviderId = provider.parse().unwrap();
+            let logins = LoginEndpoint {
+                key: key(&provider, base_url),
+                used_by: LoginUse::Oauth,
+            };
+            keys.with_logins(provider, logins)
+        })
     }
 
     pub(crate) fn snapshot(&self) -> AuthSnapshot {

@@ -121,11 +121,10 @@ fn played_for(path: &Path, recordings: Recordings) -> Played {
 }
 
 fn policy(scenario: &Scenario, auth: AuthConfig) -> RunPolicy {
-    let endpoints = scenario.endpoints().into_iter();
     RunPolicy {
         auth,
         aliases: AuthAliases::default(),
-        endpoints: endpoints.map(|key| (key.provider.clone(), key)).collect(),
+        endpoints: scenario.endpoints(),
         settings: scenario.settings(),
     }
 }

@@ -121,7 +121,7 @@ impl Setup {
         RunPolicy {
             auth,
             aliases: AuthAliases::default(),
-            endpoints,
+            endpoints: endpoints.into_iter().collect(),
             settings: RunSettings {
                 auth_skip_ttl: Duration::from_secs(if agent.ordered { 60 } else { 0 }),
                 ..RunSettings::default()

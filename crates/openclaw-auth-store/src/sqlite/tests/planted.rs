@@ -105,7 +105,8 @@ async fn no_planted_secret_is_seen_anywhere() {
     ] {
         file.execute("UPDATE auth_profile_store SET store_json = ?1", [row])
             .unwrap();
-        seen += &told(&store.commit(success("bearer", None, 3), at(3)).await.unwrap_err());
+        let mark = failure("bearer", Reason::Overloaded, Some("m"), 3);
+        seen += &told(&store.commit(mark, at(3)).await.unwrap_err());
         seen += &told(&open(folder.path()).unwrap_err());
     }
     for row in [

@@ -100,6 +100,41 @@ async fn a_store_that_cannot_be_written_at_the_start_is_read_and_written_later()
 }
 
 #[tokio::test]
+async fn a_file_whose_index_lost_a_row_is_damaged_and_no_empty_one() {
+    for table in ["auth_profile_store", "auth_profile_state"] {
+        let (folder, store) = with_profiles().await;
+        let mark = failure("a", Reason::Billing, None, 1);
+        store.commit(mark, at(1)).await.unwrap();
+        let path = store.path().to_owned();
+        drop(store);
+        let file = outside(folder.path());
+        let root: u32 = file
+            .query_row(
+                "SELECT rootpage FROM sqlite_master WHERE type = 'index' AND tbl_name = ?1",
+                [table],
+                |row| row.get(0),
+            )
+            .unwrap();
+        file.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
+            .unwrap();
+        drop(file);
+        let mut bytes = fs::read(&path).unwrap();
+        let root = usize::try_from(root).unwrap();
+        let page = &mut bytes[(root - 1) * 4_096..root * 4_096];
+        assert_eq!((page[0], page[4]), (10, 1), "a leaf of an index with one entry");
+        page.fill(0);
+        // A leaf without entries, which is sound by itself.
+        (page[0], page[5]) = (10, 0x10);
+        fs::write(&path, &bytes).unwrap();
+        let error = open(folder.path()).unwrap_err();
+        assert!(matches!(error, OpenError::Corrupt { .. }), "{table}: {error:?}");
+        let error = SqliteAuthStore::peek(folder.path(), Vec::new()).unwrap_err();
+        assert!(matches!(error, OpenError::Corrupt { .. }), "{table}: {error:?}");
+        assert_eq!(fs::read(&path).unwrap(), bytes, "it is left as it is");
+    }
+}
+
+#[tokio::test]
 async fn a_file_that_was_cut_is_no_new_one() {
     for length in [0, 17, 100, 2_048] {
         let (folder, store) = with_profiles().await;

@@ -125,6 +125,35 @@ async fn d11_a_use_reaches_the_file_with_the_next_mark_and_at_the_end() {
     assert_eq!(open().snapshot().usage(&profile("b")).last_used, Some(at(7)));
 }
 
+#[tokio::test]
+async fn d10_d11_a_success_that_forgives_nothing_is_written_with_the_next_mark() {
+    let folder = tempfile::tempdir().unwrap();
+    let never = Pace {
+        use_delay: Duration::from_hours(1),
+        ..fast()
+    };
+    let (agent, config) = (AgentId::main(), CooldownConfig::default());
+    let store = SqliteAuthStore::open_with(folder.path(), &agent, Vec::new(), config, at(0), never).unwrap();
+    store.upsert(profile("a"), key("a"), at(0)).await.unwrap();
+    let file = outside(folder.path());
+    let last_used = || state(&file)["usageStats"]["a"]["lastUsed"].clone();
+
+    // The first one says which profile was good last.
+    store.commit(success("a", None, 1), at(1)).await.unwrap();
+    assert_eq!(last_used(), json!(NOW + 1_000));
+    eventually("nothing waits", || !store.desk.has_waiting());
+    store.commit(success("a", None, 2), at(2)).await.unwrap();
+    assert_eq!(store.snapshot().usage(&profile("a")).last_used, Some(at(2)));
+    assert_eq!(last_used(), json!(NOW + 1_000));
+
+    let rests = failure("a", Reason::Overloaded, Some("m"), 3);
+    store.commit(rests, at(3)).await.unwrap();
+    assert_eq!(last_used(), json!(NOW + 2_000));
+    store.commit(success("a", Some("m"), 4), at(4)).await.unwrap();
+    assert_eq!(last_used(), json!(NOW + 4_000));
+    assert!(state(&file)["usageStats"]["a"].get("cooldownUntil").is_none());
+}
+
 pub(super) fn changes() -> impl Strategy<Value = Vec<(UsageChange, i64)>> {
     let model = || prop::option::of(prop::sample::select(vec!["m", "n"]));
     let id = || prop::sample::select(vec!["a", "b"]);

@@ -166,7 +166,7 @@ fn get(
                 now(),
             )]
         }
-        None => ProfilesReport::of(&files.installation(), &agent.state(), now()).orders,
+        None => of_interest(ProfilesReport::of(&files.installation(), &agent.state(), now())),
     };
     if arguments.common.json {
         screen.json(&json!({"agent": agent.id, "orders": orders}))?;
@@ -174,6 +174,19 @@ fn get(
         show(&orders, screen)?;
     }
     Ok(Outcome::Fine)
+}
+
+/// The orders without those of servers that need no credential and were never called.
+fn of_interest(report: ProfilesReport) -> Vec<OrderOfProvider> {
+    let ProfilesReport {
+        profiles, mut orders, ..
+    } = report;
+    let is_idle = |id: &ProfileId| {
+        let mut all = profiles.iter();
+        all.any(|profile| profile.id == *id && profile.kind == "local" && profile.last_used.is_none())
+    };
+    orders.retain(|order| order.explicit || order.order.is_empty() || !order.order.iter().all(is_idle));
+    orders
 }
 
 fn show(orders: &[OrderOfProvider], screen: &mut Screen<'_>) -> io::Result<()> {
@@ -209,6 +222,10 @@ fn show(orders: &[OrderOfProvider], screen: &mut Screen<'_>) -> io::Result<()> {
                 "no credential".into(),
             ]);
         }
+    }
+    if table.is_empty() {
+        return screen
+            .line("There is no credential to order; store one: openclaw-gateway auth add <provider>");
     }
     screen.table(&table)
 }

@@ -95,10 +95,10 @@ static MISSPELT_KEY: LintRule = LintRule {
 /// Credentials that are in files of older versions alone.
 pub(super) fn older(older: &Older) -> Finding {
     Finding {
-        rule: if older.used {
-            &OLDER_LOGINS
-        } else {
-            &OLDER_CREDENTIALS
+        rule: match older {
+            Older { unreadable: true, .. } => &OLDER_UNREADABLE,
+            Older { used: true, .. } => &OLDER_LOGINS,
+            Older { .. } => &OLDER_CREDENTIALS,
         },
         place: older.place(),
         detail: older.what(),
@@ -109,6 +109,12 @@ static OLDER_CREDENTIALS: LintRule = LintRule {
     code: "older-credentials",
     severity: Severity::Warning,
     remedy: "bring them into the store: openclaw-gateway doctor --fix",
+};
+
+static OLDER_UNREADABLE: LintRule = LintRule {
+    code: "older-unreadable",
+    severity: Severity::Warning,
+    remedy: "repair the file, then: openclaw-gateway doctor --fix; or remove it",
 };
 
 static OLDER_LOGINS: LintRule = LintRule {
@@ -128,6 +134,7 @@ pub(in crate::cli) static RULES: &[&LintRule] = &[
     &NO_ENDPOINT,
     &OLDER_CREDENTIALS,
     &OLDER_LOGINS,
+    &OLDER_UNREADABLE,
     &READABLE_BY_OTHERS,
     &UNUSABLE_SECRET,
 ];

@@ -18,7 +18,7 @@ use crate::environment::Environment;
 #[command(after_help = EXAMPLES)]
 pub(in crate::cli) struct ClearArgs {
     /// The credentials, such as `openai:work`, or a provider for all of its own and its address
-    #[arg(value_name = "PROFILE", required_unless_present = "all")]
+    #[arg(value_name = "PROFILE")]
     profiles: Vec<String>,
     /// Everything that rests
     #[arg(long, conflicts_with = "profiles")]
@@ -45,12 +45,22 @@ Examples:
   openclaw-gateway cooldown clear openai:work --window model:gpt-5.5
   openclaw-gateway cooldown clear --all";
 
+/// Nobody said what to set free.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "say what to set free: a credential such as openai:work, a provider, or --all; `cooldown list` shows what rests"
+)]
+struct NothingNamed;
+
 /// Sets free what is named.
 pub(in crate::cli) fn run(
     environment: &Environment,
     arguments: &ClearArgs,
     screen: &mut Screen<'_>,
 ) -> Result<Outcome, CommandError> {
+    if arguments.profiles.is_empty() && !arguments.all {
+        return Err(NothingNamed.into());
+    }
     let files = Files::open(&arguments.places, environment)?;
     let agent = arguments.agent.id(&files)?;
     let store = files.store(&agent)?;

@@ -36,7 +36,7 @@ struct Line {
 #[derive(Debug, thiserror::Error)]
 #[error(
     "line {line} is no failure; write objects of provider, model, status, code, type, message, body, headers and \
-     transport, one a line"
+     transport, one a line, or give a log that was written under OPENCLAW_LOG_FORMAT=json"
 )]
 struct LineError {
     line: usize,

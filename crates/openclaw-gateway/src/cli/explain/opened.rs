@@ -43,6 +43,12 @@ struct Opened {
     /// What the request met that opened it; none for what a person did, and for a request that is forgotten.
     #[serde(skip_serializing_if = "Option::is_none")]
     evidence: Option<Evidence>,
+    /// When it was set free since; none when it was left to its end.
+    #[serde(
+        with = "jiff::fmt::serde::timestamp::millisecond::optional",
+        skip_serializing_if = "Option::is_none"
+    )]
+    cleared_at: Option<Timestamp>,
 }
 
 /// What a request met.
@@ -82,7 +88,8 @@ pub(super) fn held(
         latest: Some(SEARCHED),
         ..WindowFilter::default()
     })?;
-    let windows = active_at(windows, run);
+    let changes = windows;
+    let windows = active_at(changes.clone(), run);
     let agent = ReadAgent::open(files, &run.note.agent).ok();
     let provider_of = |profile: &ProfileId| {
         let stored = agent.as_ref().and_then(|agent| agent.seen.credential(profile));
@@ -102,6 +109,7 @@ pub(super) fn held(
                 .map(|window| {
                     Ok(Opened {
                         evidence: evidence(history, window)?,
+                        cleared_at: cleared(&changes, window, run),
                         window: window.clone(),
                     })
                 })
@@ -145,6 +153,15 @@ fn active_at(changes: Vec<StoredWindow>, run: &StoredRun) -> Vec<StoredWindow> {
     }
     let is_open = |window: &StoredWindow| window.note.until > run.note.started_at;
     open.into_values().filter(is_open).collect()
+}
+
+/// When a window was set free after a run had met it.
+fn cleared(changes: &[StoredWindow], window: &StoredWindow, run: &StoredRun) -> Option<Timestamp> {
+    let is_end = |change: &&StoredWindow| {
+        let is_same = change.note.agent == window.note.agent && change.note.rested == window.note.rested;
+        is_same && change.note.change == WindowChange::Cleared && change.at > run.note.started_at
+    };
+    changes.iter().find(is_end).map(|change| change.at)
 }
 
 fn holds(
@@ -246,7 +263,11 @@ pub(super) fn show(
 
 fn show_window(
     model: &str,
-    Opened { window, evidence }: &Opened,
+    Opened {
+        window,
+        evidence,
+        cleared_at,
+    }: &Opened,
     run: &StoredRun,
     now: Timestamp,
     screen: &mut Screen<'_>,
@@ -254,13 +275,19 @@ fn show_window(
     let note = &window.note;
     let (free, tried) = free_and_tried(Some(note.reason), Some(note.until), None, now);
     let end = match (free.as_str(), tried.as_str()) {
+        _ if cleared_at.is_some() => {
+            let when = cleared_at.map(|at| ago(at, now)).unwrap_or_default();
+            format!("set free {when}")
+        }
         ("now", _) => "over by now".to_owned(),
         (_, "") => format!("free in {free}"),
         (_, "now") => format!("free {free}"),
         _ => format!("free {free}, tried in {tried}"),
     };
     let (what, reason, since) = (rested(note), note.reason, ago(note.opened_at, now));
-    screen.line(format!("  {model}: {what} rests ({reason}) since {since}, {end}"))?;
+    screen.line(format!(
+        "  {model}: {what} rested ({reason}) since {since}, {end}"
+    ))?;
     let Some(id) = &note.run_id else {
         return screen.line("    a person laid it to rest: openclaw-gateway cooldown set");
     };

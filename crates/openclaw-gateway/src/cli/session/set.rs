@@ -4,6 +4,7 @@ use clap::Args;
 use openclaw_auth_store::Credential;
 use openclaw_ids::{ModelRef, ProfileId};
 use openclaw_session::{ProfileChoice, SessionEntry, UserSelection, apply_user_selection, update};
+use serde::Serialize;
 
 use crate::cli::auth::NotStored;
 use crate::cli::chain::{UnknownModel, UnknownSession, session};
@@ -11,7 +12,7 @@ use crate::cli::files::{AgentArg, Files, Places, ReadAgent, runtime};
 use crate::cli::screen::{Screen, now};
 use crate::cli::{CommandError, Outcome};
 use crate::environment::Environment;
-use crate::report::SessionReport;
+use crate::report::{OrderOfProvider, SessionReport};
 
 /// Arguments of `session set`.
 #[derive(Debug, Args)]
@@ -82,8 +83,9 @@ pub(in crate::cli) fn run(
         key: arguments.key.clone(),
     })?;
     let report = SessionReport::of(key, &entry, &configured);
+    let notes = notes(&files, &agent, &report.selected);
     if arguments.json {
-        screen.json(&report)?;
+        screen.json(&Done { report, notes })?;
     } else {
         let pin = report
             .pin
@@ -91,8 +93,38 @@ pub(in crate::cli) fn run(
             .map(|pin| format!(" with {}", pin.profile))
             .unwrap_or_default();
         screen.line(format!("Session {key} is on {}{pin}.", report.selected.key()))?;
+        notes
+            .iter()
+            .try_for_each(|note| screen.line(format!("Note: {note}")))?;
     }
     Ok(Outcome::Fine)
+}
+
+/// What holds now, and what is to be known of it.
+#[derive(Debug, Serialize)]
+struct Done {
+    #[serde(flatten)]
+    report: SessionReport,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    notes: Vec<String>,
+}
+
+/// Why the chosen model cannot be asked, which no other model makes up for.
+fn notes(files: &Files, agent: &ReadAgent, model: &ModelRef) -> Vec<String> {
+    let provider = model.provider();
+    let mut notes = Vec::new();
+    if files.endpoints.get(provider).is_none() {
+        notes.push(format!(
+            "nothing says where provider `{provider}` is called; set models.providers.{provider}.baseUrl"
+        ));
+    }
+    let order = OrderOfProvider::of(&files.installation(), &agent.seen, provider, now());
+    if order.order.is_empty() {
+        notes.push(format!(
+            "there is no credential for `{provider}` that can be used; store one: openclaw-gateway auth add {provider}"
+        ));
+    }
+    notes
 }
 
 fn selection(

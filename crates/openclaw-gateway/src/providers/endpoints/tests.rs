@@ -39,7 +39,8 @@ fn known_providers_need_no_row_and_a_row_changes_only_what_it_says() {
         ("groq", "http://127.0.0.1:9/x"),
         ("relay", "https://relay.example/v1"),
     ] {
-        let key = &endpoints.keys()[&id(provider)];
+        let keys = endpoints.keys();
+        let key = keys.get(&id(provider)).unwrap();
         assert_eq!(
             (key.provider.as_str(), key.base_url.as_str()),
             (provider, base_url)

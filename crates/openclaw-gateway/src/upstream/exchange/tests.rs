@@ -519,6 +519,34 @@ async fn a_plain_answer_to_a_streaming_request_becomes_one_event() {
 }
 
 #[tokio::test]
+async fn bl_88_an_error_that_stands_bare_in_a_stream_is_one() {
+    const BARE: &str = "{\"error\":{\"message\":\"overloaded\"}}";
+    let line = format!("{BARE}\n\n");
+    for pieces in [&[ROLE, HEL, BARE] as &[_], &[ROLE, HEL, &line, DONE]] {
+        let (shown, end, failure) = drain(Script::stream(pieces)).await;
+        assert_eq!((shown, end), ([ROLE, HEL].concat(), "cut"), "{pieces:?}");
+        assert_eq!(failure.unwrap().body.as_deref(), Some(BARE.as_bytes()));
+    }
+    let early = failure(Script::stream(&[ROLE, BARE]), true).await;
+    assert_eq!(early.body.as_deref(), Some(BARE.as_bytes()));
+    let (shown, end, _) = drain(Script::stream(&[HEL, "{\"usage\":1}\n\n", STOP, DONE])).await;
+    assert_eq!(end, "finished", "{shown}");
+}
+
+#[tokio::test]
+async fn bl_88_an_end_within_the_arguments_of_a_call_is_a_break() {
+    let call = |arguments: &str| {
+        let call =
+            serde_json::json!({"index": 0, "id": "c", "function": {"name": "f", "arguments": arguments}});
+        format!("data: {{\"choices\":[{{\"index\":0,\"delta\":{{\"tool_calls\":[{call}]}}}}]}}\n\n")
+    };
+    for (arguments, end) in [("{\"a\":", "cut"), ("{\"a\":1}", "finished"), ("", "finished")] {
+        let (_, ended, _) = drain(Script::stream(&[&call(arguments), DONE])).await;
+        assert_eq!(ended, end, "{arguments}");
+    }
+}
+
+#[tokio::test]
 async fn bl_89_an_answer_under_a_wrong_content_type_is_one() {
     let events = [ROLE, HEL, LO, STOP, DONE].concat();
     for content_type in ["application/json", "text/html; charset=utf-8"] {

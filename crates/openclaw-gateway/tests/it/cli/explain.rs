@@ -124,6 +124,7 @@ async fn the_story_of_a_request_is_told_from_the_history() {
     let id = first.header("x-openclaw-request-id").unwrap().to_owned();
     world.ask("openclaw", json!({}), &[]).await;
     world.gateway.flush().await;
+    world.use_is_written("b:config").await;
     let root = world.state.path().to_owned();
     let config = "{ agents: { defaults: { model: { primary: 'a/m', fallbacks: ['b/m'] } } },
         models: { providers: { a: { baseUrl: 'http://127.0.0.1:9', apiKey: 'key-a', models: [] },
@@ -153,6 +154,7 @@ async fn a_request_that_found_a_window_names_the_request_that_opened_it() {
     let id = opener.header("x-openclaw-request-id").unwrap().to_owned();
     world.ask_plain().await;
     world.gateway.flush().await;
+    world.use_is_written("c:config").await;
     let root = world.state.path().to_owned();
     tokio::task::spawn_blocking(move || {
         let desk = Desk::over(&root);
@@ -185,6 +187,12 @@ async fn what_a_person_laid_to_rest_is_told_as_that() {
     world.gateway.flush().await;
     let told = tokio::task::block_in_place(|| desk.fine(&["explain"]).output);
     assert!(told.contains("a person laid it to rest"), "{told}");
+    tokio::task::block_in_place(|| desk.fine(&["cooldown", "clear", "--all"]));
+    let told = tokio::task::block_in_place(|| desk.fine(&["explain"]).output);
+    assert!(
+        told.contains("rested (rate_limit) since <time>, set free <time>"),
+        "{told}"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -34,3 +34,21 @@ fn older_files_are_told_with_what_becomes_of_them() {
     let told = told + &desk.transcript(&[&["auth", "list"], &["status", "--agent", "main"]]);
     insta::assert_snapshot!("older", told);
 }
+
+#[test]
+fn an_older_file_that_makes_no_sense_is_named_where_a_credential_is_missing() {
+    let desk = Desk::new();
+    let broken = r#"{"version": 1, "profiles": {"#;
+    desk.write("agents/main/agent/auth-profiles.json", broken);
+    let told = "/state/agents/main/agent/auth-profiles.json is no JSON object";
+    for command in [&["status"] as &[&str], &["chain"], &["auth", "list"]] {
+        let shown = desk.run(command).output;
+        assert!(shown.contains(told), "{command:?}: {shown}");
+    }
+    let checked = desk.run(&["config", "check"]);
+    assert!(checked.output.contains("[older-unreadable]"), "{checked:?}");
+    let added = desk.run_with(&["auth", "add", "openai"], "sk-1");
+    assert_eq!(added.status, 0, "{added:?}");
+    let shown = desk.fine(&["status", "--agent", "main"]).output;
+    assert!(!shown.contains(told), "it is missed by nobody: {shown}");
+}

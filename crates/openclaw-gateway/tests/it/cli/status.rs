@@ -79,3 +79,13 @@ fn an_agent_that_cannot_be_read_hides_no_other() {
     let alone = desk.run(&["status", "--agent", "ops"]);
     assert_eq!(alone.status, 2, "{}", alone.output);
 }
+
+#[test]
+fn a_history_that_cannot_be_read_is_named() {
+    let desk = Desk::new().with_keys();
+    desk.write("openclaw-failover-history.sqlite", &"no database".repeat(200));
+    let shown = desk.fine(&["status"]);
+    let told = "The last requests cannot be shown: /state/openclaw-failover-history.sqlite is damaged";
+    assert!(shown.output.contains(told), "{}", shown.output);
+    assert!(shown.output.contains("openai:work"), "{}", shown.output);
+}
