@@ -6,7 +6,7 @@ use openclaw_runner::telemetry::{DECISION_TARGET, ROTATION_TARGET};
 use opentelemetry::trace::TracerProvider;
 use opentelemetry_sdk::trace::SdkTracerProvider;
 use tracing::field::{Field, Visit};
-use tracing::{Event, Level, Subscriber};
+use tracing::{Event, Level, Metadata, Subscriber};
 use tracing_subscriber::filter::{FilterExt, Targets, filter_fn};
 use tracing_subscriber::fmt::format::Writer;
 use tracing_subscriber::fmt::time::{FormatTime, SystemTime};
@@ -92,13 +92,20 @@ pub(crate) fn install(environment: &Environment, default: &str) -> Result<Traces
     });
     // No line shows the spans around it, so none is made for the lines, unless a filter asks for what happens in one.
     let shows_spans = asked.contains('[');
-    // As one filter: of two, the inner one alone would keep the spans alive.
-    let lines = lines.with_filter(filter.and(filter_fn(move |of| shows_spans || of.is_event())));
-    let subscriber = tracing_subscriber::registry().with(lines).with(spans);
+    let needs_spans = shows_spans || spans.is_some();
+    let lines = lines.with_filter(filter.and(filter_fn(move |of| shows_spans || is_event(of))));
+    let subscriber = tracing_subscriber::registry()
+        .with(lines)
+        .with(spans)
+        .with((!needs_spans).then(|| filter_fn(is_event)));
     subscriber
         .try_init()
         .map_err(|error| TelemetryError::Installed(Box::new(error)))?;
     Ok(traces)
+}
+
+fn is_event(of: &Metadata<'_>) -> bool {
+    of.is_event()
 }
 
 /// Whose spans and events are delivered.
