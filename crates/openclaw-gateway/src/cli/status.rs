@@ -4,6 +4,7 @@ use std::io;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
+use openclaw_classify::Reason;
 use openclaw_ids::{AgentId, ModelRef};
 
 use super::files::{AgentArg, Files, Places, ReadAgent, runtime};
@@ -15,7 +16,9 @@ use crate::causes;
 use crate::disk;
 use crate::environment::Environment;
 use crate::history::{HistoryError, HistoryReader, RunFilter, RunOutcome, StoredRun};
-use crate::report::{AgentReport, Level, ProfileReport, SessionReport, StatusReport, Trouble, UnreadAgent};
+use crate::report::{
+    AgentReport, CandidateState, Level, ProfileReport, SessionReport, StatusReport, Trouble, UnreadAgent,
+};
 
 /// Arguments of `status`.
 #[derive(Debug, Args)]
@@ -324,6 +327,26 @@ fn fallbacks(sessions: &[SessionReport], report: &StatusReport) -> Table {
     table
 }
 
+/// Why the first model of a chain is not asked, and what to do about it where time does not mend it.
+fn primary(model: &ModelRef, state: CandidateState, reason: Option<Reason>) -> String {
+    let (name, provider) = (ModelRef::key(model), model.provider());
+    match state {
+        CandidateState::NoCredential => format!(
+            "{name} has no credential, so the next in the chain answers; store one: openclaw-gateway auth add {provider}"
+        ),
+        CandidateState::NoEndpoint => format!(
+            "{name} has no address, so the next in the chain answers; set models.providers.{provider}.baseUrl"
+        ),
+        CandidateState::UnusableCredential => {
+            format!("{name} has no credential that can be used, so the next in the chain answers.")
+        }
+        CandidateState::Probe | CandidateState::Ready | CandidateState::Resting => {
+            let why = reason.map(|reason| format!(" ({reason})")).unwrap_or_default();
+            format!("{name} cannot be asked now{why}; the next in the chain answers.")
+        }
+    }
+}
+
 fn describe(trouble: &Trouble) -> String {
     match trouble {
         Trouble::NothingCanAnswer {
@@ -334,13 +357,7 @@ fn describe(trouble: &Trouble) -> String {
         Trouble::NothingCanAnswer { .. } => {
             "No model of the chain can be asked now; see FREE IN above, or `auth add` another key.".to_owned()
         }
-        Trouble::PrimaryUnavailable { model, reason } => {
-            let why = reason.map(|reason| format!(" ({reason})")).unwrap_or_default();
-            format!(
-                "{} cannot be asked now{why}; the next in the chain answers.",
-                ModelRef::key(model)
-            )
-        }
+        Trouble::PrimaryUnavailable { model, state, reason } => primary(model, *state, *reason),
         Trouble::NeedsAPerson { profile, reason } => format!(
             "{profile} was refused ({reason}) and waits for you: mend the account or the key, then `cooldown clear {profile}`."
         ),

@@ -107,7 +107,9 @@ pub(crate) enum Trouble {
     PrimaryUnavailable {
         /// The model.
         model: ModelRef,
-        /// Why.
+        /// What keeps it from being asked.
+        state: CandidateState,
+        /// Why it rests, where it does.
         reason: Option<Reason>,
     },
     /// A credential waits for a person: it was refused, or its bill is not paid.
@@ -352,6 +354,7 @@ fn troubles(
         } else {
             Trouble::PrimaryUnavailable {
                 model: primary.model.clone(),
+                state: primary.state,
                 reason: primary.reason,
             }
         });

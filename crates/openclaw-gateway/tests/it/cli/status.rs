@@ -89,3 +89,14 @@ fn a_history_that_cannot_be_read_is_named() {
     assert!(shown.output.contains(told), "{}", shown.output);
     assert!(shown.output.contains("openai:work"), "{}", shown.output);
 }
+
+#[test]
+fn a_first_model_without_a_credential_says_how_to_give_it_one() {
+    let desk = Desk::with(
+        "{ agents: { defaults: { model: { primary: 'openai/gpt', fallbacks: ['groq/llama'] } } } }",
+    );
+    desk.run_with(&["auth", "add", "groq"], "gsk-1");
+    let shown = desk.fine(&["status"]).output;
+    let told = "openai/gpt has no credential, so the next in the chain answers; store one: openclaw-gateway auth add openai";
+    assert!(shown.contains(told), "{shown}");
+}
