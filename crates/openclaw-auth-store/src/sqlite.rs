@@ -16,6 +16,7 @@ mod request;
 mod rows;
 mod schema;
 mod turn;
+mod uses;
 mod volume;
 mod watch;
 mod writer;

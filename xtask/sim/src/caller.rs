@@ -54,12 +54,6 @@ pub(crate) struct Pick {
     pub(crate) done: Arc<AtomicBool>,
 }
 
-impl Caller {
-    fn now(&self) -> Timestamp {
-        at(self.world.now() + self.ahead)
-    }
-}
-
 /// What the provider makes of a call's token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Token {
@@ -68,6 +62,10 @@ enum Token {
 }
 
 impl Caller {
+    fn now(&self) -> Timestamp {
+        at(self.world.now() + self.ahead)
+    }
+
     /// Gets a token that can be sent, refreshed where that is due.
     async fn token(&self, call: &AttemptCall) -> Result<Token, Trouble> {
         let Some(profile) = &call.profile else {

@@ -105,6 +105,7 @@ impl World {
     pub fn new(script: &mut Script<'_>) -> Self {
         let mut snapshot = AuthSnapshot::default();
         let mut policy = RunPolicy::default();
+        let mut endpoints = Vec::new();
         for name in PROVIDERS {
             let provider: ProviderId = name.parse().expect("a provider");
             for key in 0..script.next() % 4 {
@@ -113,8 +114,9 @@ impl World {
                 snapshot.profiles.insert(id, Credential::api_key(provider.clone(), secret));
             }
             let base_url = format!("https://{name}.test/v1");
-            policy.endpoints.insert(provider.clone(), EndpointKey { provider, base_url });
+            endpoints.push((provider.clone(), EndpointKey { provider, base_url }));
         }
+        policy.endpoints = endpoints.into_iter().collect();
         let flags = script.next();
         policy.settings.inline_wait_when =
             if flags & 1 == 0 { InlineWait::Always } else { InlineWait::NothingElseLeft };

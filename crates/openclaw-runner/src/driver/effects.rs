@@ -15,7 +15,7 @@ use crate::busy::BusySession;
 use crate::clock::Clock;
 use crate::machine::Event;
 use crate::observer::Lost;
-use crate::patience::patiently;
+use crate::patience::{Trouble, patiently};
 use crate::skip_cache::SkipCache;
 
 impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
@@ -95,6 +95,11 @@ impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
         if let Err(error) = patiently(undone).await {
             // S-4.4: the attempt's own failure matters more.
             self.watcher.lost(Lost::Rollback, &error);
+            if let (Trouble::Busy, Some(transcript)) = (error, busy.transcript()) {
+                // It may not even have been read yet; undone twice is undone once.
+                let rollback = rollback.clone().with_session_id(transcript);
+                self.sessions.enqueue_rollback(&busy.session.key, rollback, now);
+            }
         }
     }
 

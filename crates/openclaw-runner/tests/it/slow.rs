@@ -6,7 +6,9 @@ use std::time::Duration;
 use jiff::Timestamp;
 use openclaw_auth_store::{Applied, AuthSnapshot, UsageChange, UsageStore};
 use openclaw_ids::SessionKey;
-use openclaw_session::{CasOutcome, Revision, Rollback, SessionEntry, SessionStore, StoreError, Versioned};
+use openclaw_session::{
+    CasOutcome, MemorySessionStore, Revision, Rollback, SessionEntry, SessionStore, StoreError, Versioned,
+};
 use tokio::task::yield_now;
 
 /// Yields before and after everything that may wait.
@@ -105,6 +107,49 @@ impl<S: SessionStore> SessionStore for Dawdling<S> {
 
     async fn list(&self) -> Result<Vec<(SessionKey, Versioned)>, StoreError> {
         self.0.list().await
+    }
+}
+
+/// Sessions that are written one after the other, each write for so long, also when nobody waits for it any more; who
+/// reads waits for what was handed over before.
+#[derive(Clone)]
+pub(crate) struct Queued {
+    pub(crate) store: Arc<MemorySessionStore>,
+    pub(crate) takes: Duration,
+    pub(crate) turn: Arc<tokio::sync::Mutex<()>>,
+}
+
+impl SessionStore for Queued {
+    async fn load(&self, key: &SessionKey) -> Result<Option<Versioned>, StoreError> {
+        let _turn = self.turn.lock().await;
+        self.store.load(key).await
+    }
+
+    async fn compare_and_set(
+        &self,
+        key: &SessionKey,
+        expected: Revision,
+        entry: SessionEntry,
+    ) -> Result<CasOutcome, StoreError> {
+        let (this, key) = (self.clone(), key.clone());
+        let writing = tokio::spawn(async move {
+            let _turn = this.turn.lock().await;
+            tokio::time::sleep(this.takes).await;
+            this.store.compare_and_set(&key, expected, entry).await
+        });
+        writing.await.unwrap_or(Err(StoreError::Closed))
+    }
+
+    fn enqueue_rollback(&self, key: &SessionKey, rollback: Rollback, now: Timestamp) {
+        let (this, key) = (self.clone(), key.clone());
+        tokio::spawn(async move {
+            let _turn = this.turn.lock().await;
+            this.store.enqueue_rollback(&key, rollback, now);
+        });
+    }
+
+    async fn list(&self) -> Result<Vec<(SessionKey, Versioned)>, StoreError> {
+        self.store.list().await
     }
 }
 

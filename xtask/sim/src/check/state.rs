@@ -55,7 +55,14 @@ pub(super) fn no_rest_broken(trace: &Trace) -> Held {
                 held = Held::Yes;
                 let (candidate, now) = (&trace.chain[call.candidate], call.began + trace.ahead);
                 let asked: Vec<&str> = call.profile.iter().map(String::as_str).collect();
-                if !oracle::is_free(&call.view, candidate, &asked, now) {
+                let rests =
+                    |profile: &&str| !oracle::held(&call.view, profile, &candidate.model, now).is_empty();
+                // Whether its endpoint rests is looked at when a candidate is entered, and not for each credential.
+                let is_first = !trace.calls[..*index]
+                    .iter()
+                    .any(|earlier| earlier.candidate == call.candidate);
+                let is_away = is_first && oracle::endpoint(&call.view, &candidate.provider, now).is_some();
+                if is_away || asked.iter().any(rests) {
                     return Held::Broken(format!("call {index} asked {asked:?}, which rests"));
                 }
             }

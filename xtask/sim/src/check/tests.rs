@@ -33,8 +33,9 @@ const LIES: &[Lie] = &[
     Lie { check: "one-record",          about: "called and recorded as skipped",         tell: |trace| { let Some(record) = trace.report.as_mut().and_then(|report| report.attempts.iter_mut().find(|record| record.outcome == CandidateOutcome::Failed)) else { return false }; record.outcome = CandidateOutcome::Skipped; true } },
     Lie { check: "no-silent-skip",      about: "no reason",                              tell: |trace| skip(trace, |skip| skip.reason = None) },
     Lie { check: "no-silent-skip",      about: "nothing rests",                          tell: |trace| skip(trace, |skip| { skip.view = Arc::new(AuthSnapshot::default()); skip.text.insert(0, '.'); }) },
-    Lie { check: "no-rest-broken",      about: "the asked credential rests",             tell: |trace| asked_at_rest(trace, |view, trace, call| { let profile = call.profile.as_ref()?; rest(view, profile, &trace.chain[call.candidate].model, call.began + trace.ahead + 1); Some(()) }) },
-    Lie { check: "no-rest-broken",      about: "the endpoint rests",                     tell: |trace| asked_at_rest(trace, |view, trace, call| endpoint_rests(view, &trace.chain[call.candidate].provider, call.began + trace.ahead)) },
+    Lie { check: "no-rest-broken",      about: "the asked credential rests",             tell: |trace| asked_at_rest(trace, it_rests) },
+    Lie { check: "no-rest-broken",      about: "the endpoint rests",                     tell: |trace| asked_at_rest(trace, its_endpoint_rests) },
+    Lie { check: "no-rest-broken",      about: "rotation to one that rests",             tell: |trace| !trace.events.iter().any(|event| matches!(event, Event::Again)) && rotated_to(trace, it_rests) },
     Lie { check: "rotation",            about: "the last credential was not asked",      tell: forget_a_call },
     Lie { check: "marks",               about: "a mark is missing",                      tell: |trace| { let before = trace.events.len(); trace.events.retain(|event| !matches!(event, Event::Wrote(..))); trace.is_whole() && trace.events.len() < before } },
     Lie { check: "marks",               about: "a mark is written twice",                tell: |trace| { let Some(at) = trace.events.iter().position(|event| matches!(event, Event::Wrote(..))) else { return false }; let again = trace.events[at].clone(); trace.events.insert(at, again); true } },
@@ -222,6 +223,48 @@ fn asked_at_rest(trace: &mut Trace, rest: impl Fn(&mut AuthSnapshot, &Trace, &Ca
         call.view = Arc::clone(&view);
     }
     told
+}
+
+/// The second call, with another credential of the same candidate, where nothing rested but this.
+fn rotated_to(trace: &mut Trace, rest: impl Fn(&mut AuthSnapshot, &Trace, &Call) -> Option<()>) -> bool {
+    let mut view = nothing_rests(trace);
+    let told = match &trace.calls[..] {
+        [first, second, ..] if first.candidate == second.candidate && first.profile != second.profile => {
+            rest(&mut view, trace, second).is_some()
+        }
+        _ => false,
+    };
+    if told {
+        trace.calls[1].view = Arc::new(view);
+    }
+    told
+}
+
+/// The credential of a call rests when it begins.
+fn it_rests(view: &mut AuthSnapshot, trace: &Trace, call: &Call) -> Option<()> {
+    let (profile, model) = (call.profile.as_ref()?, &trace.chain[call.candidate].model);
+    rest(view, profile, model, call.began + trace.ahead + 1);
+    Some(())
+}
+
+/// The endpoint of a call rests when it begins.
+fn its_endpoint_rests(view: &mut AuthSnapshot, trace: &Trace, call: &Call) -> Option<()> {
+    let provider = &trace.chain[call.candidate].provider;
+    endpoint_rests(view, provider, call.began + trace.ahead)
+}
+
+#[test]
+fn an_endpoint_is_looked_at_when_its_candidate_is_entered() {
+    let holds = holds("no-rest-broken");
+    let mut told = 0;
+    for run in RUNS.iter().filter(|run| holds(run) == Held::Yes) {
+        let mut doctored = run.clone();
+        if rotated_to(&mut doctored, its_endpoint_rests) {
+            told += 1;
+            assert_eq!(holds(&doctored), Held::Yes);
+        }
+    }
+    assert!(told > 0, "no credential gave way to another one");
 }
 
 /// The credentials of a run's agent, and no windows.

@@ -132,7 +132,10 @@ impl Person {
             limits: draws.limits,
             ..RunOptions::default()
         };
-        let before = self.stored().await.map(|before| before.selection());
+        // What an earlier turn still writes is not this one's.
+        let is_settled = self.stage.agents[self.session.agent].writing.try_lock().is_ok();
+        let before = self.stored().await.filter(|_| is_settled);
+        let before = before.map(|before| before.selection());
         let trace = self.trace(&planned, draws.process, &options, on_override);
         let trace = Arc::new(Mutex::new(trace));
         let done = Arc::new(AtomicBool::new(false));

@@ -23,6 +23,8 @@ type AgentRunner = Runner<ProcessClock, Watched, WatchedSessions>;
 pub(crate) struct OnStage {
     pub(crate) usage: Arc<Watched>,
     pub(crate) sessions: Arc<MemorySessionStore>,
+    /// Held while a write of a session is under way.
+    pub(crate) writing: Arc<tokio::sync::Mutex<()>>,
     pub(crate) resolver: Resolver,
     pub(crate) policy: Arc<RunPolicy>,
     runners: Vec<(AgentRunner, AgentRunner)>,
@@ -45,6 +47,7 @@ impl OnStage {
             agent: index,
             turn: Arc::default(),
         });
+        let writing = Arc::clone(&watched.turn);
         let listener = Arc::new(Listener {
             world: Arc::clone(world),
             agent: index,
@@ -71,6 +74,7 @@ impl OnStage {
             resolver: Resolver::new(&serde_json::from_value(config).unwrap_or_default()),
             usage,
             sessions,
+            writing,
             policy,
         }
     }
