@@ -96,7 +96,9 @@ impl Report {
                 }
             }
         }
-        for (key, window) in &snapshot.endpoints {
+        let mut endpoints: Vec<_> = snapshot.endpoints.iter().collect();
+        endpoints.sort_by_key(|(key, window)| (window.until, key.base_url.clone()));
+        for (key, window) in endpoints {
             if window.is_active(now) {
                 lines.push(format!(
                     "endpoint {}: until {}",

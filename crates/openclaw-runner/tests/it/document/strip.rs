@@ -169,11 +169,10 @@ pub(crate) fn rests(snapshot: &AuthSnapshot, now: Timestamp) -> String {
             lines.push(format!("`{id}` {lane}: {reason}, {left}"));
         }
     }
-    for (key, window) in snapshot
-        .endpoints
-        .iter()
-        .filter(|(_, window)| window.is_active(now))
-    {
+    let endpoints = snapshot.endpoints.iter();
+    let mut resting: Vec<_> = endpoints.filter(|(_, window)| window.is_active(now)).collect();
+    resting.sort_by_key(|(key, window)| (window.until, key.base_url.clone()));
+    for (key, window) in resting {
         lines.push(format!(
             "{}: {}",
             key.base_url,
