@@ -42,7 +42,14 @@ impl Seen {
         let Ok(Value::Object(mut record)) = serde_json::to_value(decision) else {
             return Map::new();
         };
-        for ours in ["consoleMessage", "elapsedMs", "lastResort", "restsUntil", "rule"] {
+        for ours in [
+            "authMode",
+            "consoleMessage",
+            "elapsedMs",
+            "lastResort",
+            "restsUntil",
+            "rule",
+        ] {
             record.remove(ours);
         }
         let label = match (decision.kind, decision.previous_attempts.last()) {
