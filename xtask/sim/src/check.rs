@@ -44,7 +44,7 @@ pub(crate) const CHECKS: &[Check] = &[
     Check { id: "one-visit",           says: "Each candidate is visited at most once, in chain order, and no credential is asked twice, unless redirected.", holds: run::one_visit },
     Check { id: "one-record",          says: "Each candidate has exactly one record, a skip or an attempt, unless the run stopped or was redirected.", holds: run::one_record },
     Check { id: "no-silent-skip",      says: "No usable credential is passed over without a recorded reason.", holds: state::no_silent_skip },
-    Check { id: "no-rest-broken",      says: "No credential that rests is asked, and no candidate begun whose endpoint does, but as a probe, or once more after a stated wait.", holds: state::no_rest_broken },
+    Check { id: "no-rest-broken",      says: "Nobody who rests, and nobody behind an endpoint that does, is asked but as a probe, or once more after a stated wait.", holds: state::no_rest_broken },
     Check { id: "rotation",            says: "A refused, dead or unpaid credential gives way to every other one that is free and was so when the candidate was entered.", holds: state::rotation },
     Check { id: "marks",               says: "Each failure that concerns a credential or a route is written once, before the next call; nothing is written for the caller's, our own or the content's.", holds: state::marks },
     Check { id: "soonest",             says: "The soonest expiry is that of R-10.3 over the windows that hold the chain.", holds: state::soonest },

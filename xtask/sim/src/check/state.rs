@@ -55,14 +55,7 @@ pub(super) fn no_rest_broken(trace: &Trace) -> Held {
                 held = Held::Yes;
                 let (candidate, now) = (&trace.chain[call.candidate], call.began + trace.ahead);
                 let asked: Vec<&str> = call.profile.iter().map(String::as_str).collect();
-                let rests =
-                    |profile: &&str| !oracle::held(&call.view, profile, &candidate.model, now).is_empty();
-                // Whether its endpoint rests is looked at when a candidate is entered, and not for each credential.
-                let is_first = !trace.calls[..*index]
-                    .iter()
-                    .any(|earlier| earlier.candidate == call.candidate);
-                let is_away = is_first && oracle::endpoint(&call.view, &candidate.provider, now).is_some();
-                if is_away || asked.iter().any(rests) {
+                if !oracle::is_free(&call.view, candidate, &asked, now) {
                     return Held::Broken(format!("call {index} asked {asked:?}, which rests"));
                 }
             }
@@ -111,6 +104,10 @@ pub(super) fn rotation(trace: &Trace) -> Held {
                 // Who rested when the candidate was entered is not looked at again.
                 let is_free =
                     |profile, at| oracle::held(&decided.view, profile, &candidate.model, at).is_empty();
+                // Behind an endpoint that rests by now nobody is asked, and neither for another credential.
+                if oracle::endpoint(&decided.view, &candidate.provider, now).is_some() {
+                    continue;
+                }
                 let left = candidate
                     .profiles
                     .iter()
