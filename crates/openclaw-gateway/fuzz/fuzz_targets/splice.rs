@@ -59,7 +59,7 @@ fn texts(format: Format, events: &[Parsed]) -> BTreeMap<u64, String> {
         }
     };
     for event in events {
-        let Ok(json) = serde_json::from_slice::<Value>(event.1.trim_ascii()) else { continue };
+        let Ok(json) = serde_json::from_slice::<Value>(&event.1) else { continue };
         match format {
             Format::ChatCompletions => {
                 for choice in json.get("choices").and_then(Value::as_array).into_iter().flatten() {

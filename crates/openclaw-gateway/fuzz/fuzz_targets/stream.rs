@@ -44,7 +44,8 @@ fn plain(end: &Ending) -> (u8, Vec<Parsed>, &str) {
 }
 
 fn check(format: Format, bytes: &[u8], upstream: &[Parsed], seen: &Seen) {
-    let shown = naive::events(&seen.bytes);
+    // A byte order mark within a stream is none, also where what went before it was left out.
+    let shown = naive::events(&[b":\n", seen.bytes.as_slice()].concat());
     let mut rest = upstream.iter();
     for event in &shown {
         assert!(rest.any(|sent| sent == event), "in order and as sent: {event:?}");
