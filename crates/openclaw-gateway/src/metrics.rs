@@ -196,7 +196,7 @@ impl Metrics {
     pub(crate) fn attempt(&self, attempt: &AttemptSeen<'_>) {
         let provider = attempt.candidate.provider().as_str();
         let (outcome, reason) = match attempt.result {
-            AttemptResult::Answered => ("answered", ""),
+            AttemptResult::Answered => ("answered", named(None)),
             AttemptResult::Failed(verdict) => {
                 let reason = verdict.map(|verdict| verdict.reason);
                 if !is_recognised(reason) {
@@ -204,7 +204,7 @@ impl Metrics {
                 }
                 ("failed", named(reason))
             }
-            AttemptResult::OutOfTime => ("out_of_time", ""),
+            AttemptResult::OutOfTime => ("out_of_time", named(None)),
         };
         self.own.attempts.with(&[provider, outcome, reason], count);
         self.own.upstream_duration.with(&[provider, outcome], |series| {

@@ -18,7 +18,7 @@ use hyper_util::rt::{TokioExecutor, TokioTimer};
 use tokio::time::Instant;
 
 use again::Used;
-pub(super) use again::When;
+pub(super) use again::{When, had_begun};
 use connector::Connector;
 pub(super) use connector::{ConnectTimeout, DnsError};
 use tls::Tls;

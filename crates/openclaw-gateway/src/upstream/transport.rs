@@ -6,7 +6,7 @@ use std::io;
 use hyper_util::client::legacy;
 use openclaw_classify::{Failure, Phase, TimeoutPhase, TimerOwner, Transport};
 
-use super::client::{ConnectTimeout, DnsError};
+use super::client::{ConnectTimeout, DnsError, had_begun};
 
 /// What an I/O error says about the connection.
 const KINDS: &[(io::ErrorKind, Transport)] = &[
@@ -48,7 +48,7 @@ pub(crate) fn failure(error: &(dyn StdError + 'static), phase: Phase) -> Failure
     let phase = match phase {
         _ if is_connect(error) => Phase::BeforeRequest,
         // An answer had begun, so that asking again would be paid for again.
-        Phase::BeforeFirstByte if is_unreadable(error) => Phase::BeforeFirstContent,
+        Phase::BeforeFirstByte if is_unreadable(error) || has_begun(error) => Phase::BeforeFirstContent,
         phase => phase,
     };
     Failure {
@@ -108,6 +108,11 @@ fn is_connect(error: &(dyn StdError + 'static)) -> bool {
             .downcast_ref::<legacy::Error>()
             .is_some_and(legacy::Error::is_connect)
     })
+}
+
+/// Whether the first bytes of an answer came.
+fn has_begun(error: &(dyn StdError + 'static)) -> bool {
+    causes(error).any(|cause| cause.downcast_ref().is_some_and(had_begun))
 }
 
 /// Whether an answer came that is not what it says: no HTTP, or a head that is too large.

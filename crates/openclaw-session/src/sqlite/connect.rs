@@ -105,6 +105,10 @@ pub enum OpenError {
 const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 
 pub(super) fn open(path: &Path) -> Result<Connection, OpenError> {
+    if !path.exists() {
+        // A file without what could not be taken over would look as if it had been.
+        schema::check_import(path)?;
+    }
     create(path).map_err(|source| OpenError::Create {
         path: path.to_owned(),
         source,

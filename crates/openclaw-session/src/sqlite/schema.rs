@@ -82,6 +82,11 @@ pub(super) fn migrate(connection: &mut Connection, path: &Path) -> Result<(), Op
     transaction.commit().map_err(fail)
 }
 
+/// Whether what lies beside the file can be taken over.
+pub(super) fn check_import(path: &Path) -> Result<(), OpenError> {
+    read_import(&path.with_file_name(IMPORT_FILE)).map(drop)
+}
+
 fn version(connection: &Connection) -> rusqlite::Result<u32> {
     let number: i32 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
     // Versions count from nought; a file with another number is newer than anything known here.

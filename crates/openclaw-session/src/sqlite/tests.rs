@@ -144,6 +144,7 @@ async fn s7_a_broken_sessions_json_stops_the_first_use_and_nothing_is_lost() {
     place.write_sessions_json(r#"{"k": {"sessionId": "s1""#);
     let error = place.refused();
     assert!(matches!(error, OpenError::ImportParse { .. }), "{error}");
+    assert!(!place.file().exists(), "nothing looks as if it had been imported");
     place.write_sessions_json(r#"{"k": {"sessionId": "s1"}}"#);
     assert!(loaded(&place.open(), "k").await.is_some());
 }

@@ -23,6 +23,9 @@ pub(in crate::cli) struct AddArgs {
     /// The provider, or the provider and a name of yours: `openai` is `openai:default`
     #[arg(value_name = "PROVIDER[:NAME]")]
     profile: String,
+    /// What a secret that is typed as an argument ends up in, so that no message repeats it
+    #[arg(hide = true, value_name = "SECRET")]
+    secrets: Vec<String>,
     /// What it is
     #[arg(long, value_enum, default_value = "api-key")]
     kind: Kind,
@@ -79,6 +82,11 @@ enum Kind {
 /// What was asked for cannot be stored.
 #[derive(Debug, thiserror::Error)]
 enum AddError {
+    #[error(
+        "a secret is no argument, since every process of this machine could read it; leave it out, and type it when you \
+         are asked, or pipe it in"
+    )]
+    Argument,
     #[error("--expires is for tokens; add --kind token, or leave it out")]
     KeyWithEnd,
     #[error(
@@ -100,6 +108,9 @@ pub(in crate::cli) fn run(
     arguments: &AddArgs,
     screen: &mut Screen<'_>,
 ) -> Result<Outcome, CommandError> {
+    if !arguments.secrets.is_empty() {
+        return Err(AddError::Argument.into());
+    }
     let (provider, id) = named(&arguments.profile)?;
     if !is_plain(id.as_str()) {
         return Err(AddError::Name(arguments.profile.clone()).into());

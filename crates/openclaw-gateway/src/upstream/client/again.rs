@@ -22,17 +22,48 @@ const NOT_TAKEN: &[&str] = &[
     "connection error received: not a result of an error",
 ];
 
-/// Whether a connection has brought an answer before.
+/// What a connection has brought so far.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Used(Arc<AtomicBool>);
+pub(super) struct Used(Arc<Brought>);
+
+#[derive(Debug, Default)]
+struct Brought {
+    /// An answer, to an earlier request.
+    answer: AtomicBool,
+    /// Bytes since the latest of a request was sent.
+    bytes: AtomicBool,
+}
 
 impl Used {
     /// Notes an answer on the connection that it came on.
     pub(super) fn note(answer: &Extensions) {
         if let Some(used) = answer.get::<Self>() {
-            used.0.store(true, Ordering::Relaxed);
+            used.0.answer.store(true, Ordering::Relaxed);
         }
     }
+
+    /// Notes bytes that came.
+    pub(super) fn note_bytes(&self) {
+        self.0.bytes.store(true, Ordering::Relaxed);
+    }
+
+    /// Notes bytes that are sent: what comes from now on is about them.
+    pub(super) fn note_request(&self) {
+        self.0.bytes.store(false, Ordering::Relaxed);
+    }
+
+    fn of(error: &legacy::Error) -> Option<Self> {
+        let connected = error.connect_info()?;
+        let mut extras = Extensions::new();
+        connected.get_extras(&mut extras);
+        // HTTP/2 brings frames that are about no request.
+        extras.remove::<Self>().filter(|_| !connected.is_negotiated_h2())
+    }
+}
+
+/// Whether an answer had begun, be it with the first byte of its head: the provider has the request.
+pub(in crate::upstream) fn had_begun(error: &legacy::Error) -> bool {
+    Used::of(error).is_some_and(|used| used.0.bytes.load(Ordering::Relaxed))
 }
 
 /// When a request may be sent again that brought no answer.
@@ -61,16 +92,10 @@ fn is_refused(error: &legacy::Error) -> bool {
     causes(error).any(says_so)
 }
 
-/// Whether it was made on a connection that had brought an answer, and brings one at a time.
+/// Whether it was made on a connection that had brought an answer, brings one at a time, and had not begun another.
 fn is_kept(error: &legacy::Error) -> bool {
-    error.connect_info().is_some_and(|connected| {
-        let mut extras = Extensions::new();
-        connected.get_extras(&mut extras);
-        let used = extras
-            .get::<Used>()
-            .is_some_and(|used| used.0.load(Ordering::Relaxed));
-        used && !connected.is_negotiated_h2()
-    })
+    Used::of(error)
+        .is_some_and(|used| used.0.answer.load(Ordering::Relaxed) && !used.0.bytes.load(Ordering::Relaxed))
 }
 
 /// Whether the connection ended without an answer.

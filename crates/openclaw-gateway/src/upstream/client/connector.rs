@@ -18,6 +18,7 @@ use hyper_util::client::legacy::connect::proxy::{SocksV4, SocksV5, Tunnel};
 use hyper_util::client::legacy::connect::{Connected, Connection, HttpConnector};
 use hyper_util::client::proxy::matcher::{Intercept, Matcher};
 use hyper_util::rt::TokioIo;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tower_service::Service;
 
@@ -170,9 +171,8 @@ impl ToProxy {
                 Ok(Way::through(tunnel.call(to).await?))
             }
             _ => Ok(Way {
-                io: self.call(at).await?,
                 is_left_to_proxy: true,
-                used: Used::default(),
+                ..Way::through(self.call(at).await?)
             }),
         }
     }
@@ -215,26 +215,27 @@ impl Service<Uri> for ToProxy {
 /// A connection as far as the address that is called, or the proxy that calls it.
 #[derive(Debug)]
 pub(super) struct Way {
-    io: MaybeHttpsStream<TokioIo<TcpStream>>,
+    io: TokioIo<Watched>,
     /// The proxy reads the request, so it has to say where it goes.
     is_left_to_proxy: bool,
-    used: Used,
 }
 
 impl Way {
     fn through(io: MaybeHttpsStream<TokioIo<TcpStream>>) -> Self {
+        let used = Used::default();
+        let io = TokioIo::new(io);
         Self {
-            io,
+            io: TokioIo::new(Watched { io, used }),
             is_left_to_proxy: false,
-            used: Used::default(),
         }
     }
 }
 
 impl Connection for Way {
     fn connected(&self) -> Connected {
-        let connected = self.io.connected().proxy(self.is_left_to_proxy);
-        connected.extra(self.used.clone())
+        let Watched { io, used } = self.io.inner();
+        let connected = io.inner().connected().proxy(self.is_left_to_proxy);
+        connected.extra(used.clone())
     }
 }
 
@@ -274,6 +275,60 @@ impl Write for Way {
         context: &mut Context<'_>,
         pieces: &[IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.io).poll_write_vectored(context, pieces)
+    }
+}
+
+/// A connection that notes what comes back on it, as it is once it is decrypted.
+#[derive(Debug)]
+struct Watched {
+    io: TokioIo<MaybeHttpsStream<TokioIo<TcpStream>>>,
+    used: Used,
+}
+
+impl AsyncRead for Watched {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let before = buffer.filled().len();
+        let read = Pin::new(&mut self.io).poll_read(context, buffer);
+        if buffer.filled().len() > before {
+            self.used.note_bytes();
+        }
+        read
+    }
+}
+
+impl AsyncWrite for Watched {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        self.used.note_request();
+        Pin::new(&mut self.io).poll_write(context, bytes)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.io).poll_flush(context)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.io).poll_shutdown(context)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.io.is_write_vectored()
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        pieces: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        self.used.note_request();
         Pin::new(&mut self.io).poll_write_vectored(context, pieces)
     }
 }

@@ -127,3 +127,10 @@ async fn a_test_says_what_the_provider_thinks_of_each_key() {
     assert_eq!(keys.len(), 6);
     assert_eq!(keys[1], Some("Bearer sk-two-0123456789abcdefghijkl"));
 }
+
+#[test]
+fn a_secret_that_is_typed_as_an_argument_is_refused_and_not_repeated() {
+    let told = Desk::new().refused(&["auth", "add", "openai", "sk-typed-0123456789"]);
+    assert!(!told.contains("sk-typed"), "{told}");
+    assert!(told.contains("a secret is no argument"), "{told}");
+}

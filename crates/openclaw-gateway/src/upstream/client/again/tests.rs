@@ -101,6 +101,40 @@ async fn a_kept_connection_that_ends_later_may_have_brought_the_request() {
     assert_eq!(server.await.unwrap(), 2);
 }
 
+#[tokio::test]
+async fn an_answer_that_has_begun_is_not_asked_for_again() {
+    for began in [
+        &b"H"[..],
+        b"HTTP/1.1 200 OK\r\ncontent-ty",
+        b"HTTP/1.1 102 Processing\r\n\r\n",
+    ] {
+        for kept in [true, false] {
+            let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+            let to = format!("http://{}/", listener.local_addr().unwrap())
+                .parse()
+                .unwrap();
+            let server = tokio::spawn(async move {
+                let (mut stream, _) = listener.accept().await.unwrap();
+                if kept {
+                    assert!(has_request(&mut stream).await);
+                    stream.write_all(OK).await.unwrap();
+                }
+                assert!(has_request(&mut stream).await);
+                stream.write_all(began).await.unwrap();
+                // A second connection would find nobody, and its request would hang.
+                listener
+            });
+            let client = Client::new(AT_MOST, Ways::of_environment());
+            if kept {
+                ask(&client, &to).await.unwrap();
+            }
+            let error = ask(&client, &to).await.unwrap_err();
+            assert!(had_begun(&error), "{kept} {error:?}");
+            drop(server.await.unwrap());
+        }
+    }
+}
+
 /// What became of a request to an HTTP/2 server that answers it with this frame.
 async fn met(frame: &'static [u8]) -> legacy::Error {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
