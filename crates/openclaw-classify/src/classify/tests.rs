@@ -206,6 +206,35 @@ fn wrapped(levels: usize, inner: Failure) -> Failure {
 }
 
 #[test]
+fn bl_32_what_the_request_names_for_the_provider_to_ask_is_its_own_fault() {
+    for (status, message) in [
+        (
+            424,
+            "Error retrieving tool list from MCP server: 'docs'. Http status code: 401 (Unauthorized)",
+        ),
+        (
+            424,
+            "Error retrieving tool list from MCP server: 'docs'. Http status code: 429 (Too Many Requests)",
+        ),
+        (
+            400,
+            "Authentication error while communicating with MCP server. Please check your authorization token.",
+        ),
+        (
+            400,
+            "Connection error while communicating with MCP server. The server may be unreachable or overloaded.",
+        ),
+    ] {
+        assert_eq!(reason(&under(status, message)), Reason::Format, "{message}");
+    }
+    let image = Failure {
+        code: Some("invalid_image_url".to_owned()),
+        ..under(400, "Timeout while downloading https://example.com/a.png.")
+    };
+    assert_eq!(reason(&image), Reason::Format);
+}
+
+#[test]
 fn c_2_5_causes_are_walked_to_depth_25() {
     assert_eq!(reason(&wrapped(25, said("Too many requests"))), Reason::RateLimit);
     assert_eq!(

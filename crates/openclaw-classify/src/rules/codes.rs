@@ -92,7 +92,7 @@ pub(super) static CODES: &[Rule] = &[
     Rule::codes("format.code", Reason::Format, &[
         "format", "invalidencryptedcontent", "previousresponsenotfound", "stringabovemaxlength",
         "arrayabovemaxlength", "unsupportedparameter", "unsupportedvalue", "invalidfunctionparameters",
-        "missingrequiredparameter", "unknownparameter", "invalidimageformat", "imageparseerror",
+        "missingrequiredparameter", "unknownparameter", "invalidimageformat", "invalidimageurl", "imageparseerror",
         "tooluserefailed", "toolusefailed", "jsonvalidatefailed", "invalidjson", "imagetoolarge",
         "invalidtype", "invalidvalue", "extraforbidden", "integerbelowminvalue", "integerabovemaxvalue",
         "decimalabovemaxvalue", "invalidtoolcall", "malformedrequest", "invalidresponseid", "emptyarray",

@@ -5,7 +5,7 @@ use crate::Reason;
 use crate::facts::OVER_WINDOW;
 use crate::rule::{Rule, text};
 
-/// Image limits, lost sessions and missing models: first among the texts (C-3).
+/// Image limits, the request's own tool servers, lost sessions and missing models: first among the texts (C-3).
 #[rustfmt::skip]
 pub(super) static SESSION_AND_MODEL: &[Rule] = &[
     Rule::phrases("format.image-size", Reason::Format, &[
@@ -13,6 +13,10 @@ pub(super) static SESSION_AND_MODEL: &[Rule] = &[
         "image (dimensions|dimension|size) .. (exceed|exceeds|exceeded)",
         "(image|images) (is|are|too) .. (large|big)", "image too large", "image size exceeds",
     ], text("image exceeds 5 MB maximum")).unless(&["message tokens"]),
+    // What the provider says of a server that the request names, and of the key that the request brings for it.
+    Rule::phrases("format.tool-server", Reason::Format, &[
+        "mcp (server|servers)",
+    ], text("Authentication error while communicating with MCP server")),
     Rule::phrases("session.text", Reason::SessionExpired, &[
         concat!(
             "session (not found|expired|has expired|is expired|does not exist|doesn't exist|",
