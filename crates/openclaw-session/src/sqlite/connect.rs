@@ -105,7 +105,8 @@ pub enum OpenError {
 const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 
 pub(super) fn open(path: &Path) -> Result<Connection, OpenError> {
-    if !path.exists() {
+    let has_folder = path.parent().is_some_and(Path::is_dir);
+    if has_folder && !path.exists() {
         // A file without what could not be taken over would look as if it had been.
         schema::check_import(path)?;
     }
