@@ -1,17 +1,20 @@
-//! An error and its causes, in one line for people.
+//! An error and its causes: one after the other, or in one line for people.
 
 use std::error::Error;
+
+/// `error`, what caused it, what caused that, and so on.
+pub(crate) fn each<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
+    std::iter::successors(Some(error), |cause| (*cause).source())
+}
 
 /// `error` and what caused it, joined by colons, each text once.
 pub(crate) fn line(error: &(dyn Error + 'static)) -> String {
     let mut line = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        let text = error.to_string();
+    for cause in each(error).skip(1) {
+        let text = cause.to_string();
         if !line.contains(&text) {
             line = format!("{line}: {text}");
         }
-        cause = error.source();
     }
     line
 }

@@ -12,6 +12,7 @@ use hyper::body::{Body as _, Frame, Incoming, SizeHint};
 use tokio::time::{Instant, sleep_until};
 
 use super::{Draining, begins};
+use crate::causes;
 
 /// Why the rest of a request's body is not waited for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -27,8 +28,7 @@ pub(crate) enum BodyFault {
 impl BodyFault {
     /// The fault behind an error of reading a body, if it is one of these.
     pub(crate) fn behind(error: &(dyn Error + 'static)) -> Option<Self> {
-        std::iter::successors(Some(error), |error| (*error).source())
-            .find_map(|error| error.downcast_ref::<Self>().copied())
+        causes::each(error).find_map(|error| error.downcast_ref::<Self>().copied())
     }
 }
 

@@ -7,6 +7,7 @@ use hyper_util::client::legacy;
 use openclaw_classify::{Failure, Phase, TimeoutPhase, TimerOwner, Transport};
 
 use super::client::{ConnectTimeout, DnsError, had_begun};
+use crate::causes;
 
 /// What an I/O error says about the connection.
 const KINDS: &[(io::ErrorKind, Transport)] = &[
@@ -52,7 +53,7 @@ pub(crate) fn failure(error: &(dyn StdError + 'static), phase: Phase) -> Failure
         phase => phase,
     };
     Failure {
-        message: causes(error).last().map(ToString::to_string),
+        message: causes::each(error).last().map(ToString::to_string),
         transport: Some(transport(error)),
         phase: Some(phase),
         ..Failure::default()
@@ -69,10 +70,10 @@ pub(crate) fn timeout(waited_for: TimeoutPhase, phase: Phase) -> Failure {
 }
 
 fn transport(error: &(dyn StdError + 'static)) -> Transport {
-    if causes(error).any(is_dns) {
+    if causes::each(error).any(is_dns) {
         return Transport::Dns;
     }
-    if causes(error).any(is_timeout) {
+    if causes::each(error).any(is_timeout) {
         let waited_for = if is_connect(error) {
             TimeoutPhase::Connect
         } else {
@@ -81,7 +82,7 @@ fn transport(error: &(dyn StdError + 'static)) -> Transport {
         return Transport::Timeout(waited_for, TimerOwner::Us);
     }
     let by_words = || {
-        let text: String = causes(error)
+        let text: String = causes::each(error)
             .map(|cause| cause.to_string().to_lowercase())
             .collect();
         WORDS
@@ -95,7 +96,7 @@ fn transport(error: &(dyn StdError + 'static)) -> Transport {
     } else {
         Transport::Reset
     };
-    causes(error)
+    causes::each(error)
         .find_map(io_kind)
         .or_else(by_words)
         .unwrap_or(unknown)
@@ -103,7 +104,7 @@ fn transport(error: &(dyn StdError + 'static)) -> Transport {
 
 /// Whether no connection came about.
 fn is_connect(error: &(dyn StdError + 'static)) -> bool {
-    causes(error).any(|cause| {
+    causes::each(error).any(|cause| {
         cause
             .downcast_ref::<legacy::Error>()
             .is_some_and(legacy::Error::is_connect)
@@ -112,7 +113,7 @@ fn is_connect(error: &(dyn StdError + 'static)) -> bool {
 
 /// Whether the first bytes of an answer came.
 fn has_begun(error: &(dyn StdError + 'static)) -> bool {
-    causes(error).any(|cause| cause.downcast_ref().is_some_and(had_begun))
+    causes::each(error).any(|cause| cause.downcast_ref().is_some_and(had_begun))
 }
 
 /// Whether an answer came that is not what it says: no HTTP, or a head that is too large.
@@ -122,7 +123,7 @@ fn is_unreadable(error: &(dyn StdError + 'static)) -> bool {
             .downcast_ref::<hyper::Error>()
             .is_some_and(hyper::Error::is_parse)
     };
-    causes(error).any(|cause| {
+    causes::each(error).any(|cause| {
         by_type(cause)
             || OWN_VERDICTS
                 .iter()
@@ -150,8 +151,4 @@ fn io_kind(cause: &(dyn StdError + 'static)) -> Option<Transport> {
         .iter()
         .find(|(known, _)| *known == kind)
         .map(|(_, transport)| *transport)
-}
-
-fn causes<'a>(error: &'a (dyn StdError + 'static)) -> impl Iterator<Item = &'a (dyn StdError + 'static)> {
-    std::iter::successors(Some(error), |cause| (*cause).source())
 }

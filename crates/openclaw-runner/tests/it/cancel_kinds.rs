@@ -182,6 +182,28 @@ pub(crate) fn credentials(start: Timestamp, policy: &RunPolicy) -> AuthSnapshot 
     snapshot
 }
 
+/// A turn of a session that fell back, which asks its primary again.
+pub(crate) fn probing(key: &SessionKey, stood: &SessionEntry, start: Timestamp) -> RunRequest {
+    let chain = CHAIN.map(|model| model.parse::<ModelRef>().unwrap());
+    let request = RunRequest {
+        run_id: "run-1".to_owned(),
+        session: Some(RunSession {
+            key: key.clone(),
+            id: stood.session_id.clone(),
+            kind: TurnKind::Normal,
+            read: stood.selection(),
+            persist: PersistPolicy::BeforeAttempt,
+            probe: probe_due(stood, &chain[0], start),
+        }),
+        lane: None,
+        requested: Requested::from(&chain[0]),
+        chain: chain.to_vec(),
+        pin: None,
+    };
+    assert!(request.session.as_ref().unwrap().probe.is_some());
+    request
+}
+
 /// The entry of a session that fell back from `a` to `b` a while ago.
 pub(crate) fn fallen_back(start: Timestamp) -> SessionEntry {
     let then = start - SignedDuration::from_mins(10);
@@ -216,23 +238,7 @@ async fn drop_after(polls: usize) -> (SessionEntry, Dropped) {
     let stood = fallen_back(start);
     let stored = sessions.compare_and_set(&key, Revision::NONE, stood.clone());
     stored.await.unwrap();
-    let chain = CHAIN.map(|model| model.parse::<ModelRef>().unwrap());
-    let request = RunRequest {
-        run_id: "run-1".to_owned(),
-        session: Some(RunSession {
-            key: key.clone(),
-            id: stood.session_id.clone(),
-            kind: TurnKind::Normal,
-            read: stood.selection(),
-            persist: PersistPolicy::BeforeAttempt,
-            probe: probe_due(&stood, &chain[0], start),
-        }),
-        lane: None,
-        requested: Requested::from(&chain[0]),
-        chain: chain.to_vec(),
-        pin: None,
-    };
-    assert!(request.session.as_ref().unwrap().probe.is_some());
+    let request = probing(&key, &stood, start);
     let did = Arc::new(Done::default());
     let clock = Arc::new(PausedClock::new(start));
     let runner = Runner::new(clock, Arc::clone(&usage), Arc::clone(&sessions), policy)

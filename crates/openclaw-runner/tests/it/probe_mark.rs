@@ -6,15 +6,12 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use openclaw_auth_store::{AuthSnapshot, MemoryAuthStore};
-use openclaw_chain::Requested;
-use openclaw_ids::{ModelRef, SessionKey};
-use openclaw_runner::{
-    PersistPolicy, RunError, RunLimits, RunOptions, RunPolicy, RunRequest, RunSession, Runner,
-};
-use openclaw_session::{MemorySessionStore, Revision, SessionStore, TurnKind, probe_due};
+use openclaw_ids::SessionKey;
+use openclaw_runner::{RunError, RunLimits, RunOptions, RunPolicy, Runner};
+use openclaw_session::{MemorySessionStore, Revision, SessionStore};
 use serde_json::Value;
 
-use crate::cancel_kinds::{CHAIN, credentials, fallen_back};
+use crate::cancel_kinds::{credentials, fallen_back, probing};
 use crate::clock::PausedClock;
 use crate::scenario::START;
 use crate::script::{Answer, Script};
@@ -46,23 +43,7 @@ async fn probe(usage: AuthSnapshot, writes: Writes) -> Probed {
     let stood = fallen_back(start);
     let stored = sessions.compare_and_set(&key, Revision::NONE, stood.clone());
     stored.await.unwrap();
-    let chain = CHAIN.map(|model| model.parse::<ModelRef>().unwrap());
-    let request = RunRequest {
-        run_id: "run-1".to_owned(),
-        session: Some(RunSession {
-            key: key.clone(),
-            id: stood.session_id.clone(),
-            kind: TurnKind::Normal,
-            read: stood.selection(),
-            persist: PersistPolicy::BeforeAttempt,
-            probe: probe_due(&stood, &chain[0], start),
-        }),
-        lane: None,
-        requested: Requested::from(&chain[0]),
-        chain: chain.to_vec(),
-        pin: None,
-    };
-    assert!(request.session.as_ref().unwrap().probe.is_some());
+    let request = probing(&key, &stood, start);
     let sessions = Arc::new(Dawdling(sessions, writes.session));
     let usage = MemoryAuthStore::new(usage, policy.auth.cooldowns.clone());
     let runner = Runner::new(
