@@ -9,6 +9,8 @@ use std::time::Duration;
 use axum::http::Extensions;
 use hyper_util::client::legacy;
 
+use crate::causes;
+
 /// How many times more one request is sent. A pool can hold several connections that are gone.
 pub(super) const MOST: u32 = 2;
 
@@ -78,7 +80,7 @@ pub(in crate::upstream) enum When {
 impl When {
     /// Whether a request that failed so, after this time, may be sent again.
     pub(super) fn allows(self, error: &legacy::Error, after: Duration) -> bool {
-        let met_end = || after < AT_ONCE && is_kept(error) && causes(error).any(is_closed);
+        let met_end = || after < AT_ONCE && is_kept(error) && causes::each(error).any(is_closed);
         is_refused(error) || (self == Self::RefusedOrClosed && met_end())
     }
 }
@@ -89,7 +91,7 @@ fn is_refused(error: &legacy::Error) -> bool {
         let words = cause.to_string();
         NOT_TAKEN.iter().any(|known| words.starts_with(known))
     };
-    causes(error).any(says_so)
+    causes::each(error).any(says_so)
 }
 
 /// Whether it was made on a connection that had brought an answer, brings one at a time, and had not begun another.
@@ -108,10 +110,6 @@ fn is_closed(cause: &(dyn Error + 'static)) -> bool {
         )
     };
     cause.downcast_ref().is_some_and(is_incomplete) || cause.downcast_ref().is_some_and(is_reset)
-}
-
-fn causes<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
-    std::iter::successors(Some(error), |cause| (*cause).source())
 }
 
 #[cfg(test)]

@@ -11,7 +11,6 @@ use std::time::Duration;
 use axum::http::Uri;
 use axum::http::header::{HeaderMap, USER_AGENT};
 use axum::http::uri::{Authority, Scheme};
-use hyper::rt::{Read, ReadBufCursor, Write};
 use hyper_rustls::{HttpsConnector, MaybeHttpsStream};
 use hyper_util::client::legacy::connect::dns::{GaiAddrs, GaiResolver, Name};
 use hyper_util::client::legacy::connect::proxy::{SocksV4, SocksV5, Tunnel};
@@ -74,7 +73,7 @@ impl Connector {
 }
 
 impl Service<Uri> for Connector {
-    type Response = MaybeHttpsStream<Way>;
+    type Response = TokioIo<Watched>;
     type Error = BoxError;
     type Future = Made<Self::Response>;
 
@@ -83,14 +82,19 @@ impl Service<Uri> for Connector {
     }
 
     fn call(&mut self, to: Uri) -> Self::Future {
-        let Self { limit, mut route } = self.clone();
+        let Self { limit, route } = self.clone();
         Box::pin(async move {
             let connecting = async {
                 if to.scheme() != Some(&Scheme::HTTPS) {
-                    return route.call(to).await.map(MaybeHttpsStream::Http);
+                    let way = route.to(to).await?;
+                    return Ok(Watched::over(
+                        MaybeHttpsStream::Http(way.io),
+                        way.is_left_to_proxy,
+                    ));
                 }
                 let config = route.tls.to_provider().await?;
-                HttpsConnector::from((route, config)).call(to).await
+                let io = HttpsConnector::from((route, config)).call(to).await?;
+                Ok(Watched::over(io, false))
             };
             match tokio::time::timeout(limit, connecting).await {
                 Ok(made) => made,
@@ -108,27 +112,32 @@ struct Route {
     proxies: Arc<Matcher>,
 }
 
+impl Route {
+    async fn to(self, to: Uri) -> Result<Way, BoxError> {
+        let Self {
+            mut tcp,
+            tls,
+            proxies,
+        } = self;
+        match proxy_of(&proxies, &to) {
+            None => Ok(Way::through(MaybeHttpsStream::Http(tcp.call(to).await?))),
+            Some(proxy) => ToProxy { tcp, tls }.onwards(&proxy, to).await,
+        }
+    }
+}
+
 impl Service<Uri> for Route {
-    type Response = Way;
+    type Response = Io;
     type Error = BoxError;
-    type Future = Made<Way>;
+    type Future = Made<Io>;
 
     fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
         Poll::Ready(Ok(()))
     }
 
     fn call(&mut self, to: Uri) -> Self::Future {
-        let Self {
-            mut tcp,
-            tls,
-            proxies,
-        } = self.clone();
-        Box::pin(async move {
-            match proxy_of(&proxies, &to) {
-                None => Ok(Way::through(MaybeHttpsStream::Http(tcp.call(to).await?))),
-                Some(proxy) => ToProxy { tcp, tls }.onwards(&proxy, to).await,
-            }
-        })
+        let route = self.clone();
+        Box::pin(async move { Ok(route.to(to).await?.io) })
     }
 }
 
@@ -171,8 +180,8 @@ impl ToProxy {
                 Ok(Way::through(tunnel.call(to).await?))
             }
             _ => Ok(Way {
+                io: self.call(at).await?,
                 is_left_to_proxy: true,
-                ..Way::through(self.call(at).await?)
             }),
         }
     }
@@ -192,9 +201,9 @@ fn with_port(to: Uri) -> Result<Uri, BoxError> {
 }
 
 impl Service<Uri> for ToProxy {
-    type Response = MaybeHttpsStream<TokioIo<TcpStream>>;
+    type Response = Io;
     type Error = BoxError;
-    type Future = Made<Self::Response>;
+    type Future = Made<Io>;
 
     fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
         Poll::Ready(Ok(()))
@@ -212,78 +221,49 @@ impl Service<Uri> for ToProxy {
     }
 }
 
+/// A connection to an address or to a proxy, which may be encrypted by itself.
+type Io = MaybeHttpsStream<TokioIo<TcpStream>>;
+
 /// A connection as far as the address that is called, or the proxy that calls it.
-#[derive(Debug)]
-pub(super) struct Way {
-    io: TokioIo<Watched>,
+struct Way {
+    io: Io,
     /// The proxy reads the request, so it has to say where it goes.
     is_left_to_proxy: bool,
 }
 
 impl Way {
-    fn through(io: MaybeHttpsStream<TokioIo<TcpStream>>) -> Self {
-        let used = Used::default();
-        let io = TokioIo::new(io);
+    fn through(io: Io) -> Self {
         Self {
-            io: TokioIo::new(Watched { io, used }),
+            io,
             is_left_to_proxy: false,
         }
     }
 }
 
-impl Connection for Way {
-    fn connected(&self) -> Connected {
-        let Watched { io, used } = self.io.inner();
-        let connected = io.inner().connected().proxy(self.is_left_to_proxy);
-        connected.extra(used.clone())
-    }
-}
-
-impl Read for Way {
-    fn poll_read(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        buffer: ReadBufCursor<'_>,
-    ) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.io).poll_read(context, buffer)
-    }
-}
-
-impl Write for Way {
-    fn poll_write(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        bytes: &[u8],
-    ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.io).poll_write(context, bytes)
-    }
-
-    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.io).poll_flush(context)
-    }
-
-    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.io).poll_shutdown(context)
-    }
-
-    fn is_write_vectored(&self) -> bool {
-        self.io.is_write_vectored()
-    }
-
-    fn poll_write_vectored(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        pieces: &[IoSlice<'_>],
-    ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.io).poll_write_vectored(context, pieces)
-    }
-}
-
-/// A connection that notes what comes back on it, as it is once it is decrypted.
+/// A whole connection, which notes what comes back on it. It lies above all encryption, whose own messages are no part of
+/// an answer.
 #[derive(Debug)]
-struct Watched {
-    io: TokioIo<MaybeHttpsStream<TokioIo<TcpStream>>>,
+pub(super) struct Watched {
+    io: TokioIo<MaybeHttpsStream<Io>>,
+    is_left_to_proxy: bool,
     used: Used,
+}
+
+impl Watched {
+    fn over(io: MaybeHttpsStream<Io>, is_left_to_proxy: bool) -> TokioIo<Self> {
+        TokioIo::new(Self {
+            io: TokioIo::new(io),
+            is_left_to_proxy,
+            used: Used::default(),
+        })
+    }
+}
+
+impl Connection for Watched {
+    fn connected(&self) -> Connected {
+        let connected = self.io.inner().connected().proxy(self.is_left_to_proxy);
+        connected.extra(self.used.clone())
+    }
 }
 
 impl AsyncRead for Watched {
