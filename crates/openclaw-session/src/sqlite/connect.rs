@@ -106,10 +106,12 @@ const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 
 pub(super) fn open(path: &Path) -> Result<Connection, OpenError> {
     let has_folder = path.parent().is_some_and(Path::is_dir);
-    if has_folder && !path.exists() {
-        // A file without what could not be taken over would look as if it had been.
-        schema::check_import(path)?;
-    }
+    // Before there is a file: one without what could not be taken over would look as if it had been.
+    let imported = if has_folder && !path.exists() {
+        Some(schema::read_import(path)?)
+    } else {
+        None
+    };
     create(path).map_err(|source| OpenError::Create {
         path: path.to_owned(),
         source,
@@ -122,7 +124,7 @@ pub(super) fn open(path: &Path) -> Result<Connection, OpenError> {
         .pragma_update(None, "journal_mode", "WAL")
         .map_err(fail)?;
     if is_older {
-        schema::migrate(&mut connection, path)?;
+        schema::migrate(&mut connection, path, imported)?;
     }
     Ok(connection)
 }

@@ -54,7 +54,13 @@ pub(super) fn is_older(connection: &Connection, path: &Path) -> Result<bool, Ope
 
 /// Brings the file to the newest schema; a new file takes over the sessions beside it in the same transaction, so that
 /// an import either happened or will be tried again.
-pub(super) fn migrate(connection: &mut Connection, path: &Path) -> Result<(), OpenError> {
+///
+/// `imported` are those sessions, if they were read before there was a file.
+pub(super) fn migrate(
+    connection: &mut Connection,
+    path: &Path,
+    imported: Option<ImportedSessions>,
+) -> Result<(), OpenError> {
     let fail = |source| open_error(path, source);
     let transaction = connection
         .transaction_with_behavior(TransactionBehavior::Immediate)
@@ -68,7 +74,10 @@ pub(super) fn migrate(connection: &mut Connection, path: &Path) -> Result<(), Op
         transaction.execute_batch(step).map_err(fail)?;
     }
     if found == 0 {
-        let imported = read_import(&path.with_file_name(IMPORT_FILE))?;
+        let imported = match imported {
+            Some(imported) => imported,
+            None => read_import(path)?,
+        };
         for (key, entry) in &imported.entries {
             table::insert(&transaction, key, entry).map_err(fail)?;
         }
@@ -80,11 +89,6 @@ pub(super) fn migrate(connection: &mut Connection, path: &Path) -> Result<(), Op
         .pragma_update(None, "user_version", known())
         .map_err(fail)?;
     transaction.commit().map_err(fail)
-}
-
-/// Whether what lies beside the file can be taken over.
-pub(super) fn check_import(path: &Path) -> Result<(), OpenError> {
-    read_import(&path.with_file_name(IMPORT_FILE)).map(drop)
 }
 
 fn version(connection: &Connection) -> rusqlite::Result<u32> {
@@ -114,20 +118,17 @@ fn foreign(path: &Path) -> OpenError {
     }
 }
 
-fn read_import(path: &Path) -> Result<ImportedSessions, OpenError> {
-    let bytes = match std::fs::read(path) {
+/// What lies beside the file and would be taken over.
+pub(super) fn read_import(beside: &Path) -> Result<ImportedSessions, OpenError> {
+    let path = beside.with_file_name(IMPORT_FILE);
+    let bytes = match std::fs::read(&path) {
         Ok(bytes) => bytes,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(ImportedSessions::default()),
         Err(source) => {
-            return Err(OpenError::ImportRead {
-                path: path.to_owned(),
-                source,
-            });
+            return Err(OpenError::ImportRead { path, source });
         }
     };
     // The other program reads broken characters as replacements, too, and works with them.
-    parse_sessions_json(&String::from_utf8_lossy(&bytes)).map_err(|source| OpenError::ImportParse {
-        path: path.to_owned(),
-        source,
-    })
+    parse_sessions_json(&String::from_utf8_lossy(&bytes))
+        .map_err(|source| OpenError::ImportParse { path, source })
 }
