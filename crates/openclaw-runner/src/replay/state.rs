@@ -174,7 +174,11 @@ impl UsageState {
     pub(crate) fn snapshot(&self, policy: &RunPolicy) -> AuthSnapshot {
         let mut snapshot = AuthSnapshot::default();
         self.fill(&mut snapshot);
-        snapshot.usage = self.usage.clone().into_iter().collect();
+        snapshot.usage = self
+            .usage
+            .iter()
+            .map(|(id, usage)| (id.clone(), usage.clone()))
+            .collect();
         for (provider, window) in &self.endpoints {
             set_endpoint(&mut snapshot, policy.endpoints.get(provider), Some(*window));
         }
