@@ -59,6 +59,9 @@ fn seen(main: &AuthSnapshot, agent: &AuthSnapshot, profiles: Credentials) -> Aut
 
 /// The main agent's, which is copied in no time, with whatever is the agent's own.
 fn usage(main: &AuthSnapshot, agent: &AuthSnapshot) -> Usages {
+    if main.profiles.is_empty() {
+        return agent.usage.clone();
+    }
     let mut seen = main.usage.clone();
     let own = agent.profiles.keys().chain(agent.usage.keys());
     let unstored = agent.ambient.keys().chain(main.ambient.keys());

@@ -1,5 +1,6 @@
 //! The state of the use of every profile, cheap to copy: each use of a profile makes a new view of all.
 
+use foldhash::fast::RandomState;
 use openclaw_cooldown::ProfileUsage;
 use openclaw_ids::ProfileId;
 use rpds::{HashTrieMapSync, HashTrieSetSync};
@@ -9,9 +10,9 @@ use rpds::{HashTrieMapSync, HashTrieSetSync};
 /// A copy takes the same time at any number of profiles, and shares with its original whatever neither of them changes.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Usages {
-    by_id: HashTrieMapSync<ProfileId, ProfileUsage>,
+    by_id: HashTrieMapSync<ProfileId, ProfileUsage, RandomState>,
     /// Those with windows, open or over: whoever asks what rests does not look through everything that was ever used.
-    windowed: HashTrieSetSync<ProfileId>,
+    windowed: HashTrieSetSync<ProfileId, RandomState>,
 }
 
 impl Usages {
@@ -43,7 +44,9 @@ impl Usages {
 
     /// Forgets a profile.
     pub fn remove(&mut self, id: &ProfileId) {
-        self.windowed.remove_mut(id);
+        if !self.windowed.is_empty() {
+            self.windowed.remove_mut(id);
+        }
         self.by_id.remove_mut(id);
     }
 
