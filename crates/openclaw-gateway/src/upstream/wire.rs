@@ -181,7 +181,7 @@ impl Wire {
             }
             Self::CountTokens | Self::Embeddings => return None,
             Self::Messages => messages::events_of_whole(answer)?,
-            Self::Responses => responses::events_of_whole(answer)?,
+            Self::Responses => responses::events_of_whole(&answer)?,
         };
         Some(events.iter().map(|event| self.event(event)).collect())
     }
@@ -206,7 +206,7 @@ impl Wire {
     }
 
     /// The data of an error event as an error body, the way classification reads it.
-    pub(crate) fn error_body<'d>(self, data: &'d [u8]) -> Cow<'d, [u8]> {
+    pub(crate) fn error_body(self, data: &[u8]) -> Cow<'_, [u8]> {
         match self {
             Self::Responses => responses::error_body(data),
             Self::ChatCompletions | Self::CountTokens | Self::Embeddings | Self::Messages => {

@@ -16,7 +16,7 @@ static TOLD_IN_DELTAS: &[(&str, &str, &str)] = &[
 ];
 
 /// The events of `response`, the last of which holds it whole; none when it is no response that is over.
-pub(in super::super) fn events(response: Value) -> Option<Vec<Value>> {
+pub(in super::super) fn events(response: &Value) -> Option<Vec<Value>> {
     let status = response
         .get("status")
         .and_then(Value::as_str)
@@ -130,7 +130,7 @@ mod tests {
             (json!({"output": [], "status": "cancelled"}), None),
             (json!({"status": "completed"}), None),
         ] {
-            let found = events(status.clone()).and_then(|mut events| events.pop());
+            let found = events(&status).and_then(|mut events| events.pop());
             let found = found.as_ref().and_then(|event| event["type"].as_str());
             assert_eq!(found, end, "{status}");
         }
