@@ -29,7 +29,7 @@ pub(crate) async fn whole_body(headers: &HeaderMap, body: Body, limit: usize) ->
         if let Some(fault) = BodyFault::behind(&error) {
             return ApiError::of_body(fault);
         }
-        if causes::each(&error).any(|cause| cause.is::<LengthLimitError>()) {
+        if causes::each(&error).any(<dyn std::error::Error>::is::<LengthLimitError>) {
             ApiError::too_large(limit)
         } else {
             ApiError::unreadable_body()
