@@ -4,6 +4,7 @@
 mod agents;
 mod chains;
 mod cooldowns;
+mod held;
 mod moment;
 mod probes;
 mod profiles;
@@ -29,6 +30,7 @@ pub(crate) use agents::{
 };
 pub(crate) use chains::{Asking, CandidateReport, CandidateState, ChainReport};
 pub(crate) use cooldowns::CooldownsReport;
+pub(crate) use held::{Held, Opened, Search, run_story};
 pub(crate) use profiles::{OrderOfProvider, ProfileReport, ProfilesReport, WindowReport};
 pub(crate) use proofs::Proofs;
 pub(crate) use rehearsal::Rehearsal;
