@@ -187,7 +187,7 @@ impl Decision {
             message.extend([" detail=", &printable(detail)]);
         }
         if let Some(count) = self.suppressed() {
-            message.push_str(&format!(" ({count} duplicates suppressed in last 30s)"));
+            message.extend([" (", &count.to_string(), " duplicates suppressed in last 30s)"]);
         }
         message
     }
