@@ -1,4 +1,4 @@
-//! Which candidates and credentials can serve a wire format.
+//! Which candidates of a chain, and which of their credentials, can serve a wire format.
 
 use std::collections::HashSet;
 
