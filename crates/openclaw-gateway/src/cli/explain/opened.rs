@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::io;
 
 use jiff::Timestamp;
-use openclaw_auth_store::log_id;
 use openclaw_classify::Reason;
 use openclaw_cooldown::Lane;
 use openclaw_ids::{AgentId, ModelRef, ProfileId, ProviderId};
@@ -14,7 +13,7 @@ use serde::Serialize;
 use super::request::run_story;
 use crate::cli::CommandError;
 use crate::cli::files::{Files, ReadAgent};
-use crate::cli::history::rested;
+use crate::cli::history::{hash, rested};
 use crate::cli::render::{Tone, ago};
 use crate::cli::rest::free_and_tried;
 use crate::cli::screen::Screen;
@@ -84,12 +83,11 @@ pub(super) fn held(
     if visits.is_empty() {
         return Ok(Vec::new());
     }
-    let windows = history.windows(&WindowFilter {
+    let changes = history.windows(&WindowFilter {
         latest: Some(SEARCHED),
         ..WindowFilter::default()
     })?;
-    let changes = windows;
-    let windows = active_at(changes.clone(), run);
+    let open = open_at(&changes, run);
     let agent = ReadAgent::open(files, &run.note.agent).ok();
     let provider_of = |profile: &ProfileId| {
         let stored = agent.as_ref().and_then(|agent| agent.seen.credential(profile));
@@ -102,7 +100,7 @@ pub(super) fn held(
             continue;
         };
         let holds = |window: &&StoredWindow| holds(window, &model, files, &provider_of);
-        let windows = windows.iter().filter(holds);
+        let windows = open.iter().filter(holds);
         held.push(Held {
             model: visit.model.clone(),
             windows: windows
@@ -121,7 +119,7 @@ pub(super) fn held(
 
 /// The windows of the run's agent and of the main one that were open when it came, each with the change that opened it
 /// and the end it had.
-fn active_at(changes: Vec<StoredWindow>, run: &StoredRun) -> Vec<StoredWindow> {
+fn open_at(changes: &[StoredWindow], run: &StoredRun) -> Vec<StoredWindow> {
     let mut open: BTreeMap<String, StoredWindow> = BTreeMap::new();
     let owners = [&run.note.agent, &AgentId::main()];
     for change in changes {
@@ -143,11 +141,11 @@ fn active_at(changes: Vec<StoredWindow>, run: &StoredRun) -> Vec<StoredWindow> {
                 open.remove(&what);
             }
             WindowChange::Opened => {
-                open.insert(what, change);
+                open.insert(what, change.clone());
             }
             WindowChange::Extended | WindowChange::Shortened => {
-                let until = change.note.until;
-                open.entry(what).or_insert(change).note.until = until;
+                let known = open.entry(what).or_insert_with(|| change.clone());
+                known.note.until = change.note.until;
             }
         }
     }
@@ -155,11 +153,15 @@ fn active_at(changes: Vec<StoredWindow>, run: &StoredRun) -> Vec<StoredWindow> {
     open.into_values().filter(is_open).collect()
 }
 
-/// When a window was set free after a run had met it.
+/// When a window was set free after a run had met it. A later one in the same place is another one, unless it followed
+/// before this one was over.
 fn cleared(changes: &[StoredWindow], window: &StoredWindow, run: &StoredRun) -> Option<Timestamp> {
     let is_end = |change: &&StoredWindow| {
-        let is_same = change.note.agent == window.note.agent && change.note.rested == window.note.rested;
-        is_same && change.note.change == WindowChange::Cleared && change.at > run.note.started_at
+        let (own, other) = (&window.note, &change.note);
+        let is_same = other.agent == own.agent
+            && other.rested == own.rested
+            && (other.opened_at == own.opened_at || change.at < own.until);
+        is_same && other.change == WindowChange::Cleared && change.at > run.note.started_at
     };
     changes.iter().find(is_end).map(|change| change.at)
 }
@@ -213,10 +215,9 @@ fn met(visit: &Visit, window: &StoredWindow) -> Option<Evidence> {
     let rule = |of: Reason| visit.rule.clone().filter(|_| visit.reason == Some(of));
     match &window.note.rested {
         Rested::Profile { profile, .. } => {
-            let hash = log_id(Some(profile));
-            let hash = hash.strip_prefix("sha256:").unwrap_or(&hash);
+            let hash = hash(profile);
             let failed = visit.credentials.iter().find(|credential| {
-                credential.profile.as_deref() == Some(hash) && credential.reason == reason
+                credential.profile.as_deref() == Some(&*hash) && credential.reason == reason
             })?;
             Some(Evidence {
                 status: failed.status,
@@ -313,3 +314,6 @@ fn show_window(
     screen.line(format!("    request {id} opened that window, {when}{met}"))?;
     screen.line(format!("    see openclaw-gateway explain {id}"))
 }
+
+#[cfg(test)]
+mod tests;
