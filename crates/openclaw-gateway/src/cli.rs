@@ -30,6 +30,7 @@ use std::process::ExitCode;
 use clap::{CommandFactory, Parser, Subcommand};
 
 pub(crate) use config_check::{Report as CheckReport, report as check};
+pub(crate) use explain::{WHAT_MADE_IT_REST, held_lines};
 pub(crate) use render::{ago, left};
 
 use crate::causes;

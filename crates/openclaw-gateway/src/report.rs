@@ -4,6 +4,7 @@
 mod agents;
 mod chains;
 mod cooldowns;
+mod held;
 mod moment;
 mod probes;
 mod profiles;
@@ -28,6 +29,7 @@ use crate::secrets::SecretSources;
 pub(crate) use agents::{AgentReport, StatusReport, UnreadAgent, met_trouble};
 pub(crate) use chains::{Asking, CandidateReport, CandidateState, ChainReport};
 pub(crate) use cooldowns::CooldownsReport;
+pub(crate) use held::{Held, Opened, Search, profile_hash, run_story};
 pub(crate) use profiles::{OrderOfProvider, ProfileReport, ProfilesReport, WindowReport};
 pub(crate) use proofs::Proofs;
 pub(crate) use rehearsal::Rehearsal;

@@ -14,6 +14,8 @@ use super::{CommandError, Outcome};
 use crate::environment::Environment;
 use asked::FailureArgs;
 
+pub(crate) use opened::{WHAT_MADE_IT_REST, held_lines};
+
 /// Arguments of `explain`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]

@@ -118,7 +118,7 @@ impl AgentArg {
         }
         let known: Vec<&str> = known.iter().map(AgentId::as_str).collect();
         Err(UnknownAgent {
-            agent,
+            typed: text.clone(),
             known: known.join(", "),
         })
     }
@@ -145,9 +145,9 @@ impl AgentArg {
 
 /// No such agent.
 #[derive(Debug, thiserror::Error)]
-#[error("there is no agent `{agent}`; the agents are {known}")]
+#[error("there is no agent `{typed}`; the agents are {known}")]
 pub(super) struct UnknownAgent {
-    agent: AgentId,
+    typed: String,
     known: String,
 }
 

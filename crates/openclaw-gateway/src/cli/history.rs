@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use openclaw_auth_store::{Applied, StoreError, UsageChange, UsageStore, log_id};
+use openclaw_auth_store::{Applied, StoreError, UsageChange, UsageStore};
 use openclaw_cooldown::Lane;
 use openclaw_ids::{AgentId, ProfileId};
 
@@ -12,6 +12,7 @@ use super::{CommandError, screen};
 use crate::history::{
     Entry, History, HistoryReader, Record, Rested, WindowChange, WindowNote, commit_by_person, history_path,
 };
+use crate::report::profile_hash;
 
 /// There is no history yet.
 #[derive(Debug, thiserror::Error)]
@@ -43,7 +44,7 @@ impl Names {
             let ids = agent.seen.profiles.keys().chain(agent.seen.ambient.keys());
             ids.cloned().collect::<Vec<_>>()
         });
-        Self(ids.map(|id| (hash(&id), id)).collect())
+        Self(ids.map(|id| (profile_hash(&id), id)).collect())
     }
 
     /// `text` with the names in place of the hashes.
@@ -52,12 +53,6 @@ impl Names {
             text.replace(&format!("credential {hash}"), &format!("credential {id}"))
         })
     }
-}
-
-/// What stands for a credential in records.
-pub(super) fn hash(id: &ProfileId) -> String {
-    let hash = log_id(Some(id));
-    hash.strip_prefix("sha256:").unwrap_or(&hash).to_owned()
 }
 
 /// Makes a change of usage state by hand, and notes in the history what it did to windows. A history that cannot be

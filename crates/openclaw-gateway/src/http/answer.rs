@@ -200,10 +200,11 @@ async fn command(
     body: &RequestBody,
     told: &mut HeaderMap,
 ) -> Result<Option<Response>, ApiError> {
-    if !commands::are_on(served, asked) {
+    let Some(key) = commands::session_of(served, asked) else {
         return Ok(None);
-    }
-    Box::pin(commands::answer(served, agent, asked, wire, body, told)).await
+    };
+    let session = (&asked.agent, key);
+    Box::pin(commands::answer(served, agent, session, wire, body, told)).await
 }
 
 /// What is needed to ask other models when a stream breaks off, if a setting says so.

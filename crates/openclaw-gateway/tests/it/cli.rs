@@ -23,7 +23,7 @@ pub(crate) use desk::Desk;
 fn what_cannot_run_says_why_and_what_to_do() {
     let desk = Desk::new().with_keys();
     let commands: &[&[&str]] = &[
-        &["status", "--agent", "nobody"] as &[&str],
+        &["status", "--agent", "No Body"] as &[&str],
         &["chain", "--session", "none"],
         &["chain", "--cron", "nightly"],
         &["chain", "--model", "a/"],
