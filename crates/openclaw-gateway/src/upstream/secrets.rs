@@ -107,6 +107,9 @@ fn copy(text: &[u8], secret: &[u8]) -> Option<usize> {
     if plain.is_some_and(|plain| plain.eq_ignore_ascii_case(secret)) {
         return Some(secret.len());
     }
+    let first = *secret.first()?;
+    // Most places of a text are passed here, before anything is allocated.
+    as_it_is(text, first).or_else(|| encoded(text, first))?;
     // A secret that looks encoded can be read in two ways, so every end that is possible so far is followed.
     let mut ends = vec![0_usize];
     for byte in secret {
