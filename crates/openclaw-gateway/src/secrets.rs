@@ -36,14 +36,17 @@ struct Sources {
     runs_commands: bool,
     /// What commands printed, by alias and id.
     printed: Mutex<HashMap<(String, String), Printed>>,
-    /// How the latest run of each command ended; locked while it runs.
-    runs: Mutex<HashMap<(String, String), Arc<Mutex<Option<Failed>>>>>,
+    /// The runs of commands, by the same.
+    runs: Mutex<HashMap<(String, String), Run>>,
 }
 
 struct Printed {
     text: SecretString,
     at: Instant,
 }
+
+/// Locked while a command runs; afterwards it says what was wrong.
+type Run = Arc<Mutex<Option<Failed>>>;
 
 /// A run of a command that brought no secret.
 struct Failed {
