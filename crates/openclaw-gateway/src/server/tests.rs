@@ -107,7 +107,7 @@ async fn start_for(most: usize, server: Server) -> Running {
 
 /// More than any buffer holds.
 fn endless() -> impl futures_util::Stream<Item = Result<Bytes, Infallible>> {
-    futures_util::stream::repeat_with(|| Ok(Bytes::from_static(&[b'x'; 64 * 1024])))
+    futures_util::stream::repeat_with(|| Ok(Bytes::from_static(&[b'x'; 16 * 1024])))
 }
 
 impl Running {
