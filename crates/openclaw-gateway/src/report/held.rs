@@ -127,7 +127,7 @@ impl<'a> Search<'a> {
             return Ok(Vec::new());
         }
         let changes = self.changes()?;
-        let open = active_at(changes, run);
+        let open = open_at(changes, run);
         let mut held = Vec::new();
         for visit in visits {
             let Ok(model) = visit.model.parse::<ModelRef>() else {
@@ -206,7 +206,7 @@ impl<'a> Search<'a> {
 
 /// The windows of the run's agent and of the main one that were open when it came, each with the change that opened it
 /// and the end it had.
-fn active_at(changes: &[StoredWindow], run: &StoredRun) -> Vec<StoredWindow> {
+fn open_at(changes: &[StoredWindow], run: &StoredRun) -> Vec<StoredWindow> {
     let mut open: BTreeMap<String, StoredWindow> = BTreeMap::new();
     let owners = [&run.note.agent, &AgentId::main()];
     for change in changes {
@@ -231,8 +231,8 @@ fn active_at(changes: &[StoredWindow], run: &StoredRun) -> Vec<StoredWindow> {
                 open.insert(what, change.clone());
             }
             WindowChange::Extended | WindowChange::Shortened => {
-                let until = change.note.until;
-                open.entry(what).or_insert_with(|| change.clone()).note.until = until;
+                let known = open.entry(what).or_insert_with(|| change.clone());
+                known.note.until = change.note.until;
             }
         }
     }
@@ -240,13 +240,23 @@ fn active_at(changes: &[StoredWindow], run: &StoredRun) -> Vec<StoredWindow> {
     open.into_values().filter(is_open).collect()
 }
 
-/// When a window was set free after a run had met it.
+/// When a window was set free after a run had met it. A later one in the same place is another one, unless it followed
+/// before this one was over.
 fn cleared(changes: &[StoredWindow], window: &StoredWindow, run: &StoredRun) -> Option<Timestamp> {
     let is_end = |change: &&StoredWindow| {
-        let is_same = change.note.agent == window.note.agent && change.note.rested == window.note.rested;
-        is_same && change.note.change == WindowChange::Cleared && change.at > run.note.started_at
+        let (own, other) = (&window.note, &change.note);
+        let is_same = other.agent == own.agent
+            && other.rested == own.rested
+            && (other.opened_at == own.opened_at || change.at < own.until);
+        is_same && other.change == WindowChange::Cleared && change.at > run.note.started_at
     };
     changes.iter().find(is_end).map(|change| change.at)
+}
+
+/// What stands for a credential in records.
+pub(crate) fn profile_hash(id: &ProfileId) -> String {
+    let hash = log_id(Some(id));
+    hash.strip_prefix("sha256:").unwrap_or(&hash).to_owned()
 }
 
 /// What a visit says of the failure that opened `window`.
@@ -255,10 +265,9 @@ fn met(visit: &Visit, window: &StoredWindow) -> Option<Evidence> {
     let rule = |of: Reason| visit.rule.clone().filter(|_| visit.reason == Some(of));
     match &window.note.rested {
         Rested::Profile { profile, .. } => {
-            let hash = log_id(Some(profile));
-            let hash = hash.strip_prefix("sha256:").unwrap_or(&hash);
+            let hash = profile_hash(profile);
             let failed = visit.credentials.iter().find(|credential| {
-                credential.profile.as_deref() == Some(hash) && credential.reason == reason
+                credential.profile.as_deref() == Some(&*hash) && credential.reason == reason
             })?;
             Some(Evidence {
                 status: failed.status,
@@ -277,3 +286,6 @@ fn met(visit: &Visit, window: &StoredWindow) -> Option<Evidence> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -10,6 +10,7 @@ use openclaw_ids::{ProfileId, ProviderId};
 use serde_json::json;
 
 use super::named;
+use crate::cli::chain::no_address;
 use crate::cli::files::{AgentArg, Files, Places, runtime};
 use crate::cli::prompt::read_secret;
 use crate::cli::screen::{Screen, now};
@@ -259,9 +260,7 @@ fn pointer(text: &str) -> Option<SecretRef> {
 fn notes(files: &Files, seen: &AuthSnapshot, provider: &ProviderId, id: &ProfileId) -> Vec<String> {
     let mut notes = Vec::new();
     if files.endpoints.get(provider).is_none() {
-        notes.push(format!(
-            "nothing says where provider `{provider}` is called; set models.providers.{provider}.baseUrl"
-        ));
+        notes.push(no_address(provider));
     }
     let installation = files.installation();
     let order = crate::report::OrderOfProvider::of(&installation, seen, provider, now());

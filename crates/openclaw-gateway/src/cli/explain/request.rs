@@ -10,7 +10,7 @@ use serde_json::json;
 
 use super::opened::{WHAT_MADE_IT_REST, held_lines};
 use crate::cli::files::{AgentArg, Files, ReadAgent};
-use crate::cli::history::{self, rested, window_word, with_names};
+use crate::cli::history::{self, Names, rested, window_word};
 use crate::cli::render::{Table, Tone, ago};
 use crate::cli::rest::free_and_tried;
 use crate::cli::screen::{Screen, now};
@@ -23,6 +23,8 @@ const SEARCHED: usize = 1_000;
 
 /// How many changes of windows are searched for those that mattered.
 const WINDOWS_SEARCHED: usize = 10_000;
+
+const NO_REQUEST: &str = "The history knows no request: no gateway has answered one here yet.";
 
 const STILL_RUNNING: &str =
     "This request is still running, or its gateway ended before it did; so far this happened.";
@@ -55,11 +57,7 @@ pub(super) fn explain_last(
     screen: &mut Screen<'_>,
 ) -> Result<Outcome, CommandError> {
     let Some(history) = HistoryReader::open(&files.state_dir)? else {
-        return nothing(
-            "The history is empty: no gateway has answered a request here yet.",
-            json,
-            screen,
-        );
+        return nothing(NO_REQUEST, json, screen);
     };
     let filter = RunFilter {
         agent: agent.named(files)?,
@@ -67,6 +65,9 @@ pub(super) fn explain_last(
         ..RunFilter::default()
     };
     let runs = history.runs(&filter)?;
+    if runs.is_empty() {
+        return nothing(NO_REQUEST, json, screen);
+    }
     let mut troubled = runs.iter().rev().filter(|run| met_trouble(run)).peekable();
     let latest = troubled.peek().copied();
     let Some(run) = troubled.find(|run| went_on(run)).or(latest) else {
@@ -163,7 +164,7 @@ fn show(
     match told {
         Some(told) => {
             screen.line("")?;
-            screen.line(with_names(&told.to_string(), files).trim_end())?;
+            screen.line(Names::of(files).put_into(&told.to_string()).trim_end())?;
         }
         None if story
             .run
