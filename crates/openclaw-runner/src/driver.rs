@@ -210,7 +210,7 @@ impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
                 Step::Commit(change) => self.commit(machine.run_id(), change, &mut undo).await,
                 Step::Finish(outcome) => {
                     if let Some((recorder, tape)) = recorder.zip(tape) {
-                        tape.finish(&machine, recorder.as_ref());
+                        tape.finish(&outcome, &machine, recorder.as_ref());
                     }
                     return self.finish(*outcome, answers, session, requested, attempt);
                 }

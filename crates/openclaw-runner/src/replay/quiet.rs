@@ -10,7 +10,7 @@ use openclaw_auth_store::{Applied, AuthSnapshot};
 
 use super::RunRecorder;
 use super::tape::{Taken, Tape};
-use crate::machine::{Event, Machine};
+use crate::machine::{Event, Machine, Outcome};
 use crate::request::{RunOptions, RunPolicy};
 use crate::skip_cache::Markers;
 
@@ -112,9 +112,11 @@ impl<'r> QuietTape<'r> {
         tape.note(&taken, heard, machine, now);
     }
 
-    /// Hands over the recording of a run that has ended, unless it went as it should and nobody wants it.
-    pub(crate) fn finish(mut self, machine: &Machine, recorder: &dyn RunRecorder) {
-        if recorder.wants_uneventful() {
+    /// Hands over the recording of a run that has ended like this, unless it went as it should and nobody wants it.
+    pub(crate) fn finish(mut self, outcome: &Outcome, machine: &Machine, recorder: &dyn RunRecorder) {
+        // Where everything rests nothing happens, and nothing goes as it should.
+        let went_well = matches!(outcome, Outcome::Completed(winner, _) if winner.index == 0);
+        if !went_well || recorder.wants_uneventful() {
             self.started(machine);
         }
         if let Some(tape) = self.tape {
