@@ -24,8 +24,8 @@ use crate::cli::{CommandError, Outcome};
 use crate::environment::Environment;
 use crate::providers::known;
 use crate::secrets::SecretSources;
-use crate::upstream::{Call, RequestBody, Upstream};
-use crate::wires::{first_wire, smallest_request};
+use crate::upstream::{Call, RequestBody, Upstream, smallest_request};
+use crate::wires::first_wire;
 
 /// Arguments of `auth test`.
 #[derive(Debug, Args)]
