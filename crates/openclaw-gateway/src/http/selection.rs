@@ -101,8 +101,10 @@ pub(crate) enum AskError {
     )]
     NoImageModel,
     /// The model exists for others, but the allowlist of this agent leaves it out.
-    #[error("{0}")]
-    NotAllowed(String),
+    #[error(
+        "model `{0}` is not in agents.defaults.models, the list of models that may be chosen; add it there"
+    )]
+    NotAllowed(ModelRef),
     /// No such agent.
     #[error("there is no agent `{agent}`; the agents are {known}")]
     UnknownAgent {
@@ -242,9 +244,7 @@ impl Catalogue<'_> {
         if self.resolver.is_allowed(agent, &model) || is_configured() {
             return Ok(model);
         }
-        Err(AskError::NotAllowed(format!(
-            "model `{model}` is not in agents.defaults.models, the list of models that may be chosen; add it there"
-        )))
+        Err(AskError::NotAllowed(model))
     }
 
     /// Whether a bare text is a configured short name and not just read as `<primary's provider>/<text>`.
