@@ -4,6 +4,7 @@ mod classify;
 mod describe;
 mod facts;
 mod failure;
+mod few;
 mod hint;
 mod loose;
 mod needles;

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use crate::facts::{Code, Layer};
+use crate::few::Few;
 use crate::phrase::{Lexicon, LexiconBuilder, Phrase, Scan};
 use crate::quick::Quick;
 use crate::row::Row;
@@ -29,8 +30,8 @@ pub(crate) struct Index {
     /// The rows of each stage, which follow one another.
     stages: [Range<usize>; STAGES.len()],
     lexicon: Lexicon,
-    /// For each piece the phrases that begin with it: row, and place in the row.
-    phrases_of_piece: Vec<Vec<(u16, u16)>>,
+    /// The phrases that begin with each piece.
+    phrases_of_piece: Vec<Vec<Begun>>,
     rows_of_code: HashMap<String, Vec<u16>, Quick>,
     /// Rows that ask for neither code nor text.
     unconditional: Bits,
@@ -41,14 +42,14 @@ pub(crate) struct Index {
 impl Index {
     /// `rows` in the order of their stages, compiled with `lexicon`.
     pub(crate) fn new(rows: Vec<Row>, lexicon: LexiconBuilder) -> Self {
-        let mut phrases_of_piece: Vec<Vec<(u16, u16)>> = vec![Vec::new(); lexicon.len()];
+        let mut phrases_of_piece: Vec<Vec<Begun>> = vec![Vec::new(); lexicon.len()];
         let mut rows_of_code: HashMap<String, Vec<u16>, Quick> = HashMap::default();
         let mut unconditional = [0; MAX_ROWS / 64];
         let mut of_transport = [0; MAX_ROWS / 64];
         for (number, row) in numbered(&rows) {
             for (place, phrase) in numbered(&row.phrases) {
                 for piece in phrase.first_pieces() {
-                    phrases_of_piece[*piece as usize].push((number, place));
+                    phrases_of_piece[usize::from(piece)].push((number, place));
                 }
             }
             if row.phrases.is_empty() {
@@ -103,13 +104,16 @@ fn set(bits: &mut Bits, row: u16) {
     bits[usize::from(row) / 64] |= 1 << (row % 64);
 }
 
+/// A phrase whose beginning was seen: row, and place in the row.
+type Begun = (u16, u16);
+
 /// One layer of facts after the single pass over its text.
 pub(super) struct Seen<'f> {
     pub(super) layer: &'f Layer,
     index: &'f Index,
     scan: Scan<'f>,
-    /// The phrases whose beginning was seen: row, and place in the row; ascending.
-    begun: Vec<(u16, u16)>,
+    /// The phrases whose beginning was seen, ascending; more than once if it was one of several.
+    begun: Few<Begun, 24>,
     /// The rows that can match at all, which is what the pass is for.
     possible: Bits,
 }
@@ -117,19 +121,20 @@ pub(super) struct Seen<'f> {
 impl<'f> Seen<'f> {
     pub(super) fn new(index: &'f Index, layer: &'f Layer, transport: bool) -> Self {
         let scan = index.lexicon.scan(&layer.text);
-        let mut begun = Vec::with_capacity(16);
+        let mut begun: Few<Begun, 24> = Few::default();
         for piece in scan.pieces() {
-            begun.extend_from_slice(&index.phrases_of_piece[piece as usize]);
+            for phrase in &index.phrases_of_piece[usize::from(piece)] {
+                begun.push(*phrase);
+            }
         }
         begun.sort_unstable();
-        begun.dedup();
         let mut possible = index.unconditional;
         if transport {
             for (bits, more) in possible.iter_mut().zip(&index.of_transport) {
                 *bits |= more;
             }
         }
-        for (row, _) in &begun {
+        for (row, _) in begun.iter() {
             set(&mut possible, *row);
         }
         let codes = layer

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::{Part, Phrase};
+use crate::few::Few;
 use crate::normal::{NAME_JOINT, SEGMENT, is_alphanumeric};
 
 /// How far apart two parts of a phrase may stand, in bytes.
@@ -10,17 +11,20 @@ const GAP: usize = 72;
 
 /// A piece and where it stands, as one number: the piece in the upper 16 bits, the start in 32, the length in 16.
 /// Thousands of them are sorted for a long text.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Hit(u64);
+
+/// What one text holds; short texts hold a dozen at most.
+pub(super) type Hits = Few<Hit, 24>;
 
 impl Hit {
     /// Pieces and their lengths are bounded when the lexicon is built, texts when they are read.
-    pub(super) fn new(piece: u32, start: usize, length: usize) -> Self {
+    pub(super) fn new(piece: u16, start: usize, length: usize) -> Self {
         Self(u64::from(piece) << 48 | (start as u64 & 0xFFFF_FFFF) << 16 | (length as u64 & 0xFFFF))
     }
 
-    fn piece(self) -> u32 {
-        (self.0 >> 48) as u32
+    fn piece(self) -> u16 {
+        (self.0 >> 48) as u16
     }
 
     fn start(self) -> usize {
@@ -64,17 +68,17 @@ const LAST_WORDS: &[&str] = &[
 pub(crate) struct Scan<'t> {
     text: &'t str,
     /// By piece, then by place.
-    hits: Vec<Hit>,
+    hits: Hits,
 }
 
 impl<'t> Scan<'t> {
-    pub(super) fn new(text: &'t str, mut hits: Vec<Hit>) -> Self {
+    pub(super) fn new(text: &'t str, mut hits: Hits) -> Self {
         hits.sort_unstable();
         Self { text, hits }
     }
 
     /// The pieces that occur, ascending.
-    pub(crate) fn pieces(&self) -> impl Iterator<Item = u32> {
+    pub(crate) fn pieces(&self) -> impl Iterator<Item = u16> {
         let mut last = None;
         let pieces = self.hits.iter().map(|hit| hit.piece());
         pieces.filter(move |piece| last.replace(*piece) != Some(*piece))
@@ -83,25 +87,18 @@ impl<'t> Scan<'t> {
     /// Where `phrase` stands first, if it does.
     pub(crate) fn find(&self, phrase: &Phrase) -> Option<Range<usize>> {
         let (first, rest) = phrase.parts.split_first()?;
-        let begins = first.pieces.iter().map(|piece| self.of(*piece));
+        let mut begins = self.of(first);
         let Some((second, rest)) = rest.split_first() else {
             return begins
                 .flatten()
                 .find(|hit| self.begins(phrase, first, **hit) && self.holds(phrase, hit.start(), hit.end()))
                 .map(|hit| hit.start()..hit.end());
         };
-        let places: Vec<&[Hit]> = second
-            .pieces
-            .iter()
-            .map(|piece| self.of(*piece))
-            .filter(|hits| !hits.is_empty())
-            .collect();
+        let places: Vec<&[Hit]> = self.of(second).collect();
         if places.is_empty() {
             return None;
         }
-        begins
-            .filter(|hits| !hits.is_empty())
-            .find_map(|hits| self.find_from(hits, phrase, (first, second, rest), places.clone()))
+        begins.find_map(|hits| self.find_from(hits, phrase, (first, second, rest), places.clone()))
     }
 
     /// Walks beginnings and second parts side by side, so that neither is looked at twice (C-1.4).
@@ -161,7 +158,7 @@ impl<'t> Scan<'t> {
 
     fn rest(&self, parts: &[Part], mut end: usize) -> Option<usize> {
         for part in parts {
-            let mut places: Vec<&[Hit]> = part.pieces.iter().map(|piece| self.of(*piece)).collect();
+            let mut places: Vec<&[Hit]> = self.of(part).collect();
             for hits in &mut places {
                 *hits = &hits[hits.partition_point(|hit| hit.start() < end)..];
             }
@@ -174,10 +171,14 @@ impl<'t> Scan<'t> {
         Some(end)
     }
 
-    fn of(&self, piece: u32) -> &[Hit] {
-        let from = self.hits.partition_point(|hit| hit.piece() < piece);
-        let count = self.hits[from..].partition_point(|hit| hit.piece() == piece);
-        &self.hits[from..from + count]
+    /// The hits of a part, piece by piece in the order of the phrase; none of them is empty.
+    fn of(&self, part: &Part) -> impl Iterator<Item = &[Hit]> {
+        part.pieces.iter().flat_map(|pieces| {
+            let from = self.hits.partition_point(|hit| hit.piece() < pieces.start);
+            let hits = &self.hits[from..];
+            let count = hits.partition_point(|hit| hit.piece() < pieces.end);
+            hits[..count].chunk_by(|one, other| one.piece() == other.piece())
+        })
     }
 
     fn begins(&self, phrase: &Phrase, part: &Part, hit: Hit) -> bool {
