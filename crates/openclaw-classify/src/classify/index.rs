@@ -1,12 +1,10 @@
 //! The tables, compiled once: which code and which piece of text can make which row match.
 
-use std::collections::HashMap;
 use std::ops::Range;
 
-use crate::facts::{Code, Layer};
+use crate::facts::{Code, Codes, Layer};
 use crate::few::Few;
 use crate::phrase::{Lexicon, LexiconBuilder, Phrase, Scan};
-use crate::quick::Quick;
 use crate::row::Row;
 use crate::rules::Stage;
 
@@ -32,7 +30,7 @@ pub(crate) struct Index {
     lexicon: Lexicon,
     /// The phrases that begin with each piece.
     phrases_of_piece: Vec<Vec<Begun>>,
-    rows_of_code: HashMap<String, Vec<u16>, Quick>,
+    codes: Codes,
     /// Rows that ask for neither code nor text.
     unconditional: Bits,
     /// Of these the ones that ask for a transport fact.
@@ -43,7 +41,7 @@ impl Index {
     /// `rows` in the order of their stages, compiled with `lexicon`.
     pub(crate) fn new(rows: Vec<Row>, lexicon: LexiconBuilder) -> Self {
         let mut phrases_of_piece: Vec<Vec<Begun>> = vec![Vec::new(); lexicon.len()];
-        let mut rows_of_code: HashMap<String, Vec<u16>, Quick> = HashMap::default();
+        let mut codes = Codes::EMPTY;
         let mut unconditional = [0; MAX_ROWS / 64];
         let mut of_transport = [0; MAX_ROWS / 64];
         for (number, row) in numbered(&rows) {
@@ -52,10 +50,8 @@ impl Index {
                     phrases_of_piece[usize::from(piece)].push((number, place));
                 }
             }
-            if row.phrases.is_empty() {
-                for code in &row.codes {
-                    rows_of_code.entry(code.to_string()).or_default().push(number);
-                }
+            for code in &row.codes {
+                codes.entry(code.clone()).push(number);
             }
             if row.phrases.is_empty() && row.codes.is_empty() {
                 let bits = if row.transports.is_empty() {
@@ -72,7 +68,7 @@ impl Index {
             stages,
             lexicon: lexicon.build(),
             phrases_of_piece,
-            rows_of_code,
+            codes,
             unconditional,
             of_transport,
         }
@@ -81,6 +77,11 @@ impl Index {
     /// All rows, in the order in which they are asked.
     pub(crate) fn rows(&self) -> &[Row] {
         &self.rows
+    }
+
+    /// The codes that rows ask for.
+    pub(super) fn codes(&self) -> &Codes {
+        &self.codes
     }
 
     /// Whether a user added any.
@@ -109,7 +110,7 @@ type Begun = (u16, u16);
 
 /// One layer of facts after the single pass over its text.
 pub(super) struct Seen<'f> {
-    pub(super) layer: &'f Layer,
+    pub(super) layer: &'f Layer<'f>,
     index: &'f Index,
     scan: Scan<'f>,
     /// The phrases whose beginning was seen, ascending; more than once if it was one of several.
@@ -119,7 +120,7 @@ pub(super) struct Seen<'f> {
 }
 
 impl<'f> Seen<'f> {
-    pub(super) fn new(index: &'f Index, layer: &'f Layer, transport: bool) -> Self {
+    pub(super) fn new(index: &'f Index, layer: &'f Layer<'f>, transport: bool) -> Self {
         let scan = index.lexicon.scan(&layer.text);
         let mut begun: Few<Begun, 24> = Few::default();
         for piece in scan.pieces() {
@@ -137,11 +138,9 @@ impl<'f> Seen<'f> {
         for (row, _) in begun.iter() {
             set(&mut possible, *row);
         }
-        let codes = layer
-            .codes
-            .iter()
-            .filter_map(|code| index.rows_of_code.get(code.key.as_str()));
-        for row in codes.flatten() {
+        // A row that asks for a phrase too is possible where the phrase is.
+        let named = layer.codes.iter().flat_map(|code| code.rows);
+        for row in named.filter(|row| index.rows[usize::from(**row)].phrases.is_empty()) {
             set(&mut possible, *row);
         }
         Self {
@@ -172,8 +171,8 @@ impl<'f> Seen<'f> {
     }
 
     /// The code that the row asks for.
-    pub(super) fn code(&self, row: &Row) -> Option<&'f Code> {
-        let is_asked = |code: &&Code| row.codes.iter().any(|asked| *asked == code.key);
+    pub(super) fn code(&self, number: usize) -> Option<&'f Code<'f>> {
+        let is_asked = |code: &&Code<'_>| code.rows.iter().any(|row| usize::from(*row) == number);
         self.layer.codes.iter().find(is_asked)
     }
 

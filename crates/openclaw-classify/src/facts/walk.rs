@@ -1,14 +1,13 @@
 //! Walks a parsed object and takes the members that tell something about a failure (classify.md C-2.1).
 
 use std::borrow::Cow;
-use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use super::{Facts, Speaker, TimeMember, text};
 use crate::failure::Header;
+use crate::keyed::Keyed;
 use crate::loose::{Members, Node};
-use crate::normal::{code_key, is_alphanumeric, is_code_key};
-use crate::quick::Quick;
+use crate::normal::{is_alphanumeric, is_code_key};
 
 /// What a member means.
 #[derive(Clone, Copy)]
@@ -39,7 +38,7 @@ enum Member {
     Upstream,
 }
 
-/// Member names as [`code_key`] writes them. What is not listed is not read: a body may quote the user's own data.
+/// Member names as [`crate::normal::code_key`] writes them. What is not listed is not read: a body may quote the user's own data.
 #[rustfmt::skip]
 const MEMBERS: &[(Member, &[&str])] = &[
     (Member::Code, &["errorcode", "errcode", "type", "errortype", "kind", "name", "subtype", "limitsource", "subcode", "exception", "errorclass", "finishreason", "stopreason", "blockreason"]),
@@ -67,7 +66,7 @@ const MEMBERS: &[(Member, &[&str])] = &[
 
 /// Takes the facts of `value`; false when it holds none, so that its text is read as text.
 pub(super) fn value(
-    facts: &mut Facts,
+    facts: &mut Facts<'_>,
     speaker: Speaker,
     field: &'static str,
     value: &Node<'_>,
@@ -90,7 +89,7 @@ pub(super) fn value(
 }
 
 fn object(
-    facts: &mut Facts,
+    facts: &mut Facts<'_>,
     speaker: Speaker,
     field: &'static str,
     members: &Members<'_>,
@@ -100,12 +99,11 @@ fn object(
     facts.allowed |= exhausted == Some(false) && telemetry(members);
     let mut used = false;
     for (name, member) in members {
-        let key = code_key(name);
-        let Some(meaning) = meaning(&key) else { continue };
-        used |= take(facts, speaker, field, meaning, &key, member, nesting);
+        let Some((key, meaning)) = meaning(name) else { continue };
+        used |= take(facts, speaker, field, meaning, key, member, nesting);
         if let (Member::Time, Some(stated)) = (meaning, scalar(member)) {
             facts.times.push(TimeMember {
-                key: key.into_owned(),
+                key,
                 value: stated.into_owned(),
                 exhausted,
             });
@@ -115,7 +113,7 @@ fn object(
 }
 
 fn take(
-    facts: &mut Facts,
+    facts: &mut Facts<'_>,
     speaker: Speaker,
     field: &'static str,
     meaning: Member,
@@ -159,7 +157,7 @@ fn take(
         }
         // The one parameter that says more than its code does (C-4).
         (Member::Param, _) if scalar(member).as_deref() == Some("model") => {
-            facts.layer(speaker).code("param", "param model");
+            facts.code(speaker, "param", "param model");
         }
         (Member::Provider, _) => keep_first(&mut facts.provider, member),
         (Member::RequestId, _) => keep_first(&mut facts.request_id, member),
@@ -174,7 +172,7 @@ fn keep_first(known: &mut Option<String>, member: &Node<'_>) {
 }
 
 fn nested(
-    facts: &mut Facts,
+    facts: &mut Facts<'_>,
     speaker: Speaker,
     field: &'static str,
     member: &Node<'_>,
@@ -193,9 +191,9 @@ fn nested(
 }
 
 /// Takes a code; one that is a sentence is a text as well.
-pub(super) fn code(facts: &mut Facts, speaker: Speaker, field: &'static str, name: &str) {
+pub(super) fn code(facts: &mut Facts<'_>, speaker: Speaker, field: &'static str, name: &str) {
+    facts.code(speaker, field, name);
     let layer = facts.layer(speaker);
-    layer.code(field, name);
     if let Some(status) = name.parse().ok().filter(|status| (400..600).contains(status)) {
         layer.status = layer.status.or(Some(status));
     }
@@ -205,7 +203,7 @@ pub(super) fn code(facts: &mut Facts, speaker: Speaker, field: &'static str, nam
     }
 }
 
-fn status(facts: &mut Facts, speaker: Speaker, member: &Node<'_>) {
+fn status(facts: &mut Facts<'_>, speaker: Speaker, member: &Node<'_>) {
     let number = match member {
         Node::Number(number) => number.as_u64().and_then(|number| u16::try_from(number).ok()),
         Node::Text(text) => text.trim().parse().ok(),
@@ -217,14 +215,19 @@ fn status(facts: &mut Facts, speaker: Speaker, member: &Node<'_>) {
     }
 }
 
-fn meaning(key: &str) -> Option<Member> {
-    static MEANINGS: LazyLock<HashMap<&str, Member, Quick>> = LazyLock::new(|| {
-        let named = MEMBERS
-            .iter()
-            .flat_map(|(member, names)| names.iter().map(|name| (*name, *member)));
-        named.collect()
+/// The key of a member and what it means.
+fn meaning(name: &str) -> Option<(&'static str, Member)> {
+    static MEANINGS: LazyLock<Keyed<Option<Member>>> = LazyLock::new(|| {
+        let mut meanings = Keyed::EMPTY;
+        for (member, names) in MEMBERS {
+            for name in *names {
+                *meanings.entry((*name).into()) = Some(*member);
+            }
+        }
+        meanings
     });
-    MEANINGS.get(key).copied()
+    let (key, meaning) = MEANINGS.get(name)?;
+    meaning.map(|meaning| (key, meaning))
 }
 
 fn label(key: &str) -> &'static str {

@@ -14,23 +14,11 @@ use crate::pattern::compile;
 use crate::rule::Family;
 
 /// Words after which a time says when to come back; only what follows one is looked at.
-static CUES: Needles<15> = Needles::new([
-    "try again",
-    "trying again",
-    "again",
-    "retry",
-    "resets",
-    "reset",
-    "resetting",
-    "wait",
-    "available",
-    "regain",
-    "refresh",
-    "renew",
-    "until",
-    "restore",
-    "|",
-]);
+#[rustfmt::skip]
+pub(crate) const CUES: [&str; 15] = [
+    "try again", "trying again", "again", "retry", "resets", "reset", "resetting", "wait", "available", "regain", "refresh", "renew", "until", "restore", "|",
+];
+static NEEDLES: Needles<{ CUES.len() }> = Needles::new(CUES);
 /// How many cues are looked at in one text.
 const MAX_CUES: usize = 32;
 /// How far behind a cue its time may stand, in bytes.
@@ -76,7 +64,7 @@ pub(super) fn read(candidates: &mut Vec<Candidate>, text: &str, family: Option<F
         let before = text[..at].chars().next_back();
         before.is_some_and(char::is_alphabetic) && !text[at..].starts_with('|')
     };
-    let cues = CUES
+    let cues = NEEDLES
         .find_in(text)
         .map(|(_, cue)| cue.start)
         .filter(|at| !inside_word(*at));
