@@ -49,7 +49,10 @@ pub(crate) struct Layer<'c> {
 impl<'c> Layer<'c> {
     fn code(&mut self, codes: &'c Codes, field: &'static str, raw: &str) {
         // The names that clients give to all of their errors say nothing.
-        if matches!(raw, "APIError" | "ApiError") || is_code_key(raw, "error") || !raw.contains(is_alphanumeric) {
+        if matches!(raw, "APIError" | "ApiError")
+            || is_code_key(raw, "error")
+            || !raw.contains(is_alphanumeric)
+        {
             return;
         }
         self.named = true;

@@ -34,6 +34,14 @@ impl<T: Copy, const N: usize> Few<T, N> {
     }
 }
 
+impl<T: Copy + Default, const N: usize> FromIterator<T> for Few<T, N> {
+    fn from_iter<I: IntoIterator<Item = T>>(items: I) -> Self {
+        let mut few = Self::default();
+        items.into_iter().for_each(|item| few.push(item));
+        few
+    }
+}
+
 impl<T, const N: usize> Deref for Few<T, N> {
     type Target = [T];
 

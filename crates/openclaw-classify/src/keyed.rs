@@ -107,7 +107,10 @@ mod tests {
     fn names_are_found_in_any_case_and_with_any_separators() {
         let mut table: Keyed<usize> = Keyed::EMPTY;
         assert_eq!(table.get("a"), None);
-        let keys: Vec<String> = (0..300).map(|number| format!("key{number}")).chain(["größe".to_owned()]).collect();
+        let keys: Vec<String> = (0..300)
+            .map(|number| format!("key{number}"))
+            .chain(["größe".to_owned()])
+            .collect();
         for (number, key) in keys.iter().enumerate() {
             *table.entry(key.clone().into()) += number;
         }
@@ -121,7 +124,11 @@ mod tests {
             ("key300", None),
             ("", None),
         ] {
-            assert_eq!(table.get(name), expected.as_ref().map(|(key, value)| (*key, value)), "{name}");
+            assert_eq!(
+                table.get(name),
+                expected.as_ref().map(|(key, value)| (*key, value)),
+                "{name}"
+            );
         }
     }
 }

@@ -129,7 +129,11 @@ fn push_token(out: &mut String, start: usize, token: &Token<'_>, name: bool) {
     push_edge(out, start, &text[..bare.start]);
     out.push(NAME_JOINT);
     let mut from = bare.start;
-    for (at, _) in text[bare.clone()].bytes().enumerate().filter(|(_, byte)| !byte.is_ascii_alphanumeric()) {
+    for (at, _) in text[bare.clone()]
+        .bytes()
+        .enumerate()
+        .filter(|(_, byte)| !byte.is_ascii_alphanumeric())
+    {
         let at = bare.start + at;
         out.push_str(&text[from..at]);
         out.push(NAME_JOINT);

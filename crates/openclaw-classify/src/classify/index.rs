@@ -28,8 +28,10 @@ pub(crate) struct Index {
     /// The rows of each stage, which follow one another.
     stages: [Range<usize>; STAGES.len()],
     lexicon: Lexicon,
-    /// The phrases that begin with each piece.
-    phrases_of_piece: Vec<Vec<Begun>>,
+    /// The phrases that begin with a piece, piece by piece.
+    phrases: Vec<Begun>,
+    /// Where those of each piece begin; one more at the end.
+    of_piece: Vec<u32>,
     codes: Codes,
     /// Rows that ask for neither code nor text.
     unconditional: Bits,
@@ -40,14 +42,14 @@ pub(crate) struct Index {
 impl Index {
     /// `rows` in the order of their stages, compiled with `lexicon`.
     pub(crate) fn new(rows: Vec<Row>, lexicon: LexiconBuilder) -> Self {
-        let mut phrases_of_piece: Vec<Vec<Begun>> = vec![Vec::new(); lexicon.len()];
+        let mut phrases: Vec<(u16, Begun)> = Vec::new();
         let mut codes = Codes::EMPTY;
         let mut unconditional = [0; MAX_ROWS / 64];
         let mut of_transport = [0; MAX_ROWS / 64];
         for (number, row) in numbered(&rows) {
             for (place, phrase) in numbered(&row.phrases) {
-                for piece in phrase.first_pieces() {
-                    phrases_of_piece[usize::from(piece)].push((number, place));
+                for (turn, piece) in (0u16..).zip(phrase.first_pieces()) {
+                    phrases.push((piece, Begun::new(number, place, turn)));
                 }
             }
             for code in &row.codes {
@@ -62,12 +64,16 @@ impl Index {
                 set(bits, number);
             }
         }
+        phrases.sort_unstable();
+        let begin = |piece: usize| phrases.partition_point(|(other, _)| usize::from(*other) < piece);
+        let of_piece = (0..=lexicon.len()).map(|piece| u32::try_from(begin(piece)).unwrap_or(u32::MAX));
         let stages = STAGES.map(|stage| stage_range(&rows, stage));
         Self {
             rows,
             stages,
             lexicon: lexicon.build(),
-            phrases_of_piece,
+            of_piece: of_piece.collect(),
+            phrases: phrases.into_iter().map(|(_, begun)| begun).collect(),
             codes,
             unconditional,
             of_transport,
@@ -105,15 +111,41 @@ fn set(bits: &mut Bits, row: u16) {
     bits[usize::from(row) / 64] |= 1 << (row % 64);
 }
 
-/// A phrase whose beginning was seen: row, and place in the row.
-type Begun = (u16, u16);
+/// A phrase that begins with some piece, as one number, by which such are sorted: the row in the upper 16 bits, the
+/// place in the row in 16, which of the pieces that it may begin with it is in 12, the first hit in 20.
+#[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+struct Begun(u64);
+
+impl Begun {
+    /// Pieces that a phrase may begin with are hundreds at most.
+    fn new(row: u16, place: u16, turn: u16) -> Self {
+        Self(u64::from(row) << 48 | u64::from(place) << 32 | u64::from(turn) << 20)
+    }
+
+    /// Of the texts that are read none has so many hits.
+    fn at(self, hit: u32) -> Self {
+        Self(self.0 | u64::from(hit & 0xF_FFFF))
+    }
+
+    fn row(self) -> u16 {
+        (self.0 >> 48) as u16
+    }
+
+    fn place(self) -> usize {
+        (self.0 >> 32 & 0xFFFF) as usize
+    }
+
+    fn hit(self) -> usize {
+        (self.0 & 0xF_FFFF) as usize
+    }
+}
 
 /// One layer of facts after the single pass over its text.
 pub(super) struct Seen<'f> {
     pub(super) layer: &'f Layer<'f>,
     index: &'f Index,
     scan: Scan<'f>,
-    /// The phrases whose beginning was seen, ascending; more than once if it was one of several.
+    /// The phrases whose beginnings were seen, once for each beginning, ascending.
     begun: Few<Begun, 24>,
     /// The rows that can match at all, which is what the pass is for.
     possible: Bits,
@@ -123,9 +155,11 @@ impl<'f> Seen<'f> {
     pub(super) fn new(index: &'f Index, layer: &'f Layer<'f>, transport: bool) -> Self {
         let scan = index.lexicon.scan(&layer.text);
         let mut begun: Few<Begun, 24> = Few::default();
-        for piece in scan.pieces() {
-            for phrase in &index.phrases_of_piece[usize::from(piece)] {
-                begun.push(*phrase);
+        for (piece, hit) in scan.pieces() {
+            let piece = usize::from(piece);
+            let phrases = index.of_piece[piece] as usize..index.of_piece[piece + 1] as usize;
+            for phrase in &index.phrases[phrases] {
+                begun.push(phrase.at(hit));
             }
         }
         begun.sort_unstable();
@@ -135,8 +169,8 @@ impl<'f> Seen<'f> {
                 *bits |= more;
             }
         }
-        for (row, _) in begun.iter() {
-            set(&mut possible, *row);
+        for row in begun.iter().map(|begun| begun.row()) {
+            set(&mut possible, row);
         }
         // A row that asks for a phrase too is possible where the phrase is.
         let named = layer.codes.iter().flat_map(|code| code.rows);
@@ -178,12 +212,16 @@ impl<'f> Seen<'f> {
 
     /// Where a phrase of the row stands.
     pub(super) fn phrase<'r>(&self, number: usize, row: &'r Row) -> Option<(Range<usize>, &'r Phrase)> {
-        let from = self.begun.partition_point(|(row, _)| usize::from(*row) < number);
+        let from = self
+            .begun
+            .partition_point(|begun| usize::from(begun.row()) < number);
         self.begun[from..]
             .iter()
-            .take_while(|(row, _)| usize::from(*row) == number)
-            .map(|(_, place)| &row.phrases[usize::from(*place)])
-            .find_map(|phrase| Some((self.scan.find(phrase)?, phrase)))
+            .take_while(|begun| usize::from(begun.row()) == number)
+            .find_map(|begun| {
+                let phrase = &row.phrases[begun.place()];
+                Some((self.scan.find_at(phrase, begun.hit())?, phrase))
+            })
     }
 
     /// False when something stands in the text beside which the row does not count.

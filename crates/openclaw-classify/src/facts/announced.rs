@@ -21,7 +21,11 @@ static WORDS: Needles<COUNT> = Needles::new({
     let mut words = [""; COUNT];
     let mut at = 0;
     while at < COUNT {
-        words[at] = if at < TIMES { CUES[at] } else { relation::DECISIVE[at - TIMES] };
+        words[at] = if at < TIMES {
+            CUES[at]
+        } else {
+            relation::DECISIVE[at - TIMES]
+        };
         at += 1;
     }
     words

@@ -47,7 +47,14 @@ const WORDS: [(&str, Mark); 12] = [
 ];
 /// Words without which the numbers of a text say nothing.
 pub(super) const DECISIVE: [&str; 8] = [
-    ">", "exceed", "more than", "above", "greater than", "larger than", "longer than", "requested ",
+    ">",
+    "exceed",
+    "more than",
+    "above",
+    "greater than",
+    "larger than",
+    "longer than",
+    "requested ",
 ];
 static NEEDLES: Needles<{ WORDS.len() }> = Needles::new({
     let mut words = [""; WORDS.len()];

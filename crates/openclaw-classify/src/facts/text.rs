@@ -147,13 +147,18 @@ fn plain(facts: &mut Facts<'_>, speaker: Speaker, field: &'static str, text: &st
     if text.is_empty() {
         return;
     }
-    let stated = marks.may_hold(Mark::Status).then(|| status::stated(text)).flatten();
+    let stated = marks
+        .may_hold(Mark::Status)
+        .then(|| status::stated(text))
+        .flatten();
     let layer = facts.layer(speaker);
     layer.status = layer.status.or(stated.as_ref().map(|stated| stated.status));
     if marks.may_hold(Mark::Body) && status::says_no_body(text) {
         return;
     }
-    named::names(text, marks.may_hold(Mark::Name), |name| facts.code(speaker, field, name));
+    named::names(text, marks.may_hold(Mark::Name), |name| {
+        facts.code(speaker, field, name)
+    });
     let announced = announced::announced(text, marks);
     if announced.size
         && let Some(relation) = relation::stated(head(text, 4096))
@@ -196,7 +201,8 @@ fn without_request_id(text: &str, marks: Marks) -> Cow<'_, str> {
 fn may_name_request_id(text: &[u8]) -> bool {
     memchr::memchr2_iter(b'q', b'Q', text).any(|at| {
         let behind = &text[at + 1..text.len().min(at + 9)];
-        starts_with_ignore_case(behind, "ue") && behind.windows(2).any(|pair| pair.eq_ignore_ascii_case(b"id"))
+        starts_with_ignore_case(behind, "ue")
+            && behind.windows(2).any(|pair| pair.eq_ignore_ascii_case(b"id"))
     })
 }
 

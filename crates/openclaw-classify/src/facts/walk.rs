@@ -5,9 +5,10 @@ use std::sync::LazyLock;
 
 use super::{Facts, Speaker, TimeMember, text};
 use crate::failure::Header;
+use crate::few::Few;
 use crate::keyed::Keyed;
 use crate::loose::{Members, Node};
-use crate::normal::{is_alphanumeric, is_code_key};
+use crate::normal::is_code_key;
 
 /// What a member means.
 #[derive(Clone, Copy)]
@@ -95,11 +96,23 @@ fn object(
     members: &Members<'_>,
     nesting: usize,
 ) -> bool {
-    let exhausted = exhausted(members);
-    facts.allowed |= exhausted == Some(false) && telemetry(members);
+    let names = &*NAMES;
+    let named: Few<(u16, Option<&Named>), 8> = (0u16..)
+        .zip(members)
+        .filter_map(|(place, (name, _))| Some((place, Some(names.get(name)?.1))))
+        .collect();
+    let known = || {
+        named
+            .iter()
+            .filter_map(|(place, named)| Some((&members[usize::from(*place)].1, (*named)?)))
+    };
+    let exhausted = known().find_map(|(member, named)| exhausted(member, named.tells?));
+    facts.allowed |= exhausted == Some(false) && known().any(|(_, named)| named.is_telemetry);
     let mut used = false;
-    for (name, member) in members {
-        let Some((key, meaning)) = meaning(name) else { continue };
+    for (member, named) in known() {
+        let Some((meaning, key)) = named.means else {
+            continue;
+        };
         used |= take(facts, speaker, field, meaning, key, member, nesting);
         if let (Member::Time, Some(stated)) = (meaning, scalar(member)) {
             facts.times.push(TimeMember {
@@ -215,21 +228,6 @@ fn status(facts: &mut Facts<'_>, speaker: Speaker, member: &Node<'_>) {
     }
 }
 
-/// The key of a member and what it means.
-fn meaning(name: &str) -> Option<(&'static str, Member)> {
-    static MEANINGS: LazyLock<Keyed<Option<Member>>> = LazyLock::new(|| {
-        let mut meanings = Keyed::EMPTY;
-        for (member, names) in MEMBERS {
-            for name in *names {
-                *meanings.entry((*name).into()) = Some(*member);
-            }
-        }
-        meanings
-    });
-    let (key, meaning) = MEANINGS.get(name)?;
-    meaning.map(|meaning| (key, meaning))
-}
-
 fn label(key: &str) -> &'static str {
     match key {
         "type" | "errortype" | "kind" | "name" | "subtype" | "exception" | "errorclass" => "type",
@@ -264,27 +262,49 @@ const USES: &[(&str, Use)] = &[
     ("utilization", Use::Share),
 ];
 
-/// Whether an object says that its limit is used up (C-9): remaining 0, used 100 % or more, status rejected.
-fn exhausted(members: &Members<'_>) -> Option<bool> {
-    members
-        .iter()
-        .filter(|(name, _)| may_tell_use(name))
-        .find_map(|(name, value)| {
-            let (_, told) = USES.iter().find(|(key, _)| is_code_key(name, key))?;
-            let number = || match value {
-                Node::Number(number) => number.as_f64(),
-                Node::Null | Node::Bool | Node::Text(_) | Node::List(_) | Node::Object(_) => None,
-            };
-            match told {
-                Use::Left => number().map(|left| left <= 0.0),
-                Use::Percent => number().map(|used| used >= 100.0),
-                Use::Share => number().map(|used| used >= 1.0),
-                Use::Status => match value {
-                    Node::Text(text) => says_exhausted(text),
-                    Node::Null | Node::Bool | Node::Number(_) | Node::List(_) | Node::Object(_) => None,
-                },
-            }
-        })
+/// Members that only news about limits has.
+const TELEMETRY: &[&str] = &["ratelimittype", "resetsat", "isusingoverage"];
+
+/// What a name is known for.
+#[derive(Clone, Copy, Default)]
+struct Named {
+    /// With its key.
+    means: Option<(Member, &'static str)>,
+    tells: Option<Use>,
+    is_telemetry: bool,
+}
+
+static NAMES: LazyLock<Keyed<Named>> = LazyLock::new(|| {
+    let mut names: Keyed<Named> = Keyed::EMPTY;
+    for (member, keys) in MEMBERS {
+        for key in *keys {
+            names.entry((*key).into()).means = Some((*member, key));
+        }
+    }
+    for (key, tells) in USES {
+        names.entry((*key).into()).tells = Some(*tells);
+    }
+    for key in TELEMETRY {
+        names.entry((*key).into()).is_telemetry = true;
+    }
+    names
+});
+
+/// Whether a member says that its limit is used up (C-9): remaining 0, used 100 % or more, status rejected.
+fn exhausted(member: &Node<'_>, tells: Use) -> Option<bool> {
+    let number = || match member {
+        Node::Number(number) => number.as_f64(),
+        Node::Null | Node::Bool | Node::Text(_) | Node::List(_) | Node::Object(_) => None,
+    };
+    match tells {
+        Use::Left => number().map(|left| left <= 0.0),
+        Use::Percent => number().map(|used| used >= 100.0),
+        Use::Share => number().map(|used| used >= 1.0),
+        Use::Status => match member {
+            Node::Text(text) => says_exhausted(text),
+            Node::Null | Node::Bool | Node::Number(_) | Node::List(_) | Node::Object(_) => None,
+        },
+    }
 }
 
 fn says_exhausted(status: &str) -> Option<bool> {
@@ -293,18 +313,4 @@ fn says_exhausted(status: &str) -> Option<bool> {
         return Some(true);
     }
     ["allowed", "allowedwarning"].iter().any(is).then_some(false)
-}
-
-/// Whether a name begins like one of those that [`exhausted`] asks for.
-fn may_tell_use(name: &str) -> bool {
-    let first = name.chars().find(|c| is_alphanumeric(*c));
-    first.is_some_and(|c| !c.is_ascii() || matches!(c.to_ascii_lowercase(), 'p' | 'r' | 's' | 'u'))
-}
-
-fn telemetry(members: &Members<'_>) -> bool {
-    members.iter().any(|(name, _)| {
-        ["ratelimittype", "resetsat", "isusingoverage"]
-            .iter()
-            .any(|key| is_code_key(name, key))
-    })
 }

@@ -95,9 +95,8 @@ fn after_cue(said: &str, family: Option<Family>, now: Timestamp) -> impl Iterato
         begins("retry").then(|| first(&DELAY)).flatten(),
     ];
     let epoch = begins("|").then(|| first(&EPOCH)).flatten();
-    let date = said.contains('-').then(|| DATE.captures(said)).flatten();
-    let clocks = said.contains(':') || said.contains(['m', 'M']);
-    let clock = clocks.then(|| CLOCK.captures(said)).flatten();
+    let date = may_hold_date(said).then(|| DATE.captures(said)).flatten();
+    let clock = may_hold_clock(said).then(|| CLOCK.captures(said)).flatten();
     waits
         .into_iter()
         .flatten()
@@ -105,6 +104,36 @@ fn after_cue(said: &str, family: Option<Family>, now: Timestamp) -> impl Iterato
         .chain(epoch.and_then(|epoch| moment::read(epoch, Unit::Epoch, now)))
         .chain(date.and_then(|found| day(&found, family)))
         .chain(clock.and_then(|found| time_of_day(&found, now)))
+}
+
+/// Whether four digits stand in front of a line; outside ASCII there are others.
+fn may_hold_date(said: &str) -> bool {
+    let bytes = said.as_bytes();
+    let mut lines = memchr::memchr_iter(b'-', bytes);
+    lines.any(|at| {
+        let year = at.checked_sub(4).map(|from| &bytes[from..at]);
+        year.is_some_and(|year| year.iter().all(|byte| byte.is_ascii_digit() || !byte.is_ascii()))
+    })
+}
+
+/// Whether a number follows the cue, with nothing between them but words of a date; what stands outside ASCII is left
+/// to the pattern.
+fn may_hold_clock(said: &str) -> bool {
+    let mut words = said
+        .split(|c: char| c.is_ascii_whitespace())
+        .filter(|word| !word.is_empty());
+    let cue = words
+        .next()
+        .is_some_and(|cue| !cue.is_ascii() || cue.bytes().all(|byte| byte.is_ascii_alphabetic()));
+    let between = |word: &&str| {
+        let is = |other: &str| word.eq_ignore_ascii_case(other);
+        ["again", "at", "on"].into_iter().any(is)
+            || MONTHS
+                .iter()
+                .any(|month| starts_with_ignore_case(word.as_bytes(), month))
+    };
+    let number = words.find(|word| !between(word));
+    cue && number.is_some_and(|word| !word.is_ascii() || word.starts_with(|c: char| c.is_ascii_digit()))
 }
 
 /// A wait; words after it are no units, so the longest readable beginning counts.

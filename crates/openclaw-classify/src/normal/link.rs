@@ -28,9 +28,14 @@ pub(super) fn holds_mark(token: &Token<'_>) -> bool {
 
 /// Where `://` stands in a token.
 fn marks<'t>(token: &Token<'t>) -> impl Iterator<Item = usize> + 't {
-    let colons = token.holds(COLON).then(|| memchr::memchr_iter(b':', token.text.as_bytes()));
+    let colons = token
+        .holds(COLON)
+        .then(|| memchr::memchr_iter(b':', token.text.as_bytes()));
     let bytes = token.text.as_bytes();
-    colons.into_iter().flatten().filter(|at| bytes[*at..].starts_with(b"://"))
+    colons
+        .into_iter()
+        .flatten()
+        .filter(|at| bytes[*at..].starts_with(b"://"))
 }
 
 fn ends_with_ignore_case(text: &[u8], end: &[u8]) -> bool {

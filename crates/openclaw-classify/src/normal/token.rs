@@ -132,7 +132,9 @@ pub(super) fn first_token(text: &str) -> Token<'_> {
             // From here on a blank may be one outside ASCII.
             let more = text[at..].find(is_blank);
             end = more.map_or(end, |more| at + more);
-            kinds |= text[at..end].bytes().fold(0, |all, byte| all | KINDS[usize::from(byte)]);
+            kinds |= text[at..end]
+                .bytes()
+                .fold(0, |all, byte| all | KINDS[usize::from(byte)]);
             if end == at {
                 kinds &= !FOREIGN;
             }

@@ -77,37 +77,57 @@ impl<'t> Scan<'t> {
         Self { text, hits }
     }
 
-    /// The pieces that occur, ascending.
-    pub(crate) fn pieces(&self) -> impl Iterator<Item = u16> {
+    /// The pieces that occur, ascending, each with its first hit.
+    pub(crate) fn pieces(&self) -> impl Iterator<Item = (u16, u32)> {
         let mut last = None;
-        let pieces = self.hits.iter().map(|hit| hit.piece());
-        pieces.filter(move |piece| last.replace(*piece) != Some(*piece))
+        let pieces = self
+            .hits
+            .iter()
+            .zip(0u32..)
+            .map(|(hit, number)| (hit.piece(), number));
+        pieces.filter(move |(piece, _)| last.replace(*piece) != Some(*piece))
     }
 
-    /// Where `phrase` stands first, if it does.
+    /// Where `phrase` stands first, if it does; by the order of the pieces that it may begin with.
     pub(crate) fn find(&self, phrase: &Phrase) -> Option<Range<usize>> {
-        let (first, rest) = phrase.parts.split_first()?;
-        let mut begins = self.of(first);
-        let Some((second, rest)) = rest.split_first() else {
-            return begins
-                .flatten()
-                .find(|hit| self.begins(phrase, first, **hit) && self.holds(phrase, hit.start(), hit.end()))
-                .map(|hit| hit.start()..hit.end());
+        let first = phrase.parts.first()?;
+        self.of(first).find_map(|begins| self.find_from(begins, phrase))
+    }
+
+    /// Where `phrase` stands first with the piece of this hit as its beginning.
+    pub(crate) fn find_at(&self, phrase: &Phrase, first: usize) -> Option<Range<usize>> {
+        let hits = &self.hits[first..];
+        let piece = hits.first()?.piece();
+        let count = match hits {
+            [_, next, ..] if next.piece() == piece => hits.partition_point(|hit| hit.piece() == piece),
+            _ => 1,
         };
-        let places: Vec<&[Hit]> = self.of(second).collect();
+        self.find_from(&hits[..count], phrase)
+    }
+
+    /// The same with beginnings that are hits of one piece.
+    fn find_from(&self, begins: &[Hit], phrase: &Phrase) -> Option<Range<usize>> {
+        let (first, rest) = phrase.parts.split_first()?;
+        let Some((second, rest)) = rest.split_first() else {
+            let found = begins
+                .iter()
+                .find(|hit| self.begins(phrase, first, **hit) && self.holds(phrase, hit.start(), hit.end()));
+            return found.map(|hit| hit.start()..hit.end());
+        };
+        let places: Few<&[Hit], 8> = self.of(second).collect();
         if places.is_empty() {
             return None;
         }
-        begins.find_map(|hits| self.find_from(hits, phrase, (first, second, rest), places.clone()))
+        self.find_parts(begins, phrase, (first, second, rest), places)
     }
 
     /// Walks beginnings and second parts side by side, so that neither is looked at twice (C-1.4).
-    fn find_from(
-        &self,
+    fn find_parts<'h>(
+        &'h self,
         mut begins: &[Hit],
         phrase: &Phrase,
         (first, second, rest): (&Part, &Part, &[Part]),
-        mut places: Vec<&[Hit]>,
+        mut places: Few<&'h [Hit], 8>,
     ) -> Option<Range<usize>> {
         while let Some((hit, later)) = begins.split_first() {
             begins = later;
@@ -158,8 +178,8 @@ impl<'t> Scan<'t> {
 
     fn rest(&self, parts: &[Part], mut end: usize) -> Option<usize> {
         for part in parts {
-            let mut places: Vec<&[Hit]> = self.of(part).collect();
-            for hits in &mut places {
+            let mut places: Few<&[Hit], 8> = self.of(part).collect();
+            for hits in places.iter_mut() {
                 *hits = &hits[hits.partition_point(|hit| hit.start() < end)..];
             }
             let next = self.follows(part, &mut places, end).ok()?;

@@ -122,7 +122,11 @@ mod tests {
 
     #[test]
     fn marks_and_what_is_open_are_looked_for_everywhere() {
-        for (first, open, expected) in [(b'(', false, vec![0, 1, 4]), (b'm', true, vec![1, 2, 4]), (b'm', false, vec![1, 4])] {
+        for (first, open, expected) in [
+            (b'(', false, vec![0, 1, 4]),
+            (b'm', true, vec![1, 2, 4]),
+            (b'm', false, vec![1, 4]),
+        ] {
             let mut sites = Sites::default();
             sites.add(first, open);
             assert_eq!(sites.of(b"(am i").collect::<Vec<_>>(), expected, "{first} {open}");

@@ -50,15 +50,19 @@ impl Tree {
     /// Adds the nodes for what stands behind the first `from` bytes, which `pieces` share; those with the same `key`
     /// bytes there share a node.
     fn grow(&mut self, pieces: &[Entry<'_>], from: usize, key: usize) -> Range<usize> {
-        let groups = pieces.chunk_by(|one, other| one.bytes[from..from + key] == other.bytes[from..from + key]);
+        let groups =
+            pieces.chunk_by(|one, other| one.bytes[from..from + key] == other.bytes[from..from + key]);
         let begin = self.nodes.len();
-        self.nodes.extend(groups.clone().map(|group| Node::new(group, from)));
+        self.nodes
+            .extend(groups.clone().map(|group| Node::new(group, from)));
         let end = self.nodes.len();
         for (node, group) in (begin..end).zip(groups) {
             let ends = usize::from(self.nodes[node].piece.is_some());
             let from = from + self.nodes[node].length;
             let branches = self.grow(&group[ends..], from, 1);
-            let nexts = self.nodes[branches.clone()].iter().map(|branch| bit(branch.bytes));
+            let nexts = self.nodes[branches.clone()]
+                .iter()
+                .map(|branch| bit(branch.bytes));
             self.nodes[node].next = nexts.fold(0, |all, bit| all | bit);
             self.nodes[node].branches = index(branches.start)..index(branches.end);
         }
@@ -156,8 +160,13 @@ pub(super) fn head(text: &[u8], at: usize) -> u64 {
     }
     if let Some(last) = text.last_chunk::<STEP>() {
         let missing = 8 * (STEP - rest.len());
-        return u64::from_le_bytes(*last).checked_shr(u32::try_from(missing).unwrap_or(64)).unwrap_or(0);
+        return u64::from_le_bytes(*last)
+            .checked_shr(u32::try_from(missing).unwrap_or(64))
+            .unwrap_or(0);
     }
-    let shifted = rest.iter().enumerate().map(|(at, byte)| u64::from(*byte) << (8 * at));
+    let shifted = rest
+        .iter()
+        .enumerate()
+        .map(|(at, byte)| u64::from(*byte) << (8 * at));
     shifted.fold(0, |all, byte| all | byte)
 }
