@@ -18,8 +18,8 @@ pub(crate) const TASK: Task = Task {
     help: "\
 The rules are the rows of xtask/rules/*.tsv. A test proves a rule when it names the rule's id: in its own name
 (`fn s_6_3a_a_changed_primary_is_probed`), in a comment above or inside it, or in the `rules` of a scenario. An id counts
-for the crates that its row names, since some letters are used by two
-areas; an area before the id (`chain G6`) says whose it is.
+for the crates that its row names, since some letters are used by two areas; an area before the id (`chain G6`) says whose
+it is.
 Rules without a test are findings, but for those that xtask/rules/exceptions.tsv explains.
 
 Examples:

@@ -137,7 +137,8 @@ fn transport_words(transport: Transport) -> &'static str {
         Transport::Dns => "the host name did not resolve",
         Transport::Proxy => "the proxy failed",
         Transport::Refused => "connection refused",
-        Transport::Reset => "connection reset",
+        // Also what was closed in peace, only too early.
+        Transport::Reset => "connection closed early",
         Transport::Timeout(..) => "timed out",
         Transport::Tls => "the TLS handshake failed",
         Transport::Unreachable => "the network is unreachable",

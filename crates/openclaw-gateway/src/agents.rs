@@ -144,16 +144,21 @@ impl Agents {
         }
     }
 
-    /// Where all agents keep their state.
-    pub(crate) fn state_dir(&self) -> &Path {
-        &self.shared.state_dir
-    }
-
     /// The agent with all of its state, so that damage is found at once. A disk that is full or may only be read is told
-    /// and no reason to refuse: what it holds can be used.
-    pub(crate) async fn prepare(&self, agent: &AgentId) -> Result<Arc<Agent>, AgentError> {
+    /// and no reason to refuse: what it holds can be used. `directory` is the one of its own that is configured for it,
+    /// perhaps by settings that are not applied yet; it is looked at there then, and opened anew by the next request.
+    pub(crate) async fn prepare(
+        &self,
+        agent: &AgentId,
+        directory: Option<PathBuf>,
+    ) -> Result<Arc<Agent>, AgentError> {
         create(&self.shared.sessions_dir(agent))?;
-        let opened = self.get(agent).await?;
+        let settings = Arc::clone(&*self.settings.read().await);
+        let opened = if settings.agent_dirs.get(agent) == directory.as_ref() {
+            self.get(agent).await?
+        } else {
+            self.open_at(&settings, agent, directory).await?
+        };
         match opened.sessions.open().await {
             Ok(_) => {}
             // A disk without room, or that may only be read: answers need no session.
@@ -175,8 +180,11 @@ impl Agents {
     /// request can do without them. A failure is not remembered, so that a repaired file is used by the next request.
     pub(crate) async fn get(&self, agent: &AgentId) -> Result<Arc<Agent>, AgentError> {
         if let Some(opened) = self.opened_already(agent).await {
-            if opened.lookout.is_due() {
-                opened.look_again(&self.settings.read().await.sources);
+            // Whoever replaces the settings looks, too.
+            if opened.lookout.is_due()
+                && let Ok(settings) = self.settings.try_read()
+            {
+                opened.look_again(&settings.sources);
             }
             return Ok(opened);
         }
@@ -188,23 +196,34 @@ impl Agents {
         let settings = self.settings.read().await;
         // Taken again: other settings may have taken an agent's place away.
         let cell = self.cell(agent).await;
-        let opened = cell.get_or_try_init(|| async {
-            let main = self.main.get_or_try_init(|| async {
-                let main = AgentId::main();
-                let (shared, settings) = (Arc::clone(&self.shared), Arc::clone(&settings));
-                let opened = blocking(main.clone(), move || {
-                    open_auth(&settings, &main, &shared.main_dir())
-                });
-                let opened = opened.await?;
-                self.shared.legacy.bring_into(&opened).await;
-                Ok::<_, AgentError>(opened)
-            });
-            let main = Arc::clone(main.await?);
-            let (shared, settings) = (Arc::clone(&self.shared), Arc::clone(&settings));
-            let opening = agent.clone();
-            blocking(agent.clone(), move || open(&shared, &settings, &opening, main)).await
-        });
+        let directory = settings.agent_dirs.get(agent).cloned();
+        let opened = cell.get_or_try_init(|| self.open_at(&settings, agent, directory));
         opened.await.map(Arc::clone)
+    }
+
+    async fn open_at(
+        &self,
+        settings: &Arc<AgentSettings>,
+        agent: &AgentId,
+        directory: Option<PathBuf>,
+    ) -> Result<Arc<Agent>, AgentError> {
+        let main = self.main.get_or_try_init(|| async {
+            let main = AgentId::main();
+            let (shared, settings) = (Arc::clone(&self.shared), Arc::clone(settings));
+            let opened = blocking(main.clone(), move || {
+                open_auth(&settings, &main, &shared.main_dir())
+            });
+            let opened = opened.await?;
+            self.shared.legacy.bring_into(&opened).await;
+            Ok::<_, AgentError>(opened)
+        });
+        let main = Arc::clone(main.await?);
+        let (shared, settings) = (Arc::clone(&self.shared), Arc::clone(settings));
+        let opening = agent.clone();
+        blocking(agent.clone(), move || {
+            open(&shared, &settings, &opening, directory, main)
+        })
+        .await
     }
 
     async fn opened_already(&self, agent: &AgentId) -> Option<Arc<Agent>> {
@@ -219,23 +238,33 @@ impl Agents {
     /// became another one starts clean (D9). An agent that moved to another directory is opened there when it is asked
     /// for next; requests in flight finish where they began.
     pub(crate) async fn apply(&self, settings: AgentSettings) {
+        let sources = settings.sources.clone();
+        // Commands may take seconds, and requests must not wait for them.
+        for store in self.replace(settings).await {
+            let sources = sources.clone();
+            // Only a process that ends interrupts it.
+            let _ = tokio::task::spawn_blocking(move || follow_pointers(&sources, &store)).await;
+        }
+    }
+
+    /// Puts other settings in the place of the present ones, and returns the stores that are open.
+    async fn replace(&self, settings: AgentSettings) -> Vec<Arc<PatientAuthStore>> {
         let mut current = self.settings.write().await;
         let moved = |agent: &AgentId| settings.agent_dirs.get(agent) != current.agent_dirs.get(agent);
         let mut opened = self.opened.lock().await;
         opened.retain(|agent, cell| cell.get().is_some() && !moved(agent));
         let agents = opened.values().filter_map(|cell| cell.get());
         let own = agents.filter_map(|agent| agent.usage.main().map(|_| agent.usage.agent()));
-        for store in own.chain(self.main.get()) {
+        let stores: Vec<_> = own.chain(self.main.get()).cloned().collect();
+        for store in &stores {
             store.set_ambient(settings.ambient.clone());
             store.set_cooldowns(settings.policy.auth.cooldowns.clone());
-            let (sources, store) = (settings.sources.clone(), Arc::clone(store));
-            // Only a process that ends interrupts it.
-            let _ = tokio::task::spawn_blocking(move || follow_pointers(&sources, &store)).await;
         }
         if let Some(main) = self.main.get() {
             self.shared.legacy.bring_into(main).await;
         }
         *current = Arc::new(settings);
+        stores
     }
 }
 
@@ -299,10 +328,10 @@ fn open(
     shared: &Shared,
     settings: &AgentSettings,
     agent: &AgentId,
+    directory: Option<PathBuf>,
     main: Arc<PatientAuthStore>,
 ) -> Result<Agent, AgentError> {
-    let configured = settings.agent_dirs.get(agent).cloned();
-    let agent_dir = configured.unwrap_or_else(|| shared.root(agent).join("agent"));
+    let agent_dir = directory.unwrap_or_else(|| shared.root(agent).join("agent"));
     let usage = if agent_dir == shared.main_dir() {
         AgentAuthStore::alone(main)
     } else {

@@ -11,6 +11,7 @@ mod explain;
 mod files;
 mod history;
 mod lint;
+mod private_file;
 mod progress;
 mod prompt;
 mod render;
@@ -29,6 +30,7 @@ use std::process::ExitCode;
 use clap::{CommandFactory, Parser, Subcommand};
 
 pub(crate) use config_check::{Report as CheckReport, report as check};
+pub(crate) use explain::{WHAT_MADE_IT_REST, held_lines};
 pub(crate) use render::{ago, left};
 
 use crate::causes;
@@ -183,18 +185,13 @@ pub fn run(environment: &Environment, arguments: impl IntoIterator<Item = OsStri
 
 /// Whether whoever read the output wants no more of it, such as `head`: nobody's mistake.
 fn is_closed(error: &(dyn std::error::Error + 'static)) -> bool {
-    let mut cause = Some(error);
-    while let Some(found) = cause {
-        let is_pipe = |error: &io::Error| error.kind() == io::ErrorKind::BrokenPipe;
-        let json = found.downcast_ref::<serde_json::Error>();
-        if found.downcast_ref::<io::Error>().is_some_and(is_pipe)
-            || json.and_then(serde_json::Error::io_error_kind) == Some(io::ErrorKind::BrokenPipe)
-        {
-            return true;
-        }
-        cause = found.source();
-    }
-    false
+    let is_pipe = |cause: &(dyn std::error::Error + 'static)| {
+        let io = cause.downcast_ref::<io::Error>().map(io::Error::kind);
+        let json = cause.downcast_ref::<serde_json::Error>();
+        let kind = io.or_else(|| json?.io_error_kind());
+        kind == Some(io::ErrorKind::BrokenPipe)
+    };
+    causes::each(error).any(is_pipe)
 }
 
 #[cfg(test)]

@@ -16,6 +16,7 @@ use tempfile::TempDir;
 use crate::config::{Config, FileError};
 use crate::environment::Environment;
 use crate::gateway::{Setup, TOKEN_VARIABLE};
+use crate::layout::default_credentials_folder;
 use narrator::Narrator;
 use providers::Simulated;
 
@@ -125,9 +126,8 @@ fn configuration(providers: &Simulated) -> String {
 
 async fn store_keys(state: &Path, agent: &AgentId) -> Result<(), DemoError> {
     let now = SystemClock.now();
-    let directory = state.join("agents").join(agent.as_str()).join("agent");
     let store = SqliteAuthStore::open(
-        &directory,
+        &default_credentials_folder(state, agent),
         agent,
         Vec::new(),
         openclaw_cooldown::CooldownConfig::default(),

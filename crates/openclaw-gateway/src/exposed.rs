@@ -11,6 +11,7 @@ use openclaw_ids::AgentId;
 use crate::config::{self, Config};
 use crate::environment::Environment;
 use crate::history::history_path;
+use crate::layout::{CREDENTIALS_FILE, SESSIONS_FILE, SESSIONS_JSON, credentials_folder, sessions_folder};
 
 /// A file or folder that others may read or change.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -61,15 +62,11 @@ const PRIVATE_FOLDER: u32 = 0o700;
 const CREDENTIALS: &[&str] = &[
     "auth-profiles.json",
     "auth.json",
-    "openclaw-agent.sqlite",
+    CREDENTIALS_FILE,
     "openclaw-agent.sqlite-wal",
 ];
 /// Files of an agent's sessions.
-const SESSIONS: &[&str] = &[
-    "openclaw-sessions.sqlite",
-    "openclaw-sessions.sqlite-wal",
-    "sessions.json",
-];
+const SESSIONS: &[&str] = &[SESSIONS_FILE, "openclaw-sessions.sqlite-wal", SESSIONS_JSON];
 
 /// Everything of this installation that others may read and should not, folders before what is in them. A configuration
 /// counts when it holds a secret itself and not only where one is kept; behind a folder that others cannot enter,
@@ -109,18 +106,13 @@ pub(crate) fn exposed(config: &Config, environment: &Environment, state_dir: &Pa
     let logins = environment.legacy_logins_path(state_dir);
     look(logins, PRIVATE_FILE, "logins");
     for agent in &agents {
-        let root = state_dir.join("agents").join(agent.as_str());
-        let configured = config.chain.agent_dir(agent);
-        let folder = configured.map_or_else(|| root.join("agent"), |written| environment.path(written));
+        let folder = credentials_folder(&config.chain, environment, state_dir, agent);
         for name in CREDENTIALS {
             look(folder.join(name), PRIVATE_FILE, "credentials");
         }
+        let folder = sessions_folder(state_dir, agent);
         for name in SESSIONS {
-            look(
-                root.join("sessions").join(name),
-                PRIVATE_FILE,
-                "names of conversations",
-            );
+            look(folder.join(name), PRIVATE_FILE, "names of conversations");
         }
     }
     look(history_path(state_dir), PRIVATE_FILE, "names of conversations");

@@ -1,8 +1,8 @@
 //! What was decided, kept in a file of its own, so that it can be asked about after a restart.
 //!
 //! One file in the state directory serves all agents and all processes. Requests hand their entries to a queue that
-//! bounds how many wait and how many bytes they take, and never wait: what does not fit is dropped and counted. A file that cannot be used switches the history off and
-//! stops nothing else.
+//! bounds how many wait and how many bytes they take, and never wait: what does not fit is dropped and counted. A file
+//! that cannot be used switches the history off and stops nothing else.
 
 mod config;
 mod connect;

@@ -20,6 +20,7 @@ pub mod fuzzing;
 mod gateway;
 pub mod history;
 mod http;
+mod layout;
 mod logins;
 pub mod metrics;
 mod older;

@@ -4,6 +4,7 @@
 //! a profile, a model or a text of a provider, and each instrument has at most a bounded number of series.
 
 mod family;
+mod instruments;
 mod prometheus;
 mod reader;
 mod resting;
@@ -20,7 +21,7 @@ use openclaw_runner::{
     StepOutcome, SystemClock, UsageMoved,
 };
 use opentelemetry::KeyValue;
-use opentelemetry::metrics::{BoundCounter, BoundHistogram, Meter, MeterProvider};
+use opentelemetry::metrics::{BoundCounter, Meter, MeterProvider};
 use opentelemetry_sdk::Resource;
 use opentelemetry_sdk::metrics::data::ResourceMetrics;
 use opentelemetry_sdk::metrics::exporter::PushMetricExporter;
@@ -28,16 +29,12 @@ use opentelemetry_sdk::metrics::reader::MetricReader;
 use opentelemetry_sdk::metrics::{PeriodicReader, SdkMeterProvider};
 
 use crate::history::{History, Rested, WindowChange, WindowNote};
-use family::Family;
+use instruments::{Instruments, expected};
 use reader::Scraper;
 use resting::{ENDPOINT, Stores, lane_name};
-use table::{OVERHEAD_BUCKETS, UPSTREAM_BUCKETS};
 
 pub(crate) use scrape::scrape;
 pub use table::{INSTRUMENTS as METRICS, Kind as MetricKind, Row as Metric};
-
-type Counter = Family<BoundCounter<u64>>;
-type Histogram = Family<BoundHistogram<f64>>;
 
 /// The instruments of one gateway.
 pub(crate) struct Metrics {
@@ -45,26 +42,6 @@ pub(crate) struct Metrics {
     scraper: Scraper,
     stores: Arc<Stores>,
     own: Arc<Instruments>,
-}
-
-struct Instruments {
-    attempts: Counter,
-    broken_answers: Counter,
-    cooldowns_opened: Counter,
-    immediate_retries: Counter,
-    lenient_ends: Counter,
-    overhead: Histogram,
-    probes: Counter,
-    requests: Counter,
-    rotations: Counter,
-    runs: Counter,
-    skipped_events: Counter,
-    skips: Counter,
-    store_errors: Counter,
-    time_to_first_content: Histogram,
-    transitions: Counter,
-    unclassified: Counter,
-    upstream_duration: Histogram,
 }
 
 /// How a request that was run ended.
@@ -114,10 +91,11 @@ impl Metrics {
         }
     }
 
-    /// Counts what rests in an agent's store, too.
+    /// Counts what rests in an agent's store, too, for as long as somebody else uses it.
     pub(crate) fn watch_store<U: UsageStore + 'static>(&self, usage: &Arc<U>) {
-        let usage = Arc::clone(usage);
-        self.stores.add(Box::new(move || usage.snapshot()));
+        let usage = Arc::downgrade(usage);
+        self.stores
+            .add(Box::new(move || usage.upgrade().map(|usage| usage.snapshot())));
     }
 
     /// Counts what `history` loses, too.
@@ -288,104 +266,6 @@ fn store_name(store: LostIn) -> &'static str {
 
 fn count(series: &BoundCounter<u64>) {
     series.add(1);
-}
-
-#[expect(
-    clippy::expect_used,
-    reason = "the names are constants, and a test makes every instrument"
-)]
-fn expected(name: &str) -> &'static table::Row {
-    table::row(name).expect("an instrument of the table")
-}
-
-fn counter(meter: &Meter, name: &str) -> Counter {
-    let row = expected(name);
-    let instrument = meter.u64_counter(row.name).with_description(row.help).build();
-    Family::new(row.name, row.labels, move |labels| instrument.bind(labels))
-}
-
-fn histogram(meter: &Meter, name: &str, buckets: &[f64]) -> Histogram {
-    let row = expected(name);
-    let instrument = meter
-        .f64_histogram(row.name)
-        .with_description(row.help)
-        .with_unit("s")
-        .with_boundaries(buckets.to_vec())
-        .build();
-    Family::new(row.name, row.labels, move |labels| instrument.bind(labels))
-}
-
-impl Instruments {
-    fn new(meter: &Meter) -> Self {
-        let this = Self {
-            attempts: counter(meter, "openclaw.attempts"),
-            broken_answers: counter(meter, "openclaw.broken_answers"),
-            cooldowns_opened: counter(meter, "openclaw.cooldowns_opened"),
-            immediate_retries: counter(meter, "openclaw.immediate_retries"),
-            lenient_ends: counter(meter, "openclaw.lenient_ends"),
-            overhead: histogram(meter, "openclaw.overhead", OVERHEAD_BUCKETS),
-            probes: counter(meter, "openclaw.probes"),
-            requests: counter(meter, "openclaw.requests"),
-            rotations: counter(meter, "openclaw.rotations"),
-            runs: counter(meter, "openclaw.runs"),
-            skipped_events: counter(meter, "openclaw.skipped_events"),
-            skips: counter(meter, "openclaw.skips"),
-            store_errors: counter(meter, "openclaw.store_errors"),
-            time_to_first_content: histogram(meter, "openclaw.time_to_first_content", UPSTREAM_BUCKETS),
-            transitions: counter(meter, "openclaw.transitions"),
-            unclassified: counter(meter, "openclaw.unclassified"),
-            upstream_duration: histogram(meter, "openclaw.upstream_duration", UPSTREAM_BUCKETS),
-        };
-        // A counter that is there from the start shows its first error, too.
-        for store in [LostIn::Credentials, LostIn::Sessions] {
-            this.store_errors
-                .with(&[store_name(store)], |series| series.add(0));
-        }
-        this
-    }
-
-    /// Measurements without a series of their own, by the name of their metric.
-    fn dropped(&self) -> [(&'static str, u64); 17] {
-        // All of them are named, so that none is forgotten.
-        let Self {
-            attempts,
-            broken_answers,
-            cooldowns_opened,
-            immediate_retries,
-            lenient_ends,
-            overhead,
-            probes,
-            requests,
-            rotations,
-            runs,
-            skipped_events,
-            skips,
-            store_errors,
-            time_to_first_content,
-            transitions,
-            unclassified,
-            upstream_duration,
-        } = self;
-        [
-            attempts.dropped(),
-            broken_answers.dropped(),
-            cooldowns_opened.dropped(),
-            immediate_retries.dropped(),
-            lenient_ends.dropped(),
-            overhead.dropped(),
-            probes.dropped(),
-            requests.dropped(),
-            rotations.dropped(),
-            runs.dropped(),
-            skipped_events.dropped(),
-            skips.dropped(),
-            store_errors.dropped(),
-            time_to_first_content.dropped(),
-            transitions.dropped(),
-            unclassified.dropped(),
-            upstream_duration.dropped(),
-        ]
-    }
 }
 
 fn observe_resting(meter: &Meter, stores: &Arc<Stores>) {

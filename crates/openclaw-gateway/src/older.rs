@@ -9,6 +9,7 @@ use serde::Serialize;
 
 use crate::agents::AgentAuthStore;
 use crate::environment::Environment;
+use crate::layout::inherited_credentials_folder;
 use crate::report::AgentState;
 
 /// A file, or the files of a folder, with credentials that no store has.
@@ -87,9 +88,8 @@ pub(crate) struct Inherited {
 impl Inherited {
     /// In `state_dir`, or where the environment says.
     pub(crate) fn of(environment: &Environment, state_dir: &Path) -> Self {
-        let main = state_dir.join("agents").join(AgentId::main().as_str());
         Self {
-            folder: main.join("agent"),
+            folder: inherited_credentials_folder(state_dir),
             logins: environment.legacy_logins_path(state_dir),
         }
     }

@@ -4,6 +4,7 @@
 mod agents;
 mod chains;
 mod cooldowns;
+mod held;
 mod moment;
 mod probes;
 mod profiles;
@@ -12,6 +13,7 @@ mod rehearsal;
 mod sessions;
 #[cfg(test)]
 mod tests;
+mod troubles;
 
 use std::path::Path;
 
@@ -24,15 +26,15 @@ use crate::config::Config;
 use crate::providers::Endpoints;
 use crate::secrets::SecretSources;
 
-pub(crate) use agents::{
-    AgentReport, Level, StatusReport, Trouble, UnreadAgent, met_trouble, needs_a_person,
-};
+pub(crate) use agents::{AgentReport, StatusReport, UnreadAgent, met_trouble};
 pub(crate) use chains::{Asking, CandidateReport, CandidateState, ChainReport};
 pub(crate) use cooldowns::CooldownsReport;
+pub(crate) use held::{Held, Opened, Search, profile_hash, run_story};
 pub(crate) use profiles::{OrderOfProvider, ProfileReport, ProfilesReport, WindowReport};
 pub(crate) use proofs::Proofs;
 pub(crate) use rehearsal::Rehearsal;
 pub(crate) use sessions::{ChosenBy, SessionReport, SessionsReport};
+pub(crate) use troubles::{Level, Trouble, needs_a_person};
 
 /// What holds for every agent of an installation.
 #[derive(Clone, Copy)]

@@ -3,6 +3,7 @@
 mod body;
 mod busy;
 mod crowd;
+mod patience;
 
 use std::convert::Infallible;
 use std::future::Future;
@@ -27,6 +28,7 @@ use crate::cores::Cores;
 pub(crate) use body::BodyFault;
 use busy::Busy;
 use crowd::Crowd;
+use patience::Patience;
 
 /// How long a server waits for whom.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,6 +39,8 @@ pub(crate) struct Server {
     pub(crate) body: Duration,
     /// For the whole body of a request, however steadily it trickles.
     pub(crate) whole_body: Duration,
+    /// For a client to take the next piece of its answer.
+    pub(crate) take: Duration,
     /// For answers in flight after the signal to stop.
     pub(crate) drain: Duration,
     /// For the last bytes of a finished answer to leave after the signal to stop.
@@ -44,13 +48,14 @@ pub(crate) struct Server {
 }
 
 impl Default for Server {
-    /// 30 s for a head, 60 s without progress and 5 min in all for a body, 30 s to drain. The largest body takes 5 min
-    /// at a megabit per second.
+    /// 30 s for a head, 60 s without progress and 5 min in all for a body, 5 min without progress for an answer, 30 s to
+    /// drain. The largest body takes 5 min at a megabit per second.
     fn default() -> Self {
         Self {
             head: Duration::from_secs(30),
             body: Duration::from_mins(1),
             whole_body: Duration::from_mins(5),
+            take: Duration::from_mins(5),
             drain: Duration::from_secs(30),
             flush: Duration::from_secs(1),
         }
@@ -165,7 +170,7 @@ impl Server {
             .timer(TokioTimer::new())
             .header_read_timeout(self.head)
             .max_buf_size(READ_AHEAD)
-            .serve_connection(TokioIo::new(stream), service);
+            .serve_connection(TokioIo::new(Patience::new(stream, self.take)), service);
         let mut connection = std::pin::pin!(connection);
         tokio::select! {
             biased;

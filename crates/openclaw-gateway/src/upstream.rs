@@ -19,6 +19,7 @@ mod progress;
 mod retry;
 mod secrets;
 mod sketch;
+mod smallest;
 mod splice;
 mod sse;
 mod transport;
@@ -34,5 +35,5 @@ pub(crate) use inline::before_text;
 pub(crate) use live::{Flow, LiveAnswer};
 pub(crate) use progress::Missing;
 pub(crate) use retry::is_by_chance;
-
+pub(crate) use smallest::smallest_request;
 pub(crate) use wire::Wire;

@@ -1,4 +1,4 @@
-//! Which candidates and credentials of a run can serve its wire format (BL-97, X-4).
+//! Which candidates of a chain, and which of their credentials, can serve a wire format.
 
 use std::collections::HashSet;
 
@@ -7,7 +7,6 @@ use openclaw_auth_store::{AuthSnapshot, Credential, log_id, rotation_order};
 use openclaw_ids::{ModelRef, ProfileId, ProviderId};
 use openclaw_runner::{AttemptRecord, CandidateOutcome, ErrorFields, RunPolicy};
 use openclaw_session::{PinSource, ProfilePin};
-use serde_json::{Value, json};
 
 use crate::providers::Endpoints;
 use crate::upstream::Wire;
@@ -139,22 +138,6 @@ impl Fit<'_> {
                 .aliases
                 .share_credentials(credential.provider(), candidate.provider())
         })
-    }
-}
-
-/// The smallest request in a format that shows whether a model answers, as a stream.
-pub(crate) fn smallest_request(wire: Wire, model: &str) -> Value {
-    const QUESTION: &str = "Answer with the one word OK.";
-    let messages = json!([{"role": "user", "content": QUESTION}]);
-    match wire {
-        Wire::ChatCompletions | Wire::Embeddings => {
-            json!({"model": model, "stream": true, "messages": messages})
-        }
-        Wire::CountTokens | Wire::Messages => {
-            json!({"model": model, "stream": true, "max_tokens": 16, "messages": messages})
-        }
-        Wire::Responses => json!({"model": model, "stream": true, "store": false, "instructions": QUESTION,
-            "input": [{"role": "user", "content": [{"type": "input_text", "text": QUESTION}]}]}),
     }
 }
 

@@ -50,7 +50,7 @@ pub use probe::{
 pub use reset::{Reset, RotationCause, SessionRotated, compacted, reset};
 pub use rollback::{Rollback, roll_back};
 pub use selection::{OverrideSource, PinSource, ProfilePin, Route, SelectionSnapshot, StoredPin};
-pub use sessions_json::{ImportedSessions, export_sessions_json, parse_sessions_json};
+pub use sessions_json::{ImportedSessions, export_sessions_json, format_sessions_json, parse_sessions_json};
 #[cfg(feature = "sqlite")]
 pub use sqlite::{OpenError, Place, SqliteSessionStore, open_to_look};
 pub use stale::{drop_override, drop_stale_override, is_stale_override};

@@ -113,21 +113,28 @@ const SESSION_ID: &str = "sessionId";
 /// The member that is ours alone.
 const FAILOVER: &str = "failover";
 
-/// All sessions of a store as the text of a `sessions.json`, by key, without the member that only this crate knows.
+/// All sessions of a store as the text of a `sessions.json`; see [`format_sessions_json`].
 ///
 /// # Errors
 /// When the store cannot list its sessions.
 pub async fn export_sessions_json<S: SessionStore>(store: &S) -> Result<String, StoreError> {
-    let mut sessions = store.list().await?;
+    let sessions = store.list().await?.into_iter();
+    Ok(format_sessions_json(
+        sessions.map(|(key, versioned)| (key, versioned.entry)).collect(),
+    ))
+}
+
+/// These sessions as the text of a `sessions.json`, by key, without the member that only this crate knows (S7).
+pub fn format_sessions_json(mut sessions: Vec<(SessionKey, SessionEntry)>) -> String {
     sessions.sort_by(|(one, _), (other, _)| one.cmp(other));
     let mut document = Map::new();
-    for (key, versioned) in sessions {
-        if let Ok(Value::Object(mut members)) = serde_json::to_value(&versioned.entry) {
+    for (key, entry) in sessions {
+        if let Ok(Value::Object(mut members)) = serde_json::to_value(&entry) {
             members.shift_remove(FAILOVER);
             document.insert(key.to_string(), Value::Object(members));
         }
     }
-    Ok(format!("{:#}\n", Value::Object(document)))
+    format!("{:#}\n", Value::Object(document))
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ mod schema;
 mod table;
 mod writer;
 
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -26,7 +27,8 @@ pub use place::Place;
 ///
 /// All reads and writes of this process pass one thread in order, so a load sees everything enqueued before it and no
 /// connection ever meets an async task. Writes that wait together are committed together. Several processes may share
-/// the file. When it is removed or another one is put into its place, that one is used, as at the start. Dropping the store finishes what was enqueued.
+/// the file. When it is removed or another one is put into its place, that one is used, as at the start. Dropping the
+/// store finishes what was enqueued.
 #[derive(Debug)]
 pub struct SqliteSessionStore {
     path: PathBuf,
@@ -52,18 +54,28 @@ impl SqliteSessionStore {
     }
 
     /// The sessions of a file as they are, the last active first. Makes and changes nothing, so that it works on a disk
-    /// that may only be read; a file that is still empty has none.
+    /// that may only be read.
+    ///
+    /// `None` while nobody has opened the file as a store: there is none, or an empty one, and whoever opens it takes over
+    /// the `sessions.json` beside it.
     ///
     /// # Errors
     /// When the file cannot be read, is damaged, or was written by a newer version.
-    pub fn peek(path: &Path) -> Result<Vec<(SessionKey, Versioned)>, OpenError> {
+    pub fn peek(path: &Path) -> Result<Option<Vec<(SessionKey, Versioned)>>, OpenError> {
+        match path.try_exists() {
+            Ok(false) => return Ok(None),
+            Err(error) if error.kind() == ErrorKind::NotADirectory => return Ok(None),
+            // What else keeps it from being looked for is told by opening it.
+            Ok(true) | Err(_) => {}
+        }
         let fail = |source| connect::open_error(path, source);
         let connection = connect::open_to_look(path).map_err(fail)?;
+        // The first version has no older one, so what lacks a step is empty.
         if schema::is_older(&connection, path)? {
-            return Ok(Vec::new());
+            return Ok(None);
         }
         let rows = table::rows(&connection).map_err(fail)?;
-        job::list(rows, path).map_err(OpenError::Entry)
+        job::list(rows, path).map(Some).map_err(OpenError::Entry)
     }
 
     /// The file.

@@ -88,6 +88,11 @@ pub(crate) const KINDS: &[&Kind] = &[
     &run::KIND,
 ];
 
+/// Providers that the recorded program never rests.
+const EXEMPT: [&str; 2] = ["openrouter", "kilocode"];
+/// Providers of the recorded program that are command line tools with logins of their own.
+const CLI: [&str; 2] = ["claude-cli", "codex-cli"];
+
 /// For kinds whose recorded answer is the only right one.
 pub(crate) fn recorded(row: &Row) -> Vec<Value> {
     vec![row.expected().clone()]

@@ -57,6 +57,11 @@ pub(crate) fn acts(fault: Fault, seen: &Seen) -> Vec<Act> {
             vec![Act::Send(reply(status, &[("content-type", "text/html")], &page))]
         }
         Fault::HugeBody => answer.huge(),
+        Fault::InOnePiece => vec![Act::Send(reply(
+            200,
+            &[("content-type", JSON)],
+            &answer.whole(TOKENS),
+        ))],
         Fault::Malformed => answer.malformed(),
         Fault::NoEnd => answer.without_end(),
         Fault::Ok(tokens) => answer.of_kind(answer.kind(), tokens),

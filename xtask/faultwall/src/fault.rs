@@ -17,6 +17,8 @@ pub enum Fault {
     Html(u16),
     /// An answer that never stops growing.
     HugeBody,
+    /// A good answer that is no stream, whatever was asked for.
+    InOnePiece,
     /// Something that is no JSON between two tokens.
     Malformed,
     /// Everything but what marks the end.
@@ -101,6 +103,7 @@ pub static FAULTS: &[Row] = &[
     Row { name: "error-event",         example: "error-event",         does: "an error under a 200 before any content" },
     Row { name: "error-after-N",       example: "error-after-2",       does: "an error under a 200 after N tokens; instead of a plain answer" },
     Row { name: "empty",               example: "empty",               does: "a proper answer with nothing in it" },
+    Row { name: "in-one-piece",        example: "in-one-piece",        does: "a good answer that is no stream, whatever was asked for" },
     Row { name: "wrong-type",          example: "wrong-type",          does: "a good answer with the content type of the other kind" },
     Row { name: "huge-body",           example: "huge-body",           does: "an answer, or one event of it, that never stops growing" },
 ];
@@ -123,6 +126,7 @@ fn fault(name: &str) -> Option<Fault> {
         "error-event" => Some(Fault::ErrorEvent),
         "html" => Some(Fault::Html(200)),
         "huge-body" => Some(Fault::HugeBody),
+        "in-one-piece" => Some(Fault::InOnePiece),
         "malformed" => Some(Fault::Malformed),
         "no-end" => Some(Fault::NoEnd),
         "ok" => Some(Fault::Ok(TOKENS)),

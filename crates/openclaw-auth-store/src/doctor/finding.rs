@@ -40,6 +40,14 @@ pub enum DoctorFinding {
         /// The profile.
         profile: String,
     },
+    /// A file that is where the folder of an agent, or one above it, should be; nothing is done for this agent.
+    #[error("move `{path}` away, which is a file where the folder of agent `{agent}` belongs", path = path.display())]
+    NotAFolder {
+        /// The agent.
+        agent: AgentId,
+        /// The file.
+        path: PathBuf,
+    },
     /// Files of older versions (9.4).
     #[error("bring the older files of agent `{agent}` into its store, which lacks {new} of their profiles", new = profiles.len())]
     OlderFiles {
@@ -102,6 +110,7 @@ impl DoctorFinding {
             | Self::OlderFiles { .. }
             | Self::StaleShadow { .. } => true,
             Self::HeldBack { .. }
+            | Self::NotAFolder { .. }
             | Self::Rejected { .. }
             | Self::UnknownInOrder { .. }
             | Self::Unreadable { .. }

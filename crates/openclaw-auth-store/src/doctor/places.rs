@@ -1,13 +1,14 @@
 //! Which folders are examined, and what is in them.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use openclaw_ids::AgentId;
 use serde_json::Value;
 
 use crate::import::{LegacyFolder, read_text};
-use crate::{AuthSnapshot, Legacy, LegacyFile, LegacyTexts, OpenError, SqliteAuthStore};
+use crate::{AuthSnapshot, Legacy, LegacyFile, LegacyTexts, SqliteAuthStore};
 
+use super::finding::DoctorFinding;
 use super::plan::DoctorError;
 use super::{CodexRenames, codex_renames};
 
@@ -47,8 +48,8 @@ impl DoctorPlaces {
 /// What a folder holds before anything is done.
 pub(super) struct Examined<'p> {
     pub(super) place: &'p AgentPlace,
-    /// The store, or why it cannot be read.
-    pub(super) store: Result<AuthSnapshot, OpenError>,
+    /// The store, or why nothing can be done in this folder.
+    pub(super) store: Result<AuthSnapshot, DoctorFinding>,
     texts: [Option<String>; 3],
     /// `auth-profiles.json` and `auth-state.json` where they are JSON, repaired step by step.
     pub(super) profiles: Option<Value>,
@@ -57,6 +58,17 @@ pub(super) struct Examined<'p> {
 
 impl<'p> Examined<'p> {
     pub(super) fn read(place: &'p AgentPlace) -> Result<Self, DoctorError> {
+        let agent = || place.agent.clone();
+        if let Some(path) = file_in_the_way(&place.dir) {
+            let path = path.to_owned();
+            return Ok(Self {
+                place,
+                store: Err(DoctorFinding::NotAFolder { agent: agent(), path }),
+                texts: [None, None, None],
+                profiles: None,
+                state: None,
+            });
+        }
         let text = |file: LegacyFile| read_text(&place.dir.join(file.name()));
         let texts = [
             text(LegacyFile::Profiles)?,
@@ -67,7 +79,10 @@ impl<'p> Examined<'p> {
         let (profiles, state) = (document(&texts[0]), document(&texts[1]));
         Ok(Self {
             place,
-            store: SqliteAuthStore::peek(&place.dir, Vec::new()),
+            store: SqliteAuthStore::peek(&place.dir, Vec::new()).map_err(|error| DoctorFinding::Unusable {
+                agent: agent(),
+                error,
+            }),
             texts,
             profiles,
             state,
@@ -96,6 +111,12 @@ impl<'p> Examined<'p> {
     pub(super) fn folder(&self) -> LegacyFolder {
         LegacyFolder::new(&self.place.dir)
     }
+}
+
+/// What is no folder, of `folder` and those above it.
+fn file_in_the_way(folder: &Path) -> Option<&Path> {
+    let there = folder.ancestors().find(|path| path.exists())?;
+    (!there.is_dir()).then_some(there)
 }
 
 /// The new ids of all folders and of the configuration together (9.6).

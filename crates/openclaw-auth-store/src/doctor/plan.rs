@@ -83,7 +83,8 @@ impl DoctorPlan {
     /// Looks at all folders and at the configuration; changes nothing.
     ///
     /// # Errors
-    /// [`DoctorError::Import`] when an older file is there and cannot be read. A store that cannot be read is a finding.
+    /// [`DoctorError::Import`] when an older file is there and cannot be read. A folder that is none, or a store that cannot
+    /// be read, is a finding.
     pub fn examine(places: &DoctorPlaces, config: &Value, now: Timestamp) -> Result<Self, DoctorError> {
         let all = places.all();
         let mut examined = all
@@ -103,9 +104,13 @@ impl DoctorPlan {
             .first()
             .and_then(|main| main.store.as_ref().ok())
             .cloned();
-        let from_config = plan.take_credentials();
         let taker = |place: &AgentPlace| place.agent == places.default_agent;
         let taker = all.iter().position(|place| taker(place)).unwrap_or_default();
+        // Without a store that takes them they stay where they are.
+        let from_config = match examined.get(taker) {
+            Some(Examined { store: Ok(_), .. }) => plan.take_credentials(),
+            Some(_) | None => Legacy::default(),
+        };
         for (index, folder) in examined.iter().enumerate() {
             let from_config = if index == taker {
                 from_config.clone()
@@ -224,11 +229,8 @@ impl DoctorPlan {
         let agent = &folder.place.agent;
         let store = match &folder.store {
             Ok(store) => store,
-            Err(error) => {
-                self.findings.push(DoctorFinding::Unusable {
-                    agent: agent.clone(),
-                    error: error.clone(),
-                });
+            Err(why) => {
+                self.findings.push(why.clone());
                 return;
             }
         };

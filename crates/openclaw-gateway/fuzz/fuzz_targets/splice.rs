@@ -48,7 +48,6 @@ fuzz_target!(|data: &[u8]| {
     assert_eq!(texts(format, &client), texts(format, &whole), "the client got what the second answer says");
 });
 
-
 /// The answer's text, per choice.
 fn texts(format: Format, events: &[Parsed]) -> BTreeMap<u64, String> {
     let mut texts: BTreeMap<u64, String> = BTreeMap::new();
@@ -58,7 +57,7 @@ fn texts(format: Format, events: &[Parsed]) -> BTreeMap<u64, String> {
         }
     };
     for event in events {
-        let Ok(json) = serde_json::from_slice::<Value>(&event.1) else { continue };
+        let Some(json) = naive::json(event) else { continue };
         match format {
             Format::ChatCompletions => {
                 for choice in json.get("choices").and_then(Value::as_array).into_iter().flatten() {

@@ -5,14 +5,14 @@ use std::sync::Arc;
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use openclaw_ids::{AgentId, SessionKey};
-use openclaw_session::{SessionEntry, SessionStore};
+use openclaw_session::{SessionEntry, SessionStore, Versioned};
 use serde::Deserialize;
 
 use super::asked::Asked;
 use crate::agents::Agent;
 use crate::causes;
 use crate::gateway::{Current, Look};
-use crate::http::{ApiError, Served};
+use crate::http::{ApiError, AskError, Served};
 
 /// An agent, by `?agent=`, else the default one.
 pub(super) struct Named {
@@ -33,14 +33,17 @@ impl FromRequestParts<Arc<Current>> for Named {
         let Ok(served) = Served::from_request_parts(parts, current).await;
         let Asked(Wanted { agent }) = Asked::from_request_parts(parts, current).await?;
         let chain = &served.generation.config.chain;
-        let id = agent.map_or_else(|| chain.default_agent(), |text| AgentId::new(&text));
+        let id = agent
+            .as_deref()
+            .map_or_else(|| chain.default_agent(), AgentId::new);
         let ids = chain.agent_ids();
         if !ids.contains(&id) {
             let known: Vec<&str> = ids.iter().map(AgentId::as_str).collect();
-            let known = known.join(", ");
-            return Err(ApiError::unknown(&format!(
-                "there is no agent `{id}`; the agents are {known}"
-            )));
+            let unknown = AskError::UnknownAgent {
+                agent: agent.unwrap_or_else(|| id.to_string()),
+                known: known.join(", "),
+            };
+            return Err(ApiError::unknown(&unknown.to_string()));
         }
         let agent = served.process.agents.get(&id).await?;
         Ok(Self { id, agent, served })
@@ -55,40 +58,31 @@ impl Named {
 
     /// The agent as it is now.
     pub(super) async fn look_with_sessions(&self) -> Result<Look, ApiError> {
-        look(&self.id, &self.agent).await
+        let listed = self.agent.sessions.list().await;
+        let sessions = listed.map_err(|error| unusable(&error))?;
+        Ok(Look::at(&self.id, &self.agent, entries(sessions)))
     }
-}
-
-/// An agent as it is now, with its sessions.
-pub(super) async fn look(id: &AgentId, agent: &Agent) -> Result<Look, ApiError> {
-    let sessions = agent.sessions.list().await.map_err(|error| unusable(&error))?;
-    let sessions: Vec<(SessionKey, SessionEntry)> = sessions
-        .into_iter()
-        .map(|(key, stored)| (key, stored.entry))
-        .collect();
-    Ok(Look::at(id, agent, sessions))
 }
 
 /// An agent as it is now, and why its sessions cannot be read, if they cannot: it is told without them then.
 pub(super) async fn look_as_far_as_readable(id: &AgentId, agent: &Agent) -> (Look, Option<String>) {
-    match sessions(agent).await {
-        Ok(sessions) => (Look::at(id, agent, sessions), None),
-        Err(problem) => (Look::at(id, agent, Vec::new()), Some(problem)),
-    }
-}
-
-async fn sessions(agent: &Agent) -> Result<Vec<(SessionKey, SessionEntry)>, String> {
     let listing = async {
         let store = agent.sessions.open().await;
         let store = store.map_err(|error| causes::line(&error))?;
         store.list().await.map_err(|error| causes::line(&error))
     };
     let listed = agent.sessions.patiently(listing).await;
-    let listed = listed.map_err(|error| error.to_string())??;
-    Ok(listed
+    match listed.map_err(|error| error.to_string()).flatten() {
+        Ok(sessions) => (Look::at(id, agent, entries(sessions)), None),
+        Err(problem) => (Look::at(id, agent, Vec::new()), Some(problem)),
+    }
+}
+
+fn entries(stored: Vec<(SessionKey, Versioned)>) -> Vec<(SessionKey, SessionEntry)> {
+    stored
         .into_iter()
         .map(|(key, stored)| (key, stored.entry))
-        .collect())
+        .collect()
 }
 
 /// A store that cannot be used; the details are in the log.

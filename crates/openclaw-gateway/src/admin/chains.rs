@@ -1,15 +1,13 @@
 //! `GET /admin/v1/chains`: which models a run would ask now, in which order, and why (BL-98).
 
 use axum::Json;
-use openclaw_chain::{OneOffPolicy, RunKind};
-use openclaw_ids::SessionKey;
+use openclaw_chain::RunKind;
 use openclaw_runner::{Clock, SystemClock};
-use openclaw_session::SessionStore;
 use serde::Deserialize;
 
-use super::agents::{Named, unusable};
+use super::agents::Named;
 use super::asked::Asked;
-use crate::config::BodyModelPolicy;
+use super::sessions::stored;
 use crate::http::ApiError;
 use crate::report::{Asking, ChainReport};
 
@@ -26,8 +24,7 @@ pub(super) struct Meant {
 /// The chain of a run.
 pub(super) async fn chain(named: Named, Asked(meant): Asked<Meant>) -> Result<Json<ChainReport>, ApiError> {
     let (look, now) = (named.look(), SystemClock.now());
-    let generation = &named.served.generation;
-    let installation = generation.installation();
+    let (installation, catalogue) = (named.served.generation.installation(), named.served.catalogue());
     let run = match (meant.run.as_deref(), &meant.model) {
         (Some("image"), model) => {
             let report = ChainReport::of_images(&installation, &look.state(), model.as_deref(), now);
@@ -36,12 +33,8 @@ pub(super) async fn chain(named: Named, Asked(meant): Asked<Meant>) -> Result<Js
         (Some("subagent"), None) => RunKind::Subagent,
         (Some("turn") | None, None) => RunKind::Turn,
         (Some("turn") | None, Some(text)) => RunKind::OneOff {
-            model: named.served.catalogue().select(&named.id, text)?,
-            policy: match generation.config.failover.body_model_policy {
-                BodyModelPolicy::Auto => OneOffPolicy::ChainWhenConfigured,
-                BodyModelPolicy::Chain => OneOffPolicy::Chain,
-                BodyModelPolicy::Strict => OneOffPolicy::Strict,
-            },
+            model: catalogue.select(&named.id, text)?,
+            policy: catalogue.usual_policy(),
         },
         (Some(_), _) => {
             return Err(ApiError::invalid(
@@ -51,13 +44,7 @@ pub(super) async fn chain(named: Named, Asked(meant): Asked<Meant>) -> Result<Js
     };
     let session = match &meant.session {
         None => None,
-        Some(text) => {
-            let key = SessionKey::try_new(text).map_err(|error| ApiError::invalid(&error.to_string()))?;
-            let stored = named.agent.sessions.load(&key).await;
-            let stored = stored.map_err(|error| unusable(&error))?;
-            let entry = stored.ok_or_else(|| ApiError::unknown(&format!("there is no session `{key}`")))?;
-            Some((key, entry.entry))
-        }
+        Some(text) => Some(stored(&named, text).await?),
     };
     let asking = Asking {
         run,

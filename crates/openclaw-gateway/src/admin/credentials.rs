@@ -78,10 +78,7 @@ pub(super) async fn clear(named: Named, Object(asked): Object<Value>) -> Result<
         .cloned()
         .collect();
     if meant.is_empty() && endpoints.is_empty() && !matches!(clear, Clear::All(_)) {
-        return Err(ApiError::unknown(&format!(
-            "agent `{}` has no such credential; GET /admin/v1/profiles lists those it has",
-            named.id
-        )));
+        return Err(no_credential(&named));
     }
     // What never failed has nothing to be set free from.
     let profiles = meant.into_iter().filter(|id| seen.usage(id).has_failed());
@@ -105,18 +102,25 @@ pub(super) async fn clear(named: Named, Object(asked): Object<Value>) -> Result<
     }))
 }
 
+fn no_credential(named: &Named) -> ApiError {
+    ApiError::unknown(&format!(
+        "agent `{}` has no such credential; GET /admin/v1/profiles lists those it has",
+        named.id
+    ))
+}
+
 /// A credential that is to rest.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct Rest {
     profile: ProfileId,
-    /// For how long.
+    /// For how long, in milliseconds.
     for_ms: i64,
     /// For this model alone.
     model: Option<ModelId>,
 }
 
-/// Lets a credential rest, as if its provider had stated the time.
+/// Lets a credential rest until a time that a person states. Of one model alone it is told as a limit with that end.
 pub(super) async fn rest(
     named: Named,
     Object(rest): Object<Rest>,
@@ -125,28 +129,31 @@ pub(super) async fn rest(
     let seen = store.snapshot();
     let credential = seen.credential(&rest.profile);
     let provider = credential.map(|credential| credential.provider().clone());
-    let provider =
-        provider.ok_or_else(|| ApiError::unknown(&format!("agent `{}` has no such credential", named.id)))?;
+    let provider = provider.ok_or_else(|| no_credential(&named))?;
     let now = SystemClock.now();
     let until = now.as_millisecond().checked_add(rest.for_ms);
     let until = until.and_then(|until| Timestamp::from_millisecond(until).ok());
-    let hint = until.map(|until| ResetHint::new(until, HintSource::Body, now));
-    let hint = hint.filter(|hint| rest.for_ms > 0 && hint.credible);
-    let hint = hint.ok_or_else(|| ApiError::invalid("`forMs` must be above 0, and at most 35 days"))?;
-    let event = FailureEvent {
-        provider,
-        reason: Reason::RateLimit,
-        scope: match rest.model {
-            Some(_) => MarkScope::Model,
-            None => MarkScope::Profile,
+    let (until, hint) = until
+        .map(|until| (until, ResetHint::new(until, HintSource::Body, now)))
+        .filter(|(_, hint)| rest.for_ms > 0 && hint.credible)
+        .ok_or_else(|| ApiError::invalid("`forMs` must be above 0, and at most 35 days"))?;
+    let change = match rest.model {
+        // As on the command line: nothing is counted, and a shorter rest takes the place of a longer one.
+        None => UsageChange::Rest {
+            profile: rest.profile,
+            until,
         },
-        model: rest.model,
-        hint: Some(hint),
-        started_at: Some(now),
-    };
-    let change = UsageChange::Failure {
-        profile: rest.profile,
-        event,
+        Some(model) => UsageChange::Failure {
+            profile: rest.profile,
+            event: FailureEvent {
+                provider,
+                reason: Reason::RateLimit,
+                scope: MarkScope::Model,
+                model: Some(model),
+                hint: Some(hint),
+                started_at: Some(now),
+            },
+        },
     };
     let telemetry = &named.served.process.telemetry;
     let rested = telemetry.commit_by_person(&named.id, &**store, change, now).await;

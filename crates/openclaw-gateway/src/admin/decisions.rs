@@ -1,24 +1,32 @@
 //! `/admin/v1/decisions` and `/admin/v1/windows`: what was decided, and the story of one run.
 
-use std::path::PathBuf;
+use std::collections::HashMap;
+use std::sync::Arc;
 
 use axum::Json;
 use jiff::Timestamp;
-use openclaw_ids::{AgentId, ProfileId, SessionKey};
-use openclaw_runner::explain;
+use openclaw_auth_store::{AuthSnapshot, UsageStore};
+use openclaw_ids::{AgentId, ProfileId, ProviderId, SessionKey};
+use openclaw_runner::{Clock, SystemClock, explain};
 use serde::{Deserialize, Serialize};
 
 use super::agents::unusable;
 use super::asked::Asked;
+use crate::cli::{WHAT_MADE_IT_REST, held_lines};
 use crate::history::{
     HistoryError, HistoryReader, RunFilter, RunOutcome, StoredRun, StoredWindow, Story, WindowFilter,
 };
 use crate::http::{ApiError, PathName, Served};
+use crate::report::{Held, Search, run_story};
 
 /// How many are told when nobody says.
 const USUAL: usize = 50;
 /// The most that are told at once.
 const MOST: usize = 1_000;
+/// How many changes of windows are searched for those that mattered to one run.
+const SEARCHED: usize = 10_000;
+/// The same for many runs that are shown again every other second.
+const SEARCHED_FOR_MANY: usize = 1_000;
 
 /// Which are wanted; what is not set excludes nothing.
 #[derive(Debug, Default, Deserialize)]
@@ -34,13 +42,13 @@ pub(super) struct Wanted {
 /// Runs, the latest first.
 #[derive(Debug, Serialize)]
 pub(super) struct Runs {
-    pub(super) runs: Vec<StoredRun>,
+    runs: Vec<StoredRun>,
 }
 
 /// Window changes, the latest first.
 #[derive(Debug, Serialize)]
 pub(super) struct Windows {
-    pub(super) windows: Vec<StoredWindow>,
+    windows: Vec<StoredWindow>,
 }
 
 /// A run with its story.
@@ -49,7 +57,10 @@ pub(super) struct Told {
     /// For people, one sentence a line.
     pub(super) text: String,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) story: Option<explain::Story>,
+    story: Option<explain::Story>,
+    /// What held back the candidates that rested.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    held: Vec<Held>,
     #[serde(flatten)]
     record: Story,
 }
@@ -63,15 +74,48 @@ pub(super) async fn runs(served: Served, Asked(wanted): Asked<Wanted>) -> Result
         since: instant(wanted.since)?,
         latest: Some(wanted.limit.unwrap_or(USUAL).min(MOST)),
     };
-    latest_runs(&served, filter).await.map(Json)
+    let runs = read(&served, move |reader| latest(reader, &filter)).await?;
+    Ok(Json(Runs {
+        runs: runs.unwrap_or_default(),
+    }))
 }
 
-pub(super) async fn latest_runs(served: &Served, filter: RunFilter) -> Result<Runs, ApiError> {
-    let mut runs = read(served, move |reader| reader.runs(&filter))
-        .await?
-        .unwrap_or_default();
+fn latest(reader: &HistoryReader, filter: &RunFilter) -> Result<Vec<StoredRun>, HistoryError> {
+    let mut runs = reader.runs(filter)?;
     runs.reverse();
-    Ok(Runs { runs })
+    Ok(runs)
+}
+
+/// The last runs, the latest first, each of those that `have_stories` with its own.
+///
+/// # Errors
+/// When the history cannot be read.
+pub(super) async fn told_runs(
+    served: &Served,
+    filter: RunFilter,
+    have_stories: fn(&StoredRun) -> bool,
+) -> Result<Vec<(StoredRun, Option<Told>)>, UnreadHistory> {
+    let whose = Whose::of(served).await;
+    let told = read(served, move |reader| {
+        let provider_of = |agent: &AgentId, profile: &ProfileId| whose.provider_of(agent, profile);
+        let search = Search::new(
+            reader,
+            &whose.served.generation.policy.aliases,
+            &provider_of,
+            SEARCHED_FOR_MANY,
+        );
+        let runs = latest(reader, &filter)?.into_iter();
+        runs.map(|run| {
+            let story = if have_stories(&run) {
+                reader.story(&run.note.run_id)?
+            } else {
+                None
+            };
+            Ok((run, story.map(|story| tell(&search, story))))
+        })
+        .collect()
+    });
+    Ok(told.await?.unwrap_or_default())
 }
 
 /// The last changes of windows.
@@ -83,42 +127,77 @@ pub(super) async fn windows(served: Served, Asked(wanted): Asked<Wanted>) -> Res
         since: instant(wanted.since)?,
         latest: Some(wanted.limit.unwrap_or(USUAL).min(MOST)),
     };
-    latest_windows(&served, filter).await.map(Json)
-}
-
-pub(super) async fn latest_windows(served: &Served, filter: WindowFilter) -> Result<Windows, ApiError> {
-    let windows = read(served, move |reader| reader.windows(&filter)).await?;
+    let windows = read(&served, move |reader| reader.windows(&filter)).await?;
     let mut windows = windows.unwrap_or_default();
     windows.reverse();
-    Ok(Windows { windows })
+    Ok(Json(Windows { windows }))
 }
 
 /// One run, by the id of its request.
 pub(super) async fn one(served: Served, PathName(id): PathName) -> Result<Json<Told>, ApiError> {
-    let told = story(&served, &id).await?;
-    told.map(Json).ok_or_else(|| {
+    let whose = Whose::of(&served).await;
+    let told = read(&served, move |reader| {
+        let provider_of = |agent: &AgentId, profile: &ProfileId| whose.provider_of(agent, profile);
+        let search = Search::new(
+            reader,
+            &whose.served.generation.policy.aliases,
+            &provider_of,
+            SEARCHED,
+        );
+        Ok(reader.story(&id)?.map(|story| tell(&search, story)))
+    });
+    told.await?.flatten().map(Json).ok_or_else(|| {
         ApiError::unknown("nothing is known of such a run; x-openclaw-request-id of an answer names it")
     })
 }
 
-pub(super) async fn story(served: &Served, id: &str) -> Result<Option<Told>, ApiError> {
-    let wanted = id.to_owned();
-    let found = read(served, move |reader| reader.story(&wanted)).await?.flatten();
-    Ok(found.map(tell))
+/// Which provider each agent's credentials are of.
+struct Whose {
+    served: Served,
+    seen: HashMap<AgentId, Arc<AuthSnapshot>>,
 }
 
-fn tell(record: Story) -> Told {
-    let lines: Vec<String> = record.told.iter().map(|told| told.record.to_string()).collect();
+impl Whose {
+    async fn of(served: &Served) -> Self {
+        let mut seen = HashMap::new();
+        for id in served.generation.config.chain.agent_ids() {
+            // What cannot be opened is told by the status; ids name their providers mostly.
+            if let Ok(agent) = served.process.agents.get(&id).await {
+                seen.insert(id, agent.usage.snapshot());
+            }
+        }
+        let served = served.clone();
+        Self { served, seen }
+    }
+
+    fn provider_of(&self, agent: &AgentId, profile: &ProfileId) -> Option<ProviderId> {
+        let credential = self.seen.get(agent)?.credential(profile)?;
+        Some(credential.provider().clone())
+    }
+}
+
+fn tell(search: &Search<'_>, record: Story) -> Told {
     // What this version cannot read, it cannot tell; the records themselves are there all the same.
-    let story = explain::read(&lines.join("\n"))
-        .ok()
-        .and_then(|records| explain::stories(&records).into_iter().next());
-    let text = match (&story, &record.run) {
+    let story = run_story(&record).ok().flatten();
+    let mut text = match (&story, &record.run) {
         (Some(story), _) => story.to_string(),
         (None, Some(run)) => at_once(run),
         (None, None) => "The run goes on, or its process ended before it did.".to_owned(),
     };
-    Told { text, story, record }
+    let mut held = Vec::new();
+    if let (Some(story), Some(run)) = (&story, &record.run) {
+        held = search.held(run, story).unwrap_or_default();
+        if !held.is_empty() {
+            let lines = held_lines(&held, run, SystemClock.now()).join("\n");
+            text = format!("{}\n\n{WHAT_MADE_IT_REST}\n{lines}", text.trim_end());
+        }
+    }
+    Told {
+        text,
+        story,
+        held,
+        record,
+    }
 }
 
 /// A run that left no record but its end.
@@ -137,22 +216,37 @@ fn instant(ms: Option<i64>) -> Result<Option<Timestamp>, ApiError> {
     at.map_err(|_| ApiError::invalid("`since` must be a time in Unix milliseconds"))
 }
 
+/// What happened cannot be told.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum UnreadHistory {
+    #[error(transparent)]
+    History(#[from] HistoryError),
+    #[error("the history was not read, because the process is ending")]
+    Interrupted,
+}
+
+impl From<UnreadHistory> for ApiError {
+    fn from(error: UnreadHistory) -> Self {
+        unusable(&error)
+    }
+}
+
 /// Reads the history where that may take its time; `None` when nothing was kept yet.
 async fn read<T: Send + 'static>(
     served: &Served,
     query: impl FnOnce(&HistoryReader) -> Result<T, HistoryError> + Send + 'static,
-) -> Result<Option<T>, ApiError> {
+) -> Result<Option<T>, UnreadHistory> {
     if let Some(history) = served.process.telemetry.history() {
         // So that a run is told that was answered a moment ago.
         history.flush().await;
     }
-    let state_dir: PathBuf = served.process.state_dir.clone();
+    let state_dir = served.process.state_dir.clone();
     let reading = tokio::task::spawn_blocking(move || {
         let Some(reader) = HistoryReader::open(&state_dir)? else {
             return Ok(None);
         };
         query(&reader).map(Some)
     });
-    let read: Result<Option<T>, HistoryError> = reading.await.map_err(|error| unusable(&error))?;
-    read.map_err(|error| unusable(&error))
+    let read: Result<Option<T>, HistoryError> = reading.await.map_err(|_| UnreadHistory::Interrupted)?;
+    Ok(read?)
 }

@@ -9,7 +9,8 @@ use axum::response::{IntoResponse, Response};
 use crate::config::AdminSetting;
 use crate::http::{ApiError, Served};
 
-/// Whether clients have to show a token. Where they do, whoever gets as far as the guard has shown it.
+/// Whether clients have to show a token. Where they do, whoever gets as far as the guard has shown it, or is given the page
+/// alone, which holds nothing then but the question for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Token {
     Needed,

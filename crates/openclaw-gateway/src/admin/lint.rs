@@ -5,6 +5,7 @@ use serde::Deserialize;
 
 use super::agents::unusable;
 use super::asked::Asked;
+use crate::causes;
 use crate::cli::{CheckReport, check};
 use crate::gateway::callable;
 use crate::http::{ApiError, Served};
@@ -19,21 +20,27 @@ pub(super) struct Meant {
 
 /// What is found.
 pub(super) async fn lint(served: Served, Asked(meant): Asked<Meant>) -> Result<Json<CheckReport>, ApiError> {
-    let config = match meant.of.as_deref() {
-        None | Some("used") => served.generation.config.clone(),
-        Some("files") => {
-            let files = served.process.files.as_ref();
-            let files = files.ok_or_else(|| ApiError::invalid("this gateway has no configuration files"))?;
-            let loaded = files.load_again(served.generation.config.exists);
-            loaded.map_err(|error| ApiError::invalid(&crate::causes::line(&error)))?
-        }
+    let reads_files = match meant.of.as_deref() {
+        None | Some("used") => false,
+        Some("files") => true,
         Some(_) => return Err(ApiError::invalid("`of` must be used or files")),
     };
     let looking = tokio::task::spawn_blocking(move || {
         let process = &served.process;
+        let config = if reads_files {
+            let files = process.files.as_ref().ok_or_else(|| {
+                ApiError::invalid(
+                    "this gateway has no configuration files; leave `of` out to see what is used",
+                )
+            })?;
+            let loaded = files.load_again(served.generation.config.exists);
+            loaded.map_err(|error| ApiError::invalid(&causes::line(&error)))?
+        } else {
+            served.generation.config.clone()
+        };
         let sources = SecretSources::at_rest(&config.secrets, &process.environment);
         let endpoints =
-            callable(&config, &sources).map_err(|error| ApiError::invalid(&crate::causes::line(&error)))?;
+            callable(&config, &sources).map_err(|error| ApiError::invalid(&causes::line(&error)))?;
         check(&config, &endpoints, &process.environment, &process.state_dir).map_err(|error| unusable(&error))
     });
     looking.await.map_err(|error| unusable(&error))?.map(Json)

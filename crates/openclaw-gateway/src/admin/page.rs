@@ -14,11 +14,13 @@ use axum::response::{IntoResponse, Response};
 use jiff::Timestamp;
 use openclaw_runner::{Clock, SystemClock};
 
-use super::decisions::{latest_runs, story};
+use super::decisions::{UnreadHistory, told_runs};
 use super::status::{self, Status};
+use crate::causes;
+use crate::cli::ago;
 use crate::gateway::Current;
 use crate::history::RunFilter;
-use crate::http::{ApiError, Served};
+use crate::http::Served;
 use html::Html;
 use runs::Run;
 
@@ -35,19 +37,15 @@ const REFERRER: HeaderName = HeaderName::from_static("referrer-policy");
 const RUNS: usize = 40;
 
 /// The page. Where a token is asked for it holds nothing yet but the question for it.
-pub(super) async fn page(State(current): State<Arc<Current>>, served: Served) -> Result<Response, ApiError> {
-    let live = if served.generation.token.is_some() {
-        Html::default().raw(
+pub(super) async fn page(State(current): State<Arc<Current>>, served: Served) -> Response {
+    let (asks, live) = if served.generation.token.is_some() {
+        let without_script = Html::default().raw(
             "<noscript><p class=\"note bad\">This gateway asks for its token, and the page can only ask for it with \
              JavaScript. Without, use <code>openclaw-gateway status</code>.</p></noscript>",
-        )
+        );
+        ("token", without_script)
     } else {
-        live(&current, &served).await?
-    };
-    let asks = if served.generation.token.is_some() {
-        "token"
-    } else {
-        "nothing"
+        ("nothing", live(&current, &served).await)
     };
     let body = Html::default()
         .raw("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n")
@@ -60,16 +58,13 @@ pub(super) async fn page(State(current): State<Arc<Current>>, served: Served) ->
         .raw("<p id=\"ask-note\" role=\"alert\"></p></form>\n<main id=\"live\">")
         .nested(&live)
         .raw("</main>\n<footer><span id=\"pulse\" role=\"status\">Reload the page to see what is new.</span> · <a href=\"/admin/v1/status\">status as JSON</a></footer>\n</body>\n</html>\n");
-    Ok(of_kind("text/html; charset=utf-8", body.into_text()))
+    of_kind("text/html; charset=utf-8", body.into_text())
 }
 
 /// What changes of it.
-pub(super) async fn fragment(
-    State(current): State<Arc<Current>>,
-    served: Served,
-) -> Result<Response, ApiError> {
-    let live = live(&current, &served).await?;
-    Ok(of_kind("text/html; charset=utf-8", live.into_text()))
+pub(super) async fn fragment(State(current): State<Arc<Current>>, served: Served) -> Response {
+    let live = live(&current, &served).await;
+    of_kind("text/html; charset=utf-8", live.into_text())
 }
 
 /// Its looks.
@@ -93,25 +88,25 @@ fn of_kind(kind: &'static str, body: String) -> Response {
     (headers, body).into_response()
 }
 
-async fn live(current: &Current, served: &Served) -> Result<Html, ApiError> {
+async fn live(current: &Current, served: &Served) -> Html {
     let status = status::of(current, served).await;
     let filter = RunFilter {
         latest: Some(RUNS),
         ..RunFilter::default()
     };
-    let mut told = Vec::new();
-    for run in latest_runs(served, filter).await?.runs {
-        let text = if runs::is_plain(&run) {
-            None
-        } else {
-            story(served, &run.note.run_id).await?.map(|told| told.text)
-        };
-        told.push(Run { run, text });
-    }
-    Ok(rendered(&status, &told, SystemClock.now()))
+    let runs = told_runs(served, filter, |run| !runs::is_plain(run)).await;
+    let runs = runs.map(|runs| {
+        let runs = runs.into_iter();
+        runs.map(|(run, told)| Run {
+            run,
+            text: told.map(|told| told.text),
+        })
+        .collect()
+    });
+    rendered(&status, runs, SystemClock.now())
 }
 
-fn rendered(status: &Status, told: &[Run], now: Timestamp) -> Html {
+fn rendered(status: &Status, runs: Result<Vec<Run>, UnreadHistory>, now: Timestamp) -> Html {
     let configuration = &status.configuration;
     let mut page = Html::default()
         .raw("<header><h1>Model failover</h1><p class=\"facts\">")
@@ -120,7 +115,7 @@ fn rendered(status: &Status, told: &[Run], now: Timestamp) -> Html {
             status.in_flight,
             configuration.generation,
             Timestamp::from_millisecond(configuration.since)
-                .map(|since| crate::cli::ago(since, now))
+                .map(|since| ago(since, now))
                 .unwrap_or_default()
         ))
         .raw("</p></header>");
@@ -139,7 +134,13 @@ fn rendered(status: &Status, told: &[Run], now: Timestamp) -> Html {
             .raw(".</p>");
     }
     // The agent that most people have, what happened, and then the others.
-    let decisions = runs::decisions(told, now);
+    let decisions = match runs {
+        Ok(runs) => runs::decisions(&runs, now),
+        Err(error) => Html::default()
+            .raw("<p class=\"note bad\"><strong>The last decisions</strong> cannot be shown: ")
+            .text(&causes::line(&error))
+            .raw(".</p>"),
+    };
     let (first, others): (Vec<_>, Vec<_>) = status.report.agents.iter().partition(|agent| agent.default);
     for agent in first {
         page = page.nested(&agents::agent(agent, now));

@@ -2,7 +2,7 @@
 
 use axum::Json;
 use openclaw_chain::split_profile;
-use openclaw_ids::{ModelRef, ProfileId, SessionId, SessionKey};
+use openclaw_ids::{ModelRef, ProfileId, ProviderId, SessionKey};
 use openclaw_runner::{Clock, SystemClock};
 use openclaw_session::{
     ProfileChoice, Reset, SessionEntry, SessionStore, TypedModel, UserSelection, apply_user_selection, reset,
@@ -24,11 +24,17 @@ pub(super) async fn list(named: Named) -> Result<Json<SessionsReport>, ApiError>
 
 /// One of them.
 pub(super) async fn one(named: Named, PathName(key): PathName) -> Result<Json<SessionReport>, ApiError> {
-    let key = session_key(&key)?;
-    let stored = named.agent.sessions.load(&key).await;
-    let stored = stored.map_err(|error| unusable(&error))?;
-    let entry = stored.ok_or_else(|| no_session(&key))?.entry;
+    let (key, entry) = stored(&named, &key).await?;
     Ok(Json(SessionReport::of(&key, &entry, &configured(&named))))
+}
+
+/// The session of a key as it was typed.
+pub(super) async fn stored(named: &Named, key: &str) -> Result<(SessionKey, SessionEntry), ApiError> {
+    let key = session_key(key)?;
+    let found = named.agent.sessions.load(&key).await;
+    let found = found.map_err(|error| unusable(&error))?;
+    let entry = found.ok_or_else(|| no_session(&key))?.entry;
+    Ok((key, entry))
 }
 
 /// What is to change.
@@ -79,7 +85,7 @@ pub(super) async fn patch(
     // A pin of the same account goes on (S-5.5f).
     let is_of = |profile: &ProfileId| {
         let prefix = profile.as_str().split_once(':').map(|(prefix, _)| prefix);
-        let owner = prefix.and_then(|prefix| openclaw_ids::ProviderId::try_new(prefix).ok());
+        let owner = prefix.and_then(|prefix| ProviderId::try_new(prefix).ok());
         owner.is_some_and(|owner| aliases.share_credentials(&owner, provider))
     };
     change(&named, &key, |entry| {
@@ -123,14 +129,18 @@ pub(super) async fn start_over(
 ) -> Result<Json<SessionReport>, ApiError> {
     let key = session_key(&key)?;
     let configured = configured(&named);
-    let id = named.served.process.ids.next_id();
+    let id = named.served.process.ids.next_session();
     change(&named, &key, |entry| {
         let chosen = entry
             .override_ref(configured.provider())
             .filter(|_| entry.is_user_pin());
         let selection = chosen.unwrap_or_else(|| configured.clone());
-        let id = SessionId::try_new(&id).ok()?;
-        Some(reset(entry, id, &Reset::Call { selection }, SystemClock.now()))
+        Some(reset(
+            entry,
+            id.clone(),
+            &Reset::Call { selection },
+            SystemClock.now(),
+        ))
     })
     .await
 }

@@ -8,11 +8,12 @@ use openclaw_runner::{Clock, SystemClock};
 use serde::Serialize;
 
 use super::agents::look_as_far_as_readable;
-use crate::causes;
-use crate::gateway::Current;
+use crate::gateway::{Current, Look};
+use crate::history::History;
 use crate::http::Served;
 use crate::older::{self, Inherited, Older};
 use crate::report::{StatusReport, UnreadAgent};
+use crate::{causes, disk};
 
 /// The gateway at a glance. Times are Unix milliseconds.
 #[derive(Debug, Serialize)]
@@ -79,17 +80,23 @@ pub(super) async fn of(current: &Current, served: &Served) -> Status {
             }
         }
     }
-    let states: Vec<_> = looks.iter().map(crate::gateway::Look::state).collect();
-    let inherited = Inherited::of(&process.environment, &process.state_dir);
-    let older: Vec<Vec<Older>> = states
-        .iter()
-        .map(|state| older::of_agent(state, &inherited))
-        .collect();
+    let places = Arc::clone(process);
+    // Files may take their time; a process that is ending tells nothing more.
+    let looking = tokio::task::spawn_blocking(move || {
+        let inherited = Inherited::of(&places.environment, &places.state_dir);
+        let older = looks
+            .iter()
+            .map(|look| older::of_agent(&look.state(), &inherited));
+        let older: Vec<Vec<Older>> = older.collect();
+        (looks, older, disk::trouble(&places.state_dir))
+    });
+    let (looks, older, trouble) = looking.await.unwrap_or_default();
+    let states: Vec<_> = looks.iter().map(Look::state).collect();
     let report = StatusReport::of(&generation.installation(), &states, SystemClock.now())
         .with_unread_sessions(unread_sessions.into_iter())
         .with_older(older.into_iter())
         .with_unread(unread)
-        .with_disk(crate::disk::trouble(&process.state_dir));
+        .with_disk(trouble);
     let refused = current.refused().map(|refusal| Refused {
         at: refusal.at.as_millisecond(),
         problem: refusal.problem,
@@ -108,8 +115,8 @@ pub(super) async fn of(current: &Current, served: &Served) -> Status {
         in_flight: process.in_flight.taken(),
         history: Kept {
             on: history.is_some(),
-            dropped: history.map_or(0, crate::history::History::dropped),
-            failed: history.map_or(0, crate::history::History::failed),
+            dropped: history.map_or(0, History::dropped),
+            failed: history.map_or(0, History::failed),
         },
         report,
     }

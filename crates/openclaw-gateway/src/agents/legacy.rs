@@ -1,6 +1,7 @@
 //! The logins of the first versions, which are brought into the main agent's store once (auth-store.md 9.1).
 
-use std::io;
+use std::fs::File;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use openclaw_auth_store::{AmbientProfile, Legacy, UsageStore};
@@ -53,8 +54,8 @@ impl LegacyLogins {
             id: id.clone(),
             credential: credential.clone(),
         });
-        let ambient = store.snapshot();
-        let known = ambient.ambient.iter().map(|(id, credential)| AmbientProfile {
+        let seen = store.snapshot();
+        let known = seen.ambient.iter().map(|(id, credential)| AmbientProfile {
             id: id.clone(),
             credential: credential.clone(),
         });
@@ -64,9 +65,6 @@ impl LegacyLogins {
 
 fn read(path: &Path) -> io::Result<String> {
     let mut text = String::new();
-    io::Read::read_to_string(
-        &mut io::Read::take(std::fs::File::open(path)?, MAX_BYTES),
-        &mut text,
-    )?;
+    File::open(path)?.take(MAX_BYTES).read_to_string(&mut text)?;
     Ok(text)
 }

@@ -33,7 +33,16 @@ impl PatientAuthStore {
         match change {
             // Nobody else would know of it.
             UsageChange::ProbeRenew { .. } | UsageChange::ProbeStart { .. } => Applied::HeldElsewhere,
-            _ => {
+            UsageChange::Clear { .. }
+            | UsageChange::ClearLane { .. }
+            | UsageChange::EndpointFailure { .. }
+            | UsageChange::EndpointSuccess { .. }
+            | UsageChange::Explained { .. }
+            | UsageChange::Failure { .. }
+            | UsageChange::ProbeEnd { .. }
+            | UsageChange::Rest { .. }
+            | UsageChange::Success { .. }
+            | UsageChange::Used { .. } => {
                 self.store.hold(change, now);
                 Applied::Done
             }

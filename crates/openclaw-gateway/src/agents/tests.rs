@@ -12,25 +12,28 @@ use crate::config::SecretsConfig;
 use crate::environment::Environment;
 
 fn agents(state: &TempDir, variables: &[(&str, &str)]) -> Agents {
-    let policy = RunPolicy {
-        auth: openclaw_auth_store::AuthConfig::default(),
-        aliases: AuthAliases::default(),
-        endpoints: openclaw_runner::EndpointKeys::default(),
-        settings: openclaw_runner::RunSettings::default(),
-    };
     let environment = Environment::of(variables.iter().copied(), state.path());
     let shared = Shared {
         state_dir: state.path().to_owned(),
         legacy: LegacyLogins::of(&environment, state.path()),
         telemetry: Arc::new(Telemetry::idle()),
     };
-    let settings = AgentSettings {
+    Agents::new(shared, settings(&SecretsConfig::default(), &environment))
+}
+
+fn settings(secrets: &SecretsConfig, environment: &Environment) -> AgentSettings {
+    let policy = RunPolicy {
+        auth: openclaw_auth_store::AuthConfig::default(),
+        aliases: AuthAliases::default(),
+        endpoints: openclaw_runner::EndpointKeys::default(),
+        settings: openclaw_runner::RunSettings::default(),
+    };
+    AgentSettings {
         agent_dirs: HashMap::new(),
         ambient: Vec::new(),
         policy: Arc::new(policy),
-        sources: SecretSources::new(&SecretsConfig::default(), &environment),
-    };
-    Agents::new(shared, settings)
+        sources: SecretSources::new(secrets, environment),
+    }
 }
 
 fn profile(id: &str) -> ProfileId {
@@ -103,4 +106,67 @@ async fn bl34_a_variable_that_was_set_to_another_key_is_free_after_a_restart() {
             "{key}"
         );
     }
+}
+
+/// A command that tells when it runs, by one pipe, and waits for a word from another one.
+#[cfg(unix)]
+fn waiting_command(folder: &Path) -> SecretsConfig {
+    for pipe in ["runs", "goes_on"] {
+        let made = std::process::Command::new("mkfifo")
+            .arg(folder.join(pipe))
+            .status();
+        assert!(made.unwrap().success());
+    }
+    let (command, folder) = (folder.join("command"), folder.display());
+    let script = format!("#!/bin/sh\necho > {folder}/runs\nread word < {folder}/goes_on\necho key\n");
+    std::fs::write(&command, script).unwrap();
+    std::fs::set_permissions(&command, std::os::unix::fs::PermissionsExt::from_mode(0o700)).unwrap();
+    let text = format!(
+        "{{ providers: {{ slow: {{ source: 'exec', command: '{}', jsonOnly: false }} }} }}",
+        command.display()
+    );
+    json5::from_str(&text).unwrap()
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn no_request_waits_for_the_commands_that_other_settings_lead_to() {
+    let state = tempfile::tempdir().unwrap();
+    let agents = Arc::new(agents(&state, &[]));
+    let main = AgentId::main();
+    let agent = agents.get(&main).await.unwrap();
+    let pointer = json!({"type": "api_key", "provider": "openai",
+        "keyRef": {"source": "exec", "provider": "slow", "id": "value"}});
+    let pointer = Credential::from_json(&pointer).unwrap();
+    agent
+        .usage
+        .upsert(profile("p"), pointer, SystemClock.now())
+        .await
+        .unwrap();
+    let other = settings(&waiting_command(state.path()), &Environment::of([], state.path()));
+    let mut applying = tokio::spawn({
+        let agents = Arc::clone(&agents);
+        async move { agents.apply(other).await }
+    });
+    let runs = state.path().join("runs");
+    tokio::task::spawn_blocking(move || std::fs::read(runs))
+        .await
+        .unwrap()
+        .unwrap();
+    tokio::select! {
+        biased;
+        _ = &mut applying => panic!("the agent was there only once the command had ended"),
+        found = agents.get(&main) => assert!(found.is_ok()),
+    }
+    let goes_on = state.path().join("goes_on");
+    tokio::task::spawn_blocking(move || std::fs::write(goes_on, "word\n"))
+        .await
+        .unwrap()
+        .unwrap();
+    applying.await.unwrap();
+    assert_eq!(
+        agent.usage.snapshot().resolved.len(),
+        1,
+        "the pointer was followed"
+    );
 }

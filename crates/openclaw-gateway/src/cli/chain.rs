@@ -7,7 +7,7 @@ use std::io;
 use clap::{Args, ValueEnum};
 use jiff::Timestamp;
 use openclaw_chain::{CronPayload, OneOffPolicy, RunKind};
-use openclaw_ids::{ModelRef, SessionKey};
+use openclaw_ids::{ModelRef, ProviderId, SessionKey};
 use serde::Serialize;
 
 use super::files::{AgentArg, Files, Places, ReadAgent};
@@ -92,6 +92,19 @@ pub(super) struct UnknownSession {
 #[error("`{0}` is no model; write `provider/model`, or an alias of the configuration")]
 pub(super) struct UnknownModel(pub(super) String);
 
+/// What to do about a provider that cannot be called.
+pub(super) fn no_address(provider: &ProviderId) -> String {
+    format!("nothing says where provider `{provider}` is called; set models.providers.{provider}.baseUrl")
+}
+
+/// Models were named beside a job that is there.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "a job that is there names its models itself; leave --model and --fallback out, or leave the job out after --cron to \
+     see what one with them would use"
+)]
+struct JobNamesItsModels;
+
 /// A chain, and what older versions left for a candidate without a credential.
 #[derive(Debug, Serialize)]
 struct Told {
@@ -137,6 +150,9 @@ fn told(arguments: &ChainArgs, files: &Files) -> Result<Told, CommandError> {
         None | Some("") => None,
         Some(name) => Some(jobs::find(&files.state_dir, name)?),
     };
+    if job.is_some() && (arguments.model.is_some() || !arguments.fallbacks.is_empty()) {
+        return Err(JobNamesItsModels.into());
+    }
     let agent = match job.as_ref().and_then(|job| job.agent.clone()) {
         Some(agent) => agent,
         None => arguments.agent.id(files)?,

@@ -3,7 +3,8 @@
 mod facts;
 mod findings;
 
-use std::io::{self, Write};
+use std::fmt;
+use std::io::Write;
 use std::path::Path;
 
 use clap::Args;
@@ -18,6 +19,7 @@ use crate::environment::Environment;
 use crate::exposed::exposed;
 use crate::providers::{Endpoints, ambient};
 use crate::secrets::SecretSources;
+use crate::visible::visible_lines;
 use facts::{CheckedAgent, StoredError};
 pub(super) use findings::RULES;
 
@@ -79,7 +81,7 @@ pub(super) fn run(
         serde_json::to_writer_pretty(&mut *output, &report)?;
         writeln!(output)?;
     } else {
-        write_text(&report, output)?;
+        write!(output, "{}", visible_lines(&report.to_string()))?;
     }
     Ok(outcome(&report.findings))
 }
@@ -206,43 +208,46 @@ pub(super) fn dangling(
     Ok(dangling_among(&look(config, environment, state_dir)?, &sources))
 }
 
-fn write_text(report: &Report, output: &mut dyn Write) -> io::Result<()> {
-    let state = if report.exists {
-        ""
-    } else {
-        " (does not exist; defaults apply)"
-    };
-    writeln!(output, "Configuration: {}{state}", report.path)?;
-    if let Some(found) = &report.found {
-        writeln!(
-            output,
-            "\nNothing is configured, so this machine was searched.\n{found}"
-        )?;
-    }
-    for agent in &report.agents {
-        writeln!(output, "\nopenclaw/{}", agent.id)?;
-        for (position, candidate) in agent.chain.iter().enumerate() {
-            let url = candidate.base_url.as_deref().unwrap_or("no endpoint");
-            let keys = match candidate.profiles.as_slice() {
-                [] => "no credential".to_owned(),
-                profiles => profiles.join(", "),
-            };
+/// As people read it.
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let state = if self.exists {
+            ""
+        } else {
+            " (does not exist; defaults apply)"
+        };
+        writeln!(f, "Configuration: {}{state}", self.path)?;
+        if let Some(found) = &self.found {
             writeln!(
-                output,
-                "  {}. {:<36} {url}  ({keys})",
-                position + 1,
-                candidate.model.key()
+                f,
+                "\nNothing is configured, so this machine was searched.\n{found}"
             )?;
         }
-    }
-    match report.findings.as_slice() {
-        [] => writeln!(output, "\nNo findings."),
-        findings => {
-            writeln!(output, "\nFindings:")?;
-            findings.iter().try_for_each(|finding| {
-                let text = finding.to_string().replace('\n', "\n  ");
-                writeln!(output, "  {text}")
-            })
+        for agent in &self.agents {
+            writeln!(f, "\nopenclaw/{}", agent.id)?;
+            for (position, candidate) in agent.chain.iter().enumerate() {
+                let url = candidate.base_url.as_deref().unwrap_or("no endpoint");
+                let keys = match candidate.profiles.as_slice() {
+                    [] => "no credential".to_owned(),
+                    profiles => profiles.join(", "),
+                };
+                writeln!(
+                    f,
+                    "  {}. {:<36} {url}  ({keys})",
+                    position + 1,
+                    candidate.model.key()
+                )?;
+            }
+        }
+        match self.findings.as_slice() {
+            [] => writeln!(f, "\nNo findings."),
+            findings => {
+                writeln!(f, "\nFindings:")?;
+                findings.iter().try_for_each(|finding| {
+                    let text = finding.to_string().replace('\n', "\n  ");
+                    writeln!(f, "  {text}")
+                })
+            }
         }
     }
 }

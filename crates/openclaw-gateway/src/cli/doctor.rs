@@ -15,6 +15,7 @@ use super::files::{Files, Places, absolute, runtime};
 use super::screen::{Screen, now};
 use super::{CommandError, Outcome};
 use crate::environment::Environment;
+use crate::layout::{agents_folder, default_credentials_folder};
 use report::{DoctorReport, Repaired};
 
 /// Arguments of `doctor`.
@@ -141,7 +142,7 @@ fn doctor_places(files: &Files) -> DoctorPlaces {
     let found = agents_with_folders(&files.state_dir)
         .into_iter()
         .map(|agent| AgentPlace {
-            dir: files.state_dir.join("agents").join(agent.as_str()).join("agent"),
+            dir: default_credentials_folder(&files.state_dir, &agent),
             agent,
         });
     DoctorPlaces {
@@ -160,7 +161,7 @@ fn agent_of(dir: &Path) -> Option<AgentId> {
 
 /// The agents that have a folder in the state directory.
 fn agents_with_folders(state_dir: &Path) -> BTreeSet<AgentId> {
-    let entries = std::fs::read_dir(state_dir.join("agents"));
+    let entries = std::fs::read_dir(agents_folder(state_dir));
     let folders = entries.into_iter().flatten().filter_map(Result::ok);
     let folders = folders.filter(|entry| entry.path().join("agent").is_dir());
     folders

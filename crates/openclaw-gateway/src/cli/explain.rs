@@ -1,5 +1,6 @@
 //! `explain`: what a failure means and what would follow from it, or what happened to a request.
 
+mod asked;
 mod failure;
 mod lines;
 mod opened;
@@ -11,7 +12,9 @@ use super::files::{AgentArg, Files, Places};
 use super::screen::Screen;
 use super::{CommandError, Outcome};
 use crate::environment::Environment;
-use failure::FailureArgs;
+use asked::FailureArgs;
+
+pub(crate) use opened::{WHAT_MADE_IT_REST, held_lines};
 
 /// Arguments of `explain`.
 #[derive(Debug, Args)]

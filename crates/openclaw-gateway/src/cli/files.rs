@@ -18,6 +18,7 @@ use super::{CommandError, Outcome};
 use crate::config::{Config, ConfigFiles, FileError};
 use crate::environment::Environment;
 use crate::gateway::{callable, search};
+use crate::layout;
 use crate::older::{self, Inherited, Older};
 use crate::providers::discovery::Discovery;
 use crate::providers::{Endpoints, ambient};
@@ -25,7 +26,7 @@ use crate::report::Installation;
 use crate::secrets::SecretSources;
 use crate::upstream::Upstream;
 
-pub(super) use agent::{ReadAgent, SESSIONS_FILE, SESSIONS_JSON, SessionsJsonError, read_sessions_json};
+pub(super) use agent::{ReadAgent, SessionsJsonError, read_sessions, read_sessions_json};
 
 /// Where the files are, when not in their usual places.
 #[derive(Debug, Clone, Default, Args)]
@@ -105,7 +106,7 @@ impl AgentArg {
     /// The agent that is meant.
     ///
     /// # Errors
-    /// When no agent of that name is configured or has files here.
+    /// When no agent of that name is configured.
     pub(super) fn id(&self, files: &Files) -> Result<AgentId, UnknownAgent> {
         let Some(text) = &self.agent else {
             return Ok(files.config.chain.default_agent());
@@ -117,7 +118,7 @@ impl AgentArg {
         }
         let known: Vec<&str> = known.iter().map(AgentId::as_str).collect();
         Err(UnknownAgent {
-            agent,
+            typed: text.clone(),
             known: known.join(", "),
         })
     }
@@ -144,9 +145,9 @@ impl AgentArg {
 
 /// No such agent.
 #[derive(Debug, thiserror::Error)]
-#[error("there is no agent `{agent}`; the agents are {known}")]
+#[error("there is no agent `{typed}`; the agents are {known}")]
 pub(super) struct UnknownAgent {
-    agent: AgentId,
+    typed: String,
     known: String,
 }
 
@@ -243,12 +244,12 @@ impl Files {
 
     /// The folder of an agent's credentials (L11).
     pub(super) fn credentials_folder(&self, agent: &AgentId) -> PathBuf {
-        credentials_folder(&self.config, &self.environment, &self.state_dir, agent)
+        layout::credentials_folder(&self.config.chain, &self.environment, &self.state_dir, agent)
     }
 
     /// The folder of the credentials that all agents inherit; no setting moves it (L13).
     pub(super) fn main_folder(&self) -> PathBuf {
-        main_folder(&self.state_dir)
+        layout::inherited_credentials_folder(&self.state_dir)
     }
 
     /// What older versions left for an agent and, beneath it, for the main agent.
@@ -275,31 +276,8 @@ impl Files {
 
     /// The folder of an agent's sessions.
     pub(super) fn sessions_folder(&self, agent: &AgentId) -> PathBuf {
-        root(&self.state_dir, agent).join("sessions")
+        layout::sessions_folder(&self.state_dir, agent)
     }
-}
-
-/// The folder of an agent's credentials (L11).
-pub(super) fn credentials_folder(
-    config: &Config,
-    environment: &Environment,
-    state_dir: &Path,
-    agent: &AgentId,
-) -> PathBuf {
-    let configured = config.chain.agent_dir(agent);
-    configured.map_or_else(
-        || root(state_dir, agent).join("agent"),
-        |written| environment.path(written),
-    )
-}
-
-/// The folder of the credentials that all agents inherit; no setting moves it (L13).
-pub(super) fn main_folder(state_dir: &Path) -> PathBuf {
-    root(state_dir, &AgentId::main()).join("agent")
-}
-
-fn root(state_dir: &Path, agent: &AgentId) -> PathBuf {
-    state_dir.join("agents").join(agent.as_str())
 }
 
 /// Runs the few things of a command that wait.

@@ -1,9 +1,10 @@
 //! What commands share that read the history.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use openclaw_auth_store::{Applied, StoreError, UsageChange, UsageStore, log_id};
+use openclaw_auth_store::{Applied, StoreError, UsageChange, UsageStore};
+use openclaw_cooldown::Lane;
 use openclaw_ids::{AgentId, ProfileId};
 
 use super::files::{Files, ReadAgent};
@@ -11,6 +12,7 @@ use super::{CommandError, screen};
 use crate::history::{
     Entry, History, HistoryReader, Record, Rested, WindowChange, WindowNote, commit_by_person, history_path,
 };
+use crate::report::profile_hash;
 
 /// There is no history yet.
 #[derive(Debug, thiserror::Error)]
@@ -29,24 +31,28 @@ pub(super) fn open(files: &Files) -> Result<HistoryReader, CommandError> {
     Ok(found.ok_or_else(|| NoHistory(history_path(&files.state_dir)))?)
 }
 
-/// `text` with the names of credentials in place of the hashes that records hold: records may be read elsewhere, and
-/// names stay on this machine.
-pub(super) fn with_names(text: &str, files: &Files) -> String {
-    let agents = files.agents();
-    let read = agents
-        .iter()
-        .filter_map(|agent| ReadAgent::open(files, agent).ok());
-    let ids: BTreeSet<ProfileId> = read
-        .flat_map(|agent| {
+/// The names of the credentials of all agents, by the hashes that records hold: records may be read elsewhere, and names
+/// stay on this machine.
+pub(super) struct Names(BTreeMap<String, ProfileId>);
+
+impl Names {
+    /// Reads them. An agent that cannot be read has none.
+    pub(super) fn of(files: &Files) -> Self {
+        let agents = files.agents().into_iter();
+        let read = agents.filter_map(|agent| ReadAgent::open(files, &agent).ok());
+        let ids = read.flat_map(|agent| {
             let ids = agent.seen.profiles.keys().chain(agent.seen.ambient.keys());
             ids.cloned().collect::<Vec<_>>()
+        });
+        Self(ids.map(|id| (profile_hash(&id), id)).collect())
+    }
+
+    /// `text` with the names in place of the hashes.
+    pub(super) fn put_into(&self, text: &str) -> String {
+        self.0.iter().fold(text.to_owned(), |text, (hash, id)| {
+            text.replace(&format!("credential {hash}"), &format!("credential {id}"))
         })
-        .collect();
-    ids.iter().fold(text.to_owned(), |text, id| {
-        let hash = log_id(Some(id));
-        let hash = hash.strip_prefix("sha256:").unwrap_or(&hash);
-        text.replace(&format!("credential {hash}"), &format!("credential {id}"))
-    })
+    }
 }
 
 /// Makes a change of usage state by hand, and notes in the history what it did to windows. A history that cannot be
@@ -79,11 +85,8 @@ pub(super) async fn commit(
 pub(super) fn rested(note: &WindowNote) -> String {
     match &note.rested {
         Rested::Profile { profile, lane } => match lane {
-            openclaw_cooldown::Lane::Model(model) => format!("{profile} for {model}"),
-            openclaw_cooldown::Lane::AuthPermanent
-            | openclaw_cooldown::Lane::Billing
-            | openclaw_cooldown::Lane::Blocked
-            | openclaw_cooldown::Lane::Profile => profile.to_string(),
+            Lane::Model(model) => format!("{profile} for {model}"),
+            Lane::AuthPermanent | Lane::Billing | Lane::Blocked | Lane::Profile => profile.to_string(),
         },
         Rested::Endpoint { endpoint } => format!("address of {endpoint}"),
     }

@@ -21,8 +21,14 @@ pub(super) enum SecretInputError {
          by commands of their own"
     )]
     Lines,
+    /// It was more than any secret.
+    #[error("more than {LIMIT} bytes came by standard input; pipe the secret alone")]
+    Long,
+    /// It was no text.
+    #[error("what came by standard input is no text in UTF-8; pipe the secret as one line of plain text")]
+    NoText,
     /// It could not be read.
-    #[error("the secret cannot be read from standard input")]
+    #[error("the secret cannot be read from standard input; try --from-env")]
     Unreadable(#[source] io::Error),
 }
 
@@ -33,17 +39,21 @@ pub(super) enum SecretInputError {
 pub(super) fn read_secret(what: &str) -> Result<Secret, SecretInputError> {
     let input = io::stdin();
     let text = if input.is_terminal() {
-        hidden_line(what, &input)
+        hidden_line(what, &input).map(String::into_bytes)
     } else {
-        let mut text = String::new();
-        input.lock().take(LIMIT).read_to_string(&mut text).map(|_| text)
+        let mut text = Vec::new();
+        // One more than may be, so that a longer one is not cut to another secret.
+        input.lock().take(LIMIT + 1).read_to_end(&mut text).map(|_| text)
     };
-    let text = text.map_err(SecretInputError::Unreadable)?;
-    one_secret(&text)
+    one_secret(&text.map_err(SecretInputError::Unreadable)?)
 }
 
-/// The secret in `text`. Lines are never joined: two keys would become one that no provider knows.
-fn one_secret(text: &str) -> Result<Secret, SecretInputError> {
+/// The secret in `bytes`. Lines are never joined: two keys would become one that no provider knows.
+fn one_secret(bytes: &[u8]) -> Result<Secret, SecretInputError> {
+    if u64::try_from(bytes.len()).is_ok_and(|length| length > LIMIT) {
+        return Err(SecretInputError::Long);
+    }
+    let text = std::str::from_utf8(bytes).map_err(|_| SecretInputError::NoText)?;
     let mut secrets = text.split(['\n', '\r']).filter_map(Secret::pasted);
     let secret = secrets.next().ok_or(SecretInputError::Blank)?;
     match secrets.next() {
@@ -124,10 +134,20 @@ mod tests {
             (" \n\r\n", None),
             ("", None),
         ] {
-            let read = one_secret(text).ok();
+            let read = one_secret(text.as_bytes()).ok();
             assert_eq!(read.as_ref().map(Secret::expose), expected, "{text:?}");
         }
-        let told = one_secret("sk-first\nsk-second").unwrap_err();
+        let told = one_secret(b"sk-first\nsk-second").unwrap_err();
         assert!(matches!(told, SecretInputError::Lines), "{told}");
+    }
+
+    #[test]
+    fn what_is_too_long_or_no_text_is_refused_and_not_cut() {
+        let most = usize::try_from(LIMIT).unwrap();
+        let long = vec![b'k'; most + 1];
+        assert_eq!(one_secret(&long[..most]).unwrap().expose().len(), most);
+        assert!(matches!(one_secret(&long), Err(SecretInputError::Long)));
+        let utf16 = b"\xff\xfes\0k\0";
+        assert!(matches!(one_secret(utf16), Err(SecretInputError::NoText)));
     }
 }

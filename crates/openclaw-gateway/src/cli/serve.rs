@@ -21,6 +21,7 @@ use crate::open_files;
 use crate::server::{Drained, Server};
 use crate::shutdown::{Hangups, Stops};
 use crate::telemetry;
+use crate::visible::visible_lines;
 
 /// Arguments of `serve`.
 #[derive(Debug, Args)]
@@ -63,8 +64,8 @@ fn address(text: &str) -> Result<SocketAddr, &'static str> {
 enum ListenError {
     /// Beyond this machine without a token.
     #[error(
-        "refusing to listen on {0}, which other machines can reach, without a token; set {TOKEN_VARIABLE} or `gateway.auth.token`, or listen \
-         on 127.0.0.1"
+        "refusing to listen on {0}, which other machines can reach, without a token; set {TOKEN_VARIABLE} or \
+         `gateway.auth.token`, or listen on 127.0.0.1"
     )]
     Open(SocketAddr),
     /// Somebody else listens there.
@@ -131,7 +132,8 @@ async fn serve(
     let listener = listen(bind).await?;
     let address = listener.local_addr()?;
     let hangups = Hangups::listen()?;
-    let (gateway, demo) = if let Some(config) = config {
+    // In this order, since the state of the demo goes away with it, and must outlive whoever writes to it.
+    let (demo, gateway) = if let Some(config) = config {
         let state_dir = places.state_dir(environment);
         // What cannot be read is told by opening it.
         let dangling = config_check::dangling(&config, environment, &state_dir).unwrap_or_default();
@@ -149,10 +151,11 @@ async fn serve(
             state_dir,
             observer: None,
         };
-        (Gateway::open(setup).await?, None)
+        (None, Gateway::open(setup).await?)
     } else {
         let demo = Demo::start().await?;
-        (Gateway::open(demo.setup(environment)).await?, Some(demo))
+        let setup = demo.setup(environment);
+        (Some(demo), Gateway::open(setup).await?)
     };
     // Whoever reads that it listens may stop it at once.
     let stops = Mutex::new(Stops::listen()?);
@@ -215,18 +218,16 @@ fn introduce(
     address: SocketAddr,
     output: &mut dyn Write,
 ) -> io::Result<()> {
-    if let Some(found) = gateway.found() {
-        writeln!(
-            output,
-            "Nothing is configured, so this machine was searched.\n{found}\n"
-        )?;
-    }
-    for warning in gateway.warnings().iter().chain(warnings) {
-        writeln!(output, "Warning: {warning}")?;
-    }
-    for (agent, chain) in gateway.chains() {
-        writeln!(output, "openclaw/{agent}: {}", chain.join(" → "))?;
-    }
-    writeln!(output, "Listening on http://{address}/v1")?;
+    let found = gateway
+        .found()
+        .map(|found| format!("Nothing is configured, so this machine was searched.\n{found}\n"));
+    let mut lines: Vec<String> = found.into_iter().collect();
+    let all = gateway.warnings().into_iter().chain(warnings.iter().cloned());
+    lines.extend(all.map(|warning| format!("Warning: {warning}")));
+    let chains = gateway.chains().into_iter();
+    lines.extend(chains.map(|(agent, chain)| format!("openclaw/{agent}: {}", chain.join(" → "))));
+    lines.push(format!("Listening on http://{address}/v1"));
+    // Names and texts of others stand in it.
+    writeln!(output, "{}", visible_lines(&lines.join("\n")))?;
     output.flush()
 }

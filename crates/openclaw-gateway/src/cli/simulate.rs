@@ -46,6 +46,7 @@ const EXAMPLES: &str = "\
 What the gateway knew and met in its last requests is in the history. Each is played again under
 the other settings and, where it used the agent's own chain, over the other chain. A model that was
 not asked then has no answer to give now: such a request is counted as unknown. Nobody is called.
+Requests that their first model answered at once are not in it, nor are those whose client left.
 
 Examples:
   openclaw-gateway simulate --with ./openclaw.new.json
@@ -125,6 +126,10 @@ pub(super) fn run(
         let chain = chains.get(&agent).cloned().unwrap_or_default();
         let other_chain = other_chains.get(&agent);
         for recording in recordings(&history, arguments, &agent)? {
+            let Some(recording) = recording else {
+                report.unplayable += 1;
+                continue;
+            };
             // A request that had a chain of its own keeps it.
             let chain = other_chain.filter(|_| recording.chain == chain);
             let circumstances = Circumstances {
@@ -173,7 +178,7 @@ fn recordings(
     history: &HistoryReader,
     arguments: &SimulateArgs,
     agent: &AgentId,
-) -> Result<Vec<RunRecording>, CommandError> {
+) -> Result<Vec<Option<RunRecording>>, CommandError> {
     let since = arguments.since.map(|span| times::before(now(), span));
     Ok(history.recordings(&RunFilter {
         agent: Some(agent.clone()),

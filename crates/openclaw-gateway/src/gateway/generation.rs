@@ -102,7 +102,9 @@ impl Draft {
             sources,
             token,
         } = self;
-        let default_agent = process.agents.prepare(&config.chain.default_agent()).await?;
+        let default_agent = config.chain.default_agent();
+        let directory = agent_dirs(&config, &process.environment).remove(&default_agent);
+        let default_agent = process.agents.prepare(&default_agent, directory).await?;
         let found = if config.names_no_model() {
             let snapshot = default_agent.usage.snapshot();
             let stored: BTreeSet<_> = snapshot
@@ -126,12 +128,7 @@ impl Draft {
             restart_needed: config.failover.history.differences(&process.history),
             token,
             config,
-            credentials: Credentials::new(
-                process.agents.state_dir(),
-                sources,
-                endpoints.logins(),
-                &process.upstream,
-            ),
+            credentials: Credentials::new(&process.state_dir, sources, endpoints.logins(), &process.upstream),
             endpoints,
             found,
             policy,

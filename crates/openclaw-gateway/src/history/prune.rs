@@ -11,13 +11,13 @@ const CHUNK: i64 = 2_000;
 /// Forgets what is older than the limit at `now`, then the oldest until the rest fits.
 pub(super) fn prune(connection: &Connection, limits: Limits, now: Timestamp) -> rusqlite::Result<()> {
     let earliest = now.checked_sub(limits.age).unwrap_or(Timestamp::MIN);
-    while delete_before(connection, earliest.as_millisecond())?
-        == usize::try_from(CHUNK).unwrap_or(usize::MAX)
-    {}
+    // What a clock made that was ahead stays among the oldest, so a piece may be short and not the last.
+    while delete_before(connection, earliest.as_millisecond())? > 0 {}
     while used(connection)? > limits.bytes {
-        if delete_oldest_tenth(connection)? == 0 {
+        let Some(last) = end_of_oldest_tenth(connection)? else {
             break;
-        }
+        };
+        while delete_up_to(connection, last)? > 0 {}
     }
     // Stepped to its end, for it gives back one page per step.
     let mut vacuum = connection.prepare("PRAGMA incremental_vacuum")?;
@@ -26,7 +26,7 @@ pub(super) fn prune(connection: &Connection, limits: Limits, now: Timestamp) -> 
     Ok(())
 }
 
-/// Entries are numbered as they come, so the oldest are the first.
+/// Forgets what is too old of the first entries: they are numbered as they come, so the oldest are the first.
 fn delete_before(connection: &Connection, at: i64) -> rusqlite::Result<usize> {
     connection.execute(
         "DELETE FROM entries WHERE id IN (SELECT id FROM entries ORDER BY id LIMIT ?1) AND at < ?2",
@@ -34,10 +34,18 @@ fn delete_before(connection: &Connection, at: i64) -> rusqlite::Result<usize> {
     )
 }
 
-fn delete_oldest_tenth(connection: &Connection) -> rusqlite::Result<usize> {
+/// The number up to which entries belong to the oldest tenth; none when there are no entries.
+fn end_of_oldest_tenth(connection: &Connection) -> rusqlite::Result<Option<i64>> {
+    // Each end is looked up by itself: asked for together, all entries would be gone through.
+    let end = "SELECT first + (last - first) / 10
+               FROM (SELECT (SELECT min(id) FROM entries) AS first, (SELECT max(id) FROM entries) AS last)";
+    connection.query_row(end, [], |row| row.get(0))
+}
+
+fn delete_up_to(connection: &Connection, last: i64) -> rusqlite::Result<usize> {
     connection.execute(
-        "DELETE FROM entries WHERE id <= (SELECT min(id) + (max(id) - min(id)) / 10 FROM entries)",
-        [],
+        "DELETE FROM entries WHERE id IN (SELECT id FROM entries ORDER BY id LIMIT ?1) AND id <= ?2",
+        [CHUNK, last],
     )
 }
 

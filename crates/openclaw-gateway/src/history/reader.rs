@@ -148,12 +148,12 @@ impl HistoryReader {
         self.each(&found, |at, note| StoredRun { at, note })
     }
 
-    /// What the runs of an agent knew and met, so that they can be played again; the oldest first. Of the filter, the
-    /// conversation is not looked at.
+    /// What the runs of an agent knew and met, so that they can be played again; the oldest first. One that another version
+    /// wrote otherwise is none. Of the filter, the conversation is not looked at.
     ///
     /// # Errors
     /// [`HistoryError`] when they cannot be read.
-    pub fn recordings(&self, filter: &RunFilter) -> Result<Vec<RunRecording>, HistoryError> {
+    pub fn recordings(&self, filter: &RunFilter) -> Result<Vec<Option<RunRecording>>, HistoryError> {
         let found = self.select(&Wanted {
             kind: Some(RECORDING),
             agent: filter.agent.as_ref().map(AgentId::as_str),
@@ -161,7 +161,8 @@ impl HistoryReader {
             latest: filter.latest,
             ..Wanted::default()
         })?;
-        self.each(&found, |_, recording| recording)
+        let read = found.iter().map(|entry| self.parse(entry).ok());
+        Ok(read.collect())
     }
 
     /// What happened to windows, the oldest first.

@@ -1,5 +1,7 @@
 //! The statements on the table, each on whatever transaction the caller holds.
 
+use std::fmt::Write as _;
+
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, ToSql};
 
@@ -64,6 +66,18 @@ pub(super) struct Wanted<'a> {
 
 /// The wanted entries, the oldest first.
 pub(super) fn select(connection: &Connection, wanted: &Wanted<'_>) -> rusqlite::Result<Vec<StoredEntry>> {
+    let (sql, values) = statement(wanted);
+    let mut statement = connection.prepare(&sql)?;
+    let mut found: Vec<StoredEntry> = statement
+        .query_map(&*values, StoredEntry::read)?
+        .collect::<rusqlite::Result<_>>()?;
+    found.reverse();
+    Ok(found)
+}
+
+/// The statement that reads the wanted entries, the latest first, and its values. What names a run, a conversation or a
+/// credential is found by an index; anything else goes from the latest entry back until there are enough.
+fn statement<'w>(wanted: &'w Wanted<'_>) -> (String, Vec<&'w dyn ToSql>) {
     let mut sql = "SELECT id, at, kind, record_json FROM entries WHERE 1".to_owned();
     let mut values: Vec<&dyn ToSql> = Vec::new();
     for (condition, value) in [
@@ -82,15 +96,76 @@ pub(super) fn select(connection: &Connection, wanted: &Wanted<'_>) -> rusqlite::
         sql.push_str(" AND at >= ?");
         values.push(since);
     }
-    sql.push_str(" ORDER BY id DESC LIMIT ?");
-    let latest = wanted
-        .latest
-        .map_or(-1, |latest| i64::try_from(latest).unwrap_or(i64::MAX));
-    values.push(&latest);
-    let mut statement = connection.prepare(&sql)?;
-    let mut found: Vec<StoredEntry> = statement
-        .query_map(&*values, StoredEntry::read)?
-        .collect::<rusqlite::Result<_>>()?;
-    found.reverse();
-    Ok(found)
+    sql.push_str(" ORDER BY id DESC");
+    if let Some(latest) = wanted.latest {
+        // A string takes any text.
+        let _ = write!(sql, " LIMIT {}", i64::try_from(latest).unwrap_or(i64::MAX));
+    }
+    (sql, values)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::super::entry::{RUN, WINDOW};
+    use super::super::schema;
+    use super::*;
+
+    /// How SQLite finds what is wanted.
+    fn plan(wanted: &Wanted<'_>) -> String {
+        let mut connection = Connection::open_in_memory().unwrap();
+        schema::migrate(&mut connection, Path::new("history")).unwrap();
+        let (sql, values) = statement(wanted);
+        let mut explained = connection.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();
+        let steps = explained
+            .query_map(&*values, |row| row.get::<_, String>("detail"))
+            .unwrap();
+        steps.map(Result::unwrap).collect::<Vec<_>>().join(", ")
+    }
+
+    #[test]
+    fn what_names_something_is_found_by_an_index_and_nothing_is_sorted() {
+        let none = Wanted::default;
+        for (wanted, expected) in [
+            (
+                Wanted {
+                    run_id: Some("r"),
+                    ..none()
+                },
+                "SEARCH entries USING INDEX entries_of_run (run_id=?)",
+            ),
+            (
+                Wanted {
+                    kind: Some(RUN),
+                    agent: Some("main"),
+                    session_key: Some("chat"),
+                    latest: Some(9),
+                    ..none()
+                },
+                "SEARCH entries USING INDEX entries_of_session (session_key=?)",
+            ),
+            (
+                Wanted {
+                    kind: Some(WINDOW),
+                    profile: Some("a:x"),
+                    since: Some(1),
+                    latest: Some(9),
+                    ..none()
+                },
+                "SEARCH entries USING INDEX entries_of_windows (profile=?)",
+            ),
+            (
+                Wanted {
+                    kind: Some(RUN),
+                    agent: Some("main"),
+                    latest: Some(9),
+                    ..none()
+                },
+                "SCAN entries",
+            ),
+        ] {
+            assert_eq!(plan(&wanted), expected, "{}", statement(&wanted).0);
+        }
+    }
 }

@@ -226,6 +226,20 @@ fn what_is_too_old_is_forgotten() {
 }
 
 #[test]
+fn what_a_clock_made_that_was_ahead_keeps_nothing_else_from_being_forgotten() {
+    let state = TempDir::new().unwrap();
+    let history = open(&state);
+    history.record(&run("ahead", 100 * DAY));
+    for number in 0..5_000 {
+        history.record(&run(&format!("r{number}"), number));
+    }
+    drop(history);
+    drop(open_with(&state, &HistoryConfig::default(), 20 * DAY));
+    let runs = reader(&state).runs(&RunFilter::default()).unwrap();
+    assert_eq!(ids(&runs), ["ahead"]);
+}
+
+#[test]
 fn the_oldest_make_room_and_the_file_gives_it_back() {
     let state = TempDir::new().unwrap();
     let config = HistoryConfig {

@@ -34,7 +34,7 @@ use crate::telemetry::{RunWatch, answered, request_span, responded, unanswered};
 use crate::upstream::{Answer, BodyError, RequestBody, Wire, before_text};
 
 /// How many headers an answer has, with room for those of the connection.
-const USUAL: usize = 12;
+const USUAL_HEADERS: usize = 12;
 
 /// Answers one request and says in its headers who answered, or what was tried.
 pub(super) async fn handle(
@@ -44,7 +44,7 @@ pub(super) async fn handle(
     headers: &HeaderMap,
     body: Body,
 ) -> Response {
-    let mut told = HeaderMap::with_capacity(USUAL);
+    let mut told = HeaderMap::with_capacity(USUAL_HEADERS);
     let span = request_span(wire, id, headers);
     // Everything that a request waits for is in it, and what holds it is moved about.
     let made = Box::pin(answer(served, wire, id, headers, body, &mut told));
@@ -200,10 +200,11 @@ async fn command(
     body: &RequestBody,
     told: &mut HeaderMap,
 ) -> Result<Option<Response>, ApiError> {
-    if !commands::are_on(served, asked) {
+    let Some(key) = commands::session_of(served, asked) else {
         return Ok(None);
-    }
-    Box::pin(commands::answer(served, agent, asked, wire, body, told)).await
+    };
+    let session = (&asked.agent, key);
+    Box::pin(commands::answer(served, agent, session, wire, body, told)).await
 }
 
 /// What is needed to ask other models when a stream breaks off, if a setting says so.

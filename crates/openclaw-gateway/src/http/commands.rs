@@ -6,6 +6,7 @@ mod typed;
 
 use axum::http::HeaderMap;
 use axum::response::Response;
+use openclaw_ids::{AgentId, SessionKey};
 use openclaw_runner::{Clock, SystemClock};
 use openclaw_session::{Command, CommandError, parse_command};
 use serde_json::Value;
@@ -18,37 +19,35 @@ use super::selection::Asked;
 use crate::agents::Agent;
 use crate::config::CommandSetting;
 use crate::upstream::{RequestBody, Wire};
-use perform::Place;
+use perform::Session;
 
-/// Whether a request can be a command: it has a conversation, and the setting is on.
-pub(super) fn are_on(served: &Served, asked: &Asked) -> bool {
-    served.generation.config.failover.commands == CommandSetting::On && asked.session.is_some()
+/// The session of a request that can be a command: it names one, and the setting is on.
+pub(super) fn session_of<'a>(served: &Served, asked: &'a Asked) -> Option<&'a SessionKey> {
+    let setting = served.generation.config.failover.commands;
+    asked.session.as_ref().filter(|_| setting == CommandSetting::On)
 }
 
-/// The answer to a command; `None` when the request is none, which is left to a model.
+/// The answer to a command of the session `key`; `None` when the request is none, which is left to a model.
 pub(super) async fn answer(
     served: &Served,
     agent: &Agent,
-    asked: &Asked,
+    (id, key): (&AgentId, &SessionKey),
     wire: Wire,
     body: &RequestBody,
     told: &mut HeaderMap,
 ) -> Result<Option<Response>, ApiError> {
-    let (CommandSetting::On, Some(key)) = (served.generation.config.failover.commands, &asked.session) else {
-        return Ok(None);
-    };
     let Some((name, command)) = command(wire, body.bytes()) else {
         return Ok(None);
     };
     let text = match command {
         Ok(command) => {
-            let place = Place {
+            let session = Session {
                 served,
                 agent,
-                id: &asked.agent,
+                id,
                 key,
             };
-            place.perform(&command).await?
+            session.perform(&command).await?
         }
         Err(error) => format!("⚠️ {error}"),
     };
@@ -72,6 +71,7 @@ pub(super) async fn answer(
 fn command(wire: Wire, body: &[u8]) -> Option<(String, Result<Command, CommandError>)> {
     let body: Value = serde_json::from_slice(body).ok()?;
     let text = typed::last_message(wire, &body)?;
+    let command = parse_command(text)?;
     let name = text.split_whitespace().next()?.to_lowercase();
-    Some((name, parse_command(text)?))
+    Some((name, command))
 }

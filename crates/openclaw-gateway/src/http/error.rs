@@ -198,7 +198,7 @@ impl ApiError {
 
     /// A body that broke off on its way in.
     pub(crate) fn unreadable_body() -> Self {
-        let message = "the request body did not arrive whole";
+        let message = "the request body did not arrive whole; send the request again";
         Self::new(
             StatusCode::BAD_REQUEST,
             "invalid_request_error",

@@ -105,14 +105,14 @@ pub(crate) fn describe_winner(headers: &mut HeaderMap, winner: &Winner) {
 /// The longest value of a header of our own, in bytes: enough for a provider and a model of the longest name.
 const MAX_VALUE: usize = 1_024;
 
-/// Sets one header; a value that no header can carry (an id with a control character) is left out, and a longer one
-/// than clients put up with is cut.
+/// Sets one header, in UTF-8; a value that no header can carry (an id with a control character) is left out, and a longer
+/// one than clients put up with is cut.
 pub(crate) fn set(headers: &mut HeaderMap, name: &'static str, value: &str) {
     let cut = (value.len() > MAX_VALUE).then(|| {
         let end = value.floor_char_boundary(MAX_VALUE);
         format!("{}...", &value[..end])
     });
-    if let Ok(value) = HeaderValue::from_str(cut.as_deref().unwrap_or(value)) {
+    if let Ok(value) = HeaderValue::from_bytes(cut.as_deref().unwrap_or(value).as_bytes()) {
         headers.insert(name, value);
     }
 }
@@ -143,5 +143,6 @@ mod tests {
         assert_eq!(shown(&"m".repeat(1_024)), Some(1_024));
         assert_eq!(shown(&"m".repeat(1_025)), Some(1_027));
         assert_eq!(shown("a\nb"), None);
+        assert_eq!(shown("ollama/模型"), Some(13));
     }
 }

@@ -7,13 +7,14 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use openclaw_auth_store::UsageStore;
+use openclaw_ids::ModelRef;
 use openclaw_runner::{Clock, SystemClock};
 use serde::Serialize;
 
 use super::Served;
-use crate::disk;
 use crate::gateway::Current;
 use crate::report::Proofs;
+use crate::{causes, disk};
 
 /// The answer.
 #[derive(Debug, Serialize)]
@@ -47,8 +48,10 @@ pub(crate) async fn alive() -> Json<Health> {
 /// Answers 200 while the default agent's state can be used and there is a model to ask; the details of a problem are
 /// in the log.
 pub(crate) async fn ready(State(current): State<Arc<Current>>, served: Served) -> (StatusCode, Json<Health>) {
-    let unwritable = || disk::trouble(&served.process.state_dir).map(|_| UNWRITABLE);
-    let detail = current.refused().map(|_| REFUSED).or_else(unwritable);
+    let detail = match current.refused() {
+        Some(_) => Some(REFUSED),
+        None => is_unwritable(&served).await.then_some(UNWRITABLE),
+    };
     match problem(&served).await {
         None => (StatusCode::OK, Json(Health { detail, ..OK })),
         Some(problem) => {
@@ -62,16 +65,22 @@ pub(crate) async fn ready(State(current): State<Arc<Current>>, served: Served) -
     }
 }
 
+/// A disk may take its time to say so; a process that is ending does not ask.
+async fn is_unwritable(served: &Served) -> bool {
+    let state_dir = served.process.state_dir.clone();
+    let looking = tokio::task::spawn_blocking(move || disk::trouble(&state_dir).is_some());
+    looking.await.unwrap_or_default()
+}
+
 async fn problem(served: &Served) -> Option<&'static str> {
     let default = served.generation.config.chain.default_agent();
     let chain = served.generation.resolver.configured_chain(&default);
-    let is_callable =
-        |model: &openclaw_ids::ModelRef| served.generation.endpoints.get(model.provider()).is_some();
+    let is_callable = |model: &ModelRef| served.generation.endpoints.get(model.provider()).is_some();
     if !chain.iter().any(is_callable) {
         return Some("no model of the default chain can be called");
     }
     let unusable = |error: &(dyn std::error::Error + 'static)| {
-        tracing::error!(error = crate::causes::line(error), "not ready");
+        tracing::error!(error = causes::line(error), "not ready");
         Some("the gateway cannot use its state")
     };
     let agent = match served.process.agents.get(&default).await {
@@ -80,7 +89,7 @@ async fn problem(served: &Served) -> Option<&'static str> {
     };
     let (snapshot, now) = (agent.usage.snapshot(), SystemClock.now());
     let installation = served.generation.installation();
-    let is_proven = |model: &&openclaw_ids::ModelRef| {
+    let is_proven = |model: &&ModelRef| {
         let proofs = Proofs::of(&installation, &snapshot, model.provider(), now);
         is_callable(model) && !proofs.usable.is_empty()
     };

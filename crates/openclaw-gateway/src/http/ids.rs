@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use axum::extract::Request;
 use axum::middleware::Next;
 use axum::response::Response;
+use openclaw_ids::SessionId;
 
 use super::Served;
 use super::headers::{response, set};
@@ -41,6 +42,12 @@ impl Ids {
             self.process,
             self.next.fetch_add(1, Ordering::Relaxed)
         )
+    }
+
+    /// The next id, for a session that begins.
+    #[expect(clippy::expect_used, reason = "only an empty text is no session id")]
+    pub(crate) fn next_session(&self) -> SessionId {
+        SessionId::try_new(&self.next_id()).expect("an id is never empty")
     }
 }
 

@@ -12,6 +12,9 @@ use super::Served;
 use super::error::ApiError;
 use crate::upstream::is_loopback_host;
 
+/// How the kinds of JSON end that are not plain JSON.
+const SUFFIX: &str = "+json";
+
 /// Refuses requests that reach this machine under a foreign name, or come from a page of another host, when no token
 /// tells who asks. A browser sends both headers and lets no page change them.
 pub(crate) async fn require(served: Served, request: Request, next: Next) -> Response {
@@ -30,8 +33,8 @@ pub(super) fn refusal(served: &Served, request: &Request) -> Option<Response> {
     Some(error.into_response())
 }
 
-/// Refuses bodies that are not declared as JSON, or as compressed JSON: a page may post any other kind to any host without asking first. What
-/// is no body at all may be declared as anything, as command line tools do.
+/// Refuses bodies that are not declared as JSON, which a page may post to any host without asking first, and compressed
+/// ones, which nobody here unpacks. What is no body at all may be declared as anything, as command line tools do.
 pub(crate) async fn json_only(request: Request, next: Next) -> Response {
     match refusal_of_kind(&request) {
         Some(refusal) => refusal,
@@ -118,9 +121,6 @@ fn is_packed(headers: &HeaderMap) -> bool {
     };
     !headers.get_all(CONTENT_ENCODING).iter().all(is_plain)
 }
-
-/// How the other kinds of JSON end.
-const SUFFIX: &str = "+json";
 
 /// Whether nothing stands before the host.
 fn is_plain(uri: &Uri) -> bool {

@@ -3,11 +3,11 @@
 use std::fmt::Write;
 
 use axum::body::Bytes;
-use axum::http::HeaderMap;
+use axum::http::{HeaderMap, HeaderValue};
 use openclaw_session::{Notice, NoticeKind};
 use serde::Serialize;
 
-use super::headers::{response, set};
+use super::headers::response;
 
 /// The header's object.
 #[derive(Serialize)]
@@ -20,10 +20,10 @@ struct Told<'a> {
     reason: Option<&'a str>,
 }
 
-/// Adds the notice as one line of ASCII JSON.
+/// Adds the notice as one line of ASCII JSON, whole: half an object says nothing, and a notice is told once.
 pub(crate) fn tell(headers: &mut HeaderMap, notice: &Notice) {
-    if let Some(json) = line(notice) {
-        set(headers, response::NOTICE, &json);
+    if let Some(json) = line(notice).and_then(|json| HeaderValue::try_from(json).ok()) {
+        headers.insert(response::NOTICE, json);
     }
 }
 
@@ -90,5 +90,22 @@ mod tests {
         );
         let read: serde_json::Value = serde_json::from_str(sent).unwrap();
         assert_eq!(read["reason"], notice.reason.unwrap());
+    }
+
+    #[test]
+    fn a_long_notice_is_told_whole() {
+        let notice = Notice {
+            id: "s:1".to_owned(),
+            kind: NoticeKind::Fallback,
+            selected: format!("a/{}", "m".repeat(400)),
+            active: format!("b/{}", "模".repeat(400)),
+            reason: None,
+            text: "unused".to_owned(),
+        };
+        let mut headers = HeaderMap::new();
+        tell(&mut headers, &notice);
+        let sent = headers[response::NOTICE].to_str().unwrap();
+        let read: serde_json::Value = serde_json::from_str(sent).unwrap();
+        assert_eq!(read["active"], notice.active);
     }
 }

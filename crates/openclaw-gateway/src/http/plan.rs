@@ -6,7 +6,7 @@ use axum::http::HeaderMap;
 use jiff::Timestamp;
 use openclaw_auth_store::UsageStore;
 use openclaw_chain::{OneOffPolicy, Requested, RunKind, SelectionSource};
-use openclaw_ids::{ModelRef, ProfileId, SessionId, SessionKey};
+use openclaw_ids::{ModelRef, ProfileId, SessionKey};
 use openclaw_runner::{
     AttemptRecord, ChainKind, Clock, Plan, RunRequest, SystemClock, Turn, TurnSession, plan,
 };
@@ -105,17 +105,16 @@ async fn in_session(
 ) -> Plan {
     let now = SystemClock.now();
     let planned = planning(served, agent, asked, request_id, now);
-    let session_id = SessionId::try_new(&served.process.ids.next_id()).ok();
+    let fresh = || SessionEntry::new(served.process.ids.next_session(), now);
     let store = match agent.sessions.patiently(agent.sessions.open()).await {
         Ok(Ok(store)) => store,
         Err(error) => return without_session(planned(None), &error, request_id, told),
         Ok(Err(error)) => return without_session(planned(None), &error, request_id, told),
     };
     let stored = openclaw_session::update(store, key, |entry| {
-        let (mut next, age) = match (entry, &session_id) {
-            (Some(entry), _) => (entry.clone(), SessionAge::Continuing),
-            (None, Some(id)) => (SessionEntry::new(id.clone(), now), SessionAge::New),
-            (None, None) => return (None, planned(None)),
+        let (mut next, age) = match entry {
+            Some(entry) => (entry.clone(), SessionAge::Continuing),
+            None => (fresh(), SessionAge::New),
         };
         let mut plan = planned(Some(TurnSession {
             key,
@@ -191,7 +190,18 @@ fn standing(plan: &Plan) -> &'static str {
         SelectionSource::AutoOverride => "fallback",
         SelectionSource::UserOverride | SelectionSource::LegacyOverride => "chosen",
         SelectionSource::OneOff => "one_off",
-        _ => "configured",
+        // The other runs do not come over HTTP.
+        SelectionSource::AgentChain
+        | SelectionSource::AgentPrimary
+        | SelectionSource::ChannelModel
+        | SelectionSource::ConfiguredDefault
+        | SelectionSource::Cron
+        | SelectionSource::CronFallbacks
+        | SelectionSource::CronModel
+        | SelectionSource::HeartbeatModel
+        | SelectionSource::InheritedOverride
+        | SelectionSource::MemoryFlush
+        | SelectionSource::Subagent => "configured",
     }
 }
 
@@ -219,7 +229,11 @@ fn over_images(served: &Served, asked: &Asked, plan: Plan) -> Result<Plan, AskEr
             policy: OneOffPolicy::Strict,
         } => vec![model.clone()],
         RunKind::OneOff { model, .. } => served.generation.resolver.image_chain(Some(&model.key())),
-        _ => served.generation.resolver.image_chain(None),
+        RunKind::Cron(_)
+        | RunKind::Heartbeat { .. }
+        | RunKind::MemoryFlush { .. }
+        | RunKind::Subagent
+        | RunKind::Turn => served.generation.resolver.image_chain(None),
     };
     let first = chain.first().ok_or(AskError::NoImageModel)?;
     let request = RunRequest {

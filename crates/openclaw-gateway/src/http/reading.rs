@@ -5,8 +5,10 @@ use axum::extract::{FromRequestParts, Path};
 use axum::http::HeaderMap;
 use axum::http::header::CONTENT_LENGTH;
 use axum::http::request::Parts;
+use http_body_util::LengthLimitError;
 
 use super::error::ApiError;
+use crate::causes;
 use crate::server::BodyFault;
 
 /// What some editors and shells put before a text.
@@ -27,9 +29,7 @@ pub(crate) async fn whole_body(headers: &HeaderMap, body: Body, limit: usize) ->
         if let Some(fault) = BodyFault::behind(&error) {
             return ApiError::of_body(fault);
         }
-        let too_large =
-            std::error::Error::source(&error).is_some_and(|cause| cause.to_string().contains("limit"));
-        if too_large {
+        if causes::each(&error).any(<dyn std::error::Error>::is::<LengthLimitError>) {
             ApiError::too_large(limit)
         } else {
             ApiError::unreadable_body()

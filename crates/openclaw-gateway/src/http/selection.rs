@@ -33,7 +33,11 @@ impl Asked {
     pub(crate) fn turn_kind(&self) -> TurnKind {
         match self.run {
             RunKind::OneOff { .. } => TurnKind::OneOff,
-            _ => TurnKind::Normal,
+            RunKind::Cron(_)
+            | RunKind::Heartbeat { .. }
+            | RunKind::MemoryFlush { .. }
+            | RunKind::Subagent
+            | RunKind::Turn => TurnKind::Normal,
         }
     }
 }
@@ -97,13 +101,15 @@ pub(crate) enum AskError {
     )]
     NoImageModel,
     /// The model exists for others, but the allowlist of this agent leaves it out.
-    #[error("{0}")]
-    NotAllowed(String),
+    #[error(
+        "model `{0}` is not in agents.defaults.models, the list of models that may be chosen; add it there"
+    )]
+    NotAllowed(ModelRef),
     /// No such agent.
     #[error("there is no agent `{agent}`; the agents are {known}")]
     UnknownAgent {
         /// As asked for.
-        agent: AgentId,
+        agent: String,
         /// The configured ones.
         known: String,
     },
@@ -170,7 +176,7 @@ impl Catalogue<'_> {
     fn read_text(&self, model: &str, headers: &HeaderMap) -> Result<Asked, AskError> {
         let model = within(model.trim(), "the name of the model", MAX_MODEL)?;
         let (own, named) = match model.split_once('/') {
-            Some((OWN_MODEL, agent)) => (true, Some(agent_id(agent)?)),
+            Some((OWN_MODEL, agent)) => (true, Some(agent)),
             _ => (model == OWN_MODEL, None),
         };
         let agent = self.agent(named, headers)?;
@@ -197,21 +203,27 @@ impl Catalogue<'_> {
         })
     }
 
-    fn agent(&self, named: Option<AgentId>, headers: &HeaderMap) -> Result<AgentId, AskError> {
-        let header = text(headers, request::AGENT_ID, "the id of an agent")?;
-        let header = header.map(agent_id).transpose()?;
-        let agent = match (named, header) {
-            (Some(body), Some(header)) if body != header => return Err(AskError::Agents { body, header }),
-            (Some(agent), _) | (None, Some(agent)) => agent,
-            (None, None) => return Ok(self.chain.default_agent()),
+    fn agent(&self, named: Option<&str>, headers: &HeaderMap) -> Result<AgentId, AskError> {
+        const WHAT: &str = "the id of the agent";
+        let in_body = named.map(|text| within(text, WHAT, MAX_AGENT_ID)).transpose()?;
+        let in_header = text(headers, request::AGENT_ID, "the id of an agent")?;
+        let in_header = in_header
+            .map(|text| within(text, WHAT, MAX_AGENT_ID))
+            .transpose()?;
+        let Some(asked) = in_body.or(in_header) else {
+            return Ok(self.chain.default_agent());
         };
+        let agent = AgentId::new(asked);
+        if let Some(header) = in_header.map(AgentId::new).filter(|header| *header != agent) {
+            return Err(AskError::Agents { body: agent, header });
+        }
         let ids = self.chain.agent_ids();
         if ids.contains(&agent) {
             return Ok(agent);
         }
         let known: Vec<&str> = ids.iter().map(AgentId::as_str).collect();
         Err(AskError::UnknownAgent {
-            agent,
+            agent: asked.to_owned(),
             known: known.join(", "),
         })
     }
@@ -232,15 +244,22 @@ impl Catalogue<'_> {
         if self.resolver.is_allowed(agent, &model) || is_configured() {
             return Ok(model);
         }
-        Err(AskError::NotAllowed(format!(
-            "model `{model}` is not in agents.defaults.models, the list of models that may be chosen; add it there"
-        )))
+        Err(AskError::NotAllowed(model))
     }
 
     /// Whether a bare text is a configured short name and not just read as `<primary's provider>/<text>`.
     fn is_alias(&self, text: &str, model: &ModelRef) -> bool {
         let primary = self.resolver.primary();
         model.provider() != primary.provider() || model.model().as_str() != text.trim()
+    }
+
+    /// What a `provider/model` means when no header says so.
+    pub(crate) fn usual_policy(&self) -> OneOffPolicy {
+        match self.policy {
+            BodyModelPolicy::Auto => OneOffPolicy::ChainWhenConfigured,
+            BodyModelPolicy::Chain => OneOffPolicy::Chain,
+            BodyModelPolicy::Strict => OneOffPolicy::Strict,
+        }
     }
 
     fn policy(&self, headers: &HeaderMap) -> Result<OneOffPolicy, AskError> {
@@ -252,17 +271,9 @@ impl Catalogue<'_> {
                 header: request::POLICY,
                 expected: EXPECTED,
             }),
-            None => Ok(match self.policy {
-                BodyModelPolicy::Auto => OneOffPolicy::ChainWhenConfigured,
-                BodyModelPolicy::Chain => OneOffPolicy::Chain,
-                BodyModelPolicy::Strict => OneOffPolicy::Strict,
-            }),
+            None => Ok(self.usual_policy()),
         }
     }
-}
-
-fn agent_id(text: &str) -> Result<AgentId, AskError> {
-    within(text, "the id of the agent", MAX_AGENT_ID).map(AgentId::new)
 }
 
 /// `text`, when it has at most `limit` characters.

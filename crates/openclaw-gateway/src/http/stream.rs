@@ -61,12 +61,8 @@ impl Open {
     async fn next(mut self: Box<Self>, wire: Wire) -> (Bytes, Option<Box<Self>>) {
         let flow = self.live.next().await;
         self.count_skipped();
-        if let Flow::Events(events) = flow {
-            return (events, Some(self));
-        }
-        self.tell_skipped();
-        if let (Flow::Finished(_) | Flow::Hollow(..), Some(missing)) = (&flow, self.live.missing()) {
-            self.watch.ended_without(missing);
+        if !matches!(flow, Flow::Events(_)) {
+            self.tell_what_was_missing(&flow);
         }
         match flow {
             Flow::Events(events) => (events, Some(self)),
@@ -160,7 +156,8 @@ impl Open {
         }
     }
 
-    fn tell_skipped(&self) {
+    /// At the end of a stream: what nobody could read of it, and what it left out.
+    fn tell_what_was_missing(&self, end: &Flow) {
         let skipped = self.live.skipped();
         if skipped > 0 {
             tracing::warn!(
@@ -168,6 +165,9 @@ impl Open {
                 skipped,
                 "the stream had events that nobody can read; they were left out"
             );
+        }
+        if let (Flow::Finished(_) | Flow::Hollow(..), Some(missing)) = (end, self.live.missing()) {
+            self.watch.ended_without(missing);
         }
     }
 }

@@ -1,10 +1,11 @@
 //! The gateway's own token, checked without telling by the time it takes how much of it was right.
 
+use std::borrow::Cow;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 use axum::extract::{ConnectInfo, Request};
-use axum::http::HeaderMap;
 use axum::http::header::AUTHORIZATION;
+use axum::http::{HeaderMap, HeaderValue};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use sha2::{Digest, Sha256};
@@ -20,27 +21,25 @@ use super::guesses::Guess;
 pub(crate) struct Token([u8; 32]);
 
 const API_KEY: &str = "x-api-key";
+/// What stands before a bearer token.
+const SCHEME: &[u8] = b"bearer ";
 
 impl Token {
     /// The token that clients must send.
     pub(crate) fn new(text: &str) -> Self {
-        Self(Sha256::digest(text.as_bytes()).into())
+        Self(hash(text.as_bytes()))
     }
 
     /// Whether the request carries it; what it carries instead, if anything.
     fn check(&self, headers: &HeaderMap) -> Result<(), Option<Guess>> {
-        let sent = headers
-            .get(AUTHORIZATION)
-            .and_then(|value| value.to_str().ok())
-            .unwrap_or_default();
-        let scheme = sent
-            .get(..7)
-            .filter(|scheme| scheme.eq_ignore_ascii_case("bearer "));
-        let bearer = scheme.map(|_| sent[7..].trim());
+        let bearer = headers.get(AUTHORIZATION).and_then(|value| {
+            let (scheme, token) = value.as_bytes().split_at_checked(SCHEME.len())?;
+            scheme.eq_ignore_ascii_case(SCHEME).then_some(token)
+        });
         // Anthropic's clients send their key in a header of its own.
-        let key = headers.get(API_KEY).and_then(|value| value.to_str().ok());
-        let token = bearer.or(key.map(str::trim)).unwrap_or_default();
-        let Self(sent) = Self::new(token);
+        let key = || headers.get(API_KEY).map(HeaderValue::as_bytes);
+        let token = bearer.or_else(key).unwrap_or_default().trim_ascii();
+        let sent = hash(&in_utf_8(token));
         let differences = self
             .0
             .iter()
@@ -55,6 +54,24 @@ impl Token {
             guess
         }))
     }
+}
+
+/// A password may be written in any script; browsers and some libraries send it in Latin-1.
+fn in_utf_8(sent: &[u8]) -> Cow<'_, [u8]> {
+    match std::str::from_utf8(sent) {
+        Ok(_) => Cow::Borrowed(sent),
+        Err(_) => Cow::Owned(
+            sent.iter()
+                .copied()
+                .map(char::from)
+                .collect::<String>()
+                .into_bytes(),
+        ),
+    }
+}
+
+fn hash(text: &[u8]) -> [u8; 32] {
+    Sha256::digest(text).into()
 }
 
 /// Refuses requests without the token, when there is one, and peers that guess it.
@@ -91,8 +108,6 @@ fn refuse(error: ApiError, request: &Request) -> Response {
 
 #[cfg(test)]
 mod tests {
-    use axum::http::HeaderValue;
-
     use super::*;
 
     #[test]
@@ -115,6 +130,25 @@ mod tests {
                 headers.insert(AUTHORIZATION, HeaderValue::from_bytes(sent.as_bytes()).unwrap());
             }
             assert_eq!(token.check(&headers).is_ok(), right, "{sent:?}");
+        }
+    }
+
+    #[test]
+    fn a_token_may_be_written_in_any_script_and_sent_in_latin_1() {
+        for (token, sent, right) in [
+            ("pässwörd", "pässwörd".as_bytes(), true),
+            ("pässwörd", b"p\xe4ssw\xf6rd", true),
+            ("pässwörd", b"passw\xf6rd", false),
+            ("密碼", "密碼".as_bytes(), true),
+            ("密碼", "密".as_bytes(), false),
+        ] {
+            let bearer = HeaderValue::from_bytes(&[b"Bearer ", sent].concat()).unwrap();
+            let key = HeaderValue::from_bytes(sent).unwrap();
+            for (name, value) in [(AUTHORIZATION.as_str(), bearer), (API_KEY, key)] {
+                let headers = HeaderMap::from_iter([(name.parse().unwrap(), value)]);
+                let checked = Token::new(token).check(&headers);
+                assert_eq!(checked.is_ok(), right, "{name} {token} {sent:?}");
+            }
         }
     }
 

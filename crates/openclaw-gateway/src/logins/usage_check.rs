@@ -1,6 +1,7 @@
 //! Asks an account about its limits after a failure (cooldown.md 8.3): in the background, with no request waiting.
 
 use std::collections::HashMap;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -22,7 +23,7 @@ use tokio::time::Instant;
 use crate::agents::AgentAuthStore;
 use crate::upstream::{Question, Upstream};
 
-/// The shortest time between two questions about one profile. Failures of many requests are one question.
+/// The shortest time between two questions about one login. Failures of many requests are one question.
 const SPACING: Duration = Duration::from_secs(30);
 /// The largest reply that is read, in bytes.
 const MAX_REPLY: usize = 64 * 1024;
@@ -33,7 +34,8 @@ const VERSION: HeaderValue = HeaderValue::from_static(env!("CARGO_PKG_VERSION"))
 /// The questions of one process.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct UsageChecks {
-    asked: Arc<Mutex<HashMap<ProfileId, Instant>>>,
+    /// When each login was asked about last, by the store that holds it.
+    asked: Arc<Mutex<HashMap<(PathBuf, ProfileId), Instant>>>,
 }
 
 /// A failed attempt with a login that may be explained.
@@ -78,7 +80,9 @@ impl UsageChecks {
             UsageCredential::Other
         };
         let question = Wham.question(&checked.login.provider, checked.event.reason, credential);
-        let Some(question) = question.filter(|_| self.is_due(&checked.profile)) else {
+        let Some(question) =
+            question.filter(|_| self.is_due(holder(store, &checked.profile), &checked.profile))
+        else {
             return;
         };
         let (upstream, url, store) = (upstream.clone(), url.clone(), Arc::clone(store));
@@ -121,16 +125,26 @@ impl UsageChecks {
         true
     }
 
-    /// Whether a question about the profile may be asked now; the answer yes counts as asking.
-    fn is_due(&self, profile: &ProfileId) -> bool {
+    /// Whether a question about the login may be asked now; the answer yes counts as asking.
+    fn is_due(&self, holder: &Path, profile: &ProfileId) -> bool {
         let now = Instant::now();
         let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
         asked.retain(|_, at| now.duration_since(*at) < SPACING);
-        let is_due = !asked.contains_key(profile);
+        let login = (holder.to_owned(), profile.clone());
+        let is_due = !asked.contains_key(&login);
         if is_due {
-            asked.insert(profile.clone(), now);
+            asked.insert(login, now);
         }
         is_due
+    }
+}
+
+/// The file of the store that holds a profile: agents may call logins of their own alike.
+fn holder<'s>(store: &'s AgentAuthStore, profile: &ProfileId) -> &'s Path {
+    let own = store.agent();
+    match store.main() {
+        Some(main) if !own.snapshot().profiles.contains_key(profile) => main.path(),
+        Some(_) | None => own.path(),
     }
 }
 
@@ -183,10 +197,12 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn many_failures_are_one_question_in_half_a_minute() {
-        let (checks, me, other) = (UsageChecks::default(), "openai:me", "openai:other");
-        let is_due = |id: &str| checks.is_due(&ProfileId::try_new(id).unwrap());
-        assert!(is_due(me) && is_due(other));
-        assert!(!is_due(me) && !is_due(me));
+        let checks = UsageChecks::default();
+        let (me, other, elsewhere) = (("/a", "openai:me"), ("/a", "openai:other"), ("/b", "openai:me"));
+        let is_due =
+            |(holder, id): (&str, &str)| checks.is_due(Path::new(holder), &ProfileId::try_new(id).unwrap());
+        assert!(is_due(me) && is_due(other) && is_due(elsewhere));
+        assert!(!is_due(me) && !is_due(elsewhere));
         tokio::time::advance(SPACING).await;
         assert!(is_due(me) && !is_due(me));
     }

@@ -7,8 +7,8 @@ use jiff::Timestamp;
 use openclaw_auth_store::AuthSnapshot;
 use openclaw_cooldown::Lane;
 
-/// Asks one agent's store what it knows.
-type Ask = Box<dyn Fn() -> Arc<AuthSnapshot> + Send + Sync>;
+/// Asks one agent's store what it knows; none once nobody uses it any more.
+type Ask = Box<dyn Fn() -> Option<Arc<AuthSnapshot>> + Send + Sync>;
 
 /// The stores of all agents that are open.
 #[derive(Default)]
@@ -22,8 +22,14 @@ impl Stores {
     /// How many windows are active at `now`, by provider and lane. A window of the main agent that others inherit is
     /// one window.
     pub(super) fn active(&self, now: Timestamp) -> BTreeMap<(String, &'static str), u64> {
-        let stores = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let snapshots: Vec<Arc<AuthSnapshot>> = stores.iter().map(|ask| ask()).collect();
+        let mut snapshots: Vec<Arc<AuthSnapshot>> = Vec::new();
+        let mut stores = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        stores.retain(|ask| {
+            let snapshot = ask();
+            let is_used = snapshot.is_some();
+            snapshots.extend(snapshot);
+            is_used
+        });
         drop(stores);
         let mut seen = HashSet::new();
         let mut active = BTreeMap::new();

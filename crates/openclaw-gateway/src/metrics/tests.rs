@@ -4,6 +4,10 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
+use openclaw_auth_store::{AuthSnapshot, Credential, MemoryAuthStore, ProfileStore, Secret, UsageChange};
+use openclaw_cooldown::CooldownConfig;
+use openclaw_ids::ProfileId;
+
 use super::*;
 use crate::environment::Environment;
 
@@ -25,6 +29,31 @@ fn a_scrape_shows_what_was_counted() {
     metrics.skipped_events("openai", "messages", 3);
     metrics.lenient_end("openai", "messages", "stop_reason");
     insta::assert_snapshot!("scrape", metrics.scrape());
+}
+
+#[tokio::test]
+async fn a_store_that_nobody_uses_any_more_is_not_kept_for_the_scrape() {
+    let metrics = idle();
+    let profile: ProfileId = "openai:work".parse().unwrap();
+    let key = Credential::api_key("openai".parse().unwrap(), Secret::new("k"));
+    let store = Arc::new(MemoryAuthStore::new(
+        AuthSnapshot::default(),
+        CooldownConfig::default(),
+    ));
+    let now = SystemClock.now();
+    store.upsert(profile.clone(), key, now).await.unwrap();
+    let until = now + Duration::from_hours(1);
+    store
+        .commit(UsageChange::Rest { profile, until }, now)
+        .await
+        .unwrap();
+    metrics.watch_store(&store);
+    let rests = "openclaw_cooldowns_active{lane=\"blocked\",provider=\"openai\"} 1";
+    assert!(metrics.scrape().contains(rests), "{}", metrics.scrape());
+    let weak = Arc::downgrade(&store);
+    drop(store);
+    assert!(weak.upgrade().is_none(), "nobody keeps it");
+    assert!(!metrics.scrape().contains(rests), "{}", metrics.scrape());
 }
 
 #[test]

@@ -103,6 +103,7 @@ impl Endpoints {
             unusable: unusable(models, sources),
         })
     }
+
     /// These endpoints, and those of the known logins with `configs` over them.
     #[must_use]
     pub(crate) fn with_logins(mut self, configs: &LoginConfigs) -> Self {

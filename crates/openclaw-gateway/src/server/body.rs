@@ -18,10 +18,10 @@ use crate::causes;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum BodyFault {
     /// Nothing came for too long, or not enough.
-    #[error("the rest of the request body did not arrive in time")]
+    #[error("the rest of the request body did not arrive in time; send the request again")]
     Late,
     /// The process is ending.
-    #[error("the gateway is stopping")]
+    #[error("the gateway is stopping; ask again in a moment")]
     Stopping,
 }
 

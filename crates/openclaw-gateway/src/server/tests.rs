@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::routing::{get, post};
+use bytes::Bytes;
 use hyper::body::Body as _;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::sync::{Notify, oneshot};
@@ -19,6 +20,7 @@ const PATIENT: Server = Server {
     head: LONG,
     body: LONG,
     whole_body: LONG,
+    take: LONG,
     drain: LONG,
     flush: SHORT,
 };
@@ -69,6 +71,7 @@ async fn start_for(most: usize, server: Server) -> Running {
             "/empty",
             post(async |body: Body| format!("empty: {}", body.is_end_stream())),
         )
+        .route("/endless", get(async || Body::from_stream(endless())))
         .route("/late", get(late))
         .route("/read", post(read));
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -100,6 +103,11 @@ async fn start_for(most: usize, server: Server) -> Running {
         stop_now,
         serving: tokio::spawn(serving),
     }
+}
+
+/// More than any buffer holds.
+fn endless() -> impl futures_util::Stream<Item = Result<Bytes, Infallible>> {
+    futures_util::stream::repeat_with(|| Ok(Bytes::from_static(&[b'x'; 16 * 1024])))
 }
 
 impl Running {
@@ -230,6 +238,21 @@ async fn a_body_that_trickles_is_cut_off_in_the_end() {
         () = trickle => panic!("hung up without a word"),
         () = answer => {}
     }
+}
+
+#[tokio::test]
+async fn who_takes_nothing_of_an_answer_is_hung_up_on() {
+    let running = start(Server {
+        take: SHORT,
+        ..PATIENT
+    })
+    .await;
+    let mut stream = running.send("GET /endless HTTP/1.1\r\nhost: h\r\n\r\n").await;
+    assert!(stream.read(&mut [0; 512]).await.unwrap() > 0);
+    running.stop.send(()).unwrap();
+    // Nothing else ends an answer that goes on.
+    assert_eq!(running.serving.await.unwrap(), Drained::Completely);
+    drop(stream);
 }
 
 #[tokio::test]

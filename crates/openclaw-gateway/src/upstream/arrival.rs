@@ -152,7 +152,7 @@ pub(super) async fn first_content(
         let nothing = Box::pin(futures_util::stream::empty());
         return Ok(opening.live(nothing, SseParser::new(MAX_EVENT), pace, facts));
     }
-    if opening.progress.may_end() {
+    if opening.progress.may_end(wire) {
         return Err(facts.empty(PHASE));
     }
     if let Some(garbage) = opening.garbage {
@@ -207,22 +207,13 @@ impl Opening {
     }
 
     fn live(self, source: ByteStream, parser: SseParser, pace: Pace, facts: &Facts) -> LiveAnswer {
-        let Self {
-            wire, progress, held, ..
-        } = self;
-        LiveAnswer {
-            wire,
-            source,
-            parser,
-            progress,
-            held,
+        LiveAnswer::new(
+            self.wire,
+            (source, parser),
+            (self.progress, self.held),
             pace,
-            facts: facts.clone(),
-            line: None,
-            splice: None,
-            last: None,
-            sent: 0,
-        }
+            facts,
+        )
     }
 }
 
@@ -232,30 +223,6 @@ fn said(message: String) -> Failure {
         phase: Some(PHASE),
         ..Failure::default()
     }
-}
-
-/// A plain answer to a streaming request, as the stream it should have been, in formats where one event can be that.
-pub(super) fn as_stream(wire: Wire, body: &[u8], facts: &Facts) -> Option<LiveAnswer> {
-    let event = wire.event_of_whole(body)?;
-    let mut progress = Progress::default();
-    progress.end(Shows::Answer);
-    Some(LiveAnswer {
-        wire,
-        source: Box::pin(futures_util::stream::empty()),
-        parser: SseParser::new(MAX_EVENT),
-        progress,
-        held: VecDeque::from([event]),
-        // Nothing is waited for.
-        pace: Pace {
-            idle: Duration::ZERO,
-            end: End::after(Duration::ZERO),
-        },
-        facts: facts.clone(),
-        line: None,
-        splice: None,
-        last: None,
-        sent: 0,
-    })
 }
 
 #[cfg(test)]

@@ -14,7 +14,7 @@ const QUOTED: usize = 16;
 #[derive(Debug, Clone)]
 pub(crate) struct RequestBody {
     bytes: Bytes,
-    /// Where the value of the last top-level `model` stands.
+    /// Where the value of the top-level `model` stands.
     model_at: Range<usize>,
     model: String,
     stream: bool,

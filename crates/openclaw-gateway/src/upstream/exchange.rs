@@ -16,7 +16,7 @@ use reqwest::Url;
 use secrecy::SecretString;
 use tokio::time::Instant;
 
-use super::arrival::{as_stream, excerpt, first_content, whole};
+use super::arrival::{excerpt, first_content, whole};
 use super::client::{Client, Ways, When};
 use super::deadlines::End;
 use super::endpoint::{login_of, without_login};
@@ -232,7 +232,7 @@ impl Upstream {
             whole(source, deadlines, end, facts).await?
         };
         match call.wire.read_whole(&body) {
-            Whole::Answer if wants_stream => match as_stream(call.wire, &body, facts) {
+            Whole::Answer if wants_stream => match LiveAnswer::of_whole(call.wire, &body, facts) {
                 Some(live) => Ok(Answer::Live(Box::new(live))),
                 None => Err(facts.no_stream()),
             },

@@ -111,10 +111,14 @@ impl Facts {
         })
     }
 
-    /// One document in answer to a request for a stream, in a format that cannot be made one.
+    /// One document in answer to a request for a stream that cannot be told as one, such as a response that is still to
+    /// be made.
     pub(super) fn no_stream(&self) -> Failure {
         self.complete(Failure {
-            message: Some("the provider answered a request for a stream with one document".to_owned()),
+            message: Some(
+                "the provider answered a request for a stream with one document that is no finished answer"
+                    .to_owned(),
+            ),
             phase: Some(Phase::BeforeFirstContent),
             ..Failure::default()
         })

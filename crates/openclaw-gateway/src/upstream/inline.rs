@@ -3,6 +3,7 @@
 use bytes::Bytes;
 use serde_json::Value;
 
+use super::halves::value_of;
 use super::sse::SseParser;
 
 /// Members of a chunk that name the answer; the rest is about what the chunk itself adds.
@@ -10,7 +11,7 @@ const NAMING: &[&str] = &["created", "id", "model", "object", "system_fingerprin
 
 /// A whole completion with `line` before its text; none when its first choice has no text.
 pub(crate) fn before_text(body: &[u8], line: &str) -> Option<Bytes> {
-    let mut answer: Value = serde_json::from_slice(body).ok()?;
+    let mut answer = value_of(body)?;
     let content = answer.pointer_mut("/choices/0/message/content")?;
     let text = content.as_str().filter(|text| !text.is_empty())?;
     *content = format!("{line}\n\n{text}").into();
@@ -19,10 +20,10 @@ pub(crate) fn before_text(body: &[u8], line: &str) -> Option<Bytes> {
 
 /// The event to send before a stream's event, if that is the first with text for the first choice.
 pub(super) fn event_before(event: &[u8], line: &str) -> Option<Bytes> {
-    let mut parser = SseParser::new(event.len());
+    let mut parser = SseParser::within_stream(event.len());
     parser.push(event);
     let data = parser.next_event().ok()??.data?;
-    let chunk: Value = serde_json::from_slice(&data).ok()?;
+    let chunk = value_of(&data)?;
     let choices = chunk.get("choices")?.as_array()?;
     let is_first = |choice: &&Value| choice.get("index").and_then(Value::as_u64).unwrap_or_default() == 0;
     let text = choices
@@ -59,6 +60,8 @@ mod tests {
             assert_eq!(before_text(body(content).as_bytes(), "L"), None, "{content}");
         }
         assert_eq!(before_text(b"no json", "L"), None);
+        let half = before_text(body(r#""Hi \ud83d""#).as_bytes(), "L").unwrap();
+        assert_eq!(half, body("\"L\\n\\nHi \u{fffd}\""));
     }
 
     #[test]
@@ -80,6 +83,11 @@ mod tests {
             let event = format!("data: {{\"choices\":[{{\"index\":0,\"delta\":{delta}}}]}}\n\n");
             assert_eq!(event_before(event.as_bytes(), "L"), None, "{delta}");
         }
+        let half = br#"data: {"choices":[{"delta":{"content":"Hi \ud83d"}}]}"#;
+        assert!(
+            event_before(&[half, &b"\n\n"[..]].concat(), "L").is_some(),
+            "the first text is that"
+        );
         assert_eq!(event_before(b": ping\n\n", "L"), None);
         assert_eq!(event_before(b"data: [DONE]\n\n", "L"), None);
     }

@@ -53,25 +53,67 @@ pub(super) struct Pace {
 /// A stream that has shown its first content. Reading it drives the upstream, so a slow client slows the provider
 /// down; dropping it hangs up.
 pub(crate) struct LiveAnswer {
-    pub(super) wire: Wire,
-    pub(super) source: ByteStream,
-    pub(super) parser: SseParser,
-    pub(super) progress: Progress,
+    wire: Wire,
+    source: ByteStream,
+    parser: SseParser,
+    progress: Progress,
     /// Events read so far and not yet forwarded.
-    pub(super) held: VecDeque<Bytes>,
-    pub(super) pace: Pace,
-    pub(super) facts: Facts,
+    held: VecDeque<Bytes>,
+    pace: Pace,
+    facts: Facts,
     /// A line for people that waits for the first text (S-10.5).
-    pub(super) line: Option<String>,
+    line: Option<String>,
     /// What was sent, so that another answer can take over; or what this one takes over from.
-    pub(super) splice: Option<Splice>,
+    splice: Option<Splice>,
     /// The last event, when it is known already.
-    pub(super) last: Option<Bytes>,
+    last: Option<Bytes>,
     /// Events handed out.
-    pub(super) sent: u64,
+    sent: u64,
 }
 
 impl LiveAnswer {
+    /// A stream that was read up to its first content.
+    pub(super) fn new(
+        wire: Wire,
+        (source, parser): (ByteStream, SseParser),
+        (progress, held): (Progress, VecDeque<Bytes>),
+        pace: Pace,
+        facts: &Facts,
+    ) -> Self {
+        Self {
+            wire,
+            source,
+            parser,
+            progress,
+            held,
+            pace,
+            facts: facts.clone(),
+            line: None,
+            splice: None,
+            last: None,
+            sent: 0,
+        }
+    }
+
+    /// The whole answer `body` as the stream that it should have been; none where it cannot be told as one.
+    pub(super) fn of_whole(wire: Wire, body: &[u8], facts: &Facts) -> Option<Self> {
+        let mut held = VecDeque::from(wire.events_of_whole(body)?);
+        let end = held.pop_back()?;
+        let mut progress = Progress::default();
+        progress.end(Shows::Answer);
+        let nothing = Box::pin(futures_util::stream::empty());
+        // Nothing is waited for.
+        let pace = Pace {
+            idle: Duration::ZERO,
+            end: End::after(Duration::ZERO),
+        };
+        let live = Self::new(wire, (nothing, SseParser::new(0)), (progress, held), pace, facts);
+        Some(Self {
+            last: Some(end),
+            ..live
+        })
+    }
+
     /// Puts a line for people before the first text that comes (S-10.5).
     pub(crate) fn announce(&mut self, line: String) {
         self.line = Some(line);
@@ -265,7 +307,7 @@ impl LiveAnswer {
 
     /// The bytes ended without `[DONE]`: fine when the answer was complete, else `failure`.
     fn end(&self, failure: Failure) -> Flow {
-        if self.progress.may_end() {
+        if self.progress.may_end(self.wire) {
             self.finished(self.wire.own_end())
         } else {
             self.cut(failure)

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::wire::{Delta, Shows};
+use super::wire::{Delta, Shows, Wire};
 
 /// Choices and tool calls that are followed; a stream with more is judged by the first ones.
 const MAX_FOLLOWED: usize = 128;
@@ -93,11 +93,13 @@ impl Progress {
         self.shown.unwrap_or(Shows::Nothing)
     }
 
-    /// Whether the stream may end here (BL-89): it said so, every choice has its finish reason, or the arguments of
-    /// every tool call are complete.
-    pub(crate) fn may_end(&self) -> bool {
+    /// Whether a stream in this format may end here (BL-89): it said so, every choice has its finish reason, or, in a
+    /// format that lets an answer end with its calls, the arguments of every one are complete.
+    pub(crate) fn may_end(&self, wire: Wire) -> bool {
         let finished = !self.choices.is_empty() && self.is_finished();
-        let called = !self.calls.is_empty() && self.calls.values().all(Nesting::is_closed);
+        let called = wire.may_end_with_calls()
+            && !self.calls.is_empty()
+            && self.calls.values().all(Nesting::is_closed);
         self.ended || finished || called
     }
 
@@ -169,7 +171,7 @@ impl Nesting {
 
 #[cfg(test)]
 mod tests {
-    use super::super::wire::{Piece, Wire};
+    use super::super::wire::Piece;
     use super::*;
 
     fn progress(chunks: &[&str]) -> Progress {
@@ -208,7 +210,8 @@ mod tests {
             (&[&nothing], false),
             (&[&empty], true),
         ] {
-            assert_eq!(progress(chunks).may_end(), may_end, "{chunks:?}");
+            let progress = progress(chunks);
+            assert_eq!(progress.may_end(Wire::ChatCompletions), may_end, "{chunks:?}");
         }
     }
 
@@ -229,6 +232,21 @@ mod tests {
             (call(r#"{"a":"#, r#","finish_reason":"tool_calls""#), false),
         ] {
             assert_eq!(progress(&[&chunk]).breaks_off_in_a_call(), breaks_off, "{chunk}");
+        }
+    }
+
+    #[test]
+    fn bl_89_a_message_does_not_end_with_the_input_of_its_tool() {
+        let mut progress = Progress::default();
+        for (piece, breaks_off) in [("{\"a\":", true), ("1}", false)] {
+            let delta = serde_json::json!({"type": "input_json_delta", "partial_json": piece});
+            let event = serde_json::json!({"type": "content_block_delta", "index": 1, "delta": delta});
+            match Wire::Messages.read_piece(None, event.to_string().as_bytes()) {
+                Piece::Deltas(deltas) => progress.add(&deltas),
+                other => panic!("{other:?}"),
+            }
+            assert_eq!(progress.breaks_off_in_a_call(), breaks_off, "{piece}");
+            assert!(!progress.may_end(Wire::Messages), "{piece}");
         }
     }
 

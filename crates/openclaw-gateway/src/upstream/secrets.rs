@@ -1,7 +1,6 @@
 //! The secrets of one attempt, and texts without them: providers and proxies echo what they were sent.
 
 use std::ops::Range;
-use std::sync::Arc;
 
 use openclaw_classify::{Failure, Header};
 use secrecy::{ExposeSecret, SecretString};
@@ -14,8 +13,7 @@ const REDACTED: &str = "[redacted]";
 const SHORTEST: usize = 6;
 
 /// The secrets of one attempt.
-#[derive(Clone)]
-pub(super) struct Secrets(Arc<[SecretString]>);
+pub(super) struct Secrets(Vec<SecretString>);
 
 impl Secrets {
     /// The key in use and what the endpoint sends: configured headers, user and password of its URL, its query.
@@ -35,7 +33,7 @@ impl Secrets {
         for text in endpoint.url_secrets() {
             add(&mut secrets, &text);
         }
-        Self(secrets.into())
+        Self(secrets)
     }
 
     /// `failure` without them, wherever they stand.
@@ -107,6 +105,9 @@ fn copy(text: &[u8], secret: &[u8]) -> Option<usize> {
     if plain.is_some_and(|plain| plain.eq_ignore_ascii_case(secret)) {
         return Some(secret.len());
     }
+    let first = *secret.first()?;
+    // Most places of a text are passed here, before anything is allocated.
+    as_it_is(text, first).or_else(|| encoded(text, first))?;
     // A secret that looks encoded can be read in two ways, so every end that is possible so far is followed.
     let mut ends = vec![0_usize];
     for byte in secret {

@@ -47,6 +47,8 @@ pub(crate) struct Splice {
     wire: Wire,
     dialect: Box<dyn Dialect>,
     follows: bool,
+    /// Something was sent that no other answer can be compared with.
+    is_beyond: bool,
     /// What is new, until everything that was sent has been repeated.
     held: Vec<u8>,
     held_events: u64,
@@ -72,14 +74,15 @@ impl Splice {
             wire,
             dialect,
             follows: false,
+            is_beyond: false,
             held: Vec::new(),
             held_events: 0,
         })
     }
 
-    /// Begins to follow another answer; none when too much was sent to be remembered.
+    /// Begins to follow another answer; none when more was sent than can be remembered, or something else.
     pub(super) fn follow(mut self) -> Option<Self> {
-        if self.dialect.kept() > MAX_KEPT {
+        if self.is_beyond || self.dialect.kept() > MAX_KEPT {
             return None;
         }
         self.follows = true;
@@ -95,10 +98,12 @@ impl Splice {
             self.follow_with(&raw)?;
             return Ok(self.released());
         }
-        if self.dialect.kept() <= MAX_KEPT
-            && let Some(event) = parsed(&raw)
-        {
-            self.dialect.sent(&event);
+        if self.dialect.kept() <= MAX_KEPT {
+            match parsed(&raw) {
+                Ok(Some(event)) => self.dialect.sent(&event),
+                Ok(None) => {}
+                Err(Differs) => self.is_beyond = true,
+            }
         }
         Ok(New {
             bytes: raw,
@@ -122,11 +127,11 @@ impl Splice {
     }
 
     fn follow_with(&mut self, raw: &[u8]) -> Result<(), Differs> {
-        let Some(event) = parsed(raw) else {
+        let Some(event) = parsed(raw)? else {
             return Ok(());
         };
         for event in self.dialect.resumed(event)? {
-            self.held.extend(written(self.wire, &event));
+            self.held.extend(self.wire.event(&event));
             self.held_events += 1;
         }
         if self.held.len() > MAX_KEPT {
@@ -150,19 +155,17 @@ impl Splice {
 }
 
 /// The JSON of an event; none of a comment or of `[DONE]`.
-fn parsed(raw: &[u8]) -> Option<Value> {
-    let mut parser = SseParser::new(raw.len());
+///
+/// # Errors
+/// When it can be looked at and not be taken apart, for a number beyond all bounds or too many brackets.
+fn parsed(raw: &[u8]) -> Result<Option<Value>, Differs> {
+    let mut parser = SseParser::within_stream(raw.len());
     parser.push(raw);
-    let data = parser.next_event().ok()??.data?;
-    value_of(&data)
-}
-
-/// An event as its format writes it.
-fn written(wire: Wire, event: &Value) -> Vec<u8> {
-    let name = event.get("type").and_then(Value::as_str);
-    match name.filter(|_| wire != Wire::ChatCompletions) {
-        Some(name) => format!("event: {name}\ndata: {event}\n\n").into_bytes(),
-        None => format!("data: {event}\n\n").into_bytes(),
+    let event = parser.next_event().ok().flatten();
+    let data = event.and_then(|event| event.data).unwrap_or_default();
+    match data.trim_ascii() {
+        b"" | b"[DONE]" => Ok(None),
+        text => value_of(text).map(Some).ok_or(Differs),
     }
 }
 

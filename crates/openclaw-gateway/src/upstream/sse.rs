@@ -53,7 +53,8 @@ pub(crate) struct SseParser {
     /// The last byte of the previous line end was a CR, so a LF that follows belongs to it.
     after_cr: bool,
     at_start: bool,
-    name: Option<Bytes>,
+    /// Where the name of the current event stands in the buffer.
+    name: Option<Range<usize>>,
     data: Data,
 }
 
@@ -80,6 +81,14 @@ impl SseParser {
             at_start: true,
             name: None,
             data: Data::Nothing,
+        }
+    }
+
+    /// A parser that begins within a stream, where a byte order mark is none.
+    pub(crate) fn within_stream(limit: usize) -> Self {
+        Self {
+            at_start: false,
+            ..Self::new(limit)
         }
     }
 
@@ -117,19 +126,12 @@ impl SseParser {
             let end = self.buffer.len();
             self.field(self.line_start, end);
         }
-        let data = match self.data {
-            Data::Nothing if self.buffer.trim_ascii_start().starts_with(b"{") => None,
-            Data::Nothing => return None,
-            Data::Line(line) => Some(Bytes::copy_from_slice(&self.buffer[line])),
-            Data::Lines(lines) => Some(lines.freeze()),
-        };
-        let mut raw = self.buffer;
-        raw.extend_from_slice(b"\n\n");
-        Some(Event {
-            raw: raw.freeze(),
-            name: self.name,
-            data,
-        })
+        if matches!(self.data, Data::Nothing) && !self.buffer.trim_ascii_start().starts_with(b"{") {
+            return None;
+        }
+        self.buffer.extend_from_slice(b"\n\n");
+        self.line_start = self.buffer.len();
+        Some(self.take_event())
     }
 
     /// The LF of a CRLF that closed the event before and came after its CR: a piece of its own, so that it is neither
@@ -195,16 +197,22 @@ impl SseParser {
                     }
                 };
             }
-            b"event" => self.name = Some(Bytes::copy_from_slice(value)),
+            b"event" => self.name = Some(end - value.len()..end),
             _ => {}
         }
     }
 
+    /// The event that an empty line has just closed.
     fn dispatch(&mut self) -> Event {
         if self.after_cr && self.buffer.get(self.line_start) == Some(&b'\n') {
             self.line_start += 1;
             self.after_cr = false;
         }
+        self.take_event()
+    }
+
+    /// Everything before `line_start` as an event.
+    fn take_event(&mut self) -> Event {
         let raw = self.buffer.split_to(self.line_start).freeze();
         self.line_start = 0;
         self.scanned = 0;
@@ -213,11 +221,8 @@ impl SseParser {
             Data::Line(line) => Some(raw.slice(line)),
             Data::Lines(lines) => Some(lines.freeze()),
         };
-        Event {
-            raw,
-            name: self.name.take(),
-            data,
-        }
+        let name = self.name.take().map(|name| raw.slice(name));
+        Event { raw, name, data }
     }
 }
 

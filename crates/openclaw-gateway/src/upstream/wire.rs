@@ -8,7 +8,9 @@ mod responses;
 use std::borrow::Cow;
 
 use bytes::Bytes;
+use serde_json::Value;
 
+use super::halves::value_of;
 use super::sketch::Sketch;
 
 /// A wire format. Requests and answers are passed on in it; nothing is translated.
@@ -144,6 +146,14 @@ impl Wire {
         }
     }
 
+    /// Whether an answer may end with the last bracket of its tool calls, because some servers send nothing after it.
+    pub(crate) fn may_end_with_calls(self) -> bool {
+        match self {
+            Self::ChatCompletions => true,
+            Self::CountTokens | Self::Embeddings | Self::Messages | Self::Responses => false,
+        }
+    }
+
     /// Whether an object that stands in a stream without being an event of it is an error.
     pub(crate) fn is_stray_error(self, text: &[u8]) -> bool {
         self.read_piece(None, text) == Piece::Error
@@ -160,15 +170,29 @@ impl Wire {
         }
     }
 
-    /// The one event that says what the whole `body` says, in formats where one event can.
-    pub(crate) fn event_of_whole(self, body: &[u8]) -> Option<Bytes> {
-        match self {
+    /// The events that say what the whole `body` says, the last of which ends the stream; none of a body that is not
+    /// over, and in formats that do not stream.
+    pub(crate) fn events_of_whole(self, body: &[u8]) -> Option<Vec<Bytes>> {
+        let answer = value_of(body)?;
+        let events = match self {
             Self::ChatCompletions => {
-                let chunk = chat_completions::chunk_of_whole(body);
-                Some(Bytes::from([b"data: ", &chunk[..], b"\n\n"].concat()))
+                let chunk = self.event(&chat_completions::chunk_of_whole(answer)?);
+                return Some(vec![chunk, self.own_end()]);
             }
-            Self::CountTokens | Self::Embeddings | Self::Messages | Self::Responses => None,
-        }
+            Self::CountTokens | Self::Embeddings => return None,
+            Self::Messages => messages::events_of_whole(answer)?,
+            Self::Responses => responses::events_of_whole(&answer)?,
+        };
+        Some(events.iter().map(|event| self.event(event)).collect())
+    }
+
+    /// An event as it is written.
+    pub(crate) fn event(self, event: &Value) -> Bytes {
+        let name = event.get("type").and_then(Value::as_str);
+        Bytes::from(match name.filter(|_| self != Self::ChatCompletions) {
+            Some(name) => format!("event: {name}\ndata: {event}\n\n"),
+            None => format!("data: {event}\n\n"),
+        })
     }
 
     /// The event that ends a complete answer whose upstream did not send one.
@@ -186,7 +210,7 @@ impl Wire {
         match self {
             Self::Responses => responses::error_body(data),
             Self::ChatCompletions | Self::CountTokens | Self::Embeddings | Self::Messages => {
-                Cow::Owned(data.to_vec())
+                Cow::Borrowed(data)
             }
         }
     }

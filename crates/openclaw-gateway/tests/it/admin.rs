@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use crate::scripted::Script;
-use crate::world::{Received, World, client, hello};
+use crate::scripted::{Script, Upstream};
+use crate::world::{Received, World, client, hello, rows};
 
 const KEY: &str = "agent:main:chat";
 const SESSION: &[(&str, &str)] = &[("x-openclaw-session-key", KEY)];
@@ -12,7 +12,7 @@ fn limited() -> Script {
     Script::reply(
         429,
         &[("retry-after", "600")],
-        r#"{"error":{"code":"rate_limit_exceeded","message":"slow down, key-a"}}"#,
+        r#"{"error":{"code":"rate_limit_exceeded","message":"slow down"}}"#,
     )
 }
 
@@ -72,8 +72,19 @@ async fn a_credential_is_laid_to_rest_by_hand() {
     assert_eq!(rested.json()["profiles"][0]["profile"], "a:config");
     let answered = world.ask_plain().await;
     assert_eq!(answered.header("x-openclaw-served-model"), Some("b/m"));
+    let until = |told: &Value| told["profiles"][0]["windows"][0]["until"].as_i64().unwrap();
+    let shorter = json!({"profile": "a:config", "forMs": 60_000});
+    let shorter = post(&world, "/cooldowns/set", shorter).await.json();
+    assert!(
+        until(&shorter) < until(&rested.json()),
+        "a shorter rest takes the place: {shorter}"
+    );
+    let profiles = get(&world, "/profiles").await;
+    let rows = profiles["profiles"].as_array().unwrap();
+    let row = rows.iter().find(|row| row["id"] == "a:config").unwrap();
+    assert_eq!(row["lastFailureAt"], Value::Null, "it is no failure: {row}");
     let cleared = post(&world, "/cooldowns/clear", json!({"provider": "a"})).await;
-    assert_eq!(cleared.status, 200);
+    assert_eq!(cleared.json()["profiles"], json!(["a:config"]));
     assert_eq!(
         world.ask_plain().await.header("x-openclaw-served-model"),
         Some("a/m")
@@ -194,6 +205,33 @@ async fn a_run_is_told_by_its_id() {
 }
 
 #[tokio::test]
+async fn what_made_a_model_rest_is_told_with_the_request_that_opened_its_window() {
+    let world = World::start(vec![vec![limited()], vec![hello()]]).await;
+    let first = world.ask_plain().await;
+    let opener = first.header("x-openclaw-request-id").unwrap();
+    let passed_over = world.ask_plain().await;
+    let id = passed_over.header("x-openclaw-request-id").unwrap();
+    let told = get(&world, &format!("/decisions/{id}")).await;
+    assert_eq!(told["held"][0]["model"], "a/m", "{told}");
+    let window = &told["held"][0]["windows"][0];
+    assert_eq!(
+        (&window["runId"], &window["evidence"]["status"]),
+        (&json!(opener), &json!(429)),
+        "{told}"
+    );
+    let text = told["text"].as_str().unwrap();
+    let line = format!("request {opener} opened that window");
+    assert!(
+        text.contains("What made it rest") && text.contains(&line),
+        "{text}"
+    );
+    let page = world.get("/", &[]).await;
+    assert!(page.body.contains(&line), "{}", page.body);
+    let own = get(&world, &format!("/decisions/{opener}")).await;
+    assert!(own["held"].is_null(), "nothing rested yet: {own}");
+}
+
+#[tokio::test]
 async fn what_is_not_there_is_said() {
     let world = World::start(vec![vec![hello()]]).await;
     for (path, status, told) in [
@@ -285,27 +323,45 @@ async fn what_happens_is_told_as_it_happens() {
     assert_eq!(event(&mut stream, "reload").await["record"]["generation"], 2);
 }
 
+/// Also of what a provider said, which repeated the key.
 #[tokio::test]
 async fn no_answer_tells_a_secret() {
-    let world = on_fallback().await;
-    let failed = world
-        .ask("a/m", json!({}), &[("x-openclaw-policy", "strict")])
-        .await;
-    let id = failed.header("x-openclaw-request-id").unwrap().to_owned();
-    for path in [
+    const KEYS: [&str; 2] = ["long-key-a", "long-key-b"];
+    let said = r#"{"error":{"code":"rate_limit_exceeded","message":"slow down, long-key-a"}}"#;
+    let limited = Script::reply(429, &[("retry-after", "600")], said);
+    let upstreams = vec![Upstream::start([limited]).await, Upstream::start([hello()]).await];
+    let text = format!(
+        "{{ agents: {{ defaults: {{ model: {{ primary: 'a/m', fallbacks: ['b/m'] }} }} }},
+            models: {{ providers: {{ {} }} }} }}",
+        rows(&upstreams).replace("key-", "long-key-")
+    );
+    let world = World::open(upstreams, &text, &[]).await;
+    let mut stories = Vec::new();
+    for _ in 0..2 {
+        let answer = world.ask("openclaw", json!({}), SESSION).await;
+        let id = answer.header("x-openclaw-request-id").unwrap();
+        stories.push(format!("decisions/{id}"));
+    }
+    let met = get(&world, &format!("/{}", stories[0])).await;
+    assert!(
+        met["text"].as_str().unwrap().contains("slow down, [redacted]"),
+        "{met}"
+    );
+    let paths = [
         "status",
         "profiles",
         "cooldowns",
         "sessions",
         "chains",
         "decisions",
-        &format!("decisions/{id}"),
         "windows",
         "lint",
-    ] {
+        "page",
+    ];
+    for path in paths.into_iter().chain(stories.iter().map(String::as_str)) {
         let received = world.get(&format!("/admin/v1/{path}"), &[]).await;
         assert_eq!(received.status, 200, "{path}");
-        for key in ["key-a", "key-b"] {
+        for key in KEYS {
             assert!(!received.body.contains(key), "{path}: {}", received.body);
         }
     }

@@ -23,7 +23,7 @@ pub(crate) use desk::Desk;
 fn what_cannot_run_says_why_and_what_to_do() {
     let desk = Desk::new().with_keys();
     let commands: &[&[&str]] = &[
-        &["status", "--agent", "nobody"] as &[&str],
+        &["status", "--agent", "No Body"] as &[&str],
         &["chain", "--session", "none"],
         &["chain", "--cron", "nightly"],
         &["chain", "--model", "a/"],
@@ -72,7 +72,12 @@ fn what_cannot_run_says_why_and_what_to_do() {
 
 #[test]
 fn readers_change_nothing_and_make_nothing() {
-    for desk in [Desk::bare(), Desk::new(), Desk::new().with_keys()] {
+    let never_opened = Desk::new().with_keys();
+    never_opened.write(
+        "agents/main/sessions/sessions.json",
+        r#"{"agent:main:one": {"sessionId": "s", "updatedAt": 1}}"#,
+    );
+    for desk in [Desk::bare(), Desk::new(), Desk::new().with_keys(), never_opened] {
         let before = desk.contents();
         for arguments in [
             &["status"] as &[&str],
@@ -95,6 +100,69 @@ fn readers_change_nothing_and_make_nothing() {
             assert!(done.status < 2, "{arguments:?}: {done:?}");
             assert!(desk.contents() == before, "{arguments:?} changed a file");
         }
+    }
+}
+
+#[test]
+fn commands_that_find_nothing_to_change_make_nothing() {
+    for desk in [Desk::bare(), Desk::new()] {
+        let before = desk.contents();
+        for (arguments, status, told) in [
+            (
+                &["cooldown", "clear", "--all"] as &[&str],
+                0,
+                "nothing to set free",
+            ),
+            (&["cooldown", "clear", "openai"], 2, "has no credential `openai`"),
+            (
+                &["cooldown", "set", "openai:work", "--for", "2h"],
+                2,
+                "has no credential",
+            ),
+            (&["auth", "remove", "openai:work"], 2, "has no credential"),
+            (
+                &["auth", "order", "set", "openai", "openai:work"],
+                2,
+                "openai:work",
+            ),
+            (&["auth", "order", "clear", "openai"], 0, "Cleared the order"),
+            (&["session", "reset", "none"], 2, "has no session"),
+        ] {
+            let done = desk.run(arguments);
+            assert_eq!(done.status, status, "{arguments:?}: {done:?}");
+            let text = format!("{}{}", done.output, done.error);
+            assert!(text.contains(told), "{arguments:?}: {done:?}");
+            assert!(desk.contents() == before, "{arguments:?} changed a file");
+        }
+    }
+}
+
+#[test]
+fn json_is_json_where_there_is_nothing_to_tell() {
+    for desk in [Desk::bare(), Desk::new()] {
+        for arguments in [
+            &["status"] as &[&str],
+            &["chain"],
+            &["auth", "list"],
+            &["auth", "order", "get"],
+            &["auth", "order", "clear", "openai"],
+            &["cooldown", "list"],
+            &["cooldown", "clear", "--all"],
+            &["session", "list"],
+            &["config", "check"],
+            &["config", "show"],
+            &["lint"],
+            &["doctor"],
+            &["cooldown", "history"],
+            &["explain"],
+        ] {
+            let done = desk.run(&[arguments, &["--json"]].concat());
+            assert!(done.status < 2, "{arguments:?}: {done:?}");
+            let json = done.json();
+            assert!(json.is_object() || json.is_null(), "{arguments:?}: {json}");
+        }
+        let nothing = desk.run(&["explain", "--stdin", "--json"]);
+        assert_eq!((nothing.status, nothing.raw_lines().len()), (1, 0), "{nothing:?}");
     }
 }
 

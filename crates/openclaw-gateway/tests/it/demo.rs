@@ -13,6 +13,7 @@ async fn the_demo_tells_the_whole_story_and_stops_when_asked() {
         .args(["serve", "--demo", "--bind", "127.0.0.1:0"])
         .env_clear()
         .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
         .spawn()
         .unwrap();
     let mut lines = BufReader::new(demo.stdout.take().unwrap()).lines();
@@ -53,5 +54,11 @@ async fn the_demo_tells_the_whole_story_and_stops_when_asked() {
             story.replace(id, &format!("<{}>", position + 1))
         });
     insta::assert_snapshot!("story", story);
-    assert!(demo.wait().unwrap().success());
+    let ended = demo.wait_with_output().unwrap();
+    let logged = String::from_utf8(ended.stderr).unwrap();
+    assert!(ended.status.success(), "{logged}");
+    // It takes its state away last: nobody is warned of what is gone with it.
+    for line in logged.lines() {
+        assert!(line.contains("no answer"), "{logged}");
+    }
 }

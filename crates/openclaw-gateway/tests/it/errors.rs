@@ -156,7 +156,7 @@ async fn d4_unreachable_endpoints_say_when_to_come_back() {
             let received = world.ask_plain().await;
             assert_eq!(received.status, 503, "{count}");
             let wait: u64 = received.header("retry-after").unwrap().parse().unwrap();
-            assert!((28..=30).contains(&wait), "{count}: {wait}");
+            assert!((1..=30).contains(&wait), "{count}: {wait}");
             let expiry = received.json()["error"]["soonestCooldownExpiry"].clone();
             assert!(expiry.is_u64(), "{count}: {expiry}");
         }

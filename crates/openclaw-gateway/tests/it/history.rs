@@ -5,8 +5,8 @@ use openclaw_gateway::history::{
 };
 use serde_json::json;
 
-use crate::scripted::Script;
-use crate::world::{Received, World, hello, refusal};
+use crate::scripted::{Script, Upstream};
+use crate::world::{Received, World, hello, refusal, rows};
 
 const ID: &str = "x-openclaw-request-id";
 
@@ -50,7 +50,7 @@ async fn the_story_of_a_request_is_found_by_its_id() {
 }
 
 #[tokio::test]
-async fn windows_are_kept_when_they_open_and_when_a_success_ends_them() {
+async fn a_window_is_kept_with_what_it_rests_when_it_opens() {
     let world = World::start(vec![vec![refusal(429, "rate_limit_exceeded", "slow down")]]).await;
     world.ask_plain().await;
     let history = world.history().await;
@@ -96,6 +96,20 @@ async fn a_history_that_is_off_or_cannot_be_used_stops_nothing() {
     assert_eq!(off.ask_plain().await.status, 200);
     off.gateway.flush().await;
     assert!(!history_path(off.state.path()).exists());
+
+    let state = tempfile::tempdir().unwrap();
+    let damage = "no database".repeat(200);
+    std::fs::write(history_path(state.path()), &damage).unwrap();
+    let upstreams = vec![Upstream::start([hello()]).await];
+    let text = format!(
+        "{{ agents: {{ defaults: {{ model: 'a/m' }} }}, models: {{ providers: {{ {} }} }} }}",
+        rows(&upstreams)
+    );
+    let damaged = World::open_in(state, "{}", upstreams, &text, &[]).await;
+    assert_eq!(damaged.ask_plain().await.status, 200);
+    damaged.gateway.flush().await;
+    let left = std::fs::read_to_string(history_path(damaged.state.path())).unwrap();
+    assert_eq!(left, damage);
 }
 
 #[tokio::test]

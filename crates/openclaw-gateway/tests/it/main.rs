@@ -33,5 +33,7 @@ mod state_files;
 mod stream_ends;
 mod streams;
 mod telemetry;
+#[cfg(target_os = "linux")]
+mod tls;
 mod wires;
 mod world;

@@ -81,6 +81,28 @@ async fn it_is_closed_where_the_admin_surface_is() {
     assert_eq!(rebound.status, 403);
 }
 
+#[tokio::test]
+async fn a_history_that_cannot_be_read_costs_the_last_decisions_alone() {
+    let state = tempfile::tempdir().unwrap();
+    let history = state.path().join("openclaw-failover-history.sqlite");
+    std::fs::write(
+        history,
+        "no database at all, and longer than the head of one".repeat(99),
+    )
+    .unwrap();
+    let text = "{ agents: { defaults: { model: 'ollama/m' } } }";
+    let world = World::open_in(state, "{}", Vec::new(), text, &[]).await;
+    let page = world.get("/", &[]).await;
+    assert_eq!(page.status, 200, "{}", page.body);
+    for shown in [
+        "Agent main",
+        "The last decisions</strong> cannot be shown: ",
+        "is damaged",
+    ] {
+        assert!(page.body.contains(shown), "{shown}: {}", page.body);
+    }
+}
+
 /// The page as a browser shows it after its script ran; none where no browser is installed.
 async fn seen_by_a_browser(url: String) -> Option<String> {
     let work = move || {

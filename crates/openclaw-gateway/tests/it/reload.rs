@@ -214,6 +214,38 @@ async fn an_agent_that_joins_and_one_that_moves() {
 }
 
 #[tokio::test]
+async fn a_default_agent_is_looked_at_where_the_new_configuration_has_it() {
+    let world = World::start(vec![vec![hello()]]).await;
+    let directory = world.state.path().join("own");
+    let store = directory.join("openclaw-agent.sqlite");
+    std::fs::create_dir_all(&directory).unwrap();
+    std::fs::write(
+        &store,
+        "no database at all, and longer than the head of one".repeat(99),
+    )
+    .unwrap();
+    let row = format!(
+        "{{ id: 'writer', default: true, agentDir: '{}' }}",
+        directory.display()
+    );
+    let text = chain(&world, &["a/m"]).replace("agents: {", &format!("agents: {{ list: [{row}],"));
+    let refused = world.reload(&text).await;
+    assert_eq!(refused.status, 422, "{}", refused.body);
+    assert!(
+        refused.body.contains("credentials of agent `writer`"),
+        "{}",
+        refused.body
+    );
+
+    std::fs::remove_file(&store).unwrap();
+    assert_eq!(world.reload(&text).await.status, 200);
+    assert_eq!(world.ask_plain().await.status, 200);
+    assert!(store.exists());
+    let elsewhere = world.state.path().join("agents/writer/agent");
+    assert!(!elsewhere.exists(), "nothing is made where it is not");
+}
+
+#[tokio::test]
 async fn the_admin_surface_can_be_switched_off() {
     let world = World::start_under("{ admin: 'off' }", vec![vec![hello()]]).await;
     assert_eq!(world.reload_files().await.status, 404);

@@ -70,6 +70,7 @@ async fn a_stream_that_breaks_off_is_spliced_with_an_answer_that_repeats_it() {
             (&["stall-after-3", "ok"], [1, 1, 0]),
             (&["error-after-1", "ok"], [1, 1, 0]),
             (&["no-end", "ok"], [1, 1, 0]),
+            (&["cut-after-2", "in-one-piece"], [1, 1, 0]),
             (&["cut-after-2", "status-503", "ok"], [1, 1, 1]),
             (&["cut-after-2", "cut-after-4", "ok"], [1, 1, 1]),
             (&["cut-after-4", "cut-after-2", "ok"], [1, 1, 1]),

@@ -11,7 +11,7 @@ use crate::scripted::{Script, Upstream};
 use crate::world::{Received, client, hello, rows};
 
 /// A running gateway.
-struct Service {
+pub(crate) struct Service {
     child: Child,
     url: String,
     /// What it wrote before it listened.
@@ -20,7 +20,7 @@ struct Service {
 
 impl Service {
     /// Starts on the files of a state directory.
-    fn start(state: &Path, variables: &[(&str, &str)]) -> Self {
+    pub(crate) fn start(state: &Path, variables: &[(&str, &str)]) -> Self {
         let mut child = Command::new(env!("CARGO_BIN_EXE_openclaw-gateway"))
             .args(["serve", "--bind", "127.0.0.1:0"])
             .env_clear()
@@ -54,7 +54,7 @@ impl Service {
         Received::of(client().get(format!("{}{path}", self.url))).await
     }
 
-    async fn ask(&self) -> Received {
+    pub(crate) async fn ask(&self) -> Received {
         let request = client()
             .post(format!("{}/v1/chat/completions", self.url))
             .header("content-type", "application/json")
@@ -63,7 +63,7 @@ impl Service {
     }
 
     /// Asks it to stop, and returns its log.
-    async fn stop(mut self) -> String {
+    pub(crate) async fn stop(mut self) -> String {
         // Whoever answers also hears signals by now.
         assert_eq!(self.get("/healthz").await.status, 200);
         let stopped = Command::new("kill")

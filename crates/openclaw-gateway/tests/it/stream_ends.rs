@@ -93,6 +93,32 @@ async fn bl_89_ends_that_leave_something_out_are_answers_and_are_counted() {
 }
 
 #[tokio::test]
+async fn bl_88_a_message_that_stops_within_the_input_of_a_tool_is_cut() {
+    const BEGIN: &str = "event: content_block_start\ndata: {\"type\":\"content_block_start\",\"index\":0,\
+        \"content_block\":{\"type\":\"tool_use\",\"id\":\"t\",\"name\":\"f\",\"input\":{}}}\n\n";
+    const HALF: &str = "event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"index\":0,\
+        \"delta\":{\"type\":\"input_json_delta\",\"partial_json\":\"{\\\"path\\\":\"}}\n\n";
+    for (chunks, ends) in [
+        (&[BEGIN, HALF, MESSAGE_STOP] as &[&str], false),
+        // No input at all is that of a tool without parameters.
+        (&[BEGIN, MESSAGE_STOP], true),
+        // The model wrote half an object, and its provider says that this is all.
+        (&[BEGIN, HALF, REASON, MESSAGE_STOP], true),
+    ] {
+        let upstream = Upstream::start([Script::stream(chunks)]).await;
+        let text = format!(
+            "{{ agents: {{ defaults: {{ model: 'a/m' }} }}, models: {{ providers: {{
+                a: {{ baseUrl: '{}', apiKey: 'k', api: 'anthropic-messages' }} }} }} }}",
+            upstream.base_url()
+        );
+        let world = World::open(vec![upstream], &text, &[]).await;
+        let body = ask(&world, "/v1/messages").await.body;
+        assert_eq!(body.contains("message_stop"), ends, "{body}");
+        assert_eq!(body.contains("the answer broke off"), !ends, "{body}");
+    }
+}
+
+#[tokio::test]
 async fn events_that_nobody_can_read_are_left_out_and_counted() {
     let torn = "data: {\"choices\":[{\n\n";
     let script = Script::stream(&[torn, HEL, torn, torn, LO, STOP, DONE]);

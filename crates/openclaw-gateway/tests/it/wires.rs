@@ -232,18 +232,18 @@ async fn a_stream_of_a_message_arrives_as_it_was_sent_and_gets_a_missing_end() {
 }
 
 #[tokio::test]
-async fn a_document_in_answer_to_a_stream_is_a_failure_where_it_cannot_be_made_one() {
-    let events = message_events();
-    let document = json!({"content": [{"type": "text", "text": "Hi"}]}).to_string();
+async fn a_response_that_is_still_to_be_made_is_no_stream() {
+    let events = response_events();
+    let later = json!({"status": "queued", "output": []}).to_string();
     let world = world(
         &[
-            (MESSAGES, vec![Script::json(200, &document)]),
-            (MESSAGES, vec![script(&events)]),
+            (RESPONSES, vec![Script::json(200, &later)]),
+            (RESPONSES, vec![script(&events)]),
         ],
         &[],
     )
     .await;
-    let received = message(&world, true, &[]).await;
+    let received = respond(&world, true).await;
     assert_eq!(received.header("x-openclaw-fallback-index"), Some("1"));
     assert_eq!(received.body, events.concat());
 }

@@ -150,6 +150,25 @@ async fn s7_a_broken_sessions_json_stops_the_first_use_and_nothing_is_lost() {
 }
 
 #[tokio::test]
+async fn s7_a_look_tells_a_file_that_nobody_opened_from_one_without_sessions() {
+    let place = Place::new();
+    place.write_sessions_json(r#"{"k": {"sessionId": "s1"}}"#);
+    let peek = || {
+        SqliteSessionStore::peek(&place.file())
+            .unwrap()
+            .map(|found| found.len())
+    };
+    assert_eq!(peek(), None, "there is no file");
+    fs::write(place.file(), "").unwrap();
+    assert_eq!(peek(), None, "an empty file took nothing over");
+    assert_eq!(fs::read(place.file()).unwrap(), b"", "a look changes nothing");
+    drop(place.open());
+    assert_eq!(peek(), Some(1));
+    place.raw().execute("DELETE FROM sessions", []).unwrap();
+    assert_eq!(peek(), Some(0), "it was taken over, and is not again");
+}
+
+#[tokio::test]
 async fn s7_broken_characters_are_replaced_and_the_rest_is_imported() {
     let place = Place::new();
     place.write_sessions_json("");
@@ -429,7 +448,8 @@ async fn a_file_that_is_removed_or_replaced_is_not_written_to_in_vain() {
         store.load(&key("before")).await.unwrap().is_none(),
         "it was removed"
     );
-    assert_eq!(SqliteSessionStore::peek(&place.file()).unwrap().len(), 1);
+    let left = SqliteSessionStore::peek(&place.file()).unwrap().unwrap();
+    assert_eq!(left.len(), 1);
 
     remove();
     fs::rename(&copy, place.file()).unwrap();

@@ -23,7 +23,7 @@ use script::{Played, Script};
 use view::{Call, Seen};
 
 use super::values::{instant, profile};
-use super::{Kind, Overruled, cooldown, recorded, refused, values};
+use super::{CLI, Kind, Overruled, cooldown, recorded, refused, values};
 use crate::row::Row;
 
 pub(crate) const KIND: Kind = Kind {
@@ -35,9 +35,6 @@ pub(crate) const KIND: Kind = Kind {
         oracle: oracle::oracle,
     },
 };
-
-/// Providers of the recorded program that are command line tools with logins of their own.
-const CLI: [&str; 2] = ["claude-cli", "codex-cli"];
 
 fn answer(row: &Row) -> Value {
     asked(row.input()).unwrap_or_else(|why| refused(&why))

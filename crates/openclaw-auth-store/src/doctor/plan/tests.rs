@@ -248,3 +248,35 @@ async fn d23_a_store_that_cannot_be_read_is_a_finding_and_the_others_are_repaire
     plan.carry_out(&CooldownConfig::default(), at(1)).await.unwrap();
     assert_eq!(home.store(1).snapshot().profiles.len(), 1);
 }
+
+#[tokio::test]
+async fn g25_a_secret_stays_in_the_configuration_while_no_store_can_take_it() {
+    let config = json!({"auth": {"profiles": {"openai:conf": {"provider": "openai", "mode": "api_key", "key": "sk-planted-conf"}}}});
+    let home = Home::new();
+    home.write(
+        0,
+        "openclaw-agent.sqlite",
+        "something else entirely, and long enough",
+    );
+    let plan = home.examine(&config);
+    assert_eq!(plan.repaired_config(), None, "{}", home.words(&plan));
+    assert!(!plan.repairs_anything());
+}
+
+#[tokio::test]
+async fn a_file_where_a_folder_belongs_is_a_finding_and_the_others_are_repaired() {
+    let home = Home::new();
+    let agents = home.folder.path().join("agents");
+    fs::remove_dir_all(agents.join("main")).unwrap();
+    fs::write(agents.join("main"), "notes").unwrap();
+    home.write(
+        1,
+        "auth.json",
+        &json!({"a": {"type": "api_key", "key": "sk-planted-old"}}).to_string(),
+    );
+    let plan = home.examine(&json!({}));
+    insta::assert_snapshot!("file_in_the_way", home.words(&plan));
+    plan.carry_out(&CooldownConfig::default(), at(1)).await.unwrap();
+    assert_eq!(home.store(1).snapshot().profiles.len(), 1);
+    assert_eq!(fs::read_to_string(agents.join("main")).unwrap(), "notes");
+}

@@ -71,13 +71,49 @@ pub fn events(bytes: &[u8]) -> Vec<Parsed> {
     found
 }
 
+/// The JSON of an event as clients read it, who take half of a surrogate pair for a character that they cannot show.
+pub fn json((_, data): &Parsed) -> Option<Value> {
+    let text = std::str::from_utf8(data.trim_ascii()).ok()?;
+    serde_json::from_str(text).or_else(|_| serde_json::from_str(&with_whole_pairs(text))).ok()
+}
+
+/// The same JSON with `\ufffd` for every escaped surrogate that is no part of a pair.
+fn with_whole_pairs(json: &str) -> String {
+    let mut rest = json;
+    let mut whole = String::new();
+    while let Some(first) = rest.chars().next() {
+        let kept = match (escaped_unit(rest), rest.get(6..).and_then(escaped_unit)) {
+            (Some(0xD800..=0xDBFF), Some(0xDC00..=0xDFFF)) => 12,
+            (Some(0xD800..=0xDFFF), _) => {
+                whole.push_str("\\ufffd");
+                rest = &rest[6..];
+                continue;
+            }
+            (Some(_), _) => 6,
+            // What is escaped begins no escape of its own.
+            (None, _) if first == '\\' => 1 + rest[1..].chars().next().map_or(0, char::len_utf8),
+            (None, _) => first.len_utf8(),
+        };
+        let (before, after) = rest.split_at(kept);
+        whole.push_str(before);
+        rest = after;
+    }
+    whole
+}
+
+/// The UTF-16 unit of the escape that a text begins with.
+fn escaped_unit(text: &str) -> Option<u16> {
+    let digits = text.strip_prefix("\\u")?.get(..4)?;
+    digits.bytes().all(|digit| digit.is_ascii_hexdigit()).then(|| u16::from_str_radix(digits, 16).ok())?
+}
+
 /// Whether one event alone says that an answer in this format is complete.
-pub fn is_end(format: Format, (name, data): &Parsed) -> bool {
-    let data = data.trim_ascii();
-    let json: Value = serde_json::from_slice(data).unwrap_or_default();
+pub fn is_end(format: Format, event: &Parsed) -> bool {
+    let (name, data) = event;
+    let json = json(event).unwrap_or_default();
     let kind = json.get("type").and_then(Value::as_str);
     match format {
-        Format::ChatCompletions => data == b"[DONE]",
+        Format::ChatCompletions => data.trim_ascii() == b"[DONE]",
         Format::Messages => kind == Some("message_stop"),
         Format::Responses => {
             let named = name.as_deref().and_then(|name| std::str::from_utf8(name).ok());
@@ -93,7 +129,6 @@ pub fn may_be_complete(format: Format, events: &[Parsed]) -> bool {
     if events.iter().any(|event| is_end(format, event)) {
         return true;
     }
-    let json = |(_, data): &Parsed| serde_json::from_slice::<Value>(data.trim_ascii()).ok();
     let all: Vec<Value> = events.iter().filter_map(json).collect();
     match format {
         Format::ChatCompletions => has_reasons(&all) || has_whole_calls(&all),

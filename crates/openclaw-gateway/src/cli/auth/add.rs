@@ -10,6 +10,7 @@ use openclaw_ids::{ProfileId, ProviderId};
 use serde_json::json;
 
 use super::named;
+use crate::cli::chain::no_address;
 use crate::cli::files::{AgentArg, Files, Places, runtime};
 use crate::cli::prompt::read_secret;
 use crate::cli::screen::{Screen, now};
@@ -83,8 +84,8 @@ enum Kind {
 #[derive(Debug, thiserror::Error)]
 enum AddError {
     #[error(
-        "a secret is no argument, since every process of this machine could read it; leave it out, and type it when you \
-         are asked, or pipe it in"
+        "a secret is no argument, since every process of this machine could read it; name the provider alone, such as \
+         `openai`, and type the secret when you are asked, or pipe it in"
     )]
     Argument,
     #[error("--expires is for tokens; add --kind token, or leave it out")]
@@ -108,7 +109,7 @@ pub(in crate::cli) fn run(
     arguments: &AddArgs,
     screen: &mut Screen<'_>,
 ) -> Result<Outcome, CommandError> {
-    if !arguments.secrets.is_empty() {
+    if !arguments.secrets.is_empty() || arguments.profile.split(':').any(is_key) {
         return Err(AddError::Argument.into());
     }
     let (provider, id) = named(&arguments.profile)?;
@@ -149,6 +150,41 @@ pub(in crate::cli) fn run(
             .try_for_each(|note| screen.line(format!("Note: {note}")))?;
     }
     Ok(Outcome::Fine)
+}
+
+/// How keys begin, as their providers write them.
+const KEY_BEGINNINGS: &[&str] = &[
+    "AIza",
+    "AKIA",
+    "csk-",
+    "eyJ",
+    "fw_",
+    "ghp_",
+    "gho_",
+    "github_pat_",
+    "glpat-",
+    "gsk_",
+    "hf_",
+    "nvapi-",
+    "pk-",
+    "pplx-",
+    "r8_",
+    "rk-",
+    "sk-",
+    "sk_",
+    "tgp_",
+    "xai-",
+];
+/// The fewest characters after that; what is shorter may be a name.
+const KEY_REST: usize = 8;
+
+/// Whether a text is a key by its looks, so that no message repeats it: nobody calls a provider or an account like that.
+fn is_key(text: &str) -> bool {
+    let text = text.trim();
+    let rest = KEY_BEGINNINGS.iter().find_map(|begin| text.strip_prefix(begin));
+    rest.is_some_and(|rest| {
+        rest.chars().count() >= KEY_REST && rest.chars().any(|c| c.is_ascii_digit() || c.is_ascii_uppercase())
+    })
 }
 
 /// Whether a name can be typed, shown and searched for as it is. Stored ones may be of any kind.
@@ -224,9 +260,7 @@ fn pointer(text: &str) -> Option<SecretRef> {
 fn notes(files: &Files, seen: &AuthSnapshot, provider: &ProviderId, id: &ProfileId) -> Vec<String> {
     let mut notes = Vec::new();
     if files.endpoints.get(provider).is_none() {
-        notes.push(format!(
-            "nothing says where provider `{provider}` is called; set models.providers.{provider}.baseUrl"
-        ));
+        notes.push(no_address(provider));
     }
     let installation = files.installation();
     let order = crate::report::OrderOfProvider::of(&installation, seen, provider, now());
@@ -259,6 +293,25 @@ mod tests {
             ("a:b/c", false),
         ] {
             assert_eq!(is_plain(name), expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn keys_and_names_are_told_apart() {
+        for (text, expected) in [
+            ("sk-proj-0123456789", true),
+            (" sk-ant-api03-Abcdefgh", true),
+            ("gsk_A1b2C3d4E5", true),
+            ("AIzaSyA-0123456", true),
+            ("openai", false),
+            ("sk-telecom", false),
+            ("sk-telecom-chat", false),
+            ("xai", false),
+            ("hf_7", false),
+            ("me+1@example.com", false),
+            ("team-2026-berlin", false),
+        ] {
+            assert_eq!(is_key(text), expected, "{text}");
         }
     }
 

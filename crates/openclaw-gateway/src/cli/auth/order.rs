@@ -3,7 +3,7 @@
 use std::io;
 
 use clap::{Args, Subcommand};
-use openclaw_auth_store::{OrderBasis, ProfileStore, UsageStore};
+use openclaw_auth_store::{OrderBasis, ProfileStore};
 use openclaw_ids::{AgentId, ProfileId, ProviderId};
 use serde_json::json;
 
@@ -96,17 +96,19 @@ pub(in crate::cli) fn run(
             let ids = arguments.profiles.iter().map(|text| ProfileId::try_new(text));
             let ids: Vec<ProfileId> = ids.collect::<Result<_, _>>()?;
             let change = Change::of(&arguments.provider, &arguments.common, environment)?;
-            let store = change.files.store(&change.agent)?;
-            store.snapshot().check_order(&change.provider, &ids)?;
-            runtime()?.block_on(store.set_order(change.provider.clone(), ids, now()))?;
-            drop(store);
+            ReadAgent::open(&change.files, &change.agent)?
+                .seen
+                .check_order(&change.provider, &ids)?;
+            change.make(ids)?;
             change.tell("Set", screen)
         }
         OrderCommand::Clear(arguments) => {
             let change = Change::of(&arguments.provider, &arguments.common, environment)?;
-            let store = change.files.own_store(&change.agent)?;
-            runtime()?.block_on(store.set_order(change.provider.clone(), Vec::new(), now()))?;
-            drop(store);
+            let own = ReadAgent::open(&change.files, &change.agent)?.own;
+            // A store is opened, and made, only where there is something to do in it.
+            if own.order.contains_key(&change.provider) {
+                change.make(Vec::new())?;
+            }
             change.tell("Cleared", screen)
         }
     }
@@ -129,6 +131,13 @@ impl<'c> Change<'c> {
             files,
             common,
         })
+    }
+
+    /// Stores the order; an empty one is none.
+    fn make(&self, ids: Vec<ProfileId>) -> Result<(), CommandError> {
+        let store = self.files.own_store(&self.agent)?;
+        runtime()?.block_on(store.set_order(self.provider.clone(), ids, now()))?;
+        Ok(())
     }
 
     /// Says what was done and what holds now.
@@ -183,7 +192,7 @@ fn of_interest(report: ProfilesReport) -> Vec<OrderOfProvider> {
     } = report;
     let is_idle = |id: &ProfileId| {
         let mut all = profiles.iter();
-        all.any(|profile| profile.id == *id && profile.kind == "local" && profile.last_used.is_none())
+        all.any(|profile| profile.id == *id && profile.is_idle_local())
     };
     orders.retain(|order| order.explicit || order.order.is_empty() || !order.order.iter().all(is_idle));
     orders

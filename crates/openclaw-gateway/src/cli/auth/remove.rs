@@ -1,11 +1,11 @@
 //! `auth remove`: forgets a stored credential.
 
 use clap::Args;
-use openclaw_auth_store::{ProfileStore, UsageStore};
+use openclaw_auth_store::ProfileStore;
 use openclaw_ids::{AgentId, ProfileId};
 use serde_json::json;
 
-use crate::cli::files::{AgentArg, Files, Places, runtime};
+use crate::cli::files::{AgentArg, Files, Places, ReadAgent, runtime};
 use crate::cli::screen::{Screen, now};
 use crate::cli::{CommandError, Outcome};
 use crate::environment::Environment;
@@ -64,9 +64,9 @@ pub(in crate::cli) fn run(
     let id = ProfileId::try_new(&arguments.profile)?;
     let files = Files::open(&arguments.places, environment)?;
     let agent = arguments.agent.id(&files)?;
-    let store = files.store(&agent)?;
-    if !store.agent().snapshot().profiles.contains_key(&id) {
-        let (profile, seen) = (id.clone(), store.snapshot());
+    let ReadAgent { own, seen, .. } = ReadAgent::open(&files, &agent)?;
+    if !own.profiles.contains_key(&id) {
+        let profile = id.clone();
         return Err(if seen.profiles.contains_key(&id) {
             NotStored::Inherited { profile, agent }
         } else if seen.ambient.contains_key(&id) {
@@ -76,7 +76,7 @@ pub(in crate::cli) fn run(
         }
         .into());
     }
-    runtime()?.block_on(store.agent().remove(id.clone(), now()))?;
+    runtime()?.block_on(files.own_store(&agent)?.remove(id.clone(), now()))?;
     if arguments.json {
         screen.json(&json!({"agent": agent, "profile": id, "done": "removed"}))?;
     } else {

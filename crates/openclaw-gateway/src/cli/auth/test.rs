@@ -15,6 +15,7 @@ use serde_json::json;
 use super::named;
 use super::remove::NotStored;
 use crate::causes;
+use crate::cli::chain::{UnknownModel, no_address};
 use crate::cli::files::{AgentArg, Files, Places, ReadAgent, runtime};
 use crate::cli::progress::waiting;
 use crate::cli::render::{Cell, Table, Tone, left};
@@ -23,8 +24,8 @@ use crate::cli::{CommandError, Outcome};
 use crate::environment::Environment;
 use crate::providers::known;
 use crate::secrets::SecretSources;
-use crate::upstream::{Call, RequestBody, Upstream};
-use crate::wires::{first_wire, smallest_request};
+use crate::upstream::{Call, RequestBody, Upstream, smallest_request};
+use crate::wires::first_wire;
 
 /// Arguments of `auth test`.
 #[derive(Debug, Args)]
@@ -123,8 +124,6 @@ enum AskError {
     },
     #[error("no model of `{0}` is known; name one with --model {0}/<model>")]
     NoModel(ProviderId),
-    #[error("nothing says where provider `{0}` is called; set models.providers.{0}.baseUrl")]
-    NoEndpoint(ProviderId),
     #[error("the request cannot be made")]
     Request(#[source] crate::upstream::BodyError),
 }
@@ -138,12 +137,14 @@ pub(in crate::cli) fn run(
     let files = Files::open(&arguments.places, environment)?;
     let agent = ReadAgent::open(&files, &arguments.agent.id(&files)?)?;
     let ids = ids(arguments, &files, &agent)?;
+    // Whatever cannot be asked is told before anything is.
+    let askings = ids.iter().map(|id| Asking::of(arguments, &files, &agent, id));
+    let askings = askings.collect::<Result<Vec<_>, _>>()?;
     let upstream = Upstream::default();
     let runtime = runtime()?;
     let mut tested = Vec::new();
-    for id in &ids {
-        let asking = Asking::of(arguments, &files, &agent, id)?;
-        let what = format!("Asking {} with {id}", asking.model);
+    for asking in &askings {
+        let what = format!("Asking {} with {}", asking.model, asking.id);
         tested.push(runtime.block_on(waiting(&what, asking.ask(&upstream)))?);
     }
     if arguments.json {
@@ -166,11 +167,17 @@ fn ids(arguments: &TestArgs, files: &Files, agent: &ReadAgent) -> Result<Vec<Pro
         crate::report::OrderOfProvider::of(&installation, &agent.seen, provider, now()).order
     };
     let mut ids: Vec<ProfileId> = Vec::new();
+    // Each is asked with once, however often it was named.
+    let mut add = |found: Vec<ProfileId>| {
+        for id in found {
+            if !ids.contains(&id) {
+                ids.push(id);
+            }
+        }
+    };
     if arguments.profiles.is_empty() {
         for model in files.resolver.configured_chain(&agent.id) {
-            let order = of_provider(model.provider());
-            let new: Vec<ProfileId> = order.into_iter().filter(|id| !ids.contains(id)).collect();
-            ids.extend(new);
+            add(of_provider(model.provider()));
         }
     }
     for text in &arguments.profiles {
@@ -180,7 +187,7 @@ fn ids(arguments: &TestArgs, files: &Files, agent: &ReadAgent) -> Result<Vec<Pro
                 let agent = agent.id.clone();
                 return Err(NotStored::Unknown { profile: id, agent }.into());
             }
-            ids.push(id);
+            add(vec![id]);
             continue;
         }
         let order = of_provider(&provider);
@@ -188,7 +195,7 @@ fn ids(arguments: &TestArgs, files: &Files, agent: &ReadAgent) -> Result<Vec<Pro
             let agent = agent.id.clone();
             return Err(AskError::NoCredential { provider, agent }.into());
         }
-        ids.extend(order);
+        add(order);
     }
     if ids.is_empty() {
         return Err(AskError::Nothing(agent.id.clone()).into());
@@ -219,7 +226,7 @@ impl<'a> Asking<'a> {
         let model = match &arguments.model {
             Some(text) => {
                 let model = files.resolver.resolve(text);
-                model.ok_or_else(|| crate::cli::chain::UnknownModel(text.clone()))?
+                model.ok_or_else(|| UnknownModel(text.clone()))?
             }
             None => usual_model(files, agent, &provider).ok_or(AskError::NoModel(provider))?,
         };
@@ -239,8 +246,9 @@ impl<'a> Asking<'a> {
             agent: self.agent.id.clone(),
         })?;
         let endpoints = &self.files.endpoints;
-        let endpoint = endpoints.of(provider, credential);
-        let endpoint = endpoint.ok_or_else(|| AskError::NoEndpoint(provider.clone()))?;
+        let Some(endpoint) = endpoints.of(provider, credential) else {
+            return Ok(self.unsent(no_address(provider)));
+        };
         if let Credential::Oauth(login) = credential
             && !login.is_usable(now())
         {
@@ -298,7 +306,7 @@ impl<'a> Asking<'a> {
         }
     }
 
-    /// The credential holds nothing that could be sent.
+    /// Nothing could be sent.
     fn unsent(&self, why: String) -> Tested {
         Tested {
             detail: Some(why),

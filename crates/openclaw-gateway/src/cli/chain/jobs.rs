@@ -33,11 +33,17 @@ enum JobError {
         path.display()
     )]
     NoFile { path: PathBuf },
-    #[error("cannot read the jobs in {}", path.display())]
-    Unreadable {
+    #[error("{} is no object with a list of `jobs`; name the models instead: `chain --cron --model <model>`", path.display())]
+    Damaged {
         path: PathBuf,
         #[source]
         source: serde_json::Error,
+    },
+    #[error("cannot read the jobs in {}; check its permissions", path.display())]
+    Unreadable {
+        path: PathBuf,
+        #[source]
+        source: std::io::Error,
     },
     #[error("{} has several jobs of the name `{name}`; give the id of the one that is meant: {ids}", path.display())]
     Several {
@@ -64,10 +70,10 @@ pub(super) fn find(state_dir: &Path, name: &str) -> Result<Job, CommandError> {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
             return Err(JobError::NoFile { path }.into());
         }
-        Err(error) => return Err(error.into()),
+        Err(source) => return Err(JobError::Unreadable { path, source }.into()),
     };
     let read = serde_json::from_slice::<Document>(&bytes);
-    let Document { jobs } = read.map_err(|source| JobError::Unreadable {
+    let Document { jobs } = read.map_err(|source| JobError::Damaged {
         path: path.clone(),
         source,
     })?;

@@ -7,9 +7,9 @@ use openclaw_auth_store::{AmbientProfile, AuthSnapshot, Credential, OpenError, S
 use openclaw_chain::Credentials;
 use openclaw_ids::{AgentId, ProfileId, ProviderId};
 
-use crate::cli::files::{credentials_folder, main_folder};
 use crate::config::Config;
 use crate::environment::Environment;
+use crate::layout::{credentials_folder, inherited_credentials_folder};
 use crate::older::{self, Inherited, Older};
 use crate::providers::ambient::is_from_config;
 use crate::providers::{Endpoints, shipped};
@@ -44,8 +44,8 @@ impl CheckedAgent {
         environment: &Environment,
         state_dir: &Path,
     ) -> Result<Self, StoredError> {
-        let folder = credentials_folder(config, environment, state_dir, &id);
-        let main_folder = main_folder(state_dir);
+        let folder = credentials_folder(&config.chain, environment, state_dir, &id);
+        let main_folder = inherited_credentials_folder(state_dir);
         let own = stored(&folder, &id)?;
         let main = if folder == main_folder {
             None

@@ -1,13 +1,13 @@
 //! `cooldown clear`: sets credentials free at once.
 
 use clap::Args;
-use openclaw_auth_store::{Applied, AuthSnapshot, EndpointKey, UsageChange, UsageStore};
+use openclaw_auth_store::{Applied, AuthSnapshot, EndpointKey, UsageChange};
 use openclaw_cooldown::Lane;
 use openclaw_ids::{ProfileId, ProviderId};
 use serde_json::json;
 
 use crate::cli::auth::NotStored;
-use crate::cli::files::{AgentArg, Files, Places, runtime};
+use crate::cli::files::{AgentArg, Files, Places, ReadAgent, runtime};
 use crate::cli::history::commit;
 use crate::cli::screen::Screen;
 use crate::cli::{CommandError, Outcome};
@@ -63,65 +63,96 @@ pub(in crate::cli) fn run(
     }
     let files = Files::open(&arguments.places, environment)?;
     let agent = arguments.agent.id(&files)?;
-    let store = files.store(&agent)?;
-    let seen = store.snapshot();
-    let mut named = Named::default();
-    if arguments.all {
-        named.add(&seen, |_| true);
-    }
-    for text in &arguments.profiles {
-        let id = ProfileId::try_new(text)?;
-        if seen.credential(&id).is_some() {
-            named.profiles.push(id);
-            continue;
+    let named = named(arguments, &ReadAgent::open(&files, &agent)?)?;
+    let mut cleared = Vec::new();
+    let mut untouched: Vec<String> = named.unmarked.iter().map(ToString::to_string).collect();
+    // A store is opened, and made, only where there is something to do in it.
+    if !named.is_empty() {
+        let store = files.store(&agent)?;
+        let runtime = runtime()?;
+        for profile in named.profiles {
+            let change = match &arguments.window {
+                Some(lane) => UsageChange::ClearLane {
+                    profile: profile.clone(),
+                    lane: lane.clone(),
+                },
+                None => UsageChange::Clear {
+                    profile: profile.clone(),
+                },
+            };
+            let applied = runtime.block_on(commit(&files, &agent, &store, change))?;
+            let had_state = applied == Applied::Done;
+            if had_state { &mut cleared } else { &mut untouched }.push(profile.to_string());
         }
-        let provider = ProviderId::try_new(text)?;
-        if !named.add(&seen, |other| *other == provider) {
-            return Err(NotStored::Unknown { profile: id, agent }.into());
-        }
-    }
-    let (mut cleared, mut untouched) = (Vec::new(), Vec::new());
-    let runtime = runtime()?;
-    for profile in named.profiles {
-        let change = match &arguments.window {
-            Some(lane) => UsageChange::ClearLane {
-                profile: profile.clone(),
-                lane: lane.clone(),
-            },
-            None => UsageChange::Clear {
-                profile: profile.clone(),
-            },
-        };
-        let applied = runtime.block_on(commit(&files, &agent, &store, change))?;
-        let had_state = applied == Applied::Done;
-        if had_state { &mut cleared } else { &mut untouched }.push(profile.to_string());
-    }
-    for endpoint in named.endpoints.into_iter().filter(|_| arguments.window.is_none()) {
-        let change = UsageChange::EndpointSuccess {
-            endpoint: endpoint.clone(),
-        };
-        if runtime.block_on(commit(&files, &agent, &store, change))? == Applied::Done {
-            cleared.push(endpoint.base_url);
+        for endpoint in named.endpoints {
+            let change = UsageChange::EndpointSuccess {
+                endpoint: endpoint.clone(),
+            };
+            if runtime.block_on(commit(&files, &agent, &store, change))? == Applied::Done {
+                cleared.push(endpoint.base_url);
+            }
         }
     }
     if arguments.json {
         screen.json(&json!({"agent": agent, "cleared": cleared, "unchanged": untouched}))?;
-    } else if cleared.is_empty() {
-        screen.line(format!("Nothing of it rests in agent {agent}."))?;
-    } else {
+    } else if !cleared.is_empty() {
         screen.line(format!("Set free in agent {agent}: {}.", cleared.join(", ")))?;
+    } else if arguments.all {
+        screen.line(format!(
+            "Nothing of agent {agent} rests, so there is nothing to set free."
+        ))?;
+    } else {
+        screen.line(format!("Nothing of it rests in agent {agent}."))?;
     }
     Ok(Outcome::Fine)
+}
+
+/// What the arguments mean.
+fn named(arguments: &ClearArgs, agent: &ReadAgent) -> Result<Named, CommandError> {
+    let seen = &agent.seen;
+    let mut named = Named::default();
+    if arguments.all {
+        named.add(seen, |_| true);
+    }
+    for text in &arguments.profiles {
+        let id = ProfileId::try_new(text)?;
+        if seen.credential(&id).is_some() {
+            let marked = seen.usage(&id).has_failed();
+            if marked {
+                &mut named.profiles
+            } else {
+                &mut named.unmarked
+            }
+            .push(id);
+            continue;
+        }
+        let provider = ProviderId::try_new(text)?;
+        if !named.add(seen, |other| *other == provider) {
+            let agent = agent.id.clone();
+            return Err(NotStored::Unknown { profile: id, agent }.into());
+        }
+    }
+    if arguments.window.is_some() {
+        named.endpoints.clear();
+    }
+    Ok(named)
 }
 
 /// What is to be set free.
 #[derive(Default)]
 struct Named {
     profiles: Vec<ProfileId>,
+    /// What was named by its id, and has nothing to be set free from.
+    unmarked: Vec<ProfileId>,
     endpoints: Vec<EndpointKey>,
 }
 
 impl Named {
+    /// Whether nothing of it has anything to be set free from.
+    fn is_empty(&self) -> bool {
+        self.profiles.is_empty() && self.endpoints.is_empty()
+    }
+
     /// Adds what belongs to the providers that `is_meant` and has anything to be set free from; whether there is any such
     /// credential or address at all.
     fn add(&mut self, seen: &AuthSnapshot, is_meant: impl Fn(&ProviderId) -> bool) -> bool {

@@ -2,7 +2,7 @@
 
 use clap::Args;
 use jiff::SignedDuration;
-use openclaw_auth_store::{UsageChange, UsageStore};
+use openclaw_auth_store::UsageChange;
 use openclaw_ids::ProfileId;
 use serde_json::json;
 
@@ -58,10 +58,10 @@ pub(in crate::cli) fn run(
     let id = ProfileId::try_new(&arguments.profile)?;
     let files = Files::open(&arguments.places, environment)?;
     let agent = arguments.agent.id(&files)?;
-    let store = files.store(&agent)?;
-    if store.snapshot().credential(&id).is_none() {
+    if ReadAgent::open(&files, &agent)?.seen.credential(&id).is_none() {
         return Err(NotStored::Unknown { profile: id, agent }.into());
     }
+    let store = files.store(&agent)?;
     let started = now();
     let until = started.checked_add(arguments.duration).map_err(|_| SetError)?;
     let change = UsageChange::Rest {

@@ -1,7 +1,6 @@
 //! The configuration as it is written, for the one command that may change it.
 
-use std::fs::OpenOptions;
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
@@ -9,6 +8,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::cli::CommandError;
+use crate::cli::private_file::write_new;
 use crate::config;
 
 /// The whole of it, also what nothing here knows.
@@ -95,15 +95,4 @@ pub(super) fn write(
     write_new(&backup, &root.text).map_err(failed(&backup))?;
     std::fs::rename(&fresh, path).map_err(failed(path))?;
     Ok(Written::InPlace { backup })
-}
-
-/// Writes a file that only this user may read; it held secrets, or holds them.
-fn write_new(path: &Path, text: &str) -> io::Result<()> {
-    let mut options = OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let mut file = options.open(path)?;
-    file.write_all(text.as_bytes())?;
-    file.sync_all()
 }

@@ -12,14 +12,13 @@ use serde::Serialize;
 use super::config_file::Written;
 use super::shown;
 use crate::causes;
-use crate::cli::files::{
-    Files, ReadAgent, SESSIONS_FILE, SESSIONS_JSON, SessionsJsonError, read_sessions_json,
-};
+use crate::cli::files::{Files, ReadAgent, SessionsJsonError, read_sessions_json};
 use crate::cli::render::Tone;
 use crate::cli::screen::Screen;
 use crate::disk;
 use crate::exposed::exposed;
 use crate::history::HistoryReader;
+use crate::layout::{SESSIONS_FILE, SESSIONS_JSON};
 use crate::report::{ProfileReport, ProfilesReport};
 
 /// Everything that was found, and what became of it.
@@ -55,16 +54,6 @@ pub(super) struct Repaired {
     left: Vec<String>,
     /// How the configuration was written.
     pub(super) config: Option<Written>,
-}
-
-/// A state directory that takes no changes: what is learned of limits is lost with the process.
-fn of_disk(files: &Files) -> Option<Found> {
-    let trouble = disk::trouble(&files.state_dir)?;
-    Some(Found {
-        area: "disk",
-        what: trouble.to_string(),
-        by_fix: false,
-    })
 }
 
 impl Repaired {
@@ -190,7 +179,7 @@ fn of_sessions(files: &Files, places: &DoctorPlaces) -> Vec<Found> {
     let mut findings = Vec::new();
     for place in agents {
         let path = files.sessions_folder(&place.agent).join(SESSIONS_FILE);
-        if seen.contains(&path) || !path.exists() {
+        if seen.contains(&path) {
             continue;
         }
         if let Err(error) = SqliteSessionStore::peek(&path) {
@@ -211,7 +200,7 @@ pub(super) fn broken_imports(files: &Files, places: &DoctorPlaces) -> Vec<Broken
     let folders: BTreeSet<PathBuf> = agents.map(|place| files.sessions_folder(&place.agent)).collect();
     folders
         .into_iter()
-        .filter(|folder| !folder.join(SESSIONS_FILE).exists())
+        .filter(|folder| matches!(SqliteSessionStore::peek(&folder.join(SESSIONS_FILE)), Ok(None)))
         .filter_map(|folder| {
             let path = folder.join(SESSIONS_JSON);
             // One that cannot be read may become readable; it is not moved.
@@ -248,6 +237,16 @@ impl BrokenImport {
             by_fix: self.is_read,
         }
     }
+}
+
+/// A state directory that takes no changes: what is learned of limits is lost with the process.
+fn of_disk(files: &Files) -> Option<Found> {
+    let trouble = disk::trouble(&files.state_dir)?;
+    Some(Found {
+        area: "disk",
+        what: trouble.to_string(),
+        by_fix: false,
+    })
 }
 
 /// Files with secrets that others on this machine may read. An open folder alone shows nobody anything.

@@ -3,127 +3,21 @@
 use std::fmt;
 use std::io;
 
-use clap::Args;
 use jiff::Timestamp;
 use openclaw_classify::{
-    Certainty, Failure, Header, Owner, Reason, Scope, TimeoutPhase, TimerOwner, Transport, Verdict, classify,
-    describe, observe, redact,
+    Certainty, Failure, Owner, Reason, Scope, Verdict, classify, describe, observe, redact,
 };
-use openclaw_ids::{AgentId, ModelRef, ProviderId};
+use openclaw_ids::{AgentId, ModelRef};
 use serde::{Serialize, Serializer};
 
+use super::asked::Asked;
 use crate::cli::chain::UnknownModel;
 use crate::cli::files::{Files, ReadAgent};
-use crate::cli::history::with_names;
+use crate::cli::history::Names;
 use crate::cli::render::{Cell, Table, Tone, left};
 use crate::cli::screen::{Screen, now};
 use crate::cli::{CommandError, Outcome};
 use crate::report::Rehearsal;
-
-/// The facts of a failure.
-#[derive(Debug, Args)]
-#[group(id = "Failure", multiple = true)]
-#[command(next_help_heading = "A failure")]
-pub(super) struct FailureArgs {
-    /// The model that failed [default: the first that would be asked]
-    #[arg(long, value_name = "MODEL")]
-    model: Option<String>,
-    /// The provider [default: the model's]
-    #[arg(long, value_name = "ID")]
-    provider: Option<String>,
-    /// The HTTP status
-    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u16).range(100..=599))]
-    status: Option<u16>,
-    /// The structured code, such as `insufficient_quota`
-    #[arg(long, value_name = "TEXT")]
-    code: Option<String>,
-    /// The structured type, such as `rate_limit_error`
-    #[arg(long = "type", value_name = "TEXT")]
-    kind: Option<String>,
-    /// The message
-    #[arg(long, value_name = "TEXT")]
-    message: Option<String>,
-    /// The body as it came
-    #[arg(long, value_name = "TEXT")]
-    body: Option<String>,
-    /// A response header, such as 'retry-after: 30'; several
-    #[arg(long = "header", value_name = "NAME: VALUE")]
-    headers: Vec<String>,
-    /// What happened to the connection
-    #[arg(long, value_name = "WHAT", value_parser = transport)]
-    transport: Option<Transport>,
-}
-
-/// A failure that somebody asks about.
-pub(super) struct Asked {
-    /// The model whose calls fail like that.
-    pub(super) model: Option<String>,
-    /// The facts.
-    pub(super) failure: Failure,
-}
-
-/// A header that is none.
-#[derive(Debug, thiserror::Error)]
-#[error("--header is written as 'name: value'")]
-struct HeaderError;
-
-impl FailureArgs {
-    /// The failure, when any of its facts is given.
-    ///
-    /// # Errors
-    /// When a fact cannot be read.
-    pub(super) fn asked(&self) -> Result<Option<Asked>, CommandError> {
-        let provider = self.provider.as_deref().map(ProviderId::try_new).transpose()?;
-        let header = |text: &String| {
-            let (name, value) = text.split_once(':').ok_or(HeaderError)?;
-            Ok::<_, HeaderError>(Header {
-                name: name.trim().to_owned(),
-                value: value.trim().to_owned(),
-            })
-        };
-        let failure = Failure {
-            provider,
-            status: self.status,
-            code: self.code.clone(),
-            kind: self.kind.clone(),
-            message: self.message.clone(),
-            body: self.body.as_ref().map(|body| body.clone().into_bytes()),
-            headers: self.headers.iter().map(header).collect::<Result<_, _>>()?,
-            transport: self.transport,
-            ..Failure::default()
-        };
-        let is_given = self.model.is_some() || failure != Failure::default();
-        Ok(is_given.then(|| Asked {
-            model: self.model.clone(),
-            failure,
-        }))
-    }
-}
-
-/// What can happen to a connection, by its name.
-const TRANSPORTS: &[(&str, Transport)] = &[
-    ("dns", Transport::Dns),
-    ("proxy", Transport::Proxy),
-    ("refused", Transport::Refused),
-    ("reset", Transport::Reset),
-    (
-        "silent",
-        Transport::Timeout(TimeoutPhase::FirstByte, TimerOwner::Us),
-    ),
-    ("stalled", Transport::Timeout(TimeoutPhase::Idle, TimerOwner::Us)),
-    ("timeout", Transport::Timeout(TimeoutPhase::Total, TimerOwner::Us)),
-    ("tls", Transport::Tls),
-    ("unreachable", Transport::Unreachable),
-];
-
-/// Reads the name of what happened to a connection.
-pub(super) fn transport(text: &str) -> Result<Transport, String> {
-    let row = TRANSPORTS.iter().find(|(name, _)| *name == text);
-    row.map(|(_, transport)| *transport).ok_or_else(|| {
-        let names: Vec<&str> = TRANSPORTS.iter().map(|(name, _)| *name).collect();
-        format!("write one of {}", names.join(", "))
-    })
-}
 
 /// What a failure means.
 #[derive(Debug, Serialize)]
@@ -210,6 +104,7 @@ pub(super) fn explain(
     screen: &mut Screen<'_>,
 ) -> Result<Outcome, CommandError> {
     let agent = ReadAgent::open(files, agent)?;
+    let names = Names::of(files);
     let now = now();
     for (position, asked) in asked.iter().enumerate() {
         let explained = explained(files, &agent, asked, now)?;
@@ -219,7 +114,7 @@ pub(super) fn explain(
             if position > 0 {
                 screen.line("")?;
             }
-            show(&explained, files, now, screen)?;
+            show(&explained, &names, now, screen)?;
         }
     }
     Ok(Outcome::Fine)
@@ -278,7 +173,7 @@ fn model_of(failure: &Failure, files: &Files, agent: &ReadAgent) -> Option<Model
     (found > 0).then(|| chain[found].clone())
 }
 
-fn show(explained: &Explained, files: &Files, now: Timestamp, screen: &mut Screen<'_>) -> io::Result<()> {
+fn show(explained: &Explained, names: &Names, now: Timestamp, screen: &mut Screen<'_>) -> io::Result<()> {
     screen.toned(Tone::Strong, format!("Failure: {}", explained.said))?;
     let Some(verdict) = &explained.verdict else {
         return screen.line("  It is none: the request was allowed, and nothing is recorded.");
@@ -316,14 +211,14 @@ fn show(explained: &Explained, files: &Files, now: Timestamp, screen: &mut Scree
         ))?;
     }
     match &explained.rehearsal {
-        Some(rehearsal) => show_rehearsal(rehearsal, files, now, screen),
+        Some(rehearsal) => show_rehearsal(rehearsal, names, now, screen),
         None => Ok(()),
     }
 }
 
 fn show_rehearsal(
     rehearsal: &Rehearsal,
-    files: &Files,
+    names: &Names,
     now: Timestamp,
     screen: &mut Screen<'_>,
 ) -> io::Result<()> {
@@ -375,7 +270,7 @@ fn show_rehearsal(
     if let Some(story) = &rehearsal.story {
         screen.line("")?;
         screen.toned(Tone::Strong, "Step by step")?;
-        for line in with_names(&story.to_string(), files).lines().skip(2) {
+        for line in names.put_into(&story.to_string()).lines().skip(2) {
             screen.line(line)?;
         }
     }

@@ -8,9 +8,9 @@ use openclaw_runner::explain::{read, stories};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::failure::{Asked, transport};
+use super::asked::{Asked, transport};
 use crate::cli::files::Files;
-use crate::cli::history::with_names;
+use crate::cli::history::Names;
 use crate::cli::screen::Screen;
 use crate::cli::{CommandError, Outcome};
 
@@ -59,10 +59,12 @@ pub(super) fn explain(
     json: bool,
     screen: &mut Screen<'_>,
 ) -> Result<Outcome, CommandError> {
-    let mut text = String::new();
-    std::io::stdin().lock().read_to_string(&mut text)?;
+    let mut bytes = Vec::new();
+    std::io::stdin().lock().read_to_end(&mut bytes)?;
+    let text = String::from_utf8_lossy(&bytes);
     let records = read(&text)?;
     if !records.is_empty() {
+        let names = Names::of(files);
         for (position, story) in stories(&records).iter().enumerate() {
             if json {
                 screen.json_line(story)?;
@@ -71,7 +73,7 @@ pub(super) fn explain(
             if position > 0 {
                 screen.line("")?;
             }
-            screen.line(with_names(&story.to_string(), files).trim_end())?;
+            screen.line(names.put_into(&story.to_string()).trim_end())?;
         }
         return Ok(Outcome::Fine);
     }
@@ -83,7 +85,10 @@ pub(super) fn explain(
         .map(|(index, line)| failure(index + 1, line))
         .collect::<Result<_, _>>()?;
     if asked.is_empty() {
-        screen.line("Nothing came by standard input.")?;
+        // As JSON, nothing is no line.
+        if !json {
+            screen.line("Nothing came by standard input.")?;
+        }
         return Ok(Outcome::Findings);
     }
     super::failure::explain(files, agent, &asked, json, screen)

@@ -3,23 +3,28 @@
 use std::io;
 
 use jiff::Timestamp;
-use openclaw_ids::ModelRef;
-use openclaw_runner::explain::{Record, Story as RunStory, read, stories};
+use openclaw_ids::{AgentId, ModelRef, ProfileId};
+use openclaw_runner::explain::Story as RunStory;
 use serde::Serialize;
 use serde_json::json;
 
-use super::opened::{self, Held};
-use crate::cli::files::{AgentArg, Files};
-use crate::cli::history::{self, rested, window_word, with_names};
+use super::opened::{WHAT_MADE_IT_REST, held_lines};
+use crate::cli::files::{AgentArg, Files, ReadAgent};
+use crate::cli::history::{self, Names, rested, window_word};
 use crate::cli::render::{Table, Tone, ago};
 use crate::cli::rest::free_and_tried;
 use crate::cli::screen::{Screen, now};
 use crate::cli::{CommandError, Outcome};
 use crate::history::{BrokenNote, HistoryReader, RunFilter, RunOutcome, StoredRun, Story, WindowNote};
-use crate::report::met_trouble;
+use crate::report::{Held, Search, met_trouble, run_story};
 
 /// How many of the last runs are searched for one that met trouble.
 const SEARCHED: usize = 1_000;
+
+/// How many changes of windows are searched for those that mattered.
+const WINDOWS_SEARCHED: usize = 10_000;
+
+const NO_REQUEST: &str = "The history knows no request: no gateway has answered one here yet.";
 
 const STILL_RUNNING: &str =
     "This request is still running, or its gateway ended before it did; so far this happened.";
@@ -52,11 +57,7 @@ pub(super) fn explain_last(
     screen: &mut Screen<'_>,
 ) -> Result<Outcome, CommandError> {
     let Some(history) = HistoryReader::open(&files.state_dir)? else {
-        return nothing(
-            "The history is empty: no gateway has answered a request here yet.",
-            json,
-            screen,
-        );
+        return nothing(NO_REQUEST, json, screen);
     };
     let filter = RunFilter {
         agent: agent.named(files)?,
@@ -64,6 +65,9 @@ pub(super) fn explain_last(
         ..RunFilter::default()
     };
     let runs = history.runs(&filter)?;
+    if runs.is_empty() {
+        return nothing(NO_REQUEST, json, screen);
+    }
     let mut troubled = runs.iter().rev().filter(|run| met_trouble(run)).peekable();
     let latest = troubled.peek().copied();
     let Some(run) = troubled.find(|run| went_on(run)).or(latest) else {
@@ -114,7 +118,7 @@ fn tell(
 ) -> Result<Outcome, CommandError> {
     let run_story = run_story(story)?;
     let held = match (&story.run, &run_story) {
-        (Some(run), Some(told)) => opened::held(history, files, run, told)?,
+        (Some(run), Some(told)) => held(history, files, run, told)?,
         (Some(_) | None, _) => Vec::new(),
     };
     if json {
@@ -130,14 +134,19 @@ fn tell(
     Ok(Outcome::Fine)
 }
 
-/// The decisions of the run, put together; none when there was nothing to decide.
-pub(super) fn run_story(story: &Story) -> Result<Option<RunStory>, CommandError> {
-    let lines = story.told.iter().map(|told| {
-        let line = json!({"timestamp": told.at.to_string(), "fields": told.record});
-        line.to_string()
-    });
-    let records: Vec<Record> = read(&lines.collect::<Vec<_>>().join("\n"))?;
-    Ok(stories(&records).into_iter().next())
+fn held(
+    history: &HistoryReader,
+    files: &Files,
+    run: &StoredRun,
+    told: &RunStory,
+) -> Result<Vec<Held>, CommandError> {
+    let agent = ReadAgent::open(files, &run.note.agent).ok();
+    let provider_of = |_: &AgentId, profile: &ProfileId| {
+        let credential = agent.as_ref()?.seen.credential(profile)?;
+        Some(credential.provider().clone())
+    };
+    let search = Search::new(history, &files.aliases, &provider_of, WINDOWS_SEARCHED);
+    Ok(search.held(run, told)?)
 }
 
 fn show(
@@ -155,7 +164,7 @@ fn show(
     match told {
         Some(told) => {
             screen.line("")?;
-            screen.line(with_names(&told.to_string(), files).trim_end())?;
+            screen.line(Names::of(files).put_into(&told.to_string()).trim_end())?;
         }
         None if story
             .run
@@ -167,7 +176,7 @@ fn show(
         None => {}
     }
     if let Some(run) = &story.run {
-        opened::show(held, run, now, screen)?;
+        show_held(held, run, now, screen)?;
     }
     for told in story.told.iter().filter(|told| told.kind == "broken") {
         let broken: BrokenNote = serde_json::from_value(told.record.clone())?;
@@ -198,6 +207,17 @@ fn show(
     }
     screen.section("Windows", &table)?;
     Ok(())
+}
+
+fn show_held(held: &[Held], run: &StoredRun, now: Timestamp, screen: &mut Screen<'_>) -> io::Result<()> {
+    if held.is_empty() {
+        return Ok(());
+    }
+    screen.line("")?;
+    screen.toned(Tone::Strong, WHAT_MADE_IT_REST)?;
+    held_lines(held, run, now)
+        .into_iter()
+        .try_for_each(|line| screen.line(line))
 }
 
 fn show_run(run: &StoredRun, now: Timestamp, screen: &mut Screen<'_>) -> io::Result<()> {

@@ -1,6 +1,7 @@
 //! The files of one agent, read as they are.
 
 use std::collections::BTreeSet;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use openclaw_auth_store::{AuthSnapshot, OpenError, SqliteAuthStore, inherit};
@@ -10,12 +11,8 @@ use openclaw_session::{SessionEntry, SqliteSessionStore, parse_sessions_json};
 use super::Files;
 use crate::causes;
 use crate::cli::CommandError;
+use crate::layout::{SESSIONS_FILE, SESSIONS_JSON};
 use crate::report::AgentState;
-
-/// The session file of an agent.
-pub(in crate::cli) const SESSIONS_FILE: &str = "openclaw-sessions.sqlite";
-/// The session file of the other program.
-pub(in crate::cli) const SESSIONS_JSON: &str = "sessions.json";
 
 /// One agent's credentials and sessions at one moment.
 pub(in crate::cli) struct ReadAgent {
@@ -93,7 +90,7 @@ impl ReadAgent {
             Some(main) => inherit(main, &own),
             None => own.clone(),
         };
-        let (sessions, unread) = match sessions(&files.sessions_folder(id)) {
+        let (sessions, unread) = match read_sessions(&files.sessions_folder(id)) {
             Ok(sessions) => (sessions, None),
             Err(error) => (Vec::new(), Some(error)),
         };
@@ -136,14 +133,14 @@ fn credentials(files: &Files, agent: &AgentId, folder: &Path) -> Result<AuthSnap
     Ok(snapshot.with_current_secrets())
 }
 
-fn sessions(folder: &Path) -> Result<Vec<(SessionKey, SessionEntry)>, CommandError> {
-    let file = folder.join(SESSIONS_FILE);
-    if file.exists() {
-        let listed = SqliteSessionStore::peek(&file)?;
-        return Ok(listed
-            .into_iter()
-            .map(|(key, found)| (key, found.entry))
-            .collect());
+/// The sessions in a folder, the last active first; none when there are none.
+///
+/// # Errors
+/// When they are there and cannot be read.
+pub(in crate::cli) fn read_sessions(folder: &Path) -> Result<Vec<(SessionKey, SessionEntry)>, CommandError> {
+    if let Some(listed) = SqliteSessionStore::peek(&folder.join(SESSIONS_FILE))? {
+        let entries = listed.into_iter().map(|(key, found)| (key, found.entry));
+        return Ok(entries.collect());
     }
     // Nobody has opened them here yet; what the other program wrote will be taken over by then.
     let mut entries = read_sessions_json(&folder.join(SESSIONS_JSON))?;
@@ -161,7 +158,9 @@ pub(in crate::cli) fn read_sessions_json(
     let path = path.to_owned();
     let bytes = match std::fs::read(&path) {
         Ok(bytes) => bytes,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) if matches!(error.kind(), ErrorKind::NotADirectory | ErrorKind::NotFound) => {
+            return Ok(Vec::new());
+        }
         Err(source) => return Err(SessionsJsonError::Unreadable { path, source }),
     };
     match parse_sessions_json(&String::from_utf8_lossy(&bytes)) {

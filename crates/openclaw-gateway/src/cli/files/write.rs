@@ -8,9 +8,9 @@ use openclaw_ids::AgentId;
 use openclaw_session::SqliteSessionStore;
 
 use super::Files;
-use super::agent::SESSIONS_FILE;
 use crate::cli::{CommandError, screen};
 use crate::disk;
+use crate::layout::{CREDENTIALS_FILE, SESSIONS_FILE};
 
 /// An agent's credentials, waited for as long as it takes: what a command did must be in the file when it ends.
 pub(in crate::cli) type WrittenAuthStore = InheritingAuthStore<SqliteAuthStore, SqliteAuthStore>;
@@ -23,9 +23,6 @@ struct StoreError {
     #[source]
     source: OpenError,
 }
-
-/// The file of an agent's credentials.
-const CREDENTIALS_FILE: &str = "openclaw-agent.sqlite";
 
 /// Nothing can be changed.
 #[derive(Debug, thiserror::Error)]

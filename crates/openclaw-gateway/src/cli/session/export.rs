@@ -3,9 +3,10 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use openclaw_session::{SessionEntry, export_sessions_json};
+use openclaw_session::format_sessions_json;
 
-use crate::cli::files::{AgentArg, Files, Places, absolute, runtime};
+use crate::cli::files::{AgentArg, Files, Places, absolute, read_sessions};
+use crate::cli::private_file::write_new;
 use crate::cli::screen::Screen;
 use crate::cli::{CommandError, Outcome};
 use crate::environment::Environment;
@@ -39,13 +40,7 @@ pub(in crate::cli) fn run(
 ) -> Result<Outcome, CommandError> {
     let files = Files::open(&arguments.places, environment)?;
     let agent = arguments.agent.id(&files)?;
-    let text = if files.sessions_folder(&agent).exists() {
-        let store = files.session_store(&agent)?;
-        runtime()?.block_on(export_sessions_json(&store))?
-    } else {
-        let none: std::collections::BTreeMap<String, SessionEntry> = std::collections::BTreeMap::new();
-        format!("{}\n", serde_json::to_string_pretty(&none)?)
-    };
+    let text = format_sessions_json(read_sessions(&files.sessions_folder(&agent))?);
     match &arguments.output {
         None => screen.writer().write_all(text.as_bytes())?,
         Some(path) => {
@@ -67,14 +62,4 @@ struct ExportError {
     path: PathBuf,
     #[source]
     source: std::io::Error,
-}
-
-/// Writes a file that only this user may read.
-fn write_new(path: &std::path::Path, text: &str) -> std::io::Result<()> {
-    use std::io::Write;
-    let mut options = std::fs::OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(path)?.write_all(text.as_bytes())
 }

@@ -7,7 +7,7 @@ use openclaw_session::{ProfileChoice, SessionEntry, UserSelection, apply_user_se
 use serde::Serialize;
 
 use crate::cli::auth::NotStored;
-use crate::cli::chain::{UnknownModel, UnknownSession, session};
+use crate::cli::chain::{UnknownModel, UnknownSession, no_address, session};
 use crate::cli::files::{AgentArg, Files, Places, ReadAgent, runtime};
 use crate::cli::screen::{Screen, now};
 use crate::cli::{CommandError, Outcome};
@@ -114,9 +114,7 @@ fn notes(files: &Files, agent: &ReadAgent, model: &ModelRef) -> Vec<String> {
     let provider = model.provider();
     let mut notes = Vec::new();
     if files.endpoints.get(provider).is_none() {
-        notes.push(format!(
-            "nothing says where provider `{provider}` is called; set models.providers.{provider}.baseUrl"
-        ));
+        notes.push(no_address(provider));
     }
     let order = OrderOfProvider::of(&files.installation(), &agent.seen, provider, now());
     if order.order.is_empty() {

@@ -1,7 +1,7 @@
 //! Does what a command says, in one compare-and-set, and tells what became of it.
 
 use openclaw_chain::RunKind;
-use openclaw_ids::{AgentId, ModelRef, SessionId, SessionKey};
+use openclaw_ids::{AgentId, ModelRef, SessionKey};
 use openclaw_runner::{Clock, SystemClock};
 use openclaw_session::{
     Command, Reset, SessionEntry, SessionStore, TypedModel, UserSelection, apply_user_selection, reset,
@@ -18,15 +18,15 @@ use crate::causes;
 use crate::gateway::Look;
 use crate::report::{Asking, ChainReport};
 
-/// Where a command does its work.
-pub(super) struct Place<'a> {
+/// The session that a command is about.
+pub(super) struct Session<'a> {
     pub(super) served: &'a Served,
     pub(super) agent: &'a Agent,
     pub(super) id: &'a AgentId,
     pub(super) key: &'a SessionKey,
 }
 
-impl Place<'_> {
+impl Session<'_> {
     /// Does it and says in a text what became of it.
     pub(super) async fn perform(&self, command: &Command) -> Result<String, ApiError> {
         match command {
@@ -78,11 +78,10 @@ impl Place<'_> {
     async fn start_over(&self, named: Option<Choice>) -> Result<String, ApiError> {
         let text = told::started_over(named.as_ref().map(|choice| &choice.model));
         let selection = named.map(|Choice { model, profile }| UserSelection::model(model, profile));
-        let id = self.served.process.ids.next_id();
+        let id = self.served.process.ids.next_session();
         self.change(|entry, configured| {
             let now = SystemClock.now();
-            let id = SessionId::try_new(&id).ok()?;
-            let next = reset(entry, id, &Reset::NewSession, now);
+            let next = reset(entry, id.clone(), &Reset::NewSession, now);
             let chosen = selection
                 .as_ref()
                 .and_then(|selection| apply_user_selection(&next, selection, configured, now));
@@ -103,24 +102,20 @@ impl Place<'_> {
         let configured = self.configured();
         let fresh = self.fresh();
         let stored = update(&*self.agent.sessions, self.key, |entry| {
-            let entry = entry.or(fresh.as_ref());
-            (entry.and_then(|entry| fold(entry, &configured)), ())
+            (fold(entry.unwrap_or(&fresh), &configured), ())
         });
         stored.await.map_err(|error| unusable(&error))
     }
 
-    fn fresh(&self) -> Option<SessionEntry> {
-        let id = SessionId::try_new(&self.served.process.ids.next_id()).ok()?;
-        Some(SessionEntry::new(id, SystemClock.now()))
+    fn fresh(&self) -> SessionEntry {
+        SessionEntry::new(self.served.process.ids.next_session(), SystemClock.now())
     }
 
     /// What the session stands for, what answers in it, and what rests.
     async fn lines(&self) -> Result<Vec<String>, ApiError> {
         let stored = self.agent.sessions.load(self.key).await;
         let stored = stored.map_err(|error| unusable(&error))?;
-        let Some(entry) = stored.map(|stored| stored.entry).or_else(|| self.fresh()) else {
-            return Ok(Vec::new());
-        };
+        let entry = stored.map_or_else(|| self.fresh(), |stored| stored.entry);
         let look = Look::at(self.id, self.agent, Vec::new());
         let generation = &self.served.generation;
         let asking = Asking {

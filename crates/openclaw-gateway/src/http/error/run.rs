@@ -82,11 +82,11 @@ impl ApiError {
         let selected = single
             .map(|attempt| &attempt.record)
             .or(error.report().attempts.first());
-        let told = single.map_or_else(
+        let provider_status = single.map_or_else(
             || selected.and_then(|attempt| attempt.status),
             |attempt| attempt.failure.status,
         );
-        let status = match told {
+        let status = match provider_status {
             // The provider's own 400 for an overflow is passed on (M3).
             Some(400) if row.status == StatusCode::PAYLOAD_TOO_LARGE => StatusCode::BAD_REQUEST,
             _ => row.status,

@@ -131,6 +131,7 @@ fn what_does_not_exist_and_how_to_name_what_does() {
             &[],
             "there is no agent `nobody`; the agents are main, ops-team",
         ),
+        ("openclaw/No Body", &[], "there is no agent `No Body`; "),
         (
             "openclaw",
             &[(request::AGENT_ID, "nobody")],

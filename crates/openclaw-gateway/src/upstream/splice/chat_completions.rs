@@ -53,10 +53,11 @@ fn calls(delta: &Value) -> impl Iterator<Item = &Value> {
         .flatten()
 }
 
-fn is_beyond(delta: &Value) -> bool {
+/// Whether a choice, or its delta, says something that cannot be compared.
+fn is_beyond(choice: &Value, delta: &Value) -> bool {
     let has = |member: &&str| delta.get(*member).is_some_and(|value| !value.is_null());
     let is_list = |member: &&str| delta.get(*member).is_some_and(Value::is_array);
-    OTHER.iter().any(has) || TEXTS.iter().any(is_list)
+    OTHER.iter().any(has) || TEXTS.iter().any(is_list) || text(choice, "text").is_some()
 }
 
 impl Dialect for Answer {
@@ -69,7 +70,7 @@ impl Dialect for Answer {
         for choice in choices(event) {
             let (at, delta) = (index(choice), choice.get("delta").unwrap_or(&Value::Null));
             self.begun.insert(at);
-            self.beyond |= is_beyond(delta);
+            self.beyond |= is_beyond(choice, delta);
             for (number, member) in TEXTS.iter().enumerate() {
                 if let Some(text) = text(delta, member) {
                     self.said.sent((at, Part::Text(number)), text);
@@ -147,7 +148,7 @@ impl Answer {
         let mut delta = choice
             .get_mut("delta")
             .map_or_else(|| Value::Object(Map::new()), Value::take);
-        if is_beyond(&delta) {
+        if is_beyond(&choice, &delta) {
             return Err(Differs);
         }
         if let Some(members) = delta.as_object_mut() {

@@ -1,5 +1,6 @@
 //! Anthropic's messages: one text per block, the thinking ones left out.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 use serde_json::{Value, json};
@@ -52,6 +53,15 @@ fn addition(event: &Value) -> Option<(&'static str, &str)> {
         .find_map(|member| Some((member, text(delta, member)?)))
 }
 
+/// What a block says as it begins: its text, or the input of its tool where that is there at once.
+fn beginning(block: &Value) -> Cow<'_, str> {
+    let input = block.get("input").and_then(Value::as_object);
+    match input.filter(|input| !input.is_empty()) {
+        Some(_) => Cow::Owned(block["input"].to_string()),
+        None => Cow::Borrowed(text(block, "text").unwrap_or_default()),
+    }
+}
+
 fn stop(index: u64) -> Value {
     json!({"type": "content_block_stop", "index": index})
 }
@@ -67,8 +77,7 @@ impl Dialect for Answer {
                 } else {
                     self.beyond |= !COMPARED.contains(&kind(block));
                     let number = self.add(index(event), kind(block));
-                    self.said
-                        .sent((number, false), text(block, "text").unwrap_or_default());
+                    self.said.sent((number, false), &beginning(block));
                     self.said
                         .sent((number, true), text(block, "name").unwrap_or_default());
                 }
@@ -197,14 +206,18 @@ impl Answer {
         self.begun += 1;
         self.follows.insert(theirs, Some(number));
         let name = text(&block, "name").unwrap_or_default();
-        let text = text(&block, "text").unwrap_or_default();
+        let said = beginning(&block);
         if let Some(known) = self.blocks.get(number) {
             let (index, same) = (known.index, known.kind == kind(&block));
             if !same || !self.said.repeat((number, true), name)?.is_empty() {
                 return Err(Differs);
             }
-            let new = self.said.repeat((number, false), text)?;
-            let delta = json!({"type": "text_delta", "text": new});
+            let new = self.said.repeat((number, false), &said)?;
+            let delta = if kind(&block) == "text" {
+                json!({"type": "text_delta", "text": new})
+            } else {
+                json!({"type": "input_json_delta", "partial_json": new})
+            };
             let event = json!({"type": "content_block_delta", "index": index, "delta": delta});
             return Ok(if new.is_empty() { Vec::new() } else { vec![event] });
         }
@@ -213,7 +226,7 @@ impl Answer {
         self.add(self.next, kind(&block));
         self.next += 1;
         self.said.repeat((number, true), name)?;
-        self.said.repeat((number, false), text)?;
+        self.said.repeat((number, false), &said)?;
         events.push(event);
         Ok(events)
     }

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use super::MAX_KEPT;
+
 /// The other answer says something else.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in super::super) struct Differs;
@@ -42,7 +44,8 @@ impl<K: Ord> Overlap<K> {
         }
     }
 
-    /// The other answer says `text` as the next piece of a part; what of it is new.
+    /// The other answer says `text` as the next piece of a part; what of it is new. That is remembered, too, up to what
+    /// can be.
     pub(super) fn repeat<'t>(&mut self, part: K, text: &'t str) -> Result<&'t str, Differs> {
         let part = self.parts.entry(part).or_default();
         let rest = &part.sent.as_bytes()[part.repeated..];
@@ -52,9 +55,12 @@ impl<K: Ord> Overlap<K> {
         }
         // All that was left is repeated, or the whole piece is: either way a piece of text ends here.
         let new = &text[common..];
-        part.sent.push_str(new);
-        part.repeated += text.len();
-        self.bytes += new.len();
+        part.repeated += common;
+        if self.bytes <= MAX_KEPT {
+            part.sent.push_str(new);
+            part.repeated += new.len();
+            self.bytes += new.len();
+        }
         Ok(new)
     }
 

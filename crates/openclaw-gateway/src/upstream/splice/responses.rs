@@ -69,6 +69,11 @@ fn ids(item: &Value) -> [Value; 2] {
     IDS.map(|name| item.get(name).cloned().unwrap_or_default())
 }
 
+/// The arguments of a call that come with its item.
+fn arguments(item: &Value) -> &str {
+    text(item, "arguments").unwrap_or_default()
+}
+
 fn is_reasoning(event: &str) -> bool {
     event.starts_with("response.reasoning")
 }
@@ -86,6 +91,7 @@ impl Dialect for Answer {
                 let number = self.add(output_index, item);
                 let called = text(item, "name").unwrap_or_default();
                 self.said.sent((number, 0, true), called);
+                self.said.sent((number, 0, false), arguments(item));
             }
             return;
         }
@@ -204,13 +210,16 @@ impl Answer {
         if let Some(known) = self.items.get(number) {
             let is_same = known.kind == kind(&item);
             let more = self.said.repeat((number, 0, true), called)?;
-            return if is_same && more.is_empty() {
+            let more_arguments = self.said.repeat((number, 0, false), arguments(&item))?;
+            // Nothing can be added to what begins an item.
+            return if is_same && more.is_empty() && more_arguments.is_empty() {
                 Ok(None)
             } else {
                 Err(Differs)
             };
         }
         self.said.repeat((number, 0, true), called)?;
+        self.said.repeat((number, 0, false), arguments(&item))?;
         event["output_index"] = self.next.into();
         self.add(self.next, &item);
         self.next += 1;

@@ -262,16 +262,15 @@ fn kind_of(event: &Value) -> &str {
 }
 
 fn raw(wire: Wire, event: &Value) -> Bytes {
-    Bytes::from(written(wire, event))
+    wire.event(event)
 }
 
-fn events_in(wire: Wire, bytes: &[u8]) -> Vec<Value> {
+fn events_in(bytes: &[u8]) -> Vec<Value> {
     let mut parser = SseParser::new(1 << 20);
     parser.push(bytes);
     let mut events = Vec::new();
     while let Some(event) = parser.next_event().unwrap() {
         let event: Value = serde_json::from_slice(&event.data.unwrap()).unwrap();
-        assert_eq!(raw(wire, &event), written(wire, &event));
         events.push(event);
     }
     events
@@ -286,7 +285,7 @@ fn spliced(wire: Wire, answers: &[(Told, usize)], last: &Told) -> Result<Vec<Val
         let events = told.events(wire);
         for event in &events[..(*cut).min(events.len() - 2)] {
             let new = splice.take(raw(wire, event))?;
-            let new_events = events_in(wire, &new.bytes);
+            let new_events = events_in(&new.bytes);
             assert_eq!(new.events, new_events.len() as u64);
             sent.extend(new_events);
         }
@@ -295,18 +294,18 @@ fn spliced(wire: Wire, answers: &[(Told, usize)], last: &Told) -> Result<Vec<Val
     let events = last.events(wire);
     let (end, events) = events.split_last().unwrap();
     for event in events {
-        sent.extend(events_in(wire, &splice.take(raw(wire, event))?.bytes));
+        sent.extend(events_in(&splice.take(raw(wire, event))?.bytes));
     }
     let end = match wire {
         Wire::ChatCompletions => {
-            sent.extend(events_in(wire, &splice.take(raw(wire, end))?.bytes));
+            sent.extend(events_in(&splice.take(raw(wire, end))?.bytes));
             let done = splice.end(Bytes::from_static(b"data: [DONE]\n\n"))?;
             assert_eq!(done.bytes, &b"data: [DONE]\n\n"[..]);
             return Ok(sent);
         }
         _ => splice.end(raw(wire, end))?,
     };
-    sent.extend(events_in(wire, &end.bytes));
+    sent.extend(events_in(&end.bytes));
     Ok(sent)
 }
 
@@ -403,6 +402,7 @@ fn a_shorter_answer_and_one_that_cannot_be_compared_differ() {
             Wire::Responses,
             json!({"type": "response.output_item.added", "output_index": 0, "item": {"type": "web_search_call"}}),
         ),
+        (Wire::ChatCompletions, json!({"choices": [{"text": "Hel"}]})),
         // Text whose block or item was never begun.
         (
             Wire::Messages,
@@ -426,12 +426,94 @@ fn a_shorter_answer_and_one_that_cannot_be_compared_differ() {
 
 #[test]
 fn too_much_to_be_remembered_is_not_followed() {
-    let mut splice = Splice::new(Wire::ChatCompletions).unwrap();
+    let wire = Wire::ChatCompletions;
     let event = json!({"choices": [{"delta": {"content": "x".repeat(1 << 20)}}]});
-    for _ in 0..9 {
-        splice.take(raw(Wire::ChatCompletions, &event)).unwrap();
+    let mut first = Splice::new(wire).unwrap();
+    let mut second = Splice::new(wire).unwrap().follow().unwrap();
+    for _ in 0..20 {
+        first.take(raw(wire, &event)).unwrap();
+        let new = second.take(raw(wire, &event)).unwrap();
+        assert!(
+            new.events == 1 && new.bytes.len() > 1 << 20,
+            "the client gets it all the same"
+        );
     }
-    assert!(splice.follow().is_none());
+    for splice in [first, second] {
+        assert!(splice.dialect.kept() <= MAX_KEPT + (1 << 20));
+        assert!(splice.follow().is_none());
+    }
+}
+
+#[test]
+fn what_cannot_be_taken_apart_is_neither_followed_nor_left_out() {
+    let deep = format!("{}{}", "[".repeat(200), "]".repeat(200));
+    for member in ["1e999", &deep] {
+        let text =
+            format!("data: {{\"choices\":[{{\"delta\":{{\"content\":\"Hel\"}}}}],\"x\":{member}}}\n\n");
+        let event = Bytes::from(text);
+        let mut first = Splice::new(Wire::ChatCompletions).unwrap();
+        assert_eq!(first.take(event.clone()).unwrap().bytes, event);
+        assert!(first.follow().is_none(), "{member}");
+        let mut second = Splice::new(Wire::ChatCompletions).unwrap().follow().unwrap();
+        assert_eq!(second.take(event), Err(Differs), "{member}");
+    }
+}
+
+#[test]
+fn a_byte_order_mark_within_a_stream_makes_a_line_that_nobody_reads() {
+    let event = json!({"choices": [{"index": 0, "delta": {"content": "Hel"}}]});
+    let plain = raw(Wire::ChatCompletions, &event);
+    let marked = Bytes::from(["\u{feff}".as_bytes(), &plain].concat());
+    let mut splice = Splice::new(Wire::ChatCompletions).unwrap();
+    splice.take(marked).unwrap();
+    let mut splice = splice.follow().unwrap();
+    let new = splice.take(plain).unwrap();
+    assert_eq!(new.events, 1, "the client has not seen it yet");
+}
+
+#[test]
+fn what_a_tool_is_given_at_once_is_compared_like_what_comes_in_pieces() {
+    let block = |input: Value| {
+        let block = json!({"type": "tool_use", "id": "t", "name": "look", "input": input});
+        json!({"type": "content_block_start", "index": 0, "content_block": block})
+    };
+    let piece = |text: &str| {
+        let delta = json!({"type": "input_json_delta", "partial_json": text});
+        json!({"type": "content_block_delta", "index": 0, "delta": delta})
+    };
+    let item = |arguments: &str| {
+        let item = json!({"type": "function_call", "id": "i", "name": "look", "arguments": arguments});
+        json!({"type": "response.output_item.added", "output_index": 0, "item": item})
+    };
+    for (wire, sent, other, expected) in [
+        (
+            Wire::Messages,
+            vec![block(json!({"a": 1}))],
+            block(json!({"a": 1})),
+            Ok(vec![]),
+        ),
+        (
+            Wire::Messages,
+            vec![block(json!({"a": 1}))],
+            block(json!({"a": 2})),
+            Err(Differs),
+        ),
+        (
+            Wire::Messages,
+            vec![block(json!({})), piece("{\"a\"")],
+            block(json!({"a": 1})),
+            Ok(vec![piece(":1}")]),
+        ),
+        (Wire::Responses, vec![item("{}")], item("{}"), Ok(vec![])),
+        (Wire::Responses, vec![item("{}")], item("[]"), Err(Differs)),
+    ] {
+        let mut splice = Splice::new(wire).unwrap();
+        for event in &sent {
+            splice.take(raw(wire, event)).unwrap();
+        }
+        let new = splice.follow().unwrap().take(raw(wire, &other));
+        assert_eq!(new.map(|new| events_in(&new.bytes)), expected, "{sent:?} {other}");
+    }
 }
 
 #[test]

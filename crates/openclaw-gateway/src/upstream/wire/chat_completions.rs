@@ -2,7 +2,6 @@
 
 use serde_json::Value;
 
-use super::super::halves::value_of;
 use super::super::sketch::Sketch;
 use super::{Delta, Piece, Shows, Whole, is_error, is_error_event, is_filled, unreadable};
 
@@ -69,18 +68,11 @@ pub(super) fn read_whole(body: &[u8]) -> Whole {
     }
 }
 
-/// The one chunk that says what the whole completion `body` says.
-pub(super) fn chunk_of_whole(body: &[u8]) -> Vec<u8> {
-    let Some(mut answer) = value_of(body) else {
-        return Vec::new();
-    };
-    answer["object"] = "chat.completion.chunk".into();
-    for choice in answer
-        .get_mut("choices")
-        .and_then(Value::as_array_mut)
-        .into_iter()
-        .flatten()
-    {
+/// The one chunk that says what a whole completion says; none when it is no completion.
+pub(super) fn chunk_of_whole(mut answer: Value) -> Option<Value> {
+    let members = answer.as_object_mut()?;
+    members.insert("object".to_owned(), "chat.completion.chunk".into());
+    for choice in members.get_mut("choices")?.as_array_mut()? {
         let Some(choice) = choice.as_object_mut() else {
             continue;
         };
@@ -96,7 +88,7 @@ pub(super) fn chunk_of_whole(body: &[u8]) -> Vec<u8> {
         choice.insert("delta".to_owned(), message);
         choice.entry("finish_reason").or_insert_with(|| "stop".into());
     }
-    answer.to_string().into_bytes()
+    Some(answer)
 }
 
 fn is_error_choice(choice: &Sketch<'_>) -> bool {

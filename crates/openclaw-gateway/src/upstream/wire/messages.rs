@@ -1,9 +1,13 @@
 //! Reads Anthropic's messages, whole or as stream events: is this content, an end, an error?
 
+mod whole;
+
 use bytes::Bytes;
 
 use super::super::sketch::Sketch;
 use super::{Delta, Piece, Shows, Whole, is_error, is_error_event, is_filled, shown, unreadable};
+
+pub(super) use whole::events as events_of_whole;
 
 /// The event that ends an answer.
 pub(super) const STOP: Bytes =
@@ -30,9 +34,14 @@ pub(super) fn read_piece(name: Option<&[u8]>, data: &[u8]) -> Piece {
         Some("content_block_start") => event
             .get("content_block")
             .map_or(Piece::Other, |block| shown(shows(block))),
-        Some("content_block_delta") => event
-            .get("delta")
-            .map_or(Piece::Other, |delta| shown(delta_shows(delta))),
+        Some("content_block_delta") => event.get("delta").map_or(Piece::Other, |delta| {
+            Piece::Deltas(vec![Delta {
+                choice: 0,
+                shows: delta_shows(delta),
+                arguments: tool_input(&event, delta).into_iter().collect(),
+                finished: false,
+            }])
+        }),
         Some("message_delta") => {
             let reason = event.get("delta").and_then(|delta| delta.get("stop_reason"));
             let reason = reason.and_then(Sketch::as_str);
@@ -93,6 +102,13 @@ fn shows(block: &Sketch<'_>) -> Shows {
     }
 }
 
+/// A piece of the input of a tool, and the block that it belongs to.
+fn tool_input(event: &Sketch<'_>, delta: &Sketch<'_>) -> Option<(u64, String)> {
+    let text = delta.get("partial_json")?.as_str()?;
+    let block = event.get("index").and_then(Sketch::as_u64).unwrap_or_default();
+    Some((block, text.to_owned()))
+}
+
 fn delta_shows(delta: &Sketch<'_>) -> Shows {
     if ANSWER_MEMBERS.iter().any(|member| is_filled(delta.get(member))) {
         Shows::Answer
@@ -149,8 +165,13 @@ mod tests {
                 shown(Shows::Nothing),
             ),
             (
-                r#"{"type":"content_block_delta","delta":{"type":"input_json_delta","partial_json":"{"}}"#,
-                shown(Shows::Answer),
+                r#"{"type":"content_block_delta","index":3,"delta":{"type":"input_json_delta","partial_json":"{"}}"#,
+                Piece::Deltas(vec![Delta {
+                    choice: 0,
+                    shows: Shows::Answer,
+                    arguments: vec![(3, "{".to_owned())],
+                    finished: false,
+                }]),
             ),
             (
                 r#"{"type":"content_block_delta","delta":{"type":"thinking_delta","thinking":"hm"}}"#,

@@ -1,11 +1,16 @@
 //! Reads OpenAI's responses, whole or as stream events: is this content, an end, an error?
 
+mod whole;
+
 use std::borrow::Cow;
 
 use serde_json::{Value, json};
 
+use super::super::halves::value_of;
 use super::super::sketch::Sketch;
 use super::{Piece, Shows, Whole, is_error, is_error_event, is_filled, shown, unreadable};
+
+pub(super) use whole::events as events_of_whole;
 
 /// Events whose `delta` (or other member) shows an answer.
 #[rustfmt::skip]
@@ -97,7 +102,7 @@ pub(super) fn read_whole(body: &[u8]) -> Whole {
 /// An error event's data as an error body: the error of a failed response is inside it, that of an `error` event is
 /// spread over it.
 pub(super) fn error_body(data: &[u8]) -> Cow<'_, [u8]> {
-    let Ok(event) = serde_json::from_slice::<Value>(data) else {
+    let Some(event) = value_of(data) else {
         return Cow::Borrowed(data);
     };
     let inner = event.pointer("/response/error").filter(|error| !error.is_null());
@@ -265,6 +270,10 @@ mod tests {
             (
                 r#"{"type":"error","error":{"code":"c"}}"#,
                 r#"{"type":"error","error":{"code":"c"}}"#,
+            ),
+            (
+                r#"{"type":"error","message":"\ud83d"}"#,
+                "{\"error\":{\"code\":null,\"message\":\"\u{fffd}\"}}",
             ),
             (r#"{"type":"other"}"#, r#"{"type":"other"}"#),
             ("no json", "no json"),

@@ -130,7 +130,13 @@ async fn a_test_says_what_the_provider_thinks_of_each_key() {
 
 #[test]
 fn a_secret_that_is_typed_as_an_argument_is_refused_and_not_repeated() {
-    let told = Desk::new().refused(&["auth", "add", "openai", "sk-typed-0123456789"]);
-    assert!(!told.contains("sk-typed"), "{told}");
-    assert!(told.contains("a secret is no argument"), "{told}");
+    for typed in [
+        &["openai", "sk-typed-0123456789"] as &[&str],
+        &["sk-typed-0123456789"],
+        &["openai:sk-typed-0123456789"],
+    ] {
+        let told = Desk::new().refused(&[&["auth", "add"], typed].concat());
+        assert!(!told.contains("sk-typed"), "{told}");
+        assert!(told.contains("a secret is no argument"), "{told}");
+    }
 }

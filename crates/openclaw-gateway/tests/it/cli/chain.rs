@@ -44,6 +44,35 @@ fn the_json_of_a_chain() {
 }
 
 #[test]
+fn jobs_that_cannot_be_read_are_told_with_their_file() {
+    let desk = Desk::new().with_keys();
+    desk.write("cron/jobs.json", "[");
+    let told = desk.refused(&["chain", "--cron", "nightly"]);
+    assert!(
+        told.contains("/state/cron/jobs.json is no object with a list of `jobs`"),
+        "{told}"
+    );
+    std::fs::remove_file(desk.path("cron/jobs.json")).unwrap();
+    std::fs::create_dir(desk.path("cron/jobs.json")).unwrap();
+    let told = desk.refused(&["chain", "--cron", "nightly"]);
+    assert!(
+        told.contains("cannot read the jobs in /state/cron/jobs.json"),
+        "{told}"
+    );
+}
+
+#[test]
+fn a_job_that_is_there_takes_no_other_models() {
+    let desk = Desk::new().with_keys();
+    desk.write("cron/jobs.json", JOBS);
+    for more in [["--model", "groq/llama"], ["--fallback", "groq/llama"]] {
+        let arguments = [&["chain", "--cron", "nightly-report"] as &[&str], &more].concat();
+        let told = desk.refused(&arguments);
+        assert!(told.contains("names its models itself"), "{told}");
+    }
+}
+
+#[test]
 fn of_two_jobs_of_one_name_an_id_is_asked_for() {
     let desk = Desk::new().with_keys();
     desk.write(

@@ -104,6 +104,11 @@ impl Desk {
 
     /// Runs a command with this on its standard input.
     pub(crate) fn run_with(&self, arguments: &[&str], input: &str) -> Done {
+        self.run_with_bytes(arguments, input.as_bytes())
+    }
+
+    /// Runs a command with these bytes on its standard input.
+    pub(crate) fn run_with_bytes(&self, arguments: &[&str], input: &[u8]) -> Done {
         let mut child = Command::new(env!("CARGO_BIN_EXE_openclaw-gateway"))
             .args(arguments)
             .env_clear()
@@ -117,7 +122,7 @@ impl Desk {
             .unwrap();
         let mut pipe = child.stdin.take().unwrap();
         // A command that wants no input may be over before it is written.
-        drop(pipe.write_all(input.as_bytes()));
+        drop(pipe.write_all(input));
         drop(pipe);
         Done::of(child.wait_with_output().unwrap(), &self.root)
     }

@@ -111,6 +111,41 @@ fn without_a_configuration_a_broken_sessions_json_is_told_too() {
 }
 
 #[test]
+fn a_file_where_a_folder_belongs_is_told_and_keeps_nobody_from_looking_at_the_rest() {
+    for (file, told) in [
+        ("agents/ops/agent", "move /state/agents/ops/agent away"),
+        ("agents/main", "move /state/agents/main away"),
+        ("agents", "move /state/agents away"),
+    ] {
+        let desk = Desk::new();
+        desk.write(file, "notes");
+        desk.write("openclaw-failover-history.sqlite", &"no database".repeat(200));
+        let told_by_path = told.replace("/state/", "`/state/").replace(" away", "` away");
+        for arguments in [&["doctor"] as &[&str], &["doctor", "--fix"]] {
+            let done = desk.run(arguments);
+            assert_eq!(done.status, 1, "{file}: {done:?}");
+            assert!(done.output.contains(&told_by_path), "{file}: {}", done.output);
+            assert!(
+                done.output.contains("history.sqlite is damaged"),
+                "{}",
+                done.output
+            );
+        }
+        assert_eq!(std::fs::read_to_string(desk.path(file)).unwrap(), "notes");
+    }
+}
+
+#[test]
+fn an_empty_session_file_hides_no_broken_sessions_json() {
+    let desk = Desk::new();
+    desk.write("agents/main/sessions/openclaw-sessions.sqlite", "");
+    desk.write("agents/main/sessions/sessions.json", "{");
+    let looked = desk.run(&["doctor"]);
+    assert_eq!(looked.status, 1, "{looked:?}");
+    assert!(looked.output.contains("sessions.json aside"), "{looked:?}");
+}
+
+#[test]
 fn an_orderly_place_has_no_findings() {
     let desk = Desk::new().with_keys();
     insta::assert_snapshot!("orderly", desk.transcript(&[&["doctor"], &["doctor", "--fix"]]));

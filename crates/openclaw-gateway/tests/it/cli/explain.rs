@@ -82,6 +82,11 @@ fn failures_and_logs_come_by_standard_input() {
         "attempt": 1, "total": 1, "reason": "rate_limit"}}"#;
     let told = desk.run_with(&["explain", "--stdin"], &log.replace('\n', " "));
     insta::assert_snapshot!("log", told.output);
+    let broken = desk.run_with_bytes(
+        &["explain", "--stdin"],
+        b"{\"status\": 429, \"message\": \"\xff\"}",
+    );
+    assert_eq!(broken.status, 0, "{broken:?}");
     for (input, status) in [("", 1), ("no json", 2), (r#"{"transport": "smoke"}"#, 2)] {
         assert_eq!(
             desk.run_with(&["explain", "--stdin"], input).status,
@@ -94,6 +99,19 @@ fn failures_and_logs_come_by_standard_input() {
     assert_eq!(
         (rows.len(), &rows[0]["verdict"]["reason"]),
         (2, &json!("rate_limit"))
+    );
+}
+
+#[test]
+fn a_history_without_a_request_is_told_as_that() {
+    let desk = Desk::new().with_keys();
+    // The history knows of the window then, and of no request.
+    desk.fine(&["cooldown", "set", "openai:work", "--for", "2h"]);
+    let done = desk.run(&["explain"]);
+    assert_eq!(done.status, 1, "{done:?}");
+    assert!(
+        done.output.contains("no gateway has answered one here yet"),
+        "{done:?}"
     );
 }
 

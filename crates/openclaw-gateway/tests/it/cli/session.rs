@@ -76,6 +76,23 @@ fn looking_at_sessions_of_the_other_program_takes_nothing_over() {
 }
 
 #[test]
+fn a_session_file_that_is_still_empty_hides_no_sessions_of_the_other_program() {
+    let desk = desk();
+    // An older version left it, or a process that ended before it wrote anything.
+    desk.write("agents/main/sessions/openclaw-sessions.sqlite", "");
+    let before = desk.contents();
+    let listed = desk.fine(&["session", "list", "--json"]).json();
+    assert_eq!(listed["sessions"].as_array().unwrap().len(), 2, "{listed}");
+    let exported = desk.fine(&["session", "export"]).json();
+    assert_eq!(exported["agent:main:two"]["sessionId"], "s2");
+    assert!(desk.contents() == before, "a look changes nothing");
+    desk.fine(&["session", "reset", "agent:main:two"]);
+    let exported = desk.fine(&["session", "export"]).json();
+    assert_eq!(exported["agent:main:one"]["sessionId"], "s1");
+    assert_ne!(exported["agent:main:two"]["sessionId"], "s2");
+}
+
+#[test]
 fn the_json_of_sessions() {
     let desk = desk();
     insta::assert_snapshot!(

@@ -1,5 +1,6 @@
 //! `simulate`.
 
+use openclaw_gateway::history::history_path;
 use serde_json::json;
 
 use super::Desk;
@@ -43,4 +44,25 @@ async fn the_same_configuration_gives_no_difference_and_another_one_does() {
         ])
     });
     insta::assert_snapshot!("simulated", told.await.unwrap());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_recording_of_another_version_is_counted_and_the_others_are_played() {
+    let limited = || refusal(429, "rate_limit_exceeded", "slow down");
+    let world = World::start(vec![vec![limited()], vec![hello(), hello()]]).await;
+    for _ in 0..2 {
+        world.ask_plain().await;
+    }
+    world.gateway.flush().await;
+    let history = rusqlite::Connection::open(history_path(world.state.path())).unwrap();
+    let other = "UPDATE entries SET record_json = '{\"version\": 9}'
+                 WHERE id = (SELECT min(id) FROM entries WHERE kind = 'recording')";
+    assert_eq!(history.execute(other, []).unwrap(), 1);
+    let desk = Desk::over(world.state.path());
+    let told = tokio::task::block_in_place(|| desk.fine(&["simulate", "--json"]).json());
+    assert_eq!(
+        (&told["requests"], &told["unplayable"]),
+        (&json!(1), &json!(1)),
+        "{told}"
+    );
 }

@@ -100,6 +100,7 @@ pub(super) const EXPECTED: &[Expected] = &[
     both("error-event",              rotates("overloaded")),
     row ("error-after-2",            Broken, rotates("overloaded")),
     both("empty",                    stays("empty_response")),
+    both("in-one-piece",             Answer),
     both("wrong-type",               Answer),
     both("huge-body",                stays("unclassified")),
 ];

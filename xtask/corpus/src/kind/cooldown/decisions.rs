@@ -4,10 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use crate::kind::Decision;
-
-/// Providers that the recorded program never rests.
-const EXEMPT: [&str; 2] = ["openrouter", "kilocode"];
+use crate::kind::{Decision, EXEMPT};
 
 /// What says nothing about a credential.
 const UNMARKED: [&str; 6] = [

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::kind::Decision;
+use crate::kind::{Decision, EXEMPT};
 
 /// The end of a window and the members that go with it.
 const WINDOWS: [(&str, &[&str]); 3] = [
@@ -13,9 +13,6 @@ const WINDOWS: [(&str, &[&str]); 3] = [
         &["blockedReason", "blockedSource", "blockedModel"],
     ),
 ];
-
-/// Providers that the recorded program never rests.
-const EXEMPT: [&str; 2] = ["openrouter", "kilocode"];
 
 pub(super) const DECISIONS: &[Decision] = &[
     // Counters survive the end of a window; the recorded program forgets them with the last one.

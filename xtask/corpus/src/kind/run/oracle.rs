@@ -23,25 +23,24 @@ use state::State;
 use walk::Walk;
 
 /// What changes recorded runs.
+#[rustfmt::skip]
 pub(super) const DECISIONS: &[&str] = &[
-    // A recognised payload fault surfaces; the same payload would fail the same way.
-    "A1",    // Who cancelled is told, and never inferred from the shape of an error.
-    "A3",    // A person's switch goes to the chosen model directly, wherever it stands.
-    "A6",    // What surfaces is recorded too.
-    "BL-81", // A page of a proxy is shown as one line.
-    "BL-85", // Windows, their ladders, their scope, and what is recorded at all.
-    "D1-D6", // A stated end is probed at checkpoints.
-    "D7",    // Nobody is exempt from resting.
-    "D8",    // Why something is unavailable follows from the windows that block.
-    "D15",   // Nearness holds for plain rate limits too.
-    "G1",
-    // Another candidate is probed only when all models of its provider rest, and an earlier one is of that provider.
-    "G2", // A last resort when nothing was tried.
-    "G3", // Every probe counts for the throttle, and the last failure does.
-    "G4", // An unpaid bill is probed at checkpoints.
-    "G6", // The step of a success shows what the step of the failure showed.
-    "M2", // What was marked in a run counts in that run.
-    "R3",
+    "A1",    // A recognised payload fault surfaces; the same payload would fail the same way.
+    "A3",    // Who cancelled is told, and never inferred from the shape of an error.
+    "A6",    // A person's switch goes to the chosen model directly, wherever it stands.
+    "BL-81", // What surfaces is recorded too.
+    "BL-85", // A page of a proxy is shown as one line.
+    "D1-D6", // Windows, their ladders, their scope, and what is recorded at all.
+    "D7",    // A stated end is probed at checkpoints.
+    "D8",    // Nobody is exempt from resting.
+    "D15",   // Why something is unavailable follows from the windows that block.
+    "G1",    // Nearness holds for plain rate limits too.
+    "G2",    // A later candidate is probed only when all models of its provider rest, and an earlier one is of that provider.
+    "G3",    // A last resort when nothing was tried.
+    "G4",    // Every probe counts for the throttle, and the last failure does.
+    "G6",    // An unpaid bill is probed at checkpoints.
+    "M2",    // The step of a success shows what the step of the failure showed.
+    "R3",    // What was marked in a run counts in that run.
 ];
 
 /// The whole answer under the decisions that hold.

@@ -3,11 +3,8 @@
 use openclaw_ids::{AuthAliases, ProviderId};
 use serde_json::{Map, Value};
 
-use crate::kind::Switches;
 use crate::kind::cooldown::oracle::{HOUR, Profile, World, setting, view, wait};
-
-/// Providers that the recorded program never rests.
-const EXEMPT: [&str; 2] = ["openrouter", "kilocode"];
+use crate::kind::{EXEMPT, Switches};
 
 /// The usage state of all profiles.
 #[derive(Clone)]

@@ -9,9 +9,7 @@ use super::meaning::{Ending, Fault, meaning};
 use super::record::shown;
 use super::state::State;
 use super::{Process, text};
-
-/// Providers of the recorded program that are command line tools with logins of their own.
-const CLI: [&str; 2] = ["claude-cli", "codex-cli"];
+use crate::kind::CLI;
 
 /// A candidate that failed or was skipped.
 #[derive(Debug, Clone)]
@@ -35,7 +33,7 @@ pub(super) struct Walk<'w, 'i> {
     pub(super) known: Option<State<'i>>,
     script: HashMap<String, Vec<Value>>,
     pub(super) left: Vec<Left>,
-    /// The last failure, its outcome, and whether it was thrown.
+    /// The candidate that failed last, how, and the outcome of its attempt.
     pub(super) last: Option<(usize, Fault, Value)>,
     pub(super) kept: Option<(i64, usize)>,
     pub(super) answered: Vec<(usize, Value)>,

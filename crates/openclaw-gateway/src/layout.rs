@@ -1,0 +1,49 @@
+//! Where the files of agents are: below the state directory, but for credentials that a setting keeps elsewhere.
+
+use std::path::{Path, PathBuf};
+
+use openclaw_chain::ChainConfig;
+use openclaw_ids::AgentId;
+
+use crate::environment::Environment;
+
+/// The file of an agent's credentials, in their folder.
+pub(crate) const CREDENTIALS_FILE: &str = "openclaw-agent.sqlite";
+/// The file of an agent's sessions, in their folder.
+pub(crate) const SESSIONS_FILE: &str = "openclaw-sessions.sqlite";
+/// The sessions of the other program, in the same folder.
+pub(crate) const SESSIONS_JSON: &str = "sessions.json";
+
+/// The folder that holds one folder per agent.
+pub(crate) fn agents_folder(state_dir: &Path) -> PathBuf {
+    state_dir.join("agents")
+}
+
+/// The folder of an agent's credentials (L11).
+pub(crate) fn credentials_folder(
+    config: &ChainConfig,
+    environment: &Environment,
+    state_dir: &Path,
+    agent: &AgentId,
+) -> PathBuf {
+    let configured = config.agent_dir(agent);
+    configured.map_or_else(
+        || default_credentials_folder(state_dir, agent),
+        |written| environment.path(written),
+    )
+}
+
+/// The folder of an agent's credentials where no setting names another one.
+pub(crate) fn default_credentials_folder(state_dir: &Path, agent: &AgentId) -> PathBuf {
+    agents_folder(state_dir).join(agent.as_str()).join("agent")
+}
+
+/// The folder of the credentials that all agents inherit; no setting moves it (L13).
+pub(crate) fn inherited_credentials_folder(state_dir: &Path) -> PathBuf {
+    default_credentials_folder(state_dir, &AgentId::main())
+}
+
+/// The folder of an agent's sessions.
+pub(crate) fn sessions_folder(state_dir: &Path, agent: &AgentId) -> PathBuf {
+    agents_folder(state_dir).join(agent.as_str()).join("sessions")
+}
