@@ -11,6 +11,7 @@ mod walk;
 
 use crate::Failure;
 use crate::failure::Header;
+use crate::few::Few;
 use crate::keyed::Keyed;
 use crate::normal::{SEGMENT, append, is_alphanumeric, is_code_key};
 
@@ -42,7 +43,7 @@ pub(crate) struct Layer<'c> {
     /// All texts in normal form, separated by [`SEGMENT`].
     pub(crate) text: String,
     /// Where the texts of each field end in `text`.
-    fields: Vec<(usize, &'static str)>,
+    fields: Few<(usize, &'static str), 2>,
     pub(crate) status: Option<u16>,
 }
 

@@ -28,14 +28,13 @@ impl<T> Keyed<T> {
         }
         let hash = hash(&key);
         let at = self.slot(hash, |other| *other == *key);
-        let number = match self.slots[at] {
-            Some((_, number)) => number as usize,
-            None => {
-                let number = self.entries.len();
-                self.slots[at] = u32::try_from(number).ok().map(|number| (hash, number));
-                self.entries.push((key, T::default()));
-                number
-            }
+        let number = if let Some((_, number)) = self.slots[at] {
+            number as usize
+        } else {
+            let number = self.entries.len();
+            self.slots[at] = u32::try_from(number).ok().map(|number| (hash, number));
+            self.entries.push((key, T::default()));
+            number
         };
         &mut self.entries[number].1
     }

@@ -33,9 +33,10 @@ pub(super) enum Mark {
 
 const MARKS: [u16; 256] = {
     let mut marks = [0; 256];
-    let mut byte = 0;
-    while byte < 256 {
-        marks[byte] = match byte as u8 {
+    let mut byte: u8 = 0;
+    // None of them stands outside ASCII.
+    while byte < 128 {
+        marks[byte as usize] = match byte {
             b'<' => Mark::Tag as u16,
             b'v' | b'V' => Mark::Quotation as u16,
             b'\\' => Mark::Escape as u16,

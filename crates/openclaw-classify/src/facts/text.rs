@@ -157,7 +157,7 @@ fn plain(facts: &mut Facts<'_>, speaker: Speaker, field: &'static str, text: &st
         return;
     }
     named::names(text, marks.may_hold(Mark::Name), |name| {
-        facts.code(speaker, field, name)
+        facts.code(speaker, field, name);
     });
     let announced = announced::announced(text, marks);
     if announced.size

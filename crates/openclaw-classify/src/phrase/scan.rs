@@ -211,22 +211,45 @@ impl<'t> Scan<'t> {
     }
 
     fn bounded(&self, hit: Hit, part: &Part) -> bool {
-        let before = self.text[..hit.start()].chars().next_back();
-        let after = self.text[hit.end()..].chars().next();
-        let piece = &self.text[hit.start()..hit.end()];
-        let joins = |outer: Option<char>, inner: Option<char>| {
-            outer.is_some_and(is_letter) && inner.is_some_and(is_letter)
-        };
-        (part.open_start || !joins(before, piece.chars().next()))
-            && (part.open_end || !joins(after, piece.chars().next_back()))
+        let joined = |at| self.ends_with_letter(at) && self.starts_with_letter(at);
+        (part.open_start || !joined(hit.start())) && (part.open_end || !joined(hit.end()))
+    }
+
+    /// Whether a letter stands in front of `at`.
+    fn ends_with_letter(&self, at: usize) -> bool {
+        match self.text.as_bytes()[..at].last() {
+            Some(byte) if byte.is_ascii() => byte.is_ascii_alphanumeric(),
+            Some(_) => self.text[..at].chars().next_back().is_some_and(is_letter),
+            None => false,
+        }
+    }
+
+    /// Whether a letter stands at `at`.
+    fn starts_with_letter(&self, at: usize) -> bool {
+        match self.text.as_bytes()[at..].first() {
+            Some(byte) if byte.is_ascii() => byte.is_ascii_alphanumeric(),
+            Some(_) => self.text[at..].chars().next().is_some_and(is_letter),
+            None => false,
+        }
     }
 
     /// True right after a negation: "not your usage limit" is no usage limit (C-5).
     fn denied(&self, start: usize) -> bool {
-        let before = self.text[..start].trim_end_matches([' ', '"', '\'']);
-        let letters = before.bytes().rev().take(8).take_while(u8::is_ascii_lowercase);
-        let last = &before[before.len() - letters.count()..];
-        LAST_WORDS.contains(&last)
+        let bytes = &self.text.as_bytes()[..start];
+        let end = bytes
+            .iter()
+            .rposition(|byte| !matches!(byte, b' ' | b'"' | b'\''));
+        let Some(end) = end.map(|last| last + 1) else {
+            return false;
+        };
+        let letters = bytes[..end]
+            .iter()
+            .rev()
+            .take(8)
+            .take_while(|byte| byte.is_ascii_lowercase());
+        let last = &bytes[end - letters.count()..end];
+        let before = &self.text[..end];
+        LAST_WORDS.iter().any(|word| word.as_bytes() == last)
             && DENIALS.iter().any(|denial| {
                 before
                     .strip_suffix(denial)

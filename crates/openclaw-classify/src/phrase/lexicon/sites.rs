@@ -57,9 +57,9 @@ impl Sites {
             }
         };
         let words = words(lanes);
-        let begins = words & !(words << 8 | *carried);
+        let begins = words & !((words << 8) | *carried);
         *carried = words >> (8 * (LANES - 1));
-        let foreign = lanes & lanes << 1 & TELLS;
+        let foreign = lanes & (lanes << 1) & TELLS;
         let others = self.others.iter().map(|other| equal(lanes, *other));
         others.fold(begins | foreign, |all, others| all | others) & known
     }
@@ -67,7 +67,7 @@ impl Sites {
 
 /// Tells the ASCII letters and digits.
 fn words(lanes: u64) -> u64 {
-    let lower = lanes | 0x20 * ONES;
+    let lower = lanes | (0x20 * ONES);
     (within(lower, b'a', b'z') | within(lanes, b'0', b'9')) & !lanes & TELLS
 }
 
@@ -101,7 +101,9 @@ mod tests {
 
     fn found(text: &[u8], others: &[u8]) -> Vec<usize> {
         let mut sites = Sites::default();
-        others.iter().for_each(|byte| sites.add(*byte, true));
+        for byte in others {
+            sites.add(*byte, true);
+        }
         sites.of(text).collect()
     }
 
