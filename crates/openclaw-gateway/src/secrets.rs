@@ -18,7 +18,7 @@ use tokio::time::Instant;
 
 pub(crate) use dangling::Dangling;
 
-use crate::config::{SecretProvider, SecretsConfig};
+use crate::config::{CommandConfig, SecretProvider, SecretsConfig};
 use crate::environment::Environment;
 
 /// The alias of a pointer that names no place.
@@ -36,11 +36,23 @@ struct Sources {
     runs_commands: bool,
     /// What commands printed, by alias and id.
     printed: Mutex<HashMap<(String, String), Printed>>,
+    /// The runs of commands, by the same.
+    runs: Mutex<HashMap<(String, String), Run>>,
 }
 
 struct Printed {
     text: SecretString,
     at: Instant,
+}
+
+/// Locked while a command runs; afterwards it says what was wrong.
+type Run = Arc<Mutex<Option<Failed>>>;
+
+/// A run of a command that brought no secret.
+struct Failed {
+    at: Instant,
+    kind: io::ErrorKind,
+    why: String,
 }
 
 impl SecretSources {
@@ -96,7 +108,7 @@ impl SecretSources {
     /// Forgets what commands printed, because it was refused.
     pub(crate) fn forget(&self, pointer: &SecretRef) {
         let key = (pointer.provider.clone(), pointer.id.clone());
-        self.0.printed_lock().remove(&key);
+        whole(&self.0.printed).remove(&key);
     }
 
     /// Whether a place is configured for a pointer, without looking there.
@@ -133,6 +145,7 @@ impl Sources {
             environment: environment.clone(),
             runs_commands: true,
             printed: Mutex::default(),
+            runs: Mutex::default(),
         }
     }
 
@@ -169,28 +182,47 @@ impl Sources {
         if !self.runs_commands {
             return Some(Err(io::Error::other("commands are not run here")));
         }
+        Some(self.run_once(config, alias, id, Instant::now()))
+    }
+
+    /// Runs a command for somebody who has waited since `asked`. Whoever asks for the same secret meanwhile waits for this
+    /// run, and shares what comes of it.
+    fn run_once(&self, config: &CommandConfig, alias: &str, id: &str, asked: Instant) -> io::Result<String> {
+        let key = (alias.to_owned(), id.to_owned());
+        let run = Arc::clone(whole(&self.runs).entry(key.clone()).or_default());
+        let mut failed = whole(&run);
+        if let Some(text) = self.remembered(alias, id) {
+            return Ok(text);
+        }
+        if let Some(failed) = failed.as_ref().filter(|failed| failed.at > asked) {
+            return Err(io::Error::new(failed.kind, failed.why.clone()));
+        }
         let outcome = command::ask(config, alias, id, &self.environment);
+        *failed = outcome.as_ref().err().map(|error| Failed {
+            at: Instant::now(),
+            kind: error.kind(),
+            why: error.to_string(),
+        });
         if let Ok(text) = &outcome {
             let printed = Printed {
                 text: SecretString::from(text.as_str()),
                 at: Instant::now(),
             };
-            self.printed_lock()
-                .insert((alias.to_owned(), id.to_owned()), printed);
+            whole(&self.printed).insert(key, printed);
         }
-        Some(outcome)
+        outcome
     }
 
     fn remembered(&self, alias: &str, id: &str) -> Option<String> {
-        let printed = self.printed_lock();
+        let printed = whole(&self.printed);
         let known = printed.get(&(alias.to_owned(), id.to_owned()))?;
         (known.at.elapsed() < FRESH).then(|| known.text.expose_secret().to_owned())
     }
+}
 
-    fn printed_lock(&self) -> MutexGuard<'_, HashMap<(String, String), Printed>> {
-        // Entries are whole values, so a panic elsewhere leaves nothing half done.
-        self.printed.lock().unwrap_or_else(PoisonError::into_inner)
-    }
+/// What a lock guards. Its values are replaced as wholes, so a panic elsewhere leaves nothing half done.
+fn whole<T>(lock: &Mutex<T>) -> MutexGuard<'_, T> {
+    lock.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

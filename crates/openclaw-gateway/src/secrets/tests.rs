@@ -182,6 +182,67 @@ fn what_a_command_printed_is_remembered_until_it_is_refused() {
     assert!(at_rest.knows(&pointer) && at_rest.follow(&pointer).is_err());
 }
 
+/// A place whose command `asked` notes each run in `asked.log`, and does this then.
+fn noting(then: &str) -> Place {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("asked");
+    let text = format!(
+        "{{ providers: {{ asked: {{ source: 'exec', command: '{}', jsonOnly: false }} }} }}",
+        path.display()
+    );
+    let config: SecretsConfig = json5::from_str(&text).unwrap();
+    let sources = SecretSources::new(&config, &Environment::of([], Path::new("/")));
+    let place = Place { folder, sources };
+    place.write("asked", &format!("{SCRIPT}echo x >> \"$0.log\"\n{then}\n"), 0o700);
+    place
+}
+
+impl Place {
+    fn runs(&self) -> usize {
+        let log = std::fs::read_to_string(self.folder.path().join("asked.log")).unwrap();
+        log.lines().count()
+    }
+}
+
+#[test]
+fn a_command_runs_once_for_all_who_ask_at_the_same_time() {
+    // Opening a pipe waits for whoever opens its other end.
+    let place = noting("read key < \"$0.pipe\"\necho \"$key\"");
+    let pipe = place.folder.path().join("asked.pipe");
+    let made = std::process::Command::new("mkfifo").arg(&pipe).status();
+    assert!(made.unwrap().success());
+    let all_ask = std::sync::Barrier::new(5);
+    std::thread::scope(|scope| {
+        let ask = || {
+            all_ask.wait();
+            place.follow(SecretSource::Exec, "asked", "a")
+        };
+        let asking: Vec<_> = (0..4).map(|_| scope.spawn(ask)).collect();
+        all_ask.wait();
+        std::fs::write(&pipe, "sk-1\n").unwrap();
+        for asked in asking {
+            assert_eq!(asked.join().unwrap().as_deref(), Ok("sk-1"));
+        }
+    });
+    assert_eq!(place.runs(), 1);
+}
+
+#[test]
+fn a_command_that_fails_fails_for_all_who_waited_for_it_and_is_run_again_for_the_next() {
+    let place = noting("exit 3");
+    let sources = &place.sources.0;
+    let Some(SecretProvider::Exec(config)) = sources.provider(SecretSource::Exec, "asked") else {
+        panic!("it is configured");
+    };
+    let asked = Instant::now();
+    for (since, runs) in [(Some(asked), 1), (Some(asked), 1), (None, 2)] {
+        let since = since.unwrap_or_else(Instant::now);
+        let error = sources.run_once(config, "asked", "a", since).unwrap_err();
+        assert_eq!(error.to_string(), "exit code 3");
+        assert_eq!(place.runs(), runs);
+    }
+}
+
 #[test]
 fn a_pointer_that_names_no_place_means_the_default_one_of_its_kind() {
     let folder = tempfile::tempdir().unwrap();

@@ -33,7 +33,8 @@ impl Nature {
             .and_then(|value| value.to_str().ok())
             .unwrap_or_default();
         let media_type = content_type.split(';').next().unwrap_or_default().trim();
-        if media_type.ends_with("json") || media_type.eq_ignore_ascii_case("text/html") {
+        let media_type = media_type.to_ascii_lowercase();
+        if media_type.ends_with("json") || media_type == "text/html" {
             Self::Document
         } else {
             Self::Events
@@ -133,6 +134,7 @@ mod tests {
             ("text/plain", Events),
             ("application/json", Document),
             ("application/problem+json; charset=utf-8", Document),
+            ("application/JSON", Document),
             ("TEXT/HTML", Document),
         ] {
             let headers = HeaderMap::from_iter([(CONTENT_TYPE, content_type.parse().unwrap())]);

@@ -32,8 +32,10 @@ pub(super) struct Used(Arc<Brought>);
 struct Brought {
     /// An answer, to an earlier request.
     answer: AtomicBool,
-    /// Bytes since the latest of a request was sent.
+    /// Bytes since the first of the latest request was sent.
     bytes: AtomicBool,
+    /// Whether that request has been answered, so that what is sent next begins another.
+    is_answered: AtomicBool,
 }
 
 impl Used {
@@ -41,6 +43,7 @@ impl Used {
     pub(super) fn note(answer: &Extensions) {
         if let Some(used) = answer.get::<Self>() {
             used.0.answer.store(true, Ordering::Relaxed);
+            used.0.is_answered.store(true, Ordering::Relaxed);
         }
     }
 
@@ -49,9 +52,12 @@ impl Used {
         self.0.bytes.store(true, Ordering::Relaxed);
     }
 
-    /// Notes bytes that are sent: what comes from now on is about them.
+    /// Notes bytes that are sent: what comes after the first ones of a request is about it, also while the rest is on its
+    /// way.
     pub(super) fn note_request(&self) {
-        self.0.bytes.store(false, Ordering::Relaxed);
+        if self.0.is_answered.swap(false, Ordering::Relaxed) {
+            self.0.bytes.store(false, Ordering::Relaxed);
+        }
     }
 
     fn of(error: &legacy::Error) -> Option<Self> {

@@ -135,6 +135,49 @@ async fn an_answer_that_has_begun_is_not_asked_for_again() {
     }
 }
 
+#[tokio::test]
+async fn an_answer_that_begins_while_the_request_is_still_sent_has_begun() {
+    // More than the sockets of both sides hold.
+    let body = Bytes::from(vec![b'x'; 32 << 20]);
+    for kept in [true, false] {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let to: Uri = format!("http://{}/", listener.local_addr().unwrap())
+            .parse()
+            .unwrap();
+        let length = body.len();
+        let server = tokio::spawn(async move {
+            let (mut stream, _) = listener.accept().await.unwrap();
+            if kept {
+                assert!(has_request(&mut stream).await);
+                stream.write_all(OK).await.unwrap();
+            }
+            let mut read = stream.read(&mut [0; 1024]).await.unwrap();
+            stream.write_all(b"H").await.unwrap();
+            let mut piece = vec![0; 1 << 16];
+            while read < length {
+                read += stream.read(&mut piece).await.unwrap();
+            }
+            listener
+        });
+        let client = Client::new(AT_MOST, Ways::of_environment());
+        if kept {
+            ask(&client, &to).await.unwrap();
+        }
+        let error = client
+            .send(
+                Method::POST,
+                &to,
+                HeaderMap::new(),
+                body.clone(),
+                When::RefusedOrClosed,
+            )
+            .await
+            .unwrap_err();
+        assert!(had_begun(&error), "{kept} {error:?}");
+        drop(server.await.unwrap());
+    }
+}
+
 /// What became of a request to an HTTP/2 server that answers it with this frame.
 async fn met(frame: &'static [u8]) -> legacy::Error {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
