@@ -1,9 +1,11 @@
 //! Whether a text announces what is read off its numbers: a size that does not fit, a time to come back.
+//!
+//! Four bytes of a text at every other place tell that no such word stands there, which is all there is to most texts.
 
 use super::marks::{Mark, Marks};
 use super::relation;
 use crate::hint::CUES;
-use crate::needles::Needles;
+use crate::needles::starts_with_ignore_case;
 
 /// What a text may state.
 #[derive(Clone, Copy, Default)]
@@ -14,22 +16,52 @@ pub(super) struct Announced {
     pub(super) time: bool,
 }
 
-/// The words of both, those of times first.
-const TIMES: usize = CUES.len();
-const COUNT: usize = TIMES + relation::DECISIVE.len();
-static WORDS: Needles<COUNT> = Needles::new({
-    let mut words = [""; COUNT];
+/// So many bytes are looked at together, which shorter words but for signs are not.
+const WINDOW: usize = 4;
+
+/// Bits of the windows at the first and at the second byte of each word, one of which is at an even place.
+static WINDOWS: [u64; 1024] = {
+    let mut windows = [0; 1024];
     let mut at = 0;
-    while at < COUNT {
-        words[at] = if at < TIMES {
-            CUES[at]
-        } else {
-            relation::DECISIVE[at - TIMES]
-        };
+    while at < CUES.len() {
+        windows = with(windows, CUES[at]);
         at += 1;
     }
-    words
-});
+    at = 0;
+    while at < relation::DECISIVE.len() {
+        windows = with(windows, relation::DECISIVE[at]);
+        at += 1;
+    }
+    windows
+};
+
+const fn with(mut windows: [u64; 1024], word: &str) -> [u64; 1024] {
+    let Some((first, _)) = word.as_bytes().split_first_chunk::<WINDOW>() else {
+        assert!(word.len() == 1, "a shorter word needs more windows");
+        return windows;
+    };
+    let (place, bit) = bit(*first);
+    windows[place] |= bit;
+    // Whatever follows a word of four letters is part of its second window.
+    let mut next: u8 = 0;
+    while next < 128 {
+        let last = if word.len() > WINDOW {
+            word.as_bytes()[WINDOW]
+        } else {
+            next
+        };
+        let (place, bit) = self::bit([first[1], first[2], first[3], last]);
+        windows[place] |= bit;
+        next += 1;
+    }
+    windows
+}
+
+/// The bit of a window, whatever the case of its letters: its word, and its place there.
+const fn bit(window: [u8; WINDOW]) -> (usize, u64) {
+    let bit = (u32::from_le_bytes(window) | 0x2020_2020).wrapping_mul(0x9E37_79B1) >> 16;
+    (bit as usize / 64, 1 << (bit % 64))
+}
 
 /// Words announce only numbers that follow them.
 pub(super) fn announced(text: &str, marks: Marks) -> Announced {
@@ -40,12 +72,59 @@ pub(super) fn announced(text: &str, marks: Marks) -> Announced {
     let Some(last) = text.bytes().rposition(|byte| byte.is_ascii_digit()) else {
         return announced;
     };
-    for (word, _) in WORDS.find_in(&text[..last]) {
-        announced.time |= word < TIMES;
-        announced.size |= word >= TIMES;
-        if announced.time && announced.size {
-            break;
+    let bytes = &text.as_bytes()[..=last];
+    for sign in memchr::memchr2_iter(b'|', b'>', bytes) {
+        announced.add(&bytes[sign..]);
+    }
+    let mut at = 0;
+    while let Some(window) = bytes.get(at..).and_then(|rest| rest.first_chunk()) {
+        let (place, bit) = bit(*window);
+        if WINDOWS[place] & bit != 0 {
+            announced.add(&bytes[at.saturating_sub(1)..]);
+            announced.add(&bytes[at..]);
+            if announced.size && announced.time {
+                break;
+            }
         }
+        at += 2;
     }
     announced
+}
+
+impl Announced {
+    /// Counts the word that `text` begins with.
+    fn add(&mut self, text: &[u8]) {
+        let begins = |word: &&str| starts_with_ignore_case(text, word);
+        self.time |= CUES.iter().any(begins);
+        self.size |= relation::DECISIVE.iter().any(begins);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_word_is_seen_at_every_place_in_any_case_in_front_of_a_number() {
+        for (words, expected) in [
+            (&CUES[..], (true, false)),
+            (&relation::DECISIVE[..], (false, true)),
+        ] {
+            for word in words
+                .iter()
+                .flat_map(|word| [(*word).to_owned(), word.to_uppercase()])
+            {
+                for front in ["", "x", "é", "any "] {
+                    for back in ["5", " 5", "é 5", "\u{b}5"] {
+                        let text = format!("{front}{word}{back}");
+                        let found = announced(&text, Marks::of(&text));
+                        assert_eq!((found.time, found.size), expected, "{text:?}");
+                        let text = format!("5 {front}{word}");
+                        let found = announced(&text, Marks::of(&text));
+                        assert!(!found.time && !found.size, "{text:?}");
+                    }
+                }
+            }
+        }
+    }
 }

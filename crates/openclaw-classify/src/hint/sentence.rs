@@ -116,24 +116,22 @@ fn may_hold_date(said: &str) -> bool {
     })
 }
 
-/// Whether a number follows the cue, with nothing between them but words of a date; what stands outside ASCII is left
-/// to the pattern.
+/// Whether a number follows the cue, with nothing between them but words of a date. Texts outside ASCII, which has not
+/// all blanks and digits, are left to the pattern.
 fn may_hold_clock(said: &str) -> bool {
-    let mut words = said
-        .split(|c: char| c.is_ascii_whitespace())
-        .filter(|word| !word.is_empty());
-    let cue = words
-        .next()
-        .is_some_and(|cue| !cue.is_ascii() || cue.bytes().all(|byte| byte.is_ascii_alphabetic()));
+    if !said.is_ascii() {
+        return true;
+    }
+    let mut words = said.split_whitespace();
+    let cue = words.next().unwrap_or_default();
     let between = |word: &&str| {
         let is = |other: &str| word.eq_ignore_ascii_case(other);
-        ["again", "at", "on"].into_iter().any(is)
-            || MONTHS
-                .iter()
-                .any(|month| starts_with_ignore_case(word.as_bytes(), month))
+        let begins = |month: &&str| starts_with_ignore_case(word.as_bytes(), month);
+        ["again", "at", "on"].into_iter().any(is) || MONTHS.iter().any(begins)
     };
     let number = words.find(|word| !between(word));
-    cue && number.is_some_and(|word| !word.is_ascii() || word.starts_with(|c: char| c.is_ascii_digit()))
+    cue.bytes().all(|byte| byte.is_ascii_alphabetic())
+        && number.is_some_and(|word| word.starts_with(|c: char| c.is_ascii_digit()))
 }
 
 /// A wait; words after it are no units, so the longest readable beginning counts.

@@ -13,6 +13,7 @@ use tree::{Entry, Node, Tree, head};
 
 /// The table has two to this many places.
 const BITS: u32 = 12;
+const PLACES: usize = 1 << BITS;
 /// So many bytes choose a place in the table; shorter pieces are few.
 const KEY: usize = 4;
 /// `beginnings` has two to this many bits.
@@ -22,14 +23,14 @@ const FINE_BITS: u32 = 16;
 pub(crate) struct Lexicon {
     tree: Tree,
     /// Where the trees of each place begin among the roots; one more at the end.
-    places: Vec<u16>,
+    places: Box<[u16; PLACES + 1]>,
     /// Pieces too short for the table, by their first byte.
     short: Vec<Vec<Node>>,
     /// Bits of the beginnings that pieces have, by a finer key than that of the table: nearly all words of a text are
     /// done with here.
-    beginnings: Vec<u64>,
+    beginnings: Box<[u64; (1 << FINE_BITS) / 64]>,
     /// Bits of the first two bytes of pieces that have no more.
-    pairs: Vec<u64>,
+    pairs: Box<[u64; (1 << 16) / 64]>,
     /// Where pieces begin.
     sites: Sites,
 }
@@ -46,10 +47,10 @@ impl Lexicon {
         let mut keyed: Vec<Entry<'_>> = Vec::new();
         let mut lexicon = Self {
             tree: Tree::default(),
-            places: Vec::new(),
+            places: Box::new([0; PLACES + 1]),
             short: (0..256).map(|_| Vec::new()).collect(),
-            beginnings: vec![0; (1 << FINE_BITS) / 64],
-            pairs: vec![0; (1 << 16) / 64],
+            beginnings: Box::new([0; (1 << FINE_BITS) / 64]),
+            pairs: Box::new([0; (1 << 16) / 64]),
             sites: Sites::default(),
         };
         for ((id, text), used) in (0u16..).zip(pieces).zip(uses) {
@@ -72,9 +73,8 @@ impl Lexicon {
             let roots = lexicon.tree.roots();
             roots.partition_point(|root| self::place(root.bytes()) < place)
         };
-        lexicon.places = (0..=1 << BITS)
-            .map(|place| u16::try_from(begin(place)).unwrap_or(u16::MAX))
-            .collect();
+        let begins = std::array::from_fn(|place| u16::try_from(begin(place)).unwrap_or(u16::MAX));
+        lexicon.places = Box::new(begins);
         lexicon
     }
 

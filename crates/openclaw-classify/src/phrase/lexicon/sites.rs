@@ -8,10 +8,25 @@ const ONES: u64 = 0x0101_0101_0101_0101;
 const TELLS: u64 = 0x80 * ONES;
 
 /// What pieces begin with besides words and characters outside ASCII, which all texts are searched for.
-#[derive(Default)]
 pub(super) struct Sites {
-    /// Marks that begin a piece, and bytes that begin one inside a word, each in all lanes; hardly any.
-    others: Vec<u64>,
+    /// Marks that begin a piece, and bytes that begin one inside a word, each in all lanes.
+    others: [u64; USUAL],
+    /// More of them than rules usually have.
+    more: Vec<u64>,
+}
+
+/// As many are looked for in any case.
+const USUAL: usize = 2;
+/// No byte of a text.
+const NONE: u64 = u64::MAX;
+
+impl Default for Sites {
+    fn default() -> Self {
+        Self {
+            others: [NONE; USUAL],
+            more: Vec::new(),
+        }
+    }
 }
 
 impl Sites {
@@ -19,8 +34,12 @@ impl Sites {
     pub(super) fn add(&mut self, first: u8, open: bool) {
         let lanes = u64::from(first) * ONES;
         let is_mark = first.is_ascii() && !first.is_ascii_alphanumeric();
-        if (open || is_mark) && !self.others.contains(&lanes) {
-            self.others.push(lanes);
+        if !(open || is_mark) || self.others.contains(&lanes) || self.more.contains(&lanes) {
+            return;
+        }
+        match self.others.iter_mut().find(|other| **other == NONE) {
+            Some(free) => *free = lanes,
+            None => self.more.push(lanes),
         }
     }
 
@@ -60,8 +79,10 @@ impl Sites {
         let begins = words & !((words << 8) | *carried);
         *carried = words >> (8 * (LANES - 1));
         let foreign = lanes & (lanes << 1) & TELLS;
-        let others = self.others.iter().map(|other| equal(lanes, *other));
-        others.fold(begins | foreign, |all, others| all | others) & known
+        let [one, another] = self.others;
+        let usual = equal(lanes, one) | equal(lanes, another);
+        let more = self.more.iter().fold(0, |all, byte| all | equal(lanes, *byte));
+        (begins | foreign | usual | more) & known
     }
 }
 
