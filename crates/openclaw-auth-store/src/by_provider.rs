@@ -96,6 +96,13 @@ impl<T: OfProvider> ByProvider<T> {
     }
 }
 
+impl<T> ByProvider<T> {
+    /// Whether both are the same map, as copies are until one of them changes.
+    pub(crate) fn is_copy_of(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.shared, &other.shared)
+    }
+}
+
 impl<T> Default for ByProvider<T> {
     fn default() -> Self {
         Self::from(IndexMap::new())
@@ -104,7 +111,7 @@ impl<T> Default for ByProvider<T> {
 
 impl<T: PartialEq> PartialEq for ByProvider<T> {
     fn eq(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.shared, &other.shared) || self.shared.by_id == other.shared.by_id
+        self.is_copy_of(other) || self.shared.by_id == other.shared.by_id
     }
 }
 

@@ -197,7 +197,7 @@ impl AuthSnapshot {
             return Applied::Unchanged;
         }
         let fingerprint = self.fingerprint(profile);
-        let old = self.usage.remove(profile).unwrap_or_default();
+        let old = self.usage(profile).clone();
         // Noting whose state it is is no change in itself.
         let old = adopt_secret(old, fingerprint.as_deref());
         let new = fold(old.clone());

@@ -24,8 +24,9 @@ impl AuthSnapshot {
         };
         self.profiles.insert(id.clone(), credential);
         let fingerprint = self.fingerprint(&id);
-        if let Some(usage) = self.usage.get_mut(&id) {
-            *usage = adopt_secret(std::mem::take(usage), fingerprint.as_deref());
+        if self.usage.contains_key(&id) {
+            self.usage
+                .update(&id, |usage| adopt_secret(usage, fingerprint.as_deref()));
         }
         Ok(())
     }

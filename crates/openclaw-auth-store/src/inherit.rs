@@ -6,7 +6,7 @@ mod engine;
 use indexmap::IndexMap;
 use openclaw_ids::{ProfileId, ProviderId};
 
-use crate::{AuthSnapshot, Credential, Credentials};
+use crate::{AuthSnapshot, Credential, Credentials, Usages};
 
 pub use engine::InheritingAuthStore;
 
@@ -33,17 +33,16 @@ pub fn profile_owner(main: &AuthSnapshot, agent: &AuthSnapshot, id: &ProfileId) 
 ///
 /// The usage of each profile is its owner's. Profiles that are not stored, endpoints and probes are the agent's own.
 pub fn inherit(main: &AuthSnapshot, agent: &AuthSnapshot) -> AuthSnapshot {
+    seen(main, agent, profiles(main, agent))
+}
+
+/// The same, for profiles that were put together already.
+fn seen(main: &AuthSnapshot, agent: &AuthSnapshot, profiles: Credentials) -> AuthSnapshot {
     let mut seen = agent.clone();
-    seen.profiles = profiles(main, agent);
-    for id in main.profiles.keys() {
-        if profile_owner(main, agent, id) == ProfileOwner::Agent {
-            continue;
-        }
-        match main.usage.get(id) {
-            Some(usage) => seen.usage.insert(id.clone(), usage.clone()),
-            None => seen.usage.remove(id),
-        };
-        if let Some(fingerprint) = main.resolved.get(id) {
+    seen.profiles = profiles;
+    seen.usage = usage(main, agent);
+    for (id, fingerprint) in &main.resolved {
+        if profile_owner(main, agent, id) == ProfileOwner::Main {
             seen.resolved.insert(id.clone(), fingerprint.clone());
         }
     }
@@ -55,6 +54,26 @@ pub fn inherit(main: &AuthSnapshot, agent: &AuthSnapshot) -> AuthSnapshot {
     }
     let profiles = &seen.profiles;
     seen.last_good.retain(|_, id| profiles.contains_key(id));
+    seen
+}
+
+/// The main agent's, which is copied in no time, with whatever is the agent's own.
+fn usage(main: &AuthSnapshot, agent: &AuthSnapshot) -> Usages {
+    if main.profiles.is_empty() {
+        return agent.usage.clone();
+    }
+    let mut seen = main.usage.clone();
+    let own = agent.profiles.keys().chain(agent.usage.keys());
+    let unstored = agent.ambient.keys().chain(main.ambient.keys());
+    for id in own.chain(unstored) {
+        if profile_owner(main, agent, id) == ProfileOwner::Main {
+            continue;
+        }
+        match agent.usage.get(id) {
+            Some(usage) => seen.insert(id.clone(), usage.clone()),
+            None => seen.remove(id),
+        }
+    }
     seen
 }
 

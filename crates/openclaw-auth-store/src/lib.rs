@@ -40,6 +40,7 @@ mod snapshot;
 #[cfg(feature = "sqlite")]
 mod sqlite;
 mod store;
+mod usages;
 
 pub use by_provider::{ByProvider, Credentials, OfProvider};
 pub use change::{Applied, UsageChange};
@@ -80,3 +81,4 @@ pub use sqlite::SqliteAuthStore;
 #[doc(hidden)]
 pub use sqlite::fuzzing;
 pub use store::{ProfileStore, UsageStore};
+pub use usages::Usages;

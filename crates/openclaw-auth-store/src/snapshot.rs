@@ -8,7 +8,8 @@ use openclaw_cooldown::{EndpointWindow, ProfileUsage, adopt_secret};
 use openclaw_ids::{ProfileId, ProviderId};
 
 use crate::{
-    Credential, Credentials, ProbeState, RefreshLease, Rejection, Secret, SecretPlaces, resolve_secret_from,
+    Credential, Credentials, ProbeState, RefreshLease, Rejection, Secret, SecretPlaces, Usages,
+    resolve_secret_from,
 };
 
 /// The profiles of one agent and the state of their use; a value, cheap to ask.
@@ -26,7 +27,7 @@ pub struct AuthSnapshot {
     /// The profile that last worked, per provider; decides nothing about the order.
     pub last_good: IndexMap<ProviderId, ProfileId>,
     /// What is known about the use of each profile.
-    pub usage: HashMap<ProfileId, ProfileUsage>,
+    pub usage: Usages,
     /// Endpoints that could not be reached.
     pub endpoints: HashMap<EndpointKey, EndpointWindow>,
     /// Probes per provider (G4).
@@ -89,13 +90,14 @@ impl AuthSnapshot {
     /// Starts the usage of every profile clean whose secret is another one than the usage is about (D9).
     #[must_use]
     pub fn with_current_secrets(mut self) -> Self {
-        let mut usage = std::mem::take(&mut self.usage);
-        for (id, usage) in &mut usage {
+        for (id, usage) in self.usage.clone().iter() {
             if let Some(fingerprint) = self.fingerprint(id) {
-                *usage = adopt_secret(std::mem::take(usage), Some(&fingerprint));
+                let adopted = adopt_secret(usage.clone(), Some(&fingerprint));
+                if adopted != *usage {
+                    self.usage.insert(id.clone(), adopted);
+                }
             }
         }
-        self.usage = usage;
         self
     }
 }

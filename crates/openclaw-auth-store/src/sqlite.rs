@@ -42,15 +42,14 @@ use crate::{
 use cache::{Apart, Cache, Noted};
 use clerk::{Clerk, Message};
 use connect::Wait;
-use contents::Contents;
 use desk::Desk;
 use fault::Fault;
 use reader::Reader;
 use request::{Occasion, Op, Outcome, Request};
 use turn::Queue;
 use volume::Volume;
-use watch::{Bell, Watch};
-use writer::Writer;
+use watch::{Bell, Look, Watch};
+use writer::{Known, Others, Writer};
 
 /// The store of one agent, in `<agent folder>/openclaw-agent.sqlite`.
 ///
@@ -128,26 +127,33 @@ impl SqliteAuthStore {
         }
         let connection = Self::connect(&path, agent, &apart, existed, volume, pace.wait);
         let opened = connection.and_then(|connection| {
-            let contents = connect::immediately(&connection, |connection| {
+            let (connection, looked) = connection;
+            let known = connect::immediately(&connection, |connection| {
                 schema::check(connection, &path, agent)?;
                 schema::complete(connection, agent, now)?;
-                Contents::read(connection, &path, &apart)
+                let version = connect::data_version(connection)?;
+                match looked {
+                    // Nobody has written since the look before.
+                    Some(known) if known.version == version => Ok(known),
+                    Some(_) | None => Known::read(connection, &path, &apart),
+                }
             })?;
-            Ok((connection, contents.snapshot))
+            Ok((connection, known))
         });
-        let (connection, snapshot) = match opened {
-            Ok((connection, snapshot)) => {
+        let (opened, snapshot) = match opened {
+            Ok((connection, known)) => {
                 folder::close_files(&path).map_err(|source| OpenError::Io {
                     path: path.clone(),
                     source: Arc::new(source),
                 })?;
-                (Some(connection), snapshot)
+                let snapshot = known.contents.snapshot.clone();
+                (Some((connection, known)), snapshot)
             }
             Err(fault) if existed => (None, peek::despite(fault, agent_dir, agent, ambient)?),
             Err(fault) => return Err(fault.into_open_error(&path)),
         };
         let cache = Cache::new(snapshot, apart, config);
-        Self::start(&path, agent, connection, cache, volume, pace)
+        Self::start(&path, agent, opened, cache, volume, pace)
     }
 
     /// Looks at everything before anything is written, be it the switch to another journal.
@@ -158,24 +164,27 @@ impl SqliteAuthStore {
         existed: bool,
         volume: Volume,
         wait: Wait,
-    ) -> Result<Connection, Fault> {
+    ) -> Result<(Connection, Option<Known>), Fault> {
         let connection = connect::writer(path, wait)?;
+        let mut known = None;
         if existed {
             schema::check(&connection, path, agent)?;
             if schema::is_complete(&connection)? {
-                connect::consistently(&connection, |connection| Contents::read(connection, path, apart))?;
+                let looked =
+                    connect::consistently(&connection, |connection| Known::read(connection, path, apart))?;
+                known = Some(looked);
             } else {
                 schema::refuse_damage(&connection)?;
             }
         }
         connect::configure(&connection, volume, wait)?;
-        Ok(connection)
+        Ok((connection, known))
     }
 
     fn start(
         path: &Path,
         agent: &AgentId,
-        connection: Option<Connection>,
+        opened: Option<(Connection, Known)>,
         cache: Cache,
         volume: Volume,
         pace: Pace,
@@ -187,13 +196,14 @@ impl SqliteAuthStore {
         let cache = Arc::new(cache);
         let bell = Arc::new(Bell::default());
         let reader = || Reader::new(path.to_owned(), pace.wait);
-        let watched = reader();
         let (messages, queue) = mpsc::channel();
+        let shown = opened.as_ref().map(|(_, known)| Others::at_first(known));
+        let look = Look::new(reader(), shown);
         let writer = Writer::new(
             path.to_owned(),
             agent.clone(),
             Arc::clone(&cache),
-            connection,
+            opened,
             volume,
             pace,
         );
@@ -206,6 +216,7 @@ impl SqliteAuthStore {
         let watch = Watch {
             path: path.to_owned(),
             cache: Arc::clone(&cache),
+            desk: Arc::clone(&desk),
             bell: Arc::clone(&bell),
             pause: pace.watch,
         };
@@ -223,7 +234,7 @@ impl SqliteAuthStore {
         };
         let write = spawn("auth-store-write", Box::new(move || clerk.run(&queue)))?;
         store.threads.push(write);
-        let watch = spawn("auth-store-watch", Box::new(move || watch.run(watched)))?;
+        let watch = spawn("auth-store-watch", Box::new(move || watch.run(look)))?;
         store.threads.push(watch);
         Ok(store)
     }

@@ -4,6 +4,7 @@
 //! bounds how many wait and how many bytes they take, and never wait: what does not fit is dropped and counted. A file
 //! that cannot be used switches the history off and stops nothing else.
 
+mod budget;
 mod config;
 mod connect;
 mod entry;
@@ -27,6 +28,7 @@ use crate::causes;
 use row::Row;
 use writer::Writer;
 
+pub(crate) use budget::Budget;
 pub(crate) use entry::{BrokenNote, Entry, Record};
 pub(crate) use person::commit_by_person;
 pub(crate) use windows::window_changes;

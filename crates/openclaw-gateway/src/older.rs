@@ -38,7 +38,7 @@ impl Older {
             );
         }
         let ids: Vec<&str> = self.profiles.iter().map(ProfileId::as_str).collect();
-        let (agent, ids) = (&self.agent, ids.join(", "));
+        let (agent, ids) = (&self.agent, a_few(&ids));
         let (count, unused) = match self.profiles.len() {
             1 => ("1 credential".to_owned(), "not used as it is"),
             count => (format!("{count} credentials"), "not used as they are"),
@@ -55,6 +55,16 @@ impl Older {
     pub(crate) fn place(&self) -> String {
         let paths: Vec<String> = self.paths.iter().map(|path| path.display().to_string()).collect();
         paths.join(", ")
+    }
+}
+
+/// The first of some names, and how many more there are.
+pub(crate) fn a_few<N: AsRef<str>>(names: &[N]) -> String {
+    const FEW: usize = 8;
+    let listed: Vec<&str> = names.iter().take(FEW).map(AsRef::as_ref).collect();
+    match names.len().saturating_sub(FEW) {
+        0 => listed.join(", "),
+        more => format!("{} and {more} more", listed.join(", ")),
     }
 }
 
@@ -175,4 +185,17 @@ pub(crate) async fn wait_for(store: &AgentAuthStore, provider: &ProviderId) -> b
         })
     });
     looking.await.unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn very_many_names_are_counted() {
+        let names: Vec<String> = (0..10_000).map(|number| format!("k{number}")).collect();
+        assert_eq!(a_few(&names[..2]), "k0, k1");
+        assert_eq!(a_few(&names[..8]), "k0, k1, k2, k3, k4, k5, k6, k7");
+        assert_eq!(a_few(&names), "k0, k1, k2, k3, k4, k5, k6, k7 and 9992 more");
+    }
 }

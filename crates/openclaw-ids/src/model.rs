@@ -88,6 +88,12 @@ impl ModelRef {
 
 /// A model id that starts with `<provider>/` in any case, split there.
 fn split_self_prefix<'m>(provider: &str, model: &'m str) -> Option<(&'m str, &'m str)> {
+    if model.is_ascii() {
+        // Only its length says where it could end.
+        let (head, rest) = model.split_at_checked(provider.len())?;
+        let rest = rest.strip_prefix('/')?;
+        return head.eq_ignore_ascii_case(provider).then_some((head, rest));
+    }
     let is_provider = |head: &str| {
         head.eq_ignore_ascii_case(provider) || (!head.is_ascii() && head.to_lowercase() == provider)
     };

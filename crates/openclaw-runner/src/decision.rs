@@ -1,5 +1,6 @@
 //! The decision record: one struct, of which the log line, the HTTP body and `explain` are views.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -162,32 +163,41 @@ impl Decision {
     /// The one-line text of.
     pub fn console_message(&self) -> String {
         let requested = format!("{}/{}", self.requested.provider, self.requested.model);
-        let next = self
-            .next_candidate
-            .as_ref()
-            .map_or_else(|| "none".to_owned(), ModelRef::key);
+        let (candidate, next) = (
+            self.candidate.key(),
+            self.next_candidate.as_ref().map(ModelRef::key),
+        );
         let reason = self.reason.unwrap_or(Reason::Unknown);
-        let kind = self.error.provider_error_type.as_deref();
-        let kind = kind.map_or_else(String::new, |kind| {
-            format!(" providerErrorType={}", printable(kind))
-        });
-        let detail = self.error.detail();
-        let detail = detail.map_or_else(String::new, |detail| format!(" detail={}", printable(detail)));
-        let suppressed = self.suppressed().map_or_else(String::new, |count| {
-            format!(" ({count} duplicates suppressed in last 30s)")
-        });
-        format!(
-            "model fallback decision: decision={} requested={} candidate={} reason={reason}{kind} next={}{detail}{suppressed}",
+        let mut message = [
+            "model fallback decision: decision=",
             self.kind.as_str(),
-            printable(&requested),
-            printable(&self.candidate.key()),
-            printable(&next),
-        )
+            " requested=",
+            &printable(&requested),
+            " candidate=",
+            &printable(&candidate),
+            " reason=",
+            reason.as_str(),
+        ]
+        .concat();
+        if let Some(kind) = &self.error.provider_error_type {
+            message.extend([" providerErrorType=", &printable(kind)]);
+        }
+        message.extend([" next=", &printable(next.as_deref().unwrap_or("none"))]);
+        if let Some(detail) = self.error.detail() {
+            message.extend([" detail=", &printable(detail)]);
+        }
+        if let Some(count) = self.suppressed() {
+            message.extend([" (", &count.to_string(), " duplicates suppressed in last 30s)"]);
+        }
+        message
     }
 }
 
 /// Drops control characters, so that a provider's text can neither break the line nor colour the terminal.
-pub(crate) fn printable(text: &str) -> String {
+pub(crate) fn printable(text: &str) -> Cow<'_, str> {
+    if text.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
+        return Cow::Borrowed(text);
+    }
     let mut shown = String::with_capacity(text.len());
     let mut in_escape = false;
     for c in text.chars() {
@@ -198,7 +208,7 @@ pub(crate) fn printable(text: &str) -> String {
             c => shown.push(c),
         }
     }
-    shown
+    Cow::Owned(shown)
 }
 
 impl Serialize for Decision {

@@ -166,8 +166,10 @@ impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
             .as_ref()
             .map(|busy| self.skips().markers(&busy.session.id, self.clock.now()));
         let (skips, snapshot, now) = (skips.unwrap_or_default(), self.usage.snapshot(), self.clock.now());
-        let recorder = self.recorder.as_ref();
-        let mut tape = recorder.map(|_| QuietTape::new(options, &self.policy, &skips, &snapshot, now));
+        let mut tape = self
+            .recorder
+            .as_deref()
+            .map(|recorder| QuietTape::new(recorder, options, &self.policy, &skips, &snapshot, now));
         let mut machine = Machine::new(request, Arc::clone(&self.policy), holder, snapshot, now)
             .with_options(options)
             .with_auth_skips(skips);
@@ -209,8 +211,8 @@ impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
                 }
                 Step::Commit(change) => self.commit(machine.run_id(), change, &mut undo).await,
                 Step::Finish(outcome) => {
-                    if let Some((recorder, tape)) = recorder.zip(tape) {
-                        tape.finish(&machine, recorder.as_ref());
+                    if let Some(tape) = tape {
+                        tape.finish(&machine, self.clock.now());
                     }
                     return self.finish(*outcome, answers, session, requested, attempt);
                 }

@@ -16,6 +16,8 @@ mod simulate;
 mod state;
 pub(crate) mod tape;
 
+use jiff::Timestamp;
+
 pub use failure::RecordedFailure;
 pub use options::{RecordedOptions, RecordedShortfall};
 pub use outcome::{Circumstances, ReplayEnding, ReplayError, Replayed};
@@ -30,6 +32,12 @@ pub trait RunRecorder: Send + Sync {
     /// Called when a run has ended, before its caller hears of it; it should not block. A run that was dropped is not
     /// recorded.
     fn on_recording(&self, recording: RunRecording);
+
+    /// Asked once for a run that would be recorded, as soon as that is known, at `now`: a run that there is no room for
+    /// costs next to nothing.
+    fn has_room(&self, _now: Timestamp) -> bool {
+        true
+    }
 
     /// Whether runs that went as they should are wanted, too: those in which nothing happened but that the first
     /// candidate answered. Without them, only the others cost a recording.

@@ -26,10 +26,13 @@ fn store(entries: Value) -> AuthSnapshot {
 
 fn rest(store: &mut AuthSnapshot, name: &str) {
     let now = "2026-01-01T00:00:00Z".parse().unwrap();
-    let usage = store.usage.entry(id(name)).or_default();
-    usage.fingerprint = store.profiles[&id(name)].fingerprint();
-    let window = Window::new(now, now, Reason::Billing);
-    usage.windows.insert(Lane::Billing, window);
+    let fingerprint = store.profiles[&id(name)].fingerprint();
+    store.usage.update(&id(name), |mut usage| {
+        usage.fingerprint = fingerprint;
+        let window = Window::new(now, now, Reason::Billing);
+        usage.windows.insert(Lane::Billing, window);
+        usage
+    });
 }
 
 #[test]

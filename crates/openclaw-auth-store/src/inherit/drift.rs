@@ -62,8 +62,8 @@ fn replace(view: &mut AuthSnapshot, main: &AuthSnapshot, old: &ProfileId, new: &
         None => drop(view.profiles.shift_remove(old)),
     }
     match main.usage.get(old) {
-        Some(usage) => drop(view.usage.insert(old.clone(), usage.clone())),
-        None => drop(view.usage.remove(old)),
+        Some(usage) => view.usage.insert(old.clone(), usage.clone()),
+        None => view.usage.remove(old),
     }
     let is_fresher = match view.profiles.get(new) {
         Some(Credential::Oauth(shown)) => shown.end() <= login.end(),

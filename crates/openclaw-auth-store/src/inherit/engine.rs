@@ -6,10 +6,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use jiff::Timestamp;
 use openclaw_ids::{ProfileId, ProviderId};
 
-use super::{ProfileOwner, drift, inherit, profile_owner};
+use super::{ProfileOwner, drift, profile_owner, profiles, seen};
 use crate::{
-    Applied, AuthSnapshot, Credential, LoginChange, LoginStore, Oauth, ProfileStore, RefreshLease,
-    StoreError, UsageChange, UsageStore,
+    Applied, AuthSnapshot, Credential, Credentials, LoginChange, LoginStore, Oauth, ProfileStore,
+    RefreshLease, StoreError, UsageChange, UsageStore,
 };
 
 /// The store of an agent that also uses the main agent's profiles.
@@ -30,6 +30,8 @@ pub struct InheritingAuthStore<M, A> {
 struct Seen {
     main: Arc<AuthSnapshot>,
     agent: Arc<AuthSnapshot>,
+    /// The profiles of both; they are put together again only when one of the two has others.
+    profiles: Credentials,
     view: Arc<AuthSnapshot>,
 }
 
@@ -85,20 +87,25 @@ impl<M: UsageStore, A: UsageStore> UsageStore for InheritingAuthStore<M, A> {
             return agent;
         };
         let main = main.snapshot();
-        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(seen) = &*seen
-            && Arc::ptr_eq(&seen.main, &main)
-            && Arc::ptr_eq(&seen.agent, &agent)
+        let mut last = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(last) = &*last
+            && Arc::ptr_eq(&last.main, &main)
+            && Arc::ptr_eq(&last.agent, &agent)
         {
-            return Arc::clone(&seen.view);
+            return Arc::clone(&last.view);
         }
-        let mut view = inherit(&main, &agent);
+        let known = last.as_ref().filter(|last| {
+            last.main.profiles.is_copy_of(&main.profiles) && last.agent.profiles.is_copy_of(&agent.profiles)
+        });
+        let profiles = known.map_or_else(|| profiles(&main, &agent), |last| last.profiles.clone());
+        let mut view = seen(&main, &agent, profiles.clone());
         let now = Timestamp::from_millisecond(self.now.load(Ordering::Relaxed));
         drift::follow(&mut view, &main, &agent, now.unwrap_or(Timestamp::UNIX_EPOCH));
         let view = Arc::new(view);
-        *seen = Some(Seen {
+        *last = Some(Seen {
             main,
             agent,
+            profiles,
             view: Arc::clone(&view),
         });
         view

@@ -62,14 +62,19 @@ impl Case {
     }
 
     fn used(mut self, id: &str, seconds: i64) -> Self {
-        self.store.usage.entry(profile(id)).or_default().last_used = Some(at(seconds));
+        self.store.usage.update(&profile(id), |usage| ProfileUsage {
+            last_used: Some(at(seconds)),
+            ..usage
+        });
         self
     }
 
     fn resting(mut self, id: &str, lane: Lane, seconds: i64) -> Self {
         let window = Window::new(at(-1), at(seconds), Reason::RateLimit);
-        let usage: &mut ProfileUsage = self.store.usage.entry(profile(id)).or_default();
-        usage.windows.insert(lane, window);
+        self.store.usage.update(&profile(id), |mut usage| {
+            usage.windows.insert(lane, window);
+            usage
+        });
         self
     }
 

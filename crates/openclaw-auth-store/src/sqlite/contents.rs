@@ -16,11 +16,14 @@ use super::cache::Apart;
 use super::fault::Fault;
 use super::rows::{self, Rows, known_stats};
 use crate::payload::{Profiles, StateDocument, StoreDocument};
-use crate::{AuthSnapshot, Credential, Eligibility, Legacy, UnreadableRow, credential_eligibility};
+use crate::{AuthSnapshot, Credential, Eligibility, Legacy, UnreadableRow, Usages, credential_eligibility};
 
 const STORE_TABLE: &str = "auth_profile_store";
 const STATE_TABLE: &str = "auth_profile_state";
 const PRIMARY: &str = "primary";
+
+/// Nothing is known of what the other program was told, so that all of it is compared at the next write.
+const NEVER_MIRRORED: Timestamp = Timestamp::MIN;
 
 pub(super) use write::Extent;
 
@@ -115,7 +118,7 @@ impl Contents {
             state,
             stats,
             rows,
-            mirrored_until: Timestamp::MIN,
+            mirrored_until: NEVER_MIRRORED,
         })
     }
 
@@ -145,7 +148,7 @@ impl Contents {
             &self.apart,
             now,
         );
-        self.mirrored_until = Timestamp::MIN;
+        self.mirrored_until = NEVER_MIRRORED;
     }
 
     /// Whether no profile was ever stored (G2).
@@ -175,7 +178,7 @@ fn view(
     };
     apart.add_to(&mut snapshot);
     let known = rows.usage.iter().map(|(id, row)| (id.clone(), row.usage.clone()));
-    let mut usage: HashMap<_, _> = known.collect();
+    let mut usage: Usages = known.collect();
     let nothing = UsageStats::default();
     for id in snapshot.profiles.keys() {
         let row = rows.usage.get(id);

@@ -54,13 +54,9 @@ impl Desk {
         if self.is_crowded() || self.handed.load(Ordering::Acquire) > 0 {
             return None;
         }
-        let mut writer = match self.writer.try_lock() {
-            Ok(writer) => writer,
-            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
-            Err(TryLockError::WouldBlock) => {
-                self.expect_crowd();
-                return None;
-            }
+        let Some(mut writer) = self.idle_writer() else {
+            self.expect_crowd();
+            return None;
         };
         if !writer.is_local() || self.handed.load(Ordering::Acquire) > 0 {
             return None;
@@ -131,6 +127,15 @@ impl Desk {
     /// The writer, as soon as nobody has it; a panic has left it as after a failed write.
     pub(super) fn writer(&self) -> MutexGuard<'_, Writer> {
         self.writer.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The writer, if nobody has it.
+    pub(super) fn idle_writer(&self) -> Option<MutexGuard<'_, Writer>> {
+        match self.writer.try_lock() {
+            Ok(writer) => Some(writer),
+            Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
+            Err(TryLockError::WouldBlock) => None,
+        }
     }
 
     fn expect_crowd(&self) {

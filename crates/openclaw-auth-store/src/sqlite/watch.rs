@@ -9,8 +9,10 @@ use rusqlite::Connection;
 use super::cache::{Cache, Unwritten};
 use super::connect;
 use super::contents::Contents;
+use super::desk::Desk;
 use super::fault::Fault;
 use super::reader::Reader;
+use super::writer::Others;
 
 /// Ends the thread at once.
 #[derive(Default)]
@@ -37,39 +39,83 @@ impl Bell {
 pub(super) struct Watch {
     pub(super) path: PathBuf,
     pub(super) cache: Arc<Cache>,
+    pub(super) desk: Arc<Desk>,
     pub(super) bell: Arc<Bell>,
     pub(super) pause: Duration,
 }
 
+/// For how many looks in a row the writer may be busy before the file is asked over another connection, which cannot
+/// tell our own writes from those of others.
+const BUSY_LOOKS: u32 = 20;
+
+/// What the file was like at the last look.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Version {
+    /// Our own writes do not count.
+    OfOthers(Others),
+    /// Every write counts.
+    OfAll(i64),
+}
+
 impl Watch {
-    /// Looks again and again until the bell rings, also at a file that takes the place of the one before. A damaged row
-    /// is reported once per change, and what was last known stays shown.
-    pub(super) fn run(self, mut reader: Reader) {
-        let mut seen = None;
-        let mut is_unreadable = false;
+    /// Looks again and again until the bell rings.
+    pub(super) fn run(self, mut look: Look) {
         while !self.bell.rang_within(self.pause) {
-            let version = reader.connection().ok().and_then(|(connection, is_new)| {
-                if is_new {
-                    seen = None;
-                }
-                connect::data_version(connection).ok()
-            });
-            if version.is_some() && version == seen {
-                continue;
-            }
-            let looked = reader
-                .connection()
-                .and_then(|(connection, _)| refresh(connection, &self.path, &self.cache));
-            let failed = looked.is_err();
-            if let Err(fault) = looked
-                && (!is_unreadable || seen != version)
-            {
-                let error = fault.into_store_error(&self.path);
-                tracing::warn!(%error, "the auth store could not be read again");
-            }
-            is_unreadable = failed;
-            seen = version;
+            look.again(&self.path, &self.cache, &self.desk);
         }
+    }
+}
+
+/// Looks at a file, and at the one that takes its place, and what was seen.
+pub(super) struct Look {
+    reader: Reader,
+    seen: Option<Version>,
+    is_unreadable: bool,
+    busy: u32,
+}
+
+impl Look {
+    /// `shown` is what others had written to what is shown already, which is what the file of `reader` says.
+    pub(super) fn new(mut reader: Reader, shown: Option<Others>) -> Self {
+        // The file that is there now; a failure is told when it is looked at.
+        drop(reader.connection());
+        Self {
+            reader,
+            seen: shown.map(Version::OfOthers),
+            is_unreadable: false,
+            busy: 0,
+        }
+    }
+
+    /// Reads the file if somebody else may have changed it. A damaged row is reported once per change, and what was last
+    /// known stays shown.
+    pub(super) fn again(&mut self, path: &Path, cache: &Cache, desk: &Desk) {
+        let writer = desk.idle_writer();
+        self.busy = if writer.is_some() { 0 } else { self.busy + 1 };
+        let others = writer.and_then(|writer| writer.others());
+        let opened = self.reader.connection();
+        let is_new = opened.as_ref().is_ok_and(|(_, is_new)| *is_new);
+        let waits = (1..BUSY_LOOKS).contains(&self.busy);
+        if waits && opened.is_ok() && !is_new {
+            return;
+        }
+        let version = opened.as_ref().ok().and_then(|(connection, _)| {
+            let of_all = || connect::data_version(connection).ok().map(Version::OfAll);
+            others.map(Version::OfOthers).or_else(of_all)
+        });
+        if version.is_some() && version == self.seen && !is_new {
+            return;
+        }
+        let looked = opened.and_then(|(connection, _)| refresh(connection, path, cache));
+        let failed = looked.is_err();
+        if let Err(fault) = looked
+            && (!self.is_unreadable || self.seen != version)
+        {
+            let error = fault.into_store_error(path);
+            tracing::warn!(%error, "the auth store could not be read again");
+        }
+        self.is_unreadable = failed;
+        self.seen = version;
     }
 }
 

@@ -1,6 +1,6 @@
 //! The one connection that writes: changes that are brought together share one transaction.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use jiff::Timestamp;
@@ -8,7 +8,7 @@ use openclaw_ids::AgentId;
 use rusqlite::Connection;
 
 use super::Pace;
-use super::cache::{Cache, Turn as View, Unwritten};
+use super::cache::{Apart, Cache, Turn as View, Unwritten};
 use super::connect::Checkpoint;
 use super::contents::{Contents, Extent};
 use super::fault::{Fault, is_busy};
@@ -36,6 +36,8 @@ pub(super) struct Writer {
     pace: Pace,
     /// What the file said after the last write; true as long as nobody else has written.
     known: Option<Known>,
+    /// How often the file was opened again.
+    reopened: u64,
     /// The right to write, kept for a few more changes.
     kept: Option<(Turn, u32)>,
     writes: u64,
@@ -45,10 +47,40 @@ pub(super) struct Writer {
     warned: bool,
 }
 
-struct Known {
-    contents: Contents,
+/// What a connection read, and is still true as long as nobody else commits.
+pub(super) struct Known {
+    pub(super) contents: Contents,
     /// SQLite's count of what other connections committed.
+    pub(super) version: i64,
+}
+
+impl Known {
+    /// Reads the file, within a transaction.
+    ///
+    /// # Errors
+    /// The first row that cannot be read, or what SQLite says.
+    pub(super) fn read(connection: &Connection, path: &Path, apart: &Arc<Apart>) -> Result<Self, Fault> {
+        let version = connect::data_version(connection)?;
+        let contents = Contents::read(connection, path, apart)?;
+        Ok(Self { contents, version })
+    }
+}
+
+/// Changes when somebody else has written, and when the file was opened again, but not with our own writes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) struct Others {
+    reopened: u64,
     version: i64,
+}
+
+impl Others {
+    /// As they were when the file was opened first.
+    pub(super) fn at_first(known: &Known) -> Self {
+        Self {
+            reopened: 0,
+            version: known.version,
+        }
+    }
 }
 
 /// Whether somebody else's lock is waited for.
@@ -70,10 +102,11 @@ impl Writer {
         path: PathBuf,
         agent: AgentId,
         cache: Arc<Cache>,
-        connection: Option<Connection>,
+        opened: Option<(Connection, Known)>,
         volume: Volume,
         pace: Pace,
     ) -> Self {
+        let (connection, known) = opened.unzip();
         Self {
             place: Place::of(&path),
             path,
@@ -82,7 +115,8 @@ impl Writer {
             connection,
             volume,
             pace,
-            known: None,
+            known,
+            reopened: 0,
             kept: None,
             writes: 0,
             saw_others: false,
@@ -115,6 +149,15 @@ impl Writer {
     /// Whether somebody else had written before the last write.
     pub(super) fn saw_others(&self) -> bool {
         self.saw_others
+    }
+
+    /// What others have written, as far as it can be told without opening the file again.
+    pub(super) fn others(&self) -> Option<Others> {
+        let version = connect::data_version(self.connection.as_ref()?).ok()?;
+        Some(Others {
+            reopened: self.reopened,
+            version,
+        })
     }
 
     /// How often this store wrote.
@@ -253,6 +296,7 @@ impl Writer {
     /// Opens the file that is there now as it is opened at the start; it may be a copy that was put back.
     fn open_again(&mut self, now: Timestamp) -> Result<Connection, Fault> {
         self.known = None;
+        self.reopened = self.reopened.wrapping_add(1);
         if self.place == Place::Empty {
             return Err(Fault::Gone);
         }
@@ -306,10 +350,7 @@ impl Writer {
             Some(known) if known.version == version && Arc::ptr_eq(known.contents.apart(), &apart) => {
                 Ok(known)
             }
-            Some(_) | None => {
-                let contents = Contents::read(connection, &self.path, &apart)?;
-                Ok(Known { contents, version })
-            }
+            Some(_) | None => Known::read(connection, &self.path, &apart),
         }
     }
 

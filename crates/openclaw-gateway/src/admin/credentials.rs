@@ -59,11 +59,14 @@ pub(super) struct Cleared {
 
 /// Ends windows and forgets failures.
 pub(super) async fn clear(named: Named, Object(asked): Object<Value>) -> Result<Json<Cleared>, ApiError> {
-    let clear = serde_json::from_value::<Clear>(asked).map_err(|_| ApiError::invalid(CLEAR))?;
+    let clear = serde_json::from_value::<Clear>(asked).ok();
+    let clear = clear
+        .filter(|clear| !matches!(clear, Clear::All(false)))
+        .ok_or_else(|| ApiError::invalid(CLEAR))?;
     let store = &named.agent.usage;
     let seen = store.snapshot();
     let is_meant = |id: Option<&ProfileId>, provider: &ProviderId| match &clear {
-        Clear::All(all) => *all,
+        Clear::All(_) => true,
         Clear::Profile(profile) => id == Some(profile),
         Clear::Provider(meant) => meant == provider,
     };

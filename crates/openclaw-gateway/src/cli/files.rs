@@ -262,7 +262,7 @@ impl Files {
         let mut found: Vec<Older> = Vec::new();
         for id in self.agents() {
             // What cannot be read is told by whoever opens it.
-            let Ok(agent) = ReadAgent::open(self, &id) else {
+            let Ok(agent) = ReadAgent::open_without_sessions(self, &id) else {
                 continue;
             };
             for older in self.left_for(&agent) {

@@ -101,7 +101,7 @@ async fn answer(
         set_aside,
         passed_over,
     } = prepare(served, &agent, &asked, wire, request_id, told).await?;
-    let requested = requested.as_ref().map(ModelRef::key).unwrap_or_default();
+    let requested = requested.key();
     tell_left_out(request_id, &left_out, &passed_over, told);
     left_out.extend(passed_over);
     let mut watch = begin(served, &asked, wire, &request, started);

@@ -22,7 +22,7 @@ pub(crate) enum ChoiceError {
     #[error(transparent)]
     Model(#[from] AskError),
     /// The credential beside it.
-    #[error("there is no profile `{profile}` of provider `{provider}`; {}", listed(.known))]
+    #[error("there is no profile `{profile}` of provider `{provider}`; {}", listed(.known, .provider))]
     Profile {
         profile: ProfileId,
         provider: ProviderId,
@@ -31,9 +31,9 @@ pub(crate) enum ChoiceError {
     },
 }
 
-fn listed(ids: &[ProfileId]) -> String {
+fn listed(ids: &[ProfileId], provider: &ProviderId) -> String {
     if ids.is_empty() {
-        return "it has none".to_owned();
+        return format!("it has none; add one with `openclaw-gateway auth add {provider}`");
     }
     let ids: Vec<String> = ids.iter().map(|id| format!("`{id}`")).collect();
     format!("it has {}", ids.join(", "))

@@ -25,7 +25,7 @@ pub(crate) struct Prepared {
     /// What to run.
     pub(crate) request: RunRequest,
     /// The model that was asked for, also when it cannot read the request.
-    pub(crate) requested: Option<ModelRef>,
+    pub(crate) requested: ModelRef,
     /// The candidates that were left out because they do not speak the wire format.
     pub(crate) left_out: Vec<AttemptRecord>,
     /// Credentials that are not good for it.
@@ -52,7 +52,9 @@ pub(crate) async fn prepare(
         }
         Some(_) | None => alone(served, agent, asked, request_id)?.request,
     };
-    let requested = request.chain.first().cloned();
+    let Some(requested) = request.chain.first().cloned() else {
+        return Err(AskError::NotSpoken(wire));
+    };
     let snapshot = agent.usage.snapshot();
     let fit = Fit {
         endpoints: &served.generation.endpoints,
@@ -75,7 +77,7 @@ pub(crate) async fn prepare(
             None => AskError::NotSpoken(wire),
         });
     };
-    if Some(first) != requested.as_ref() {
+    if *first != requested {
         request.requested = Requested::from(first);
         // The session's primary is not asked, so its answer proves nothing about it.
         if let Some(session) = &mut request.session {

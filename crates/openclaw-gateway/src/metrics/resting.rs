@@ -37,7 +37,7 @@ impl Stores {
             *active.entry((provider.to_owned(), lane)).or_insert(0_u64) += 1;
         };
         for snapshot in &snapshots {
-            for (profile, usage) in &snapshot.usage {
+            for (profile, usage) in snapshot.usage.windowed() {
                 let provider = snapshot
                     .credential(profile)
                     .map(openclaw_auth_store::Credential::provider);

@@ -18,7 +18,7 @@ use tokio::time::Instant;
 
 use crate::events::Events;
 use crate::history::{
-    BrokenNote, Entry, History, Record, RunNote, RunOutcome, commit_by_person, window_changes,
+    BrokenNote, Budget, Entry, History, Record, RunNote, RunOutcome, commit_by_person, window_changes,
 };
 use crate::metrics::{Metrics, RunEnd};
 use crate::upstream::{Missing, Wire};
@@ -31,6 +31,7 @@ pub(crate) struct Telemetry {
     metrics: Metrics,
     /// Whether runs are recorded, so that they can be played again.
     records: bool,
+    recordings: Budget,
     /// Opened when the rest of the state turned out usable.
     history: OnceLock<History>,
     /// Whoever watches as it happens.
@@ -44,6 +45,7 @@ impl Telemetry {
         Self {
             metrics,
             records,
+            recordings: Budget::default(),
             history: OnceLock::new(),
             events: Events::default(),
             also,
@@ -226,6 +228,10 @@ impl RunRecorder for AgentObserver {
                 record: Record::Recording(self.agent.clone(), Box::new(recording)),
             });
         }
+    }
+
+    fn has_room(&self, now: Timestamp) -> bool {
+        self.telemetry.recordings.take(now)
     }
 
     fn wants_uneventful(&self) -> bool {

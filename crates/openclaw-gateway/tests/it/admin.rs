@@ -255,6 +255,7 @@ async fn what_is_not_there_is_said() {
     for (path, body, status) in [
         ("/cooldowns/clear", json!({"profile": "x:y"}), 404),
         ("/cooldowns/clear", json!({"profiles": "x:y"}), 400),
+        ("/cooldowns/clear", json!({"all": false}), 400),
         ("/cooldowns/set", json!({"profile": "a:config", "forMs": 0}), 400),
         (
             "/cooldowns/set",

@@ -124,8 +124,8 @@ impl Machine {
     /// The most common case, known without asking for the order of anybody's credentials.
     fn nothing_rests(&self) -> bool {
         let snapshot = &self.snapshot;
-        let is_free = |usage: &ProfileUsage| usage.is_usable(None, self.now);
-        snapshot.usage.values().all(is_free)
+        let is_free = |(_, usage): (_, &ProfileUsage)| usage.is_usable(None, self.now);
+        snapshot.usage.windowed().all(is_free)
             && snapshot
                 .endpoints
                 .values()

@@ -62,7 +62,7 @@ enum Reply {
 
 impl<'a> Playback<'a> {
     fn new(recording: &'a RunRecording, policy: Arc<RunPolicy>, chain: Vec<ModelRef>) -> Self {
-        let snapshot = recording.state.snapshot(&policy);
+        let snapshot = recording.state.snapshot(&policy).with_current_secrets();
         let now = recording.start();
         let request = RunRequest {
             run_id: recording.run_id.clone(),

@@ -25,10 +25,17 @@ pub(super) struct Beginning<'r> {
 
 /// A recording that begins when it is needed.
 pub(crate) struct QuietTape<'r> {
+    recorder: &'r dyn RunRecorder,
     beginning: Beginning<'r>,
-    /// What happened so far, as long as there is no tape.
-    so_far: Vec<(Taken, Quiet, Timestamp)>,
-    tape: Option<Box<Tape>>,
+    state: State,
+}
+
+enum State {
+    /// Nothing was worth a tape yet; what happened so far.
+    Quiet(Vec<(Taken, Quiet, Timestamp)>),
+    Recorded(Box<Tape>),
+    /// There was no room for it.
+    LeftOut,
 }
 
 /// What came of a step in a run that goes as it should.
@@ -77,6 +84,7 @@ impl Quiet {
 
 impl<'r> QuietTape<'r> {
     pub(crate) fn new(
+        recorder: &'r dyn RunRecorder,
         options: &'r RunOptions,
         policy: &'r Arc<RunPolicy>,
         skips: &Markers,
@@ -84,6 +92,7 @@ impl<'r> QuietTape<'r> {
         now: Timestamp,
     ) -> Self {
         Self {
+            recorder,
             beginning: Beginning {
                 options,
                 policy,
@@ -91,47 +100,52 @@ impl<'r> QuietTape<'r> {
                 snapshot: Arc::clone(snapshot),
                 now,
             },
-            so_far: Vec::new(),
-            tape: None,
+            state: State::Quiet(Vec::new()),
         }
     }
 
     /// Tells the machine what came of a step at `now`, and listens.
     pub(crate) fn hear(&mut self, taken: Taken, event: Event, machine: &mut Machine, now: Timestamp) {
-        if self.tape.is_none()
-            && let Some(quiet) = Quiet::of(&taken, &event, machine)
-        {
-            self.so_far.push((taken, quiet, now));
+        if let State::Quiet(so_far) = &mut self.state {
+            if let Some(quiet) = Quiet::of(&taken, &event, machine) {
+                so_far.push((taken, quiet, now));
+                machine.on(event, now);
+                return;
+            }
+            self.start(machine, now);
+        }
+        let State::Recorded(tape) = &mut self.state else {
             machine.on(event, now);
             return;
-        }
-        let tape = self.started(machine);
+        };
         let heard = tape.hear(&taken, &event, now);
         // What a failure means is known once the machine has judged it.
         machine.on(event, now);
         tape.note(&taken, heard, machine, now);
     }
 
-    /// Hands over the recording of a run that has ended, unless it went as it should and nobody wants it.
-    pub(crate) fn finish(mut self, machine: &Machine, recorder: &dyn RunRecorder) {
-        if recorder.wants_uneventful() {
-            self.started(machine);
+    /// Hands over the recording of a run that has ended at `now`, unless it went as it should and nobody wants it.
+    pub(crate) fn finish(mut self, machine: &Machine, now: Timestamp) {
+        if self.recorder.wants_uneventful() && matches!(self.state, State::Quiet(_)) {
+            self.start(machine, now);
         }
-        if let Some(tape) = self.tape {
-            recorder.on_recording(tape.finish());
+        if let State::Recorded(tape) = self.state {
+            self.recorder.on_recording(tape.finish());
         }
     }
 
-    /// The tape; the machine still has the request it was made with, which only an eventful step changes.
-    fn started(&mut self, machine: &Machine) -> &mut Tape {
-        let (beginning, so_far) = (&self.beginning, &mut self.so_far);
-        self.tape.get_or_insert_with(|| {
-            let mut tape = Tape::start(beginning, machine);
-            for (taken, quiet, now) in so_far.drain(..) {
-                let heard = tape.hear(&taken, &quiet.event(), now);
-                tape.note(&taken, heard, machine, now);
+    /// Begins the tape; the machine still has the request it was made with, which only an eventful step changes.
+    fn start(&mut self, machine: &Machine, now: Timestamp) {
+        let before = std::mem::replace(&mut self.state, State::LeftOut);
+        if let State::Quiet(so_far) = before
+            && self.recorder.has_room(now)
+        {
+            let mut tape = Tape::start(&self.beginning, machine);
+            for (taken, quiet, at) in so_far {
+                let heard = tape.hear(&taken, &quiet.event(), at);
+                tape.note(&taken, heard, machine, at);
             }
-            Box::new(tape)
-        })
+            self.state = State::Recorded(Box::new(tape));
+        }
     }
 }

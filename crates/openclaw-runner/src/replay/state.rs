@@ -115,20 +115,39 @@ pub(crate) struct Concern {
 }
 
 impl Concern {
-    fn covers(&self, id: &ProfileId, credential: &Credential, aliases: &AuthAliases) -> bool {
-        let shares = |provider| aliases.share_credentials(credential.provider(), provider);
-        self.pins.contains(id) || self.providers.iter().any(shares)
+    /// The credentials that the providers use, and the pinned ones, in stored order.
+    fn credentials<'s>(
+        &self,
+        all: &'s openclaw_auth_store::Credentials,
+        aliases: &AuthAliases,
+    ) -> Vec<(&'s ProfileId, &'s Credential)> {
+        let providers: Vec<&ProviderId> = self
+            .providers
+            .iter()
+            .flat_map(|provider| aliases.sharing(provider))
+            .collect();
+        let mut covered = all.of(&providers);
+        for pin in &self.pins {
+            let place = covered.partition_point(|(id, _)| all.get_index_of(*id) < all.get_index_of(pin));
+            let is_covered = covered.get(place).is_some_and(|(id, _)| *id == pin);
+            if let Some(pinned) = all.get_key_value(pin).filter(|_| !is_covered) {
+                covered.insert(place, pinned);
+            }
+        }
+        covered
     }
 }
 
 impl UsageState {
     /// What of `snapshot` concerns a run at `now`.
     pub(crate) fn of(snapshot: &AuthSnapshot, concern: &Concern, policy: &RunPolicy, now: Timestamp) -> Self {
-        let covered =
-            |(id, credential): &(&ProfileId, &Credential)| concern.covers(id, credential, &policy.aliases);
-        let stored = snapshot.profiles.iter().filter(covered);
+        let stored = concern
+            .credentials(&snapshot.profiles, &policy.aliases)
+            .into_iter();
         let stored = stored.map(|(id, credential)| RecordedProfile::of(id, credential, true, now));
-        let ambient = snapshot.ambient.iter().filter(covered);
+        let ambient = concern
+            .credentials(&snapshot.ambient, &policy.aliases)
+            .into_iter();
         let ambient = ambient.map(|(id, credential)| RecordedProfile::of(id, credential, false, now));
         let profiles: Vec<RecordedProfile> = stored.chain(ambient).collect();
         let usage = profiles.iter().filter_map(|profile| {
@@ -170,11 +189,15 @@ impl UsageState {
         }
     }
 
-    /// The state as a snapshot whose credentials hold no secret.
+    /// The state as a snapshot whose credentials hold no secret, and whose usage does not say whose it is.
     pub(crate) fn snapshot(&self, policy: &RunPolicy) -> AuthSnapshot {
         let mut snapshot = AuthSnapshot::default();
         self.fill(&mut snapshot);
-        snapshot.usage = self.usage.clone().into_iter().collect();
+        snapshot.usage = self
+            .usage
+            .iter()
+            .map(|(id, usage)| (id.clone(), usage.clone()))
+            .collect();
         for (provider, window) in &self.endpoints {
             set_endpoint(&mut snapshot, policy.endpoints.get(provider), Some(*window));
         }
@@ -185,7 +208,7 @@ impl UsageState {
         for (provider, probe) in &self.probes {
             snapshot.probes.insert(provider.clone(), probe.clone().into());
         }
-        snapshot.with_current_secrets()
+        snapshot
     }
 
     fn fill(&self, snapshot: &mut AuthSnapshot) {

@@ -12,6 +12,7 @@ mod hooks;
 mod locked;
 mod pins;
 mod probe_mark;
+mod recorder;
 mod replayed;
 mod report;
 mod rotated;

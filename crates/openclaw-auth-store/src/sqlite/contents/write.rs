@@ -8,7 +8,7 @@ use openclaw_ids::{ProfileId, ProviderId};
 use rusqlite::{Connection, params};
 use serde_json::Value;
 
-use super::{Contents, PRIMARY};
+use super::{Contents, NEVER_MIRRORED, PRIMARY};
 use crate::change::SHIPPED_ALIASES;
 use crate::credential::is_ambient_id;
 use crate::sqlite::rows::{RowEdits, known_members};
@@ -186,13 +186,17 @@ impl Contents {
     ///
     /// What it sees changes by itself when a window ends, since it may show another one then.
     fn edit_usage(&mut self, marked: Option<&HashSet<&ProfileId>>, now: Timestamp, edits: &mut RowEdits) {
-        let marked = marked.filter(|_| now < self.mirrored_until);
-        let ids: Vec<ProfileId> = if let Some(marked) = marked {
-            marked.iter().map(|id| (*id).clone()).collect()
-        } else {
+        let has_ended = self.mirrored_until <= now;
+        let all = marked.is_none() || self.mirrored_until == NEVER_MIRRORED;
+        if all || has_ended {
             self.mirrored_until = Timestamp::MAX;
-            self.snapshot.usage.keys().cloned().collect()
-        };
+        }
+        let mut ids: HashSet<ProfileId> = marked.into_iter().flatten().map(|id| (*id).clone()).collect();
+        if all {
+            ids.extend(self.snapshot.usage.keys().cloned());
+        } else if has_ended {
+            ids.extend(self.snapshot.usage.windowed().map(|(id, _)| id.clone()));
+        }
         for id in &ids {
             self.edit_usage_of(id, now, edits);
         }

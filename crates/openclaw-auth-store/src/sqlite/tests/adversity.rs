@@ -18,11 +18,12 @@ async fn write_large(
         Arc::default(),
         CooldownConfig::default(),
     ));
+    let known = Known::read(&connection, path, &Arc::default()).unwrap();
     let writer = Writer::new(
         path.to_owned(),
         AgentId::main(),
         Arc::clone(&cache),
-        Some(connection),
+        Some((connection, known)),
         Volume::Local,
         fast(),
     );

@@ -30,6 +30,41 @@ async fn writes_of_another_store_show_by_themselves() {
     assert!(one.snapshot().credential(&a).is_none());
 }
 
+/// To read the file again takes the longer the more profiles there are.
+#[tokio::test]
+async fn only_what_others_wrote_is_read_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let by_hand = Pace {
+        watch: Duration::from_hours(1),
+        ..fast()
+    };
+    let (agent, config) = (AgentId::main(), CooldownConfig::default());
+    let store =
+        SqliteAuthStore::open_with(folder.path(), &agent, Vec::new(), config, at(0), by_hand).unwrap();
+    let others = store.desk.writer().others();
+    let mut look = Look::new(Reader::new(store.path().to_owned(), by_hand.wait), others);
+    let mut reads_again = |store: &SqliteAuthStore| {
+        let before = store.snapshot();
+        look.again(store.path(), &store.cache, &store.desk);
+        !Arc::ptr_eq(&before, &store.snapshot())
+    };
+    assert!(!reads_again(&store), "nobody has written");
+    store.upsert(profile("a"), key("a"), at(0)).await.unwrap();
+    store
+        .commit(failure("a", Reason::Billing, None, 1), at(1))
+        .await
+        .unwrap();
+    assert!(!reads_again(&store), "this store has written");
+    let file = outside(folder.path());
+    let write = "UPDATE auth_profile_state SET updated_at = updated_at + 1";
+    file.execute_batch(write).unwrap();
+    assert!(reads_again(&store), "somebody else has written");
+    assert!(!reads_again(&store), "nobody has written since");
+    store.commit(success("a", None, 2), at(2)).await.unwrap();
+    file.execute_batch(write).unwrap();
+    assert!(reads_again(&store), "both have written");
+}
+
 #[tokio::test]
 async fn d33_a_write_waits_for_another_programs() {
     let (folder, store) = with_profiles().await;
@@ -208,9 +243,9 @@ pub(super) fn used_only(store: &impl UsageStore) -> AuthSnapshot {
             fingerprint: key(id).fingerprint(),
             ..ProfileUsage::default()
         };
-        snapshot
-            .usage
-            .retain(|known, usage| known != &profile(id) || *usage != nothing);
+        if *snapshot.usage(&profile(id)) == nothing {
+            snapshot.usage.remove(&profile(id));
+        }
     }
     snapshot
 }

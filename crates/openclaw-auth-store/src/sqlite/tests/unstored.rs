@@ -66,10 +66,11 @@ fn start(path: &Path, connection: Connection) -> SqliteAuthStore {
     connect::configure(&connection, Volume::Local, pace.wait).unwrap();
     let snapshot = SqliteAuthStore::peek(path.parent().unwrap(), Vec::new()).unwrap();
     let cache = Cache::new(snapshot, Arc::default(), CooldownConfig::default());
+    let known = Known::read(&connection, path, &Arc::default()).unwrap();
     SqliteAuthStore::start(
         path,
         &AgentId::main(),
-        Some(connection),
+        Some((connection, known)),
         cache,
         Volume::Local,
         pace,

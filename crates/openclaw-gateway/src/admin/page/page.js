@@ -9,7 +9,9 @@
   let token = "";
   let failures = 0;
 
-  const headers = (more) => (token ? { authorization: `Bearer ${token}`, ...more } : { ...more });
+  // A header takes bytes, and a token may be written in any script.
+  const bytes = (text) => String.fromCharCode(...new TextEncoder().encode(text));
+  const headers = (more) => (token ? { authorization: `Bearer ${bytes(token)}`, ...more } : { ...more });
 
   function span(ms) {
     let rest = Math.ceil(ms / 1000);

@@ -19,6 +19,7 @@ use crate::disk;
 use crate::exposed::exposed;
 use crate::history::HistoryReader;
 use crate::layout::{SESSIONS_FILE, SESSIONS_JSON};
+use crate::older::a_few;
 use crate::report::{ProfileReport, ProfilesReport};
 
 /// Everything that was found, and what became of it.
@@ -143,7 +144,7 @@ fn list(heading: &str, tone: Tone, found: &[&Found], screen: &mut Screen<'_>) ->
 impl Repaired {
     fn show(&self, screen: &mut Screen<'_>) -> io::Result<()> {
         if !self.added.is_empty() {
-            screen.line(format!("  New in the stores: {}", self.added.join(", ")))?;
+            screen.line(format!("  New in the stores: {}", a_few(&self.added)))?;
         }
         for backup in &self.backups {
             screen.line(format!("  Copy of what was there: {backup}"))?;

@@ -78,6 +78,23 @@ impl ReadAgent {
     /// # Errors
     /// When the credentials are there and cannot be read.
     pub(in crate::cli) fn open(files: &Files, id: &AgentId) -> Result<Self, CommandError> {
+        let agent = Self::open_without_sessions(files, id)?;
+        let (sessions, unread) = match read_sessions(&files.sessions_folder(id)) {
+            Ok(sessions) => (sessions, None),
+            Err(error) => (Vec::new(), Some(error)),
+        };
+        Ok(Self {
+            sessions,
+            unread,
+            ..agent
+        })
+    }
+
+    /// The same for what is about credentials alone: there may be very many sessions.
+    ///
+    /// # Errors
+    /// When the credentials are there and cannot be read.
+    pub(in crate::cli) fn open_without_sessions(files: &Files, id: &AgentId) -> Result<Self, CommandError> {
         let folder = files.credentials_folder(id);
         let main_folder = files.main_folder();
         let own = credentials(files, id, &folder)?;
@@ -90,18 +107,14 @@ impl ReadAgent {
             Some(main) => inherit(main, &own),
             None => own.clone(),
         };
-        let (sessions, unread) = match read_sessions(&files.sessions_folder(id)) {
-            Ok(sessions) => (sessions, None),
-            Err(error) => (Vec::new(), Some(error)),
-        };
         Ok(Self {
             id: id.clone(),
             folder,
             seen,
             own,
             main,
-            sessions,
-            unread,
+            sessions: Vec::new(),
+            unread: None,
         })
     }
 

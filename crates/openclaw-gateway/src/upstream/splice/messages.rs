@@ -53,12 +53,20 @@ fn addition(event: &Value) -> Option<(&'static str, &str)> {
         .find_map(|member| Some((member, text(delta, member)?)))
 }
 
+/// Whether a block can be repeated: a text, or a call that says nothing but what its tool is given.
+fn is_compared(block: &Value) -> bool {
+    COMPARED.contains(&kind(block)) && (kind(block) == "text" || text(block, "text").is_none())
+}
+
 /// What a block says as it begins: its text, or the input of its tool where that is there at once.
 fn beginning(block: &Value) -> Cow<'_, str> {
+    if kind(block) == "text" {
+        return Cow::Borrowed(text(block, "text").unwrap_or_default());
+    }
     let input = block.get("input").and_then(Value::as_object);
     match input.filter(|input| !input.is_empty()) {
         Some(_) => Cow::Owned(block["input"].to_string()),
-        None => Cow::Borrowed(text(block, "text").unwrap_or_default()),
+        None => Cow::Borrowed(""),
     }
 }
 
@@ -75,7 +83,7 @@ impl Dialect for Answer {
                 if THINKING.contains(&kind(block)) {
                     self.thinking.push(index(event));
                 } else {
-                    self.beyond |= !COMPARED.contains(&kind(block));
+                    self.beyond |= !is_compared(block);
                     let number = self.add(index(event), kind(block));
                     self.said.sent((number, false), &beginning(block));
                     self.said
@@ -199,7 +207,7 @@ impl Answer {
             self.follows.insert(theirs, None);
             return Ok(Vec::new());
         }
-        if !COMPARED.contains(&kind(&block)) {
+        if !is_compared(&block) {
             return Err(Differs);
         }
         let number = self.begun;

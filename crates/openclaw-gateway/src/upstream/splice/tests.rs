@@ -1,265 +1,14 @@
 //! Two answers in any pieces, the first cut anywhere: a strict client of each format sees one.
 
-use std::collections::BTreeMap;
+mod client;
+mod told;
 
 use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;
-
-/// An answer as one provider would stream it.
-#[derive(Debug, Clone)]
-struct Told {
-    id: &'static str,
-    thinking: Option<&'static str>,
-    text: String,
-    /// Arguments of a tool call after the text.
-    call: Option<String>,
-    pieces: Vec<usize>,
-}
-
-impl Told {
-    fn pieces_of(&self, text: &str) -> Vec<String> {
-        let characters: Vec<char> = text.chars().collect();
-        let (mut rest, mut sizes) = (characters.as_slice(), self.pieces.iter().cycle());
-        let mut pieces = Vec::new();
-        while !rest.is_empty() {
-            let (piece, after) = rest.split_at((*sizes.next().unwrap()).clamp(1, rest.len()));
-            pieces.push(piece.iter().collect());
-            rest = after;
-        }
-        pieces
-    }
-
-    /// All events, the last one being the end.
-    fn events(&self, wire: Wire) -> Vec<Value> {
-        match wire {
-            Wire::ChatCompletions => self.chat_completions(),
-            Wire::Messages => self.messages(),
-            _ => self.responses(),
-        }
-    }
-
-    fn chat_completions(&self) -> Vec<Value> {
-        let chunk = |delta: Value, finish: Value| {
-            json!({"id": self.id, "created": self.id.len(), "model": self.id,
-                   "choices": [{"index": 0, "delta": delta, "finish_reason": finish}]})
-        };
-        let mut events = vec![chunk(json!({"role": "assistant", "content": ""}), Value::Null)];
-        events.extend(
-            self.thinking
-                .map(|text| chunk(json!({"reasoning": text}), Value::Null)),
-        );
-        let texts = self.pieces_of(&self.text).into_iter();
-        events.extend(texts.map(|text| chunk(json!({"content": text}), Value::Null)));
-        if let Some(arguments) = &self.call {
-            let call = |call: Value| chunk(json!({"tool_calls": [call]}), Value::Null);
-            let begin = json!({"index": 0, "id": self.id, "type": "function", "function": {"name": "look", "arguments": ""}});
-            events.push(call(begin));
-            for piece in self.pieces_of(arguments) {
-                events.push(call(json!({"index": 0, "function": {"arguments": piece}})));
-            }
-        }
-        events.push(chunk(json!({}), "stop".into()));
-        events
-    }
-
-    fn messages(&self) -> Vec<Value> {
-        let mut events = vec![
-            json!({"type": "message_start", "message": {"id": self.id}}),
-            json!({"type": "ping"}),
-        ];
-        let mut blocks = Vec::new();
-        if let Some(text) = self.thinking {
-            let deltas = vec![json!({"type": "thinking_delta", "thinking": text})];
-            blocks.push((json!({"type": "thinking", "thinking": ""}), deltas));
-        }
-        let deltas = |text: &str, kind: &str, member: &str| {
-            let pieces = self.pieces_of(text).into_iter();
-            pieces
-                .map(|piece| json!({"type": kind, member: piece}))
-                .collect::<Vec<_>>()
-        };
-        blocks.push((
-            json!({"type": "text", "text": ""}),
-            deltas(&self.text, "text_delta", "text"),
-        ));
-        if let Some(arguments) = &self.call {
-            let block = json!({"type": "tool_use", "id": self.id, "name": "look", "input": {}});
-            blocks.push((block, deltas(arguments, "input_json_delta", "partial_json")));
-        }
-        for (index, (block, deltas)) in blocks.into_iter().enumerate() {
-            events.push(json!({"type": "content_block_start", "index": index, "content_block": block}));
-            let deltas = deltas.into_iter();
-            events.extend(
-                deltas.map(|delta| json!({"type": "content_block_delta", "index": index, "delta": delta})),
-            );
-            events.push(json!({"type": "content_block_stop", "index": index}));
-        }
-        events.push(json!({"type": "message_delta", "delta": {"stop_reason": "end_turn"}}));
-        events.push(json!({"type": "message_stop"}));
-        events
-    }
-
-    fn responses(&self) -> Vec<Value> {
-        let mut events = vec![json!({"type": "response.created", "response": {"id": self.id}})];
-        let mut output = Vec::new();
-        let mut add = |kind: &str, item: Value, parts: Vec<Value>| {
-            let (index, id) = (output.len(), format!("{}-{}", self.id, output.len()));
-            let mut item = item;
-            item["id"] = id.as_str().into();
-            item["type"] = kind.into();
-            let mut events =
-                vec![json!({"type": "response.output_item.added", "output_index": index, "item": item})];
-            for mut part in parts {
-                part["output_index"] = index.into();
-                part["item_id"] = id.as_str().into();
-                events.push(part);
-            }
-            events.push(json!({"type": "response.output_item.done", "output_index": index, "item": item}));
-            output.push(item);
-            events
-        };
-        if let Some(text) = self.thinking {
-            let delta = json!({"type": "response.reasoning_text.delta", "delta": text});
-            events.extend(add("reasoning", json!({}), vec![delta]));
-        }
-        let mut parts = vec![json!({"type": "response.content_part.added", "content_index": 0})];
-        let texts = self.pieces_of(&self.text).into_iter();
-        parts
-            .extend(texts.map(
-                |text| json!({"type": "response.output_text.delta", "content_index": 0, "delta": text}),
-            ));
-        parts.push(json!({"type": "response.output_text.done", "content_index": 0, "text": self.text}));
-        events.extend(add("message", json!({}), parts));
-        if let Some(arguments) = &self.call {
-            let pieces = self.pieces_of(arguments).into_iter();
-            let deltas =
-                pieces.map(|piece| json!({"type": "response.function_call_arguments.delta", "delta": piece}));
-            events.extend(add(
-                "function_call",
-                json!({"name": "look", "call_id": self.id}),
-                deltas.collect(),
-            ));
-        }
-        events.push(json!({"type": "response.completed", "response": {"id": self.id, "output": output}}));
-        for (number, event) in events.iter_mut().enumerate() {
-            event["sequence_number"] = number.into();
-        }
-        events
-    }
-}
-
-/// What a strict client of the format puts together: texts and arguments by place; and whether it saw the end.
-#[derive(Debug, Default, PartialEq, Eq)]
-struct Seen {
-    parts: BTreeMap<String, String>,
-    ended: bool,
-}
-
-impl Seen {
-    fn add(&mut self, part: &str, text: &Value) {
-        let text = text.as_str().unwrap_or_default();
-        if !text.is_empty() {
-            self.parts.entry(part.to_owned()).or_default().push_str(text);
-        }
-    }
-}
-
-/// What a client was sent: the events of the first answer, then what the other one added.
-fn client(wire: Wire, events: &[Value]) -> Seen {
-    match wire {
-        Wire::ChatCompletions => chat_client(events),
-        Wire::Messages => messages_client(events),
-        _ => responses_client(events),
-    }
-}
-
-fn chat_client(events: &[Value]) -> Seen {
-    let mut seen = Seen::default();
-    let (mut roles, mut call_ids) = (0, 0);
-    for event in events {
-        assert_eq!(event["id"], events[0]["id"], "one answer has one id");
-        let choice = &event["choices"][0];
-        let delta = &choice["delta"];
-        roles += usize::from(delta.get("role").is_some());
-        seen.add("text", &delta["content"]);
-        let call = &delta["tool_calls"][0];
-        call_ids += usize::from(call.get("id").is_some());
-        seen.add("name", &call["function"]["name"]);
-        seen.add("call", &call["function"]["arguments"]);
-        assert!(!seen.ended, "nothing after the end");
-        seen.ended = choice["finish_reason"] == "stop";
-    }
-    assert!(roles <= 1 && call_ids <= 1, "{events:?}");
-    seen
-}
-
-fn messages_client(events: &[Value]) -> Seen {
-    let mut seen = Seen::default();
-    let mut open: Option<u64> = None;
-    let mut kinds = Vec::new();
-    for event in events {
-        assert!(!seen.ended, "nothing after the end");
-        let index = event["index"].as_u64();
-        match kind_of(event) {
-            "content_block_start" => {
-                assert_eq!((open, index), (None, Some(kinds.len() as u64)), "{events:?}");
-                open = index;
-                kinds.push(event["content_block"]["type"].as_str().unwrap().to_owned());
-                seen.add("name", &event["content_block"]["name"]);
-            }
-            "content_block_delta" => {
-                assert_eq!(open, index, "{events:?}");
-                seen.add("text", &event["delta"]["text"]);
-                seen.add("call", &event["delta"]["partial_json"]);
-            }
-            "content_block_stop" => {
-                assert_eq!(open.take(), index, "{events:?}");
-            }
-            "message_delta" => assert_eq!(open, None, "{events:?}"),
-            "message_stop" => seen.ended = true,
-            _ => {}
-        }
-    }
-    seen
-}
-
-fn responses_client(events: &[Value]) -> Seen {
-    let mut seen = Seen::default();
-    let mut ids: Vec<Value> = Vec::new();
-    let mut done = std::collections::BTreeSet::new();
-    for (number, event) in events.iter().enumerate() {
-        assert_eq!(event["sequence_number"], number, "{events:?}");
-        let index = event["output_index"]
-            .as_u64()
-            .and_then(|index| usize::try_from(index).ok());
-        let kind = kind_of(event);
-        if kind == "response.output_item.added" {
-            assert_eq!(index, Some(ids.len()), "{events:?}");
-            ids.push(event["item"]["id"].clone());
-            seen.add("name", &event["item"]["name"]);
-        } else if let Some(index) = index {
-            let id = event.get("item_id").unwrap_or(&event["item"]["id"]);
-            assert_eq!(*id, ids[index], "{events:?}");
-            assert!(
-                kind.ends_with("delta") || done.insert((kind.to_owned(), index)),
-                "{events:?}"
-            );
-        }
-        match kind {
-            "response.output_text.delta" => seen.add("text", &event["delta"]),
-            "response.function_call_arguments.delta" => seen.add("call", &event["delta"]),
-            "response.completed" => seen.ended = true,
-            _ => {}
-        }
-    }
-    seen
-}
-
-fn kind_of(event: &Value) -> &str {
-    event["type"].as_str().unwrap_or_default()
-}
+use client::{Seen, client};
+use told::Told;
 
 fn raw(wire: Wire, event: &Value) -> Bytes {
     wire.event(event)
@@ -351,7 +100,7 @@ proptest! {
         second.text = format!("X{}", second.text);
         for wire in WIRES {
             let events = first.events(wire);
-            let before = client_open(wire, &events[..cut.min(events.len() - 2)]);
+            let before = client(wire, &events[..cut.min(events.len() - 2)]);
             match spliced(wire, &[(first.clone(), cut)], &second) {
                 // Nothing was said yet that could differ.
                 Ok(sent) => {
@@ -362,11 +111,6 @@ proptest! {
             }
         }
     }
-}
-
-/// As [`client`], for a stream that is not over.
-fn client_open(wire: Wire, events: &[Value]) -> Seen {
-    client(wire, events)
 }
 
 #[test]
@@ -397,6 +141,10 @@ fn a_shorter_answer_and_one_that_cannot_be_compared_differ() {
         (
             Wire::Messages,
             json!({"type": "content_block_start", "index": 0, "content_block": {"type": "server_tool_use"}}),
+        ),
+        (
+            Wire::Messages,
+            json!({"type": "content_block_start", "index": 0, "content_block": {"type": "tool_use", "text": "Hel"}}),
         ),
         (
             Wire::Responses,

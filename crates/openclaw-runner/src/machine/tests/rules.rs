@@ -76,7 +76,7 @@ fn bl_51_who_is_found_free_while_a_probe_is_asked_for_is_called() {
         let mut meanwhile = world.snapshot.clone();
         if is_free {
             // The probe of another run was answered.
-            meanwhile.usage.clear();
+            meanwhile.usage = openclaw_auth_store::Usages::default();
         }
         machine.on(
             Event::Committed(Arc::new(meanwhile), Applied::HeldElsewhere),
