@@ -118,8 +118,7 @@ fn push_separator(out: &mut String, start: usize) {
 /// ASCII is lower-cased later.
 fn push_token(out: &mut String, start: usize, token: &Token<'_>, name: bool) {
     let text = token.text;
-    let link = link::holds_mark(token);
-    if token.holds(token::FOREIGN | token::SPECIAL) || link {
+    if token.holds(token::FOREIGN | token::SPECIAL) || link::find(token).is_some() {
         return push_characters(out, start, token, name);
     }
     if !name {

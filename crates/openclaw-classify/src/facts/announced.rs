@@ -5,7 +5,6 @@
 use super::marks::{Mark, Marks};
 use super::relation;
 use crate::hint::CUES;
-use crate::needles::starts_with_ignore_case;
 
 /// What a text may state.
 #[derive(Clone, Copy, Default)]
@@ -43,12 +42,12 @@ const fn with(mut windows: [u64; 1024], word: &str) -> [u64; 1024] {
     let (place, bit) = bit(*first);
     windows[place] |= bit;
     // Whatever follows a word of four letters is part of its second window.
-    let mut next: u8 = 0;
-    while next < 128 {
+    let mut next = 0;
+    while next <= u8::MAX as usize {
         let last = if word.len() > WINDOW {
             word.as_bytes()[WINDOW]
         } else {
-            next
+            next.to_le_bytes()[0]
         };
         let (place, bit) = self::bit([first[1], first[2], first[3], last]);
         windows[place] |= bit;
@@ -56,6 +55,33 @@ const fn with(mut windows: [u64; 1024], word: &str) -> [u64; 1024] {
     }
     windows
 }
+
+/// The first bytes of some words, whatever the case of their letters, each with those that it has.
+const fn heads<const COUNT: usize>(words: [&str; COUNT]) -> [(u64, u64); COUNT] {
+    let mut heads = [(0, 0); COUNT];
+    let mut at = 0;
+    while at < COUNT {
+        let length = if words[at].len() < 8 { words[at].len() } else { 8 };
+        let (begin, _) = words[at].as_bytes().split_at(length);
+        heads[at] = (head(begin), u64::MAX >> (64 - 8 * length));
+        at += 1;
+    }
+    heads
+}
+
+/// The first eight bytes, letters in lower case; zeros where there are none.
+const fn head(text: &[u8]) -> u64 {
+    let mut head = 0;
+    let mut at = 0;
+    while at < 8 && at < text.len() {
+        head |= ((text[at] | 0x20) as u64) << (8 * at);
+        at += 1;
+    }
+    head
+}
+
+const TIMES: [(u64, u64); CUES.len()] = heads(CUES);
+const SIZES: [(u64, u64); relation::DECISIVE.len()] = heads(relation::DECISIVE);
 
 /// The bit of a window, whatever the case of its letters: its word, and its place there.
 const fn bit(window: [u8; WINDOW]) -> (usize, u64) {
@@ -69,7 +95,7 @@ pub(super) fn announced(text: &str, marks: Marks) -> Announced {
     if !marks.may_hold(Mark::Number) {
         return announced;
     }
-    let Some(last) = text.bytes().rposition(|byte| byte.is_ascii_digit()) else {
+    let Some(last) = text.as_bytes().iter().rposition(u8::is_ascii_digit) else {
         return announced;
     };
     let bytes = &text.as_bytes()[..=last];
@@ -92,11 +118,12 @@ pub(super) fn announced(text: &str, marks: Marks) -> Announced {
 }
 
 impl Announced {
-    /// Counts the word that `text` begins with.
+    /// Counts the word that `text` begins with, as far as its first eight letters tell.
     fn add(&mut self, text: &[u8]) {
-        let begins = |word: &&str| starts_with_ignore_case(text, word);
-        self.time |= CUES.iter().any(begins);
-        self.size |= relation::DECISIVE.iter().any(begins);
+        let head = head(text);
+        let begins = |(word, mask): &(u64, u64)| head & mask == *word;
+        self.time |= TIMES.iter().any(begins);
+        self.size |= SIZES.iter().any(begins);
     }
 }
 

@@ -22,10 +22,6 @@ pub(super) fn find(token: &Token<'_>) -> Option<Range<usize>> {
     Some(start..end)
 }
 
-pub(super) fn holds_mark(token: &Token<'_>) -> bool {
-    marks(token).next().is_some()
-}
-
 /// Where `://` stands in a token.
 fn marks<'t>(token: &Token<'t>) -> impl Iterator<Item = usize> + 't {
     let colons = token
