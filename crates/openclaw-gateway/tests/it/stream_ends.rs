@@ -1,4 +1,5 @@
-//! Streams that do not keep to their format and are answers all the same, and where that is counted (BL-89).
+//! Streams that do not keep to their format: which are answers all the same, where that is counted, and which are cut
+//! (BL-88, BL-89).
 
 use serde_json::json;
 
