@@ -17,6 +17,7 @@ use openclaw_session::OpenError;
 use tokio::sync::{Mutex, OnceCell, RwLock};
 
 use crate::causes;
+use crate::layout;
 use crate::secrets::SecretSources;
 use crate::sessions::Sessions;
 use crate::telemetry::Telemetry;
@@ -280,15 +281,11 @@ async fn blocking<T: Send + 'static>(
 impl Shared {
     /// The directory of the agent that others inherit from; no setting moves it (L13).
     fn main_dir(&self) -> PathBuf {
-        self.root(&AgentId::main()).join("agent")
-    }
-
-    fn root(&self, agent: &AgentId) -> PathBuf {
-        self.state_dir.join("agents").join(agent.as_str())
+        layout::inherited_credentials_folder(&self.state_dir)
     }
 
     fn sessions_dir(&self, agent: &AgentId) -> PathBuf {
-        self.root(agent).join("sessions")
+        layout::sessions_folder(&self.state_dir, agent)
     }
 }
 
@@ -331,13 +328,13 @@ fn open(
     directory: Option<PathBuf>,
     main: Arc<PatientAuthStore>,
 ) -> Result<Agent, AgentError> {
-    let agent_dir = directory.unwrap_or_else(|| shared.root(agent).join("agent"));
+    let agent_dir = directory.unwrap_or_else(|| layout::default_credentials_folder(&shared.state_dir, agent));
     let usage = if agent_dir == shared.main_dir() {
         AgentAuthStore::alone(main)
     } else {
         AgentAuthStore::new(main, open_auth(settings, agent, &agent_dir)?)
     };
-    let sessions = Sessions::at(&shared.sessions_dir(agent).join("openclaw-sessions.sqlite"));
+    let sessions = Sessions::at(&shared.sessions_dir(agent).join(layout::SESSIONS_FILE));
     let (usage, sessions) = (Arc::new(usage), Arc::new(sessions));
     let runner = Runner::new(
         Arc::new(SystemClock),

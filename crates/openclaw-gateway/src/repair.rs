@@ -2,9 +2,10 @@
 
 mod scan;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use bytes::Bytes;
+use indexmap::IndexSet;
 use openclaw_classify::{Failure, describe};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -85,28 +86,21 @@ fn refused_pattern(failure: &Failure) -> Option<&'static Pattern> {
 }
 
 /// Every tool-call id of a request, in order of appearance.
-fn tool_call_ids(request: &Value, wire: Wire) -> Vec<String> {
-    let mut found = Vec::new();
-    let mut add = |id: Option<&Value>| {
-        if let Some(id) = id.and_then(Value::as_str)
-            && !found.iter().any(|known| known == id)
-        {
-            found.push(id.to_owned());
-        }
-    };
-    let list = |value: Option<&'_ Value>| value.and_then(Value::as_array).cloned().unwrap_or_default();
+fn tool_call_ids<'r>(request: &'r Value, wire: Wire) -> IndexSet<&'r str> {
+    let mut found = IndexSet::new();
+    let mut add = |id: Option<&'r Value>| found.extend(id.and_then(Value::as_str));
     match wire {
         Wire::ChatCompletions | Wire::Embeddings => {
-            for message in list(request.get("messages")) {
-                for call in list(message.get("tool_calls")) {
+            for message in items(request, "messages") {
+                for call in items(message, "tool_calls") {
                     add(call.get("id"));
                 }
                 add(message.get("tool_call_id"));
             }
         }
         Wire::CountTokens | Wire::Messages => {
-            for message in list(request.get("messages")) {
-                for block in list(message.get("content")) {
+            for message in items(request, "messages") {
+                for block in items(message, "content") {
                     match block.get("type").and_then(Value::as_str) {
                         Some("tool_use") => add(block.get("id")),
                         Some("tool_result") => add(block.get("tool_use_id")),
@@ -116,7 +110,7 @@ fn tool_call_ids(request: &Value, wire: Wire) -> Vec<String> {
             }
         }
         Wire::Responses => {
-            for item in list(request.get("input")) {
+            for item in items(request, "input") {
                 add(item.get("call_id"));
             }
         }
@@ -124,16 +118,21 @@ fn tool_call_ids(request: &Value, wire: Wire) -> Vec<String> {
     found
 }
 
+/// The items of a list in an object; none where there is no such list.
+fn items<'v>(object: &'v Value, list: &str) -> impl Iterator<Item = &'v Value> {
+    object.get(list).and_then(Value::as_array).into_iter().flatten()
+}
+
 /// New ids for those that do not fit; none when all do. An id always becomes the same one, so that the next turn of the
 /// conversation says the same.
-fn renamed(ids: &[String], fits: fn(&str) -> bool) -> Option<HashMap<String, String>> {
-    let mut new: HashMap<String, String> = HashMap::new();
+fn renamed(ids: &IndexSet<&str>, fits: fn(&str) -> bool) -> Option<HashMap<String, String>> {
+    let (mut new, mut taken) = (HashMap::new(), HashSet::new());
     for id in ids.iter().filter(|id| !fits(id)) {
-        let is_taken = |name: &String| ids.contains(name) || new.values().any(|taken| taken == name);
         let name = (0..SALTS)
             .map(|salt| name(id, salt))
-            .find(|name| !is_taken(name))?;
-        new.insert(id.clone(), name);
+            .find(|name| !ids.contains(name.as_str()) && !taken.contains(name))?;
+        taken.insert(name.clone());
+        new.insert((*id).to_owned(), name);
     }
     (!new.is_empty()).then_some(new)
 }

@@ -212,7 +212,7 @@ impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
                 Step::Commit(change) => self.commit(machine.run_id(), change, &mut undo).await,
                 Step::Finish(outcome) => {
                     if let Some(tape) = tape {
-                        tape.finish(&machine, self.clock.now());
+                        tape.finish(&outcome, &machine, self.clock.now());
                     }
                     return self.finish(*outcome, answers, session, requested, attempt);
                 }

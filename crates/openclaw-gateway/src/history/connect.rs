@@ -48,7 +48,8 @@ pub(super) fn open(path: &Path) -> Result<Connection, HistoryError> {
 
 /// Opens the file for reading; `None` when there is none, or nothing in it yet.
 pub(super) fn open_to_read(path: &Path) -> Result<Option<Connection>, HistoryError> {
-    if !path.exists() {
+    // What keeps it from being looked for is told by opening it.
+    if matches!(path.try_exists(), Ok(false)) {
         return Ok(None);
     }
     let connection = open_to_look(path).map_err(|source| HistoryError::of(path, source))?;

@@ -127,7 +127,8 @@ impl Splice {
     }
 
     fn follow_with(&mut self, raw: &[u8]) -> Result<(), Differs> {
-        let Some(event) = parsed(raw)? else {
+        // What is no object says nothing that a client could read.
+        let Some(event) = parsed(raw)?.filter(Value::is_object) else {
             return Ok(());
         };
         for event in self.dialect.resumed(event)? {

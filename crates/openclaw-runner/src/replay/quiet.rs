@@ -10,7 +10,7 @@ use openclaw_auth_store::{Applied, AuthSnapshot};
 
 use super::RunRecorder;
 use super::tape::{Taken, Tape};
-use crate::machine::{Event, Machine};
+use crate::machine::{Event, Machine, Outcome};
 use crate::request::{RunOptions, RunPolicy};
 use crate::skip_cache::Markers;
 
@@ -124,9 +124,13 @@ impl<'r> QuietTape<'r> {
         tape.note(&taken, heard, machine, now);
     }
 
-    /// Hands over the recording of a run that has ended at `now`, unless it went as it should and nobody wants it.
-    pub(crate) fn finish(mut self, machine: &Machine, now: Timestamp) {
-        if self.recorder.wants_uneventful() && matches!(self.state, State::Quiet(_)) {
+    /// Hands over the recording of a run that has ended like this at `now`, unless it went as it should and nobody wants
+    /// it.
+    pub(crate) fn finish(mut self, outcome: &Outcome, machine: &Machine, now: Timestamp) {
+        // Where everything rests nothing happens, and nothing goes as it should.
+        let went_well = matches!(outcome, Outcome::Completed(winner, _) if winner.index == 0);
+        let wanted = !went_well || self.recorder.wants_uneventful();
+        if wanted && matches!(self.state, State::Quiet(_)) {
             self.start(machine, now);
         }
         if let State::Recorded(tape) = self.state {

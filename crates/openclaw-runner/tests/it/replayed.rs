@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use openclaw_runner::replay::{
-    Circumstances, ReplayEnding, Replayed, RunRecording, StepResult, replay, simulate,
+    Circumstances, RecordedStep, ReplayEnding, Replayed, RunRecording, StepResult, replay, simulate,
 };
 use openclaw_runner::{RunEvent, RunPolicy};
 
@@ -66,7 +66,13 @@ fn nameless(recording: &RunRecording) -> serde_json::Value {
 
 /// Whether something happened but that the first candidate answered.
 fn eventful(recording: &RunRecording) -> bool {
-    recording.steps.iter().any(|step| match &step.result {
+    let answers = |step: &RecordedStep| matches!(step.result, StepResult::Answered { .. });
+    !recording.steps.iter().any(answers) || recording.steps.iter().any(happened(recording))
+}
+
+/// Whether a step is more than an answer of the first candidate, and writing it down.
+fn happened(recording: &RunRecording) -> impl Fn(&RecordedStep) -> bool {
+    |step| match &step.result {
         StepResult::Answered { model, .. } => Some(model) != recording.chain.first(),
         StepResult::Committed { .. } | StepResult::Session { .. } => false,
         StepResult::Failed { .. }
@@ -75,7 +81,7 @@ fn eventful(recording: &RunRecording) -> bool {
         | StepResult::OutOfTime { .. }
         | StepResult::Repaired { .. }
         | StepResult::Waited { .. } => true,
-    })
+    }
 }
 
 #[test]

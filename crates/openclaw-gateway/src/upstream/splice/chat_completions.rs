@@ -144,6 +144,9 @@ fn choices_of(event: &Value) -> &[Value] {
 impl Answer {
     /// What of a choice is new, if anything.
     fn new_of(&mut self, mut choice: Value) -> Result<Option<Value>, Differs> {
+        if !choice.is_object() {
+            return Ok(None);
+        }
         let at = index(&choice);
         let mut delta = choice
             .get_mut("delta")

@@ -207,6 +207,40 @@ fn what_cannot_be_taken_apart_is_neither_followed_nor_left_out() {
     }
 }
 
+/// Whatever a provider puts where an object is expected, in every format.
+#[test]
+fn what_is_no_object_is_survived() {
+    let odd = [json!(0), json!("x"), json!([1]), json!(true), Value::Null];
+    let shapes: [fn(&Value) -> Value; 12] = [
+        Value::clone,
+        |odd| json!({"choices": odd}),
+        |odd| json!({"choices": [odd], "usage": {"total_tokens": 3}}),
+        |odd| json!({"choices": [{"index": odd, "delta": odd, "finish_reason": odd}]}),
+        |odd| json!({"choices": [{"delta": {"tool_calls": [odd, {"index": 0, "function": odd}]}}]}),
+        |odd| json!({"type": "message_start", "message": odd}),
+        |odd| json!({"type": "content_block_start", "index": 0, "content_block": odd}),
+        |odd| json!({"type": "content_block_delta", "index": 0, "delta": odd}),
+        |odd| json!({"type": "message_delta", "delta": odd, "usage": odd}),
+        |odd| json!({"type": "response.created", "response": odd}),
+        |odd| json!({"type": "response.output_item.added", "output_index": 0, "item": odd}),
+        |odd| json!({"type": "response.output_text.delta", "output_index": 0, "content_index": odd, "delta": odd}),
+    ];
+    for wire in WIRES {
+        for odd in &odd {
+            let events: Vec<Bytes> = shapes.iter().map(|shape| raw(wire, &shape(odd))).collect();
+            let mut first = Splice::new(wire).unwrap();
+            for event in &events {
+                first.take(event.clone()).unwrap();
+            }
+            for event in events {
+                // Each by itself, since an answer that differs ends.
+                let mut second = Splice::new(wire).unwrap().follow().unwrap();
+                drop(second.take(event));
+            }
+        }
+    }
+}
+
 #[test]
 fn a_byte_order_mark_within_a_stream_makes_a_line_that_nobody_reads() {
     let event = json!({"choices": [{"index": 0, "delta": {"content": "Hel"}}]});

@@ -140,3 +140,19 @@ fn a_secret_that_is_typed_as_an_argument_is_refused_and_not_repeated() {
         assert!(told.contains("a secret is no argument"), "{told}");
     }
 }
+
+#[test]
+fn a_provider_without_an_address_is_a_failure_and_each_credential_is_asked_with_once() {
+    let desk = Desk::with("{ agents: { defaults: { model: 'nowhere/m' } } }");
+    desk.run_with(&["auth", "add", "nowhere"], "k-0123456789");
+    let done = desk.run(&["auth", "test", "nowhere", "nowhere:default", "--json"]);
+    assert_eq!(done.status, 1, "{done:?}");
+    let tested = done.json()["tested"].as_array().unwrap().clone();
+    assert_eq!(tested.len(), 1, "{tested:?}");
+    assert_eq!(tested[0]["outcome"], "failed");
+    let detail = tested[0]["detail"].as_str().unwrap();
+    assert!(
+        detail.contains("set models.providers.nowhere.baseUrl"),
+        "{detail}"
+    );
+}

@@ -47,6 +47,21 @@ async fn the_same_configuration_gives_no_difference_and_another_one_does() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_request_for_which_nobody_was_asked_is_played_too() {
+    let unpaid = refusal(402, "insufficient_quota", "no credit");
+    let world = World::start(vec![vec![unpaid]]).await;
+    for _ in 0..2 {
+        assert_eq!(world.ask_plain().await.status, 402);
+    }
+    assert_eq!(world.calls(), [1], "the credential rests");
+    world.gateway.flush().await;
+    let desk = Desk::over(world.state.path());
+    desk.write("openclaw.json", &config("", ""));
+    let told = tokio::task::block_in_place(|| desk.fine(&["simulate", "--json"]).json());
+    assert_eq!(told["requests"], 2, "{told}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_recording_of_another_version_is_counted_and_the_others_are_played() {
     let limited = || refusal(429, "rate_limit_exceeded", "slow down");
     let world = World::start(vec![vec![limited()], vec![hello(), hello()]]).await;
