@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use jiff::Timestamp;
 
-use crate::facts::{Code, Facts, Layer};
+use crate::facts::{Code, Facts, Layer, Pages, Sentences, Wanted};
 use crate::failure::Transport;
 use crate::phrase::Phrase;
 use crate::row::{Providers, Row};
@@ -68,18 +68,23 @@ pub(crate) fn judged(index: &Index, failure: &Failure, now: Timestamp) -> Option
 }
 
 /// What one level says. The words of a page that are decoration (C-5) are read only for a user's rules.
-fn read(index: &Index, failure: &Failure) -> Facts {
+fn read<'i>(index: &'i Index, failure: &Failure) -> Facts<'i> {
+    let wanted = |pages| Wanted {
+        codes: index.codes(),
+        pages,
+        sentences: Sentences::Timed,
+    };
     if !index.has_users() {
-        let facts = Facts::skim(failure);
+        let facts = Facts::read(failure, wanted(Pages::Skimmed));
         if !facts.page || is_decoration(&facts) {
             return facts;
         }
     }
-    Facts::read(failure)
+    Facts::read(failure, wanted(Pages::Whole))
 }
 
 /// The words of a page under these statuses are the proxy's decoration (C-5).
-fn is_decoration(facts: &Facts) -> bool {
+fn is_decoration(facts: &Facts<'_>) -> bool {
     facts.page && matches!(facts.status(), Some(408 | 499 | 500..=599))
 }
 
@@ -90,7 +95,8 @@ fn levels(failure: &Failure) -> impl Iterator<Item = &Failure> {
 
 /// When the provider says that its limit is over (C-9); of the outermost level that says something.
 pub fn reset_hint(failure: &Failure, now: Timestamp) -> Option<ResetHint> {
-    levels(failure).find_map(|level| hint::find(level, &Facts::skim(level), now))
+    let wanted = Wanted::texts(Pages::Skimmed, Sentences::Timed);
+    levels(failure).find_map(|level| hint::find(level, &Facts::read(level, wanted), now))
 }
 
 /// An outer level that only guesses, or only says that the request was bad, yields to a more precise inner one.
@@ -116,7 +122,7 @@ fn is_mute(reason: Reason) -> bool {
 }
 
 /// The verdict of one level.
-fn judge(index: &Index, failure: &Failure, facts: &Facts) -> Verdict {
+fn judge(index: &Index, failure: &Failure, facts: &Facts<'_>) -> Verdict {
     let status = facts.status();
     let provider = failure.provider.as_ref().map(openclaw_ids::ProviderId::as_str);
     let provider = provider.or(facts.provider.as_deref());
@@ -161,7 +167,7 @@ fn judge(index: &Index, failure: &Failure, facts: &Facts) -> Verdict {
 /// What is asked about besides codes and texts.
 struct About<'f> {
     failure: &'f Failure,
-    facts: &'f Facts,
+    facts: &'f Facts<'f>,
     status: u16,
     provider: Option<&'f str>,
     family: Option<Family>,
@@ -251,14 +257,14 @@ fn first<'f>(about: &About<'_>, seen: &Seen<'f>, stage: Stage) -> Option<Found<'
 
 /// What a row that matched saw, the most telling only.
 enum Sight<'f> {
-    Code(&'f Code),
+    Code(&'f Code<'f>),
     Status,
     Transport(Transport),
     Words(Range<usize>, &'f Phrase),
 }
 
 impl Sight<'_> {
-    fn evidence(self, about: &About<'_>, layer: &Layer) -> Option<Evidence> {
+    fn evidence(self, about: &About<'_>, layer: &Layer<'_>) -> Option<Evidence> {
         let (field, matched) = match self {
             Self::Code(code) => (code.field, preview(&code.raw, MAX_EVIDENCE)),
             Self::Status if about.status == 0 => return None,
@@ -293,7 +299,7 @@ fn ask<'f>(about: &About<'_>, seen: &Seen<'f>, number: usize, row: &'f Row) -> O
         sight = Sight::Transport(transport(about, row)?);
     }
     if !row.codes.is_empty() {
-        sight = Sight::Code(seen.code(row)?);
+        sight = Sight::Code(seen.code(number)?);
     }
     if !row.phrases.is_empty() {
         let (at, phrase) = seen.phrase(number, row)?;

@@ -1,6 +1,6 @@
 //! What a failure says of itself, for records and people (runner.md ).
 
-use crate::facts::Facts;
+use crate::facts::{Facts, Pages, Sentences, Wanted};
 use crate::failure::{AbortedBy, Transport};
 use crate::loose::Node;
 use crate::{Failure, loose};
@@ -20,9 +20,12 @@ pub struct Observed {
     pub request_id: Option<String>,
 }
 
+/// Of a page only the title is shown.
+const TEXTS: Wanted<'static> = Wanted::texts(Pages::Skimmed, Sentences::All);
+
 /// Reads the facts that a decision record shows (C-2, R-12.3).
 pub fn observe(failure: &Failure) -> Observed {
-    let facts = Facts::skim(failure);
+    let facts = Facts::read(failure, TEXTS);
     let body = failure.body.as_deref().map(String::from_utf8_lossy);
     let texts = [failure.message.as_deref(), body.as_deref()].map(|text| text.map(crate::facts::clip));
     let payload = texts.iter().flatten().find_map(|text| payload(text));
@@ -67,7 +70,7 @@ pub fn describe(failure: &Failure) -> String {
                 body: failure.body.clone(),
                 ..Failure::default()
             };
-            let mut sentences = Facts::skim(&only_body).sentences.into_iter();
+            let mut sentences = Facts::read(&only_body, TEXTS).sentences.into_iter();
             sentences
                 .next()
                 .or_else(|| Some(body.trim().to_owned()).filter(|text| !text.is_empty()))

@@ -1,6 +1,8 @@
 //! What one level of a failure says: status, codes and texts, own and quoted from upstream (classify.md C-2).
 
+mod announced;
 mod html;
+mod marks;
 mod named;
 mod relation;
 mod status;
@@ -9,55 +11,73 @@ mod walk;
 
 use crate::Failure;
 use crate::failure::Header;
-use crate::normal::{SEGMENT, append, code_key};
+use crate::few::Few;
+use crate::keyed::Keyed;
+use crate::normal::{SEGMENT, append, is_alphanumeric, is_code_key};
 
 pub(crate) use html::{page_start, page_title};
 pub(crate) use relation::{OVER_RATE, OVER_WINDOW};
 pub(crate) use text::clip;
 
-/// A name that a provider gives to a failure.
-pub(crate) struct Code {
+/// The names that rows ask for, each with the numbers of these rows.
+pub(crate) type Codes = Keyed<Vec<u16>>;
+
+/// A name that a provider gives to a failure, and that some row asks for.
+pub(crate) struct Code<'c> {
     /// The member it was read from, for the evidence.
     pub(crate) field: &'static str,
     /// As sent.
     pub(crate) raw: String,
-    /// As compared ([`code_key`]).
-    pub(crate) key: String,
+    /// As compared.
+    key: &'c str,
+    /// The rows that ask for it.
+    pub(crate) rows: &'c [u16],
 }
 
 /// Codes and texts from the same source.
 #[derive(Default)]
-pub(crate) struct Layer {
-    pub(crate) codes: Vec<Code>,
+pub(crate) struct Layer<'c> {
+    pub(crate) codes: Vec<Code<'c>>,
+    /// Whether there was any code, be it one that no row asks for.
+    named: bool,
     /// All texts in normal form, separated by [`SEGMENT`].
     pub(crate) text: String,
     /// Where the texts of each field end in `text`.
-    fields: Vec<(usize, &'static str)>,
+    fields: Few<(usize, &'static str), 2>,
     pub(crate) status: Option<u16>,
 }
 
-impl Layer {
-    fn code(&mut self, field: &'static str, raw: &str) {
+impl<'c> Layer<'c> {
+    fn code(&mut self, codes: &'c Codes, field: &'static str, raw: &str) {
         // The names that clients give to all of their errors say nothing.
-        if matches!(raw, "APIError" | "ApiError") {
+        if matches!(raw, "APIError" | "ApiError")
+            || is_code_key(raw, "error")
+            || !raw.contains(is_alphanumeric)
+        {
             return;
         }
-        let key = code_key(raw);
-        if !key.is_empty() && key != "error" && !self.codes.iter().any(|code| code.key == *key) {
-            self.codes.push(Code {
-                field,
-                raw: raw.to_owned(),
-                key: key.into_owned(),
-            });
+        self.named = true;
+        if let Some((key, rows)) = codes.get(raw)
+            && !self.codes.iter().any(|code| code.key == key)
+        {
+            self.add(field, raw, key, rows);
         }
     }
 
     /// A code that was read off the numbers of a text.
-    fn relation(&mut self, field: &'static str, relation: &relation::Relation<'_>) {
+    fn relation(&mut self, codes: &'c Codes, field: &'static str, relation: &relation::Relation<'_>) {
+        self.named = true;
+        if let Some((key, rows)) = codes.get(relation.code) {
+            self.add(field, relation.said, key, rows);
+        }
+    }
+
+    fn add(&mut self, field: &'static str, raw: &str, key: &'c str, rows: &'c [u16]) {
         self.codes.push(Code {
             field,
-            raw: relation.said.to_owned(),
-            key: relation.code.to_owned(),
+            raw: raw.to_owned(),
+            key,
+            rows,
         });
     }
 
@@ -79,13 +99,13 @@ impl Layer {
 
     /// True when it holds neither a code nor a text.
     pub(crate) fn is_empty(&self) -> bool {
-        self.codes.is_empty() && self.text.trim_matches([SEGMENT, ' ']).is_empty()
+        !self.named && self.text.trim_matches([SEGMENT, ' ']).is_empty()
     }
 }
 
 /// A member that may tell when a limit ends (C-9).
 pub(crate) struct TimeMember {
-    pub(crate) key: String,
+    pub(crate) key: &'static str,
     pub(crate) value: String,
     /// The object it stands in says that its limit is used up, or not.
     pub(crate) exhausted: Option<bool>,
@@ -101,10 +121,10 @@ pub(crate) enum Speaker {
 }
 
 /// Everything read off one level.
-#[derive(Default)]
-pub(crate) struct Facts {
-    pub(crate) own: Layer,
-    pub(crate) upstream: Layer,
+pub(crate) struct Facts<'c> {
+    wanted: Wanted<'c>,
+    pub(crate) own: Layer<'c>,
+    pub(crate) upstream: Layer<'c>,
     pub(crate) explicit_status: Option<u16>,
     pub(crate) provider: Option<String>,
     pub(crate) request_id: Option<String>,
@@ -116,35 +136,61 @@ pub(crate) struct Facts {
     pub(crate) page: bool,
     /// Rate-limit telemetry that says the request was allowed (BL-05).
     pub(crate) allowed: bool,
-    pages: Pages,
 }
 
-/// How much of a page is read.
-#[derive(Clone, Copy, Default, PartialEq, Eq)]
-enum Pages {
+/// What facts are read for.
+#[derive(Clone, Copy)]
+pub(crate) struct Wanted<'c> {
+    /// The codes that matter; of all others it is known only that there are some.
+    pub(crate) codes: &'c Codes,
+    pub(crate) pages: Pages,
+    pub(crate) sentences: Sentences,
+}
+
+/// How much of a page in the own texts is read.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Pages {
     /// All of its words.
-    #[default]
     Whole,
-    /// Whether it has words at all.
+    /// Whether it has words at all: they stand for one letter.
     Skimmed,
 }
 
-impl Facts {
-    /// Reads one level; the cause is a level of its own.
-    pub(crate) fn read(failure: &Failure) -> Self {
-        Self::of(failure, Pages::Whole)
-    }
+/// Which texts for people are kept.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Sentences {
+    All,
+    /// Those that may state a time.
+    Timed,
+}
 
-    /// As [`read`](Self::read), but for the words of a page in the own texts: they stand for one letter.
-    pub(crate) fn skim(failure: &Failure) -> Self {
-        Self::of(failure, Pages::Skimmed)
-    }
-
-    fn of(failure: &Failure, pages: Pages) -> Self {
-        let mut facts = Self {
+impl Wanted<'static> {
+    /// For what people are shown: no code means anything.
+    pub(crate) const fn texts(pages: Pages, sentences: Sentences) -> Self {
+        static NONE: Codes = Codes::EMPTY;
+        Self {
+            codes: &NONE,
             pages,
+            sentences,
+        }
+    }
+}
+
+impl<'c> Facts<'c> {
+    /// Reads one level; the cause is a level of its own.
+    pub(crate) fn read(failure: &Failure, wanted: Wanted<'c>) -> Self {
+        let mut facts = Self {
+            wanted,
+            own: Layer::default(),
+            upstream: Layer::default(),
             explicit_status: failure.status.filter(|status| (100..600).contains(status)),
-            ..Self::default()
+            provider: None,
+            request_id: None,
+            times: Vec::new(),
+            headers: Vec::new(),
+            sentences: Vec::new(),
+            page: false,
+            allowed: false,
         };
         for (field, value) in [("code", &failure.code), ("type", &failure.kind)] {
             if let Some(value) = value {
@@ -162,6 +208,11 @@ impl Facts {
         facts
     }
 
+    fn code(&mut self, speaker: Speaker, field: &'static str, raw: &str) {
+        let codes = self.wanted.codes;
+        self.layer(speaker).code(codes, field, raw);
+    }
+
     /// The status that counts (C-2.2): the answer's own unless it claims success, then what the body says.
     pub(crate) fn status(&self) -> Option<u16> {
         let failed = |status: &u16| *status >= 400;
@@ -172,7 +223,7 @@ impl Facts {
             .or(self.explicit_status)
     }
 
-    pub(crate) fn layer(&mut self, speaker: Speaker) -> &mut Layer {
+    fn layer(&mut self, speaker: Speaker) -> &mut Layer<'c> {
         match speaker {
             Speaker::Own => &mut self.own,
             Speaker::Upstream => &mut self.upstream,

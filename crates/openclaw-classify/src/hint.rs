@@ -11,6 +11,7 @@ use crate::rule::family;
 use crate::{Failure, HintSource, ResetHint};
 
 use moment::Unit;
+pub(crate) use sentence::CUES;
 
 /// Further away than this nobody believes it.
 const MAX_AHEAD: SignedDuration = SignedDuration::from_hours(35 * 24);
@@ -48,7 +49,7 @@ impl ResetHint {
 
 /// The hint of one level: the latest limit said to be used up or named in body and text, else the wait before a
 /// retry, else the limit that ends first.
-pub(crate) fn find(failure: &Failure, facts: &Facts, now: Timestamp) -> Option<ResetHint> {
+pub(crate) fn find(failure: &Failure, facts: &Facts<'_>, now: Timestamp) -> Option<ResetHint> {
     let provider = failure.provider.as_ref().map(openclaw_ids::ProviderId::as_str);
     let family = family(provider.or(facts.provider.as_deref()), failure.host.as_deref());
     let mut candidates = header::read(&failure.headers, now);
@@ -86,9 +87,9 @@ fn is_credible(at: Timestamp, now: Timestamp) -> bool {
     at > now && at.duration_since(now) <= MAX_AHEAD
 }
 
-fn body(facts: &Facts, now: Timestamp) -> impl Iterator<Item = Candidate> {
+fn body(facts: &Facts<'_>, now: Timestamp) -> impl Iterator<Item = Candidate> {
     facts.times.iter().filter_map(move |member| {
-        let unit = match member.key.as_str() {
+        let unit = match member.key {
             "retryafterms" => Unit::Milliseconds,
             key if key.ends_with("at") || key.ends_with("timestamp") => Unit::Epoch,
             _ => Unit::Seconds,

@@ -13,6 +13,8 @@ const MAX_ITEMS: usize = 1024;
 /// A key longer than this is prose after a brace, not a key. It also keeps a text full of braces linear.
 const MAX_KEY: usize = 128;
 
+/// Most objects have no more members.
+const USUAL: usize = 6;
 /// Objects with fewer members are searched for a name one by one.
 const FEW: usize = 16;
 
@@ -102,7 +104,7 @@ impl<'t> Reader<'t> {
     /// `None` when what follows the brace is no key, which only matters for the outermost object.
     fn object(&mut self, depth: usize) -> Option<Members<'t>> {
         self.at += 1;
-        let mut members = Members::new();
+        let mut members = Members::with_capacity(USUAL);
         let mut names = HashSet::new();
         let mut read = 0;
         while !self.ended && !self.take(b'}') {

@@ -8,15 +8,15 @@ use std::ops::Range;
 /// once, and where the tables of its first three bytes agree; only there it is compared.
 pub(crate) struct Needles<const COUNT: usize> {
     words: [&'static str; COUNT],
-    masks: [[u16; 256]; 3],
+    masks: [[u32; 256]; 3],
     /// Bits of the pairs of bytes that words begin with.
     pairs: [u64; 1024],
 }
 
 impl<const COUNT: usize> Needles<COUNT> {
-    /// At most 16 words in lower case, none of them empty.
+    /// At most 32 words in lower case, none of them empty.
     pub(crate) const fn new(words: [&'static str; COUNT]) -> Self {
-        assert!(COUNT <= 16, "a word is a bit of sixteen");
+        assert!(COUNT <= 32, "a word is a bit of 32");
         let mut masks = [[0; 256]; 3];
         let mut pairs = [0; 1024];
         let mut word = 0;
@@ -92,7 +92,7 @@ impl<const COUNT: usize> Needles<COUNT> {
     }
 
     /// The words that `rest` may begin with.
-    fn candidates(&self, rest: &[u8]) -> u16 {
+    fn candidates(&self, rest: &[u8]) -> u32 {
         let [first, second, third] = &self.masks;
         match rest {
             [a, b, c, ..] => first[usize::from(*a)] & second[usize::from(*b)] & third[usize::from(*c)],

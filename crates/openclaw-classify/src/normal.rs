@@ -6,8 +6,8 @@ mod token;
 
 use std::borrow::Cow;
 
-use name::{closes_prompt, is_name, opens_prompt};
-use token::{first_token, is_blank, plain_run, without_blanks};
+use name::{bare, closes_prompt, is_name, opens_prompt};
+use token::{Token, first_token, is_blank, plain_run, without_blanks};
 
 /// Stands for a separator inside a name; counts as a letter, so that no phrase matches inside a name.
 pub(crate) const NAME_JOINT: char = '·';
@@ -19,7 +19,8 @@ pub(crate) const SEGMENT: char = '\u{1}';
 pub(crate) fn append(out: &mut String, text: &str) {
     let text = text.trim();
     let start = out.len();
-    out.reserve(text.len());
+    // Joints of names are longer than what they stand for.
+    out.reserve(text.len() + text.len() / 16 + 16);
     let mut previous = "";
     let mut quoted_prompt: Option<char> = None;
     let mut rest = text;
@@ -32,41 +33,37 @@ pub(crate) fn append(out: &mut String, text: &str) {
             let run = plain_run(rest);
             if run.end > 0 {
                 push_separator(out, start);
-                let from = out.len();
                 out.push_str(&rest[..run.end]);
-                out[from..].make_ascii_lowercase();
                 previous = &rest[run.last..run.end];
                 rest = &rest[run.end..];
                 continue;
             }
         }
         let token = first_token(rest);
-        rest = &rest[token.len()..];
+        rest = &rest[token.text.len()..];
         if let Some(close) = quoted_prompt {
-            if closes_prompt(token, close) {
+            if closes_prompt(token.text, close) {
                 quoted_prompt = None;
             }
             continue;
         }
-        if let Some(close) = opens_prompt(previous, token) {
+        if let Some(close) = opens_prompt(previous, token.text) {
             push_separator(out, start);
             out.push(NAME_JOINT);
-            let opened = token.chars().next().map_or(0, char::len_utf8);
-            quoted_prompt = (!closes_prompt(&token[opened..], close)).then_some(close);
-            previous = token;
+            let opened = token.text.chars().next().map_or(0, char::len_utf8);
+            quoted_prompt = (!closes_prompt(&token.text[opened..], close)).then_some(close);
+            previous = token.text;
             continue;
         }
         push_separator(out, start);
-        push_token(
-            out,
-            start,
-            token,
-            is_name(token, previous, token.len() == text.len()),
-        );
-        previous = token;
+        let name = is_name(&token, previous, token.text.len() == text.len());
+        push_token(out, start, &token, name);
+        previous = token.text;
     }
     let end = out.trim_end_matches(' ').len();
     out.truncate(end.max(start));
+    // What stands outside ASCII was lower-cased on its way.
+    out[start..].make_ascii_lowercase();
 }
 
 /// The normal form of a phrase that somebody wrote to be found: nothing in it is a name or a link.
@@ -74,8 +71,9 @@ pub(crate) fn phrase_form(text: &str) -> String {
     let mut out = String::new();
     for token in text.split(is_blank).filter(|token| !token.is_empty()) {
         push_separator(&mut out, 0);
-        push_token(&mut out, 0, token, false);
+        push_token(&mut out, 0, &first_token(token), false);
     }
+    out.make_ascii_lowercase();
     out
 }
 
@@ -117,23 +115,47 @@ fn push_separator(out: &mut String, start: usize) {
     }
 }
 
-fn push_token(out: &mut String, start: usize, token: &str, name: bool) {
-    // Most tokens that are not plain are so for a mark that stays what it is.
-    if !name && token.bytes().all(is_kept) && !link::holds_mark(token) {
-        let from = out.len();
-        out.push_str(token);
-        out[from..].make_ascii_lowercase();
-        return;
+/// ASCII is lower-cased later.
+fn push_token(out: &mut String, start: usize, token: &Token<'_>, name: bool) {
+    let text = token.text;
+    if token.holds(token::FOREIGN | token::SPECIAL) || link::find(token).is_some() {
+        return push_characters(out, start, token, name);
     }
-    if !name
-        && token
-            .bytes()
-            .all(|byte| is_kept(byte) || matches!(byte, b'_' | b'-'))
-        && !link::holds_mark(token)
-    {
+    if !name {
         return push_parts(out, start, token);
     }
+    let bare = bare(text);
+    push_edge(out, start, &text[..bare.start]);
+    out.push(NAME_JOINT);
+    let mut from = bare.start;
+    for (at, _) in text[bare.clone()]
+        .bytes()
+        .enumerate()
+        .filter(|(_, byte)| !byte.is_ascii_alphanumeric())
+    {
+        let at = bare.start + at;
+        out.push_str(&text[from..at]);
+        out.push(NAME_JOINT);
+        from = at + 1;
+    }
+    out.push_str(&text[from..bare.end]);
+    push_edge(out, start, &text[bare.end..]);
+}
+
+/// The marks around a name stay what they are elsewhere.
+fn push_edge(out: &mut String, start: usize, marks: &str) {
+    for mark in marks.chars() {
+        match mark {
+            '_' | '-' => push_separator(out, start),
+            _ => out.push(mark),
+        }
+    }
+}
+
+/// A token with a link, or with characters that have other forms.
+fn push_characters(out: &mut String, start: usize, token: &Token<'_>, name: bool) {
     let link = link::find(token);
+    let token = token.text;
     let opening = token.find(is_alphanumeric).filter(|_| name && link.is_none());
     for (index, c) in token.char_indices() {
         if opening == Some(index) {
@@ -160,21 +182,22 @@ fn push_token(out: &mut String, start: usize, token: &str, name: bool) {
                 let ascii = u32::from(c) - 0xFEE0;
                 out.extend(char::from_u32(ascii).into_iter().flat_map(char::to_lowercase));
             }
-            _ if c.is_ascii() => out.push(c.to_ascii_lowercase()),
+            _ if c.is_ascii() => out.push(c),
             _ => out.extend(c.to_lowercase()),
         }
     }
 }
 
 /// A token in which separators are all that is replaced.
-fn push_parts(out: &mut String, start: usize, token: &str) {
-    for (number, part) in token.split(['_', '-']).enumerate() {
+fn push_parts(out: &mut String, start: usize, token: &Token<'_>) {
+    if !token.holds(token::LINE) {
+        return out.push_str(token.text);
+    }
+    for (number, part) in token.text.split(['_', '-']).enumerate() {
         if number > 0 {
             push_separator(out, start);
         }
-        let from = out.len();
         out.push_str(part);
-        out[from..].make_ascii_lowercase();
     }
 }
 
@@ -182,11 +205,6 @@ fn push_parts(out: &mut String, start: usize, token: &str) {
 fn is_edge(token: &str, index: usize) -> bool {
     let inner = |part: &str| part.chars().any(is_alphanumeric);
     !inner(&token[..index]) || !inner(&token[index..])
-}
-
-/// Whether a byte of a token that is no name appears in its normal form, lower-cased at most.
-fn is_kept(byte: u8) -> bool {
-    byte.is_ascii() && !matches!(byte, b'_' | b'-' | 1)
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ mod lexicon;
 mod scan;
 
 use std::collections::HashMap;
+use std::ops::Range;
 
 pub(crate) use lexicon::Lexicon;
 use lexicon::Use;
@@ -42,15 +43,16 @@ pub(crate) struct Phrase {
 }
 
 struct Part {
-    pieces: Vec<u32>,
+    /// In the order of their readings; new pieces are numbered one after the other, so that these are few.
+    pieces: Vec<Range<u16>>,
     open_start: bool,
     open_end: bool,
 }
 
 impl Phrase {
     /// The pieces one of which every match begins with.
-    pub(crate) fn first_pieces(&self) -> &[u32] {
-        &self.parts[0].pieces
+    pub(crate) fn first_pieces(&self) -> impl Iterator<Item = u16> {
+        self.parts[0].pieces.iter().flat_map(Clone::clone)
     }
 
     /// Whether a match may hold words that do not stand in the phrase.
@@ -64,7 +66,7 @@ impl Phrase {
 pub(crate) struct LexiconBuilder {
     pieces: Vec<String>,
     uses: Vec<Use>,
-    ids: HashMap<String, u32>,
+    ids: HashMap<String, u16>,
 }
 
 impl LexiconBuilder {
@@ -111,21 +113,27 @@ impl LexiconBuilder {
         let open_start = source.starts_with('*');
         let open_end = source.ends_with('*');
         let pieces = alternatives(source.trim_matches('*'));
-        let pieces: Vec<u32> = pieces.into_iter().map(|piece| self.intern(piece)).collect();
-        for piece in &pieces {
-            let used = &mut self.uses[*piece as usize];
+        let mut ranges: Vec<Range<u16>> = Vec::new();
+        for piece in pieces {
+            let piece = self.intern(piece);
+            let used = &mut self.uses[usize::from(piece)];
             used.open_start |= open_start;
             used.open_end |= open_end;
+            match ranges.last_mut() {
+                Some(range) if range.end == piece => range.end = piece.saturating_add(1),
+                _ => ranges.push(piece..piece.saturating_add(1)),
+            }
         }
         Part {
-            pieces,
+            pieces: ranges,
             open_start,
             open_end,
         }
     }
 
-    fn intern(&mut self, piece: String) -> u32 {
-        let next = u32::try_from(self.pieces.len()).unwrap_or(u32::MAX);
+    fn intern(&mut self, piece: String) -> u16 {
+        // A builder with more of them is refused.
+        let next = u16::try_from(self.pieces.len()).unwrap_or(u16::MAX);
         *self.ids.entry(piece).or_insert_with_key(|piece| {
             self.pieces.push(piece.clone());
             self.uses.push(Use::default());

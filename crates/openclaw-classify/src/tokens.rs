@@ -1,6 +1,6 @@
 //! How large a prompt that did not fit was (decision A7, beyond.md BL-14).
 
-use crate::facts::Facts;
+use crate::facts::{Facts, Pages, Sentences, Wanted};
 use crate::{Failure, Reason, classify};
 
 /// Numbers below this many tokens are positions, limits of output or other counts.
@@ -13,7 +13,7 @@ pub fn observed_tokens(failure: &Failure) -> Option<u64> {
     if !overflow {
         return None;
     }
-    let facts = Facts::read(failure);
+    let facts = Facts::read(failure, Wanted::texts(Pages::Whole, Sentences::All));
     let numbers = facts.sentences.iter().flat_map(|text| numbers(text));
     let largest = numbers.filter(|number| *number >= SMALL).max();
     let sums = facts.sentences.iter().filter_map(|text| sum(text));

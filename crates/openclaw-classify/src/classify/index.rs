@@ -1,11 +1,10 @@
 //! The tables, compiled once: which code and which piece of text can make which row match.
 
-use std::collections::HashMap;
 use std::ops::Range;
 
-use crate::facts::{Code, Layer};
+use crate::facts::{Code, Codes, Layer};
+use crate::few::Few;
 use crate::phrase::{Lexicon, LexiconBuilder, Phrase, Scan};
-use crate::quick::Quick;
 use crate::row::Row;
 use crate::rules::Stage;
 
@@ -29,9 +28,11 @@ pub(crate) struct Index {
     /// The rows of each stage, which follow one another.
     stages: [Range<usize>; STAGES.len()],
     lexicon: Lexicon,
-    /// For each piece the phrases that begin with it: row, and place in the row.
-    phrases_of_piece: Vec<Vec<(u16, u16)>>,
-    rows_of_code: HashMap<String, Vec<u16>, Quick>,
+    /// The phrases that begin with a piece, piece by piece.
+    phrases: Vec<Begun>,
+    /// Where those of each piece begin; one more at the end.
+    of_piece: Vec<u32>,
+    codes: Codes,
     /// Rows that ask for neither code nor text.
     unconditional: Bits,
     /// Of these the ones that ask for a transport fact.
@@ -41,20 +42,18 @@ pub(crate) struct Index {
 impl Index {
     /// `rows` in the order of their stages, compiled with `lexicon`.
     pub(crate) fn new(rows: Vec<Row>, lexicon: LexiconBuilder) -> Self {
-        let mut phrases_of_piece: Vec<Vec<(u16, u16)>> = vec![Vec::new(); lexicon.len()];
-        let mut rows_of_code: HashMap<String, Vec<u16>, Quick> = HashMap::default();
+        let mut phrases: Vec<(u16, Begun)> = Vec::new();
+        let mut codes = Codes::EMPTY;
         let mut unconditional = [0; MAX_ROWS / 64];
         let mut of_transport = [0; MAX_ROWS / 64];
         for (number, row) in numbered(&rows) {
             for (place, phrase) in numbered(&row.phrases) {
-                for piece in phrase.first_pieces() {
-                    phrases_of_piece[*piece as usize].push((number, place));
+                for (turn, piece) in (0u16..).zip(phrase.first_pieces()) {
+                    phrases.push((piece, Begun::new(number, place, turn)));
                 }
             }
-            if row.phrases.is_empty() {
-                for code in &row.codes {
-                    rows_of_code.entry(code.to_string()).or_default().push(number);
-                }
+            for code in &row.codes {
+                codes.entry(code.clone()).push(number);
             }
             if row.phrases.is_empty() && row.codes.is_empty() {
                 let bits = if row.transports.is_empty() {
@@ -65,13 +64,17 @@ impl Index {
                 set(bits, number);
             }
         }
+        phrases.sort_unstable();
+        let begin = |piece: usize| phrases.partition_point(|(other, _)| usize::from(*other) < piece);
+        let of_piece = (0..=lexicon.len()).map(|piece| u32::try_from(begin(piece)).unwrap_or(u32::MAX));
         let stages = STAGES.map(|stage| stage_range(&rows, stage));
         Self {
             rows,
             stages,
             lexicon: lexicon.build(),
-            phrases_of_piece,
-            rows_of_code,
+            of_piece: of_piece.collect(),
+            phrases: phrases.into_iter().map(|(_, begun)| begun).collect(),
+            codes,
             unconditional,
             of_transport,
         }
@@ -80,6 +83,11 @@ impl Index {
     /// All rows, in the order in which they are asked.
     pub(crate) fn rows(&self) -> &[Row] {
         &self.rows
+    }
+
+    /// The codes that rows ask for.
+    pub(super) fn codes(&self) -> &Codes {
+        &self.codes
     }
 
     /// Whether a user added any.
@@ -103,40 +111,70 @@ fn set(bits: &mut Bits, row: u16) {
     bits[usize::from(row) / 64] |= 1 << (row % 64);
 }
 
+/// A phrase that begins with some piece, as one number, by which such are sorted: the row in the upper 16 bits, the
+/// place in the row in 16, which of the pieces that it may begin with it is in 12, the first hit in 20.
+#[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+struct Begun(u64);
+
+impl Begun {
+    /// Pieces that a phrase may begin with are hundreds at most.
+    fn new(row: u16, place: u16, turn: u16) -> Self {
+        Self(u64::from(row) << 48 | u64::from(place) << 32 | u64::from(turn) << 20)
+    }
+
+    /// Of the texts that are read none has so many hits.
+    fn at(self, hit: u32) -> Self {
+        Self(self.0 | u64::from(hit & 0xF_FFFF))
+    }
+
+    fn row(self) -> u16 {
+        (self.0 >> 48) as u16
+    }
+
+    fn place(self) -> usize {
+        (self.0 >> 32 & 0xFFFF) as usize
+    }
+
+    fn hit(self) -> usize {
+        (self.0 & 0xF_FFFF) as usize
+    }
+}
+
 /// One layer of facts after the single pass over its text.
 pub(super) struct Seen<'f> {
-    pub(super) layer: &'f Layer,
+    pub(super) layer: &'f Layer<'f>,
     index: &'f Index,
     scan: Scan<'f>,
-    /// The phrases whose beginning was seen: row, and place in the row; ascending.
-    begun: Vec<(u16, u16)>,
+    /// The phrases whose beginnings were seen, once for each beginning, ascending.
+    begun: Few<Begun, 24>,
     /// The rows that can match at all, which is what the pass is for.
     possible: Bits,
 }
 
 impl<'f> Seen<'f> {
-    pub(super) fn new(index: &'f Index, layer: &'f Layer, transport: bool) -> Self {
+    pub(super) fn new(index: &'f Index, layer: &'f Layer<'f>, transport: bool) -> Self {
         let scan = index.lexicon.scan(&layer.text);
-        let mut begun = Vec::with_capacity(16);
-        for piece in scan.pieces() {
-            begun.extend_from_slice(&index.phrases_of_piece[piece as usize]);
+        let mut begun: Few<Begun, 24> = Few::default();
+        for (piece, hit) in scan.pieces() {
+            let piece = usize::from(piece);
+            let phrases = index.of_piece[piece] as usize..index.of_piece[piece + 1] as usize;
+            for phrase in &index.phrases[phrases] {
+                begun.push(phrase.at(hit));
+            }
         }
         begun.sort_unstable();
-        begun.dedup();
         let mut possible = index.unconditional;
         if transport {
             for (bits, more) in possible.iter_mut().zip(&index.of_transport) {
                 *bits |= more;
             }
         }
-        for (row, _) in &begun {
-            set(&mut possible, *row);
+        for row in begun.iter().map(|begun| begun.row()) {
+            set(&mut possible, row);
         }
-        let codes = layer
-            .codes
-            .iter()
-            .filter_map(|code| index.rows_of_code.get(code.key.as_str()));
-        for row in codes.flatten() {
+        // A row that asks for a phrase too is possible where the phrase is.
+        let named = layer.codes.iter().flat_map(|code| code.rows);
+        for row in named.filter(|row| index.rows[usize::from(**row)].phrases.is_empty()) {
             set(&mut possible, *row);
         }
         Self {
@@ -167,19 +205,23 @@ impl<'f> Seen<'f> {
     }
 
     /// The code that the row asks for.
-    pub(super) fn code(&self, row: &Row) -> Option<&'f Code> {
-        let is_asked = |code: &&Code| row.codes.iter().any(|asked| *asked == code.key);
+    pub(super) fn code(&self, number: usize) -> Option<&'f Code<'f>> {
+        let is_asked = |code: &&Code<'_>| code.rows.iter().any(|row| usize::from(*row) == number);
         self.layer.codes.iter().find(is_asked)
     }
 
     /// Where a phrase of the row stands.
     pub(super) fn phrase<'r>(&self, number: usize, row: &'r Row) -> Option<(Range<usize>, &'r Phrase)> {
-        let from = self.begun.partition_point(|(row, _)| usize::from(*row) < number);
+        let from = self
+            .begun
+            .partition_point(|begun| usize::from(begun.row()) < number);
         self.begun[from..]
             .iter()
-            .take_while(|(row, _)| usize::from(*row) == number)
-            .map(|(_, place)| &row.phrases[usize::from(*place)])
-            .find_map(|phrase| Some((self.scan.find(phrase)?, phrase)))
+            .take_while(|begun| usize::from(begun.row()) == number)
+            .find_map(|begun| {
+                let phrase = &row.phrases[begun.place()];
+                Some((self.scan.find_at(phrase, begun.hit())?, phrase))
+            })
     }
 
     /// False when something stands in the text beside which the row does not count.

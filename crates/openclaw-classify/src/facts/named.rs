@@ -11,12 +11,16 @@ const MAX_NAMES: usize = 8;
 const LABELS: &[&str] = &["code", "type", "status", "reason"];
 
 /// Hands the names in `text` to `take`, the leading one first.
-pub(super) fn names<'t>(text: &'t str, mut take: impl FnMut(&'t str)) {
+/// `marked` tells whether any of the marks that stand beside them may occur.
+pub(super) fn names<'t>(text: &'t str, marked: bool, mut take: impl FnMut(&'t str)) {
     let head = head(text, WINDOW);
     let mut left = MAX_NAMES;
     if let Some(name) = leading(head) {
         take(name);
         left -= 1;
+    }
+    if !marked {
+        return;
     }
     let marks = memchr::memchr3_iter(b'(', b':', b'=', head.as_bytes());
     let found = marks.filter_map(|at| match head.as_bytes()[at] {
@@ -158,7 +162,7 @@ mod tests {
             ("code=é", vec![]),
         ] {
             let mut found = Vec::new();
-            names(text, |name| found.push(name));
+            names(text, true, |name| found.push(name));
             assert_eq!(found, expected, "{text}");
         }
     }

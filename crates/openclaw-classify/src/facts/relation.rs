@@ -45,6 +45,17 @@ const WORDS: [(&str, Mark); 12] = [
     ("prompt", Mark::Size),
     ("context", Mark::Size),
 ];
+/// Words without which the numbers of a text say nothing.
+pub(super) const DECISIVE: [&str; 8] = [
+    ">",
+    "exceed",
+    "more than",
+    "above",
+    "greater than",
+    "larger than",
+    "longer than",
+    "requested ",
+];
 static NEEDLES: Needles<{ WORDS.len() }> = Needles::new({
     let mut words = [""; WORDS.len()];
     let mut at = 0;
@@ -63,9 +74,6 @@ pub(super) struct Relation<'t> {
 
 /// What the numbers of `text` say, if they say something.
 pub(super) fn stated(text: &str) -> Option<Relation<'_>> {
-    if !text.bytes().any(|byte| byte.is_ascii_digit()) {
-        return None;
-    }
     let found = NEEDLES.find_in(text).take(MAX_MARKS);
     let marks: Vec<(Mark, Range<usize>)> = found.map(|(word, at)| (WORDS[word].1, at)).collect();
     over_rate(text, &marks).or_else(|| over_window(text, &marks))

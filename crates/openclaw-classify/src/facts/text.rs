@@ -5,7 +5,8 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::{Facts, Pages, Speaker, html, named, relation, status, walk};
+use super::marks::{Mark, Marks};
+use super::{Facts, Pages, Sentences, Speaker, announced, html, named, relation, status, walk};
 use crate::loose::{self, Node};
 use crate::needles::starts_with_ignore_case;
 use crate::normal::append;
@@ -25,31 +26,48 @@ const MAX_MISSES: usize = 1024;
 const QUOTES_UPSTREAM: &[(&str, usize)] = &[("error from provider", 14), ("all variants failed", 4)];
 
 /// Reads `text` as said by `speaker`.
-pub(super) fn read(facts: &mut Facts, speaker: Speaker, field: &'static str, text: &str, nesting: usize) {
+pub(super) fn read(facts: &mut Facts<'_>, speaker: Speaker, field: &'static str, text: &str, nesting: usize) {
     let clipped = clip(text);
-    let text = clipped.trim_matches(|c: char| c.is_whitespace() || c == '\u{FEFF}');
+    let text = if is_trimmed(&clipped) {
+        &clipped
+    } else {
+        clipped.trim_matches(|c: char| c.is_whitespace() || c == '\u{FEFF}')
+    };
     if text.is_empty() {
         return;
     }
-    if let Some(at) = html::page_start(text) {
-        plain(facts, speaker, field, &text[..at]);
+    let marks = Marks::of(text);
+    let page = || html::page_start(text);
+    if let Some(at) = marks.may_hold(Mark::Tag).then(page).flatten() {
+        plain(facts, speaker, field, &text[..at], marks);
         read_page(facts, speaker, field, &text[at..]);
-    } else if let Some(at) = upstream_quote(text).filter(|_| speaker == Speaker::Own) {
-        read_mixed(facts, Speaker::Own, field, &text[..at], nesting);
-        read_mixed(facts, Speaker::Upstream, field, &text[at..], nesting);
+    } else if let Some(at) = quotation(text, speaker, marks) {
+        read_mixed(facts, Speaker::Own, field, &text[..at], nesting, marks);
+        read_mixed(facts, Speaker::Upstream, field, &text[at..], nesting, marks);
     } else {
-        read_mixed(facts, speaker, field, text, nesting);
+        read_mixed(facts, speaker, field, text, nesting, marks);
     }
 }
 
-fn read_page(facts: &mut Facts, speaker: Speaker, field: &'static str, text: &str) {
+/// Where our party begins to quote somebody behind it.
+fn quotation(text: &str, speaker: Speaker, marks: Marks) -> Option<usize> {
+    let may_quote = speaker == Speaker::Own && marks.may_hold(Mark::Quotation);
+    may_quote.then(|| upstream_quote(text)).flatten()
+}
+
+/// Whether there is nothing to trim, as with nearly all texts.
+fn is_trimmed(text: &str) -> bool {
+    matches!(text.as_bytes(), [first, .., last] if first.is_ascii_graphic() && last.is_ascii_graphic())
+}
+
+fn read_page(facts: &mut Facts<'_>, speaker: Speaker, field: &'static str, text: &str) {
     facts.page |= speaker == Speaker::Own;
     let title = html::page_title(text).unwrap_or_default();
     let stated = status::stated(&title).or_else(|| {
         let (_, tail) = title.rsplit_once('|')?;
         status::stated(tail.trim())
     });
-    let whole = speaker == Speaker::Upstream || facts.pages == Pages::Whole;
+    let whole = speaker == Speaker::Upstream || facts.wanted.pages == Pages::Whole;
     let layer = facts.layer(speaker);
     layer.status = layer.status.or(stated.map(|stated| stated.status));
     if whole {
@@ -68,23 +86,33 @@ fn is_said(words: &str) -> bool {
 }
 
 /// A text that may hold objects.
-fn read_mixed(facts: &mut Facts, speaker: Speaker, field: &'static str, text: &str, nesting: usize) {
+fn read_mixed(
+    facts: &mut Facts<'_>,
+    speaker: Speaker,
+    field: &'static str,
+    text: &str,
+    nesting: usize,
+    marks: Marks,
+) {
     if nesting >= MAX_NESTING {
-        return plain(facts, speaker, field, text);
+        return plain(facts, speaker, field, text, marks);
     }
-    if let Some(unquoted) = unquoted(text) {
+    if let Some(unquoted) = unquoted(text, marks) {
         return read(facts, speaker, field, &unquoted, nesting + 1);
     }
-    let Some(first) = next_object(text, 0) else {
-        return plain(facts, speaker, field, text);
+    let object = || next_object(text, 0);
+    let Some(first) = marks.may_hold(Mark::Object).then(object).flatten() else {
+        return plain(facts, speaker, field, text, marks);
     };
-    let mut outside = text[..first].to_owned();
-    let mut at = first;
+    let mut outside = String::new();
+    let mut at = 0;
+    let mut from = first;
     let mut left = text.len().saturating_mul(MAX_READINGS);
     let mut misses = 0;
-    while let Some(open) = next_object(text, at).filter(|_| misses < MAX_MISSES) {
+    while let Some(open) = next_object(text, from).filter(|_| misses < MAX_MISSES) {
         let kept = at;
         at = open + 1;
+        from = at;
         if let Some(found) = loose::read(&text[open..]) {
             if walk::value(facts, speaker, field, &found.value, nesting) {
                 outside.push_str(&text[kept..open]);
@@ -92,37 +120,53 @@ fn read_mixed(facts: &mut Facts, speaker: Speaker, field: &'static str, text: &s
                     outside.push(' ');
                 }
                 at = open + found.length;
+                from = at;
+                if open == first && at == text.len() {
+                    // Nothing but the object, and what stands in front of it.
+                    return plain(facts, speaker, field, &text[..first], marks);
+                }
                 continue;
             }
             misses += 1;
             left = left.saturating_sub(found.length);
             if left == 0 {
                 at = open + found.length;
+                from = at;
             }
         }
         outside.push_str(&text[kept..at]);
     }
     outside.push_str(&text[at..]);
-    plain(facts, speaker, field, &outside);
+    plain(facts, speaker, field, &outside, marks);
 }
 
 /// A text without objects.
-fn plain(facts: &mut Facts, speaker: Speaker, field: &'static str, text: &str) {
-    let text = &without_request_id(text);
-    let text = text.trim();
+fn plain(facts: &mut Facts<'_>, speaker: Speaker, field: &'static str, text: &str, marks: Marks) {
+    let text = &without_request_id(text, marks);
+    let text = if is_trimmed(text) { text } else { text.trim() };
     if text.is_empty() {
         return;
     }
-    let stated = status::stated(text);
+    let stated = marks
+        .may_hold(Mark::Status)
+        .then(|| status::stated(text))
+        .flatten();
     let layer = facts.layer(speaker);
     layer.status = layer.status.or(stated.as_ref().map(|stated| stated.status));
-    if status::says_no_body(text) {
+    if marks.may_hold(Mark::Body) && status::says_no_body(text) {
         return;
     }
-    named::names(text, |name| layer.code(field, name));
-    if let Some(relation) = relation::stated(head(text, 4096)) {
-        layer.relation(field, &relation);
+    named::names(text, marks.may_hold(Mark::Name), |name| {
+        facts.code(speaker, field, name);
+    });
+    let announced = announced::announced(text, marks);
+    if announced.size
+        && let Some(relation) = relation::stated(head(text, 4096))
+    {
+        let codes = facts.wanted.codes;
+        facts.layer(speaker).relation(codes, field, &relation);
     }
+    let layer = facts.layer(speaker);
     match stated {
         // A bare number is all that was said; it is no empty answer.
         Some(stated) if stated.at == (0..text.len()) => layer.words(field, text),
@@ -132,33 +176,33 @@ fn plain(facts: &mut Facts, speaker: Speaker, field: &'static str, text: &str) {
         }
         None => layer.words(field, text),
     }
-    if text.chars().any(char::is_alphanumeric) {
+    let kept = match facts.wanted.sentences {
+        Sentences::All => text.chars().any(char::is_alphanumeric),
+        Sentences::Timed => announced.time,
+    };
+    if kept {
         facts.sentences.push(text.to_owned());
     }
 }
 
 /// The id of a request is no part of what was said, and its letters and digits are chance.
-fn without_request_id(text: &str) -> Cow<'_, str> {
+fn without_request_id(text: &str, marks: Marks) -> Cow<'_, str> {
     static ID: LazyLock<Regex> =
         LazyLock::new(|| compile(r"(?i)[(\[]?\brequest[ _-]?id\b\W{1,3}[\w-]+[)\]]?"));
-    // The letter is the rarest of the word.
-    let may_request = memchr::memchr2(b'q', b'Q', text.as_bytes()).is_some();
-    if may_request && may_name_request_id(text) && (text.contains("equest") || text.contains("EQUEST")) {
+    let may_request = marks.may_hold(Mark::Request) && may_name_request_id(text.as_bytes());
+    if may_request && (text.contains("equest") || text.contains("EQUEST")) {
         ID.replace_all(text, "")
     } else {
         Cow::Borrowed(text)
     }
 }
 
-/// Whether "id" follows a word that ends like "request"; nearly all texts are done with here.
-fn may_name_request_id(text: &str) -> bool {
-    text.as_bytes().windows(3).enumerate().any(|(at, bytes)| {
-        let id = bytes[1].eq_ignore_ascii_case(&b'i') && bytes[2].eq_ignore_ascii_case(&b'd');
-        let ends = |byte: &u8| byte.eq_ignore_ascii_case(&b't');
-        id && match bytes[0] {
-            b' ' | b'_' | b'-' => at > 0 && ends(&text.as_bytes()[at - 1]),
-            joined => ends(&joined),
-        }
+/// Whether "id" stands right behind a word like "request", whose rarest letter is the `q`.
+fn may_name_request_id(text: &[u8]) -> bool {
+    memchr::memchr2_iter(b'q', b'Q', text).any(|at| {
+        let behind = &text[at + 1..text.len().min(at + 9)];
+        starts_with_ignore_case(behind, "ue")
+            && behind.windows(2).any(|pair| pair.eq_ignore_ascii_case(b"id"))
     })
 }
 
@@ -180,7 +224,7 @@ fn next_object(text: &str, from: usize) -> Option<usize> {
 }
 
 /// The text inside, when `text` is one quoted string or an object with escaped quotes.
-fn unquoted(text: &str) -> Option<Cow<'_, str>> {
+fn unquoted(text: &str, marks: Marks) -> Option<Cow<'_, str>> {
     if text.starts_with('"') {
         let found = loose::read(text)?;
         if text[found.length..].trim().is_empty() && found.length > 1 {
@@ -190,7 +234,8 @@ fn unquoted(text: &str) -> Option<Cow<'_, str>> {
             };
         }
     }
-    (memchr::memchr(b'\\', text.as_bytes()).is_some()
+    (marks.may_hold(Mark::Escape)
+        && memchr::memchr(b'\\', text.as_bytes()).is_some()
         && text.contains("{\\\"")
         && !text.contains("{\"")
         && !text.contains(":\""))

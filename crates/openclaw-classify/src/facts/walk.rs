@@ -1,14 +1,14 @@
 //! Walks a parsed object and takes the members that tell something about a failure (classify.md C-2.1).
 
 use std::borrow::Cow;
-use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use super::{Facts, Speaker, TimeMember, text};
 use crate::failure::Header;
+use crate::few::Few;
+use crate::keyed::Keyed;
 use crate::loose::{Members, Node};
-use crate::normal::{code_key, is_alphanumeric, is_code_key};
-use crate::quick::Quick;
+use crate::normal::is_code_key;
 
 /// What a member means.
 #[derive(Clone, Copy)]
@@ -39,7 +39,7 @@ enum Member {
     Upstream,
 }
 
-/// Member names as [`code_key`] writes them. What is not listed is not read: a body may quote the user's own data.
+/// Member names as [`crate::normal::code_key`] writes them. What is not listed is not read: a body may quote the user's own data.
 #[rustfmt::skip]
 const MEMBERS: &[(Member, &[&str])] = &[
     (Member::Code, &["errorcode", "errcode", "type", "errortype", "kind", "name", "subtype", "limitsource", "subcode", "exception", "errorclass", "finishreason", "stopreason", "blockreason"]),
@@ -67,7 +67,7 @@ const MEMBERS: &[(Member, &[&str])] = &[
 
 /// Takes the facts of `value`; false when it holds none, so that its text is read as text.
 pub(super) fn value(
-    facts: &mut Facts,
+    facts: &mut Facts<'_>,
     speaker: Speaker,
     field: &'static str,
     value: &Node<'_>,
@@ -90,22 +90,33 @@ pub(super) fn value(
 }
 
 fn object(
-    facts: &mut Facts,
+    facts: &mut Facts<'_>,
     speaker: Speaker,
     field: &'static str,
     members: &Members<'_>,
     nesting: usize,
 ) -> bool {
-    let exhausted = exhausted(members);
-    facts.allowed |= exhausted == Some(false) && telemetry(members);
+    let names = &*NAMES;
+    let named: Few<(u16, Option<&Named>), 8> = (0u16..)
+        .zip(members)
+        .filter_map(|(place, (name, _))| Some((place, Some(names.get(name)?.1))))
+        .collect();
+    let known = || {
+        named
+            .iter()
+            .filter_map(|(place, named)| Some((&members[usize::from(*place)].1, (*named)?)))
+    };
+    let exhausted = known().find_map(|(member, named)| exhausted(member, named.tells?));
+    facts.allowed |= exhausted == Some(false) && known().any(|(_, named)| named.is_telemetry);
     let mut used = false;
-    for (name, member) in members {
-        let key = code_key(name);
-        let Some(meaning) = meaning(&key) else { continue };
-        used |= take(facts, speaker, field, meaning, &key, member, nesting);
+    for (member, named) in known() {
+        let Some((meaning, key)) = named.means else {
+            continue;
+        };
+        used |= take(facts, speaker, field, meaning, key, member, nesting);
         if let (Member::Time, Some(stated)) = (meaning, scalar(member)) {
             facts.times.push(TimeMember {
-                key: key.into_owned(),
+                key,
                 value: stated.into_owned(),
                 exhausted,
             });
@@ -115,7 +126,7 @@ fn object(
 }
 
 fn take(
-    facts: &mut Facts,
+    facts: &mut Facts<'_>,
     speaker: Speaker,
     field: &'static str,
     meaning: Member,
@@ -159,7 +170,7 @@ fn take(
         }
         // The one parameter that says more than its code does (C-4).
         (Member::Param, _) if scalar(member).as_deref() == Some("model") => {
-            facts.layer(speaker).code("param", "param model");
+            facts.code(speaker, "param", "param model");
         }
         (Member::Provider, _) => keep_first(&mut facts.provider, member),
         (Member::RequestId, _) => keep_first(&mut facts.request_id, member),
@@ -174,7 +185,7 @@ fn keep_first(known: &mut Option<String>, member: &Node<'_>) {
 }
 
 fn nested(
-    facts: &mut Facts,
+    facts: &mut Facts<'_>,
     speaker: Speaker,
     field: &'static str,
     member: &Node<'_>,
@@ -193,9 +204,9 @@ fn nested(
 }
 
 /// Takes a code; one that is a sentence is a text as well.
-pub(super) fn code(facts: &mut Facts, speaker: Speaker, field: &'static str, name: &str) {
+pub(super) fn code(facts: &mut Facts<'_>, speaker: Speaker, field: &'static str, name: &str) {
+    facts.code(speaker, field, name);
     let layer = facts.layer(speaker);
-    layer.code(field, name);
     if let Some(status) = name.parse().ok().filter(|status| (400..600).contains(status)) {
         layer.status = layer.status.or(Some(status));
     }
@@ -205,7 +216,7 @@ pub(super) fn code(facts: &mut Facts, speaker: Speaker, field: &'static str, nam
     }
 }
 
-fn status(facts: &mut Facts, speaker: Speaker, member: &Node<'_>) {
+fn status(facts: &mut Facts<'_>, speaker: Speaker, member: &Node<'_>) {
     let number = match member {
         Node::Number(number) => number.as_u64().and_then(|number| u16::try_from(number).ok()),
         Node::Text(text) => text.trim().parse().ok(),
@@ -215,16 +226,6 @@ fn status(facts: &mut Facts, speaker: Speaker, member: &Node<'_>) {
         let layer = facts.layer(speaker);
         layer.status = layer.status.or(Some(number));
     }
-}
-
-fn meaning(key: &str) -> Option<Member> {
-    static MEANINGS: LazyLock<HashMap<&str, Member, Quick>> = LazyLock::new(|| {
-        let named = MEMBERS
-            .iter()
-            .flat_map(|(member, names)| names.iter().map(|name| (*name, *member)));
-        named.collect()
-    });
-    MEANINGS.get(key).copied()
 }
 
 fn label(key: &str) -> &'static str {
@@ -261,27 +262,49 @@ const USES: &[(&str, Use)] = &[
     ("utilization", Use::Share),
 ];
 
-/// Whether an object says that its limit is used up (C-9): remaining 0, used 100 % or more, status rejected.
-fn exhausted(members: &Members<'_>) -> Option<bool> {
-    members
-        .iter()
-        .filter(|(name, _)| may_tell_use(name))
-        .find_map(|(name, value)| {
-            let (_, told) = USES.iter().find(|(key, _)| is_code_key(name, key))?;
-            let number = || match value {
-                Node::Number(number) => number.as_f64(),
-                Node::Null | Node::Bool | Node::Text(_) | Node::List(_) | Node::Object(_) => None,
-            };
-            match told {
-                Use::Left => number().map(|left| left <= 0.0),
-                Use::Percent => number().map(|used| used >= 100.0),
-                Use::Share => number().map(|used| used >= 1.0),
-                Use::Status => match value {
-                    Node::Text(text) => says_exhausted(text),
-                    Node::Null | Node::Bool | Node::Number(_) | Node::List(_) | Node::Object(_) => None,
-                },
-            }
-        })
+/// Members that only news about limits has.
+const TELEMETRY: &[&str] = &["ratelimittype", "resetsat", "isusingoverage"];
+
+/// What a name is known for.
+#[derive(Clone, Copy, Default)]
+struct Named {
+    /// With its key.
+    means: Option<(Member, &'static str)>,
+    tells: Option<Use>,
+    is_telemetry: bool,
+}
+
+static NAMES: LazyLock<Keyed<Named>> = LazyLock::new(|| {
+    let mut names: Keyed<Named> = Keyed::EMPTY;
+    for (member, keys) in MEMBERS {
+        for key in *keys {
+            names.entry((*key).into()).means = Some((*member, key));
+        }
+    }
+    for (key, tells) in USES {
+        names.entry((*key).into()).tells = Some(*tells);
+    }
+    for key in TELEMETRY {
+        names.entry((*key).into()).is_telemetry = true;
+    }
+    names
+});
+
+/// Whether a member says that its limit is used up (C-9): remaining 0, used 100 % or more, status rejected.
+fn exhausted(member: &Node<'_>, tells: Use) -> Option<bool> {
+    let number = || match member {
+        Node::Number(number) => number.as_f64(),
+        Node::Null | Node::Bool | Node::Text(_) | Node::List(_) | Node::Object(_) => None,
+    };
+    match tells {
+        Use::Left => number().map(|left| left <= 0.0),
+        Use::Percent => number().map(|used| used >= 100.0),
+        Use::Share => number().map(|used| used >= 1.0),
+        Use::Status => match member {
+            Node::Text(text) => says_exhausted(text),
+            Node::Null | Node::Bool | Node::Number(_) | Node::List(_) | Node::Object(_) => None,
+        },
+    }
 }
 
 fn says_exhausted(status: &str) -> Option<bool> {
@@ -290,18 +313,4 @@ fn says_exhausted(status: &str) -> Option<bool> {
         return Some(true);
     }
     ["allowed", "allowedwarning"].iter().any(is).then_some(false)
-}
-
-/// Whether a name begins like one of those that [`exhausted`] asks for.
-fn may_tell_use(name: &str) -> bool {
-    let first = name.chars().find(|c| is_alphanumeric(*c));
-    first.is_some_and(|c| !c.is_ascii() || matches!(c.to_ascii_lowercase(), 'p' | 'r' | 's' | 'u'))
-}
-
-fn telemetry(members: &Members<'_>) -> bool {
-    members.iter().any(|(name, _)| {
-        ["ratelimittype", "resetsat", "isusingoverage"]
-            .iter()
-            .any(|key| is_code_key(name, key))
-    })
 }

@@ -41,6 +41,9 @@ const RESETS: &[(&str, &[(&str, Use)])] = &[
 
 /// All hints in `headers`.
 pub(super) fn read(headers: &[Header], now: Timestamp) -> Vec<Candidate> {
+    if headers.is_empty() {
+        return Vec::new();
+    }
     let named: Vec<(String, &str)> = headers
         .iter()
         .map(|header| (header.name.trim().to_ascii_lowercase(), header.value.trim()))

@@ -14,23 +14,11 @@ use crate::pattern::compile;
 use crate::rule::Family;
 
 /// Words after which a time says when to come back; only what follows one is looked at.
-static CUES: Needles<15> = Needles::new([
-    "try again",
-    "trying again",
-    "again",
-    "retry",
-    "resets",
-    "reset",
-    "resetting",
-    "wait",
-    "available",
-    "regain",
-    "refresh",
-    "renew",
-    "until",
-    "restore",
-    "|",
-]);
+#[rustfmt::skip]
+pub(crate) const CUES: [&str; 15] = [
+    "try again", "trying again", "again", "retry", "resets", "reset", "resetting", "wait", "available", "regain", "refresh", "renew", "until", "restore", "|",
+];
+static NEEDLES: Needles<{ CUES.len() }> = Needles::new(CUES);
 /// How many cues are looked at in one text.
 const MAX_CUES: usize = 32;
 /// How far behind a cue its time may stand, in bytes.
@@ -76,7 +64,7 @@ pub(super) fn read(candidates: &mut Vec<Candidate>, text: &str, family: Option<F
         let before = text[..at].chars().next_back();
         before.is_some_and(char::is_alphabetic) && !text[at..].starts_with('|')
     };
-    let cues = CUES
+    let cues = NEEDLES
         .find_in(text)
         .map(|(_, cue)| cue.start)
         .filter(|at| !inside_word(*at));
@@ -107,9 +95,8 @@ fn after_cue(said: &str, family: Option<Family>, now: Timestamp) -> impl Iterato
         begins("retry").then(|| first(&DELAY)).flatten(),
     ];
     let epoch = begins("|").then(|| first(&EPOCH)).flatten();
-    let date = said.contains('-').then(|| DATE.captures(said)).flatten();
-    let clocks = said.contains(':') || said.contains(['m', 'M']);
-    let clock = clocks.then(|| CLOCK.captures(said)).flatten();
+    let date = may_hold_date(said).then(|| DATE.captures(said)).flatten();
+    let clock = may_hold_clock(said).then(|| CLOCK.captures(said)).flatten();
     waits
         .into_iter()
         .flatten()
@@ -117,6 +104,34 @@ fn after_cue(said: &str, family: Option<Family>, now: Timestamp) -> impl Iterato
         .chain(epoch.and_then(|epoch| moment::read(epoch, Unit::Epoch, now)))
         .chain(date.and_then(|found| day(&found, family)))
         .chain(clock.and_then(|found| time_of_day(&found, now)))
+}
+
+/// Whether four digits stand in front of a line; outside ASCII there are others.
+fn may_hold_date(said: &str) -> bool {
+    let bytes = said.as_bytes();
+    let mut lines = memchr::memchr_iter(b'-', bytes);
+    lines.any(|at| {
+        let year = at.checked_sub(4).map(|from| &bytes[from..at]);
+        year.is_some_and(|year| year.iter().all(|byte| byte.is_ascii_digit() || !byte.is_ascii()))
+    })
+}
+
+/// Whether a number follows the cue, with nothing between them but words of a date. Texts outside ASCII, which has not
+/// all blanks and digits, are left to the pattern.
+fn may_hold_clock(said: &str) -> bool {
+    if !said.is_ascii() {
+        return true;
+    }
+    let mut words = said.split_whitespace();
+    let cue = words.next().unwrap_or_default();
+    let between = |word: &&str| {
+        let is = |other: &str| word.eq_ignore_ascii_case(other);
+        let begins = |month: &&str| starts_with_ignore_case(word.as_bytes(), month);
+        ["again", "at", "on"].into_iter().any(is) || MONTHS.iter().any(begins)
+    };
+    let number = words.find(|word| !between(word));
+    cue.bytes().all(|byte| byte.is_ascii_alphabetic())
+        && number.is_some_and(|word| word.starts_with(|c: char| c.is_ascii_digit()))
 }
 
 /// A wait; words after it are no units, so the longest readable beginning counts.

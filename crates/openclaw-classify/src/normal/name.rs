@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::is_alphanumeric;
+use super::token::{COLON, DIGIT, DOT, FOREIGN, KINDS, LINE, SLASH, Token};
 
 /// A word after which an identifier names something of the request and says nothing about the failure.
 const NAMING: &[&str] = &[
@@ -24,10 +25,15 @@ const FILE_ENDINGS: &[&str] = &[
 ];
 
 /// True for a token that names a model, a file, a path or a parameter rather than saying something.
-pub(super) fn is_name(token: &str, previous: &str, alone: bool) -> bool {
-    let bare = bare(token);
-    let (before, after) = (&token[..bare.start], &token[bare.end..]);
-    let bare = &token[bare];
+pub(super) fn is_name(token: &Token<'_>, previous: &str, alone: bool) -> bool {
+    let text = token.text;
+    // What has nothing that names have is at most a quoted word.
+    if !token.holds(FOREIGN | LINE | DOT | SLASH | COLON) && !text.contains(['"', '\'', '`']) {
+        return false;
+    }
+    let bare = bare(text);
+    let (before, after) = (&text[..bare.start], &text[bare.end..]);
+    let bare = &text[bare];
     let holds = bare.bytes().fold(0, |all, byte| all | KINDS[usize::from(byte)]);
     if bare.is_empty() || holds & FOREIGN != 0 {
         return false;
@@ -39,7 +45,7 @@ pub(super) fn is_name(token: &str, previous: &str, alone: bool) -> bool {
         return false;
     }
     let digits = holds & DIGIT != 0;
-    let path = holds & SLASH != 0 && (digits || holds & (LINE | DOT | COLON) != 0 || token.starts_with('/'));
+    let path = holds & SLASH != 0 && (digits || holds & (LINE | DOT | COLON) != 0 || text.starts_with('/'));
     if path || holds & DOT != 0 && holds & (LINE | SLASH) != 0 && is_file(bare) {
         return true;
     }
@@ -50,32 +56,8 @@ pub(super) fn is_name(token: &str, previous: &str, alone: bool) -> bool {
     of_a_path || model || NAMING.iter().any(|word| word.eq_ignore_ascii_case(label))
 }
 
-/// What a byte of a token says about whether it is a name.
-const KINDS: [u8; 256] = {
-    let mut kinds = [FOREIGN; 256];
-    let mut byte: u8 = 0;
-    while byte < 128 {
-        kinds[byte as usize] = match byte {
-            b'-' | b'_' => LINE,
-            b'.' => DOT,
-            b'/' => SLASH,
-            b':' => COLON,
-            b'0'..=b'9' => DIGIT,
-            _ => 0,
-        };
-        byte += 1;
-    }
-    kinds
-};
-const LINE: u8 = 1;
-const DOT: u8 = 2;
-const SLASH: u8 = 4;
-const COLON: u8 = 8;
-const DIGIT: u8 = 16;
-const FOREIGN: u8 = 32;
-
 /// A token without the marks around it.
-fn bare(token: &str) -> Range<usize> {
+pub(super) fn bare(token: &str) -> Range<usize> {
     if token.is_ascii() {
         let is_inner = u8::is_ascii_alphanumeric;
         let start = token.bytes().position(|byte| is_inner(&byte));

@@ -8,6 +8,52 @@ pub(super) struct Run {
     pub(super) end: usize,
 }
 
+/// What stands between two blanks.
+pub(super) struct Token<'t> {
+    pub(super) text: &'t str,
+    /// What its bytes are.
+    kinds: u8,
+}
+
+impl Token<'_> {
+    /// Whether it has a byte of one of these kinds.
+    pub(super) fn holds(&self, kinds: u8) -> bool {
+        self.kinds & kinds != 0
+    }
+}
+
+/// `-` and `_`, which separate words.
+pub(super) const LINE: u8 = 1;
+pub(super) const DOT: u8 = 2;
+pub(super) const SLASH: u8 = 4;
+pub(super) const COLON: u8 = 8;
+pub(super) const DIGIT: u8 = 16;
+/// Outside ASCII.
+pub(super) const FOREIGN: u8 = 32;
+/// What separates segments, which texts have no business with.
+pub(super) const SPECIAL: u8 = 64;
+const BLANK: u8 = 128;
+
+/// What each byte is.
+pub(super) const KINDS: [u8; 256] = {
+    let mut kinds = [FOREIGN; 256];
+    let mut byte: u8 = 0;
+    while byte < 128 {
+        kinds[byte as usize] = match byte {
+            1 => SPECIAL,
+            b'\t'..=b'\r' | b' ' => BLANK,
+            b'-' | b'_' => LINE,
+            b'.' => DOT,
+            b'/' => SLASH,
+            b':' => COLON,
+            b'0'..=b'9' => DIGIT,
+            _ => 0,
+        };
+        byte += 1;
+    }
+    kinds
+};
+
 /// What a byte is to a token that cannot be a name or a link and has nothing to be replaced; most are such.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Class {
@@ -72,18 +118,32 @@ pub(super) fn without_blanks(text: &str) -> &str {
 }
 
 /// What stands before the next blank.
-pub(super) fn first_token(text: &str) -> &str {
-    let bytes = text.as_bytes();
-    let ascii = bytes
-        .iter()
-        .position(|byte| CLASSES[usize::from(*byte)] == Class::Blank || !byte.is_ascii());
-    match ascii {
-        None => text,
-        Some(end) if bytes[end].is_ascii() => &text[..end],
-        Some(end) => {
-            let more = text[end..].find(is_blank);
-            &text[..more.map_or(text.len(), |more| end + more)]
+pub(super) fn first_token(text: &str) -> Token<'_> {
+    let mut kinds = 0;
+    let mut end = text.len();
+    for (at, byte) in text.bytes().enumerate() {
+        let kind = KINDS[usize::from(byte)];
+        if kind == BLANK {
+            end = at;
+            break;
         }
+        kinds |= kind;
+        if kind == FOREIGN {
+            // From here on a blank may be one outside ASCII.
+            let more = text[at..].find(is_blank);
+            end = more.map_or(end, |more| at + more);
+            kinds |= text[at..end]
+                .bytes()
+                .fold(0, |all, byte| all | KINDS[usize::from(byte)]);
+            if end == at {
+                kinds &= !FOREIGN;
+            }
+            break;
+        }
+    }
+    Token {
+        text: &text[..end],
+        kinds,
     }
 }
 

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::{Part, Phrase};
+use crate::few::Few;
 use crate::normal::{NAME_JOINT, SEGMENT, is_alphanumeric};
 
 /// How far apart two parts of a phrase may stand, in bytes.
@@ -10,17 +11,20 @@ const GAP: usize = 72;
 
 /// A piece and where it stands, as one number: the piece in the upper 16 bits, the start in 32, the length in 16.
 /// Thousands of them are sorted for a long text.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Hit(u64);
+
+/// What one text holds; short texts hold a dozen at most.
+pub(super) type Hits = Few<Hit, 24>;
 
 impl Hit {
     /// Pieces and their lengths are bounded when the lexicon is built, texts when they are read.
-    pub(super) fn new(piece: u32, start: usize, length: usize) -> Self {
+    pub(super) fn new(piece: u16, start: usize, length: usize) -> Self {
         Self(u64::from(piece) << 48 | (start as u64 & 0xFFFF_FFFF) << 16 | (length as u64 & 0xFFFF))
     }
 
-    fn piece(self) -> u32 {
-        (self.0 >> 48) as u32
+    fn piece(self) -> u16 {
+        (self.0 >> 48) as u16
     }
 
     fn start(self) -> usize {
@@ -64,53 +68,66 @@ const LAST_WORDS: &[&str] = &[
 pub(crate) struct Scan<'t> {
     text: &'t str,
     /// By piece, then by place.
-    hits: Vec<Hit>,
+    hits: Hits,
 }
 
 impl<'t> Scan<'t> {
-    pub(super) fn new(text: &'t str, mut hits: Vec<Hit>) -> Self {
+    pub(super) fn new(text: &'t str, mut hits: Hits) -> Self {
         hits.sort_unstable();
         Self { text, hits }
     }
 
-    /// The pieces that occur, ascending.
-    pub(crate) fn pieces(&self) -> impl Iterator<Item = u32> {
+    /// The pieces that occur, ascending, each with its first hit.
+    pub(crate) fn pieces(&self) -> impl Iterator<Item = (u16, u32)> {
         let mut last = None;
-        let pieces = self.hits.iter().map(|hit| hit.piece());
-        pieces.filter(move |piece| last.replace(*piece) != Some(*piece))
+        let pieces = self
+            .hits
+            .iter()
+            .zip(0u32..)
+            .map(|(hit, number)| (hit.piece(), number));
+        pieces.filter(move |(piece, _)| last.replace(*piece) != Some(*piece))
     }
 
-    /// Where `phrase` stands first, if it does.
+    /// Where `phrase` stands first, if it does; by the order of the pieces that it may begin with.
     pub(crate) fn find(&self, phrase: &Phrase) -> Option<Range<usize>> {
-        let (first, rest) = phrase.parts.split_first()?;
-        let begins = first.pieces.iter().map(|piece| self.of(*piece));
-        let Some((second, rest)) = rest.split_first() else {
-            return begins
-                .flatten()
-                .find(|hit| self.begins(phrase, first, **hit) && self.holds(phrase, hit.start(), hit.end()))
-                .map(|hit| hit.start()..hit.end());
+        let first = phrase.parts.first()?;
+        self.of(first).find_map(|begins| self.find_from(begins, phrase))
+    }
+
+    /// Where `phrase` stands first with the piece of this hit as its beginning.
+    pub(crate) fn find_at(&self, phrase: &Phrase, first: usize) -> Option<Range<usize>> {
+        let hits = &self.hits[first..];
+        let piece = hits.first()?.piece();
+        let count = match hits {
+            [_, next, ..] if next.piece() == piece => hits.partition_point(|hit| hit.piece() == piece),
+            _ => 1,
         };
-        let places: Vec<&[Hit]> = second
-            .pieces
-            .iter()
-            .map(|piece| self.of(*piece))
-            .filter(|hits| !hits.is_empty())
-            .collect();
+        self.find_from(&hits[..count], phrase)
+    }
+
+    /// The same with beginnings that are hits of one piece.
+    fn find_from(&self, begins: &[Hit], phrase: &Phrase) -> Option<Range<usize>> {
+        let (first, rest) = phrase.parts.split_first()?;
+        let Some((second, rest)) = rest.split_first() else {
+            let found = begins
+                .iter()
+                .find(|hit| self.begins(phrase, first, **hit) && self.holds(phrase, hit.start(), hit.end()));
+            return found.map(|hit| hit.start()..hit.end());
+        };
+        let places: Few<&[Hit], 8> = self.of(second).collect();
         if places.is_empty() {
             return None;
         }
-        begins
-            .filter(|hits| !hits.is_empty())
-            .find_map(|hits| self.find_from(hits, phrase, (first, second, rest), places.clone()))
+        self.find_parts(begins, phrase, (first, second, rest), places)
     }
 
     /// Walks beginnings and second parts side by side, so that neither is looked at twice (C-1.4).
-    fn find_from(
-        &self,
+    fn find_parts<'h>(
+        &'h self,
         mut begins: &[Hit],
         phrase: &Phrase,
         (first, second, rest): (&Part, &Part, &[Part]),
-        mut places: Vec<&[Hit]>,
+        mut places: Few<&'h [Hit], 8>,
     ) -> Option<Range<usize>> {
         while let Some((hit, later)) = begins.split_first() {
             begins = later;
@@ -161,8 +178,8 @@ impl<'t> Scan<'t> {
 
     fn rest(&self, parts: &[Part], mut end: usize) -> Option<usize> {
         for part in parts {
-            let mut places: Vec<&[Hit]> = part.pieces.iter().map(|piece| self.of(*piece)).collect();
-            for hits in &mut places {
+            let mut places: Few<&[Hit], 8> = self.of(part).collect();
+            for hits in places.iter_mut() {
                 *hits = &hits[hits.partition_point(|hit| hit.start() < end)..];
             }
             let next = self.follows(part, &mut places, end).ok()?;
@@ -174,10 +191,14 @@ impl<'t> Scan<'t> {
         Some(end)
     }
 
-    fn of(&self, piece: u32) -> &[Hit] {
-        let from = self.hits.partition_point(|hit| hit.piece() < piece);
-        let count = self.hits[from..].partition_point(|hit| hit.piece() == piece);
-        &self.hits[from..from + count]
+    /// The hits of a part, piece by piece in the order of the phrase; none of them is empty.
+    fn of(&self, part: &Part) -> impl Iterator<Item = &[Hit]> {
+        part.pieces.iter().flat_map(|pieces| {
+            let from = self.hits.partition_point(|hit| hit.piece() < pieces.start);
+            let hits = &self.hits[from..];
+            let count = hits.partition_point(|hit| hit.piece() < pieces.end);
+            hits[..count].chunk_by(|one, other| one.piece() == other.piece())
+        })
     }
 
     fn begins(&self, phrase: &Phrase, part: &Part, hit: Hit) -> bool {
@@ -190,22 +211,45 @@ impl<'t> Scan<'t> {
     }
 
     fn bounded(&self, hit: Hit, part: &Part) -> bool {
-        let before = self.text[..hit.start()].chars().next_back();
-        let after = self.text[hit.end()..].chars().next();
-        let piece = &self.text[hit.start()..hit.end()];
-        let joins = |outer: Option<char>, inner: Option<char>| {
-            outer.is_some_and(is_letter) && inner.is_some_and(is_letter)
-        };
-        (part.open_start || !joins(before, piece.chars().next()))
-            && (part.open_end || !joins(after, piece.chars().next_back()))
+        let joined = |at| self.ends_with_letter(at) && self.starts_with_letter(at);
+        (part.open_start || !joined(hit.start())) && (part.open_end || !joined(hit.end()))
+    }
+
+    /// Whether a letter stands in front of `at`.
+    fn ends_with_letter(&self, at: usize) -> bool {
+        match self.text.as_bytes()[..at].last() {
+            Some(byte) if byte.is_ascii() => byte.is_ascii_alphanumeric(),
+            Some(_) => self.text[..at].chars().next_back().is_some_and(is_letter),
+            None => false,
+        }
+    }
+
+    /// Whether a letter stands at `at`.
+    fn starts_with_letter(&self, at: usize) -> bool {
+        match self.text.as_bytes()[at..].first() {
+            Some(byte) if byte.is_ascii() => byte.is_ascii_alphanumeric(),
+            Some(_) => self.text[at..].chars().next().is_some_and(is_letter),
+            None => false,
+        }
     }
 
     /// True right after a negation: "not your usage limit" is no usage limit (C-5).
     fn denied(&self, start: usize) -> bool {
-        let before = self.text[..start].trim_end_matches([' ', '"', '\'']);
-        let letters = before.bytes().rev().take(8).take_while(u8::is_ascii_lowercase);
-        let last = &before[before.len() - letters.count()..];
-        LAST_WORDS.contains(&last)
+        let bytes = &self.text.as_bytes()[..start];
+        let end = bytes
+            .iter()
+            .rposition(|byte| !matches!(byte, b' ' | b'"' | b'\''));
+        let Some(end) = end.map(|last| last + 1) else {
+            return false;
+        };
+        let letters = bytes[..end]
+            .iter()
+            .rev()
+            .take(8)
+            .take_while(|byte| byte.is_ascii_lowercase());
+        let last = &bytes[end - letters.count()..end];
+        let before = &self.text[..end];
+        LAST_WORDS.iter().any(|word| word.as_bytes() == last)
             && DENIALS.iter().any(|denial| {
                 before
                     .strip_suffix(denial)
