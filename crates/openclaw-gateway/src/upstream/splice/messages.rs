@@ -12,6 +12,13 @@ const THINKING: &[&str] = &["redacted_thinking", "thinking"];
 /// Blocks that are understood well enough to be repeated.
 const COMPARED: &[&str] = &["text", "tool_use"];
 
+/// The member of a delta that is a text.
+const TEXT: &str = "text";
+/// The one that is a piece of what a tool is given.
+const INPUT: &str = "partial_json";
+/// The member of a block that names its tool.
+const NAME: &str = "name";
+
 /// A block that the client knows.
 #[derive(Debug)]
 struct Block {
@@ -22,8 +29,8 @@ struct Block {
 
 #[derive(Debug, Default)]
 pub(super) struct Answer {
-    /// Texts by the number of the block, thinking not counted, and whether it is the name of a tool.
-    said: Overlap<(usize, bool)>,
+    /// Texts by the number of the block, thinking not counted, and the member that brings them.
+    said: Overlap<(usize, &'static str)>,
     /// The compared blocks in order.
     blocks: Vec<Block>,
     /// Thinking that is still open.
@@ -48,7 +55,7 @@ fn kind(value: &Value) -> &str {
 /// What a delta adds: the member and its text.
 fn addition(event: &Value) -> Option<(&'static str, &str)> {
     let delta = event.get("delta")?;
-    ["text", "partial_json"]
+    [TEXT, INPUT]
         .into_iter()
         .find_map(|member| Some((member, text(delta, member)?)))
 }
@@ -58,15 +65,15 @@ fn is_compared(block: &Value) -> bool {
     COMPARED.contains(&kind(block)) && (kind(block) == "text" || text(block, "text").is_none())
 }
 
-/// What a block says as it begins: its text, or the input of its tool where that is there at once.
-fn beginning(block: &Value) -> Cow<'_, str> {
+/// What a block says as it begins, as deltas would: its text, or the input of its tool where that is there at once.
+fn beginning(block: &Value) -> (&'static str, Cow<'_, str>) {
     if kind(block) == "text" {
-        return Cow::Borrowed(text(block, "text").unwrap_or_default());
+        return (TEXT, Cow::Borrowed(text(block, TEXT).unwrap_or_default()));
     }
     let input = block.get("input").and_then(Value::as_object);
     match input.filter(|input| !input.is_empty()) {
-        Some(_) => Cow::Owned(block["input"].to_string()),
-        None => Cow::Borrowed(""),
+        Some(_) => (INPUT, Cow::Owned(block["input"].to_string())),
+        None => (INPUT, Cow::Borrowed("")),
     }
 }
 
@@ -85,14 +92,15 @@ impl Dialect for Answer {
                 } else {
                     self.beyond |= !is_compared(block);
                     let number = self.add(index(event), kind(block));
-                    self.said.sent((number, false), &beginning(block));
+                    let (member, said) = beginning(block);
+                    self.said.sent((number, member), &said);
                     self.said
-                        .sent((number, true), text(block, "name").unwrap_or_default());
+                        .sent((number, NAME), text(block, NAME).unwrap_or_default());
                 }
             }
             "content_block_delta" => {
                 match (self.number(index(event)), addition(event)) {
-                    (Some(number), Some((_, text))) => self.said.sent((number, false), text),
+                    (Some(number), Some((member, text))) => self.said.sent((number, member), text),
                     // Nobody said which block it belongs to.
                     (None, Some(_)) => self.beyond = true,
                     (_, None) => {}
@@ -128,7 +136,7 @@ impl Dialect for Answer {
                 };
                 match addition(&event) {
                     Some((member, text)) => {
-                        let new: Value = self.said.repeat((number, false), text)?.into();
+                        let new: Value = self.said.repeat((number, member), text)?.into();
                         if new == "" {
                             return Ok(Vec::new());
                         }
@@ -213,19 +221,20 @@ impl Answer {
         let number = self.begun;
         self.begun += 1;
         self.follows.insert(theirs, Some(number));
-        let name = text(&block, "name").unwrap_or_default();
-        let said = beginning(&block);
+        let name = text(&block, NAME).unwrap_or_default();
+        let (member, said) = beginning(&block);
         if let Some(known) = self.blocks.get(number) {
             let (index, same) = (known.index, known.kind == kind(&block));
-            if !same || !self.said.repeat((number, true), name)?.is_empty() {
+            if !same || !self.said.repeat((number, NAME), name)?.is_empty() {
                 return Err(Differs);
             }
-            let new = self.said.repeat((number, false), &said)?;
-            let delta = if kind(&block) == "text" {
-                json!({"type": "text_delta", "text": new})
+            let new = self.said.repeat((number, member), &said)?;
+            let kind = if member == TEXT {
+                "text_delta"
             } else {
-                json!({"type": "input_json_delta", "partial_json": new})
+                "input_json_delta"
             };
+            let delta = json!({"type": kind, member: new});
             let event = json!({"type": "content_block_delta", "index": index, "delta": delta});
             return Ok(if new.is_empty() { Vec::new() } else { vec![event] });
         }
@@ -233,8 +242,8 @@ impl Answer {
         event["index"] = self.next.into();
         self.add(self.next, kind(&block));
         self.next += 1;
-        self.said.repeat((number, true), name)?;
-        self.said.repeat((number, false), &said)?;
+        self.said.repeat((number, NAME), name)?;
+        self.said.repeat((number, member), &said)?;
         events.push(event);
         Ok(events)
     }

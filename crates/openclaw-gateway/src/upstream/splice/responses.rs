@@ -9,12 +9,10 @@ use super::{Dialect, text};
 
 /// Items that are understood well enough to be repeated.
 const COMPARED: &[&str] = &["function_call", "message"];
+/// The event that brings a piece of the arguments of a call.
+const ARGUMENTS: &str = "response.function_call_arguments.delta";
 /// Events whose `delta` is compared.
-const DELTAS: &[&str] = &[
-    "response.function_call_arguments.delta",
-    "response.output_text.delta",
-    "response.refusal.delta",
-];
+const DELTAS: &[&str] = &[ARGUMENTS, "response.output_text.delta", "response.refusal.delta"];
 /// Events that happen once per part or item.
 const ONCE: &[&str] = &[
     "response.content_part.added",
@@ -40,8 +38,8 @@ struct Item {
 
 #[derive(Debug, Default)]
 pub(super) struct Answer {
-    /// Texts by the number of the item, the index of its part, and whether it is the name of a function.
-    said: Overlap<(usize, u64, bool)>,
+    /// Texts by the number of the item, the index of its part, and the event of [`DELTAS`] that brings them, or [`NAME`].
+    said: Overlap<(usize, u64, &'static str)>,
     items: Vec<Item>,
     /// Events of [`ONCE`] that were sent: name, number of the item, index of the part.
     done: BTreeSet<(String, usize, u64)>,
@@ -56,6 +54,8 @@ pub(super) struct Answer {
 }
 
 const IDS: [&str; 2] = ["id", "call_id"];
+/// The member of an item that names its function.
+const NAME: &str = "name";
 
 fn number_of(event: &Value, member: &str) -> u64 {
     event.get(member).and_then(Value::as_u64).unwrap_or_default()
@@ -74,6 +74,11 @@ fn arguments(item: &Value) -> &str {
     text(item, "arguments").unwrap_or_default()
 }
 
+/// The one of [`DELTAS`] that an event is.
+fn delta_of(event: &str) -> Option<&'static str> {
+    DELTAS.iter().find(|delta| **delta == event).copied()
+}
+
 fn is_reasoning(event: &str) -> bool {
     event.starts_with("response.reasoning")
 }
@@ -89,9 +94,9 @@ impl Dialect for Answer {
             if kind(item) != "reasoning" {
                 self.beyond |= !COMPARED.contains(&kind(item));
                 let number = self.add(output_index, item);
-                let called = text(item, "name").unwrap_or_default();
-                self.said.sent((number, 0, true), called);
-                self.said.sent((number, 0, false), arguments(item));
+                let called = text(item, NAME).unwrap_or_default();
+                self.said.sent((number, 0, NAME), called);
+                self.said.sent((number, 0, ARGUMENTS), arguments(item));
             }
             return;
         }
@@ -101,13 +106,13 @@ impl Dialect for Answer {
             .rposition(|item| item.output_index == output_index)
         else {
             // Nobody said which item it belongs to.
-            self.beyond |= DELTAS.contains(&name) && text(event, "delta").is_some();
+            self.beyond |= delta_of(name).is_some() && text(event, "delta").is_some();
             return;
         };
         let part = number_of(event, "content_index");
-        if DELTAS.contains(&name) {
+        if let Some(delta) = delta_of(name) {
             self.said
-                .sent((number, part, false), text(event, "delta").unwrap_or_default());
+                .sent((number, part, delta), text(event, "delta").unwrap_or_default());
         } else if ONCE.contains(&name) {
             self.done.insert((name.to_owned(), number, part));
         }
@@ -164,7 +169,7 @@ impl Answer {
         }
         let theirs = number_of(&event, "output_index");
         let Some(followed) = self.follows.get(&theirs).copied() else {
-            if DELTAS.contains(&name.as_str()) && text(&event, "delta").is_some() {
+            if delta_of(&name).is_some() && text(&event, "delta").is_some() {
                 return Err(Differs);
             }
             // About the response as a whole, such as a rate limit.
@@ -172,9 +177,9 @@ impl Answer {
         };
         let Some(number) = followed else { return Ok(None) };
         let part = number_of(&event, "content_index");
-        if DELTAS.contains(&name.as_str()) {
+        if let Some(delta) = delta_of(&name) {
             let said = text(&event, "delta").unwrap_or_default();
-            let new: Value = self.said.repeat((number, part, false), said)?.into();
+            let new: Value = self.said.repeat((number, part, delta), said)?.into();
             if new == "" {
                 return Ok(None);
             }
@@ -206,11 +211,11 @@ impl Answer {
         let number = self.begun;
         self.begun += 1;
         self.follows.insert(theirs, Some(number));
-        let called = text(&item, "name").unwrap_or_default();
+        let called = text(&item, NAME).unwrap_or_default();
         if let Some(known) = self.items.get(number) {
             let is_same = known.kind == kind(&item);
-            let more = self.said.repeat((number, 0, true), called)?;
-            let more_arguments = self.said.repeat((number, 0, false), arguments(&item))?;
+            let more = self.said.repeat((number, 0, NAME), called)?;
+            let more_arguments = self.said.repeat((number, 0, ARGUMENTS), arguments(&item))?;
             // Nothing can be added to what begins an item.
             return if is_same && more.is_empty() && more_arguments.is_empty() {
                 Ok(None)
@@ -218,8 +223,8 @@ impl Answer {
                 Err(Differs)
             };
         }
-        self.said.repeat((number, 0, true), called)?;
-        self.said.repeat((number, 0, false), arguments(&item))?;
+        self.said.repeat((number, 0, NAME), called)?;
+        self.said.repeat((number, 0, ARGUMENTS), arguments(&item))?;
         event["output_index"] = self.next.into();
         self.add(self.next, &item);
         self.next += 1;

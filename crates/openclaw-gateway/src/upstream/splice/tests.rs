@@ -299,6 +299,22 @@ fn what_a_tool_is_given_at_once_is_compared_like_what_comes_in_pieces() {
 }
 
 #[test]
+fn a_refusal_is_not_repeated_by_a_text_of_the_same_words() {
+    let begin = json!({"type": "response.output_item.added", "output_index": 0, "item": {"type": "message"}});
+    let says = |kind: &str| json!({"type": kind, "output_index": 0, "content_index": 0, "delta": "No."});
+    let mut splice = Splice::new(Wire::Responses).unwrap();
+    for event in [&begin, &says("response.refusal.delta")] {
+        splice.take(raw(Wire::Responses, event)).unwrap();
+    }
+    let mut splice = splice.follow().unwrap();
+    splice.take(raw(Wire::Responses, &begin)).unwrap();
+    let new = splice.take(raw(Wire::Responses, &says("response.output_text.delta")));
+    assert_eq!(new.unwrap().events, 0, "it has not said the same yet");
+    let end = json!({"type": "response.completed", "response": {}});
+    assert_eq!(splice.end(raw(Wire::Responses, &end)), Err(Differs));
+}
+
+#[test]
 fn formats_without_streams_have_nothing_to_splice() {
     assert!(Splice::new(Wire::Embeddings).is_none() && Splice::new(Wire::CountTokens).is_none());
 }
