@@ -58,6 +58,9 @@ pub(crate) fn find(failure: &Failure, facts: &Facts<'_>, now: Timestamp) -> Opti
     for text in &facts.sentences {
         sentence::read(&mut candidates, text, family, now);
     }
+    if candidates.is_empty() {
+        return None;
+    }
     let (credible, others): (Vec<_>, Vec<_>) = candidates
         .into_iter()
         .partition(|candidate| is_credible(candidate.at, now));

@@ -175,7 +175,7 @@ fn phrase_end(head: &str, number: usize) -> Option<usize> {
     let after = number + 3;
     let (_, phrases) = PHRASES
         .iter()
-        .find(|(status, _)| *status == &head[number..after])
+        .find(|(status, _)| status.as_bytes().first_chunk::<3>() == bytes[number..].first_chunk())
         .unwrap_or(&("", &[]));
     let from = skip(bytes, after, |byte| is_blank(byte) || matches!(byte, b':' | b'-'));
     let phrase = phrases

@@ -55,6 +55,11 @@ fn quotation(text: &str, speaker: Speaker, marks: Marks) -> Option<usize> {
     may_quote.then(|| upstream_quote(text)).flatten()
 }
 
+/// Without blanks around it.
+pub(super) fn trimmed(text: &str) -> &str {
+    if is_trimmed(text) { text } else { text.trim() }
+}
+
 /// Whether there is nothing to trim, as with nearly all texts.
 fn is_trimmed(text: &str) -> bool {
     matches!(text.as_bytes(), [first, .., last] if first.is_ascii_graphic() && last.is_ascii_graphic())
@@ -143,7 +148,7 @@ fn read_mixed(
 /// A text without objects.
 fn plain(facts: &mut Facts<'_>, speaker: Speaker, field: &'static str, text: &str, marks: Marks) {
     let text = &without_request_id(text, marks);
-    let text = if is_trimmed(text) { text } else { text.trim() };
+    let text = trimmed(text);
     if text.is_empty() {
         return;
     }

@@ -210,7 +210,11 @@ pub(super) fn code(facts: &mut Facts<'_>, speaker: Speaker, field: &'static str,
     if let Some(status) = name.parse().ok().filter(|status| (400..600).contains(status)) {
         layer.status = layer.status.or(Some(status));
     }
-    let sentence = name.contains(|c: char| c.is_whitespace() || ('\u{3400}'..'\u{A000}').contains(&c));
+    let sentence = if name.is_ascii() {
+        name.bytes().any(|byte| matches!(byte, b'\t'..=b'\r' | b' '))
+    } else {
+        name.contains(|c: char| c.is_whitespace() || ('\u{3400}'..'\u{A000}').contains(&c))
+    };
     if sentence {
         layer.words(field, name);
     }
@@ -239,7 +243,7 @@ fn label(key: &str) -> &'static str {
 
 fn scalar<'n>(value: &'n Node<'_>) -> Option<Cow<'n, str>> {
     match value {
-        Node::Text(text) => Some(Cow::Borrowed(text.trim())).filter(|text| !text.is_empty()),
+        Node::Text(text) => Some(Cow::Borrowed(text::trimmed(text))).filter(|text| !text.is_empty()),
         Node::Number(number) => Some(Cow::Owned(number.to_string())),
         Node::Null | Node::Bool | Node::List(_) | Node::Object(_) => None,
     }

@@ -90,7 +90,7 @@ fn after_cue(said: &str, family: Option<Family>, now: Timestamp) -> impl Iterato
     // Each pattern is only tried on a text that has what it cannot do without.
     let begins = |word| starts_with_ignore_case(said.as_bytes(), word);
     let waits = [
-        first(&IN),
+        may_state_wait(said).then(|| first(&IN)).flatten(),
         begins("wait").then(|| first(&WAIT)).flatten(),
         begins("retry").then(|| first(&DELAY)).flatten(),
     ];
@@ -104,6 +104,31 @@ fn after_cue(said: &str, family: Option<Family>, now: Timestamp) -> impl Iterato
         .chain(epoch.and_then(|epoch| moment::read(epoch, Unit::Epoch, now)))
         .chain(date.and_then(|found| day(&found, family)))
         .chain(clock.and_then(|found| time_of_day(&found, now)))
+}
+
+/// Whether some number stands right behind "in", "after" or "for". Texts outside ASCII, which has not all blanks and
+/// digits, are left to the pattern.
+fn may_state_wait(said: &str) -> bool {
+    let bytes = said.as_bytes();
+    let without = |text: &[u8], skipped: &[u8]| {
+        let is_kept = |byte: &u8| !byte.is_ascii_whitespace() && *byte != 0x0B && !skipped.contains(byte);
+        text.iter().rposition(is_kept).map_or(0, |last| last + 1)
+    };
+    let ends = |text: &[u8], word: &str| {
+        let from = text.len().checked_sub(word.len());
+        from.is_some_and(|from| text[from..].eq_ignore_ascii_case(word.as_bytes()))
+    };
+    let begins = |at: &usize| bytes[*at].is_ascii_digit() && *at > 0 && !bytes[at - 1].is_ascii_digit();
+    !said.is_ascii()
+        || (0..bytes.len()).filter(begins).any(|at| {
+            let before = &bytes[..without(&bytes[..at], b":=~")];
+            let about = ["about", "approximately", "another"]
+                .into_iter()
+                .find(|word| ends(before, word));
+            let before = &before[..before.len() - about.map_or(0, str::len)];
+            let before = &before[..without(before, b":=")];
+            ["in", "after", "for"].into_iter().any(|word| ends(before, word))
+        })
 }
 
 /// Whether four digits stand in front of a line; outside ASCII there are others.

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::token::{COLON, Token};
+use super::token::{COLON, SLASH, Token};
 
 /// Where the link of a token stands, if it has one.
 pub(super) fn find(token: &Token<'_>) -> Option<Range<usize>> {
@@ -24,9 +24,8 @@ pub(super) fn find(token: &Token<'_>) -> Option<Range<usize>> {
 
 /// Where `://` stands in a token.
 fn marks<'t>(token: &Token<'t>) -> impl Iterator<Item = usize> + 't {
-    let colons = token
-        .holds(COLON)
-        .then(|| memchr::memchr_iter(b':', token.text.as_bytes()));
+    let colons =
+        (token.holds(COLON) && token.holds(SLASH)).then(|| memchr::memchr_iter(b':', token.text.as_bytes()));
     let bytes = token.text.as_bytes();
     colons
         .into_iter()

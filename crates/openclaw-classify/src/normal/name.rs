@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::is_alphanumeric;
-use super::token::{COLON, DIGIT, DOT, FOREIGN, KINDS, LINE, SLASH, Token};
+use super::token::{COLON, DIGIT, DOT, FOREIGN, KINDS, LINE, QUOTE, SLASH, Token};
 
 /// A word after which an identifier names something of the request and says nothing about the failure.
 const NAMING: &[&str] = &[
@@ -28,7 +28,7 @@ const FILE_ENDINGS: &[&str] = &[
 pub(super) fn is_name(token: &Token<'_>, previous: &str, alone: bool) -> bool {
     let text = token.text;
     // What has nothing that names have is at most a quoted word.
-    if !token.holds(FOREIGN | LINE | DOT | SLASH | COLON) && !text.contains(['"', '\'', '`']) {
+    if !token.holds(FOREIGN | LINE | DOT | SLASH | COLON | QUOTE) {
         return false;
     }
     let bare = bare(text);

@@ -32,7 +32,10 @@ pub(super) const DIGIT: u8 = 16;
 pub(super) const FOREIGN: u8 = 32;
 /// What separates segments, which texts have no business with.
 pub(super) const SPECIAL: u8 = 64;
-const BLANK: u8 = 128;
+/// A quote in ASCII.
+pub(super) const QUOTE: u8 = 128;
+/// No token has one.
+const BLANK: u8 = 255;
 
 /// What each byte is.
 pub(super) const KINDS: [u8; 256] = {
@@ -47,6 +50,7 @@ pub(super) const KINDS: [u8; 256] = {
             b'/' => SLASH,
             b':' => COLON,
             b'0'..=b'9' => DIGIT,
+            b'"' | b'\'' | b'`' => QUOTE,
             _ => 0,
         };
         byte += 1;
