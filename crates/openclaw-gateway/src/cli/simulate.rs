@@ -46,7 +46,8 @@ const EXAMPLES: &str = "\
 What the gateway knew and met in its last requests is in the history. Each is played again under
 the other settings and, where it used the agent's own chain, over the other chain. A model that was
 not asked then has no answer to give now: such a request is counted as unknown. Nobody is called.
-Requests that their first model answered at once are not among them, nor those whose client left.
+Requests that their first model answered at once are not among them, nor those whose client left,
+nor more than a hundred of one second.
 
 Examples:
   openclaw-gateway simulate --with ./openclaw.new.json

@@ -153,16 +153,19 @@ impl Node {
 }
 
 /// Eight bytes as one number; zeros where there are none.
+#[inline]
 pub(super) fn head(text: &[u8], at: usize) -> u64 {
-    let rest = text.get(at..).unwrap_or_default();
-    if let Some(whole) = rest.first_chunk::<STEP>() {
-        return u64::from_le_bytes(*whole);
+    match text.get(at..at + STEP).and_then(<[u8]>::first_chunk) {
+        Some(whole) => u64::from_le_bytes(*whole),
+        None => last_head(text, at),
     }
-    if let Some(last) = text.last_chunk::<STEP>() {
-        let missing = 8 * (STEP - rest.len());
-        return u64::from_le_bytes(*last)
-            .checked_shr(u32::try_from(missing).unwrap_or(64))
-            .unwrap_or(0);
+}
+
+/// The same at the end of a text, where fewer are left.
+fn last_head(text: &[u8], at: usize) -> u64 {
+    let rest = text.get(at..).unwrap_or_default();
+    if let (Some(last), false) = (text.last_chunk::<STEP>(), rest.is_empty()) {
+        return u64::from_le_bytes(*last) >> (8 * (STEP - rest.len()));
     }
     let shifted = rest
         .iter()
