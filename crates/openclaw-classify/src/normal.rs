@@ -5,6 +5,7 @@ mod name;
 mod token;
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use name::{bare, closes_prompt, is_name, opens_prompt};
 use token::{Token, first_token, is_blank, plain_run, without_blanks};
@@ -118,8 +119,9 @@ fn push_separator(out: &mut String, start: usize) {
 /// ASCII is lower-cased later.
 fn push_token(out: &mut String, start: usize, token: &Token<'_>, name: bool) {
     let text = token.text;
-    if token.holds(token::FOREIGN | token::SPECIAL) || link::find(token).is_some() {
-        return push_characters(out, start, token, name);
+    let link = link::find(token);
+    if token.holds(token::FOREIGN | token::SPECIAL) || link.is_some() {
+        return push_characters(out, start, text, link.as_ref(), name);
     }
     if !name {
         return push_parts(out, start, token);
@@ -153,16 +155,14 @@ fn push_edge(out: &mut String, start: usize, marks: &str) {
 }
 
 /// A token with a link, or with characters that have other forms.
-fn push_characters(out: &mut String, start: usize, token: &Token<'_>, name: bool) {
-    let link = link::find(token);
-    let token = token.text;
+fn push_characters(out: &mut String, start: usize, token: &str, link: Option<&Range<usize>>, name: bool) {
     let opening = token.find(is_alphanumeric).filter(|_| name && link.is_none());
     for (index, c) in token.char_indices() {
         if opening == Some(index) {
             out.push(NAME_JOINT);
         }
-        if link.as_ref().is_some_and(|link| link.contains(&index)) {
-            if link.as_ref().is_some_and(|link| link.start == index) {
+        if link.is_some_and(|link| link.contains(&index)) {
+            if link.is_some_and(|link| link.start == index) {
                 out.push(NAME_JOINT);
             }
             continue;

@@ -66,7 +66,8 @@ impl ModelRef {
     /// The display form and identity, `provider/model`; a model that already starts with `provider/`
     /// is not doubled (chain.md 3.3).
     pub fn key(&self) -> String {
-        self.to_string()
+        let (provider, model) = self.parts();
+        [provider, "/", model].concat()
     }
 
     /// The key around one of its slashes: the provider as the key spells it, and the rest.
@@ -88,6 +89,9 @@ impl ModelRef {
 
 /// A model id that starts with `<provider>/` in any case, split there.
 fn split_self_prefix<'m>(provider: &str, model: &'m str) -> Option<(&'m str, &'m str)> {
+    if !model.as_bytes().contains(&b'/') {
+        return None;
+    }
     if model.is_ascii() {
         // Only its length says where it could end.
         let (head, rest) = model.split_at_checked(provider.len())?;

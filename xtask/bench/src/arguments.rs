@@ -35,7 +35,7 @@ pub(crate) struct Arguments {
     pub(crate) gateway: Option<String>,
 }
 
-const NAMES: &[&str] = &["classify", "gateway", "growth"];
+const NAMES: &[&str] = &["classify", "gateway", "growth", "large", "steady", "switches"];
 
 impl Arguments {
     pub(crate) fn parse(words: &[String]) -> Result<Self, Failure> {
@@ -93,9 +93,14 @@ impl Arguments {
         Ok(arguments)
     }
 
-    /// Whether the bench was asked for; all are, when none is named.
+    /// Whether the bench is one of the two that are measured when none is named, or was asked for.
     pub(crate) fn wants(&self, name: &str) -> bool {
-        self.words.is_empty() || self.words.iter().any(|word| word == name)
+        self.words.is_empty() || self.names(name)
+    }
+
+    /// Whether the bench was asked for.
+    pub(crate) fn names(&self, name: &str) -> bool {
+        self.words.iter().any(|word| word == name)
     }
 }
 

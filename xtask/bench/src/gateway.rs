@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use crate::Failure;
 use crate::arguments::Arguments;
-use crate::load::{self, Outcome, Target as Requests, micros};
+use crate::load::{self, Asks, Outcome, Target as Requests, micros};
 use crate::process::Process;
 use crate::table::{Results, Target};
 
@@ -33,7 +33,7 @@ const CASES: &[Case] = &[
 ];
 
 pub(crate) async fn measure(arguments: &Arguments, results: &mut Results) -> Result<(), Failure> {
-    let program = program(arguments)?;
+    let program = program(arguments.gateway.as_deref())?;
     let upstream = Process::role("upstream", &[])?;
     let [good, bad] = ["ok", "429"].map(|mode| format!("http://{}/{mode}", upstream.address));
     let floor = Process::role("floor", &[good, bad])?;
@@ -75,16 +75,13 @@ async fn ratios(
     eprintln!("{}, {connections} at once", case.name);
     let mut rounds = Vec::new();
     for _ in 0..arguments.rounds {
-        let ours = loaded(
-            gateway,
-            &to(gateway, PATH, case.agent),
-            connections,
-            arguments.millis,
-        )
-        .await?;
+        let ours = loaded(gateway, &to(gateway, case.agent), connections, arguments.millis).await?;
         let theirs = loaded(
             floor,
-            &to(floor, case.floor, case.agent),
+            &Requests {
+                path: case.floor,
+                ..to(floor, case.agent)
+            },
             connections,
             arguments.millis,
         )
@@ -127,13 +124,13 @@ async fn ratios(
     Ok(())
 }
 
-struct Loaded {
-    outcome: Outcome,
+pub(crate) struct Loaded {
+    pub(crate) outcome: Outcome,
     /// Microseconds of processor time for each request.
     cpu: f64,
 }
 
-async fn loaded(
+pub(crate) async fn loaded(
     process: &Process,
     requests: &Requests,
     connections: usize,
@@ -151,8 +148,8 @@ async fn loaded(
 async fn cooled(arguments: &Arguments, gateway: &Process, results: &mut Results) -> Result<(), Failure> {
     let mut added = Vec::new();
     for _ in 0..arguments.rounds {
-        let resting = load::run(&to(gateway, PATH, "cooled"), 1, arguments.millis).await?;
-        let plain = load::run(&to(gateway, PATH, "plain"), 1, arguments.millis).await?;
+        let resting = load::run(&to(gateway, "cooled"), 1, arguments.millis).await?;
+        let plain = load::run(&to(gateway, "plain"), 1, arguments.millis).await?;
         added.push(resting.latency(0.5) - plain.latency(0.5));
     }
     results.figure(
@@ -173,11 +170,16 @@ async fn streams(
     eprintln!("streams, 64 at once");
     let (mut firsts, mut throughput) = (Vec::new(), Vec::new());
     for _ in 0..arguments.rounds {
-        let mut streamed = to(gateway, PATH, "plain");
-        streamed.streamed = true;
+        let streamed = Requests {
+            asks: Asks::Streamed,
+            ..to(gateway, "plain")
+        };
         let ours = load::run(&streamed, 64, arguments.millis).await?;
-        let mut streamed = to(floor, "/one/v1/chat/completions", "plain");
-        streamed.streamed = true;
+        let streamed = Requests {
+            path: "/one/v1/chat/completions",
+            asks: Asks::Streamed,
+            ..to(floor, "plain")
+        };
         let theirs = load::run(&streamed, 64, arguments.millis).await?;
         firsts.push((ours.first(0.5), theirs.first(0.5)));
         throughput.push((ours.per_second(), theirs.per_second()));
@@ -205,7 +207,7 @@ async fn slow_upstream(
     eprintln!("an upstream of 200 ms, 256 at once");
     let mut tails = Vec::new();
     for _ in 0..arguments.rounds {
-        let outcome = load::run(&to(gateway, PATH, "slow"), 256, arguments.millis.max(1_000)).await?;
+        let outcome = load::run(&to(gateway, "slow"), 256, arguments.millis.max(1_000)).await?;
         tails.push(outcome.latency(0.99) / 1e3);
     }
     results.figure(
@@ -243,10 +245,23 @@ async fn start_up(arguments: &Arguments, program: &Path, results: &mut Results) 
     Ok(())
 }
 
-async fn started(program: &Path, home: &Path) -> Result<Process, Failure> {
+/// A gateway that answers everybody.
+pub(crate) async fn started(program: &Path, home: &Path) -> Result<Process, Failure> {
+    started_for(program, home, None).await
+}
+
+/// A gateway that answers whoever has the token.
+pub(crate) async fn started_for(
+    program: &Path,
+    home: &Path,
+    token: Option<&'static str>,
+) -> Result<Process, Failure> {
     let port = TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
     let gateway = Process::gateway(program, home, port)?;
-    let requests = to(&gateway, PATH, "plain");
+    let requests = Requests {
+        token,
+        ..to(&gateway, "plain")
+    };
     let begun = Instant::now();
     loop {
         match load::once(&requests).await {
@@ -259,17 +274,19 @@ async fn started(program: &Path, home: &Path) -> Result<Process, Failure> {
     }
 }
 
-fn to(process: &Process, path: &'static str, agent: &'static str) -> Requests {
+/// Whole answers of an agent.
+pub(crate) fn to(process: &Process, agent: &'static str) -> Requests {
     Requests {
         address: process.address.clone(),
-        path,
+        path: PATH,
         agent,
-        streamed: false,
+        asks: Asks::Whole,
+        token: None,
     }
 }
 
 /// Agents for each case; `openrouter` is exempt from resting, so that its refusal is met by every request.
-fn write_config(home: &Path, upstream: &str, more_models: usize) -> Result<(), Failure> {
+pub(crate) fn write_config(home: &Path, upstream: &str, more_models: usize) -> Result<(), Failure> {
     let provider = |mode: &str, models: usize| {
         let models: Vec<_> = (0..=models)
             .map(|number| serde_json::json!({ "id": format!("m{number}"), "name": "m" }))
@@ -298,8 +315,8 @@ fn write_config(home: &Path, upstream: &str, more_models: usize) -> Result<(), F
 }
 
 /// The gateway's program: named, or beside this one.
-fn program(arguments: &Arguments) -> Result<PathBuf, Failure> {
-    let path = match &arguments.gateway {
+pub(crate) fn program(named: Option<&str>) -> Result<PathBuf, Failure> {
+    let path = match named {
         Some(path) => PathBuf::from(path),
         None => std::env::current_exe()?.with_file_name("openclaw-gateway"),
     };

@@ -1,5 +1,6 @@
 //! How cost grows with what there is: each thing at a size, at ten and at a hundred times of it.
 
+mod history;
 mod plot;
 mod runs;
 mod sessions;
@@ -35,6 +36,8 @@ static SUBJECTS: &[Subject] = &[
     Subject { name: "a chain is resolved",            of: "candidates",  smallest: 10,    times: 200, prepare: |size| Ok(runs::chain(size)) },
     Subject { name: "a run in which all but one fail", of: "candidates", smallest: 10,    times: 5,   prepare: |size| Ok(runs::failing(size)) },
     Subject { name: "a run that is answered at once", of: "credentials", smallest: 3,     times: 200, prepare: |size| Ok(runs::credentials(size)) },
+    Subject { name: "a request fails over",           of: "decisions",   smallest: 1_000, times: 100, prepare: history::asked },
+    Subject { name: "the last decisions are told",    of: "decisions",   smallest: 1_000, times: 20,  prepare: history::told },
     Subject { name: "a session is read",              of: "sessions",    smallest: 1_000, times: 200, prepare: sessions::read },
     Subject { name: "a session is changed",           of: "sessions",    smallest: 1_000, times: 200, prepare: sessions::change },
 ];

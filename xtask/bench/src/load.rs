@@ -18,8 +18,46 @@ pub(crate) struct Target {
     pub(crate) address: String,
     pub(crate) path: &'static str,
     pub(crate) agent: &'static str,
-    pub(crate) streamed: bool,
+    pub(crate) asks: Asks,
+    /// What clients are known by.
+    pub(crate) token: Option<&'static str>,
 }
+
+/// What a request is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Asks {
+    /// A whole answer.
+    Whole,
+    /// An answer as it comes.
+    Streamed,
+    /// No answer of a model: what the gateway knows.
+    Reading,
+}
+
+impl Target {
+    fn request(&self) -> Result<Request<Full<Bytes>>, Failure> {
+        let mut request = match self.asks {
+            Asks::Reading => Request::get(self.path),
+            Asks::Streamed | Asks::Whole => Request::post(self.path),
+        };
+        request = request
+            .header("host", &self.address)
+            .header("content-type", "application/json")
+            .header("x-openclaw-agent-id", self.agent);
+        if let Some(token) = self.token {
+            request = request.header("authorization", format!("Bearer {token}"));
+        }
+        let body = match self.asks {
+            Asks::Reading => Bytes::new(),
+            Asks::Streamed => Bytes::from_static(STREAMED),
+            Asks::Whole => Bytes::from_static(WHOLE),
+        };
+        Ok(request.body(Full::new(body))?)
+    }
+}
+
+const WHOLE: &[u8] = br#"{"model":"openclaw","stream":false,"messages":[{"role":"user","content":"Say something about a fox."}]}"#;
+const STREAMED: &[u8] = br#"{"model":"openclaw","stream":true,"messages":[{"role":"user","content":"Say something about a fox."}]}"#;
 
 /// What came of one load.
 #[derive(Debug, Default)]
@@ -86,63 +124,59 @@ pub(crate) async fn run(target: &Target, connections: usize, millis: u64) -> Res
 
 /// One request on a connection of its own; used to wait for a server.
 pub(crate) async fn once(target: &Target) -> Result<(), Failure> {
-    let mut sender = connect(target).await?;
-    exchange(&mut sender, target).await.map(|_| ())
+    Connection::open(target).await?.exchange(target).await.map(|_| ())
 }
 
 async fn connection(target: &Target, end: Instant) -> Result<(Vec<f64>, Vec<f64>), Failure> {
-    let mut sender = connect(target).await?;
+    let mut connection = Connection::open(target).await?;
     let (mut latencies, mut firsts) = (Vec::new(), Vec::new());
     while Instant::now() < end {
         let begun = Instant::now();
-        let first = exchange(&mut sender, target).await?;
+        let first = connection.exchange(target).await?;
         firsts.push(micros(first.duration_since(begun)));
         latencies.push(micros(begun.elapsed()));
     }
     Ok((latencies, firsts))
 }
 
-async fn connect(target: &Target) -> Result<SendRequest<Full<Bytes>>, Failure> {
-    let stream = TcpStream::connect(&target.address).await?;
-    stream.set_nodelay(true)?;
-    let (sender, connection) = handshake(TokioIo::new(stream)).await?;
-    tokio::spawn(connection);
-    Ok(sender)
-}
+/// A connection that is kept.
+pub(crate) struct Connection(SendRequest<Full<Bytes>>);
 
-/// Sends one request, reads its answer to the end and says when its first piece came.
-async fn exchange(sender: &mut SendRequest<Full<Bytes>>, target: &Target) -> Result<Instant, Failure> {
-    let body = format!(
-        r#"{{"model":"openclaw","stream":{},"messages":[{{"role":"user","content":"Say something about a fox."}}]}}"#,
-        target.streamed
-    );
-    let request = Request::post(target.path)
-        .header("host", &target.address)
-        .header("content-type", "application/json")
-        .header("x-openclaw-agent-id", target.agent)
-        .body(Full::new(Bytes::from(body)))?;
-    sender.ready().await?;
-    let response = sender.send_request(request).await?;
-    let status = response.status();
-    let mut body = response.into_body();
-    let mut first = None;
-    let mut last = Bytes::new();
-    while let Some(frame) = body.frame().await {
-        if let Ok(data) = frame?.into_data() {
-            first.get_or_insert_with(Instant::now);
-            last = data;
+impl Connection {
+    pub(crate) async fn open(target: &Target) -> Result<Self, Failure> {
+        let stream = TcpStream::connect(&target.address).await?;
+        stream.set_nodelay(true)?;
+        let (sender, connection) = handshake(TokioIo::new(stream)).await?;
+        tokio::spawn(connection);
+        Ok(Self(sender))
+    }
+
+    /// Sends one request, reads its answer to the end and says when its first piece came.
+    pub(crate) async fn exchange(&mut self, target: &Target) -> Result<Instant, Failure> {
+        let request = target.request()?;
+        self.0.ready().await?;
+        let response = self.0.send_request(request).await?;
+        let status = response.status();
+        let mut body = response.into_body();
+        let mut first = None;
+        let mut last = Bytes::new();
+        while let Some(frame) = body.frame().await {
+            if let Ok(data) = frame?.into_data() {
+                first.get_or_insert_with(Instant::now);
+                last = data;
+            }
         }
+        if !status.is_success() {
+            return Err(format!(
+                "{}{} answered {status}: {}",
+                target.address,
+                target.path,
+                String::from_utf8_lossy(&last)
+            )
+            .into());
+        }
+        Ok(first.unwrap_or_else(Instant::now))
     }
-    if !status.is_success() {
-        return Err(format!(
-            "{}{} answered {status}: {}",
-            target.address,
-            target.path,
-            String::from_utf8_lossy(&last)
-        )
-        .into());
-    }
-    Ok(first.unwrap_or_else(Instant::now))
 }
 
 pub(crate) fn micros(duration: Duration) -> f64 {

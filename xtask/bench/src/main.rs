@@ -14,8 +14,11 @@ mod engine;
 mod floor;
 mod gateway;
 mod growth;
+mod large;
 mod load;
 mod process;
+mod steady;
+mod switches;
 mod table;
 mod upstream;
 
@@ -54,11 +57,20 @@ fn measure(arguments: &Arguments) -> Result<(), Failure> {
     if arguments.wants("classify") {
         classify::measure(arguments, &mut results)?;
     }
-    if arguments.words.iter().any(|word| word == "growth") {
+    if arguments.names("growth") {
         growth::measure(arguments, &mut results)?;
     }
     if arguments.wants("gateway") {
         runtime()?.block_on(gateway::measure(arguments, &mut results))?;
+    }
+    if arguments.names("large") {
+        runtime()?.block_on(large::measure(arguments, &mut results))?;
+    }
+    if arguments.names("switches") {
+        runtime()?.block_on(switches::measure(arguments, &mut results))?;
+    }
+    if arguments.names("steady") {
+        runtime()?.block_on(steady::measure(arguments, &mut results))?;
     }
     print!("{results}");
     if let Some(path) = &arguments.json {

@@ -30,24 +30,26 @@ impl Process {
 
     /// Starts the gateway on `port` with the configuration and state below `home`.
     pub(crate) fn gateway(program: &Path, home: &Path, port: u16) -> Result<Self, Failure> {
-        let mut command = Command::new(program);
-        command
+        let child = quiet(program, home)
             .arg("serve")
             .args(["--bind", &format!("127.0.0.1:{port}")])
-            .env_clear()
-            .env("HOME", home)
-            .env("OPENCLAW_STATE_DIR", home.join("state"))
-            .env("OPENCLAW_CONFIG_PATH", home.join("openclaw.json"))
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null());
-        let child = command
             .spawn()
             .map_err(|error| format!("cannot start {}: {error}", program.display()))?;
         Ok(Self {
             child,
             address: format!("127.0.0.1:{port}"),
         })
+    }
+
+    /// Lets the gateway's program bring the credentials of older files below `home` into its stores.
+    pub(crate) fn take_over(program: &Path, home: &Path) -> Result<(), Failure> {
+        let status = quiet(program, home).args(["doctor", "--fix"]).status()?;
+        // 1 says that something is left for a person, such as the modes of these files.
+        if status.code().is_some_and(|code| code <= 1) {
+            Ok(())
+        } else {
+            Err("`openclaw-gateway doctor --fix` could not take over the credentials".into())
+        }
     }
 
     /// Resident memory in MiB.
@@ -75,6 +77,20 @@ impl Process {
         }
         Ok(nanos / 1e3)
     }
+}
+
+/// The gateway's program with the configuration and state below `home`, and without a word.
+fn quiet(program: &Path, home: &Path) -> Command {
+    let mut command = Command::new(program);
+    command
+        .env_clear()
+        .env("HOME", home)
+        .env("OPENCLAW_STATE_DIR", home.join("state"))
+        .env("OPENCLAW_CONFIG_PATH", home.join("openclaw.json"))
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
+    command
 }
 
 impl Drop for Process {

@@ -19,22 +19,30 @@ pub(super) struct Announced {
 const WINDOW: usize = 4;
 
 /// Bits of the windows at the first and at the second byte of each word, one of which is at an even place.
-static WINDOWS: [u64; 1024] = {
+type Windows = [u64; 1024];
+static OF_TIMES: Windows = windows(CUES);
+static OF_SIZES: Windows = windows(relation::DECISIVE);
+static OF_BOTH: Windows = {
+    let mut both = windows(CUES);
+    let mut place = 0;
+    while place < both.len() {
+        both[place] |= OF_SIZES[place];
+        place += 1;
+    }
+    both
+};
+
+const fn windows<const COUNT: usize>(words: [&str; COUNT]) -> Windows {
     let mut windows = [0; 1024];
     let mut at = 0;
-    while at < CUES.len() {
-        windows = with(windows, CUES[at]);
-        at += 1;
-    }
-    at = 0;
-    while at < relation::DECISIVE.len() {
-        windows = with(windows, relation::DECISIVE[at]);
+    while at < COUNT {
+        windows = with(windows, words[at]);
         at += 1;
     }
     windows
-};
+}
 
-const fn with(mut windows: [u64; 1024], word: &str) -> [u64; 1024] {
+const fn with(mut windows: Windows, word: &str) -> Windows {
     let Some((first, _)) = word.as_bytes().split_first_chunk::<WINDOW>() else {
         assert!(word.len() == 1, "a shorter word needs more windows");
         return windows;
@@ -99,15 +107,14 @@ pub(super) fn announced(text: &str, marks: Marks) -> Announced {
         return announced;
     };
     let bytes = &text.as_bytes()[..=last];
-    for sign in memchr::memchr2_iter(b'|', b'>', bytes) {
-        announced.add(&bytes[sign..]);
-    }
+    // Signs are too short for a window.
+    announced.time = memchr::memchr(b'|', bytes).is_some();
+    announced.size = memchr::memchr(b'>', bytes).is_some();
     let mut at = 0;
     while let Some(window) = bytes.get(at..).and_then(|rest| rest.first_chunk()) {
         let (place, bit) = bit(*window);
-        if WINDOWS[place] & bit != 0 {
-            announced.add(&bytes[at.saturating_sub(1)..]);
-            announced.add(&bytes[at..]);
+        if OF_BOTH[place] & bit != 0 {
+            announced.look(bytes, at, (place, bit));
             if announced.size && announced.time {
                 break;
             }
@@ -118,12 +125,19 @@ pub(super) fn announced(text: &str, marks: Marks) -> Announced {
 }
 
 impl Announced {
-    /// Counts the word that `text` begins with, as far as its first eight letters tell.
-    fn add(&mut self, text: &[u8]) {
-        let head = head(text);
-        let begins = |(word, mask): &(u64, u64)| head & mask == *word;
-        self.time |= TIMES.iter().any(begins);
-        self.size |= SIZES.iter().any(begins);
+    /// Counts the words that begin at `at` or in front of it, but no kind that is known already, however often it is
+    /// said.
+    #[inline(never)]
+    fn look(&mut self, bytes: &[u8], at: usize, (place, bit): (usize, u64)) {
+        let time = !self.time && OF_TIMES[place] & bit != 0;
+        let size = !self.size && OF_SIZES[place] & bit != 0;
+        if !time && !size {
+            return;
+        }
+        let heads = [head(&bytes[at.saturating_sub(1)..]), head(&bytes[at..])];
+        let is_head = |(word, mask): &(u64, u64)| heads.iter().any(|head| head & mask == *word);
+        self.time |= time && TIMES.iter().any(is_head);
+        self.size |= size && SIZES.iter().any(is_head);
     }
 }
 

@@ -205,9 +205,9 @@ fn without_request_id(text: &str, marks: Marks) -> Cow<'_, str> {
 /// Whether "id" stands right behind a word like "request", whose rarest letter is the `q`.
 fn may_name_request_id(text: &[u8]) -> bool {
     memchr::memchr2_iter(b'q', b'Q', text).any(|at| {
+        let is_request = matches!(text[at + 1..], [b'u' | b'U', b'e' | b'E', ..]);
         let behind = &text[at + 1..text.len().min(at + 9)];
-        starts_with_ignore_case(behind, "ue")
-            && behind.windows(2).any(|pair| pair.eq_ignore_ascii_case(b"id"))
+        is_request && behind.windows(2).any(|pair| pair.eq_ignore_ascii_case(b"id"))
     })
 }
 

@@ -225,6 +225,19 @@ fn what_is_too_old_is_forgotten() {
     );
 }
 
+/// A gateway with little to do writes for weeks until it is asked for room.
+#[tokio::test]
+async fn what_becomes_too_old_is_forgotten_within_an_hour_of_entries() {
+    let state = TempDir::new().unwrap();
+    let history = open(&state);
+    for (name, at) in [("old", 0), ("young", DAY), ("now", 14 * DAY + 1)] {
+        history.record(&run(name, at));
+        history.flush().await;
+    }
+    let runs = reader(&state).runs(&RunFilter::default()).unwrap();
+    assert_eq!(ids(&runs), ["young", "now"]);
+}
+
 #[test]
 fn what_a_clock_made_that_was_ahead_keeps_nothing_else_from_being_forgotten() {
     let state = TempDir::new().unwrap();

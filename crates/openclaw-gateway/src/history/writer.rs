@@ -7,7 +7,7 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use openclaw_session::Place;
 use rusqlite::{Connection, TransactionBehavior};
 use tokio::sync::oneshot;
@@ -32,6 +32,8 @@ const BATCH: usize = 1_024;
 const GATHER: Duration = Duration::from_millis(20);
 /// After how many written bytes, as a part of the limit, the size is looked at again.
 const LOOK_AGAIN: u64 = 16;
+/// How long entries may outlive their age while next to nothing is written.
+const FORGET_AGAIN: SignedDuration = SignedDuration::from_hours(1);
 
 enum Job {
     Row(Box<Row>),
@@ -65,11 +67,12 @@ impl Writer {
             limits,
             losses,
             unseen: 0,
+            forgot_at: now,
             failing: false,
         };
         let thread = std::thread::Builder::new()
             .name("openclaw-history".to_owned())
-            .spawn(move || worker.work(&waiting, now))
+            .spawn(move || worker.work(&waiting))
             .map_err(HistoryError::Thread)?;
         Ok(Self {
             jobs: Some(jobs),
@@ -129,13 +132,15 @@ struct Worker {
     waiting_bytes: Arc<AtomicUsize>,
     /// Bytes written since the size was looked at.
     unseen: u64,
+    /// When it was last looked for what is too old.
+    forgot_at: Timestamp,
     /// Whether the last write failed, so that a full disk is told once.
     failing: bool,
 }
 
 impl Worker {
-    fn work(mut self, waiting: &Receiver<Job>, now: Timestamp) {
-        self.forget(now);
+    fn work(mut self, waiting: &Receiver<Job>) {
+        self.forget(self.forgot_at);
         while let Ok(first) = waiting.recv() {
             std::thread::park_timeout(GATHER);
             let mut rows = Vec::new();
@@ -188,7 +193,8 @@ impl Worker {
                 }
             }
         }
-        if self.unseen >= self.limits.bytes / LOOK_AGAIN {
+        let is_much = self.unseen >= self.limits.bytes / LOOK_AGAIN;
+        if is_much || last.at().duration_since(self.forgot_at) >= FORGET_AGAIN {
             self.forget(last.at());
         }
     }
@@ -203,7 +209,7 @@ impl Worker {
     }
 
     fn forget(&mut self, now: Timestamp) {
-        self.unseen = 0;
+        (self.unseen, self.forgot_at) = (0, now);
         if let Err(source) = prune(&self.connection, self.limits, now) {
             self.warn("old decisions were not forgotten", source);
         }

@@ -234,10 +234,8 @@ async fn a_body_that_trickles_is_cut_off_in_the_end() {
             text.push_str(std::str::from_utf8(&piece[..length]).unwrap());
         }
     };
-    tokio::select! {
-        () = trickle => panic!("hung up without a word"),
-        () = answer => {}
-    }
+    // What was answered can be read also after the server hung up.
+    tokio::join!(trickle, answer);
 }
 
 #[tokio::test]
