@@ -32,8 +32,14 @@ pub fn succeed(mut usage: ProfileUsage, event: &SuccessEvent, now: Timestamp) ->
 /// Whether an attempt that started at `started_at` may not have known of a rest that was set from outside, which no failed
 /// attempt began.
 fn is_unheard_of(window: &Window, started_at: Option<Timestamp>, now: Timestamp) -> bool {
-    let is_set = window.origin.as_ref().is_some_and(|origin| origin.model.is_none());
-    let known = window.opened_at.checked_add(KNOWN_WITHIN).unwrap_or(Timestamp::MAX);
+    let is_set = window
+        .origin
+        .as_ref()
+        .is_some_and(|origin| origin.model.is_none());
+    let known = window
+        .opened_at
+        .checked_add(KNOWN_WITHIN)
+        .unwrap_or(Timestamp::MAX);
     is_set && window.is_active(now) && started_at.is_some_and(|started_at| started_at < known)
 }
 
