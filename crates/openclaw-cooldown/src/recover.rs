@@ -2,6 +2,7 @@
 
 use jiff::{SignedDuration, Timestamp};
 
+use crate::manual::is_by_hand;
 use crate::{ProfileUsage, SuccessEvent, Window, millis};
 
 /// Within which time every process knows what one of them has written.
@@ -9,9 +10,8 @@ const KNOWN_WITHIN: SignedDuration = SignedDuration::from_secs(1);
 
 /// Records one success at `now`: the profile-wide windows and this model's window go, with their steps (D10).
 ///
-/// A window that opened after the attempt started stays; such a success is not a use either (D2). A rest that nobody met
-/// with also stays when the attempt started within a second after it was set: whoever made it may not have known, and
-/// nothing that the success says is against it.
+/// A window that opened after the attempt started stays; such a success is not a use either (D2). A rest that was set by
+/// hand also stays when the attempt started within a second after it: whoever made it may not have known.
 pub fn succeed(mut usage: ProfileUsage, event: &SuccessEvent, now: Timestamp) -> ProfileUsage {
     let now = millis::floor(now);
     let mut outdated = false;
@@ -29,18 +29,11 @@ pub fn succeed(mut usage: ProfileUsage, event: &SuccessEvent, now: Timestamp) ->
     usage
 }
 
-/// Whether an attempt that started at `started_at` may not have known of a rest that was set from outside, which no failed
-/// attempt began.
+/// Whether an attempt that started at `started_at` may not have known of a rest that was set by hand.
 fn is_unheard_of(window: &Window, started_at: Option<Timestamp>, now: Timestamp) -> bool {
-    let is_set = window
-        .origin
-        .as_ref()
-        .is_some_and(|origin| origin.model.is_none());
-    let known = window
-        .opened_at
-        .checked_add(KNOWN_WITHIN)
-        .unwrap_or(Timestamp::MAX);
-    is_set && window.is_active(now) && started_at.is_some_and(|started_at| started_at < known)
+    let known = window.opened_at.checked_add(KNOWN_WITHIN);
+    let known = known.unwrap_or(Timestamp::MAX);
+    is_by_hand(window) && window.is_active(now) && started_at.is_some_and(|started_at| started_at < known)
 }
 
 /// Forgets every window and count; last use, last failure and the fingerprint stay (cooldown.md 12).
