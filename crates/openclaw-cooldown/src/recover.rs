@@ -1,18 +1,23 @@
 //! What gives a profile back: success, clear, another secret (D9, D10).
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 
-use crate::{ProfileUsage, SuccessEvent, millis};
+use crate::{ProfileUsage, SuccessEvent, Window, millis};
+
+/// Within which time every process knows what one of them has written.
+const KNOWN_WITHIN: SignedDuration = SignedDuration::from_secs(1);
 
 /// Records one success at `now`: the profile-wide windows and this model's window go, with their steps (D10).
 ///
-/// A window that opened after the attempt started stays; such a success is not a use either (D2).
+/// A window that opened after the attempt started stays; such a success is not a use either (D2). A rest that nobody met
+/// with also stays when the attempt started within a second after it was set: whoever made it may not have known, and
+/// nothing that the success says is against it.
 pub fn succeed(mut usage: ProfileUsage, event: &SuccessEvent, now: Timestamp) -> ProfileUsage {
     let now = millis::floor(now);
     let mut outdated = false;
     usage.windows.retain(|lane, window| {
         let concerned = lane.concerns(event.model.as_ref());
-        let newer = window.covers(event.started_at, now);
+        let newer = window.covers(event.started_at, now) || is_unheard_of(window, event.started_at, now);
         outdated |= concerned && newer;
         !concerned || newer
     });
@@ -22,6 +27,20 @@ pub fn succeed(mut usage: ProfileUsage, event: &SuccessEvent, now: Timestamp) ->
     usage.forget_counts_without_window();
     usage.last_used = Some(now);
     usage
+}
+
+/// Whether an attempt that started at `started_at` may not have known of a rest that was set from outside, which no failed
+/// attempt began.
+fn is_unheard_of(window: &Window, started_at: Option<Timestamp>, now: Timestamp) -> bool {
+    let is_set = window
+        .origin
+        .as_ref()
+        .is_some_and(|origin| origin.model.is_none());
+    let known = window
+        .opened_at
+        .checked_add(KNOWN_WITHIN)
+        .unwrap_or(Timestamp::MAX);
+    is_set && window.is_active(now) && started_at.is_some_and(|started_at| started_at < known)
 }
 
 /// Forgets every window and count; last use, last failure and the fingerprint stay (cooldown.md 12).

@@ -5,19 +5,23 @@ mod deadlines;
 mod failover;
 mod file;
 mod files;
+mod includes;
 mod limits;
 mod logins;
 mod misspelt;
 mod place;
 mod secrets;
 mod stream;
+mod variables;
 mod words;
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use openclaw_auth_store::AuthConfig;
 use openclaw_chain::{AuthMode, ChainConfig, ModelSetting};
 use openclaw_ids::{ModelRef, ProviderId};
+use secrecy::SecretString;
 use serde::Deserialize;
 
 pub use client_token::{ClientToken, ClientTokenError, GatewayAuthConfig, GatewayAuthMode, GatewayConfig};
@@ -28,6 +32,7 @@ pub use failover::{
 pub use file::FileError;
 pub(crate) use file::{parse_root, read};
 pub use files::ConfigFiles;
+pub(crate) use includes::Include;
 pub(crate) use logins::LoginUrl;
 pub use logins::{LoginConfig, LoginConfigs, TokenBody};
 pub(crate) use misspelt::Misspelt;
@@ -51,6 +56,10 @@ pub struct Config {
     pub gateway: GatewayConfig,
     /// Settings of our own.
     pub failover: FailoverConfig,
+    /// Where other files would be included.
+    pub(crate) includes: Vec<Include>,
+    /// `env`: variables for whatever points to one that the process lacks.
+    pub(crate) variables: BTreeMap<String, SecretString>,
     /// Keys that nobody reads, and which were probably meant.
     pub(crate) misspelt: Vec<Misspelt>,
 }
@@ -128,6 +137,8 @@ impl Config {
             secrets,
             gateway,
             failover: FailoverConfig::default(),
+            includes: includes::of(&root),
+            variables: variables::of(&root),
             misspelt: misspelt::keys(&root),
         })
     }

@@ -1,8 +1,14 @@
 //! The process environment, read once: the only place that looks at variables (auth-store.md L1-L5).
 
+mod dotenv;
+
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
+
+use secrecy::ExposeSecret;
+
+use crate::config::Config;
 
 /// Names the configuration file.
 pub(crate) const CONFIG_VARIABLE: &str = "OPENCLAW_CONFIG_PATH";
@@ -19,17 +25,20 @@ pub struct Environment {
 }
 
 impl Environment {
-    /// Reads the environment of this process. Variables that are not text are left out.
+    /// Reads the environment of this process, and `.env` in the state directory for what is unset. Variables that are
+    /// not text are left out.
     #[expect(clippy::disallowed_methods, reason = "the one reader of the environment")]
     pub fn of_this_process() -> Self {
         let variables = std::env::vars_os()
             .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
             .collect();
-        Self {
+        let mut environment = Self {
             variables,
             os_home: std::env::home_dir(),
             working_directory: std::env::current_dir().unwrap_or_else(|_| PathBuf::from(".")),
-        }
+        };
+        environment.add_state_file();
+        environment
     }
 
     /// An environment of these variables alone, in the working directory `directory`.
@@ -40,6 +49,34 @@ impl Environment {
             os_home: None,
             working_directory: directory.to_owned(),
         }
+    }
+
+    /// This environment, and for what is unset in it the variables of a configuration.
+    #[must_use]
+    pub(crate) fn with_those_of(&self, config: &Config) -> Self {
+        let mut environment = self.clone();
+        for (name, value) in &config.variables {
+            environment.add_missing(name, value.expose_secret());
+        }
+        environment
+    }
+
+    /// Adds what the file `.env` of the state directory says of variables that are unset. One that cannot be read adds
+    /// nothing: whoever misses a variable says which.
+    fn add_state_file(&mut self) {
+        let path = self.state_dir().join(".env");
+        if let Ok(text) = std::fs::read_to_string(path) {
+            for (name, value) in dotenv::variables(&text) {
+                self.add_missing(name, &value);
+            }
+        }
+    }
+
+    fn add_missing(&mut self, name: &str, value: &str) {
+        if self.get(name).is_some() {
+            return;
+        }
+        self.variables.insert(name.to_owned(), value.to_owned());
     }
 
     /// A variable, trimmed; what is blank or says `undefined` or `null` counts as unset (L1).

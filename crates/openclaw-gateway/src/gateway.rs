@@ -133,7 +133,7 @@ impl Gateway {
             telemetry: Arc::clone(&telemetry),
         };
         let process = Process {
-            agents: Agents::new(shared, draft.agent_settings(&environment)),
+            agents: Agents::new(shared, draft.agent_settings()),
             retry_cap: RetryCap::of(&environment),
             guesses: Guesses::default(),
             history: keep,

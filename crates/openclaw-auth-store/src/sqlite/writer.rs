@@ -151,8 +151,12 @@ impl Writer {
         self.saw_others
     }
 
-    /// What others have written, as far as it can be told without opening the file again.
+    /// What others have written, as far as it can be told without opening the file again: not once another one has taken
+    /// its place, to which nothing is written before this store does.
     pub(super) fn others(&self) -> Option<Others> {
+        if Place::of(&self.path) != self.place {
+            return None;
+        }
         let version = connect::data_version(self.connection.as_ref()?).ok()?;
         Some(Others {
             reopened: self.reopened,

@@ -46,6 +46,22 @@ fn d10_without_other_models_every_count_goes() {
     assert!(usage.windows.is_empty() && usage.failure_counts.is_empty());
 }
 
+/// Somebody else's process learns of it a moment later.
+#[test]
+fn d10_a_success_of_an_attempt_that_could_not_know_of_an_operators_rest_leaves_it() {
+    let usage = crate::rest_until(ProfileUsage::default(), at(MINUTE), at(0));
+    for (started, is_left) in [(-1, true), (0, true), (999, true), (1_000, false)] {
+        let event = SuccessEvent {
+            model: Some(model("m")),
+            started_at: Some(at(started)),
+        };
+        let after = succeed(usage.clone(), &event, at(2 * SECOND));
+        assert_eq!(after.windows.contains_key(&Lane::Blocked), is_left, "{started}");
+        let over = succeed(usage.clone(), &event, at(MINUTE));
+        assert_eq!(over.windows.is_empty(), started >= 0, "over: {started}");
+    }
+}
+
 #[test]
 fn d2_a_success_clears_only_what_opened_before_its_attempt_started() {
     for (started, left) in [

@@ -38,10 +38,11 @@ pub(super) async fn lint(served: Served, Asked(meant): Asked<Meant>) -> Result<J
         } else {
             served.generation.config.clone()
         };
-        let sources = SecretSources::at_rest(&config.secrets, &process.environment);
+        let environment = process.environment.with_those_of(&config);
+        let sources = SecretSources::at_rest(&config.secrets, &environment);
         let endpoints =
             callable(&config, &sources).map_err(|error| ApiError::invalid(&causes::line(&error)))?;
-        check(&config, &endpoints, &process.environment, &process.state_dir).map_err(|error| unusable(&error))
+        check(&config, &endpoints, &environment, &process.state_dir).map_err(|error| unusable(&error))
     });
     looking.await.map_err(|error| unusable(&error))?.map(Json)
 }

@@ -105,7 +105,12 @@ fn examine(places: &Places, environment: &Environment) -> Result<Report, Command
     let files = Files::open(places, environment)?;
     Ok(Report {
         found: files.found.as_ref().map(ToString::to_string),
-        ..report(&files.config, &files.endpoints, environment, &files.state_dir)?
+        ..report(
+            &files.config,
+            &files.endpoints,
+            &files.environment,
+            &files.state_dir,
+        )?
     })
 }
 
@@ -123,6 +128,7 @@ pub(crate) fn report(
     // They explain what is said of credentials that are missing.
     let mut findings = left_by_older_versions(&checked);
     findings.extend(lint(&config.chain, Some(&facts::credentials(&checked, &ambient))));
+    findings.extend(config.includes.iter().map(findings::include));
     findings.extend(config.misspelt.iter().map(findings::misspelt));
     findings.extend(findings::foreign_formats(&config.chain.models));
     findings.extend(findings::foreign_auth(&config.chain.models));
@@ -204,6 +210,7 @@ pub(super) fn dangling(
     environment: &Environment,
     state_dir: &Path,
 ) -> Result<Vec<Finding>, StoredError> {
+    let environment = &environment.with_those_of(config);
     let sources = SecretSources::at_rest(&config.secrets, environment);
     Ok(dangling_among(&look(config, environment, state_dir)?, &sources))
 }

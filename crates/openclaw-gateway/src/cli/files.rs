@@ -192,6 +192,7 @@ impl Files {
         environment: &Environment,
     ) -> Result<Self, CommandError> {
         let config = places.load(environment)?;
+        let environment = &environment.with_those_of(&config);
         let sources = SecretSources::at_rest(&config.secrets, environment);
         let endpoints = callable(&config, &sources)?;
         let ambient = ambient::profiles(&config.chain.models, &endpoints, &sources, environment);

@@ -156,7 +156,7 @@ impl Current {
         let reading = tokio::task::spawn_blocking(move || {
             let files = process.files.as_ref().ok_or(ReloadError::NoFiles)?;
             let draft = Draft::try_new(files.load_again(present)?, &process.environment)?;
-            let settings = draft.agent_settings(&process.environment);
+            let settings = draft.agent_settings();
             Ok((draft, settings))
         });
         reading.await.map_err(|_| ReloadError::Interrupted)?

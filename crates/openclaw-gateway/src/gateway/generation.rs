@@ -50,13 +50,16 @@ pub(super) struct Draft {
     policy: Arc<RunPolicy>,
     sources: SecretSources,
     token: Option<Token>,
+    /// That of the process, with the configuration's own variables.
+    environment: Environment,
 }
 
 impl Draft {
     /// Judges a configuration by itself.
     pub(super) fn try_new(config: Config, environment: &Environment) -> Result<Self, SetupError> {
-        let token = client_token(&config, environment)?.map(|token| Token::new(token.expose_secret()));
-        let sources = SecretSources::new(&config.secrets, environment);
+        let environment = environment.with_those_of(&config);
+        let token = client_token(&config, &environment)?.map(|token| Token::new(token.expose_secret()));
+        let sources = SecretSources::new(&config.secrets, &environment);
         let endpoints = callable(&config, &sources)?;
         let policy = Arc::new(RunPolicy {
             auth: config.auth.clone(),
@@ -70,11 +73,13 @@ impl Draft {
             policy,
             sources,
             token,
+            environment,
         })
     }
 
     /// What the agents need of it.
-    pub(super) fn agent_settings(&self, environment: &Environment) -> AgentSettings {
+    pub(super) fn agent_settings(&self) -> AgentSettings {
+        let environment = &self.environment;
         AgentSettings {
             agent_dirs: agent_dirs(&self.config, environment),
             ambient: ambient::profiles(
@@ -101,6 +106,7 @@ impl Draft {
             policy,
             sources,
             token,
+            environment,
         } = self;
         let default_agent = config.chain.default_agent();
         let directory = agent_dirs(&config, &process.environment).remove(&default_agent);
@@ -112,7 +118,7 @@ impl Draft {
                 .values()
                 .map(|credential| credential.provider().clone())
                 .collect();
-            Some(search(&process.environment, &stored, &process.upstream, &endpoints).await)
+            Some(search(&environment, &stored, &process.upstream, &endpoints).await)
         } else {
             None
         };
@@ -150,8 +156,9 @@ impl Generation {
 
     /// What is wrong and stops nothing, for people.
     pub(crate) fn warnings(&self) -> Vec<String> {
-        let unusable = self.endpoints.unusable().iter().map(ToString::to_string);
-        unusable
+        let includes = self.config.includes.iter().map(ToString::to_string);
+        includes
+            .chain(self.endpoints.unusable().iter().map(ToString::to_string))
             .chain(self.exposed.iter().map(ToString::to_string))
             .collect()
     }

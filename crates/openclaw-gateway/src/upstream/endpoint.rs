@@ -64,6 +64,11 @@ pub enum EndpointError {
     /// Not a URL at all.
     #[error("`{0}` is not a URL; write it like `https://host/v1`")]
     NotAUrl(String),
+    /// A variable in place of an address.
+    #[error(
+        "the variable in `{0}` is not looked up: only keys, headers and tokens may be variables; write the address"
+    )]
+    Variable(String),
     /// Another scheme, or none that can be called.
     #[error("`{0}` cannot be called; the base URL must begin with http:// or https://")]
     Scheme(String),
@@ -76,7 +81,14 @@ impl Endpoint {
     /// When `base_url` is no HTTP URL.
     pub(crate) fn try_new(provider: ProviderId, base_url: &str) -> Result<Self, EndpointError> {
         let base_url = base_url.trim();
-        let url = Url::parse(base_url).map_err(|_| EndpointError::NotAUrl(shown_text(base_url)))?;
+        let url = Url::parse(base_url).map_err(|_| {
+            let shown = shown_text(base_url);
+            if base_url.contains("${") {
+                EndpointError::Variable(shown)
+            } else {
+                EndpointError::NotAUrl(shown)
+            }
+        })?;
         if !matches!(url.scheme(), "http" | "https") || !url.has_host() {
             return Err(EndpointError::Scheme(shown_text(base_url)));
         }
@@ -332,6 +344,10 @@ mod tests {
                 "`api.openai.com/v1` is not a URL; write it like `https://host/v1`",
             ),
             ("", "`` is not a URL; write it like `https://host/v1`"),
+            (
+                "${BASE}",
+                "the variable in `${BASE}` is not looked up: only keys, headers and tokens may be variables; write the address",
+            ),
             (
                 "ftp://h/",
                 "`ftp://h/` cannot be called; the base URL must begin with http:// or https://",

@@ -22,6 +22,25 @@ fn keys(upstream: &Upstream) -> Vec<String> {
         .collect()
 }
 
+/// As in the other program: what the process has set wins over what the configuration says.
+#[tokio::test]
+async fn variables_of_the_configuration_are_those_that_the_process_lacks() {
+    let upstreams = vec![Upstream::start([hello()]).await, Upstream::start([hello()]).await];
+    let text = format!(
+        "{{ env: {{ A_KEY: 'configured-a', vars: {{ B_KEY: 'configured-b' }} }},
+            agents: {{ defaults: {{ model: {{ primary: 'a/m' }} }} }},
+            models: {{ providers: {{ a: {{ baseUrl: '{}', apiKey: '${{A_KEY}}' }}, b: {{ baseUrl: '{}', apiKey: '${{B_KEY}}' }} }} }} }}",
+        upstreams[0].base_url(),
+        upstreams[1].base_url(),
+    );
+    let world = World::open(upstreams, &text, &[("A_KEY", "set-a"), ("B_KEY", "")]).await;
+    for model in ["a/m", "b/m"] {
+        assert_eq!(world.ask(model, json!({}), &[]).await.status, 200, "{model}");
+    }
+    assert_eq!(keys(&world.upstreams[0]), ["Bearer set-a"]);
+    assert_eq!(keys(&world.upstreams[1]), ["Bearer configured-b"]);
+}
+
 #[tokio::test]
 async fn keys_in_files_and_of_commands_are_sent_and_looked_up_again() {
     let upstreams = vec![

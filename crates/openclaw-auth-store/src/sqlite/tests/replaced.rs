@@ -44,6 +44,31 @@ async fn a_copy_that_is_put_back_is_used_and_written() {
     assert!(!rests(&again.snapshot(), "a"));
 }
 
+/// Who only reads does not open the new file for writing, and its connection to the old one hears of nothing.
+#[tokio::test]
+async fn what_others_write_into_a_copy_that_was_put_back_shows() {
+    let (folder, store) = with_profiles().await;
+    let copy = folder.path().join("copy");
+    outside(folder.path())
+        .execute("VACUUM INTO ?1", [copy.to_str().unwrap()])
+        .unwrap();
+    store
+        .commit(failure("a", Reason::Billing, None, 1), at(1))
+        .await
+        .unwrap();
+    remove(store.path());
+    fs::rename(copy, store.path()).unwrap();
+    eventually("the copy's view", || !rests(&store.snapshot(), "a"));
+    let other = open(folder.path()).unwrap();
+    for id in ["a", "b"] {
+        other
+            .commit(failure(id, Reason::Billing, None, 2), at(2))
+            .await
+            .unwrap();
+        eventually("the other store's mark", || rests(&store.snapshot(), id));
+    }
+}
+
 #[tokio::test]
 async fn a_removed_file_is_told_and_what_is_known_goes_into_the_next() {
     let (folder, store) = with_profiles().await;

@@ -4,7 +4,7 @@ use openclaw_chain::{AuthMode, Finding, LintRule, ModelsConfig, Severity};
 use openclaw_classify::redact;
 use openclaw_ids::{AgentId, ModelRef, ProfileId};
 
-use crate::config::Misspelt;
+use crate::config::{Include, Misspelt};
 use crate::exposed::Exposed;
 use crate::older::Older;
 use crate::providers::UnusableSecret;
@@ -75,6 +75,25 @@ static DANGLING_CREDENTIAL: LintRule = LintRule {
     code: "dangling-credential",
     severity: Severity::Error,
     remedy: "put the secret where the credential points, or store another credential",
+};
+
+/// A file that would be included.
+pub(super) fn include(include: &Include) -> Finding {
+    Finding {
+        rule: &INCLUDE,
+        place: redact(if include.path.is_empty() {
+            "$include"
+        } else {
+            &include.path
+        }),
+        detail: "another file is included, and nothing in it is read".to_owned(),
+    }
+}
+
+static INCLUDE: LintRule = LintRule {
+    code: "include",
+    severity: Severity::Error,
+    remedy: "write the `models`, `agents`, `auth` and `secrets` of what is included into this file",
 };
 
 /// A key that nobody reads, and that is nearly one that somebody does.
