@@ -164,6 +164,12 @@ pub enum OpenError {
         /// The file.
         path: PathBuf,
     },
+    /// The path is a file and no folder.
+    #[error("`{path}` is a file; give the folder that holds it, or move it away", path = path.display())]
+    NotAFolder {
+        /// The path as given.
+        path: PathBuf,
+    },
     /// The file may not be written.
     #[error("`{path}` is read-only; give this user the right to write it and its folder", path = path.display())]
     NotWritable {

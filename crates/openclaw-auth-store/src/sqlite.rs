@@ -93,7 +93,7 @@ impl Default for Pace {
 }
 
 impl SqliteAuthStore {
-    /// Opens the store of `agent` in its folder; makes both where they are missing.
+    /// Opens the store of `agent` in its folder; makes the folder and `openclaw-agent.sqlite` in it where they are missing.
     ///
     /// `ambient` are the profiles that are not stored. `now` is noted as the time of opening. A file that cannot
     /// be used is left as it is. One on a disk that is full or may only be read is opened all the same if what it holds

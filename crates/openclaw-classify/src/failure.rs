@@ -72,6 +72,22 @@ pub struct Header {
     pub value: String,
 }
 
+impl Header {
+    /// A header as it was sent; neither part is checked or changed.
+    ///
+    /// ```
+    /// # use openclaw_classify::{Failure, Header};
+    /// let failure = Failure { headers: vec![Header::new("retry-after", "30")], ..Failure::default() };
+    /// # assert_eq!((failure.headers[0].name.as_str(), failure.headers[0].value.as_str()), ("retry-after", "30"));
+    /// ```
+    pub fn new(name: impl Into<String>, value: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            value: value.into(),
+        }
+    }
+}
+
 impl fmt::Debug for Header {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // Name and value together tell whether the value is a secret.

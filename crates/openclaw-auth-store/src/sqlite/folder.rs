@@ -25,6 +25,11 @@ const LOG_HEADER: u64 = 32;
 ///
 /// A folder that was there and is not the default one of the agent keeps its mode.
 pub(super) fn prepare(folder: &Path, agent: &AgentId) -> Result<(PathBuf, bool), OpenError> {
+    if folder.is_file() {
+        return Err(OpenError::NotAFolder {
+            path: folder.to_owned(),
+        });
+    }
     let existed = folder.is_dir();
     private::create_folder(folder).map_err(|error| unusable(folder, error))?;
     if !existed || is_default(folder, agent) {

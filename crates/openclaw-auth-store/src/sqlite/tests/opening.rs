@@ -270,6 +270,15 @@ fn places_that_cannot_hold_a_store() {
     fs::write(root.path().join("file"), "x").unwrap();
     let error = error_of(&root.path().join("file/agent"));
     assert!(matches!(error, OpenError::Io { .. }), "{error:?}");
+    let error = error_of(&root.path().join("file"));
+    assert!(matches!(error, OpenError::NotAFolder { .. }), "{error:?}");
+    assert!(
+        error
+            .to_string()
+            .ends_with("/file` is a file; give the folder that holds it, or move it away"),
+        "{error}"
+    );
+    assert_eq!(fs::read(root.path().join("file")).unwrap(), b"x");
     fs::create_dir_all(root.path().join("taken/openclaw-agent.sqlite")).unwrap();
     let error = error_of(&root.path().join("taken"));
     assert!(matches!(error, OpenError::Io { .. }), "{error:?}");
