@@ -13,6 +13,7 @@ use super::desk::Desk;
 use super::fault::Fault;
 use super::reader::Reader;
 use super::writer::Others;
+use crate::StoreError;
 
 /// Ends the thread at once.
 #[derive(Default)]
@@ -71,6 +72,8 @@ pub(super) struct Look {
     reader: Reader,
     seen: Option<Version>,
     is_unreadable: bool,
+    /// What the last failure was about, so that it is told once.
+    told: Option<Version>,
     busy: u32,
 }
 
@@ -83,6 +86,7 @@ impl Look {
             reader,
             seen: shown.map(Version::OfOthers),
             is_unreadable: false,
+            told: None,
             busy: 0,
         }
     }
@@ -107,15 +111,19 @@ impl Look {
             return;
         }
         let looked = opened.and_then(|(connection, _)| refresh(connection, path, cache));
-        let failed = looked.is_err();
-        if let Err(fault) = looked
-            && (!self.is_unreadable || self.seen != version)
+        let failed = looked.err().map(|fault| fault.into_store_error(path));
+        if let Some(error) = &failed
+            && (!self.is_unreadable || self.told != version)
         {
-            let error = fault.into_store_error(path);
             tracing::warn!(%error, "the auth store could not be read again");
         }
-        self.is_unreadable = failed;
-        self.seen = version;
+        // A damaged row stays one until somebody writes; whatever else stood in the way may be gone at the next look.
+        let is_known = failed
+            .as_ref()
+            .is_none_or(|error| matches!(error, StoreError::Unreadable(_)));
+        self.seen = version.filter(|_| is_known);
+        self.told = version;
+        self.is_unreadable = failed.is_some();
     }
 }
 

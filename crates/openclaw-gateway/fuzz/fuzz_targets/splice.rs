@@ -51,7 +51,8 @@ fuzz_target!(|data: &[u8]| {
 /// The answer's text, per choice.
 fn texts(format: Format, events: &[Parsed]) -> BTreeMap<u64, String> {
     let mut texts: BTreeMap<u64, String> = BTreeMap::new();
-    let mut silent: Vec<Value> = Vec::new();
+    let mut silent: Vec<u64> = Vec::new();
+    let number = |event: &Value| event["index"].as_u64().unwrap_or_default();
     let mut add = |choice: u64, text: Option<&Value>| {
         if let Some(text) = text.and_then(Value::as_str).filter(|text| !text.is_empty()) {
             texts.entry(choice).or_default().push_str(text);
@@ -68,12 +69,12 @@ fn texts(format: Format, events: &[Parsed]) -> BTreeMap<u64, String> {
             }
             Format::Messages => match json["type"].as_str() {
                 // Text within a block of another kind is shown by no client.
-                Some("content_block_delta") if silent.contains(&json["index"]) => {}
+                Some("content_block_delta") if silent.contains(&number(&json)) => {}
                 Some("content_block_delta") => add(0, json.pointer("/delta/text")),
                 Some("content_block_start") => {
-                    silent.retain(|index| *index != json["index"]);
+                    silent.retain(|index| *index != number(&json));
                     if json.pointer("/content_block/type").is_some_and(|kind| kind != "text") {
-                        silent.push(json["index"].clone());
+                        silent.push(number(&json));
                     }
                     add(0, json.pointer("/content_block/text"));
                 }

@@ -1,6 +1,6 @@
 //! How many recordings are kept when very many requests go wrong at once.
 
-use std::sync::atomic::{AtomicI64, AtomicU32, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use jiff::Timestamp;
 
@@ -10,26 +10,27 @@ const EACH_SECOND: u32 = 100;
 
 /// What is left of a second's recordings.
 #[derive(Debug, Default)]
-pub(crate) struct Budget {
+pub(crate) struct Budget(Mutex<Taken>);
+
+#[derive(Debug, Default)]
+struct Taken {
     /// In Unix seconds.
-    second: AtomicI64,
-    taken: AtomicU32,
+    second: i64,
+    count: u32,
 }
 
 impl Budget {
-    /// Takes room for one recording at `now`, if there is any. Where two threads meet at the beginning of a second, a few
-    /// more than that are kept.
+    /// Takes room for one recording at `now`, if there is any. A second that is over has none any more, unless the clock
+    /// was set back by more than one.
     pub(crate) fn take(&self, now: Timestamp) -> bool {
+        let mut taken = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let second = now.as_second();
-        if self.second.swap(second, Ordering::Relaxed) != second {
-            self.taken.store(0, Ordering::Relaxed);
+        if second > taken.second || second < taken.second - 1 {
+            *taken = Taken { second, count: 0 };
         }
-        // Counting stops at the limit, so that it cannot overflow.
-        self.taken
-            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |taken| {
-                (taken < EACH_SECOND).then_some(taken + 1)
-            })
-            .is_ok()
+        let has_room = taken.count < EACH_SECOND;
+        taken.count += u32::from(has_room);
+        has_room
     }
 }
 
@@ -47,5 +48,7 @@ mod tests {
         assert_eq!(kept(&mut (6_000..6_060)), 60);
         assert_eq!(kept(&mut std::iter::repeat_n(6_999, 100)), 40);
         assert_eq!(kept(&mut (7_000..7_001)), 1);
+        assert_eq!(kept(&mut [6_999, 7_000].into_iter().cycle().take(300)), 99);
+        assert_eq!(kept(&mut (3_000..3_001)), 1, "the clock was set back");
     }
 }
