@@ -1,7 +1,5 @@
 //! What remembered decisions cost those who ask next, and those who look at them.
 
-use std::cell::RefCell;
-
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
 
@@ -47,9 +45,11 @@ impl World {
     }
 
     fn work(self, target: Target) -> Result<Work, Failure> {
-        let connection = RefCell::new(self.runtime.block_on(Connection::open(&target))?);
+        let mut connection = self.runtime.block_on(Connection::open(&target))?;
         Ok(Box::new(move || {
-            let answered = self.runtime.block_on(connection.borrow_mut().exchange(&target));
+            // All of it: the gateway lives as long as the work.
+            let world = &self;
+            let answered = world.runtime.block_on(connection.exchange(&target));
             assert!(answered.is_ok(), "{answered:?}");
         }))
     }
