@@ -5,7 +5,7 @@ mod providers;
 
 use std::io::{self, Write};
 use std::net::SocketAddr;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use openclaw_auth_store::{Credential, ProfileStore, Secret, SqliteAuthStore};
@@ -104,7 +104,9 @@ impl Demo {
 
     /// Says what there is and what to type.
     pub(crate) fn introduce(&self, address: SocketAddr, output: &mut dyn Write) -> io::Result<()> {
-        output.write_all(introduction(address, self.state.path()).as_bytes())?;
+        // Whoever built it has it nowhere that a bare name would lead to.
+        let program = std::env::current_exe().unwrap_or_else(|_| PathBuf::from("openclaw-gateway"));
+        output.write_all(introduction(address, self.state.path(), &program).as_bytes())?;
         output.flush()
     }
 }
@@ -144,7 +146,7 @@ async fn store_keys(state: &Path, agent: &AgentId) -> Result<(), DemoError> {
 }
 
 /// What is printed at the start.
-fn introduction(address: SocketAddr, state: &Path) -> String {
+fn introduction(address: SocketAddr, state: &Path, program: &Path) -> String {
     let curl = |flags: &str, model: &str, more: &str| {
         format!(
             "curl {flags} http://{address}/v1/chat/completions -H 'content-type: application/json' \
@@ -172,7 +174,7 @@ Listening on http://{address}/v1. Try, in another terminal:
 {}
 
 4. What an operator sees of it (also: status, cooldown history, session list):
-OPENCLAW_STATE_DIR={} openclaw-gateway explain
+OPENCLAW_STATE_DIR={} {} explain
 
 Run one again, and resting keys are skipped. Every decision is told below; Ctrl-C ends the demo and removes its state.
 ",
@@ -180,6 +182,7 @@ Run one again, and resting keys are skipped. Every decision is told below; Ctrl-
         curl("-iN", "openclaw/streaming", "\"stream\":true,"),
         curl("-i", "openclaw/doomed", ""),
         state.display(),
+        program.display(),
     )
 }
 
@@ -193,7 +196,8 @@ mod tests {
             "introduction",
             introduction(
                 "127.0.0.1:18789".parse().unwrap(),
-                Path::new("/tmp/openclaw-demo")
+                Path::new("/tmp/openclaw-demo"),
+                Path::new("target/release/openclaw-gateway"),
             )
         );
     }

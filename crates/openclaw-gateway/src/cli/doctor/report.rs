@@ -157,7 +157,7 @@ impl Repaired {
                 screen.line(format!("  Copy of the configuration: {}", backup.display()))
             }
             Some(Written::Beside { path }) => screen.line(format!(
-                "  The configuration has comments, which would be lost; put {} in its place by hand.",
+                "  The configuration is JSON5, whose comments and order would be lost; put {} in its place by hand.",
                 path.display()
             )),
             None => Ok(()),
