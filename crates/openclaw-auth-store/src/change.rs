@@ -197,11 +197,18 @@ impl AuthSnapshot {
             return Applied::Unchanged;
         }
         let fingerprint = self.fingerprint(profile);
-        let old = self.usage(profile).clone();
         // Noting whose state it is is no change in itself.
-        let old = adopt_secret(old, fingerprint.as_deref());
-        let new = fold(old.clone());
-        let changed = new != old;
+        let old = adopt_secret(self.usage(profile).clone(), fingerprint.as_deref());
+        let known = self.usage(profile);
+        let (new, changed) = if old == *known {
+            let new = fold(old);
+            let changed = new != *known;
+            (new, changed)
+        } else {
+            let new = fold(old.clone());
+            let changed = new != old;
+            (new, changed)
+        };
         self.usage.insert(profile.clone(), new);
         done(changed)
     }
