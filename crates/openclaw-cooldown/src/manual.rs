@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 
-use crate::{BlockedOrigin, BlockedSource, Lane, ProfileUsage, Window, millis};
+use crate::{BlockedOrigin, BlockedSource, Lane, ProfileUsage, millis};
 
 /// Forgets the window of one lane with its step, and the counts of reasons that no other window has; everything else
 /// stays (cooldown.md 12, one lane of it).
@@ -23,20 +23,16 @@ pub fn rest_until(mut usage: ProfileUsage, until: Timestamp, now: Timestamp) -> 
         usage.windows.remove(&Lane::Blocked);
         return usage;
     }
-    usage.block_account(until, BY_HAND, now);
+    let origin = BlockedOrigin {
+        source: BlockedSource::CodexRateLimits,
+        model: None,
+    };
+    usage.block_account(until, origin, now);
+    if let Some(window) = usage.windows.get_mut(&Lane::Blocked) {
+        window.set_by_hand = true;
+    }
     usage
 }
-
-/// Whether a window looks like a rest that was set by hand.
-pub(crate) fn is_by_hand(window: &Window) -> bool {
-    window.origin.as_ref() == Some(&BY_HAND)
-}
-
-/// How the end of such a rest is told: by an answer, but during no model.
-const BY_HAND: BlockedOrigin = BlockedOrigin {
-    source: BlockedSource::CodexRateLimits,
-    model: None,
-};
 
 #[cfg(test)]
 mod tests {

@@ -2,7 +2,6 @@
 
 use jiff::{SignedDuration, Timestamp};
 
-use crate::manual::is_by_hand;
 use crate::{ProfileUsage, SuccessEvent, Window, millis};
 
 /// Within which time every process knows what one of them has written.
@@ -33,7 +32,7 @@ pub fn succeed(mut usage: ProfileUsage, event: &SuccessEvent, now: Timestamp) ->
 fn is_unheard_of(window: &Window, started_at: Option<Timestamp>, now: Timestamp) -> bool {
     let known = window.opened_at.checked_add(KNOWN_WITHIN);
     let known = known.unwrap_or(Timestamp::MAX);
-    is_by_hand(window) && window.is_active(now) && started_at.is_some_and(|started_at| started_at < known)
+    window.set_by_hand && window.is_active(now) && started_at.is_some_and(|started_at| started_at < known)
 }
 
 /// Forgets every window and count; last use, last failure and the fingerprint stay (cooldown.md 12).

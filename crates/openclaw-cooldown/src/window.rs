@@ -30,6 +30,9 @@ pub struct Window {
     /// The latest failure of this lane; the failure window is counted from here (D1).
     #[serde(with = "millis")]
     pub last_failure_at: Timestamp,
+    /// Whether a person let the profile rest; blocks nothing more.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub set_by_hand: bool,
     /// Members of a newer version; they survive every save (D13).
     #[serde(flatten)]
     pub unknown: serde_json::Map<String, serde_json::Value>,
@@ -57,6 +60,7 @@ impl Window {
             stated: None,
             origin: None,
             last_failure_at: opened_at,
+            set_by_hand: false,
             unknown: serde_json::Map::new(),
         }
     }
