@@ -32,7 +32,7 @@ pub use failover::{
 pub use file::FileError;
 pub(crate) use file::{parse_root, read};
 pub use files::ConfigFiles;
-pub(crate) use includes::Include;
+pub(crate) use includes::{Include, REMEDY as INCLUDE_REMEDY};
 pub(crate) use logins::LoginUrl;
 pub use logins::{LoginConfig, LoginConfigs, TokenBody};
 pub(crate) use misspelt::Misspelt;

@@ -76,9 +76,6 @@ async fn state(
     let home = tempfile::tempdir()?;
     let agent = home.path().join("state/agents/plain");
     std::fs::create_dir_all(agent.join("sessions"))?;
-    // The stores of all agents inherit the main agent's.
-    let main = home.path().join("state/agents/main/agent");
-    std::fs::create_dir_all(&main)?;
     let mut providers = Map::new();
     let mut profiles = Map::new();
     for number in 0..PROVIDERS {
@@ -102,8 +99,6 @@ async fn state(
         }
         providers.insert(name, provider);
     }
-    let stored = json!({ "version": 1, "profiles": profiles });
-    std::fs::write(main.join("auth-profiles.json"), stored.to_string())?;
     let entries: Map<String, Value> = (0..sessions)
         .map(|number| {
             let entry = json!({ "sessionId": format!("s{number}"), "updatedAt": 1_764_400_000_000_u64 });
@@ -125,7 +120,7 @@ async fn state(
         },
     });
     std::fs::write(home.path().join("openclaw.json"), config.to_string())?;
-    Process::take_over(program, home.path())?;
+    Process::store(program, home.path(), &profiles)?;
     // The sessions are taken over at the first start.
     started(program, home.path()).await?;
     Ok(home)

@@ -4,6 +4,8 @@ use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
+use serde_json::{Map, Value, json};
+
 use crate::Failure;
 
 /// A running program.
@@ -41,8 +43,12 @@ impl Process {
         })
     }
 
-    /// Lets the gateway's program bring the credentials of older files below `home` into its stores.
-    pub(crate) fn take_over(program: &Path, home: &Path) -> Result<(), Failure> {
+    /// Lets the gateway's program bring `profiles` from an older file into the store that all agents below `home` inherit.
+    pub(crate) fn store(program: &Path, home: &Path, profiles: &Map<String, Value>) -> Result<(), Failure> {
+        let folder = home.join("state/agents/main/agent");
+        std::fs::create_dir_all(&folder)?;
+        let stored = json!({ "version": 1, "profiles": profiles });
+        std::fs::write(folder.join("auth-profiles.json"), stored.to_string())?;
         let status = quiet(program, home).args(["doctor", "--fix"]).status()?;
         // 1 says that something is left for a person, such as the modes of these files.
         if status.code().is_some_and(|code| code <= 1) {

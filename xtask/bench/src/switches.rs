@@ -68,9 +68,5 @@ fn write_all_on(program: &Path, home: &Path, upstream: &str) -> Result<(), Failu
         }
     }
     std::fs::write(&path, config.to_string())?;
-    let folder = home.join("state/agents/main/agent");
-    std::fs::create_dir_all(&folder)?;
-    let stored = json!({ "version": 1, "profiles": profiles });
-    std::fs::write(folder.join("auth-profiles.json"), stored.to_string())?;
-    Process::take_over(program, home)
+    Process::store(program, home, &profiles)
 }

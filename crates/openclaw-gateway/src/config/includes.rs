@@ -4,6 +4,9 @@ use std::fmt;
 
 use serde_json::Value;
 
+/// What to do about one.
+pub(crate) const REMEDY: &str =
+    "write the `models`, `agents`, `auth` and `secrets` of what it includes into this file";
 /// The key.
 const INCLUDE: &str = "$include";
 
@@ -20,7 +23,7 @@ impl fmt::Display for Include {
             "" => f.write_str("`$include` is not read"),
             path => write!(f, "`$include` in `{path}` is not read"),
         }?;
-        f.write_str(": write the `models`, `agents`, `auth` and `secrets` of what it includes into this file")
+        write!(f, ": {REMEDY}")
     }
 }
 

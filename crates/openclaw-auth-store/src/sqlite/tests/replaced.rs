@@ -17,8 +17,8 @@ fn rests(snapshot: &AuthSnapshot, id: &str) -> bool {
     !snapshot.usage(&profile(id)).is_usable(None, at(5))
 }
 
-#[tokio::test]
-async fn a_copy_that_is_put_back_is_used_and_written() {
+/// A store that has seen the copy of its file that was put back, from before a mark of `a`.
+async fn put_back() -> (TempDir, SqliteAuthStore) {
     let (folder, store) = with_profiles().await;
     let copy = folder.path().join("copy");
     outside(folder.path())
@@ -31,6 +31,12 @@ async fn a_copy_that_is_put_back_is_used_and_written() {
     remove(store.path());
     fs::rename(copy, store.path()).unwrap();
     eventually("the copy's view", || !rests(&store.snapshot(), "a"));
+    (folder, store)
+}
+
+#[tokio::test]
+async fn a_copy_that_is_put_back_is_used_and_written() {
+    let (folder, store) = put_back().await;
     store
         .commit(failure("b", Reason::Billing, None, 2), at(2))
         .await
@@ -47,18 +53,7 @@ async fn a_copy_that_is_put_back_is_used_and_written() {
 /// Who only reads does not open the new file for writing, and its connection to the old one hears of nothing.
 #[tokio::test]
 async fn what_others_write_into_a_copy_that_was_put_back_shows() {
-    let (folder, store) = with_profiles().await;
-    let copy = folder.path().join("copy");
-    outside(folder.path())
-        .execute("VACUUM INTO ?1", [copy.to_str().unwrap()])
-        .unwrap();
-    store
-        .commit(failure("a", Reason::Billing, None, 1), at(1))
-        .await
-        .unwrap();
-    remove(store.path());
-    fs::rename(copy, store.path()).unwrap();
-    eventually("the copy's view", || !rests(&store.snapshot(), "a"));
+    let (folder, store) = put_back().await;
     let other = open(folder.path()).unwrap();
     for id in ["a", "b"] {
         other

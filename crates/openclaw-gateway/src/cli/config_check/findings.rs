@@ -4,7 +4,7 @@ use openclaw_chain::{AuthMode, Finding, LintRule, ModelsConfig, Severity};
 use openclaw_classify::redact;
 use openclaw_ids::{AgentId, ModelRef, ProfileId};
 
-use crate::config::{Include, Misspelt};
+use crate::config::{INCLUDE_REMEDY, Include, Misspelt};
 use crate::exposed::Exposed;
 use crate::older::Older;
 use crate::providers::UnusableSecret;
@@ -93,7 +93,7 @@ pub(super) fn include(include: &Include) -> Finding {
 static INCLUDE: LintRule = LintRule {
     code: "include",
     severity: Severity::Error,
-    remedy: "write the `models`, `agents`, `auth` and `secrets` of what is included into this file",
+    remedy: INCLUDE_REMEDY,
 };
 
 /// A key that nobody reads, and that is nearly one that somebody does.
