@@ -1,4 +1,7 @@
-//! Which workspace crate may depend on which, as a table, checked against what cargo resolved.
+//! Which workspace crate may depend on which, and which root module of a crate on which, as tables that are checked.
+
+mod modules;
+mod source;
 
 use std::collections::BTreeSet;
 
@@ -7,12 +10,14 @@ use crate::workspace::{self, Workspace};
 
 pub(crate) const TASK: Task = Task {
     name: "layering",
-    summary: "Checks the dependencies between the crates against the layer table",
+    summary: "Checks the dependencies between crates, and between their modules, against the layer tables",
     usage: "",
     help: "\
-The table is LAYERS in xtask/src/layering.rs. It says two things:
+LAYERS in xtask/src/layering.rs says:
 - which arrows between workspace crates exist (they are transitive: what an arrow reaches may be used);
 - what a tier never pulls in, however deep: a pure crate reaches no runtime, no database and no logging.
+MODULES in xtask/src/layering/modules.rs says in which order the modules at each crate's root stand, lowest first. A module
+uses lower ones only, so they form no cycle; a root has twelve at most. Tests are free.
 
 Examples:
   cargo xtask layering
@@ -132,11 +137,21 @@ pub(crate) fn run(workspace: &Workspace) -> Result<Outcome, CannotRun> {
     {
         findings.extend(reached(workspace, package, &["--no-default-features"], never)?);
     }
+    findings.extend(modules::check(workspace.root())?);
+    let rows: BTreeSet<&str> = modules::packages().collect();
+    findings.extend(members.difference(&rows).map(|package| {
+        format!(
+            "{package} has no row of root modules\n  remedy: add it to MODULES in xtask/src/layering/modules.rs"
+        )
+    }));
     for finding in &findings {
         println!("{finding}");
     }
     if findings.is_empty() {
-        println!("layering: {} crates keep to the table", members.len());
+        println!(
+            "layering: {} crates and their modules keep to the tables",
+            members.len()
+        );
         return Ok(Outcome::Clean);
     }
     Ok(Outcome::Findings)
