@@ -6,20 +6,14 @@
 )]
 
 mod api;
-mod bench;
-mod bless;
 mod cli;
-mod clients;
-mod corpus;
 mod diff;
 mod docs;
-mod faultwall;
 mod fuzz;
 mod layering;
-mod sim;
+mod programs;
 mod snapshots;
 mod test;
-mod test_counts;
 mod trace;
 mod workspace;
 
@@ -29,16 +23,16 @@ use std::process::ExitCode;
 const TASKS: &[&cli::Task] = &[
     &test::TASK,
     &layering::TASK,
-    &bless::TASK,
-    &corpus::TASK,
-    &sim::TASK,
+    &snapshots::bless::TASK,
+    &programs::corpus::TASK,
+    &programs::sim::TASK,
     &fuzz::TASK,
     &docs::TASK,
     &api::TASK,
-    &clients::TASK,
-    &faultwall::TASK,
+    &programs::clients::TASK,
+    &programs::faultwall::TASK,
     &trace::TASK,
-    &bench::TASK,
+    &programs::bench::TASK,
 ];
 
 fn main() -> ExitCode {

@@ -1,5 +1,7 @@
 //! Snapshot files that wait for a decision: where they are, what they change, accepting and rejecting them.
 
+pub(crate) mod bless;
+
 use std::io;
 use std::path::{Path, PathBuf};
 

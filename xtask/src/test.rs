@@ -1,13 +1,15 @@
 //! Everything that must hold before a change lands, step by step; CI runs exactly this.
 
+mod counts;
+
 use std::io::IsTerminal;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
 use crate::cli::{Args, CannotRun, Flag, Outcome, Takes, Task};
 use crate::layering;
-use crate::test_counts::TestCounts;
 use crate::workspace::{self, Workspace};
+use counts::TestCounts;
 
 pub(crate) const TASK: Task = Task {
     name: "test",

@@ -3,8 +3,8 @@
 use std::io::{BufRead, IsTerminal, Write};
 use std::path::Path;
 
+use super::{Pending, pending};
 use crate::cli::{Args, CannotRun, Flag, Outcome, Takes, Task};
-use crate::snapshots::{self, Pending};
 use crate::workspace::{self, Workspace};
 
 pub(crate) const TASK: Task = Task {
@@ -60,8 +60,8 @@ fn run(workspace: &Workspace, args: &Args) -> Result<Outcome, CannotRun> {
     command.env("INSTA_UPDATE", "new").env("INSTA_FORCE_PASS", "1");
     let green = workspace::succeeds(&mut command)?;
 
-    let waiting = snapshots::pending(workspace.root())
-        .map_err(|error| workspace::cannot_use(workspace.root(), &error))?;
+    let waiting =
+        pending(workspace.root()).map_err(|error| workspace::cannot_use(workspace.root(), &error))?;
     let mut ask = asker(args);
     let (mut accepted, mut left) = (0, 0);
     for (at, snapshot) in waiting.iter().enumerate() {
@@ -109,7 +109,7 @@ fn run(workspace: &Workspace, args: &Args) -> Result<Outcome, CannotRun> {
 }
 
 fn clear(root: &Path) -> Result<usize, CannotRun> {
-    let stale = snapshots::pending(root).map_err(|error| workspace::cannot_use(root, &error))?;
+    let stale = pending(root).map_err(|error| workspace::cannot_use(root, &error))?;
     for snapshot in &stale {
         Pending::reject(snapshot).map_err(|error| workspace::cannot_use(&snapshot.target(), &error))?;
     }
