@@ -42,8 +42,3 @@ pub use gateway::{Gateway, PlacedProviderError, ReloadError, Setup, SetupError};
 pub use providers::ProviderError;
 pub use telemetry::OtlpError;
 pub use upstream::EndpointError;
-
-#[cfg(test)]
-#[path = "../tests/it/scripted.rs"]
-#[expect(dead_code, reason = "the tests over sockets use all of it")]
-mod scripted;

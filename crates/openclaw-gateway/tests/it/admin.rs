@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use crate::scripted::{Script, Upstream};
 use crate::world::{Received, World, client, hello, rows};
+use faultwall::scripted::{Script, Upstream};
 
 const KEY: &str = "agent:main:chat";
 const SESSION: &[(&str, &str)] = &[("x-openclaw-session-key", KEY)];

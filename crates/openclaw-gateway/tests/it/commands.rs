@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use crate::scripted::Script;
 use crate::world::{Received, World, hello};
+use faultwall::scripted::Script;
 
 const SESSION: &[(&str, &str)] = &[("x-openclaw-session-key", "agent:main:chat")];
 

@@ -6,8 +6,8 @@ use std::path::Path;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use crate::scripted::{Script, Upstream};
 use crate::world::{World, hello, refusal};
+use faultwall::scripted::{Script, Upstream};
 
 fn write(folder: &Path, name: &str, text: &str, mode: u32) {
     let path = folder.join(name);

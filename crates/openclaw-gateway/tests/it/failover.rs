@@ -1,7 +1,7 @@
 //! From one upstream to the next, whatever the first one does.
 
-use crate::scripted::{Script, Upstream};
 use crate::world::{World, hello, refusal};
+use faultwall::scripted::{Script, Upstream};
 
 #[tokio::test]
 async fn whatever_the_first_model_does_the_second_answers() {

@@ -14,8 +14,8 @@ use openclaw_runner::{Clock, SystemClock};
 use serde_json::json;
 
 use crate::cli::Desk;
-use crate::scripted::{Script, Upstream};
 use crate::world::{Received, client, hello, refusal};
+use faultwall::scripted::{Script, Upstream};
 
 /// A small disk of its own.
 struct SmallDisk {

@@ -5,8 +5,8 @@ use openclaw_gateway::history::{
 };
 use serde_json::json;
 
-use crate::scripted::{Script, Upstream};
 use crate::world::{Received, World, hello, refusal, rows};
+use faultwall::scripted::{Script, Upstream};
 
 const ID: &str = "x-openclaw-request-id";
 

@@ -14,8 +14,8 @@ use openclaw_runner::{Clock, SystemClock};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::scripted::{Script, Upstream};
 use crate::world::{Received, World, hello, refusal};
+use faultwall::scripted::{Script, Upstream};
 
 const RESPONSE: &str = r#"{"id":"r","object":"response","status":"completed","model":"m","output":[{"type":"message","role":"assistant","content":[{"type":"output_text","text":"Hello"}]}]}"#;
 const MESSAGE: &str = r#"{"id":"m","type":"message","role":"assistant","model":"m","content":[{"type":"text","text":"Hello"}],"stop_reason":"end_turn"}"#;

@@ -5,8 +5,8 @@ use std::process::{Command, Stdio};
 
 use serde_json::json;
 
-use crate::scripted::Script;
 use crate::world::{World, hello};
+use faultwall::scripted::Script;
 
 const SESSION: &[(&str, &str)] = &[("x-openclaw-session-key", "agent:main:<b>chat</b>")];
 

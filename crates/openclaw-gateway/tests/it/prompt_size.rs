@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use crate::scripted::{Script, Upstream};
 use crate::world::{Received, World, hello, refusal};
+use faultwall::scripted::{Script, Upstream};
 
 /// `a`, which is busy, then `b`, which holds 1,000 tokens, then `c`, of which nothing is known.
 async fn world(api: &str, good: Script) -> World {

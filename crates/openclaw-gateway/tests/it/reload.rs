@@ -10,8 +10,8 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 
-use crate::scripted::{Script, Upstream};
 use crate::world::{Received, World, client, hello, refusal, rows};
+use faultwall::scripted::{Script, Upstream};
 
 const SESSION: &[(&str, &str)] = &[("x-openclaw-session-key", "agent:main:chat")];
 

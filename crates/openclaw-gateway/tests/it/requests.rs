@@ -2,8 +2,8 @@
 
 use serde_json::json;
 
-use crate::scripted::{Script, Upstream};
 use crate::world::{HELLO, Received, World, client, hello, rows};
+use faultwall::scripted::{Script, Upstream};
 
 #[tokio::test]
 async fn the_body_travels_untouched_but_for_its_model_and_comes_back_as_it_was() {

@@ -7,8 +7,8 @@ use std::process::{Child, Command, Stdio};
 use serde_json::{Value, json};
 
 use crate::cli::Desk;
-use crate::scripted::{Script, Upstream};
 use crate::world::{Received, client, hello, rows};
+use faultwall::scripted::{Script, Upstream};
 
 /// A running gateway.
 pub(crate) struct Service {

@@ -6,8 +6,8 @@ use openclaw_ids::SessionKey;
 use openclaw_session::{CasOutcome, Revision, SessionEntry, SessionStore, SqliteSessionStore};
 use serde_json::{Value, json};
 
-use crate::scripted::{Script, Upstream};
 use crate::world::{Received, World, client, hello, refusal, rows};
+use faultwall::scripted::{Script, Upstream};
 
 const KEY: &str = "agent:main:chat";
 const SESSION: &[(&str, &str)] = &[("x-openclaw-session-key", KEY)];

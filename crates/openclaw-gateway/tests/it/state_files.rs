@@ -10,8 +10,8 @@ use openclaw_runner::{Clock, SystemClock};
 use openclaw_session::SqliteSessionStore;
 use serde_json::json;
 
-use crate::scripted::{Script, Upstream};
 use crate::world::{World, hello, rows};
+use faultwall::scripted::{Script, Upstream};
 
 const SESSION: &[(&str, &str)] = &[("x-openclaw-session-key", "agent:main:chat")];
 

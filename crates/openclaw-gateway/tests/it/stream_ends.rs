@@ -3,8 +3,8 @@
 
 use serde_json::json;
 
-use crate::scripted::{Script, Upstream};
 use crate::world::{Received, World, hello};
+use faultwall::scripted::{Script, Upstream};
 
 const HEL: &str = "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"Hel\"}}]}\n\n";
 const LO: &str = "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"lo\"}}]}\n\n";

@@ -2,8 +2,8 @@
 
 use serde_json::json;
 
-use crate::scripted::{Script, Upstream};
 use crate::world::{World, client, hello};
+use faultwall::scripted::{Script, Upstream};
 
 const ROLE: &str =
     "data: {\"choices\":[{\"index\":0,\"delta\":{\"role\":\"assistant\",\"content\":\"\"}}]}\n\n";

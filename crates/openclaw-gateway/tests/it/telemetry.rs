@@ -6,9 +6,9 @@ mod exposition;
 use openclaw_gateway::metrics::{METRICS, MetricKind};
 use serde_json::json;
 
-use crate::scripted::Script;
 use crate::world::{World, hello, refusal};
 use exposition::{parse, value};
+use faultwall::scripted::Script;
 
 const KEY: &str = "agent:main:secret-chat";
 

@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use crate::scripted::{Script, Upstream};
 use crate::world::{Received, World, hello, refusal};
+use faultwall::scripted::{Script, Upstream};
 
 /// A gateway in front of `a`, `b`, … whose rows say `api`; the chain is a model `m` of each.
 async fn world(apis: &[(&str, Vec<Script>)], variables: &[(&str, &str)]) -> World {

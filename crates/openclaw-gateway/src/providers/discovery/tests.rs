@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::*;
-use crate::scripted::{Script, Upstream as Scripted};
+use faultwall::scripted::{Script, Upstream as Scripted};
 
 fn keys(names: &[&str]) -> Environment {
     Environment::of(names.iter().map(|name| (*name, "key")), Path::new("/"))

@@ -10,7 +10,7 @@ use openclaw_ids::ProviderId;
 use super::super::facts::MAX_EXCERPT;
 use super::super::{Deadlines, Flow};
 use super::*;
-use crate::scripted::{Script, Upstream as Scripted};
+use faultwall::scripted::{Script, Upstream as Scripted};
 
 const ROLE: &str =
     "data: {\"choices\":[{\"index\":0,\"delta\":{\"role\":\"assistant\",\"content\":\"\"}}]}\n\n";

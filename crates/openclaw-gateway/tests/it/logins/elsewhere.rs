@@ -3,8 +3,8 @@
 use serde_json::json;
 
 use super::{answer, keys, later, login, respond, state_with};
-use crate::scripted::Upstream;
 use crate::world::World;
+use faultwall::scripted::Upstream;
 
 /// An address where nobody listens.
 async fn nowhere() -> String {

@@ -20,8 +20,8 @@ use serde_json::json;
 use tokio::net::TcpListener;
 
 use super::KEY;
-use crate::scripted::Upstream;
 use crate::world::{Received, client, hello, refusal, rows};
+use faultwall::scripted::Upstream;
 
 /// What a collector received.
 #[derive(Debug, Default)]

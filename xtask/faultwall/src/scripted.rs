@@ -1,4 +1,6 @@
-//! An upstream that does exactly what its script says, one connection per request.
+//! An upstream that does exactly what its script says, one connection per request: for tests that state each answer.
+
+#![expect(clippy::expect_used, reason = "a test double says what is wrong by panicking")]
 
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -10,7 +12,7 @@ use tokio::task::JoinHandle;
 
 /// What the upstream does with one request.
 #[derive(Debug, Clone)]
-pub(crate) struct Script(Vec<Act>);
+pub struct Script(Vec<Act>);
 
 #[derive(Debug, Clone)]
 enum Act {
@@ -24,16 +26,16 @@ enum Act {
 
 /// A request as it arrived.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Seen {
+pub struct Seen {
     /// Request line and headers.
-    pub(crate) head: String,
+    pub head: String,
     /// Body.
-    pub(crate) body: String,
+    pub body: String,
 }
 
 impl Seen {
     /// The value of a header, by lowercase name.
-    pub(crate) fn header(&self, name: &str) -> Option<&str> {
+    pub fn header(&self, name: &str) -> Option<&str> {
         let mut lines = self.head.lines().skip(1).filter_map(|line| line.split_once(": "));
         lines
             .find(|(header, _)| header.eq_ignore_ascii_case(name))
@@ -43,24 +45,24 @@ impl Seen {
 
 impl Script {
     /// A whole answer.
-    pub(crate) fn reply(status: u16, headers: &[(&str, &str)], body: &str) -> Self {
+    pub fn reply(status: u16, headers: &[(&str, &str)], body: &str) -> Self {
         Self(vec![Act::Send(response(status, headers, body))])
     }
 
     /// A whole JSON answer.
-    pub(crate) fn json(status: u16, body: &str) -> Self {
+    pub fn json(status: u16, body: &str) -> Self {
         Self::reply(status, &[("content-type", "application/json")], body)
     }
 
     /// A stream of `chunks` with a proper end.
-    pub(crate) fn stream(chunks: &[&str]) -> Self {
+    pub fn stream(chunks: &[&str]) -> Self {
         let mut script = Self::cut(chunks);
         script.0.push(Act::Send(b"0\r\n\r\n".to_vec()));
         script
     }
 
     /// A stream of `chunks` that breaks off.
-    pub(crate) fn cut(chunks: &[&str]) -> Self {
+    pub fn cut(chunks: &[&str]) -> Self {
         let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n";
         let mut acts = vec![Act::Send(head.as_bytes().to_vec())];
         acts.extend(
@@ -72,7 +74,7 @@ impl Script {
     }
 
     /// A stream whose end is only the end of the connection, so that a break looks like an end.
-    pub(crate) fn unframed(chunks: &[&str]) -> Self {
+    pub fn unframed(chunks: &[&str]) -> Self {
         let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n";
         let mut acts = vec![Act::Send(head.as_bytes().to_vec())];
         acts.extend(chunks.iter().map(|chunk| Act::Send(chunk.as_bytes().to_vec())));
@@ -80,34 +82,34 @@ impl Script {
     }
 
     /// Bytes as they are.
-    pub(crate) fn raw(bytes: &[u8]) -> Self {
+    pub fn raw(bytes: &[u8]) -> Self {
         Self(vec![Act::Send(bytes.to_vec())])
     }
 
     /// No answer; the connection stays open.
-    pub(crate) fn silence() -> Self {
+    pub fn silence() -> Self {
         Self(vec![Act::Hang])
     }
 
     /// A TCP reset instead of an answer.
-    pub(crate) fn reset() -> Self {
+    pub fn reset() -> Self {
         Self(vec![Act::Reset])
     }
 
     /// The same, once the test says so.
-    pub(crate) fn after_a_while(mut self) -> Self {
+    pub fn after_a_while(mut self) -> Self {
         self.0.insert(0, Act::Wait);
         self
     }
 
     /// Keeps the connection open at the end of the script.
-    pub(crate) fn then_silence(mut self) -> Self {
+    pub fn then_silence(mut self) -> Self {
         self.0.push(Act::Hang);
         self
     }
 
     /// Resets the connection at the end of the script.
-    pub(crate) fn then_reset(mut self) -> Self {
+    pub fn then_reset(mut self) -> Self {
         self.0.push(Act::Reset);
         self
     }
@@ -136,7 +138,7 @@ struct Peers {
 
 /// The running upstream; it stops when dropped.
 #[derive(Debug)]
-pub(crate) struct Upstream {
+pub struct Upstream {
     address: SocketAddr,
     falls_silent: bool,
     peers: Arc<Peers>,
@@ -145,7 +147,7 @@ pub(crate) struct Upstream {
 
 impl Upstream {
     /// Starts on a free port of the loopback interface. Each request takes the next script; the last one repeats.
-    pub(crate) async fn start(scripts: impl IntoIterator<Item = Script>) -> Self {
+    pub async fn start(scripts: impl IntoIterator<Item = Script>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
         let address = listener.local_addr().expect("a bound listener has an address");
         let peers = Arc::new(Peers::default());
@@ -173,39 +175,39 @@ impl Upstream {
     }
 
     /// The base URL to configure.
-    pub(crate) fn base_url(&self) -> String {
+    pub fn base_url(&self) -> String {
         format!("http://{}/v1", self.address)
     }
 
     /// Whether a script keeps its peer waiting, so that only short waits end the test.
-    pub(crate) fn falls_silent(&self) -> bool {
+    pub fn falls_silent(&self) -> bool {
         self.falls_silent
     }
 
     /// Stops and returns when connections are refused.
-    pub(crate) async fn stop(mut self) {
+    pub async fn stop(mut self) {
         self.task.abort();
         // Cancelled, which is what was asked for.
         let _ = (&mut self.task).await;
     }
 
     /// Waits for a request that nobody waited for yet.
-    pub(crate) async fn asked(&self) {
+    pub async fn asked(&self) {
         self.peers.asked.notified().await;
     }
 
     /// Lets a script go on that waits.
-    pub(crate) fn go_on(&self) {
+    pub fn go_on(&self) {
         self.peers.on.notify_one();
     }
 
     /// Waits until a peer left during a silence.
-    pub(crate) async fn left_alone(&self) {
+    pub async fn left_alone(&self) {
         self.peers.left.notified().await;
     }
 
     /// The requests so far.
-    pub(crate) fn seen(&self) -> Vec<Seen> {
+    pub fn seen(&self) -> Vec<Seen> {
         let seen = self.peers.seen.lock().unwrap_or_else(PoisonError::into_inner);
         seen.clone()
     }
