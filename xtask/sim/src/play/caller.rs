@@ -1,4 +1,4 @@
-//! The caller's side: one attempt against the world.
+//! The simulated client call: one attempt against the world.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -10,14 +10,14 @@ use openclaw_ids::SessionKey;
 use openclaw_runner::{Attempt, AttemptCall, Judgement, Rejection, RejectionKind, Repair};
 use openclaw_session::{MemorySessionStore, Progress};
 
-use crate::dice::Dice;
-use crate::logins::refreshing::{NoToken, Process};
+use crate::faults::provider::{Flaw, ProviderFault};
+use crate::play::observed_stores::note;
+use crate::random::SeededRandom;
 use crate::setup::key_number;
 use crate::time::{at, span};
-use crate::trace::{Call, Event, Fate, Kind};
-use crate::trouble::{Flaw, Trouble};
-use crate::watch::note;
+use crate::trace::{Call, CallOutcome, Event, Kind};
 use crate::world::World;
+use crate::world::logins::refreshing::{NoToken, Process};
 
 /// What an attempt answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,7 +35,7 @@ pub(crate) struct Caller {
     pub(crate) agent: usize,
     pub(crate) ahead: i64,
     pub(crate) run: String,
-    pub(crate) dice: Dice,
+    pub(crate) random: SeededRandom,
     pub(crate) calls: AtomicUsize,
     pub(crate) visible: AtomicBool,
     /// What its process refreshes logins with, and the agent's credentials.
@@ -67,7 +67,7 @@ impl Caller {
     }
 
     /// Gets a token that can be sent, refreshed where that is due.
-    async fn token(&self, call: &AttemptCall) -> Result<Token, Trouble> {
+    async fn token(&self, call: &AttemptCall) -> Result<Token, ProviderFault> {
         let Some(profile) = &call.profile else {
             return Ok(Token::Good);
         };
@@ -81,15 +81,15 @@ impl Caller {
                     Token::Refused
                 },
             ),
-            Err(NoToken::NeedsLogin) => Err(Trouble::Revoked),
-            Err(NoToken::NotNow) => Err(Trouble::BadLogin),
+            Err(NoToken::NeedsLogin) => Err(ProviderFault::Revoked),
+            Err(NoToken::NotNow) => Err(ProviderFault::BadLogin),
         }
     }
 }
 
 /// The failure of a call that had no token to send.
-fn no_token(trouble: Trouble) -> Failure {
-    let code = if trouble == Trouble::Revoked {
+fn no_token(trouble: ProviderFault) -> Failure {
+    let code = if trouble == ProviderFault::Revoked {
         "invalid_grant"
     } else {
         "token_expired"
@@ -112,20 +112,20 @@ struct InFlight<'a> {
 }
 
 impl InFlight<'_> {
-    fn end(&mut self, fate: Fate) {
+    fn end(&mut self, fate: CallOutcome) {
         self.done = true;
         let (world, agent, index) = (&self.caller.world, self.caller.agent, self.index);
         if self.is_probe {
             world.probe_ends(agent, &self.provider, &self.caller.run);
         }
-        if fate != Fate::Answered {
+        if fate != CallOutcome::Answered {
             world.unanswered(agent, &self.provider);
         }
         world.count(match fate {
-            Fate::Answered => "answered",
-            Fate::Dropped => "dropped",
-            Fate::Flawed(_) => "flawed",
-            Fate::Troubled(_) => "failed",
+            CallOutcome::Answered => "answered",
+            CallOutcome::Dropped => "dropped",
+            CallOutcome::Flawed(_) => "flawed",
+            CallOutcome::Troubled(_) => "failed",
         });
         let now = world.now();
         note(|trace| {
@@ -139,7 +139,7 @@ impl InFlight<'_> {
 impl Drop for InFlight<'_> {
     fn drop(&mut self) {
         if !self.done {
-            self.end(Fate::Dropped);
+            self.end(CallOutcome::Dropped);
         }
     }
 }
@@ -154,7 +154,7 @@ impl Attempt for Caller {
         note(|trace| {
             // The record of a probe comes right before its call.
             is_probe = trace.events.iter().rev().find_map(|event| match event {
-                Event::Decided(decided) => {
+                Event::DecisionEvent(decided) => {
                     Some(decided.kind == Kind::Probed && decided.candidate + 1 == call.position)
                 }
                 Event::Called(_) => Some(false),
@@ -185,7 +185,7 @@ impl Attempt for Caller {
                 profile,
                 began,
                 ended: None,
-                fate: Fate::Dropped,
+                fate: CallOutcome::Dropped,
                 is_probe,
                 other_probes,
                 view: Arc::clone(&trace.view),
@@ -202,33 +202,33 @@ impl Attempt for Caller {
         let token = match self.token(&call).await {
             Ok(token) => token,
             Err(trouble) => {
-                in_flight.end(Fate::Troubled(trouble));
+                in_flight.end(CallOutcome::Troubled(trouble));
                 return Err(no_token(trouble));
             }
         };
         let key = call.profile.as_ref().and_then(|id| key_number(id.as_str()));
         let number = u64::try_from(index).unwrap_or(0);
-        let mut dice = Dice::of(self.dice.clone().next(), number);
+        let mut random = SeededRandom::of(self.random.clone().next(), number);
         let drawn = self
             .world
-            .draw(&provider, call.candidate.model().as_str(), key, &mut dice);
+            .draw(&provider, call.candidate.model().as_str(), key, &mut random);
         if let Some(pick) = self.pick.as_ref().filter(|_| index == 0) {
             tokio::time::sleep(span(drawn.takes / 2)).await;
-            crate::session::pick(&pick.sessions, &pick.key, &pick.model, None, self.now()).await;
+            crate::play::session::pick(&pick.sessions, &pick.key, &pick.model, None, self.now()).await;
             pick.done.store(true, Ordering::Relaxed);
         }
         tokio::time::sleep(span(drawn.takes)).await;
         let fate = match (drawn.fate, token) {
-            (Fate::Answered, Token::Refused) => Fate::Troubled(Trouble::BadLogin),
+            (CallOutcome::Answered, Token::Refused) => CallOutcome::Troubled(ProviderFault::BadLogin),
             (fate, Token::Good | Token::Refused) => fate,
         };
         in_flight.end(fate);
         match fate {
-            Fate::Answered if drawn.cut => Ok(Answer::Cut),
-            Fate::Answered | Fate::Dropped => Ok(Answer::Whole),
-            Fate::Flawed(Flaw::Empty) => Ok(Answer::Empty),
-            Fate::Flawed(flaw) => Err(flaw.failure()),
-            Fate::Troubled(trouble) => {
+            CallOutcome::Answered if drawn.cut => Ok(Answer::Cut),
+            CallOutcome::Answered | CallOutcome::Dropped => Ok(Answer::Whole),
+            CallOutcome::Flawed(Flaw::Empty) => Ok(Answer::Empty),
+            CallOutcome::Flawed(flaw) => Err(flaw.failure()),
+            CallOutcome::Troubled(trouble) => {
                 self.visible.store(drawn.visible, Ordering::Relaxed);
                 let reset = at(drawn.reset + self.ahead);
                 Err(trouble.failure(reset, drawn.strength, self.now()))

@@ -1,11 +1,11 @@
 //! Times during which an agent's stores cannot be written, or not in time.
 
-use crate::dice::Dice;
+use crate::random::SeededRandom;
 use crate::time::{HOUR, MINUTE, SECOND, START};
 
 /// A time during which writes go wrong.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Jam {
+pub(crate) struct StoreOutage {
     pub(crate) agent: usize,
     pub(crate) from: i64,
     pub(crate) until: i64,
@@ -27,33 +27,33 @@ pub(crate) enum How {
     Forgotten,
     /// It fails, and the process knows it all the same.
     Kept,
-    /// It is done after so many milliseconds, when nobody may wait for it any more.
+    /// It is done after so many milliseconds, when no caller may wait for it any more.
     Late(i64),
 }
 
-/// The jams of a world: most worlds have some, none of them lasts long.
-pub(crate) fn jams(seed: u64, hours: i64, agents: usize) -> Vec<Jam> {
-    let mut dice = Dice::of(seed, 7_000);
-    let mut jams = Vec::new();
+/// The store outages of a world: most worlds have some, none of them lasts long.
+pub(crate) fn store_outages(seed: u64, hours: i64, agents: usize) -> Vec<StoreOutage> {
+    let mut random = SeededRandom::of(seed, 7_000);
+    let mut store_outages = Vec::new();
     for agent in 0..agents {
-        let mut at = START + dice.spread(10 * MINUTE, 8 * HOUR);
+        let mut at = START + random.spread(10 * MINUTE, 8 * HOUR);
         while at < START + hours * HOUR {
-            let until = at + dice.spread(10 * SECOND, HOUR);
-            let file = *dice.pick(&[File::Sessions, File::Usage]);
-            let how = match dice.below(3) {
+            let until = at + random.spread(10 * SECOND, HOUR);
+            let file = *random.pick(&[File::Sessions, File::Usage]);
+            let how = match random.below(3) {
                 0 => How::Forgotten,
                 1 => How::Kept,
-                _ => How::Late(dice.spread(50, 20 * SECOND)),
+                _ => How::Late(random.spread(50, 20 * SECOND)),
             };
-            jams.push(Jam {
+            store_outages.push(StoreOutage {
                 agent,
                 from: at,
                 until,
                 file,
                 how,
             });
-            at = until + dice.spread(30 * MINUTE, 12 * HOUR);
+            at = until + random.spread(30 * MINUTE, 12 * HOUR);
         }
     }
-    jams
+    store_outages
 }

@@ -13,9 +13,9 @@ use openclaw_session::{
     MemorySessionStore, Reset, Revision, SessionEntry, SessionStore, UserSelection, apply_user_selection,
 };
 
-use crate::dice::Dice;
+use crate::play::Simulation;
+use crate::random::SeededRandom;
 use crate::setup::{Session, profile_id};
-use crate::stage::Stage;
 use crate::time::{at, span};
 use crate::trace::{Pins, Trace};
 
@@ -26,12 +26,12 @@ const TAKEN_BACK: u64 = 120;
 const OVERLAPS: u64 = 30;
 
 /// Plays a session until its world ends.
-pub(crate) async fn play(stage: Arc<Stage>, session: Session) {
+pub(crate) async fn play(stage: Arc<Simulation>, session: Session) {
     let seed = stage.world.setup.seed;
     let number = u64::try_from(session.number).unwrap_or(0);
     let mut person = Person {
         key: key(&session),
-        dice: Dice::of(seed, 1_000 + number),
+        random: SeededRandom::of(seed, 1_000 + number),
         pins: Pins::default(),
         last_asked: 0,
         turn: 0,
@@ -44,14 +44,14 @@ pub(crate) async fn play(stage: Arc<Stage>, session: Session) {
     }
     loop {
         let pause = person
-            .dice
+            .random
             .spread(person.session.pause / 4, person.session.pause * 2);
         tokio::time::sleep(span(pause)).await;
         person.turn += 1;
         if !person.session.stateless {
             person.fiddle().await;
         }
-        if !person.session.stateless && person.dice.chance(OVERLAPS) {
+        if !person.session.stateless && person.random.chance(OVERLAPS) {
             Box::pin(person.ask_twice()).await;
         } else {
             Box::pin(person.ask()).await;
@@ -66,10 +66,10 @@ fn key(session: &Session) -> SessionKey {
 }
 
 struct Person {
-    stage: Arc<Stage>,
+    stage: Arc<Simulation>,
     session: Session,
     key: SessionKey,
-    dice: Dice,
+    random: SeededRandom,
     pins: Pins,
     /// When a turn that probes the primary last asked it.
     last_asked: i64,
@@ -106,21 +106,21 @@ impl Person {
         } else {
             TAKEN_BACK
         };
-        if self.dice.chance(chance) {
+        if self.random.chance(chance) {
             let Ok(configured) = self.primary().parse::<ModelRef>() else {
                 return;
             };
             let choice = UserSelection::default_model();
             choose(self.sessions(), &self.key, &choice, &configured, now).await;
             self.pins = Pins::default();
-        } else if self.dice.chance(12) {
+        } else if self.random.chance(12) {
             let (model, profile) = self.some_model();
             pick(self.sessions(), &self.key, &model, profile.as_deref(), now).await;
             self.pins = Pins {
                 model: Some(model),
                 profile,
             };
-        } else if self.dice.chance(15) {
+        } else if self.random.chance(15) {
             let Ok(id) = format!("s{}-{}", self.session.number, self.turn).parse() else {
                 return;
             };
@@ -143,10 +143,10 @@ impl Person {
     /// A model of the world, and a key of its provider in some cases.
     fn some_model(&mut self) -> (String, Option<String>) {
         let providers = &self.stage.world.setup.providers;
-        let provider = self.dice.pick(providers).clone();
-        let model = format!("{}/{}", provider.name, self.dice.pick(&provider.models));
-        let named = provider.keys > 0 && self.dice.chance(400);
-        let profile = named.then(|| profile_id(provider.name, self.dice.below(provider.keys)));
+        let provider = self.random.pick(providers).clone();
+        let model = format!("{}/{}", provider.name, self.random.pick(&provider.models));
+        let named = provider.keys > 0 && self.random.chance(400);
+        let profile = named.then(|| profile_id(provider.name, self.random.below(provider.keys)));
         (model, profile)
     }
 }

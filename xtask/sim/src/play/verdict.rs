@@ -15,13 +15,13 @@ const EARLIER: usize = 5;
 pub(super) struct Verdict {
     pub(super) runs: u64,
     pub(super) tally: Tally,
-    pub(super) found: Option<Found>,
+    pub(super) found: Option<FoundViolation>,
     earlier: HashMap<usize, VecDeque<RunReport>>,
 }
 
 /// The first thing that does not hold.
 #[derive(Debug, Clone)]
-pub(crate) struct Found {
+pub(crate) struct FoundViolation {
     pub(crate) violation: Violation,
     pub(crate) trace: Trace,
     /// The runs of the agent before it.
@@ -39,7 +39,7 @@ impl Verdict {
         let earlier = self.earlier.entry(trace.agent).or_default();
         if let Some(violation) = violation {
             let earlier = earlier.iter().cloned().collect();
-            self.found = Some(Found {
+            self.found = Some(FoundViolation {
                 violation,
                 trace,
                 earlier,
@@ -55,7 +55,7 @@ impl Verdict {
     }
 }
 
-impl Found {
+impl FoundViolation {
     /// The run and those before it, for people.
     pub(crate) fn story(&self) -> String {
         let reports = self.earlier.iter().chain(&self.trace.report);

@@ -12,11 +12,11 @@ use openclaw_auth_store::{
 };
 use openclaw_ids::ProfileId;
 
-use super::{LASTS, Logins, Named};
-use crate::dice::Dice;
+use super::{LASTS, Logins, TokenName};
+use crate::faults::provider::ProviderFault;
+use crate::random::SeededRandom;
 use crate::setup::key_number;
 use crate::time::{SECOND, at, span};
-use crate::trouble::Trouble;
 use crate::world::World;
 
 /// How long a call waits for a refresh, which goes on without it.
@@ -30,7 +30,7 @@ pub(crate) struct Endpoint {
 }
 
 /// Ends a refresh that is dropped, too.
-struct InFlight<'a>(&'a Logins, Named);
+struct InFlight<'a>(&'a Logins, TokenName);
 
 impl Drop for InFlight<'_> {
     fn drop(&mut self) {
@@ -41,29 +41,29 @@ impl Drop for InFlight<'_> {
 impl TokenEndpoint for Endpoint {
     async fn refresh(&self, login: &Oauth) -> Result<Option<RenewedLogin>, TokenEndpointError> {
         let refused = || TokenEndpointError::new("HTTP 400: invalid_grant");
-        let Some(named) = Named::of(login.refresh.as_ref()) else {
+        let Some(named) = TokenName::of(login.refresh.as_ref()) else {
             return Err(refused());
         };
         let number = self.calls.fetch_add(1, Ordering::Relaxed);
-        let mut dice = Dice::of(self.world.setup.seed ^ number, 8_000 + named.generation);
+        let mut random = SeededRandom::of(self.world.setup.seed ^ number, 8_000 + named.generation);
         let is_good = self.world.logins.begin(&named);
         let flight = InFlight(&self.world.logins, named);
         let named = &flight.1;
-        tokio::time::sleep(span(dice.spread(50, 40 * SECOND))).await;
+        tokio::time::sleep(span(random.spread(50, 40 * SECOND))).await;
         if !is_good {
             return Err(refused());
         }
         let key = key_number(&named.profile);
         let provider = named.profile.split(':').next().unwrap_or_default();
         match self.world.trouble(provider, key) {
-            Some(Trouble::BadLogin | Trouble::Revoked) => Err(refused()),
-            Some(Trouble::Broken | Trouble::Down) => Err(TokenEndpointError::new("HTTP 503")),
-            Some(Trouble::Silent) => {
+            Some(ProviderFault::BadLogin | ProviderFault::Revoked) => Err(refused()),
+            Some(ProviderFault::Broken | ProviderFault::Down) => Err(TokenEndpointError::new("HTTP 503")),
+            Some(ProviderFault::Silent) => {
                 tokio::time::sleep(Duration::from_mins(5)).await;
                 Err(TokenEndpointError::new("no answer"))
             }
             Some(_) | None => {
-                let ends = self.world.now() + dice.spread(LASTS.0, LASTS.1);
+                let ends = self.world.now() + random.spread(LASTS.0, LASTS.1);
                 // The provider says it in true time, which a process reads by its own clock.
                 let renewed = self.world.logins.renew(named, ends).ok_or_else(refused)?;
                 Ok(Some(RenewedLogin {
@@ -79,7 +79,7 @@ impl TokenEndpoint for Endpoint {
 pub(crate) struct Host {
     world: Arc<World>,
     ahead: i64,
-    dice: Mutex<Dice>,
+    random: Mutex<SeededRandom>,
 }
 
 impl RefreshHost for Host {
@@ -92,7 +92,7 @@ impl RefreshHost for Host {
     }
 
     fn random(&self) -> u64 {
-        self.dice.lock().unwrap_or_else(PoisonError::into_inner).next()
+        self.random.lock().unwrap_or_else(PoisonError::into_inner).next()
     }
 }
 
@@ -128,7 +128,7 @@ impl Process {
         let host = Host {
             world: Arc::clone(world),
             ahead,
-            dice: Mutex::new(Dice::of(world.setup.seed, actor)),
+            random: Mutex::new(SeededRandom::of(world.setup.seed, actor)),
         };
         Self(Refresher::new(&world.folder, endpoint, host))
     }

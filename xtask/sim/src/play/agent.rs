@@ -1,4 +1,4 @@
-//! An agent on stage: its stores, its credentials, and a runner of every process.
+//! A simulated agent: its stores, its credentials, and a runner of every process.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -11,17 +11,19 @@ use openclaw_runner::{RunPolicy, RunSettings, Runner};
 use openclaw_session::MemorySessionStore;
 use serde_json::json;
 
+use crate::play::observed_stores::{
+    DecisionListener, ObservedSessionStore, ObservedUsageStore, SampledRecorder,
+};
 use crate::setup::{Agent, Setup, profile_id};
 use crate::time::{HOUR, START};
 use crate::trace::Candidate;
-use crate::watch::{Listener, Taper, Watched, WatchedSessions};
 use crate::world::{ProcessClock, World};
 
-type AgentRunner = Runner<ProcessClock, Watched, WatchedSessions>;
+type AgentRunner = Runner<ProcessClock, ObservedUsageStore, ObservedSessionStore>;
 
 /// An agent's stores and its runners, one per process and whether they record.
-pub(crate) struct OnStage {
-    pub(crate) usage: Arc<Watched>,
+pub(crate) struct SimulatedAgent {
+    pub(crate) usage: Arc<ObservedUsageStore>,
     pub(crate) sessions: Arc<MemorySessionStore>,
     /// Held while a write of a session is under way.
     pub(crate) writing: Arc<tokio::sync::Mutex<()>>,
@@ -30,25 +32,25 @@ pub(crate) struct OnStage {
     runners: Vec<(AgentRunner, AgentRunner)>,
 }
 
-impl OnStage {
+impl SimulatedAgent {
     pub(super) fn new(world: &Arc<World>, index: usize) -> Self {
         let agent = &world.setup.agents[index];
         let snapshot = world.snapshot(index);
         let policy = Arc::new(world.setup.policy(agent));
-        let usage = Arc::new(Watched {
+        let usage = Arc::new(ObservedUsageStore {
             store: Arc::new(MemoryAuthStore::new(snapshot, policy.auth.cooldowns.clone())),
             world: Arc::clone(world),
             agent: index,
         });
         let sessions = Arc::new(MemorySessionStore::default());
-        let watched = Arc::new(WatchedSessions {
+        let watched = Arc::new(ObservedSessionStore {
             store: Arc::clone(&sessions),
             world: Arc::clone(world),
             agent: index,
             turn: Arc::default(),
         });
         let writing = Arc::clone(&watched.turn);
-        let listener = Arc::new(Listener {
+        let listener = Arc::new(DecisionListener {
             world: Arc::clone(world),
             agent: index,
         });
@@ -64,7 +66,7 @@ impl OnStage {
                 Arc::clone(&policy),
             )
             .with_observer(Arc::clone(&listener) as _);
-            (runner.clone(), runner.with_recorder(Arc::new(Taper)))
+            (runner.clone(), runner.with_recorder(Arc::new(SampledRecorder)))
         });
         let config = json!({ "agents": { "defaults": { "model": {
             "primary": agent.chain[0], "fallbacks": agent.chain[1..],

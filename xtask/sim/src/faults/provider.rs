@@ -7,8 +7,8 @@ use crate::time::{HOUR, MINUTE, SECOND};
 
 /// A time during which something is wrong with a provider.
 #[derive(Debug, Clone)]
-pub(crate) struct Spell {
-    pub(crate) trouble: Trouble,
+pub(crate) struct FaultPeriod {
+    pub(crate) trouble: ProviderFault,
     pub(crate) from: i64,
     pub(crate) until: i64,
     /// The one key it is about.
@@ -19,7 +19,7 @@ pub(crate) struct Spell {
     pub(crate) strength: i64,
 }
 
-impl Spell {
+impl FaultPeriod {
     /// Whether it concerns this key and model at `now`; what has none is concerned by what is about all.
     pub(crate) fn strikes(&self, now: i64, key: Option<usize>, model: Option<usize>) -> bool {
         (self.from..self.until).contains(&now)
@@ -30,7 +30,7 @@ impl Spell {
 
 /// What is wrong with a provider.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Trouble {
+pub(crate) enum ProviderFault {
     BadLogin,
     Broken,
     Busy,
@@ -47,7 +47,7 @@ pub(crate) enum Trouble {
     UsageLimit,
 }
 
-/// What is wrong with a request, whoever is asked.
+/// What is wrong with a request, whichever provider gets it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Flaw {
     /// The caller cancels.
@@ -61,7 +61,7 @@ pub(crate) enum Flaw {
     /// Our own machine.
     Local,
     Overflow,
-    /// An error that nobody knows.
+    /// An error that no classification rule recognises.
     Strange,
 }
 
@@ -73,7 +73,7 @@ pub(crate) enum Marks {
     Profile,
 }
 
-impl Trouble {
+impl ProviderFault {
     pub(crate) const ALL: [Self; 14] = [
         Self::BadLogin,
         Self::Broken,

@@ -1,4 +1,4 @@
-//! Stands between the engine and the store, and writes down what passes.
+//! Wraps the stores and observers of the engine, and notes in the trace what passes.
 
 use std::future::Future;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -13,10 +13,10 @@ use openclaw_session::{
     StoreError as SessionError, Versioned,
 };
 
-use crate::jam::{File, How};
+use crate::faults::provider::Marks;
+use crate::faults::store_outage::{File, How};
 use crate::time::span;
-use crate::trace::{Decided, Event, Kind, Trace};
-use crate::trouble::Marks;
+use crate::trace::{DecisionEvent, Event, Kind, Trace};
 use crate::world::World;
 
 tokio::task_local! {
@@ -32,13 +32,13 @@ pub(crate) fn note(with: impl FnOnce(&mut Trace)) {
 }
 
 /// The usage state of one agent, watched, and jammed at times.
-pub(crate) struct Watched {
+pub(crate) struct ObservedUsageStore {
     pub(crate) store: Arc<MemoryAuthStore>,
     pub(crate) world: Arc<World>,
     pub(crate) agent: usize,
 }
 
-impl UsageStore for Watched {
+impl UsageStore for ObservedUsageStore {
     fn snapshot(&self) -> Arc<AuthSnapshot> {
         let snapshot = self.store.snapshot();
         note(|trace| trace.view = Arc::clone(&snapshot));
@@ -94,7 +94,7 @@ impl UsageStore for Watched {
                     self.world.lease_left(self.agent, late);
                 }
                 if let Some(provider) = good {
-                    // Nobody knows that it answered.
+                    // No process learns that it answered.
                     self.world.unanswered(self.agent, &provider);
                 }
             }
@@ -106,7 +106,7 @@ impl UsageStore for Watched {
                     Err(full())
                 }
                 Some(How::Late(after)) => {
-                    // What was handed over is written, also when nobody waits for it.
+                    // What was handed over is written, also when no caller waits for it.
                     let store = Arc::clone(&self.store);
                     let writing = tokio::spawn(async move {
                         tokio::time::sleep(span(after)).await;
@@ -135,15 +135,15 @@ fn full() -> StoreError {
 
 /// The sessions of one agent as its runs see them, jammed at times. What people do is not.
 #[derive(Clone)]
-pub(crate) struct WatchedSessions {
+pub(crate) struct ObservedSessionStore {
     pub(crate) store: Arc<MemorySessionStore>,
     pub(crate) world: Arc<World>,
     pub(crate) agent: usize,
-    /// Whatever was handed over keeps its place, also when nobody waits for it any more.
+    /// Whatever was handed over keeps its place, also when no caller waits for it any more.
     pub(crate) turn: Arc<tokio::sync::Mutex<()>>,
 }
 
-impl SessionStore for WatchedSessions {
+impl SessionStore for ObservedSessionStore {
     async fn load(&self, key: &SessionKey) -> Result<Option<Versioned>, SessionError> {
         tokio::task::yield_now().await;
         let _turn = self.turn.lock().await;
@@ -168,7 +168,7 @@ impl SessionStore for WatchedSessions {
             None => 0,
             Some(How::Forgotten) => return Err(SessionError::Closed),
             Some(How::Kept) => {
-                // It is stored, and nobody hears of it.
+                // It is stored, and the process does not learn of it.
                 self.store.compare_and_set(key, expected, entry).await?;
                 return Err(SessionError::Closed);
             }
@@ -201,12 +201,12 @@ impl SessionStore for WatchedSessions {
 }
 
 /// Hears every record of the runs of one agent.
-pub(crate) struct Listener {
+pub(crate) struct DecisionListener {
     pub(crate) world: Arc<World>,
     pub(crate) agent: usize,
 }
 
-impl RunObserver for Listener {
+impl RunObserver for DecisionListener {
     fn on_event(&self, event: &RunEvent) {
         let at = self.world.now();
         match event {
@@ -223,7 +223,7 @@ impl RunObserver for Listener {
                 });
                 note(|trace| {
                     let view = Arc::clone(&trace.view);
-                    trace.events.push(Event::Decided(Decided {
+                    trace.events.push(Event::DecisionEvent(DecisionEvent {
                         kind,
                         candidate: decision.attempt - 1,
                         reason: decision.reason,
@@ -253,9 +253,9 @@ impl RunObserver for Listener {
 }
 
 /// Keeps the recording of a run with its trace.
-pub(crate) struct Taper;
+pub(crate) struct SampledRecorder;
 
-impl RunRecorder for Taper {
+impl RunRecorder for SampledRecorder {
     fn on_recording(&self, recording: RunRecording) {
         note(|trace| trace.recording = Some(recording));
     }

@@ -14,11 +14,11 @@ use openclaw_session::{PinSource, SessionAge, SessionEntry, SessionStore, TurnKi
 use super::draws::{Draws, Hand};
 use super::stored::Stored;
 use super::{Person, lock};
-use crate::caller::{Answer, Caller, Pick};
-use crate::logins::LoginsSeen;
+use crate::play::caller::{Answer, Caller, Pick};
+use crate::play::observed_stores::RUN;
 use crate::time::{SECOND, span};
+use crate::trace::LoginCounts;
 use crate::trace::{Candidate, Ending, OnOverride, Trace};
-use crate::watch::RUN;
 use crate::world::ProcessClock;
 
 /// When it is seen that an answer broke off.
@@ -45,7 +45,7 @@ impl Person {
     pub(super) async fn ask_twice(&mut self) {
         let (mut first, mut second) = (self.draws("a"), self.draws("b"));
         (first.picks, second.picks) = (None, None);
-        let apart = span(self.dice.spread(1, 10 * SECOND));
+        let apart = span(self.random.spread(1, 10 * SECOND));
         let before = self.stored().await.map(|before| before.choice());
         let later = async {
             tokio::time::sleep(apart).await;
@@ -144,7 +144,7 @@ impl Person {
             agent: self.session.agent,
             ahead: self.stage.world.setup.processes[draws.process].ahead,
             run: draws.id.clone(),
-            dice: draws.dice,
+            random: draws.random,
             calls: 0.into(),
             logins: Arc::clone(&self.stage.logins[draws.process]),
             store: Arc::clone(&self.stage.agents[self.session.agent].usage.store),
@@ -250,7 +250,7 @@ impl Person {
             report: None,
             view: self.stage.agents[self.session.agent].usage.snapshot(),
             override_: on_override,
-            logins: LoginsSeen::default(),
+            logins: LoginCounts::default(),
             overlap: None,
             selection: None,
             pins: None,

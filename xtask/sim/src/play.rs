@@ -1,27 +1,30 @@
 //! A world with its engine, and how it is played.
 
 mod agent;
+pub(crate) mod caller;
+pub(crate) mod observed_stores;
+pub(crate) mod session;
 mod verdict;
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::check::Tally;
-use crate::logins::people;
-use crate::logins::refreshing::Process;
 use crate::setup::Setup;
 use crate::time::{HOUR, START, span};
 use crate::trace::Trace;
 use crate::world::World;
+use crate::world::logins::people;
+use crate::world::logins::refreshing::Process;
 
-use agent::OnStage;
-pub(crate) use verdict::Found;
+use agent::SimulatedAgent;
+pub(crate) use verdict::FoundViolation;
 use verdict::Verdict;
 
 /// A world with its engine.
-pub(crate) struct Stage {
+pub(crate) struct Simulation {
     pub(crate) world: Arc<World>,
-    pub(crate) agents: Vec<OnStage>,
+    pub(crate) agents: Vec<SimulatedAgent>,
     /// What each process refreshes logins with.
     pub(crate) logins: Vec<Arc<Process>>,
     /// Of a thousand runs so many are recorded and played again.
@@ -34,20 +37,20 @@ pub(crate) struct Stage {
 pub(crate) type Witness = dyn Fn(&Trace) + Send + Sync;
 
 /// What came of a world.
-pub(crate) struct Played {
+pub(crate) struct SimulationResult {
     pub(crate) runs: u64,
     /// How far it was played, in milliseconds.
     pub(crate) lasted: i64,
     pub(crate) calls: BTreeMap<&'static str, u64>,
     pub(crate) tally: Tally,
-    pub(crate) found: Option<Found>,
+    pub(crate) found: Option<FoundViolation>,
 }
 
-impl Stage {
+impl Simulation {
     fn new(setup: Setup, taped: u64, witness: Box<Witness>) -> Arc<Self> {
         let world = Arc::new(World::new(setup));
         let agents = (0..world.setup.agents.len())
-            .map(|index| OnStage::new(&world, index))
+            .map(|index| SimulatedAgent::new(&world, index))
             .collect();
         let logins = (0..world.setup.processes.len())
             .map(|number| Arc::new(Process::new(&world, number)))
@@ -79,7 +82,7 @@ impl Stage {
 
 /// Plays a world in virtual time, until its end or the first thing that does not hold. `every` is told after each
 /// simulated hour.
-pub(crate) fn play(setup: Setup, taped: u64, every: impl FnMut(i64)) -> Played {
+pub(crate) fn play(setup: Setup, taped: u64, every: impl FnMut(i64)) -> SimulationResult {
     play_before(setup, taped, Box::new(|_| {}), every)
 }
 
@@ -89,7 +92,7 @@ pub(crate) fn play_before(
     taped: u64,
     witness: Box<Witness>,
     mut every: impl FnMut(i64),
-) -> Played {
+) -> SimulationResult {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_time()
         .start_paused(true)
@@ -100,10 +103,10 @@ pub(crate) fn play_before(
     let hours = setup.hours;
     let stage = runtime.block_on(async {
         let sessions = setup.sessions.clone();
-        let stage = Stage::new(setup, taped, witness);
+        let stage = Simulation::new(setup, taped, witness);
         let mut tasks: Vec<_> = sessions
             .into_iter()
-            .map(|session| tokio::spawn(crate::session::play(Arc::clone(&stage), session)))
+            .map(|session| tokio::spawn(crate::play::session::play(Arc::clone(&stage), session)))
             .collect();
         let stores = stage.agents.iter().map(|agent| Arc::clone(&agent.usage.store));
         tasks.push(tokio::spawn(people(Arc::clone(&stage.world), stores.collect())));
@@ -135,11 +138,11 @@ pub(crate) fn play_before(
         let _inside = runtime.enter();
         stage.world.now() - START
     };
-    // Refreshes that go on end with the runtime; what is left is for nobody.
+    // Refreshes that go on end with the runtime; nothing reads what is left of them.
     drop(runtime);
     drop(std::fs::remove_dir_all(&stage.world.folder));
     let mut verdict = stage.verdict();
-    Played {
+    SimulationResult {
         runs: verdict.runs,
         lasted,
         calls: stage.world.counts(),

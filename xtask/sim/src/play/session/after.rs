@@ -5,7 +5,7 @@ use openclaw_auth_store::UsageStore;
 use super::stored::Stored;
 use super::turn::Turned;
 use super::{Person, lock};
-use crate::jam::File;
+use crate::faults::store_outage::File;
 use crate::trace::{Choice, Ending, Overlap, Pins, Trace};
 
 impl Person {

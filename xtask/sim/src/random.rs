@@ -1,16 +1,16 @@
-//! Seeded chance: the same seed throws the same dice on every machine.
+//! Seeded random numbers: the same seed gives the same ones on every machine.
 
 /// A small generator (`SplitMix64`); every actor has its own, so that leaving one out changes no other.
 #[derive(Debug, Clone)]
-pub(crate) struct Dice(u64);
+pub(crate) struct SeededRandom(u64);
 
-impl Dice {
-    /// Dice of one actor: `seed` is the world's, `actor` tells it from others.
+impl SeededRandom {
+    /// The generator of one actor: `seed` is the world's, `actor` tells it from others.
     pub(crate) fn of(seed: u64, actor: u64) -> Self {
-        let mut dice =
+        let mut random =
             Self(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ actor.wrapping_mul(0xD1B5_4A32_D192_ED03));
-        dice.next();
-        dice
+        random.next();
+        random
     }
 
     pub(crate) fn next(&mut self) -> u64 {

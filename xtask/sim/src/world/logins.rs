@@ -1,4 +1,4 @@
-//! Logins: what is true of each, and people who log in anew.
+//! The simulated logins: the actual state of each, and people who log in anew.
 
 pub(crate) mod refreshing;
 
@@ -9,28 +9,14 @@ use openclaw_auth_store::{Credential, MemoryAuthStore, ProfileStore, RenewedLogi
 use openclaw_ids::ProfileId;
 use serde_json::json;
 
-use crate::dice::Dice;
+use crate::random::SeededRandom;
 use crate::setup::profile_id;
 use crate::time::{HOUR, MINUTE, at, span};
+use crate::trace::LoginCounts;
 use crate::world::World;
 
 /// How long an access token lasts.
 const LASTS: (i64, i64) = (10 * MINUTE, 3 * HOUR);
-
-/// What was seen of the logins of an agent since somebody last looked.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct LoginsSeen {
-    /// Refreshes that were answered.
-    pub(crate) renewed: usize,
-    /// Refreshes of one login that were in flight at the same time.
-    pub(crate) at_once: usize,
-    /// Refresh tokens that were sent although they had been answered.
-    pub(crate) resent: usize,
-    /// Calls with a login's token.
-    pub(crate) calls: usize,
-    /// Calls with an access token that had ended.
-    pub(crate) ended: usize,
-}
 
 /// What is true of one login.
 #[derive(Debug, Default)]
@@ -53,17 +39,17 @@ pub(crate) struct Logins {
 #[derive(Default)]
 struct State {
     of: BTreeMap<(usize, String), Login>,
-    seen: BTreeMap<usize, LoginsSeen>,
+    seen: BTreeMap<usize, LoginCounts>,
 }
 
 /// Whose tokens they are, as they are written: agent, profile, number.
-struct Named {
+struct TokenName {
     agent: usize,
     profile: String,
     generation: u64,
 }
 
-impl Named {
+impl TokenName {
     fn of(secret: Option<&Secret>) -> Option<Self> {
         let mut parts = secret?.expose().splitn(4, '|').skip(1);
         Some(Self {
@@ -82,7 +68,7 @@ impl Named {
 }
 
 /// The stored form of a login.
-fn credential(named: &Named, ends: i64) -> Option<Credential> {
+fn credential(named: &TokenName, ends: i64) -> Option<Credential> {
     let provider = named.profile.split(':').next()?;
     let entry = json!({
         "type": "oauth", "provider": provider, "expires": ends,
@@ -102,7 +88,7 @@ impl Logins {
         let login = state.of.entry((agent, profile.to_owned())).or_default();
         login.generation += 1;
         login.ends.insert(login.generation, ends);
-        let named = Named {
+        let named = TokenName {
             agent,
             profile: profile.to_owned(),
             generation: login.generation,
@@ -111,13 +97,13 @@ impl Logins {
     }
 
     /// What was seen of an agent's logins since the last time.
-    pub(crate) fn take_seen(&self, agent: usize) -> LoginsSeen {
+    pub(crate) fn take_seen(&self, agent: usize) -> LoginCounts {
         self.state().seen.remove(&agent).unwrap_or_default()
     }
 
     /// A call leaves with a login's token at `now`; whether the provider takes it.
     pub(crate) fn sent(&self, access: Option<&Secret>, now: i64) -> bool {
-        let Some(named) = Named::of(access) else {
+        let Some(named) = TokenName::of(access) else {
             return false;
         };
         let mut state = self.state();
@@ -130,7 +116,7 @@ impl Logins {
         is_good
     }
 
-    fn begin(&self, named: &Named) -> bool {
+    fn begin(&self, named: &TokenName) -> bool {
         let mut state = self.state();
         let login = state.of.entry((named.agent, named.profile.clone())).or_default();
         login.in_flight += 1;
@@ -141,15 +127,15 @@ impl Logins {
         !is_spent
     }
 
-    fn end(&self, named: &Named) {
+    fn end(&self, named: &TokenName) {
         let mut state = self.state();
         if let Some(login) = state.of.get_mut(&(named.agent, named.profile.clone())) {
             login.in_flight = login.in_flight.saturating_sub(1);
         }
     }
 
-    /// New tokens; none when somebody logged in anew meanwhile.
-    fn renew(&self, named: &Named, ends: i64) -> Option<RenewedLogin> {
+    /// New tokens; none when a person logged in anew meanwhile.
+    fn renew(&self, named: &TokenName, ends: i64) -> Option<RenewedLogin> {
         let mut state = self.state();
         let login = state.of.get_mut(&(named.agent, named.profile.clone()))?;
         if login.generation != named.generation {
@@ -158,7 +144,7 @@ impl Logins {
         login.answered.insert(named.generation);
         login.generation += 1;
         login.ends.insert(login.generation, ends);
-        let next = Named {
+        let next = TokenName {
             generation: login.generation,
             profile: named.profile.clone(),
             agent: named.agent,
@@ -174,10 +160,10 @@ impl Logins {
 
 /// People log in anew every now and then, also where nothing is wrong.
 pub(crate) async fn people(world: Arc<World>, stores: Vec<Arc<MemoryAuthStore>>) {
-    let mut dice = Dice::of(world.setup.seed, 10_000);
+    let mut random = SeededRandom::of(world.setup.seed, 10_000);
     loop {
-        tokio::time::sleep(span(dice.spread(20 * MINUTE, 6 * HOUR))).await;
-        let agent = dice.below(stores.len());
+        tokio::time::sleep(span(random.spread(20 * MINUTE, 6 * HOUR))).await;
+        let agent = random.below(stores.len());
         let with_logins: Vec<_> = world
             .setup
             .providers
@@ -187,9 +173,9 @@ pub(crate) async fn people(world: Arc<World>, stores: Vec<Arc<MemoryAuthStore>>)
         if with_logins.is_empty() {
             continue;
         }
-        let provider = *dice.pick(&with_logins);
-        let profile = profile_id(provider.name, dice.below(provider.logins));
-        let ends = world.now() + dice.spread(LASTS.0, LASTS.1);
+        let provider = *random.pick(&with_logins);
+        let profile = profile_id(provider.name, random.below(provider.logins));
+        let ends = world.now() + random.spread(LASTS.0, LASTS.1);
         let credential = world.logins.log_in(agent, &profile, ends);
         if let Some((credential, id)) = credential.zip(profile.parse::<ProfileId>().ok()) {
             drop(stores[agent].upsert(id, credential, at(world.now())).await);
