@@ -3,7 +3,7 @@
 use super::*;
 use crate::{SuccessEvent, adopt_secret, clear, succeed};
 
-const README: &str = include_str!("../../../README.md");
+const README: &str = include_str!("../../../../README.md");
 
 /// After the first failure, at the start; its window ends at 30 s.
 fn resting() -> ProfileUsage {

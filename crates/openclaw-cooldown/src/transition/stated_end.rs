@@ -2,8 +2,8 @@
 
 use jiff::Timestamp;
 
-use crate::lane;
-use crate::record::{origin, record, stated_end};
+use super::failure::{origin, record, stated_end};
+use crate::usage_state::lane;
 use crate::{CooldownConfig, FailureEvent, Lane, ProfileUsage, millis};
 
 /// Adds the stated end of `event`, which a usage check found out, to what its attempt's failure left behind.

@@ -4,8 +4,9 @@ use jiff::Timestamp;
 use openclaw_classify::Reason;
 use serde_json::Number;
 
-use crate::stats::{BlockedReason, counted_as, instant};
-use crate::{BlockedOrigin, BlockedSource, Lane, ProfileUsage, UsageStats, Window, lane, millis};
+use super::{BlockedReason, counted_as, instant};
+use crate::usage_state::lane;
+use crate::{BlockedOrigin, BlockedSource, Lane, ProfileUsage, UsageStats, Window, millis};
 
 /// `usage` as the other program sees it at `now`; members of `previous` that nobody knows survive (D13).
 ///

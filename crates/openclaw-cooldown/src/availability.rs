@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use openclaw_classify::Reason;
 use openclaw_ids::ModelId;
 
-use crate::stats::counted_as;
+use crate::usage_stats::counted_as;
 use crate::{Lane, ProfileUsage, Window};
 
 /// The window that keeps a profile from serving a model.
@@ -54,33 +54,12 @@ const PRIORITY: &[Reason] = &[
 ];
 
 impl ProfileUsage {
-    /// Whether anything is remembered that a clear would end: a window, or failures that make the next one longer.
-    pub fn has_failed(&self) -> bool {
-        !self.windows.is_empty() || !self.failure_counts.is_empty()
-    }
-
     /// The active window that blocks `model` on this profile; the latest-ending one, ties by priority (D15).
     /// `None` as model asks whether any window is active.
     pub fn block(&self, model: Option<&ModelId>, now: Timestamp) -> Option<Block> {
         self.blocking(model, now)
             .map(|(lane, window)| block_of(lane, window))
             .max_by_key(rank)
-    }
-
-    /// Whether nothing blocks `model` (or any model) at `now`.
-    pub fn is_usable(&self, model: Option<&ModelId>, now: Timestamp) -> bool {
-        self.blocking(model, now).next().is_none()
-    }
-
-    /// The windows that block `model` (or any model) at `now`.
-    pub fn blocking<'a>(
-        &'a self,
-        model: Option<&'a ModelId>,
-        now: Timestamp,
-    ) -> impl Iterator<Item = (&'a Lane, &'a Window)> + 'a {
-        self.windows
-            .iter()
-            .filter(move |(lane, window)| lane.concerns(model) && window.is_active(now))
     }
 }
 

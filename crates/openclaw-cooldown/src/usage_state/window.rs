@@ -5,7 +5,7 @@ use openclaw_classify::Reason;
 use openclaw_ids::ModelId;
 use serde::{Deserialize, Serialize};
 
-use crate::{BlockedSource, millis};
+use crate::millis;
 
 /// A time during which a lane blocks, and the memory of it afterwards (D2).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -47,6 +47,16 @@ pub struct BlockedOrigin {
     /// The model that was asked; `None` when the limit was found out without one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<ModelId>,
+}
+
+/// Who reported a blocked window's end; the other program knows no others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum BlockedSource {
+    /// The answer that refused the request, whoever gave it.
+    CodexRateLimits,
+    /// The usage check after it.
+    Wham,
 }
 
 impl Window {

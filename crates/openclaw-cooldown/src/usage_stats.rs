@@ -1,5 +1,7 @@
 //! The other program's usage state of one profile: exact member names, and what is accepted (cooldown.md 1).
 
+mod mirror;
+
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
@@ -8,7 +10,9 @@ use openclaw_ids::ModelId;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Number, Value};
 
-use crate::millis;
+use crate::{BlockedSource, millis};
+
+pub use mirror::{adopt_foreign, mirror};
 
 /// One entry of `usageStats`.
 ///
@@ -52,16 +56,6 @@ pub struct UsageStats {
 #[serde(rename_all = "snake_case")]
 pub(crate) enum BlockedReason {
     SubscriptionLimit,
-}
-
-/// Who reported a blocked window's end; the other program knows no others.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum BlockedSource {
-    /// The answer that refused the request, whoever gave it.
-    CodexRateLimits,
-    /// The usage check after it.
-    Wham,
 }
 
 /// The reason under which the other program knows this one (C2).

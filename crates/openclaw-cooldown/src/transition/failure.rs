@@ -5,8 +5,8 @@ use std::time::Duration;
 use jiff::Timestamp;
 use openclaw_classify::HintSource;
 
-use crate::lane::{self, Hints};
-use crate::wait::{long_wait, short_wait};
+use crate::ladder::{long_wait, short_wait};
+use crate::usage_state::lane::{self, Hints};
 use crate::{BlockedOrigin, BlockedSource, CooldownConfig, FailureEvent, Lane, ProfileUsage, Window, millis};
 
 /// How many models of one profile are remembered beyond the end of their windows. Whoever asks for ever new names
@@ -117,7 +117,7 @@ fn reopened(old: Option<Window>, steps: u32, event: &FailureEvent, end: End, now
 }
 
 /// Who stated the end of an account's limit, and during which model (cooldown.md 8.1).
-pub(crate) fn origin(event: &FailureEvent) -> BlockedOrigin {
+pub(super) fn origin(event: &FailureEvent) -> BlockedOrigin {
     let source = event.hint.as_ref().map(|hint| hint.source);
     BlockedOrigin {
         source: match source {
@@ -132,7 +132,7 @@ pub(crate) fn origin(event: &FailureEvent) -> BlockedOrigin {
 }
 
 /// The end the provider stated, where it may be believed.
-pub(crate) fn stated_end(event: &FailureEvent) -> Option<Timestamp> {
+pub(super) fn stated_end(event: &FailureEvent) -> Option<Timestamp> {
     let believed = lane::hints(event.reason) == Hints::Believed;
     let hint = event.hint.as_ref().filter(|hint| believed && hint.credible)?;
     Some(millis::floor(hint.at))

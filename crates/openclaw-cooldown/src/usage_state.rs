@@ -1,12 +1,19 @@
 //! What is known about the use of one profile.
 
+pub(crate) mod lane;
+pub(crate) mod window;
+
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 use openclaw_classify::Reason;
+use openclaw_ids::ModelId;
 use serde::{Deserialize, Serialize};
 
-use crate::{BlockedOrigin, Lane, Window, millis};
+use crate::millis;
+
+pub use lane::{Lane, UnknownLane};
+pub use window::{BlockedOrigin, BlockedSource, Window};
 
 /// Our own state of one profile; as JSON it is an object with times in Unix milliseconds.
 ///
@@ -35,6 +42,27 @@ pub struct ProfileUsage {
 }
 
 impl ProfileUsage {
+    /// Whether anything is remembered that a clear would end: a window, or failures that make the next one longer.
+    pub fn has_failed(&self) -> bool {
+        !self.windows.is_empty() || !self.failure_counts.is_empty()
+    }
+
+    /// Whether nothing blocks `model` (or any model) at `now`.
+    pub fn is_usable(&self, model: Option<&ModelId>, now: Timestamp) -> bool {
+        self.blocking(model, now).next().is_none()
+    }
+
+    /// The windows that block `model` (or any model) at `now`.
+    pub fn blocking<'a>(
+        &'a self,
+        model: Option<&'a ModelId>,
+        now: Timestamp,
+    ) -> impl Iterator<Item = (&'a Lane, &'a Window)> + 'a {
+        self.windows
+            .iter()
+            .filter(move |(lane, window)| lane.concerns(model) && window.is_active(now))
+    }
+
     /// Opens the blocked window from `now` to an end that was stated for the whole account, in place of an earlier one
     /// (D7); it has no ladder and so no steps (D5).
     pub(crate) fn block_account(&mut self, until: Timestamp, origin: BlockedOrigin, now: Timestamp) {
