@@ -1,8 +1,8 @@
 //! Texts about used-up windows and rates (classify.md C-5).
 
+use super::rule::{Concern, Rule, text};
 use crate::Reason;
 use crate::facts::OVER_RATE;
-use crate::rule::{Concern, Rule, text};
 
 /// Used-up windows and rates.
 #[rustfmt::skip]

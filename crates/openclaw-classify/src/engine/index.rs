@@ -4,9 +4,10 @@ use std::ops::Range;
 
 use crate::facts::{Code, Codes, Layer};
 use crate::few::Few;
-use crate::phrase::{Lexicon, LexiconBuilder, Phrase, Scan};
-use crate::row::Row;
 use crate::rules::Stage;
+use crate::text::phrase::{Lexicon, LexiconBuilder, Phrase, Scan};
+
+use super::Row;
 
 /// In the order of their declaration, which is the one they are asked in.
 const STAGES: [Stage; 5] = [

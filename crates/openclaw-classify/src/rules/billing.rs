@@ -1,7 +1,7 @@
 //! Texts about money (classify.md C-5, C-8).
 
+use super::rule::{Concern, Rule, text};
 use crate::Reason;
-use crate::rule::{Concern, Rule, text};
 
 /// Money. At 402 a window outranks everything but explicit words about credit or balance (C-8).
 #[rustfmt::skip]

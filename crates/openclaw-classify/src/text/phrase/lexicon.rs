@@ -4,11 +4,11 @@
 //! at, and of these only the ones whose first bytes some piece has. What begins there is told by a tree of the pieces,
 //! whose steps are up to eight bytes long.
 
-mod sites;
+mod match_starts;
 mod tree;
 
 use super::scan::{Hits, Scan};
-use sites::Sites;
+use match_starts::Sites;
 use tree::{Entry, Node, Tree, head};
 
 /// The table has two to this many places.

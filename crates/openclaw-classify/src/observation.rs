@@ -1,9 +1,13 @@
 //! What a failure says of itself, for records and people (runner.md ).
 
+mod prompt_size;
+
 use crate::facts::{Facts, Pages, Sentences, Wanted};
 use crate::failure::{AbortedBy, Transport};
-use crate::loose::Node;
-use crate::{Failure, loose};
+use crate::text::lenient_json::{self as loose, Node};
+
+use crate::Failure;
+pub use prompt_size::observed_tokens;
 
 /// Structured facts of one failure, for the decision record. Nothing is redacted.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

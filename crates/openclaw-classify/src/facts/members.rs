@@ -6,9 +6,9 @@ use std::sync::LazyLock;
 use super::{Facts, Speaker, TimeMember, text};
 use crate::failure::Header;
 use crate::few::Few;
-use crate::keyed::Keyed;
-use crate::loose::{Members, Node};
-use crate::normal::is_code_key;
+use crate::text::lenient_json::{Members, Node};
+use crate::text::name_table::Keyed;
+use crate::text::normal::is_code_key;
 
 /// What a member means.
 #[derive(Clone, Copy)]
@@ -39,7 +39,7 @@ enum Member {
     Upstream,
 }
 
-/// Member names as [`crate::normal::code_key`] writes them. What is not listed is not read: a body may quote the user's own data.
+/// Member names as [`crate::text::normal::code_key`] writes them. What is not listed is not read: a body may quote the user's own data.
 #[rustfmt::skip]
 const MEMBERS: &[(Member, &[&str])] = &[
     (Member::Code, &["errorcode", "errcode", "type", "errortype", "kind", "name", "subtype", "limitsource", "subcode", "exception", "errorclass", "finishreason", "stopreason", "blockreason"]),

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::normal::{code_key, is_code_key};
+use crate::text::normal::{code_key, is_code_key};
 
 /// Values by the [`code_key`] of their names.
 pub(crate) struct Keyed<T> {

@@ -2,9 +2,8 @@
 //!
 //! Four bytes of a text at every other place tell that no such word stands there, which is all there is to most texts.
 
-use super::marks::{Mark, Marks};
-use super::relation;
-use crate::hint::CUES;
+use super::byte_set::{Mark, Marks};
+use super::{CUES, limit_comparison};
 
 /// What a text may state.
 #[derive(Clone, Copy, Default)]
@@ -21,7 +20,7 @@ const WINDOW: usize = 4;
 /// Bits of the windows at the first and at the second byte of each word, one of which is at an even place.
 type Windows = [u64; 1024];
 static OF_TIMES: Windows = windows(CUES);
-static OF_SIZES: Windows = windows(relation::DECISIVE);
+static OF_SIZES: Windows = windows(limit_comparison::DECISIVE);
 static OF_BOTH: Windows = {
     let mut both = windows(CUES);
     let mut place = 0;
@@ -89,7 +88,7 @@ const fn head(text: &[u8]) -> u64 {
 }
 
 const TIMES: [(u64, u64); CUES.len()] = heads(CUES);
-const SIZES: [(u64, u64); relation::DECISIVE.len()] = heads(relation::DECISIVE);
+const SIZES: [(u64, u64); limit_comparison::DECISIVE.len()] = heads(limit_comparison::DECISIVE);
 
 /// The bit of a window, whatever the case of its letters: its word, and its place there.
 const fn bit(window: [u8; WINDOW]) -> (usize, u64) {
@@ -149,7 +148,7 @@ mod tests {
     fn each_word_is_seen_at_every_place_in_any_case_in_front_of_a_number() {
         for (words, expected) in [
             (&CUES[..], (true, false)),
-            (&relation::DECISIVE[..], (false, true)),
+            (&limit_comparison::DECISIVE[..], (false, true)),
         ] {
             for word in words
                 .iter()

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::phrase::scan::{Hit, Hits};
+use crate::text::phrase::scan::{Hit, Hits};
 
 /// A step of the tree compares so many bytes at most.
 const STEP: usize = 8;

@@ -1,6 +1,6 @@
 //! Pages that proxies and gateways send instead of an error object (classify.md C-5, beyond.md BL-85).
 
-use crate::needles::starts_with_ignore_case;
+use crate::text::patterns::starts_with_ignore_case;
 
 /// How far into a text a page may begin; before it stands what a client put in front.
 const LEAD: usize = 256;
@@ -28,7 +28,7 @@ pub(crate) fn page_title(text: &str) -> Option<String> {
 }
 
 /// The words of a page without tags, scripts and styles: what stands between one and the next, if it is not blank.
-pub(super) fn words(page: &str) -> impl Iterator<Item = &str> {
+pub(crate) fn words(page: &str) -> impl Iterator<Item = &str> {
     let mut rest = Some(page);
     let between = std::iter::from_fn(move || {
         let text = rest?;

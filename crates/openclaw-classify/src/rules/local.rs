@@ -1,8 +1,8 @@
 //! Who did it: the caller, this process, our own timers, the network (classify.md C-3 step 1, C-10).
 
+use super::rule::{Concern, Rule, Saw, code, text, transport};
 use crate::Reason;
 use crate::failure::{AbortedBy, TimeoutPhase, TimerOwner, Transport};
-use crate::rule::{Concern, Rule, Saw, code, text, transport};
 
 const BY_CALLER: &[Transport] = &[
     Transport::Timeout(TimeoutPhase::Connect, TimerOwner::Caller),

@@ -1,7 +1,7 @@
 //! Short forms of provider text for people (beyond.md BL-85, runner.md ).
 
-use crate::facts::{page_start, page_title};
-use crate::redact;
+use super::redact;
+use crate::text::html::{page_start, page_title};
 
 /// How far behind the cut text is looked at, in UTF-16 units.
 const MARGIN: usize = 4096;

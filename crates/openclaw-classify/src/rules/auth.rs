@@ -1,7 +1,7 @@
 //! Texts about the credential and its account (classify.md C-5).
 
+use super::rule::{Rule, text};
 use crate::Reason;
-use crate::rule::{Rule, text};
 
 /// Credentials.
 #[rustfmt::skip]

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::needles::Needles;
+use crate::text::patterns::Needles;
 
 /// Codes that a relation is booked as; no provider sends them.
 pub(crate) const OVER_WINDOW: &str = "tokensoverlimit";

@@ -3,9 +3,9 @@
 use std::borrow::Cow;
 
 use crate::failure::Transport;
-use crate::phrase::{LexiconBuilder, Phrase};
-use crate::rule::{Family, Rule, Saw};
 use crate::rules::Stage;
+use crate::rules::{Family, Rule, Saw};
+use crate::text::phrase::{LexiconBuilder, Phrase};
 use crate::{Certainty, Owner, Reason, RuleId, Scope};
 
 /// What must be seen, all of it, and what it means. An empty list asks for nothing.

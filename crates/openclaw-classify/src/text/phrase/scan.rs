@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::{Part, Phrase};
 use crate::few::Few;
-use crate::normal::{NAME_JOINT, SEGMENT, is_alphanumeric};
+use crate::text::normal::{NAME_JOINT, SEGMENT, is_alphanumeric};
 
 /// How far apart two parts of a phrase may stand, in bytes.
 const GAP: usize = 72;
