@@ -91,6 +91,7 @@ const LAYERS: &[Layer] = &[
     Layer { package: "openclaw-runner",     tier: Tier::Async,   arrows: &["openclaw-session", "openclaw-auth-store"] },
     Layer { package: "xtask-faultwall",     tier: Tier::Tooling, arrows: &[] },
     Layer { package: "openclaw-gateway",    tier: Tier::Process, arrows: &["openclaw-runner", "xtask-faultwall"] },
+    Layer { package: "openclaw-cli",        tier: Tier::Process, arrows: &["openclaw-gateway", "xtask-faultwall"] },
     Layer { package: "xtask",               tier: Tier::Tooling, arrows: &[] },
     Layer { package: "xtask-bench",         tier: Tier::Tooling, arrows: &["openclaw-runner"] },
     Layer { package: "xtask-corpus",        tier: Tier::Tooling, arrows: &["openclaw-runner"] },

@@ -3,12 +3,12 @@
 use std::error::Error;
 
 /// `error`, what caused it, what caused that, and so on.
-pub(crate) fn each<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
+pub fn each<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
     std::iter::successors(Some(error), |cause| (*cause).source())
 }
 
 /// `error` and what caused it, joined by colons, each text once.
-pub(crate) fn line(error: &(dyn Error + 'static)) -> String {
+pub fn line(error: &(dyn Error + 'static)) -> String {
     let mut line = error.to_string();
     for cause in each(error).skip(1) {
         let text = cause.to_string();

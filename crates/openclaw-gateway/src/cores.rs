@@ -28,7 +28,7 @@ pub(crate) fn here() -> usize {
 
 /// The threads of one process. They end, and all that still runs on them, when this is dropped.
 #[derive(Debug)]
-pub(crate) struct Cores {
+pub struct Cores {
     /// All but the thread of whoever uses this.
     others: Vec<Other>,
     /// How much each has to do, the user's own thread first.
@@ -56,7 +56,7 @@ impl Cores {
     ///
     /// # Errors
     /// When the system gives no thread.
-    pub(crate) fn all() -> io::Result<Self> {
+    pub fn all() -> io::Result<Self> {
         let others: Vec<Other> = (1..most()).map(Other::start).collect::<io::Result<_>>()?;
         let loads = (0..=others.len()).map(|_| AtomicUsize::new(0)).collect();
         Ok(Self { others, loads })

@@ -25,15 +25,15 @@ mod sse;
 mod transport;
 mod wire;
 
-pub(crate) use body::{BodyError, RequestBody};
+pub use body::{BodyError, RequestBody};
 pub(crate) use buffered::whole as held_until_whole;
 pub(crate) use deadlines::Deadlines;
 pub use endpoint::EndpointError;
 pub(crate) use endpoint::{Endpoint, is_loopback_host};
-pub(crate) use exchange::{Answer, AskFault, Call, Question, SecretKind, Upstream};
+pub use exchange::{Answer, AskFault, Call, Question, SecretKind, Upstream};
 pub(crate) use inline::before_text;
 pub(crate) use live::{Flow, LiveAnswer};
 pub(crate) use progress::Missing;
 pub(crate) use retry::is_by_chance;
-pub(crate) use smallest::smallest_request;
+pub use smallest::smallest_request;
 pub(crate) use wire::Wire;

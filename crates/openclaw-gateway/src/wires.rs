@@ -142,7 +142,7 @@ impl Fit<'_> {
 }
 
 /// The format in which a credential is asked first: the one that most providers speak, else whichever it is good for.
-pub(crate) fn first_wire(endpoints: &Endpoints, provider: &ProviderId, credential: &Credential) -> Wire {
+pub fn first_wire(endpoints: &Endpoints, provider: &ProviderId, credential: &Credential) -> Wire {
     let wires = [Wire::ChatCompletions, Wire::Responses, Wire::Messages];
     let fit = wires
         .into_iter()

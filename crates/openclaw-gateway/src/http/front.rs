@@ -22,7 +22,7 @@ use crate::upstream::Wire;
 
 /// Answers all requests of one gateway.
 #[derive(Clone)]
-pub(crate) struct Front {
+pub struct Front {
     current: Arc<Current>,
     routes: Router,
 }

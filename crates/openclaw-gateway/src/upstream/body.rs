@@ -12,7 +12,7 @@ const QUOTED: usize = 16;
 
 /// A request as the client wrote it.
 #[derive(Debug, Clone)]
-pub(crate) struct RequestBody {
+pub struct RequestBody {
     bytes: Bytes,
     /// Where the value of the top-level `model` stands.
     model_at: Range<usize>,
@@ -23,7 +23,7 @@ pub(crate) struct RequestBody {
 
 /// Why a body is no request, in words for whoever wrote it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum BodyError {
+pub enum BodyError {
     /// A member has a value of another kind.
     #[error("`{name}` must be {expected}, not {found}")]
     Member {
@@ -98,7 +98,7 @@ impl RequestBody {
     ///
     /// # Errors
     /// When it is no JSON object, or names no model.
-    pub(crate) fn try_new(bytes: Bytes) -> Result<Self, BodyError> {
+    pub fn try_new(bytes: Bytes) -> Result<Self, BodyError> {
         let known = read(&bytes)?;
         let user = known.user();
         let wrong = |name, expected, value: &Value| BodyError::Member {

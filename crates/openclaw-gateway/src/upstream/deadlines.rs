@@ -9,7 +9,7 @@ use tokio::time::{Instant, timeout_at};
 /// The waits of one attempt. Each ends the attempt with a timeout of its own kind, so that a silent route can be
 /// told from a slow model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Deadlines {
+pub struct Deadlines {
     /// For a new connection; part of the wait for the head.
     pub(crate) connect: Duration,
     /// For the head of a streamed answer, the connection included.

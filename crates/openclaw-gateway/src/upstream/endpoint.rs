@@ -15,7 +15,7 @@ use super::{SecretKind, Wire};
 
 /// A provider's OpenAI-compatible endpoint. Clones are the same one, and cost nothing.
 #[derive(Clone)]
-pub(crate) struct Endpoint(Arc<Parts>);
+pub struct Endpoint(Arc<Parts>);
 
 #[derive(Clone)]
 struct Parts {
@@ -144,7 +144,7 @@ impl Endpoint {
 
     /// Sends one header more with every request.
     #[must_use]
-    pub(crate) fn with_header(self, name: HeaderName, value: HeaderValue) -> Self {
+    pub fn with_header(self, name: HeaderName, value: HeaderValue) -> Self {
         self.with(|parts| {
             parts.headers.insert(name, value);
         })
@@ -157,7 +157,7 @@ impl Endpoint {
     }
 
     /// How the secret of `credential` is sent.
-    pub(crate) fn kind_of(&self, credential: &Credential) -> SecretKind {
+    pub fn kind_of(&self, credential: &Credential) -> SecretKind {
         match credential {
             Credential::ApiKey(_) | Credential::Local(_) => self.0.keys_as,
             Credential::Oauth(_) | Credential::Token(_) => SecretKind::Token,
@@ -176,7 +176,7 @@ impl Endpoint {
 
     /// The base URL without a trailing slash, as it identifies the endpoint (D4). It is shown and kept in state, so
     /// user, password and query are left out.
-    pub(crate) fn base_url(&self) -> &str {
+    pub fn base_url(&self) -> &str {
         &self.0.shown
     }
 
@@ -227,7 +227,7 @@ impl Endpoint {
     }
 
     /// How long its row in the configuration waits for an answer.
-    pub(crate) fn answer_limit(&self) -> Option<Duration> {
+    pub fn answer_limit(&self) -> Option<Duration> {
         self.0.answer_limit
     }
 

@@ -29,7 +29,7 @@ use crate::cores;
 
 /// The HTTP clients that all attempts share.
 #[derive(Debug, Clone)]
-pub(crate) struct Upstream {
+pub struct Upstream {
     ways: Ways,
     usual: OfCores,
     /// Those with another limit for a connection; made when first needed, and as many as there are limits in the
@@ -54,28 +54,28 @@ impl OfCores {
 }
 
 /// What an attempt sends, and where.
-pub(crate) struct Call<'a> {
+pub struct Call<'a> {
     /// The endpoint.
-    pub(crate) endpoint: &'a Endpoint,
+    pub endpoint: &'a Endpoint,
     /// The model, as the provider names it.
-    pub(crate) model: &'a str,
+    pub model: &'a str,
     /// The key or token; none for providers that need none.
-    pub(crate) secret: Option<&'a SecretString>,
+    pub secret: Option<&'a SecretString>,
     /// How the format's own key header is used.
-    pub(crate) kind: SecretKind,
+    pub kind: SecretKind,
     /// The format of request and answer.
-    pub(crate) wire: Wire,
+    pub wire: Wire,
     /// The client's headers that belong to the format and are passed on as they came.
-    pub(crate) headers: &'a HeaderMap,
+    pub headers: &'a HeaderMap,
     /// The client's request.
-    pub(crate) body: &'a RequestBody,
+    pub body: &'a RequestBody,
     /// How long to wait for what.
-    pub(crate) deadlines: Deadlines,
+    pub deadlines: Deadlines,
 }
 
 /// What a secret is, for formats that send keys and tokens under different names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum SecretKind {
+pub enum SecretKind {
     /// An API key.
     Key,
     /// A token of a login.
@@ -89,7 +89,7 @@ impl Call<'_> {
 }
 
 /// What an attempt brought back.
-pub(crate) enum Answer {
+pub enum Answer {
     /// A whole body with content, byte for byte.
     Whole(Bytes),
     /// A stream at its first content.
@@ -163,7 +163,7 @@ impl Upstream {
     ///
     /// # Errors
     /// Every other outcome, with all facts known. Dropping the future hangs up.
-    pub(crate) async fn attempt(&self, call: &Call<'_>) -> Result<Answer, Failure> {
+    pub async fn attempt(&self, call: &Call<'_>) -> Result<Answer, Failure> {
         let mut facts = Facts::new(call.endpoint, call.secret);
         let outcome = self.exchange(call, &mut facts).await;
         outcome.map_err(|failure| facts.complete(failure))
@@ -247,7 +247,7 @@ impl Upstream {
 }
 
 /// A request that no wire format has.
-pub(crate) struct Question {
+pub struct Question {
     pub(crate) method: Method,
     pub(crate) url: Url,
     pub(crate) headers: HeaderMap,
@@ -256,7 +256,7 @@ pub(crate) struct Question {
 
 /// A question got no answer.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum AskFault {
+pub enum AskFault {
     /// Nothing that a request can name.
     #[error("the address cannot be called")]
     Address,

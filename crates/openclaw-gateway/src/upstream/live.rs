@@ -52,7 +52,7 @@ pub(super) struct Pace {
 
 /// A stream that has shown its first content. Reading it drives the upstream, so a slow client slows the provider
 /// down; dropping it hangs up.
-pub(crate) struct LiveAnswer {
+pub struct LiveAnswer {
     wire: Wire,
     source: ByteStream,
     parser: SseParser,

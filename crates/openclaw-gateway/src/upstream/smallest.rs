@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::Wire;
 
 /// The smallest request in a format that shows whether a model answers, as a stream.
-pub(crate) fn smallest_request(wire: Wire, model: &str) -> Value {
+pub fn smallest_request(wire: Wire, model: &str) -> Value {
     const QUESTION: &str = "Answer with the one word OK.";
     let messages = json!([{"role": "user", "content": QUESTION}]);
     match wire {

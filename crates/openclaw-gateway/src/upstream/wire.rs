@@ -15,7 +15,7 @@ use super::sketch::Sketch;
 
 /// A wire format. Requests and answers are passed on in it; nothing is translated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Wire {
+pub enum Wire {
     /// OpenAI's chat completions.
     ChatCompletions,
     /// Anthropic's token counts of a message request.
