@@ -2,6 +2,7 @@
 
 mod classify;
 mod describe;
+pub mod error_chain;
 mod facts;
 mod failure;
 mod few;
