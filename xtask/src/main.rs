@@ -11,6 +11,7 @@ mod diff;
 mod docs;
 mod fuzz;
 mod layering;
+mod package;
 mod programs;
 mod snapshots;
 mod test;
@@ -29,6 +30,7 @@ const TASKS: &[&cli::Task] = &[
     &fuzz::TASK,
     &docs::TASK,
     &api::TASK,
+    &package::TASK,
     &programs::clients::TASK,
     &programs::faultwall::TASK,
     &trace::TASK,

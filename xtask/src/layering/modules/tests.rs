@@ -73,7 +73,11 @@ fn the_table_and_the_root_name_the_same_modules() {
 #[test]
 fn a_root_has_at_most_twelve_modules() {
     let names: Vec<String> = (0..=MOST).map(|number| format!("m{number}")).collect();
-    let root: String = names.iter().map(|name| format!("mod {name};\n")).collect();
+    let root = names
+        .iter()
+        .map(|name| format!("mod {name};"))
+        .collect::<Vec<_>>()
+        .join("\n");
     let findings = check_crate(&ROW, &sources(&root, &[]));
     assert!(findings[0].contains("has 13 modules at its root"), "{findings:?}");
 }
