@@ -1,5 +1,6 @@
-//! An upstream that does exactly what its script says, one connection per request.
-#![expect(clippy::expect_used, reason = "a test that cannot listen has failed")]
+//! An upstream that does exactly what its script says, one connection per request: for tests that state each answer.
+
+#![expect(clippy::expect_used, reason = "a test double says what is wrong by panicking")]
 
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -96,21 +97,18 @@ impl Script {
     }
 
     /// The same, once the test says so.
-    #[must_use]
     pub fn after_a_while(mut self) -> Self {
         self.0.insert(0, Act::Wait);
         self
     }
 
     /// Keeps the connection open at the end of the script.
-    #[must_use]
     pub fn then_silence(mut self) -> Self {
         self.0.push(Act::Hang);
         self
     }
 
     /// Resets the connection at the end of the script.
-    #[must_use]
     pub fn then_reset(mut self) -> Self {
         self.0.push(Act::Reset);
         self
