@@ -39,8 +39,8 @@ const TARGETS: &[Target] = &[
     Target { name: "run",      of: "runner",     about: "runs over scripts of outcomes, lost writes and clocks that jump" },
     Target { name: "config",   of: "gateway",    about: "openclaw.json and failover.json5: parsing, lint and chains" },
     Target { name: "request",  of: "gateway",    about: "request bodies and headers: model, tool-call ids, selection" },
-    Target { name: "stream",   of: "gateway",    about: "answers of the three streaming formats in any pieces" },
-    Target { name: "splice",   of: "gateway",    about: "an answer that breaks off and another that takes over" },
+    Target { name: "stream",   of: "upstream",   about: "answers of the three streaming formats in any pieces" },
+    Target { name: "splice",   of: "upstream",   about: "an answer that breaks off and another that takes over" },
 ];
 
 const MINUTES: u64 = 10;

@@ -5,6 +5,7 @@ mod fault;
 mod guide;
 mod perform;
 mod request;
+pub mod scripted;
 mod wall;
 mod wire;
 
