@@ -5,7 +5,7 @@ mod source;
 
 use std::collections::BTreeSet;
 
-use crate::cli::{Args, CannotRun, Outcome, Takes, Task};
+use crate::cli::{Accepts, Args, CannotRun, Outcome, Task};
 use crate::workspace::{self, Workspace};
 
 pub(crate) const TASK: Task = Task {
@@ -22,7 +22,7 @@ uses lower ones only, so they form no cycle; a root has twelve at most. Tests ar
 Examples:
   cargo xtask layering
   cargo tree -p openclaw-session -i openclaw-ids    why an edge is there",
-    takes: Takes::Flags(&[]),
+    accepts: Accepts::Flags(&[]),
     run: |_: &Args| run(&Workspace::find()?),
 };
 

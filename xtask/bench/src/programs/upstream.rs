@@ -81,7 +81,7 @@ fn pieces() -> Response<Body> {
             tokio::task::yield_now().await;
         }
         let end = "data: {\"id\":\"1\",\"object\":\"chat.completion.chunk\",\"created\":1,\"model\":\"bench\",\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n";
-        // Nobody is listening when this fails.
+        // The client is gone when this fails.
         let _ = sender
             .send(Ok(Frame::data(Bytes::from_static(end.as_bytes()))))
             .await;

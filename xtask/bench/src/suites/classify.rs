@@ -9,7 +9,7 @@ use openclaw_classify::{classify, rules};
 
 use crate::Failure;
 use crate::arguments::Arguments;
-use crate::collected;
+use crate::error_texts;
 use crate::table::{Results, Target};
 
 /// The groups of the collected texts and the ratio that is aimed at.
@@ -24,7 +24,7 @@ pub(crate) fn measure(arguments: &Arguments, results: &mut Results) -> Result<()
         .kind(Some(AhoCorasickKind::DFA))
         .build(phrases())?;
     for (group, most) in GROUPS {
-        let failures = collected::failures(group)?;
+        let failures = error_texts::failures(group)?;
         let texts: Vec<&str> = failures
             .iter()
             .filter_map(|failure| failure.message.as_deref())

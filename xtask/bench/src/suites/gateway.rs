@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use crate::Failure;
 use crate::arguments::Arguments;
-use crate::load::{self, Asks, Outcome, Target as Requests, micros};
-use crate::process::Process;
+use crate::programs::load::{self, Outcome, RequestKind, Target as Requests, micros};
+use crate::programs::process::Process;
 use crate::table::{Results, Target};
 
 const PATH: &str = "/v1/chat/completions";
@@ -88,7 +88,7 @@ async fn ratios(
         .await?;
         rounds.push((ours, theirs));
     }
-    let pairs = |of: fn(&Loaded) -> f64| -> Vec<(f64, f64)> {
+    let pairs = |of: fn(&LoadResult) -> f64| -> Vec<(f64, f64)> {
         rounds
             .iter()
             .map(|(ours, theirs)| (of(ours), of(theirs)))
@@ -124,7 +124,7 @@ async fn ratios(
     Ok(())
 }
 
-pub(crate) struct Loaded {
+pub(crate) struct LoadResult {
     pub(crate) outcome: Outcome,
     /// Microseconds of processor time for each request.
     cpu: f64,
@@ -135,13 +135,13 @@ pub(crate) async fn loaded(
     requests: &Requests,
     connections: usize,
     millis: u64,
-) -> Result<Loaded, Failure> {
+) -> Result<LoadResult, Failure> {
     // The first requests pay for connections.
     load::run(requests, connections, millis / 5).await?;
     let before = process.cpu()?;
     let outcome = load::run(requests, connections, millis).await?;
     let cpu = (process.cpu()? - before) / outcome.count();
-    Ok(Loaded { outcome, cpu })
+    Ok(LoadResult { outcome, cpu })
 }
 
 /// What a first candidate that rests adds to a request.
@@ -171,13 +171,13 @@ async fn streams(
     let (mut firsts, mut throughput) = (Vec::new(), Vec::new());
     for _ in 0..arguments.rounds {
         let streamed = Requests {
-            asks: Asks::Streamed,
+            asks: RequestKind::Streamed,
             ..to(gateway, "plain")
         };
         let ours = load::run(&streamed, 64, arguments.millis).await?;
         let streamed = Requests {
             path: "/one/v1/chat/completions",
-            asks: Asks::Streamed,
+            asks: RequestKind::Streamed,
             ..to(floor, "plain")
         };
         let theirs = load::run(&streamed, 64, arguments.millis).await?;
@@ -245,12 +245,12 @@ async fn start_up(arguments: &Arguments, program: &Path, results: &mut Results) 
     Ok(())
 }
 
-/// A gateway that answers everybody.
+/// A gateway that answers every client.
 pub(crate) async fn started(program: &Path, home: &Path) -> Result<Process, Failure> {
     started_for(program, home, None).await
 }
 
-/// A gateway that answers whoever has the token.
+/// A gateway that answers clients with the token.
 pub(crate) async fn started_for(
     program: &Path,
     home: &Path,
@@ -280,7 +280,7 @@ pub(crate) fn to(process: &Process, agent: &'static str) -> Requests {
         address: process.address.clone(),
         path: PATH,
         agent,
-        asks: Asks::Whole,
+        asks: RequestKind::Whole,
         token: None,
     }
 }

@@ -5,7 +5,7 @@ use std::hint::black_box;
 use openclaw_chain::{Requested, Resolver};
 
 use super::Work;
-use crate::engine::{self, Failing, at_once};
+use crate::engine::{self, ScriptedAttempt, at_once};
 
 /// The configured chain, asked of a prepared configuration.
 pub(super) fn chain(length: usize) -> Work {
@@ -29,10 +29,10 @@ pub(super) fn credentials(count: usize) -> Work {
 fn run(length: usize, profiles: usize, failures: usize) -> Work {
     let runtime = engine::timers();
     let chain = engine::chain(length);
-    let runner = engine::runner(engine::Still::over(engine::snapshot(&chain, profiles)));
+    let runner = engine::runner(engine::NoopUsageStore::over(engine::snapshot(&chain, profiles)));
     Box::new(move || {
         let _inside = runtime.enter();
-        let attempt = Failing::times(failures);
+        let attempt = ScriptedAttempt::times(failures);
         black_box(at_once(runner.run(engine::request(&chain), &attempt)).is_ok());
     })
 }

@@ -6,9 +6,9 @@ use serde_json::json;
 
 use crate::Failure;
 use crate::arguments::Arguments;
-use crate::gateway::{loaded, program, started, started_for, to, write_config};
-use crate::load::Target as Requests;
-use crate::process::Process;
+use crate::programs::load::Target as Requests;
+use crate::programs::process::Process;
+use crate::suites::gateway::{loaded, program, started, started_for, to, write_config};
 use crate::table::{Results, Target};
 
 const TOKEN: &str = "a-token-of-the-bench";

@@ -8,9 +8,9 @@ use tempfile::TempDir;
 
 use crate::Failure;
 use crate::arguments::Arguments;
-use crate::gateway::{loaded, program, started, to};
-use crate::load::micros;
-use crate::process::Process;
+use crate::programs::load::micros;
+use crate::programs::process::Process;
+use crate::suites::gateway::{loaded, program, started, to};
 use crate::table::{Results, Target};
 
 /// How many providers the credentials are for; those that are asked have [`ASKED`] of them.

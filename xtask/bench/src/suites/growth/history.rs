@@ -5,9 +5,9 @@ use tokio::runtime::Runtime;
 
 use super::Work;
 use crate::Failure;
-use crate::gateway;
-use crate::load::{self, Connection, Target};
-use crate::process::Process;
+use crate::programs::load::{self, Connection, Target};
+use crate::programs::process::Process;
+use crate::suites::gateway;
 
 /// Large enough for all sizes: nothing is forgotten to make room.
 const SETTINGS: &str = "{ history: { maxMegaBytes: 2048 } }";
@@ -62,12 +62,12 @@ pub(super) fn asked(decided: usize) -> Result<Work, Failure> {
     world.work(target)
 }
 
-/// Somebody looks at the last of them.
+/// A reader asks for the last of them.
 pub(super) fn told(decided: usize) -> Result<Work, Failure> {
     let world = World::new(decided)?;
     let target = Target {
         path: "/admin/v1/decisions?limit=20",
-        asks: load::Asks::Reading,
+        asks: load::RequestKind::Reading,
         ..gateway::to(&world.gateway, "failover")
     };
     world.work(target)

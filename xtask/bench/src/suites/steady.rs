@@ -2,9 +2,9 @@
 
 use crate::Failure;
 use crate::arguments::Arguments;
-use crate::gateway::{program, started, to, write_config};
-use crate::load;
-use crate::process::Process;
+use crate::programs::load;
+use crate::programs::process::Process;
+use crate::suites::gateway::{program, started, to, write_config};
 use crate::table::{Results, Target};
 
 const MINUTES: usize = 10;

@@ -18,14 +18,14 @@ pub(crate) struct Target {
     pub(crate) address: String,
     pub(crate) path: &'static str,
     pub(crate) agent: &'static str,
-    pub(crate) asks: Asks,
+    pub(crate) asks: RequestKind,
     /// What clients are known by.
     pub(crate) token: Option<&'static str>,
 }
 
 /// What a request is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Asks {
+pub(crate) enum RequestKind {
     /// A whole answer.
     Whole,
     /// An answer as it comes.
@@ -37,8 +37,8 @@ pub(crate) enum Asks {
 impl Target {
     fn request(&self) -> Result<Request<Full<Bytes>>, Failure> {
         let mut request = match self.asks {
-            Asks::Reading => Request::get(self.path),
-            Asks::Streamed | Asks::Whole => Request::post(self.path),
+            RequestKind::Reading => Request::get(self.path),
+            RequestKind::Streamed | RequestKind::Whole => Request::post(self.path),
         };
         request = request
             .header("host", &self.address)
@@ -48,9 +48,9 @@ impl Target {
             request = request.header("authorization", format!("Bearer {token}"));
         }
         let body = match self.asks {
-            Asks::Reading => Bytes::new(),
-            Asks::Streamed => Bytes::from_static(STREAMED),
-            Asks::Whole => Bytes::from_static(WHOLE),
+            RequestKind::Reading => Bytes::new(),
+            RequestKind::Streamed => Bytes::from_static(STREAMED),
+            RequestKind::Whole => Bytes::from_static(WHOLE),
         };
         Ok(request.body(Full::new(body))?)
     }
