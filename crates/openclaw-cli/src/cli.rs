@@ -27,7 +27,7 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
-use openclaw_gateway::causes;
+use openclaw_classify::error_chain;
 use openclaw_gateway::environment::Environment;
 use openclaw_gateway::terminal_escape::visible_lines;
 
@@ -171,7 +171,7 @@ pub fn run(environment: &Environment, arguments: impl IntoIterator<Item = OsStri
             if is_closed(&*error) {
                 return ExitCode::SUCCESS;
             }
-            let line = causes::line(&*error);
+            let line = error_chain::line(&*error);
             let _ = writeln!(io::stderr(), "openclaw-gateway: {}", visible_lines(&line));
             ExitCode::from(CANNOT_RUN)
         }
@@ -186,7 +186,7 @@ fn is_closed(error: &(dyn std::error::Error + 'static)) -> bool {
         let kind = io.or_else(|| json?.io_error_kind());
         kind == Some(io::ErrorKind::BrokenPipe)
     };
-    causes::each(error).any(is_pipe)
+    error_chain::each(error).any(is_pipe)
 }
 
 #[cfg(test)]

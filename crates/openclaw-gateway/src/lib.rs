@@ -3,10 +3,8 @@
 mod admin;
 pub mod agents;
 mod attempt;
-pub mod causes;
 mod circuit;
 pub mod config;
-pub mod cores;
 mod credentials;
 pub mod disk;
 pub mod environment;
@@ -30,11 +28,10 @@ pub mod server;
 mod sessions;
 pub mod telemetry;
 pub mod terminal_escape;
-pub mod upstream;
 pub mod wires;
 
 pub use agents::AgentError;
 pub use gateway::{Gateway, PlacedProviderError, ReloadError, Setup, SetupError};
+pub use openclaw_upstream::EndpointError;
 pub use providers::ProviderError;
 pub use telemetry::OtlpError;
-pub use upstream::EndpointError;

@@ -18,9 +18,9 @@ use openclaw_gateway::providers::discovery::Discovery;
 use openclaw_gateway::providers::{Endpoints, ambient};
 use openclaw_gateway::report::Installation;
 use openclaw_gateway::secrets::SecretSources;
-use openclaw_gateway::upstream::Upstream;
 use openclaw_ids::{AgentId, AuthAliases};
 use openclaw_runner::RunPolicy;
+use openclaw_upstream::Upstream;
 use serde::Serialize;
 
 use super::screen::Screen;

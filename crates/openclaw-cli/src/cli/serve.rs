@@ -6,7 +6,6 @@ use std::net::SocketAddr;
 
 use clap::Args;
 use openclaw_gateway::config::Config;
-use openclaw_gateway::cores::Cores;
 use openclaw_gateway::disk;
 use openclaw_gateway::environment::Environment;
 use openclaw_gateway::gateway::{Gateway, Setup, TOKEN_VARIABLE, client_token};
@@ -14,6 +13,7 @@ use openclaw_gateway::report::dangling_credentials;
 use openclaw_gateway::server::{Drained, Server};
 use openclaw_gateway::telemetry;
 use openclaw_gateway::terminal_escape::visible_lines;
+use openclaw_upstream::worker_runtimes::Cores;
 use secrecy::ExposeSecret;
 use tokio::net::TcpListener;
 use tokio::sync::Mutex;

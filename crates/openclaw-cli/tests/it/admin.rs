@@ -1,9 +1,9 @@
 //! `/admin/v1`: what an operator sees and changes while the gateway runs.
 
+use faultwall::scripted::{Script, Upstream};
 use serde_json::{Value, json};
 
 use crate::world::{Received, World, client, hello, rows};
-use faultwall::scripted::{Script, Upstream};
 
 const KEY: &str = "agent:main:chat";
 const SESSION: &[(&str, &str)] = &[("x-openclaw-session-key", KEY)];

@@ -1,9 +1,9 @@
 //! Commands typed as the last message of a session, answered without a model (S-8, S-9, S-11).
 
+use faultwall::scripted::Script;
 use serde_json::{Value, json};
 
 use crate::world::{Received, World, hello};
-use faultwall::scripted::Script;
 
 const SESSION: &[(&str, &str)] = &[("x-openclaw-session-key", "agent:main:chat")];
 

@@ -3,11 +3,11 @@
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
+use faultwall::scripted::{Script, Upstream};
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use crate::world::{World, hello, refusal};
-use faultwall::scripted::{Script, Upstream};
 
 fn write(folder: &Path, name: &str, text: &str, mode: u32) {
     let path = folder.join(name);

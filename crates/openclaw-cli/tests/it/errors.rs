@@ -1,7 +1,8 @@
 //! What a client is told when no model answers (M3, R-14).
 
-use crate::world::{World, refusal};
 use faultwall::scripted::Script;
+
+use crate::world::{World, refusal};
 
 fn limited(seconds: &str) -> Script {
     let body = r#"{"error":{"message":"Rate limit reached","type":"rate_limit_error","code":"rate_limit_exceeded"}}"#;

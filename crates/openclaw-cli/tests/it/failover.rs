@@ -1,7 +1,8 @@
 //! From one upstream to the next, whatever the first one does.
 
-use crate::world::{World, hello, refusal};
 use faultwall::scripted::{Script, Upstream};
+
+use crate::world::{World, hello, refusal};
 
 #[tokio::test]
 async fn whatever_the_first_model_does_the_second_answers() {

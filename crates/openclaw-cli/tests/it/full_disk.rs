@@ -7,6 +7,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
+use faultwall::scripted::{Script, Upstream};
 use openclaw_auth_store::{Credential, ProfileStore, SqliteAuthStore};
 use openclaw_cooldown::CooldownConfig;
 use openclaw_ids::{AgentId, ProfileId};
@@ -15,7 +16,6 @@ use serde_json::json;
 
 use crate::cli::Desk;
 use crate::world::{Received, client, hello, refusal};
-use faultwall::scripted::{Script, Upstream};
 
 /// A small disk of its own.
 struct SmallDisk {

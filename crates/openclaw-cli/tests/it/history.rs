@@ -1,12 +1,12 @@
 //! What is kept of requests, as another process reads it.
 
+use faultwall::scripted::{Script, Upstream};
 use openclaw_gateway::history::{
     HistoryReader, Rested, RunFilter, RunOutcome, Story, WindowChange, WindowFilter, history_path,
 };
 use serde_json::json;
 
 use crate::world::{Received, World, hello, refusal, rows};
-use faultwall::scripted::{Script, Upstream};
 
 const ID: &str = "x-openclaw-request-id";
 

@@ -7,6 +7,7 @@ mod limits;
 use std::path::Path;
 use std::sync::Arc;
 
+use faultwall::scripted::{Script, Upstream};
 use openclaw_auth_store::{Credential, ProfileStore, SqliteAuthStore, UsageStore};
 use openclaw_cooldown::CooldownConfig;
 use openclaw_ids::{AgentId, ProfileId};
@@ -15,7 +16,6 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::world::{Received, World, hello, refusal};
-use faultwall::scripted::{Script, Upstream};
 
 const RESPONSE: &str = r#"{"id":"r","object":"response","status":"completed","model":"m","output":[{"type":"message","role":"assistant","content":[{"type":"output_text","text":"Hello"}]}]}"#;
 const MESSAGE: &str = r#"{"id":"m","type":"message","role":"assistant","model":"m","content":[{"type":"text","text":"Hello"}],"stop_reason":"end_turn"}"#;

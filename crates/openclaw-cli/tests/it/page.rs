@@ -3,10 +3,10 @@
 use std::io::ErrorKind;
 use std::process::{Command, Stdio};
 
+use faultwall::scripted::Script;
 use serde_json::json;
 
 use crate::world::{World, hello};
-use faultwall::scripted::Script;
 
 const SESSION: &[(&str, &str)] = &[("x-openclaw-session-key", "agent:main:<b>chat</b>")];
 

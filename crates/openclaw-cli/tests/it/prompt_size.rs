@@ -1,9 +1,9 @@
 //! Fallbacks that cannot hold the prompt are passed over, in every format (BL-54).
 
+use faultwall::scripted::{Script, Upstream};
 use serde_json::{Value, json};
 
 use crate::world::{Received, World, hello, refusal};
-use faultwall::scripted::{Script, Upstream};
 
 /// `a`, which is busy, then `b`, which holds 1,000 tokens, then `c`, of which nothing is known.
 async fn world(api: &str, good: Script) -> World {

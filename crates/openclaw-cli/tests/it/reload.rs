@@ -5,13 +5,13 @@ use std::io::{BufRead, BufReader, Write};
 use std::net::TcpStream;
 use std::process::{Command, Stdio};
 
+use faultwall::scripted::{Script, Upstream};
 use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 
 use crate::world::{Received, World, client, hello, refusal, rows};
-use faultwall::scripted::{Script, Upstream};
 
 const SESSION: &[(&str, &str)] = &[("x-openclaw-session-key", "agent:main:chat")];
 

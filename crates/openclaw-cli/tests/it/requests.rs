@@ -1,9 +1,9 @@
 //! What is asked, and what of it reaches the upstream.
 
+use faultwall::scripted::{Script, Upstream};
 use serde_json::json;
 
 use crate::world::{HELLO, Received, World, client, hello, rows};
-use faultwall::scripted::{Script, Upstream};
 
 #[tokio::test]
 async fn the_body_travels_untouched_but_for_its_model_and_comes_back_as_it_was() {

@@ -4,11 +4,11 @@ use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
+use faultwall::scripted::{Script, Upstream};
 use serde_json::{Value, json};
 
 use crate::cli::Desk;
 use crate::world::{Received, client, hello, rows};
-use faultwall::scripted::{Script, Upstream};
 
 /// A running gateway.
 pub(crate) struct Service {

@@ -2,12 +2,12 @@
 
 use std::path::PathBuf;
 
+use faultwall::scripted::{Script, Upstream};
 use openclaw_ids::SessionKey;
 use openclaw_session::{CasOutcome, Revision, SessionEntry, SessionStore, SqliteSessionStore};
 use serde_json::{Value, json};
 
 use crate::world::{Received, World, client, hello, refusal, rows};
-use faultwall::scripted::{Script, Upstream};
 
 const KEY: &str = "agent:main:chat";
 const SESSION: &[(&str, &str)] = &[("x-openclaw-session-key", KEY)];

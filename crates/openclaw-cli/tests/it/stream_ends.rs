@@ -1,10 +1,10 @@
 //! Streams that do not keep to their format: which are answers all the same, where that is counted, and which are cut
 //! (BL-88, BL-89).
 
+use faultwall::scripted::{Script, Upstream};
 use serde_json::json;
 
 use crate::world::{Received, World, hello};
-use faultwall::scripted::{Script, Upstream};
 
 const HEL: &str = "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"Hel\"}}]}\n\n";
 const LO: &str = "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"lo\"}}]}\n\n";

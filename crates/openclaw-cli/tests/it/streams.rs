@@ -1,9 +1,9 @@
 //! Streams: nothing before the first content, nothing twice, and no end that was none.
 
+use faultwall::scripted::{Script, Upstream};
 use serde_json::json;
 
 use crate::world::{World, client, hello};
-use faultwall::scripted::{Script, Upstream};
 
 const ROLE: &str =
     "data: {\"choices\":[{\"index\":0,\"delta\":{\"role\":\"assistant\",\"content\":\"\"}}]}\n\n";

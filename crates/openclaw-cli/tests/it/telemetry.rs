@@ -3,12 +3,12 @@
 mod collector;
 mod exposition;
 
+use faultwall::scripted::Script;
 use openclaw_gateway::metrics::{METRICS, MetricKind};
 use serde_json::json;
 
 use crate::world::{World, hello, refusal};
 use exposition::{parse, value};
-use faultwall::scripted::Script;
 
 const KEY: &str = "agent:main:secret-chat";
 

@@ -1,9 +1,9 @@
 //! The other wire formats: responses, messages, embeddings, each passed on as it is.
 
+use faultwall::scripted::{Script, Upstream};
 use serde_json::{Value, json};
 
 use crate::world::{Received, World, hello, refusal};
-use faultwall::scripted::{Script, Upstream};
 
 /// A gateway in front of `a`, `b`, … whose rows say `api`; the chain is a model `m` of each.
 async fn world(apis: &[(&str, Vec<Script>)], variables: &[(&str, &str)]) -> World {

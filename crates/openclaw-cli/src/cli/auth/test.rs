@@ -7,15 +7,16 @@ use axum::http::HeaderMap;
 use clap::Args;
 use jiff::Timestamp;
 use openclaw_auth_store::{Credential, profile_secret};
+use openclaw_classify::error_chain;
 use openclaw_classify::{Failure, Reason, classify, describe, redact};
-use openclaw_gateway::causes;
 use openclaw_gateway::environment::Environment;
-use openclaw_gateway::providers::known;
+use openclaw_gateway::providers::{known, secret_kind};
 use openclaw_gateway::report::left;
 use openclaw_gateway::secrets::SecretSources;
-use openclaw_gateway::upstream::{Call, RequestBody, Upstream, smallest_request};
 use openclaw_gateway::wires::first_wire;
 use openclaw_ids::{ModelRef, ProfileId, ProviderId};
+use openclaw_upstream::{Call, Upstream};
+use openclaw_wire::{RequestBody, smallest_request};
 use serde::Serialize;
 use serde_json::json;
 
@@ -126,7 +127,7 @@ enum AskError {
     #[error("no model of `{0}` is known; name one with --model {0}/<model>")]
     NoModel(ProviderId),
     #[error("the request cannot be made")]
-    Request(#[source] openclaw_gateway::upstream::BodyError),
+    Request(#[source] openclaw_wire::BodyError),
 }
 
 /// Asks with every credential, one after the other.
@@ -262,9 +263,9 @@ impl<'a> Asking<'a> {
             sources.with(|places| profile_secret(&self.agent.seen, &self.files.config.auth, self.id, places));
         let secret = match secret {
             Ok(secret) => secret,
-            Err(error) => return Ok(self.unsent(causes::line(&error))),
+            Err(error) => return Ok(self.unsent(error_chain::line(&error))),
         };
-        let kind = endpoint.kind_of(credential);
+        let kind = secret_kind(endpoint, credential);
         let with_account = endpoints.logins().account_header(credential);
         let endpoint = match with_account {
             Some((name, value)) => &endpoint.clone().with_header(name, value),

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use jiff::Timestamp;
 use openclaw_auth_store::{DoctorFinding, DoctorOutcome, DoctorPlaces, DoctorPlan, Health};
-use openclaw_gateway::causes;
+use openclaw_classify::error_chain;
 use openclaw_gateway::disk;
 use openclaw_gateway::exposed::exposed;
 use openclaw_gateway::history::HistoryReader;
@@ -91,7 +91,7 @@ impl DoctorReport {
         if let Err(error) = HistoryReader::open(&files.state_dir) {
             findings.push(Found {
                 area: "history",
-                what: causes::line(&error),
+                what: error_chain::line(&error),
                 by_fix: false,
             });
         }
@@ -186,7 +186,7 @@ fn of_sessions(files: &Files, places: &DoctorPlaces) -> Vec<Found> {
         if let Err(error) = SqliteSessionStore::peek(&path) {
             findings.push(Found {
                 area: "sessions",
-                what: causes::line(&error),
+                what: error_chain::line(&error),
                 by_fix: false,
             });
         }

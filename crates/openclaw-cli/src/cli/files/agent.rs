@@ -5,7 +5,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use openclaw_auth_store::{AuthSnapshot, OpenError, SqliteAuthStore, inherit};
-use openclaw_gateway::causes;
+use openclaw_classify::error_chain;
 use openclaw_gateway::layout::{SESSIONS_FILE, SESSIONS_JSON};
 use openclaw_gateway::report::AgentState;
 use openclaw_ids::{AgentId, ProviderId, SessionKey};
@@ -132,7 +132,7 @@ impl ReadAgent {
 
     /// Why its sessions cannot be read, if they cannot.
     pub(in crate::cli) fn unread_sessions(&self) -> Option<String> {
-        self.unread.as_ref().map(|error| causes::line(&**error))
+        self.unread.as_ref().map(|error| error_chain::line(&**error))
     }
 }
 

@@ -1,8 +1,9 @@
 //! `auth`.
 
+use faultwall::scripted::{Script, Upstream};
+
 use super::Desk;
 use crate::world::refusal;
-use faultwall::scripted::{Script, Upstream};
 
 /// The first words of a streamed answer.
 const CONTENT: &str = "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"OK\"}}]}\n\n";

@@ -1,10 +1,10 @@
 //! Logins whose own addresses cannot be reached, beside a key of the same provider.
 
+use faultwall::scripted::Upstream;
 use serde_json::json;
 
 use super::{answer, keys, later, login, respond, state_with};
 use crate::world::World;
-use faultwall::scripted::Upstream;
 
 /// An address where nobody listens.
 async fn nowhere() -> String {

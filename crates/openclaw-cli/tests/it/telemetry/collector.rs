@@ -9,6 +9,7 @@ use axum::Router;
 use axum::body::Bytes;
 use axum::extract::State;
 use axum::http::{HeaderMap, Uri};
+use faultwall::scripted::Upstream;
 use openclaw_gateway::metrics::METRICS;
 use openclaw_runner::telemetry::{SEMANTIC_CONVENTIONS, field};
 use opentelemetry_proto::tonic::collector::metrics::v1::ExportMetricsServiceRequest;
@@ -21,7 +22,6 @@ use tokio::net::TcpListener;
 
 use super::KEY;
 use crate::world::{Received, client, hello, refusal, rows};
-use faultwall::scripted::Upstream;
 
 /// What a collector received.
 #[derive(Debug, Default)]
