@@ -1,23 +1,27 @@
 //! What one level of a failure says: status, codes and texts, own and quoted from upstream (classify.md C-2).
 
-mod announced;
-mod html;
-mod marks;
-mod named;
-mod relation;
+mod announcements;
+mod byte_set;
+mod error_names;
+mod limit_comparison;
+mod members;
 mod status;
 mod text;
-mod walk;
 
 use crate::Failure;
 use crate::failure::Header;
 use crate::few::Few;
-use crate::keyed::Keyed;
-use crate::normal::{SEGMENT, append, is_alphanumeric, is_code_key};
+use crate::text::name_table::Keyed;
+use crate::text::normal::{SEGMENT, append, is_alphanumeric, is_code_key};
 
-pub(crate) use html::{page_start, page_title};
-pub(crate) use relation::{OVER_RATE, OVER_WINDOW};
+pub(crate) use limit_comparison::{OVER_RATE, OVER_WINDOW};
 pub(crate) use text::clip;
+
+/// Words after which a time says when to come back; only what follows one is looked at.
+#[rustfmt::skip]
+pub(crate) const CUES: [&str; 15] = [
+    "try again", "trying again", "again", "retry", "resets", "reset", "resetting", "wait", "available", "regain", "refresh", "renew", "until", "restore", "|",
+];
 
 /// The names that rows ask for, each with the numbers of these rows.
 pub(crate) type Codes = Keyed<Vec<u16>>;
@@ -65,7 +69,7 @@ impl<'c> Layer<'c> {
     }
 
     /// A code that was read off the numbers of a text.
-    fn relation(&mut self, codes: &'c Codes, field: &'static str, relation: &relation::Relation<'_>) {
+    fn relation(&mut self, codes: &'c Codes, field: &'static str, relation: &limit_comparison::Relation<'_>) {
         self.named = true;
         if let Some((key, rows)) = codes.get(relation.code) {
             self.add(field, relation.said, key, rows);
@@ -194,7 +198,7 @@ impl<'c> Facts<'c> {
         };
         for (field, value) in [("code", &failure.code), ("type", &failure.kind)] {
             if let Some(value) = value {
-                walk::code(&mut facts, Speaker::Own, field, value.trim());
+                members::code(&mut facts, Speaker::Own, field, value.trim());
             }
         }
         let message = failure.message.as_deref().unwrap_or_default();

@@ -8,6 +8,8 @@ use crate::{preview, redact};
 
 /// How much of a body `Debug` shows, in UTF-16 units.
 const SHOWN: usize = 400;
+/// How deep a cause chain is walked (C-2.5).
+const MAX_CAUSES: usize = 25;
 
 /// What is known about a failed attempt. Every member is optional and all combinations are legal.
 ///
@@ -42,6 +44,13 @@ pub struct Failure {
     pub phase: Option<Phase>,
     /// The failure that this one wraps.
     pub cause: Option<Box<Failure>>,
+}
+
+impl Failure {
+    /// This failure and what it wraps, outermost first, down to the depth of C-2.5.
+    pub(crate) fn levels(&self) -> impl Iterator<Item = &Self> {
+        std::iter::successors(Some(self), |level| level.cause.as_deref()).take(MAX_CAUSES + 1)
+    }
 }
 
 impl fmt::Debug for Failure {

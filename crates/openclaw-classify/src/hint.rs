@@ -1,17 +1,16 @@
 //! When a limit ends, as far as the answer says (classify.md C-9, beyond.md BL-37, BL-38).
 
 mod header;
-mod moment;
 mod sentence;
+mod time_value;
 
 use jiff::{SignedDuration, Timestamp};
 
-use crate::facts::Facts;
-use crate::rule::family;
+use crate::facts::{Facts, Pages, Sentences, Wanted};
+use crate::rules::family;
 use crate::{Failure, HintSource, ResetHint};
 
-use moment::Unit;
-pub(crate) use sentence::CUES;
+use time_value::Unit;
 
 /// Further away than this nobody believes it.
 const MAX_AHEAD: SignedDuration = SignedDuration::from_hours(35 * 24);
@@ -34,6 +33,14 @@ enum Weight {
     Stated,
     /// A limit that is said to be used up.
     Exhausted,
+}
+
+/// When the provider says that its limit is over (C-9); of the outermost level that says something.
+pub fn reset_hint(failure: &Failure, now: Timestamp) -> Option<ResetHint> {
+    let wanted = Wanted::texts(Pages::Skimmed, Sentences::Timed);
+    failure
+        .levels()
+        .find_map(|level| find(level, &Facts::read(level, wanted), now))
 }
 
 impl ResetHint {
@@ -103,7 +110,7 @@ fn body(facts: &Facts<'_>, now: Timestamp) -> impl Iterator<Item = Candidate> {
             None => Weight::Stated,
         };
         Some(Candidate {
-            at: moment::read(&member.value, unit, now)?,
+            at: time_value::read(&member.value, unit, now)?,
             source: HintSource::Body,
             weight,
         })

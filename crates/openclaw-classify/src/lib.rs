@@ -1,36 +1,27 @@
 #![doc = include_str!("../README.md")]
 
 mod classify;
-mod describe;
+mod engine;
+pub mod error_chain;
 mod facts;
 mod failure;
 mod few;
 mod hint;
-mod keyed;
-mod loose;
-mod needles;
-mod normal;
-mod pattern;
-mod phrase;
-mod preview;
+mod observation;
 mod reason;
 mod redact;
-mod row;
-mod rule;
 mod rule_set;
 mod rules;
-mod tokens;
+mod text;
 mod verdict;
 
-pub use classify::{classify, reset_hint};
-pub use describe::{Observed, describe, observe};
+pub use classify::classify;
 pub use failure::{AbortedBy, Failure, Header, Phase, TimeoutPhase, TimerOwner, Transport};
-pub use phrase::PhraseFault;
-pub use preview::preview;
+pub use hint::reset_hint;
+pub use observation::{Observed, describe, observe, observed_tokens};
 pub use reason::{Reason, UnknownReason};
-pub use redact::redact;
-pub use rule::{Concern, Example, Rule};
+pub use redact::{preview, redact};
 pub use rule_set::{BadRule, RuleFault, RuleSet};
-pub use rules::rules;
-pub use tokens::observed_tokens;
+pub use rules::{Concern, Example, Rule, rules};
+pub use text::phrase::PhraseFault;
 pub use verdict::{Certainty, Evidence, HintSource, Owner, ResetHint, RuleId, Scope, Verdict};

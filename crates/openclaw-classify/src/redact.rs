@@ -1,12 +1,16 @@
 //! Takes secrets and account names out of text (decision M2, beyond.md BL-84, runner.md ).
 
+mod preview;
+
 use std::borrow::Cow;
 use std::sync::{LazyLock, OnceLock};
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind};
 use regex::{Captures, Regex};
 
-use crate::pattern::compile;
+use crate::text::constant_regex::compile;
+
+pub use preview::preview;
 
 /// What stands for a value that shows nothing of itself.
 const HIDDEN: &str = "***";

@@ -9,10 +9,10 @@ use std::sync::LazyLock;
 use jiff::Timestamp;
 use serde_json::Value;
 
-use crate::classify::Index;
-use crate::phrase::{LexiconBuilder, MAX_PIECES};
-use crate::row::Row;
+use crate::engine::Index;
+use crate::engine::Row;
 use crate::rules::TABLES;
+use crate::text::phrase::{LexiconBuilder, MAX_PIECES};
 use crate::{Failure, RuleId, Verdict};
 
 pub use user::{BadRule, RuleFault};
@@ -119,7 +119,7 @@ impl RuleSet {
 
     /// Judges one failed attempt; `None` when it is none ([`classify`](crate::classify) with these rules).
     pub fn classify(&self, failure: &Failure, now: Timestamp) -> Option<Verdict> {
-        crate::classify::judged(&self.index, failure, now)
+        crate::engine::judged(&self.index, failure, now)
     }
 
     /// The ids of all rules in the order in which they are asked.

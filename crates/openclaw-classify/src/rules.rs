@@ -1,16 +1,20 @@
 //! The rule tables in the order of evidence (classify.md C-3); the first row that matches decides.
 
+mod auth;
+mod billing;
 mod codes;
-mod credential;
-mod money;
+mod local;
 mod providers;
+mod rate_limit;
 mod request;
+mod rule;
 mod service;
 mod status;
-mod who;
-mod window;
 
-use crate::rule::Rule;
+#[cfg(test)]
+pub(crate) use rule::FAMILIES;
+pub use rule::{Concern, Example, Rule};
+pub(crate) use rule::{Family, Saw, family, is_or_below, usual};
 
 /// A table and what its rows may be asked about.
 pub(crate) struct Table {
@@ -36,15 +40,15 @@ pub(crate) enum Stage {
 /// All tables in order. Within the texts the order is the one of C-3 step 4.
 #[rustfmt::skip]
 pub(crate) static TABLES: &[Table] = &[
-    Table { stage: Stage::Who, rows: who::WHO },
+    Table { stage: Stage::Who, rows: local::WHO },
     Table { stage: Stage::Explicit, rows: providers::PROVIDERS },
     Table { stage: Stage::Explicit, rows: codes::CODES },
     Table { stage: Stage::Explicit, rows: request::SESSION_AND_MODEL },
-    Table { stage: Stage::Explicit, rows: money::BILLING },
+    Table { stage: Stage::Explicit, rows: billing::BILLING },
     Table { stage: Stage::Explicit, rows: request::OVERFLOW },
-    Table { stage: Stage::Explicit, rows: window::RATE },
+    Table { stage: Stage::Explicit, rows: rate_limit::RATE },
     Table { stage: Stage::Explicit, rows: service::OVERLOAD },
-    Table { stage: Stage::Explicit, rows: credential::AUTH },
+    Table { stage: Stage::Explicit, rows: auth::AUTH },
     Table { stage: Stage::Explicit, rows: request::FORMAT },
     Table { stage: Stage::Explicit, rows: service::TRANSIENT },
     Table { stage: Stage::CatchAll, rows: providers::EMPTY_PHRASES },

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::millis;
-use crate::window::started_before;
+use crate::usage_state::window::started_before;
 
 /// How long an unreachable endpoint rests; there is no ladder (D4).
 const REST: Duration = Duration::from_secs(30);

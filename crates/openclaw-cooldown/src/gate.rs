@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use openclaw_classify::Reason;
 use openclaw_ids::ModelId;
 
-use crate::{Block, BlockKind, EndpointWindow, ProfileUsage, millis, query, soonest_expiry};
+use crate::{Block, BlockKind, EndpointWindow, ProfileUsage, millis, soonest_expiry, unavailable};
 
 /// At least this long between a transient probe and the last probe or failure.
 const THROTTLE: Duration = Duration::from_secs(30);
@@ -145,7 +145,7 @@ const TABLE: [(Blocked, Rule, Rule); 7] = [
 ///
 /// A candidate is blocked when every profile of its set is, or when its endpoint rests.
 pub fn gate(facts: &GateFacts<'_>, now: Timestamp) -> Gate {
-    let block = query::unavailable(facts.profiles.iter().copied(), Some(facts.model), now);
+    let block = unavailable(facts.profiles.iter().copied(), Some(facts.model), now);
     let endpoint = facts.endpoint.filter(|window| window.is_active(now));
     let (blocked, reason) = match (block, endpoint) {
         (None, None) => return Gate::Open,

@@ -28,12 +28,12 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
+use openclaw_classify::error_chain;
 
 pub(crate) use config_check::{Report as CheckReport, report as check};
 pub(crate) use explain::{WHAT_MADE_IT_REST, held_lines};
 pub(crate) use render::{ago, left};
 
-use crate::causes;
 use crate::environment::Environment;
 use crate::visible::visible_lines;
 use files::Places;
@@ -176,7 +176,7 @@ pub fn run(environment: &Environment, arguments: impl IntoIterator<Item = OsStri
             if is_closed(&*error) {
                 return ExitCode::SUCCESS;
             }
-            let line = causes::line(&*error);
+            let line = error_chain::line(&*error);
             let _ = writeln!(io::stderr(), "openclaw-gateway: {}", visible_lines(&line));
             ExitCode::from(CANNOT_RUN)
         }
@@ -191,7 +191,7 @@ fn is_closed(error: &(dyn std::error::Error + 'static)) -> bool {
         let kind = io.or_else(|| json?.io_error_kind());
         kind == Some(io::ErrorKind::BrokenPipe)
     };
-    causes::each(error).any(is_pipe)
+    error_chain::each(error).any(is_pipe)
 }
 
 #[cfg(test)]

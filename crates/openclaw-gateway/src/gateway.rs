@@ -15,6 +15,7 @@ use std::sync::Arc;
 use axum::Router;
 use openclaw_ids::{AgentId, ModelRef, ProviderId};
 use openclaw_runner::{Clock, RunObserver, SystemClock};
+use openclaw_upstream::Upstream;
 
 use crate::agents::{AgentError, Agents, LegacyLogins, Shared};
 use crate::config::{ClientTokenError, Config, ConfigFiles};
@@ -26,7 +27,6 @@ use crate::providers::discovery::{Discovery, discover, ollama_models};
 use crate::providers::{Endpoints, OLLAMA, ProviderError};
 use crate::secrets::SecretSources;
 use crate::telemetry::{Collector, OtlpError, Telemetry, resource};
-use crate::upstream::Upstream;
 use generation::Draft;
 
 pub(crate) use client_token::{TOKEN_VARIABLE, client_token};

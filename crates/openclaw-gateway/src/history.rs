@@ -24,7 +24,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use jiff::Timestamp;
 
-use crate::causes;
+use openclaw_classify::error_chain;
 use row::Row;
 use writer::Writer;
 
@@ -93,7 +93,7 @@ impl History {
     pub(crate) fn open_or_off(state_dir: &Path, config: &HistoryConfig, now: Timestamp) -> Self {
         Self::open(state_dir, config, now).unwrap_or_else(|error| {
             tracing::warn!(
-                error = causes::line(&error),
+                error = error_chain::line(&error),
                 "decisions are not kept: the history cannot be used"
             );
             Self::off()

@@ -3,11 +3,9 @@
 mod admin;
 mod agents;
 mod attempt;
-mod causes;
 mod circuit;
 pub mod cli;
 pub mod config;
-mod cores;
 mod credentials;
 mod demo;
 mod disk;
@@ -33,17 +31,11 @@ mod server;
 mod sessions;
 mod shutdown;
 mod telemetry;
-mod upstream;
 mod visible;
 mod wires;
 
 pub use agents::AgentError;
 pub use gateway::{Gateway, PlacedProviderError, ReloadError, Setup, SetupError};
+pub use openclaw_upstream::EndpointError;
 pub use providers::ProviderError;
 pub use telemetry::OtlpError;
-pub use upstream::EndpointError;
-
-#[cfg(test)]
-#[path = "../tests/it/scripted.rs"]
-#[expect(dead_code, reason = "the tests over sockets use all of it")]
-mod scripted;

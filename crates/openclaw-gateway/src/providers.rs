@@ -9,12 +9,12 @@ mod secrets;
 use openclaw_chain::ModelsConfig;
 use openclaw_ids::ProviderId;
 
-pub(crate) use endpoints::Endpoints;
 pub use endpoints::ProviderError;
+pub(crate) use endpoints::{Endpoints, secret_kind};
 pub(crate) use logins::{LoginEndpoints, TokenPlace};
 pub(crate) use secrets::{UnusableSecret, secret_text, unusable};
 
-use crate::upstream::Wire::{self, ChatCompletions, CountTokens, Embeddings, Messages, Responses};
+use openclaw_wire::Wire::{self, ChatCompletions, CountTokens, Embeddings, Messages, Responses};
 
 /// What is known about a provider without any configuration.
 ///
@@ -161,7 +161,7 @@ pub(crate) fn known(provider: &ProviderId) -> Option<&'static KnownProvider> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::upstream::Endpoint;
+    use openclaw_upstream::Endpoint;
 
     #[test]
     fn every_row_can_be_called_and_is_there_once() {

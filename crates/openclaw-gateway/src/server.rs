@@ -23,7 +23,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{mpsc, watch};
 use tower_service::Service;
 
-use crate::cores::Cores;
+use openclaw_upstream::worker_runtimes::Cores;
 
 pub(crate) use body::BodyFault;
 use busy::Busy;

@@ -7,9 +7,9 @@ use openclaw_auth_store::{AuthSnapshot, Credential, log_id, rotation_order};
 use openclaw_ids::{ModelRef, ProfileId, ProviderId};
 use openclaw_runner::{AttemptRecord, CandidateOutcome, ErrorFields, RunPolicy};
 use openclaw_session::{PinSource, ProfilePin};
+use openclaw_wire::Wire;
 
 use crate::providers::Endpoints;
-use crate::upstream::Wire;
 
 /// The code of what cannot serve a format.
 const CODE: &str = "wire_unsupported";

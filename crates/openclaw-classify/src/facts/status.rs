@@ -6,8 +6,8 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use super::text::head;
-use crate::needles::starts_with_ignore_case;
-use crate::pattern::compile;
+use crate::text::constant_regex::compile;
+use crate::text::patterns::starts_with_ignore_case;
 
 /// What stands at the beginning of a text before its message.
 pub(super) struct Stated {

@@ -5,12 +5,15 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::marks::{Mark, Marks};
-use super::{Facts, Pages, Sentences, Speaker, announced, html, named, relation, status, walk};
-use crate::loose::{self, Node};
-use crate::needles::starts_with_ignore_case;
-use crate::normal::append;
-use crate::pattern::compile;
+use super::byte_set::{Mark, Marks};
+use super::{
+    Facts, Pages, Sentences, Speaker, announcements, error_names, limit_comparison, members, status,
+};
+use crate::text::constant_regex::compile;
+use crate::text::html;
+use crate::text::lenient_json::{self as loose, Node};
+use crate::text::normal::append;
+use crate::text::patterns::starts_with_ignore_case;
 
 /// Longer texts are judged on their ends (C-1.4).
 const LIMIT: usize = 64 * 1024;
@@ -119,7 +122,7 @@ fn read_mixed(
         at = open + 1;
         from = at;
         if let Some(found) = loose::read(&text[open..]) {
-            if walk::value(facts, speaker, field, &found.value, nesting) {
+            if members::value(facts, speaker, field, &found.value, nesting) {
                 outside.push_str(&text[kept..open]);
                 if !outside.is_empty() {
                     outside.push(' ');
@@ -161,12 +164,12 @@ fn plain(facts: &mut Facts<'_>, speaker: Speaker, field: &'static str, text: &st
     if marks.may_hold(Mark::Body) && status::says_no_body(text) {
         return;
     }
-    named::names(text, marks.may_hold(Mark::Name), |name| {
+    error_names::names(text, marks.may_hold(Mark::Name), |name| {
         facts.code(speaker, field, name);
     });
-    let announced = announced::announced(text, marks);
+    let announced = announcements::announced(text, marks);
     if announced.size
-        && let Some(relation) = relation::stated(head(text, 4096))
+        && let Some(relation) = limit_comparison::stated(head(text, 4096))
     {
         let codes = facts.wanted.codes;
         facts.layer(speaker).relation(codes, field, &relation);

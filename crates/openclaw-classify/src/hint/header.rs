@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 
-use super::moment::{self, Unit};
+use super::time_value::{self, Unit};
 use super::{Candidate, Weight};
 use crate::HintSource;
 use crate::failure::Header;
@@ -57,7 +57,7 @@ pub(super) fn read(headers: &[Header], now: Timestamp) -> Vec<Candidate> {
 fn candidate(headers: &[(String, &str)], name: &str, value: &str, now: Timestamp) -> Option<Candidate> {
     if let Some((_, unit)) = RETRY.iter().find(|(retry, _)| *retry == name) {
         return Some(Candidate {
-            at: moment::read(value, *unit, now)?,
+            at: time_value::read(value, *unit, now)?,
             source: HintSource::RetryAfter,
             weight: Weight::Retry,
         });
@@ -74,7 +74,7 @@ fn candidate(headers: &[(String, &str)], name: &str, value: &str, now: Timestamp
         Weight::SomeLimit
     };
     Some(Candidate {
-        at: moment::read(value, Unit::Seconds, now)?,
+        at: time_value::read(value, Unit::Seconds, now)?,
         source: HintSource::RateLimitHeader,
         weight,
     })

@@ -6,18 +6,14 @@ use jiff::civil::{Date, DateTime, Time};
 use jiff::{Timestamp, ToSpan};
 use regex::{Captures, Regex};
 
-use super::moment::{self, Unit};
+use super::time_value::{self, Unit};
 use super::{Candidate, Weight};
 use crate::HintSource;
-use crate::needles::{Needles, starts_with_ignore_case};
-use crate::pattern::compile;
-use crate::rule::Family;
+use crate::facts::CUES;
+use crate::rules::Family;
+use crate::text::constant_regex::compile;
+use crate::text::patterns::{Needles, starts_with_ignore_case};
 
-/// Words after which a time says when to come back; only what follows one is looked at.
-#[rustfmt::skip]
-pub(crate) const CUES: [&str; 15] = [
-    "try again", "trying again", "again", "retry", "resets", "reset", "resetting", "wait", "available", "regain", "refresh", "renew", "until", "restore", "|",
-];
 static NEEDLES: Needles<{ CUES.len() }> = Needles::new(CUES);
 /// How many cues are looked at in one text.
 const MAX_CUES: usize = 32;
@@ -101,7 +97,7 @@ fn after_cue(said: &str, family: Option<Family>, now: Timestamp) -> impl Iterato
         .into_iter()
         .flatten()
         .filter_map(move |wait| wait_until(wait, now))
-        .chain(epoch.and_then(|epoch| moment::read(epoch, Unit::Epoch, now)))
+        .chain(epoch.and_then(|epoch| time_value::read(epoch, Unit::Epoch, now)))
         .chain(date.and_then(|found| day(&found, family)))
         .chain(clock.and_then(|found| time_of_day(&found, now)))
 }
@@ -166,9 +162,9 @@ fn wait_until(wait: &str, now: Timestamp) -> Option<Timestamp> {
     ends.iter()
         .rev()
         .take(16)
-        .find_map(|end| moment::duration(&wait[..*end]))
-        .and_then(|millis| moment::after(now, millis))
-        .or_else(|| moment::read(wait, Unit::Seconds, now))
+        .find_map(|end| time_value::duration(&wait[..*end]))
+        .and_then(|millis| time_value::after(now, millis))
+        .or_else(|| time_value::read(wait, Unit::Seconds, now))
 }
 
 fn day(found: &Captures<'_>, family: Option<Family>) -> Option<Timestamp> {
@@ -184,8 +180,8 @@ fn day(found: &Captures<'_>, family: Option<Family>) -> Option<Timestamp> {
             let (hours, minutes) = offset.split_at(3);
             format!("{date}T{time}{hours}{colon}{minutes}").parse().ok()
         }
-        Some(_) => moment::at(date.to_datetime(time), "UTC"),
-        None => moment::at(date.to_datetime(time), home_zone(family)),
+        Some(_) => time_value::at(date.to_datetime(time), "UTC"),
+        None => time_value::at(date.to_datetime(time), home_zone(family)),
     }
 }
 
@@ -225,7 +221,7 @@ fn time_of_day(found: &Captures<'_>, now: Timestamp) -> Option<Timestamp> {
         None => hour,
     };
     let time = Time::new(hour, minute.unwrap_or("0").parse().ok()?, 0, 0).ok()?;
-    let zone = moment::time_zone(found.get(6).map_or("UTC", |zone| zone.as_str()));
+    let zone = time_value::time_zone(found.get(6).map_or("UTC", |zone| zone.as_str()));
     let here = now.to_zoned_datetime(zone.clone());
     let instant = |date: Date| -> Option<Timestamp> {
         let moment: DateTime = date.to_datetime(time);

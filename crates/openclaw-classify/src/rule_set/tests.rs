@@ -227,5 +227,5 @@ fn a_bad_rule_is_an_error_that_names_it() {
 
 #[test]
 fn there_is_room_for_all_that_a_user_may_add() {
-    assert!(rules().count() + super::MAX_RULES <= crate::classify::MAX_ROWS);
+    assert!(rules().count() + super::MAX_RULES <= crate::engine::MAX_ROWS);
 }

@@ -4,11 +4,11 @@ use std::borrow::Cow;
 
 use serde_json::{Map, Value};
 
-use crate::normal::{code_key, phrase_form};
-use crate::phrase::{LexiconBuilder, Phrase, PhraseFault};
-use crate::row::{Providers, Row};
-use crate::rule::usual;
+use crate::engine::{Providers, Row};
 use crate::rules::Stage;
+use crate::rules::usual;
+use crate::text::normal::{code_key, phrase_form};
+use crate::text::phrase::{LexiconBuilder, Phrase, PhraseFault};
 use crate::{Certainty, Owner, Reason, RuleId, Scope};
 
 /// Longer phrases are no phrases; it also bounds what the compiled set takes.

@@ -1,7 +1,7 @@
 //! Codes and types that mean the same at every provider (classify.md C-4).
 
+use super::rule::{Concern, Rule, code};
 use crate::Reason;
-use crate::rule::{Concern, Rule, code};
 
 /// Codes that outrank text.
 #[rustfmt::skip]

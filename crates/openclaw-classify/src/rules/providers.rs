@@ -1,7 +1,7 @@
 //! What only some providers mean by a code or a text (classify.md C-6, BL-02); asked before the generic rows.
 
+use super::rule::{Concern, Family, Rule, code, text};
 use crate::Reason;
-use crate::rule::{Concern, Family, Rule, code, text};
 
 /// One table per provider.
 #[rustfmt::skip]

@@ -1,9 +1,9 @@
 //! Texts about what was asked for: the session, the model, the size and the shape of the request
 //! (classify.md C-5).
 
+use super::rule::{Rule, text};
 use crate::Reason;
 use crate::facts::OVER_WINDOW;
-use crate::rule::{Rule, text};
 
 /// Image limits, the request's own tool servers, lost sessions and missing models: first among the texts (C-3).
 #[rustfmt::skip]

@@ -1,7 +1,7 @@
 //! Texts about the provider's service: busy, failing, not answering (classify.md C-5).
 
+use super::rule::{Concern, Rule, text};
 use crate::Reason;
-use crate::rule::{Concern, Rule, text};
 
 /// Busy, whoever asks.
 #[rustfmt::skip]

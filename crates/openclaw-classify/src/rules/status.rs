@@ -1,8 +1,8 @@
 //! What a status means when nothing else said anything, and the labels for when not even a status is known
 //! (classify.md C-7, C-8, C-3 step 6).
 
+use super::rule::{Concern, Rule, Saw, status, text};
 use crate::Reason;
-use crate::rule::{Concern, Rule, Saw, status, text};
 
 const fn row(id: &'static str, then: Reason, statuses: &'static [(u16, u16)]) -> Rule {
     Rule::new(id, then, Saw::Anything, status(statuses[0].0))
@@ -30,7 +30,7 @@ pub(super) static DEFAULTS: &[Rule] = &[
 
 impl Rule {
     /// Replaces the example by one with a text.
-    const fn at_text(mut self, example: crate::rule::Example) -> Self {
+    const fn at_text(mut self, example: super::rule::Example) -> Self {
         self.example = example;
         self
     }

@@ -11,6 +11,7 @@ use openclaw_auth_store::AmbientProfile;
 use openclaw_chain::Resolver;
 use openclaw_ids::{AgentId, AuthAliases};
 use openclaw_runner::RunPolicy;
+use openclaw_upstream::Upstream;
 use serde::Serialize;
 
 use super::screen::Screen;
@@ -24,7 +25,6 @@ use crate::providers::discovery::Discovery;
 use crate::providers::{Endpoints, ambient};
 use crate::report::Installation;
 use crate::secrets::SecretSources;
-use crate::upstream::Upstream;
 
 pub(super) use agent::{ReadAgent, SessionsJsonError, read_sessions, read_sessions_json};
 

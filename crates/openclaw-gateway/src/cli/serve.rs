@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use std::net::SocketAddr;
 
 use clap::Args;
+use openclaw_upstream::worker_runtimes::Cores;
 use secrecy::ExposeSecret;
 use tokio::net::TcpListener;
 use tokio::sync::Mutex;
@@ -12,7 +13,6 @@ use tokio::sync::Mutex;
 use super::files::Files;
 use super::{CommandError, Outcome, Places, config_check};
 use crate::config::Config;
-use crate::cores::Cores;
 use crate::demo::Demo;
 use crate::disk;
 use crate::environment::Environment;

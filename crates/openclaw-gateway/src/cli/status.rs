@@ -6,6 +6,7 @@ use std::time::Duration;
 use clap::{Args, ValueEnum};
 use openclaw_auth_store::{Eligibility, Health, WhyPassedOver};
 use openclaw_classify::Reason;
+use openclaw_classify::error_chain;
 use openclaw_ids::{AgentId, ModelRef};
 
 use super::files::{AgentArg, Files, Places, ReadAgent, runtime};
@@ -13,7 +14,6 @@ use super::render::{Cell, Table, Tone, ago};
 use super::rest::free_and_tried;
 use super::screen::{Screen, now};
 use super::{CommandError, Outcome, chain};
-use crate::causes;
 use crate::disk;
 use crate::environment::Environment;
 use crate::history::{HistoryError, HistoryReader, RunFilter, RunOutcome, StoredRun};
@@ -135,7 +135,7 @@ fn read(environment: &Environment, arguments: &StatusArgs) -> Result<StatusRepor
     }
     let unread = unread.into_iter().map(|(id, error)| UnreadAgent {
         id,
-        problem: causes::line(&*error),
+        problem: error_chain::line(&*error),
     });
     let states: Vec<_> = read.iter().map(ReadAgent::state).collect();
     let report = StatusReport::of(&files.installation(), &states, now());
@@ -145,7 +145,7 @@ fn read(environment: &Environment, arguments: &StatusArgs) -> Result<StatusRepor
     let report = report.with_disk(disk::trouble(&files.state_dir));
     Ok(match runs(&files, arguments.agent.named(&files)?) {
         Ok(runs) => report.with_runs(runs),
-        Err(error) => report.with_unread_history(causes::line(&error)),
+        Err(error) => report.with_unread_history(error_chain::line(&error)),
     })
 }
 

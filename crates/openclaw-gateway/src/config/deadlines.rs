@@ -7,7 +7,7 @@ use std::time::Duration;
 use openclaw_ids::{ModelRef, ProviderId};
 use serde::{Deserialize, Serialize};
 
-use crate::upstream::Deadlines;
+use openclaw_upstream::Deadlines;
 
 /// The longest wait; a longer one is cut to it, since no clock counts that far.
 const LONGEST: Duration = Duration::from_hours(24 * 365);

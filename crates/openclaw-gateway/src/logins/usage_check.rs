@@ -16,12 +16,12 @@ use openclaw_cooldown::{
 };
 use openclaw_ids::ProfileId;
 use openclaw_runner::{Clock, SystemClock};
-use reqwest::Url;
+use openclaw_upstream::{Question, Upstream};
 use serde_json::Value;
 use tokio::time::Instant;
+use url::Url;
 
 use crate::agents::AgentAuthStore;
-use crate::upstream::{Question, Upstream};
 
 /// The shortest time between two questions about one login. Failures of many requests are one question.
 const SPACING: Duration = Duration::from_secs(30);

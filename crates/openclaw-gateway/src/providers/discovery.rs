@@ -7,12 +7,12 @@ use std::time::Duration;
 use axum::http::{HeaderMap, Method};
 use bytes::Bytes;
 use openclaw_ids::{ModelId, ModelRef, ProviderId};
+use openclaw_upstream::{Endpoint, Question, Upstream};
 use serde::Deserialize;
 
 use super::ambient::key_variable;
 use super::{KNOWN, KnownProvider, OLLAMA};
 use crate::environment::Environment;
-use crate::upstream::{Endpoint, Question, Upstream};
 
 /// How long a running Ollama may take to answer.
 const PROBE_LIMIT: Duration = Duration::from_millis(500);

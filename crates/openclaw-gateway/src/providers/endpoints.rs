@@ -3,16 +3,17 @@
 use std::collections::HashMap;
 
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
-use openclaw_auth_store::Credential;
+use openclaw_auth_store::{Credential, EndpointKey};
 use openclaw_chain::{AuthMode, ModelsConfig, ProviderConfig, SecretValue};
 use openclaw_ids::ProviderId;
 use openclaw_runner::EndpointKeys;
+use openclaw_upstream::{Endpoint, EndpointError, SecretKind};
+use openclaw_wire::Wire;
 
 use super::secrets::secret_text;
 use super::{LoginEndpoints, UnusableSecret, compatible_path, known, shipped, unusable, wires};
 use crate::config::LoginConfigs;
 use crate::secrets::SecretSources;
-use crate::upstream::{Endpoint, EndpointError, SecretKind, Wire};
 
 /// All endpoints, by provider.
 #[derive(Clone, Default)]
@@ -65,6 +66,22 @@ impl ProviderError {
             }
         };
         [vec!["models", "providers", provider.as_str()], rest].concat()
+    }
+}
+
+/// How the secret of `credential` is sent to `endpoint`.
+pub(crate) fn secret_kind(endpoint: &Endpoint, credential: &Credential) -> SecretKind {
+    match credential {
+        Credential::ApiKey(_) | Credential::Local(_) => endpoint.keys_as(),
+        Credential::Oauth(_) | Credential::Token(_) => SecretKind::Token,
+    }
+}
+
+/// What `endpoint` is known by in the state (D4).
+pub(crate) fn endpoint_key(endpoint: &Endpoint) -> EndpointKey {
+    EndpointKey {
+        provider: endpoint.provider().clone(),
+        base_url: endpoint.base_url().to_owned(),
     }
 }
 
@@ -143,7 +160,7 @@ impl Endpoints {
     pub(crate) fn keys(&self) -> EndpointKeys {
         let own = self.by_provider.iter();
         let keys: EndpointKeys = own
-            .map(|(provider, endpoint)| (provider.clone(), endpoint.key()))
+            .map(|(provider, endpoint)| (provider.clone(), endpoint_key(endpoint)))
             .collect();
         self.logins.places().fold(keys, |keys, (provider, logins)| {
             keys.with_logins(provider.clone(), logins)

@@ -7,9 +7,10 @@ use openclaw_auth_store::Credential;
 use openclaw_chain::SecretValue;
 use openclaw_ids::{AuthAliases, ProviderId};
 use openclaw_runner::{LoginEndpoint, LoginUse};
+use openclaw_upstream::Endpoint;
+use openclaw_wire::Wire;
 
 use crate::config::{LoginConfig, LoginConfigs, LoginUrl, TokenBody};
-use crate::upstream::{Endpoint, Wire};
 
 /// What is known about a provider's logins without any configuration.
 struct KnownLogin {
@@ -152,7 +153,7 @@ impl LoginEndpoints {
                 LoginUse::Oauth
             };
             let logins = LoginEndpoint {
-                key: endpoint.key(),
+                key: super::endpoints::endpoint_key(endpoint),
                 used_by,
             };
             let named = self.aliases.sharing(owner);

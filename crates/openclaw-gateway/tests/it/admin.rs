@@ -1,8 +1,8 @@
 //! `/admin/v1`: what an operator sees and changes while the gateway runs.
 
+use faultwall::scripted::{Script, Upstream};
 use serde_json::{Value, json};
 
-use crate::scripted::{Script, Upstream};
 use crate::world::{Received, World, client, hello, rows};
 
 const KEY: &str = "agent:main:chat";

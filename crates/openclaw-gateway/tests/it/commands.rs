@@ -1,8 +1,8 @@
 //! Commands typed as the last message of a session, answered without a model (S-8, S-9, S-11).
 
+use faultwall::scripted::Script;
 use serde_json::{Value, json};
 
-use crate::scripted::Script;
 use crate::world::{Received, World, hello};
 
 const SESSION: &[(&str, &str)] = &[("x-openclaw-session-key", "agent:main:chat")];

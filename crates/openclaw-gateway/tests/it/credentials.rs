@@ -3,10 +3,10 @@
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
+use faultwall::scripted::{Script, Upstream};
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use crate::scripted::{Script, Upstream};
 use crate::world::{World, hello, refusal};
 
 fn write(folder: &Path, name: &str, text: &str, mode: u32) {

@@ -1,6 +1,7 @@
 //! What a client is told when no model answers (M3, R-14).
 
-use crate::scripted::Script;
+use faultwall::scripted::Script;
+
 use crate::world::{World, refusal};
 
 fn limited(seconds: &str) -> Script {

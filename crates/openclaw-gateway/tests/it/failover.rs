@@ -1,6 +1,7 @@
 //! From one upstream to the next, whatever the first one does.
 
-use crate::scripted::{Script, Upstream};
+use faultwall::scripted::{Script, Upstream};
+
 use crate::world::{World, hello, refusal};
 
 #[tokio::test]

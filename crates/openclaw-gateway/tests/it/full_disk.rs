@@ -7,6 +7,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
+use faultwall::scripted::{Script, Upstream};
 use openclaw_auth_store::{Credential, ProfileStore, SqliteAuthStore};
 use openclaw_cooldown::CooldownConfig;
 use openclaw_ids::{AgentId, ProfileId};
@@ -14,7 +15,6 @@ use openclaw_runner::{Clock, SystemClock};
 use serde_json::json;
 
 use crate::cli::Desk;
-use crate::scripted::{Script, Upstream};
 use crate::world::{Received, client, hello, refusal};
 
 /// A small disk of its own.

@@ -1,11 +1,11 @@
 //! What is kept of requests, as another process reads it.
 
+use faultwall::scripted::{Script, Upstream};
 use openclaw_gateway::history::{
     HistoryReader, Rested, RunFilter, RunOutcome, Story, WindowChange, WindowFilter, history_path,
 };
 use serde_json::json;
 
-use crate::scripted::{Script, Upstream};
 use crate::world::{Received, World, hello, refusal, rows};
 
 const ID: &str = "x-openclaw-request-id";

@@ -7,6 +7,7 @@ mod limits;
 use std::path::Path;
 use std::sync::Arc;
 
+use faultwall::scripted::{Script, Upstream};
 use openclaw_auth_store::{Credential, ProfileStore, SqliteAuthStore, UsageStore};
 use openclaw_cooldown::CooldownConfig;
 use openclaw_ids::{AgentId, ProfileId};
@@ -14,7 +15,6 @@ use openclaw_runner::{Clock, SystemClock};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::scripted::{Script, Upstream};
 use crate::world::{Received, World, hello, refusal};
 
 const RESPONSE: &str = r#"{"id":"r","object":"response","status":"completed","model":"m","output":[{"type":"message","role":"assistant","content":[{"type":"output_text","text":"Hello"}]}]}"#;

@@ -26,7 +26,6 @@ mod prompt_size;
 mod reload;
 mod requests;
 mod rescue;
-mod scripted;
 mod served;
 mod sessions;
 mod state_files;

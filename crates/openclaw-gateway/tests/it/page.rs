@@ -3,9 +3,9 @@
 use std::io::ErrorKind;
 use std::process::{Command, Stdio};
 
+use faultwall::scripted::Script;
 use serde_json::json;
 
-use crate::scripted::Script;
 use crate::world::{World, hello};
 
 const SESSION: &[(&str, &str)] = &[("x-openclaw-session-key", "agent:main:<b>chat</b>")];

@@ -1,8 +1,8 @@
 //! Fallbacks that cannot hold the prompt are passed over, in every format (BL-54).
 
+use faultwall::scripted::{Script, Upstream};
 use serde_json::{Value, json};
 
-use crate::scripted::{Script, Upstream};
 use crate::world::{Received, World, hello, refusal};
 
 /// `a`, which is busy, then `b`, which holds 1,000 tokens, then `c`, of which nothing is known.

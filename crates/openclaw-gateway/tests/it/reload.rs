@@ -5,12 +5,12 @@ use std::io::{BufRead, BufReader, Write};
 use std::net::TcpStream;
 use std::process::{Command, Stdio};
 
+use faultwall::scripted::{Script, Upstream};
 use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 
-use crate::scripted::{Script, Upstream};
 use crate::world::{Received, World, client, hello, refusal, rows};
 
 const SESSION: &[(&str, &str)] = &[("x-openclaw-session-key", "agent:main:chat")];

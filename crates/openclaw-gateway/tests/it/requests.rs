@@ -1,8 +1,8 @@
 //! What is asked, and what of it reaches the upstream.
 
+use faultwall::scripted::{Script, Upstream};
 use serde_json::json;
 
-use crate::scripted::{Script, Upstream};
 use crate::world::{HELLO, Received, World, client, hello, rows};
 
 #[tokio::test]

@@ -4,10 +4,10 @@ use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
+use faultwall::scripted::{Script, Upstream};
 use serde_json::{Value, json};
 
 use crate::cli::Desk;
-use crate::scripted::{Script, Upstream};
 use crate::world::{Received, client, hello, rows};
 
 /// A running gateway.

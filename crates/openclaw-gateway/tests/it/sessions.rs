@@ -2,11 +2,11 @@
 
 use std::path::PathBuf;
 
+use faultwall::scripted::{Script, Upstream};
 use openclaw_ids::SessionKey;
 use openclaw_session::{CasOutcome, Revision, SessionEntry, SessionStore, SqliteSessionStore};
 use serde_json::{Value, json};
 
-use crate::scripted::{Script, Upstream};
 use crate::world::{Received, World, client, hello, refusal, rows};
 
 const KEY: &str = "agent:main:chat";

@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::Path;
 
+use faultwall::scripted::{Script, Upstream};
 use openclaw_auth_store::{Credential, ProfileStore, Secret, SqliteAuthStore};
 use openclaw_cooldown::CooldownConfig;
 use openclaw_ids::{AgentId, ModelId, ProfileId, ProviderId};
@@ -10,7 +11,6 @@ use openclaw_runner::{Clock, SystemClock};
 use openclaw_session::SqliteSessionStore;
 use serde_json::json;
 
-use crate::scripted::{Script, Upstream};
 use crate::world::{World, hello, rows};
 
 const SESSION: &[(&str, &str)] = &[("x-openclaw-session-key", "agent:main:chat")];

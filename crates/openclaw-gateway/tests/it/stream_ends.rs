@@ -1,9 +1,9 @@
 //! Streams that do not keep to their format: which are answers all the same, where that is counted, and which are cut
 //! (BL-88, BL-89).
 
+use faultwall::scripted::{Script, Upstream};
 use serde_json::json;
 
-use crate::scripted::{Script, Upstream};
 use crate::world::{Received, World, hello};
 
 const HEL: &str = "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"Hel\"}}]}\n\n";

@@ -1,8 +1,8 @@
 //! Streams: nothing before the first content, nothing twice, and no end that was none.
 
+use faultwall::scripted::{Script, Upstream};
 use serde_json::json;
 
-use crate::scripted::{Script, Upstream};
 use crate::world::{World, client, hello};
 
 const ROLE: &str =

@@ -3,10 +3,10 @@
 mod collector;
 mod exposition;
 
+use faultwall::scripted::Script;
 use openclaw_gateway::metrics::{METRICS, MetricKind};
 use serde_json::json;
 
-use crate::scripted::Script;
 use crate::world::{World, hello, refusal};
 use exposition::{parse, value};
 

@@ -1,8 +1,8 @@
 //! The other wire formats: responses, messages, embeddings, each passed on as it is.
 
+use faultwall::scripted::{Script, Upstream};
 use serde_json::{Value, json};
 
-use crate::scripted::{Script, Upstream};
 use crate::world::{Received, World, hello, refusal};
 
 /// A gateway in front of `a`, `b`, … whose rows say `api`; the chain is a model `m` of each.

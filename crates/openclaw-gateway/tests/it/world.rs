@@ -15,7 +15,7 @@ use tempfile::TempDir;
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 
-use crate::scripted::{Script, Upstream};
+use faultwall::scripted::{Script, Upstream};
 
 /// A whole answer of an upstream.
 pub(crate) const HELLO: &str = r#"{"id":"1","model":"upstream-name","choices":[{"index":0,"message":{"role":"assistant","content":"Hello"},"finish_reason":"stop"}]}"#;

@@ -16,14 +16,14 @@ use openclaw_ids::{AuthAliases, ModelId, ProfileId, ProviderId};
 use serde_json::{Map, Value, json};
 
 use super::values::{instant, milliseconds, model, profile};
-use super::{Kind, Overruled, recorded, refused, values};
+use super::{Kind, OverrulePolicy, recorded, refused, values};
 use crate::row::Row;
 
 pub(crate) const KIND: Kind = Kind {
     name: "cooldown",
     answer,
     accepted: recorded,
-    overruled: Overruled::ByReach {
+    overruled: OverrulePolicy::ByReach {
         decisions: decisions::DECISIONS,
         oracle: oracle::oracle,
     },
@@ -139,7 +139,7 @@ impl World {
         changed
     }
 
-    /// What everybody can see at this moment.
+    /// The state that every reader sees at this moment.
     fn seen(&self) -> Map<String, Value> {
         let ids = || self.snapshot.profiles.keys();
         let usages = || ids().map(|id| self.snapshot.usage(id));

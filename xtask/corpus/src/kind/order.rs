@@ -11,14 +11,14 @@ use openclaw_cooldown::{ProfileUsage, UsageStats, adopt_foreign};
 use openclaw_ids::{AuthAliases, ProfileId, ProviderId};
 use serde_json::{Map, Value, json};
 
-use super::{Kind, Overruled, recorded, refused, values};
+use super::{Kind, OverrulePolicy, recorded, refused, values};
 use crate::row::Row;
 
 pub(crate) const KIND: Kind = Kind {
     name: "order",
     answer,
     accepted: recorded,
-    overruled: Overruled::ByReach {
+    overruled: OverrulePolicy::ByReach {
         decisions: oracle::DECISIONS,
         oracle: oracle::oracle,
     },

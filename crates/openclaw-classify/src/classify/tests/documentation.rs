@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::path::Path;
 
 use crate::RuleSet;
-use crate::rule::{Example, FAMILIES, Rule, Saw};
+use crate::rules::{Example, FAMILIES, Rule, Saw};
 use crate::rules::{Stage, TABLES};
 
 /// Set by `cargo xtask docs`.

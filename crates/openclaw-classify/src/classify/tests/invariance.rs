@@ -2,7 +2,7 @@
 
 use super::corpora::{fixture, wordings};
 use super::{reason, said, under, verdict};
-use crate::rule::Saw;
+use crate::rules::Saw;
 use crate::{Certainty, Failure, Reason, describe, observe, observed_tokens, preview, redact, rules};
 
 /// A message, and one of the wrappers of BL-24 around it.

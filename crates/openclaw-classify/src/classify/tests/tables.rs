@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::{reason, under, verdict};
-use crate::classify::WRAPPERS;
-use crate::phrase::alternatives;
-use crate::rule::Saw;
+use crate::engine::WRAPPERS;
+use crate::rules::Saw;
+use crate::text::phrase::alternatives;
 use crate::{Certainty, Failure, Reason, RuleId, Scope, rules};
 
 #[test]
@@ -64,7 +64,7 @@ fn c_2_3_tables_are_written_in_normal_form() {
         match rule.saw {
             Saw::Codes(codes) => {
                 for code in codes {
-                    assert_eq!(crate::normal::code_key(code), *code, "{}", rule.id);
+                    assert_eq!(crate::text::normal::code_key(code), *code, "{}", rule.id);
                 }
             }
             Saw::Phrases(phrases) => {

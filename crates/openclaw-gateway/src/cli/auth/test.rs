@@ -7,14 +7,16 @@ use axum::http::HeaderMap;
 use clap::Args;
 use jiff::Timestamp;
 use openclaw_auth_store::{Credential, profile_secret};
+use openclaw_classify::error_chain;
 use openclaw_classify::{Failure, Reason, classify, describe, redact};
 use openclaw_ids::{ModelRef, ProfileId, ProviderId};
+use openclaw_upstream::{Call, Upstream};
+use openclaw_wire::{RequestBody, smallest_request};
 use serde::Serialize;
 use serde_json::json;
 
 use super::named;
 use super::remove::NotStored;
-use crate::causes;
 use crate::cli::chain::{UnknownModel, no_address};
 use crate::cli::files::{AgentArg, Files, Places, ReadAgent, runtime};
 use crate::cli::progress::waiting;
@@ -22,9 +24,8 @@ use crate::cli::render::{Cell, Table, Tone, left};
 use crate::cli::screen::{Screen, now};
 use crate::cli::{CommandError, Outcome};
 use crate::environment::Environment;
-use crate::providers::known;
+use crate::providers::{known, secret_kind};
 use crate::secrets::SecretSources;
-use crate::upstream::{Call, RequestBody, Upstream, smallest_request};
 use crate::wires::first_wire;
 
 /// Arguments of `auth test`.
@@ -125,7 +126,7 @@ enum AskError {
     #[error("no model of `{0}` is known; name one with --model {0}/<model>")]
     NoModel(ProviderId),
     #[error("the request cannot be made")]
-    Request(#[source] crate::upstream::BodyError),
+    Request(#[source] openclaw_wire::BodyError),
 }
 
 /// Asks with every credential, one after the other.
@@ -261,9 +262,9 @@ impl<'a> Asking<'a> {
             sources.with(|places| profile_secret(&self.agent.seen, &self.files.config.auth, self.id, places));
         let secret = match secret {
             Ok(secret) => secret,
-            Err(error) => return Ok(self.unsent(causes::line(&error))),
+            Err(error) => return Ok(self.unsent(error_chain::line(&error))),
         };
-        let kind = endpoint.kind_of(credential);
+        let kind = secret_kind(endpoint, credential);
         let with_account = endpoints.logins().account_header(credential);
         let endpoint = match with_account {
             Some((name, value)) => &endpoint.clone().with_header(name, value),

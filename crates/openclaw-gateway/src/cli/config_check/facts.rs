@@ -6,6 +6,7 @@ use std::path::Path;
 use openclaw_auth_store::{AmbientProfile, AuthSnapshot, Credential, OpenError, SqliteAuthStore, inherit};
 use openclaw_chain::Credentials;
 use openclaw_ids::{AgentId, ProfileId, ProviderId};
+use openclaw_wire::Wire;
 
 use crate::config::Config;
 use crate::environment::Environment;
@@ -15,7 +16,6 @@ use crate::providers::ambient::is_from_config;
 use crate::providers::{Endpoints, shipped};
 use crate::report::AgentState;
 use crate::secrets::{Dangling, SecretSources};
-use crate::upstream::Wire;
 
 /// An agent and the profiles in its store and, beneath them, the main agent's.
 pub(super) struct CheckedAgent {

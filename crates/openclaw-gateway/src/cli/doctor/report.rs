@@ -6,12 +6,12 @@ use std::path::PathBuf;
 
 use jiff::Timestamp;
 use openclaw_auth_store::{DoctorFinding, DoctorOutcome, DoctorPlaces, DoctorPlan, Health};
+use openclaw_classify::error_chain;
 use openclaw_session::SqliteSessionStore;
 use serde::Serialize;
 
 use super::config_file::Written;
 use super::shown;
-use crate::causes;
 use crate::cli::files::{Files, ReadAgent, SessionsJsonError, read_sessions_json};
 use crate::cli::render::Tone;
 use crate::cli::screen::Screen;
@@ -91,7 +91,7 @@ impl DoctorReport {
         if let Err(error) = HistoryReader::open(&files.state_dir) {
             findings.push(Found {
                 area: "history",
-                what: causes::line(&error),
+                what: error_chain::line(&error),
                 by_fix: false,
             });
         }
@@ -186,7 +186,7 @@ fn of_sessions(files: &Files, places: &DoctorPlaces) -> Vec<Found> {
         if let Err(error) = SqliteSessionStore::peek(&path) {
             findings.push(Found {
                 area: "sessions",
-                what: causes::line(&error),
+                what: error_chain::line(&error),
                 by_fix: false,
             });
         }

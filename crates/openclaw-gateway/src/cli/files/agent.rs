@@ -5,11 +5,11 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use openclaw_auth_store::{AuthSnapshot, OpenError, SqliteAuthStore, inherit};
+use openclaw_classify::error_chain;
 use openclaw_ids::{AgentId, ProviderId, SessionKey};
 use openclaw_session::{SessionEntry, SqliteSessionStore, parse_sessions_json};
 
 use super::Files;
-use crate::causes;
 use crate::cli::CommandError;
 use crate::layout::{SESSIONS_FILE, SESSIONS_JSON};
 use crate::report::AgentState;
@@ -132,7 +132,7 @@ impl ReadAgent {
 
     /// Why its sessions cannot be read, if they cannot.
     pub(in crate::cli) fn unread_sessions(&self) -> Option<String> {
-        self.unread.as_ref().map(|error| causes::line(&**error))
+        self.unread.as_ref().map(|error| error_chain::line(&**error))
     }
 }
 

@@ -1,7 +1,8 @@
 //! `auth`.
 
+use faultwall::scripted::{Script, Upstream};
+
 use super::Desk;
-use crate::scripted::{Script, Upstream};
 use crate::world::refusal;
 
 /// The first words of a streamed answer.

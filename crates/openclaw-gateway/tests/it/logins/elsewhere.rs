@@ -1,9 +1,9 @@
 //! Logins whose own addresses cannot be reached, beside a key of the same provider.
 
+use faultwall::scripted::Upstream;
 use serde_json::json;
 
 use super::{answer, keys, later, login, respond, state_with};
-use crate::scripted::Upstream;
 use crate::world::World;
 
 /// An address where nobody listens.

@@ -9,6 +9,7 @@ use axum::Router;
 use axum::body::Bytes;
 use axum::extract::State;
 use axum::http::{HeaderMap, Uri};
+use faultwall::scripted::Upstream;
 use openclaw_gateway::metrics::METRICS;
 use openclaw_runner::telemetry::{SEMANTIC_CONVENTIONS, field};
 use opentelemetry_proto::tonic::collector::metrics::v1::ExportMetricsServiceRequest;
@@ -20,7 +21,6 @@ use serde_json::json;
 use tokio::net::TcpListener;
 
 use super::KEY;
-use crate::scripted::Upstream;
 use crate::world::{Received, client, hello, refusal, rows};
 
 /// What a collector received.

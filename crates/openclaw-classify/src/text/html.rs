@@ -1,0 +1,75 @@
+//! Pages that proxies and gateways send instead of an error object (classify.md C-5, beyond.md BL-85).
+
+use crate::text::patterns::starts_with_ignore_case;
+
+/// How far into a text a page may begin; before it stands what a client put in front.
+const LEAD: usize = 256;
+
+/// Where a page begins in `text`, if it is one.
+pub(crate) fn page_start(text: &str) -> Option<usize> {
+    let bytes = text.as_bytes();
+    memchr::memchr_iter(b'<', &bytes[..LEAD.min(bytes.len())]).find(|at| {
+        ["!doctype html", "html", "head>", "body", "center>", "title>"]
+            .iter()
+            .any(|tag| starts_with_ignore_case(&bytes[at + 1..], tag))
+    })
+}
+
+/// The title or first heading of a page, as one line.
+pub(crate) fn page_title(text: &str) -> Option<String> {
+    [("<title", "</title"), ("<h1", "</h1"), ("<h2", "</h2")]
+        .iter()
+        .find_map(|(open, close)| element(text, open, close))
+        .map(|element| {
+            let words: Vec<&str> = words(element).flat_map(str::split_whitespace).collect();
+            words.join(" ")
+        })
+        .filter(|title| !title.is_empty())
+}
+
+/// The words of a page without tags, scripts and styles: what stands between one and the next, if it is not blank.
+pub(crate) fn words(page: &str) -> impl Iterator<Item = &str> {
+    let mut rest = Some(page);
+    let between = std::iter::from_fn(move || {
+        let text = rest?;
+        let Some(open) = find(text, b'<') else {
+            rest = None;
+            return Some(text);
+        };
+        rest = Some(behind_tag(&text[open..]));
+        Some(&text[..open])
+    });
+    between.map(str::trim).filter(|words| !words.is_empty())
+}
+
+/// What follows the tag that `text` begins with, and all that it encloses when these are no words.
+fn behind_tag(text: &str) -> &str {
+    let skipped = ["</script", "</style"]
+        .iter()
+        .find(|end| starts_with_ignore_case(&text.as_bytes()[1..], &end[2..]))
+        .map(|end| find_ignore_case(text, end).unwrap_or(text.len()));
+    let text = &text[skipped.unwrap_or(0)..];
+    find(text, b'>').map_or("", |end| &text[end + 1..])
+}
+
+/// Most tags and most of what stands between them are short.
+fn find(text: &str, byte: u8) -> Option<usize> {
+    const NEAR: usize = 24;
+    let (near, far) = text.as_bytes().split_at(NEAR.min(text.len()));
+    near.iter()
+        .position(|other| *other == byte)
+        .or_else(|| memchr::memchr(byte, far).map(|at| near.len() + at))
+}
+
+fn element<'t>(text: &'t str, open: &str, close: &str) -> Option<&'t str> {
+    let inner = &text[find_ignore_case(text, open)?..];
+    let inner = &inner[find(inner, b'>')? + 1..];
+    let end = find_ignore_case(inner, close).unwrap_or(inner.len());
+    Some(&inner[..end])
+}
+
+/// The place of a needle that begins with `<`.
+fn find_ignore_case(text: &str, needle: &str) -> Option<usize> {
+    let bytes = text.as_bytes();
+    memchr::memchr_iter(b'<', bytes).find(|at| starts_with_ignore_case(&bytes[*at..], needle))
+}
