@@ -6,7 +6,7 @@ use openclaw_chain::{
     SelectionFacts,
 };
 use openclaw_classify::Reason;
-use openclaw_cooldown::{Gate, GateFacts, Position, ProfileUsage, Slot, gate};
+use openclaw_cooldown::{Gate, GateFacts, Position, ProbeSlot, ProfileUsage, gate};
 use openclaw_ids::{AgentId, ModelRef, ProfileId, SessionKey};
 use openclaw_session::{SessionEntry, probe_due};
 use serde::Serialize;
@@ -288,7 +288,7 @@ impl CandidateReport {
             } else {
                 Position::Fallback
             },
-            alone: chain.len() == 1,
+            is_only_candidate: chain.len() == 1,
             model: model.model(),
             profiles: &usages,
             endpoint: reach.endpoint,
@@ -296,8 +296,8 @@ impl CandidateReport {
                 .probes
                 .get(model.provider())
                 .map(|probe| probe.last_probe_at),
-            sibling_before: chain[..index].iter().any(same_provider),
-            slot: Slot::Free,
+            has_earlier_sibling: chain[..index].iter().any(same_provider),
+            slot: ProbeSlot::Free,
         };
         let (state, reason, free_at) = match gate(&facts, now) {
             Gate::Open => (CandidateState::Ready, None, None),

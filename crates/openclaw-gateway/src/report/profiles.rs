@@ -8,7 +8,7 @@ use openclaw_auth_store::{
     PassedOver, ProfileOwner, WhyPassedOver, eligibility, health, order_report, profile_owner,
 };
 use openclaw_classify::Reason;
-use openclaw_cooldown::{GateFacts, Lane, Position, ProfileUsage, Slot, Window};
+use openclaw_cooldown::{GateFacts, Lane, Position, ProbeSlot, ProfileUsage, Window};
 use openclaw_ids::{AgentId, ModelId, ProfileId, ProviderId};
 use serde::{Serialize, Serializer};
 
@@ -366,13 +366,13 @@ impl WindowReport {
         let next_probe = asked.and_then(|model| {
             let facts = GateFacts {
                 position: Position::Primary,
-                alone: candidates == 1,
+                is_only_candidate: candidates == 1,
                 model: &model,
                 profiles: &[&alone],
                 endpoint: None,
                 last_probe_at: snapshot.probes.get(provider).map(|probe| probe.last_probe_at),
-                sibling_before: false,
-                slot: Slot::Free,
+                has_earlier_sibling: false,
+                slot: ProbeSlot::Free,
             };
             next_probe(&facts, now)
         });

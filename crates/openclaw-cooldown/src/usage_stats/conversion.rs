@@ -1,19 +1,19 @@
-//! Between our state and the other program's `usageStats`: written as a mirror, read back as input.
+//! Converts the usage state to the other program's `usageStats`, and adopts what was changed there.
 
 use jiff::Timestamp;
 use openclaw_classify::Reason;
 use serde_json::Number;
 
-use super::{BlockedReason, counted_as, instant};
+use super::{BlockedReason, instant, stored_reason};
 use crate::usage_state::lane;
 use crate::{BlockedOrigin, BlockedSource, Lane, ProfileUsage, UsageStats, Window, millis};
 
-/// `usage` as the other program sees it at `now`; members of `previous` that nobody knows survive (D13).
+/// `usage` as the other program sees it at `now`; unknown members of `previous` survive (D13).
 ///
 /// Each of its three windows holds the matching profile-wide one. Where the short one is free, it holds the
 /// latest-ending model window, with its model. `errorCount` is the number of episodes since the last reset (D5),
 /// and `server_error` is written as `timeout` (C2).
-pub fn mirror(usage: &ProfileUsage, now: Timestamp, previous: Option<&UsageStats>) -> UsageStats {
+pub fn to_usage_stats(usage: &ProfileUsage, now: Timestamp, previous: Option<&UsageStats>) -> UsageStats {
     let mut stats = UsageStats {
         last_used: usage.last_used.map(milliseconds),
         last_failure_at: usage.last_failure_at.map(milliseconds),
@@ -26,21 +26,21 @@ pub fn mirror(usage: &ProfileUsage, now: Timestamp, previous: Option<&UsageStats
         stats.error_count = Some(episodes(usage).into());
     }
     for (reason, count) in &usage.failure_counts {
-        let sum = stats.failure_counts.entry(counted_as(*reason)).or_default();
+        let sum = stats.failure_counts.entry(stored_reason(*reason)).or_default();
         *sum = sum.saturating_add(*count);
     }
     if let Some((_, window)) = latest(usage, now, |lane| {
         matches!(lane, Lane::AuthPermanent | Lane::Billing)
     }) {
         stats.disabled_until = Some(milliseconds(window.until));
-        stats.disabled_reason = Some(counted_as(window.reason));
+        stats.disabled_reason = Some(stored_reason(window.reason));
     }
     if let Some(window) = active(usage, &Lane::Blocked, now) {
         write_blocked(&mut stats, window);
     }
     if let Some((lane, window)) = short_window(usage, now) {
         stats.cooldown_until = Some(milliseconds(window.until));
-        stats.cooldown_reason = Some(counted_as(window.reason));
+        stats.cooldown_reason = Some(stored_reason(window.reason));
         stats.cooldown_model = match lane {
             Lane::Model(model) => Some(model.clone()),
             Lane::AuthPermanent | Lane::Billing | Lane::Blocked | Lane::Profile => None,
@@ -94,13 +94,13 @@ fn milliseconds(at: Timestamp) -> Number {
 /// Takes over what the other program changed in `stats` since we last wrote it.
 ///
 /// Longer windows are adopted, shorter ones are not (D3). A success or clear there removes what it could see: after
-/// a success the windows of other models stay (D10). Our own mirror read back changes nothing. A state we know
-/// nothing of is adopted with its ladder steps, also where its windows are over (D1).
-pub fn adopt_foreign(mut usage: ProfileUsage, stats: &UsageStats, now: Timestamp) -> ProfileUsage {
+/// a success the windows of other models stay (D10). What `to_usage_stats` wrote, read back, changes nothing. A state
+/// that is new to us is adopted with its ladder steps, also where its windows are over (D1).
+pub fn adopt_usage_stats(mut usage: ProfileUsage, stats: &UsageStats, now: Timestamp) -> ProfileUsage {
     let now = millis::floor(now);
     let last_used = instant(stats.last_used.as_ref());
     let last_failure_at = instant(stats.last_failure_at.as_ref());
-    let seen = mirror(
+    let seen = to_usage_stats(
         &usage,
         usage.last_used.max(usage.last_failure_at).unwrap_or(now),
         None,
@@ -121,28 +121,28 @@ pub fn adopt_foreign(mut usage: ProfileUsage, stats: &UsageStats, now: Timestamp
     usage.last_failure_at = usage.last_failure_at.max(last_failure_at);
 
     let opened_at = last_failure_at.filter(|at| *at <= now).unwrap_or(now);
-    let contact = if usage.windows.is_empty() {
-        Contact::First
+    let import = if usage.windows.is_empty() {
+        ImportKind::First
     } else {
-        Contact::Known
+        ImportKind::Update
     };
-    for foreign in foreign_windows(stats, opened_at) {
-        if foreign.until > now || contact == Contact::First {
-            adopt(&mut usage, foreign, stats, contact, opened_at);
+    for foreign in stats_windows(stats, opened_at) {
+        if foreign.until > now || import == ImportKind::First {
+            adopt(&mut usage, foreign, stats, import, opened_at);
         }
     }
     usage
 }
 
-/// Whether the state is new to us.
+/// Whether a state is read for the first time, or on top of one that is known.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Contact {
+enum ImportKind {
     First,
-    Known,
+    Update,
 }
 
 /// One window as the other program stores it.
-struct Foreign {
+struct StatsWindow {
     lane: Lane,
     until: Timestamp,
     reason: Reason,
@@ -151,7 +151,7 @@ struct Foreign {
 }
 
 /// The windows of `stats`. Counts without a window make one that is over, so that the ladder goes on from there.
-fn foreign_windows(stats: &UsageStats, opened_at: Timestamp) -> Vec<Foreign> {
+fn stats_windows(stats: &UsageStats, opened_at: Timestamp) -> Vec<StatsWindow> {
     let mut windows = Vec::new();
     let mut short_steps = stats.episodes();
     let disabled = instant(stats.disabled_until.as_ref());
@@ -165,7 +165,7 @@ fn foreign_windows(stats: &UsageStats, opened_at: Timestamp) -> Vec<Foreign> {
         let until = disabled.filter(|_| stats.disabled_reason == Some(reason));
         if until.is_some() || steps > 0 {
             let (until, steps) = (until.unwrap_or(opened_at), steps.max(1));
-            windows.push(Foreign {
+            windows.push(StatsWindow {
                 lane,
                 until,
                 reason,
@@ -180,7 +180,7 @@ fn foreign_windows(stats: &UsageStats, opened_at: Timestamp) -> Vec<Foreign> {
         )
     {
         let reason = stats.disabled_reason.unwrap_or(Reason::Unknown);
-        windows.push(Foreign {
+        windows.push(StatsWindow {
             lane: Lane::Profile,
             until,
             reason,
@@ -188,7 +188,7 @@ fn foreign_windows(stats: &UsageStats, opened_at: Timestamp) -> Vec<Foreign> {
         });
     }
     if let Some(until) = instant(stats.blocked_until.as_ref()) {
-        windows.push(Foreign {
+        windows.push(StatsWindow {
             lane: Lane::Blocked,
             until,
             reason: Reason::RateLimit,
@@ -198,14 +198,14 @@ fn foreign_windows(stats: &UsageStats, opened_at: Timestamp) -> Vec<Foreign> {
     let cooldown = instant(stats.cooldown_until.as_ref());
     if cooldown.is_some() || short_steps > 0 {
         let reason = stats.cooldown_reason.unwrap_or(Reason::Unknown);
-        // Whatever model it names, a refused login rests them all (D4).
+        // A refused login cools all models down, whichever one is named (D4).
         let model = stats
             .cooldown_model
             .clone()
-            .filter(|_| lane::may_rest_one_model(reason));
+            .filter(|_| lane::may_block_one_model(reason));
         let lane = model.map_or(Lane::Profile, Lane::Model);
         let (until, steps) = (cooldown.unwrap_or(opened_at), short_steps.max(1));
-        windows.push(Foreign {
+        windows.push(StatsWindow {
             lane,
             until,
             reason,
@@ -217,12 +217,12 @@ fn foreign_windows(stats: &UsageStats, opened_at: Timestamp) -> Vec<Foreign> {
 
 fn adopt(
     usage: &mut ProfileUsage,
-    foreign: Foreign,
+    foreign: StatsWindow,
     stats: &UsageStats,
-    contact: Contact,
+    import: ImportKind,
     opened_at: Timestamp,
 ) {
-    let Foreign {
+    let StatsWindow {
         lane,
         until,
         reason,
@@ -232,10 +232,10 @@ fn adopt(
     if old.is_some_and(|window| window.until >= until) {
         return;
     }
-    let steps = match (&lane, contact) {
+    let steps = match (&lane, import) {
         (Lane::Blocked, _) => 0,
-        (_, Contact::First) => steps,
-        (_, Contact::Known) => old.map_or(0, |window| window.steps).saturating_add(1),
+        (_, ImportKind::First) => steps,
+        (_, ImportKind::Update) => old.map_or(0, |window| window.steps).saturating_add(1),
     };
     let blocked = lane == Lane::Blocked;
     let origin = || BlockedOrigin {

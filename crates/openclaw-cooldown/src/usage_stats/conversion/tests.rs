@@ -1,4 +1,4 @@
-//! What the other program is shown.
+//! The usage state written as `usageStats`.
 
 use super::*;
 use crate::testing::extremes::entry;
@@ -15,7 +15,7 @@ fn stats(value: Value) -> UsageStats {
 }
 
 fn seen(usage: &ProfileUsage, now: i64) -> Value {
-    serde_json::to_value(mirror(usage, at(now), None)).unwrap()
+    serde_json::to_value(to_usage_stats(usage, at(now), None)).unwrap()
 }
 
 #[test]
@@ -124,7 +124,8 @@ fn c2_server_error_is_mirrored_as_timeout() {
 #[test]
 fn d13_unknown_members_survive() {
     let previous = stats(json!({"cooldownUntil": START + DAY, "junk": [1]}));
-    let shown = serde_json::to_value(mirror(&ProfileUsage::default(), at(0), Some(&previous))).unwrap();
+    let shown =
+        serde_json::to_value(to_usage_stats(&ProfileUsage::default(), at(0), Some(&previous))).unwrap();
     assert_eq!(shown, json!({"junk": [1]}));
 }
 
@@ -170,7 +171,7 @@ fn cooldown_5_m4_the_model_of_a_block_frees_no_other_model() {
     assert!(!usage.is_usable(Some(&model("another")), at(HOUR)));
 }
 
-/// The examples of cooldown.md 7 as decided: nobody sweeps, ended windows are not shown, and counters stay (D1).
+/// The examples of cooldown.md 7 as decided: there is no sweep, ended windows are not shown, and counters stay (D1).
 #[test]
 fn cooldown_7_examples_as_decided() {
     let stored = |disabled: i64| {
@@ -216,21 +217,21 @@ fn cooldown_1_every_member_survives_a_save() {
 }
 
 fn adopted(value: Value) -> ProfileUsage {
-    adopt_foreign(ProfileUsage::default(), &stats(value), at(0))
+    adopt_usage_stats(ProfileUsage::default(), &stats(value), at(0))
 }
 
 proptest! {
     #[test]
     fn x_5_our_own_mirror_read_back_changes_nothing(usage in state(), later in 0..DAY) {
         let written = usage.last_used.max(usage.last_failure_at).unwrap_or(at(0));
-        let entry = mirror(&usage, written, None);
-        prop_assert_eq!(&adopt_foreign(usage.clone(), &entry, at(offset(written) + later)), &usage);
+        let entry = to_usage_stats(&usage, written, None);
+        prop_assert_eq!(&adopt_usage_stats(usage.clone(), &entry, at(offset(written) + later)), &usage);
     }
 
     #[test]
     fn cooldown_15_showing_the_same_moment_again_changes_nothing(usage in state(), now in 0..3 * DAY) {
-        let once = mirror(&usage, at(now), None);
-        prop_assert_eq!(&mirror(&usage, at(now), Some(&once)), &once);
+        let once = to_usage_stats(&usage, at(now), None);
+        prop_assert_eq!(&to_usage_stats(&usage, at(now), Some(&once)), &once);
     }
 
     #[test]
@@ -242,7 +243,7 @@ proptest! {
     #[test]
     fn x_5_mirror_and_back_keeps_what_the_other_program_can_see(usage in state(), now in 0..DAY) {
         let now = at(now);
-        let back = adopt_foreign(ProfileUsage::default(), &mirror(&usage, now, None), now);
+        let back = adopt_usage_stats(ProfileUsage::default(), &to_usage_stats(&usage, now, None), now);
         let end = |usage: &ProfileUsage| usage.blocking(None, now).map(|(_, window)| window.until).max();
         let wide = |usage: &ProfileUsage| {
             usage.blocking(None, now).filter(|(lane, _)| lane.is_profile_wide()).map(|(_, window)| window.until).max()
@@ -260,7 +261,7 @@ proptest! {
     ) {
         let entry = stats(json!({"cooldownUntil": until, "disabledUntil": until, "blockedUntil": count,
             "errorCount": count, "lastFailureAt": failed, "lastUsed": failed}));
-        let adopted = adopt_foreign(usage, &entry, at(0));
+        let adopted = adopt_usage_stats(usage, &entry, at(0));
         let text = serde_json::to_string(&adopted).unwrap();
         prop_assert_eq!(serde_json::from_str::<ProfileUsage>(&text).unwrap(), adopted);
     }

@@ -1,4 +1,4 @@
-//! What is taken over from the other program.
+//! Changes of `usageStats` that are adopted from the other program.
 
 use super::*;
 
@@ -63,7 +63,7 @@ fn x_5_a_foreign_window_that_is_over_is_not_adopted_beside_ours() {
     for (until, adopted) in [(4, false), (5, false), (6, true)] {
         let entry =
             stats(json!({"errorCount": 2, "cooldownUntil": START + until, "lastFailureAt": START + 1}));
-        let usage = adopt_foreign(ours.clone(), &entry, at(5));
+        let usage = adopt_usage_stats(ours.clone(), &entry, at(5));
         assert_eq!(
             usage.windows.contains_key(&Lane::Profile),
             adopted,
@@ -110,7 +110,7 @@ fn x_5_lanes_of_unusual_reasons() {
             on_model("m"),
             Reason::Overloaded,
         ),
-        // D4: what rests a credential rests all its models, whichever one is named.
+        // D4: what cools a credential down cools all its models down, whichever one is named.
         (
             json!({"cooldownUntil": START + 9, "cooldownReason": "auth", "cooldownModel": "m"}),
             Lane::Profile,
@@ -141,7 +141,7 @@ fn d3_a_foreign_failure_lengthens_and_never_shortens() {
         let entry = stats(json!({
             "errorCount": 2, "lastFailureAt": START + 5, "cooldownUntil": START + until * SECOND, "cooldownReason": "timeout",
         }));
-        let usage = adopt_foreign(ours.clone(), &entry, at(6));
+        let usage = adopt_usage_stats(ours.clone(), &entry, at(6));
         let window = &usage.windows[&Lane::Profile];
         assert_eq!((offset(window.until), window.steps), (expected * SECOND, steps));
         assert_eq!(
@@ -153,7 +153,7 @@ fn d3_a_foreign_failure_lengthens_and_never_shortens() {
     }
 }
 
-/// `m` and `other` rest, `other` longer, so that the other program saw only `other`.
+/// `m` and `other` cool down, `other` longer, so that the other program saw only `other`.
 fn two_models() -> ProfileUsage {
     ProfileUsage::default()
         .failed(0, &failure(Reason::RateLimit))
@@ -163,7 +163,7 @@ fn two_models() -> ProfileUsage {
 
 #[test]
 fn d10_a_foreign_success_clears_what_it_saw() {
-    let usage = adopt_foreign(
+    let usage = adopt_usage_stats(
         two_models(),
         &stats(json!({"lastUsed": START + 5, "errorCount": 0, "lastFailureAt": START})),
         at(6),
@@ -182,7 +182,7 @@ fn d10_a_foreign_success_clears_what_it_saw() {
 #[test]
 fn cooldown_12_a_foreign_clear_clears_everything() {
     for entry in [json!({"errorCount": 0, "lastFailureAt": START}), json!({})] {
-        let usage = adopt_foreign(two_models(), &stats(entry.clone()), at(6));
+        let usage = adopt_usage_stats(two_models(), &stats(entry.clone()), at(6));
         assert!(usage.is_usable(None, at(6)), "{entry}");
         assert_eq!(usage.last_failure_at, Some(at(0)), "{entry}");
     }
@@ -197,7 +197,7 @@ fn x_5_a_foreign_success_then_failure_starts_a_new_ladder() {
         "lastUsed": START + 31 * SECOND, "lastFailureAt": START + 32 * SECOND, "errorCount": 1,
         "failureCounts": {"rate_limit": 1}, "cooldownUntil": START + 62 * SECOND, "cooldownReason": "rate_limit",
     }));
-    let usage = adopt_foreign(ours, &entry, at(33 * SECOND));
+    let usage = adopt_usage_stats(ours, &entry, at(33 * SECOND));
     assert_eq!(usage.span(&Lane::Profile), Some((32 * SECOND, 62 * SECOND)));
     assert_eq!(usage.steps(&Lane::Profile), 1);
     assert_eq!(
@@ -212,6 +212,6 @@ fn cooldown_5_a_window_widened_by_the_other_program_blocks_every_model() {
     let entry = stats(json!({
         "errorCount": 2, "lastFailureAt": START + 5, "cooldownUntil": START + 30 * SECOND, "cooldownReason": "rate_limit",
     }));
-    let usage = adopt_foreign(ours, &entry, at(6));
+    let usage = adopt_usage_stats(ours, &entry, at(6));
     assert!(!usage.is_usable(Some(&model("n")), at(6)));
 }
