@@ -4,9 +4,10 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 use std::sync::mpsc::Sender;
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 
-use super::clerk::Message;
+use openclaw_sqlite::{FairLock, TryAcquire};
+
 use super::request::{Op, Outcome, Request};
-use super::turn::{Chance, Queue};
+use super::write_worker::WriteCommand;
 use super::writer::Writer;
 use crate::StoreError;
 
@@ -18,10 +19,10 @@ const CROWD: u32 = 16;
 const CHECKPOINT: u64 = 256;
 
 /// Where changes are brought.
-pub(super) struct Desk {
+pub(super) struct WriteCoordinator {
     writer: Mutex<Writer>,
-    queue: Queue,
-    messages: Sender<Message>,
+    fair_lock: FairLock,
+    messages: Sender<WriteCommand>,
     /// Changes that were handed to the thread and are not written yet; nobody overtakes them.
     handed: AtomicUsize,
     crowd: AtomicU32,
@@ -30,11 +31,11 @@ pub(super) struct Desk {
     contended: AtomicBool,
 }
 
-impl Desk {
-    pub(super) fn new(writer: Writer, queue: Queue, messages: Sender<Message>) -> Self {
+impl WriteCoordinator {
+    pub(super) fn new(writer: Writer, fair_lock: FairLock, messages: Sender<WriteCommand>) -> Self {
         Self {
             writer: Mutex::new(writer),
-            queue,
+            fair_lock,
             messages,
             handed: AtomicUsize::new(0),
             crowd: AtomicU32::new(0),
@@ -68,22 +69,22 @@ impl Desk {
                 outcome?
             }
             None if self.contended.load(Ordering::Relaxed) => return None,
-            None => match self.queue.at_once() {
-                Chance::NoQueue => writer.write_at_once(request)?,
-                Chance::Others => {
+            None => match self.fair_lock.try_acquire() {
+                TryAcquire::Unsupported => writer.write_at_once(request)?,
+                TryAcquire::Contended => {
                     self.contended.store(true, Ordering::Relaxed);
                     return None;
                 }
-                Chance::Turn(turn) => {
+                TryAcquire::Acquired(guard) => {
                     let outcome = writer.write_at_once(request);
-                    drop(turn);
+                    drop(guard);
                     outcome?
                 }
             },
         };
         if writer.writes().is_multiple_of(CHECKPOINT) {
             // The thread is there as long as the store is.
-            drop(self.messages.send(Message::Checkpoint));
+            drop(self.messages.send(WriteCommand::Checkpoint));
         }
         Some(outcome)
     }
@@ -91,10 +92,10 @@ impl Desk {
     /// Leaves a change to the thread.
     pub(super) fn hand_over(&self, request: Request) -> Result<(), StoreError> {
         self.handed.fetch_add(1, Ordering::AcqRel);
-        self.send(Message::Write(request))
+        self.send(WriteCommand::Write(request))
     }
 
-    pub(super) fn send(&self, message: Message) -> Result<(), StoreError> {
+    pub(super) fn send(&self, message: WriteCommand) -> Result<(), StoreError> {
         self.messages.send(message).map_err(|_| StoreError::Closed)
     }
 
@@ -111,8 +112,8 @@ impl Desk {
         self.handed.load(Ordering::Acquire) > 0
     }
 
-    pub(super) fn queue(&self) -> &Queue {
-        &self.queue
+    pub(super) fn fair_lock(&self) -> &FairLock {
+        &self.fair_lock
     }
 
     /// Whether other processes write all the time, too.

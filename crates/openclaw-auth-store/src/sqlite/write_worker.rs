@@ -5,11 +5,12 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::thread;
 
+use openclaw_sqlite::{Acquired, Checkpoint, Contention, FairLockGuard, TryAcquire};
+
 use super::Pace;
-use super::connect::{self, Checkpoint};
-use super::desk::Desk;
+use super::connect;
 use super::request::Request;
-use super::turn::{Chance, Others, Turn, Waited};
+use super::write_coordinator::WriteCoordinator;
 
 /// How many changes one transaction takes at most.
 const BATCH: usize = 256;
@@ -21,7 +22,7 @@ const SLICE: u32 = 4;
 const IDLE_LOOKS: u32 = 1;
 
 /// What the thread is told.
-pub(super) enum Message {
+pub(super) enum WriteCommand {
     /// The log should be moved into the file.
     Checkpoint,
     /// There are uses to be written before long (D11).
@@ -33,9 +34,9 @@ pub(super) enum Message {
 }
 
 /// The thread's state.
-pub(super) struct Clerk {
+pub(super) struct WriteWorker {
     pub(super) path: PathBuf,
-    pub(super) desk: Arc<Desk>,
+    pub(super) coordinator: Arc<WriteCoordinator>,
     pub(super) pace: Pace,
 }
 
@@ -48,17 +49,17 @@ enum Next {
 
 /// How the right to write was come by.
 enum MyTurn {
-    AtOnce(#[expect(dead_code, reason = "held, not read")] Turn),
-    InLine(Waited),
+    AtOnce(#[expect(dead_code, reason = "held, not read")] FairLockGuard),
+    InLine(Acquired),
     /// It was kept for so many changes more.
-    Kept(Turn, u32),
+    Kept(FairLockGuard, u32),
     /// There is no queue, or it does not move.
     NoQueue,
 }
 
-impl Clerk {
+impl WriteWorker {
     /// Works until it is told to stop.
-    pub(super) fn run(self, messages: &Receiver<Message>) {
+    pub(super) fn run(self, messages: &Receiver<WriteCommand>) {
         let mut uses_wait = false;
         loop {
             let message = match soon(messages) {
@@ -68,17 +69,17 @@ impl Clerk {
             };
             let mut batch = Vec::new();
             let mut next = match message {
-                Ok(Message::Used) => {
+                Ok(WriteCommand::Used) => {
                     uses_wait = true;
                     continue;
                 }
-                Ok(Message::Write(request)) => {
+                Ok(WriteCommand::Write(request)) => {
                     batch.push(request);
                     Next::Continue
                 }
-                Ok(Message::Stop) | Err(RecvTimeoutError::Disconnected) => Next::Stop,
+                Ok(WriteCommand::Stop) | Err(RecvTimeoutError::Disconnected) => Next::Stop,
                 Err(RecvTimeoutError::Timeout) if uses_wait => Next::Continue,
-                Ok(Message::Checkpoint) | Err(RecvTimeoutError::Timeout) => {
+                Ok(WriteCommand::Checkpoint) | Err(RecvTimeoutError::Timeout) => {
                     self.checkpoint();
                     continue;
                 }
@@ -89,24 +90,24 @@ impl Clerk {
                 next = fill(&mut batch, messages);
             }
             let changes = batch.len();
-            let mut writer = self.desk.writer();
+            let mut writer = self.coordinator.writer();
             writer.write(batch);
             match turn {
                 MyTurn::AtOnce(_) | MyTurn::NoQueue => {}
                 MyTurn::Kept(turn, left) => writer.keep_turn(turn, left.saturating_sub(1)),
-                MyTurn::InLine(Waited { turn, others }) => {
-                    let alone = others == Others::None && !writer.saw_others();
-                    self.desk.set_contended(!alone);
+                MyTurn::InLine(Acquired { guard, contention }) => {
+                    let alone = contention == Contention::None && !writer.saw_others();
+                    self.coordinator.set_contended(!alone);
                     if !alone {
-                        writer.keep_turn(turn, SLICE);
+                        writer.keep_turn(guard, SLICE);
                     }
                 }
             }
             uses_wait = writer.has_urgent();
-            self.desk.took(changes);
+            self.coordinator.took(changes);
             drop(writer);
             if next == Next::Stop {
-                let mut writer = self.desk.writer();
+                let mut writer = self.coordinator.writer();
                 drop(writer.take_turn());
                 writer.checkpoint(Checkpoint::Truncate);
                 return;
@@ -116,37 +117,40 @@ impl Clerk {
     }
 
     fn turn(&self) -> MyTurn {
-        if let Some((turn, left)) = self.desk.writer().take_turn() {
+        if let Some((turn, left)) = self.coordinator.writer().take_turn() {
             return MyTurn::Kept(turn, left);
         }
-        if !self.desk.is_contended() {
-            match self.desk.queue().at_once() {
-                Chance::NoQueue => return MyTurn::NoQueue,
-                Chance::Others => {}
-                Chance::Turn(turn) => return MyTurn::AtOnce(turn),
+        if !self.coordinator.is_contended() {
+            match self.coordinator.fair_lock().try_acquire() {
+                TryAcquire::Unsupported => return MyTurn::NoQueue,
+                TryAcquire::Contended => {}
+                TryAcquire::Acquired(turn) => return MyTurn::AtOnce(turn),
             }
         }
-        self.desk.queue().turn().map_or(MyTurn::NoQueue, MyTurn::InLine)
+        self.coordinator
+            .fair_lock()
+            .acquire()
+            .map_or(MyTurn::NoQueue, MyTurn::InLine)
     }
 
     /// Gives whoever just got an answer the time to bring the next change within the same turn, and ends the turn.
     fn linger(&self) {
-        let mut left = self.desk.writer().changes_left();
+        let mut left = self.coordinator.writer().changes_left();
         let mut idle = 0;
-        while left > 0 && idle < IDLE_LOOKS && !self.desk.has_waiting() {
+        while left > 0 && idle < IDLE_LOOKS && !self.coordinator.has_waiting() {
             thread::yield_now();
-            let now = self.desk.writer().changes_left();
+            let now = self.coordinator.writer().changes_left();
             idle = if now < left { 0 } else { idle + 1 };
             left = now;
         }
-        if !self.desk.has_waiting() {
-            drop(self.desk.writer().take_turn());
+        if !self.coordinator.has_waiting() {
+            drop(self.coordinator.writer().take_turn());
         }
     }
 
     /// Moves the log into the file, over a connection of its own so that changes are written meanwhile.
     fn checkpoint(&self) {
-        match connect::writer(&self.path, self.pace.wait) {
+        match openclaw_sqlite::open_read_write(&self.path, self.pace.wait) {
             Ok(connection) => connect::checkpoint(&connection, Checkpoint::Passive, self.pace.wait),
             Err(error) => tracing::debug!(%error, "the auth store could not be opened for a checkpoint"),
         }
@@ -154,7 +158,7 @@ impl Clerk {
 }
 
 /// What comes right after a write: whoever marks again and again is not made to wake this thread each time.
-fn soon(messages: &Receiver<Message>) -> Option<Message> {
+fn soon(messages: &Receiver<WriteCommand>) -> Option<WriteCommand> {
     for _ in 0..LOOKS {
         if let Ok(message) = messages.try_recv() {
             return Some(message);
@@ -165,13 +169,13 @@ fn soon(messages: &Receiver<Message>) -> Option<Message> {
 }
 
 /// Adds what is queued already.
-fn fill(batch: &mut Vec<Request>, messages: &Receiver<Message>) -> Next {
+fn fill(batch: &mut Vec<Request>, messages: &Receiver<WriteCommand>) -> Next {
     while batch.len() < BATCH {
         match messages.try_recv() {
-            Ok(Message::Write(request)) => batch.push(request),
+            Ok(WriteCommand::Write(request)) => batch.push(request),
             // The batch takes the uses along, and the log can wait.
-            Ok(Message::Checkpoint | Message::Used) => {}
-            Ok(Message::Stop) => return Next::Stop,
+            Ok(WriteCommand::Checkpoint | WriteCommand::Used) => {}
+            Ok(WriteCommand::Stop) => return Next::Stop,
             Err(_) => break,
         }
     }
