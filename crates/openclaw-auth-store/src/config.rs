@@ -10,7 +10,7 @@ use openclaw_ids::{ProfileId, ProviderId};
 use serde::de::{Deserializer, Error, MapAccess, Visitor};
 use serde::{Deserialize, Serialize};
 
-use crate::ByProvider;
+use crate::{ByProvider, OfProvider};
 
 /// The `auth` section. It names profiles; it never holds secrets.
 ///
@@ -47,6 +47,12 @@ pub struct ConfiguredProfile {
     pub email: Option<String>,
     /// Shown in place of the stored one.
     pub display_name: Option<String>,
+}
+
+impl OfProvider for ConfiguredProfile {
+    fn provider(&self) -> &ProviderId {
+        &self.provider
+    }
 }
 
 /// The modes that a configured profile can have; one more than there are stored types.

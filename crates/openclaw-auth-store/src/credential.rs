@@ -2,6 +2,7 @@
 
 mod coerce;
 mod json;
+mod profile_map;
 mod renew;
 
 use std::fmt;
@@ -10,10 +11,11 @@ use indexmap::IndexMap;
 use openclaw_ids::{ProfileId, ProviderId};
 use serde_json::{Map, Value};
 
-use crate::mask::hex;
+use crate::secret::mask::hex;
 use crate::{Secret, SecretRef};
 
 pub use coerce::Rejection;
+pub use profile_map::{ByProvider, Credentials, OfProvider};
 
 /// One credential. A stored one has a type of the other program's; [`Local`] is never stored.
 #[derive(Debug, Clone, PartialEq, Eq)]

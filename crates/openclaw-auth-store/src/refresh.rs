@@ -2,11 +2,11 @@
 
 mod endpoint;
 mod error;
-mod flights;
+mod lease;
 mod lock_file;
 mod process;
-mod right;
-mod suggest;
+mod single_flight;
+mod suggestion;
 
 use std::collections::HashMap;
 use std::future::{Future, poll_fn};
@@ -22,9 +22,9 @@ use openclaw_ids::{ProfileId, ProviderId};
 
 use crate::{Applied, AuthConfig, LoginChange, LoginStore, Oauth, Secret, StoreError};
 use error::is_reuse;
-use flights::Flights;
-use right::Held;
-use suggest::suggest;
+use lease::Held;
+use single_flight::Flights;
+use suggestion::suggest;
 
 pub use endpoint::{RefreshHost, RenewedLogin, TokenEndpoint, TokenEndpointError};
 pub use error::{ReauthReason, RefreshError};

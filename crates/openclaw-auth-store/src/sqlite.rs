@@ -7,11 +7,11 @@ mod fault;
 mod folder;
 #[cfg(feature = "fuzzing")]
 pub mod fuzzing;
-mod peek;
+mod import;
+mod read_only;
 mod request;
 mod rows;
 mod schema;
-mod uses;
 mod watch;
 mod write_coordinator;
 mod write_worker;
@@ -142,7 +142,7 @@ impl SqliteAuthStore {
                 let snapshot = known.contents.snapshot.clone();
                 (Some((connection, known)), snapshot)
             }
-            Err(fault) if existed => (None, peek::despite(fault, agent_dir, agent, ambient)?),
+            Err(fault) if existed => (None, read_only::despite(fault, agent_dir, agent, ambient)?),
             Err(fault) => return Err(fault.into_open_error(&path)),
         };
         let cache = Cache::new(snapshot, apart, config);

@@ -9,7 +9,7 @@ use openclaw_ids::ProfileId;
 use serde_json::Value;
 
 use super::finding::DoctorFinding;
-use super::places::{AgentPlace, DoctorPlaces, Examined, renames};
+use super::paths::{AgentPlace, DoctorPlaces, Examined, renames};
 use super::{CodexRenames, move_aws_markers, repair_file, stale_shadows, take_config_credentials};
 use crate::{
     AuthSnapshot, ImportError, ImportReport, Legacy, LegacyFile, LegacyFolder, OpenError, ProfileStore,

@@ -11,7 +11,7 @@ use openclaw_ids::AgentId;
 use serde_json::json;
 
 use super::*;
-use crate::conformance::{NOW, at, key, profile};
+use crate::store::conformance::{NOW, at, key, profile};
 use crate::{ProfileStore, SqliteAuthStore, StoreError, UsageStore};
 
 /// What a text holds, as it would be stored.

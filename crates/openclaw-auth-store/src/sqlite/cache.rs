@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use openclaw_cooldown::CooldownConfig;
 use openclaw_ids::ProfileId;
 
-use crate::payload::warn_rejected;
+use crate::snapshot::payload::warn_rejected;
 use crate::{AmbientProfile, Applied, AuthSnapshot, Credentials, LoginChange, StoreError, UsageChange};
 
 /// What is known beside the file: profiles that are not stored, and what pointers lead to.

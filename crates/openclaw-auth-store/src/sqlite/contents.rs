@@ -15,7 +15,7 @@ use rusqlite::{Connection, OptionalExtension, Row};
 use super::cache::Apart;
 use super::fault::Fault;
 use super::rows::{self, Rows, known_stats};
-use crate::payload::{Profiles, StateDocument, StoreDocument};
+use crate::snapshot::payload::{Profiles, StateDocument, StoreDocument};
 use crate::{AuthSnapshot, Credential, Eligibility, Legacy, UnreadableRow, Usages, credential_eligibility};
 
 const STORE_TABLE: &str = "auth_profile_store";

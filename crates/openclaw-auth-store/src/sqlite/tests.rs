@@ -20,7 +20,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use super::*;
-use crate::conformance::{at, failure, key, profile, success};
+use crate::store::conformance::{at, failure, key, profile, success};
 
 /// Threads that act fast, so that no test waits.
 fn fast() -> Pace {

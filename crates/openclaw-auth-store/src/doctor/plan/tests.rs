@@ -8,7 +8,7 @@ use serde_json::json;
 use tempfile::TempDir;
 
 use super::*;
-use crate::conformance::{at, key, openai, profile};
+use crate::store::conformance::{at, key, openai, profile};
 use crate::{Credential, UsageStore};
 use openclaw_ids::AgentId;
 

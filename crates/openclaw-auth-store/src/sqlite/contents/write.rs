@@ -9,7 +9,7 @@ use rusqlite::{Connection, params};
 use serde_json::Value;
 
 use super::{Contents, NEVER_MIRRORED, PRIMARY};
-use crate::change::SHIPPED_ALIASES;
+use crate::snapshot::SHIPPED_ALIASES;
 use crate::credential::is_ambient_id;
 use crate::sqlite::rows::{RowEdits, known_members};
 use crate::{AuthSnapshot, EndpointKey, UsageChange};

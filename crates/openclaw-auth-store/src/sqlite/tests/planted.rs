@@ -7,7 +7,7 @@ use openclaw_classify::Reason;
 use serde_json::json;
 
 use super::*;
-use crate::logged::Log;
+use crate::testing::log_capture::Log;
 use crate::{AuthConfig, LegacyFolder, LoginChange, LoginStore, SecretPlaces, health, profile_secret};
 
 /// What every planted secret begins with.

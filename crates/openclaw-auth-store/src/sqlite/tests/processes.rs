@@ -7,7 +7,7 @@ use openclaw_classify::Reason;
 use serde_json::json;
 
 use super::*;
-use crate::conformance::NOW;
+use crate::store::conformance::NOW;
 use crate::{
     AuthConfig, Demand, Oauth, RefreshHost, Refresher, RenewedLogin, Secret, TokenEndpoint,
     TokenEndpointError,

@@ -6,7 +6,7 @@ use serde_json::json;
 use openclaw_sqlite::open_read_write;
 
 use super::*;
-use crate::conformance::openai;
+use crate::store::conformance::openai;
 use crate::{AuthConfig, rotation_order};
 
 fn pragma(connection: &Connection, name: &str) -> i64 {
@@ -93,7 +93,7 @@ fn d22_a_folder_of_its_own_is_named_by_a_hash_or_by_what_is_above_it() {
             "custom",
             format!(
                 "custom-{}",
-                crate::mask::hex(&[root.path().join("custom").to_str().unwrap()], 12)
+                crate::secret::mask::hex(&[root.path().join("custom").to_str().unwrap()], 12)
             ),
             true,
         ),

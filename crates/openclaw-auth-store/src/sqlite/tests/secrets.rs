@@ -4,7 +4,7 @@ use openclaw_classify::Reason;
 use serde_json::json;
 
 use super::*;
-use crate::conformance::openai;
+use crate::store::conformance::openai;
 use crate::{Secret, SecretPlaces};
 
 #[tokio::test]

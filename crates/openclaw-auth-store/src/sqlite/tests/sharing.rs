@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::*;
 use crate::MemoryAuthStore;
-use crate::conformance::{NOW, openai};
+use crate::store::conformance::{NOW, openai};
 
 #[tokio::test]
 async fn writes_of_another_store_show_by_themselves() {

@@ -8,7 +8,7 @@ use serde_json::json;
 use openclaw_sqlite::open_read_write;
 
 use super::*;
-use crate::conformance::NOW;
+use crate::store::conformance::NOW;
 use crate::{
     AuthConfig, Demand, LoginStore, Oauth, RefreshHost, Refresher, RenewedLogin, Secret, TokenEndpoint,
     TokenEndpointError,

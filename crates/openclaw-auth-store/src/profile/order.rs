@@ -7,7 +7,7 @@ use openclaw_ids::{AuthAliases, ProfileId, ProviderId};
 
 pub use report::{OrderReport, PassedOver, WhyPassedOver, order_report};
 
-use crate::eligibility::eligibility;
+use crate::profile::eligibility::eligibility;
 use crate::{AuthConfig, AuthSnapshot, ByProvider, Credential, OfProvider};
 
 /// The profiles to try for `provider`, best first.

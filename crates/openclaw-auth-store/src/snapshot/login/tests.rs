@@ -5,7 +5,7 @@
 use serde_json::{Value, json};
 
 use super::*;
-use crate::conformance::{NOW, at, key, profile};
+use crate::store::conformance::{NOW, at, key, profile};
 
 /// A login of `openai` with these members besides.
 fn login(members: Value) -> Oauth {

@@ -5,7 +5,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use openclaw_ids::ProviderId;
 
-use crate::change::done;
+use super::change::done;
 use crate::{Applied, AuthSnapshot};
 
 /// When a provider was probed, and whether it is being probed (G4).

@@ -3,13 +3,13 @@
 use jiff::Timestamp;
 use openclaw_ids::ProfileId;
 
-use crate::change::{SHIPPED_ALIASES, whole_millisecond};
+use super::change::{SHIPPED_ALIASES, whole_millisecond};
 use crate::{AuthSnapshot, UsageChange};
 
 impl AuthSnapshot {
     /// The profile that a change says no more about than that it was used: a selection (D11), or a success that finds
     /// nothing to forgive (D10) and, by its clock, no later use.
-    pub(super) fn mere_use<'c>(&self, change: &'c UsageChange, now: Timestamp) -> Option<&'c ProfileId> {
+    pub(crate) fn mere_use<'c>(&self, change: &'c UsageChange, now: Timestamp) -> Option<&'c ProfileId> {
         match change {
             UsageChange::Used { profile } => Some(profile),
             UsageChange::Success { profile, .. } => {
@@ -32,7 +32,7 @@ impl AuthSnapshot {
     }
 
     /// Whether a use at `now` is known already, and so changes nothing.
-    pub(super) fn knows_use(&self, profile: &ProfileId, now: Timestamp) -> bool {
+    pub(crate) fn knows_use(&self, profile: &ProfileId, now: Timestamp) -> bool {
         self.usage(profile).last_used >= Some(whole_millisecond(now))
     }
 

@@ -155,7 +155,7 @@ fn j3_one_warning_names_ten_rejected_entries_and_counts_all_of_them() {
     let found = StoreDocument::parse(&text).unwrap().profiles();
     assert_eq!((found.credentials.len(), found.rejected.len()), (1, 14));
 
-    let log = crate::logged::Log::default();
+    let log = crate::testing::log_capture::Log::default();
     tracing::subscriber::with_default(log.clone(), || {
         warn_rejected(&found.rejected);
         warn_rejected(&[]);

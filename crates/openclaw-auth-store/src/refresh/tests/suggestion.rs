@@ -71,7 +71,7 @@ async fn rows_of_o14() {
         let store = store(entries);
         if let Some(good) = good {
             store
-                .commit(crate::conformance::success(good, None, 0), at(0))
+                .commit(crate::store::conformance::success(good, None, 0), at(0))
                 .await
                 .unwrap();
         }

@@ -4,7 +4,7 @@ use openclaw_ids::ModelId;
 use serde_json::json;
 
 use super::*;
-use crate::conformance::{at, profile};
+use crate::store::conformance::{at, profile};
 use crate::{Secret, UsageChange};
 
 const SECRETS: [&str; 4] = ["sk-planted-1", "tok-planted-2", "acc-planted-3", "ref-planted-4"];

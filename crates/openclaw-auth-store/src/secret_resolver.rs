@@ -2,6 +2,7 @@
 
 mod policy;
 
+use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -9,7 +10,7 @@ use openclaw_ids::ProfileId;
 use secrecy::SecretString;
 use serde_json::Value;
 
-use crate::secret_ref::WHOLE_FILE;
+use crate::secret::reference::WHOLE_FILE;
 use crate::{AuthConfig, AuthSnapshot, Credential, KeySource, Secret, SecretRef, SecretSource};
 
 /// A file of secrets: where it is, and its text or why it is not read.
@@ -244,6 +245,21 @@ fn from_file(pointer: &SecretRef, places: SecretPlaces<'_>) -> Result<Secret, Se
             path,
             id: pointer.id.clone(),
         })
+}
+
+impl AuthSnapshot {
+    /// Follows the pointers of all profiles, for [`resolved`](Self::resolved): a variable that was set to another key
+    /// is another secret (BL-34). Pointers that lead nowhere now are left out.
+    pub fn pointer_fingerprints(&self, places: SecretPlaces<'_>) -> HashMap<ProfileId, String> {
+        let profiles = self.ambient.iter().chain(&self.profiles);
+        let pointers = profiles.filter(|(_, credential)| credential.fingerprint().is_none());
+        pointers
+            .filter_map(|(id, credential)| {
+                let secret = resolve_secret_from(credential, places).ok()??;
+                Some((id.clone(), Secret::from(secret).fingerprint()?))
+            })
+            .collect()
+    }
 }
 
 #[cfg(test)]

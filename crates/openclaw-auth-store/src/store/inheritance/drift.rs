@@ -96,8 +96,8 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::conformance::{NOW, at, profile};
-    use crate::inherit::inherit;
+    use crate::store::conformance::{NOW, at, profile};
+    use crate::store::inheritance::inherit;
 
     fn login(who: &str, seconds: i64) -> Value {
         let mut entry =
@@ -166,7 +166,7 @@ mod tests {
         let main = store(&json!({"openai:me@x": login("x", 900)}));
         let mut agent = store(&json!({"openai:default": login("x", 0), "other": login("x", 0)}));
         let (old, new) = (profile("openai:default"), profile("openai:me@x"));
-        let openai = crate::conformance::openai();
+        let openai = crate::store::conformance::openai();
         agent
             .order
             .insert(openai.clone(), vec![old.clone(), new.clone(), profile("other")]);

@@ -89,7 +89,7 @@ mod tests {
     use openclaw_cooldown::{Lane, Window, clear};
 
     use super::*;
-    use crate::conformance::{at, profile};
+    use crate::store::conformance::{at, profile};
 
     fn resting() -> ProfileUsage {
         let mut usage = ProfileUsage::default();

@@ -7,7 +7,7 @@ use openclaw_cooldown::CooldownConfig;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::conformance::{at, failure, key, openai, profile, success};
+use crate::store::conformance::{at, failure, key, openai, profile, success};
 use crate::{Applied, EndpointKey, MemoryAuthStore, ProfileStore, UsageChange, UsageStore};
 
 fn store(entries: &Value) -> AuthSnapshot {

@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 use indexmap::{IndexMap, map};
 use openclaw_ids::{ProfileId, ProviderId};
 
-use crate::{ConfiguredProfile, Credential};
+use super::Credential;
 
 /// Up to so many are looked through faster than sorted.
 const FEW: usize = 16;
@@ -18,12 +18,6 @@ pub type Credentials = ByProvider<Credential>;
 pub trait OfProvider {
     /// Which one.
     fn provider(&self) -> &ProviderId;
-}
-
-impl OfProvider for ConfiguredProfile {
-    fn provider(&self) -> &ProviderId {
-        &self.provider
-    }
 }
 
 impl OfProvider for Credential {

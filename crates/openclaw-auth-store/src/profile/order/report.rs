@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use openclaw_ids::{AuthAliases, ProfileId, ProviderId};
 
 use super::{Base, OrderBasis, Question};
-use crate::eligibility::eligibility;
+use crate::profile::eligibility::eligibility;
 use crate::{AuthConfig, AuthSnapshot, Eligibility};
 
 /// The order of a provider with what it was made from and what was left out.

@@ -1,14 +1,13 @@
 //! Logins that are refreshed by one at a time: when one is still good, whose it may become, who may refresh it.
 
-use std::future::Future;
 use std::time::Duration;
 
 use jiff::Timestamp;
 use openclaw_ids::ProfileId;
 
-use crate::change::{done, whole_millisecond};
-use crate::probe::{is_lease_held, lease_end};
-use crate::{Applied, AuthSnapshot, Credential, Expires, Oauth, StoreError, UsageStore};
+use super::change::{done, whole_millisecond};
+use super::probe::{is_lease_held, lease_end};
+use crate::{Applied, AuthSnapshot, Credential, Expires, Oauth};
 
 /// A login is refreshed this long before its end (O1).
 pub(crate) const REFRESH_AHEAD: Duration = Duration::from_mins(5);
@@ -47,41 +46,6 @@ pub struct RefreshLease {
     pub holder: String,
     /// The first instant at which somebody else may take it.
     pub expires: Timestamp,
-}
-
-/// A store whose logins can be refreshed by one process at a time.
-pub trait LoginStore: UsageStore {
-    /// Makes a change durable; when it returns, the snapshot shows everything that was stored before it, too.
-    ///
-    /// [`Applied::HeldElsewhere`] answers a [`LoginChange::Lease`] that somebody else has, and [`Applied::Unchanged`]
-    /// a [`LoginChange::Renew`] of a login that is not the stored one any more.
-    ///
-    /// # Errors
-    /// A [`StoreError`] when the change did not happen.
-    fn change_login(
-        &self,
-        id: ProfileId,
-        change: LoginChange,
-        now: Timestamp,
-    ) -> impl Future<Output = Result<Applied, StoreError>> + Send;
-
-    /// Gives the right to refresh back without waiting, also where nobody can wait.
-    fn end_refresh(&self, id: ProfileId, holder: String, now: Timestamp);
-
-    /// The login as its owner stores it (I9); `None` when there is none, or it is no login (O13).
-    fn stored_login(&self, id: &ProfileId) -> Option<Oauth> {
-        self.snapshot().stored_login(id)
-    }
-
-    /// Who has the right to refresh a login, as its owner stores it (I9).
-    fn refresh_lease(&self, id: &ProfileId) -> Option<RefreshLease> {
-        self.snapshot().refreshes.get(id).cloned()
-    }
-
-    /// The main agent's login of that id, where this store inherits from it.
-    fn main_login(&self, _id: &ProfileId) -> Option<Oauth> {
-        None
-    }
 }
 
 impl Oauth {

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
-use crate::eligibility::credential_eligibility;
-use crate::login::REFRESH_AHEAD;
+use crate::profile::eligibility::credential_eligibility;
+use crate::snapshot::login::REFRESH_AHEAD;
 use crate::{Credential, Eligibility, Expires};
 
 /// What a status line says of a credential.

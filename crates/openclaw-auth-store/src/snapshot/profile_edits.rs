@@ -3,7 +3,7 @@
 use openclaw_cooldown::adopt_secret;
 use openclaw_ids::{ProfileId, ProviderId};
 
-use crate::change::SHIPPED_ALIASES;
+use super::change::SHIPPED_ALIASES;
 use crate::{AuthSnapshot, Credential, OrderError, StoreError};
 
 impl AuthSnapshot {
