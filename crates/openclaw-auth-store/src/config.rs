@@ -10,7 +10,7 @@ use openclaw_ids::{ProfileId, ProviderId};
 use serde::de::{Deserializer, Error, MapAccess, Visitor};
 use serde::{Deserialize, Serialize};
 
-use crate::{ByProvider, OfProvider};
+use crate::{HasProvider, ProfileMap};
 
 /// The `auth` section. It names profiles; it never holds secrets.
 ///
@@ -20,7 +20,7 @@ use crate::{ByProvider, OfProvider};
 pub struct AuthConfig {
     /// Configured profiles in written order.
     #[serde(default, deserialize_with = "profiles")]
-    pub profiles: ByProvider<ConfiguredProfile>,
+    pub profiles: ProfileMap<ConfiguredProfile>,
     /// Explicit orders; of two keys that name the same provider the first counts.
     #[serde(default, deserialize_with = "orders")]
     pub order: IndexMap<ProviderId, Vec<ProfileId>>,
@@ -49,7 +49,7 @@ pub struct ConfiguredProfile {
     pub display_name: Option<String>,
 }
 
-impl OfProvider for ConfiguredProfile {
+impl HasProvider for ConfiguredProfile {
     fn provider(&self) -> &ProviderId {
         &self.provider
     }
@@ -82,8 +82,8 @@ impl ConfiguredMode {
     }
 }
 
-fn profiles<'de, D: Deserializer<'de>>(deserializer: D) -> Result<ByProvider<ConfiguredProfile>, D::Error> {
-    keyed(deserializer).map(ByProvider::from)
+fn profiles<'de, D: Deserializer<'de>>(deserializer: D) -> Result<ProfileMap<ConfiguredProfile>, D::Error> {
+    keyed(deserializer).map(ProfileMap::from)
 }
 
 fn orders<'de, D: Deserializer<'de>>(

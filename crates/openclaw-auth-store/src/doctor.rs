@@ -26,7 +26,7 @@ use openclaw_sqlite::{read_if_exists, with_suffix, write_new_private};
 use stale_copies::stale_shadows;
 
 pub use finding::DoctorFinding;
-pub use paths::{AgentPlace, DoctorPlaces};
+pub use paths::{AgentFolder, DoctorPaths};
 pub use plan::{DoctorError, DoctorOutcome, DoctorPlan};
 
 /// Repairs a JSON file: `repair` says whether it changed anything.

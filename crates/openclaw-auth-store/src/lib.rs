@@ -21,18 +21,18 @@ mod testing;
 
 pub use config::{AuthConfig, ConfiguredMode, ConfiguredProfile};
 pub use credential::{
-    AmbientProfile, ApiKey, Attributes, ByProvider, Credential, Credentials, Expires, KeySource, Local, Oauth,
-    OfProvider, Rejection, Token,
+    AmbientProfile, ApiKey, Attributes, Credential, Credentials, Expiry, HasProvider, KeySource, Local,
+    Oauth, ProfileMap, Rejection, Token,
 };
 #[cfg(feature = "sqlite")]
-pub use doctor::{AgentPlace, DoctorError, DoctorFinding, DoctorOutcome, DoctorPlaces, DoctorPlan};
+pub use doctor::{AgentFolder, DoctorError, DoctorFinding, DoctorOutcome, DoctorPaths, DoctorPlan};
 pub use error::{Cause, OpenError, OrderError, StoreError, UnreadableRow};
 #[cfg(feature = "sqlite")]
-pub use import::{ImportError, ImportReport, Legacy, LegacyFile, LegacyFolder, LegacyTexts};
+pub use import::{ImportError, ImportReport, LegacyFile, LegacyFolder, LegacyProfiles, LegacyTexts};
 pub use profile::{
-    EXPIRY_WARNING, Eligibility, Health, ListedProfile, ListedWindow, OrderBasis, OrderReport, PassedOver,
-    ProfileOrigin, ProfileSource, WhyPassedOver, credential_eligibility, eligibility, health, list_profiles,
-    new_profile_id, order_report, rotation_order,
+    EXPIRY_WARNING, Eligibility, ExcludedProfile, ExclusionReason, Health, ListedProfile, ListedWindow,
+    OrderBasis, OrderReport, ProfileOrigin, ProfileSource, credential_eligibility, eligibility, health,
+    list_profiles, new_profile_id, order_report, rotation_order,
 };
 #[cfg(feature = "sqlite")]
 pub use refresh::{
@@ -41,11 +41,12 @@ pub use refresh::{
 };
 pub use secret::{Secret, SecretRef, SecretSource, log_id, mask_key};
 pub use secret_resolver::{
-    SecretError, SecretFile, SecretPlaces, profile_secret, resolve_pointer, resolve_secret,
+    SecretError, SecretFile, SecretLookup, profile_secret, resolve_pointer, resolve_secret,
     resolve_secret_from,
 };
 pub use snapshot::{
-    Applied, AuthSnapshot, EndpointKey, LoginChange, ProbeLease, ProbeState, RefreshLease, UsageChange, Usages,
+    AuthSnapshot, ChangeOutcome, EndpointKey, LoginChange, ProbeLease, ProbeState, RefreshLease, UsageChange,
+    UsageMap,
 };
 #[cfg(feature = "sqlite")]
 pub use sqlite::SqliteAuthStore;

@@ -10,4 +10,4 @@ pub use eligibility::{Eligibility, credential_eligibility, eligibility};
 pub use health::{EXPIRY_WARNING, Health, health};
 pub use listing::{ListedProfile, ListedWindow, ProfileOrigin, list_profiles};
 pub use new_id::{ProfileSource, new_profile_id};
-pub use order::{OrderBasis, OrderReport, PassedOver, WhyPassedOver, order_report, rotation_order};
+pub use order::{ExcludedProfile, ExclusionReason, OrderBasis, OrderReport, order_report, rotation_order};

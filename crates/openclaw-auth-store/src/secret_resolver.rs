@@ -18,7 +18,7 @@ pub type SecretFile = (PathBuf, std::io::Result<String>);
 
 /// Where pointers lead; the caller owns the environment and reads the configured files.
 #[derive(Clone, Copy)]
-pub struct SecretPlaces<'a> {
+pub struct SecretLookup<'a> {
     /// Reads a variable of the environment.
     pub env: &'a dyn Fn(&str) -> Option<String>,
     /// The file behind a configured alias. `None` when there is none.
@@ -28,7 +28,7 @@ pub struct SecretPlaces<'a> {
     pub exec: &'a dyn Fn(&str, &str) -> Option<std::io::Result<String>>,
 }
 
-impl<'a> SecretPlaces<'a> {
+impl<'a> SecretLookup<'a> {
     /// The environment alone.
     pub fn env(env: &'a dyn Fn(&str) -> Option<String>) -> Self {
         Self {
@@ -115,7 +115,7 @@ pub fn resolve_secret(
     credential: &Credential,
     env: &dyn Fn(&str) -> Option<String>,
 ) -> Result<Option<SecretString>, SecretError> {
-    resolve_secret_from(credential, SecretPlaces::env(env))
+    resolve_secret_from(credential, SecretLookup::env(env))
 }
 
 /// The secret to send for a stored or ambient profile, also asking whether the configuration makes it a login that must
@@ -127,7 +127,7 @@ pub fn profile_secret(
     snapshot: &AuthSnapshot,
     config: &AuthConfig,
     id: &ProfileId,
-    places: SecretPlaces<'_>,
+    places: SecretLookup<'_>,
 ) -> Result<Option<SecretString>, SecretError> {
     let Some(credential) = snapshot.credential(id) else {
         return Ok(None);
@@ -146,7 +146,7 @@ pub fn profile_secret(
 /// A [`SecretError`] when the profile holds a pointer that leads nowhere.
 pub fn resolve_secret_from(
     credential: &Credential,
-    places: SecretPlaces<'_>,
+    places: SecretLookup<'_>,
 ) -> Result<Option<SecretString>, SecretError> {
     policy::refuse_login_pointers(credential, None)?;
     let secret = match credential {
@@ -173,7 +173,7 @@ pub fn resolve_secret_from(
         .map(Secret::into_inner))
 }
 
-fn inline(secret: &Secret, places: SecretPlaces<'_>) -> Secret {
+fn inline(secret: &Secret, places: SecretLookup<'_>) -> Secret {
     SecretRef::parse_text(secret.expose())
         .and_then(|pointer| follow(&pointer, places).ok())
         .unwrap_or_else(|| secret.clone())
@@ -183,12 +183,12 @@ fn inline(secret: &Secret, places: SecretPlaces<'_>) -> Secret {
 ///
 /// # Errors
 /// A [`SecretError`] when it leads nowhere.
-pub fn resolve_pointer(pointer: &SecretRef, places: SecretPlaces<'_>) -> Result<SecretString, SecretError> {
+pub fn resolve_pointer(pointer: &SecretRef, places: SecretLookup<'_>) -> Result<SecretString, SecretError> {
     let found = follow(pointer, places)?;
     Ok(Secret::pasted(found.expose()).unwrap_or(found).into_inner())
 }
 
-fn follow(pointer: &SecretRef, places: SecretPlaces<'_>) -> Result<Secret, SecretError> {
+fn follow(pointer: &SecretRef, places: SecretLookup<'_>) -> Result<Secret, SecretError> {
     match pointer.source {
         SecretSource::Env => (places.env)(&pointer.id)
             .map(Secret::new)
@@ -201,7 +201,7 @@ fn follow(pointer: &SecretRef, places: SecretPlaces<'_>) -> Result<Secret, Secre
     }
 }
 
-fn from_command(pointer: &SecretRef, places: SecretPlaces<'_>) -> Result<Secret, SecretError> {
+fn from_command(pointer: &SecretRef, places: SecretLookup<'_>) -> Result<Secret, SecretError> {
     let (alias, id) = (pointer.provider.clone(), pointer.id.clone());
     // What was stored by somebody else is not handed to a program as it is.
     if !pointer.is_well_formed() {
@@ -223,7 +223,7 @@ fn from_command(pointer: &SecretRef, places: SecretPlaces<'_>) -> Result<Secret,
     }
 }
 
-fn from_file(pointer: &SecretRef, places: SecretPlaces<'_>) -> Result<Secret, SecretError> {
+fn from_file(pointer: &SecretRef, places: SecretLookup<'_>) -> Result<Secret, SecretError> {
     let (path, text) = (places.file)(&pointer.provider).ok_or_else(|| SecretError::NoFile {
         alias: pointer.provider.clone(),
     })?;
@@ -250,7 +250,7 @@ fn from_file(pointer: &SecretRef, places: SecretPlaces<'_>) -> Result<Secret, Se
 impl AuthSnapshot {
     /// Follows the pointers of all profiles, for [`resolved`](Self::resolved): a variable that was set to another key
     /// is another secret (BL-34). Pointers that lead nowhere now are left out.
-    pub fn pointer_fingerprints(&self, places: SecretPlaces<'_>) -> HashMap<ProfileId, String> {
+    pub fn pointer_fingerprints(&self, places: SecretLookup<'_>) -> HashMap<ProfileId, String> {
         let profiles = self.ambient.iter().chain(&self.profiles);
         let pointers = profiles.filter(|(_, credential)| credential.fingerprint().is_none());
         pointers

@@ -19,12 +19,12 @@ use openclaw_ids::{ProfileId, ProviderId};
 
 use crate::{Credential, Credentials, Rejection};
 
-pub use change::{Applied, UsageChange};
 #[cfg(feature = "sqlite")]
 pub(crate) use change::SHIPPED_ALIASES;
+pub use change::{ChangeOutcome, UsageChange};
 pub use login::{LoginChange, RefreshLease};
 pub use probe::{ProbeLease, ProbeState};
-pub use usage_map::Usages;
+pub use usage_map::UsageMap;
 
 /// The profiles of one agent and the state of their use; a value, cheap to ask.
 ///
@@ -41,7 +41,7 @@ pub struct AuthSnapshot {
     /// The profile that last worked, per provider; decides nothing about the order.
     pub last_good: IndexMap<ProviderId, ProfileId>,
     /// What is known about the use of each profile.
-    pub usage: Usages,
+    pub usage: UsageMap,
     /// Endpoints that could not be reached.
     pub endpoints: HashMap<EndpointKey, EndpointWindow>,
     /// Probes per provider (G4).

@@ -12,7 +12,7 @@ use jiff::Timestamp;
 use openclaw_ids::{ProfileId, ProviderId};
 
 use crate::{
-    Applied, AuthSnapshot, Credential, LoginChange, Oauth, RefreshLease, StoreError, UsageChange,
+    AuthSnapshot, ChangeOutcome, Credential, LoginChange, Oauth, RefreshLease, StoreError, UsageChange,
 };
 
 pub use inheritance::{InheritingAuthStore, ProfileOwner, inherit, profile_owner};
@@ -34,7 +34,7 @@ pub trait UsageStore: Send + Sync {
         &self,
         change: UsageChange,
         now: Timestamp,
-    ) -> impl Future<Output = Result<Applied, StoreError>> + Send;
+    ) -> impl Future<Output = Result<ChangeOutcome, StoreError>> + Send;
 
     /// Hands a change over without waiting, for use where nobody can wait; it keeps its place before later
     /// changes, and the engine logs what goes wrong.
@@ -87,7 +87,7 @@ pub trait ProfileStore: Send + Sync {
 pub trait LoginStore: UsageStore {
     /// Makes a change durable; when it returns, the snapshot shows everything that was stored before it, too.
     ///
-    /// [`Applied::HeldElsewhere`] answers a [`LoginChange::Lease`] that somebody else has, and [`Applied::Unchanged`]
+    /// [`ChangeOutcome::HeldElsewhere`] answers a [`LoginChange::Lease`] that somebody else has, and [`ChangeOutcome::Unchanged`]
     /// a [`LoginChange::Renew`] of a login that is not the stored one any more.
     ///
     /// # Errors
@@ -97,7 +97,7 @@ pub trait LoginStore: UsageStore {
         id: ProfileId,
         change: LoginChange,
         now: Timestamp,
-    ) -> impl Future<Output = Result<Applied, StoreError>> + Send;
+    ) -> impl Future<Output = Result<ChangeOutcome, StoreError>> + Send;
 
     /// Gives the right to refresh back without waiting, also where nobody can wait.
     fn end_refresh(&self, id: ProfileId, holder: String, now: Timestamp);

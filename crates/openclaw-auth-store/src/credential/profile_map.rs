@@ -12,15 +12,15 @@ use super::Credential;
 const FEW: usize = 16;
 
 /// Credentials in stored order.
-pub type Credentials = ByProvider<Credential>;
+pub type Credentials = ProfileMap<Credential>;
 
 /// What is for a provider.
-pub trait OfProvider {
+pub trait HasProvider {
     /// Which one.
     fn provider(&self) -> &ProviderId;
 }
 
-impl OfProvider for Credential {
+impl HasProvider for Credential {
     fn provider(&self) -> &ProviderId {
         self.provider()
     }
@@ -31,7 +31,7 @@ impl OfProvider for Credential {
 /// Copies share the map until one of them changes: each use of a profile makes a new view of all. Asking for those of a
 /// provider does not look through all of them: a run over a thousand providers asks a thousand times.
 #[derive(Debug, Clone)]
-pub struct ByProvider<T> {
+pub struct ProfileMap<T> {
     shared: Arc<Shared<T>>,
 }
 
@@ -58,7 +58,7 @@ impl<T> Shared<T> {
     }
 }
 
-impl<T: OfProvider> ByProvider<T> {
+impl<T: HasProvider> ProfileMap<T> {
     /// Those of any of `providers`, in their order.
     pub fn of<'a>(&'a self, providers: &[&ProviderId]) -> Vec<(&'a ProfileId, &'a T)> {
         let by_id = &self.shared.by_id;
@@ -90,28 +90,28 @@ impl<T: OfProvider> ByProvider<T> {
     }
 }
 
-impl<T> ByProvider<T> {
+impl<T> ProfileMap<T> {
     /// Whether both are the same map, as copies are until one of them changes.
     pub(crate) fn is_copy_of(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.shared, &other.shared)
     }
 }
 
-impl<T> Default for ByProvider<T> {
+impl<T> Default for ProfileMap<T> {
     fn default() -> Self {
         Self::from(IndexMap::new())
     }
 }
 
-impl<T: PartialEq> PartialEq for ByProvider<T> {
+impl<T: PartialEq> PartialEq for ProfileMap<T> {
     fn eq(&self, other: &Self) -> bool {
         self.is_copy_of(other) || self.shared.by_id == other.shared.by_id
     }
 }
 
-impl<T: Eq> Eq for ByProvider<T> {}
+impl<T: Eq> Eq for ProfileMap<T> {}
 
-impl<T> Deref for ByProvider<T> {
+impl<T> Deref for ProfileMap<T> {
     type Target = IndexMap<ProfileId, T>;
 
     fn deref(&self) -> &Self::Target {
@@ -119,7 +119,7 @@ impl<T> Deref for ByProvider<T> {
     }
 }
 
-impl<T: Clone> DerefMut for ByProvider<T> {
+impl<T: Clone> DerefMut for ProfileMap<T> {
     fn deref_mut(&mut self) -> &mut Self::Target {
         let shared = Arc::make_mut(&mut self.shared);
         shared.by_provider.take();
@@ -127,7 +127,7 @@ impl<T: Clone> DerefMut for ByProvider<T> {
     }
 }
 
-impl<T> From<IndexMap<ProfileId, T>> for ByProvider<T> {
+impl<T> From<IndexMap<ProfileId, T>> for ProfileMap<T> {
     fn from(by_id: IndexMap<ProfileId, T>) -> Self {
         Self {
             shared: Arc::new(Shared::of(by_id)),
@@ -135,13 +135,13 @@ impl<T> From<IndexMap<ProfileId, T>> for ByProvider<T> {
     }
 }
 
-impl<T> FromIterator<(ProfileId, T)> for ByProvider<T> {
+impl<T> FromIterator<(ProfileId, T)> for ProfileMap<T> {
     fn from_iter<I: IntoIterator<Item = (ProfileId, T)>>(profiles: I) -> Self {
         Self::from(IndexMap::from_iter(profiles))
     }
 }
 
-impl<T: Clone> IntoIterator for ByProvider<T> {
+impl<T: Clone> IntoIterator for ProfileMap<T> {
     type Item = (ProfileId, T);
     type IntoIter = map::IntoIter<ProfileId, T>;
 
@@ -151,7 +151,7 @@ impl<T: Clone> IntoIterator for ByProvider<T> {
     }
 }
 
-impl<'a, T> IntoIterator for &'a ByProvider<T> {
+impl<'a, T> IntoIterator for &'a ProfileMap<T> {
     type Item = (&'a ProfileId, &'a T);
     type IntoIter = map::Iter<'a, ProfileId, T>;
 

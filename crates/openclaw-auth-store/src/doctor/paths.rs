@@ -6,7 +6,7 @@ use openclaw_ids::AgentId;
 use serde_json::Value;
 
 use crate::import::{LegacyFolder, read_text};
-use crate::{AuthSnapshot, Legacy, LegacyFile, LegacyTexts, SqliteAuthStore};
+use crate::{AuthSnapshot, LegacyFile, LegacyProfiles, LegacyTexts, SqliteAuthStore};
 
 use super::finding::DoctorFinding;
 use super::plan::DoctorError;
@@ -14,7 +14,7 @@ use super::{CodexRenames, codex_renames};
 
 /// One agent and its folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct AgentPlace {
+pub struct AgentFolder {
     /// The agent.
     pub agent: AgentId,
     /// Where its store and its older files are.
@@ -23,18 +23,18 @@ pub struct AgentPlace {
 
 /// The folders that are examined.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct DoctorPlaces {
+pub struct DoctorPaths {
     /// The main agent: what the others inherit from (L13).
-    pub main: AgentPlace,
+    pub main: AgentFolder,
     /// The agent whose store takes what the configuration held (9.4); the main agent is a good choice.
     pub default_agent: AgentId,
     /// All other agents.
-    pub agents: Vec<AgentPlace>,
+    pub agents: Vec<AgentFolder>,
 }
 
-impl DoctorPlaces {
+impl DoctorPaths {
     /// Every folder once, the main agent's first (9.2).
-    pub(super) fn all(&self) -> Vec<&AgentPlace> {
+    pub(super) fn all(&self) -> Vec<&AgentFolder> {
         let mut places = vec![&self.main];
         for place in &self.agents {
             if !places.iter().any(|known| known.dir == place.dir) {
@@ -47,7 +47,7 @@ impl DoctorPlaces {
 
 /// What a folder holds before anything is done.
 pub(super) struct Examined<'p> {
-    pub(super) place: &'p AgentPlace,
+    pub(super) place: &'p AgentFolder,
     /// The store, or why nothing can be done in this folder.
     pub(super) store: Result<AuthSnapshot, DoctorFinding>,
     texts: [Option<String>; 3],
@@ -57,7 +57,7 @@ pub(super) struct Examined<'p> {
 }
 
 impl<'p> Examined<'p> {
-    pub(super) fn read(place: &'p AgentPlace) -> Result<Self, DoctorError> {
+    pub(super) fn read(place: &'p AgentFolder) -> Result<Self, DoctorError> {
         let agent = || place.agent.clone();
         if let Some(path) = file_in_the_way(&place.dir) {
             let path = path.to_owned();
@@ -79,9 +79,11 @@ impl<'p> Examined<'p> {
         let (profiles, state) = (document(&texts[0]), document(&texts[1]));
         Ok(Self {
             place,
-            store: SqliteAuthStore::peek(&place.dir, Vec::new()).map_err(|error| DoctorFinding::Unusable {
-                agent: agent(),
-                error,
+            store: SqliteAuthStore::read_snapshot(&place.dir, Vec::new()).map_err(|error| {
+                DoctorFinding::Unusable {
+                    agent: agent(),
+                    error,
+                }
             }),
             texts,
             profiles,
@@ -94,14 +96,14 @@ impl<'p> Examined<'p> {
     }
 
     /// What the files hold after the repairs so far.
-    pub(super) fn legacy(&self) -> Legacy {
+    pub(super) fn legacy(&self) -> LegacyProfiles {
         let [profiles, state, auth] = &self.texts;
         let repaired = |text: &Option<String>, document: &Option<Value>| match document {
             Some(document) => Some(document.to_string()),
             None => text.clone(),
         };
         let (profiles, state) = (repaired(profiles, &self.profiles), repaired(state, &self.state));
-        Legacy::read(LegacyTexts {
+        LegacyProfiles::read(LegacyTexts {
             profiles: profiles.as_deref(),
             state: state.as_deref(),
             auth: auth.as_deref(),

@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use openclaw_ids::ProfileId;
 use serde_json::{Map, Value, json};
 
-use super::{Legacy, LegacyFile, LegacyTexts};
+use super::{LegacyFile, LegacyProfiles, LegacyTexts};
 use crate::{Cause, StoreError};
 use openclaw_sqlite::{read_if_exists, with_suffix, write_new_private};
 
@@ -68,14 +68,14 @@ impl LegacyFolder {
     ///
     /// # Errors
     /// [`ImportError::File`] for one that is there and cannot be read.
-    pub fn read(&self) -> Result<Legacy, ImportError> {
+    pub fn read(&self) -> Result<LegacyProfiles, ImportError> {
         let text = |file| read_text(&self.path(file));
         let (profiles, state, auth) = (
             text(LegacyFile::Profiles)?,
             text(LegacyFile::State)?,
             text(LegacyFile::Auth)?,
         );
-        Ok(Legacy::read(LegacyTexts {
+        Ok(LegacyProfiles::read(LegacyTexts {
             profiles: profiles.as_deref(),
             state: state.as_deref(),
             auth: auth.as_deref(),
@@ -83,7 +83,7 @@ impl LegacyFolder {
     }
 
     /// Leaves the incomplete logins, and what is known of their use, for the other program (G34).
-    pub(crate) fn write_held_back(&self, legacy: &Legacy) -> Result<(), ImportError> {
+    pub(crate) fn write_held_back(&self, legacy: &LegacyProfiles) -> Result<(), ImportError> {
         let mut usage = Map::new();
         for (id, stats) in legacy.state.usage_entries() {
             if legacy.held_back.contains_key(id.as_str()) {

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use openclaw_ids::{AuthAliases, ProfileId, ProviderId};
 
-use crate::credential::Expires;
+use crate::credential::Expiry;
 use crate::{AuthConfig, AuthSnapshot, ConfiguredMode, Credential, KeySource, Oauth, Secret, Token};
 
 /// The answer, with the reason codes of the other program.
@@ -126,9 +126,9 @@ fn token_eligibility(token: &Token, now: Timestamp) -> Eligibility {
         return Eligibility::MissingCredential;
     }
     match token.expires {
-        Some(Expires::Invalid) => Eligibility::InvalidExpires,
-        Some(Expires::At(end)) if end <= now.as_millisecond() => Eligibility::Expired,
-        Some(Expires::At(_)) | None => Eligibility::Ok,
+        Some(Expiry::Invalid) => Eligibility::InvalidExpires,
+        Some(Expiry::At(end)) if end <= now.as_millisecond() => Eligibility::Expired,
+        Some(Expiry::At(_)) | None => Eligibility::Ok,
     }
 }
 

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 
 use crate::profile::eligibility::credential_eligibility;
 use crate::snapshot::login::REFRESH_AHEAD;
-use crate::{Credential, Eligibility, Expires};
+use crate::{Credential, Eligibility, Expiry};
 
 /// What a status line says of a credential.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -55,7 +55,7 @@ pub fn health(credential: &Credential, now: Timestamp, warning: Duration) -> Hea
             None => Health::Static,
         },
         (Eligibility::Ok, Credential::Oauth(oauth)) => until(
-            oauth.expires.unwrap_or(Expires::Invalid),
+            oauth.expires.unwrap_or(Expiry::Invalid),
             now,
             // A login is never further from needing a refresh than this.
             warning.max(REFRESH_AHEAD),
@@ -73,8 +73,8 @@ pub fn health(credential: &Credential, now: Timestamp, warning: Duration) -> Hea
     }
 }
 
-fn until(end: Expires, now: Timestamp, warning: Duration) -> Health {
-    let Expires::At(end) = end else {
+fn until(end: Expiry, now: Timestamp, warning: Duration) -> Health {
+    let Expiry::At(end) = end else {
         return Health::Missing;
     };
     let warning = i64::try_from(warning.as_millis()).unwrap_or(i64::MAX);

@@ -10,7 +10,7 @@ use openclaw_ids::{ProfileId, ProviderId};
 use serde::Serialize;
 
 use crate::{
-    AuthConfig, AuthSnapshot, Credential, EXPIRY_WARNING, Eligibility, Expires, Health,
+    AuthConfig, AuthSnapshot, Credential, EXPIRY_WARNING, Eligibility, Expiry, Health,
     credential_eligibility, health,
 };
 
@@ -143,8 +143,8 @@ fn listed(
         health: health(credential, now, EXPIRY_WARNING),
         problem,
         expires: match credential.expires() {
-            Some(Expires::At(end)) => Some(end),
-            Some(Expires::Invalid) | None => None,
+            Some(Expiry::At(end)) => Some(end),
+            Some(Expiry::Invalid) | None => None,
         },
         last_used: usage.last_used.map(milliseconds),
         last_failure_at: usage.last_failure_at.map(milliseconds),

@@ -5,10 +5,10 @@ mod report;
 use jiff::Timestamp;
 use openclaw_ids::{AuthAliases, ProfileId, ProviderId};
 
-pub use report::{OrderReport, PassedOver, WhyPassedOver, order_report};
+pub use report::{ExcludedProfile, ExclusionReason, OrderReport, order_report};
 
 use crate::profile::eligibility::eligibility;
-use crate::{AuthConfig, AuthSnapshot, ByProvider, Credential, OfProvider};
+use crate::{AuthConfig, AuthSnapshot, Credential, HasProvider, ProfileMap};
 
 /// The profiles to try for `provider`, best first.
 ///
@@ -159,7 +159,7 @@ impl<'a> Question<'a> {
         self.ids(&self.snapshot.profiles)
     }
 
-    fn ids<T: OfProvider>(&self, profiles: &'a ByProvider<T>) -> Vec<&'a ProfileId> {
+    fn ids<T: HasProvider>(&self, profiles: &'a ProfileMap<T>) -> Vec<&'a ProfileId> {
         let ours = profiles.of(&self.sharing).into_iter();
         ours.map(|(id, _)| id).collect()
     }

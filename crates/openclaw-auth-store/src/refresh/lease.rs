@@ -7,7 +7,7 @@ use openclaw_ids::ProfileId;
 
 use super::lock_file::{LockFile, refresh_lock_name};
 use super::{Asked, RefreshError, RefreshHost, Refresher, TokenEndpoint, process};
-use crate::{Applied, LoginChange, LoginStore, Oauth, StoreError};
+use crate::{ChangeOutcome, LoginChange, LoginStore, Oauth, StoreError};
 
 /// How often a refresh that somebody else does is waited for before it is given up (O6).
 const WAITS: u32 = 20;
@@ -38,7 +38,7 @@ impl<E: TokenEndpoint, H: RefreshHost> Refresher<E, H> {
         for waits in 0..=WAITS {
             let now = self.host.now();
             let mut leased = self.lease(asked, &holder).await?;
-            if leased == Applied::HeldElsewhere && self.end_left_over(asked).await? {
+            if leased == ChangeOutcome::HeldElsewhere && self.end_left_over(asked).await? {
                 leased = self.lease(asked, &holder).await?;
             }
             let mut held = Held {
@@ -51,7 +51,7 @@ impl<E: TokenEndpoint, H: RefreshHost> Refresher<E, H> {
             if let Some(login) = self.ready(asked) {
                 return Ok(Err(login));
             }
-            if leased == Applied::Done {
+            if leased == ChangeOutcome::Done {
                 held.file = LockFile::try_take(&path, now).map_err(|source| RefreshError::Lock {
                     path: path.clone(),
                     source: Arc::new(source),
@@ -75,7 +75,7 @@ impl<E: TokenEndpoint, H: RefreshHost> Refresher<E, H> {
         &self,
         asked: &Asked<'_, S>,
         holder: &str,
-    ) -> Result<Applied, StoreError> {
+    ) -> Result<ChangeOutcome, StoreError> {
         let change = LoginChange::Lease {
             holder: holder.to_owned(),
         };

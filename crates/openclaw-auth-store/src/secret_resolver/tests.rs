@@ -26,7 +26,7 @@ fn command(alias: &str, id: &str) -> Option<std::io::Result<String>> {
 
 fn resolve(entry: Value, file: Option<PathBuf>) -> Result<Option<String>, String> {
     let credential = Credential::from_json(&entry).unwrap();
-    let places = SecretPlaces {
+    let places = SecretLookup {
         env: &env,
         file: &|alias| {
             let path = file.clone().filter(|_| alias == "vault")?;
@@ -226,7 +226,7 @@ fn a_login_is_never_a_pointer() {
         );
         let mut snapshot = AuthSnapshot::default();
         snapshot.profiles.insert(id.clone(), credential);
-        let member = match profile_secret(&snapshot, &config, &id, SecretPlaces::env(&env)) {
+        let member = match profile_secret(&snapshot, &config, &id, SecretLookup::env(&env)) {
             Err(SecretError::LoginPointer { member }) => Some(member),
             Err(error) => panic!("{error}"),
             Ok(_) => None,

@@ -40,7 +40,7 @@ pub enum UsageChange {
     },
     /// A usage check found out when a failure of a login is over (cooldown.md 8.3); dropped when the login is another
     /// one by now.
-    Explained {
+    StatedEnd {
         /// The profile.
         profile: ProfileId,
         /// The login that was asked about.
@@ -77,7 +77,7 @@ pub enum UsageChange {
         holder: String,
     },
     /// An operator lets a profile rest, or ends such a rest with a time that is past.
-    Rest {
+    CoolDown {
         /// The profile.
         profile: ProfileId,
         /// The first instant at which it may be used again.
@@ -99,7 +99,7 @@ pub enum UsageChange {
 
 /// What a change did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Applied {
+pub enum ChangeOutcome {
     /// It took effect.
     Done,
     /// Somebody else probes the provider, or did within the last 30 s, or refreshes the login; don't.
@@ -117,9 +117,9 @@ impl UsageChange {
         match self {
             Self::Clear { profile }
             | Self::ClearLane { profile, .. }
-            | Self::Explained { profile, .. }
+            | Self::StatedEnd { profile, .. }
             | Self::Failure { profile, .. }
-            | Self::Rest { profile, .. }
+            | Self::CoolDown { profile, .. }
             | Self::Success { profile, .. }
             | Self::Used { profile } => Some(profile),
             Self::EndpointFailure { .. }
@@ -135,7 +135,7 @@ impl AuthSnapshot {
     /// Folds one change into the snapshot.
     ///
     /// A change of a profile that does not exist changes nothing; see [`check`](Self::check).
-    pub fn apply(&mut self, change: &UsageChange, now: Timestamp, config: &CooldownConfig) -> Applied {
+    pub fn apply(&mut self, change: &UsageChange, now: Timestamp, config: &CooldownConfig) -> ChangeOutcome {
         let now = whole_millisecond(now);
         match change {
             UsageChange::Clear { profile } => self.edit(profile, clear),
@@ -147,7 +147,7 @@ impl AuthSnapshot {
                 done(known != Some(window))
             }
             UsageChange::EndpointSuccess { endpoint } => done(self.endpoints.remove(endpoint).is_some()),
-            UsageChange::Explained {
+            UsageChange::StatedEnd {
                 profile,
                 login,
                 event,
@@ -155,7 +155,7 @@ impl AuthSnapshot {
                 if self.holds(profile, login) {
                     self.edit(profile, |usage| apply_stated_end(usage, event, now, config))
                 } else {
-                    Applied::Unchanged
+                    ChangeOutcome::Unchanged
                 }
             }
             UsageChange::Failure { profile, event } => {
@@ -164,13 +164,13 @@ impl AuthSnapshot {
             UsageChange::ProbeEnd { provider, holder } => self.end_probe(provider, holder),
             UsageChange::ProbeRenew { provider, holder } => self.renew_probe(provider, holder, now),
             UsageChange::ProbeStart { provider, holder } => self.start_probe(provider, holder, now),
-            UsageChange::Rest { profile, until } => {
+            UsageChange::CoolDown { profile, until } => {
                 self.edit(profile, |usage| cool_down_until(usage, *until, now))
             }
             UsageChange::Success { profile, event } => {
                 let marked = self.edit(profile, |usage| record_success(usage, event, now));
                 let good = self.note_good(profile);
-                done(marked == Applied::Done || good)
+                done(marked == ChangeOutcome::Done || good)
             }
             UsageChange::Used { profile } => self.edit(profile, |usage| ProfileUsage {
                 last_used: usage.last_used.max(Some(now)),
@@ -192,9 +192,13 @@ impl AuthSnapshot {
         }
     }
 
-    fn edit(&mut self, profile: &ProfileId, fold: impl FnOnce(ProfileUsage) -> ProfileUsage) -> Applied {
+    fn edit(
+        &mut self,
+        profile: &ProfileId,
+        fold: impl FnOnce(ProfileUsage) -> ProfileUsage,
+    ) -> ChangeOutcome {
         if self.credential(profile).is_none() {
-            return Applied::Unchanged;
+            return ChangeOutcome::Unchanged;
         }
         let fingerprint = self.fingerprint(profile);
         // Noting whose state it is is no change in itself.
@@ -239,11 +243,11 @@ pub(crate) fn whole_millisecond(now: Timestamp) -> Timestamp {
 }
 
 /// `Done` when something changed.
-pub(crate) fn done(changed: bool) -> Applied {
+pub(crate) fn done(changed: bool) -> ChangeOutcome {
     if changed {
-        Applied::Done
+        ChangeOutcome::Done
     } else {
-        Applied::Unchanged
+        ChangeOutcome::Unchanged
     }
 }
 

@@ -7,7 +7,7 @@ use openclaw_ids::ProfileId;
 
 use super::change::{done, whole_millisecond};
 use super::probe::{is_lease_held, lease_end};
-use crate::{Applied, AuthSnapshot, Credential, Expires, Oauth};
+use crate::{AuthSnapshot, ChangeOutcome, Credential, Expiry, Oauth};
 
 /// A login is refreshed this long before its end (O1).
 pub(crate) const REFRESH_AHEAD: Duration = Duration::from_mins(5);
@@ -60,8 +60,8 @@ impl Oauth {
     /// When it ends, in Unix milliseconds, where that is known.
     pub(crate) fn end(&self) -> Option<i64> {
         match self.expires {
-            Some(Expires::At(end)) => Some(end),
-            Some(Expires::Invalid) | None => None,
+            Some(Expiry::At(end)) => Some(end),
+            Some(Expiry::Invalid) | None => None,
         }
     }
 
@@ -112,7 +112,12 @@ impl AuthSnapshot {
     }
 
     /// Folds one change of a login into the snapshot.
-    pub(crate) fn apply_login(&mut self, id: &ProfileId, change: &LoginChange, now: Timestamp) -> Applied {
+    pub(crate) fn apply_login(
+        &mut self,
+        id: &ProfileId,
+        change: &LoginChange,
+        now: Timestamp,
+    ) -> ChangeOutcome {
         let now = whole_millisecond(now);
         match change {
             LoginChange::Adopt(login) => self.adopt_login(id, login),
@@ -138,26 +143,26 @@ impl AuthSnapshot {
                 {
                     self.put_login(id, new)
                 }
-                Some(_) | None => Applied::Unchanged,
+                Some(_) | None => ChangeOutcome::Unchanged,
             },
         }
     }
 
-    fn lease_login(&mut self, id: &ProfileId, holder: &str, now: Timestamp) -> Applied {
+    fn lease_login(&mut self, id: &ProfileId, holder: &str, now: Timestamp) -> ChangeOutcome {
         match self.refreshes.get(id) {
-            Some(lease) if lease.is_held(now) && lease.holder != holder => Applied::HeldElsewhere,
+            Some(lease) if lease.is_held(now) && lease.holder != holder => ChangeOutcome::HeldElsewhere,
             Some(_) | None => {
                 let lease = RefreshLease {
                     holder: holder.to_owned(),
                     expires: lease_end(now),
                 };
                 self.refreshes.insert(id.clone(), lease);
-                Applied::Done
+                ChangeOutcome::Done
             }
         }
     }
 
-    fn adopt_login(&mut self, id: &ProfileId, login: &Oauth) -> Applied {
+    fn adopt_login(&mut self, id: &ProfileId, login: &Oauth) -> ChangeOutcome {
         let wanted = match self.profiles.get(id) {
             None => true,
             Some(Credential::Oauth(stored)) => {
@@ -168,11 +173,11 @@ impl AuthSnapshot {
         if wanted {
             self.put_login(id, login)
         } else {
-            Applied::Unchanged
+            ChangeOutcome::Unchanged
         }
     }
 
-    fn put_login(&mut self, id: &ProfileId, login: &Oauth) -> Applied {
+    fn put_login(&mut self, id: &ProfileId, login: &Oauth) -> ChangeOutcome {
         done(self.upsert(id.clone(), Credential::Oauth(login.clone())).is_ok())
     }
 }

@@ -22,12 +22,12 @@ impl AuthSnapshot {
             | UsageChange::ClearLane { .. }
             | UsageChange::EndpointFailure { .. }
             | UsageChange::EndpointSuccess { .. }
-            | UsageChange::Explained { .. }
+            | UsageChange::StatedEnd { .. }
             | UsageChange::Failure { .. }
             | UsageChange::ProbeEnd { .. }
             | UsageChange::ProbeRenew { .. }
             | UsageChange::ProbeStart { .. }
-            | UsageChange::Rest { .. } => None,
+            | UsageChange::CoolDown { .. } => None,
         }
     }
 

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use openclaw_ids::ProviderId;
 
 use super::change::done;
-use crate::{Applied, AuthSnapshot};
+use crate::{AuthSnapshot, ChangeOutcome};
 
 /// When a provider was probed, and whether it is being probed (G4).
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -48,19 +48,24 @@ impl ProbeLease {
 }
 
 impl AuthSnapshot {
-    pub(crate) fn start_probe(&mut self, provider: &ProviderId, holder: &str, now: Timestamp) -> Applied {
+    pub(crate) fn start_probe(
+        &mut self,
+        provider: &ProviderId,
+        holder: &str,
+        now: Timestamp,
+    ) -> ChangeOutcome {
         let known = self.probes.get(provider);
         if let Some(state) = known {
             match &state.lease {
                 Some(lease) if lease.is_held(now) && lease.holder == holder => {
                     return self.renew_probe(provider, holder, now);
                 }
-                Some(lease) if lease.is_held(now) => return Applied::HeldElsewhere,
+                Some(lease) if lease.is_held(now) => return ChangeOutcome::HeldElsewhere,
                 Some(_) | None => {}
             }
             // In both directions: the clocks of two threads may have been read in the other order.
             if now.duration_since(state.last_probe_at).unsigned_abs() < PROBE_SPACING {
-                return Applied::HeldElsewhere;
+                return ChangeOutcome::HeldElsewhere;
             }
         }
         let generation = known.map_or(0, |state| state.generation).saturating_add(1);
@@ -75,21 +80,26 @@ impl AuthSnapshot {
             lease: Some(lease),
         };
         self.probes.insert(provider.clone(), state);
-        Applied::Done
+        ChangeOutcome::Done
     }
 
     /// An expired lease that nobody took is still the holder's.
-    pub(crate) fn renew_probe(&mut self, provider: &ProviderId, holder: &str, now: Timestamp) -> Applied {
+    pub(crate) fn renew_probe(
+        &mut self,
+        provider: &ProviderId,
+        holder: &str,
+        now: Timestamp,
+    ) -> ChangeOutcome {
         match self.lease_of(provider, holder) {
             Some(lease) => {
                 lease.expires = lease_end(now);
-                Applied::Done
+                ChangeOutcome::Done
             }
-            None => Applied::HeldElsewhere,
+            None => ChangeOutcome::HeldElsewhere,
         }
     }
 
-    pub(crate) fn end_probe(&mut self, provider: &ProviderId, holder: &str) -> Applied {
+    pub(crate) fn end_probe(&mut self, provider: &ProviderId, holder: &str) -> ChangeOutcome {
         let held = self.lease_of(provider, holder).is_some();
         if held && let Some(state) = self.probes.get_mut(provider) {
             state.lease = None;

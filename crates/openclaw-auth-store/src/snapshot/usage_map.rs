@@ -9,13 +9,13 @@ use rpds::{HashTrieMapSync, HashTrieSetSync};
 ///
 /// A copy takes the same time at any number of profiles, and shares with its original whatever neither of them changes.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Usages {
+pub struct UsageMap {
     by_id: HashTrieMapSync<ProfileId, ProfileUsage, RandomState>,
     /// Those with windows, open or over: whoever asks what rests does not look through everything that was ever used.
     windowed: HashTrieSetSync<ProfileId, RandomState>,
 }
 
-impl Usages {
+impl UsageMap {
     /// The state of one profile; `None` when it was never used.
     pub fn get(&self, id: &ProfileId) -> Option<&ProfileUsage> {
         self.by_id.get(id)
@@ -73,7 +73,7 @@ impl Usages {
     }
 }
 
-impl FromIterator<(ProfileId, ProfileUsage)> for Usages {
+impl FromIterator<(ProfileId, ProfileUsage)> for UsageMap {
     fn from_iter<I: IntoIterator<Item = (ProfileId, ProfileUsage)>>(entries: I) -> Self {
         let mut usages = Self::default();
         for (id, usage) in entries {
@@ -99,7 +99,7 @@ mod tests {
         usage
     }
 
-    fn windowed(usages: &Usages) -> Vec<&str> {
+    fn windowed(usages: &UsageMap) -> Vec<&str> {
         let mut ids: Vec<&str> = usages.windowed().map(|(id, _)| id.as_str()).collect();
         ids.sort_unstable();
         ids
@@ -107,7 +107,7 @@ mod tests {
 
     #[test]
     fn those_with_windows_are_known_after_every_change() {
-        let mut usages = Usages::default();
+        let mut usages = UsageMap::default();
         usages.insert(profile("a"), ProfileUsage::default());
         usages.insert(profile("b"), resting());
         usages.insert(profile("c"), resting());

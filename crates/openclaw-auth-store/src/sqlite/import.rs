@@ -4,8 +4,8 @@ use jiff::Timestamp;
 use openclaw_ids::ProfileId;
 
 use super::SqliteAuthStore;
-use crate::import::{FILES, ImportError, ImportReport, LegacyFolder, set_aside};
 use crate::UsageStore;
+use crate::import::{FILES, ImportError, ImportReport, LegacyFolder, set_aside};
 
 impl LegacyFolder {
     /// Brings the files into the store and, once it has everything, copies them aside and removes them (G30).

@@ -20,7 +20,7 @@ impl SqliteAuthStore {
     ///
     /// # Errors
     /// An [`OpenError`] that names the file and what to do, as opening it would give.
-    pub fn peek_owned(agent_dir: &Path, agent: &AgentId) -> Result<Option<AuthSnapshot>, OpenError> {
+    pub fn read_owned_snapshot(agent_dir: &Path, agent: &AgentId) -> Result<Option<AuthSnapshot>, OpenError> {
         read(agent_dir, Some(agent), Vec::new())
     }
 
@@ -29,7 +29,7 @@ impl SqliteAuthStore {
     ///
     /// # Errors
     /// An [`OpenError`] when the file cannot be read, or a row of it makes no sense.
-    pub fn peek(agent_dir: &Path, ambient: Vec<AmbientProfile>) -> Result<AuthSnapshot, OpenError> {
+    pub fn read_snapshot(agent_dir: &Path, ambient: Vec<AmbientProfile>) -> Result<AuthSnapshot, OpenError> {
         if let Some(snapshot) = read(agent_dir, None, ambient.clone())? {
             return Ok(snapshot);
         }

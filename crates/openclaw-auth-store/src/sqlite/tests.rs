@@ -83,3 +83,11 @@ pub(super) fn eventually(what: &str, mut done: impl FnMut() -> bool) {
     }
     panic!("{what} did not happen");
 }
+
+#[tokio::test]
+async fn the_sqlite_engine_conforms() {
+    let folder = tempfile::tempdir().unwrap();
+    let config = CooldownConfig::default();
+    let store = SqliteAuthStore::open(folder.path(), &AgentId::main(), Vec::new(), config, at(0)).unwrap();
+    crate::store::conformance::check(&store).await;
+}

@@ -6,7 +6,8 @@ use openclaw_cooldown::{FailureEvent, MarkScope, SuccessEvent};
 use openclaw_ids::{ModelId, ProfileId, ProviderId};
 
 use crate::{
-    Applied, AuthSnapshot, Credential, EndpointKey, ProfileStore, Secret, StoreError, UsageChange, UsageStore,
+    AuthSnapshot, ChangeOutcome, Credential, EndpointKey, ProfileStore, Secret, StoreError, UsageChange,
+    UsageStore,
 };
 
 /// The start of every test's time.
@@ -114,16 +115,16 @@ async fn orders_are_kept<S: UsageStore + ProfileStore>(store: &S) {
 async fn a_mark_is_visible_when_it_returns<S: UsageStore + ProfileStore>(store: &S) {
     let a = profile("a");
     let marked = store.commit(failure("a", Reason::Billing, None, 1), at(1)).await;
-    assert_eq!(marked.unwrap(), Applied::Done);
+    assert_eq!(marked.unwrap(), ChangeOutcome::Done);
     let block = store.snapshot().usage(&a).block(None, at(1)).unwrap();
     assert_eq!((block.reason, block.until), (Reason::Billing, at(1 + 5 * 3_600)));
     let cleared = store
         .commit(UsageChange::Clear { profile: a.clone() }, at(2))
         .await;
-    assert_eq!(cleared.unwrap(), Applied::Done);
+    assert_eq!(cleared.unwrap(), ChangeOutcome::Done);
     assert!(store.snapshot().usage(&a).is_usable(None, at(2)));
     let marked = store.commit(success("a", None, 3), at(3)).await;
-    assert_eq!(marked.unwrap(), Applied::Done);
+    assert_eq!(marked.unwrap(), ChangeOutcome::Done);
     assert_eq!(store.snapshot().last_good[&openai()], a);
 }
 
@@ -137,20 +138,26 @@ async fn an_operator_ends_and_sets_windows<S: UsageStore + ProfileStore>(store: 
         profile: a.clone(),
         lane: "model:m".parse().unwrap(),
     };
-    assert_eq!(store.commit(clear.clone(), at(4)).await.unwrap(), Applied::Done);
-    assert_eq!(store.commit(clear, at(4)).await.unwrap(), Applied::Unchanged);
+    assert_eq!(
+        store.commit(clear.clone(), at(4)).await.unwrap(),
+        ChangeOutcome::Done
+    );
+    assert_eq!(
+        store.commit(clear, at(4)).await.unwrap(),
+        ChangeOutcome::Unchanged
+    );
     let free = |model: &str, seconds| {
         let model = ModelId::try_new(model).unwrap();
         store.snapshot().usage(&a).is_usable(Some(&model), at(seconds))
     };
     assert!(free("m", 4) && !free("n", 4));
-    let rest = |seconds| UsageChange::Rest {
+    let rest = |seconds| UsageChange::CoolDown {
         profile: a.clone(),
         until: at(seconds),
     };
-    assert_eq!(store.commit(rest(500), at(4)).await.unwrap(), Applied::Done);
+    assert_eq!(store.commit(rest(500), at(4)).await.unwrap(), ChangeOutcome::Done);
     assert!(!free("m", 499) && free("m", 500));
-    assert_eq!(store.commit(rest(4), at(4)).await.unwrap(), Applied::Done);
+    assert_eq!(store.commit(rest(4), at(4)).await.unwrap(), ChangeOutcome::Done);
     assert!(free("m", 4));
     let success = success("a", None, 4);
     store.commit(success, at(4)).await.unwrap();
@@ -161,7 +168,7 @@ async fn a_use_is_visible_at_once<S: UsageStore + ProfileStore>(store: &S) {
         profile: profile("b"),
     };
     let noted = store.commit(used.clone(), at(10)).await;
-    assert_eq!(noted.unwrap(), Applied::Done);
+    assert_eq!(noted.unwrap(), ChangeOutcome::Done);
     assert_eq!(store.snapshot().usage(&profile("b")).last_used, Some(at(10)));
     store.enqueue(used, at(11));
     assert_eq!(store.snapshot().usage(&profile("b")).last_used, Some(at(11)));
@@ -246,14 +253,14 @@ async fn one_probe_is_in_flight<S: UsageStore + ProfileStore>(store: &S) {
         holder: holder(who),
     };
     for (seconds, change, expected) in [
-        (100, start("one"), Applied::Done),
-        (101, start("two"), Applied::HeldElsewhere),
-        (120, renew("one"), Applied::Done),
-        (121, end("two"), Applied::Unchanged),
-        (121, end("one"), Applied::Done),
-        (130, start("two"), Applied::Done),
-        (200, start("three"), Applied::Done),
-        (201, renew("two"), Applied::HeldElsewhere),
+        (100, start("one"), ChangeOutcome::Done),
+        (101, start("two"), ChangeOutcome::HeldElsewhere),
+        (120, renew("one"), ChangeOutcome::Done),
+        (121, end("two"), ChangeOutcome::Unchanged),
+        (121, end("one"), ChangeOutcome::Done),
+        (130, start("two"), ChangeOutcome::Done),
+        (200, start("three"), ChangeOutcome::Done),
+        (201, renew("two"), ChangeOutcome::HeldElsewhere),
     ] {
         assert_eq!(
             store.commit(change.clone(), at(seconds)).await.unwrap(),
@@ -319,23 +326,4 @@ async fn no_mark_is_lost<S: UsageStore + ProfileStore>(store: &S) {
 fn count(snapshot: &AuthSnapshot) -> u64 {
     let counts = &snapshot.usage(&profile("b")).failure_counts;
     counts.get(&Reason::Overloaded).copied().unwrap_or(0)
-}
-
-#[tokio::test]
-async fn the_memory_engine_conforms() {
-    check(&crate::MemoryAuthStore::new(
-        AuthSnapshot::default(),
-        openclaw_cooldown::CooldownConfig::default(),
-    ))
-    .await;
-}
-
-#[cfg(feature = "sqlite")]
-#[tokio::test]
-async fn the_sqlite_engine_conforms() {
-    let folder = tempfile::tempdir().unwrap();
-    let config = openclaw_cooldown::CooldownConfig::default();
-    let agent = openclaw_ids::AgentId::main();
-    let store = crate::SqliteAuthStore::open(folder.path(), &agent, Vec::new(), config, at(0)).unwrap();
-    check(&store).await;
 }

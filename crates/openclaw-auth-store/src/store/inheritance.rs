@@ -6,7 +6,7 @@ mod engine;
 use indexmap::IndexMap;
 use openclaw_ids::{ProfileId, ProviderId};
 
-use crate::{AuthSnapshot, Credential, Credentials, Usages};
+use crate::{AuthSnapshot, Credential, Credentials, UsageMap};
 
 pub use engine::InheritingAuthStore;
 
@@ -58,7 +58,7 @@ fn seen(main: &AuthSnapshot, agent: &AuthSnapshot, profiles: Credentials) -> Aut
 }
 
 /// The main agent's, which is copied in no time, with whatever is the agent's own.
-fn usage(main: &AuthSnapshot, agent: &AuthSnapshot) -> Usages {
+fn usage(main: &AuthSnapshot, agent: &AuthSnapshot) -> UsageMap {
     if main.profiles.is_empty() {
         return agent.usage.clone();
     }

@@ -7,7 +7,7 @@ use openclaw_cooldown::CooldownConfig;
 use openclaw_ids::{ProfileId, ProviderId};
 
 use crate::{
-    Applied, AuthSnapshot, Credential, LoginChange, LoginStore, ProfileStore, StoreError, UsageChange,
+    AuthSnapshot, ChangeOutcome, Credential, LoginChange, LoginStore, ProfileStore, StoreError, UsageChange,
     UsageStore,
 };
 
@@ -33,7 +33,7 @@ impl MemoryAuthStore {
         fold(Arc::make_mut(&mut snapshot))
     }
 
-    fn change(&self, change: &UsageChange, now: Timestamp) -> Result<Applied, StoreError> {
+    fn change(&self, change: &UsageChange, now: Timestamp) -> Result<ChangeOutcome, StoreError> {
         self.edit(|snapshot| {
             snapshot.check(change)?;
             Ok(snapshot.apply(change, now, &self.config))
@@ -46,7 +46,7 @@ impl UsageStore for MemoryAuthStore {
         Arc::clone(&self.snapshot.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    async fn commit(&self, change: UsageChange, now: Timestamp) -> Result<Applied, StoreError> {
+    async fn commit(&self, change: UsageChange, now: Timestamp) -> Result<ChangeOutcome, StoreError> {
         self.change(&change, now)
     }
 
@@ -63,7 +63,7 @@ impl LoginStore for MemoryAuthStore {
         id: ProfileId,
         change: LoginChange,
         now: Timestamp,
-    ) -> Result<Applied, StoreError> {
+    ) -> Result<ChangeOutcome, StoreError> {
         Ok(self.edit(|snapshot| snapshot.apply_login(&id, &change, now)))
     }
 
@@ -94,5 +94,20 @@ impl ProfileStore for MemoryAuthStore {
     ) -> Result<(), StoreError> {
         self.edit(|snapshot| snapshot.set_order(provider, ids));
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::conformance::check;
+
+    #[tokio::test]
+    async fn the_memory_engine_conforms() {
+        check(&MemoryAuthStore::new(
+            AuthSnapshot::default(),
+            CooldownConfig::default(),
+        ))
+        .await;
     }
 }

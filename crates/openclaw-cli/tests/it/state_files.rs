@@ -72,7 +72,7 @@ async fn a_gateway_that_starts_on_a_disk_that_cannot_be_written_answers() {
     }
     let answer = world.ask("openclaw", json!({}), SESSION).await;
     assert_eq!(answer.header("x-openclaw-session"), None);
-    let resting = SqliteAuthStore::peek(&auth, Vec::new()).unwrap();
+    let resting = SqliteAuthStore::read_snapshot(&auth, Vec::new()).unwrap();
     let usage = resting.usage(&ProfileId::try_new("a:one").unwrap());
     assert!(
         !usage.is_usable(Some(&ModelId::try_new("m").unwrap()), SystemClock.now()),

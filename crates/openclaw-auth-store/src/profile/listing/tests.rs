@@ -48,7 +48,7 @@ fn z2_a_list_shows_what_a_profile_is_and_never_its_secret() {
     let config: AuthConfig = serde_json::from_value(config).unwrap();
     let mut snapshot = snapshot();
     let settings = openclaw_cooldown::CooldownConfig::default();
-    let rest = UsageChange::Rest {
+    let rest = UsageChange::CoolDown {
         profile: profile("openai:key"),
         until: at(7_200),
     };

@@ -15,34 +15,34 @@ pub struct OrderReport {
     /// The profiles to try, best first; without a preferred one.
     pub order: Vec<ProfileId>,
     /// Profiles that were named or are stored for the provider, and are not tried.
-    pub passed_over: Vec<PassedOver>,
+    pub passed_over: Vec<ExcludedProfile>,
 }
 
 /// A profile that is not tried.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PassedOver {
+pub struct ExcludedProfile {
     /// The profile.
     pub profile: ProfileId,
     /// Why not.
-    pub why: WhyPassedOver,
+    pub why: ExclusionReason,
 }
 
 /// Why a profile is not tried.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum WhyPassedOver {
+pub enum ExclusionReason {
     /// It is named and cannot be used; [`Eligibility::ProfileMissing`] is an id to correct or remove.
     Ineligible(Eligibility),
     /// It could be used, and the list that counted does not name it.
     NotListed,
 }
 
-impl serde::Serialize for WhyPassedOver {
+impl serde::Serialize for ExclusionReason {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(self.as_str())
     }
 }
 
-impl WhyPassedOver {
+impl ExclusionReason {
     /// The reason code, as status output and probes show it (auth-store.md 11.2).
     pub fn as_str(self) -> &'static str {
         match self {
@@ -63,7 +63,7 @@ pub fn order_report(
     let question = Question::new(snapshot, config, aliases, provider, now);
     let Base { basis, named, .. } = question.base();
     let order = question.order();
-    let mut passed_over: Vec<PassedOver> = Vec::new();
+    let mut passed_over: Vec<ExcludedProfile> = Vec::new();
     let stored = question.stored();
     let ambient = question.ambient(&stored);
     for id in named.into_iter().chain(stored).chain(ambient) {
@@ -71,10 +71,10 @@ pub fn order_report(
             continue;
         }
         let why = match eligibility(snapshot, config, aliases, provider, id, now) {
-            Eligibility::Ok => WhyPassedOver::NotListed,
-            ineligible => WhyPassedOver::Ineligible(ineligible),
+            Eligibility::Ok => ExclusionReason::NotListed,
+            ineligible => ExclusionReason::Ineligible(ineligible),
         };
-        passed_over.push(PassedOver {
+        passed_over.push(ExcludedProfile {
             profile: id.clone(),
             why,
         });

@@ -48,7 +48,7 @@ fn success(profile: ProfileId) -> UsageChange {
     UsageChange::Success { profile, event }
 }
 
-fn apply(store: &mut AuthSnapshot, change: &UsageChange, seconds: i64) -> Applied {
+fn apply(store: &mut AuthSnapshot, change: &UsageChange, seconds: i64) -> ChangeOutcome {
     store.apply(change, at(seconds), &CooldownConfig::default())
 }
 
@@ -57,10 +57,10 @@ fn a_failure_rests_the_profile_and_a_success_frees_it() {
     let mut store = store();
     assert_eq!(
         apply(&mut store, &failure(work(), Reason::Billing), 0),
-        Applied::Done
+        ChangeOutcome::Done
     );
     assert!(!store.usage(&work()).is_usable(None, at(1)));
-    assert_eq!(apply(&mut store, &success(work()), 1), Applied::Done);
+    assert_eq!(apply(&mut store, &success(work()), 1), ChangeOutcome::Done);
     assert!(store.usage(&work()).is_usable(None, at(1)));
     assert_eq!(store.usage(&work()).last_used, Some(at(1)));
     assert_eq!(store.last_good.get(&openai()), Some(&work()));
@@ -78,7 +78,7 @@ fn d7_what_a_usage_check_found_counts_for_the_login_that_was_asked_about() {
     };
     let mut store = AuthSnapshot::default();
     store.upsert(work(), Credential::Oauth(login("one"))).unwrap();
-    let found = |access| UsageChange::Explained {
+    let found = |access| UsageChange::StatedEnd {
         profile: work(),
         login: Box::new(login(access)),
         event: FailureEvent {
@@ -90,9 +90,9 @@ fn d7_what_a_usage_check_found_counts_for_the_login_that_was_asked_about() {
             started_at: Some(at(0)),
         },
     };
-    assert_eq!(apply(&mut store, &found("another"), 1), Applied::Unchanged);
+    assert_eq!(apply(&mut store, &found("another"), 1), ChangeOutcome::Unchanged);
     assert!(store.usage(&work()).is_usable(None, at(1)));
-    assert_eq!(apply(&mut store, &found("one"), 1), Applied::Done);
+    assert_eq!(apply(&mut store, &found("one"), 1), ChangeOutcome::Done);
     assert!(!store.usage(&work()).is_usable(None, at(7_199)));
     assert!(store.usage(&work()).is_usable(None, at(7_200)));
 }
@@ -102,9 +102,9 @@ fn clear_forgives_and_has_nothing_to_do_twice() {
     let mut store = store();
     apply(&mut store, &failure(work(), Reason::AuthPermanent), 0);
     let clear = UsageChange::Clear { profile: work() };
-    assert_eq!(apply(&mut store, &clear, 1), Applied::Done);
+    assert_eq!(apply(&mut store, &clear, 1), ChangeOutcome::Done);
     assert!(store.usage(&work()).is_usable(None, at(1)));
-    assert_eq!(apply(&mut store, &clear, 2), Applied::Unchanged);
+    assert_eq!(apply(&mut store, &clear, 2), ChangeOutcome::Unchanged);
 }
 
 #[test]
@@ -122,13 +122,13 @@ fn bl_73_a_change_of_an_unknown_profile_is_an_error_and_changes_nothing() {
             profile: gone.clone(),
             lane: Lane::Billing,
         },
-        UsageChange::Rest {
+        UsageChange::CoolDown {
             profile: gone.clone(),
             until: at(9),
         },
         UsageChange::Used { profile: gone },
     ] {
-        assert_eq!(apply(&mut store, &change, 0), Applied::Unchanged);
+        assert_eq!(apply(&mut store, &change, 0), ChangeOutcome::Unchanged);
         let error = store.check(&change).unwrap_err().to_string();
         assert!(error.contains("does not exist in the store"), "{error}");
         assert!(
@@ -143,8 +143,8 @@ fn bl_73_a_change_of_an_unknown_profile_is_an_error_and_changes_nothing() {
 fn d11_bl_49_use_counts_at_once_and_never_backwards() {
     let mut store = store();
     let used = UsageChange::Used { profile: work() };
-    assert_eq!(apply(&mut store, &used, 5), Applied::Done);
-    assert_eq!(apply(&mut store, &used, 3), Applied::Unchanged);
+    assert_eq!(apply(&mut store, &used, 5), ChangeOutcome::Done);
+    assert_eq!(apply(&mut store, &used, 3), ChangeOutcome::Unchanged);
     assert_eq!(store.usage(&work()).last_used, Some(at(5)));
 }
 
@@ -171,7 +171,7 @@ fn x4_an_ambient_profile_has_state_but_is_no_last_good() {
     store.ambient.insert(env.clone(), key);
     assert_eq!(
         apply(&mut store, &failure(env.clone(), Reason::RateLimit), 0),
-        Applied::Done
+        ChangeOutcome::Done
     );
     assert!(!store.usage(&env).is_usable(None, at(1)));
     apply(&mut store, &success(env), 1);
@@ -189,20 +189,25 @@ fn endpoint_windows_belong_to_an_address() {
         endpoint: endpoint.clone(),
         started_at: None,
     };
-    assert_eq!(apply(&mut store, &failed, 0), Applied::Done);
+    assert_eq!(apply(&mut store, &failed, 0), ChangeOutcome::Done);
     let window = EndpointWindow {
         opened_at: at(0),
         until: at(30),
     };
     assert_eq!(store.endpoints.get(&endpoint), Some(&window));
-    assert_eq!(apply(&mut store, &failed, 1), Applied::Unchanged);
+    assert_eq!(apply(&mut store, &failed, 1), ChangeOutcome::Unchanged);
     let answered = UsageChange::EndpointSuccess { endpoint };
-    assert_eq!(apply(&mut store, &answered, 2), Applied::Done);
-    assert_eq!(apply(&mut store, &answered, 2), Applied::Unchanged);
+    assert_eq!(apply(&mut store, &answered, 2), ChangeOutcome::Done);
+    assert_eq!(apply(&mut store, &answered, 2), ChangeOutcome::Unchanged);
 }
 
 /// A step of a probe's life: seconds, who, what, what comes of it.
-type Step = (i64, &'static str, fn(ProviderId, String) -> UsageChange, Applied);
+type Step = (
+    i64,
+    &'static str,
+    fn(ProviderId, String) -> UsageChange,
+    ChangeOutcome,
+);
 
 fn start(provider: ProviderId, holder: String) -> UsageChange {
     UsageChange::ProbeStart { provider, holder }
@@ -218,7 +223,7 @@ fn end(provider: ProviderId, holder: String) -> UsageChange {
 
 #[test]
 fn g4_one_probe_of_a_provider_is_in_flight() {
-    use Applied::{Done, HeldElsewhere, Unchanged};
+    use ChangeOutcome::{Done, HeldElsewhere, Unchanged};
     let lives: &[(&str, &[Step])] = &[
         (
             "held for 60 s",

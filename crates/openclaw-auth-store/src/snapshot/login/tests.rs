@@ -77,7 +77,7 @@ fn i8_whose_login_may_take_the_place_of_another() {
 
 #[test]
 fn o4_one_at_a_time_may_refresh() {
-    use Applied::{Done, HeldElsewhere, Unchanged};
+    use ChangeOutcome::{Done, HeldElsewhere, Unchanged};
     let lease = |holder: &str| LoginChange::Lease {
         holder: holder.to_owned(),
     };
@@ -116,37 +116,46 @@ fn o8_new_tokens_are_stored_in_place_of_those_that_were_sent() {
     };
     let account = |id: &str, seconds: i64| login(json!({"accountId": id, "expires": NOW + seconds}));
     for (stored, read, new, applied) in [
-        (ending(0), ending(0), ending(9), Applied::Done),
-        (ending(1), ending(0), ending(9), Applied::Unchanged),
-        (ending(9), ending(9), ending(8), Applied::Unchanged),
+        (ending(0), ending(0), ending(9), ChangeOutcome::Done),
+        (ending(1), ending(0), ending(9), ChangeOutcome::Unchanged),
+        (ending(9), ending(9), ending(8), ChangeOutcome::Unchanged),
         (
             account("a", 0),
             account("a", 0),
             account("b", 9),
-            Applied::Unchanged,
+            ChangeOutcome::Unchanged,
         ),
-        (account("a", 0), account("a", 0), account("a", 9), Applied::Done),
+        (
+            account("a", 0),
+            account("a", 0),
+            account("a", 9),
+            ChangeOutcome::Done,
+        ),
     ] {
         let mut snapshot = holding(&stored);
         let found = snapshot.apply_login(&profile("p"), &renewal(read, new.clone()), at(0));
         assert_eq!(found, applied, "{stored:?}");
-        let kept = if applied == Applied::Done { new } else { stored };
+        let kept = if applied == ChangeOutcome::Done {
+            new
+        } else {
+            stored
+        };
         assert_eq!(snapshot.stored_login(&profile("p")), Some(kept));
     }
     let gone = AuthSnapshot::default().apply_login(&profile("p"), &renewal(ending(0), ending(9)), at(0));
-    assert_eq!(gone, Applied::Unchanged);
+    assert_eq!(gone, ChangeOutcome::Unchanged);
 }
 
 #[test]
 fn o9_a_fresher_copy_is_taken_over_unless_it_is_somebody_elses() {
     let email = |email: &str, seconds: i64| login(json!({"email": email, "expires": NOW + seconds}));
     for (stored, new, applied) in [
-        (Some(ending(0)), ending(1), Applied::Done),
-        (Some(login(json!({}))), ending(1), Applied::Done),
-        (Some(ending(1)), ending(1), Applied::Unchanged),
-        (Some(ending(2)), ending(1), Applied::Unchanged),
-        (Some(email("e", 0)), email("f", 9), Applied::Unchanged),
-        (None, ending(1), Applied::Done),
+        (Some(ending(0)), ending(1), ChangeOutcome::Done),
+        (Some(login(json!({}))), ending(1), ChangeOutcome::Done),
+        (Some(ending(1)), ending(1), ChangeOutcome::Unchanged),
+        (Some(ending(2)), ending(1), ChangeOutcome::Unchanged),
+        (Some(email("e", 0)), email("f", 9), ChangeOutcome::Unchanged),
+        (None, ending(1), ChangeOutcome::Done),
     ] {
         let mut snapshot = stored.as_ref().map(holding).unwrap_or_default();
         let change = LoginChange::Adopt(Box::new(new));
@@ -161,7 +170,7 @@ fn o9_a_fresher_copy_is_taken_over_unless_it_is_somebody_elses() {
     let change = LoginChange::Adopt(Box::new(ending(9)));
     assert_eq!(
         snapshot.apply_login(&profile("p"), &change, at(0)),
-        Applied::Unchanged,
+        ChangeOutcome::Unchanged,
         "a key"
     );
     assert_eq!(snapshot.stored_login(&profile("p")), None, "O13");

@@ -213,7 +213,7 @@ async fn probe(folder: &Path, store: &SqliteAuthStore) {
         .commit(UsageChange::ProbeStart { provider, holder }, at(1))
         .await
         .unwrap();
-    let note = if asked == Applied::HeldElsewhere {
+    let note = if asked == ChangeOutcome::HeldElsewhere {
         "refused"
     } else {
         "granted"

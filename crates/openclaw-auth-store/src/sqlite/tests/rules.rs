@@ -100,7 +100,7 @@ fn d22_a_folder_of_its_own_is_named_by_a_hash_or_by_what_is_above_it() {
         ("custom", "custom-0123456789ab".to_owned(), false),
     ] {
         let folder = root.path().join(folder);
-        drop(SqliteAuthStore::peek(&folder, Vec::new()).unwrap());
+        drop(SqliteAuthStore::read_snapshot(&folder, Vec::new()).unwrap());
         drop(open(&folder));
         let file = outside(&folder);
         file.execute("UPDATE schema_meta SET agent_id = ?1", [&owner])

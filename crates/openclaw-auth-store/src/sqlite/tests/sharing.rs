@@ -113,10 +113,13 @@ async fn g4_of_two_stores_one_gets_to_probe() {
         two.commit(start("two"), at(1)).await,
     );
     let mut outcomes = [first.unwrap(), second.unwrap()];
-    outcomes.sort_by_key(|outcome| *outcome != Applied::Done);
-    assert_eq!(outcomes, [Applied::Done, Applied::HeldElsewhere]);
+    outcomes.sort_by_key(|outcome| *outcome != ChangeOutcome::Done);
+    assert_eq!(outcomes, [ChangeOutcome::Done, ChangeOutcome::HeldElsewhere]);
     // The holder died; its lease frees itself.
-    assert_eq!(two.commit(start("three"), at(61)).await.unwrap(), Applied::Done);
+    assert_eq!(
+        two.commit(start("three"), at(61)).await.unwrap(),
+        ChangeOutcome::Done
+    );
 }
 
 #[tokio::test]

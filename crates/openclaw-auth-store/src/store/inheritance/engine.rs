@@ -8,7 +8,7 @@ use openclaw_ids::{ProfileId, ProviderId};
 
 use super::{ProfileOwner, drift, profile_owner, profiles, seen};
 use crate::{
-    Applied, AuthSnapshot, Credential, Credentials, LoginChange, LoginStore, Oauth, ProfileStore,
+    AuthSnapshot, ChangeOutcome, Credential, Credentials, LoginChange, LoginStore, Oauth, ProfileStore,
     RefreshLease, StoreError, UsageChange, UsageStore,
 };
 
@@ -111,7 +111,7 @@ impl<M: UsageStore, A: UsageStore> UsageStore for InheritingAuthStore<M, A> {
         view
     }
 
-    async fn commit(&self, change: UsageChange, now: Timestamp) -> Result<Applied, StoreError> {
+    async fn commit(&self, change: UsageChange, now: Timestamp) -> Result<ChangeOutcome, StoreError> {
         self.note(now);
         match self.owning_main(change.profile()) {
             Some(main) => main.commit(change, now).await,
@@ -135,7 +135,7 @@ impl<M: LoginStore, A: LoginStore> LoginStore for InheritingAuthStore<M, A> {
         id: ProfileId,
         change: LoginChange,
         now: Timestamp,
-    ) -> Result<Applied, StoreError> {
+    ) -> Result<ChangeOutcome, StoreError> {
         if let Some(main) = self.owning_main(Some(&id)) {
             return main.change_login(id, change, now).await;
         }
@@ -148,7 +148,7 @@ impl<M: LoginStore, A: LoginStore> LoginStore for InheritingAuthStore<M, A> {
         };
         let applied = self.agent.change_login(id.clone(), change, now).await?;
         if let (Some(new), Some(main)) = (renewed, &self.main)
-            && applied == Applied::Done
+            && applied == ChangeOutcome::Done
             && let Err(error) = main.change_login(id, LoginChange::Adopt(new), now).await
         {
             // The agent has it; the main agent keeps what it had.

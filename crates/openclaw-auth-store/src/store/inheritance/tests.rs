@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::store::conformance::{at, failure, key, openai, profile, success};
-use crate::{Applied, EndpointKey, MemoryAuthStore, ProfileStore, UsageChange, UsageStore};
+use crate::{ChangeOutcome, EndpointKey, MemoryAuthStore, ProfileStore, UsageChange, UsageStore};
 
 fn store(entries: &Value) -> AuthSnapshot {
     let mut store = AuthSnapshot::default();
@@ -184,7 +184,7 @@ async fn d14_bl_73_a_mark_goes_to_the_store_that_owns_the_profile() {
     let store = engine(keys(&["inherited"]), keys(&["own"]));
     for id in ["inherited", "own"] {
         let mark = failure(id, Reason::Billing, None, 1);
-        assert_eq!(store.commit(mark, at(1)).await.unwrap(), Applied::Done);
+        assert_eq!(store.commit(mark, at(1)).await.unwrap(), ChangeOutcome::Done);
         assert!(!store.snapshot().usage(&profile(id)).is_usable(None, at(1)));
     }
     let resting = |snapshot: &AuthSnapshot| {

@@ -137,7 +137,7 @@ impl ReadAgent {
 }
 
 fn credentials(files: &Files, agent: &AgentId, folder: &Path) -> Result<AuthSnapshot, CredentialsError> {
-    let read = SqliteAuthStore::peek(folder, files.ambient.clone());
+    let read = SqliteAuthStore::read_snapshot(folder, files.ambient.clone());
     let mut snapshot = read.map_err(|source| CredentialsError {
         agent: agent.clone(),
         source,
