@@ -2,6 +2,7 @@
 
 mod classify;
 mod engine;
+pub mod error_chain;
 mod facts;
 mod failure;
 mod hint;

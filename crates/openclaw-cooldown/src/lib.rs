@@ -1,39 +1,30 @@
 #![doc = include_str!("../README.md")]
 
+mod availability;
 mod config;
 mod endpoint;
 mod event;
-mod explain;
 mod gate;
-mod lane;
-mod manual;
+mod ladder;
 mod millis;
-mod mirror;
-mod query;
-mod record;
-mod recover;
-mod stats;
 #[cfg(test)]
 mod testing;
-mod usage;
+mod transition;
 mod usage_probe;
-mod wait;
-mod window;
+mod usage_state;
+mod usage_stats;
 
+pub use availability::{Block, BlockKind, profile_set_block, soonest_expiry};
 pub use config::CooldownConfig;
-pub use endpoint::{EndpointWindow, endpoint_failed};
+pub use endpoint::{EndpointWindow, record_endpoint_failure};
 pub use event::{FailureEvent, MarkScope, SuccessEvent};
-pub use explain::explain;
-pub use gate::{Gate, GateFacts, Position, Probe, Skip, SkipKind, Slot, gate};
-pub use lane::{Lane, UnknownLane};
-pub use manual::{clear_lane, rest_until};
-pub use mirror::{adopt_foreign, mirror};
-pub use query::{Block, BlockKind, soonest_expiry, unavailable};
-pub use record::record;
-pub use recover::{adopt_secret, clear, succeed};
-pub use stats::{BlockedSource, UsageStats};
-pub use usage::ProfileUsage;
-pub use usage_probe::{
-    UsageCredential, UsageEffect, UsageFinding, UsageProbe, UsageQuestion, UsageReply, Wham, codex_reset,
+pub use gate::{Gate, GateFacts, Position, Probe, ProbeSlot, Skip, SkipKind, gate};
+pub use transition::{
+    adopt_secret, apply_stated_end, clear, clear_lane, cool_down_until, record_failure, record_success,
 };
-pub use window::{BlockedOrigin, Window};
+pub use usage_probe::{
+    ChatGptUsageProbe, UsageCredential, UsageEffect, UsageFinding, UsageProbe, UsageReply, UsageRequest,
+    codex_reset,
+};
+pub use usage_state::{BlockedOrigin, BlockedSource, Lane, ParseLaneError, ProfileUsage, Window};
+pub use usage_stats::{UsageStats, adopt_usage_stats, to_usage_stats};

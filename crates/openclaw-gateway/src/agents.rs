@@ -11,12 +11,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use openclaw_auth_store::{AmbientProfile, InheritingAuthStore, SqliteAuthStore, UsageStore};
+use openclaw_classify::error_chain;
 use openclaw_ids::AgentId;
 use openclaw_runner::{Clock, RunPolicy, Runner, SystemClock};
 use openclaw_session::OpenError;
 use tokio::sync::{Mutex, OnceCell, RwLock};
 
-use crate::causes;
 use crate::layout;
 use crate::secrets::SecretSources;
 use crate::sessions::Sessions;
@@ -164,7 +164,7 @@ impl Agents {
             Ok(_) => {}
             // A disk without room, or that may only be read: answers need no session.
             Err(error @ (OpenError::Create { .. } | OpenError::Sqlite { .. })) => tracing::warn!(
-                error = causes::line(&error),
+                error = error_chain::line(&error),
                 "answering without sessions until their file can be used"
             ),
             Err(source) => {

@@ -9,6 +9,8 @@ use openclaw_classify::{Failure, Reason, Scope, classify};
 use openclaw_cooldown::{FailureEvent, MarkScope};
 use openclaw_ids::{ModelRef, ProfileId, ProviderId};
 use openclaw_runner::{Attempt, AttemptCall, Clock, Repair, SystemClock};
+use openclaw_upstream::{Answer, Call, Upstream, held_until_whole, is_by_chance};
+use openclaw_wire::{RequestBody, Wire};
 use tokio::time::Instant;
 
 use crate::agents::AgentAuthStore;
@@ -17,10 +19,9 @@ use crate::credentials::{Credentials, Proof, before_request};
 use crate::logins::{Checked, UsageChecks};
 use crate::metrics::Metrics;
 use crate::older;
-use crate::providers::{Endpoints, UnusableSecret, known};
+use crate::providers::{Endpoints, UnusableSecret, known, secret_kind};
 use crate::repair::repaired;
 use crate::telemetry::Stopwatch;
-use crate::upstream::{Answer, Call, RequestBody, Upstream, Wire, held_until_whole, is_by_chance};
 
 /// Performs the attempts of one client request.
 pub(crate) struct ProviderAttempt<'a> {
@@ -130,7 +131,7 @@ impl ProviderAttempt<'_> {
             own.map(|(_, body)| body.clone())
         };
         let out = Call {
-            kind: endpoint.kind_of(&proof.credential),
+            kind: secret_kind(&endpoint, &proof.credential),
             endpoint: &endpoint,
             model: call.candidate.model().as_str(),
             secret: proof.secret.as_ref(),

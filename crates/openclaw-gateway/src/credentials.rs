@@ -8,16 +8,16 @@ use openclaw_auth_store::{
     AuthConfig, AuthSnapshot, Credential, KeySource, Oauth, Secret, SecretError, SecretRef, UsageStore,
     profile_secret,
 };
+use openclaw_classify::error_chain;
 use openclaw_classify::{Failure, Phase};
 use openclaw_ids::{ProfileId, ProviderId};
+use openclaw_upstream::Upstream;
 use secrecy::SecretString;
 
 use crate::agents::AgentAuthStore;
-use crate::causes;
 use crate::logins::{Logins, UsageChecks};
 use crate::providers::LoginEndpoints;
 use crate::secrets::SecretSources;
-use crate::upstream::Upstream;
 
 /// Where the credentials of all attempts come from.
 #[derive(Clone)]
@@ -179,7 +179,7 @@ fn unresolved(provider: &ProviderId, error: &SecretError) -> Failure {
     // The failure goes to the client, who is not told where secrets are kept (Z2); the operator is.
     tracing::warn!(
         provider = provider.as_str(),
-        error = causes::line(error),
+        error = error_chain::line(error),
         "a credential leads nowhere"
     );
     let message = format!("no credentials found: {}", for_clients(error));

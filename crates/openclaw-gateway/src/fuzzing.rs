@@ -6,15 +6,15 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use bytes::Bytes;
 use openclaw_chain::Resolver;
 use openclaw_classify::Failure;
+use openclaw_wire::RequestBody;
 
 use crate::config::{BodyModelPolicy, Config, FileError, SecretsConfig};
 use crate::environment::Environment;
 use crate::http::Catalogue;
 use crate::providers::Endpoints;
 use crate::secrets::SecretSources;
-use crate::upstream::RequestBody;
 
-pub use crate::upstream::fuzzing::{Ending, Format, Parsed, Seen, events, see, see_spliced};
+pub use openclaw_upstream::fuzzing::{Ending, Format, Parsed, Seen, events, see, see_spliced};
 
 /// A request body that can be read.
 pub struct Body(RequestBody);

@@ -14,15 +14,15 @@ use std::time::Duration;
 use openclaw_auth_store::{
     AuthConfig, Credential, Demand, Expires, Oauth, RefreshError, Refresher, StoreError, UsageStore,
 };
+use openclaw_classify::error_chain;
 use openclaw_classify::{Failure, Phase};
 use openclaw_ids::{ProfileId, ProviderId};
 use openclaw_runner::{Clock, LOGIN_NOT_RENEWED, SystemClock};
+use openclaw_upstream::Upstream;
 
 use crate::agents::AgentAuthStore;
-use crate::causes;
 use crate::providers::LoginEndpoints;
 use crate::secrets::SecretSources;
-use crate::upstream::Upstream;
 use host::ProcessHost;
 use token_endpoint::HttpTokenEndpoint;
 
@@ -182,13 +182,13 @@ fn failure(provider: &ProviderId, error: &NotRefreshed) -> Failure {
     let message = match error {
         // Where the files of the gateway are is for its log.
         NotRefreshed::Refused(error @ RefreshError::Lock { source, .. }) => {
-            tracing::warn!(error = causes::line(error), "a login could not be renewed");
+            tracing::warn!(error = error_chain::line(error), "a login could not be renewed");
             let kind = source.downcast_ref::<io::Error>().map(io::Error::kind);
             let is_full = kind == Some(io::ErrorKind::StorageFull);
             not_renewed(provider, if is_full { FULL } else { UNWRITABLE })
         }
         NotRefreshed::Refused(error @ RefreshError::Store(store)) => {
-            tracing::warn!(error = causes::line(error), "a login could not be renewed");
+            tracing::warn!(error = error_chain::line(error), "a login could not be renewed");
             let why = match store {
                 StoreError::Busy { .. } => LOCKED,
                 StoreError::Full { .. } => FULL,
@@ -201,7 +201,7 @@ fn failure(provider: &ProviderId, error: &NotRefreshed) -> Failure {
         }) => {
             format!("OAuth token refresh failed for {provider}: {cause}. Try again in a moment")
         }
-        NotRefreshed::Refused(error) => causes::line(error),
+        NotRefreshed::Refused(error) => error_chain::line(error),
         NotRefreshed::Slow => format!("OAuth token refresh failed for {provider}: {error}"),
     };
     Failure {

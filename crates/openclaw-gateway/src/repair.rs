@@ -10,7 +10,7 @@ use openclaw_classify::{Failure, describe};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use crate::upstream::{RequestBody, Wire};
+use openclaw_wire::{RequestBody, Wire};
 
 /// What a refusal says about ids, and which ids it lets pass. The first row whose words all stand in it counts.
 struct Pattern {

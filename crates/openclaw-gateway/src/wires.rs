@@ -7,9 +7,9 @@ use openclaw_auth_store::{AuthSnapshot, Credential, log_id, rotation_order};
 use openclaw_ids::{ModelRef, ProfileId, ProviderId};
 use openclaw_runner::{AttemptRecord, CandidateOutcome, ErrorFields, RunPolicy};
 use openclaw_session::{PinSource, ProfilePin};
+use openclaw_wire::Wire;
 
 use crate::providers::Endpoints;
-use crate::upstream::Wire;
 
 /// The code of what cannot serve a format.
 const CODE: &str = "wire_unsupported";
@@ -142,7 +142,7 @@ impl Fit<'_> {
 }
 
 /// The format in which a credential is asked first: the one that most providers speak, else whichever it is good for.
-pub(crate) fn first_wire(endpoints: &Endpoints, provider: &ProviderId, credential: &Credential) -> Wire {
+pub fn first_wire(endpoints: &Endpoints, provider: &ProviderId, credential: &Credential) -> Wire {
     let wires = [Wire::ChatCompletions, Wire::Responses, Wire::Messages];
     let fit = wires
         .into_iter()

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-/// Unless somebody says otherwise, of a thousand runs so many are recorded.
+/// How many of a thousand runs are recorded by default.
 const TAPED: u64 = 50;
 
 /// What to play.

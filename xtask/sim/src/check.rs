@@ -1,6 +1,7 @@
 //! What must hold of every run, as a table; each row looks at nothing but a trace.
 
 mod logins;
+pub(crate) mod oracle;
 mod recovery;
 mod run;
 mod state;

@@ -6,21 +6,15 @@
 )]
 
 mod arguments;
-mod caller;
 mod check;
-mod dice;
-mod jam;
-mod logins;
-mod oracle;
+mod faults;
+mod play;
+mod random;
 mod report;
-mod session;
 mod setup;
 mod shrink;
-mod stage;
 mod time;
 mod trace;
-mod trouble;
-mod watch;
 mod world;
 
 use std::process::ExitCode;
@@ -44,9 +38,9 @@ fn run(arguments: &Arguments) -> ExitCode {
     for seed in arguments.seeds.clone() {
         let mut setup = setup::Setup::of(seed, arguments.hours);
         if arguments.calm {
-            setup.jams.clear();
+            setup.store_outages.clear();
         }
-        let played = stage::play(setup.clone(), arguments.taped, |hour| report.progress(seed, hour));
+        let played = play::play(setup.clone(), arguments.taped, |hour| report.progress(seed, hour));
         if let Some(found) = &played.found {
             Report::found(seed, found);
             let (smaller, found) = shrink::shrink(setup, found.clone(), arguments.taped);

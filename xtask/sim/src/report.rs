@@ -7,8 +7,8 @@ use serde_json::json;
 
 use crate::arguments::Arguments;
 use crate::check::{CHECKS, Tally};
+use crate::play::{FoundViolation, SimulationResult};
 use crate::setup::Setup;
-use crate::stage::{Found, Played};
 use crate::time::{HOUR, START};
 
 /// How long nothing is said before progress is.
@@ -52,7 +52,7 @@ impl Report {
         }
     }
 
-    pub(crate) fn played(&mut self, seed: u64, played: &Played) {
+    pub(crate) fn played(&mut self, seed: u64, played: &SimulationResult) {
         self.seeds += 1;
         self.lasted += played.lasted;
         self.runs += played.runs;
@@ -67,7 +67,7 @@ impl Report {
         }
     }
 
-    pub(crate) fn found(seed: u64, found: &Found) {
+    pub(crate) fn found(seed: u64, found: &FoundViolation) {
         eprintln!(
             "seed {seed}: {} does not hold in run {}; looking for a smaller world",
             found.violation.check, found.trace.run
@@ -75,7 +75,7 @@ impl Report {
     }
 
     /// The smallest world in which something does not hold.
-    pub(crate) fn shrunk(&self, setup: &Setup, found: &Found) {
+    pub(crate) fn shrunk(&self, setup: &Setup, found: &FoundViolation) {
         let violation = &found.violation;
         let at = found.trace.ended.max(found.trace.began) - START;
         eprintln!("\n{}: {}", violation.check, violation.says);
@@ -100,7 +100,7 @@ impl Report {
                 );
             }
         }
-        for jam in &setup.jams {
+        for jam in &setup.store_outages {
             let (from, until) = ((jam.from - START) / 1_000, (jam.until - START) / 1_000);
             let (agent, file, how) = (jam.agent, jam.file, jam.how);
             eprintln!("  agent {agent} {file:?} {how:?} from {from} s until {until} s");

@@ -1,9 +1,9 @@
 //! What a world consists of: drawn from the seed before anything happens.
 
-use crate::dice::Dice;
-use crate::jam::{Jam, jams};
+use crate::faults::provider::{FaultPeriod, ProviderFault};
+use crate::faults::store_outage::{StoreOutage, store_outages};
+use crate::random::SeededRandom;
 use crate::time::{HOUR, MINUTE, SECOND, START};
-use crate::trouble::{Spell, Trouble};
 
 /// A world.
 #[derive(Debug, Clone)]
@@ -15,7 +15,7 @@ pub(crate) struct Setup {
     pub(crate) processes: Vec<Process>,
     pub(crate) sessions: Vec<Session>,
     /// When stores cannot be written.
-    pub(crate) jams: Vec<Jam>,
+    pub(crate) store_outages: Vec<StoreOutage>,
 }
 
 /// A provider: its models, the keys that exist for it, and its troubles to come.
@@ -29,7 +29,7 @@ pub(crate) struct Provider {
     pub(crate) logins: usize,
     /// Calls per minute and key that it takes, if it counts.
     pub(crate) per_minute: Option<i64>,
-    pub(crate) spells: Vec<Spell>,
+    pub(crate) spells: Vec<FaultPeriod>,
 }
 
 /// An agent: a store of its own and a chain.
@@ -48,7 +48,7 @@ pub(crate) struct Process {
     pub(crate) ahead: i64,
 }
 
-/// Whoever talks to an agent.
+/// A session: one conversation with an agent.
 #[derive(Debug, Clone)]
 pub(crate) struct Session {
     pub(crate) number: usize,
@@ -76,42 +76,42 @@ const PROVIDERS: [&str; 6] = ["anthropic", "google", "groq", "local", "mistral",
 impl Setup {
     /// The world of `seed` for so many hours.
     pub(crate) fn of(seed: u64, hours: i64) -> Self {
-        let mut dice = Dice::of(seed, 0);
-        let count = 2 + dice.below(4);
+        let mut random = SeededRandom::of(seed, 0);
+        let count = 2 + random.below(4);
         let mut names = PROVIDERS.to_vec();
         let providers: Vec<Provider> = (0..count)
             .map(|_| {
-                let name = names.remove(dice.below(names.len()));
-                provider(name, seed, hours, &mut dice)
+                let name = names.remove(random.below(names.len()));
+                provider(name, seed, hours, &mut random)
             })
             .collect();
-        let agents: Vec<Agent> = (0..=dice.below(3))
-            .map(|_| agent(&providers, &mut dice))
+        let agents: Vec<Agent> = (0..=random.below(3))
+            .map(|_| agent(&providers, &mut random))
             .collect();
-        let clocks = dice.below(4);
-        let processes: Vec<Process> = (0..=dice.below(4))
+        let clocks = random.below(4);
+        let processes: Vec<Process> = (0..=random.below(4))
             .map(|_| Process {
                 ahead: match clocks {
                     // Half of all worlds have good clocks, a quarter slightly wrong ones, a quarter broken ones.
                     0 | 1 => 0,
-                    2 => dice.between(-5 * SECOND, 5 * SECOND),
-                    _ => dice.between(-2 * HOUR, 2 * HOUR),
+                    2 => random.between(-5 * SECOND, 5 * SECOND),
+                    _ => random.between(-2 * HOUR, 2 * HOUR),
                 },
             })
             .collect();
-        let sessions = (0..6 + dice.below(20))
+        let sessions = (0..6 + random.below(20))
             .map(|number| Session {
                 number,
-                agent: dice.below(agents.len()),
-                process: (!dice.chance(300)).then(|| dice.below(processes.len())),
-                pause: dice.spread(20 * SECOND, 20 * MINUTE),
-                stateless: dice.chance(250),
+                agent: random.below(agents.len()),
+                process: (!random.chance(300)).then(|| random.below(processes.len())),
+                pause: random.spread(20 * SECOND, 20 * MINUTE),
+                stateless: random.chance(250),
             })
             .collect();
         Self {
             seed,
             hours,
-            jams: jams(seed, hours, agents.len()),
+            store_outages: store_outages(seed, hours, agents.len()),
             providers,
             agents,
             processes,
@@ -140,23 +140,23 @@ impl Setup {
     }
 }
 
-fn provider(name: &'static str, seed: u64, hours: i64, dice: &mut Dice) -> Provider {
-    let models: Vec<String> = (0..=dice.below(3)).map(|number| format!("m{number}")).collect();
-    let keys = if name == "local" { 0 } else { 1 + dice.below(3) };
+fn provider(name: &'static str, seed: u64, hours: i64, random: &mut SeededRandom) -> Provider {
+    let models: Vec<String> = (0..=random.below(3)).map(|number| format!("m{number}")).collect();
+    let keys = if name == "local" { 0 } else { 1 + random.below(3) };
     let spells = spells(name, &models, keys, seed, hours);
-    let mut own = Dice::of(seed, actor(name).wrapping_add(1));
+    let mut own = SeededRandom::of(seed, actor(name).wrapping_add(1));
     let logins = if own.chance(300) { own.below(keys + 1) } else { 0 };
     Provider {
         name,
         models,
         keys,
         logins,
-        per_minute: dice.chance(400).then(|| dice.between(2, 30)),
+        per_minute: random.chance(400).then(|| random.between(2, 30)),
         spells,
     }
 }
 
-fn agent(providers: &[Provider], dice: &mut Dice) -> Agent {
+fn agent(providers: &[Provider], random: &mut SeededRandom) -> Agent {
     let mut all: Vec<String> = providers
         .iter()
         .flat_map(|provider| {
@@ -166,40 +166,40 @@ fn agent(providers: &[Provider], dice: &mut Dice) -> Agent {
                 .map(move |model| format!("{}/{model}", provider.name))
         })
         .collect();
-    let length = 1 + dice.below(all.len().min(5));
-    let chain = (0..length).map(|_| all.remove(dice.below(all.len()))).collect();
+    let length = 1 + random.below(all.len().min(5));
+    let chain = (0..length).map(|_| all.remove(random.below(all.len()))).collect();
     Agent {
         chain,
-        ordered: dice.chance(300),
+        ordered: random.chance(300),
     }
 }
 
-/// A provider's number among those that throw dice.
+/// A provider's number among those that throw random.
 fn actor(name: &str) -> u64 {
     name.bytes()
         .fold(7, |hash, byte| hash.wrapping_mul(31).wrapping_add(byte.into()))
 }
 
 /// The troubles of a provider: some wait between them, most are short, some last for hours.
-fn spells(name: &str, models: &[String], keys: usize, seed: u64, hours: i64) -> Vec<Spell> {
-    let mut dice = Dice::of(seed, actor(name));
+fn spells(name: &str, models: &[String], keys: usize, seed: u64, hours: i64) -> Vec<FaultPeriod> {
+    let mut random = SeededRandom::of(seed, actor(name));
     let mut spells = Vec::new();
-    let mut at = START + dice.spread(MINUTE, 2 * HOUR);
+    let mut at = START + random.spread(MINUTE, 2 * HOUR);
     while at < START + hours * HOUR {
-        let trouble = *dice.pick(&Trouble::ALL);
+        let trouble = *random.pick(&ProviderFault::ALL);
         let (shortest, longest) = trouble.length();
-        let until = at + dice.spread(shortest, longest);
-        let key = (trouble.is_of_a_key() && keys > 0).then(|| dice.below(keys));
-        let model = trouble.is_of_a_model().then(|| dice.below(models.len()));
-        spells.push(Spell {
+        let until = at + random.spread(shortest, longest);
+        let key = (trouble.is_of_a_key() && keys > 0).then(|| random.below(keys));
+        let model = trouble.is_of_a_model().then(|| random.below(models.len()));
+        spells.push(FaultPeriod {
             trouble,
             from: at,
             until,
             key,
             model,
-            strength: dice.between(0, 999),
+            strength: random.between(0, 999),
         });
-        at += dice.spread(10 * MINUTE, 6 * HOUR);
+        at += random.spread(10 * MINUTE, 6 * HOUR);
     }
     spells
 }

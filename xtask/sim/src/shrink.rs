@@ -1,14 +1,14 @@
 //! Makes a world in which something does not hold smaller, as long as it still does not.
 
+use crate::play::{FoundViolation, play};
 use crate::setup::Setup;
-use crate::stage::{Found, play};
 use crate::time::{HOUR, START};
 
 /// How often a smaller world is tried.
 const TRIES: usize = 60;
 
 /// The smallest world found in which the same check does not hold, and how.
-pub(crate) fn shrink(setup: Setup, found: Found, taped: u64) -> (Setup, Found) {
+pub(crate) fn shrink(setup: Setup, found: FoundViolation, taped: u64) -> (Setup, FoundViolation) {
     let mut best = Best {
         check: found.violation.check,
         setup,
@@ -28,7 +28,7 @@ pub(crate) fn shrink(setup: Setup, found: Found, taped: u64) -> (Setup, Found) {
 struct Best {
     check: &'static str,
     setup: Setup,
-    found: Found,
+    found: FoundViolation,
     taped: u64,
     tries: usize,
 }
@@ -67,15 +67,15 @@ impl Best {
         }
     }
 
-    /// Leaves out all jams, then halves of them.
+    /// Leaves out all store outages, then halves of them.
     fn without_jams(&mut self) {
-        let mut size = self.setup.jams.len();
+        let mut size = self.setup.store_outages.len();
         while size > 0 {
             let mut at = 0;
-            while at < self.setup.jams.len() {
+            while at < self.setup.store_outages.len() {
                 let mut smaller = self.setup.clone();
-                let end = (at + size).min(smaller.jams.len());
-                smaller.jams.drain(at..end);
+                let end = (at + size).min(smaller.store_outages.len());
+                smaller.store_outages.drain(at..end);
                 if !self.try_out(smaller) {
                     at += size;
                 }

@@ -7,9 +7,8 @@ use openclaw_classify::Reason;
 use openclaw_runner::RunReport;
 use openclaw_runner::replay::RunRecording;
 
-use crate::jam::File;
-use crate::logins::LoginsSeen;
-use crate::trouble::{Flaw, Marks, Trouble};
+use crate::faults::provider::{Flaw, Marks, ProviderFault};
+use crate::faults::store_outage::File;
 
 /// One run. Times are true ones in Unix milliseconds; a process whose clock is ahead sees later ones.
 #[derive(Debug, Clone)]
@@ -38,16 +37,31 @@ pub(crate) struct Trace {
     /// Set when the session is on an automatic override.
     pub(crate) override_: Option<OnOverride>,
     /// What was seen of the agent's logins since its run before.
-    pub(crate) logins: LoginsSeen,
+    pub(crate) logins: LoginCounts,
     /// Set on the second of two turns of a session that overlapped.
     pub(crate) overlap: Option<Overlap>,
-    /// The stored selection before and after, when nobody but the run touched it.
+    /// The stored selection before and after, when only the run touched it.
     pub(crate) selection: Option<(String, String)>,
     /// What a person chose, and what the session holds of it.
     pub(crate) pins: Option<(Pins, Pins)>,
     /// Whether the run still holds a probe's lease.
     pub(crate) holds_lease: bool,
     pub(crate) recording: Option<RunRecording>,
+}
+
+/// What was seen of the logins of an agent since the last look.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct LoginCounts {
+    /// Refreshes that were answered.
+    pub(crate) renewed: usize,
+    /// Refreshes of one login that were in flight at the same time.
+    pub(crate) at_once: usize,
+    /// Refresh tokens that were sent although they had been answered.
+    pub(crate) resent: usize,
+    /// Calls with a login's token.
+    pub(crate) calls: usize,
+    /// Calls with an access token that had ended.
+    pub(crate) ended: usize,
 }
 
 /// A candidate, and every credential there is for it.
@@ -67,7 +81,7 @@ pub(crate) struct Call {
     pub(crate) began: i64,
     /// None while it goes on, and for good when it was dropped.
     pub(crate) ended: Option<i64>,
-    pub(crate) fate: Fate,
+    pub(crate) fate: CallOutcome,
     pub(crate) is_probe: bool,
     /// Other probes of the same provider of the same agent that were in flight when it began.
     pub(crate) other_probes: usize,
@@ -77,15 +91,15 @@ pub(crate) struct Call {
 
 /// What really became of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Fate {
+pub(crate) enum CallOutcome {
     Answered,
     /// It was dropped.
     Dropped,
     Flawed(Flaw),
-    Troubled(Trouble),
+    Troubled(ProviderFault),
 }
 
-impl Fate {
+impl CallOutcome {
     /// What may be marked for it.
     pub(crate) fn marks(self) -> Marks {
         match self {
@@ -100,7 +114,7 @@ impl Fate {
 pub(crate) enum Event {
     Called(usize),
     Ended(usize),
-    Decided(Decided),
+    DecisionEvent(DecisionEvent),
     /// A failure was written, or was to be: what it concerns.
     Wrote(Marks, Option<String>),
     /// A probe's lease was asked for: of which provider, and whether it was given.
@@ -117,7 +131,7 @@ pub(crate) enum Event {
 
 /// A decision about a candidate.
 #[derive(Debug, Clone)]
-pub(crate) struct Decided {
+pub(crate) struct DecisionEvent {
     pub(crate) kind: Kind,
     /// From 0.
     pub(crate) candidate: usize,
@@ -127,7 +141,7 @@ pub(crate) struct Decided {
     pub(crate) at: i64,
     pub(crate) view: Arc<AuthSnapshot>,
     /// What is true of the provider of the first candidate, when that is skipped.
-    pub(crate) truth: Option<Truth>,
+    pub(crate) truth: Option<ActualState>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -140,7 +154,7 @@ pub(crate) enum Kind {
 
 /// What is really the case with a provider.
 #[derive(Debug, Clone)]
-pub(crate) struct Truth {
+pub(crate) struct ActualState {
     /// Since when nothing is wrong with it; none while something is.
     pub(crate) well_since: Option<i64>,
     /// When the agent's last call of it ended without an answer.
@@ -216,9 +230,9 @@ pub(crate) enum Ending {
 
 impl Trace {
     /// The decisions, in order.
-    pub(crate) fn decisions(&self) -> impl Iterator<Item = &Decided> {
+    pub(crate) fn decisions(&self) -> impl Iterator<Item = &DecisionEvent> {
         self.events.iter().filter_map(|event| match event {
-            Event::Decided(decided) => Some(decided),
+            Event::DecisionEvent(decided) => Some(decided),
             Event::Again
             | Event::Called(_)
             | Event::Ended(_)

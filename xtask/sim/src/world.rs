@@ -1,4 +1,6 @@
-//! What is true at a moment: which call fails how, who probes what.
+//! The simulated world at a moment: which call fails how, and which run probes which provider.
+
+pub(crate) mod logins;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -6,13 +8,13 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use jiff::Timestamp;
 use openclaw_runner::Clock;
 
-use crate::dice::Dice;
-use crate::jam::{File, How};
-use crate::logins::{Logins, refreshing};
+use crate::faults::provider::{Flaw, ProviderFault};
+use crate::faults::store_outage::{File, How};
+use crate::random::SeededRandom;
 use crate::setup::Setup;
 use crate::time::{MINUTE, SECOND, START, at};
-use crate::trace::{Fate, LastProbe, Truth};
-use crate::trouble::{Flaw, Trouble};
+use crate::trace::{ActualState, CallOutcome, LastProbe};
+use crate::world::logins::{Logins, refreshing};
 
 /// A world in motion.
 pub(crate) struct World {
@@ -38,10 +40,10 @@ struct State {
 }
 
 /// What a call comes to.
-pub(crate) struct Drawn {
+pub(crate) struct DrawnCall {
     /// How long it takes, in milliseconds.
     pub(crate) takes: i64,
-    pub(crate) fate: Fate,
+    pub(crate) fate: CallOutcome,
     /// When the limit is said to end.
     pub(crate) reset: i64,
     pub(crate) strength: i64,
@@ -75,25 +77,31 @@ impl World {
     /// What becomes of a write that begins now; none when nothing is wrong.
     pub(crate) fn jam(&self, agent: usize, file: File) -> Option<How> {
         let now = self.now();
-        let mut jams = self.setup.jams.iter();
-        let jam =
-            jams.find(|jam| (jam.agent, jam.file) == (agent, file) && (jam.from..jam.until).contains(&now))?;
+        let mut store_outages = self.setup.store_outages.iter();
+        let jam = store_outages
+            .find(|jam| (jam.agent, jam.file) == (agent, file) && (jam.from..jam.until).contains(&now))?;
         Some(jam.how)
     }
 
     /// What becomes of a call that begins now.
-    pub(crate) fn draw(&self, provider: &str, model: &str, key: Option<usize>, dice: &mut Dice) -> Drawn {
+    pub(crate) fn draw(
+        &self,
+        provider: &str,
+        model: &str,
+        key: Option<usize>,
+        random: &mut SeededRandom,
+    ) -> DrawnCall {
         let now = self.now();
-        let mut drawn = Drawn {
-            takes: dice.spread(80, 3_000),
-            fate: Fate::Answered,
+        let mut drawn = DrawnCall {
+            takes: random.spread(80, 3_000),
+            fate: CallOutcome::Answered,
             reset: now,
             strength: 0,
-            visible: dice.chance(20),
-            cut: dice.chance(8),
+            visible: random.chance(20),
+            cut: random.chance(8),
         };
-        if dice.chance(12) {
-            drawn.fate = Fate::Flawed(*dice.pick(&Flaw::ALL));
+        if random.chance(12) {
+            drawn.fate = CallOutcome::Flawed(*random.pick(&Flaw::ALL));
             return drawn;
         }
         let Some(of) = self.setup.provider(provider) else {
@@ -102,30 +110,33 @@ impl World {
         let model = of.models.iter().position(|known| known == model);
         for spell in of.spells.iter().filter(|spell| spell.strikes(now, key, model)) {
             match spell.trouble {
-                Trouble::Slow => drawn.takes += 5 * SECOND + spell.strength * 80,
-                Trouble::Flapping if !dice.chance(500) => {}
+                ProviderFault::Slow => drawn.takes += 5 * SECOND + spell.strength * 80,
+                ProviderFault::Flapping if !random.chance(500) => {}
                 trouble => {
-                    drawn.fate = Fate::Troubled(trouble);
+                    drawn.fate = CallOutcome::Troubled(trouble);
                     // Some limits end before their stated time, some go on after it.
                     drawn.reset = spell.until + (spell.strength - 300) * MINUTE / 2;
                     drawn.strength = spell.strength;
                 }
             }
         }
-        if drawn.fate == Fate::Answered && !self.takes_one(provider, key, of.per_minute, now) {
-            drawn.fate = Fate::Troubled(Trouble::Throttled);
-            drawn.strength = dice.between(0, 99);
+        if drawn.fate == CallOutcome::Answered && !self.takes_one(provider, key, of.per_minute, now) {
+            drawn.fate = CallOutcome::Troubled(ProviderFault::Throttled);
+            drawn.strength = random.between(0, 99);
         }
         match drawn.fate {
-            Fate::Troubled(Trouble::Refused) => drawn.takes = 20,
-            Fate::Troubled(Trouble::Silent) => drawn.takes = 30 * SECOND,
-            Fate::Answered | Fate::Dropped | Fate::Flawed(_) | Fate::Troubled(_) => {}
+            CallOutcome::Troubled(ProviderFault::Refused) => drawn.takes = 20,
+            CallOutcome::Troubled(ProviderFault::Silent) => drawn.takes = 30 * SECOND,
+            CallOutcome::Answered
+            | CallOutcome::Dropped
+            | CallOutcome::Flawed(_)
+            | CallOutcome::Troubled(_) => {}
         }
         drawn
     }
 
     /// What is wrong now with a provider as a whole, or with a key of it.
-    pub(crate) fn trouble(&self, provider: &str, key: Option<usize>) -> Option<Trouble> {
+    pub(crate) fn trouble(&self, provider: &str, key: Option<usize>) -> Option<ProviderFault> {
         let now = self.now();
         let mut spells = self.setup.provider(provider)?.spells.iter();
         let spell = spells.find(|spell| spell.strikes(now, key, None))?;
@@ -183,7 +194,7 @@ impl World {
         self.state().unanswered.insert((agent, provider.to_owned()), now);
     }
 
-    /// A lease may be left although nobody holds it, from so many milliseconds on.
+    /// From this time on (Unix milliseconds) a lease may be left although no process holds it.
     pub(crate) fn lease_left(&self, agent: usize, late: i64) {
         let now = self.now() + late;
         let mut state = self.state();
@@ -217,7 +228,7 @@ impl World {
     }
 
     /// What is true of a provider now.
-    pub(crate) fn truth(&self, agent: usize, provider: &str) -> Truth {
+    pub(crate) fn truth(&self, agent: usize, provider: &str) -> ActualState {
         let now = self.now();
         let state = self.state();
         let key = (agent, provider.to_owned());
@@ -229,11 +240,11 @@ impl World {
         let troubles = || {
             spells
                 .iter()
-                .filter(|spell| spell.trouble != Trouble::Slow && spell.from <= now)
+                .filter(|spell| spell.trouble != ProviderFault::Slow && spell.from <= now)
         };
         let is_ill = troubles().any(|spell| now < spell.until);
         let last = troubles().map(|spell| spell.until).max().unwrap_or(START);
-        Truth {
+        ActualState {
             well_since: (!is_ill).then_some(last),
             last_unanswered: at(&state.unanswered),
             last_probe: state.probed.get(&key).cloned(),

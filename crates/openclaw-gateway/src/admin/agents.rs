@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
+use openclaw_classify::error_chain;
 use openclaw_ids::{AgentId, SessionKey};
 use openclaw_session::{SessionEntry, SessionStore, Versioned};
 use serde::Deserialize;
 
 use super::asked::Asked;
 use crate::agents::Agent;
-use crate::causes;
 use crate::gateway::{Current, Look};
 use crate::http::{ApiError, AskError, Served};
 
@@ -68,8 +68,8 @@ impl Named {
 pub(super) async fn look_as_far_as_readable(id: &AgentId, agent: &Agent) -> (Look, Option<String>) {
     let listing = async {
         let store = agent.sessions.open().await;
-        let store = store.map_err(|error| causes::line(&error))?;
-        store.list().await.map_err(|error| causes::line(&error))
+        let store = store.map_err(|error| error_chain::line(&error))?;
+        store.list().await.map_err(|error| error_chain::line(&error))
     };
     let listed = agent.sessions.patiently(listing).await;
     match listed.map_err(|error| error.to_string()).flatten() {
@@ -87,6 +87,6 @@ fn entries(stored: Vec<(SessionKey, Versioned)>) -> Vec<(SessionKey, SessionEntr
 
 /// A store that cannot be used; the details are in the log.
 pub(super) fn unusable(error: &(dyn std::error::Error + 'static)) -> ApiError {
-    tracing::error!(error = causes::line(error), "state cannot be used");
+    tracing::error!(error = error_chain::line(error), "state cannot be used");
     ApiError::state()
 }

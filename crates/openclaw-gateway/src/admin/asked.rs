@@ -37,6 +37,6 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Asked<T> {
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ApiError> {
         let read = Query::try_from_uri(&parts.uri);
         read.map(|Query(asked)| Self(asked))
-            .map_err(|error| ApiError::invalid(&crate::causes::line(&error)))
+            .map_err(|error| ApiError::invalid(&openclaw_classify::error_chain::line(&error)))
     }
 }

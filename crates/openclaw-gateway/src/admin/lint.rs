@@ -1,14 +1,14 @@
 //! `GET /admin/v1/lint`: what is wrong with the configuration that is used, or with the files as they are now.
 
 use axum::Json;
+use openclaw_classify::error_chain;
 use serde::Deserialize;
 
 use super::agents::unusable;
 use super::asked::Asked;
-use crate::causes;
-use crate::cli::{CheckReport, check};
 use crate::gateway::callable;
 use crate::http::{ApiError, Served};
+use crate::report::{ConfigReport, check};
 use crate::secrets::SecretSources;
 
 /// Which configuration is meant.
@@ -19,7 +19,7 @@ pub(super) struct Meant {
 }
 
 /// What is found.
-pub(super) async fn lint(served: Served, Asked(meant): Asked<Meant>) -> Result<Json<CheckReport>, ApiError> {
+pub(super) async fn lint(served: Served, Asked(meant): Asked<Meant>) -> Result<Json<ConfigReport>, ApiError> {
     let reads_files = match meant.of.as_deref() {
         None | Some("used") => false,
         Some("files") => true,
@@ -34,14 +34,14 @@ pub(super) async fn lint(served: Served, Asked(meant): Asked<Meant>) -> Result<J
                 )
             })?;
             let loaded = files.load_again(served.generation.config.exists);
-            loaded.map_err(|error| ApiError::invalid(&causes::line(&error)))?
+            loaded.map_err(|error| ApiError::invalid(&error_chain::line(&error)))?
         } else {
             served.generation.config.clone()
         };
         let environment = process.environment.with_those_of(&config);
         let sources = SecretSources::at_rest(&config.secrets, &environment);
         let endpoints =
-            callable(&config, &sources).map_err(|error| ApiError::invalid(&causes::line(&error)))?;
+            callable(&config, &sources).map_err(|error| ApiError::invalid(&error_chain::line(&error)))?;
         check(&config, &endpoints, &environment, &process.state_dir).map_err(|error| unusable(&error))
     });
     looking.await.map_err(|error| unusable(&error))?.map(Json)

@@ -12,15 +12,15 @@ use axum::http::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE};
 use axum::http::{HeaderName, HeaderValue};
 use axum::response::{IntoResponse, Response};
 use jiff::Timestamp;
+use openclaw_classify::error_chain;
 use openclaw_runner::{Clock, SystemClock};
 
 use super::decisions::{UnreadHistory, told_runs};
 use super::status::{self, Status};
-use crate::causes;
-use crate::cli::ago;
 use crate::gateway::Current;
 use crate::history::RunFilter;
 use crate::http::Served;
+use crate::report::ago;
 use html::Html;
 use runs::Run;
 
@@ -138,7 +138,7 @@ fn rendered(status: &Status, runs: Result<Vec<Run>, UnreadHistory>, now: Timesta
         Ok(runs) => runs::decisions(&runs, now),
         Err(error) => Html::default()
             .raw("<p class=\"note bad\"><strong>The last decisions</strong> cannot be shown: ")
-            .text(&causes::line(&error))
+            .text(&error_chain::line(&error))
             .raw(".</p>"),
     };
     let (first, others): (Vec<_>, Vec<_>) = status.report.agents.iter().partition(|agent| agent.default);

@@ -28,7 +28,7 @@ pub(super) async fn reload(State(current): State<Arc<Current>>) -> Result<Json<R
     let generation = current
         .reload()
         .await
-        .map_err(|error| ApiError::not_reloaded(&crate::causes::line(&error)))?;
+        .map_err(|error| ApiError::not_reloaded(&openclaw_classify::error_chain::line(&error)))?;
     Ok(Json(Reloaded {
         generation: generation.number,
         since: generation.since.as_millisecond(),

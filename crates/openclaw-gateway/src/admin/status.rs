@@ -4,16 +4,17 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
+use openclaw_classify::error_chain;
 use openclaw_runner::{Clock, SystemClock};
 use serde::Serialize;
 
 use super::agents::look_as_far_as_readable;
+use crate::disk;
 use crate::gateway::{Current, Look};
 use crate::history::History;
 use crate::http::Served;
 use crate::older::{self, Inherited, Older};
 use crate::report::{StatusReport, UnreadAgent};
-use crate::{causes, disk};
 
 /// The gateway at a glance. Times are Unix milliseconds.
 #[derive(Debug, Serialize)]
@@ -75,7 +76,7 @@ pub(super) async fn of(current: &Current, served: &Served) -> Status {
                 unread_sessions.push(problem);
             }
             Err(error) => {
-                let problem = causes::line(&error);
+                let problem = error_chain::line(&error);
                 unread.push(UnreadAgent { id, problem });
             }
         }

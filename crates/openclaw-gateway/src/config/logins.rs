@@ -5,11 +5,11 @@ use std::fmt;
 
 use openclaw_chain::SecretValue;
 use openclaw_ids::ProviderId;
-use reqwest::Url;
 use serde::de::{Deserializer, Error};
 use serde::{Deserialize, Serialize};
+use url::Url;
 
-use crate::upstream::is_loopback_host;
+use openclaw_upstream::is_loopback_host;
 
 /// `logins` of `failover.json5`, by provider.
 pub type LoginConfigs = BTreeMap<ProviderId, LoginConfig>;

@@ -3,6 +3,7 @@
 use std::sync::{Arc, Mutex as SyncMutex, PoisonError};
 
 use jiff::Timestamp;
+use openclaw_classify::error_chain;
 use openclaw_ids::ModelRef;
 use openclaw_runner::{Clock, SystemClock};
 use serde_json::json;
@@ -12,7 +13,6 @@ use super::SetupError;
 use super::generation::{Draft, Generation};
 use super::process::Process;
 use crate::agents::AgentSettings;
-use crate::causes;
 use crate::config::FileError;
 
 /// A gateway's process with the configuration that is used now.
@@ -115,7 +115,7 @@ impl Current {
                 None
             }
             Err(error) => {
-                let problem = causes::line(error);
+                let problem = error_chain::line(error);
                 tracing::error!(
                     error = problem,
                     "the configuration was not reloaded; the one before it is used on"

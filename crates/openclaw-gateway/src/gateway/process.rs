@@ -3,13 +3,14 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use openclaw_upstream::Upstream;
+
 use crate::agents::Agents;
 use crate::config::ConfigFiles;
 use crate::environment::Environment;
 use crate::history::HistoryConfig;
 use crate::http::{Guesses, Ids, InFlight, RetryCap};
 use crate::telemetry::Telemetry;
-use crate::upstream::Upstream;
 
 /// What all generations of the configuration share.
 pub(crate) struct Process {

@@ -8,6 +8,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
+use openclaw_classify::error_chain;
 use openclaw_session::Place;
 use rusqlite::{Connection, TransactionBehavior};
 use tokio::sync::oneshot;
@@ -19,7 +20,6 @@ use super::error::HistoryError;
 use super::prune::prune;
 use super::row::Row;
 use super::table;
-use crate::causes;
 
 /// How many entries may wait; further ones are dropped.
 const QUEUE: usize = 8_192;
@@ -170,7 +170,7 @@ impl Worker {
         match connect::open(&self.path) {
             Ok(connection) => self.connection = connection,
             Err(error) => tracing::warn!(
-                error = causes::line(&error),
+                error = error_chain::line(&error),
                 "the file of decisions was removed or replaced, and cannot be used"
             ),
         }
@@ -217,6 +217,6 @@ impl Worker {
 
     fn warn(&self, what: &'static str, source: rusqlite::Error) {
         let error = HistoryError::of(&self.path, source);
-        tracing::warn!(error = causes::line(&error), "{what}");
+        tracing::warn!(error = error_chain::line(&error), "{what}");
     }
 }

@@ -12,6 +12,8 @@ use openclaw_runner::{
     AttemptRecord, ChainKind, Clock, Completed, RunLimits, RunOptions, RunRequest, SystemClock,
 };
 use openclaw_session::Notice;
+use openclaw_upstream::Answer;
+use openclaw_wire::{BodyError, RequestBody, Wire, before_text};
 use tokio::time::Instant;
 use tracing::Instrument;
 
@@ -31,7 +33,6 @@ use crate::agents::Agent;
 use crate::attempt::ProviderAttempt;
 use crate::config::{NoticeSetting, Rescue};
 use crate::telemetry::{RunWatch, answered, request_span, responded, unanswered};
-use crate::upstream::{Answer, BodyError, RequestBody, Wire, before_text};
 
 /// How many headers an answer has, with room for those of the connection.
 const USUAL_HEADERS: usize = 12;

@@ -9,6 +9,7 @@ use axum::response::Response;
 use openclaw_ids::{AgentId, SessionKey};
 use openclaw_runner::{Clock, SystemClock};
 use openclaw_session::{Command, CommandError, parse_command};
+use openclaw_wire::{RequestBody, Wire};
 use serde_json::Value;
 
 use super::Served;
@@ -18,7 +19,6 @@ use super::own_answer::{Delivery, OwnAnswer};
 use super::selection::Asked;
 use crate::agents::Agent;
 use crate::config::CommandSetting;
-use crate::upstream::{RequestBody, Wire};
 use perform::Session;
 
 /// The session of a request that can be a command: it names one, and the setting is on.

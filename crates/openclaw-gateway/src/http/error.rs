@@ -12,13 +12,13 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use openclaw_classify::{Failure, describe, preview};
 use openclaw_runner::AttemptRecord;
+use openclaw_wire::{BodyError, Wire};
 use serde::Serialize;
 
 use super::headers::set;
 use super::selection::AskError;
 use crate::agents::AgentError;
 use crate::server::BodyFault;
-use crate::upstream::{BodyError, Wire};
 use shape::Shape;
 
 /// Longest message of an error, in UTF-16 units.
@@ -280,7 +280,10 @@ pub(crate) fn cut_event(wire: Wire, failure: &Failure, sent: u64) -> Vec<u8> {
 
 impl From<AgentError> for ApiError {
     fn from(error: AgentError) -> Self {
-        tracing::error!(error = crate::causes::line(&error), "state cannot be used");
+        tracing::error!(
+            error = openclaw_classify::error_chain::line(&error),
+            "state cannot be used"
+        );
         Self::state()
     }
 }

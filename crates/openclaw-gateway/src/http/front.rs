@@ -13,16 +13,16 @@ use axum::Router;
 use axum::body::Body;
 use axum::http::{Method, Request};
 use axum::response::Response;
+use openclaw_wire::Wire;
 use tower_service::Service;
 
 use super::headers::{response, set};
 use super::{Served, answer, local, token};
 use crate::gateway::Current;
-use crate::upstream::Wire;
 
 /// Answers all requests of one gateway.
 #[derive(Clone)]
-pub(crate) struct Front {
+pub struct Front {
     current: Arc<Current>,
     routes: Router,
 }

@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use axum::http::{HeaderMap, HeaderValue};
 use openclaw_runner::{AttemptRecord, RunReport, Winner};
+use openclaw_wire::Wire;
 
 use crate::telemetry::Spent;
-use crate::upstream::Wire;
 
 /// Request headers.
 pub(crate) mod request {

@@ -7,14 +7,15 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use openclaw_auth_store::UsageStore;
+use openclaw_classify::error_chain;
 use openclaw_ids::ModelRef;
 use openclaw_runner::{Clock, SystemClock};
 use serde::Serialize;
 
 use super::Served;
+use crate::disk;
 use crate::gateway::Current;
 use crate::report::Proofs;
-use crate::{causes, disk};
 
 /// The answer.
 #[derive(Debug, Serialize)]
@@ -80,7 +81,7 @@ async fn problem(served: &Served) -> Option<&'static str> {
         return Some("no model of the default chain can be called");
     }
     let unusable = |error: &(dyn std::error::Error + 'static)| {
-        tracing::error!(error = causes::line(error), "not ready");
+        tracing::error!(error = error_chain::line(error), "not ready");
         Some("the gateway cannot use its state")
     };
     let agent = match served.process.agents.get(&default).await {

@@ -7,10 +7,10 @@ use axum::http::uri::Authority;
 use axum::http::{HeaderMap, HeaderValue, Method, Uri};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
+use openclaw_upstream::is_loopback_host;
 
 use super::Served;
 use super::error::ApiError;
-use crate::upstream::is_loopback_host;
 
 /// How the kinds of JSON end that are not plain JSON.
 const SUFFIX: &str = "+json";

@@ -10,7 +10,7 @@ use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use axum::response::{IntoResponse, Response};
 use serde_json::Value;
 
-use crate::upstream::Wire;
+use openclaw_wire::Wire;
 
 /// What is said, and as whose answer.
 pub(super) struct OwnAnswer<'a> {

@@ -6,18 +6,18 @@ use axum::http::HeaderMap;
 use jiff::Timestamp;
 use openclaw_auth_store::UsageStore;
 use openclaw_chain::{OneOffPolicy, Requested, RunKind, SelectionSource};
+use openclaw_classify::error_chain;
 use openclaw_ids::{ModelRef, ProfileId, SessionKey};
 use openclaw_runner::{
     AttemptRecord, ChainKind, Clock, Plan, RunRequest, SystemClock, Turn, TurnSession, plan,
 };
 use openclaw_session::{SessionAge, SessionEntry, drop_override};
+use openclaw_wire::Wire;
 
 use super::Served;
 use super::headers::{response, set};
 use super::selection::{AskError, Asked};
 use crate::agents::Agent;
-use crate::causes;
-use crate::upstream::Wire;
 use crate::wires::{Fit, Fitting};
 
 /// A request that is ready to run.
@@ -216,7 +216,7 @@ fn without_session(
     set(told, response::SESSION, "unavailable");
     tracing::warn!(
         requestId = request_id,
-        error = causes::line(error),
+        error = error_chain::line(error),
         "answering without the session, which cannot be used"
     );
     plan

@@ -7,7 +7,7 @@ use openclaw_ids::ModelRef;
 use openclaw_runner::unfit;
 use serde_json::{Map, Value};
 
-use crate::upstream::Wire;
+use openclaw_wire::Wire;
 
 /// So many characters are taken for one token. Texts have some four, so nothing that would fit is ruled out.
 const CHARACTERS: u64 = 6;

@@ -6,9 +6,9 @@ use axum::http::HeaderMap;
 use axum::http::header::CONTENT_LENGTH;
 use axum::http::request::Parts;
 use http_body_util::LengthLimitError;
+use openclaw_classify::error_chain;
 
 use super::error::ApiError;
-use crate::causes;
 use crate::server::BodyFault;
 
 /// What some editors and shells put before a text.
@@ -29,7 +29,7 @@ pub(crate) async fn whole_body(headers: &HeaderMap, body: Body, limit: usize) ->
         if let Some(fault) = BodyFault::behind(&error) {
             return ApiError::of_body(fault);
         }
-        if causes::each(&error).any(<dyn std::error::Error>::is::<LengthLimitError>) {
+        if error_chain::each(&error).any(<dyn std::error::Error>::is::<LengthLimitError>) {
             ApiError::too_large(limit)
         } else {
             ApiError::unreadable_body()

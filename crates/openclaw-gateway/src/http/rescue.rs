@@ -9,6 +9,8 @@ use axum::http::HeaderMap;
 use openclaw_chain::Requested;
 use openclaw_ids::{AgentId, ModelRef};
 use openclaw_runner::{Completed, RunOptions, RunRequest};
+use openclaw_upstream::{Answer, LiveAnswer};
+use openclaw_wire::{RequestBody, Wire};
 use tokio::time::Instant;
 
 use super::Served;
@@ -17,7 +19,6 @@ use crate::agents::Agent;
 use crate::attempt::ProviderAttempt;
 use crate::config;
 use crate::telemetry::RunWatch;
-use crate::upstream::{Answer, LiveAnswer, RequestBody, Wire};
 
 /// What is needed to ask once more.
 pub(crate) struct Rescuer {

@@ -5,12 +5,12 @@ use openclaw_chain::{ChainConfig, OneOffPolicy, Resolver, RunKind};
 use openclaw_ids::{AgentId, ModelRef, ProviderId, SessionKey};
 use openclaw_runner::ChainKind;
 use openclaw_session::TurnKind;
+use openclaw_wire::Wire;
 
 use super::conversation::session_key;
 use super::headers::request;
 use crate::config::BodyModelPolicy;
 use crate::providers::Endpoints;
-use crate::upstream::Wire;
 
 /// The name under which clients ask for the configured selection.
 pub(crate) const OWN_MODEL: &str = "openclaw";

@@ -10,6 +10,8 @@ use futures_util::{StreamExt, stream};
 use openclaw_classify::{Failure, describe, preview};
 use openclaw_ids::ModelRef;
 use openclaw_runner::{CommittedRun, SystemClock};
+use openclaw_upstream::{Flow, LiveAnswer};
+use openclaw_wire::Wire;
 
 use super::error::cut_event;
 use super::in_flight::Place;
@@ -17,7 +19,6 @@ use super::rescue::{Rescue, Rescuer};
 use crate::agents::AgentAuthStore;
 use crate::sessions::Sessions;
 use crate::telemetry::RunWatch;
-use crate::upstream::{Flow, LiveAnswer, Wire};
 
 /// A run whose answer is being sent.
 pub(crate) type Committed = CommittedRun<SystemClock, AgentAuthStore, Sessions>;

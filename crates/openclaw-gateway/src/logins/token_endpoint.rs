@@ -5,16 +5,16 @@ use std::time::Duration;
 use axum::http::header::{ACCEPT, CONTENT_TYPE};
 use axum::http::{HeaderValue, Method};
 use openclaw_auth_store::{Oauth, RenewedLogin, TokenEndpoint, TokenEndpointError};
+use openclaw_classify::error_chain;
 use openclaw_runner::{Clock, SystemClock};
-use reqwest::Url;
+use openclaw_upstream::{AskFault, Question, Upstream};
 use serde_json::{Map, Value};
+use url::Url;
 
 use super::token_answer;
-use crate::causes;
 use crate::config::TokenBody;
 use crate::providers::{LoginEndpoints, TokenPlace, secret_text};
 use crate::secrets::SecretSources;
-use crate::upstream::{AskFault, Question, Upstream};
 
 /// How long the whole call may take. A call that is given up may have used the refresh token up, so this is long.
 const CALL_LIMIT: Duration = Duration::from_secs(100);
@@ -65,7 +65,7 @@ impl HttpTokenEndpoint {
             TokenEndpointError::new(match fault {
                 AskFault::TooLarge(_) => fault.to_string(),
                 AskFault::Address | AskFault::Broken(_) | AskFault::Unreachable(_) => {
-                    format!("no answer: {}", causes::line(&fault))
+                    format!("no answer: {}", error_chain::line(&fault))
                 }
             })
         })?;

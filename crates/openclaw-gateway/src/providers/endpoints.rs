@@ -3,20 +3,21 @@
 use std::collections::HashMap;
 
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
-use openclaw_auth_store::Credential;
+use openclaw_auth_store::{Credential, EndpointKey};
 use openclaw_chain::{AuthMode, ModelsConfig, ProviderConfig, SecretValue};
 use openclaw_ids::ProviderId;
 use openclaw_runner::EndpointKeys;
+use openclaw_upstream::{Endpoint, EndpointError, SecretKind};
+use openclaw_wire::Wire;
 
 use super::secrets::secret_text;
 use super::{LoginEndpoints, UnusableSecret, compatible_path, known, shipped, unusable, wires};
 use crate::config::LoginConfigs;
 use crate::secrets::SecretSources;
-use crate::upstream::{Endpoint, EndpointError, SecretKind, Wire};
 
 /// All endpoints, by provider.
 #[derive(Clone, Default)]
-pub(crate) struct Endpoints {
+pub struct Endpoints {
     by_provider: HashMap<ProviderId, Endpoint>,
     logins: LoginEndpoints,
     unusable: Vec<UnusableSecret>,
@@ -68,6 +69,22 @@ impl ProviderError {
     }
 }
 
+/// How the secret of `credential` is sent to `endpoint`.
+pub fn secret_kind(endpoint: &Endpoint, credential: &Credential) -> SecretKind {
+    match credential {
+        Credential::ApiKey(_) | Credential::Local(_) => endpoint.keys_as(),
+        Credential::Oauth(_) | Credential::Token(_) => SecretKind::Token,
+    }
+}
+
+/// What `endpoint` is known by in the state (D4).
+pub(crate) fn endpoint_key(endpoint: &Endpoint) -> EndpointKey {
+    EndpointKey {
+        provider: endpoint.provider().clone(),
+        base_url: endpoint.base_url().to_owned(),
+    }
+}
+
 /// Headers of the connection and not of a request; another value breaks the request, or smuggles one.
 const OF_THE_CONNECTION: &[&str] = &[
     "connection",
@@ -112,12 +129,12 @@ impl Endpoints {
     }
 
     /// Where and how logins are used.
-    pub(crate) fn logins(&self) -> &LoginEndpoints {
+    pub fn logins(&self) -> &LoginEndpoints {
         &self.logins
     }
 
     /// Where `credential` is used in the name of `provider`.
-    pub(crate) fn of(&self, provider: &ProviderId, credential: &Credential) -> Option<&Endpoint> {
+    pub fn of(&self, provider: &ProviderId, credential: &Credential) -> Option<&Endpoint> {
         self.logins.endpoint_of(credential).or_else(|| self.get(provider))
     }
 
@@ -135,15 +152,15 @@ impl Endpoints {
     }
 
     /// The endpoint of a provider.
-    pub(crate) fn get(&self, provider: &ProviderId) -> Option<&Endpoint> {
+    pub fn get(&self, provider: &ProviderId) -> Option<&Endpoint> {
         self.by_provider.get(provider)
     }
 
     /// Every endpoint as it is told apart in usage state (D4).
-    pub(crate) fn keys(&self) -> EndpointKeys {
+    pub fn keys(&self) -> EndpointKeys {
         let own = self.by_provider.iter();
         let keys: EndpointKeys = own
-            .map(|(provider, endpoint)| (provider.clone(), endpoint.key()))
+            .map(|(provider, endpoint)| (provider.clone(), endpoint_key(endpoint)))
             .collect();
         self.logins.places().fold(keys, |keys, (provider, logins)| {
             keys.with_logins(provider.clone(), logins)

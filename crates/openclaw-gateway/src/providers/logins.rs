@@ -7,9 +7,10 @@ use openclaw_auth_store::Credential;
 use openclaw_chain::SecretValue;
 use openclaw_ids::{AuthAliases, ProviderId};
 use openclaw_runner::{LoginEndpoint, LoginUse};
+use openclaw_upstream::Endpoint;
+use openclaw_wire::Wire;
 
 use crate::config::{LoginConfig, LoginConfigs, LoginUrl, TokenBody};
-use crate::upstream::{Endpoint, Wire};
 
 /// What is known about a provider's logins without any configuration.
 struct KnownLogin {
@@ -80,7 +81,7 @@ pub(crate) struct TokenPlace {
 
 /// Where and how the logins of each provider are used.
 #[derive(Clone, Default)]
-pub(crate) struct LoginEndpoints {
+pub struct LoginEndpoints {
     configs: LoginConfigs,
     aliases: AuthAliases,
     /// Endpoints of their own.
@@ -152,7 +153,7 @@ impl LoginEndpoints {
                 LoginUse::Oauth
             };
             let logins = LoginEndpoint {
-                key: endpoint.key(),
+                key: super::endpoints::endpoint_key(endpoint),
                 used_by,
             };
             let named = self.aliases.sharing(owner);
@@ -167,7 +168,7 @@ impl LoginEndpoints {
     }
 
     /// What names the account of a login in a request.
-    pub(crate) fn account_header(&self, credential: &Credential) -> Option<(HeaderName, HeaderValue)> {
+    pub fn account_header(&self, credential: &Credential) -> Option<(HeaderName, HeaderValue)> {
         let known = known(&self.aliases.auth_id(credential.provider()))?;
         let Credential::Oauth(login) = credential else {
             return None;

@@ -4,9 +4,9 @@ use std::fmt;
 
 use openclaw_auth_store::{SecretError, SecretRef, SecretSource};
 use openclaw_chain::{ModelsConfig, SecretValue};
+use openclaw_classify::error_chain;
 use openclaw_ids::ProviderId;
 
-use crate::causes;
 use crate::secrets::{SecretSources, kind};
 
 /// Why a configured secret cannot be used. Nothing of its value is shown but the name of a variable.
@@ -108,7 +108,7 @@ fn follow(pointer: &SecretRef, sources: &SecretSources) -> Result<String, Secret
     match sources.follow(pointer) {
         Ok(text) => Ok(text),
         Err(SecretError::Unset { name }) => Err(SecretProblem::Unset(name)),
-        Err(error) => Err(SecretProblem::Unfollowed(causes::line(&error))),
+        Err(error) => Err(SecretProblem::Unfollowed(error_chain::line(&error))),
     }
 }
 

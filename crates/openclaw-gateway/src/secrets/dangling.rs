@@ -1,10 +1,10 @@
 //! Credentials whose pointer leads nowhere, found without anything that takes its time.
 
 use openclaw_auth_store::{Credential, SecretError, SecretSource};
+use openclaw_classify::error_chain;
 use openclaw_ids::ProfileId;
 
 use super::{SecretSources, kind};
-use crate::causes;
 use crate::credentials::pointer;
 
 /// Why a credential cannot be used although it is stored: its secret is kept elsewhere, and is not there.
@@ -64,7 +64,7 @@ impl SecretSources {
         match self.follow(&pointer) {
             Ok(_) => None,
             Err(SecretError::Unset { name }) => Some(Dangling::Unset { profile, name }),
-            Err(error) => Some(Dangling::Unfollowed(causes::line(&error))),
+            Err(error) => Some(Dangling::Unfollowed(error_chain::line(&error))),
         }
     }
 }

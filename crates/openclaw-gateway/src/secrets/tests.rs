@@ -35,7 +35,7 @@ impl Place {
         };
         let found = self.sources.follow(&pointer);
         let folder = self.folder.path().to_str().unwrap();
-        found.map_err(|error| crate::causes::line(&error).replace(folder, "/folder"))
+        found.map_err(|error| openclaw_classify::error_chain::line(&error).replace(folder, "/folder"))
     }
 }
 

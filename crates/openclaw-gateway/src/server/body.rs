@@ -9,10 +9,10 @@ use std::time::Duration;
 use axum::body::Body;
 use bytes::Bytes;
 use hyper::body::{Body as _, Frame, Incoming, SizeHint};
+use openclaw_classify::error_chain;
 use tokio::time::{Instant, sleep_until};
 
 use super::{Draining, begins};
-use crate::causes;
 
 /// Why the rest of a request's body is not waited for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -28,7 +28,7 @@ pub(crate) enum BodyFault {
 impl BodyFault {
     /// The fault behind an error of reading a body, if it is one of these.
     pub(crate) fn behind(error: &(dyn Error + 'static)) -> Option<Self> {
-        causes::each(error).find_map(|error| error.downcast_ref::<Self>().copied())
+        error_chain::each(error).find_map(|error| error.downcast_ref::<Self>().copied())
     }
 }
 

@@ -13,8 +13,8 @@ use opentelemetry_otlp::{
 };
 use opentelemetry_sdk::Resource;
 use opentelemetry_sdk::trace::SdkTracerProvider;
-use reqwest::Url;
 use tokio::runtime::Handle;
+use url::Url;
 
 use crate::environment::Environment;
 

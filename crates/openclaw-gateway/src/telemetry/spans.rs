@@ -9,7 +9,7 @@ use tracing::Span;
 use tracing::field::Empty;
 use tracing_opentelemetry::OpenTelemetrySpanExt;
 
-use crate::upstream::Wire;
+use openclaw_wire::Wire;
 
 /// The span of a request.
 const REQUEST_SPAN: &str = "request";

@@ -14,6 +14,7 @@ use openclaw_runner::{
     UsageMoved, Winner,
 };
 use openclaw_session::SessionStore;
+use openclaw_wire::{Missing, Wire};
 use tokio::time::Instant;
 
 use crate::events::Events;
@@ -21,7 +22,6 @@ use crate::history::{
     BrokenNote, Budget, Entry, History, Record, RunNote, RunOutcome, commit_by_person, window_changes,
 };
 use crate::metrics::{Metrics, RunEnd};
-use crate::upstream::{Missing, Wire};
 
 /// Longest error that is kept, in UTF-16 units.
 const MAX_ERROR: usize = 400;

@@ -3,9 +3,9 @@
 use openclaw_classify::Reason;
 
 use super::Held;
-use crate::oracle::{self, LaneKind};
+use crate::check::oracle::{self, LaneKind};
 use crate::time::{MINUTE, SECOND};
-use crate::trace::{Decided, Kind, Trace, Truth};
+use crate::trace::{ActualState, DecisionEvent, Kind, Trace};
 
 /// Between two probes of a provider.
 const THROTTLE: i64 = 30 * SECOND;
@@ -19,7 +19,7 @@ const SLOWEST: i64 = 2 * MINUTE;
 const SESSION: i64 = 5 * MINUTE;
 
 /// What keeps the first candidate from being asked.
-struct Rest {
+struct Cooldown {
     lane: LaneKind,
     reason: Reason,
     stated: bool,
@@ -27,7 +27,7 @@ struct Rest {
 }
 
 /// The skip of the first candidate, where it tells something about recovery.
-fn skipped(trace: &Trace) -> Option<(&Decided, &Truth)> {
+fn skipped(trace: &Trace) -> Option<(&DecisionEvent, &ActualState)> {
     if !trace.clocks_agree || trace.is_redirected() {
         return None;
     }
@@ -40,7 +40,7 @@ fn skipped(trace: &Trace) -> Option<(&Decided, &Truth)> {
 }
 
 /// D15: the latest-ending window of all its credentials; the endpoint's counts as a transient one.
-fn rest(trace: &Trace, skip: &Decided) -> Option<Rest> {
+fn rest(trace: &Trace, skip: &DecisionEvent) -> Option<Cooldown> {
     let candidate = &trace.chain[0];
     let profiles = trace.credentials(0);
     let windows = profiles
@@ -49,7 +49,7 @@ fn rest(trace: &Trace, skip: &Decided) -> Option<Rest> {
     let last = windows.max_by_key(|held| held.until);
     last.map_or_else(
         || {
-            oracle::endpoint(&skip.view, &candidate.provider, skip.at).map(|_| Rest {
+            oracle::endpoint(&skip.view, &candidate.provider, skip.at).map(|_| Cooldown {
                 lane: LaneKind::Model,
                 reason: Reason::Timeout,
                 stated: false,
@@ -57,7 +57,7 @@ fn rest(trace: &Trace, skip: &Decided) -> Option<Rest> {
             })
         },
         |held| {
-            Some(Rest {
+            Some(Cooldown {
                 lane: held.lane,
                 reason: held.reason,
                 stated: held.stated,
@@ -67,7 +67,7 @@ fn rest(trace: &Trace, skip: &Decided) -> Option<Rest> {
     )
 }
 
-impl Rest {
+impl Cooldown {
     fn is_of_a_login(&self) -> bool {
         self.lane == LaneKind::AuthPermanent || matches!(self.reason, Reason::Auth | Reason::AuthPermanent)
     }
@@ -79,9 +79,9 @@ impl Rest {
     }
 }
 
-/// Whether a primary that is well since a while is skipped longer than `allowed` after that, while nobody probes it;
+/// Whether a primary that is well since a while is skipped longer than `allowed` after that, while no run probes it;
 /// `patience` is how long one waits after a probe.
-fn overdue(skip: &Decided, truth: &Truth, allowed: i64, patience: i64) -> Held {
+fn overdue(skip: &DecisionEvent, truth: &ActualState, allowed: i64, patience: i64) -> Held {
     let Some(well_since) = truth.well_since else {
         return Held::Aside;
     };
@@ -91,7 +91,7 @@ fn overdue(skip: &Decided, truth: &Truth, allowed: i64, patience: i64) -> Held {
     // Each of the provider's models may take a probe of its own first.
     let models = i64::try_from(truth.models).unwrap_or(i64::MAX);
     let late = skip.at - since - allowed - models.saturating_mul(THROTTLE);
-    // Who comes at the same time as a probe waits for it, however long nobody came before.
+    // A run that starts at the same time as a probe waits for it, however long no run came before.
     let patience = if truth.probe_in_flight {
         patience.max(SLOWEST)
     } else {

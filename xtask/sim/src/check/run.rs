@@ -5,8 +5,8 @@ use openclaw_runner::RunEvent;
 use openclaw_runner::replay::{Circumstances, replay};
 
 use super::Held;
-use crate::jam::File;
-use crate::trace::{Ending, Event, Fate, Kind, Trace};
+use crate::faults::store_outage::File;
+use crate::trace::{CallOutcome, Ending, Event, Kind, Trace};
 
 /// A8, R-9.9.
 pub(super) fn budget(trace: &Trace) -> Held {
@@ -178,7 +178,7 @@ pub(super) fn leased(trace: &Trace) -> Held {
                 }
             }
             Event::Again
-            | Event::Decided(_)
+            | Event::DecisionEvent(_)
             | Event::Ended(_)
             | Event::Lost(_)
             | Event::Redirected
@@ -196,12 +196,12 @@ pub(super) fn unharmed(trace: &Trace) -> Held {
         return Held::Aside;
     };
     match (last.fate, trace.ending) {
-        (Fate::Answered, Ending::Answered { candidate }) if candidate == last.candidate => Held::Yes,
-        (Fate::Answered, ending) => Held::Broken(format!(
+        (CallOutcome::Answered, Ending::Answered { candidate }) if candidate == last.candidate => Held::Yes,
+        (CallOutcome::Answered, ending) => Held::Broken(format!(
             "candidate {} answered, and a write was lost: {ending:?}",
             last.candidate
         )),
-        (Fate::Dropped | Fate::Flawed(_) | Fate::Troubled(_), _) => Held::Yes,
+        (CallOutcome::Dropped | CallOutcome::Flawed(_) | CallOutcome::Troubled(_), _) => Held::Yes,
     }
 }
 

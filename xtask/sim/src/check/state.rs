@@ -3,10 +3,10 @@
 use openclaw_classify::Reason;
 
 use super::Held;
-use crate::jam::File;
-use crate::oracle;
+use crate::check::oracle;
+use crate::faults::provider::Marks;
+use crate::faults::store_outage::File;
 use crate::trace::{Ending, Event, Kind, Trace};
-use crate::trouble::Marks;
 
 /// What the texts of skips begin with that are about the run and not about windows.
 const ABOUT_THE_RUN: &str = "Skipping ";
@@ -59,7 +59,7 @@ pub(super) fn no_rest_broken(trace: &Trace) -> Held {
                     return Held::Broken(format!("call {index} asked {asked:?}, which rests"));
                 }
             }
-            Event::Decided(_)
+            Event::DecisionEvent(_)
             | Event::Ended(_)
             | Event::Leased(..)
             | Event::Lost(_)
@@ -104,7 +104,7 @@ pub(super) fn rotation(trace: &Trace) -> Held {
                 // Who rested when the candidate was entered is not looked at again.
                 let is_free =
                     |profile, at| oracle::held(&decided.view, profile, &candidate.model, at).is_empty();
-                // Behind an endpoint that rests by now nobody is asked, and neither for another credential.
+                // While its endpoint cools down a provider is not called, with no credential.
                 if oracle::endpoint(&decided.view, &candidate.provider, now).is_some() {
                     continue;
                 }
@@ -155,7 +155,7 @@ pub(super) fn marks(trace: &Trace) -> Held {
                 }
             }
             Event::Again
-            | Event::Decided(_)
+            | Event::DecisionEvent(_)
             | Event::Leased(..)
             | Event::Lost(_)
             | Event::Redirected

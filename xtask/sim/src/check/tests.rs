@@ -8,68 +8,70 @@ use openclaw_cooldown::{CooldownConfig, FailureEvent, MarkScope};
 use openclaw_runner::CandidateOutcome;
 
 use super::*;
+use crate::faults::provider::Marks;
+use crate::play::{play, play_before};
 use crate::setup::Setup;
-use crate::stage::{play, play_before};
 use crate::time::{HOUR, MINUTE, SECOND, at};
-use crate::trace::{Call, Decided, Event, Kind, LastProbe};
-use crate::trouble::Marks;
+use crate::trace::{Call, DecisionEvent, Event, Kind, LastProbe};
 
 /// Changes a run so that a check must not hold of it any more; false when the run is not one for that.
-struct Lie {
+struct CorruptedTrace {
     check: &'static str,
     about: &'static str,
     tell: fn(&mut Trace) -> bool,
 }
 
 #[rustfmt::skip]
-const LIES: &[Lie] = &[
-    Lie { check: "budget",              about: "one call more than allowed",             tell: |trace| { trace.max_attempts = trace.calls.len().checked_sub(1).filter(|most| *most > 0); trace.max_attempts.is_some() } },
-    Lie { check: "budget",              about: "a call after the end",                   tell: |trace| { trace.max_duration = trace.calls.last().map(|call| call.began - trace.began); trace.max_duration.is_some() } },
-    Lie { check: "budget",              about: "a call that goes on after the end",      tell: |trace| { trace.max_duration = trace.calls.last().and_then(|call| Some(call.ended? - trace.began - 1)).filter(|limit| *limit > 0); trace.max_duration.is_some() } },
-    Lie { check: "budget",              about: "more calls than credentials",            tell: |trace| { let Some(call) = trace.calls.first().cloned() else { return false }; trace.calls.extend(vec![call; 60]); true } },
-    Lie { check: "one-visit",           about: "back to an earlier candidate",           tell: |trace| { let ends = trace.calls.first().zip(trace.calls.last()); let differ = ends.is_some_and(|(one, other)| one.candidate != other.candidate); let first = trace.calls.first().cloned(); trace.calls.extend(first.filter(|_| differ)); differ } },
-    Lie { check: "one-visit",           about: "a credential asked twice",               tell: |trace| { let again = trace.calls.last().cloned(); let plain = !trace.events.iter().any(|event| matches!(event, Event::Again)); trace.calls.extend(again.filter(|_| plain)); plain && !trace.calls.is_empty() } },
-    Lie { check: "one-record",          about: "a record is missing",                    tell: |trace| { let Some(report) = &mut trace.report else { return false }; !trace.events.is_empty() && !report.attempts.is_empty() && { report.attempts.remove(0); !matches!(trace.ending, crate::trace::Ending::Aborted | crate::trace::Ending::Limited | crate::trace::Ending::Surfaced) } } },
-    Lie { check: "one-record",          about: "called and recorded as skipped",         tell: |trace| { let Some(record) = trace.report.as_mut().and_then(|report| report.attempts.iter_mut().find(|record| record.outcome == CandidateOutcome::Failed)) else { return false }; record.outcome = CandidateOutcome::Skipped; true } },
-    Lie { check: "no-silent-skip",      about: "no reason",                              tell: |trace| skip(trace, |skip| skip.reason = None) },
-    Lie { check: "no-silent-skip",      about: "nothing rests",                          tell: |trace| skip(trace, |skip| { skip.view = Arc::new(AuthSnapshot::default()); skip.text.insert(0, '.'); }) },
-    Lie { check: "no-rest-broken",      about: "the asked credential rests",             tell: |trace| asked_at_rest(trace, it_rests) },
-    Lie { check: "no-rest-broken",      about: "the endpoint rests",                     tell: |trace| asked_at_rest(trace, its_endpoint_rests) },
-    Lie { check: "no-rest-broken",      about: "rotation behind an endpoint that rests", tell: |trace| !trace.events.iter().any(|event| matches!(event, Event::Again)) && rotated_to(trace, its_endpoint_rests) },
-    Lie { check: "no-rest-broken",      about: "rotation to one that rests",             tell: |trace| !trace.events.iter().any(|event| matches!(event, Event::Again)) && rotated_to(trace, it_rests) },
-    Lie { check: "rotation",            about: "the last credential was not asked",      tell: forget_a_call },
-    Lie { check: "marks",               about: "a mark is missing",                      tell: |trace| { let before = trace.events.len(); trace.events.retain(|event| !matches!(event, Event::Wrote(..))); trace.is_whole() && trace.events.len() < before } },
-    Lie { check: "marks",               about: "a mark is written twice",                tell: |trace| { let Some(at) = trace.events.iter().position(|event| matches!(event, Event::Wrote(..))) else { return false }; let again = trace.events[at].clone(); trace.events.insert(at, again); true } },
-    Lie { check: "marks",               about: "a mark for another credential",          tell: |trace| { let wrote = trace.events.iter_mut().find_map(|event| match event { Event::Wrote(Marks::Profile, profile) => Some(profile), _ => None }); wrote.map(|profile| *profile = Some("nobody:k9".to_owned())).is_some() } },
-    Lie { check: "marks",               about: "a mark for an answer",                   tell: |trace| { trace.events.push(Event::Wrote(Marks::Profile, Some("nobody:k9".to_owned()))); !trace.calls.is_empty() } },
-    Lie { check: "soonest",             about: "one millisecond later",                  tell: |trace| { let Some(soonest) = trace.report.as_mut().and_then(|report| report.soonest_cooldown_expiry.as_mut()) else { return false }; *soonest += jiff::SignedDuration::from_millis(1); true } },
-    Lie { check: "soonest",             about: "nothing is told",                        tell: |trace| { let Some(report) = trace.report.as_mut() else { return false }; report.soonest_cooldown_expiry.take().is_some() } },
-    Lie { check: "one-probe",           about: "another probe is in flight",             tell: |trace| trace.calls.iter_mut().find(|call| call.is_probe).map(|call| call.other_probes = 1).is_some() },
-    Lie { check: "leased",              about: "the lease was refused",                  tell: |trace| { let given = trace.events.iter_mut().filter_map(|event| match event { Event::Leased(_, given) => Some(given), _ => None }); given.map(|given| *given = false).count() > 0 && trace.calls.iter().any(|call| call.is_probe) } },
-    Lie { check: "leased",              about: "the lease of another provider",          tell: |trace| { let asked = trace.events.iter_mut().filter_map(|event| match event { Event::Leased(of, _) => Some(of), _ => None }); asked.map(|of| of.push('x')).count() > 0 && trace.calls.iter().any(|call| call.is_probe) } },
-    Lie { check: "unharmed",            about: "a lost write ended the run",             tell: |trace| { trace.ending = crate::trace::Ending::Failed; trace.calls.last().is_some_and(|call| call.fate == crate::trace::Fate::Answered) } },
-    Lie { check: "no-lease-left",       about: "a lease is left",                        tell: |trace| { trace.holds_lease = true; true } },
-    Lie { check: "recovery-transient",  about: "well for two hours",                     tell: |trace| well_for(trace, 2 * HOUR) },
-    Lie { check: "recovery-checkpoint", about: "well for a week",                        tell: |trace| well_for(trace, 7 * 24 * HOUR) },
-    Lie { check: "recovery-checkpoint", about: "nobody's key was probed a day ago",      tell: |trace| well_for(trace, 7 * 24 * HOUR) && probed(trace, "nobody:k9", 24 * HOUR) },
-    Lie { check: "recovery-checkpoint", about: "its own key was probed a minute ago",    tell: |trace| { let own = trace.credentials(0).first().map(|own| (*own).to_owned()); well_for(trace, 7 * 24 * HOUR) && own.is_some_and(|own| probed(trace, &own, MINUTE)) } },
-    Lie { check: "recovery-session",    about: "the turn begins elsewhere",              tell: |trace| { trace.chain[0].model = "another".to_owned(); true } },
-    Lie { check: "one-refresh",         about: "two at once",                            tell: |trace| { trace.logins.at_once = 1; true } },
-    Lie { check: "no-token-twice",      about: "a token was sent twice",                 tell: |trace| { trace.logins.resent = 1; true } },
-    Lie { check: "live-tokens",         about: "a token had ended",                      tell: |trace| { trace.logins.ended = 1; true } },
-    Lie { check: "pins",                about: "another model",                          tell: |trace| trace.pins.as_mut().map(|(_, found)| found.model = Some("other/model".to_owned())).is_some() },
-    Lie { check: "pins",                about: "another profile",                        tell: |trace| trace.pins.as_mut().map(|(_, found)| found.profile = Some("other:k9".to_owned())).is_some() },
-    Lie { check: "rolled-back",         about: "something of it is left",                tell: |trace| trace.selection.as_mut().map(|(_, after)| after.push('.')).is_some() },
-    Lie { check: "overlap",             about: "one's provider and the other's model",   tell: |trace| trace.overlap.as_mut().and_then(|overlap| overlap.after.model.as_mut()).map(|model| model.push('x')).is_some() },
-    Lie { check: "overlap",             about: "half a choice",                          tell: |trace| trace.overlap.as_mut().filter(|overlap| overlap.before.source.is_none()).map(|overlap| overlap.after.source = Some("auto".to_owned())).is_some() },
-    Lie { check: "replay",              about: "a decision is missing",                  tell: |trace| trace.report.as_mut().is_some_and(|report| report.events.pop().is_some()) },
-    Lie { check: "replay",              about: "another reason",                         tell: |trace| { let Some(recording) = trace.recording.take() else { return false }; let text = serde_json::to_string(&recording).unwrap(); let lie = text.replace("\"reason\":\"timeout\",\"certainty\"", "\"reason\":\"overloaded\",\"certainty\""); let told = lie != text; trace.recording = serde_json::from_str(&lie).ok(); told } },
+const LIES: &[CorruptedTrace] = &[
+    CorruptedTrace { check: "budget",              about: "one call more than allowed",             tell: |trace| { trace.max_attempts = trace.calls.len().checked_sub(1).filter(|most| *most > 0); trace.max_attempts.is_some() } },
+    CorruptedTrace { check: "budget",              about: "a call after the end",                   tell: |trace| { trace.max_duration = trace.calls.last().map(|call| call.began - trace.began); trace.max_duration.is_some() } },
+    CorruptedTrace { check: "budget",              about: "a call that goes on after the end",      tell: |trace| { trace.max_duration = trace.calls.last().and_then(|call| Some(call.ended? - trace.began - 1)).filter(|limit| *limit > 0); trace.max_duration.is_some() } },
+    CorruptedTrace { check: "budget",              about: "more calls than credentials",            tell: |trace| { let Some(call) = trace.calls.first().cloned() else { return false }; trace.calls.extend(vec![call; 60]); true } },
+    CorruptedTrace { check: "one-visit",           about: "back to an earlier candidate",           tell: |trace| { let ends = trace.calls.first().zip(trace.calls.last()); let differ = ends.is_some_and(|(one, other)| one.candidate != other.candidate); let first = trace.calls.first().cloned(); trace.calls.extend(first.filter(|_| differ)); differ } },
+    CorruptedTrace { check: "one-visit",           about: "a credential asked twice",               tell: |trace| { let again = trace.calls.last().cloned(); let plain = !trace.events.iter().any(|event| matches!(event, Event::Again)); trace.calls.extend(again.filter(|_| plain)); plain && !trace.calls.is_empty() } },
+    CorruptedTrace { check: "one-record",          about: "a record is missing",                    tell: |trace| { let Some(report) = &mut trace.report else { return false }; !trace.events.is_empty() && !report.attempts.is_empty() && { report.attempts.remove(0); !matches!(trace.ending, crate::trace::Ending::Aborted | crate::trace::Ending::Limited | crate::trace::Ending::Surfaced) } } },
+    CorruptedTrace { check: "one-record",          about: "called and recorded as skipped",         tell: |trace| { let Some(record) = trace.report.as_mut().and_then(|report| report.attempts.iter_mut().find(|record| record.outcome == CandidateOutcome::Failed)) else { return false }; record.outcome = CandidateOutcome::Skipped; true } },
+    CorruptedTrace { check: "no-silent-skip",      about: "no reason",                              tell: |trace| skip(trace, |skip| skip.reason = None) },
+    CorruptedTrace { check: "no-silent-skip",      about: "nothing rests",                          tell: |trace| skip(trace, |skip| { skip.view = Arc::new(AuthSnapshot::default()); skip.text.insert(0, '.'); }) },
+    CorruptedTrace { check: "no-rest-broken",      about: "the asked credential rests",             tell: |trace| asked_at_rest(trace, it_rests) },
+    CorruptedTrace { check: "no-rest-broken",      about: "the endpoint rests",                     tell: |trace| asked_at_rest(trace, its_endpoint_rests) },
+    CorruptedTrace { check: "no-rest-broken",      about: "rotation behind an endpoint that rests", tell: |trace| !trace.events.iter().any(|event| matches!(event, Event::Again)) && rotated_to(trace, its_endpoint_rests) },
+    CorruptedTrace { check: "no-rest-broken",      about: "rotation to one that rests",             tell: |trace| !trace.events.iter().any(|event| matches!(event, Event::Again)) && rotated_to(trace, it_rests) },
+    CorruptedTrace { check: "rotation",            about: "the last credential was not asked",      tell: forget_a_call },
+    CorruptedTrace { check: "marks",               about: "a mark is missing",                      tell: |trace| { let before = trace.events.len(); trace.events.retain(|event| !matches!(event, Event::Wrote(..))); trace.is_whole() && trace.events.len() < before } },
+    CorruptedTrace { check: "marks",               about: "a mark is written twice",                tell: |trace| { let Some(at) = trace.events.iter().position(|event| matches!(event, Event::Wrote(..))) else { return false }; let again = trace.events[at].clone(); trace.events.insert(at, again); true } },
+    CorruptedTrace { check: "marks",               about: "a mark for another credential",          tell: |trace| { let wrote = trace.events.iter_mut().find_map(|event| match event { Event::Wrote(Marks::Profile, profile) => Some(profile), _ => None }); wrote.map(|profile| *profile = Some("nobody:k9".to_owned())).is_some() } },
+    CorruptedTrace { check: "marks",               about: "a mark for an answer",                   tell: |trace| { trace.events.push(Event::Wrote(Marks::Profile, Some("nobody:k9".to_owned()))); !trace.calls.is_empty() } },
+    CorruptedTrace { check: "soonest",             about: "one millisecond later",                  tell: |trace| { let Some(soonest) = trace.report.as_mut().and_then(|report| report.soonest_cooldown_expiry.as_mut()) else { return false }; *soonest += jiff::SignedDuration::from_millis(1); true } },
+    CorruptedTrace { check: "soonest",             about: "nothing is told",                        tell: |trace| { let Some(report) = trace.report.as_mut() else { return false }; report.soonest_cooldown_expiry.take().is_some() } },
+    CorruptedTrace { check: "one-probe",           about: "another probe is in flight",             tell: |trace| trace.calls.iter_mut().find(|call| call.is_probe).map(|call| call.other_probes = 1).is_some() },
+    CorruptedTrace { check: "leased",              about: "the lease was refused",                  tell: |trace| { let given = trace.events.iter_mut().filter_map(|event| match event { Event::Leased(_, given) => Some(given), _ => None }); given.map(|given| *given = false).count() > 0 && trace.calls.iter().any(|call| call.is_probe) } },
+    CorruptedTrace { check: "leased",              about: "the lease of another provider",          tell: |trace| { let asked = trace.events.iter_mut().filter_map(|event| match event { Event::Leased(of, _) => Some(of), _ => None }); asked.map(|of| of.push('x')).count() > 0 && trace.calls.iter().any(|call| call.is_probe) } },
+    CorruptedTrace { check: "unharmed",            about: "a lost write ended the run",             tell: |trace| { trace.ending = crate::trace::Ending::Failed; trace.calls.last().is_some_and(|call| call.fate == crate::trace::CallOutcome::Answered) } },
+    CorruptedTrace { check: "no-lease-left",       about: "a lease is left",                        tell: |trace| { trace.holds_lease = true; true } },
+    CorruptedTrace { check: "recovery-transient",  about: "well for two hours",                     tell: |trace| well_for(trace, 2 * HOUR) },
+    CorruptedTrace { check: "recovery-checkpoint", about: "well for a week",                        tell: |trace| well_for(trace, 7 * 24 * HOUR) },
+    CorruptedTrace { check: "recovery-checkpoint", about: "nobody's key was probed a day ago",      tell: |trace| well_for(trace, 7 * 24 * HOUR) && probed(trace, "nobody:k9", 24 * HOUR) },
+    CorruptedTrace { check: "recovery-checkpoint", about: "its own key was probed a minute ago",    tell: |trace| { let own = trace.credentials(0).first().map(|own| (*own).to_owned()); well_for(trace, 7 * 24 * HOUR) && own.is_some_and(|own| probed(trace, &own, MINUTE)) } },
+    CorruptedTrace { check: "recovery-session",    about: "the turn begins elsewhere",              tell: |trace| { trace.chain[0].model = "another".to_owned(); true } },
+    CorruptedTrace { check: "one-refresh",         about: "two at once",                            tell: |trace| { trace.logins.at_once = 1; true } },
+    CorruptedTrace { check: "no-token-twice",      about: "a token was sent twice",                 tell: |trace| { trace.logins.resent = 1; true } },
+    CorruptedTrace { check: "live-tokens",         about: "a token had ended",                      tell: |trace| { trace.logins.ended = 1; true } },
+    CorruptedTrace { check: "pins",                about: "another model",                          tell: |trace| trace.pins.as_mut().map(|(_, found)| found.model = Some("other/model".to_owned())).is_some() },
+    CorruptedTrace { check: "pins",                about: "another profile",                        tell: |trace| trace.pins.as_mut().map(|(_, found)| found.profile = Some("other:k9".to_owned())).is_some() },
+    CorruptedTrace { check: "rolled-back",         about: "something of it is left",                tell: |trace| trace.selection.as_mut().map(|(_, after)| after.push('.')).is_some() },
+    CorruptedTrace { check: "overlap",             about: "one's provider and the other's model",   tell: |trace| trace.overlap.as_mut().and_then(|overlap| overlap.after.model.as_mut()).map(|model| model.push('x')).is_some() },
+    CorruptedTrace { check: "overlap",             about: "half a choice",                          tell: |trace| trace.overlap.as_mut().filter(|overlap| overlap.before.source.is_none()).map(|overlap| overlap.after.source = Some("auto".to_owned())).is_some() },
+    CorruptedTrace { check: "replay",              about: "a decision is missing",                  tell: |trace| trace.report.as_mut().is_some_and(|report| report.events.pop().is_some()) },
+    CorruptedTrace { check: "replay",              about: "another reason",                         tell: |trace| { let Some(recording) = trace.recording.take() else { return false }; let text = serde_json::to_string(&recording).unwrap(); let lie = text.replace("\"reason\":\"timeout\",\"certainty\"", "\"reason\":\"overloaded\",\"certainty\""); let told = lie != text; trace.recording = serde_json::from_str(&lie).ok(); told } },
 ];
 
 /// Changes the skip of the first candidate that was skipped because of a rest.
-fn skip(trace: &mut Trace, change: impl FnOnce(&mut Decided)) -> bool {
+fn skip(trace: &mut Trace, change: impl FnOnce(&mut DecisionEvent)) -> bool {
     let skip = trace.events.iter_mut().find_map(|event| match event {
-        Event::Decided(decided) if decided.kind == Kind::Skipped && decided.text.starts_with("Provider") => {
+        Event::DecisionEvent(decided)
+            if decided.kind == Kind::Skipped && decided.text.starts_with("Provider") =>
+        {
             Some(decided)
         }
         _ => None,
@@ -78,7 +80,7 @@ fn skip(trace: &mut Trace, change: impl FnOnce(&mut Decided)) -> bool {
 }
 
 /// Whether a candidate failed because a credential was refused, dead or unpaid.
-fn is_refused(decided: &Decided) -> bool {
+fn is_refused(decided: &DecisionEvent) -> bool {
     let of_a_credential = matches!(
         decided.reason,
         Some(Reason::Auth | Reason::AuthPermanent | Reason::Billing)
@@ -106,14 +108,14 @@ fn forget_a_call(trace: &mut Trace) -> bool {
     trace.calls.remove(last);
     let fresh = Arc::new(AuthSnapshot::default());
     for event in &mut trace.events {
-        if let Event::Decided(decided) = event {
+        if let Event::DecisionEvent(decided) = event {
             decided.view = Arc::clone(&fresh);
         }
     }
     true
 }
 
-/// The skipped primary was well for so long, and nobody looked.
+/// The skipped primary was well for so long, and no run probed it.
 fn well_for(trace: &mut Trace, time: i64) -> bool {
     skip(trace, |skip| {
         if let Some(truth) = &mut skip.truth {
@@ -287,7 +289,7 @@ fn rest_until(trace: &mut Trace, profile: &str, model: &str, end: i64) {
 fn know(trace: &mut Trace, view: AuthSnapshot) {
     let view = Arc::new(view);
     for event in &mut trace.events {
-        if let Event::Decided(decided) = event {
+        if let Event::DecisionEvent(decided) = event {
             decided.view = Arc::clone(&view);
         }
     }
@@ -339,7 +341,7 @@ fn r1_a_credential_is_due_when_its_rest_ended_before_its_model_was_asked() {
         assert!(matches!(holds(&doctored), Held::Broken(_)), "{doctored:#?}");
         rest_until(&mut doctored, profile, model, entered + 1);
         assert_eq!(holds(&doctored), Held::Yes, "{doctored:#?}");
-        // Nobody is due behind an endpoint that rests.
+        // No probe is due while the endpoint cools down.
         let failed = run.decisions().find(|decided| is_refused(decided)).unwrap().at + run.ahead;
         let mut view = nothing_rests(run);
         endpoint_rests(&mut view, &run.chain[index].provider, failed).unwrap();

@@ -1,6 +1,7 @@
 //! Does what a command says, in one compare-and-set, and tells what became of it.
 
 use openclaw_chain::RunKind;
+use openclaw_classify::error_chain;
 use openclaw_ids::{AgentId, ModelRef, SessionKey};
 use openclaw_runner::{Clock, SystemClock};
 use openclaw_session::{
@@ -14,7 +15,6 @@ use super::super::selection::AskError;
 use super::super::{Served, models};
 use super::told;
 use crate::agents::Agent;
-use crate::causes;
 use crate::gateway::Look;
 use crate::report::{Asking, ChainReport};
 
@@ -136,6 +136,9 @@ impl Session<'_> {
 }
 
 fn unusable(error: &(dyn std::error::Error + 'static)) -> ApiError {
-    tracing::warn!(error = causes::line(error), "a command could not use its session");
+    tracing::warn!(
+        error = error_chain::line(error),
+        "a command could not use its session"
+    );
     ApiError::state()
 }

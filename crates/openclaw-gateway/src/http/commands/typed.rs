@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::upstream::Wire;
+use openclaw_wire::Wire;
 
 /// The text of the last message, when it is one of the user's and nothing but one text.
 pub(super) fn last_message(wire: Wire, body: &Value) -> Option<&str> {

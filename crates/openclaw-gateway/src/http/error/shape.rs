@@ -1,10 +1,10 @@
 //! The shapes of an error: OpenAI's and Anthropic's, as a body and as the last event of a stream.
 
 use axum::http::StatusCode;
+use openclaw_wire::Wire;
 use serde_json::{Value, json};
 
 use super::ErrorObject;
-use crate::upstream::Wire;
 
 /// Whose shape.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
+use faultwall::scripted::{Script, Upstream as Scripted};
+
 use super::*;
-use crate::scripted::{Script, Upstream as Scripted};
 
 fn keys(names: &[&str]) -> Environment {
     Environment::of(names.iter().map(|name| (*name, "key")), Path::new("/"))

@@ -1,0 +1,231 @@
+//! Reads what arrives: the excerpt of an error, a whole answer, a stream up to its first content.
+
+mod first_bytes;
+
+pub(crate) use first_bytes::{declared_kind, first_bytes};
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use bytes::{Bytes, BytesMut};
+use futures_util::{Stream, StreamExt};
+use http_body_util::BodyExt;
+use hyper::body::Incoming;
+use openclaw_classify::{Failure, Phase, TimeoutPhase, Transport};
+use openclaw_wire::{Event, Piece, Progress, Shows, SseParser, Wire};
+use tokio::time::{Instant, timeout};
+
+use super::Deadlines;
+use super::deadlines::End;
+use super::facts::{Facts, MAX_EXCERPT};
+use super::live::{ByteStream, LiveAnswer, Pace};
+use super::transport;
+
+/// The largest event of a stream, and the most that is held back before the first content.
+const MAX_EVENT: usize = 16 * 1024 * 1024;
+/// The largest plain answer.
+const MAX_ANSWER: usize = 64 * 1024 * 1024;
+
+/// Up to 64 KiB of a body, and what of it arrived when it broke off or dawdled.
+pub(crate) async fn excerpt(mut source: Incoming, limit: Duration) -> Vec<u8> {
+    let mut body = Vec::new();
+    let reading = async {
+        while let Some(Ok(frame)) = source.frame().await {
+            let Ok(chunk) = frame.into_data() else { continue };
+            let room = MAX_EXCERPT.saturating_sub(body.len());
+            body.extend_from_slice(&chunk[..chunk.len().min(room)]);
+            if room <= chunk.len() {
+                break;
+            }
+        }
+    };
+    // What arrived in time is enough to judge by.
+    let _ = timeout(limit, reading).await;
+    body
+}
+
+/// A whole body, each piece of which comes in its time.
+pub(crate) async fn whole(
+    mut source: impl Stream<Item = hyper::Result<Bytes>> + Unpin,
+    deadlines: &Deadlines,
+    end: End,
+    facts: &Facts,
+) -> Result<Bytes, Failure> {
+    let mut body = Pieces::default();
+    loop {
+        let limit = if body.is_empty() {
+            deadlines.plain_body
+        } else {
+            deadlines.idle
+        };
+        match end.within(limit, TimeoutPhase::Idle, source.next()).await {
+            Ok(Some(Ok(piece))) => body.add(piece),
+            Ok(Some(Err(error))) => return Err(transport::failure(&error, PHASE)),
+            Ok(None) => return Ok(body.whole()),
+            Err(waited_for) => return Err(transport::timeout(waited_for, PHASE)),
+        }
+        if body.len() > MAX_ANSWER {
+            let message = format!("the answer is larger than {MAX_ANSWER} bytes");
+            return Err(facts.complete(Failure {
+                message: Some(message),
+                ..Failure::default()
+            }));
+        }
+    }
+}
+
+/// What came of a body; one piece stays where it is.
+#[derive(Default)]
+struct Pieces {
+    first: Bytes,
+    all: Option<BytesMut>,
+}
+
+impl Pieces {
+    fn add(&mut self, piece: Bytes) {
+        match &mut self.all {
+            Some(all) => all.extend_from_slice(&piece),
+            None if self.first.is_empty() => self.first = piece,
+            None => {
+                let mut all = BytesMut::from(&self.first[..]);
+                all.extend_from_slice(&piece);
+                self.all = Some(all);
+            }
+        }
+    }
+
+    fn len(&self) -> usize {
+        self.all.as_ref().map_or(self.first.len(), BytesMut::len)
+    }
+
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    fn whole(self) -> Bytes {
+        self.all.map_or(self.first, BytesMut::freeze)
+    }
+}
+
+/// Reads a stream, whose head came at `heard`, up to its first content, and holds everything back until then.
+pub(crate) async fn first_content(
+    wire: Wire,
+    mut source: ByteStream,
+    deadlines: &Deadlines,
+    heard: Instant,
+    end: End,
+    facts: &Facts,
+) -> Result<LiveAnswer, Failure> {
+    let deadline = heard + deadlines.first_content;
+    let pace = Pace {
+        idle: deadlines.idle,
+        end,
+    };
+    let mut parser = SseParser::new(MAX_EVENT);
+    let mut opening = Opening {
+        wire,
+        progress: Progress::default(),
+        held: VecDeque::new(),
+        held_bytes: 0,
+        garbage: None,
+    };
+    loop {
+        while let Some(event) = parser
+            .next_event()
+            .map_err(|too_large| said(too_large.to_string()))?
+        {
+            opening.add(event, facts)?;
+            if opening.progress.shown() > Shows::Nothing {
+                return Ok(opening.live(source, parser, pace, facts));
+            }
+        }
+        let next = end.until(deadline, TimeoutPhase::FirstContent, source.next());
+        match next.await {
+            Ok(Some(Ok(chunk))) => parser.push(&chunk),
+            Ok(Some(Err(error))) => return Err(transport::failure(&error, PHASE)),
+            Ok(None) => break,
+            Err(waited_for) => return Err(transport::timeout(waited_for, PHASE)),
+        }
+    }
+    if let Some(event) = parser.finish().filter(Event::is_whole) {
+        opening.add(event, facts)?;
+    }
+    if opening.progress.shown() > Shows::Nothing {
+        let nothing = Box::pin(futures_util::stream::empty());
+        return Ok(opening.live(nothing, SseParser::new(MAX_EVENT), pace, facts));
+    }
+    if opening.progress.may_end(wire) {
+        return Err(facts.empty(PHASE));
+    }
+    if let Some(garbage) = opening.garbage {
+        return Err(facts.error_event(&garbage, PHASE));
+    }
+    let broken = said("stream ended before any content".to_owned());
+    Err(Failure {
+        transport: Some(Transport::Reset),
+        ..broken
+    })
+}
+
+const PHASE: Phase = Phase::BeforeFirstContent;
+
+/// The beginning of a stream, up to its first content.
+struct Opening {
+    wire: Wire,
+    progress: Progress,
+    held: VecDeque<Bytes>,
+    held_bytes: usize,
+    /// The first event that nobody can read; what an edge says in plain words is the best there is when nothing else comes.
+    garbage: Option<Vec<u8>>,
+}
+
+impl Opening {
+    /// Holds one more event, which may prove that no content will come.
+    #[expect(
+        clippy::result_large_err,
+        reason = "a failure is made and moved once, off the fast path"
+    )]
+    fn add(&mut self, event: Event, facts: &Facts) -> Result<(), Failure> {
+        let stray = event.stray().filter(|text| self.wire.is_stray_error(text));
+        let data = event.data.as_deref().or(stray).unwrap_or_default();
+        match self.wire.read_piece(event.name.as_deref(), data) {
+            Piece::Deltas(deltas) => self.progress.add(&deltas),
+            Piece::Malformed => {
+                self.progress.skip();
+                self.garbage.get_or_insert_with(|| data.to_vec());
+                return Ok(());
+            }
+            Piece::Other => {}
+            Piece::End(Shows::Answer) => self.progress.end(Shows::Answer),
+            Piece::End(Shows::Nothing | Shows::Thinking) => return Err(facts.empty(PHASE)),
+            Piece::Error => return Err(facts.error_event(&self.wire.error_body(data), PHASE)),
+        }
+        self.held_bytes += event.raw.len();
+        self.held.push_back(event.raw);
+        if self.held_bytes > MAX_EVENT {
+            return Err(said(format!("the stream sent {MAX_EVENT} bytes without content")));
+        }
+        Ok(())
+    }
+
+    fn live(self, source: ByteStream, parser: SseParser, pace: Pace, facts: &Facts) -> LiveAnswer {
+        LiveAnswer::new(
+            self.wire,
+            (source, parser),
+            (self.progress, self.held),
+            pace,
+            facts,
+        )
+    }
+}
+
+fn said(message: String) -> Failure {
+    Failure {
+        message: Some(message),
+        phase: Some(PHASE),
+        ..Failure::default()
+    }
+}
+
+#[cfg(test)]
+mod tests;

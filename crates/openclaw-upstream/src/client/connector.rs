@@ -1,0 +1,351 @@
+//! Makes connections: to the address itself or through a proxy, plain or encrypted, and all of it in time.
+
+use std::error::Error;
+use std::future::Future;
+use std::io::{self, IoSlice};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use http::Uri;
+use http::header::{HeaderMap, USER_AGENT};
+use http::uri::{Authority, Scheme};
+use hyper_rustls::{HttpsConnector, MaybeHttpsStream};
+use hyper_util::client::legacy::connect::dns::{GaiAddrs, GaiResolver, Name};
+use hyper_util::client::legacy::connect::proxy::{SocksV4, SocksV5, Tunnel};
+use hyper_util::client::legacy::connect::{Connected, Connection, HttpConnector};
+use hyper_util::client::proxy::matcher::{Intercept, Matcher};
+use hyper_util::rt::TokioIo;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::TcpStream;
+use tower_service::Service;
+
+use super::connection_retry::Used;
+use super::tls::Tls;
+use super::{AGENT, proxy_of};
+
+/// After how long a silent connection is asked whether it is still there, how often again, and how long sent bytes may
+/// stay unacknowledged.
+const ALIVE_AFTER: Duration = Duration::from_secs(15);
+const ALIVE_TRIES: u32 = 3;
+#[cfg(target_os = "linux")]
+const UNACKNOWLEDGED: Duration = Duration::from_secs(30);
+
+type BoxError = Box<dyn Error + Send + Sync>;
+type Made<T> = Pin<Box<dyn Future<Output = Result<T, BoxError>> + Send>>;
+type Tcp = HttpConnector<Resolver>;
+
+/// A connection did not come about in its time.
+#[derive(Debug, thiserror::Error)]
+#[error("operation timed out")]
+pub(crate) struct ConnectTimeout;
+
+/// A name has no address.
+#[derive(Debug, thiserror::Error)]
+#[error("dns error")]
+pub(crate) struct DnsError(#[source] io::Error);
+
+/// Makes connections for the pools.
+#[derive(Debug, Clone)]
+pub(super) struct Connector {
+    limit: Duration,
+    route: Route,
+}
+
+impl Connector {
+    pub(super) fn new(limit: Duration, proxies: Arc<Matcher>, tls: Tls) -> Self {
+        let mut tcp = HttpConnector::new_with_resolver(Resolver(GaiResolver::new()));
+        tcp.enforce_http(false);
+        // Small events must not wait for each other.
+        tcp.set_nodelay(true);
+        tcp.set_connect_timeout(Some(limit));
+        tcp.set_keepalive(Some(ALIVE_AFTER));
+        tcp.set_keepalive_interval(Some(ALIVE_AFTER));
+        tcp.set_keepalive_retries(Some(ALIVE_TRIES));
+        #[cfg(target_os = "linux")]
+        tcp.set_tcp_user_timeout(Some(UNACKNOWLEDGED));
+        Self {
+            limit,
+            route: Route { tcp, tls, proxies },
+        }
+    }
+}
+
+impl Service<Uri> for Connector {
+    type Response = TokioIo<Watched>;
+    type Error = BoxError;
+    type Future = Made<Self::Response>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, to: Uri) -> Self::Future {
+        let Self { limit, route } = self.clone();
+        Box::pin(async move {
+            let connecting = async {
+                if to.scheme() != Some(&Scheme::HTTPS) {
+                    let way = route.to(to).await?;
+                    return Ok(Watched::over(
+                        MaybeHttpsStream::Http(way.io),
+                        way.is_left_to_proxy,
+                    ));
+                }
+                let config = route.tls.to_provider().await?;
+                let io = HttpsConnector::from((route, config)).call(to).await?;
+                Ok(Watched::over(io, false))
+            };
+            match tokio::time::timeout(limit, connecting).await {
+                Ok(made) => made,
+                Err(_) => Err(ConnectTimeout.into()),
+            }
+        })
+    }
+}
+
+/// The way to an address, up to its own encryption.
+#[derive(Debug, Clone)]
+struct Route {
+    tcp: Tcp,
+    tls: Tls,
+    proxies: Arc<Matcher>,
+}
+
+impl Route {
+    async fn to(self, to: Uri) -> Result<Way, BoxError> {
+        let Self {
+            mut tcp,
+            tls,
+            proxies,
+        } = self;
+        match proxy_of(&proxies, &to) {
+            None => Ok(Way::through(MaybeHttpsStream::Http(tcp.call(to).await?))),
+            Some(proxy) => ToProxy { tcp, tls }.onwards(&proxy, to).await,
+        }
+    }
+}
+
+impl Service<Uri> for Route {
+    type Response = Io;
+    type Error = BoxError;
+    type Future = Made<Io>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, to: Uri) -> Self::Future {
+        let route = self.clone();
+        Box::pin(async move { Ok(route.to(to).await?.io) })
+    }
+}
+
+/// Connects to a proxy, encrypted where it wants that.
+#[derive(Debug, Clone)]
+struct ToProxy {
+    tcp: Tcp,
+    tls: Tls,
+}
+
+impl ToProxy {
+    /// By the proxy to an address: through a tunnel, unless a plain request can be left to it.
+    async fn onwards(mut self, proxy: &Intercept, to: Uri) -> Result<Way, BoxError> {
+        let at = proxy.uri().clone();
+        match at.scheme_str() {
+            Some("socks4" | "socks4a") => {
+                let is_here = at.scheme_str() == Some("socks4");
+                let mut socks = SocksV4::new(at, self.tcp).local_dns(is_here);
+                Ok(Way::through(MaybeHttpsStream::Http(
+                    socks.call(with_port(to)?).await?,
+                )))
+            }
+            Some("socks5" | "socks5h") => {
+                let is_here = at.scheme_str() == Some("socks5");
+                let mut socks = SocksV5::new(at, self.tcp).local_dns(is_here);
+                if let Some((user, password)) = proxy.raw_auth() {
+                    socks = socks.with_auth(user.to_owned(), password.to_owned());
+                }
+                Ok(Way::through(MaybeHttpsStream::Http(
+                    socks.call(with_port(to)?).await?,
+                )))
+            }
+            _ if to.scheme() == Some(&Scheme::HTTPS) => {
+                let mut headers = HeaderMap::new();
+                headers.insert(USER_AGENT, AGENT);
+                let mut tunnel = Tunnel::new(at, self).with_headers(headers);
+                if let Some(proof) = proxy.basic_auth() {
+                    tunnel = tunnel.with_auth(proof.clone());
+                }
+                Ok(Way::through(tunnel.call(to).await?))
+            }
+            _ => Ok(Way {
+                io: self.call(at).await?,
+                is_left_to_proxy: true,
+            }),
+        }
+    }
+}
+
+/// The same address with its port, as SOCKS would take 443 for one that names none.
+fn with_port(to: Uri) -> Result<Uri, BoxError> {
+    match to.authority() {
+        Some(authority) if to.scheme() == Some(&Scheme::HTTP) && authority.port().is_none() => {
+            let authority: Authority = format!("{}:80", authority.host()).parse()?;
+            let mut parts = to.into_parts();
+            parts.authority = Some(authority);
+            Ok(Uri::from_parts(parts)?)
+        }
+        Some(_) | None => Ok(to),
+    }
+}
+
+impl Service<Uri> for ToProxy {
+    type Response = Io;
+    type Error = BoxError;
+    type Future = Made<Io>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, at: Uri) -> Self::Future {
+        let Self { mut tcp, tls } = self.clone();
+        Box::pin(async move {
+            if at.scheme() != Some(&Scheme::HTTPS) {
+                return Ok(MaybeHttpsStream::Http(tcp.call(at).await?));
+            }
+            let config = tls.to_proxy().await?;
+            HttpsConnector::from((tcp, config)).call(at).await
+        })
+    }
+}
+
+/// A connection to an address or to a proxy, which may be encrypted by itself.
+type Io = MaybeHttpsStream<TokioIo<TcpStream>>;
+
+/// A connection as far as the address that is called, or the proxy that calls it.
+struct Way {
+    io: Io,
+    /// The proxy reads the request, so it has to say where it goes.
+    is_left_to_proxy: bool,
+}
+
+impl Way {
+    fn through(io: Io) -> Self {
+        Self {
+            io,
+            is_left_to_proxy: false,
+        }
+    }
+}
+
+/// A whole connection, which notes what comes back on it. It lies above all encryption, whose own messages are no part of
+/// an answer.
+#[derive(Debug)]
+pub(super) struct Watched {
+    io: TokioIo<MaybeHttpsStream<Io>>,
+    is_left_to_proxy: bool,
+    used: Used,
+}
+
+impl Watched {
+    fn over(io: MaybeHttpsStream<Io>, is_left_to_proxy: bool) -> TokioIo<Self> {
+        TokioIo::new(Self {
+            io: TokioIo::new(io),
+            is_left_to_proxy,
+            used: Used::default(),
+        })
+    }
+}
+
+impl Connection for Watched {
+    fn connected(&self) -> Connected {
+        let connected = self.io.inner().connected().proxy(self.is_left_to_proxy);
+        connected.extra(self.used.clone())
+    }
+}
+
+impl AsyncRead for Watched {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let before = buffer.filled().len();
+        let read = Pin::new(&mut self.io).poll_read(context, buffer);
+        if buffer.filled().len() > before {
+            self.used.note_bytes();
+        }
+        read
+    }
+}
+
+impl AsyncWrite for Watched {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        self.used.note_request();
+        Pin::new(&mut self.io).poll_write(context, bytes)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.io).poll_flush(context)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.io).poll_shutdown(context)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.io.is_write_vectored()
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        pieces: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        self.used.note_request();
+        Pin::new(&mut self.io).poll_write_vectored(context, pieces)
+    }
+}
+
+/// Looks names up with the system's means, and says so when that fails.
+#[derive(Debug, Clone)]
+struct Resolver(GaiResolver);
+
+impl Service<Name> for Resolver {
+    type Response = GaiAddrs;
+    type Error = DnsError;
+    type Future = Pin<Box<dyn Future<Output = Result<GaiAddrs, DnsError>> + Send>>;
+
+    fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), DnsError>> {
+        self.0.poll_ready(context).map_err(DnsError)
+    }
+
+    fn call(&mut self, name: Name) -> Self::Future {
+        let looking = self.0.call(name);
+        Box::pin(async move { looking.await.map_err(DnsError) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_names_no_port_and_is_not_encrypted_gets_one() {
+        for (to, expected) in [
+            ("http://api.example/v1", "http://api.example:80/v1"),
+            ("http://[2001:db8::1]/v1?a", "http://[2001:db8::1]:80/v1?a"),
+            ("http://api.example:8080/v1", "http://api.example:8080/v1"),
+            ("https://api.example/v1", "https://api.example/v1"),
+        ] {
+            let found = with_port(to.parse().unwrap()).unwrap();
+            assert_eq!(found.to_string(), expected);
+        }
+    }
+}

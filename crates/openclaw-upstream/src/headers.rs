@@ -1,0 +1,141 @@
+//! The headers of a request to a provider.
+
+use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
+use openclaw_classify::{Failure, Phase};
+use secrecy::ExposeSecret;
+
+use super::exchange::{Call, SecretKind};
+
+/// Where Anthropic reads a key.
+const API_KEY: HeaderName = HeaderName::from_static("x-api-key");
+/// The version of Anthropic's API, when the client names none.
+const ANTHROPIC_VERSION: (HeaderName, HeaderValue) = (
+    HeaderName::from_static("anthropic-version"),
+    HeaderValue::from_static("2023-06-01"),
+);
+/// What Anthropic's API takes, in addition to what the client asks for, with a token of a login.
+const ANTHROPIC_LOGIN: (HeaderName, HeaderValue) = (
+    HeaderName::from_static("anthropic-beta"),
+    HeaderValue::from_static("oauth-2025-04-20"),
+);
+
+/// How many headers a request has.
+const USUAL: usize = 8;
+
+/// The headers of `call`. A key that no header can carry is a wrong key.
+#[expect(
+    clippy::result_large_err,
+    reason = "a failure is made and moved once, off the fast path"
+)]
+pub(crate) fn of(call: &Call<'_>, wants_stream: bool) -> Result<HeaderMap, Failure> {
+    let accept = if wants_stream {
+        "text/event-stream"
+    } else {
+        "application/json"
+    };
+    let mut headers = call.headers.clone();
+    // In one piece for all that follows, and what the client library adds.
+    headers.reserve(USUAL);
+    if let Some(login) = call.endpoint.login() {
+        headers.insert(AUTHORIZATION, login.clone());
+    }
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    headers.insert(ACCEPT, HeaderValue::from_static(accept));
+    if call.wire.is_anthropic() {
+        let (name, version) = ANTHROPIC_VERSION;
+        headers.entry(name).or_insert(version);
+    }
+    if let Some(secret) = call.secret {
+        let secret = secret.expose_secret().trim();
+        match (call.wire.is_anthropic(), call.kind) {
+            (true, SecretKind::Key) => {
+                headers.insert(API_KEY, sensitive(secret)?);
+            }
+            (true, SecretKind::Token) => {
+                headers.insert(AUTHORIZATION, sensitive(&format!("Bearer {secret}"))?);
+                let (name, login) = ANTHROPIC_LOGIN;
+                headers.append(name, login);
+            }
+            (false, _) => {
+                headers.insert(AUTHORIZATION, sensitive(&format!("Bearer {secret}"))?);
+            }
+        }
+    }
+    for (name, value) in call.endpoint.headers() {
+        headers.insert(name.clone(), value.clone());
+    }
+    Ok(headers)
+}
+
+#[expect(
+    clippy::result_large_err,
+    reason = "a failure is made and moved once, off the fast path"
+)]
+fn sensitive(text: &str) -> Result<HeaderValue, Failure> {
+    let mut value = HeaderValue::from_str(text).map_err(|_| Failure {
+        code: Some("invalid_api_key".to_owned()),
+        message: Some("the API key holds characters that cannot be sent; store it again".to_owned()),
+        phase: Some(Phase::BeforeRequest),
+        ..Failure::default()
+    })?;
+    value.set_sensitive(true);
+    Ok(value)
+}
+
+#[cfg(test)]
+mod tests {
+    use bytes::Bytes;
+    use openclaw_ids::ProviderId;
+    use secrecy::SecretString;
+
+    use openclaw_wire::{RequestBody, Wire};
+
+    use super::super::Endpoint;
+    use super::*;
+
+    /// The headers of a request, sensitive values included, one per line.
+    fn sent(
+        wire: Wire,
+        secret: Option<(&str, SecretKind)>,
+        client: &[(&'static str, &'static str)],
+    ) -> String {
+        let endpoint = Endpoint::try_new(ProviderId::try_new("p").unwrap(), "http://h").unwrap();
+        let mut own = HeaderMap::new();
+        own.insert("x-own", HeaderValue::from_static("of the row"));
+        let endpoint = endpoint.with_headers(own);
+        let mut headers = HeaderMap::new();
+        for (name, value) in client {
+            headers.append(*name, HeaderValue::from_static(value));
+        }
+        let body = RequestBody::try_new(Bytes::from_static(br#"{"model":"m"}"#)).unwrap();
+        let text = secret.map(|(text, _)| SecretString::from(text));
+        let call = Call {
+            endpoint: &endpoint,
+            model: "m",
+            secret: text.as_ref(),
+            kind: secret.map_or(SecretKind::Key, |(_, kind)| kind),
+            wire,
+            headers: &headers,
+            deadlines: super::super::Deadlines::DEFAULT,
+            body: &body,
+        };
+        let headers = of(&call, true).unwrap();
+        let lines = headers
+            .iter()
+            .map(|(name, value)| format!("{name}: {}", value.to_str().unwrap()));
+        let mut lines: Vec<String> = lines.collect();
+        lines.sort_unstable();
+        lines.join("\n")
+    }
+
+    #[test]
+    fn keys_and_tokens_go_where_the_format_reads_them() {
+        let client = [("anthropic-beta", "one"), ("anthropic-version", "2099-01-01")];
+        let (key, token) = (Some(("k", SecretKind::Key)), Some(("t", SecretKind::Token)));
+        insta::assert_snapshot!("chat_key", sent(Wire::ChatCompletions, key, &[]));
+        insta::assert_snapshot!("chat_token", sent(Wire::ChatCompletions, token, &[]));
+        insta::assert_snapshot!("messages_key", sent(Wire::Messages, key, &client));
+        insta::assert_snapshot!("messages_token", sent(Wire::Messages, token, &client));
+        insta::assert_snapshot!("messages_without", sent(Wire::Messages, None, &[]));
+    }
+}

@@ -1,0 +1,25 @@
+//! Calling a provider: one attempt, from the request that leaves to the answer that is worth showing.
+
+mod arrival;
+mod buffered;
+mod client;
+mod deadlines;
+mod endpoint;
+mod exchange;
+mod facts;
+#[cfg(feature = "fuzzing")]
+#[doc(hidden)]
+pub mod fuzzing;
+mod headers;
+mod live;
+mod retry;
+mod secrets;
+mod transport;
+pub mod worker_runtimes;
+
+pub use buffered::whole as held_until_whole;
+pub use deadlines::Deadlines;
+pub use endpoint::{Endpoint, EndpointError, is_loopback_host};
+pub use exchange::{Answer, AskFault, Call, Question, SecretKind, Upstream};
+pub use live::{Flow, LiveAnswer};
+pub use retry::is_by_chance;

@@ -1,0 +1,344 @@
+//! A streamed answer after its first content: forwarded event by event, and judged at its end.
+
+use std::collections::VecDeque;
+use std::pin::Pin;
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures_util::{Stream, StreamExt};
+use openclaw_classify::{Failure, Phase, TimeoutPhase, Transport};
+use openclaw_wire::{
+    Differs, Event, Missing, New, Piece, Progress, Shows, Splice, SseParser, Wire, event_before,
+};
+
+use super::deadlines::End;
+use super::facts::Facts;
+use super::transport;
+
+/// The bytes of an upstream's answer.
+pub(crate) type ByteStream = Pin<Box<dyn Stream<Item = hyper::Result<Bytes>> + Send>>;
+
+/// What comes next of a live answer.
+#[derive(Debug)]
+pub enum Flow {
+    /// Whole events, to be forwarded as they are.
+    Events(Bytes),
+    /// The answer is complete, and this is its last event.
+    Finished(Bytes),
+    /// The answer is complete by its form but showed only thinking; a failure to record, not to show.
+    Hollow(Bytes, Box<Failure>),
+    /// The answer broke off; it must not look finished (BL-88).
+    Cut(Failure),
+    /// The answer was to take over from another one, and says something else.
+    Differs,
+}
+
+/// What a client was sent of an answer that broke off.
+pub struct Baton {
+    splice: Splice,
+    sent: u64,
+}
+
+/// How fast a stream has to come.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Pace {
+    /// The longest silence between two pieces.
+    pub idle: Duration,
+    /// When it has to be whole.
+    pub end: End,
+}
+
+/// A stream that has shown its first content. Reading it drives the upstream, so a slow client slows the provider
+/// down; dropping it hangs up.
+pub struct LiveAnswer {
+    wire: Wire,
+    source: ByteStream,
+    parser: SseParser,
+    progress: Progress,
+    /// Events read so far and not yet forwarded.
+    held: VecDeque<Bytes>,
+    pace: Pace,
+    facts: Facts,
+    /// A line for people that waits for the first text (S-10.5).
+    line: Option<String>,
+    /// What was sent, so that another answer can take over; or what this one takes over from.
+    splice: Option<Splice>,
+    /// The last event, when it is known already.
+    last: Option<Bytes>,
+    /// Events handed out.
+    sent: u64,
+}
+
+impl LiveAnswer {
+    /// A stream that was read up to its first content.
+    pub(crate) fn new(
+        wire: Wire,
+        (source, parser): (ByteStream, SseParser),
+        (progress, held): (Progress, VecDeque<Bytes>),
+        pace: Pace,
+        facts: &Facts,
+    ) -> Self {
+        Self {
+            wire,
+            source,
+            parser,
+            progress,
+            held,
+            pace,
+            facts: facts.clone(),
+            line: None,
+            splice: None,
+            last: None,
+            sent: 0,
+        }
+    }
+
+    /// The whole answer `body` as the stream that it should have been; none where it cannot be told as one.
+    pub(crate) fn of_whole(wire: Wire, body: &[u8], facts: &Facts) -> Option<Self> {
+        let mut held = VecDeque::from(wire.events_of_whole(body)?);
+        let end = held.pop_back()?;
+        let mut progress = Progress::default();
+        progress.end(Shows::Answer);
+        let nothing = Box::pin(futures_util::stream::empty());
+        // Nothing is waited for.
+        let pace = Pace {
+            idle: Duration::ZERO,
+            end: End::after(Duration::ZERO),
+        };
+        let live = Self::new(wire, (nothing, SseParser::new(0)), (progress, held), pace, facts);
+        Some(Self {
+            last: Some(end),
+            ..live
+        })
+    }
+
+    /// Puts a line for people before the first text that comes (S-10.5).
+    pub fn announce(&mut self, line: String) {
+        self.line = Some(line);
+    }
+
+    /// Remembers what is sent from here on, so that another answer can take over.
+    pub fn remember(&mut self) {
+        self.splice = Splice::new(self.wire);
+    }
+
+    /// What another answer needs to take over from this one, which broke off; none when nothing was remembered, or
+    /// more than can be.
+    pub fn baton(&mut self) -> Option<Baton> {
+        let splice = self.splice.take()?.follow()?;
+        Some(Baton {
+            splice,
+            sent: self.sent,
+        })
+    }
+
+    /// Takes over from another answer.
+    pub fn take_over(&mut self, baton: Baton) {
+        self.splice = Some(baton.splice);
+        self.sent = baton.sent;
+    }
+
+    /// The whole answer to be read once more: `held`, and `end` as its last event.
+    pub(crate) fn again(self, held: VecDeque<Bytes>, end: Bytes) -> Self {
+        let mut progress = self.progress;
+        progress.assume_end();
+        Self {
+            progress,
+            held,
+            last: Some(end),
+            sent: 0,
+            ..self
+        }
+    }
+
+    /// `failure` with what is known of the attempt.
+    pub(crate) fn failed(&self, failure: Failure) -> Failure {
+        self.facts.complete(failure)
+    }
+
+    /// Events handed out so far, by this answer and those it takes over from.
+    pub fn sent(&self) -> u64 {
+        self.sent
+    }
+
+    /// Events that nobody could read, and that were left out.
+    pub fn skipped(&self) -> u64 {
+        self.progress.skipped()
+    }
+
+    /// What the answer, which is complete, left out of its end.
+    pub fn missing(&self) -> Option<Missing> {
+        match self.wire {
+            Wire::ChatCompletions | Wire::Messages => self.progress.missing(),
+            // The last event says it all, and without it no answer is complete.
+            Wire::CountTokens | Wire::Embeddings | Wire::Responses => None,
+        }
+    }
+
+    /// The next events, or how the answer ended; not to be called after an end.
+    pub async fn next(&mut self) -> Flow {
+        loop {
+            let flow = self.next_of_upstream().await;
+            match self.spliced(flow) {
+                Flow::Events(events) if events.is_empty() => {}
+                Flow::Events(events) => return Flow::Events(self.with_line(events)),
+                end @ (Flow::Cut(_) | Flow::Differs | Flow::Finished(_) | Flow::Hollow(..)) => return end,
+            }
+        }
+    }
+
+    /// What of `flow` a client is to see that was sent something by another answer before.
+    fn spliced(&mut self, flow: Flow) -> Flow {
+        let Some(splice) = &mut self.splice else {
+            self.sent = self
+                .sent
+                .saturating_add(u64::from(matches!(flow, Flow::Events(_))));
+            return flow;
+        };
+        let mut count = |new: Result<New, Differs>, flow: fn(Bytes) -> Flow| match new {
+            Ok(New { bytes, events }) => {
+                self.sent = self.sent.saturating_add(events);
+                flow(bytes)
+            }
+            Err(Differs) => Flow::Differs,
+        };
+        match flow {
+            Flow::Events(events) => count(splice.take(events), Flow::Events),
+            Flow::Finished(end) => count(splice.end(end), Flow::Finished),
+            Flow::Hollow(end, failure) => match count(splice.end(end), Flow::Finished) {
+                Flow::Finished(end) => Flow::Hollow(end, failure),
+                differs => differs,
+            },
+            Flow::Cut(_) | Flow::Differs => flow,
+        }
+    }
+
+    /// One event, with the waiting line before it if it is the first with text.
+    fn with_line(&mut self, event: Bytes) -> Bytes {
+        let line = self.line.as_deref();
+        match line.and_then(|line| event_before(&event, line)) {
+            Some(own) => {
+                self.line = None;
+                Bytes::from([own, event].concat())
+            }
+            None => event,
+        }
+    }
+
+    async fn next_of_upstream(&mut self) -> Flow {
+        if let Some(events) = self.held.pop_front() {
+            return Flow::Events(events);
+        }
+        if self.progress.has_ended() {
+            let end = self.last.take();
+            return self.finished(end.unwrap_or_else(|| self.wire.own_end()));
+        }
+        loop {
+            match self.parser.next_event() {
+                Ok(Some(event)) => match self.forward(event) {
+                    Some(flow) => return flow,
+                    None => continue,
+                },
+                Ok(None) => {}
+                Err(too_large) => {
+                    return self.cut(Failure {
+                        message: Some(too_large.to_string()),
+                        ..broken()
+                    });
+                }
+            }
+            let next = self
+                .pace
+                .end
+                .within(self.pace.idle, TimeoutPhase::Idle, self.source.next());
+            match next.await {
+                Ok(Some(Ok(chunk))) => self.parser.push(&chunk),
+                Ok(Some(Err(error))) => return self.end(transport::failure(&error, Phase::AfterContent)),
+                Ok(None) => return self.end_of_bytes(),
+                Err(waited_for) => return self.end(transport::timeout(waited_for, Phase::AfterContent)),
+            }
+        }
+    }
+
+    /// What an event means to the client; nothing when it cannot be read, by us as by anybody.
+    fn forward(&mut self, event: Event) -> Option<Flow> {
+        let Some(data) = &event.data else {
+            let stray = event.stray().filter(|text| self.wire.is_stray_error(text));
+            return Some(match stray {
+                Some(error) => self.broken_by(error),
+                None => Flow::Events(event.raw),
+            });
+        };
+        Some(match self.wire.read_piece(event.name.as_deref(), data) {
+            Piece::Deltas(deltas) => {
+                self.progress.add(&deltas);
+                Flow::Events(event.raw)
+            }
+            Piece::Malformed => {
+                self.progress.skip();
+                return None;
+            }
+            Piece::Other => Flow::Events(event.raw),
+            // An end without a reason does not make half an object whole (BL-89).
+            Piece::End(_) if self.progress.breaks_off_in_a_call() => self.cut(broken()),
+            Piece::End(shows) => {
+                self.progress.end(shows);
+                self.finished(self.end_of(event.raw))
+            }
+            Piece::Error => self.broken_by(data),
+        })
+    }
+
+    /// The upstream says that it cannot go on.
+    fn broken_by(&self, error: &[u8]) -> Flow {
+        let body = self.wire.error_body(error);
+        self.cut(self.facts.error_event(&body, Phase::AfterContent))
+    }
+
+    /// The upstream closed its answer; what has no closing line end may still be an event.
+    fn end_of_bytes(&mut self) -> Flow {
+        let parser = std::mem::replace(&mut self.parser, SseParser::new(0));
+        let rest = parser.finish().filter(Event::is_whole);
+        rest.and_then(|event| self.forward(event))
+            .unwrap_or_else(|| self.end(broken()))
+    }
+
+    /// The bytes ended without `[DONE]`: fine when the answer was complete, else `failure`.
+    fn end(&self, failure: Failure) -> Flow {
+        if self.progress.may_end(self.wire) {
+            self.finished(self.wire.own_end())
+        } else {
+            self.cut(failure)
+        }
+    }
+
+    /// The last event as the client gets it. Chat completions end with a mark that is the same for all.
+    fn end_of(&self, event: Bytes) -> Bytes {
+        match self.wire {
+            Wire::ChatCompletions => self.wire.own_end(),
+            Wire::CountTokens | Wire::Embeddings | Wire::Messages | Wire::Responses => event,
+        }
+    }
+
+    fn finished(&self, end: Bytes) -> Flow {
+        match self.progress.shown() {
+            Shows::Answer => Flow::Finished(end),
+            Shows::Nothing | Shows::Thinking => {
+                Flow::Hollow(end, Box::new(self.facts.empty(Phase::AfterContent)))
+            }
+        }
+    }
+
+    fn cut(&self, failure: Failure) -> Flow {
+        Flow::Cut(self.facts.complete(failure))
+    }
+}
+
+fn broken() -> Failure {
+    Failure {
+        message: Some("stream ended before completion".to_owned()),
+        transport: Some(Transport::Reset),
+        phase: Some(Phase::AfterContent),
+        ..Failure::default()
+    }
+}

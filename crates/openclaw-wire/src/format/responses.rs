@@ -1,0 +1,284 @@
+//! Reads OpenAI's responses, whole or as stream events: is this content, an end, an error?
+
+mod whole;
+
+use std::borrow::Cow;
+
+use serde_json::{Value, json};
+
+use super::{Piece, Shows, Whole, is_error, is_error_event, is_filled, shown, unreadable};
+use crate::partial_json::Sketch;
+use crate::surrogates::value_of;
+
+pub(super) use whole::events as events_of_whole;
+
+/// Events whose `delta` (or other member) shows an answer.
+#[rustfmt::skip]
+const ANSWERS: &[(&str, &str)] = &[
+    ("response.audio.delta",                           "delta"),
+    ("response.audio.transcript.delta",                "delta"),
+    ("response.code_interpreter_call_code.delta",      "delta"),
+    ("response.custom_tool_call_input.delta",          "delta"),
+    ("response.function_call_arguments.delta",         "delta"),
+    ("response.image_generation_call.partial_image",   "partial_image_b64"),
+    ("response.mcp_call_arguments.delta",              "delta"),
+    ("response.output_text.delta",                     "delta"),
+    ("response.output_text.done",                      "text"),
+    ("response.refusal.delta",                         "delta"),
+];
+/// Events that show the model's thinking.
+const THINKING: &[&str] = &[
+    "response.reasoning_summary_text.delta",
+    "response.reasoning_text.delta",
+];
+/// Events that are the last of a complete answer, and hold all of it.
+const ENDS: &[&str] = &["response.completed", "response.incomplete"];
+/// States of an answer that is made later, in the background.
+const LATER: &[&str] = &["in_progress", "queued"];
+
+/// Reads one event of a stream.
+pub(super) fn read_piece(name: Option<&[u8]>, data: &[u8]) -> Piece {
+    let text = data.trim_ascii();
+    if text.is_empty() || text == b"[DONE]" {
+        // Some servers close with the mark of another format; the answer has ended before it.
+        return Piece::Other;
+    }
+    let Some(event) = Sketch::read(text) else {
+        return unreadable(name);
+    };
+    let named = name.and_then(|name| std::str::from_utf8(name).ok());
+    let kind = event
+        .get("type")
+        .and_then(Sketch::as_str)
+        .or(named)
+        .unwrap_or_default();
+    if kind == "response.failed"
+        || kind == "error"
+        || named == Some("error")
+        || is_error_event(&event, "type")
+    {
+        return Piece::Error;
+    }
+    if ENDS.contains(&kind) {
+        return Piece::End(event.get("response").map_or(Shows::Nothing, shows));
+    }
+    if kind == "response.output_item.added" || kind == "response.output_item.done" {
+        return event
+            .get("item")
+            .map_or(Piece::Other, |item| shown(item_shows(item)));
+    }
+    if let Some((_, member)) = ANSWERS.iter().find(|(answer, _)| *answer == kind) {
+        return shown(if is_filled(event.get(member)) {
+            Shows::Answer
+        } else {
+            Shows::Nothing
+        });
+    }
+    if THINKING.contains(&kind) && is_filled(event.get("delta")) {
+        return shown(Shows::Thinking);
+    }
+    Piece::Other
+}
+
+/// Reads a whole body.
+pub(super) fn read_whole(body: &[u8]) -> Whole {
+    let Some(answer) = Sketch::read(body) else {
+        return Whole::Unreadable;
+    };
+    let status = answer.get("status").and_then(Sketch::as_str).unwrap_or_default();
+    if is_error(&answer) || status == "failed" {
+        return Whole::Error;
+    }
+    if answer.get("output").and_then(Sketch::as_list).is_none() {
+        return Whole::Unreadable;
+    }
+    if LATER.contains(&status) || shows(&answer) == Shows::Answer {
+        Whole::Answer
+    } else {
+        Whole::Empty
+    }
+}
+
+/// An error event's data as an error body: the error of a failed response is inside it, that of an `error` event is
+/// spread over it.
+pub(super) fn error_body(data: &[u8]) -> Cow<'_, [u8]> {
+    let Some(event) = value_of(data) else {
+        return Cow::Borrowed(data);
+    };
+    let inner = event.pointer("/response/error").filter(|error| !error.is_null());
+    let error = match inner {
+        Some(error) => error.clone(),
+        None if event.get("error").is_none() && event.get("type") == Some(&Value::from("error")) => {
+            json!({"code": event.get("code"), "message": event.get("message")})
+        }
+        None => return Cow::Borrowed(data),
+    };
+    Cow::Owned(json!({ "error": error }).to_string().into_bytes())
+}
+
+/// What a whole response shows.
+fn shows(response: &Sketch<'_>) -> Shows {
+    let output = response.get("output").and_then(Sketch::as_list);
+    output
+        .into_iter()
+        .flatten()
+        .map(item_shows)
+        .max()
+        .unwrap_or(Shows::Nothing)
+}
+
+/// What an item of the output shows: text or refusal of a message, or that something was called.
+fn item_shows(item: &Sketch<'_>) -> Shows {
+    let any = |list: &str, member: &[&str]| {
+        let parts = item.get(list).and_then(Sketch::as_list);
+        let has = |part: &Sketch<'_>| member.iter().any(|name| is_filled(part.get(name)));
+        parts.into_iter().flatten().any(has)
+    };
+    match item.get("type").and_then(Sketch::as_str) {
+        Some("message") if any("content", &["refusal", "text", "transcript"]) => Shows::Answer,
+        Some("reasoning") if any("summary", &["text"]) || any("content", &["text"]) => Shows::Thinking,
+        Some("message" | "reasoning") | None => Shows::Nothing,
+        Some(_) => Shows::Answer,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_first_content_of_a_stream_is() {
+        for (data, expected) in [
+            (
+                r#"{"type":"response.created","response":{"error":null}}"#,
+                Piece::Other,
+            ),
+            (r#"{"type":"response.in_progress"}"#, Piece::Other),
+            (
+                r#"{"type":"response.output_item.added","item":{"type":"message","content":[]}}"#,
+                shown(Shows::Nothing),
+            ),
+            (
+                r#"{"type":"response.output_item.added","item":{"type":"reasoning","summary":[]}}"#,
+                shown(Shows::Nothing),
+            ),
+            (
+                r#"{"type":"response.output_item.added","item":{"type":"function_call","name":"f","arguments":""}}"#,
+                shown(Shows::Answer),
+            ),
+            (
+                r#"{"type":"response.content_part.added","part":{"type":"output_text","text":""}}"#,
+                Piece::Other,
+            ),
+            (
+                r#"{"type":"response.output_text.delta","delta":"Hi"}"#,
+                shown(Shows::Answer),
+            ),
+            (
+                r#"{"type":"response.output_text.delta","delta":""}"#,
+                shown(Shows::Nothing),
+            ),
+            (
+                r#"{"type":"response.function_call_arguments.delta","delta":"{"}"#,
+                shown(Shows::Answer),
+            ),
+            (
+                r#"{"type":"response.refusal.delta","delta":"no"}"#,
+                shown(Shows::Answer),
+            ),
+            (
+                r#"{"type":"response.reasoning_summary_text.delta","delta":"hm"}"#,
+                shown(Shows::Thinking),
+            ),
+            (
+                r#"{"type":"response.completed","response":{"output":[]}}"#,
+                Piece::End(Shows::Nothing),
+            ),
+            (
+                r#"{"type":"response.completed","response":{"output":[{"type":"message","content":[{"text":"a"}]}]}}"#,
+                Piece::End(Shows::Answer),
+            ),
+            (
+                r#"{"type":"response.incomplete","response":{"output":[{"type":"reasoning","summary":[{"text":"a"}]}]}}"#,
+                Piece::End(Shows::Thinking),
+            ),
+            (
+                r#"{"type":"response.failed","response":{"error":{"code":"server_error"}}}"#,
+                Piece::Error,
+            ),
+            (
+                r#"{"type":"error","code":"rate_limit_exceeded","message":"m"}"#,
+                Piece::Error,
+            ),
+            (
+                r#"{"type":"response.completed","error":false,"response":{"output":[]}}"#,
+                Piece::End(Shows::Nothing),
+            ),
+            (r#"{"error":""}"#, Piece::Error),
+            ("[DONE]", Piece::Other),
+            ("no json", Piece::Malformed),
+        ] {
+            assert_eq!(read_piece(None, data.as_bytes()), expected, "{data}");
+        }
+        assert_eq!(read_piece(Some(b"error"), b"{}"), Piece::Error);
+        let named = read_piece(Some(b"response.output_text.delta"), br#"{"delta":"Hi"}"#);
+        assert_eq!(named, shown(Shows::Answer));
+    }
+
+    #[test]
+    fn whole_answers() {
+        for (body, whole) in [
+            (
+                r#"{"status":"completed","error":null,"output":[{"type":"message","content":[{"type":"output_text","text":"Hi"}]}]}"#,
+                Whole::Answer,
+            ),
+            (
+                r#"{"status":"completed","output":[{"type":"message","content":[{"type":"refusal","refusal":"no"}]}]}"#,
+                Whole::Answer,
+            ),
+            (
+                r#"{"status":"completed","output":[{"type":"function_call","name":"f"}]}"#,
+                Whole::Answer,
+            ),
+            (r#"{"status":"queued","error":{},"output":[]}"#, Whole::Answer),
+            (
+                r#"{"status":"incomplete","output":[{"type":"reasoning","summary":[]}]}"#,
+                Whole::Empty,
+            ),
+            (
+                r#"{"status":"failed","output":[],"error":{"code":"server_error"}}"#,
+                Whole::Error,
+            ),
+            (r#"{"choices":[]}"#, Whole::Unreadable),
+            ("<html>", Whole::Unreadable),
+        ] {
+            assert_eq!(read_whole(body.as_bytes()), whole, "{body}");
+        }
+    }
+
+    #[test]
+    fn errors_are_found_wherever_they_stand() {
+        for (data, body) in [
+            (
+                r#"{"type":"response.failed","response":{"error":{"code":"c"}}}"#,
+                r#"{"error":{"code":"c"}}"#,
+            ),
+            (
+                r#"{"type":"error","code":"c","message":"m"}"#,
+                r#"{"error":{"code":"c","message":"m"}}"#,
+            ),
+            (
+                r#"{"type":"error","error":{"code":"c"}}"#,
+                r#"{"type":"error","error":{"code":"c"}}"#,
+            ),
+            (
+                r#"{"type":"error","message":"\ud83d"}"#,
+                "{\"error\":{\"code\":null,\"message\":\"\u{fffd}\"}}",
+            ),
+            (r#"{"type":"other"}"#, r#"{"type":"other"}"#),
+            ("no json", "no json"),
+        ] {
+            assert_eq!(error_body(data.as_bytes()), body.as_bytes(), "{data}");
+        }
+    }
+}

@@ -1,0 +1,385 @@
+//! A JSON text of a provider as far as it matters here: the members that tell content, ends and errors apart. The rest is
+//! skipped where it stands, so that reading an answer costs little more than finding its end.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::Deserialize;
+use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+
+use crate::surrogates::without_halves;
+
+macro_rules! kept {
+    ($($name:literal)*) => {
+        /// The same name, where it is one of those that any format is judged by.
+        fn kept(name: &str) -> Option<&'static str> {
+            match name {
+                $($name => Some($name),)*
+                _ => None,
+            }
+        }
+    };
+}
+
+kept! {
+    "arguments" "audio" "choices" "content" "content_block" "data"
+    "delta" "embedding" "error" "finish_reason" "function" "function_call"
+    "images" "index" "input_tokens" "item" "message" "output"
+    "partial_image_b64" "partial_json" "reasoning" "reasoning_content" "reasoning_details" "refusal"
+    "response" "status" "stop_reason" "summary" "text" "thinking"
+    "tool_calls" "transcript" "type"
+}
+
+/// The member that says what went wrong. Only whether it says anything is kept: some servers send it with nothing in it.
+const ERROR: &str = "error";
+
+/// A value, which borrows its texts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Sketch<'a> {
+    Null,
+    Bool(bool),
+    /// A number, if it is a whole one from 0 on.
+    Number(Option<u64>),
+    Text(Cow<'a, str>),
+    List(Vec<Sketch<'a>>),
+    Object {
+        /// The members of [`kept`] names.
+        kept: Vec<(&'static str, Sketch<'a>)>,
+        /// Whether it has any member at all.
+        filled: bool,
+    },
+}
+
+impl<'a> Sketch<'a> {
+    /// Reads a whole text; `None` when it is no JSON.
+    pub(crate) fn read(json: &'a [u8]) -> Option<Self> {
+        // Checked at once, which is faster than text by text.
+        let text = std::str::from_utf8(json).ok()?;
+        let read = serde_json::from_str(text).ok();
+        read.or_else(|| {
+            let whole = without_halves(text)?;
+            let sketch: Sketch<'_> = serde_json::from_str(&whole).ok()?;
+            Some(sketch.owned())
+        })
+    }
+
+    /// The same with texts of its own.
+    fn owned<'b>(self) -> Sketch<'b> {
+        match self {
+            Self::Null => Sketch::Null,
+            Self::Bool(is) => Sketch::Bool(is),
+            Self::Number(number) => Sketch::Number(number),
+            Self::Text(text) => Sketch::Text(Cow::Owned(text.into_owned())),
+            Self::List(items) => Sketch::List(items.into_iter().map(Sketch::owned).collect()),
+            Self::Object { kept, filled } => Sketch::Object {
+                kept: kept
+                    .into_iter()
+                    .map(|(name, value)| (name, value.owned()))
+                    .collect(),
+                filled,
+            },
+        }
+    }
+
+    /// The member of a [`kept`] name; the last one where there are several.
+    pub(crate) fn get(&self, name: &str) -> Option<&Self> {
+        match self {
+            Self::Object { kept, .. } => {
+                let found = kept.iter().rev().find(|(own, _)| *own == name);
+                found.map(|(_, value)| value)
+            }
+            Self::Null | Self::Bool(_) | Self::Number(_) | Self::Text(_) | Self::List(_) => None,
+        }
+    }
+
+    /// The text, where it is one.
+    pub(crate) fn as_str(&self) -> Option<&str> {
+        match self {
+            Self::Text(text) => Some(text),
+            Self::Null | Self::Bool(_) | Self::Number(_) | Self::List(_) | Self::Object { .. } => None,
+        }
+    }
+
+    /// The items, where it is a list.
+    pub(crate) fn as_list(&self) -> Option<&[Self]> {
+        match self {
+            Self::List(items) => Some(items),
+            Self::Null | Self::Bool(_) | Self::Number(_) | Self::Text(_) | Self::Object { .. } => None,
+        }
+    }
+
+    /// The number, where it is a whole one from 0 on.
+    pub(crate) fn as_u64(&self) -> Option<u64> {
+        match self {
+            Self::Number(number) => *number,
+            Self::Null | Self::Bool(_) | Self::Text(_) | Self::List(_) | Self::Object { .. } => None,
+        }
+    }
+
+    /// Whether it is a text, a list or an object with something in it.
+    pub(crate) fn is_filled(&self) -> bool {
+        match self {
+            Self::Text(text) => !text.is_empty(),
+            Self::List(items) => !items.is_empty(),
+            Self::Object { filled, .. } => *filled,
+            Self::Null | Self::Bool(_) | Self::Number(_) => false,
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Sketch<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(Whatever)
+    }
+}
+
+struct Whatever;
+
+impl<'de> Visitor<'de> for Whatever {
+    type Value = Sketch<'de>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("JSON")
+    }
+
+    fn visit_unit<E>(self) -> Result<Sketch<'de>, E> {
+        Ok(Sketch::Null)
+    }
+
+    fn visit_bool<E>(self, is: bool) -> Result<Sketch<'de>, E> {
+        Ok(Sketch::Bool(is))
+    }
+
+    fn visit_u64<E>(self, number: u64) -> Result<Sketch<'de>, E> {
+        Ok(Sketch::Number(Some(number)))
+    }
+
+    fn visit_i64<E>(self, _: i64) -> Result<Sketch<'de>, E> {
+        Ok(Sketch::Number(None))
+    }
+
+    fn visit_f64<E>(self, _: f64) -> Result<Sketch<'de>, E> {
+        Ok(Sketch::Number(None))
+    }
+
+    fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Sketch<'de>, E> {
+        Ok(Sketch::Text(Cow::Borrowed(text)))
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<Sketch<'de>, E> {
+        Ok(Sketch::Text(Cow::Owned(text.to_owned())))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Sketch<'de>, A::Error> {
+        let mut list = Vec::new();
+        while let Some(item) = items.next_element()? {
+            // A vector of an embedding has thousands; that there is one says enough.
+            if matches!(item, Sketch::Number(_)) {
+                list.push(item);
+                while items.next_element::<IgnoredAny>()?.is_some() {}
+                break;
+            }
+            list.push(item);
+        }
+        Ok(Sketch::List(list))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Sketch<'de>, A::Error> {
+        let (mut kept, mut filled) = (Vec::new(), false);
+        while let Some(name) = members.next_key_seed(Name)? {
+            filled = true;
+            match name {
+                Some(ERROR) => kept.push((ERROR, members.next_value::<Says>()?.sketch())),
+                Some(name) => kept.push((name, members.next_value()?)),
+                None => {
+                    members.next_value::<IgnoredAny>()?;
+                }
+            }
+        }
+        Ok(Sketch::Object { kept, filled })
+    }
+}
+
+/// Reads a name as one of the [`kept`], without a copy.
+struct Name;
+
+impl<'de> DeserializeSeed<'de> for Name {
+    type Value = Option<&'static str>;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
+        deserializer.deserialize_str(self)
+    }
+}
+
+impl Visitor<'_> for Name {
+    type Value = Option<&'static str>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a name")
+    }
+
+    fn visit_str<E>(self, name: &str) -> Result<Self::Value, E> {
+        Ok(kept(name))
+    }
+}
+
+/// What an `error` member says, in rising order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Says {
+    /// There is no error.
+    No,
+    /// Nothing: zeros, blanks, empty lists and objects.
+    Nothing,
+    /// Something is wrong.
+    Something,
+}
+
+impl Says {
+    fn sketch<'a>(self) -> Sketch<'a> {
+        match self {
+            Self::No => Sketch::Null,
+            Self::Nothing => Sketch::Bool(false),
+            Self::Something => Sketch::Bool(true),
+        }
+    }
+
+    fn something_if(it_does: bool) -> Self {
+        if it_does { Self::Something } else { Self::Nothing }
+    }
+}
+
+impl<'de> Deserialize<'de> for Says {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(Anything)
+    }
+}
+
+struct Anything;
+
+impl<'de> Visitor<'de> for Anything {
+    type Value = Says;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("JSON")
+    }
+
+    fn visit_unit<E>(self) -> Result<Says, E> {
+        Ok(Says::No)
+    }
+
+    fn visit_bool<E>(self, is: bool) -> Result<Says, E> {
+        Ok(if is { Says::Something } else { Says::No })
+    }
+
+    fn visit_u64<E>(self, number: u64) -> Result<Says, E> {
+        Ok(Says::something_if(number != 0))
+    }
+
+    fn visit_i64<E>(self, _: i64) -> Result<Says, E> {
+        Ok(Says::Something)
+    }
+
+    fn visit_f64<E>(self, _: f64) -> Result<Says, E> {
+        Ok(Says::Something)
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<Says, E> {
+        Ok(Says::something_if(!text.trim().is_empty()))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Says, A::Error> {
+        let mut says = Says::Nothing;
+        while let Some(item) = items.next_element()? {
+            says = says.max(item);
+        }
+        Ok(says)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Says, A::Error> {
+        let mut says = Says::Nothing;
+        while let Some((_, member)) = members.next_entry::<IgnoredAny, _>()? {
+            says = says.max(member);
+        }
+        Ok(says)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whether_an_error_says_anything() {
+        for (json, says) in [
+            ("null", Sketch::Null),
+            ("false", Sketch::Null),
+            ("true", Sketch::Bool(true)),
+            ("0", Sketch::Bool(false)),
+            ("-1", Sketch::Bool(true)),
+            ("0.5", Sketch::Bool(true)),
+            (r#""""#, Sketch::Bool(false)),
+            (r#"" ""#, Sketch::Bool(false)),
+            (r#""\u0062usy""#, Sketch::Bool(true)),
+            ("[]", Sketch::Bool(false)),
+            ("[0,[1]]", Sketch::Bool(true)),
+            ("{}", Sketch::Bool(false)),
+            (r#"{"message":"","code":0,"param":null}"#, Sketch::Bool(false)),
+            (r#"{"message":"","code":500}"#, Sketch::Bool(true)),
+            (r#"{"inner":{"type":"busy"}}"#, Sketch::Bool(true)),
+        ] {
+            let text = format!(r#"{{"error":{json}}}"#);
+            let sketch = Sketch::read(text.as_bytes()).unwrap();
+            assert_eq!(sketch.get("error"), Some(&says), "{json}");
+        }
+    }
+
+    #[test]
+    fn what_is_kept_and_what_is_skipped() {
+        let json = r#"{"id":[1,{"text":"x"}],"type":"a","type":"\u00e9","index":3,"data":[-1],"error":null,
+            "content":{"other":1},"delta":{},"output":["t",{"text":""}]}"#;
+        let sketch = Sketch::read(json.as_bytes()).unwrap();
+        assert_eq!(sketch.get("id"), None);
+        assert_eq!(
+            sketch.get("type").unwrap().as_str(),
+            Some("é"),
+            "the last one counts"
+        );
+        assert_eq!(sketch.get("index").unwrap().as_u64(), Some(3));
+        assert_eq!(sketch.get("error"), Some(&Sketch::Null));
+        for (name, is_filled) in [
+            ("content", true),
+            ("data", true),
+            ("delta", false),
+            ("error", false),
+            ("index", false),
+            ("output", true),
+        ] {
+            assert_eq!(sketch.get(name).unwrap().is_filled(), is_filled, "{name}");
+        }
+        let items = sketch.get("output").unwrap().as_list().unwrap();
+        assert_eq!(items.len(), 2);
+        assert_eq!(items[1].get("text").unwrap().as_str(), Some(""));
+    }
+
+    #[test]
+    fn half_a_character_is_a_text() {
+        let sketch = Sketch::read(br#"{"delta":{"content":"hi \ud83d"},"index":1}"#).unwrap();
+        let content = sketch.get("delta").unwrap().get("content").unwrap();
+        assert_eq!(content.as_str(), Some("hi \u{fffd}"));
+        assert_eq!(sketch.get("index").unwrap().as_u64(), Some(1));
+    }
+
+    #[test]
+    fn what_is_no_json() {
+        for json in [
+            &b"{"[..],
+            b"",
+            b"{} x",
+            b"\"\xff\"",
+            b"{\"id\":\"\xff\"}",
+            b"[1,]",
+        ] {
+            assert_eq!(Sketch::read(json), None, "{json:?}");
+        }
+    }
+}

@@ -1,0 +1,182 @@
+//! Lets another answer take over where one broke off: it is swallowed while it equals what was sent (`splice`).
+//!
+//! Answers are compared by what they say (texts, tool calls), not by their bytes: ids, names of models and where one event
+//! ends and the next begins differ from answer to answer. Thinking is not compared and, of the answer that takes over, not
+//! shown. Nothing of it is shown before it has repeated everything that was sent.
+
+mod chat_completions;
+mod messages;
+mod overlap;
+mod responses;
+
+use bytes::Bytes;
+use serde_json::Value;
+
+use crate::format::Wire;
+use crate::sse::SseParser;
+use crate::surrogates::value_of;
+
+pub use overlap::Differs;
+
+/// The most that is remembered of what was sent, and held back of what takes over, in bytes.
+const MAX_KEPT: usize = 8 * 1024 * 1024;
+
+/// What one format knows about answers and their parts.
+trait Dialect: Send {
+    /// Remembers an event that was sent.
+    fn sent(&mut self, event: &Value);
+
+    /// Begins to follow another answer, from its beginning.
+    fn restart(&mut self);
+
+    /// What of an event of the other answer is new, as events that go on where the first answer ended.
+    ///
+    /// # Errors
+    /// When it says something else than was sent.
+    fn resumed(&mut self, event: Value) -> Result<Vec<Value>, Differs>;
+
+    /// Whether the other answer has repeated everything that was sent.
+    fn has_caught_up(&self) -> bool;
+
+    /// Bytes of text that are remembered.
+    fn kept(&self) -> usize;
+}
+
+/// What a client was sent of an answer, and how far another one has repeated it.
+pub struct Splice {
+    wire: Wire,
+    dialect: Box<dyn Dialect>,
+    follows: bool,
+    /// Something was sent that no other answer can be compared with.
+    is_beyond: bool,
+    /// What is new, until everything that was sent has been repeated.
+    held: Vec<u8>,
+    held_events: u64,
+}
+
+/// What of an event is to be sent, and how many events that is.
+#[derive(Debug, PartialEq, Eq)]
+pub struct New {
+    /// The events as they are written.
+    pub bytes: Bytes,
+    /// How many they are.
+    pub events: u64,
+}
+
+impl Splice {
+    /// Nothing was sent yet; none for formats that do not stream.
+    pub fn new(wire: Wire) -> Option<Self> {
+        let dialect: Box<dyn Dialect> = match wire {
+            Wire::ChatCompletions => Box::new(chat_completions::Answer::default()),
+            Wire::Messages => Box::new(messages::Answer::default()),
+            Wire::Responses => Box::new(responses::Answer::default()),
+            Wire::CountTokens | Wire::Embeddings => return None,
+        };
+        Some(Self {
+            wire,
+            dialect,
+            follows: false,
+            is_beyond: false,
+            held: Vec::new(),
+            held_events: 0,
+        })
+    }
+
+    /// Begins to follow another answer; none when more was sent than can be remembered, or something else.
+    pub fn follow(mut self) -> Option<Self> {
+        if self.is_beyond || self.dialect.kept() > MAX_KEPT {
+            return None;
+        }
+        self.follows = true;
+        self.held.clear();
+        self.held_events = 0;
+        self.dialect.restart();
+        Some(self)
+    }
+
+    /// Takes one event; the first answer's goes on as it is, of another one's only what is new.
+    pub fn take(&mut self, raw: Bytes) -> Result<New, Differs> {
+        if self.follows {
+            self.follow_with(&raw)?;
+            return Ok(self.released());
+        }
+        if self.dialect.kept() <= MAX_KEPT {
+            match parsed(&raw) {
+                Ok(Some(event)) => self.dialect.sent(&event),
+                Ok(None) => {}
+                Err(Differs) => self.is_beyond = true,
+            }
+        }
+        Ok(New {
+            bytes: raw,
+            events: 1,
+        })
+    }
+
+    /// Takes the last event of an answer.
+    pub fn end(&mut self, raw: Bytes) -> Result<New, Differs> {
+        if !self.follows {
+            return self.take(raw);
+        }
+        self.follow_with(&raw)?;
+        if !self.dialect.has_caught_up() {
+            return Err(Differs);
+        }
+        if self.wire == Wire::ChatCompletions {
+            self.held.extend_from_slice(&raw);
+        }
+        Ok(self.released())
+    }
+
+    fn follow_with(&mut self, raw: &[u8]) -> Result<(), Differs> {
+        // What is no object says nothing that a client could read.
+        let Some(event) = parsed(raw)?.filter(Value::is_object) else {
+            return Ok(());
+        };
+        for event in self.dialect.resumed(event)? {
+            self.held.extend(self.wire.event(&event));
+            self.held_events += 1;
+        }
+        if self.held.len() > MAX_KEPT {
+            return Err(Differs);
+        }
+        Ok(())
+    }
+
+    fn released(&mut self) -> New {
+        if !self.dialect.has_caught_up() {
+            return New {
+                bytes: Bytes::new(),
+                events: 0,
+            };
+        }
+        New {
+            bytes: Bytes::from(std::mem::take(&mut self.held)),
+            events: std::mem::take(&mut self.held_events),
+        }
+    }
+}
+
+/// The JSON of an event; none of a comment or of `[DONE]`.
+///
+/// # Errors
+/// When it can be looked at and not be taken apart, for a number beyond all bounds or too many brackets.
+fn parsed(raw: &[u8]) -> Result<Option<Value>, Differs> {
+    let mut parser = SseParser::within_stream(raw.len());
+    parser.push(raw);
+    let event = parser.next_event().ok().flatten();
+    let data = event.and_then(|event| event.data).unwrap_or_default();
+    match data.trim_ascii() {
+        b"" | b"[DONE]" => Ok(None),
+        text => value_of(text).map(Some).ok_or(Differs),
+    }
+}
+
+/// A text member that says something.
+fn text<'v>(value: &'v Value, member: &str) -> Option<&'v str> {
+    let text = value.get(member)?.as_str()?;
+    (!text.is_empty()).then_some(text)
+}
+
+#[cfg(test)]
+mod tests;
