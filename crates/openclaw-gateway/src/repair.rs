@@ -10,7 +10,7 @@ use openclaw_classify::{Failure, describe};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use openclaw_wire::{RequestBody, Wire};
+use openclaw_wire::{RequestBody, WireFormat};
 
 /// What a refusal says about ids, and which ids it lets pass. The first row whose words all stand in it counts.
 struct Pattern {
@@ -61,7 +61,7 @@ fn is_nine(id: &str) -> bool {
 }
 
 /// The request with other tool-call ids, when `failure` refuses some of them; every other byte stays.
-pub(crate) fn repaired(body: &RequestBody, wire: Wire, failure: &Failure) -> Option<RequestBody> {
+pub(crate) fn repaired(body: &RequestBody, wire: WireFormat, failure: &Failure) -> Option<RequestBody> {
     let pattern = refused_pattern(failure)?;
     let request: Value = serde_json::from_slice(body.bytes()).ok()?;
     let ids = tool_call_ids(&request, wire);
@@ -86,11 +86,11 @@ fn refused_pattern(failure: &Failure) -> Option<&'static Pattern> {
 }
 
 /// Every tool-call id of a request, in order of appearance.
-fn tool_call_ids<'r>(request: &'r Value, wire: Wire) -> IndexSet<&'r str> {
+fn tool_call_ids<'r>(request: &'r Value, wire: WireFormat) -> IndexSet<&'r str> {
     let mut found = IndexSet::new();
     let mut add = |id: Option<&'r Value>| found.extend(id.and_then(Value::as_str));
     match wire {
-        Wire::ChatCompletions | Wire::Embeddings => {
+        WireFormat::ChatCompletions | WireFormat::Embeddings => {
             for message in items(request, "messages") {
                 for call in items(message, "tool_calls") {
                     add(call.get("id"));
@@ -98,7 +98,7 @@ fn tool_call_ids<'r>(request: &'r Value, wire: Wire) -> IndexSet<&'r str> {
                 add(message.get("tool_call_id"));
             }
         }
-        Wire::CountTokens | Wire::Messages => {
+        WireFormat::CountTokens | WireFormat::Messages => {
             for message in items(request, "messages") {
                 for block in items(message, "content") {
                     match block.get("type").and_then(Value::as_str) {
@@ -109,7 +109,7 @@ fn tool_call_ids<'r>(request: &'r Value, wire: Wire) -> IndexSet<&'r str> {
                 }
             }
         }
-        Wire::Responses => {
+        WireFormat::Responses => {
             for item in items(request, "input") {
                 add(item.get("call_id"));
             }

@@ -8,7 +8,7 @@ use http::{HeaderMap, HeaderName, HeaderValue, Uri};
 use hyper_util::client::proxy::matcher::Matcher;
 use openclaw_classify::redact;
 use openclaw_ids::ProviderId;
-use openclaw_wire::Wire;
+use openclaw_wire::WireFormat;
 use url::Url;
 
 use super::SecretKind;
@@ -28,7 +28,7 @@ struct Parts {
     login: Option<HeaderValue>,
     headers: HeaderMap,
     answer_limit: Option<Duration>,
-    speaks: &'static [Wire],
+    speaks: &'static [WireFormat],
     /// How keys are sent.
     keys_as: SecretKind,
 }
@@ -46,13 +46,13 @@ struct Targets {
 impl Targets {
     /// Those below `base_url`; none when it is nothing that a request can name.
     fn below(base_url: &Url) -> Option<Self> {
-        let target = |wire: Wire| Uri::try_from(below(base_url, wire.path()).as_str()).ok();
+        let target = |wire: WireFormat| Uri::try_from(below(base_url, wire.path()).as_str()).ok();
         Some(Self {
-            chat_completions: target(Wire::ChatCompletions)?,
-            count_tokens: target(Wire::CountTokens)?,
-            embeddings: target(Wire::Embeddings)?,
-            messages: target(Wire::Messages)?,
-            responses: target(Wire::Responses)?,
+            chat_completions: target(WireFormat::ChatCompletions)?,
+            count_tokens: target(WireFormat::CountTokens)?,
+            embeddings: target(WireFormat::Embeddings)?,
+            messages: target(WireFormat::Messages)?,
+            responses: target(WireFormat::Responses)?,
         })
     }
 }
@@ -101,7 +101,7 @@ impl Endpoint {
             base_url: url,
             headers: HeaderMap::new(),
             answer_limit: None,
-            speaks: &[Wire::ChatCompletions, Wire::Embeddings],
+            speaks: &[WireFormat::ChatCompletions, WireFormat::Embeddings],
             keys_as: SecretKind::Key,
         })))
     }
@@ -138,7 +138,7 @@ impl Endpoint {
 
     /// Passes on requests in the formats of `speaks`.
     #[must_use]
-    pub fn with_wires(self, speaks: &'static [Wire]) -> Self {
+    pub fn with_wires(self, speaks: &'static [WireFormat]) -> Self {
         self.with(|parts| parts.speaks = speaks)
     }
 
@@ -162,7 +162,7 @@ impl Endpoint {
     }
 
     /// Whether requests in this format can be passed on.
-    pub fn speaks(&self, wire: Wire) -> bool {
+    pub fn speaks(&self, wire: WireFormat) -> bool {
         self.0.speaks.contains(&wire)
     }
 
@@ -226,14 +226,14 @@ impl Endpoint {
     }
 
     /// The address of requests in a format. It holds neither user nor password; see [`login`](Self::login).
-    pub fn target(&self, wire: Wire) -> &Uri {
+    pub fn target(&self, wire: WireFormat) -> &Uri {
         let targets = &self.0.targets;
         match wire {
-            Wire::ChatCompletions => &targets.chat_completions,
-            Wire::CountTokens => &targets.count_tokens,
-            Wire::Embeddings => &targets.embeddings,
-            Wire::Messages => &targets.messages,
-            Wire::Responses => &targets.responses,
+            WireFormat::ChatCompletions => &targets.chat_completions,
+            WireFormat::CountTokens => &targets.count_tokens,
+            WireFormat::Embeddings => &targets.embeddings,
+            WireFormat::Messages => &targets.messages,
+            WireFormat::Responses => &targets.responses,
         }
     }
 
@@ -375,7 +375,7 @@ mod tests {
         let endpoint = endpoint("https://user:password@h/v1/?key=k#f").unwrap();
         assert_eq!(endpoint.base_url(), "https://h/v1");
         assert_eq!(endpoint.url("x").as_str(), "https://user:password@h/v1/x?key=k#f");
-        let target = endpoint.target(Wire::Messages);
+        let target = endpoint.target(WireFormat::Messages);
         assert_eq!(target.to_string(), "https://h/v1/messages?key=k");
         assert_eq!(endpoint.login().unwrap(), "Basic dXNlcjpwYXNzd29yZA==");
     }

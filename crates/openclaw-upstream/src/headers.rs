@@ -88,14 +88,14 @@ mod tests {
     use openclaw_ids::ProviderId;
     use secrecy::SecretString;
 
-    use openclaw_wire::{RequestBody, Wire};
+    use openclaw_wire::{RequestBody, WireFormat};
 
     use super::super::Endpoint;
     use super::*;
 
     /// The headers of a request, sensitive values included, one per line.
     fn sent(
-        wire: Wire,
+        wire: WireFormat,
         secret: Option<(&str, SecretKind)>,
         client: &[(&'static str, &'static str)],
     ) -> String {
@@ -132,10 +132,10 @@ mod tests {
     fn keys_and_tokens_go_where_the_format_reads_them() {
         let client = [("anthropic-beta", "one"), ("anthropic-version", "2099-01-01")];
         let (key, token) = (Some(("k", SecretKind::Key)), Some(("t", SecretKind::Token)));
-        insta::assert_snapshot!("chat_key", sent(Wire::ChatCompletions, key, &[]));
-        insta::assert_snapshot!("chat_token", sent(Wire::ChatCompletions, token, &[]));
-        insta::assert_snapshot!("messages_key", sent(Wire::Messages, key, &client));
-        insta::assert_snapshot!("messages_token", sent(Wire::Messages, token, &client));
-        insta::assert_snapshot!("messages_without", sent(Wire::Messages, None, &[]));
+        insta::assert_snapshot!("chat_key", sent(WireFormat::ChatCompletions, key, &[]));
+        insta::assert_snapshot!("chat_token", sent(WireFormat::ChatCompletions, token, &[]));
+        insta::assert_snapshot!("messages_key", sent(WireFormat::Messages, key, &client));
+        insta::assert_snapshot!("messages_token", sent(WireFormat::Messages, token, &client));
+        insta::assert_snapshot!("messages_without", sent(WireFormat::Messages, None, &[]));
     }
 }

@@ -10,12 +10,12 @@ use std::borrow::Cow;
 use bytes::Bytes;
 use serde_json::Value;
 
-use crate::partial_json::Sketch;
+use crate::partial_json::PartialJson;
 use crate::surrogates::value_of;
 
 /// A wire format. Requests and answers are passed on in it; nothing is translated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Wire {
+pub enum WireFormat {
     /// OpenAI's chat completions.
     ChatCompletions,
     /// Anthropic's token counts of a message request.
@@ -30,11 +30,11 @@ pub enum Wire {
 
 /// What one event of a stream is.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Piece {
+pub enum StreamEvent {
     /// A delta for each choice named.
     Deltas(Vec<Delta>),
     /// The last event of a complete answer, and what it shows by itself.
-    End(Shows),
+    End(ContentKind),
     /// An error.
     Error,
     /// Something that no client could read.
@@ -49,7 +49,7 @@ pub struct Delta {
     /// Which choice; 0 in formats that have only one.
     pub choice: u64,
     /// What is new.
-    pub shows: Shows,
+    pub shows: ContentKind,
     /// Pieces of tool-call arguments: index of the call and text.
     pub arguments: Vec<(u64, String)>,
     /// Whether this is the choice's last piece.
@@ -58,7 +58,7 @@ pub struct Delta {
 
 /// What a message or delta lets a person see.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Shows {
+pub enum ContentKind {
     /// Nothing: a role, an empty text.
     Nothing,
     /// The model's thinking only.
@@ -69,7 +69,7 @@ pub enum Shows {
 
 /// What a whole (not streamed) body is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Whole {
+pub enum ResponseBody {
     /// An answer with something in it.
     Answer,
     /// An answer without text, tool call or refusal.
@@ -80,7 +80,7 @@ pub enum Whole {
     Unreadable,
 }
 
-impl Wire {
+impl WireFormat {
     /// The path below a provider's base URL.
     pub fn path(self) -> &'static str {
         match self {
@@ -138,11 +138,11 @@ impl Wire {
     }
 
     /// Reads one event of a stream.
-    pub fn read_piece(self, name: Option<&[u8]>, data: &[u8]) -> Piece {
+    pub fn read_event(self, name: Option<&[u8]>, data: &[u8]) -> StreamEvent {
         match self {
-            Self::ChatCompletions | Self::Embeddings => chat_completions::read_piece(name, data),
-            Self::CountTokens | Self::Messages => messages::read_piece(name, data),
-            Self::Responses => responses::read_piece(name, data),
+            Self::ChatCompletions | Self::Embeddings => chat_completions::read_event(name, data),
+            Self::CountTokens | Self::Messages => messages::read_event(name, data),
+            Self::Responses => responses::read_event(name, data),
         }
     }
 
@@ -156,17 +156,17 @@ impl Wire {
 
     /// Whether an object that stands in a stream without being an event of it is an error.
     pub fn is_stray_error(self, text: &[u8]) -> bool {
-        self.read_piece(None, text) == Piece::Error
+        self.read_event(None, text) == StreamEvent::Error
     }
 
     /// Reads a whole body.
-    pub fn read_whole(self, body: &[u8]) -> Whole {
+    pub fn read_response(self, body: &[u8]) -> ResponseBody {
         match self {
-            Self::ChatCompletions => chat_completions::read_whole(body),
+            Self::ChatCompletions => chat_completions::read_response(body),
             Self::CountTokens => messages::read_count(body),
-            Self::Embeddings => embeddings::read_whole(body),
-            Self::Messages => messages::read_whole(body),
-            Self::Responses => responses::read_whole(body),
+            Self::Embeddings => embeddings::read_response(body),
+            Self::Messages => messages::read_response(body),
+            Self::Responses => responses::read_response(body),
         }
     }
 
@@ -217,33 +217,36 @@ impl Wire {
 }
 
 /// Whether a body, or a part of one, is an error; a member of that name with nothing in it says that there is none.
-fn is_error(body: &Sketch<'_>) -> bool {
-    body.get("error") == Some(&Sketch::Bool(true))
-        || body.get("type").and_then(Sketch::as_str) == Some("error")
+fn is_error(body: &PartialJson<'_>) -> bool {
+    body.get("error") == Some(&PartialJson::Bool(true))
+        || body.get("type").and_then(PartialJson::as_str) == Some("error")
 }
 
 /// Whether an event is an error, or would be one if it said which: it lacks the member that all events have.
-fn is_error_event(event: &Sketch<'_>, usual: &str) -> bool {
+fn is_error_event(event: &PartialJson<'_>, usual: &str) -> bool {
     is_error(event)
-        || (event.get(usual).is_none() && event.get("error").is_some_and(|error| *error != Sketch::Null))
+        || (event.get(usual).is_none()
+            && event
+                .get("error")
+                .is_some_and(|error| *error != PartialJson::Null))
 }
 
-fn is_filled(value: Option<&Sketch<'_>>) -> bool {
-    value.is_some_and(Sketch::is_filled)
+fn is_filled(value: Option<&PartialJson<'_>>) -> bool {
+    value.is_some_and(PartialJson::is_filled)
 }
 
 /// What is no JSON: an error if it is called one, else an event to skip.
-fn unreadable(name: Option<&[u8]>) -> Piece {
+fn unreadable(name: Option<&[u8]>) -> StreamEvent {
     if name == Some(b"error") {
-        Piece::Error
+        StreamEvent::Error
     } else {
-        Piece::Malformed
+        StreamEvent::Malformed
     }
 }
 
 /// A piece of the only choice.
-fn shown(shows: Shows) -> Piece {
-    Piece::Deltas(vec![Delta {
+fn shown(shows: ContentKind) -> StreamEvent {
+    StreamEvent::Deltas(vec![Delta {
         choice: 0,
         shows,
         arguments: Vec::new(),

@@ -12,10 +12,10 @@ mod sse;
 mod surrogates;
 
 pub use body_kind::BodyKind;
-pub use format::{Delta, Piece, Shows, Whole, Wire};
+pub use format::{ContentKind, Delta, ResponseBody, StreamEvent, WireFormat};
 pub use inline_notice::{before_text, event_before};
 pub use probe_request::smallest_request;
-pub use progress::{Missing, Progress};
+pub use progress::{MissingEnd, StreamProgress};
 pub use request_body::{BodyError, RequestBody};
-pub use splice::{Differs, New, Splice};
-pub use sse::{Event, EventTooLarge, SseParser};
+pub use splice::{Mismatch, NewEvents, Splice};
+pub use sse::{EventTooLarge, SseEvent, SseParser};

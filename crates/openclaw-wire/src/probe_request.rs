@@ -2,20 +2,22 @@
 
 use serde_json::{Value, json};
 
-use crate::format::Wire;
+use crate::format::WireFormat;
 
 /// The smallest request in a format that shows whether a model answers, as a stream.
-pub fn smallest_request(wire: Wire, model: &str) -> Value {
+pub fn smallest_request(wire: WireFormat, model: &str) -> Value {
     const QUESTION: &str = "Answer with the one word OK.";
     let messages = json!([{"role": "user", "content": QUESTION}]);
     match wire {
-        Wire::ChatCompletions | Wire::Embeddings => {
+        WireFormat::ChatCompletions | WireFormat::Embeddings => {
             json!({"model": model, "stream": true, "messages": messages})
         }
-        Wire::CountTokens | Wire::Messages => {
+        WireFormat::CountTokens | WireFormat::Messages => {
             json!({"model": model, "stream": true, "max_tokens": 16, "messages": messages})
         }
-        Wire::Responses => json!({"model": model, "stream": true, "store": false, "instructions": QUESTION,
-            "input": [{"role": "user", "content": [{"type": "input_text", "text": QUESTION}]}]}),
+        WireFormat::Responses => {
+            json!({"model": model, "stream": true, "store": false, "instructions": QUESTION,
+            "input": [{"role": "user", "content": [{"type": "input_text", "text": QUESTION}]}]})
+        }
     }
 }

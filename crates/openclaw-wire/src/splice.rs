@@ -12,17 +12,17 @@ mod responses;
 use bytes::Bytes;
 use serde_json::Value;
 
-use crate::format::Wire;
+use crate::format::WireFormat;
 use crate::sse::SseParser;
 use crate::surrogates::value_of;
 
-pub use overlap::Differs;
+pub use overlap::Mismatch;
 
 /// The most that is remembered of what was sent, and held back of what takes over, in bytes.
 const MAX_KEPT: usize = 8 * 1024 * 1024;
 
 /// What one format knows about answers and their parts.
-trait Dialect: Send {
+trait AnswerTracker: Send {
     /// Remembers an event that was sent.
     fn sent(&mut self, event: &Value);
 
@@ -33,7 +33,7 @@ trait Dialect: Send {
     ///
     /// # Errors
     /// When it says something else than was sent.
-    fn resumed(&mut self, event: Value) -> Result<Vec<Value>, Differs>;
+    fn resumed(&mut self, event: Value) -> Result<Vec<Value>, Mismatch>;
 
     /// Whether the other answer has repeated everything that was sent.
     fn has_caught_up(&self) -> bool;
@@ -44,8 +44,8 @@ trait Dialect: Send {
 
 /// What a client was sent of an answer, and how far another one has repeated it.
 pub struct Splice {
-    wire: Wire,
-    dialect: Box<dyn Dialect>,
+    wire: WireFormat,
+    dialect: Box<dyn AnswerTracker>,
     follows: bool,
     /// Something was sent that no other answer can be compared with.
     is_beyond: bool,
@@ -56,7 +56,7 @@ pub struct Splice {
 
 /// What of an event is to be sent, and how many events that is.
 #[derive(Debug, PartialEq, Eq)]
-pub struct New {
+pub struct NewEvents {
     /// The events as they are written.
     pub bytes: Bytes,
     /// How many they are.
@@ -65,12 +65,12 @@ pub struct New {
 
 impl Splice {
     /// Nothing was sent yet; none for formats that do not stream.
-    pub fn new(wire: Wire) -> Option<Self> {
-        let dialect: Box<dyn Dialect> = match wire {
-            Wire::ChatCompletions => Box::new(chat_completions::Answer::default()),
-            Wire::Messages => Box::new(messages::Answer::default()),
-            Wire::Responses => Box::new(responses::Answer::default()),
-            Wire::CountTokens | Wire::Embeddings => return None,
+    pub fn new(wire: WireFormat) -> Option<Self> {
+        let dialect: Box<dyn AnswerTracker> = match wire {
+            WireFormat::ChatCompletions => Box::new(chat_completions::Answer::default()),
+            WireFormat::Messages => Box::new(messages::Answer::default()),
+            WireFormat::Responses => Box::new(responses::Answer::default()),
+            WireFormat::CountTokens | WireFormat::Embeddings => return None,
         };
         Some(Self {
             wire,
@@ -95,7 +95,7 @@ impl Splice {
     }
 
     /// Takes one event; the first answer's goes on as it is, of another one's only what is new.
-    pub fn take(&mut self, raw: Bytes) -> Result<New, Differs> {
+    pub fn take(&mut self, raw: Bytes) -> Result<NewEvents, Mismatch> {
         if self.follows {
             self.follow_with(&raw)?;
             return Ok(self.released());
@@ -104,31 +104,31 @@ impl Splice {
             match parsed(&raw) {
                 Ok(Some(event)) => self.dialect.sent(&event),
                 Ok(None) => {}
-                Err(Differs) => self.is_beyond = true,
+                Err(Mismatch) => self.is_beyond = true,
             }
         }
-        Ok(New {
+        Ok(NewEvents {
             bytes: raw,
             events: 1,
         })
     }
 
     /// Takes the last event of an answer.
-    pub fn end(&mut self, raw: Bytes) -> Result<New, Differs> {
+    pub fn end(&mut self, raw: Bytes) -> Result<NewEvents, Mismatch> {
         if !self.follows {
             return self.take(raw);
         }
         self.follow_with(&raw)?;
         if !self.dialect.has_caught_up() {
-            return Err(Differs);
+            return Err(Mismatch);
         }
-        if self.wire == Wire::ChatCompletions {
+        if self.wire == WireFormat::ChatCompletions {
             self.held.extend_from_slice(&raw);
         }
         Ok(self.released())
     }
 
-    fn follow_with(&mut self, raw: &[u8]) -> Result<(), Differs> {
+    fn follow_with(&mut self, raw: &[u8]) -> Result<(), Mismatch> {
         // What is no object says nothing that a client could read.
         let Some(event) = parsed(raw)?.filter(Value::is_object) else {
             return Ok(());
@@ -138,19 +138,19 @@ impl Splice {
             self.held_events += 1;
         }
         if self.held.len() > MAX_KEPT {
-            return Err(Differs);
+            return Err(Mismatch);
         }
         Ok(())
     }
 
-    fn released(&mut self) -> New {
+    fn released(&mut self) -> NewEvents {
         if !self.dialect.has_caught_up() {
-            return New {
+            return NewEvents {
                 bytes: Bytes::new(),
                 events: 0,
             };
         }
-        New {
+        NewEvents {
             bytes: Bytes::from(std::mem::take(&mut self.held)),
             events: std::mem::take(&mut self.held_events),
         }
@@ -161,14 +161,14 @@ impl Splice {
 ///
 /// # Errors
 /// When it can be looked at and not be taken apart, for a number beyond all bounds or too many brackets.
-fn parsed(raw: &[u8]) -> Result<Option<Value>, Differs> {
+fn parsed(raw: &[u8]) -> Result<Option<Value>, Mismatch> {
     let mut parser = SseParser::within_stream(raw.len());
     parser.push(raw);
     let event = parser.next_event().ok().flatten();
     let data = event.and_then(|event| event.data).unwrap_or_default();
     match data.trim_ascii() {
         b"" | b"[DONE]" => Ok(None),
-        text => value_of(text).map(Some).ok_or(Differs),
+        text => value_of(text).map(Some).ok_or(Mismatch),
     }
 }
 

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::net::SocketAddr;
 
 use clap::Args;
-use openclaw_upstream::worker_runtimes::Cores;
+use openclaw_upstream::worker_runtimes::WorkerRuntimes;
 use secrecy::ExposeSecret;
 use tokio::net::TcpListener;
 use tokio::sync::Mutex;
@@ -169,7 +169,7 @@ async fn serve(
         gateway.stopping();
         tracing::info!("stopping; answers in flight may finish, a second signal ends them");
     };
-    let cores = Cores::all()?;
+    let cores = WorkerRuntimes::all()?;
     let open_files = open_files::raise();
     let most = || gateway.most_connections(open_files);
     let served = Server::default().serve_until(&cores, listener, most, gateway.front(), stop, stop_asked());

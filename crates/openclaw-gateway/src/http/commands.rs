@@ -9,7 +9,7 @@ use axum::response::Response;
 use openclaw_ids::{AgentId, SessionKey};
 use openclaw_runner::{Clock, SystemClock};
 use openclaw_session::{Command, CommandError, parse_command};
-use openclaw_wire::{RequestBody, Wire};
+use openclaw_wire::{RequestBody, WireFormat};
 use serde_json::Value;
 
 use super::Served;
@@ -32,7 +32,7 @@ pub(super) async fn answer(
     served: &Served,
     agent: &Agent,
     (id, key): (&AgentId, &SessionKey),
-    wire: Wire,
+    wire: WireFormat,
     body: &RequestBody,
     told: &mut HeaderMap,
 ) -> Result<Option<Response>, ApiError> {
@@ -68,7 +68,7 @@ pub(super) async fn answer(
 }
 
 /// The command that a request is, with its name.
-fn command(wire: Wire, body: &[u8]) -> Option<(String, Result<Command, CommandError>)> {
+fn command(wire: WireFormat, body: &[u8]) -> Option<(String, Result<Command, CommandError>)> {
     let body: Value = serde_json::from_slice(body).ok()?;
     let text = typed::last_message(wire, &body)?;
     let command = parse_command(text)?;

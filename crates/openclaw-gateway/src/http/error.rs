@@ -12,7 +12,7 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use openclaw_classify::{Failure, describe, preview};
 use openclaw_runner::AttemptRecord;
-use openclaw_wire::{BodyError, Wire};
+use openclaw_wire::{BodyError, WireFormat};
 use serde::Serialize;
 
 use super::headers::set;
@@ -81,7 +81,7 @@ impl ApiError {
     }
 
     /// This error in the shape of a wire format.
-    pub(crate) fn in_wire(mut self, wire: Wire) -> Self {
+    pub(crate) fn in_wire(mut self, wire: WireFormat) -> Self {
         if wire.is_anthropic() {
             self.shape = Shape::Anthropic;
         }
@@ -259,7 +259,7 @@ impl ApiError {
 
 /// The event that ends a stream which broke off, in place of the format's own end (BL-88); `sent` events
 /// went before it.
-pub(crate) fn cut_event(wire: Wire, failure: &Failure, sent: u64) -> Vec<u8> {
+pub(crate) fn cut_event(wire: WireFormat, failure: &Failure, sent: u64) -> Vec<u8> {
     // How a connection broke is for the log; the client is told that it did.
     let told = match failure.transport {
         Some(transport) => describe(&Failure {

@@ -13,7 +13,7 @@ use axum::Router;
 use axum::body::Body;
 use axum::http::{Method, Request};
 use axum::response::Response;
-use openclaw_wire::Wire;
+use openclaw_wire::WireFormat;
 use tower_service::Service;
 
 use super::headers::{response, set};
@@ -34,15 +34,15 @@ impl Front {
 }
 
 /// The paths of requests that are passed on, each in its format.
-pub(super) const PASSED_ON: &[(&str, Wire)] = &[
-    ("/v1/chat/completions", Wire::ChatCompletions),
-    ("/v1/responses", Wire::Responses),
-    ("/v1/messages", Wire::Messages),
-    ("/v1/embeddings", Wire::Embeddings),
-    ("/v1/messages/count_tokens", Wire::CountTokens),
+pub(super) const PASSED_ON: &[(&str, WireFormat)] = &[
+    ("/v1/chat/completions", WireFormat::ChatCompletions),
+    ("/v1/responses", WireFormat::Responses),
+    ("/v1/messages", WireFormat::Messages),
+    ("/v1/embeddings", WireFormat::Embeddings),
+    ("/v1/messages/count_tokens", WireFormat::CountTokens),
 ];
 
-fn wire_of(request: &Request<Body>) -> Option<Wire> {
+fn wire_of(request: &Request<Body>) -> Option<WireFormat> {
     let path = request.uri().path();
     let (_, wire) = PASSED_ON.iter().find(|(known, _)| *known == path)?;
     (request.method() == Method::POST).then_some(*wire)
@@ -72,7 +72,7 @@ impl Service<Request<Body>> for Front {
     }
 }
 
-async fn pass_on(wire: Wire, served: Served, id: &str, request: Request<Body>) -> Response {
+async fn pass_on(wire: WireFormat, served: Served, id: &str, request: Request<Body>) -> Response {
     let refusal = local::refusal(&served, &request)
         .or_else(|| token::refusal(&served, &request))
         .or_else(|| local::refusal_of_kind(&request));

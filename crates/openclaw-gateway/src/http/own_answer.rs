@@ -10,7 +10,7 @@ use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use axum::response::{IntoResponse, Response};
 use serde_json::Value;
 
-use openclaw_wire::Wire;
+use openclaw_wire::WireFormat;
 
 /// What is said, and as whose answer.
 pub(super) struct OwnAnswer<'a> {
@@ -32,16 +32,16 @@ pub(super) enum Delivery {
 
 impl OwnAnswer<'_> {
     /// The answer, where the wire format is one of conversations.
-    pub(super) fn response(&self, wire: Wire, delivery: Delivery) -> Option<Response> {
+    pub(super) fn response(&self, wire: WireFormat, delivery: Delivery) -> Option<Response> {
         use Delivery::{Stream, Whole};
         let body = match (wire, delivery) {
-            (Wire::ChatCompletions, Whole) => chat_completions::whole(self).to_string(),
-            (Wire::ChatCompletions, Stream) => chat_completions::events(self),
-            (Wire::Messages, Whole) => messages::whole(self).to_string(),
-            (Wire::Messages, Stream) => messages::events(self),
-            (Wire::Responses, Whole) => responses::whole(self).to_string(),
-            (Wire::Responses, Stream) => responses::events(self),
-            (Wire::CountTokens | Wire::Embeddings, _) => return None,
+            (WireFormat::ChatCompletions, Whole) => chat_completions::whole(self).to_string(),
+            (WireFormat::ChatCompletions, Stream) => chat_completions::events(self),
+            (WireFormat::Messages, Whole) => messages::whole(self).to_string(),
+            (WireFormat::Messages, Stream) => messages::events(self),
+            (WireFormat::Responses, Whole) => responses::whole(self).to_string(),
+            (WireFormat::Responses, Stream) => responses::events(self),
+            (WireFormat::CountTokens | WireFormat::Embeddings, _) => return None,
         };
         let kind = match delivery {
             Whole => "application/json",
@@ -90,11 +90,11 @@ mod tests {
     #[test]
     fn only_conversations_are_answered() {
         for (wire, is) in [
-            (Wire::ChatCompletions, true),
-            (Wire::CountTokens, false),
-            (Wire::Embeddings, false),
-            (Wire::Messages, true),
-            (Wire::Responses, true),
+            (WireFormat::ChatCompletions, true),
+            (WireFormat::CountTokens, false),
+            (WireFormat::Embeddings, false),
+            (WireFormat::Messages, true),
+            (WireFormat::Responses, true),
         ] {
             assert_eq!(ANSWER.response(wire, Delivery::Whole).is_some(), is, "{wire:?}");
         }

@@ -1,24 +1,24 @@
 //! Reads embeddings: is there a vector?
 
-use super::{Whole, is_error, is_filled};
-use crate::partial_json::Sketch;
+use super::{ResponseBody, is_error, is_filled};
+use crate::partial_json::PartialJson;
 
 /// Reads a whole body.
-pub(super) fn read_whole(body: &[u8]) -> Whole {
-    let Some(answer) = Sketch::read(body) else {
-        return Whole::Unreadable;
+pub(super) fn read_response(body: &[u8]) -> ResponseBody {
+    let Some(answer) = PartialJson::read(body) else {
+        return ResponseBody::Unreadable;
     };
     if is_error(&answer) {
-        return Whole::Error;
+        return ResponseBody::Error;
     }
-    let Some(data) = answer.get("data").and_then(Sketch::as_list) else {
-        return Whole::Unreadable;
+    let Some(data) = answer.get("data").and_then(PartialJson::as_list) else {
+        return ResponseBody::Unreadable;
     };
     // A vector is a list of numbers, or their bytes in base64.
     if !data.is_empty() && data.iter().all(|row| is_filled(row.get("embedding"))) {
-        Whole::Answer
+        ResponseBody::Answer
     } else {
-        Whole::Empty
+        ResponseBody::Empty
     }
 }
 
@@ -31,15 +31,18 @@ mod tests {
         for (body, whole) in [
             (
                 r#"{"data":[{"embedding":[0.1]},{"embedding":"AAA="}]}"#,
-                Whole::Answer,
+                ResponseBody::Answer,
             ),
-            (r#"{"data":[]}"#, Whole::Empty),
-            (r#"{"data":[{"embedding":[0.1]},{"embedding":[]}]}"#, Whole::Empty),
-            (r#"{"error":{"message":"m"}}"#, Whole::Error),
-            (r#"{"object":"list"}"#, Whole::Unreadable),
-            ("<html>", Whole::Unreadable),
+            (r#"{"data":[]}"#, ResponseBody::Empty),
+            (
+                r#"{"data":[{"embedding":[0.1]},{"embedding":[]}]}"#,
+                ResponseBody::Empty,
+            ),
+            (r#"{"error":{"message":"m"}}"#, ResponseBody::Error),
+            (r#"{"object":"list"}"#, ResponseBody::Unreadable),
+            ("<html>", ResponseBody::Unreadable),
         ] {
-            assert_eq!(read_whole(body.as_bytes()), whole, "{body}");
+            assert_eq!(read_response(body.as_bytes()), whole, "{body}");
         }
     }
 }

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value};
 
-use super::overlap::{Differs, Overlap};
-use super::{Dialect, text};
+use super::overlap::{Mismatch, Overlap};
+use super::{AnswerTracker, text};
 
 /// Members of a delta that are compared.
 const TEXTS: &[&str] = &["content", "refusal"];
@@ -60,7 +60,7 @@ fn is_beyond(choice: &Value, delta: &Value) -> bool {
     OTHER.iter().any(has) || TEXTS.iter().any(is_list) || text(choice, "text").is_some()
 }
 
-impl Dialect for Answer {
+impl AnswerTracker for Answer {
     fn sent(&mut self, event: &Value) {
         for name in NAMING {
             if let Some(value) = event.get(*name) {
@@ -98,9 +98,9 @@ impl Dialect for Answer {
         self.said.restart();
     }
 
-    fn resumed(&mut self, mut event: Value) -> Result<Vec<Value>, Differs> {
+    fn resumed(&mut self, mut event: Value) -> Result<Vec<Value>, Mismatch> {
         if self.beyond {
-            return Err(Differs);
+            return Err(Mismatch);
         }
         for (name, value) in &self.naming {
             if let Some(own) = event.get_mut(name) {
@@ -143,7 +143,7 @@ fn choices_of(event: &Value) -> &[Value] {
 
 impl Answer {
     /// What of a choice is new, if anything.
-    fn new_of(&mut self, mut choice: Value) -> Result<Option<Value>, Differs> {
+    fn new_of(&mut self, mut choice: Value) -> Result<Option<Value>, Mismatch> {
         if !choice.is_object() {
             return Ok(None);
         }
@@ -152,7 +152,7 @@ impl Answer {
             .get_mut("delta")
             .map_or_else(|| Value::Object(Map::new()), Value::take);
         if is_beyond(&choice, &delta) {
-            return Err(Differs);
+            return Err(Mismatch);
         }
         if let Some(members) = delta.as_object_mut() {
             if !self.begun.insert(at) {
@@ -192,7 +192,7 @@ impl Answer {
         Ok((says || ends).then_some(choice))
     }
 
-    fn new_of_call(&mut self, at: u64, mut call: Value) -> Result<Option<Value>, Differs> {
+    fn new_of_call(&mut self, at: u64, mut call: Value) -> Result<Option<Value>, Mismatch> {
         let number = index(&call);
         let known = self.said.knows(&(at, Part::Name(number)));
         let function = call.get("function").cloned().unwrap_or_default();

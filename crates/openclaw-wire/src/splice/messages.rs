@@ -5,8 +5,8 @@ use std::collections::HashMap;
 
 use serde_json::{Value, json};
 
-use super::overlap::{Differs, Overlap};
-use super::{Dialect, text};
+use super::overlap::{Mismatch, Overlap};
+use super::{AnswerTracker, text};
 
 const THINKING: &[&str] = &["redacted_thinking", "thinking"];
 /// Blocks that are understood well enough to be repeated.
@@ -81,7 +81,7 @@ fn stop(index: u64) -> Value {
     json!({"type": "content_block_stop", "index": index})
 }
 
-impl Dialect for Answer {
+impl AnswerTracker for Answer {
     fn sent(&mut self, event: &Value) {
         match kind(event) {
             "content_block_start" => {
@@ -122,16 +122,16 @@ impl Dialect for Answer {
         self.begun = 0;
     }
 
-    fn resumed(&mut self, mut event: Value) -> Result<Vec<Value>, Differs> {
+    fn resumed(&mut self, mut event: Value) -> Result<Vec<Value>, Mismatch> {
         if self.beyond {
-            return Err(Differs);
+            return Err(Mismatch);
         }
         match kind(&event) {
             "content_block_start" => self.start(event),
             "content_block_delta" => {
                 let number = match self.follows.get(&index(&event)) {
                     Some(Some(number)) => *number,
-                    None if addition(&event).is_some() => return Err(Differs),
+                    None if addition(&event).is_some() => return Err(Mismatch),
                     Some(None) | None => return Ok(Vec::new()),
                 };
                 match addition(&event) {
@@ -208,7 +208,7 @@ impl Answer {
         events
     }
 
-    fn start(&mut self, mut event: Value) -> Result<Vec<Value>, Differs> {
+    fn start(&mut self, mut event: Value) -> Result<Vec<Value>, Mismatch> {
         let theirs = index(&event);
         let block = event.get("content_block").cloned().unwrap_or_default();
         if THINKING.contains(&kind(&block)) {
@@ -216,7 +216,7 @@ impl Answer {
             return Ok(Vec::new());
         }
         if !is_compared(&block) {
-            return Err(Differs);
+            return Err(Mismatch);
         }
         let number = self.begun;
         self.begun += 1;
@@ -226,7 +226,7 @@ impl Answer {
         if let Some(known) = self.blocks.get(number) {
             let (index, same) = (known.index, known.kind == kind(&block));
             if !same || !self.said.repeat((number, NAME), name)?.is_empty() {
-                return Err(Differs);
+                return Err(Mismatch);
             }
             let new = self.said.repeat((number, member), &said)?;
             let kind = if member == TEXT {

@@ -6,7 +6,7 @@ use super::MAX_KEPT;
 
 /// The other answer says something else.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Differs;
+pub struct Mismatch;
 
 /// The texts of an answer's parts, and how much of each another answer has repeated.
 #[derive(Debug)]
@@ -46,12 +46,12 @@ impl<K: Ord> Overlap<K> {
 
     /// The other answer says `text` as the next piece of a part; what of it is new. That is remembered, too, up to what
     /// can be.
-    pub(super) fn repeat<'t>(&mut self, part: K, text: &'t str) -> Result<&'t str, Differs> {
+    pub(super) fn repeat<'t>(&mut self, part: K, text: &'t str) -> Result<&'t str, Mismatch> {
         let part = self.parts.entry(part).or_default();
         let rest = &part.sent.as_bytes()[part.repeated..];
         let common = rest.len().min(text.len());
         if rest[..common] != text.as_bytes()[..common] {
-            return Err(Differs);
+            return Err(Mismatch);
         }
         // All that was left is repeated, or the whole piece is: either way a piece of text ends here.
         let new = &text[common..];

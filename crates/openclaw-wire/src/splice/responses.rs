@@ -4,8 +4,8 @@ use std::collections::{BTreeSet, HashMap};
 
 use serde_json::Value;
 
-use super::overlap::{Differs, Overlap};
-use super::{Dialect, text};
+use super::overlap::{Mismatch, Overlap};
+use super::{AnswerTracker, text};
 
 /// Items that are understood well enough to be repeated.
 const COMPARED: &[&str] = &["function_call", "message"];
@@ -83,7 +83,7 @@ fn is_reasoning(event: &str) -> bool {
     event.starts_with("response.reasoning")
 }
 
-impl Dialect for Answer {
+impl AnswerTracker for Answer {
     fn sent(&mut self, event: &Value) {
         let name = kind(event);
         self.sequence = self.sequence.max(number_of(event, "sequence_number") + 1);
@@ -124,9 +124,9 @@ impl Dialect for Answer {
         self.begun = 0;
     }
 
-    fn resumed(&mut self, event: Value) -> Result<Vec<Value>, Differs> {
+    fn resumed(&mut self, event: Value) -> Result<Vec<Value>, Mismatch> {
         if self.beyond {
-            return Err(Differs);
+            return Err(Mismatch);
         }
         let new = self.new_of(event)?.map(|mut event| {
             event["sequence_number"] = self.sequence.into();
@@ -155,7 +155,7 @@ impl Answer {
         self.items.len() - 1
     }
 
-    fn new_of(&mut self, mut event: Value) -> Result<Option<Value>, Differs> {
+    fn new_of(&mut self, mut event: Value) -> Result<Option<Value>, Mismatch> {
         let name = kind(&event).to_owned();
         if BEGINNINGS.contains(&name.as_str()) || is_reasoning(&name) {
             return Ok(None);
@@ -170,7 +170,7 @@ impl Answer {
         let theirs = number_of(&event, "output_index");
         let Some(followed) = self.follows.get(&theirs).copied() else {
             if delta_of(&name).is_some() && text(&event, "delta").is_some() {
-                return Err(Differs);
+                return Err(Mismatch);
             }
             // About the response as a whole, such as a rate limit.
             return Ok(self.said.is_complete().then_some(event));
@@ -198,7 +198,7 @@ impl Answer {
         Ok(Some(event))
     }
 
-    fn start(&mut self, mut event: Value) -> Result<Option<Value>, Differs> {
+    fn start(&mut self, mut event: Value) -> Result<Option<Value>, Mismatch> {
         let theirs = number_of(&event, "output_index");
         let item = event.get("item").cloned().unwrap_or_default();
         if kind(&item) == "reasoning" {
@@ -206,7 +206,7 @@ impl Answer {
             return Ok(None);
         }
         if !COMPARED.contains(&kind(&item)) {
-            return Err(Differs);
+            return Err(Mismatch);
         }
         let number = self.begun;
         self.begun += 1;
@@ -220,7 +220,7 @@ impl Answer {
             return if is_same && more.is_empty() && more_arguments.is_empty() {
                 Ok(None)
             } else {
-                Err(Differs)
+                Err(Mismatch)
             };
         }
         self.said.repeat((number, 0, NAME), called)?;

@@ -2,14 +2,14 @@
 
 use serde_json::Value;
 
-use openclaw_wire::Wire;
+use openclaw_wire::WireFormat;
 
 /// The text of the last message, when it is one of the user's and nothing but one text.
-pub(super) fn last_message(wire: Wire, body: &Value) -> Option<&str> {
+pub(super) fn last_message(wire: WireFormat, body: &Value) -> Option<&str> {
     let (messages, part) = match wire {
-        Wire::ChatCompletions | Wire::Messages => (body.get("messages")?, "text"),
-        Wire::Responses => (body.get("input")?, "input_text"),
-        Wire::CountTokens | Wire::Embeddings => return None,
+        WireFormat::ChatCompletions | WireFormat::Messages => (body.get("messages")?, "text"),
+        WireFormat::Responses => (body.get("input")?, "input_text"),
+        WireFormat::CountTokens | WireFormat::Embeddings => return None,
     };
     let message = match messages {
         // A response's input may be a single text of the user's.
@@ -42,49 +42,49 @@ mod tests {
         let user = |content: Value| json!([{"role": "user", "content": "/new"}, {"role": "user", "content": content}]);
         let text = |kind: &str| json!([{"type": kind, "text": "/status"}]);
         for (wire, messages, typed) in [
-            (Wire::ChatCompletions, user("/status".into()), true),
-            (Wire::ChatCompletions, user(text("text")), true),
-            (Wire::ChatCompletions, user(text("input_text")), false),
+            (WireFormat::ChatCompletions, user("/status".into()), true),
+            (WireFormat::ChatCompletions, user(text("text")), true),
+            (WireFormat::ChatCompletions, user(text("input_text")), false),
             (
-                Wire::ChatCompletions,
+                WireFormat::ChatCompletions,
                 user(json!([{"type": "text", "text": "/status"}, {"type": "image_url"}])),
                 false,
             ),
             (
-                Wire::ChatCompletions,
+                WireFormat::ChatCompletions,
                 json!([{"role": "assistant", "content": "/status"}]),
                 false,
             ),
             (
-                Wire::ChatCompletions,
+                WireFormat::ChatCompletions,
                 json!([{"role": "user", "content": "/status"}, {"role": "tool", "content": "x"}]),
                 false,
             ),
-            (Wire::ChatCompletions, json!([]), false),
+            (WireFormat::ChatCompletions, json!([]), false),
             (
-                Wire::ChatCompletions,
+                WireFormat::ChatCompletions,
                 json!({"role": "user", "content": "/status"}),
                 false,
             ),
-            (Wire::Messages, user("/status".into()), true),
-            (Wire::Messages, user(text("text")), true),
-            (Wire::Responses, json!("/status"), true),
-            (Wire::Responses, user("/status".into()), true),
-            (Wire::Responses, user(text("input_text")), true),
+            (WireFormat::Messages, user("/status".into()), true),
+            (WireFormat::Messages, user(text("text")), true),
+            (WireFormat::Responses, json!("/status"), true),
+            (WireFormat::Responses, user("/status".into()), true),
+            (WireFormat::Responses, user(text("input_text")), true),
             (
-                Wire::Responses,
+                WireFormat::Responses,
                 json!([{"type": "message", "role": "user", "content": "/status"}]),
                 true,
             ),
             (
-                Wire::Responses,
+                WireFormat::Responses,
                 json!([{"type": "function_call_output", "role": "user", "content": "/status"}]),
                 false,
             ),
-            (Wire::Embeddings, json!("/status"), false),
-            (Wire::CountTokens, user("/status".into()), false),
+            (WireFormat::Embeddings, json!("/status"), false),
+            (WireFormat::CountTokens, user("/status".into()), false),
         ] {
-            let member = if wire == Wire::Responses || wire == Wire::Embeddings {
+            let member = if wire == WireFormat::Responses || wire == WireFormat::Embeddings {
                 "input"
             } else {
                 "messages"

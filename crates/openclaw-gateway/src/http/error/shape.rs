@@ -1,7 +1,7 @@
 //! The shapes of an error: OpenAI's and Anthropic's, as a body and as the last event of a stream.
 
 use axum::http::StatusCode;
-use openclaw_wire::Wire;
+use openclaw_wire::WireFormat;
 use serde_json::{Value, json};
 
 use super::ErrorObject;
@@ -53,13 +53,13 @@ fn anthropic(kind: &str, error: &ErrorObject) -> Value {
 }
 
 /// The event that ends a stream which broke off. Responses number their events from 0, and `sent` went before it.
-pub(super) fn cut_event(wire: Wire, error: &ErrorObject, sent: u64) -> Vec<u8> {
+pub(super) fn cut_event(wire: WireFormat, error: &ErrorObject, sent: u64) -> Vec<u8> {
     match wire {
-        Wire::ChatCompletions | Wire::Embeddings => format!("data: {}\n\n", json!({ "error": error })),
-        Wire::CountTokens | Wire::Messages => {
+        WireFormat::ChatCompletions | WireFormat::Embeddings => format!("data: {}\n\n", json!({ "error": error })),
+        WireFormat::CountTokens | WireFormat::Messages => {
             format!("event: error\ndata: {}\n\n", anthropic(ANTHROPIC_OTHER, error))
         }
-        Wire::Responses => {
+        WireFormat::Responses => {
             let event = json!({
                 "type": "error", "code": error.code, "message": error.message, "param": error.param, "sequence_number": sent
             });

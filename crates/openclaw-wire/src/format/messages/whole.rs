@@ -64,7 +64,7 @@ fn of_block(index: usize, mut block: Value) -> Vec<Value> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::Wire;
+    use super::super::super::WireFormat;
     use super::*;
 
     #[test]
@@ -81,7 +81,7 @@ mod tests {
             "stop_reason": "tool_use", "stop_sequence": null,
             "usage": {"input_tokens": 3, "output_tokens": 7},
         });
-        let events = Wire::Messages
+        let events = WireFormat::Messages
             .events_of_whole(message.to_string().as_bytes())
             .unwrap();
         insta::assert_snapshot!("message", String::from_utf8(events.concat()).unwrap());

@@ -97,7 +97,7 @@ fn at(place: &Value, kind: &str, member: &str, value: Value) -> Value {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::Wire;
+    use super::super::super::WireFormat;
     use super::*;
 
     #[test]
@@ -112,7 +112,7 @@ mod tests {
             ],
             "usage": {"total_tokens": 3},
         });
-        let events = Wire::Responses
+        let events = WireFormat::Responses
             .events_of_whole(response.to_string().as_bytes())
             .unwrap();
         insta::assert_snapshot!("response", String::from_utf8(events.concat()).unwrap());

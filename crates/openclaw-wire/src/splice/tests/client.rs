@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use super::Wire;
+use super::WireFormat;
 
 /// What a strict client of the format puts together: texts and arguments by place; and whether it saw the end.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -23,10 +23,10 @@ impl Seen {
 }
 
 /// What a client was sent: the events of the first answer, then what the other one added.
-pub(super) fn client(wire: Wire, events: &[Value]) -> Seen {
+pub(super) fn client(wire: WireFormat, events: &[Value]) -> Seen {
     match wire {
-        Wire::ChatCompletions => chat_client(events),
-        Wire::Messages => messages_client(events),
+        WireFormat::ChatCompletions => chat_client(events),
+        WireFormat::Messages => messages_client(events),
         _ => responses_client(events),
     }
 }

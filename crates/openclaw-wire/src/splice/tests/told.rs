@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::Wire;
+use super::WireFormat;
 
 /// An answer as one provider would stream it.
 #[derive(Debug, Clone)]
@@ -30,10 +30,10 @@ impl Told {
     }
 
     /// All events, the last one being the end.
-    pub(super) fn events(&self, wire: Wire) -> Vec<Value> {
+    pub(super) fn events(&self, wire: WireFormat) -> Vec<Value> {
         match wire {
-            Wire::ChatCompletions => self.chat_completions(),
-            Wire::Messages => self.messages(),
+            WireFormat::ChatCompletions => self.chat_completions(),
+            WireFormat::Messages => self.messages(),
             _ => self.responses(),
         }
     }
