@@ -64,7 +64,7 @@ fn is_nine(id: &str) -> bool {
 pub(crate) fn repaired(body: &RequestBody, wire: WireFormat, failure: &Failure) -> Option<RequestBody> {
     let pattern = refused_pattern(failure)?;
     let request: Value = serde_json::from_slice(body.bytes()).ok()?;
-    let ids = tool_call_ids(&request, wire);
+    let ids = wire.tool_call_ids(&request).into_iter().collect();
     let new = renamed(&ids, pattern.fits)?;
     let rewritten = scan::with_ids(body.bytes(), &new);
     RequestBody::try_new(Bytes::from(rewritten)).ok()
@@ -83,44 +83,6 @@ fn refused_pattern(failure: &Failure) -> Option<&'static Pattern> {
     PATTERNS
         .iter()
         .find(|row| row.words.iter().all(|words| text.contains(words)))
-}
-
-/// Every tool-call id of a request, in order of appearance.
-fn tool_call_ids<'r>(request: &'r Value, wire: WireFormat) -> IndexSet<&'r str> {
-    let mut found = IndexSet::new();
-    let mut add = |id: Option<&'r Value>| found.extend(id.and_then(Value::as_str));
-    match wire {
-        WireFormat::ChatCompletions | WireFormat::Embeddings => {
-            for message in items(request, "messages") {
-                for call in items(message, "tool_calls") {
-                    add(call.get("id"));
-                }
-                add(message.get("tool_call_id"));
-            }
-        }
-        WireFormat::CountTokens | WireFormat::Messages => {
-            for message in items(request, "messages") {
-                for block in items(message, "content") {
-                    match block.get("type").and_then(Value::as_str) {
-                        Some("tool_use") => add(block.get("id")),
-                        Some("tool_result") => add(block.get("tool_use_id")),
-                        Some(_) | None => {}
-                    }
-                }
-            }
-        }
-        WireFormat::Responses => {
-            for item in items(request, "input") {
-                add(item.get("call_id"));
-            }
-        }
-    }
-    found
-}
-
-/// The items of a list in an object; none where there is no such list.
-fn items<'v>(object: &'v Value, list: &str) -> impl Iterator<Item = &'v Value> {
-    object.get(list).and_then(Value::as_array).into_iter().flatten()
 }
 
 /// New ids for those that do not fit; none when all do. An id always becomes the same one, so that the next turn of the

@@ -33,28 +33,15 @@ struct Parts {
     keys_as: SecretKind,
 }
 
-/// Where each format is called.
-#[derive(Clone)]
-struct Targets {
-    chat_completions: Uri,
-    count_tokens: Uri,
-    embeddings: Uri,
-    messages: Uri,
-    responses: Uri,
-}
+/// Where each format is called, by its index.
+type Targets = [Uri; WireFormat::COUNT];
 
-impl Targets {
-    /// Those below `base_url`; none when it is nothing that a request can name.
-    fn below(base_url: &Url) -> Option<Self> {
-        let target = |wire: WireFormat| Uri::try_from(below(base_url, wire.path()).as_str()).ok();
-        Some(Self {
-            chat_completions: target(WireFormat::ChatCompletions)?,
-            count_tokens: target(WireFormat::CountTokens)?,
-            embeddings: target(WireFormat::Embeddings)?,
-            messages: target(WireFormat::Messages)?,
-            responses: target(WireFormat::Responses)?,
-        })
-    }
+/// The targets below `base_url`; none when it is nothing that a request can name.
+fn targets_below(base_url: &Url) -> Option<Targets> {
+    let targets = WireFormat::ALL
+        .iter()
+        .map(|format| Uri::try_from(below(base_url, format.path()).as_str()).ok());
+    targets.collect::<Option<Vec<Uri>>>()?.try_into().ok()
 }
 
 /// A base URL that cannot be called.
@@ -96,7 +83,7 @@ impl Endpoint {
             provider,
             shown: shown(&url),
             login: login_of(&url),
-            targets: Targets::below(&without_login(&url))
+            targets: targets_below(&without_login(&url))
                 .ok_or_else(|| EndpointError::NotAUrl(shown_text(base_url)))?,
             base_url: url,
             headers: HeaderMap::new(),
@@ -118,7 +105,7 @@ impl Endpoint {
             parts.base_url.set_path(path);
             parts.shown = shown(&parts.base_url);
             // A path of ours is one of a request.
-            if let Some(targets) = Targets::below(&without_login(&parts.base_url)) {
+            if let Some(targets) = targets_below(&without_login(&parts.base_url)) {
                 parts.targets = targets;
             }
         })
@@ -227,14 +214,7 @@ impl Endpoint {
 
     /// The address of requests in a format. It holds neither user nor password; see [`login`](Self::login).
     pub fn target(&self, wire: WireFormat) -> &Uri {
-        let targets = &self.0.targets;
-        match wire {
-            WireFormat::ChatCompletions => &targets.chat_completions,
-            WireFormat::CountTokens => &targets.count_tokens,
-            WireFormat::Embeddings => &targets.embeddings,
-            WireFormat::Messages => &targets.messages,
-            WireFormat::Responses => &targets.responses,
-        }
+        &self.0.targets[wire.index()]
     }
 
     /// What a header says of the user and the password in the base URL.

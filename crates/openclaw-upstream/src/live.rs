@@ -9,7 +9,7 @@ use futures_util::{Stream, StreamExt};
 use openclaw_classify::{Failure, Phase, TimeoutPhase, Transport};
 use openclaw_wire::{
     ContentKind, Mismatch, MissingEnd, NewEvents, Splice, SseEvent, SseParser, StreamEvent, StreamProgress,
-    WireFormat, event_before,
+    WireFormat,
 };
 
 use super::deadlines::End;
@@ -96,7 +96,7 @@ impl LiveAnswer {
 
     /// The whole answer `body` as the stream that it should have been; none where it cannot be told as one.
     pub(crate) fn of_whole(wire: WireFormat, body: &[u8], facts: &AttemptFacts) -> Option<Self> {
-        let mut held = VecDeque::from(wire.events_of_whole(body)?);
+        let mut held = VecDeque::from(wire.events_of_response(body)?);
         let end = held.pop_back()?;
         let mut progress = StreamProgress::default();
         progress.end(ContentKind::Answer);
@@ -169,11 +169,8 @@ impl LiveAnswer {
 
     /// What the answer, which is complete, left out of its end.
     pub fn missing(&self) -> Option<MissingEnd> {
-        match self.wire {
-            WireFormat::ChatCompletions | WireFormat::Messages => self.progress.missing(),
-            // The last event says it all, and without it no answer is complete.
-            WireFormat::CountTokens | WireFormat::Embeddings | WireFormat::Responses => None,
-        }
+        // Where the last event says it all, no answer is complete without it.
+        self.progress.missing().filter(|_| self.wire.states_its_end())
     }
 
     /// The next events, or how the answer ended; not to be called after an end.
@@ -220,7 +217,7 @@ impl LiveAnswer {
     /// One event, with the waiting line before it if it is the first with text.
     fn with_line(&mut self, event: Bytes) -> Bytes {
         let line = self.line.as_deref();
-        match line.and_then(|line| event_before(&event, line)) {
+        match line.and_then(|line| self.wire.notice_before(&event, line)) {
             Some(own) => {
                 self.line = None;
                 Bytes::from([own, event].concat())
@@ -316,15 +313,9 @@ impl LiveAnswer {
         }
     }
 
-    /// The last event as the client gets it. Chat completions end with a mark that is the same for all.
+    /// The last event as the client gets it. A mark is the same in every answer.
     fn end_of(&self, event: Bytes) -> Bytes {
-        match self.wire {
-            WireFormat::ChatCompletions => self.wire.own_end(),
-            WireFormat::CountTokens
-            | WireFormat::Embeddings
-            | WireFormat::Messages
-            | WireFormat::Responses => event,
-        }
+        self.wire.end_mark().unwrap_or(event)
     }
 
     fn finished(&self, end: Bytes) -> AnswerStep {

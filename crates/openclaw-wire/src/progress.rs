@@ -49,7 +49,7 @@ impl StreamProgress {
     /// Adds the deltas of one chunk.
     pub fn add(&mut self, deltas: &[Delta]) {
         for delta in deltas {
-            self.shown = self.shown.max(Some(delta.shows));
+            self.shown = self.shown.max(Some(delta.content));
             if let Some(finished) = followed(&mut self.choices, delta.choice) {
                 *finished |= delta.finished;
             }
@@ -294,7 +294,7 @@ mod tests {
         for choice in 0..1000 {
             progress.add(&[Delta {
                 choice,
-                shows: ContentKind::Answer,
+                content: ContentKind::Answer,
                 arguments: vec![(choice, "{".to_owned())],
                 finished: true,
             }]);

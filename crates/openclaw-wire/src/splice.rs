@@ -4,48 +4,18 @@
 //! ends and the next begins differ from answer to answer. Thinking is not compared and, of the answer that takes over, not
 //! shown. Nothing of it is shown before it has repeated everything that was sent.
 
-mod chat_completions;
-mod messages;
-mod overlap;
-mod responses;
-
 use bytes::Bytes;
 use serde_json::Value;
 
 use crate::format::WireFormat;
+use crate::overlap::{AnswerTracker, MAX_KEPT, Mismatch};
 use crate::sse::SseParser;
 use crate::surrogates::value_of;
-
-pub use overlap::Mismatch;
-
-/// The most that is remembered of what was sent, and held back of what takes over, in bytes.
-const MAX_KEPT: usize = 8 * 1024 * 1024;
-
-/// What one format knows about answers and their parts.
-trait AnswerTracker: Send {
-    /// Remembers an event that was sent.
-    fn sent(&mut self, event: &Value);
-
-    /// Begins to follow another answer, from its beginning.
-    fn restart(&mut self);
-
-    /// What of an event of the other answer is new, as events that go on where the first answer ended.
-    ///
-    /// # Errors
-    /// When it says something else than was sent.
-    fn resumed(&mut self, event: Value) -> Result<Vec<Value>, Mismatch>;
-
-    /// Whether the other answer has repeated everything that was sent.
-    fn has_caught_up(&self) -> bool;
-
-    /// Bytes of text that are remembered.
-    fn kept(&self) -> usize;
-}
 
 /// What a client was sent of an answer, and how far another one has repeated it.
 pub struct Splice {
     wire: WireFormat,
-    dialect: Box<dyn AnswerTracker>,
+    tracker: Box<dyn AnswerTracker>,
     follows: bool,
     /// Something was sent that no other answer can be compared with.
     is_beyond: bool,
@@ -66,15 +36,10 @@ pub struct NewEvents {
 impl Splice {
     /// Nothing was sent yet; none for formats that do not stream.
     pub fn new(wire: WireFormat) -> Option<Self> {
-        let dialect: Box<dyn AnswerTracker> = match wire {
-            WireFormat::ChatCompletions => Box::new(chat_completions::Answer::default()),
-            WireFormat::Messages => Box::new(messages::Answer::default()),
-            WireFormat::Responses => Box::new(responses::Answer::default()),
-            WireFormat::CountTokens | WireFormat::Embeddings => return None,
-        };
+        let tracker = wire.tracker()?;
         Some(Self {
             wire,
-            dialect,
+            tracker,
             follows: false,
             is_beyond: false,
             held: Vec::new(),
@@ -84,13 +49,13 @@ impl Splice {
 
     /// Begins to follow another answer; none when more was sent than can be remembered, or something else.
     pub fn follow(mut self) -> Option<Self> {
-        if self.is_beyond || self.dialect.kept() > MAX_KEPT {
+        if self.is_beyond || self.tracker.kept() > MAX_KEPT {
             return None;
         }
         self.follows = true;
         self.held.clear();
         self.held_events = 0;
-        self.dialect.restart();
+        self.tracker.restart();
         Some(self)
     }
 
@@ -100,9 +65,9 @@ impl Splice {
             self.follow_with(&raw)?;
             return Ok(self.released());
         }
-        if self.dialect.kept() <= MAX_KEPT {
+        if self.tracker.kept() <= MAX_KEPT {
             match parsed(&raw) {
-                Ok(Some(event)) => self.dialect.sent(&event),
+                Ok(Some(event)) => self.tracker.sent(&event),
                 Ok(None) => {}
                 Err(Mismatch) => self.is_beyond = true,
             }
@@ -119,10 +84,10 @@ impl Splice {
             return self.take(raw);
         }
         self.follow_with(&raw)?;
-        if !self.dialect.has_caught_up() {
+        if !self.tracker.has_caught_up() {
             return Err(Mismatch);
         }
-        if self.wire == WireFormat::ChatCompletions {
+        if self.wire.end_mark().is_some() {
             self.held.extend_from_slice(&raw);
         }
         Ok(self.released())
@@ -133,7 +98,7 @@ impl Splice {
         let Some(event) = parsed(raw)?.filter(Value::is_object) else {
             return Ok(());
         };
-        for event in self.dialect.resumed(event)? {
+        for event in self.tracker.resumed(event)? {
             self.held.extend(self.wire.event(&event));
             self.held_events += 1;
         }
@@ -144,7 +109,7 @@ impl Splice {
     }
 
     fn released(&mut self) -> NewEvents {
-        if !self.dialect.has_caught_up() {
+        if !self.tracker.has_caught_up() {
             return NewEvents {
                 bytes: Bytes::new(),
                 events: 0,
@@ -170,12 +135,6 @@ fn parsed(raw: &[u8]) -> Result<Option<Value>, Mismatch> {
         b"" | b"[DONE]" => Ok(None),
         text => value_of(text).map(Some).ok_or(Mismatch),
     }
-}
-
-/// A text member that says something.
-fn text<'v>(value: &'v Value, member: &str) -> Option<&'v str> {
-    let text = value.get(member)?.as_str()?;
-    (!text.is_empty()).then_some(text)
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ use openclaw_runner::{
 };
 use openclaw_session::Notice;
 use openclaw_upstream::Answer;
-use openclaw_wire::{BodyError, RequestBody, WireFormat, before_text};
+use openclaw_wire::{BodyError, RequestBody, WireFormat};
 use tokio::time::Instant;
 use tracing::Instrument;
 
@@ -164,7 +164,10 @@ async fn answer(
                 }
                 Answer::Whole(body) => {
                     let line = hand_over(served, wire, told, Box::pin(run.finished_unseen()).await);
-                    whole(line.and_then(|line| before_text(&body, &line)).unwrap_or(body))
+                    whole(
+                        line.and_then(|line| wire.response_with_notice(&body, &line))
+                            .unwrap_or(body),
+                    )
                 }
             })
         }
@@ -286,7 +289,7 @@ fn hand_over(
     events.tell(SystemClock.now(), "notice", &notice::object(&notice));
     match served.generation.config.failover.notices {
         NoticeSetting::Header => None,
-        NoticeSetting::Inline => Some(notice.text).filter(|_| wire == WireFormat::ChatCompletions),
+        NoticeSetting::Inline => Some(notice.text).filter(|_| wire.takes_notices()),
     }
 }
 

@@ -33,19 +33,19 @@ impl Front {
     }
 }
 
+/// What the paths of requests begin with that are passed on; the rest is the path of their format.
+const PREFIX: &str = "/v1/";
+
 /// The paths of requests that are passed on, each in its format.
-pub(super) const PASSED_ON: &[(&str, WireFormat)] = &[
-    ("/v1/chat/completions", WireFormat::ChatCompletions),
-    ("/v1/responses", WireFormat::Responses),
-    ("/v1/messages", WireFormat::Messages),
-    ("/v1/embeddings", WireFormat::Embeddings),
-    ("/v1/messages/count_tokens", WireFormat::CountTokens),
-];
+pub(super) fn passed_on() -> impl Iterator<Item = String> {
+    WireFormat::ALL
+        .iter()
+        .map(|format| format!("{PREFIX}{}", format.path()))
+}
 
 fn wire_of(request: &Request<Body>) -> Option<WireFormat> {
-    let path = request.uri().path();
-    let (_, wire) = PASSED_ON.iter().find(|(known, _)| *known == path)?;
-    (request.method() == Method::POST).then_some(*wire)
+    let wire = WireFormat::of_path(request.uri().path().strip_prefix(PREFIX)?)?;
+    (request.method() == Method::POST).then_some(wire)
 }
 
 impl Service<Request<Body>> for Front {

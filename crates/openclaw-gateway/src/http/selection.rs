@@ -5,7 +5,7 @@ use openclaw_chain::{ChainConfig, OneOffPolicy, Resolver, RunKind};
 use openclaw_ids::{AgentId, ModelRef, ProviderId, SessionKey};
 use openclaw_runner::ChainKind;
 use openclaw_session::TurnKind;
-use openclaw_wire::WireFormat;
+use openclaw_wire::{RequestKind, WireFormat};
 
 use super::conversation::session_key;
 use super::headers::request;
@@ -151,15 +151,15 @@ impl Catalogue<'_> {
         headers: &HeaderMap,
     ) -> Result<Asked, AskError> {
         let asked = self.read_text(model, headers)?;
-        match wire {
-            WireFormat::ChatCompletions | WireFormat::Messages | WireFormat::Responses => Ok(Asked {
+        match wire.kind() {
+            RequestKind::Conversation => Ok(Asked {
                 session: session_key(&asked.agent, user, headers)?,
                 ..asked
             }),
             // A count is about the request, not about the conversation.
-            WireFormat::CountTokens => Ok(asked),
+            RequestKind::TokenCount => Ok(asked),
             // Vectors of different models cannot be compared, so no other model may take over.
-            WireFormat::Embeddings => match asked.run {
+            RequestKind::Embeddings => match asked.run {
                 RunKind::OneOff { model, .. } => Ok(Asked {
                     run: RunKind::OneOff {
                         model,

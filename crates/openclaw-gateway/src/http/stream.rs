@@ -84,7 +84,7 @@ impl Open {
                     "the answer that was to take over says something else"
                 );
                 let failure = self.broke_off.take().unwrap_or_default();
-                (Bytes::from(cut_event(wire, &failure, self.live.sent())), None)
+                (cut_event(wire, &failure, self.live.sent()), None)
             }
         }
     }
@@ -120,7 +120,7 @@ impl Open {
             (Some(_) | None, _) => None,
         };
         let (Some(rescue), Some(baton)) = (rescue, baton) else {
-            return (Bytes::from(cut_event(wire, &broke_off, sent)), None);
+            return (cut_event(wire, &broke_off, sent), None);
         };
         let Rescue {
             mut live,

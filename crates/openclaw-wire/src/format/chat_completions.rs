@@ -1,8 +1,59 @@
 //! Reads chat completions, whole or as stream chunks: is this content, an end, an error?
 
-use serde_json::Value;
+mod notice;
+mod splice;
+mod synthetic;
 
-use super::{ContentKind, Delta, ResponseBody, StreamEvent, is_error, is_error_event, is_filled, unreadable};
+use serde_json::{Value, json};
+
+use super::event::{
+    ContentKind, Delta, ResponseBody, StreamEvent, error_as_it_is, is_error, is_error_event, is_filled,
+    unreadable,
+};
+use super::family::ApiFamily;
+use super::row::{FormatRow, NoticeRow, RequestKind, StreamEnd, StreamRow, SyntheticRow};
+use super::user_text::UserTextPath;
+use super::{PROBE, items, texts};
+
+/// The descriptor.
+pub(super) static ROW: FormatRow = FormatRow {
+    name: "OpenAI chat completions",
+    label: "chat_completions",
+    operation: "chat",
+    path: "chat/completions",
+    kind: RequestKind::Conversation,
+    family: ApiFamily::OpenAi,
+    read_response,
+    error_body: error_as_it_is,
+    error_event,
+    user_text: Some(UserTextPath {
+        messages: "messages",
+        part: "text",
+    }),
+    tool_call_ids,
+    probe_request,
+    stream: Some(StreamRow {
+        read_event,
+        end: StreamEnd::Mark(
+            b"data: [DONE]
+
+",
+        ),
+        named_events: false,
+        may_end_with_calls: true,
+        events_of_response,
+        tracker: splice::tracker,
+        synthetic: SyntheticRow {
+            whole: synthetic::whole,
+            events: synthetic::events,
+        },
+        notice: Some(NoticeRow {
+            in_response: notice::in_response,
+            event_before: notice::event_before,
+        }),
+    }),
+};
+
 use crate::partial_json::PartialJson;
 
 /// Members of a message or a delta that show something to the person who waits.
@@ -22,7 +73,7 @@ const ANSWER_MEMBERS: &[&str] = &[
 const THINKING_MEMBERS: &[&str] = &["reasoning", "reasoning_content", "reasoning_details", "thinking"];
 
 /// Reads the data of one event of a stream.
-pub(super) fn read_event(name: Option<&[u8]>, data: &[u8]) -> StreamEvent {
+fn read_event(name: Option<&[u8]>, data: &[u8]) -> StreamEvent {
     let text = data.trim_ascii();
     if text == b"[DONE]" {
         return StreamEvent::End(ContentKind::Nothing);
@@ -44,7 +95,7 @@ pub(super) fn read_event(name: Option<&[u8]>, data: &[u8]) -> StreamEvent {
 }
 
 /// Reads a whole body.
-pub(super) fn read_response(body: &[u8]) -> ResponseBody {
+fn read_response(body: &[u8]) -> ResponseBody {
     let Some(answer) = PartialJson::read(body) else {
         return ResponseBody::Unreadable;
     };
@@ -69,7 +120,7 @@ pub(super) fn read_response(body: &[u8]) -> ResponseBody {
 }
 
 /// The one chunk that says what a whole completion says; none when it is no completion.
-pub(super) fn chunk_of_whole(mut answer: Value) -> Option<Value> {
+fn chunk_of_whole(mut answer: Value) -> Option<Value> {
     let members = answer.as_object_mut()?;
     members.insert("object".to_owned(), "chat.completion.chunk".into());
     for choice in members.get_mut("choices")?.as_array_mut()? {
@@ -89,6 +140,29 @@ pub(super) fn chunk_of_whole(mut answer: Value) -> Option<Value> {
         choice.entry("finish_reason").or_insert_with(|| "stop".into());
     }
     Some(answer)
+}
+
+/// The same as all events but the mark at the end.
+fn events_of_response(answer: Value) -> Option<Vec<Value>> {
+    Some(vec![chunk_of_whole(answer)?])
+}
+
+/// An error object as the event that ends a stream.
+pub(super) fn error_event(error: &Value, _: u64) -> Value {
+    json!({ "error": error })
+}
+
+/// The ids of the calls in a request's messages, and those that results name.
+pub(super) fn tool_call_ids(request: &Value) -> Vec<&str> {
+    texts(items(request, "messages").flat_map(|message| {
+        let calls = items(message, "tool_calls").map(|call| call.get("id"));
+        calls.chain([message.get("tool_call_id")])
+    }))
+}
+
+/// The smallest request that shows whether a model answers.
+pub(super) fn probe_request(model: &str) -> Value {
+    json!({"model": model, "stream": true, "messages": [{"role": "user", "content": PROBE}]})
 }
 
 fn is_error_choice(choice: &PartialJson<'_>) -> bool {
@@ -116,7 +190,7 @@ fn delta(choice: &PartialJson<'_>) -> Delta {
             .get("index")
             .and_then(PartialJson::as_u64)
             .unwrap_or_default(),
-        shows: shows(delta, choice),
+        content: shows(delta, choice),
         arguments: arguments.collect(),
         finished: finish_reason(choice).is_some(),
     }

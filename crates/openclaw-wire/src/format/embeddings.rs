@@ -1,10 +1,30 @@
 //! Reads embeddings: is there a vector?
 
-use super::{ResponseBody, is_error, is_filled};
+use super::chat_completions;
+use super::event::{ResponseBody, error_as_it_is, is_error, is_filled};
+use super::family::ApiFamily;
+use super::row::{FormatRow, RequestKind};
 use crate::partial_json::PartialJson;
 
+/// The descriptor.
+pub(super) static ROW: FormatRow = FormatRow {
+    name: "OpenAI embeddings",
+    label: "embeddings",
+    operation: "embeddings",
+    path: "embeddings",
+    kind: RequestKind::Embeddings,
+    family: ApiFamily::OpenAi,
+    read_response,
+    error_body: error_as_it_is,
+    error_event: chat_completions::error_event,
+    user_text: None,
+    tool_call_ids: chat_completions::tool_call_ids,
+    probe_request: chat_completions::probe_request,
+    stream: None,
+};
+
 /// Reads a whole body.
-pub(super) fn read_response(body: &[u8]) -> ResponseBody {
+fn read_response(body: &[u8]) -> ResponseBody {
     let Some(answer) = PartialJson::read(body) else {
         return ResponseBody::Unreadable;
     };

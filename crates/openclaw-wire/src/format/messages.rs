@@ -1,19 +1,57 @@
 //! Reads Anthropic's messages, whole or as stream events: is this content, an end, an error?
 
+mod splice;
+mod synthetic;
 mod whole;
 
-use bytes::Bytes;
+use serde_json::{Value, json};
 
-use super::{
-    ContentKind, Delta, ResponseBody, StreamEvent, is_error, is_error_event, is_filled, shown, unreadable,
+use super::event::{
+    ContentKind, Delta, ResponseBody, StreamEvent, error_as_it_is, is_error, is_error_event, is_filled,
+    only_delta, unreadable,
+};
+use super::family::{ApiFamily, anthropic_error};
+use super::row::{FormatRow, RequestKind, StreamEnd, StreamRow, SyntheticRow};
+use super::user_text::UserTextPath;
+use super::{PROBE, items, texts};
+
+/// The descriptor.
+pub(super) static ROW: FormatRow = FormatRow {
+    name: "Anthropic messages",
+    label: "messages",
+    operation: "chat",
+    path: "messages",
+    kind: RequestKind::Conversation,
+    family: ApiFamily::Anthropic,
+    read_response,
+    error_body: error_as_it_is,
+    error_event,
+    user_text: Some(UserTextPath {
+        messages: "messages",
+        part: "text",
+    }),
+    tool_call_ids,
+    probe_request,
+    stream: Some(StreamRow {
+        read_event,
+        end: StreamEnd::Event(
+            b"event: message_stop
+data: {\"type\":\"message_stop\"}
+
+",
+        ),
+        named_events: true,
+        may_end_with_calls: false,
+        events_of_response: whole::events,
+        tracker: splice::tracker,
+        synthetic: SyntheticRow {
+            whole: synthetic::whole,
+            events: synthetic::events,
+        },
+        notice: None,
+    }),
 };
 use crate::partial_json::PartialJson;
-
-pub(super) use whole::events as events_of_whole;
-
-/// The event that ends an answer.
-pub(super) const STOP: Bytes =
-    Bytes::from_static(b"event: message_stop\ndata: {\"type\":\"message_stop\"}\n\n");
 
 /// Members of a delta that show something, by the block they belong to: text, tool input, thinking.
 const ANSWER_MEMBERS: &[&str] = &["partial_json", "text"];
@@ -21,7 +59,7 @@ const ANSWER_MEMBERS: &[&str] = &["partial_json", "text"];
 const THINKING_BLOCKS: &[&str] = &["redacted_thinking", "thinking"];
 
 /// Reads one event of a stream.
-pub(super) fn read_event(name: Option<&[u8]>, data: &[u8]) -> StreamEvent {
+fn read_event(name: Option<&[u8]>, data: &[u8]) -> StreamEvent {
     let text = data.trim_ascii();
     if text.is_empty() {
         return StreamEvent::Other;
@@ -35,11 +73,11 @@ pub(super) fn read_event(name: Option<&[u8]>, data: &[u8]) -> StreamEvent {
     match event.get("type").and_then(PartialJson::as_str) {
         Some("content_block_start") => event
             .get("content_block")
-            .map_or(StreamEvent::Other, |block| shown(shows(block))),
+            .map_or(StreamEvent::Other, |block| only_delta(shows(block))),
         Some("content_block_delta") => event.get("delta").map_or(StreamEvent::Other, |delta| {
             StreamEvent::Deltas(vec![Delta {
                 choice: 0,
-                shows: delta_shows(delta),
+                content: delta_shows(delta),
                 arguments: tool_input(&event, delta).into_iter().collect(),
                 finished: false,
             }])
@@ -49,7 +87,7 @@ pub(super) fn read_event(name: Option<&[u8]>, data: &[u8]) -> StreamEvent {
             let reason = reason.and_then(PartialJson::as_str);
             StreamEvent::Deltas(vec![Delta {
                 choice: 0,
-                shows: refusal(reason),
+                content: refusal(reason),
                 arguments: Vec::new(),
                 finished: reason.is_some(),
             }])
@@ -60,7 +98,7 @@ pub(super) fn read_event(name: Option<&[u8]>, data: &[u8]) -> StreamEvent {
 }
 
 /// Reads a whole body.
-pub(super) fn read_response(body: &[u8]) -> ResponseBody {
+fn read_response(body: &[u8]) -> ResponseBody {
     let Some(answer) = PartialJson::read(body) else {
         return ResponseBody::Unreadable;
     };
@@ -79,15 +117,27 @@ pub(super) fn read_response(body: &[u8]) -> ResponseBody {
     }
 }
 
-/// Reads a whole count of tokens.
-pub(super) fn read_count(body: &[u8]) -> ResponseBody {
-    match PartialJson::read(body) {
-        Some(answer) if is_error(&answer) => ResponseBody::Error,
-        Some(answer) if answer.get("input_tokens").and_then(PartialJson::as_u64).is_some() => {
-            ResponseBody::Answer
-        }
-        Some(_) | None => ResponseBody::Unreadable,
-    }
+/// An error object as the event that ends a stream.
+pub(super) fn error_event(error: &Value, _: u64) -> Value {
+    anthropic_error(error)
+}
+
+/// The ids of the calls in a request's blocks, and those that results name.
+pub(super) fn tool_call_ids(request: &Value) -> Vec<&str> {
+    let blocks = items(request, "messages").flat_map(|message| items(message, "content"));
+    texts(
+        blocks.map(|block| match block.get("type").and_then(Value::as_str) {
+            Some("tool_use") => block.get("id"),
+            Some("tool_result") => block.get("tool_use_id"),
+            Some(_) | None => None,
+        }),
+    )
+}
+
+/// The smallest request that shows whether a model answers.
+pub(super) fn probe_request(model: &str) -> Value {
+    let messages = json!([{"role": "user", "content": PROBE}]);
+    json!({"model": model, "stream": true, "max_tokens": 16, "messages": messages})
 }
 
 /// What a block shows; a tool that is called shows its name.
@@ -153,40 +203,40 @@ mod tests {
             (r#"{"type":"ping"}"#, StreamEvent::Other),
             (
                 r#"{"type":"content_block_start","content_block":{"type":"text","text":""}}"#,
-                shown(ContentKind::Nothing),
+                only_delta(ContentKind::Nothing),
             ),
             (
                 r#"{"type":"content_block_start","content_block":{"type":"thinking","thinking":""}}"#,
-                shown(ContentKind::Nothing),
+                only_delta(ContentKind::Nothing),
             ),
             (
                 r#"{"type":"content_block_start","content_block":{"type":"tool_use","id":"t","name":"f","input":{}}}"#,
-                shown(ContentKind::Answer),
+                only_delta(ContentKind::Answer),
             ),
             (
                 r#"{"type":"content_block_delta","delta":{"type":"text_delta","text":"Hi"}}"#,
-                shown(ContentKind::Answer),
+                only_delta(ContentKind::Answer),
             ),
             (
                 r#"{"type":"content_block_delta","delta":{"type":"text_delta","text":""}}"#,
-                shown(ContentKind::Nothing),
+                only_delta(ContentKind::Nothing),
             ),
             (
                 r#"{"type":"content_block_delta","index":3,"delta":{"type":"input_json_delta","partial_json":"{"}}"#,
                 StreamEvent::Deltas(vec![Delta {
                     choice: 0,
-                    shows: ContentKind::Answer,
+                    content: ContentKind::Answer,
                     arguments: vec![(3, "{".to_owned())],
                     finished: false,
                 }]),
             ),
             (
                 r#"{"type":"content_block_delta","delta":{"type":"thinking_delta","thinking":"hm"}}"#,
-                shown(ContentKind::Thinking),
+                only_delta(ContentKind::Thinking),
             ),
             (
                 r#"{"type":"content_block_delta","delta":{"type":"signature_delta","signature":"x"}}"#,
-                shown(ContentKind::Nothing),
+                only_delta(ContentKind::Nothing),
             ),
             (r#"{"type":"content_block_stop","index":0}"#, StreamEvent::Other),
             (
@@ -221,7 +271,11 @@ mod tests {
             let StreamEvent::Deltas(deltas) = piece(&data) else {
                 panic!("{data}");
             };
-            assert_eq!((deltas[0].shows, deltas[0].finished), (shows, finished), "{data}");
+            assert_eq!(
+                (deltas[0].content, deltas[0].finished),
+                (shows, finished),
+                "{data}"
+            );
         }
     }
 
@@ -255,8 +309,5 @@ mod tests {
         ] {
             assert_eq!(read_response(body.as_bytes()), whole, "{body}");
         }
-        assert_eq!(read_count(br#"{"input_tokens":3}"#), ResponseBody::Answer);
-        assert_eq!(read_count(br#"{"type":"error","error":{}}"#), ResponseBody::Error);
-        assert_eq!(read_count(b"{}"), ResponseBody::Unreadable);
     }
 }

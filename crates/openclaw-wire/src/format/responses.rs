@@ -1,16 +1,54 @@
 //! Reads OpenAI's responses, whole or as stream events: is this content, an end, an error?
 
+mod splice;
+mod synthetic;
 mod whole;
 
 use std::borrow::Cow;
 
 use serde_json::{Value, json};
 
-use super::{ContentKind, ResponseBody, StreamEvent, is_error, is_error_event, is_filled, shown, unreadable};
+use super::event::{
+    ContentKind, ResponseBody, StreamEvent, is_error, is_error_event, is_filled, only_delta, unreadable,
+};
+use super::family::ApiFamily;
+use super::row::{FormatRow, RequestKind, StreamEnd, StreamRow, SyntheticRow};
+use super::user_text::UserTextPath;
+use super::{PROBE, items, texts};
 use crate::partial_json::PartialJson;
 use crate::surrogates::value_of;
 
-pub(super) use whole::events as events_of_whole;
+/// The descriptor.
+pub(super) static ROW: FormatRow = FormatRow {
+    name: "OpenAI responses",
+    label: "responses",
+    operation: "chat",
+    path: "responses",
+    kind: RequestKind::Conversation,
+    family: ApiFamily::OpenAi,
+    read_response,
+    error_body,
+    error_event,
+    user_text: Some(UserTextPath {
+        messages: "input",
+        part: "input_text",
+    }),
+    tool_call_ids,
+    probe_request,
+    stream: Some(StreamRow {
+        read_event,
+        end: StreamEnd::FullAnswer,
+        named_events: true,
+        may_end_with_calls: false,
+        events_of_response: whole::events,
+        tracker: splice::tracker,
+        synthetic: SyntheticRow {
+            whole: synthetic::whole,
+            events: synthetic::events,
+        },
+        notice: None,
+    }),
+};
 
 /// Events whose `delta` (or other member) shows an answer.
 #[rustfmt::skip]
@@ -37,7 +75,7 @@ const ENDS: &[&str] = &["response.completed", "response.incomplete"];
 const LATER: &[&str] = &["in_progress", "queued"];
 
 /// Reads one event of a stream.
-pub(super) fn read_event(name: Option<&[u8]>, data: &[u8]) -> StreamEvent {
+fn read_event(name: Option<&[u8]>, data: &[u8]) -> StreamEvent {
     let text = data.trim_ascii();
     if text.is_empty() || text == b"[DONE]" {
         // Some servers close with the mark of another format; the answer has ended before it.
@@ -65,23 +103,23 @@ pub(super) fn read_event(name: Option<&[u8]>, data: &[u8]) -> StreamEvent {
     if kind == "response.output_item.added" || kind == "response.output_item.done" {
         return event
             .get("item")
-            .map_or(StreamEvent::Other, |item| shown(item_shows(item)));
+            .map_or(StreamEvent::Other, |item| only_delta(item_shows(item)));
     }
     if let Some((_, member)) = ANSWERS.iter().find(|(answer, _)| *answer == kind) {
-        return shown(if is_filled(event.get(member)) {
+        return only_delta(if is_filled(event.get(member)) {
             ContentKind::Answer
         } else {
             ContentKind::Nothing
         });
     }
     if THINKING.contains(&kind) && is_filled(event.get("delta")) {
-        return shown(ContentKind::Thinking);
+        return only_delta(ContentKind::Thinking);
     }
     StreamEvent::Other
 }
 
 /// Reads a whole body.
-pub(super) fn read_response(body: &[u8]) -> ResponseBody {
+fn read_response(body: &[u8]) -> ResponseBody {
     let Some(answer) = PartialJson::read(body) else {
         return ResponseBody::Unreadable;
     };
@@ -104,7 +142,7 @@ pub(super) fn read_response(body: &[u8]) -> ResponseBody {
 
 /// An error event's data as an error body: the error of a failed response is inside it, that of an `error` event is
 /// spread over it.
-pub(super) fn error_body(data: &[u8]) -> Cow<'_, [u8]> {
+fn error_body(data: &[u8]) -> Cow<'_, [u8]> {
     let Some(event) = value_of(data) else {
         return Cow::Borrowed(data);
     };
@@ -117,6 +155,26 @@ pub(super) fn error_body(data: &[u8]) -> Cow<'_, [u8]> {
         None => return Cow::Borrowed(data),
     };
     Cow::Owned(json!({ "error": error }).to_string().into_bytes())
+}
+
+/// An error object as the event that ends a stream. Events are numbered from 0.
+fn error_event(error: &Value, sent: u64) -> Value {
+    let member = |name: &str| error.get(name).cloned().unwrap_or_default();
+    json!({
+        "type": "error", "code": member("code"), "message": member("message"), "param": member("param"),
+        "sequence_number": sent,
+    })
+}
+
+/// The ids of the calls in a request's input, and those that results name.
+fn tool_call_ids(request: &Value) -> Vec<&str> {
+    texts(items(request, "input").map(|item| item.get("call_id")))
+}
+
+/// The smallest request that shows whether a model answers.
+fn probe_request(model: &str) -> Value {
+    json!({"model": model, "stream": true, "store": false, "instructions": PROBE,
+        "input": [{"role": "user", "content": [{"type": "input_text", "text": PROBE}]}]})
 }
 
 /// What a whole response shows.
@@ -159,15 +217,15 @@ mod tests {
             (r#"{"type":"response.in_progress"}"#, StreamEvent::Other),
             (
                 r#"{"type":"response.output_item.added","item":{"type":"message","content":[]}}"#,
-                shown(ContentKind::Nothing),
+                only_delta(ContentKind::Nothing),
             ),
             (
                 r#"{"type":"response.output_item.added","item":{"type":"reasoning","summary":[]}}"#,
-                shown(ContentKind::Nothing),
+                only_delta(ContentKind::Nothing),
             ),
             (
                 r#"{"type":"response.output_item.added","item":{"type":"function_call","name":"f","arguments":""}}"#,
-                shown(ContentKind::Answer),
+                only_delta(ContentKind::Answer),
             ),
             (
                 r#"{"type":"response.content_part.added","part":{"type":"output_text","text":""}}"#,
@@ -175,23 +233,23 @@ mod tests {
             ),
             (
                 r#"{"type":"response.output_text.delta","delta":"Hi"}"#,
-                shown(ContentKind::Answer),
+                only_delta(ContentKind::Answer),
             ),
             (
                 r#"{"type":"response.output_text.delta","delta":""}"#,
-                shown(ContentKind::Nothing),
+                only_delta(ContentKind::Nothing),
             ),
             (
                 r#"{"type":"response.function_call_arguments.delta","delta":"{"}"#,
-                shown(ContentKind::Answer),
+                only_delta(ContentKind::Answer),
             ),
             (
                 r#"{"type":"response.refusal.delta","delta":"no"}"#,
-                shown(ContentKind::Answer),
+                only_delta(ContentKind::Answer),
             ),
             (
                 r#"{"type":"response.reasoning_summary_text.delta","delta":"hm"}"#,
-                shown(ContentKind::Thinking),
+                only_delta(ContentKind::Thinking),
             ),
             (
                 r#"{"type":"response.completed","response":{"output":[]}}"#,
@@ -225,7 +283,7 @@ mod tests {
         }
         assert_eq!(read_event(Some(b"error"), b"{}"), StreamEvent::Error);
         let named = read_event(Some(b"response.output_text.delta"), br#"{"delta":"Hi"}"#);
-        assert_eq!(named, shown(ContentKind::Answer));
+        assert_eq!(named, only_delta(ContentKind::Answer));
     }
 
     #[test]

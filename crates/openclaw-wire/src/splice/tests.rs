@@ -1,14 +1,14 @@
 //! Two answers in any pieces, the first cut anywhere: a strict client of each format sees one.
 
-mod client;
-mod told;
+mod scripted_answer;
+mod strict_client;
 
 use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;
-use client::{Seen, client};
-use told::Told;
+use scripted_answer::ScriptedAnswer;
+use strict_client::{ClientView, client};
 
 fn raw(wire: WireFormat, event: &Value) -> Bytes {
     wire.event(event)
@@ -27,7 +27,11 @@ fn events_in(bytes: &[u8]) -> Vec<Value> {
 
 /// Everything a client sees of `first`, cut after some events, and of the answers that take over; each but the last is
 /// cut as well.
-fn spliced(wire: WireFormat, answers: &[(Told, usize)], last: &Told) -> Result<Vec<Value>, Mismatch> {
+fn spliced(
+    wire: WireFormat,
+    answers: &[(ScriptedAnswer, usize)],
+    last: &ScriptedAnswer,
+) -> Result<Vec<Value>, Mismatch> {
     let mut splice = Splice::new(wire).unwrap();
     let mut sent = Vec::new();
     for (told, cut) in answers {
@@ -64,10 +68,10 @@ const WIRES: [WireFormat; 3] = [
     WireFormat::Responses,
 ];
 
-fn told(id: &'static str, text: String, call: Option<String>) -> impl Strategy<Value = Told> {
+fn told(id: &'static str, text: String, call: Option<String>) -> impl Strategy<Value = ScriptedAnswer> {
     let thinking = prop::option::of(Just(id));
     let pieces = prop::collection::vec(1_usize..9, 1..4);
-    (thinking, pieces).prop_map(move |(thinking, pieces)| Told {
+    (thinking, pieces).prop_map(move |(thinking, pieces)| ScriptedAnswer {
         id,
         thinking,
         text: text.clone(),
@@ -76,7 +80,7 @@ fn told(id: &'static str, text: String, call: Option<String>) -> impl Strategy<V
     })
 }
 
-fn same_answers() -> impl Strategy<Value = (Told, Told, Told)> {
+fn same_answers() -> impl Strategy<Value = (ScriptedAnswer, ScriptedAnswer, ScriptedAnswer)> {
     ("[a-zß漢 ]{1,24}", prop::option::of("[a-z{}\":]{1,12}")).prop_flat_map(|(text, call)| {
         (
             told("first", text.clone(), call.clone()),
@@ -93,9 +97,9 @@ proptest! {
             let mut expected = client(wire, &first.events(wire));
             expected.ended = true;
             let one = spliced(wire, &[(first.clone(), cut)], &third).unwrap();
-            prop_assert_eq!(client(wire, &one), Seen { parts: expected.parts.clone(), ended: true }, "{:?}", wire);
+            prop_assert_eq!(client(wire, &one), ClientView { parts: expected.parts.clone(), ended: true }, "{:?}", wire);
             let two = spliced(wire, &[(first.clone(), cut), (second.clone(), again)], &third).unwrap();
-            prop_assert_eq!(client(wire, &two), Seen { parts: expected.parts.clone(), ended: true }, "{:?}", wire);
+            prop_assert_eq!(client(wire, &two), ClientView { parts: expected.parts.clone(), ended: true }, "{:?}", wire);
         }
     }
 
@@ -119,14 +123,14 @@ proptest! {
 
 #[test]
 fn a_shorter_answer_and_one_that_cannot_be_compared_differ() {
-    let long = Told {
+    let long = ScriptedAnswer {
         id: "long",
         thinking: None,
         text: "to be or not".to_owned(),
         call: None,
         pieces: vec![3],
     };
-    let short = Told {
+    let short = ScriptedAnswer {
         text: "to be".to_owned(),
         ..long.clone()
     };
@@ -191,7 +195,7 @@ fn too_much_to_be_remembered_is_not_followed() {
         );
     }
     for splice in [first, second] {
-        assert!(splice.dialect.kept() <= MAX_KEPT + (1 << 20));
+        assert!(splice.tracker.kept() <= MAX_KEPT + (1 << 20));
         assert!(splice.follow().is_none());
     }
 }

@@ -55,7 +55,7 @@ fn what_the_first_content_of_a_stream_is() {
         let StreamEvent::Deltas(deltas) = read_event(None, data.as_bytes()) else {
             panic!("{data}");
         };
-        assert_eq!(deltas[0].shows, shows, "{data}");
+        assert_eq!(deltas[0].content, shows, "{data}");
     }
 }
 

@@ -4,8 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use serde_json::Value;
 
-use super::overlap::{Mismatch, Overlap};
-use super::{AnswerTracker, text};
+use crate::overlap::{AnswerTracker, Mismatch, Overlap, text};
 
 /// Items that are understood well enough to be repeated.
 const COMPARED: &[&str] = &["function_call", "message"];
@@ -37,7 +36,7 @@ struct Item {
 }
 
 #[derive(Debug, Default)]
-pub(super) struct Answer {
+struct ResponseTracker {
     /// Texts by the number of the item, the index of its part, and the event of [`DELTAS`] that brings them, or [`NAME`].
     said: Overlap<(usize, u64, &'static str)>,
     items: Vec<Item>,
@@ -83,7 +82,12 @@ fn is_reasoning(event: &str) -> bool {
     event.starts_with("response.reasoning")
 }
 
-impl AnswerTracker for Answer {
+/// Compares answers from their beginning.
+pub(super) fn tracker() -> Box<dyn AnswerTracker> {
+    Box::new(ResponseTracker::default())
+}
+
+impl AnswerTracker for ResponseTracker {
     fn sent(&mut self, event: &Value) {
         let name = kind(event);
         self.sequence = self.sequence.max(number_of(event, "sequence_number") + 1);
@@ -145,7 +149,7 @@ impl AnswerTracker for Answer {
     }
 }
 
-impl Answer {
+impl ResponseTracker {
     fn add(&mut self, output_index: u64, item: &Value) -> usize {
         self.items.push(Item {
             output_index,

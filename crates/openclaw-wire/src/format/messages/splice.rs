@@ -5,8 +5,7 @@ use std::collections::HashMap;
 
 use serde_json::{Value, json};
 
-use super::overlap::{Mismatch, Overlap};
-use super::{AnswerTracker, text};
+use crate::overlap::{AnswerTracker, Mismatch, Overlap, text};
 
 const THINKING: &[&str] = &["redacted_thinking", "thinking"];
 /// Blocks that are understood well enough to be repeated.
@@ -28,7 +27,7 @@ struct Block {
 }
 
 #[derive(Debug, Default)]
-pub(super) struct Answer {
+struct MessageTracker {
     /// Texts by the number of the block, thinking not counted, and the member that brings them.
     said: Overlap<(usize, &'static str)>,
     /// The compared blocks in order.
@@ -81,7 +80,12 @@ fn stop(index: u64) -> Value {
     json!({"type": "content_block_stop", "index": index})
 }
 
-impl AnswerTracker for Answer {
+/// Compares answers from their beginning.
+pub(super) fn tracker() -> Box<dyn AnswerTracker> {
+    Box::new(MessageTracker::default())
+}
+
+impl AnswerTracker for MessageTracker {
     fn sent(&mut self, event: &Value) {
         match kind(event) {
             "content_block_start" => {
@@ -178,7 +182,7 @@ impl AnswerTracker for Answer {
     }
 }
 
-impl Answer {
+impl MessageTracker {
     fn add(&mut self, index: u64, kind: &str) -> usize {
         self.blocks.push(Block {
             index,

@@ -6,7 +6,7 @@ use super::WireFormat;
 
 /// An answer as one provider would stream it.
 #[derive(Debug, Clone)]
-pub(super) struct Told {
+pub(super) struct ScriptedAnswer {
     pub(super) id: &'static str,
     pub(super) thinking: Option<&'static str>,
     pub(super) text: String,
@@ -16,7 +16,7 @@ pub(super) struct Told {
     pub(super) pieces: Vec<usize>,
 }
 
-impl Told {
+impl ScriptedAnswer {
     fn pieces_of(&self, text: &str) -> Vec<String> {
         let characters: Vec<char> = text.chars().collect();
         let (mut rest, mut sizes) = (characters.as_slice(), self.pieces.iter().cycle());

@@ -4,8 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value};
 
-use super::overlap::{Mismatch, Overlap};
-use super::{AnswerTracker, text};
+use crate::overlap::{AnswerTracker, Mismatch, Overlap, text};
 
 /// Members of a delta that are compared.
 const TEXTS: &[&str] = &["content", "refusal"];
@@ -24,7 +23,7 @@ enum Part {
 }
 
 #[derive(Debug, Default)]
-pub(super) struct Answer {
+struct ChatTracker {
     said: Overlap<(u64, Part)>,
     begun: BTreeSet<u64>,
     finished: BTreeSet<u64>,
@@ -60,7 +59,12 @@ fn is_beyond(choice: &Value, delta: &Value) -> bool {
     OTHER.iter().any(has) || TEXTS.iter().any(is_list) || text(choice, "text").is_some()
 }
 
-impl AnswerTracker for Answer {
+/// Compares answers from their beginning.
+pub(super) fn tracker() -> Box<dyn AnswerTracker> {
+    Box::new(ChatTracker::default())
+}
+
+impl AnswerTracker for ChatTracker {
     fn sent(&mut self, event: &Value) {
         for name in NAMING {
             if let Some(value) = event.get(*name) {
@@ -141,7 +145,7 @@ fn choices_of(event: &Value) -> &[Value] {
         .map_or(&[], Vec::as_slice)
 }
 
-impl Answer {
+impl ChatTracker {
     /// What of a choice is new, if anything.
     fn new_of(&mut self, mut choice: Value) -> Result<Option<Value>, Mismatch> {
         if !choice.is_object() {

@@ -1,33 +1,36 @@
-//! What a person typed last.
+//! The text of the last message of a conversation.
 
 use serde_json::Value;
 
-use openclaw_wire::WireFormat;
+/// Where that text is in a request.
+pub(super) struct UserTextPath {
+    /// The member that holds the messages.
+    pub(super) messages: &'static str,
+    /// The type of a part that is a text.
+    pub(super) part: &'static str,
+}
 
-/// The text of the last message, when it is one of the user's and nothing but one text.
-pub(super) fn last_message(wire: WireFormat, body: &Value) -> Option<&str> {
-    let (messages, part) = match wire {
-        WireFormat::ChatCompletions | WireFormat::Messages => (body.get("messages")?, "text"),
-        WireFormat::Responses => (body.get("input")?, "input_text"),
-        WireFormat::CountTokens | WireFormat::Embeddings => return None,
-    };
-    let message = match messages {
-        // A response's input may be a single text of the user's.
-        Value::String(text) => return Some(text),
-        Value::Array(messages) => messages.last()?,
-        Value::Bool(_) | Value::Null | Value::Number(_) | Value::Object(_) => return None,
-    };
-    let is_message = message.get("type").is_none_or(|kind| kind == "message");
-    if !is_message || message.get("role")? != "user" {
-        return None;
-    }
-    match message.get("content")? {
-        Value::String(text) => Some(text),
-        Value::Array(parts) => match parts.as_slice() {
-            [only] if only.get("type")? == part => only.get("text")?.as_str(),
-            _ => None,
-        },
-        Value::Bool(_) | Value::Null | Value::Number(_) | Value::Object(_) => None,
+impl UserTextPath {
+    /// The text, when the last message is one of the user's and nothing but one text.
+    pub(super) fn last<'r>(&self, request: &'r Value) -> Option<&'r str> {
+        let message = match request.get(self.messages)? {
+            // A response's input may be a single text of the user's.
+            Value::String(text) => return Some(text),
+            Value::Array(messages) => messages.last()?,
+            Value::Bool(_) | Value::Null | Value::Number(_) | Value::Object(_) => return None,
+        };
+        let is_message = message.get("type").is_none_or(|kind| kind == "message");
+        if !is_message || message.get("role")? != "user" {
+            return None;
+        }
+        match message.get("content")? {
+            Value::String(text) => Some(text),
+            Value::Array(parts) => match parts.as_slice() {
+                [only] if only.get("type")? == self.part => only.get("text")?.as_str(),
+                _ => None,
+            },
+            Value::Bool(_) | Value::Null | Value::Number(_) | Value::Object(_) => None,
+        }
     }
 }
 
@@ -36,6 +39,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::format::WireFormat;
 
     #[test]
     fn only_the_users_last_text_alone_is_typed() {
@@ -91,7 +95,7 @@ mod tests {
             };
             let body = json!({ member: messages });
             assert_eq!(
-                last_message(wire, &body),
+                wire.last_user_text(&body),
                 typed.then_some("/status"),
                 "{wire:?} {body}"
             );
