@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-use crate::cli::{Args, CannotRun, Outcome, Takes, Task};
+use crate::cli::{Accepts, Args, CannotRun, Outcome, Task};
 use crate::diff;
 use crate::workspace::{self, Workspace};
 
@@ -25,7 +25,7 @@ Examples:
   cargo xtask api                              what changed, in every crate
   cargo xtask api openclaw-cooldown            in one
   cargo xtask api --write                      write the lists, then read `git diff docs/api`",
-    takes: Takes::Anything,
+    accepts: Accepts::Anything,
     run: |args| run(&Workspace::find()?, args),
 };
 
@@ -34,7 +34,7 @@ const CRATES: &str = "crates";
 
 fn run(workspace: &Workspace, args: &Args) -> Result<Outcome, CannotRun> {
     let crates = libraries(workspace.root())?;
-    let asked = Asked::read(&args.words, &crates)?;
+    let asked = ApiArguments::read(&args.words, &crates)?;
     check_installed(workspace)?;
     let mut outcome = Outcome::Clean;
     for name in &asked.crates {
@@ -62,12 +62,12 @@ fn run(workspace: &Workspace, args: &Args) -> Result<Outcome, CannotRun> {
 
 /// What the words after the task ask for.
 #[derive(Debug, PartialEq, Eq)]
-struct Asked {
+struct ApiArguments {
     write: bool,
     crates: Vec<String>,
 }
 
-impl Asked {
+impl ApiArguments {
     fn read(words: &[String], known: &BTreeSet<String>) -> Result<Self, CannotRun> {
         let (flags, names): (Vec<_>, Vec<_>) = words.iter().cloned().partition(|word| word.starts_with('-'));
         if let Some(other) = flags.iter().find(|flag| *flag != "--write") {
@@ -194,14 +194,14 @@ mod tests {
             ("b --write", true, "b"),
             ("b a", false, "b a"),
         ] {
-            let asked = Asked {
+            let asked = ApiArguments {
                 write,
                 crates: words(crates),
             };
-            assert_eq!(Asked::read(&words(text), &known), Ok(asked), "{text}");
+            assert_eq!(ApiArguments::read(&words(text), &known), Ok(asked), "{text}");
         }
         for wrong in ["--wirte", "c"] {
-            let CannotRun(error) = Asked::read(&words(wrong), &known).unwrap_err();
+            let CannotRun(error) = ApiArguments::read(&words(wrong), &known).unwrap_err();
             assert!(error.contains(wrong), "{error}");
         }
     }

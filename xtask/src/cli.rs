@@ -10,12 +10,12 @@ pub(crate) struct Task {
     pub(crate) usage: &'static str,
     /// Prose and examples of the task's own help, one sentence per line.
     pub(crate) help: &'static str,
-    pub(crate) takes: Takes,
+    pub(crate) accepts: Accepts,
     pub(crate) run: fn(&Args) -> Result<Outcome, CannotRun>,
 }
 
 /// Which words a task accepts.
-pub(crate) enum Takes {
+pub(crate) enum Accepts {
     /// Every word is handed on as it is; another program reads them.
     Anything,
     /// As [`Anything`](Self::Anything), and `--help` is that program's own.
@@ -91,7 +91,7 @@ pub(crate) fn dispatch(tasks: &[&Task], words: &[String]) -> Result<Outcome, Can
             names.join(", ")
         )));
     };
-    if !matches!(task.takes, Takes::AnythingAndHelp) && rest.iter().any(|word| is_help(word)) {
+    if !matches!(task.accepts, Accepts::AnythingAndHelp) && rest.iter().any(|word| is_help(word)) {
         print!("{}", task_help(task));
         return Ok(Outcome::Clean);
     }
@@ -104,14 +104,14 @@ fn is_help(word: &str) -> bool {
 }
 
 fn parse(task: &Task, words: &[String]) -> Result<Args, CannotRun> {
-    let flags = match task.takes {
-        Takes::Anything | Takes::AnythingAndHelp => {
+    let flags = match task.accepts {
+        Accepts::Anything | Accepts::AnythingAndHelp => {
             return Ok(Args {
                 flags: Vec::new(),
                 words: words.to_vec(),
             });
         }
-        Takes::Flags(flags) => flags,
+        Accepts::Flags(flags) => flags,
     };
     let mut args = Args::default();
     let mut words = words.iter();
@@ -175,7 +175,7 @@ fn task_help(task: &Task) -> String {
             .to_owned(),
         String::new(),
     ];
-    if let Takes::Flags(flags) = task.takes
+    if let Accepts::Flags(flags) = task.accepts
         && !flags.is_empty()
     {
         lines.push("Options:".to_owned());

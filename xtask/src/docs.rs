@@ -1,6 +1,6 @@
 //! Writes the documents that are made from tables; the tests compare them.
 
-use crate::cli::{Args, CannotRun, Outcome, Takes, Task};
+use crate::cli::{Accepts, Args, CannotRun, Outcome, Task};
 use crate::workspace::{self, Workspace};
 
 pub(crate) const TASK: Task = Task {
@@ -13,7 +13,7 @@ file, without it the test compares, so `cargo xtask test` fails while a document
 
 Examples:
   cargo xtask docs             write them, then read `git diff docs`",
-    takes: Takes::Flags(&[]),
+    accepts: Accepts::Flags(&[]),
     run: |args| run(&Workspace::find()?, args),
 };
 
@@ -52,7 +52,7 @@ const DOCUMENTS: &[Document] = &[
     },
     Document {
         path: "docs/cli.md",
-        package: "openclaw-gateway",
+        package: "openclaw-cli",
         target: Target::Library,
         test: "cli::tests::the_document_is_current",
     },

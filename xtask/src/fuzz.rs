@@ -2,7 +2,7 @@
 
 use std::process::{Command, Stdio};
 
-use crate::cli::{Args, CannotRun, Outcome, Takes, Task};
+use crate::cli::{Accepts, Args, CannotRun, Outcome, Task};
 use crate::workspace::{self, Workspace};
 
 pub(crate) const TASK: Task = Task {
@@ -19,7 +19,7 @@ Examples:
   cargo xtask fuzz                            all targets, ten minutes each
   cargo xtask fuzz stream splice --minutes 30
   cargo xtask fuzz --list                     what each target feeds to what",
-    takes: Takes::Anything,
+    accepts: Accepts::Anything,
     run: |args| run(&Workspace::find()?, args),
 };
 
@@ -47,13 +47,13 @@ const MINUTES: u64 = 10;
 
 /// What may be typed after `cargo xtask fuzz`.
 #[derive(Debug, PartialEq, Eq)]
-struct Wish {
+struct FuzzArguments {
     names: Vec<String>,
     minutes: u64,
     list: bool,
 }
 
-impl Wish {
+impl FuzzArguments {
     fn parse(words: &[String]) -> Result<Self, CannotRun> {
         let mut wish = Self {
             names: Vec::new(),
@@ -93,7 +93,7 @@ impl Wish {
 }
 
 fn run(workspace: &Workspace, args: &Args) -> Result<Outcome, CannotRun> {
-    let wish = Wish::parse(&args.words)?;
+    let wish = FuzzArguments::parse(&args.words)?;
     let wished: Vec<&Target> = TARGETS.iter().filter(|target| wish.is_for(target)).collect();
     if wish.list {
         for target in wished {

@@ -5,7 +5,7 @@ mod source;
 
 use std::collections::BTreeSet;
 
-use crate::cli::{Args, CannotRun, Outcome, Takes, Task};
+use crate::cli::{Accepts, Args, CannotRun, Outcome, Task};
 use crate::workspace::{self, Workspace};
 
 pub(crate) const TASK: Task = Task {
@@ -22,7 +22,7 @@ uses lower ones only, so they form no cycle; a root has twelve at most. Tests ar
 Examples:
   cargo xtask layering
   cargo tree -p openclaw-session -i openclaw-ids    why an edge is there",
-    takes: Takes::Flags(&[]),
+    accepts: Accepts::Flags(&[]),
     run: |_: &Args| run(&Workspace::find()?),
 };
 
@@ -87,12 +87,14 @@ const LAYERS: &[Layer] = &[
     Layer { package: "openclaw-cooldown",   tier: Tier::Pure,    arrows: &["openclaw-classify"] },
     Layer { package: "openclaw-chain",      tier: Tier::Pure,    arrows: &["openclaw-ids"] },
     Layer { package: "openclaw-wire",       tier: Tier::Pure,    arrows: &["openclaw-classify"] },
-    Layer { package: "openclaw-auth-store", tier: Tier::Store,   arrows: &["openclaw-cooldown"] },
-    Layer { package: "openclaw-session",    tier: Tier::Store,   arrows: &["openclaw-chain"] },
+    Layer { package: "openclaw-sqlite",     tier: Tier::Store,   arrows: &[] },
+    Layer { package: "openclaw-auth-store", tier: Tier::Store,   arrows: &["openclaw-cooldown", "openclaw-sqlite"] },
+    Layer { package: "openclaw-session",    tier: Tier::Store,   arrows: &["openclaw-chain", "openclaw-sqlite"] },
     Layer { package: "openclaw-runner",     tier: Tier::Async,   arrows: &["openclaw-session", "openclaw-auth-store"] },
     Layer { package: "xtask-faultwall",     tier: Tier::Tooling, arrows: &[] },
     Layer { package: "openclaw-upstream",   tier: Tier::Process, arrows: &["openclaw-wire", "xtask-faultwall"] },
     Layer { package: "openclaw-gateway",    tier: Tier::Process, arrows: &["openclaw-runner", "openclaw-upstream"] },
+    Layer { package: "openclaw-cli",        tier: Tier::Process, arrows: &["openclaw-gateway", "xtask-faultwall"] },
     Layer { package: "xtask",               tier: Tier::Tooling, arrows: &[] },
     Layer { package: "xtask-bench",         tier: Tier::Tooling, arrows: &["openclaw-runner"] },
     Layer { package: "xtask-corpus",        tier: Tier::Tooling, arrows: &["openclaw-runner"] },

@@ -6,7 +6,7 @@ mod readme;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::cli::{Args, CannotRun, Flag, Outcome, Takes, Task};
+use crate::cli::{Accepts, Args, CannotRun, Flag, Outcome, Task};
 use crate::workspace::{self, Workspace};
 use downstream::Downstream;
 
@@ -24,7 +24,7 @@ Examples:
   cargo xtask package                            every crate
   cargo xtask package --package openclaw-chain   the examples of one crate; all are packed, since it needs them
   cargo xtask package --keep                     leaves the folder, to look at what users would get",
-    takes: Takes::Flags(&[
+    accepts: Accepts::Flags(&[
         Flag { name: "--package", value: Some("P"), help: "test this crate alone; may be repeated" },
         Flag { name: "--keep", value: None, help: "leave the temporary folder and print where it is" },
     ]),

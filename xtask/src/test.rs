@@ -6,7 +6,7 @@ use std::io::IsTerminal;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use crate::cli::{Args, CannotRun, Flag, Outcome, Takes, Task};
+use crate::cli::{Accepts, Args, CannotRun, Flag, Outcome, Task};
 use crate::layering;
 use crate::workspace::{self, Workspace};
 use counts::TestCounts;
@@ -26,7 +26,7 @@ Examples:
   cargo xtask test --only fmt --only clippy        two steps
   cargo xtask test --package openclaw-classify     every step, for one crate
   cargo xtask bless                                accept snapshots that changed on purpose",
-    takes: Takes::Flags(&[
+    accepts: Accepts::Flags(&[
         Flag { name: "--only", value: Some("STEP"), help: "run this step; may be repeated" },
         Flag { name: "--package", value: Some("P"), help: "look at this crate alone; may be repeated" },
         Flag { name: "--list", value: None, help: "list the steps and their commands, run nothing" },
@@ -43,7 +43,7 @@ const SCOPE: &str = "<scope>";
 /// One step: what it is called, and what it does.
 struct Step {
     name: &'static str,
-    does: Does,
+    action: StepAction,
     scope: Scope,
     /// The usual next move after it failed.
     remedy: &'static str,
@@ -51,7 +51,7 @@ struct Step {
 
 /// What a step starts.
 #[derive(Clone, Copy)]
-enum Does {
+enum StepAction {
     /// The layering check, which is ours.
     Layering,
     /// Cargo, with these words.
@@ -78,24 +78,24 @@ enum Scope {
 /// In running order; quick and telling first.
 #[rustfmt::skip]
 const STEPS: &[Step] = &[
-    Step { name: "layering", scope: Scope::Workspace,  remedy: "", does: Does::Layering },
-    Step { name: "rules",    scope: Scope::Workspace,  remedy: "", does: Does::Cargo(&["xtask", "trace"]) },
-    Step { name: "fmt",      scope: Scope::Formatted,  remedy: "   (cargo fmt --all mends it)", does: Does::Cargo(&["fmt", SCOPE, "--check"]) },
-    Step { name: "clippy",   scope: Scope::Workspace,  remedy: "", does: Does::Cargo(&["clippy", SCOPE, "--all-targets", "--all-features", "--keep-going", "--", "-D", "warnings"]) },
-    Step { name: "features", scope: Scope::WithEngine, remedy: "", does: Does::Cargo(&["clippy", SCOPE, "--all-targets", "--no-default-features", "--", "-D", "warnings"]) },
-    Step { name: "tests",    scope: Scope::Workspace,  remedy: "   (cargo xtask bless, when a snapshot changed on purpose)", does: Does::Tests(
+    Step { name: "layering", scope: Scope::Workspace,  remedy: "", action: StepAction::Layering },
+    Step { name: "rules",    scope: Scope::Workspace,  remedy: "", action: StepAction::Cargo(&["xtask", "trace"]) },
+    Step { name: "fmt",      scope: Scope::Formatted,  remedy: "   (cargo fmt --all mends it)", action: StepAction::Cargo(&["fmt", SCOPE, "--check"]) },
+    Step { name: "clippy",   scope: Scope::Workspace,  remedy: "", action: StepAction::Cargo(&["clippy", SCOPE, "--all-targets", "--all-features", "--keep-going", "--", "-D", "warnings"]) },
+    Step { name: "features", scope: Scope::WithEngine, remedy: "", action: StepAction::Cargo(&["clippy", SCOPE, "--all-targets", "--no-default-features", "--", "-D", "warnings"]) },
+    Step { name: "tests",    scope: Scope::Workspace,  remedy: "   (cargo xtask bless, when a snapshot changed on purpose)", action: StepAction::Tests(
         &["nextest", "run", SCOPE, "--all-features", "--no-fail-fast"],
         &["test", SCOPE, "--all-features", "--no-fail-fast", "--all-targets"],
     ) },
-    Step { name: "doctests", scope: Scope::Workspace,  remedy: "", does: Does::Doctests(&["test", SCOPE, "--all-features", "--no-fail-fast", "--doc"]) },
-    Step { name: "docs",     scope: Scope::Workspace,  remedy: "", does: Does::Docs(&["doc", SCOPE, "--all-features", "--no-deps", "--keep-going"]) },
+    Step { name: "doctests", scope: Scope::Workspace,  remedy: "", action: StepAction::Doctests(&["test", SCOPE, "--all-features", "--no-fail-fast", "--doc"]) },
+    Step { name: "docs",     scope: Scope::Workspace,  remedy: "", action: StepAction::Docs(&["doc", SCOPE, "--all-features", "--no-deps", "--keep-going"]) },
 ];
 
 /// The crates whose database engine is a feature.
 const WITH_ENGINE: &[&str] = &["openclaw-auth-store", "openclaw-session"];
 
 /// What became of a step.
-enum Fate {
+enum StepResult {
     Passed,
     Failed,
     /// It does not concern the chosen crates.
@@ -146,13 +146,13 @@ fn run(workspace: &Workspace, args: &Args) -> Result<Outcome, CannotRun> {
         println!("\n==> {}", step.name);
         let begun = now();
         let fate = match words(step, &packages, nextest) {
-            None => Fate::Skipped,
+            None => StepResult::Skipped,
             Some(words) => perform(workspace, step, &words, &mut counts),
         };
         let took = begun.elapsed();
         match &fate {
-            Fate::Broken(error) => eprintln!("error: {error}"),
-            Fate::Passed | Fate::Failed | Fate::Skipped => {}
+            StepResult::Broken(error) => eprintln!("error: {error}"),
+            StepResult::Passed | StepResult::Failed | StepResult::Skipped => {}
         }
         println!("<== {}: {} ({})", step.name, label(&fate), shown(took));
         fates.push((step.name, fate, took));
@@ -162,10 +162,10 @@ fn run(workspace: &Workspace, args: &Args) -> Result<Outcome, CannotRun> {
 
 /// The words for cargo; empty for the layering check, `None` when the step has nothing to look at.
 fn words(step: &Step, packages: &[&str], nextest: bool) -> Option<Vec<String>> {
-    let words = match step.does {
-        Does::Layering => &[],
-        Does::Cargo(words) | Does::Docs(words) | Does::Doctests(words) => words,
-        Does::Tests(words, plain) => {
+    let words = match step.action {
+        StepAction::Layering => &[],
+        StepAction::Cargo(words) | StepAction::Docs(words) | StepAction::Doctests(words) => words,
+        StepAction::Tests(words, plain) => {
             if nextest {
                 words
             } else {
@@ -185,7 +185,7 @@ fn words(step: &Step, packages: &[&str], nextest: bool) -> Option<Vec<String>> {
             spelled.push((*word).to_owned());
         }
     }
-    if matches!(step.does, Does::Tests(..)) && nextest && !packages.is_empty() {
+    if matches!(step.action, StepAction::Tests(..)) && nextest && !packages.is_empty() {
         // One crate may have doc tests only; the whole workspace without a test is a mistake.
         spelled.push("--no-tests=pass".to_owned());
     }
@@ -208,29 +208,29 @@ fn scope<'a>(scope: Scope, packages: &[&'a str]) -> Vec<&'a str> {
     }
 }
 
-fn perform(workspace: &Workspace, step: &Step, words: &[String], counts: &mut TestCounts) -> Fate {
+fn perform(workspace: &Workspace, step: &Step, words: &[String], counts: &mut TestCounts) -> StepResult {
     let mut command = workspace.cargo();
     command.args(words);
     hermetic(&mut command);
-    let success = match step.does {
-        Does::Layering => layering::run(workspace).map(|outcome| outcome == Outcome::Clean),
-        Does::Cargo(_) => succeeds(&mut command, words),
-        Does::Docs(_) => {
+    let success = match step.action {
+        StepAction::Layering => layering::run(workspace).map(|outcome| outcome == Outcome::Clean),
+        StepAction::Cargo(_) => succeeds(&mut command, words),
+        StepAction::Docs(_) => {
             let mut flags = workspace::variable("RUSTDOCFLAGS").unwrap_or_default();
             flags.push(" -D warnings");
             command.env("RUSTDOCFLAGS", flags);
             succeeds(&mut command, words)
         }
-        Does::Doctests(_) | Does::Tests(..) => {
+        StepAction::Doctests(_) | StepAction::Tests(..) => {
             println!("cargo {}", words.join(" "));
             keep_colour(&mut command);
             workspace::succeeds_heard(&mut command, &mut |line| counts.hear(line))
         }
     };
     match success {
-        Ok(true) => Fate::Passed,
-        Ok(false) => Fate::Failed,
-        Err(error) => Fate::Broken(error),
+        Ok(true) => StepResult::Passed,
+        Ok(false) => StepResult::Failed,
+        Err(error) => StepResult::Broken(error),
     }
 }
 
@@ -261,7 +261,7 @@ fn has_nextest(workspace: &Workspace) -> bool {
 }
 
 fn summarise(
-    fates: &[(&'static str, Fate, Duration)],
+    fates: &[(&'static str, StepResult, Duration)],
     counts: TestCounts,
     took: Duration,
 ) -> Result<Outcome, CannotRun> {
@@ -271,7 +271,7 @@ fn summarise(
     }
     let failed: Vec<_> = fates
         .iter()
-        .filter(|(_, fate, _)| matches!(fate, Fate::Failed))
+        .filter(|(_, fate, _)| matches!(fate, StepResult::Failed))
         .collect();
     for (name, _, _) in &failed {
         let remedy = STEPS.iter().find(|step| step.name == *name);
@@ -285,8 +285,8 @@ fn summarise(
         return Ok(Outcome::Findings);
     }
     let broken = fates.iter().find_map(|(name, fate, _)| match fate {
-        Fate::Broken(_) => Some(*name),
-        Fate::Passed | Fate::Failed | Fate::Skipped => None,
+        StepResult::Broken(_) => Some(*name),
+        StepResult::Passed | StepResult::Failed | StepResult::Skipped => None,
     });
     match broken {
         Some(name) => Err(CannotRun(format!(
@@ -296,12 +296,12 @@ fn summarise(
     }
 }
 
-fn label(fate: &Fate) -> &'static str {
+fn label(fate: &StepResult) -> &'static str {
     match fate {
-        Fate::Passed => "ok",
-        Fate::Failed => "FAILED",
-        Fate::Skipped => "skipped",
-        Fate::Broken(_) => "BROKEN",
+        StepResult::Passed => "ok",
+        StepResult::Failed => "FAILED",
+        StepResult::Skipped => "skipped",
+        StepResult::Broken(_) => "BROKEN",
     }
 }
 

@@ -6,7 +6,7 @@ mod table;
 
 use std::path::Path;
 
-use crate::cli::{Args, CannotRun, Flag, Outcome, Takes, Task};
+use crate::cli::{Accepts, Args, CannotRun, Flag, Outcome, Task};
 use crate::workspace::Workspace;
 use catalogue::Catalogue;
 use citation::{Citation, citations};
@@ -26,7 +26,7 @@ Examples:
   cargo xtask trace                   which rules lack a test, and whether docs/assurance.md is current
   cargo xtask trace --write           writes the tables of docs/assurance.md
   cargo xtask trace --rule S-6.3a     every place that names this rule",
-    takes: Takes::Flags(&[
+    accepts: Accepts::Flags(&[
         Flag { name: "--write", value: None, help: "write the tables of docs/assurance.md" },
         Flag { name: "--rule", value: Some("ID"), help: "show every place that names this rule; may be repeated" },
     ]),

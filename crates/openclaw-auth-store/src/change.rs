@@ -4,8 +4,8 @@ use std::sync::LazyLock;
 
 use jiff::Timestamp;
 use openclaw_cooldown::{
-    CooldownConfig, FailureEvent, Lane, ProfileUsage, SuccessEvent, adopt_secret, clear, clear_lane,
-    endpoint_failed, explain, record, rest_until, succeed,
+    CooldownConfig, FailureEvent, Lane, ProfileUsage, SuccessEvent, adopt_secret, apply_stated_end, clear,
+    clear_lane, cool_down_until, record_endpoint_failure, record_failure, record_success,
 };
 use openclaw_ids::{AuthAliases, ProfileId, ProviderId};
 
@@ -142,7 +142,7 @@ impl AuthSnapshot {
             UsageChange::ClearLane { profile, lane } => self.edit(profile, |usage| clear_lane(usage, lane)),
             UsageChange::EndpointFailure { endpoint, started_at } => {
                 let known = self.endpoints.get(endpoint).copied();
-                let window = endpoint_failed(known, *started_at, now);
+                let window = record_endpoint_failure(known, *started_at, now);
                 self.endpoints.insert(endpoint.clone(), window);
                 done(known != Some(window))
             }
@@ -153,22 +153,22 @@ impl AuthSnapshot {
                 event,
             } => {
                 if self.holds(profile, login) {
-                    self.edit(profile, |usage| explain(usage, event, now, config))
+                    self.edit(profile, |usage| apply_stated_end(usage, event, now, config))
                 } else {
                     Applied::Unchanged
                 }
             }
             UsageChange::Failure { profile, event } => {
-                self.edit(profile, |usage| record(usage, event, now, config))
+                self.edit(profile, |usage| record_failure(usage, event, now, config))
             }
             UsageChange::ProbeEnd { provider, holder } => self.end_probe(provider, holder),
             UsageChange::ProbeRenew { provider, holder } => self.renew_probe(provider, holder, now),
             UsageChange::ProbeStart { provider, holder } => self.start_probe(provider, holder, now),
             UsageChange::Rest { profile, until } => {
-                self.edit(profile, |usage| rest_until(usage, *until, now))
+                self.edit(profile, |usage| cool_down_until(usage, *until, now))
             }
             UsageChange::Success { profile, event } => {
-                let marked = self.edit(profile, |usage| succeed(usage, event, now));
+                let marked = self.edit(profile, |usage| record_success(usage, event, now));
                 let good = self.note_good(profile);
                 done(marked == Applied::Done || good)
             }

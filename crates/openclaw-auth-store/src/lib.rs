@@ -11,8 +11,6 @@ mod doctor;
 mod edit;
 mod eligibility;
 mod error;
-#[cfg(feature = "sqlite")]
-mod file;
 mod health;
 #[cfg(feature = "sqlite")]
 mod import;
@@ -28,8 +26,6 @@ mod new_profile;
 mod order;
 #[cfg(feature = "sqlite")]
 mod payload;
-#[cfg(feature = "sqlite")]
-mod private;
 mod probe;
 #[cfg(feature = "sqlite")]
 mod refresh;

@@ -1,7 +1,7 @@
 //! The OpenAI-compatible providers that need no setting but a key.
 
-pub(crate) mod ambient;
-pub(crate) mod discovery;
+pub mod ambient;
+pub mod discovery;
 mod endpoints;
 mod logins;
 mod secrets;
@@ -9,8 +9,9 @@ mod secrets;
 use openclaw_chain::ModelsConfig;
 use openclaw_ids::ProviderId;
 
+pub use endpoints::Endpoints;
 pub use endpoints::ProviderError;
-pub(crate) use endpoints::{Endpoints, secret_kind};
+pub use endpoints::secret_kind;
 pub(crate) use logins::{LoginEndpoints, TokenPlace};
 pub(crate) use secrets::{UnusableSecret, secret_text, unusable};
 
@@ -21,7 +22,7 @@ use openclaw_wire::WireFormat::{self, ChatCompletions, CountTokens, Embeddings, 
 /// All of them take the key as a bearer token, also Anthropic and Google on these compatibility endpoints;
 /// whoever wants another header sets it under `models.providers.<id>.headers`.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct KnownProvider {
+pub struct KnownProvider {
     /// The normalised id.
     pub(crate) id: &'static str,
     /// Where `chat/completions` is found.
@@ -29,7 +30,7 @@ pub(crate) struct KnownProvider {
     /// Environment variables that may hold the key, first one first; none for a server that needs no key.
     pub(crate) key_variables: &'static [&'static str],
     /// The model of the chain that is built when nothing is configured.
-    pub(crate) default_model: Option<&'static str>,
+    pub default_model: Option<&'static str>,
 }
 
 /// The known providers, in the order of the chain that is built from found keys.
@@ -146,7 +147,7 @@ pub(crate) fn shipped() -> impl Iterator<Item = ProviderId> {
 }
 
 /// The providers that have a row under `models.providers`, in the order of the file.
-pub(crate) fn configured(models: &ModelsConfig) -> impl Iterator<Item = ProviderId> {
+pub fn configured(models: &ModelsConfig) -> impl Iterator<Item = ProviderId> {
     models
         .providers
         .keys()
@@ -154,7 +155,7 @@ pub(crate) fn configured(models: &ModelsConfig) -> impl Iterator<Item = Provider
 }
 
 /// The row of a provider.
-pub(crate) fn known(provider: &ProviderId) -> Option<&'static KnownProvider> {
+pub fn known(provider: &ProviderId) -> Option<&'static KnownProvider> {
     KNOWN.iter().find(|row| row.id == provider.as_str())
 }
 

@@ -142,11 +142,7 @@ impl Fit<'_> {
 }
 
 /// The format in which a credential is asked first: the one that most providers speak, else whichever it is good for.
-pub(crate) fn first_wire(
-    endpoints: &Endpoints,
-    provider: &ProviderId,
-    credential: &Credential,
-) -> WireFormat {
+pub fn first_wire(endpoints: &Endpoints, provider: &ProviderId, credential: &Credential) -> WireFormat {
     let wires = [
         WireFormat::ChatCompletions,
         WireFormat::Responses,

@@ -1,17 +1,23 @@
 //! One session's stored state and what its fields mean together (S-1).
 
-use std::collections::BTreeMap;
+mod failover_state;
+mod last_answer;
+pub(crate) mod lenient_serde;
+mod notice_state;
+mod run_trace;
+mod selection;
 
 use jiff::Timestamp;
 use openclaw_chain::StoredOverride;
-use openclaw_ids::{ModelId, ModelRef, ProviderId, SessionId};
+use openclaw_ids::{ModelRef, ProviderId, SessionId};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::lenient;
-use crate::notice::Notice;
-use crate::selection::{OverrideSource, PinSource, ProfilePin, Route, SelectionSnapshot, StoredPin};
-use crate::trace::RunTrace;
+pub use failover_state::Failover;
+pub use last_answer::{Runtime, record_answer};
+pub use notice_state::{Notice, NoticeKind, NoticeState};
+pub use run_trace::{RunTrace, StepOutcome, TraceStep, record_trace};
+pub use selection::{OverrideSource, PinSource, ProfilePin, Route, SelectionSnapshot, StoredPin};
 
 /// What is stored for one session key. The JSON names are those of S-1.1; members this crate does not know
 /// are kept and written back.
@@ -24,8 +30,8 @@ pub struct SessionEntry {
     /// The current transcript.
     pub session_id: SessionId,
     /// The last activity.
-    #[serde(default = "epoch", deserialize_with = "lenient::instant")]
-    #[serde(serialize_with = "lenient::write_instant")]
+    #[serde(default = "epoch", deserialize_with = "lenient_serde::instant")]
+    #[serde(serialize_with = "lenient_serde::write_instant")]
     pub updated_at: Timestamp,
     /// The route unit of the selection group.
     #[serde(flatten)]
@@ -36,27 +42,27 @@ pub struct SessionEntry {
     /// The runtime chosen together with the model.
     #[serde(
         default,
-        deserialize_with = "lenient::text",
+        deserialize_with = "lenient_serde::text",
         skip_serializing_if = "Option::is_none"
     )]
     pub agent_runtime_override: Option<String>,
     /// The thinking level; travels with a selection change (S-12.4).
     #[serde(
         default,
-        deserialize_with = "lenient::text",
+        deserialize_with = "lenient_serde::text",
         skip_serializing_if = "Option::is_none"
     )]
     pub thinking_level: Option<String>,
     /// A person changed the selection and the active run has not honoured it yet (S-12).
     #[serde(
         default,
-        deserialize_with = "lenient::flag",
-        skip_serializing_if = "lenient::is_unset"
+        deserialize_with = "lenient_serde::flag",
+        skip_serializing_if = "lenient_serde::is_unset"
     )]
     pub live_model_switch_pending: bool,
     /// Completed compactions; absent is zero.
-    #[serde(default, deserialize_with = "lenient::count_or_zero")]
-    #[serde(skip_serializing_if = "lenient::is_zero")]
+    #[serde(default, deserialize_with = "lenient_serde::count_or_zero")]
+    #[serde(skip_serializing_if = "lenient_serde::is_zero")]
     pub compaction_count: u64,
     /// What the last answer came from.
     #[serde(flatten)]
@@ -67,123 +73,12 @@ pub struct SessionEntry {
     /// What failover remembers beyond the fields that other programs know.
     #[serde(
         default,
-        deserialize_with = "lenient::or_default",
+        deserialize_with = "lenient_serde::or_default",
         skip_serializing_if = "Failover::is_empty"
     )]
     pub failover: Failover,
     #[serde(flatten)]
     other: Map<String, Value>,
-}
-
-/// What answered last and what was derived from it; never a selection (S-1.1).
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Runtime {
-    /// The provider that answered last.
-    #[serde(
-        default,
-        deserialize_with = "lenient::parsed",
-        skip_serializing_if = "Option::is_none"
-    )]
-    pub model_provider: Option<ProviderId>,
-    /// The model that answered last.
-    #[serde(
-        default,
-        deserialize_with = "lenient::parsed",
-        skip_serializing_if = "Option::is_none"
-    )]
-    pub model: Option<ModelId>,
-    /// The context window of that model, as the host wrote it.
-    #[serde(
-        default,
-        deserialize_with = "lenient::value",
-        skip_serializing_if = "Option::is_none"
-    )]
-    pub context_tokens: Option<Value>,
-    /// The host's context budget for that model.
-    #[serde(
-        default,
-        deserialize_with = "lenient::value",
-        skip_serializing_if = "Option::is_none"
-    )]
-    pub context_budget_status: Option<Value>,
-}
-
-impl Runtime {
-    /// Whether nothing is known about the last answer's model.
-    pub(crate) fn names_no_model(&self) -> bool {
-        self.model_provider.is_none() && self.model.is_none()
-    }
-
-    /// The model that answered last, when both halves are known.
-    pub fn model_ref(&self) -> Option<ModelRef> {
-        Some(ModelRef::new(self.model_provider.clone()?, self.model.clone()?))
-    }
-}
-
-/// The notice group: the fallback state that was last announced (S-1.2, S-10.3).
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct NoticeState {
-    /// Display form of the selected model.
-    #[serde(
-        rename = "fallbackNoticeSelectedModel",
-        default,
-        deserialize_with = "lenient::text"
-    )]
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub selected: Option<String>,
-    /// Display form of the model that answered instead.
-    #[serde(
-        rename = "fallbackNoticeActiveModel",
-        default,
-        deserialize_with = "lenient::text"
-    )]
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub active: Option<String>,
-    /// Why.
-    #[serde(rename = "fallbackNoticeReason", default, deserialize_with = "lenient::text")]
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub reason: Option<String>,
-}
-
-/// Our own part of an entry, one member that other programs carry along unread.
-///
-/// A member that cannot be read starts empty and costs the others nothing; members of a newer version are kept.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct Failover {
-    /// When the primary was last probed, by its display form, in Unix milliseconds (S6).
-    #[serde(deserialize_with = "lenient::or_default")]
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub(crate) probes: BTreeMap<String, i64>,
-    /// What the last runs tried (BL-81).
-    #[serde(deserialize_with = "lenient::readable_ones")]
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(crate) recent_runs: Vec<RunTrace>,
-    /// A person's profile pin that waits until the fallback that displaced it is over (R5).
-    #[serde(deserialize_with = "lenient::or_default")]
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) parked_pin: Option<StoredPin>,
-    /// When the fallback began that the entry names, in Unix milliseconds; means nothing while there is none.
-    #[serde(deserialize_with = "lenient::or_default")]
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) fallback_since: Option<i64>,
-    /// How many fallback notices this session key had; makes their ids stable (S4).
-    #[serde(deserialize_with = "lenient::count_or_zero")]
-    #[serde(skip_serializing_if = "lenient::is_zero")]
-    pub(crate) notices: u64,
-    /// The notice that is stored and not yet known to be handed over (S4).
-    #[serde(deserialize_with = "lenient::or_default")]
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) pending_notice: Option<Notice>,
-    #[serde(flatten)]
-    pub(crate) other: Map<String, Value>,
-}
-
-impl Failover {
-    fn is_empty(&self) -> bool {
-        *self == Self::default()
-    }
 }
 
 fn epoch() -> Timestamp {
@@ -195,7 +90,7 @@ impl SessionEntry {
     pub fn new(session_id: SessionId, now: Timestamp) -> Self {
         Self {
             session_id,
-            updated_at: lenient::whole_millis(now),
+            updated_at: lenient_serde::whole_millis(now),
             route: Route::default(),
             pin: StoredPin::default(),
             agent_runtime_override: None,
@@ -260,7 +155,7 @@ impl SessionEntry {
 
     /// Records activity; never moves backwards (S-1.1).
     pub fn touch(&mut self, now: Timestamp) {
-        self.updated_at = self.updated_at.max(lenient::whole_millis(now));
+        self.updated_at = self.updated_at.max(lenient_serde::whole_millis(now));
     }
 
     /// Whether any half of an override is there (S-1.3).

@@ -3,8 +3,8 @@
 use jiff::Timestamp;
 use openclaw_ids::ModelRef;
 
+use crate::entry::ProfilePin;
 use crate::entry::SessionEntry;
-use crate::selection::ProfilePin;
 
 /// What a run uses, or what it should use instead.
 #[derive(Debug, Clone, PartialEq, Eq)]

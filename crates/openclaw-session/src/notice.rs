@@ -1,48 +1,18 @@
 //! When people are told that another model answered, and in which words (S-10, S4).
 
+mod outbox;
 mod reason;
 
-use std::collections::HashSet;
-use std::sync::{Mutex, PoisonError};
-
 use jiff::Timestamp;
-use openclaw_ids::{ModelRef, ProviderId, SessionId, SessionKey};
-use serde::{Deserialize, Serialize};
+use openclaw_ids::{ModelRef, ProviderId, SessionId};
 
-use crate::entry::{NoticeState, SessionEntry};
+use crate::entry::{Notice, NoticeKind, NoticeState, SessionEntry};
 
+pub use outbox::NoticeDesk;
 pub use reason::{FailedAttempt, reason_summary};
 
 /// The reason that is shown when no attempt failed (S-10.4a).
 pub(crate) const NO_REASON: &str = "selected model unavailable";
-
-/// A message about a change of the answering model, with an id that stays the same when it is offered again (S4).
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Notice {
-    /// Unique within the session key.
-    pub id: String,
-    /// What changed.
-    pub kind: NoticeKind,
-    /// Display form of the selected model.
-    pub selected: String,
-    /// Display form of the model that answers.
-    pub active: String,
-    /// Why the selected one did not answer, or which model answered before.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub reason: Option<String>,
-    /// What people read; English in every locale (S-10.1b).
-    pub text: String,
-}
-
-/// What a notice is about (S-10.6).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum NoticeKind {
-    /// Another model answers than the selected one.
-    Fallback,
-    /// The selected model answers again.
-    FallbackCleared,
-}
 
 /// How a turn changed the fallback state that people know of (S-10.3).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -187,40 +157,6 @@ pub fn acknowledge_notice(entry: &SessionEntry, id: &str) -> Option<SessionEntry
     let mut next = entry.clone();
     next.failover.pending_notice = None;
     Some(next)
-}
-
-impl SessionEntry {
-    /// The notice that is stored and not yet known to be handed over.
-    pub fn pending_notice(&self) -> Option<&Notice> {
-        self.failover.pending_notice.as_ref()
-    }
-}
-
-/// Hands every notice out once per process (S4).
-///
-/// A turn takes what its entry still holds, hands it over, acknowledges it in the store and then releases it here. A
-/// process that died in between left the notice in the entry, so the next one offers it again under the same id.
-#[derive(Debug, Default)]
-pub struct NoticeDesk {
-    taken: Mutex<HashSet<(SessionKey, String)>>,
-}
-
-impl NoticeDesk {
-    /// The pending notice of the session's entry, unless this process took it before.
-    pub fn take(&self, key: &SessionKey, entry: &SessionEntry) -> Option<Notice> {
-        let notice = entry.pending_notice()?;
-        let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_new = taken.insert((key.clone(), notice.id.clone()));
-        is_new.then(|| notice.clone())
-    }
-
-    /// Forgets a notice whose acknowledgement is stored, so that the desk stays small.
-    pub fn release(&self, key: &SessionKey, id: &str) {
-        self.taken
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .remove(&(key.clone(), id.to_owned()));
-    }
 }
 
 #[cfg(test)]

@@ -1,4 +1,9 @@
-//! What a session engine must do, and the read-fold-write loop over any of them.
+//! What a session engine must do, the engines of this crate, and the read-fold-write loop over any of them.
+
+mod memory;
+mod sessions_json;
+#[cfg(feature = "sqlite")]
+mod sqlite;
 
 use std::future::Future;
 use std::path::PathBuf;
@@ -9,7 +14,12 @@ use jiff::Timestamp;
 use openclaw_ids::SessionKey;
 
 use crate::entry::SessionEntry;
-use crate::rollback::Rollback;
+use crate::fallback_override::Rollback;
+
+pub use memory::MemorySessionStore;
+pub use sessions_json::{ImportedSessions, export_sessions_json, format_sessions_json, parse_sessions_json};
+#[cfg(feature = "sqlite")]
+pub use sqlite::{OpenError, Place, SqliteSessionStore, open_to_look};
 
 /// How often an entry was written; the expectation of a compare-and-set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

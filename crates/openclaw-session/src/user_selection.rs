@@ -1,10 +1,14 @@
 //! Applies what a person chose: `/model`, a picker, `session_status`, `sessions.patch` (S-8, S8).
 
+mod three_way_merge;
+
 use jiff::Timestamp;
 use openclaw_ids::{ModelRef, ProfileId};
 
 use crate::entry::{NoticeState, Runtime, SessionEntry};
-use crate::selection::{PinSource, ProfilePin, Route, StoredPin};
+use crate::entry::{PinSource, ProfilePin, Route, StoredPin};
+
+pub use three_way_merge::{Merge, merge};
 
 /// A person's choice of model.
 #[derive(Debug, Clone, PartialEq, Eq)]

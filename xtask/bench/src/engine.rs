@@ -17,24 +17,24 @@ use openclaw_session::MemorySessionStore;
 use serde_json::json;
 
 /// A clock that stands still.
-pub(crate) struct Stopped;
+pub(crate) struct FrozenClock;
 
-impl Clock for Stopped {
+impl Clock for FrozenClock {
     fn now(&self) -> Timestamp {
         Timestamp::UNIX_EPOCH
     }
 }
 
 /// A store whose writes are over at once and change nothing.
-pub(crate) struct Still(Arc<AuthSnapshot>);
+pub(crate) struct NoopUsageStore(Arc<AuthSnapshot>);
 
-impl Still {
+impl NoopUsageStore {
     pub(crate) fn over(snapshot: AuthSnapshot) -> Self {
         Self(Arc::new(snapshot))
     }
 }
 
-impl UsageStore for Still {
+impl UsageStore for NoopUsageStore {
     fn snapshot(&self) -> Arc<AuthSnapshot> {
         Arc::clone(&self.0)
     }
@@ -47,9 +47,9 @@ impl UsageStore for Still {
 }
 
 /// Is rate limited so often, then answers.
-pub(crate) struct Failing(Mutex<VecDeque<Failure>>);
+pub(crate) struct ScriptedAttempt(Mutex<VecDeque<Failure>>);
 
-impl Failing {
+impl ScriptedAttempt {
     pub(crate) fn times(count: usize) -> Self {
         let failure = Failure {
             status: Some(429),
@@ -60,7 +60,7 @@ impl Failing {
     }
 }
 
-impl Attempt for Failing {
+impl Attempt for ScriptedAttempt {
     type Output = ();
 
     async fn attempt(&self, _call: AttemptCall) -> Result<(), Failure> {
@@ -126,9 +126,9 @@ pub(crate) fn request(chain: &[ModelRef]) -> RunRequest {
 }
 
 /// A runner over `usage` under the usual policy.
-pub(crate) fn runner<U: UsageStore>(usage: U) -> Runner<Stopped, U, MemorySessionStore> {
+pub(crate) fn runner<U: UsageStore>(usage: U) -> Runner<FrozenClock, U, MemorySessionStore> {
     let policy = Arc::new(RunPolicy::default());
-    Runner::new(Arc::new(Stopped), Arc::new(usage), Arc::default(), policy)
+    Runner::new(Arc::new(FrozenClock), Arc::new(usage), Arc::default(), policy)
 }
 
 /// An instant so many milliseconds after some day.

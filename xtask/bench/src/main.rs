@@ -8,23 +8,17 @@
 
 mod arguments;
 mod check;
-mod classify;
-mod collected;
 mod engine;
-mod floor;
-mod gateway;
-mod growth;
-mod large;
-mod load;
-mod process;
-mod steady;
-mod switches;
+mod error_texts;
+mod programs;
+mod suites;
 mod table;
-mod upstream;
 
 use std::process::ExitCode;
 
 use arguments::{Arguments, Role};
+use programs::{floor, upstream};
+use suites::{classify, gateway, growth, large, steady, switches};
 
 /// Why something could not be measured, with the remedy.
 type Failure = Box<dyn std::error::Error + Send + Sync>;

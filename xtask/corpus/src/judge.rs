@@ -3,13 +3,13 @@
 use serde_json::Value;
 
 use crate::difference::{Path, differences, same};
-use crate::kind::{Decision, Kind, Overruled, Switches};
+use crate::kind::{Decision, Kind, OverrulePolicy, Switches};
 use crate::row::Row;
 
 /// What became of a row.
 #[derive(Debug)]
 pub(crate) struct Verdict {
-    pub(crate) standing: Standing,
+    pub(crate) standing: RowStatus,
     pub(crate) actual: Value,
     /// Where the answer leaves the recorded one, what no decision explains first; empty when it agrees.
     pub(crate) changed: Vec<Change>,
@@ -19,12 +19,12 @@ pub(crate) struct Verdict {
 #[derive(Debug)]
 pub(crate) struct Change {
     pub(crate) path: Path,
-    pub(crate) by: Explained,
+    pub(crate) by: Explanation,
 }
 
 /// What explains a change.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Explained {
+pub(crate) enum Explanation {
     /// These decisions reach it, and the oracle finds the same value.
     Decisions(Vec<&'static str>),
     /// Decisions reach it, and the oracle finds this instead; `None` for nothing.
@@ -37,7 +37,7 @@ pub(crate) enum Explained {
 
 /// How a row is counted.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Standing {
+pub(crate) enum RowStatus {
     Agree,
     /// The corpus itself doubts the recorded answer.
     Disputed,
@@ -54,24 +54,24 @@ pub(crate) fn judge(kind: &Kind, row: &Row) -> Verdict {
         .any(|accepted| differences(accepted, &actual).is_empty())
     {
         return Verdict {
-            standing: Standing::Agree,
+            standing: RowStatus::Agree,
             actual,
             changed: Vec::new(),
         };
     }
     let mut changed = match &kind.overruled {
-        Overruled::ByReach { decisions, oracle } => {
+        OverrulePolicy::ByReach { decisions, oracle } => {
             let changed = differences(row.expected(), &actual);
             reached(decisions, &oracle(row.input()), row.input(), &actual, changed)
         }
-        Overruled::ByReplay { decisions, oracle } => {
+        OverrulePolicy::ByReplay { decisions, oracle } => {
             let replay = |switches: &Switches| oracle(row.input(), switches);
             replayed(decisions, replay, row.expected(), &actual)
         }
     };
-    changed.sort_by_key(|change| matches!(change.by, Explained::Decisions(_)));
+    changed.sort_by_key(|change| matches!(change.by, Explanation::Decisions(_)));
     let standing = if row.is_disputed() {
-        Standing::Disputed
+        RowStatus::Disputed
     } else {
         standing(&changed)
     };
@@ -83,19 +83,19 @@ pub(crate) fn judge(kind: &Kind, row: &Row) -> Verdict {
 }
 
 /// Decided when every change is.
-fn standing(changed: &[Change]) -> Standing {
+fn standing(changed: &[Change]) -> RowStatus {
     let mut ids = Vec::new();
     for change in changed {
         match &change.by {
-            Explained::Decisions(by) => ids.extend(by),
-            Explained::Otherwise(_) | Explained::Unreproduced(_) | Explained::Nothing => {
-                return Standing::Differ;
+            Explanation::Decisions(by) => ids.extend(by),
+            Explanation::Otherwise(_) | Explanation::Unreproduced(_) | Explanation::Nothing => {
+                return RowStatus::Differ;
             }
         }
     }
     ids.sort_unstable();
     ids.dedup();
-    Standing::Decided(ids)
+    RowStatus::Decided(ids)
 }
 
 /// What the decisions that reach a change make of it.
@@ -121,9 +121,9 @@ fn reached(
             (Some(_), None) | (None, Some(_)) => false,
         };
         let by = match (by.is_empty(), confirmed) {
-            (true, _) => Explained::Nothing,
-            (false, true) => Explained::Decisions(by),
-            (false, false) => Explained::Otherwise(path.of(oracle).cloned()),
+            (true, _) => Explanation::Nothing,
+            (false, true) => Explanation::Decisions(by),
+            (false, false) => Explanation::Otherwise(path.of(oracle).cloned()),
         };
         Change { path, by }
     };
@@ -139,7 +139,7 @@ fn replayed(
 ) -> Vec<Change> {
     let mut needed = Switches::of(decisions);
     let (before, after) = (oracle(&Switches::of(&[])), oracle(&needed));
-    let missed = |wanted: &Value, found: &Value, by: fn(Option<Value>) -> Explained| -> Vec<Change> {
+    let missed = |wanted: &Value, found: &Value, by: fn(Option<Value>) -> Explanation| -> Vec<Change> {
         let paths = differences(wanted, found).into_iter();
         let change = |path: Path| Change {
             by: by(path.of(found).cloned()),
@@ -147,8 +147,8 @@ fn replayed(
         };
         paths.map(change).collect()
     };
-    let mut wrong = missed(actual, &after, Explained::Otherwise);
-    wrong.extend(missed(expected, &before, Explained::Unreproduced));
+    let mut wrong = missed(actual, &after, Explanation::Otherwise);
+    wrong.extend(missed(expected, &before, Explanation::Unreproduced));
     if !wrong.is_empty() {
         return wrong;
     }
@@ -161,7 +161,7 @@ fn replayed(
     let by: Vec<_> = decisions.iter().copied().filter(|id| needed.holds(id)).collect();
     let explain = |path| Change {
         path,
-        by: Explained::Decisions(by.clone()),
+        by: Explanation::Decisions(by.clone()),
     };
     differences(expected, actual).into_iter().map(explain).collect()
 }
@@ -178,7 +178,7 @@ mod tests {
         name: "test",
         answer: |row| row.member("actual").clone(),
         accepted: recorded,
-        overruled: Overruled::ByReach {
+        overruled: OverrulePolicy::ByReach {
             decisions: &[
                 Decision {
                     id: "D1",
@@ -201,7 +201,7 @@ mod tests {
         }
     }
 
-    fn standing(expected: &Value, actual: &Value, input: &Value, disputed: bool) -> Standing {
+    fn standing(expected: &Value, actual: &Value, input: &Value, disputed: bool) -> RowStatus {
         let row =
             json!({"id": "x", "expected": expected, "actual": actual, "input": input, "disputed": disputed});
         judge(&KIND, &Row::of(&row)).standing
@@ -211,15 +211,15 @@ mod tests {
     fn a_row_counts_once_in_the_stated_order() {
         let (old, new) = (json!({"a": 1, "b": 1}), json!({"a": 2, "b": 1}));
         let explained = json!({"d1": true, "oracle": {"a": 2, "b": 1}});
-        assert_eq!(standing(&old, &old, &explained, true), Standing::Agree);
-        assert_eq!(standing(&old, &new, &explained, true), Standing::Disputed);
+        assert_eq!(standing(&old, &old, &explained, true), RowStatus::Agree);
+        assert_eq!(standing(&old, &new, &explained, true), RowStatus::Disputed);
         assert_eq!(
             standing(&old, &new, &explained, false),
-            Standing::Decided(vec!["D1"])
+            RowStatus::Decided(vec!["D1"])
         );
         assert_eq!(
             standing(&old, &new, &json!({"oracle": {"a": 2, "b": 1}}), false),
-            Standing::Differ
+            RowStatus::Differ
         );
     }
 
@@ -229,12 +229,12 @@ mod tests {
         let oracle = json!({"a": 2, "b": 2});
         assert_eq!(
             standing(&old, &new, &json!({"d1": true, "oracle": oracle}), false),
-            Standing::Differ
+            RowStatus::Differ
         );
         let both = json!({"d1": true, "d2": true, "oracle": oracle});
         assert_eq!(
             standing(&old, &new, &both, false),
-            Standing::Decided(vec!["D1", "D2"])
+            RowStatus::Decided(vec!["D1", "D2"])
         );
     }
 
@@ -244,7 +244,7 @@ mod tests {
         for oracle in [json!({"a": 3}), json!({"a": 1}), json!({}), json!(null)] {
             assert_eq!(
                 standing(&old, &new, &json!({"d1": true, "oracle": oracle}), false),
-                Standing::Differ,
+                RowStatus::Differ,
                 "{oracle}"
             );
         }
@@ -252,7 +252,7 @@ mod tests {
         let gone = json!({"d1": true, "oracle": {}});
         assert_eq!(
             standing(&old, &json!({}), &gone, false),
-            Standing::Decided(vec!["D1"])
+            RowStatus::Decided(vec!["D1"])
         );
     }
 
@@ -261,7 +261,7 @@ mod tests {
         name: "test",
         answer: |row| row.member("actual").clone(),
         accepted: recorded,
-        overruled: Overruled::ByReplay {
+        overruled: OverrulePolicy::ByReplay {
             decisions: &["A", "B", "C"],
             oracle: |input, on| {
                 let known = ["A", "B", "C"].iter().filter(|id| on.holds(id));
@@ -272,7 +272,7 @@ mod tests {
         },
     };
 
-    fn replayed(expected: &str, actual: &str, knows: &str, before: &str) -> Standing {
+    fn replayed(expected: &str, actual: &str, knows: &str, before: &str) -> RowStatus {
         let input = json!({"knows": knows, "before": before});
         let row = json!({"id": "x", "expected": expected, "actual": actual, "input": input});
         judge(&REPLAYED, &Row::of(&row)).standing
@@ -280,11 +280,14 @@ mod tests {
 
     #[test]
     fn a_replayed_row_names_the_fewest_decisions_that_lead_from_one_answer_to_the_other() {
-        assert_eq!(replayed("x", "xAC", "AC", "x"), Standing::Decided(vec!["A", "C"]));
-        assert_eq!(replayed("x", "x", "A", "x"), Standing::Agree);
+        assert_eq!(
+            replayed("x", "xAC", "AC", "x"),
+            RowStatus::Decided(vec!["A", "C"])
+        );
+        assert_eq!(replayed("x", "x", "A", "x"), RowStatus::Agree);
         // Ours is not what the decisions make of it.
-        assert_eq!(replayed("x", "xA", "AB", "x"), Standing::Differ);
+        assert_eq!(replayed("x", "xA", "AB", "x"), RowStatus::Differ);
         // The oracle does not even find what was recorded.
-        assert_eq!(replayed("x", "yA", "A", "y"), Standing::Differ);
+        assert_eq!(replayed("x", "yA", "A", "y"), RowStatus::Differ);
     }
 }

@@ -22,12 +22,12 @@ pub(crate) struct Kind {
     /// The answers that count as right; the recorded one comes first.
     pub(crate) accepted: fn(&Row) -> Vec<Value>,
     /// What may overrule a recorded answer.
-    pub(crate) overruled: Overruled,
+    pub(crate) overruled: OverrulePolicy,
 }
 
 /// How decisions overrule recorded answers.
 #[derive(Debug)]
-pub(crate) enum Overruled {
+pub(crate) enum OverrulePolicy {
     /// Each decision names the parts that it may change; the oracle knows all of them.
     ByReach {
         decisions: &'static [Decision],
@@ -42,7 +42,7 @@ pub(crate) enum Overruled {
     },
 }
 
-impl Overruled {
+impl OverrulePolicy {
     /// For kinds that no decision overrules.
     pub(crate) const NOTHING: Self = Self::ByReach {
         decisions: &[],

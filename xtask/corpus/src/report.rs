@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::judge::{Explained, Standing, Verdict};
+use crate::judge::{Explanation, RowStatus, Verdict};
 use crate::row::Row;
 
 /// Which rows are printed.
@@ -60,27 +60,27 @@ impl Report {
     /// Counts a row, and prints it when it is one to look at.
     pub(crate) fn add(&mut self, row: &Row, verdict: &Verdict, detail: Detail) {
         let label = match &verdict.standing {
-            Standing::Agree => {
+            RowStatus::Agree => {
                 self.agree += 1;
                 return;
             }
-            Standing::Disputed => {
+            RowStatus::Disputed => {
                 self.disputed += 1;
                 format!("disputed {}", row.member("dispute").as_str().unwrap_or_default())
             }
-            Standing::Decided(ids) => {
+            RowStatus::Decided(ids) => {
                 self.decided += 1;
                 for id in ids {
                     *self.by_decision.entry(id).or_default() += 1;
                 }
                 format!("decided {}", ids.join(" "))
             }
-            Standing::Differ => {
+            RowStatus::Differ => {
                 self.differ += 1;
                 "differ".to_owned()
             }
         };
-        if verdict.standing == Standing::Differ || detail == Detail::Everything {
+        if verdict.standing == RowStatus::Differ || detail == Detail::Everything {
             println!("{}", described(&label, row, verdict));
         }
     }
@@ -132,12 +132,12 @@ fn described(label: &str, row: &Row, verdict: &Verdict) -> String {
     for change in verdict.changed.iter().take(SHOWN_PATHS) {
         let (expected, actual) = (change.path.of(row.expected()), change.path.of(&verdict.actual));
         let note = match &change.by {
-            Explained::Decisions(ids) => format!(" ({})", ids.join(" ")),
-            Explained::Otherwise(value) => format!(" (the decisions make it {})", shown(value.as_ref())),
-            Explained::Unreproduced(value) => {
+            Explanation::Decisions(ids) => format!(" ({})", ids.join(" ")),
+            Explanation::Otherwise(value) => format!(" (the decisions make it {})", shown(value.as_ref())),
+            Explanation::Unreproduced(value) => {
                 format!(" (without any decision it would be {})", shown(value.as_ref()))
             }
-            Explained::Nothing => String::new(),
+            Explanation::Nothing => String::new(),
         };
         lines.push(format!(
             "  {}: expected {}, came {}{note}",
@@ -198,13 +198,13 @@ mod tests {
     use crate::difference::differences;
     use crate::judge::Change;
 
-    fn verdict(row: &Row, actual: Value, standing: Standing) -> Verdict {
+    fn verdict(row: &Row, actual: Value, standing: RowStatus) -> Verdict {
         let changed = differences(row.expected(), &actual);
         let changed = changed
             .into_iter()
             .map(|path| Change {
                 path,
-                by: Explained::Nothing,
+                by: Explanation::Nothing,
             })
             .collect();
         Verdict {
@@ -219,12 +219,12 @@ mod tests {
         let row = Row::of(&json!({"id": "x", "expected": 1}));
         let mut report = Report::new("test");
         for standing in [
-            Standing::Agree,
-            Standing::Agree,
-            Standing::Disputed,
-            Standing::Decided(vec!["D1"]),
-            Standing::Decided(vec!["D1", "D2"]),
-            Standing::Differ,
+            RowStatus::Agree,
+            RowStatus::Agree,
+            RowStatus::Disputed,
+            RowStatus::Decided(vec!["D1"]),
+            RowStatus::Decided(vec!["D1", "D2"]),
+            RowStatus::Differ,
         ] {
             report.add(&row, &verdict(&row, json!(2), standing), Detail::Differing);
         }
@@ -245,7 +245,7 @@ mod tests {
         let text = described(
             "differ",
             &row,
-            &verdict(&row, json!({"a": 1, "b": 5}), Standing::Differ),
+            &verdict(&row, json!({"a": 1, "b": 5}), RowStatus::Differ),
         );
         assert_eq!(
             text,
@@ -256,9 +256,9 @@ mod tests {
     #[test]
     fn what_the_decisions_say_stands_beside_what_came() {
         let row = Row::of(&json!({"id": "x", "expected": {"a": 1, "b": 2}}));
-        let mut verdict = verdict(&row, json!({"a": 5, "b": 6}), Standing::Differ);
-        verdict.changed[0].by = Explained::Otherwise(Some(json!(4)));
-        verdict.changed[1].by = Explained::Decisions(vec!["D1", "D2"]);
+        let mut verdict = verdict(&row, json!({"a": 5, "b": 6}), RowStatus::Differ);
+        verdict.changed[0].by = Explanation::Otherwise(Some(json!(4)));
+        verdict.changed[1].by = Explanation::Decisions(vec!["D1", "D2"]);
         let text = described("differ", &row, &verdict);
         assert_eq!(
             text,
@@ -270,7 +270,7 @@ mod tests {
     fn a_row_with_many_changes_is_cut_short() {
         let row = Row::of(&json!({"id": "x", "expected": [1, 1, 1, 1, 1, 1, 1, 1, 1, 1]}));
         let actual = json!([0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
-        let text = described("differ", &row, &verdict(&row, actual, Standing::Differ));
+        let text = described("differ", &row, &verdict(&row, actual, RowStatus::Differ));
         assert!(text.ends_with("\n  and 2 more parts"), "{text}");
     }
 }

@@ -1,7 +1,7 @@
 //! What is sent for a fault: a list of acts that the connection performs in order.
 
 use crate::fault::{Fault, TOKENS};
-use crate::request::Seen;
+use crate::request::RecordedRequest;
 
 /// One thing that a connection does.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,7 +39,7 @@ const STREAM: &str = "text/event-stream";
 const JSON: &str = "application/json";
 
 /// The acts for one request.
-pub(crate) fn acts(fault: Fault, seen: &Seen) -> Vec<Act> {
+pub(crate) fn acts(fault: Fault, seen: &RecordedRequest) -> Vec<Act> {
     let answer = Answer {
         seen,
         tag: seen.tag(),
@@ -95,7 +95,7 @@ pub(crate) fn reply(status: u16, headers: &[(&str, &str)], body: &str) -> Vec<u8
 }
 
 struct Answer<'a> {
-    seen: &'a Seen,
+    seen: &'a RecordedRequest,
     /// What every token begins with.
     tag: Option<String>,
 }

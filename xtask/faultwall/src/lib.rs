@@ -11,6 +11,6 @@ mod wire;
 
 pub use fault::{FAULTS, Fault, Plan, Row, Times};
 pub use guide::{config, help};
-pub use request::Seen;
+pub use request::RecordedRequest;
 pub use wall::Wall;
 pub use wire::Wire;

@@ -10,7 +10,7 @@ const MAX_REQUEST: usize = 64 * 1024 * 1024;
 
 /// A request that an upstream saw.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Seen {
+pub struct RecordedRequest {
     /// The upstream it was sent to: the first segment of the path.
     pub upstream: String,
     /// The format.
@@ -25,7 +25,7 @@ pub struct Seen {
     pub body: String,
 }
 
-impl Seen {
+impl RecordedRequest {
     /// The value of a header, by lowercase name.
     pub fn header(&self, name: &str) -> Option<&str> {
         header(&self.head, name)
@@ -57,9 +57,9 @@ impl Seen {
 
 /// What was asked on a connection.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Asked {
+pub(crate) enum WallRequest {
     /// An answer of a model.
-    Model(Seen),
+    Model(RecordedRequest),
     /// The models of an upstream.
     Models,
     /// What the upstreams saw.
@@ -69,7 +69,7 @@ pub(crate) enum Asked {
 }
 
 /// Reads one request; none when the peer left before it was whole.
-pub(crate) async fn read(stream: &mut (impl AsyncRead + Unpin)) -> Option<Asked> {
+pub(crate) async fn read(stream: &mut (impl AsyncRead + Unpin)) -> Option<WallRequest> {
     let mut bytes = Vec::new();
     let (mut head_end, mut length) = (None, 0);
     loop {
@@ -93,7 +93,7 @@ pub(crate) async fn read(stream: &mut (impl AsyncRead + Unpin)) -> Option<Asked>
     }
 }
 
-fn asked(head: String, body: String) -> Asked {
+fn asked(head: String, body: String) -> WallRequest {
     let mut words = head.split(' ');
     let (method, path) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
     let path = path
@@ -104,17 +104,17 @@ fn asked(head: String, body: String) -> Asked {
         .to_owned();
     if method == "GET" {
         return match path.as_str() {
-            "seen" => Asked::Record,
-            path if path.ends_with("v1/models") => Asked::Models,
-            _ => Asked::Unknown,
+            "seen" => WallRequest::Record,
+            path if path.ends_with("v1/models") => WallRequest::Models,
+            _ => WallRequest::Unknown,
         };
     }
     let spoken = |wire: &Wire| path.ends_with(wire.path());
     let Some(wire) = Wire::ALL.into_iter().find(spoken) else {
-        return Asked::Unknown;
+        return WallRequest::Unknown;
     };
     let request: Value = serde_json::from_str(&body).unwrap_or_default();
-    Asked::Model(Seen {
+    WallRequest::Model(RecordedRequest {
         upstream: path.split('/').next().unwrap_or_default().to_owned(),
         wire,
         model: request["model"].as_str().unwrap_or_default().to_owned(),
@@ -144,7 +144,7 @@ mod tests {
         );
         for cut in [1, 30, text.len() - 1] {
             let (one, two) = text.as_bytes().split_at(cut);
-            let Some(Asked::Model(seen)) = read(&mut one.chain(two)).await else {
+            let Some(WallRequest::Model(seen)) = read(&mut one.chain(two)).await else {
                 panic!("{cut}");
             };
             assert_eq!(
@@ -164,10 +164,10 @@ mod tests {
     #[tokio::test]
     async fn other_paths_are_told_apart() {
         for (line, expected) in [
-            ("GET /seen", Asked::Record),
-            ("GET /any/v1/models", Asked::Models),
-            ("GET /", Asked::Unknown),
-            ("POST /a/v1/embeddings", Asked::Unknown),
+            ("GET /seen", WallRequest::Record),
+            ("GET /any/v1/models", WallRequest::Models),
+            ("GET /", WallRequest::Unknown),
+            ("POST /a/v1/embeddings", WallRequest::Unknown),
         ] {
             let text = format!("{line} HTTP/1.1\r\n\r\n");
             assert_eq!(read(&mut text.as_bytes()).await, Some(expected), "{line}");

@@ -14,7 +14,7 @@ use tokio::task::JoinHandle;
 use crate::answer::{acts, reply};
 use crate::fault::{FAULTS, Fault, Plan, TOKENS, Times};
 use crate::perform::perform;
-use crate::request::{Asked, Seen, read};
+use crate::request::{RecordedRequest, WallRequest, read};
 
 /// A running wall; it stops when dropped.
 #[derive(Debug)]
@@ -27,7 +27,7 @@ pub struct Wall {
 /// What happened so far.
 #[derive(Debug, Default)]
 struct Memory {
-    seen: Mutex<Vec<Seen>>,
+    seen: Mutex<Vec<RecordedRequest>>,
     /// Faults that happen once, and happened to this upstream.
     happened: Mutex<HashSet<(String, Fault)>>,
     /// Connections that are open.
@@ -85,7 +85,7 @@ impl Wall {
     }
 
     /// What one upstream saw, in order.
-    pub fn seen(&self, upstream: &str) -> Vec<Seen> {
+    pub fn seen(&self, upstream: &str) -> Vec<RecordedRequest> {
         let seen = locked(&self.memory.seen);
         seen.iter()
             .filter(|seen| seen.upstream == upstream)
@@ -131,17 +131,17 @@ async fn answer(mut stream: TcpStream, connection: Connection) {
         return;
     };
     match asked {
-        Asked::Model(seen) => {
+        WallRequest::Model(seen) => {
             let acts = acts(connection.0.fault(&seen), &seen);
             locked(&connection.0.seen).push(seen);
             perform(stream, acts).await;
         }
-        Asked::Models => send(stream, 200, &models()).await,
-        Asked::Record => {
+        WallRequest::Models => send(stream, 200, &models()).await,
+        WallRequest::Record => {
             let record = connection.0.record();
             send(stream, 200, &record).await;
         }
-        Asked::Unknown => {
+        WallRequest::Unknown => {
             let message = "not here; the wall answers POST /<name>/v1/{chat/completions,messages,responses}, GET /<name>/v1/models and GET /seen";
             send(stream, 404, &json!({"error": {"message": message}})).await;
         }
@@ -151,14 +151,14 @@ async fn answer(mut stream: TcpStream, connection: Connection) {
 
 async fn send(mut stream: TcpStream, status: u16, body: &Value) {
     let bytes = reply(status, &[("content-type", "application/json")], &body.to_string());
-    // Nobody is left to be told.
+    // The client is gone.
     let _ = stream.write_all(&bytes).await;
     let _ = stream.shutdown().await;
 }
 
 impl Memory {
     /// The fault of a request: that of its model, else that of its upstream.
-    fn fault(&self, seen: &Seen) -> Fault {
+    fn fault(&self, seen: &RecordedRequest) -> Fault {
         let Some(plan) = Plan::of(&seen.model).or_else(|| Plan::of(&seen.upstream)) else {
             return Fault::Ok(TOKENS);
         };

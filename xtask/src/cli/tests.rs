@@ -7,7 +7,7 @@ const PLAIN: Task = Task {
     summary: "Does a thing",
     usage: "[--only STEP] [--list]",
     help: "Examples:\n  cargo xtask plain",
-    takes: Takes::Flags(&[
+    accepts: Accepts::Flags(&[
         Flag {
             name: "--only",
             value: Some("STEP"),
@@ -24,7 +24,7 @@ const PLAIN: Task = Task {
 
 const RAW: Task = Task {
     name: "raw",
-    takes: Takes::Anything,
+    accepts: Accepts::Anything,
     run: |_| Ok(Outcome::Findings),
     ..PLAIN
 };

@@ -11,18 +11,23 @@ fn words(text: &str) -> Vec<String> {
 
 #[test]
 fn what_may_be_typed() {
-    let wish = Wish::parse(&words("stream --minutes 30 run")).unwrap();
+    let wish = FuzzArguments::parse(&words("stream --minutes 30 run")).unwrap();
     assert_eq!(wish.names, ["stream", "run"]);
     assert_eq!((wish.minutes, wish.list), (30, false));
-    assert_eq!(Wish::parse(&words("--minutes=2 --list")).unwrap().minutes, 2);
-    assert_eq!(Wish::parse(&[]).unwrap().minutes, MINUTES);
+    assert_eq!(
+        FuzzArguments::parse(&words("--minutes=2 --list"))
+            .unwrap()
+            .minutes,
+        2
+    );
+    assert_eq!(FuzzArguments::parse(&[]).unwrap().minutes, MINUTES);
     for (text, complaint) in [
         ("--minutes", "whole number"),
         ("--minutes 0", "whole number"),
         ("--minutes=x", "whole number"),
         ("streams", "the targets are classify, "),
     ] {
-        let CannotRun(error) = Wish::parse(&words(text)).unwrap_err();
+        let CannotRun(error) = FuzzArguments::parse(&words(text)).unwrap_err();
         assert!(error.contains(complaint), "{text}: {error}");
     }
 }

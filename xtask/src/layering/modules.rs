@@ -22,6 +22,11 @@ struct CrateModules {
 /// Lowest crate first, as in `LAYERS`.
 #[rustfmt::skip]
 const MODULES: &[CrateModules] = &[
+    CrateModules {
+        package: "openclaw-sqlite",
+        folder: "crates/openclaw-sqlite/src",
+        order: &["error", "transaction", "file", "connection", "filesystem", "fair_lock", "schema", "batch_writer"],
+    },
 ];
 
 /// Everything that the sources below `root` do and the table does not allow, each finding with its remedy.

@@ -1,6 +1,6 @@
 //! Measures: hands the gateway and classification to the comparing program, the rest to the crates' own benches.
 
-use crate::cli::{Args, CannotRun, Outcome, Takes, Task};
+use crate::cli::{Accepts, Args, CannotRun, Outcome, Task};
 use crate::workspace::{self, Workspace};
 
 pub(crate) const TASK: Task = Task {
@@ -32,7 +32,7 @@ Examples:
   cargo xtask bench runner
   cargo xtask bench --check                          after a change of a hot path
   cargo xtask bench --check run.first-of-three-keys --write",
-    takes: Takes::Anything,
+    accepts: Accepts::Anything,
     run: |args| run(&Workspace::find()?, args),
 };
 
@@ -54,7 +54,7 @@ fn run(workspace: &Workspace, args: &Args) -> Result<Outcome, CannotRun> {
     let mut build = workspace.cargo();
     build.args(["build", "--release", "--package", "xtask-bench"]);
     if !checks {
-        build.args(["--package", "openclaw-gateway"]);
+        build.args(["--package", "openclaw-cli"]);
     }
     if !workspace::succeeds(&mut build)? {
         return Err(CannotRun("what measures does not build".to_owned()));

@@ -3,7 +3,7 @@
 mod kit;
 mod servers;
 
-use crate::cli::{Args, CannotRun, Flag, Outcome, Takes, Task};
+use crate::cli::{Accepts, Args, CannotRun, Flag, Outcome, Task};
 use crate::workspace::{self, Workspace};
 
 use kit::{KITS, Kit};
@@ -22,7 +22,7 @@ part of `cargo xtask test`, since it needs package registries.
 Examples:
   cargo xtask clients
   cargo xtask clients --may-lack    a package that cannot be installed here is told and left out",
-    takes: Takes::Flags(&[Flag {
+    accepts: Accepts::Flags(&[Flag {
         name: MAY_LACK,
         value: None,
         help: "go on without what cannot be installed",
@@ -40,7 +40,7 @@ fn run(args: &Args) -> Result<Outcome, CannotRun> {
         "build",
         "--quiet",
         "--package",
-        "openclaw-gateway",
+        "openclaw-cli",
         "--package",
         "xtask-faultwall",
     ]);

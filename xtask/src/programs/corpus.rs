@@ -1,6 +1,6 @@
 //! Hands a corpus over to the comparing program, which knows the crates; this one stays free of dependencies.
 
-use crate::cli::{Args, CannotRun, Outcome, Takes, Task};
+use crate::cli::{Accepts, Args, CannotRun, Outcome, Task};
 use crate::workspace;
 
 pub(crate) const TASK: Task = Task {
@@ -18,7 +18,7 @@ Examples:
   cargo xtask corpus classify classify.jsonl
   cargo xtask corpus chain chain.jsonl --json
   cargo xtask corpus order order.jsonl --all",
-    takes: Takes::Anything,
+    accepts: Accepts::Anything,
     run,
 };
 

@@ -1,6 +1,6 @@
 //! Starts the upstream that fails on request; it is a package of its own, this one stays free of dependencies.
 
-use crate::cli::{Args, CannotRun, Outcome, Takes, Task};
+use crate::cli::{Accepts, Args, CannotRun, Outcome, Task};
 use crate::workspace;
 
 pub(crate) const TASK: Task = Task {
@@ -13,7 +13,7 @@ The program explains itself at length with --help.
 Examples:
   cargo xtask faultwall                           listens on 127.0.0.1:4100
   cargo xtask faultwall --config > wall.json5     a configuration to try failover with",
-    takes: Takes::AnythingAndHelp,
+    accepts: Accepts::AnythingAndHelp,
     run,
 };
 

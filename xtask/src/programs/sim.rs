@@ -1,6 +1,6 @@
 //! Hands a simulation over to the playing program, which knows the crates; this one stays free of dependencies.
 
-use crate::cli::{Args, CannotRun, Outcome, Takes, Task};
+use crate::cli::{Accepts, Args, CannotRun, Outcome, Task};
 use crate::workspace;
 
 pub(crate) const TASK: Task = Task {
@@ -19,7 +19,7 @@ with the command that plays it again.
 Examples:
   cargo xtask sim --seed 7 --hours 48
   cargo xtask sim --seeds 1..301 --hours 24 --json     the last line is one object",
-    takes: Takes::Anything,
+    accepts: Accepts::Anything,
     run,
 };
 

@@ -4,7 +4,7 @@ use std::io::{BufRead, IsTerminal, Write};
 use std::path::Path;
 
 use super::{Pending, pending};
-use crate::cli::{Args, CannotRun, Flag, Outcome, Takes, Task};
+use crate::cli::{Accepts, Args, CannotRun, Flag, Outcome, Task};
 use crate::workspace::{self, Workspace};
 
 pub(crate) const TASK: Task = Task {
@@ -22,7 +22,7 @@ Examples:
   cargo xtask bless --package openclaw-runner     the snapshots of one crate
   cargo xtask bless --yes                         accept everything, then read `git diff`
   cargo xtask bless --reject                      throw waiting snapshots away without running anything",
-    takes: Takes::Flags(&[
+    accepts: Accepts::Flags(&[
         Flag { name: "--package", value: Some("P"), help: "run the tests of this crate alone; may be repeated" },
         Flag { name: "--yes", value: None, help: "accept every difference" },
         Flag { name: "--reject", value: None, help: "remove every waiting snapshot" },

@@ -92,15 +92,18 @@ fn durations_are_short_to_read() {
 #[test]
 fn a_failed_step_is_a_finding_and_a_broken_one_could_not_run() {
     let took = Duration::ZERO;
-    let broken = || ("docs", Fate::Broken(CannotRun("no cargo".to_owned())), took);
+    let broken = || ("docs", StepResult::Broken(CannotRun("no cargo".to_owned())), took);
     let outcome = |fates: &[_]| summarise(fates, TestCounts::default(), took);
     assert_eq!(
-        outcome(&[("fmt", Fate::Passed, took), ("features", Fate::Skipped, took)]),
+        outcome(&[
+            ("fmt", StepResult::Passed, took),
+            ("features", StepResult::Skipped, took)
+        ]),
         Ok(Outcome::Clean)
     );
     assert_eq!(
-        outcome(&[("fmt", Fate::Failed, took), broken()]),
+        outcome(&[("fmt", StepResult::Failed, took), broken()]),
         Ok(Outcome::Findings)
     );
-    assert!(outcome(&[("fmt", Fate::Passed, took), broken()]).is_err());
+    assert!(outcome(&[("fmt", StepResult::Passed, took), broken()]).is_err());
 }

@@ -10,9 +10,8 @@ use openclaw_ids::ProfileId;
 use serde_json::{Map, Value, json};
 
 use super::{Legacy, LegacyFile, LegacyTexts};
-use crate::file::{read_if_there, with_suffix};
-use crate::private::write_new;
 use crate::{Cause, SqliteAuthStore, StoreError, UsageStore};
+use openclaw_sqlite::{read_if_exists, with_suffix, write_new_private};
 
 const FILES: &[LegacyFile] = &[LegacyFile::Profiles, LegacyFile::State, LegacyFile::Auth];
 
@@ -146,7 +145,7 @@ impl LegacyFolder {
             document["usageStats"] = Value::Object(usage);
         }
         let path = self.path(LegacyFile::Profiles);
-        write_new(&path, document.to_string().as_bytes()).map_err(|error| failed(&path, error))
+        write_new_private(&path, document.to_string().as_bytes()).map_err(|error| failed(&path, error))
     }
 
     fn path(&self, file: LegacyFile) -> PathBuf {
@@ -156,7 +155,7 @@ impl LegacyFolder {
 
 /// The text of a file that may not be there.
 pub(crate) fn read_text(path: &Path) -> Result<Option<String>, ImportError> {
-    let bytes = read_if_there(path).map_err(|error| failed(path, error))?;
+    let bytes = read_if_exists(path).map_err(|error| failed(path, error))?;
     // What is no text is no JSON either, and is noted as such.
     Ok(bytes.map(|bytes| String::from_utf8(bytes).unwrap_or_default()))
 }
@@ -165,7 +164,7 @@ pub(crate) fn read_text(path: &Path) -> Result<Option<String>, ImportError> {
 fn set_aside(path: &Path, now: Timestamp) -> Result<PathBuf, ImportError> {
     let backup = with_suffix(path, &format!(".sqlite-import.{}.bak", now.as_millisecond()));
     let bytes = fs::read(path).map_err(|error| failed(path, error))?;
-    write_new(&backup, &bytes).map_err(|error| failed(&backup, error))?;
+    write_new_private(&backup, &bytes).map_err(|error| failed(&backup, error))?;
     fs::remove_file(path).map_err(|error| failed(path, error))?;
     Ok(backup)
 }

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use openclaw_cooldown::{UsageStats, adopt_foreign, adopt_secret};
+use openclaw_cooldown::{UsageStats, adopt_secret, adopt_usage_stats};
 use openclaw_ids::ProfileId;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OptionalExtension, Row};
@@ -189,7 +189,7 @@ fn view(
         let current = match row.and_then(|row| row.mirrored.as_ref()) {
             Some(mirrored) if *mirrored == known_stats(stats) => known,
             None if stats.is_empty() => known,
-            Some(_) | None => adopt_foreign(known, stats, changed_at),
+            Some(_) | None => adopt_usage_stats(known, stats, changed_at),
         };
         if row.is_some() || !rows::is_blank(&current) {
             usage.insert(id.clone(), current);

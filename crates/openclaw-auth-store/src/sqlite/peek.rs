@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use openclaw_ids::AgentId;
+use openclaw_sqlite::{consistent_read, open_read_only};
 
 use super::cache::Apart;
 use super::contents::Contents;
@@ -70,13 +71,13 @@ fn read(
     }
     folder::check_header(&path)?;
     let apart = Arc::new(Apart::of(ambient));
-    let connection = connect::onlooker(&path, connect::wait).map_err(Fault::from);
+    let connection = open_read_only(&path, connect::LOCK_WAIT).map_err(Fault::from);
     let contents = connection.and_then(|connection| {
         if let Some(agent) = agent {
             schema::check(&connection, &path, agent)?;
         }
         schema::pretend(&connection)?;
-        connect::consistently(&connection, |connection| {
+        consistent_read(&connection, |connection| {
             Contents::read(connection, &path, &apart)
         })
     });

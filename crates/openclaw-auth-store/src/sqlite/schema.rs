@@ -183,13 +183,3 @@ fn missing(connection: &Connection) -> rusqlite::Result<Vec<&'static str>> {
     }
     Ok(missing)
 }
-
-/// Looks for damage before pages are taken for new tables; done once in a file's life, because it reads all of it.
-pub(super) fn refuse_damage(connection: &Connection) -> rusqlite::Result<()> {
-    let verdict: String = connection.pragma_query_value(None, "quick_check", |row| row.get(0))?;
-    if verdict == "ok" {
-        return Ok(());
-    }
-    let corrupt = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_CORRUPT);
-    Err(rusqlite::Error::SqliteFailure(corrupt, Some(verdict)))
-}

@@ -1,7 +1,6 @@
 //! The engine over real files, alone, shared and in trouble.
 
 mod adversity;
-mod desk;
 mod fixture;
 mod opening;
 mod planted;
@@ -12,6 +11,7 @@ mod rules;
 mod secrets;
 mod sharing;
 mod unstored;
+mod write_coordinator;
 
 use std::path::Path;
 

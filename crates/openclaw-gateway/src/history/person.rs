@@ -12,7 +12,7 @@ use super::windows::window_changes;
 ///
 /// # Errors
 /// As the store's own commit.
-pub(crate) async fn commit_by_person<U: UsageStore>(
+pub async fn commit_by_person<U: UsageStore>(
     agent: &AgentId,
     store: &U,
     change: UsageChange,

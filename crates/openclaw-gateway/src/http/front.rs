@@ -22,7 +22,7 @@ use crate::gateway::Current;
 
 /// Answers all requests of one gateway.
 #[derive(Clone)]
-pub(crate) struct Front {
+pub struct Front {
     current: Arc<Current>,
     routes: Router,
 }

@@ -22,7 +22,7 @@ const MAX_TAGS: usize = 8 * 1024 * 1024;
 
 /// What was found, in the order of the chain.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Discovery {
+pub struct Discovery {
     found: Vec<Found>,
 }
 
@@ -106,7 +106,7 @@ pub(crate) async fn ollama_models(upstream: &Upstream, endpoint: &Endpoint) -> O
 
 impl Discovery {
     /// The chain of what was found, one model per provider.
-    pub(crate) fn chain(&self) -> impl Iterator<Item = &ModelRef> {
+    pub fn chain(&self) -> impl Iterator<Item = &ModelRef> {
         self.found.iter().filter_map(|found| found.model.as_ref())
     }
 }

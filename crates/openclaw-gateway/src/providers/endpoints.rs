@@ -17,7 +17,7 @@ use crate::secrets::SecretSources;
 
 /// All endpoints, by provider.
 #[derive(Clone, Default)]
-pub(crate) struct Endpoints {
+pub struct Endpoints {
     by_provider: HashMap<ProviderId, Endpoint>,
     logins: LoginEndpoints,
     unusable: Vec<UnusableSecret>,
@@ -70,7 +70,7 @@ impl ProviderError {
 }
 
 /// How the secret of `credential` is sent to `endpoint`.
-pub(crate) fn secret_kind(endpoint: &Endpoint, credential: &Credential) -> SecretKind {
+pub fn secret_kind(endpoint: &Endpoint, credential: &Credential) -> SecretKind {
     match credential {
         Credential::ApiKey(_) | Credential::Local(_) => endpoint.keys_as(),
         Credential::Oauth(_) | Credential::Token(_) => SecretKind::Token,
@@ -129,12 +129,12 @@ impl Endpoints {
     }
 
     /// Where and how logins are used.
-    pub(crate) fn logins(&self) -> &LoginEndpoints {
+    pub fn logins(&self) -> &LoginEndpoints {
         &self.logins
     }
 
     /// Where `credential` is used in the name of `provider`.
-    pub(crate) fn of(&self, provider: &ProviderId, credential: &Credential) -> Option<&Endpoint> {
+    pub fn of(&self, provider: &ProviderId, credential: &Credential) -> Option<&Endpoint> {
         self.logins.endpoint_of(credential).or_else(|| self.get(provider))
     }
 
@@ -152,12 +152,12 @@ impl Endpoints {
     }
 
     /// The endpoint of a provider.
-    pub(crate) fn get(&self, provider: &ProviderId) -> Option<&Endpoint> {
+    pub fn get(&self, provider: &ProviderId) -> Option<&Endpoint> {
         self.by_provider.get(provider)
     }
 
     /// Every endpoint as it is told apart in usage state (D4).
-    pub(crate) fn keys(&self) -> EndpointKeys {
+    pub fn keys(&self) -> EndpointKeys {
         let own = self.by_provider.iter();
         let keys: EndpointKeys = own
             .map(|(provider, endpoint)| (provider.clone(), endpoint_key(endpoint)))

@@ -81,7 +81,7 @@ pub(crate) struct TokenPlace {
 
 /// Where and how the logins of each provider are used.
 #[derive(Clone, Default)]
-pub(crate) struct LoginEndpoints {
+pub struct LoginEndpoints {
     configs: LoginConfigs,
     aliases: AuthAliases,
     /// Endpoints of their own.
@@ -168,7 +168,7 @@ impl LoginEndpoints {
     }
 
     /// What names the account of a login in a request.
-    pub(crate) fn account_header(&self, credential: &Credential) -> Option<(HeaderName, HeaderValue)> {
+    pub fn account_header(&self, credential: &Credential) -> Option<(HeaderName, HeaderValue)> {
         let known = known(&self.aliases.auth_id(credential.provider()))?;
         let Credential::Oauth(login) = credential else {
             return None;

@@ -87,7 +87,7 @@ pub struct CandidateRecord {
     #[serde(default)]
     pub auth_mode: Option<String>,
     /// When the rest is over.
-    #[serde(default, with = "millis::optional_instant")]
+    #[serde(default, with = "jiff::fmt::serde::timestamp::millisecond::optional")]
     pub rests_until: Option<Timestamp>,
     /// How long the run had been going on, in milliseconds.
     #[serde(default)]
@@ -128,7 +128,7 @@ pub struct RotationRecord {
     #[serde(default)]
     pub raw_error_preview: Option<String>,
     /// When the rest of the credential is over.
-    #[serde(default, with = "millis::optional_instant")]
+    #[serde(default, with = "jiff::fmt::serde::timestamp::millisecond::optional")]
     pub rests_until: Option<Timestamp>,
     /// How long the run had been going on, in milliseconds.
     #[serde(default)]

@@ -7,7 +7,6 @@ use serde::Serialize;
 use super::ending::Ending;
 use super::record::{CandidateRecord, Record, RotationRecord};
 use crate::decision::{DecisionKind, StepOutcome};
-use crate::millis;
 use crate::rotation::RotationKind;
 
 /// One run, told from its records. `Display` is the text for people; it serialises for machines.
@@ -24,7 +23,10 @@ pub struct Story {
     /// Length of the chain; zero when no record says so.
     pub total: usize,
     /// When the run began; known from logs alone.
-    #[serde(with = "millis::optional_instant", skip_serializing_if = "Option::is_none")]
+    #[serde(
+        with = "jiff::fmt::serde::timestamp::millisecond::optional",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub began_at: Option<Timestamp>,
     /// How long the run took until its last record, in milliseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -72,7 +74,10 @@ pub struct Visit {
     /// Its credentials that failed, in order.
     pub credentials: Vec<Credential>,
     /// When it is asked again as a matter of course.
-    #[serde(with = "millis::optional_instant", skip_serializing_if = "Option::is_none")]
+    #[serde(
+        with = "jiff::fmt::serde::timestamp::millisecond::optional",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub rests_until: Option<Timestamp>,
     /// The candidate that came next.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -103,7 +108,10 @@ pub struct Credential {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub detail: Option<String>,
     /// When it is used again; none when nothing was marked.
-    #[serde(with = "millis::optional_instant", skip_serializing_if = "Option::is_none")]
+    #[serde(
+        with = "jiff::fmt::serde::timestamp::millisecond::optional",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub rests_until: Option<Timestamp>,
     /// What followed.
     pub then: RotationKind,

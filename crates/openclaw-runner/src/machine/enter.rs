@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use openclaw_auth_store::{Applied, Credential, UsageChange, eligibility, rotation_order};
 use openclaw_classify::Reason;
-use openclaw_cooldown::{Gate, GateFacts, Position, ProfileUsage, Skip, SkipKind, Slot, gate};
+use openclaw_cooldown::{Gate, GateFacts, Position, ProbeSlot, ProfileUsage, Skip, SkipKind, gate};
 use openclaw_ids::{ModelRef, ProfileId};
 use openclaw_session::{PinSource, ProfilePin};
 
@@ -320,7 +320,7 @@ impl Machine {
     }
 
     pub(super) fn ask_gate(&mut self, index: usize, candidate: &ModelRef, profiles: &[ProfileId]) -> Gate {
-        let sibling_before = self.siblings.before(&self.request.chain, index);
+        let has_earlier_sibling = self.siblings.before(&self.request.chain, index);
         let provider = candidate.provider();
         let reach = self
             .policy
@@ -345,7 +345,7 @@ impl Machine {
             } else {
                 Position::Fallback
             },
-            alone: self.request.chain.len() == 1,
+            is_only_candidate: self.request.chain.len() == 1,
             model: candidate.model(),
             profiles: usages,
             endpoint: reach.endpoint,
@@ -354,11 +354,11 @@ impl Machine {
                 .probes
                 .get(provider)
                 .map(|probe| probe.last_probe_at),
-            sibling_before,
+            has_earlier_sibling,
             slot: if self.used_slots.contains(provider) {
-                Slot::Used
+                ProbeSlot::Used
             } else {
-                Slot::Free
+                ProbeSlot::Free
             },
         };
         gate(&facts, self.now)

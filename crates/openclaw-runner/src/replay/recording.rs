@@ -10,7 +10,6 @@ use super::failure::RecordedFailure;
 use super::options::RecordedOptions;
 use super::policy::RecordedPolicy;
 use super::state::{StateChanges, UsageState};
-use crate::millis;
 
 /// One run as it was: what it was asked, what it knew, what it met. Serialises to one JSON object without secrets; its
 /// length is bounded by the chain, the credentials of the chain's providers and the steps a run can take.
@@ -22,7 +21,7 @@ pub struct RunRecording {
     /// Names the run in leases.
     pub(crate) holder: String,
     /// When it began, in Unix milliseconds.
-    #[serde(with = "millis::instant")]
+    #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
     pub started_at: Timestamp,
     /// What of a millisecond `started_at` leaves out, in nanoseconds.
     #[serde(default, skip_serializing_if = "is_zero")]

@@ -11,7 +11,6 @@ use openclaw_cooldown::{EndpointWindow, ProfileUsage};
 use openclaw_ids::{AuthAliases, ProfileId, ProviderId};
 use serde::{Deserialize, Serialize};
 
-use crate::millis;
 use crate::request::RunPolicy;
 
 /// Credentials, orders and windows of the providers of a chain.
@@ -61,7 +60,7 @@ pub struct RecordedProfile {
 #[serde(rename_all = "camelCase")]
 pub struct RecordedProbe {
     /// When the latest began.
-    #[serde(with = "millis::instant")]
+    #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
     pub last_probe_at: Timestamp,
     /// How many there were.
     pub generation: u64,
@@ -71,7 +70,7 @@ pub struct RecordedProbe {
     /// Until when nobody else may.
     #[serde(
         default,
-        with = "millis::optional_instant",
+        with = "jiff::fmt::serde::timestamp::millisecond::optional",
         skip_serializing_if = "Option::is_none"
     )]
     pub expires: Option<Timestamp>,

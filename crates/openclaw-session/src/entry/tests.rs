@@ -1,7 +1,7 @@
 //! What the stored fields mean, together and one by one.
 
 use super::*;
-use crate::selection::PinSource;
+use crate::entry::PinSource;
 use crate::testing::{at, auto, entry, id, model, pin, provider, user};
 use serde_json::json;
 

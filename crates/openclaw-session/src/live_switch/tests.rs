@@ -1,7 +1,7 @@
 //! What a mark does to a busy run, and a switch to its chain.
 
 use super::*;
-use crate::selection::PinSource;
+use crate::entry::PinSource;
 use crate::testing::{at, auto, entry, model, pin, user};
 
 const PENDING: &str = r#""liveModelSwitchPending": true"#;

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::reason::attempt_text;
 use super::*;
-use crate::probe::{clear_after_probe, probe_due};
+use crate::primary_probe::{clear_after_probe, probe_due};
 use crate::testing::{at, auto, entry, id, key, model, user};
 
 fn told(selected: &str, active: &str) -> String {

@@ -3,9 +3,9 @@
 use std::future::Future;
 
 use super::*;
-use crate::memory::MemorySessionStore;
-use crate::persist::{Persisted, SkipCause, persist_fallback};
-use crate::rollback::roll_back;
+use crate::fallback_override::roll_back;
+use crate::fallback_override::{Persisted, SkipCause, persist_fallback};
+use crate::store::MemorySessionStore;
 use crate::testing::{at, auto, entry, fallback, id, key, user};
 
 /// Runs every case of the suite on one engine; `$engine` is an expression that opens an empty store.
@@ -49,7 +49,7 @@ conformance!(sqlite, &SqliteInTemporaryDirectory::new().store);
 
 #[cfg(feature = "sqlite")]
 struct SqliteInTemporaryDirectory {
-    store: crate::sqlite::SqliteSessionStore,
+    store: crate::store::sqlite::SqliteSessionStore,
     _directory: tempfile::TempDir,
 }
 
@@ -59,7 +59,7 @@ impl SqliteInTemporaryDirectory {
         let directory = tempfile::TempDir::new().unwrap();
         let file = directory.path().join("openclaw-sessions.sqlite");
         Self {
-            store: crate::sqlite::SqliteSessionStore::open(&file).unwrap(),
+            store: crate::store::sqlite::SqliteSessionStore::open(&file).unwrap(),
             _directory: directory,
         }
     }

@@ -94,7 +94,7 @@ struct Line {
 
 /// How a count stands to its bound.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Standing {
+enum BoundStatus {
     /// So far below it that the bound should follow.
     Below,
     Within,
@@ -104,9 +104,9 @@ enum Standing {
 }
 
 impl Line {
-    fn standing(&self) -> Standing {
+    fn standing(&self) -> BoundStatus {
         let Some(bound) = self.bound else {
-            return Standing::Unbound;
+            return BoundStatus::Unbound;
         };
         let pairs = [
             Some((self.counts.allocations, bound.allocations)),
@@ -114,11 +114,11 @@ impl Line {
         ];
         let pairs = || pairs.iter().flatten();
         if pairs().any(|(count, most)| count > most) {
-            Standing::Over
+            BoundStatus::Over
         } else if pairs().any(|(count, most)| *count < most * SLACK) {
-            Standing::Below
+            BoundStatus::Below
         } else {
-            Standing::Within
+            BoundStatus::Within
         }
     }
 }
@@ -137,7 +137,7 @@ impl Comparison {
 
     /// Whether anything is above its bound or has none.
     pub(super) fn is_over(&self) -> bool {
-        let bad = |line: &Line| matches!(line.standing(), Standing::Over | Standing::Unbound);
+        let bad = |line: &Line| matches!(line.standing(), BoundStatus::Over | BoundStatus::Unbound);
         self.lines.iter().any(bad)
     }
 }
@@ -156,10 +156,10 @@ impl fmt::Display for Comparison {
             };
             let instructions = line.counts.instructions;
             let standing = match line.standing() {
-                Standing::Below => "ok, and the bound can follow",
-                Standing::Within => "ok",
-                Standing::Over => "OVER",
-                Standing::Unbound => "NO BOUND; accept one with --write",
+                BoundStatus::Below => "ok, and the bound can follow",
+                BoundStatus::Within => "ok",
+                BoundStatus::Over => "OVER",
+                BoundStatus::Unbound => "NO BOUND; accept one with --write",
             };
             writeln!(
                 f,
@@ -186,7 +186,7 @@ mod tests {
         }
     }
 
-    fn standing(bounds: &str, counts: Counts) -> Standing {
+    fn standing(bounds: &str, counts: Counts) -> BoundStatus {
         let bounds = Bounds::read(bounds).unwrap();
         Comparison::new(&bounds, &[("a", counts)]).lines[0].standing()
     }
@@ -195,20 +195,20 @@ mod tests {
     fn a_count_is_over_only_above_its_bound() {
         let bounds = "a\t10\t1000\n";
         for (counts, expected) in [
-            (counts(10.0, 1000.0), Standing::Within),
-            (counts(9.0, 900.0), Standing::Within),
-            (counts(10.1, 1000.0), Standing::Over),
-            (counts(10.0, 1000.5), Standing::Over),
-            (counts(2.0, 1001.0), Standing::Over),
-            (counts(8.9, 1000.0), Standing::Below),
-            (counts(10.0, 899.0), Standing::Below),
-            (counts(10.0, None), Standing::Within),
-            (counts(10.1, None), Standing::Over),
+            (counts(10.0, 1000.0), BoundStatus::Within),
+            (counts(9.0, 900.0), BoundStatus::Within),
+            (counts(10.1, 1000.0), BoundStatus::Over),
+            (counts(10.0, 1000.5), BoundStatus::Over),
+            (counts(2.0, 1001.0), BoundStatus::Over),
+            (counts(8.9, 1000.0), BoundStatus::Below),
+            (counts(10.0, 899.0), BoundStatus::Below),
+            (counts(10.0, None), BoundStatus::Within),
+            (counts(10.1, None), BoundStatus::Over),
         ] {
             assert_eq!(standing(bounds, counts), expected, "{counts:?}");
         }
-        assert_eq!(standing("b\t1\t1\n", counts(1.0, 1.0)), Standing::Unbound);
-        assert_eq!(standing("a\t0\t100\n", counts(0.0, 95.0)), Standing::Within);
+        assert_eq!(standing("b\t1\t1\n", counts(1.0, 1.0)), BoundStatus::Unbound);
+        assert_eq!(standing("a\t0\t100\n", counts(0.0, 95.0)), BoundStatus::Within);
     }
 
     #[test]
@@ -231,7 +231,7 @@ mod tests {
         let text = bounds.to_string();
         assert_eq!(text, format!("{HEAD}a\t3.2\t1031\n"));
         assert_eq!(Bounds::read(&text).unwrap(), bounds);
-        assert_eq!(standing(&text, counts(3.15, 1000.2)), Standing::Within);
+        assert_eq!(standing(&text, counts(3.15, 1000.2)), BoundStatus::Within);
     }
 
     #[test]

@@ -3,14 +3,14 @@
 use openclaw_chain::{ChainConfig, Requested, Resolver};
 use serde_json::{Value, json};
 
-use super::{Kind, Overruled, recorded, refused};
+use super::{Kind, OverrulePolicy, recorded, refused};
 use crate::row::Row;
 
 pub(crate) const KIND: Kind = Kind {
     name: "chain",
     answer,
     accepted: recorded,
-    overruled: Overruled::NOTHING,
+    overruled: OverrulePolicy::NOTHING,
 };
 
 fn answer(row: &Row) -> Value {

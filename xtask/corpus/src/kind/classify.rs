@@ -6,21 +6,21 @@ use jiff::Timestamp;
 use openclaw_classify::{Failure, Reason, classify};
 use serde_json::Value;
 
-use super::{Kind, Overruled};
+use super::{Kind, OverrulePolicy};
 use crate::row::Row;
 
 pub(crate) const CLASSIFY: Kind = Kind {
     name: "classify",
     answer: |row| reason(&recorded(row)),
     accepted,
-    overruled: Overruled::NOTHING,
+    overruled: OverrulePolicy::NOTHING,
 };
 
 pub(crate) const REAL_ERRORS: Kind = Kind {
     name: "real-errors",
     answer: |row| reason(&facts::reported(row)),
     accepted,
-    overruled: Overruled::NOTHING,
+    overruled: OverrulePolicy::NOTHING,
 };
 
 fn recorded(row: &Row) -> Failure {

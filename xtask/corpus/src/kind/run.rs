@@ -10,7 +10,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use openclaw_auth_store::{Applied, AuthConfig, AuthSnapshot, UsageChange};
 use openclaw_chain::{ChainConfig, Requested, Resolver};
-use openclaw_cooldown::{CooldownConfig, ProfileUsage, UsageStats, adopt_foreign};
+use openclaw_cooldown::{CooldownConfig, ProfileUsage, UsageStats, adopt_usage_stats};
 use openclaw_runner::machine::{Event, Machine, Step};
 use openclaw_runner::{
     Admission, AttemptCall, Coalescer, Decision, PersistPolicy, Repair, RunOptions, RunPolicy, RunRequest,
@@ -19,18 +19,18 @@ use openclaw_runner::{
 use openclaw_session::{Progress, SessionEntry, TurnKind};
 use serde_json::{Value, json};
 
-use script::{Played, Script};
-use view::{Call, Seen};
+use script::{Script, ScriptedOutcome};
+use view::{Call, ObservedRun};
 
 use super::values::{instant, profile};
-use super::{CLI, Kind, Overruled, cooldown, recorded, refused, values};
+use super::{CLI, Kind, OverrulePolicy, cooldown, recorded, refused, values};
 use crate::row::Row;
 
 pub(crate) const KIND: Kind = Kind {
     name: "run",
     answer,
     accepted: recorded,
-    overruled: Overruled::ByReplay {
+    overruled: OverrulePolicy::ByReplay {
         decisions: oracle::DECISIONS,
         oracle: oracle::oracle,
     },
@@ -69,7 +69,7 @@ impl Process {
         for (id, stored) in input["store"]["usageStats"].as_object().into_iter().flatten() {
             let stats: UsageStats =
                 serde_json::from_value(stored.clone()).map_err(|error| error.to_string())?;
-            let usage = adopt_foreign(ProfileUsage::default(), &stats, now);
+            let usage = adopt_usage_stats(ProfileUsage::default(), &stats, now);
             snapshot.usage.insert(profile(id)?, usage);
         }
         let config = &input["config"];
@@ -111,7 +111,7 @@ impl Process {
         }
         let request = self.request(run)?;
         let mut script = Script::new(run);
-        let mut seen = Seen::new(run);
+        let mut seen = ObservedRun::new(run);
         let aware = self.configured && run["skipAuthProfileRuntime"] != true;
         let known = |snapshot: &AuthSnapshot| {
             Arc::new(if aware {
@@ -204,7 +204,12 @@ impl Process {
     }
 
     /// One attempt. The files know nothing of credentials inside a candidate: another one of them meets the same end.
-    fn attempt(&mut self, call: &AttemptCall, script: &mut Script, seen: &mut Seen) -> Result<Event, String> {
+    fn attempt(
+        &mut self,
+        call: &AttemptCall,
+        script: &mut Script,
+        seen: &mut ObservedRun,
+    ) -> Result<Event, String> {
         if !script.repeats(call) {
             seen.calls.push(Call::of(call));
             let effects = script.play(call);
@@ -217,9 +222,11 @@ impl Process {
             }
         }
         Ok(match script.played() {
-            Played::Answer => Event::Succeeded,
-            Played::Failure(failure) => Event::Failed(Box::new(failure.clone()), Progress::Clean),
-            Played::Rejected(rejection) => Event::Rejected(Box::new(rejection.clone()), Progress::Clean),
+            ScriptedOutcome::Answer => Event::Succeeded,
+            ScriptedOutcome::Failure(failure) => Event::Failed(Box::new(failure.clone()), Progress::Clean),
+            ScriptedOutcome::Rejected(rejection) => {
+                Event::Rejected(Box::new(rejection.clone()), Progress::Clean)
+            }
         })
     }
 
@@ -265,7 +272,7 @@ impl Process {
         Ok(())
     }
 
-    fn note(&mut self, seen: &mut Seen, decision: &Decision, script: &Script) {
+    fn note(&mut self, seen: &mut ObservedRun, decision: &Decision, script: &Script) {
         match self.log.admit(decision, self.now) {
             Admission::Suppress => seen.note(decision, None, script),
             Admission::Write { suppressed } => seen.note(

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use jiff::Timestamp;
-use openclaw_cooldown::{UsageStats, mirror};
+use openclaw_cooldown::{UsageStats, to_usage_stats};
 use openclaw_ids::{ProfileId, ProviderId};
 use rusqlite::{Connection, params};
 use serde_json::Value;
@@ -212,7 +212,7 @@ impl Contents {
         if self.snapshot.profiles.contains_key(id) {
             let nothing = UsageStats::default();
             let previous = self.stats.get(id);
-            let stats = mirror(usage, now, previous);
+            let stats = to_usage_stats(usage, now, previous);
             let value = serde_json::to_value(&stats).unwrap_or(Value::Null);
             if previous.unwrap_or(&nothing) != &stats {
                 let entry = Some(value.clone()).filter(|_| !stats.is_empty());

@@ -5,6 +5,8 @@ use std::fs;
 use openclaw_classify::Reason;
 use rusqlite::OpenFlags;
 
+use openclaw_sqlite::open_read_write;
+
 use super::*;
 
 /// What a writer on `connection` answers to one large change, and the snapshot that is shown then.
@@ -24,25 +26,29 @@ async fn write_large(
         AgentId::main(),
         Arc::clone(&cache),
         Some((connection, known)),
-        Volume::Local,
+        FilesystemKind::Local,
         fast(),
     );
     let (messages, queue) = mpsc::channel();
-    let desk = Arc::new(Desk::new(writer, Queue::new(path), messages));
+    let coordinator = Arc::new(WriteCoordinator::new(
+        writer,
+        FairLock::new(path, "auth-store-queue"),
+        messages,
+    ));
     let (reply, outcome) = oneshot::channel();
     let request = Request {
         op: Op::Upsert(profile("large"), Box::new(key(&"k".repeat(100_000)))),
         now: at(2),
         reply: Some(reply),
     };
-    desk.hand_over(request).unwrap();
-    desk.send(Message::Stop).unwrap();
-    let clerk = Clerk {
+    coordinator.hand_over(request).unwrap();
+    coordinator.send(WriteCommand::Stop).unwrap();
+    let worker = WriteWorker {
         path: path.to_owned(),
-        desk,
+        coordinator,
         pace: fast(),
     };
-    clerk.run(&queue);
+    worker.run(&queue);
     (outcome.await.unwrap().unwrap_err(), (*cache.snapshot()).clone())
 }
 
@@ -58,8 +64,8 @@ async fn resting() -> (TempDir, PathBuf, AuthSnapshot) {
 #[tokio::test]
 async fn a_full_disk_loses_nothing_and_is_told() {
     let (folder, path, before) = resting().await;
-    let connection = connect::writer(&path, connect::wait).unwrap();
-    connect::configure(&connection, Volume::Local, connect::wait).unwrap();
+    let connection = open_read_write(&path, connect::LOCK_WAIT).unwrap();
+    connect::configure(&connection, FilesystemKind::Local, connect::LOCK_WAIT).unwrap();
     let pages: i64 = connection
         .pragma_query_value(None, "page_count", |row| row.get(0))
         .unwrap();
@@ -99,7 +105,7 @@ async fn d33_m3_a_lock_that_is_held_for_too_long_is_told_and_everything_is_still
     let (folder, path, before) = resting().await;
     let impatient = || {
         let pace = Pace {
-            wait: |_| false,
+            wait: BusyWait::None,
             ..fast()
         };
         let (agent, config) = (AgentId::main(), CooldownConfig::default());

@@ -5,7 +5,7 @@ use std::fs;
 use openclaw_classify::Reason;
 
 use super::*;
-use crate::file::with_suffix;
+use openclaw_sqlite::with_suffix;
 
 fn remove(path: &Path) {
     for suffix in ["", "-wal", "-shm"] {

@@ -6,16 +6,16 @@ use openclaw_auth_store::{MemoryAuthStore, UsageStore};
 use openclaw_cooldown::CooldownConfig;
 
 use super::Prepared;
-use crate::engine::{self, Failing, at_once};
+use crate::engine::{self, ScriptedAttempt, at_once};
 
 /// A run over three candidates whose providers have `profiles` credentials each; so many attempts fail before one is
 /// answered.
 pub(super) fn over_a_still_store(passes: usize, profiles: usize, failures: usize) -> Prepared {
     let runtime = engine::timers();
     let chain = engine::chain(3);
-    let runner = engine::runner(engine::Still::over(engine::snapshot(&chain, profiles)));
+    let runner = engine::runner(engine::NoopUsageStore::over(engine::snapshot(&chain, profiles)));
     let mut inputs: Vec<_> = (0..passes)
-        .map(|_| (engine::request(&chain), Failing::times(failures)))
+        .map(|_| (engine::request(&chain), ScriptedAttempt::times(failures)))
         .collect();
     Prepared::one(move || {
         let _inside = runtime.enter();

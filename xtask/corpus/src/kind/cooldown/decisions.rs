@@ -44,7 +44,7 @@ pub(super) const DECISIONS: &[Decision] = &[
     Decision { id: "D6", reach: |input| reach(input, WHOLE, |mark, _| mark.op == "failure" && UNMARKED.contains(&mark.reason.as_str())) },
     // A stated end belongs to an account-wide limit, which has a ladder too; one shorter than the ladder shortens nothing.
     Decision { id: "D7", reach: |input| reach(input, &[BLOCK, ENDS, LABELS], |mark, _| mark.op == "blocked" || mark.checked) },
-    // Nobody is exempt from resting.
+    // No provider is exempt from cooldowns.
     Decision { id: "D8", reach: |input| reach(input, WHOLE, |mark, _| EXEMPT.contains(&mark.provider.as_str())) },
     // Why and until when something is unavailable follows from the windows that block, and from nothing else.
     Decision { id: "D15", reach: |input| reach(input, &[], |_, _| true) },

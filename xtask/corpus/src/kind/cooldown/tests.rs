@@ -5,7 +5,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use super::{KIND, decisions, oracle};
-use crate::judge::{Standing, judge};
+use crate::judge::{RowStatus, judge};
 use crate::row;
 
 const DAY: i64 = 86_400_000;
@@ -103,10 +103,10 @@ const RECORDED: &str = concat!(
 fn every_recorded_answer_agrees_or_a_decision_explains_it() {
     let rows = row::read(Path::new(RECORDED)).unwrap();
     let standings: Vec<_> = rows.iter().map(|row| judge(&KIND, row).standing).collect();
-    let count = |wanted: fn(&Standing) -> bool| standings.iter().filter(|standing| wanted(standing)).count();
-    let agree = count(|standing| *standing == Standing::Agree);
-    let disputed = count(|standing| *standing == Standing::Disputed);
-    let decided = count(|standing| matches!(standing, Standing::Decided(_)));
+    let count = |wanted: fn(&RowStatus) -> bool| standings.iter().filter(|standing| wanted(standing)).count();
+    let agree = count(|standing| *standing == RowStatus::Agree);
+    let disputed = count(|standing| *standing == RowStatus::Disputed);
+    let decided = count(|standing| matches!(standing, RowStatus::Decided(_)));
     assert_eq!((agree, disputed, decided, rows.len()), (41, 10, 112, 163));
 }
 

@@ -24,7 +24,7 @@ pub(super) const DECISIONS: &[Decision] = &[
             })
         },
     },
-    // The count that is shown is the sum of episodes, and a window with a ladder is one, also when nobody counted it.
+    // The count that is shown is the sum of episodes, and a window with a ladder is one, also when no count was stored.
     Decision {
         id: "D5",
         reach: |input| {
@@ -33,7 +33,7 @@ pub(super) const DECISIONS: &[Decision] = &[
             })
         },
     },
-    // Nobody is exempt from resting.
+    // No provider is exempt from cooldowns.
     Decision {
         id: "D8",
         reach: |input| {

@@ -32,7 +32,7 @@ pub(super) const DECISIONS: &[&str] = &[
     "BL-85", // A page of a proxy is shown as one line.
     "D1-D6", // Windows, their ladders, their scope, and what is recorded at all.
     "D7",    // A stated end is probed at checkpoints.
-    "D8",    // Nobody is exempt from resting.
+    "D8",    // No provider is exempt from cooldowns.
     "D15",   // Why something is unavailable follows from the windows that block.
     "G1",    // Nearness holds for plain rate limits too.
     "G2",    // A later candidate is probed only when all models of its provider rest, and an earlier one is of that provider.

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::kind::classify::facts;
 
 /// What the machine is told of an attempt.
-pub(super) enum Played {
+pub(super) enum ScriptedOutcome {
     Answer,
     Failure(Failure),
     Rejected(Rejection),
@@ -24,7 +24,7 @@ pub(super) struct Script {
     at: usize,
     asked: Option<ModelRef>,
     latest: Value,
-    played: Played,
+    played: ScriptedOutcome,
     /// Every answer with the position that gave it, the last one last.
     answers: Vec<(usize, Value)>,
     pub(super) merges: bool,
@@ -41,7 +41,7 @@ impl Script {
             at: 0,
             asked: None,
             latest: Value::Null,
-            played: Played::Answer,
+            played: ScriptedOutcome::Answer,
             answers: Vec::new(),
             merges: run["mergeExhausted"] == true,
         }
@@ -73,7 +73,7 @@ impl Script {
         self.aborted = true;
     }
 
-    pub(super) fn played(&self) -> &Played {
+    pub(super) fn played(&self) -> &ScriptedOutcome {
         &self.played
     }
 
@@ -115,33 +115,33 @@ impl Script {
         })
     }
 
-    fn judge(&mut self, call: &AttemptCall) -> Played {
+    fn judge(&mut self, call: &AttemptCall) -> ScriptedOutcome {
         let provider = json!(call.candidate.provider());
         let Some(error) = self.latest.get("throw") else {
             self.answers.push((call.position, self.latest["result"].clone()));
             return match &self.latest["classify"] {
-                Value::Null => Played::Answer,
-                _ if self.aborted => Played::Failure(stopped(AbortedBy::Caller)),
-                said => Played::Rejected(rejection(said, &provider)),
+                Value::Null => ScriptedOutcome::Answer,
+                _ if self.aborted => ScriptedOutcome::Failure(stopped(AbortedBy::Caller)),
+                said => ScriptedOutcome::Rejected(rejection(said, &provider)),
             };
         };
         let by = stopped_by(error).or(self.aborted.then_some(AbortedBy::Caller));
         if let Some(by) = by {
-            return Played::Failure(stopped(by));
+            return ScriptedOutcome::Failure(stopped(by));
         }
         if is_classified(error)
             && ["unclassified", "unknown"]
                 .iter()
                 .any(|reason| error["reason"] == *reason)
         {
-            // Somebody looked at it and said so, which is more than that nobody recognised it.
-            return Played::Rejected(Rejection {
+            // The script states a reason, which is more than that no rule recognised it.
+            return ScriptedOutcome::Rejected(Rejection {
                 failure: failure(error, &provider),
                 kind: RejectionKind::Failure,
                 preserve: None,
             });
         }
-        Played::Failure(failure(error, &provider))
+        ScriptedOutcome::Failure(failure(error, &provider))
     }
 }
 

@@ -5,7 +5,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::judge::{Standing, judge};
+use crate::judge::{RowStatus, judge};
 use crate::row;
 
 const LIMITED: &str = r#"429 {"error":{"type":"rate_limit_error","message":"slow down"}}"#;
@@ -89,11 +89,11 @@ fn m2_the_step_of_a_success_shows_the_short_form() {
         recorded[list][1]["fallbackStepFromFailureDetail"] = LIMITED.into();
     }
     let judged = judge(&KIND, &row(&json!([run(&script)]), &json!({"runs": [recorded]})));
-    assert_eq!(judged.standing, Standing::Decided(vec!["M2"]));
+    assert_eq!(judged.standing, RowStatus::Decided(vec!["M2"]));
     let mut wrong = ours;
     wrong["steps"][0]["fallbackStepFromFailureDetail"] = LIMITED.into();
     let judged = judge(&KIND, &row(&json!([run(&script)]), &json!({"runs": [wrong]})));
-    assert_eq!(judged.standing, Standing::Differ);
+    assert_eq!(judged.standing, RowStatus::Differ);
 }
 
 const RECORDED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/corpora/run.jsonl");
@@ -102,10 +102,10 @@ const RECORDED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/corp
 fn every_recorded_run_agrees_or_decisions_explain_it() {
     let rows = row::read(Path::new(RECORDED)).unwrap();
     let standings: Vec<_> = rows.iter().map(|row| judge(&KIND, row).standing).collect();
-    let count = |wanted: fn(&Standing) -> bool| standings.iter().filter(|standing| wanted(standing)).count();
-    let agree = count(|standing| *standing == Standing::Agree);
-    let disputed = count(|standing| *standing == Standing::Disputed);
-    let decided = count(|standing| matches!(standing, Standing::Decided(_)));
+    let count = |wanted: fn(&RowStatus) -> bool| standings.iter().filter(|standing| wanted(standing)).count();
+    let agree = count(|standing| *standing == RowStatus::Agree);
+    let disputed = count(|standing| *standing == RowStatus::Disputed);
+    let decided = count(|standing| matches!(standing, RowStatus::Decided(_)));
     assert_eq!((agree, disputed, decided, rows.len()), (137, 9, 93, 239));
 }
 

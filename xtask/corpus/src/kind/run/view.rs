@@ -12,7 +12,7 @@ use openclaw_runner::{
 use serde_json::{Map, Value, json};
 
 use super::script::Script;
-use labels::{Classified, Unnamed, relabelled};
+use labels::{ReasonLabels, UnrecognisedLabel, relabelled};
 
 /// One attempt.
 pub(super) struct Call(Value);
@@ -32,7 +32,7 @@ impl Call {
 }
 
 /// Everything that is seen while a run goes on.
-pub(super) struct Seen {
+pub(super) struct ObservedRun {
     pub(super) calls: Vec<Call>,
     steps: Vec<Value>,
     decisions: Vec<Value>,
@@ -40,10 +40,10 @@ pub(super) struct Seen {
     failovers: Vec<Value>,
     /// Session and queue, as far as the run has them.
     place: Map<String, Value>,
-    classified: Classified,
+    classified: ReasonLabels,
 }
 
-impl Seen {
+impl ObservedRun {
     pub(super) fn new(run: &Value) -> Self {
         let members = ["sessionId", "lane"].into_iter();
         let given = members.filter(|member| run[*member].as_str().is_some_and(|text| !text.is_empty()));
@@ -56,17 +56,17 @@ impl Seen {
             place: given
                 .map(|member| (member.to_owned(), run[member].clone()))
                 .collect(),
-            classified: Classified::default(),
+            classified: ReasonLabels::default(),
         }
     }
 
     /// Takes a decision and, unless the log leaves it out, the record of it.
     pub(super) fn note(&mut self, decision: &Decision, written: Option<Decision>, script: &Script) {
-        // A result that was found wanting has a reason, be it that nobody knows.
+        // A result that was found wanting has a reason, be it an unknown one.
         let unnamed = if script.is_rejected() {
-            Unnamed::Unknown
+            UnrecognisedLabel::Unknown
         } else {
-            Unnamed::Absent
+            UnrecognisedLabel::Absent
         };
         self.classified.take(decision, script);
         let mut all = self.record(decision, unnamed);
@@ -178,7 +178,7 @@ impl Seen {
     /// The failure of one attempt as the error of the run.
     fn error(&self, attempt: &FailedAttempt, script: &Script) -> Value {
         let said = script.thrown();
-        // What nobody recognised, or only guessed to be too long, is returned as it came.
+        // What no rule recognised, or only guessed to be too long, is returned as it came.
         let guessed = attempt.verdict.reason == Reason::ContextOverflow
             && (attempt.verdict.certainty == Certainty::Default || script.is_rejected());
         let is_coerced = is_recognised(attempt)

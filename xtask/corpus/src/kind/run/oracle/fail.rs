@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::meaning::{Fault, Kind};
 use super::record::{as_line, shown};
 use super::text;
-use super::walk::{Left, Next, Walk};
+use super::walk::{FailedCandidate, Next, Walk};
 
 impl Walk<'_, '_> {
     pub(super) fn switch(
@@ -96,13 +96,13 @@ impl Walk<'_, '_> {
         Next::To(at + 1)
     }
 
-    fn left_by(&self, at: usize, fault: &Fault) -> Left {
+    fn left_by(&self, at: usize, fault: &Fault) -> FailedCandidate {
         let raw = if self.on("BL-85") {
             as_line(&fault.raw)
         } else {
             fault.raw.clone()
         };
-        Left {
+        FailedCandidate {
             at,
             fields: shown(&raw, &fault.raw, fault.wordless),
             error: raw,

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use super::state::{Block, Lane, Seen};
+use super::state::{Block, CredentialView, Lane};
 use crate::kind::Switches;
 use crate::kind::cooldown::oracle::{MINUTE, view::STRENGTH};
 
@@ -16,18 +16,18 @@ const NEAR: i64 = 120_000;
 pub(super) struct Case<'a> {
     pub(super) on: &'a Switches,
     pub(super) now: i64,
-    pub(super) place: Place,
+    pub(super) place: CandidatePosition,
     /// An earlier candidate has the same provider.
     pub(super) sibling: bool,
     pub(super) slot_used: bool,
     pub(super) probed: Option<i64>,
-    pub(super) seen: &'a [Seen],
+    pub(super) seen: &'a [CredentialView],
     pub(super) soonest: Option<i64>,
 }
 
 /// Where the candidate stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum CandidatePosition {
     /// First and last.
     Alone,
     First,
@@ -43,14 +43,14 @@ pub(super) enum Gate {
     },
     Skip {
         reason: String,
-        why: Why,
+        why: SkipCause,
         last_resort: bool,
     },
 }
 
 /// The three texts of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Why {
+pub(super) enum SkipCause {
     Auth,
     Cooldown,
     Slot,
@@ -76,24 +76,24 @@ impl Case<'_> {
             takes_slot,
         };
         match reason.as_str() {
-            "auth" | "auth_permanent" => skip(Why::Auth, false),
+            "auth" | "auth_permanent" => skip(SkipCause::Auth, false),
             "billing" if self.is_first() && self.bill_due(block, open) => probe(false),
-            "billing" => skip(Why::Cooldown, false),
+            "billing" => skip(SkipCause::Cooldown, false),
             _ if stated.is_some() => {
                 let since = self.probed.max(stated.map(|block| block.opened));
                 if self.is_first() && self.passed(checkpoint(stated), since) {
                     probe(false)
                 } else {
-                    skip(Why::Cooldown, false)
+                    skip(SkipCause::Cooldown, false)
                 }
             }
-            "model_not_found" if !self.is_first() => skip(Why::Cooldown, false),
-            "format" if !self.is_first() && !self.on.holds("D15") => skip(Why::Cooldown, false),
+            "model_not_found" if !self.is_first() => skip(SkipCause::Cooldown, false),
+            "format" if !self.is_first() && !self.on.holds("D15") => skip(SkipCause::Cooldown, false),
             "format" | "model_not_found" if !self.on.holds("D15") => {
                 if self.due(&reason, open) {
                     probe(false)
                 } else {
-                    skip(Why::Cooldown, false)
+                    skip(SkipCause::Cooldown, false)
                 }
             }
             _ => {
@@ -103,24 +103,24 @@ impl Case<'_> {
                     self.lent(block)
                 };
                 if !due {
-                    skip(Why::Cooldown, open)
+                    skip(SkipCause::Cooldown, open)
                 } else if self.slot_used {
-                    skip(Why::Slot, open)
+                    skip(SkipCause::Slot, open)
                 } else if self.is_first() || open || !self.on.holds("G2") {
                     probe(true)
                 } else {
-                    skip(Why::Cooldown, open)
+                    skip(SkipCause::Cooldown, open)
                 }
             }
         }
     }
 
     fn is_first(&self) -> bool {
-        self.place != Place::Later
+        self.place != CandidatePosition::Later
     }
 
     fn is_alone(&self) -> bool {
-        self.place == Place::Alone
+        self.place == CandidatePosition::Alone
     }
 
     ///

@@ -22,7 +22,7 @@ pub(super) enum Ending {
 /// A failure as the run sees it.
 #[derive(Debug, Clone)]
 pub(super) struct Fault {
-    /// None when nobody recognised it.
+    /// None when no rule recognised it.
     pub(super) reason: Option<String>,
     pub(super) status: Option<u64>,
     pub(super) code: Option<String>,
@@ -53,7 +53,7 @@ pub(super) enum Kind {
 pub(super) enum Form {
     /// As a failover error made of it.
     Made,
-    /// As a failover error without a cause: nobody threw it.
+    /// As a failover error without a cause: it was not thrown.
     Said,
     /// As it was thrown.
     Thrown,

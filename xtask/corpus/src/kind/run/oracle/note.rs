@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::record::detail;
 use super::text;
-use super::walk::{Left, Walk};
+use super::walk::{FailedCandidate, Walk};
 
 impl Walk<'_, '_> {
     ///
@@ -43,7 +43,13 @@ impl Walk<'_, '_> {
     }
 
     /// A record that leaves a candidate, and its step.
-    pub(super) fn note(&mut self, kind: &str, left: &Left, reason: Option<&str>, profiles: Option<usize>) {
+    pub(super) fn note(
+        &mut self,
+        kind: &str,
+        left: &FailedCandidate,
+        reason: Option<&str>,
+        profiles: Option<usize>,
+    ) {
         let mut record = self.record(kind, left.at);
         let next = self.next(left.at);
         let mut step = Map::new();
@@ -111,7 +117,7 @@ impl Walk<'_, '_> {
         record
     }
 
-    pub(super) fn previous(&self, left: &Left) -> Value {
+    pub(super) fn previous(&self, left: &FailedCandidate) -> Value {
         let mut shown = left.fields.clone();
         let mut put = |name: &str, value: Value| shown.insert(name.to_owned(), value);
         put("provider", self.provider(left.at).into());

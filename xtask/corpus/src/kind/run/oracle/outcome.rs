@@ -5,15 +5,15 @@ use serde_json::{Value, json};
 use super::super::view::{self, cause};
 use super::meaning::{Fault, Form};
 use super::record::as_line;
-use super::walk::{Left, Walk};
+use super::walk::{FailedCandidate, Walk};
 
 impl Walk<'_, '_> {
-    /// Nobody answered.
+    /// No candidate answered.
     pub(super) fn end(&self) -> Value {
         let merged = self.run["mergeExhausted"] == true;
         let last = self.last.as_ref();
         let closing = self.left.iter().map(|left| left.at).max();
-        // an error that nobody recognised, of the last candidate, is the answer.
+        // an error that no rule recognised, of the last candidate, is the answer.
         if let Some((at, fault, outcome)) = last
             && fault.reason.is_none()
             && outcome.get("throw").is_some()
@@ -158,7 +158,7 @@ impl Walk<'_, '_> {
     }
 
     fn attempts(&self) -> Value {
-        let shown = |left: &Left| {
+        let shown = |left: &FailedCandidate| {
             let mut shown = json!({
                 "provider": self.provider(left.at),
                 "model": self.model(left.at),

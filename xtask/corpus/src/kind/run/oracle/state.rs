@@ -9,15 +9,15 @@ use crate::kind::{EXEMPT, Switches};
 /// The usage state of all profiles.
 #[derive(Clone)]
 pub(super) enum State<'i> {
-    Decided(Kept<'i, World<'i>>),
-    Recorded(Kept<'i, Map<String, Value>>),
+    Decided(StoredState<'i, World<'i>>),
+    Recorded(StoredState<'i, Map<String, Value>>),
 }
 
 /// A state with what it is read by.
 #[derive(Clone)]
-pub(super) struct Kept<'i, T> {
+pub(super) struct StoredState<'i, T> {
     input: &'i Value,
-    /// Whether nobody is exempt (D8).
+    /// Whether no provider is exempt from cooldowns (D8).
     everybody: bool,
     what: T,
 }
@@ -45,7 +45,7 @@ pub(super) enum Lane {
 
 /// One profile as a candidate sees it.
 #[derive(Debug, Clone)]
-pub(super) struct Seen {
+pub(super) struct CredentialView {
     pub(super) blocks: Vec<Block>,
     pub(super) free: bool,
     pub(super) counts: Vec<(String, i64)>,
@@ -57,7 +57,7 @@ impl<'i> State<'i> {
         let everybody = on.holds("D8");
         if on.holds("D1-D6") {
             let what = World::read(input);
-            return Self::Decided(Kept {
+            return Self::Decided(StoredState {
                 input,
                 everybody,
                 what,
@@ -67,7 +67,7 @@ impl<'i> State<'i> {
             .as_object()
             .cloned()
             .unwrap_or_default();
-        Self::Recorded(Kept {
+        Self::Recorded(StoredState {
             input,
             everybody,
             what,
@@ -104,7 +104,7 @@ impl<'i> State<'i> {
         ids.into_iter().filter(own).collect()
     }
 
-    pub(super) fn seen(&self, id: &str, model: &str, now: i64) -> Seen {
+    pub(super) fn seen(&self, id: &str, model: &str, now: i64) -> CredentialView {
         match self {
             Self::Decided(kept) => kept.seen(id, model, now),
             Self::Recorded(kept) => kept.seen(id, model, now),
@@ -137,14 +137,14 @@ fn shares(one: &str, other: &str) -> bool {
     AuthAliases::default().share_credentials(&one, &other)
 }
 
-impl<T> Kept<'_, T> {
+impl<T> StoredState<'_, T> {
     fn is_exempt(&self, id: &str) -> bool {
         !self.everybody && EXEMPT.contains(&owner(self.input, id).as_str())
     }
 }
 
-impl Kept<'_, World<'_>> {
-    fn seen(&self, id: &str, model: &str, now: i64) -> Seen {
+impl StoredState<'_, World<'_>> {
+    fn seen(&self, id: &str, model: &str, now: i64) -> CredentialView {
         let profile = self.what.known.get(id).cloned().unwrap_or_default();
         let blocks: Vec<Block> = profile
             .blocking(Some(model), now)
@@ -160,7 +160,7 @@ impl Kept<'_, World<'_>> {
                 until: window.until,
             })
             .collect();
-        Seen {
+        CredentialView {
             free: blocks.is_empty() || self.is_exempt(id),
             blocks,
             counts: profile.counts.clone().into_iter().collect(),
@@ -170,7 +170,7 @@ impl Kept<'_, World<'_>> {
 }
 
 /// The recorded program's arithmetic (cooldown.md 4 to 11).
-impl Kept<'_, Map<String, Value>> {
+impl StoredState<'_, Map<String, Value>> {
     fn apply(&mut self, id: &str, event: &Value, now: i64) {
         if owner(self.input, id).is_empty() || self.is_exempt(id) {
             return;
@@ -204,7 +204,7 @@ impl Kept<'_, Map<String, Value>> {
         }
     }
 
-    fn seen(&self, id: &str, model: &str, now: i64) -> Seen {
+    fn seen(&self, id: &str, model: &str, now: i64) -> CredentialView {
         let stats = self.what.get(id).unwrap_or(&Value::Null);
         let active = |until: &str| end(stats, until).filter(|until| now < *until);
         let elsewhere = elsewhere(stats, model, now);
@@ -235,7 +235,7 @@ impl Kept<'_, Map<String, Value>> {
         });
         let blocks: Vec<Block> = [blocked, disabled, short].into_iter().flatten().collect();
         let counts = stats["failureCounts"].as_object().into_iter().flatten();
-        Seen {
+        CredentialView {
             free: blocks.is_empty() || elsewhere || self.is_exempt(id),
             blocks,
             counts: counts

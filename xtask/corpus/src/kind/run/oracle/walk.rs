@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use serde_json::{Map, Value, json};
 
-use super::gate::{Case, Gate, Place, Why};
+use super::gate::{CandidatePosition, Case, Gate, SkipCause};
 use super::meaning::{Ending, Fault, meaning};
 use super::record::shown;
 use super::state::State;
@@ -13,7 +13,7 @@ use crate::kind::CLI;
 
 /// A candidate that failed or was skipped.
 #[derive(Debug, Clone)]
-pub(super) struct Left {
+pub(super) struct FailedCandidate {
     pub(super) at: usize,
     pub(super) error: String,
     /// What may be shown of the error.
@@ -32,7 +32,7 @@ pub(super) struct Walk<'w, 'i> {
     /// What is known to rest, as of the run's start or of the last mark.
     pub(super) known: Option<State<'i>>,
     script: HashMap<String, Vec<Value>>,
-    pub(super) left: Vec<Left>,
+    pub(super) left: Vec<FailedCandidate>,
     /// The candidate that failed last, how, and the outcome of its attempt.
     pub(super) last: Option<(usize, Fault, Value)>,
     pub(super) kept: Option<(i64, usize)>,
@@ -175,9 +175,9 @@ impl<'w, 'i> Walk<'w, 'i> {
             on: self.process.on,
             now,
             place: match (at, self.chain.len()) {
-                (0, 1) => Place::Alone,
-                (0, _) => Place::First,
-                _ => Place::Later,
+                (0, 1) => CandidatePosition::Alone,
+                (0, _) => CandidatePosition::First,
+                _ => CandidatePosition::Later,
             },
             sibling: (0..at).any(|earlier| self.provider(earlier) == provider),
             slot_used: self.slots.contains(&provider),
@@ -197,14 +197,16 @@ impl<'w, 'i> Walk<'w, 'i> {
                     self.resting.push((soonest, at));
                 }
                 let error = match why {
-                    Why::Auth => format!("Provider {provider} has {reason} issue (skipping all models)"),
-                    Why::Cooldown => format!("Provider {provider} is in cooldown (suspending lanes)"),
-                    Why::Slot => {
+                    SkipCause::Auth => {
+                        format!("Provider {provider} has {reason} issue (skipping all models)")
+                    }
+                    SkipCause::Cooldown => format!("Provider {provider} is in cooldown (suspending lanes)"),
+                    SkipCause::Slot => {
                         format!("Provider {provider} is in cooldown (probe already attempted this run)")
                     }
                 };
                 self.skip(at, &error, &reason, Some(ids.len()));
-                if why == Why::Cooldown && self.run["sessionId"].is_string() {
+                if why == SkipCause::Cooldown && self.run["sessionId"].is_string() {
                     let mut event = self.place();
                     event.insert("fromProvider".to_owned(), provider.into());
                     event.insert("fromModel".to_owned(), model.into());
@@ -226,7 +228,7 @@ impl<'w, 'i> Walk<'w, 'i> {
         let mut modes = stored
             .filter(|(_, profile)| text(&profile["provider"]) == provider)
             .map(|(_, profile)| text(&profile["type"]));
-        let left = Left {
+        let left = FailedCandidate {
             at,
             error: error.to_owned(),
             fields: shown(error, error, false),
@@ -299,7 +301,7 @@ impl<'w, 'i> Walk<'w, 'i> {
         }
     }
 
-    pub(super) fn put(&mut self, left: Left) {
+    pub(super) fn put(&mut self, left: FailedCandidate) {
         self.left.retain(|known| known.at != left.at);
         self.left.push(left);
         self.left.sort_by_key(|left| left.at);

@@ -1,4 +1,4 @@
-//! How the files name reasons: `unknown` of what nobody recognised, and nothing added to what was said.
+//! How the files name reasons: `unknown` of what no rule recognised, and nothing added to what was said.
 
 use std::collections::HashMap;
 
@@ -7,15 +7,15 @@ use openclaw_ids::ModelRef;
 use openclaw_runner::{AttemptRecord, CandidateOutcome, Decision, DecisionKind};
 use serde_json::{Map, Value};
 
-use super::Seen;
+use super::ObservedRun;
 use crate::kind::run::script::{Script, is_classified};
 
 /// Candidates whose failure was classified before it was thrown: as what, and whether a status was given then. Nothing
 /// is added to what was said.
 #[derive(Default)]
-pub(super) struct Classified(HashMap<ModelRef, (String, bool)>);
+pub(super) struct ReasonLabels(HashMap<ModelRef, (String, bool)>);
 
-impl Classified {
+impl ReasonLabels {
     pub(super) fn take(&mut self, decision: &Decision, script: &Script) {
         let error = script
             .thrown()
@@ -36,9 +36,9 @@ impl Classified {
     }
 }
 
-impl Seen {
+impl ObservedRun {
     /// The flat record, without what is ours alone and without a label for the unrecognised.
-    pub(super) fn record(&self, decision: &Decision, unnamed: Unnamed) -> Map<String, Value> {
+    pub(super) fn record(&self, decision: &Decision, unnamed: UnrecognisedLabel) -> Map<String, Value> {
         let Ok(Value::Object(mut record)) = serde_json::to_value(decision) else {
             return Map::new();
         };
@@ -57,7 +57,7 @@ impl Seen {
             (DecisionKind::CandidateSucceeded, None) => None,
             (DecisionKind::CandidateFailed, _) => {
                 let said = self.classified.reason(&decision.candidate);
-                said.or((unnamed == Unnamed::Unknown).then_some("unknown"))
+                said.or((unnamed == UnrecognisedLabel::Unknown).then_some("unknown"))
             }
             (DecisionKind::ProbeCooldownCandidate | DecisionKind::SkipCandidate, _) => Some("unclassified"),
         };
@@ -86,7 +86,7 @@ impl Seen {
         record
     }
 
-    /// The files say `unknown` of what nobody recognised.
+    /// The files say `unknown` of what no rule recognised.
     pub(super) fn reason<'r>(&'r self, record: &'r AttemptRecord) -> &'r str {
         match (record.reason.unwrap_or(Reason::Unknown), record.outcome) {
             (Reason::Unclassified, CandidateOutcome::Failed) => {
@@ -97,9 +97,9 @@ impl Seen {
     }
 }
 
-/// How a failure shows that nobody recognised.
+/// How a failure shows that no rule recognised.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Unnamed {
+pub(super) enum UnrecognisedLabel {
     Absent,
     Unknown,
 }
