@@ -29,8 +29,8 @@ use row::Row;
 use writer::Writer;
 
 pub(crate) use budget::Budget;
-pub(crate) use entry::{BrokenNote, Entry, Record};
-pub(crate) use person::commit_by_person;
+pub use entry::{BrokenNote, Entry, Record};
+pub use person::commit_by_person;
 pub(crate) use windows::window_changes;
 
 pub use config::HistoryConfig;
@@ -55,7 +55,7 @@ struct Losses {
 
 /// The history of this process. Cheap to clone; the last clone writes what still waits.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct History {
+pub struct History {
     writer: Option<Arc<Writer>>,
     losses: Arc<Losses>,
 }
@@ -71,11 +71,7 @@ impl History {
     ///
     /// # Errors
     /// [`HistoryError`]; nothing was changed then.
-    pub(crate) fn open(
-        state_dir: &Path,
-        config: &HistoryConfig,
-        now: Timestamp,
-    ) -> Result<Self, HistoryError> {
+    pub fn open(state_dir: &Path, config: &HistoryConfig, now: Timestamp) -> Result<Self, HistoryError> {
         if !config.enabled {
             return Ok(Self::off());
         }
@@ -106,7 +102,7 @@ impl History {
     }
 
     /// Hands an entry over; it is dropped and counted when too many wait, or too much.
-    pub(crate) fn record(&self, entry: &Entry) {
+    pub fn record(&self, entry: &Entry) {
         let Some(writer) = &self.writer else { return };
         let lost = match Row::of(entry).map(|row| writer.send(row)) {
             Ok(true) => return,
@@ -117,7 +113,7 @@ impl History {
     }
 
     /// Waits until everything handed over so far is in the file, or was lost.
-    pub(crate) async fn flush(&self) {
+    pub async fn flush(&self) {
         if let Some(writer) = &self.writer {
             writer.flush().await;
         }

@@ -12,12 +12,11 @@ use serde::{Deserialize, Serialize};
 
 use super::agents::unusable;
 use super::asked::Asked;
-use crate::cli::{WHAT_MADE_IT_REST, held_lines};
 use crate::history::{
     HistoryError, HistoryReader, RunFilter, RunOutcome, StoredRun, StoredWindow, Story, WindowFilter,
 };
 use crate::http::{ApiError, PathName, Served};
-use crate::report::{Held, Search, run_story};
+use crate::report::{Held, Search, WHAT_MADE_IT_REST, held_lines, run_story};
 
 /// How many are told when nobody says.
 const USUAL: usize = 50;

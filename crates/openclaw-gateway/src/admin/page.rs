@@ -17,10 +17,10 @@ use openclaw_runner::{Clock, SystemClock};
 
 use super::decisions::{UnreadHistory, told_runs};
 use super::status::{self, Status};
-use crate::cli::ago;
 use crate::gateway::Current;
 use crate::history::RunFilter;
 use crate::http::Served;
+use crate::report::ago;
 use html::Html;
 use runs::Run;
 

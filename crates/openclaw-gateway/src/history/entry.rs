@@ -11,16 +11,16 @@ use serde::{Deserialize, Serialize};
 
 /// One thing that happened.
 #[derive(Debug, Clone)]
-pub(crate) struct Entry {
+pub struct Entry {
     /// When.
-    pub(crate) at: Timestamp,
+    pub at: Timestamp,
     /// What.
-    pub(crate) record: Record,
+    pub record: Record,
 }
 
 /// What happened.
 #[derive(Debug, Clone)]
-pub(crate) enum Record {
+pub enum Record {
     /// An answer broke off after its first content.
     Broken(BrokenNote),
     /// A decision about a candidate or a credential.
@@ -84,14 +84,14 @@ pub struct RunNote {
 /// An answer that broke off after its first content.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct BrokenNote {
+pub struct BrokenNote {
     /// Names the run.
     pub(crate) run_id: String,
     /// Why.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) reason: Option<Reason>,
+    pub reason: Option<Reason>,
     /// What may be shown of the error.
-    pub(crate) error: String,
+    pub error: String,
 }
 
 /// What rests.

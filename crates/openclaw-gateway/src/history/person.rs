@@ -1,7 +1,7 @@
 //! What a person changes about when something rests, outside of any run.
 
 use jiff::Timestamp;
-use openclaw_auth_store::{Applied, StoreError, UsageChange, UsageStore};
+use openclaw_auth_store::{ChangeOutcome, StoreError, UsageChange, UsageStore};
 use openclaw_ids::AgentId;
 use openclaw_runner::Resting;
 
@@ -12,12 +12,12 @@ use super::windows::window_changes;
 ///
 /// # Errors
 /// As the store's own commit.
-pub(crate) async fn commit_by_person<U: UsageStore>(
+pub async fn commit_by_person<U: UsageStore>(
     agent: &AgentId,
     store: &U,
     change: UsageChange,
     now: Timestamp,
-) -> Result<(Applied, Vec<WindowNote>), StoreError> {
+) -> Result<(ChangeOutcome, Vec<WindowNote>), StoreError> {
     let before = Resting::of(&change, &store.snapshot());
     let made = change.clone();
     let applied = store.commit(change, now).await?;

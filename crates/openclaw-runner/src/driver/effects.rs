@@ -2,7 +2,7 @@
 
 use std::sync::{MutexGuard, PoisonError};
 
-use openclaw_auth_store::{Applied, UsageChange, UsageStore};
+use openclaw_auth_store::{ChangeOutcome, UsageChange, UsageStore};
 use openclaw_classify::Reason;
 use openclaw_ids::ModelRef;
 use openclaw_session::{
@@ -35,7 +35,7 @@ impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
             .commit(&*self.usage, run_id, change, self.clock.now());
         match patiently(written).await {
             Ok(applied) => {
-                if ends || applied == Applied::HeldElsewhere {
+                if ends || applied == ChangeOutcome::HeldElsewhere {
                     undo.lease = None;
                 }
                 Event::Committed(self.usage.snapshot(), applied)

@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use openclaw_auth_store::{Applied, AuthSnapshot, UsageChange};
+use openclaw_auth_store::{AuthSnapshot, ChangeOutcome, UsageChange};
 use openclaw_classify::{Failure, Reason};
 use openclaw_ids::ModelRef;
 use openclaw_session::{FallbackChoice, LiveRun, Progress, Rollback, RunSelection};
@@ -43,7 +43,7 @@ pub enum Step {
 /// What came of a [`Step`].
 pub enum Event {
     /// The usage state as it is after the change, and whether the change took effect.
-    Committed(Arc<AuthSnapshot>, Applied),
+    Committed(Arc<AuthSnapshot>, ChangeOutcome),
     /// The change could not be written; this is the usage state as the process knows it. The run goes on: an answer
     /// is worth more than a mark. Only a probe does not start without its lease (G4).
     CommitFailed(Arc<AuthSnapshot>),

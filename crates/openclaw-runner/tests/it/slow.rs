@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::Timestamp;
-use openclaw_auth_store::{Applied, AuthSnapshot, UsageChange, UsageStore};
+use openclaw_auth_store::{AuthSnapshot, ChangeOutcome, UsageChange, UsageStore};
 use openclaw_ids::SessionKey;
 use openclaw_session::{
     CasOutcome, MemorySessionStore, Revision, Rollback, SessionEntry, SessionStore, StoreError,
@@ -24,7 +24,7 @@ impl<U: UsageStore> UsageStore for Slow<U> {
         &self,
         change: UsageChange,
         now: Timestamp,
-    ) -> Result<Applied, openclaw_auth_store::StoreError> {
+    ) -> Result<ChangeOutcome, openclaw_auth_store::StoreError> {
         yield_now().await;
         let applied = self.0.commit(change, now).await;
         yield_now().await;
@@ -77,7 +77,7 @@ impl<U: UsageStore> UsageStore for Dawdling<U> {
         &self,
         change: UsageChange,
         now: Timestamp,
-    ) -> Result<Applied, openclaw_auth_store::StoreError> {
+    ) -> Result<ChangeOutcome, openclaw_auth_store::StoreError> {
         tokio::time::sleep(self.1).await;
         self.0.commit(change, now).await
     }
@@ -166,7 +166,7 @@ impl<U: UsageStore> UsageStore for Locked<U> {
         &self,
         _change: UsageChange,
         _now: Timestamp,
-    ) -> Result<Applied, openclaw_auth_store::StoreError> {
+    ) -> Result<ChangeOutcome, openclaw_auth_store::StoreError> {
         std::future::pending().await
     }
 

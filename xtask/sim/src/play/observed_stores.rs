@@ -4,7 +4,9 @@ use std::future::Future;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use jiff::Timestamp;
-use openclaw_auth_store::{Applied, AuthSnapshot, MemoryAuthStore, StoreError, UsageChange, UsageStore};
+use openclaw_auth_store::{
+    AuthSnapshot, ChangeOutcome, MemoryAuthStore, StoreError, UsageChange, UsageStore,
+};
 use openclaw_ids::SessionKey;
 use openclaw_runner::replay::{RunRecorder, RunRecording};
 use openclaw_runner::{DecisionKind, RotationKind, RunEvent, RunObserver};
@@ -49,7 +51,7 @@ impl UsageStore for ObservedUsageStore {
         &self,
         change: UsageChange,
         now: Timestamp,
-    ) -> impl Future<Output = Result<Applied, StoreError>> + Send {
+    ) -> impl Future<Output = Result<ChangeOutcome, StoreError>> + Send {
         let (mut wrote, mut lease, mut good) = (None, None, None);
         let is_of_a_lease = matches!(
             change,
@@ -70,10 +72,10 @@ impl UsageStore for ObservedUsageStore {
             UsageChange::Clear { .. }
             | UsageChange::ClearLane { .. }
             | UsageChange::EndpointSuccess { .. }
-            | UsageChange::Explained { .. }
+            | UsageChange::StatedEnd { .. }
             | UsageChange::ProbeEnd { .. }
             | UsageChange::ProbeRenew { .. }
-            | UsageChange::Rest { .. }
+            | UsageChange::CoolDown { .. }
             | UsageChange::Used { .. } => {}
         }
         async move {
@@ -116,7 +118,7 @@ impl UsageStore for ObservedUsageStore {
                 }
             };
             if let Some(provider) = lease {
-                let given = matches!(applied, Ok(Applied::Done | Applied::Unchanged));
+                let given = matches!(applied, Ok(ChangeOutcome::Done | ChangeOutcome::Unchanged));
                 note(|trace| trace.events.push(Event::Leased(provider, given)));
             }
             tokio::task::yield_now().await;

@@ -4,8 +4,8 @@ use jiff::Timestamp;
 
 use super::agents::words;
 use super::html::Html;
-use crate::cli::ago;
 use crate::history::{RunNote, RunOutcome, StoredRun};
+use crate::report::ago;
 
 /// A run, and what happened in it where that is worth telling.
 #[derive(Debug)]
