@@ -98,7 +98,7 @@ async fn sessions_and_decisions_are_kept_when_their_files_were_removed() {
     }
     let answer = world.ask("openclaw", json!({}), SESSION).await;
     assert_eq!(answer.status, 200);
-    let kept = SqliteSessionStore::peek(&sessions).unwrap().unwrap();
+    let kept = SqliteSessionStore::snapshot(&sessions).unwrap().unwrap();
     assert_eq!(kept.len(), 1);
     let id = answer.header("x-openclaw-request-id").unwrap();
     let told = world.get(&format!("/admin/v1/decisions/{id}"), &[]).await;

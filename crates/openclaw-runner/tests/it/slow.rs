@@ -7,7 +7,8 @@ use jiff::Timestamp;
 use openclaw_auth_store::{AuthSnapshot, ChangeOutcome, UsageChange, UsageStore};
 use openclaw_ids::SessionKey;
 use openclaw_session::{
-    CasOutcome, MemorySessionStore, Revision, Rollback, SessionEntry, SessionStore, StoreError, Versioned,
+    CasOutcome, MemorySessionStore, Revision, Rollback, SessionEntry, SessionStore, StoreError,
+    VersionedEntry,
 };
 use tokio::task::yield_now;
 
@@ -36,7 +37,7 @@ impl<U: UsageStore> UsageStore for Slow<U> {
 }
 
 impl<S: SessionStore> SessionStore for Slow<S> {
-    async fn load(&self, key: &SessionKey) -> Result<Option<Versioned>, StoreError> {
+    async fn load(&self, key: &SessionKey) -> Result<Option<VersionedEntry>, StoreError> {
         yield_now().await;
         let found = self.0.load(key).await;
         yield_now().await;
@@ -59,7 +60,7 @@ impl<S: SessionStore> SessionStore for Slow<S> {
         self.0.enqueue_rollback(key, rollback, now);
     }
 
-    async fn list(&self) -> Result<Vec<(SessionKey, Versioned)>, StoreError> {
+    async fn list(&self) -> Result<Vec<(SessionKey, VersionedEntry)>, StoreError> {
         self.0.list().await
     }
 }
@@ -87,7 +88,7 @@ impl<U: UsageStore> UsageStore for Dawdling<U> {
 }
 
 impl<S: SessionStore> SessionStore for Dawdling<S> {
-    async fn load(&self, key: &SessionKey) -> Result<Option<Versioned>, StoreError> {
+    async fn load(&self, key: &SessionKey) -> Result<Option<VersionedEntry>, StoreError> {
         self.0.load(key).await
     }
 
@@ -105,7 +106,7 @@ impl<S: SessionStore> SessionStore for Dawdling<S> {
         self.0.enqueue_rollback(key, rollback, now);
     }
 
-    async fn list(&self) -> Result<Vec<(SessionKey, Versioned)>, StoreError> {
+    async fn list(&self) -> Result<Vec<(SessionKey, VersionedEntry)>, StoreError> {
         self.0.list().await
     }
 }
@@ -120,7 +121,7 @@ pub(crate) struct Queued {
 }
 
 impl SessionStore for Queued {
-    async fn load(&self, key: &SessionKey) -> Result<Option<Versioned>, StoreError> {
+    async fn load(&self, key: &SessionKey) -> Result<Option<VersionedEntry>, StoreError> {
         let _turn = self.turn.lock().await;
         self.store.load(key).await
     }
@@ -148,7 +149,7 @@ impl SessionStore for Queued {
         });
     }
 
-    async fn list(&self) -> Result<Vec<(SessionKey, Versioned)>, StoreError> {
+    async fn list(&self) -> Result<Vec<(SessionKey, VersionedEntry)>, StoreError> {
         self.store.list().await
     }
 }

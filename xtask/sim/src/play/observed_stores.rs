@@ -12,7 +12,7 @@ use openclaw_runner::replay::{RunRecorder, RunRecording};
 use openclaw_runner::{DecisionKind, RotationKind, RunEvent, RunObserver};
 use openclaw_session::{
     CasOutcome, MemorySessionStore, Revision, Rollback, SessionEntry, SessionStore,
-    StoreError as SessionError, Versioned,
+    StoreError as SessionError, VersionedEntry,
 };
 
 use crate::faults::provider::Marks;
@@ -146,7 +146,7 @@ pub(crate) struct ObservedSessionStore {
 }
 
 impl SessionStore for ObservedSessionStore {
-    async fn load(&self, key: &SessionKey) -> Result<Option<Versioned>, SessionError> {
+    async fn load(&self, key: &SessionKey) -> Result<Option<VersionedEntry>, SessionError> {
         tokio::task::yield_now().await;
         let _turn = self.turn.lock().await;
         self.store.load(key).await
@@ -197,7 +197,7 @@ impl SessionStore for ObservedSessionStore {
         });
     }
 
-    async fn list(&self) -> Result<Vec<(SessionKey, Versioned)>, SessionError> {
+    async fn list(&self) -> Result<Vec<(SessionKey, VersionedEntry)>, SessionError> {
         self.store.list().await
     }
 }

@@ -183,7 +183,7 @@ fn of_sessions(files: &Files, places: &DoctorPaths) -> Vec<Found> {
         if seen.contains(&path) {
             continue;
         }
-        if let Err(error) = SqliteSessionStore::peek(&path) {
+        if let Err(error) = SqliteSessionStore::snapshot(&path) {
             findings.push(Found {
                 area: "sessions",
                 what: error_chain::line(&error),
@@ -201,7 +201,12 @@ pub(super) fn broken_imports(files: &Files, places: &DoctorPaths) -> Vec<BrokenI
     let folders: BTreeSet<PathBuf> = agents.map(|place| files.sessions_folder(&place.agent)).collect();
     folders
         .into_iter()
-        .filter(|folder| matches!(SqliteSessionStore::peek(&folder.join(SESSIONS_FILE)), Ok(None)))
+        .filter(|folder| {
+            matches!(
+                SqliteSessionStore::snapshot(&folder.join(SESSIONS_FILE)),
+                Ok(None)
+            )
+        })
         .filter_map(|folder| {
             let path = folder.join(SESSIONS_JSON);
             // One that cannot be read may become readable; it is not moved.

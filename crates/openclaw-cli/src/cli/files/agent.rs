@@ -151,7 +151,7 @@ fn credentials(files: &Files, agent: &AgentId, folder: &Path) -> Result<AuthSnap
 /// # Errors
 /// When they are there and cannot be read.
 pub(in crate::cli) fn read_sessions(folder: &Path) -> Result<Vec<(SessionKey, SessionEntry)>, CommandError> {
-    if let Some(listed) = SqliteSessionStore::peek(&folder.join(SESSIONS_FILE))? {
+    if let Some(listed) = SqliteSessionStore::snapshot(&folder.join(SESSIONS_FILE))? {
         let entries = listed.into_iter().map(|(key, found)| (key, found.entry));
         return Ok(entries.collect());
     }
