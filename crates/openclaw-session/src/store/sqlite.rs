@@ -6,7 +6,7 @@ mod schema;
 mod table;
 mod worker;
 
-use std::io::ErrorKind;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -62,7 +62,7 @@ impl SqliteSessionStore {
     pub fn snapshot(path: &Path) -> Result<Option<Vec<(SessionKey, VersionedEntry)>>, OpenError> {
         match path.try_exists() {
             Ok(false) => return Ok(None),
-            Err(error) if error.kind() == ErrorKind::NotADirectory => return Ok(None),
+            Err(error) if error.kind() == io::ErrorKind::NotADirectory => return Ok(None),
             // Any other failure is reported by opening it.
             Ok(true) | Err(_) => {}
         }

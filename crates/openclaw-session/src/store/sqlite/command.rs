@@ -13,6 +13,7 @@ use crate::fallback_override::{Rollback, roll_back};
 use crate::store::{CasOutcome, Revision, StoreError, VersionedEntry};
 
 /// Where the result of a command is sent, and the result once it is known.
+#[derive(Debug)]
 pub(super) struct PendingReply<T> {
     sender: oneshot::Sender<Result<T, StoreError>>,
     result: Option<Result<T, StoreError>>,
@@ -32,6 +33,7 @@ impl<T> PendingReply<T> {
 }
 
 /// A read or write of the file.
+#[derive(Debug)]
 pub(super) enum StoreCommand {
     CompareAndSet {
         key: SessionKey,

@@ -144,7 +144,10 @@ async fn s7_a_broken_sessions_json_stops_the_first_use_and_nothing_is_lost() {
     folder.write_sessions_json(r#"{"k": {"sessionId": "s1""#);
     let error = folder.refused();
     assert!(matches!(error, OpenError::ImportParse { .. }), "{error}");
-    assert!(!folder.file().exists(), "nothing looks as if it had been imported");
+    assert!(
+        !folder.file().exists(),
+        "nothing looks as if it had been imported"
+    );
     folder.write_sessions_json(r#"{"k": {"sessionId": "s1"}}"#);
     assert!(loaded(&folder.open(), "k").await.is_some());
 }
@@ -161,7 +164,11 @@ async fn s7_a_snapshot_distinguishes_a_file_that_was_never_opened_from_one_witho
     assert_eq!(count(), None, "there is no file");
     fs::write(folder.file(), "").unwrap();
     assert_eq!(count(), None, "an empty file took nothing over");
-    assert_eq!(fs::read(folder.file()).unwrap(), b"", "a snapshot changes nothing");
+    assert_eq!(
+        fs::read(folder.file()).unwrap(),
+        b"",
+        "a snapshot changes nothing"
+    );
     drop(folder.open());
     assert_eq!(count(), Some(1));
     folder.raw().execute("DELETE FROM sessions", []).unwrap();

@@ -96,8 +96,8 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::store::sqlite::connect;
     use crate::store::sqlite::command::PendingReply;
+    use crate::store::sqlite::connect;
     use crate::store::{CasOutcome, Revision, StoreError};
     use crate::testing::{entry, key};
 
