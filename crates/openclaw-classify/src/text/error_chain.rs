@@ -1,13 +1,13 @@
-//! An error and its causes: one after the other, or in one line for people.
+//! The causes of an error: as an iterator, or in one line for people.
 
 use std::error::Error;
 
-/// `error`, what caused it, what caused that, and so on.
+/// `error` and its sources, outermost first.
 pub fn each<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
     std::iter::successors(Some(error), |cause| (*cause).source())
 }
 
-/// `error` and what caused it, joined by colons, each text once.
+/// The texts of `error` and its sources joined by `: `. A text that the line contains already is left out.
 pub fn line(error: &(dyn Error + 'static)) -> String {
     let mut line = error.to_string();
     for cause in each(error).skip(1) {
@@ -38,7 +38,7 @@ mod tests {
     }
 
     #[test]
-    fn every_cause_is_told_once() {
+    fn every_cause_is_named_once() {
         let error = link(
             "cannot open a",
             Some(link("a is locked", Some(link("locked", None)))),
