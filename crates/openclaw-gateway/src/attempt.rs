@@ -14,7 +14,7 @@ use openclaw_wire::{RequestBody, Wire};
 use tokio::time::Instant;
 
 use crate::agents::AgentAuthStore;
-use crate::config::{FailoverConfig, Rescue};
+use openclaw_config::{FailoverConfig, Rescue};
 use crate::credentials::{Credentials, Proof, before_request};
 use crate::logins::{Checked, UsageChecks};
 use crate::metrics::Metrics;
@@ -138,10 +138,7 @@ impl ProviderAttempt<'_> {
             wire: self.wire,
             headers: self.headers,
             body: repaired.as_ref().unwrap_or(self.body),
-            deadlines: self
-                .failover
-                .deadlines
-                .of(&call.candidate, endpoint.answer_limit()),
+            deadlines: attempt_deadlines(&self.failover.deadlines, &call.candidate, endpoint.answer_limit()),
         };
         let started = Instant::now();
         let made = match self.made(&out).await {

@@ -18,8 +18,8 @@ use openclaw_runner::{Clock, RunObserver, SystemClock};
 use openclaw_upstream::Upstream;
 
 use crate::agents::{AgentError, Agents, LegacyLogins, Shared};
-use crate::config::{ClientTokenError, Config, ConfigFiles};
-use crate::environment::Environment;
+use openclaw_config::{ClientTokenError, Config, ConfigFiles};
+use openclaw_config::Environment;
 use crate::history::{History, HistoryConfig};
 use crate::http::{self, Front, Guesses, Ids, InFlight, RetryCap};
 use crate::metrics::Metrics;
@@ -94,7 +94,7 @@ impl Error for PlacedProviderError {
 pub fn callable(config: &Config, sources: &SecretSources) -> Result<Endpoints, PlacedProviderError> {
     let endpoints = Endpoints::try_new(&config.chain.models, sources);
     let endpoints = endpoints.map_err(|error| PlacedProviderError {
-        place: config.place_of(&error.keys()),
+        place: config.position_of(&error.keys()),
         error,
     });
     Ok(endpoints?.with_logins(&config.failover.logins))

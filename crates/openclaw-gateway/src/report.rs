@@ -25,7 +25,7 @@ use openclaw_chain::Resolver;
 use openclaw_ids::{AgentId, AuthAliases, SessionKey};
 use openclaw_session::SessionEntry;
 
-use crate::config::Config;
+use openclaw_config::Config;
 use crate::providers::Endpoints;
 use crate::secrets::SecretSources;
 

@@ -289,13 +289,6 @@ fn shown_text(text: &str) -> String {
     redact(&format!("{scheme}{}", &rest[..end]))
 }
 
-/// Whether a host, in brackets when it is an IPv6 address, is this machine.
-pub fn is_loopback_host(host: &str) -> bool {
-    let host = host.trim_start_matches('[').trim_end_matches(']');
-    host.eq_ignore_ascii_case("localhost")
-        || host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use openclaw_auth_store::AmbientProfile;
 use openclaw_chain::Resolver;
-use openclaw_gateway::config::{Config, ConfigFiles, FileError};
-use openclaw_gateway::environment::Environment;
+use openclaw_config::{Config, ConfigFiles, FileError};
+use openclaw_config::Environment;
 use openclaw_gateway::gateway::{callable, search};
 use openclaw_gateway::layout;
 use openclaw_gateway::older::{self, Inherited, Older};
@@ -192,7 +192,7 @@ impl Files {
         environment: &Environment,
     ) -> Result<Self, CommandError> {
         let config = places.load(environment)?;
-        let environment = &environment.with_those_of(&config);
+        let environment = &config.environment(environment);
         let sources = SecretSources::at_rest(&config.secrets, environment);
         let endpoints = callable(&config, &sources)?;
         let ambient = ambient::profiles(&config.chain.models, &endpoints, &sources, environment);
@@ -228,7 +228,7 @@ impl Files {
             auth: self.config.auth.clone(),
             aliases: self.aliases.clone(),
             endpoints: self.endpoints.keys(),
-            settings: self.config.failover.run_settings(),
+            settings: run_settings(&self.config.failover),
         }
     }
 

@@ -6,7 +6,7 @@ use axum::extract::{ConnectInfo, Request};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
-use crate::config::AdminSetting;
+use openclaw_config::AdminSetting;
 use crate::http::{ApiError, Served};
 
 /// Whether clients have to show a token. Where they do, whoever gets as far as the guard has shown it, or is given the page

@@ -14,7 +14,7 @@ use rusqlite::{Connection, TransactionBehavior};
 use tokio::sync::oneshot;
 
 use super::Losses;
-use super::config::Limits;
+use super::limits::Limits;
 use super::connect;
 use super::error::HistoryError;
 use super::prune::prune;

@@ -18,7 +18,7 @@ use super::headers::{response, set};
 use super::own_answer::{Delivery, OwnAnswer};
 use super::selection::Asked;
 use crate::agents::Agent;
-use crate::config::CommandSetting;
+use openclaw_config::CommandSetting;
 use perform::Session;
 
 /// The session of a request that can be a command: it names one, and the setting is on.

@@ -9,7 +9,7 @@ use openclaw_wire::Wire;
 
 use super::conversation::session_key;
 use super::headers::request;
-use crate::config::BodyModelPolicy;
+use openclaw_config::BodyModelPolicy;
 use crate::providers::Endpoints;
 
 /// The name under which clients ask for the configured selection.

@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 use url::Url;
 
 use super::token_answer;
-use crate::config::TokenBody;
+use openclaw_config::TokenBody;
 use crate::providers::{LoginEndpoints, TokenPlace, secret_text};
 use crate::secrets::SecretSources;
 

@@ -12,7 +12,7 @@ use openclaw_wire::Wire;
 
 use super::secrets::secret_text;
 use super::{LoginEndpoints, UnusableSecret, compatible_path, known, shipped, unusable, wires};
-use crate::config::LoginConfigs;
+use openclaw_config::LoginConfigs;
 use crate::secrets::SecretSources;
 
 /// All endpoints, by provider.

@@ -17,7 +17,7 @@ use tracing_subscriber::util::SubscriberInitExt;
 use tracing_subscriber::{EnvFilter, Layer};
 
 use super::otlp::{Collector, OtlpError, resource};
-use crate::environment::Environment;
+use openclaw_config::Environment;
 use crate::terminal_escape::{JsonLines, visible};
 
 /// The log cannot be set up.

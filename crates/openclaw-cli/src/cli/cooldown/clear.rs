@@ -3,7 +3,7 @@
 use clap::Args;
 use openclaw_auth_store::{Applied, AuthSnapshot, EndpointKey, UsageChange};
 use openclaw_cooldown::Lane;
-use openclaw_gateway::environment::Environment;
+use openclaw_config::Environment;
 use openclaw_ids::{ProfileId, ProviderId};
 use serde_json::json;
 

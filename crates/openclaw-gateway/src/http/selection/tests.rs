@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use super::*;
-use crate::config::Config;
-use crate::environment::Environment;
+use openclaw_config::Config;
+use openclaw_config::Environment;
 use crate::secrets::SecretSources;
 
 const CONFIG: &str = "{
