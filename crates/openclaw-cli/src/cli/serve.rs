@@ -13,7 +13,7 @@ use openclaw_gateway::report::dangling_credentials;
 use openclaw_gateway::server::{Drained, Server};
 use openclaw_gateway::telemetry;
 use openclaw_gateway::terminal_escape::visible_lines;
-use openclaw_upstream::worker_runtimes::Cores;
+use openclaw_upstream::worker_runtimes::WorkerRuntimes;
 use secrecy::ExposeSecret;
 use tokio::net::TcpListener;
 use tokio::sync::Mutex;
@@ -170,7 +170,7 @@ async fn serve(
         gateway.stopping();
         tracing::info!("stopping; answers in flight may finish, a second signal ends them");
     };
-    let cores = Cores::all()?;
+    let cores = WorkerRuntimes::all()?;
     let open_files = open_files::raise();
     let most = || gateway.most_connections(open_files);
     let served = Server::default().serve_until(&cores, listener, most, gateway.front(), stop, stop_asked());

@@ -17,7 +17,7 @@ use openclaw_cooldown::{
 };
 use openclaw_ids::ProfileId;
 use openclaw_runner::{Clock, SystemClock};
-use openclaw_upstream::{Question, Upstream};
+use openclaw_upstream::{PlainRequest, Upstream};
 use serde_json::Value;
 use tokio::time::Instant;
 use url::Url;
@@ -156,7 +156,7 @@ async fn ask(
     request: &'static UsageRequest,
     login: &Oauth,
 ) -> Option<(u16, Option<Value>)> {
-    let asked = Question {
+    let asked = PlainRequest {
         method: Method::GET,
         url,
         headers: headers(request, login)?,

@@ -14,7 +14,7 @@ use openclaw_runner::{
     UsageMoved, Winner,
 };
 use openclaw_session::SessionStore;
-use openclaw_wire::{Missing, Wire};
+use openclaw_wire::{MissingEnd, WireFormat};
 use tokio::time::Instant;
 
 use crate::events::Events;
@@ -116,7 +116,7 @@ impl Telemetry {
     pub(crate) fn begin(
         self: &Arc<Self>,
         agent: &AgentId,
-        wire: Wire,
+        wire: WireFormat,
         request: &RunRequest,
         started: Instant,
     ) -> RunWatch {
@@ -313,7 +313,7 @@ impl RunWatch {
     }
 
     /// The stream was complete without all that its format ends with.
-    pub(crate) fn ended_without(&self, missing: Missing) {
+    pub(crate) fn ended_without(&self, missing: MissingEnd) {
         let missing = missing.as_str();
         tracing::debug!(
             requestId = self.run_id,

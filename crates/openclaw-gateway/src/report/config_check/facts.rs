@@ -6,7 +6,7 @@ use std::path::Path;
 use openclaw_auth_store::{AmbientProfile, AuthSnapshot, Credential, OpenError, SqliteAuthStore, inherit};
 use openclaw_chain::Credentials;
 use openclaw_ids::{AgentId, ProfileId, ProviderId};
-use openclaw_wire::Wire;
+use openclaw_wire::WireFormat;
 
 use openclaw_config::Config;
 use openclaw_config::Environment;
@@ -102,7 +102,7 @@ impl CheckedAgent {
             .filter(|credential| credential.provider() == provider)
             .peekable();
         own.peek().is_some()
-            && !own.any(|credential| endpoints.serves(provider, credential, Wire::ChatCompletions))
+            && !own.any(|credential| endpoints.serves(provider, credential, WireFormat::ChatCompletions))
     }
 
     /// The ids of the profiles for a provider, stored ones first.

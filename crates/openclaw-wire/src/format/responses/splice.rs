@@ -4,8 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use serde_json::Value;
 
-use super::overlap::{Differs, Overlap};
-use super::{Dialect, text};
+use crate::overlap::{AnswerTracker, Mismatch, Overlap, text};
 
 /// Items that are understood well enough to be repeated.
 const COMPARED: &[&str] = &["function_call", "message"];
@@ -37,7 +36,7 @@ struct Item {
 }
 
 #[derive(Debug, Default)]
-pub(super) struct Answer {
+struct ResponseTracker {
     /// Texts by the number of the item, the index of its part, and the event of [`DELTAS`] that brings them, or [`NAME`].
     said: Overlap<(usize, u64, &'static str)>,
     items: Vec<Item>,
@@ -83,7 +82,12 @@ fn is_reasoning(event: &str) -> bool {
     event.starts_with("response.reasoning")
 }
 
-impl Dialect for Answer {
+/// Compares answers from their beginning.
+pub(super) fn tracker() -> Box<dyn AnswerTracker> {
+    Box::new(ResponseTracker::default())
+}
+
+impl AnswerTracker for ResponseTracker {
     fn sent(&mut self, event: &Value) {
         let name = kind(event);
         self.sequence = self.sequence.max(number_of(event, "sequence_number") + 1);
@@ -124,9 +128,9 @@ impl Dialect for Answer {
         self.begun = 0;
     }
 
-    fn resumed(&mut self, event: Value) -> Result<Vec<Value>, Differs> {
+    fn resumed(&mut self, event: Value) -> Result<Vec<Value>, Mismatch> {
         if self.beyond {
-            return Err(Differs);
+            return Err(Mismatch);
         }
         let new = self.new_of(event)?.map(|mut event| {
             event["sequence_number"] = self.sequence.into();
@@ -145,7 +149,7 @@ impl Dialect for Answer {
     }
 }
 
-impl Answer {
+impl ResponseTracker {
     fn add(&mut self, output_index: u64, item: &Value) -> usize {
         self.items.push(Item {
             output_index,
@@ -155,7 +159,7 @@ impl Answer {
         self.items.len() - 1
     }
 
-    fn new_of(&mut self, mut event: Value) -> Result<Option<Value>, Differs> {
+    fn new_of(&mut self, mut event: Value) -> Result<Option<Value>, Mismatch> {
         let name = kind(&event).to_owned();
         if BEGINNINGS.contains(&name.as_str()) || is_reasoning(&name) {
             return Ok(None);
@@ -170,7 +174,7 @@ impl Answer {
         let theirs = number_of(&event, "output_index");
         let Some(followed) = self.follows.get(&theirs).copied() else {
             if delta_of(&name).is_some() && text(&event, "delta").is_some() {
-                return Err(Differs);
+                return Err(Mismatch);
             }
             // About the response as a whole, such as a rate limit.
             return Ok(self.said.is_complete().then_some(event));
@@ -198,7 +202,7 @@ impl Answer {
         Ok(Some(event))
     }
 
-    fn start(&mut self, mut event: Value) -> Result<Option<Value>, Differs> {
+    fn start(&mut self, mut event: Value) -> Result<Option<Value>, Mismatch> {
         let theirs = number_of(&event, "output_index");
         let item = event.get("item").cloned().unwrap_or_default();
         if kind(&item) == "reasoning" {
@@ -206,7 +210,7 @@ impl Answer {
             return Ok(None);
         }
         if !COMPARED.contains(&kind(&item)) {
-            return Err(Differs);
+            return Err(Mismatch);
         }
         let number = self.begun;
         self.begun += 1;
@@ -220,7 +224,7 @@ impl Answer {
             return if is_same && more.is_empty() && more_arguments.is_empty() {
                 Ok(None)
             } else {
-                Err(Differs)
+                Err(Mismatch)
             };
         }
         self.said.repeat((number, 0, NAME), called)?;

@@ -1,29 +1,20 @@
 //! Puts a line for people before the text of an answer (S-10.1, S-10.5).
 
-use bytes::Bytes;
-use serde_json::Value;
-
-use crate::sse::SseParser;
-use crate::surrogates::value_of;
+use serde_json::{Map, Value, json};
 
 /// Members of a chunk that name the answer; the rest is about what the chunk itself adds.
 const NAMING: &[&str] = &["created", "id", "model", "object", "system_fingerprint"];
 
 /// A whole completion with `line` before its text; none when its first choice has no text.
-pub fn before_text(body: &[u8], line: &str) -> Option<Bytes> {
-    let mut answer = value_of(body)?;
+pub(super) fn in_response(mut answer: Value, line: &str) -> Option<Value> {
     let content = answer.pointer_mut("/choices/0/message/content")?;
     let text = content.as_str().filter(|text| !text.is_empty())?;
     *content = format!("{line}\n\n{text}").into();
-    Some(Bytes::from(answer.to_string()))
+    Some(answer)
 }
 
 /// The event to send before a stream's event, if that is the first with text for the first choice.
-pub fn event_before(event: &[u8], line: &str) -> Option<Bytes> {
-    let mut parser = SseParser::within_stream(event.len());
-    parser.push(event);
-    let data = parser.next_event().ok()??.data?;
-    let chunk = value_of(&data)?;
+pub(super) fn event_before(chunk: &Value, line: &str) -> Option<Value> {
     let choices = chunk.get("choices")?.as_array()?;
     let is_first = |choice: &&Value| choice.get("index").and_then(Value::as_u64).unwrap_or_default() == 0;
     let text = choices
@@ -34,21 +25,31 @@ pub fn event_before(event: &[u8], line: &str) -> Option<Bytes> {
     if text.is_empty() {
         return None;
     }
-    let mut own = serde_json::Map::new();
+    let mut own = Map::new();
     for name in NAMING {
         if let Some(value) = chunk.get(*name) {
             own.insert((*name).to_owned(), value.clone());
         }
     }
-    let delta = serde_json::json!({"role": "assistant", "content": format!("{line}\n\n")});
-    let choice = serde_json::json!({"index": 0, "delta": delta, "finish_reason": null});
+    let delta = json!({"role": "assistant", "content": format!("{line}\n\n")});
+    let choice = json!({"index": 0, "delta": delta, "finish_reason": null});
     own.insert("choices".to_owned(), Value::Array(vec![choice]));
-    Some(Bytes::from(format!("data: {}\n\n", Value::Object(own))))
+    Some(Value::Object(own))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use bytes::Bytes;
+
+    use crate::format::WireFormat;
+
+    fn before_text(body: &[u8], line: &str) -> Option<Bytes> {
+        WireFormat::ChatCompletions.response_with_notice(body, line)
+    }
+
+    fn event_before(event: &[u8], line: &str) -> Option<Bytes> {
+        WireFormat::ChatCompletions.notice_before(event, line)
+    }
 
     #[test]
     fn only_text_gets_the_line() {

@@ -5,8 +5,7 @@ use std::collections::HashMap;
 
 use serde_json::{Value, json};
 
-use super::overlap::{Differs, Overlap};
-use super::{Dialect, text};
+use crate::overlap::{AnswerTracker, Mismatch, Overlap, text};
 
 const THINKING: &[&str] = &["redacted_thinking", "thinking"];
 /// Blocks that are understood well enough to be repeated.
@@ -28,7 +27,7 @@ struct Block {
 }
 
 #[derive(Debug, Default)]
-pub(super) struct Answer {
+struct MessageTracker {
     /// Texts by the number of the block, thinking not counted, and the member that brings them.
     said: Overlap<(usize, &'static str)>,
     /// The compared blocks in order.
@@ -81,7 +80,12 @@ fn stop(index: u64) -> Value {
     json!({"type": "content_block_stop", "index": index})
 }
 
-impl Dialect for Answer {
+/// Compares answers from their beginning.
+pub(super) fn tracker() -> Box<dyn AnswerTracker> {
+    Box::new(MessageTracker::default())
+}
+
+impl AnswerTracker for MessageTracker {
     fn sent(&mut self, event: &Value) {
         match kind(event) {
             "content_block_start" => {
@@ -122,16 +126,16 @@ impl Dialect for Answer {
         self.begun = 0;
     }
 
-    fn resumed(&mut self, mut event: Value) -> Result<Vec<Value>, Differs> {
+    fn resumed(&mut self, mut event: Value) -> Result<Vec<Value>, Mismatch> {
         if self.beyond {
-            return Err(Differs);
+            return Err(Mismatch);
         }
         match kind(&event) {
             "content_block_start" => self.start(event),
             "content_block_delta" => {
                 let number = match self.follows.get(&index(&event)) {
                     Some(Some(number)) => *number,
-                    None if addition(&event).is_some() => return Err(Differs),
+                    None if addition(&event).is_some() => return Err(Mismatch),
                     Some(None) | None => return Ok(Vec::new()),
                 };
                 match addition(&event) {
@@ -178,7 +182,7 @@ impl Dialect for Answer {
     }
 }
 
-impl Answer {
+impl MessageTracker {
     fn add(&mut self, index: u64, kind: &str) -> usize {
         self.blocks.push(Block {
             index,
@@ -208,7 +212,7 @@ impl Answer {
         events
     }
 
-    fn start(&mut self, mut event: Value) -> Result<Vec<Value>, Differs> {
+    fn start(&mut self, mut event: Value) -> Result<Vec<Value>, Mismatch> {
         let theirs = index(&event);
         let block = event.get("content_block").cloned().unwrap_or_default();
         if THINKING.contains(&kind(&block)) {
@@ -216,7 +220,7 @@ impl Answer {
             return Ok(Vec::new());
         }
         if !is_compared(&block) {
-            return Err(Differs);
+            return Err(Mismatch);
         }
         let number = self.begun;
         self.begun += 1;
@@ -226,7 +230,7 @@ impl Answer {
         if let Some(known) = self.blocks.get(number) {
             let (index, same) = (known.index, known.kind == kind(&block));
             if !same || !self.said.repeat((number, NAME), name)?.is_empty() {
-                return Err(Differs);
+                return Err(Mismatch);
             }
             let new = self.said.repeat((number, member), &said)?;
             let kind = if member == TEXT {

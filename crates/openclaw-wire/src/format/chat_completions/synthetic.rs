@@ -2,10 +2,10 @@
 
 use serde_json::{Value, json};
 
-use super::OwnAnswer;
+use super::super::synthetic::SyntheticAnswer;
 
 /// The whole completion.
-pub(super) fn whole(answer: &OwnAnswer<'_>) -> Value {
+pub(super) fn whole(answer: &SyntheticAnswer<'_>) -> Value {
     json!({
         "id": answer.id, "object": "chat.completion", "created": answer.created, "model": answer.model,
         "choices": [{
@@ -17,17 +17,16 @@ pub(super) fn whole(answer: &OwnAnswer<'_>) -> Value {
 }
 
 /// The same as a stream.
-pub(super) fn events(answer: &OwnAnswer<'_>) -> String {
+pub(super) fn events(answer: &SyntheticAnswer<'_>) -> Vec<Value> {
     let chunk = |delta: &Value, finish: Option<&str>| {
-        let chunk = json!({
+        json!({
             "id": answer.id, "object": "chat.completion.chunk", "created": answer.created, "model": answer.model,
             "choices": [{ "index": 0, "delta": delta, "logprobs": null, "finish_reason": finish }],
-        });
-        format!("data: {chunk}\n\n")
+        })
     };
     let text = chunk(&json!({ "role": "assistant", "content": answer.text }), None);
     let end = chunk(&json!({}), Some("stop"));
-    format!("{text}{end}data: [DONE]\n\n")
+    vec![text, end]
 }
 
 /// No model was asked, so nothing was used.

@@ -2,10 +2,10 @@
 
 use serde_json::{Value, json};
 
-use super::{OwnAnswer, named_event};
+use super::super::synthetic::SyntheticAnswer;
 
 /// The whole message.
-pub(super) fn whole(answer: &OwnAnswer<'_>) -> Value {
+pub(super) fn whole(answer: &SyntheticAnswer<'_>) -> Value {
     message(
         answer,
         &json!([{ "type": "text", "text": answer.text }]),
@@ -14,8 +14,8 @@ pub(super) fn whole(answer: &OwnAnswer<'_>) -> Value {
 }
 
 /// The same as a stream.
-pub(super) fn events(answer: &OwnAnswer<'_>) -> String {
-    [
+pub(super) fn events(answer: &SyntheticAnswer<'_>) -> Vec<Value> {
+    vec![
         json!({ "type": "message_start", "message": message(answer, &json!([]), None) }),
         json!({ "type": "content_block_start", "index": 0, "content_block": { "type": "text", "text": "" } }),
         json!({ "type": "content_block_delta", "index": 0, "delta": { "type": "text_delta", "text": answer.text } }),
@@ -26,13 +26,10 @@ pub(super) fn events(answer: &OwnAnswer<'_>) -> String {
         }),
         json!({ "type": "message_stop" }),
     ]
-    .iter()
-    .map(named_event)
-    .collect()
 }
 
 /// No model was asked, so nothing was used.
-fn message(answer: &OwnAnswer<'_>, content: &Value, stop_reason: Option<&str>) -> Value {
+fn message(answer: &SyntheticAnswer<'_>, content: &Value, stop_reason: Option<&str>) -> Value {
     json!({
         "id": format!("msg_{}", answer.id), "type": "message", "role": "assistant", "model": answer.model,
         "content": content, "stop_reason": stop_reason, "stop_sequence": null,

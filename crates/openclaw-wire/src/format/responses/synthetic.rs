@@ -2,10 +2,10 @@
 
 use serde_json::{Value, json};
 
-use super::{OwnAnswer, named_event};
+use super::super::synthetic::SyntheticAnswer;
 
 /// The whole response.
-pub(super) fn whole(answer: &OwnAnswer<'_>) -> Value {
+pub(super) fn whole(answer: &SyntheticAnswer<'_>) -> Value {
     response(
         answer,
         "completed",
@@ -14,7 +14,7 @@ pub(super) fn whole(answer: &OwnAnswer<'_>) -> Value {
 }
 
 /// The same as a stream.
-pub(super) fn events(answer: &OwnAnswer<'_>) -> String {
+pub(super) fn events(answer: &SyntheticAnswer<'_>) -> Vec<Value> {
     let item_id = item_id(answer);
     let begun = response(answer, "in_progress", &json!([]));
     let events = [
@@ -45,16 +45,16 @@ pub(super) fn events(answer: &OwnAnswer<'_>) -> String {
     ];
     let numbered = events.into_iter().enumerate().map(|(number, mut event)| {
         event["sequence_number"] = number.into();
-        named_event(&event)
+        event
     });
     numbered.collect()
 }
 
-fn item_id(answer: &OwnAnswer<'_>) -> String {
+fn item_id(answer: &SyntheticAnswer<'_>) -> String {
     format!("msg_{}", answer.id)
 }
 
-fn item(answer: &OwnAnswer<'_>, status: &str, content: &Value) -> Value {
+fn item(answer: &SyntheticAnswer<'_>, status: &str, content: &Value) -> Value {
     json!({ "id": item_id(answer), "type": "message", "role": "assistant", "status": status, "content": content })
 }
 
@@ -63,7 +63,7 @@ fn part(text: &str) -> Value {
 }
 
 /// No model was asked, so nothing was used.
-fn response(answer: &OwnAnswer<'_>, status: &str, output: &Value) -> Value {
+fn response(answer: &SyntheticAnswer<'_>, status: &str, output: &Value) -> Value {
     json!({
         "id": format!("resp_{}", answer.id), "object": "response", "created_at": answer.created, "status": status,
         "model": answer.model, "output": output, "error": null, "incomplete_details": null, "instructions": null,

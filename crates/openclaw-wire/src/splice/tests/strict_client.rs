@@ -4,16 +4,16 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use super::Wire;
+use super::WireFormat;
 
 /// What a strict client of the format puts together: texts and arguments by place; and whether it saw the end.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Seen {
+pub(super) struct ClientView {
     pub(super) parts: BTreeMap<String, String>,
     pub(super) ended: bool,
 }
 
-impl Seen {
+impl ClientView {
     fn add(&mut self, part: &str, text: &Value) {
         let text = text.as_str().unwrap_or_default();
         if !text.is_empty() {
@@ -23,16 +23,16 @@ impl Seen {
 }
 
 /// What a client was sent: the events of the first answer, then what the other one added.
-pub(super) fn client(wire: Wire, events: &[Value]) -> Seen {
+pub(super) fn client(wire: WireFormat, events: &[Value]) -> ClientView {
     match wire {
-        Wire::ChatCompletions => chat_client(events),
-        Wire::Messages => messages_client(events),
+        WireFormat::ChatCompletions => chat_client(events),
+        WireFormat::Messages => messages_client(events),
         _ => responses_client(events),
     }
 }
 
-fn chat_client(events: &[Value]) -> Seen {
-    let mut seen = Seen::default();
+fn chat_client(events: &[Value]) -> ClientView {
+    let mut seen = ClientView::default();
     let (mut roles, mut call_ids) = (0, 0);
     for event in events {
         assert_eq!(event["id"], events[0]["id"], "one answer has one id");
@@ -51,8 +51,8 @@ fn chat_client(events: &[Value]) -> Seen {
     seen
 }
 
-fn messages_client(events: &[Value]) -> Seen {
-    let mut seen = Seen::default();
+fn messages_client(events: &[Value]) -> ClientView {
+    let mut seen = ClientView::default();
     let mut open: Option<u64> = None;
     let mut kinds = Vec::new();
     for event in events {
@@ -81,8 +81,8 @@ fn messages_client(events: &[Value]) -> Seen {
     seen
 }
 
-fn responses_client(events: &[Value]) -> Seen {
-    let mut seen = Seen::default();
+fn responses_client(events: &[Value]) -> ClientView {
+    let mut seen = ClientView::default();
     let mut ids: Vec<Value> = Vec::new();
     let mut done = BTreeSet::new();
     for (number, event) in events.iter().enumerate() {

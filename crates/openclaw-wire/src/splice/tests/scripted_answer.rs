@@ -2,11 +2,11 @@
 
 use serde_json::{Value, json};
 
-use super::Wire;
+use super::WireFormat;
 
 /// An answer as one provider would stream it.
 #[derive(Debug, Clone)]
-pub(super) struct Told {
+pub(super) struct ScriptedAnswer {
     pub(super) id: &'static str,
     pub(super) thinking: Option<&'static str>,
     pub(super) text: String,
@@ -16,7 +16,7 @@ pub(super) struct Told {
     pub(super) pieces: Vec<usize>,
 }
 
-impl Told {
+impl ScriptedAnswer {
     fn pieces_of(&self, text: &str) -> Vec<String> {
         let characters: Vec<char> = text.chars().collect();
         let (mut rest, mut sizes) = (characters.as_slice(), self.pieces.iter().cycle());
@@ -30,10 +30,10 @@ impl Told {
     }
 
     /// All events, the last one being the end.
-    pub(super) fn events(&self, wire: Wire) -> Vec<Value> {
+    pub(super) fn events(&self, wire: WireFormat) -> Vec<Value> {
         match wire {
-            Wire::ChatCompletions => self.chat_completions(),
-            Wire::Messages => self.messages(),
+            WireFormat::ChatCompletions => self.chat_completions(),
+            WireFormat::Messages => self.messages(),
             _ => self.responses(),
         }
     }

@@ -4,8 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value};
 
-use super::overlap::{Differs, Overlap};
-use super::{Dialect, text};
+use crate::overlap::{AnswerTracker, Mismatch, Overlap, text};
 
 /// Members of a delta that are compared.
 const TEXTS: &[&str] = &["content", "refusal"];
@@ -24,7 +23,7 @@ enum Part {
 }
 
 #[derive(Debug, Default)]
-pub(super) struct Answer {
+struct ChatTracker {
     said: Overlap<(u64, Part)>,
     begun: BTreeSet<u64>,
     finished: BTreeSet<u64>,
@@ -60,7 +59,12 @@ fn is_beyond(choice: &Value, delta: &Value) -> bool {
     OTHER.iter().any(has) || TEXTS.iter().any(is_list) || text(choice, "text").is_some()
 }
 
-impl Dialect for Answer {
+/// Compares answers from their beginning.
+pub(super) fn tracker() -> Box<dyn AnswerTracker> {
+    Box::new(ChatTracker::default())
+}
+
+impl AnswerTracker for ChatTracker {
     fn sent(&mut self, event: &Value) {
         for name in NAMING {
             if let Some(value) = event.get(*name) {
@@ -98,9 +102,9 @@ impl Dialect for Answer {
         self.said.restart();
     }
 
-    fn resumed(&mut self, mut event: Value) -> Result<Vec<Value>, Differs> {
+    fn resumed(&mut self, mut event: Value) -> Result<Vec<Value>, Mismatch> {
         if self.beyond {
-            return Err(Differs);
+            return Err(Mismatch);
         }
         for (name, value) in &self.naming {
             if let Some(own) = event.get_mut(name) {
@@ -141,9 +145,9 @@ fn choices_of(event: &Value) -> &[Value] {
         .map_or(&[], Vec::as_slice)
 }
 
-impl Answer {
+impl ChatTracker {
     /// What of a choice is new, if anything.
-    fn new_of(&mut self, mut choice: Value) -> Result<Option<Value>, Differs> {
+    fn new_of(&mut self, mut choice: Value) -> Result<Option<Value>, Mismatch> {
         if !choice.is_object() {
             return Ok(None);
         }
@@ -152,7 +156,7 @@ impl Answer {
             .get_mut("delta")
             .map_or_else(|| Value::Object(Map::new()), Value::take);
         if is_beyond(&choice, &delta) {
-            return Err(Differs);
+            return Err(Mismatch);
         }
         if let Some(members) = delta.as_object_mut() {
             if !self.begun.insert(at) {
@@ -192,7 +196,7 @@ impl Answer {
         Ok((says || ends).then_some(choice))
     }
 
-    fn new_of_call(&mut self, at: u64, mut call: Value) -> Result<Option<Value>, Differs> {
+    fn new_of_call(&mut self, at: u64, mut call: Value) -> Result<Option<Value>, Mismatch> {
         let number = index(&call);
         let known = self.said.knows(&(at, Part::Name(number)));
         let function = call.get("function").cloned().unwrap_or_default();

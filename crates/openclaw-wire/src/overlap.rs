@@ -2,15 +2,39 @@
 
 use std::collections::BTreeMap;
 
-use super::MAX_KEPT;
+use serde_json::Value;
+
+/// The most that is remembered of what was sent, and held back of what takes over, in bytes.
+pub(crate) const MAX_KEPT: usize = 8 * 1024 * 1024;
 
 /// The other answer says something else.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Differs;
+pub struct Mismatch;
+
+/// What one format knows about answers and their parts.
+pub(crate) trait AnswerTracker: Send {
+    /// Remembers an event that was sent.
+    fn sent(&mut self, event: &Value);
+
+    /// Begins to follow another answer, from its beginning.
+    fn restart(&mut self);
+
+    /// What of an event of the other answer is new, as events that go on where the first answer ended.
+    ///
+    /// # Errors
+    /// When it says something else than was sent.
+    fn resumed(&mut self, event: Value) -> Result<Vec<Value>, Mismatch>;
+
+    /// Whether the other answer has repeated everything that was sent.
+    fn has_caught_up(&self) -> bool;
+
+    /// Bytes of text that are remembered.
+    fn kept(&self) -> usize;
+}
 
 /// The texts of an answer's parts, and how much of each another answer has repeated.
 #[derive(Debug)]
-pub(super) struct Overlap<K> {
+pub(crate) struct Overlap<K> {
     parts: BTreeMap<K, Part>,
     bytes: usize,
 }
@@ -32,13 +56,13 @@ impl<K> Default for Overlap<K> {
 
 impl<K: Ord> Overlap<K> {
     /// `text` was sent as the next piece of a part.
-    pub(super) fn sent(&mut self, part: K, text: &str) {
+    pub(crate) fn sent(&mut self, part: K, text: &str) {
         self.bytes += text.len();
         self.parts.entry(part).or_default().sent.push_str(text);
     }
 
     /// The other answer begins.
-    pub(super) fn restart(&mut self) {
+    pub(crate) fn restart(&mut self) {
         for part in self.parts.values_mut() {
             part.repeated = 0;
         }
@@ -46,12 +70,12 @@ impl<K: Ord> Overlap<K> {
 
     /// The other answer says `text` as the next piece of a part; what of it is new. That is remembered, too, up to what
     /// can be.
-    pub(super) fn repeat<'t>(&mut self, part: K, text: &'t str) -> Result<&'t str, Differs> {
+    pub(crate) fn repeat<'t>(&mut self, part: K, text: &'t str) -> Result<&'t str, Mismatch> {
         let part = self.parts.entry(part).or_default();
         let rest = &part.sent.as_bytes()[part.repeated..];
         let common = rest.len().min(text.len());
         if rest[..common] != text.as_bytes()[..common] {
-            return Err(Differs);
+            return Err(Mismatch);
         }
         // All that was left is repeated, or the whole piece is: either way a piece of text ends here.
         let new = &text[common..];
@@ -65,19 +89,25 @@ impl<K: Ord> Overlap<K> {
     }
 
     /// Whether anything was sent of a part.
-    pub(super) fn knows(&self, part: &K) -> bool {
+    pub(crate) fn knows(&self, part: &K) -> bool {
         self.parts.contains_key(part)
     }
 
     /// Whether everything is repeated.
-    pub(super) fn is_complete(&self) -> bool {
+    pub(crate) fn is_complete(&self) -> bool {
         self.parts.values().all(|part| part.repeated == part.sent.len())
     }
 
     /// Bytes of all parts.
-    pub(super) fn bytes(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         self.bytes
     }
+}
+
+/// A text member that says something.
+pub(crate) fn text<'v>(value: &'v Value, member: &str) -> Option<&'v str> {
+    let text = value.get(member)?.as_str()?;
+    (!text.is_empty()).then_some(text)
 }
 
 #[cfg(test)]
