@@ -14,14 +14,15 @@ use openclaw_wire::{RequestBody, WireFormat};
 use tokio::time::Instant;
 
 use crate::agents::AgentAuthStore;
-use openclaw_config::{FailoverConfig, Rescue};
 use crate::credentials::{Credentials, Proof, before_request};
 use crate::logins::{Checked, UsageChecks};
 use crate::metrics::Metrics;
 use crate::older;
+use crate::providers::attempt_deadlines;
 use crate::providers::{Endpoints, UnusableSecret, known, secret_kind};
 use crate::repair::repaired;
 use crate::telemetry::Stopwatch;
+use openclaw_config::{FailoverConfig, Rescue};
 
 /// Performs the attempts of one client request.
 pub(crate) struct ProviderAttempt<'a> {

@@ -8,11 +8,12 @@ use openclaw_chain::Resolver;
 use openclaw_classify::Failure;
 use openclaw_wire::RequestBody;
 
-use openclaw_config::{BodyModelPolicy, Config, FileError, SecretsConfig};
-use openclaw_config::Environment;
+use crate::agents::run_settings;
 use crate::http::Catalogue;
 use crate::providers::Endpoints;
 use crate::secrets::SecretSources;
+use openclaw_config::Environment;
+use openclaw_config::{BodyModelPolicy, Config, FileError, SecretsConfig};
 
 pub use openclaw_upstream::fuzzing::{Ending, Format, Parsed, Seen, events, see, see_spliced};
 

@@ -5,10 +5,10 @@
 //! that cannot be used switches the history off and stops nothing else.
 
 mod budget;
-mod limits;
 mod connect;
 mod entry;
 mod error;
+mod limits;
 mod person;
 mod prune;
 mod reader;
@@ -24,7 +24,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use jiff::Timestamp;
 
+use limits::Limits;
 use openclaw_classify::error_chain;
+use openclaw_config::HistoryConfig;
 use row::Row;
 use writer::Writer;
 

@@ -1,6 +1,5 @@
 //! Where a provider is called, and with what.
 
-use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -8,6 +7,7 @@ use http::{HeaderMap, HeaderName, HeaderValue, Uri};
 use hyper_util::client::proxy::matcher::Matcher;
 use openclaw_classify::redact;
 use openclaw_ids::ProviderId;
+use openclaw_providers::is_loopback_host;
 use openclaw_wire::WireFormat;
 use url::Url;
 

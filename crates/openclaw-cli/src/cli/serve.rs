@@ -6,8 +6,8 @@ use std::net::SocketAddr;
 
 use clap::Args;
 use openclaw_config::Config;
-use openclaw_gateway::disk;
 use openclaw_config::Environment;
+use openclaw_gateway::disk;
 use openclaw_gateway::gateway::{Gateway, Setup, TOKEN_VARIABLE, client_token};
 use openclaw_gateway::report::dangling_credentials;
 use openclaw_gateway::server::{Drained, Server};

@@ -8,6 +8,7 @@ use openclaw_auth_store::{AuthSnapshot, Credential, MemoryAuthStore, Secret};
 use openclaw_chain::{Requested, Resolver};
 use openclaw_classify::{Failure, Phase};
 use openclaw_config::Config;
+use openclaw_gateway::agents::run_settings;
 use openclaw_ids::{AgentId, ModelRef, ProfileId};
 use openclaw_runner::{Attempt, AttemptCall, Clock, RunPolicy, RunRequest, Runner};
 use openclaw_session::MemorySessionStore;

@@ -88,7 +88,11 @@ mod tests {
         )
         .unwrap();
         for (name, run) in [("other/m", 8), ("relay/m", 80), ("relay/slow", 80)] {
-            assert_eq!(settings.run(&model(name)), Some(Duration::from_millis(run)), "{name}");
+            assert_eq!(
+                settings.run(&model(name)),
+                Some(Duration::from_millis(run)),
+                "{name}"
+            );
         }
         assert_eq!(DeadlineSettings::default().run(&model("a/b")), None);
     }

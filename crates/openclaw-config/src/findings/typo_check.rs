@@ -49,7 +49,9 @@ pub(crate) fn misspelt_keys(root: &Value) -> Vec<MisspeltKey> {
     let mut found = Vec::new();
     for object_keys in KNOWN_KEYS {
         visit(root, object_keys.path, "", &mut |object, path| {
-            let unknown = object.keys().filter(|key| !object_keys.keys.contains(&key.as_str()));
+            let unknown = object
+                .keys()
+                .filter(|key| !object_keys.keys.contains(&key.as_str()));
             found.extend(unknown.filter_map(|key| {
                 let meant = nearest(key, object_keys.keys)?;
                 Some(MisspeltKey {
@@ -129,7 +131,10 @@ mod tests {
                 "fine": {"apiKey": "k", "baseUrl": "u", "auth": "oauth", "models": []}}},
             "channels": {"apikey": 1},
         });
-        let told: Vec<(String, &str)> = misspelt_keys(&root).into_iter().map(|key| (key.path, key.meant)).collect();
+        let told: Vec<(String, &str)> = misspelt_keys(&root)
+            .into_iter()
+            .map(|key| (key.path, key.meant))
+            .collect();
         let told: Vec<(&str, &str)> = told.iter().map(|(path, meant)| (path.as_str(), *meant)).collect();
         assert_eq!(
             told,

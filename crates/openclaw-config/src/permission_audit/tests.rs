@@ -47,7 +47,13 @@ impl StateFolder {
         let (path, state) = (self.state().join("openclaw.json"), self.state());
         let environment = Environment::of([], &state);
         let config = Config::load(&path, &environment.failover_config_path(&path)).unwrap();
-        let found = permission_audit(&config, &environment, &state, &state.join("openclaw-failover-history.sqlite")).into_iter();
+        let found = permission_audit(
+            &config,
+            &environment,
+            &state,
+            &state.join("openclaw-failover-history.sqlite"),
+        )
+        .into_iter();
         found
             .map(|exposed| exposed.to_string().replace(self.0.path().to_str().unwrap(), "/s"))
             .collect()
@@ -85,7 +91,11 @@ fn what_holds_no_secret_or_cannot_be_reached_is_no_reason_to_warn() {
     folder.write("openclaw.json", LITERAL, 0o644);
     assert_eq!(folder.findings().len(), 1);
     folder.set("", 0o700);
-    assert_eq!(folder.findings(), [""; 0], "nobody gets through the folder above it");
+    assert_eq!(
+        folder.findings(),
+        [""; 0],
+        "nobody gets through the folder above it"
+    );
     folder.set("", 0o711);
     folder.set("..", 0o700);
     assert_eq!(folder.findings(), [""; 0], "nor through one further up");

@@ -14,14 +14,16 @@ use secrecy::ExposeSecret;
 use super::process::Process;
 use super::{SetupError, callable, client_token, search};
 use crate::agents::AgentSettings;
-use openclaw_config::Config;
+use crate::agents::run_settings;
 use crate::credentials::Credentials;
-use openclaw_config::Environment;
-use openclaw_config::{ExposedFile, permission_audit};
+use crate::history::history_path;
 use crate::http::Token;
 use crate::providers::discovery::Discovery;
 use crate::providers::{Endpoints, ambient};
 use crate::secrets::SecretSources;
+use openclaw_config::Config;
+use openclaw_config::Environment;
+use openclaw_config::{ExposedFile, permission_audit};
 
 /// One configuration, immutable. A request takes the current one at its start and keeps it to its end.
 pub(crate) struct Generation {
@@ -176,7 +178,9 @@ impl Generation {
 async fn audit_permissions(config: &Config, process: &Process) -> Vec<ExposedFile> {
     let (config, environment) = (config.clone(), process.environment.clone());
     let state_dir = process.state_dir.clone();
-    let audit = tokio::task::spawn_blocking(move || permission_audit(&config, &environment, &state_dir, &history_path(&state_dir)));
+    let audit = tokio::task::spawn_blocking(move || {
+        permission_audit(&config, &environment, &state_dir, &history_path(&state_dir))
+    });
     // Looking does not panic; a process that is ending warns of nothing more.
     audit.await.unwrap_or_default()
 }

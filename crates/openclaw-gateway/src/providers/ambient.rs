@@ -7,8 +7,8 @@ use serde_json::json;
 
 use super::secrets::{lasting_pointer, secret_text};
 use super::{Endpoints, KNOWN, KnownProvider, known, shipped};
-use openclaw_config::Environment;
 use crate::secrets::SecretSources;
+use openclaw_config::Environment;
 
 /// The name of the profile whose key is written in `models.providers`.
 const FROM_CONFIG: &str = "config";

@@ -9,10 +9,16 @@ use openclaw_upstream::Deadlines;
 
 /// The limits of an attempt with `model`. `answer` is what the provider's row of `openclaw.json` says (`timeoutSeconds`):
 /// more specific than what holds for all, less than the rows of `failover.json5`.
-pub fn attempt_deadlines(settings: &DeadlineSettings, model: &ModelRef, answer: Option<Duration>) -> Deadlines {
+pub fn attempt_deadlines(
+    settings: &DeadlineSettings,
+    model: &ModelRef,
+    answer: Option<Duration>,
+) -> Deadlines {
     let all = over(&settings.all, Deadlines::DEFAULT);
     let provider = answer.map_or(all, |limit| all.with_answer_limit(limit.min(LONGEST_WAIT)));
-    settings.rows(model).fold(provider, |deadlines, row| over(row, deadlines))
+    settings
+        .rows(model)
+        .fold(provider, |deadlines, row| over(row, deadlines))
 }
 
 /// `under`, but for the limits that `row` names.
@@ -82,6 +88,9 @@ mod tests {
     fn an_endless_wait_is_one_that_a_clock_can_count() {
         let endless = settings("{ all: { idleMs: 18446744073709551615 } }");
         let deadlines = attempt_deadlines(&endless, &model("a/b"), Some(Duration::MAX));
-        assert_eq!((deadlines.idle, deadlines.stream_head), (LONGEST_WAIT, LONGEST_WAIT));
+        assert_eq!(
+            (deadlines.idle, deadlines.stream_head),
+            (LONGEST_WAIT, LONGEST_WAIT)
+        );
     }
 }

@@ -82,7 +82,9 @@ fn render() -> String {
             writeln!(out, "- `{}`: {}", rule.id, looks_for(rule)).unwrap();
         }
     }
-    out.push_str("\n## ProviderFilter\n\nAn id also stands for `<id>-…`; the host counts when the id is your own.\n\n");
+    out.push_str(
+        "\n## ProviderFilter\n\nAn id also stands for `<id>-…`; the host counts when the id is your own.\n\n",
+    );
     out.push_str("| Family | Ids | Hosts |\n|---|---|---|\n");
     for (family, ids, hosts) in FAMILIES {
         writeln!(out, "| {family:?} | {} | {} |", list(ids), list(hosts)).unwrap();

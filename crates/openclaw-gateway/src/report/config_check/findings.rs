@@ -4,11 +4,11 @@ use openclaw_chain::{AuthMode, Finding, LintRule, ModelsConfig, Severity};
 use openclaw_classify::redact;
 use openclaw_ids::{AgentId, ModelRef, ProfileId};
 
-use openclaw_config::{INCLUDE_REMEDY, Include, MisspeltKey};
-use openclaw_config::ExposedFile;
 use crate::older::Older;
 use crate::providers::UnusableSecret;
 use crate::secrets::Dangling;
+use openclaw_config::ExposedFile;
+use openclaw_config::{INCLUDE_REMEDY, Include, MisspeltKey};
 
 static FOREIGN_FORMAT: LintRule = LintRule {
     code: "foreign-format",
