@@ -1,10 +1,10 @@
-//! One thing to do on the file, and the answer that is held back until it is committed.
+//! The commands on the file, and their results, which are kept back until they are committed.
 
 use std::path::Path;
 
 use jiff::Timestamp;
 use openclaw_ids::SessionKey;
-use rusqlite::Connection;
+use openclaw_sqlite::rusqlite::{self, Connection};
 use tokio::sync::oneshot;
 
 use super::table::{self, StoredRow};
@@ -12,38 +12,41 @@ use crate::entry::SessionEntry;
 use crate::fallback_override::{Rollback, roll_back};
 use crate::store::{CasOutcome, Revision, StoreError, VersionedEntry};
 
-/// A question and, once it is known, its answer.
-pub(super) struct Ask<T> {
-    reply: oneshot::Sender<Result<T, StoreError>>,
-    answer: Option<Result<T, StoreError>>,
+/// Where the result of a command is sent, and the result once it is known.
+#[derive(Debug)]
+pub(super) struct PendingReply<T> {
+    sender: oneshot::Sender<Result<T, StoreError>>,
+    result: Option<Result<T, StoreError>>,
 }
 
-impl<T> Ask<T> {
+impl<T> PendingReply<T> {
     pub(super) fn new() -> (Self, oneshot::Receiver<Result<T, StoreError>>) {
-        let (reply, answer) = oneshot::channel();
-        (Self { reply, answer: None }, answer)
+        let (sender, receiver) = oneshot::channel();
+        (Self { sender, result: None }, receiver)
     }
 
-    /// Whoever asked may be gone; the work is done all the same.
+    /// The caller may have stopped waiting; the command is performed all the same.
     fn send(self, failure: Option<StoreError>) {
-        let answer = failure.map(Err).or(self.answer);
-        drop(self.reply.send(answer.unwrap_or(Err(StoreError::Closed))));
+        let result = failure.map(Err).or(self.result);
+        drop(self.sender.send(result.unwrap_or(Err(StoreError::Closed))));
     }
 }
 
-pub(super) enum Job {
+/// A read or write of the file.
+#[derive(Debug)]
+pub(super) enum StoreCommand {
     CompareAndSet {
         key: SessionKey,
         expected: Revision,
         entry: Box<SessionEntry>,
-        ask: Ask<CasOutcome>,
+        reply: PendingReply<CasOutcome>,
     },
     List {
-        ask: Ask<Vec<(SessionKey, VersionedEntry)>>,
+        reply: PendingReply<Vec<(SessionKey, VersionedEntry)>>,
     },
     Load {
         key: SessionKey,
-        ask: Ask<Option<VersionedEntry>>,
+        reply: PendingReply<Option<VersionedEntry>>,
     },
     RollBack {
         key: SessionKey,
@@ -52,7 +55,7 @@ pub(super) enum Job {
     },
 }
 
-impl Job {
+impl StoreCommand {
     pub(super) fn writes(&self) -> bool {
         match self {
             Self::CompareAndSet { .. } | Self::RollBack { .. } => true,
@@ -60,32 +63,32 @@ impl Job {
         }
     }
 
-    /// Does the work and keeps the answer. A damaged entry concerns this job; an error of SQLite concerns everything
-    /// that shares the transaction.
+    /// Performs the command and keeps its result. A damaged entry concerns this command; an error of SQLite concerns
+    /// all that share the transaction.
     pub(super) fn perform(&mut self, connection: &Connection, path: &Path) -> rusqlite::Result<()> {
         match self {
             Self::CompareAndSet {
                 key,
                 expected,
                 entry,
-                ask,
-            } => ask.answer = Some(compare_and_set(connection, path, key, *expected, entry)?),
-            Self::List { ask } => ask.answer = Some(list(table::rows(connection)?, path)),
-            Self::Load { key, ask } => {
+                reply,
+            } => reply.result = Some(compare_and_set(connection, path, key, *expected, entry)?),
+            Self::List { reply } => reply.result = Some(list(table::rows(connection)?, path)),
+            Self::Load { key, reply } => {
                 let row = table::row(connection, key)?;
-                ask.answer = Some(row.map(|row| parse(&row, path)).transpose());
+                reply.result = Some(row.map(|row| parse(&row, path)).transpose());
             }
             Self::RollBack { key, rollback, now } => undo(connection, path, key, rollback, *now)?,
         }
         Ok(())
     }
 
-    /// Hands the answer over, or the reason why there is none.
+    /// Sends the result, or the failure of the transaction.
     pub(super) fn finish(self, failure: Option<StoreError>) {
         match self {
-            Self::CompareAndSet { ask, .. } => ask.send(failure),
-            Self::List { ask } => ask.send(failure),
-            Self::Load { ask, .. } => ask.send(failure),
+            Self::CompareAndSet { reply, .. } => reply.send(failure),
+            Self::List { reply } => reply.send(failure),
+            Self::Load { reply, .. } => reply.send(failure),
             Self::RollBack { key, .. } => {
                 if let Some(error) = failure {
                     warn(&key, &error);
@@ -138,7 +141,7 @@ pub(super) fn list(
     path: &Path,
 ) -> Result<Vec<(SessionKey, VersionedEntry)>, StoreError> {
     let parsed = rows.into_iter().filter_map(|row| {
-        // A blank key cannot be asked for; only a foreign hand can have written it.
+        // A blank key cannot be loaded; only another program can have written it.
         let key = SessionKey::try_new(row.key()).ok()?;
         Some(parse(&row, path).map(|versioned| (key, versioned)))
     });
