@@ -14,9 +14,9 @@ use rusqlite::{Connection, TransactionBehavior};
 use tokio::sync::oneshot;
 
 use super::Losses;
-use super::config::Limits;
 use super::connect;
 use super::error::HistoryError;
+use super::limits::Limits;
 use super::prune::prune;
 use super::row::Row;
 use super::table;
