@@ -23,11 +23,11 @@ use super::*;
 use crate::store::conformance::{at, failure, key, profile, success};
 
 /// Threads that act fast, so that no test waits.
-fn fast() -> Pace {
-    Pace {
+fn fast() -> Timing {
+    Timing {
         watch: Duration::from_millis(1),
         use_delay: Duration::from_millis(1),
-        ..Pace::default()
+        ..Timing::default()
     }
 }
 

@@ -20,7 +20,7 @@ async fn write_large(
         Arc::default(),
         CooldownConfig::default(),
     ));
-    let known = Known::read(&connection, path, &Arc::default()).unwrap();
+    let known = FileState::read(&connection, path, &Arc::default()).unwrap();
     let writer = Writer::new(
         path.to_owned(),
         AgentId::main(),
@@ -37,7 +37,7 @@ async fn write_large(
     ));
     let (reply, outcome) = oneshot::channel();
     let request = Request {
-        op: Op::Upsert(profile("large"), Box::new(key(&"k".repeat(100_000)))),
+        op: Operation::Upsert(profile("large"), Box::new(key(&"k".repeat(100_000)))),
         now: at(2),
         reply: Some(reply),
     };
@@ -46,7 +46,7 @@ async fn write_large(
     let worker = WriteWorker {
         path: path.to_owned(),
         coordinator,
-        pace: fast(),
+        timing: fast(),
     };
     worker.run(&queue);
     (outcome.await.unwrap().unwrap_err(), (*cache.snapshot()).clone())
@@ -107,12 +107,12 @@ async fn a_file_that_may_not_be_written_is_still_read() {
 async fn d33_m3_a_lock_that_is_held_for_too_long_is_told_and_everything_is_still_read() {
     let (folder, path, before) = resting().await;
     let impatient = || {
-        let pace = Pace {
+        let timing = Timing {
             wait: BusyWait::None,
             ..fast()
         };
         let (agent, config) = (AgentId::main(), CooldownConfig::default());
-        SqliteAuthStore::open_with(folder.path(), &agent, Vec::new(), config, at(0), pace)
+        SqliteAuthStore::open_with(folder.path(), &agent, Vec::new(), config, at(0), timing)
     };
     let store = impatient().unwrap();
     let file = Connection::open(&path).unwrap();
@@ -200,9 +200,9 @@ async fn d1_d23_a_look_makes_nothing_and_asks_for_no_owner() {
 async fn d4_the_log_is_moved_into_the_file_when_there_is_time_and_at_the_end() {
     let folder = tempfile::tempdir().unwrap();
     let open = |checkpoint| {
-        let pace = Pace { checkpoint, ..fast() };
+        let timing = Timing { checkpoint, ..fast() };
         let (agent, config) = (AgentId::main(), CooldownConfig::default());
-        SqliteAuthStore::open_with(folder.path(), &agent, Vec::new(), config, at(0), pace).unwrap()
+        SqliteAuthStore::open_with(folder.path(), &agent, Vec::new(), config, at(0), timing).unwrap()
     };
     // Somebody else has the file open, so closing the store does not remove the log by itself.
     let store = open(Duration::from_millis(1));

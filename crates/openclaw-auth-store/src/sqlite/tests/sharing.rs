@@ -34,15 +34,15 @@ async fn writes_of_another_store_show_by_themselves() {
 #[tokio::test]
 async fn only_what_others_wrote_is_read_again() {
     let folder = tempfile::tempdir().unwrap();
-    let by_hand = Pace {
+    let by_hand = Timing {
         watch: Duration::from_hours(1),
         ..fast()
     };
     let (agent, config) = (AgentId::main(), CooldownConfig::default());
     let store =
         SqliteAuthStore::open_with(folder.path(), &agent, Vec::new(), config, at(0), by_hand).unwrap();
-    let others = store.coordinator.writer().others();
-    let mut look = Look::new(
+    let others = store.coordinator.writer().foreign_version();
+    let mut look = FileObserver::new(
         FollowingReader::new(store.path().to_owned(), by_hand.wait),
         others,
     );
@@ -51,7 +51,7 @@ async fn only_what_others_wrote_is_read_again() {
         let before = store.snapshot();
         (0..10).any(|_| {
             drop(store.coordinator.writer());
-            look.again(store.path(), &store.cache, &store.coordinator);
+            look.observe(store.path(), &store.cache, &store.coordinator);
             !Arc::ptr_eq(&before, &store.snapshot())
         })
     };
@@ -143,7 +143,7 @@ async fn d11_a_use_reaches_the_file_by_itself() {
 #[tokio::test]
 async fn d11_a_use_reaches_the_file_with_the_next_mark_and_at_the_end() {
     let folder = tempfile::tempdir().unwrap();
-    let never = Pace {
+    let never = Timing {
         use_delay: Duration::from_hours(1),
         ..fast()
     };
@@ -173,7 +173,7 @@ async fn d11_a_use_reaches_the_file_with_the_next_mark_and_at_the_end() {
 #[tokio::test]
 async fn d10_d11_a_success_that_forgives_nothing_is_written_with_the_next_mark() {
     let folder = tempfile::tempdir().unwrap();
-    let never = Pace {
+    let never = Timing {
         use_delay: Duration::from_hours(1),
         ..fast()
     };

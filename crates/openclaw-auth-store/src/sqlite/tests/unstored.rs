@@ -60,22 +60,22 @@ async fn with_login() -> (TempDir, PathBuf) {
 
 /// A store on a connection that was prepared; it does not wait for locks.
 fn start(path: &Path, connection: Connection) -> SqliteAuthStore {
-    let pace = Pace {
+    let timing = Timing {
         wait: BusyWait::None,
         use_delay: Duration::from_hours(1),
         ..fast()
     };
-    connect::configure(&connection, FilesystemKind::Local, pace.wait).unwrap();
+    connect::configure(&connection, FilesystemKind::Local, timing.wait).unwrap();
     let snapshot = SqliteAuthStore::read_snapshot(path.parent().unwrap(), Vec::new()).unwrap();
     let cache = Cache::new(snapshot, Arc::default(), CooldownConfig::default());
-    let known = Known::read(&connection, path, &Arc::default()).unwrap();
+    let known = FileState::read(&connection, path, &Arc::default()).unwrap();
     SqliteAuthStore::start(
         path,
         &AgentId::main(),
         Some((connection, known)),
         cache,
         FilesystemKind::Local,
-        pace,
+        timing,
     )
     .unwrap()
 }
