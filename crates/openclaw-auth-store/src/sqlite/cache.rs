@@ -35,7 +35,7 @@ impl UnstoredState {
     }
 }
 
-/// How many changes are buffered that could not be written. The oldest go first: the newest say most about now.
+/// How many changes are buffered that could not be written. The oldest are dropped first.
 const MAX_BUFFERED: usize = 1_024;
 
 /// The shown snapshot, the uses that are not written yet (D11), and the changes that could not be written.

@@ -52,7 +52,7 @@ async fn with_profiles() -> (TempDir, SqliteAuthStore) {
     (folder, store)
 }
 
-/// Looks at the file as another program would.
+/// Opens the file as another program would.
 fn outside(folder: &Path) -> Connection {
     let connection = Connection::open(folder.join("openclaw-agent.sqlite")).unwrap();
     connection.busy_timeout(Duration::from_secs(30)).unwrap();

@@ -27,7 +27,7 @@ impl StopSignal {
         self.changed.notify_all();
     }
 
-    /// Waits for one pause; true when the stop_signal rang.
+    /// Waits for one pause; true when the thread is to end.
     fn is_stopped_within(&self, pause: Duration) -> bool {
         let rung = self.rung.lock().unwrap_or_else(PoisonError::into_inner);
         let waited = self.changed.wait_timeout_while(rung, pause, |rung| !*rung);
@@ -58,7 +58,7 @@ enum Version {
 }
 
 impl FileWatcher {
-    /// Looks again and again until the stop_signal rings.
+    /// Checks the file until the thread is to end.
     pub(super) fn run(self, mut look: FileObserver) {
         while !self.stop_signal.is_stopped_within(self.pause) {
             look.observe(&self.path, &self.cache, &self.coordinator);

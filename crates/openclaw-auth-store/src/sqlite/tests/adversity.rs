@@ -9,7 +9,7 @@ use openclaw_sqlite::open_read_write;
 
 use super::*;
 
-/// What a writer on `connection` answers to one large change, and the snapshot that is shown then.
+/// The answer of a writer on `connection` to one large change, and the snapshot that is shown then.
 async fn write_large(
     connection: Connection,
     path: &Path,
@@ -52,7 +52,7 @@ async fn write_large(
     (outcome.await.unwrap().unwrap_err(), (*cache.snapshot()).clone())
 }
 
-/// A closed store whose profile `a` rests.
+/// A closed store whose profile `a` cools down.
 async fn resting() -> (TempDir, PathBuf, AuthSnapshot) {
     let (folder, store) = with_profiles().await;
     let mark = failure("a", Reason::Billing, None, 1);
@@ -102,7 +102,7 @@ async fn a_file_that_may_not_be_written_is_still_read() {
     );
 }
 
-/// M2, M3: what the other program answers with nothing is an error here, and the mark holds in this process meanwhile.
+/// M2, M3: where OpenClaw reports nothing this is an error, and the change holds in this process meanwhile.
 #[tokio::test]
 async fn d33_m3_a_lock_that_is_held_for_too_long_is_told_and_everything_is_still_read() {
     let (folder, path, before) = resting().await;
@@ -204,7 +204,7 @@ async fn d4_the_log_is_moved_into_the_file_when_there_is_time_and_at_the_end() {
         let (agent, config) = (AgentId::main(), CooldownConfig::default());
         SqliteAuthStore::open_with(folder.path(), &agent, Vec::new(), config, at(0), timing).unwrap()
     };
-    // Somebody else has the file open, so closing the store does not remove the log by itself.
+    // Another connection has the file open, so closing the store does not remove the log.
     let store = open(Duration::from_millis(1));
     let other = outside(folder.path());
     let tables: i64 = other

@@ -1,4 +1,4 @@
-//! Tokens that a provider gave once, while the file cannot take them.
+//! New tokens while the file cannot be written.
 
 use std::sync::Mutex;
 
@@ -14,7 +14,7 @@ use crate::{
     TokenEndpointError,
 };
 
-/// Does something while the provider is asked, and then gives tokens that fill pages.
+/// A provider with a side effect during the call, and tokens that fill pages.
 struct Rotating<'a>(Mutex<Option<Box<dyn FnOnce() + Send + 'a>>>);
 
 impl TokenEndpoint for Rotating<'_> {
