@@ -166,7 +166,7 @@ impl Person {
             (outcome, now)
         };
         let scoped = RUN.scope(Arc::clone(&trace), run);
-        match self.buffer(scoped, draws.hand, &draws.id, &trace).await {
+        match self.hold(scoped, draws.hand, &draws.id, &trace).await {
             Some((outcome, now)) => {
                 lock(&trace).ended = now;
                 self.settle(outcome, &trace).await;
