@@ -13,6 +13,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use axum::Router;
+use axum::http::HeaderValue;
 use openclaw_ids::{AgentId, ModelRef, ProviderId};
 use openclaw_runner::{Clock, RunObserver, SystemClock};
 use openclaw_upstream::Upstream;
@@ -35,6 +36,10 @@ pub use current::ReloadError;
 pub(crate) use generation::Generation;
 pub(crate) use look::Look;
 pub(crate) use process::Process;
+
+/// What this program calls itself towards providers.
+pub const USER_AGENT: HeaderValue =
+    HeaderValue::from_static(concat!("openclaw-gateway/", env!("CARGO_PKG_VERSION")));
 
 /// What a gateway is made of.
 pub struct Setup {
@@ -141,7 +146,7 @@ impl Gateway {
             in_flight: InFlight::default(),
             state_dir,
             telemetry,
-            upstream: Upstream::default(),
+            upstream: Upstream::new(USER_AGENT),
             environment,
             files,
         };

@@ -11,7 +11,7 @@ use openclaw_auth_store::AmbientProfile;
 use openclaw_chain::Resolver;
 use openclaw_gateway::config::{Config, ConfigFiles, FileError};
 use openclaw_gateway::environment::Environment;
-use openclaw_gateway::gateway::{callable, search};
+use openclaw_gateway::gateway::{USER_AGENT, callable, search};
 use openclaw_gateway::layout;
 use openclaw_gateway::older::{self, Inherited, Older};
 use openclaw_gateway::providers::discovery::Discovery;
@@ -212,7 +212,7 @@ impl Files {
     /// What `serve` would find on this machine without any configured model.
     fn search(&self) -> Result<Discovery, CommandError> {
         let stored = agent::stored_providers(self, &self.config.chain.default_agent())?;
-        let upstream = Upstream::default();
+        let upstream = Upstream::new(USER_AGENT);
         let search = search(&self.environment, &stored, &upstream, &self.endpoints);
         Ok(runtime()?.block_on(search))
     }

@@ -1,4 +1,4 @@
-//! Turns what went wrong on the wire into the plain facts of a failure.
+//! Turns errors of a connection into failures: what broke, and in which phase of the attempt.
 
 use std::error::Error as StdError;
 use std::io;
@@ -7,9 +7,9 @@ use hyper_util::client::legacy;
 use openclaw_classify::error_chain;
 use openclaw_classify::{Failure, Phase, TimeoutPhase, TimerOwner, Transport};
 
-use super::client::{ConnectTimeout, DnsError, answer_had_begun};
+use crate::client::{ConnectTimeout, DnsError, answer_had_begun};
 
-/// What an I/O error says about the connection.
+/// What kinds of I/O errors mean for the connection.
 const KINDS: &[(io::ErrorKind, Transport)] = &[
     (io::ErrorKind::AddrNotAvailable, Transport::Unreachable),
     (io::ErrorKind::BrokenPipe, Transport::Reset),
@@ -23,7 +23,7 @@ const KINDS: &[(io::ErrorKind, Transport)] = &[
     (io::ErrorKind::UnexpectedEof, Transport::Reset),
 ];
 
-/// Words of the client library for causes that it has no public type for.
+/// Words in messages of the client library, for causes without a public type.
 const WORDS: &[(&str, Transport)] = &[
     ("tunnel", Transport::Proxy),
     ("proxy", Transport::Proxy),
@@ -39,16 +39,16 @@ const WORDS: &[(&str, Transport)] = &[
     ("stream error received", Transport::Reset),
 ];
 
-/// How the client library begins what it finds wrong with an HTTP/2 answer by itself.
-const OWN_VERDICTS: &[&str] = &["stream error detected", "connection error detected"];
+/// How messages of the client library begin that are about an invalid HTTP/2 answer.
+const INVALID_HTTP2: &[&str] = &["stream error detected", "connection error detected"];
 
-/// The facts of `error`, which happened when the attempt had come as far as `phase`.
+/// The failure of `error`, which happened in `phase` of the attempt.
 ///
 /// The message is the innermost cause: what wraps it says only that a request was sent.
-pub(crate) fn failure(error: &(dyn StdError + 'static), phase: Phase) -> Failure {
+pub(crate) fn of_error(error: &(dyn StdError + 'static), phase: Phase) -> Failure {
     let phase = match phase {
         _ if is_connect(error) => Phase::BeforeRequest,
-        // An answer had begun, so that asking again would be paid for again.
+        // An answer had begun, so a second request would be paid for, too.
         Phase::BeforeFirstByte if is_unreadable(error) || has_begun(error) => Phase::BeforeFirstContent,
         phase => phase,
     };
@@ -60,7 +60,7 @@ pub(crate) fn failure(error: &(dyn StdError + 'static), phase: Phase) -> Failure
     }
 }
 
-/// The facts of a wait that was too long.
+/// The failure of a wait that was too long.
 pub(crate) fn timeout(waited_for: TimeoutPhase, phase: Phase) -> Failure {
     Failure {
         transport: Some(Transport::Timeout(waited_for, TimerOwner::Us)),
@@ -90,7 +90,7 @@ fn transport(error: &(dyn StdError + 'static)) -> Transport {
             .find(|(words, _)| text.contains(words))
             .map(|(_, transport)| *transport)
     };
-    // An unknown fault while connecting left the provider untouched; later it is like a broken connection.
+    // An unknown error while connecting did not reach the provider; later it is like a broken connection.
     let unknown = if is_connect(error) {
         Transport::Unreachable
     } else {
@@ -102,7 +102,7 @@ fn transport(error: &(dyn StdError + 'static)) -> Transport {
         .unwrap_or(unknown)
 }
 
-/// Whether no connection came about.
+/// Whether connecting failed.
 fn is_connect(error: &(dyn StdError + 'static)) -> bool {
     error_chain::each(error).any(|cause| {
         cause
@@ -116,7 +116,7 @@ fn has_begun(error: &(dyn StdError + 'static)) -> bool {
     error_chain::each(error).any(|cause| cause.downcast_ref().is_some_and(answer_had_begun))
 }
 
-/// Whether an answer came that is not what it says: no HTTP, or a head that is too large.
+/// Whether the answer is invalid: no HTTP, or a head that is too large.
 fn is_unreadable(error: &(dyn StdError + 'static)) -> bool {
     let by_type = |cause: &(dyn StdError + 'static)| {
         cause
@@ -125,7 +125,7 @@ fn is_unreadable(error: &(dyn StdError + 'static)) -> bool {
     };
     error_chain::each(error).any(|cause| {
         by_type(cause)
-            || OWN_VERDICTS
+            || INVALID_HTTP2
                 .iter()
                 .any(|words| cause.to_string().starts_with(words))
     })

@@ -1,15 +1,15 @@
-//! The secrets of one attempt, and texts without them: providers and proxies echo what they were sent.
+//! Removes the secrets of an attempt from its failure: providers and proxies echo what they were sent.
 
 use std::ops::Range;
 
 use openclaw_classify::{Failure, Header};
 use secrecy::{ExposeSecret, SecretString};
 
-use super::Endpoint;
+use crate::endpoint::Endpoint;
 
-/// What stands for a secret.
+/// Replaces a secret.
 const REDACTED: &str = "[redacted]";
-/// Values of fewer bytes are not looked for: they would be found in any text, and guessed by anybody.
+/// Values of fewer bytes are not searched for: they would be found in any text, and can be guessed.
 const SHORTEST: usize = 6;
 
 /// The secrets of one attempt.
@@ -36,7 +36,7 @@ impl Secrets {
         Self(secrets)
     }
 
-    /// `failure` without them, wherever they stand.
+    /// `failure` without them, in every member.
     pub(crate) fn scrub(&self, failure: Failure) -> Failure {
         if self.0.is_empty() {
             return failure;
@@ -64,7 +64,7 @@ impl Secrets {
         text
     }
 
-    /// Where they stand, from the start on; those that overlap are one.
+    /// The ranges of all copies in order; those that overlap are one.
     fn copies(&self, text: &[u8]) -> Vec<Range<usize>> {
         let mut copies: Vec<Range<usize>> = Vec::new();
         for start in 0..text.len() {
@@ -80,7 +80,7 @@ impl Secrets {
         copies
     }
 
-    /// Bytes that are no text are left as they are unless a secret stands in them.
+    /// Bytes that are no text stay as they are unless they hold a secret.
     fn without_bytes(&self, bytes: Vec<u8>) -> Vec<u8> {
         let text = String::from_utf8_lossy(&bytes);
         let clean = self.without(text.clone().into_owned());
@@ -98,22 +98,22 @@ fn add(secrets: &mut Vec<SecretString>, text: &str) {
     }
 }
 
-/// The length of the copy of `secret` that `text` begins with. Whoever echoes it may have changed the case of its letters
-/// and written any of its characters as JSON and URLs write them.
+/// The length of the copy of `secret` that `text` begins with. An echo may have changed the case of its letters and written
+/// any of its characters as JSON and URLs write them.
 fn copy(text: &[u8], secret: &[u8]) -> Option<usize> {
     let plain = text.get(..secret.len());
     if plain.is_some_and(|plain| plain.eq_ignore_ascii_case(secret)) {
         return Some(secret.len());
     }
     let first = *secret.first()?;
-    // Most places of a text are passed here, before anything is allocated.
-    as_it_is(text, first).or_else(|| encoded(text, first))?;
-    // A secret that looks encoded can be read in two ways, so every end that is possible so far is followed.
+    // Most positions of a text end here, before anything is allocated.
+    plain_length(text, first).or_else(|| encoded_length(text, first))?;
+    // A secret that looks encoded can be read in two ways, so every possible end is tracked.
     let mut ends = vec![0_usize];
     for byte in secret {
         let further = ends.iter().flat_map(|end| {
             let rest = text.get(*end..).unwrap_or_default();
-            let lengths = [as_it_is(rest, *byte), encoded(rest, *byte)];
+            let lengths = [plain_length(rest, *byte), encoded_length(rest, *byte)];
             lengths.into_iter().flatten().map(move |length| end + length)
         });
         let mut further: Vec<usize> = further.collect();
@@ -127,14 +127,14 @@ fn copy(text: &[u8], secret: &[u8]) -> Option<usize> {
     ends.last().copied()
 }
 
-fn as_it_is(text: &[u8], byte: u8) -> Option<usize> {
+fn plain_length(text: &[u8], byte: u8) -> Option<usize> {
     text.first()
         .is_some_and(|first| first.eq_ignore_ascii_case(&byte))
         .then_some(1)
 }
 
-/// How many bytes of the start of `text` stand for `byte` in other words.
-fn encoded(text: &[u8], byte: u8) -> Option<usize> {
+/// The length of an encoding of `byte` that `text` begins with.
+fn encoded_length(text: &[u8], byte: u8) -> Option<usize> {
     let is_meant = |hex: [u8; 2]| {
         let digit = |digit: u8| char::from(digit).to_digit(16);
         let code = digit(hex[0])
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn a_secret_that_looks_encoded_is_found_as_it_is() {
+    fn a_secret_that_looks_encoded_is_found_plain_length() {
         let endpoint = Endpoint::try_new("relay".parse().unwrap(), "https://relay.example/v1").unwrap();
         let key = SecretString::from(r"100%25 \\ 5%41");
         let secrets = Secrets::of(&endpoint, Some(&key));

@@ -4,57 +4,63 @@ use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, H
 use openclaw_classify::{Failure, Phase};
 use secrecy::ExposeSecret;
 
-use super::exchange::{Call, SecretKind};
+use super::Call;
+use crate::endpoint::SecretKind;
 
-/// How many headers a request has.
-const USUAL: usize = 8;
+/// Room for the headers of a request.
+const USUAL_HEADERS: usize = 8;
 
-/// The headers of `call`. A key that no header can carry is a wrong key.
-#[expect(
-    clippy::result_large_err,
-    reason = "a failure is made and moved once, off the fast path"
-)]
-pub(crate) fn of(call: &Call<'_>, wants_stream: bool) -> Result<HeaderMap, Failure> {
-    let accept = if wants_stream {
-        "text/event-stream"
-    } else {
-        "application/json"
-    };
-    let mut headers = call.headers.clone();
-    // In one piece for all that follows, and what the client library adds.
-    headers.reserve(USUAL);
-    if let Some(login) = call.endpoint.login() {
-        headers.insert(AUTHORIZATION, login.clone());
-    }
-    headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    headers.insert(ACCEPT, HeaderValue::from_static(accept));
-    let family = call.wire.family();
-    for (name, value) in family.default_headers() {
-        headers
-            .entry(HeaderName::from_static(name))
-            .or_insert(HeaderValue::from_static(value));
-    }
-    if let Some(secret) = call.secret {
-        let secret = secret.expose_secret().trim();
-        match (family.key_header(), call.kind) {
-            (Some(name), SecretKind::Key) => {
-                headers.insert(HeaderName::from_static(name), sensitive(secret)?);
-            }
-            (None, SecretKind::Key) => {
-                headers.insert(AUTHORIZATION, sensitive(&format!("Bearer {secret}"))?);
-            }
-            (_, SecretKind::Token) => {
-                headers.insert(AUTHORIZATION, sensitive(&format!("Bearer {secret}"))?);
-                for (name, value) in family.login_headers() {
-                    headers.append(HeaderName::from_static(name), HeaderValue::from_static(value));
+impl Call<'_> {
+    /// The headers of the request.
+    ///
+    /// # Errors
+    /// When no header can carry the key: it is a wrong key.
+    #[expect(
+        clippy::result_large_err,
+        reason = "a failure is made and moved once, off the fast path"
+    )]
+    pub(crate) fn request_headers(&self, wants_stream: bool) -> Result<HeaderMap, Failure> {
+        let accept = if wants_stream {
+            "text/event-stream"
+        } else {
+            "application/json"
+        };
+        let mut headers = self.headers.clone();
+        // One allocation for all that follows, and what the client library adds.
+        headers.reserve(USUAL_HEADERS);
+        if let Some(login) = self.endpoint.login() {
+            headers.insert(AUTHORIZATION, login.clone());
+        }
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        headers.insert(ACCEPT, HeaderValue::from_static(accept));
+        let family = self.wire.family();
+        for (name, value) in family.default_headers() {
+            headers
+                .entry(HeaderName::from_static(name))
+                .or_insert(HeaderValue::from_static(value));
+        }
+        if let Some(secret) = self.secret {
+            let secret = secret.expose_secret().trim();
+            match (family.key_header(), self.kind) {
+                (Some(name), SecretKind::Key) => {
+                    headers.insert(HeaderName::from_static(name), sensitive(secret)?);
+                }
+                (None, SecretKind::Key) => {
+                    headers.insert(AUTHORIZATION, sensitive(&format!("Bearer {secret}"))?);
+                }
+                (_, SecretKind::Token) => {
+                    headers.insert(AUTHORIZATION, sensitive(&format!("Bearer {secret}"))?);
+                    for (name, value) in family.login_headers() {
+                        headers.append(HeaderName::from_static(name), HeaderValue::from_static(value));
+                    }
                 }
             }
         }
+        for (name, value) in self.endpoint.headers() {
+            headers.insert(name.clone(), value.clone());
+        }
+        Ok(headers)
     }
-    for (name, value) in call.endpoint.headers() {
-        headers.insert(name.clone(), value.clone());
-    }
-    Ok(headers)
 }
 
 #[expect(
@@ -80,7 +86,7 @@ mod tests {
 
     use openclaw_wire::{RequestBody, WireFormat};
 
-    use super::super::Endpoint;
+    use super::super::*;
     use super::*;
 
     /// The headers of a request, sensitive values included, one per line.
@@ -106,10 +112,10 @@ mod tests {
             kind: secret.map_or(SecretKind::Key, |(_, kind)| kind),
             wire,
             headers: &headers,
-            deadlines: super::super::Deadlines::DEFAULT,
+            deadlines: Deadlines::DEFAULT,
             body: &body,
         };
-        let headers = of(&call, true).unwrap();
+        let headers = call.request_headers(true).unwrap();
         let lines = headers
             .iter()
             .map(|(name, value)| format!("{name}: {}", value.to_str().unwrap()));
