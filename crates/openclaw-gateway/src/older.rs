@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use openclaw_auth_store::{AuthSnapshot, Legacy, LegacyFile, LegacyFolder, UsageStore};
+use openclaw_auth_store::{AuthSnapshot, LegacyFile, LegacyFolder, LegacyProfiles, UsageStore};
 use openclaw_ids::{AgentId, ProfileId, ProviderId};
 use serde::Serialize;
 
@@ -144,14 +144,14 @@ fn of_logins(path: &Path, main: &AuthSnapshot) -> Option<Older> {
     if !main.profiles.is_empty() {
         return None;
     }
-    let legacy = Legacy::oauth(&std::fs::read_to_string(path).ok()?);
+    let legacy = LegacyProfiles::oauth(&std::fs::read_to_string(path).ok()?);
     of(&AgentId::main(), vec![path.to_owned()], &legacy, main, true)
 }
 
 fn of(
     agent: &AgentId,
     paths: Vec<PathBuf>,
-    legacy: &Legacy,
+    legacy: &LegacyProfiles,
     stored: &AuthSnapshot,
     used: bool,
 ) -> Option<Older> {

@@ -52,7 +52,7 @@ pub(crate) struct Checked {
 impl Checked {
     /// The failure as it is understood now.
     fn explained(&self, event: FailureEvent) -> UsageChange {
-        UsageChange::Explained {
+        UsageChange::StatedEnd {
             profile: self.profile.clone(),
             login: Box::new(self.login.clone()),
             event,

@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use jiff::Timestamp;
-use openclaw_auth_store::{Applied, StoreError, UsageChange, UsageStore};
+use openclaw_auth_store::{ChangeOutcome, StoreError, UsageChange, UsageStore};
 use openclaw_classify::{Failure, Verdict, describe, preview};
 use openclaw_ids::{AgentId, ProviderId};
 use openclaw_runner::replay::{RunRecorder, RunRecording};
@@ -154,7 +154,7 @@ impl Telemetry {
         store: &U,
         change: UsageChange,
         now: Timestamp,
-    ) -> Result<Applied, StoreError> {
+    ) -> Result<ChangeOutcome, StoreError> {
         let (applied, notes) = commit_by_person(agent, store, change, now).await?;
         for note in notes {
             self.keep(Record::Window(Box::new(note)));

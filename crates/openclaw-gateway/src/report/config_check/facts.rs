@@ -119,7 +119,7 @@ impl CheckedAgent {
 }
 
 fn stored(folder: &Path, agent: &AgentId) -> Result<AuthSnapshot, StoredError> {
-    let found = SqliteAuthStore::peek_owned(folder, agent).map_err(|source| StoredError {
+    let found = SqliteAuthStore::read_owned_snapshot(folder, agent).map_err(|source| StoredError {
         agent: agent.clone(),
         source,
     })?;
