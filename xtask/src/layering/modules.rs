@@ -23,6 +23,11 @@ struct CrateModules {
 #[rustfmt::skip]
 const MODULES: &[CrateModules] = &[
     CrateModules {
+        package: "openclaw-wire",
+        folder: "crates/openclaw-wire/src",
+        order: &["surrogates", "partial_json", "sse", "body_kind", "request_body", "overlap", "format", "progress", "splice"],
+    },
+    CrateModules {
         package: "openclaw-sqlite",
         folder: "crates/openclaw-sqlite/src",
         order: &["error", "transaction", "file", "connection", "filesystem", "fair_lock", "schema", "batch_writer"],
@@ -33,6 +38,14 @@ const MODULES: &[CrateModules] = &[
         order: &[
             "secret", "error", "credential", "config", "snapshot", "store", "profile", "secret_resolver", "import", "sqlite",
             "doctor", "refresh",
+        ],
+    },
+    CrateModules {
+        package: "openclaw-upstream",
+        folder: "crates/openclaw-upstream/src",
+        order: &[
+            "worker_runtimes", "deadlines", "endpoint", "retry", "call", "client", "facts", "live", "arrival", "exchange",
+            "fuzzing",
         ],
     },
 ];
