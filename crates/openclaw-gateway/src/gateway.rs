@@ -14,14 +14,13 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::http::HeaderValue;
+use openclaw_config::HistoryConfig;
 use openclaw_ids::{AgentId, ModelRef, ProviderId};
 use openclaw_runner::{Clock, RunObserver, SystemClock};
 use openclaw_upstream::Upstream;
 
 use crate::agents::{AgentError, Agents, LegacyLogins, Shared};
-use crate::config::{ClientTokenError, Config, ConfigFiles};
-use crate::environment::Environment;
-use crate::history::{History, HistoryConfig};
+use crate::history::History;
 use crate::http::{self, Front, Guesses, Ids, InFlight, RetryCap};
 use crate::metrics::Metrics;
 use crate::providers::discovery::{Discovery, discover, ollama_models};
@@ -29,6 +28,8 @@ use crate::providers::{Endpoints, OLLAMA, ProviderError};
 use crate::secrets::SecretSources;
 use crate::telemetry::{Collector, OtlpError, Telemetry, resource};
 use generation::Draft;
+use openclaw_config::Environment;
+use openclaw_config::{ClientTokenError, Config, ConfigFiles};
 
 pub use client_token::{TOKEN_VARIABLE, client_token};
 pub(crate) use current::Current;
@@ -99,7 +100,7 @@ impl Error for PlacedProviderError {
 pub fn callable(config: &Config, sources: &SecretSources) -> Result<Endpoints, PlacedProviderError> {
     let endpoints = Endpoints::try_new(&config.chain.models, sources);
     let endpoints = endpoints.map_err(|error| PlacedProviderError {
-        place: config.place_of(&error.keys()),
+        place: config.position_of(&error.keys()),
         error,
     });
     Ok(endpoints?.with_logins(&config.failover.logins))

@@ -16,6 +16,7 @@ use hyper::body::Incoming;
 use hyper_util::client::legacy;
 use hyper_util::client::proxy::matcher::Matcher;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
+use openclaw_providers::is_loopback_host;
 use tokio::time::Instant;
 
 use connection_retry::ConnectionUse;
@@ -23,8 +24,6 @@ pub(crate) use connection_retry::{ResendPolicy, answer_had_begun};
 use connector::Connector;
 pub(crate) use connector::{ConnectTimeout, DnsError};
 use tls::Tls;
-
-use crate::endpoint::is_loopback_host;
 
 /// How long an unused connection is kept. Short, because a provider may close it at the moment it is used again.
 const KEEP_LIMIT: Duration = Duration::from_secs(20);

@@ -16,7 +16,7 @@ mod worker_runtimes;
 
 pub use call::Call;
 pub use deadlines::Deadlines;
-pub use endpoint::{Endpoint, EndpointError, SecretKind, is_loopback_host};
+pub use endpoint::{Endpoint, EndpointError, SecretKind};
 pub use exchange::{Answer, FetchError, PlainRequest, Upstream};
 pub use live::{AnswerStep, LiveAnswer, SentAnswer, buffer_whole};
 pub use retry::is_transient;

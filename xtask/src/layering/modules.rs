@@ -23,6 +23,14 @@ struct CrateModules {
 #[rustfmt::skip]
 const MODULES: &[CrateModules] = &[
     CrateModules {
+        package: "openclaw-cooldown",
+        folder: "crates/openclaw-cooldown/src",
+        order: &[
+            "event", "millis", "ladder", "config", "usage_state", "usage_stats", "availability", "endpoint", "gate",
+            "transition", "usage_probe",
+        ],
+    },
+    CrateModules {
         package: "openclaw-wire",
         folder: "crates/openclaw-wire/src",
         order: &["surrogates", "partial_json", "sse", "body_kind", "request_body", "overlap", "format", "progress", "splice"],
@@ -38,6 +46,14 @@ const MODULES: &[CrateModules] = &[
         order: &[
             "secret", "error", "credential", "config", "snapshot", "store", "profile", "secret_resolver", "import", "sqlite",
             "doctor", "refresh",
+        ],
+    },
+    CrateModules {
+        package: "openclaw-session",
+        folder: "crates/openclaw-session/src",
+        order: &[
+            "command", "turn_kind", "entry", "fallback_override", "lifecycle", "live_switch", "notice", "primary_probe",
+            "profile_pin", "status", "store", "user_selection",
         ],
     },
     CrateModules {
