@@ -90,13 +90,14 @@ const LAYERS: &[Layer] = &[
     Layer { package: "openclaw-auth-store", tier: Tier::Store,   arrows: &["openclaw-cooldown"] },
     Layer { package: "openclaw-session",    tier: Tier::Store,   arrows: &["openclaw-chain"] },
     Layer { package: "openclaw-runner",     tier: Tier::Async,   arrows: &["openclaw-session", "openclaw-auth-store"] },
+    Layer { package: "openclaw-history",    tier: Tier::Process, arrows: &["openclaw-runner"] },
     Layer { package: "xtask-faultwall",     tier: Tier::Tooling, arrows: &[] },
     Layer { package: "openclaw-upstream",   tier: Tier::Process, arrows: &["openclaw-wire", "xtask-faultwall"] },
-    Layer { package: "openclaw-gateway",    tier: Tier::Process, arrows: &["openclaw-runner", "openclaw-upstream"] },
+    Layer { package: "openclaw-gateway",    tier: Tier::Process, arrows: &["openclaw-history", "openclaw-upstream"] },
     Layer { package: "xtask",               tier: Tier::Tooling, arrows: &[] },
     Layer { package: "xtask-bench",         tier: Tier::Tooling, arrows: &["openclaw-runner"] },
     Layer { package: "xtask-corpus",        tier: Tier::Tooling, arrows: &["openclaw-runner"] },
-    Layer { package: "xtask-sim",           tier: Tier::Tooling, arrows: &["openclaw-runner"] },
+    Layer { package: "xtask-sim",           tier: Tier::Tooling, arrows: &["openclaw-history"] },
 ];
 
 /// Without these features a store crate is the pure core and the memory engine, and reaches no database.

@@ -10,8 +10,8 @@ use openclaw_ids::AgentId;
 
 use crate::config::{self, Config};
 use crate::environment::Environment;
-use crate::history::history_path;
 use crate::layout::{CREDENTIALS_FILE, SESSIONS_FILE, SESSIONS_JSON, credentials_folder, sessions_folder};
+use openclaw_history::history_path;
 
 /// A file or folder that others may read or change.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -20,7 +20,6 @@ use openclaw_upstream::Upstream;
 use crate::agents::{AgentError, Agents, LegacyLogins, Shared};
 use crate::config::{ClientTokenError, Config, ConfigFiles};
 use crate::environment::Environment;
-use crate::history::{History, HistoryConfig};
 use crate::http::{self, Front, Guesses, Ids, InFlight, RetryCap};
 use crate::metrics::Metrics;
 use crate::providers::discovery::{Discovery, discover, ollama_models};
@@ -28,6 +27,7 @@ use crate::providers::{Endpoints, OLLAMA, ProviderError};
 use crate::secrets::SecretSources;
 use crate::telemetry::{Collector, OtlpError, Telemetry, resource};
 use generation::Draft;
+use openclaw_history::{History, HistoryConfig};
 
 pub(crate) use client_token::{TOKEN_VARIABLE, client_token};
 pub(crate) use current::Current;

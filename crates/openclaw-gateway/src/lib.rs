@@ -16,7 +16,6 @@ mod exposed;
 #[doc(hidden)]
 pub mod fuzzing;
 mod gateway;
-pub mod history;
 mod http;
 mod layout;
 mod logins;

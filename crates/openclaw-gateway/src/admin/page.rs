@@ -19,9 +19,9 @@ use super::decisions::{UnreadHistory, told_runs};
 use super::status::{self, Status};
 use crate::cli::ago;
 use crate::gateway::Current;
-use crate::history::RunFilter;
 use crate::http::Served;
 use html::Html;
+use openclaw_history::RunFilter;
 use runs::Run;
 
 const STYLE: &str = include_str!("page/page.css");

@@ -17,8 +17,8 @@ use super::screen::Screen;
 use super::{CommandError, Outcome};
 use crate::config::FailoverConfig;
 use crate::environment::Environment;
-use crate::history::history_path;
 use crate::providers::configured;
+use openclaw_history::history_path;
 
 /// Arguments of `config show`.
 #[derive(Debug, Args)]

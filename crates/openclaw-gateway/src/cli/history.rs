@@ -9,10 +9,10 @@ use openclaw_ids::{AgentId, ProfileId};
 
 use super::files::{Files, ReadAgent};
 use super::{CommandError, screen};
-use crate::history::{
+use crate::report::profile_hash;
+use openclaw_history::{
     Entry, History, HistoryReader, Record, Rested, WindowChange, WindowNote, commit_by_person, history_path,
 };
-use crate::report::profile_hash;
 
 /// There is no history yet.
 #[derive(Debug, thiserror::Error)]

@@ -7,9 +7,10 @@ use std::sync::Arc;
 
 use clap::Args;
 use jiff::{SignedDuration, Timestamp};
+use openclaw_history::recording::RunRecording;
+use openclaw_history::replay::{Circumstances, ReplayEnding, Replayed, Simulated, simulate};
 use openclaw_ids::{AgentId, ModelRef};
 use openclaw_runner::RunEvent;
-use openclaw_runner::replay::{Circumstances, ReplayEnding, Replayed, RunRecording, Simulated, simulate};
 use serde::Serialize;
 
 use super::files::{AgentArg, Files, Places, absolute};
@@ -18,7 +19,7 @@ use super::render::{Cell, Table, Tone, ago};
 use super::screen::{Screen, now};
 use super::{CommandError, Outcome, times};
 use crate::environment::Environment;
-use crate::history::{HistoryReader, RunFilter};
+use openclaw_history::{HistoryReader, RunFilter};
 
 /// Arguments of `simulate`.
 #[derive(Debug, Args)]

@@ -16,10 +16,10 @@ use super::screen::{Screen, now};
 use super::{CommandError, Outcome, chain};
 use crate::disk;
 use crate::environment::Environment;
-use crate::history::{HistoryError, HistoryReader, RunFilter, RunOutcome, StoredRun};
 use crate::report::{
     AgentReport, CandidateState, Level, ProfileReport, SessionReport, StatusReport, Trouble, UnreadAgent,
 };
+use openclaw_history::{HistoryError, HistoryReader, RunFilter, RunOutcome, StoredRun};
 
 /// Arguments of `status`.
 #[derive(Debug, Args)]

@@ -8,7 +8,7 @@ use openclaw_runner::{InlineWait, RunLimits, RunSettings};
 use serde::{Deserialize, Serialize};
 
 use super::{DeadlineSettings, LoginConfigs, StreamSettings};
-use crate::history::HistoryConfig;
+use openclaw_history::HistoryConfig;
 
 /// `failover.json5`.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]

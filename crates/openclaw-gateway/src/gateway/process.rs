@@ -8,9 +8,9 @@ use openclaw_upstream::Upstream;
 use crate::agents::Agents;
 use crate::config::ConfigFiles;
 use crate::environment::Environment;
-use crate::history::HistoryConfig;
 use crate::http::{Guesses, Ids, InFlight, RetryCap};
 use crate::telemetry::Telemetry;
+use openclaw_history::HistoryConfig;
 
 /// What all generations of the configuration share.
 pub(crate) struct Process {

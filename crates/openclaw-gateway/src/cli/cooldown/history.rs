@@ -13,7 +13,7 @@ use crate::cli::render::{Cell, Table, Tone, ago, left};
 use crate::cli::screen::{Screen, now};
 use crate::cli::{CommandError, Outcome, times};
 use crate::environment::Environment;
-use crate::history::{HistoryReader, StoredWindow, WindowChange, WindowFilter};
+use openclaw_history::{HistoryReader, StoredWindow, WindowChange, WindowFilter};
 
 /// Arguments of `cooldown history`.
 #[derive(Debug, Args)]

@@ -17,10 +17,10 @@ use crate::cli::render::Tone;
 use crate::cli::screen::Screen;
 use crate::disk;
 use crate::exposed::exposed;
-use crate::history::HistoryReader;
 use crate::layout::{SESSIONS_FILE, SESSIONS_JSON};
 use crate::older::a_few;
 use crate::report::{ProfileReport, ProfilesReport};
+use openclaw_history::HistoryReader;
 
 /// Everything that was found, and what became of it.
 #[derive(Debug, Serialize)]

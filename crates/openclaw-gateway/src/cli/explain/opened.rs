@@ -5,9 +5,9 @@ use jiff::Timestamp;
 use crate::cli::history::rested;
 use crate::cli::render::ago;
 use crate::cli::rest::free_and_tried;
-use crate::history::StoredRun;
 use crate::report::{Held, Opened};
 use crate::visible::visible;
+use openclaw_history::StoredRun;
 
 /// What stands above it.
 pub(crate) const WHAT_MADE_IT_REST: &str = "What made it rest";

@@ -3,8 +3,8 @@
 use std::io;
 
 use jiff::Timestamp;
+use openclaw_history::explain::Story as RunStory;
 use openclaw_ids::{AgentId, ModelRef, ProfileId};
-use openclaw_runner::explain::Story as RunStory;
 use serde::Serialize;
 use serde_json::json;
 
@@ -15,8 +15,8 @@ use crate::cli::render::{Table, Tone, ago};
 use crate::cli::rest::free_and_tried;
 use crate::cli::screen::{Screen, now};
 use crate::cli::{CommandError, Outcome};
-use crate::history::{BrokenNote, HistoryReader, RunFilter, RunOutcome, StoredRun, Story, WindowNote};
 use crate::report::{Held, Search, met_trouble, run_story};
+use openclaw_history::{BrokenNote, HistoryReader, RunFilter, RunOutcome, StoredRun, Story, WindowNote};
 
 /// How many of the last runs are searched for one that met trouble.
 const SEARCHED: usize = 1_000;
@@ -106,7 +106,7 @@ struct Explained<'s> {
     story: Option<&'s RunStory>,
     /// What held back the candidates that rested.
     held: &'s [Held],
-    records: &'s [crate::history::Told],
+    records: &'s [openclaw_history::Told],
 }
 
 fn tell(
