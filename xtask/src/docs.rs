@@ -52,7 +52,7 @@ const DOCUMENTS: &[Document] = &[
     },
     Document {
         path: "docs/cli.md",
-        package: "openclaw-gateway",
+        package: "openclaw-cli",
         target: Target::Library,
         test: "cli::tests::the_document_is_current",
     },

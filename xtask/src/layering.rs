@@ -87,13 +87,15 @@ const LAYERS: &[Layer] = &[
     Layer { package: "openclaw-cooldown",   tier: Tier::Pure,    arrows: &["openclaw-classify"] },
     Layer { package: "openclaw-chain",      tier: Tier::Pure,    arrows: &["openclaw-ids"] },
     Layer { package: "openclaw-wire",       tier: Tier::Pure,    arrows: &["openclaw-classify"] },
-    Layer { package: "openclaw-auth-store", tier: Tier::Store,   arrows: &["openclaw-cooldown"] },
-    Layer { package: "openclaw-session",    tier: Tier::Store,   arrows: &["openclaw-chain"] },
+    Layer { package: "openclaw-sqlite",     tier: Tier::Store,   arrows: &[] },
+    Layer { package: "openclaw-auth-store", tier: Tier::Store,   arrows: &["openclaw-cooldown", "openclaw-sqlite"] },
+    Layer { package: "openclaw-session",    tier: Tier::Store,   arrows: &["openclaw-chain", "openclaw-sqlite"] },
     Layer { package: "openclaw-runner",     tier: Tier::Async,   arrows: &["openclaw-session", "openclaw-auth-store"] },
     Layer { package: "openclaw-history",    tier: Tier::Process, arrows: &["openclaw-runner"] },
     Layer { package: "xtask-faultwall",     tier: Tier::Tooling, arrows: &[] },
     Layer { package: "openclaw-upstream",   tier: Tier::Process, arrows: &["openclaw-wire", "xtask-faultwall"] },
     Layer { package: "openclaw-gateway",    tier: Tier::Process, arrows: &["openclaw-history", "openclaw-upstream"] },
+    Layer { package: "openclaw-cli",        tier: Tier::Process, arrows: &["openclaw-gateway", "xtask-faultwall"] },
     Layer { package: "xtask",               tier: Tier::Tooling, arrows: &[] },
     Layer { package: "xtask-bench",         tier: Tier::Tooling, arrows: &["openclaw-runner"] },
     Layer { package: "xtask-corpus",        tier: Tier::Tooling, arrows: &["openclaw-runner"] },
@@ -104,6 +106,7 @@ const LAYERS: &[Layer] = &[
 const FEATURELESS: &[(&str, &[&str])] = &[
     ("openclaw-auth-store", &["r2d2", "rusqlite"]),
     ("openclaw-session", &["r2d2", "rusqlite"]),
+    ("openclaw-history", &["r2d2", "rusqlite"]),
 ];
 
 /// Prints every violation with its remedy.

@@ -7,9 +7,9 @@ mod aws_markers;
 mod codex;
 mod config_credentials;
 mod finding;
-mod places;
+mod paths;
 mod plan;
-mod shadows;
+mod stale_copies;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -18,16 +18,15 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use crate::ImportError;
-use crate::file::{read_if_there, with_suffix};
 use crate::import::failed;
-use crate::private::write_new;
 use aws_markers::move_aws_markers;
 use codex::{CodexRenames, codex_renames};
 use config_credentials::take_config_credentials;
-use shadows::stale_shadows;
+use openclaw_sqlite::{read_if_exists, with_suffix, write_new_private};
+use stale_copies::stale_shadows;
 
 pub use finding::DoctorFinding;
-pub use places::{AgentPlace, DoctorPlaces};
+pub use paths::{AgentFolder, DoctorPaths};
 pub use plan::{DoctorError, DoctorOutcome, DoctorPlan};
 
 /// Repairs a JSON file: `repair` says whether it changed anything.
@@ -43,7 +42,7 @@ fn repair_file(
     now: Timestamp,
     repair: impl FnOnce(&mut Value) -> bool,
 ) -> Result<Option<PathBuf>, ImportError> {
-    let Some(bytes) = read_if_there(path).map_err(|error| failed(path, error))? else {
+    let Some(bytes) = read_if_exists(path).map_err(|error| failed(path, error))? else {
         return Ok(None);
     };
     let Ok(mut document) = serde_json::from_slice::<Value>(&bytes) else {
@@ -54,9 +53,9 @@ fn repair_file(
     }
     let millisecond = now.as_millisecond();
     let backup = with_suffix(path, &format!(".{suffix}.{millisecond}.bak"));
-    write_new(&backup, &bytes).map_err(|error| failed(&backup, error))?;
+    write_new_private(&backup, &bytes).map_err(|error| failed(&backup, error))?;
     let fresh = with_suffix(path, &format!(".{suffix}.{millisecond}.new"));
-    write_new(&fresh, document.to_string().as_bytes()).map_err(|error| failed(&fresh, error))?;
+    write_new_private(&fresh, document.to_string().as_bytes()).map_err(|error| failed(&fresh, error))?;
     fs::rename(&fresh, path).map_err(|error| failed(path, error))?;
     Ok(Some(backup))
 }

@@ -1,24 +1,20 @@
 //! The engine that people run: the agent's own SQLite file, shared with the other program (auth-store.md 2, X-5).
 
 mod cache;
-mod clerk;
 mod connect;
 mod contents;
-mod desk;
 mod fault;
 mod folder;
 #[cfg(feature = "fuzzing")]
 pub mod fuzzing;
-mod peek;
-mod place;
-mod reader;
+mod import;
+mod read_only;
 mod request;
 mod rows;
 mod schema;
-mod turn;
-mod uses;
-mod volume;
 mod watch;
+mod write_coordinator;
+mod write_worker;
 mod writer;
 
 use std::collections::HashMap;
@@ -32,23 +28,20 @@ use std::time::Duration;
 use jiff::Timestamp;
 use openclaw_cooldown::CooldownConfig;
 use openclaw_ids::{AgentId, ProfileId, ProviderId};
+use openclaw_sqlite::{BusyWait, FairLock, FilesystemKind, FollowingReader};
 use rusqlite::Connection;
 use tokio::sync::oneshot;
 
 use crate::{
-    AmbientProfile, Applied, AuthSnapshot, Cause, Credential, Legacy, LoginChange, LoginStore, OpenError,
-    ProfileStore, StoreError, UsageChange, UsageStore,
+    AmbientProfile, AuthSnapshot, Cause, ChangeOutcome, Credential, LegacyProfiles, LoginChange, LoginStore,
+    OpenError, ProfileStore, StoreError, UsageChange, UsageStore,
 };
 use cache::{Apart, Cache, Noted};
-use clerk::{Clerk, Message};
-use connect::Wait;
-use desk::Desk;
 use fault::Fault;
-use reader::Reader;
 use request::{Occasion, Op, Outcome, Request};
-use turn::Queue;
-use volume::Volume;
 use watch::{Bell, Look, Watch};
+use write_coordinator::WriteCoordinator;
+use write_worker::{WriteCommand, WriteWorker};
 use writer::{Known, Others, Writer};
 
 /// The store of one agent, in `<agent folder>/openclaw-agent.sqlite`.
@@ -61,10 +54,10 @@ use writer::{Known, Others, Writer};
 pub struct SqliteAuthStore {
     path: PathBuf,
     cache: Arc<Cache>,
-    desk: Arc<Desk>,
+    coordinator: Arc<WriteCoordinator>,
     bell: Arc<Bell>,
     /// For whoever asks for a fresh look.
-    reader: Mutex<Reader>,
+    reader: Mutex<FollowingReader>,
     threads: Vec<JoinHandle<()>>,
 }
 
@@ -78,7 +71,7 @@ struct Pace {
     /// Between two moves of the log into the file while nothing else is to be done (D4).
     checkpoint: Duration,
     /// How long somebody else's lock is waited for.
-    wait: Wait,
+    wait: BusyWait,
 }
 
 impl Default for Pace {
@@ -87,7 +80,7 @@ impl Default for Pace {
             watch: Duration::from_millis(50),
             use_delay: Duration::from_millis(900),
             checkpoint: Duration::from_mins(30),
-            wait: connect::wait,
+            wait: connect::LOCK_WAIT,
         }
     }
 }
@@ -121,17 +114,17 @@ impl SqliteAuthStore {
     ) -> Result<Self, OpenError> {
         let apart = Arc::new(Apart::of(ambient.clone()));
         let (path, existed) = folder::prepare(agent_dir, agent)?;
-        let volume = Volume::of(&path);
-        if volume == Volume::Unsafe {
+        let filesystem = FilesystemKind::of(&path);
+        if filesystem == FilesystemKind::WithoutLocks {
             return Err(OpenError::UnsafeVolume { path });
         }
-        let connection = Self::connect(&path, agent, &apart, existed, volume, pace.wait);
+        let connection = Self::connect(&path, agent, &apart, existed, filesystem, pace.wait);
         let opened = connection.and_then(|connection| {
             let (connection, looked) = connection;
-            let known = connect::immediately(&connection, |connection| {
+            let known = openclaw_sqlite::immediate(&connection, |connection| {
                 schema::check(connection, &path, agent)?;
                 schema::complete(connection, agent, now)?;
-                let version = connect::data_version(connection)?;
+                let version = openclaw_sqlite::data_version(connection)?;
                 match looked {
                     // Nobody has written since the look before.
                     Some(known) if known.version == version => Ok(known),
@@ -142,18 +135,18 @@ impl SqliteAuthStore {
         });
         let (opened, snapshot) = match opened {
             Ok((connection, known)) => {
-                folder::close_files(&path).map_err(|source| OpenError::Io {
+                openclaw_sqlite::restrict_database_files(&path).map_err(|source| OpenError::Io {
                     path: path.clone(),
                     source: Arc::new(source),
                 })?;
                 let snapshot = known.contents.snapshot.clone();
                 (Some((connection, known)), snapshot)
             }
-            Err(fault) if existed => (None, peek::despite(fault, agent_dir, agent, ambient)?),
+            Err(fault) if existed => (None, read_only::despite(fault, agent_dir, agent, ambient)?),
             Err(fault) => return Err(fault.into_open_error(&path)),
         };
         let cache = Cache::new(snapshot, apart, config);
-        Self::start(&path, agent, opened, cache, volume, pace)
+        Self::start(&path, agent, opened, cache, filesystem, pace)
     }
 
     /// Looks at everything before anything is written, be it the switch to another journal.
@@ -162,22 +155,23 @@ impl SqliteAuthStore {
         agent: &AgentId,
         apart: &Arc<Apart>,
         existed: bool,
-        volume: Volume,
-        wait: Wait,
+        filesystem: FilesystemKind,
+        wait: BusyWait,
     ) -> Result<(Connection, Option<Known>), Fault> {
-        let connection = connect::writer(path, wait)?;
+        let connection = openclaw_sqlite::open_read_write(path, wait)?;
         let mut known = None;
         if existed {
             schema::check(&connection, path, agent)?;
             if schema::is_complete(&connection)? {
-                let looked =
-                    connect::consistently(&connection, |connection| Known::read(connection, path, apart))?;
+                let looked = openclaw_sqlite::consistent_read(&connection, |connection| {
+                    Known::read(connection, path, apart)
+                })?;
                 known = Some(looked);
             } else {
-                schema::refuse_damage(&connection)?;
+                openclaw_sqlite::quick_check(&connection)?;
             }
         }
-        connect::configure(&connection, volume, wait)?;
+        connect::configure(&connection, filesystem, wait)?;
         Ok((connection, known))
     }
 
@@ -186,7 +180,7 @@ impl SqliteAuthStore {
         agent: &AgentId,
         opened: Option<(Connection, Known)>,
         cache: Cache,
-        volume: Volume,
+        filesystem: FilesystemKind,
         pace: Pace,
     ) -> Result<Self, OpenError> {
         let failed = |source: Cause| OpenError::Storage {
@@ -195,7 +189,7 @@ impl SqliteAuthStore {
         };
         let cache = Arc::new(cache);
         let bell = Arc::new(Bell::default());
-        let reader = || Reader::new(path.to_owned(), pace.wait);
+        let reader = || FollowingReader::new(path.to_owned(), pace.wait);
         let (messages, queue) = mpsc::channel();
         let shown = opened.as_ref().map(|(_, known)| Others::at_first(known));
         let look = Look::new(reader(), shown);
@@ -204,26 +198,30 @@ impl SqliteAuthStore {
             agent.clone(),
             Arc::clone(&cache),
             opened,
-            volume,
+            filesystem,
             pace,
         );
-        let desk = Arc::new(Desk::new(writer, Queue::new(path), messages));
-        let clerk = Clerk {
+        let coordinator = Arc::new(WriteCoordinator::new(
+            writer,
+            FairLock::new(path, "auth-store-queue"),
+            messages,
+        ));
+        let worker = WriteWorker {
             path: path.to_owned(),
-            desk: Arc::clone(&desk),
+            coordinator: Arc::clone(&coordinator),
             pace,
         };
         let watch = Watch {
             path: path.to_owned(),
             cache: Arc::clone(&cache),
-            desk: Arc::clone(&desk),
+            coordinator: Arc::clone(&coordinator),
             bell: Arc::clone(&bell),
             pause: pace.watch,
         };
         let mut store = Self {
             path: path.to_owned(),
             cache,
-            desk,
+            coordinator,
             bell,
             reader: Mutex::new(reader()),
             threads: Vec::new(),
@@ -232,7 +230,7 @@ impl SqliteAuthStore {
             let thread = thread::Builder::new().name(name.to_owned());
             thread.spawn(work).map_err(|error| failed(Arc::new(error)))
         };
-        let write = spawn("auth-store-write", Box::new(move || clerk.run(&queue)))?;
+        let write = spawn("auth-store-write", Box::new(move || worker.run(&queue)))?;
         store.threads.push(write);
         let watch = spawn("auth-store-watch", Box::new(move || watch.run(look)))?;
         store.threads.push(watch);
@@ -270,18 +268,22 @@ impl SqliteAuthStore {
     ///
     /// # Errors
     /// A [`StoreError`] when nothing was stored.
-    pub async fn import(&self, legacy: Legacy, now: Timestamp) -> Result<(), StoreError> {
+    pub async fn import(&self, legacy: LegacyProfiles, now: Timestamp) -> Result<(), StoreError> {
         self.write(Op::Import(Box::new(legacy), Occasion::Always), now)
             .await
             .map(drop)
     }
 
-    /// Adds the logins of the first versions' shared file ([`Legacy::oauth`]) while no profile was ever stored; does
+    /// Adds the logins of the first versions' shared file ([`LegacyProfiles::oauth`]) while no profile was ever stored; does
     /// nothing afterwards (G1, G2). The file stays (G5).
     ///
     /// # Errors
     /// A [`StoreError`] when nothing was stored.
-    pub async fn import_on_first_use(&self, legacy: Legacy, now: Timestamp) -> Result<(), StoreError> {
+    pub async fn import_on_first_use(
+        &self,
+        legacy: LegacyProfiles,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
         self.write(Op::Import(Box::new(legacy), Occasion::FirstUse), now)
             .await
             .map(drop)
@@ -293,13 +295,14 @@ impl SqliteAuthStore {
     /// A [`StoreError`] when it cannot be read; what was last known stays shown.
     pub fn refresh(&self) -> Result<(), StoreError> {
         let mut reader = self.reader.lock().unwrap_or_else(PoisonError::into_inner);
-        let looked = reader
-            .connection()
+        let looked = watch::connection(&mut reader)
             .and_then(|(connection, _)| watch::refresh(connection, &self.path, &self.cache));
         let looked = match looked {
-            Err(fault) if fault.is_of_the_disk() => connect::onlooker(&self.path, connect::wait)
-                .map_err(Fault::from)
-                .and_then(|connection| watch::refresh(&connection, &self.path, &self.cache)),
+            Err(fault) if fault.is_of_the_disk() => {
+                openclaw_sqlite::open_read_only(&self.path, connect::LOCK_WAIT)
+                    .map_err(Fault::from)
+                    .and_then(|connection| watch::refresh(&connection, &self.path, &self.cache))
+            }
             looked => looked,
         };
         looked.map_err(|fault| fault.into_store_error(&self.path))
@@ -311,24 +314,24 @@ impl SqliteAuthStore {
     fn mere_use<'c>(&self, change: &'c UsageChange, now: Timestamp) -> Option<&'c ProfileId> {
         let profile = self.snapshot().mere_use(change, now)?;
         let selected = matches!(change, UsageChange::Used { .. });
-        (selected || !self.desk.has_waiting() && !self.cache.keeps_changes()).then_some(profile)
+        (selected || !self.coordinator.has_waiting() && !self.cache.keeps_changes()).then_some(profile)
     }
 
-    fn note_use(&self, profile: &ProfileId, now: Timestamp) -> Result<Applied, StoreError> {
+    fn note_use(&self, profile: &ProfileId, now: Timestamp) -> Result<ChangeOutcome, StoreError> {
         let (applied, noted) = self.cache.note_use(profile, now)?;
         if noted == Noted::First {
-            self.desk.send(Message::Used)?;
+            self.coordinator.send(WriteCommand::Used)?;
         }
         Ok(applied)
     }
 
     async fn write(&self, op: Op, now: Timestamp) -> Outcome {
         let request = Request { op, now, reply: None };
-        if let Some(outcome) = self.desk.at_once(&request) {
+        if let Some(outcome) = self.coordinator.at_once(&request) {
             return outcome;
         }
         let (reply, outcome) = oneshot::channel();
-        self.desk.hand_over(Request {
+        self.coordinator.hand_over(Request {
             reply: Some(reply),
             ..request
         })?;
@@ -338,7 +341,7 @@ impl SqliteAuthStore {
     /// Leaves a change to the thread without waiting for it.
     fn hand_over(&self, op: Op, now: Timestamp) {
         let request = Request { op, now, reply: None };
-        if let Err(error) = self.desk.hand_over(request) {
+        if let Err(error) = self.coordinator.hand_over(request) {
             tracing::warn!(%error, "a change of the store was lost");
         }
     }
@@ -349,7 +352,7 @@ impl UsageStore for SqliteAuthStore {
         self.cache.snapshot()
     }
 
-    async fn commit(&self, change: UsageChange, now: Timestamp) -> Result<Applied, StoreError> {
+    async fn commit(&self, change: UsageChange, now: Timestamp) -> Result<ChangeOutcome, StoreError> {
         if let Some(profile) = self.mere_use(&change, now) {
             return self.note_use(profile, now);
         }
@@ -373,7 +376,7 @@ impl LoginStore for SqliteAuthStore {
         id: ProfileId,
         change: LoginChange,
         now: Timestamp,
-    ) -> Result<Applied, StoreError> {
+    ) -> Result<ChangeOutcome, StoreError> {
         self.write(Op::Login(id, change), now).await
     }
 
@@ -411,7 +414,7 @@ impl Drop for SqliteAuthStore {
     fn drop(&mut self) {
         self.bell.ring();
         // The thread is gone already when it cannot be told.
-        drop(self.desk.send(Message::Stop));
+        drop(self.coordinator.send(WriteCommand::Stop));
         for thread in self.threads.drain(..) {
             if thread.join().is_err() {
                 tracing::error!("a thread of the auth store panicked");

@@ -2,10 +2,8 @@
 
 mod classify;
 mod engine;
-pub mod error_chain;
 mod facts;
 mod failure;
-mod few;
 mod hint;
 mod observation;
 mod reason;
@@ -18,10 +16,11 @@ mod verdict;
 pub use classify::classify;
 pub use failure::{AbortedBy, Failure, Header, Phase, TimeoutPhase, TimerOwner, Transport};
 pub use hint::reset_hint;
-pub use observation::{Observed, describe, observe, observed_tokens};
+pub use observation::{Observation, describe, observe, observed_tokens};
 pub use reason::{Reason, UnknownReason};
 pub use redact::{preview, redact};
-pub use rule_set::{BadRule, RuleFault, RuleSet};
-pub use rules::{Concern, Example, Rule, rules};
-pub use text::phrase::PhraseFault;
+pub use rule_set::{RuleError, RuleErrorKind, RuleSet};
+pub use rules::{Example, Rule, rules};
+pub use text::error_chain;
+pub use text::phrase::PhraseError;
 pub use verdict::{Certainty, Evidence, HintSource, Owner, ResetHint, RuleId, Scope, Verdict};

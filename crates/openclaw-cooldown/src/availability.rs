@@ -1,31 +1,31 @@
-//! Questions to the usage state: what blocks, why, and until when (D15, R-10.3).
+//! Availability: which window blocks a profile or a set of profiles, why, and until when (D15, R-10.3).
 
 use jiff::Timestamp;
 use openclaw_classify::Reason;
 use openclaw_ids::ModelId;
 
-use crate::usage_stats::counted_as;
+use crate::usage_stats::stored_reason;
 use crate::{Lane, ProfileUsage, Window};
 
 /// The window that keeps a profile from serving a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Block {
-    /// Why.
+    /// Why the window is open.
     pub reason: Reason,
     /// The first instant that is free again.
     pub until: Timestamp,
     /// When the window's latest episode began.
     pub opened_at: Timestamp,
-    /// The gate's row.
+    /// Which row of the gate's table applies.
     pub kind: BlockKind,
 }
 
-/// What the gate distinguishes among windows.
+/// The kinds of blocks that the gate treats differently.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum BlockKind {
     /// The credential was refused.
     Auth,
-    /// Money.
+    /// The bill is unpaid or the balance used up.
     Billing,
     /// The provider does not have the model.
     ModelNotFound,
@@ -65,7 +65,7 @@ impl ProfileUsage {
 
 /// Why a set of profiles can't serve `model`: the latest-ending block, ties by priority (D15). `None` when a
 /// profile is usable, and for an empty set.
-pub fn unavailable<'a>(
+pub fn profile_set_block<'a>(
     usages: impl IntoIterator<Item = &'a ProfileUsage>,
     model: Option<&ModelId>,
     now: Timestamp,
@@ -101,7 +101,7 @@ pub fn soonest_expiry<'a>(
 }
 
 fn rank(block: &Block) -> (Timestamp, std::cmp::Reverse<usize>) {
-    let reason = counted_as(block.reason);
+    let reason = stored_reason(block.reason);
     let place = PRIORITY
         .iter()
         .position(|row| *row == reason)

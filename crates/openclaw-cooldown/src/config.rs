@@ -51,7 +51,7 @@ impl CooldownConfig {
     /// per-provider override as the global value (D12), a negative whole number as 0.
     pub fn lenient(settings: &serde_json::Value) -> Self {
         let read = |key: &str| settings.get(key);
-        Raw {
+        RawConfig {
             billing_backoff_hours: read("billingBackoffHours").and_then(Hours::lenient),
             billing_backoff_hours_by_provider: read("billingBackoffHoursByProvider")
                 .map(PerProvider::lenient),
@@ -125,15 +125,15 @@ impl CooldownConfig {
 
 impl<'de> Deserialize<'de> for CooldownConfig {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Raw::deserialize(deserializer).map(Self::from)
+        RawConfig::deserialize(deserializer).map(Self::from)
     }
 }
 
-/// The settings as written.
+/// The settings as they stand in the configuration.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 #[derive(Default)]
-struct Raw {
+struct RawConfig {
     #[serde(deserialize_with = "value::given")]
     billing_backoff_hours: Option<Hours>,
     #[serde(deserialize_with = "value::given")]
@@ -154,8 +154,8 @@ struct Raw {
     rate_limited_profile_rotations: Option<Count>,
 }
 
-impl From<Raw> for CooldownConfig {
-    fn from(raw: Raw) -> Self {
+impl From<RawConfig> for CooldownConfig {
+    fn from(raw: RawConfig) -> Self {
         let default = Self::default();
         let hours = |value: Option<Hours>, default| value.map_or(default, |Hours(wait)| wait);
         let minutes = |value: Option<Minutes>, default| value.map_or(default, |Minutes(wait)| wait);

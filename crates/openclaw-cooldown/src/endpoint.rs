@@ -8,10 +8,10 @@ use serde::{Deserialize, Serialize};
 use crate::millis;
 use crate::usage_state::window::started_before;
 
-/// How long an unreachable endpoint rests; there is no ladder (D4).
-const REST: Duration = Duration::from_secs(30);
+/// How long an unreachable endpoint cools down; there is no ladder (D4).
+const ENDPOINT_COOLDOWN: Duration = Duration::from_secs(30);
 
-/// The rest of one (provider, base URL).
+/// The cooldown of one endpoint: a provider at a base URL.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct EndpointWindow {
@@ -32,7 +32,7 @@ impl EndpointWindow {
 
 /// Records an endpoint fault at `now`: 30 s from now, unless the attempt started before the known window opened
 /// and so belongs to its episode (D2, D4).
-pub fn endpoint_failed(
+pub fn record_endpoint_failure(
     window: Option<EndpointWindow>,
     started_at: Option<Timestamp>,
     now: Timestamp,
@@ -40,7 +40,7 @@ pub fn endpoint_failed(
     let now = millis::floor(now);
     let fresh = EndpointWindow {
         opened_at: now,
-        until: millis::after(now, REST),
+        until: millis::after(now, ENDPOINT_COOLDOWN),
     };
     let Some(known) = window else {
         return fresh;

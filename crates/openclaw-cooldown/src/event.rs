@@ -1,4 +1,4 @@
-//! What happened to an attempt, as far as usage state cares.
+//! The outcome of an attempt, as input of the usage state: a failure or a success.
 
 use jiff::Timestamp;
 use openclaw_classify::{Reason, ResetHint, Scope};
@@ -13,9 +13,9 @@ pub struct FailureEvent {
     pub reason: Reason,
     /// What the signal concerns.
     pub scope: MarkScope,
-    /// The model that was asked, when known.
+    /// The model of the request, when known.
     pub model: Option<ModelId>,
-    /// When the provider says it is over (D7).
+    /// The end that the provider stated (D7).
     pub hint: Option<ResetHint>,
     /// When the attempt started; `None` counts as the same episode while a window is active, else as now (D2).
     pub started_at: Option<Timestamp>,

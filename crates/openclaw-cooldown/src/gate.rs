@@ -1,4 +1,4 @@
-//! The gate: what to do with a candidate that is blocked (replaces ).
+//! The gate: whether a candidate of a chain is attempted, probed or skipped (replaces ).
 
 use std::time::Duration;
 
@@ -6,39 +6,39 @@ use jiff::Timestamp;
 use openclaw_classify::Reason;
 use openclaw_ids::ModelId;
 
-use crate::{Block, BlockKind, EndpointWindow, ProfileUsage, millis, soonest_expiry, unavailable};
+use crate::{Block, BlockKind, EndpointWindow, ProfileUsage, millis, profile_set_block, soonest_expiry};
 
 /// At least this long between a transient probe and the last probe or failure.
 const THROTTLE: Duration = Duration::from_secs(30);
 
 /// A primary is probed when its soonest end is this near.
-const NEAR: Duration = Duration::from_mins(2);
+const NEAR_END: Duration = Duration::from_mins(2);
 
 /// Long windows are probed once this passed, or a tenth of the window if that is longer (D7, G6).
 const CHECKPOINT: Duration = Duration::from_mins(30);
 
 /// An unpaid bill of the only candidate is probed once this passed (G6).
-const BILLING_ALONE: Duration = Duration::from_mins(5);
+const ONLY_CANDIDATE_BILLING: Duration = Duration::from_mins(5);
 
-/// Everything the gate looks at.
+/// What the gate decides on.
 #[derive(Debug, Clone, Copy)]
 pub struct GateFacts<'a> {
     /// Where the candidate stands in the chain.
     pub position: Position,
-    /// Whether there is no other candidate.
-    pub alone: bool,
+    /// Whether the chain has no other candidate.
+    pub is_only_candidate: bool,
     /// The candidate's model.
     pub model: &'a ModelId,
     /// The candidate's whole profile set; a profile never used is `ProfileUsage::default()`.
     pub profiles: &'a [&'a ProfileUsage],
-    /// The rest of the candidate's endpoint, if any.
+    /// The cooldown of the candidate's endpoint, if any.
     pub endpoint: Option<&'a EndpointWindow>,
-    /// When the provider was last probed, by anybody (G4).
+    /// When the provider was last probed, by any run (G4).
     pub last_probe_at: Option<Timestamp>,
     /// Whether an earlier candidate has the same provider (G2).
-    pub sibling_before: bool,
+    pub has_earlier_sibling: bool,
     /// Whether this run already used the provider's transient probe.
-    pub slot: Slot,
+    pub slot: ProbeSlot,
 }
 
 /// Where a candidate stands in the chain.
@@ -52,7 +52,7 @@ pub enum Position {
 
 /// The one transient probe per provider and run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Slot {
+pub enum ProbeSlot {
     /// Not used yet.
     Free,
     /// Used.
@@ -86,7 +86,7 @@ pub struct Probe {
 pub struct Skip {
     /// Why the candidate is blocked.
     pub reason: Reason,
-    /// Which text says so.
+    /// Which text reports it.
     pub kind: SkipKind,
     /// When it would be free again.
     pub soonest: Option<Timestamp>,
@@ -107,9 +107,9 @@ pub enum SkipKind {
 
 /// What blocks, as the table's rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Blocked {
-    By(BlockKind),
-    ByEndpoint,
+enum BlockCause {
+    Endpoint,
+    Profiles(BlockKind),
 }
 
 /// When a blocked candidate is probed.
@@ -121,7 +121,7 @@ enum Rule {
     Checkpoint,
     /// Never.
     Never,
-    /// Never, unless nothing else is left.
+    /// Never, except as last resort when no candidate is left.
     LastResort,
     /// Throttle open, and near the end or alone.
     NearEnd,
@@ -131,41 +131,41 @@ enum Rule {
 
 /// The decision table: blocked by, then what holds for the primary and for any other candidate.
 #[rustfmt::skip]
-const TABLE: [(Blocked, Rule, Rule); 7] = [
-    (Blocked::By(BlockKind::Auth),             Rule::Never,      Rule::Never),
-    (Blocked::By(BlockKind::Billing),          Rule::Billing,    Rule::Never),
-    (Blocked::By(BlockKind::Stated),           Rule::Checkpoint, Rule::Never),
-    (Blocked::By(BlockKind::TransientModel),   Rule::NearEnd,    Rule::LastResort),
-    (Blocked::By(BlockKind::TransientProfile), Rule::NearEnd,    Rule::Sibling),
-    (Blocked::ByEndpoint,                      Rule::NearEnd,    Rule::LastResort),
-    (Blocked::By(BlockKind::ModelNotFound),    Rule::NearEnd,    Rule::Never),
+const TABLE: [(BlockCause, Rule, Rule); 7] = [
+    (BlockCause::Profiles(BlockKind::Auth),             Rule::Never,      Rule::Never),
+    (BlockCause::Profiles(BlockKind::Billing),          Rule::Billing,    Rule::Never),
+    (BlockCause::Profiles(BlockKind::Stated),           Rule::Checkpoint, Rule::Never),
+    (BlockCause::Profiles(BlockKind::TransientModel),   Rule::NearEnd,    Rule::LastResort),
+    (BlockCause::Profiles(BlockKind::TransientProfile), Rule::NearEnd,    Rule::Sibling),
+    (BlockCause::Endpoint,                      Rule::NearEnd,    Rule::LastResort),
+    (BlockCause::Profiles(BlockKind::ModelNotFound),    Rule::NearEnd,    Rule::Never),
 ];
 
 /// Decides whether a candidate is attempted, probed or skipped at `now`.
 ///
-/// A candidate is blocked when every profile of its set is, or when its endpoint rests.
+/// A candidate is blocked when every profile of its set is, or when its endpoint cools down.
 pub fn gate(facts: &GateFacts<'_>, now: Timestamp) -> Gate {
-    let block = unavailable(facts.profiles.iter().copied(), Some(facts.model), now);
+    let block = profile_set_block(facts.profiles.iter().copied(), Some(facts.model), now);
     let endpoint = facts.endpoint.filter(|window| window.is_active(now));
     let (blocked, reason) = match (block, endpoint) {
         (None, None) => return Gate::Open,
-        (None, Some(_)) => (Blocked::ByEndpoint, Reason::Timeout),
-        // A sibling's probe would only find the endpoint resting.
+        (None, Some(_)) => (BlockCause::Endpoint, Reason::Timeout),
+        // A sibling's probe would only meet the endpoint's cooldown.
         (Some(block), Some(_)) if block.kind == BlockKind::TransientProfile => {
-            (Blocked::ByEndpoint, block.reason)
+            (BlockCause::Endpoint, block.reason)
         }
-        (Some(block), _) => (Blocked::By(block.kind), block.reason),
+        (Some(block), _) => (BlockCause::Profiles(block.kind), block.reason),
     };
-    let case = Case {
+    let candidate = BlockedCandidate {
         facts,
         block,
         now,
         soonest: soonest(facts, block, endpoint, now),
     };
-    case.decide(rule(blocked, facts.position), reason)
+    candidate.decide(rule(blocked, facts.position), reason)
 }
 
-fn rule(blocked: Blocked, position: Position) -> Rule {
+fn rule(blocked: BlockCause, position: Position) -> Rule {
     let row = TABLE.iter().find(|(row, ..)| *row == blocked);
     row.map_or(Rule::Never, |(_, primary, fallback)| match position {
         Position::Primary => *primary,
@@ -185,14 +185,14 @@ fn soonest(
 }
 
 /// One blocked candidate at one instant.
-struct Case<'a> {
+struct BlockedCandidate<'a> {
     facts: &'a GateFacts<'a>,
     block: Option<Block>,
     now: Timestamp,
     soonest: Option<Timestamp>,
 }
 
-impl Case<'_> {
+impl BlockedCandidate<'_> {
     fn decide(&self, rule: Rule, reason: Reason) -> Gate {
         let skip = |kind, last_resort| {
             Gate::Skip(Skip {
@@ -211,17 +211,17 @@ impl Case<'_> {
         };
         let throttle_open = self.throttle_open();
         let transient = |due: bool| match (due, self.facts.slot) {
-            (true, Slot::Used) => skip(SkipKind::SlotUsed, throttle_open),
-            (true, Slot::Free) if throttle_open => probe(true),
-            (true, Slot::Free) | (false, _) => skip(SkipKind::Cooldown, throttle_open),
+            (true, ProbeSlot::Used) => skip(SkipKind::SlotUsed, throttle_open),
+            (true, ProbeSlot::Free) if throttle_open => probe(true),
+            (true, ProbeSlot::Free) | (false, _) => skip(SkipKind::Cooldown, throttle_open),
         };
         match rule {
             Rule::Billing if self.billing_due() => probe(false),
             Rule::Checkpoint if self.checkpoint_due() => probe(false),
             Rule::LastResort => transient(false),
-            Rule::NearEnd => transient(self.facts.alone || self.is_near()),
+            Rule::NearEnd => transient(self.facts.is_only_candidate || self.is_near()),
             Rule::Billing | Rule::Checkpoint | Rule::Never => skip(self.refusal(), false),
-            Rule::Sibling => transient(self.facts.sibling_before),
+            Rule::Sibling => transient(self.facts.has_earlier_sibling),
         }
     }
 
@@ -237,14 +237,14 @@ impl Case<'_> {
     /// G1: nearness holds for plain rate limits too.
     fn is_near(&self) -> bool {
         self.soonest
-            .is_none_or(|soonest| millis::elapsed(self.now, soonest) <= NEAR)
+            .is_none_or(|soonest| millis::elapsed(self.now, soonest) <= NEAR_END)
     }
 
-    /// A fault of the endpoint is a failure too, although no profile bears it: a rest that the next request breaks
-    /// would be none (D4, BL-42).
+    /// A fault of the endpoint is a failure too, although no profile bears it: a cooldown that the next request
+    /// breaks would be none (D4, BL-42).
     fn throttle_open(&self) -> bool {
         let fault = self.facts.endpoint.map(|window| window.opened_at);
-        let failure = if self.facts.alone {
+        let failure = if self.facts.is_only_candidate {
             None
         } else {
             self.last_failure().max(fault)
@@ -253,8 +253,8 @@ impl Case<'_> {
     }
 
     fn billing_due(&self) -> bool {
-        let wait = if self.facts.alone {
-            BILLING_ALONE
+        let wait = if self.facts.is_only_candidate {
+            ONLY_CANDIDATE_BILLING
         } else {
             self.checkpoint()
         };

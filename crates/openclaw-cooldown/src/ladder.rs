@@ -1,4 +1,4 @@
-//! How long a window lasts: two ladders, as tables (cooldown.md 3).
+//! The backoff ladders: how long a window lasts on each step (cooldown.md 3).
 
 use std::time::Duration;
 

@@ -1,4 +1,7 @@
 //! Instants as whole Unix milliseconds, the unit of every stored time.
+//!
+//! The `serde` module of `jiff` refuses a number outside of its calendar. Such numbers are stored ("for ever" is written as
+//! the largest integer), so a stored one is moved to the end of the calendar here.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Short words for tests: instants in milliseconds after a fixed start, events, usages.
+//! Builders for tests: instants in milliseconds after a fixed start, events, usage states.
 
 pub(crate) mod extremes;
 pub(crate) mod history;
@@ -9,8 +9,8 @@ use openclaw_classify::{HintSource, Reason, ResetHint};
 use openclaw_ids::{ModelId, ProviderId};
 
 use crate::{
-    CooldownConfig, FailureEvent, Lane, MarkScope, ProfileUsage, SuccessEvent, Window, millis, record,
-    succeed,
+    CooldownConfig, FailureEvent, Lane, MarkScope, ProfileUsage, SuccessEvent, Window, millis,
+    record_failure, record_success,
 };
 
 /// The start of every test, in Unix milliseconds.
@@ -84,7 +84,7 @@ impl FailureEvent {
 impl ProfileUsage {
     /// This state after a failure at `ms`, with default settings.
     pub(crate) fn failed(self, ms: i64, event: &FailureEvent) -> Self {
-        record(self, event, at(ms), &CooldownConfig::default())
+        record_failure(self, event, at(ms), &CooldownConfig::default())
     }
 
     /// This state after a success of `m` at `ms`, of an attempt that started then.
@@ -93,7 +93,7 @@ impl ProfileUsage {
             model: Some(model("m")),
             started_at: Some(at(ms)),
         };
-        succeed(self, &event, at(ms))
+        record_success(self, &event, at(ms))
     }
 
     /// Start and end of a lane's window, in milliseconds after the start.

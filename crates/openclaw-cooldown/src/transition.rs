@@ -5,7 +5,7 @@ mod manual;
 mod recovery;
 mod stated_end;
 
-pub use failure::record;
-pub use manual::{clear_lane, rest_until};
-pub use recovery::{adopt_secret, clear, succeed};
-pub use stated_end::explain;
+pub use failure::record_failure;
+pub use manual::{clear_lane, cool_down_until};
+pub use recovery::{adopt_secret, clear, record_success};
+pub use stated_end::apply_stated_end;

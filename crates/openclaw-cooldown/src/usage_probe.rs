@@ -1,4 +1,4 @@
-//! Usage checks: what a provider says about its own limits after a failure (cooldown.md 8); the call is made elsewhere.
+//! Usage probes: which request asks a provider for its limits after a failure, and what its reply means (cooldown.md 8).
 
 mod codex;
 
@@ -13,25 +13,25 @@ use crate::{FailureEvent, MarkScope, millis};
 
 pub use codex::codex_reset;
 
-/// A provider's usage check, as the two pure halves around a call that somebody else makes.
+/// A provider's usage check, as the two pure halves around a call that the caller makes.
 ///
-/// After a failure the caller asks [`question`](Self::question), sends it with the credential's access token, hands the
+/// After a failure the caller asks [`request`](Self::request), sends it with the credential's access token, hands the
 /// reply to [`read`](Self::read), and records the [refined](UsageFinding::refine) failure. It drops the reply when the
 /// credential has changed in the meantime.
 pub trait UsageProbe {
-    /// What to ask after a failure at `provider`; `None` when the check can't explain it.
-    fn question(
+    /// The request after a failure at `provider`; `None` when the check can't explain that failure.
+    fn request(
         &self,
         provider: &ProviderId,
         reason: Reason,
         credential: UsageCredential,
-    ) -> Option<&'static UsageQuestion>;
+    ) -> Option<&'static UsageRequest>;
 
     /// What the reply means at `now`; every reply means something.
     fn read(&self, reply: UsageReply<'_>, now: Timestamp) -> UsageFinding;
 }
 
-/// A credential as far as a usage check cares; its secret stays with the caller.
+/// The kind of a credential, as far as a usage check depends on it; its secret stays with the caller.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum UsageCredential {
     /// An OAuth login that has an access token.
@@ -42,20 +42,20 @@ pub enum UsageCredential {
 
 /// A GET request of a usage check, without the credential's own values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct UsageQuestion {
-    /// Where to ask.
+pub struct UsageRequest {
+    /// The full URL.
     pub url: &'static str,
     /// Fixed headers; the bearer token and the caller's name and version come beside them.
     pub headers: &'static [(&'static str, &'static str)],
     /// The header for the login's account id, when it has one.
     pub account_header: &'static str,
     /// How long the whole call may take.
-    pub limit: Duration,
+    pub timeout: Duration,
 }
 
 /// The check of a `ChatGPT` subscription (cooldown.md 8.3).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Wham;
+pub struct ChatGptUsageProbe;
 
 /// What came back from the usage check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -85,12 +85,12 @@ pub struct UsageFinding {
 pub enum UsageEffect {
     /// The account is blocked until this instant.
     BlockedUntil(Timestamp),
-    /// The failing model rests at least this long.
+    /// The failing model cools down at least this long.
     Cooldown(Duration),
 }
 
 /// Reasons that the usage check may explain (cooldown.md 8.3).
-const EXPLAINED: &[Reason] = &[
+const EXPLAINABLE: &[Reason] = &[
     Reason::RateLimit,
     Reason::EmptyResponse,
     Reason::NoErrorDetails,
@@ -98,7 +98,7 @@ const EXPLAINED: &[Reason] = &[
     Reason::Unknown,
 ];
 
-/// The HTTP answers that decide alone: statuses from, to, the wait, the label.
+/// HTTP answers whose status alone decides: statuses from, to, the wait, the label.
 #[rustfmt::skip]
 const BY_STATUS: &[(u16, u16, Duration, &str)] = &[
     (401, 401,      Duration::from_hours(12), "wham_token_expired"),
@@ -111,7 +111,7 @@ const BY_STATUS: &[(u16, u16, Duration, &str)] = &[
 const CONTENTION: UsageFinding = cooldown(15, "wham_burst_contention");
 
 /// Nothing can be read off the reply.
-const NOTHING: UsageFinding = cooldown(30, "wham_probe_failed");
+const UNREADABLE: UsageFinding = cooldown(30, "wham_probe_failed");
 
 const fn cooldown(seconds: u64, label: &'static str) -> UsageFinding {
     UsageFinding {
@@ -120,31 +120,31 @@ const fn cooldown(seconds: u64, label: &'static str) -> UsageFinding {
     }
 }
 
-/// What [`Wham`] asks.
-static WHAM: UsageQuestion = UsageQuestion {
+/// The request of [`ChatGptUsageProbe`].
+static CHATGPT_REQUEST: UsageRequest = UsageRequest {
     url: "https://chatgpt.com/backend-api/wham/usage",
     headers: &[("accept", "application/json"), ("originator", "openclaw")],
     account_header: "chatgpt-account-id",
-    limit: Duration::from_secs(3),
+    timeout: Duration::from_secs(3),
 };
 
-impl UsageProbe for Wham {
-    fn question(
+impl UsageProbe for ChatGptUsageProbe {
+    fn request(
         &self,
         provider: &ProviderId,
         reason: Reason,
         credential: UsageCredential,
-    ) -> Option<&'static UsageQuestion> {
-        let asked = credential == UsageCredential::Login
+    ) -> Option<&'static UsageRequest> {
+        let explains = credential == UsageCredential::Login
             && provider.as_str() == "openai"
-            && EXPLAINED.contains(&reason);
-        asked.then_some(&WHAM)
+            && EXPLAINABLE.contains(&reason);
+        explains.then_some(&CHATGPT_REQUEST)
     }
 
     fn read(&self, reply: UsageReply<'_>, now: Timestamp) -> UsageFinding {
         match reply {
             UsageReply::Answered { status, body } => read_answer(status, body, now),
-            UsageReply::Failed => NOTHING,
+            UsageReply::Failed => UNREADABLE,
         }
     }
 }
@@ -160,7 +160,7 @@ fn read_answer(status: u16, body: Option<&Value>, now: Timestamp) -> UsageFindin
         };
     }
     let Some(limit) = body.and_then(|body| body.get("rate_limit")?.as_object()) else {
-        return NOTHING;
+        return UNREADABLE;
     };
     if limit.get("limit_reached") == Some(&Value::Bool(false)) {
         return CONTENTION;
@@ -174,7 +174,7 @@ fn read_answer(status: u16, body: Option<&Value>, now: Timestamp) -> UsageFindin
     };
     window
         .and_then(|window| reset(window, now))
-        .map_or(NOTHING, |at| UsageFinding {
+        .map_or(UNREADABLE, |at| UsageFinding {
             effect: UsageEffect::BlockedUntil(at),
             label,
         })
@@ -209,7 +209,7 @@ impl UsageFinding {
     /// `event` with what was found out.
     ///
     /// A block makes it an account-wide rate limit of no particular model, with a stated end, also where the failure
-    /// itself said nothing. A cooldown states an end and keeps the rest, so that a failure that marks nothing still
+    /// itself said nothing. A cooldown states an end and keeps everything else, so that a failure that marks nothing still
     /// marks nothing (D6). As with every hint, a wait shorter than the ladder changes nothing (D7).
     #[must_use]
     pub fn refine(self, event: FailureEvent, now: Timestamp) -> FailureEvent {

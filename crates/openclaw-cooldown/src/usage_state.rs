@@ -1,4 +1,4 @@
-//! What is known about the use of one profile.
+//! The usage state of one profile: its windows, counts and times, and which windows block it now.
 
 pub(crate) mod lane;
 pub(crate) mod window;
@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::millis;
 
-pub use lane::{Lane, UnknownLane};
+pub use lane::{Lane, ParseLaneError};
 pub use window::{BlockedOrigin, BlockedSource, Window};
 
 /// Our own state of one profile; as JSON it is an object with times in Unix milliseconds.

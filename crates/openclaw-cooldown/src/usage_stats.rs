@@ -1,6 +1,6 @@
 //! The other program's usage state of one profile: exact member names, and what is accepted (cooldown.md 1).
 
-mod mirror;
+mod conversion;
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use serde_json::{Map, Number, Value};
 
 use crate::{BlockedSource, millis};
 
-pub use mirror::{adopt_foreign, mirror};
+pub use conversion::{adopt_usage_stats, to_usage_stats};
 
 /// One entry of `usageStats`.
 ///
@@ -58,8 +58,8 @@ pub(crate) enum BlockedReason {
     SubscriptionLimit,
 }
 
-/// The reason under which the other program knows this one (C2).
-pub(crate) fn counted_as(reason: Reason) -> Reason {
+/// The reason under which the other program stores this one (C2).
+pub(crate) fn stored_reason(reason: Reason) -> Reason {
     if reason == Reason::ServerError {
         Reason::Timeout
     } else {
@@ -114,7 +114,7 @@ impl UsageStats {
         *self == Self::default()
     }
 
-    /// Consecutive errors there; negative counts are 0, fractions are cut.
+    /// The stored count of consecutive errors; negative counts are 0, fractions are cut.
     pub(crate) fn episodes(&self) -> u32 {
         let count = self
             .error_count

@@ -1,4 +1,4 @@
-//! Outages and limits over time, as requests live through them; everything goes through the public surface.
+//! Outages and limits over time, as requests meet them; everything goes through the public surface.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use std::collections::BTreeMap;
@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use openclaw_classify::{HintSource, Reason, ResetHint};
 use openclaw_cooldown::{
-    CooldownConfig, EndpointWindow, FailureEvent, Gate, GateFacts, Lane, MarkScope, Position, ProfileUsage,
-    Slot, SuccessEvent, codex_reset, endpoint_failed, gate, record, succeed,
+    CooldownConfig, EndpointWindow, FailureEvent, Gate, GateFacts, Lane, MarkScope, Position, ProbeSlot,
+    ProfileUsage, SuccessEvent, codex_reset, gate, record_endpoint_failure, record_failure, record_success,
 };
 use openclaw_ids::{ModelId, ProviderId};
 use serde_json::json;
@@ -67,15 +67,15 @@ impl Chain {
             } else {
                 Position::Fallback
             },
-            alone: self.candidates.len() == 1,
+            is_only_candidate: self.candidates.len() == 1,
             model: &model(id),
             profiles: &[&usage],
             endpoint: self.endpoints.get(provider),
             last_probe_at: self.probes.get(provider).copied(),
-            sibling_before: self.candidates[..index]
+            has_earlier_sibling: self.candidates[..index]
                 .iter()
                 .any(|(earlier, _)| *earlier == provider),
-            slot: Slot::Free,
+            slot: ProbeSlot::Free,
         };
         gate(&facts, now)
     }
@@ -114,7 +114,7 @@ impl Chain {
         let usage = match answer {
             Answer::Fails(reason) => {
                 failure.reason = reason;
-                record(usage, &failure, now, &config)
+                record_failure(usage, &failure, now, &config)
             }
             Answer::Limited(end) => {
                 failure.scope = MarkScope::Profile;
@@ -123,12 +123,12 @@ impl Chain {
                     source: HintSource::Body,
                     credible: true,
                 });
-                record(usage, &failure, now, &config)
+                record_failure(usage, &failure, now, &config)
             }
             Answer::Refused => {
                 let known = self.endpoints.get(provider).copied();
                 self.endpoints
-                    .insert(provider, endpoint_failed(known, Some(now), now));
+                    .insert(provider, record_endpoint_failure(known, Some(now), now));
                 usage
             }
             Answer::Serves => {
@@ -137,7 +137,7 @@ impl Chain {
                     model: Some(model(id)),
                     started_at: Some(now),
                 };
-                succeed(usage, &success, now)
+                record_success(usage, &success, now)
             }
         };
         self.usages.insert(provider, usage);
@@ -314,7 +314,7 @@ impl Profile {
             hint: None,
             started_at: Some(at(started)),
         };
-        self.0 = record(
+        self.0 = record_failure(
             std::mem::take(&mut self.0),
             &event,
             at(ended),
@@ -327,7 +327,7 @@ impl Profile {
             model: Some(model("main")),
             started_at: Some(at(started)),
         };
-        self.0 = succeed(std::mem::take(&mut self.0), &event, at(ended));
+        self.0 = record_success(std::mem::take(&mut self.0), &event, at(ended));
     }
 
     /// End, step and failures, as far as `main` is concerned.

@@ -30,7 +30,7 @@ pub use failover::{
     AdminSetting, BodyModelPolicy, CommandSetting, FailoverConfig, InlineWaitSetting, NoticeSetting,
 };
 pub use file::FileError;
-pub(crate) use file::{parse_root, read};
+pub use file::{parse_root, read};
 pub use files::ConfigFiles;
 pub(crate) use includes::{Include, REMEDY as INCLUDE_REMEDY};
 pub(crate) use logins::LoginUrl;
@@ -166,7 +166,7 @@ impl Config {
 
     /// This configuration with `chain` as its default chain.
     #[must_use]
-    pub(crate) fn with_default_chain<'a>(mut self, chain: impl Iterator<Item = &'a ModelRef>) -> Self {
+    pub fn with_default_chain<'a>(mut self, chain: impl Iterator<Item = &'a ModelRef>) -> Self {
         let mut keys = chain.map(ModelRef::key);
         if let Some(primary) = keys.next() {
             self.chain.agents.defaults.model = ModelSetting::object(Some(&primary), Some(keys.collect()));

@@ -8,7 +8,7 @@ const LEAST: u64 = 1 << 20;
 
 /// Why nothing can be written to the state directory.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum Trouble {
+pub enum Trouble {
     /// The disk is full.
     #[error("the disk of {} is full; make room, or what is learned of limits is lost with the gateway", .0.display())]
     Full(PathBuf),
@@ -28,13 +28,13 @@ pub(crate) enum Trouble {
 
 /// Why nothing can be written to `folder`, or to the folder that it would be made in; `None` when it can be, or when
 /// nobody knows. Nothing is written.
-pub(crate) fn trouble(folder: &Path) -> Option<Trouble> {
+pub fn trouble(folder: &Path) -> Option<Trouble> {
     let there = folder.ancestors().find(|path| path.exists())?;
     refusal(there).map(|told| told(folder.to_owned()))
 }
 
 /// Why a file, which need not exist, cannot be written; `None` when it can be, or when nobody knows. Nothing is written.
-pub(crate) fn trouble_of(file: &Path) -> Option<Trouble> {
+pub fn trouble_of(file: &Path) -> Option<Trouble> {
     let folder = file.parent().unwrap_or(file);
     trouble(folder).or_else(|| refuses(file).then(|| Trouble::Refused(file.to_owned())))
 }

@@ -53,7 +53,7 @@ impl Environment {
 
     /// This environment, and for what is unset in it the variables of a configuration.
     #[must_use]
-    pub(crate) fn with_those_of(&self, config: &Config) -> Self {
+    pub fn with_those_of(&self, config: &Config) -> Self {
         let mut environment = self.clone();
         for (name, value) in &config.variables {
             environment.add_missing(name, value.expose_secret());

@@ -15,7 +15,7 @@ use openclaw_history::history_path;
 
 /// A file or folder that others may read or change.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Exposed {
+pub struct Exposed {
     path: PathBuf,
     /// Its permissions.
     mode: u32,
@@ -31,7 +31,7 @@ impl Exposed {
     }
 
     /// Whether it is a folder, whose files may be closed by themselves.
-    pub(crate) fn is_folder(&self) -> bool {
+    pub fn is_folder(&self) -> bool {
         self.wanted == PRIVATE_FOLDER
     }
 
@@ -71,7 +71,7 @@ const SESSIONS: &[&str] = &[SESSIONS_FILE, "openclaw-sessions.sqlite-wal", SESSI
 /// Everything of this installation that others may read and should not, folders before what is in them. A configuration
 /// counts when it holds a secret itself and not only where one is kept; behind a folder that others cannot enter,
 /// nothing counts. Reads the configuration files once more.
-pub(crate) fn exposed(config: &Config, environment: &Environment, state_dir: &Path) -> Vec<Exposed> {
+pub fn exposed(config: &Config, environment: &Environment, state_dir: &Path) -> Vec<Exposed> {
     let failover = environment.failover_config_path(&config.path);
     let agents: BTreeSet<AgentId> = config
         .chain

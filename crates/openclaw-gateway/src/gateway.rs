@@ -1,6 +1,6 @@
 //! A gateway, put together from its configuration and the machine it runs on.
 
-mod client_token;
+pub mod client_token;
 mod current;
 mod generation;
 mod look;
@@ -29,7 +29,7 @@ use crate::telemetry::{Collector, OtlpError, Telemetry, resource};
 use generation::Draft;
 use openclaw_history::{History, HistoryConfig};
 
-pub(crate) use client_token::{TOKEN_VARIABLE, client_token};
+pub use client_token::{TOKEN_VARIABLE, client_token};
 pub(crate) use current::Current;
 pub use current::ReloadError;
 pub(crate) use generation::Generation;
@@ -91,7 +91,7 @@ impl Error for PlacedProviderError {
 ///
 /// # Errors
 /// When a provider row cannot be called as written.
-pub(crate) fn callable(config: &Config, sources: &SecretSources) -> Result<Endpoints, PlacedProviderError> {
+pub fn callable(config: &Config, sources: &SecretSources) -> Result<Endpoints, PlacedProviderError> {
     let endpoints = Endpoints::try_new(&config.chain.models, sources);
     let endpoints = endpoints.map_err(|error| PlacedProviderError {
         place: config.place_of(&error.keys()),
@@ -185,13 +185,13 @@ impl Gateway {
     }
 
     /// The same without a router around it.
-    pub(crate) fn front(&self) -> Front {
+    pub fn front(&self) -> Front {
         http::front(Arc::clone(&self.current))
     }
 
     /// How many connections of clients may be open while the process may have `files` open: the other half is for calls,
     /// which silent clients must not starve.
-    pub(crate) fn most_connections(&self, files: Option<u64>) -> usize {
+    pub fn most_connections(&self, files: Option<u64>) -> usize {
         let configured = self.current.generation().config.failover.max_connections;
         let configured = usize::try_from(configured.get()).unwrap_or(usize::MAX);
         let half = files.and_then(|files| usize::try_from(files / 2).ok());
@@ -226,7 +226,7 @@ async fn history_of(state_dir: PathBuf, config: HistoryConfig) -> History {
 }
 
 /// Looks for what this machine can call when nothing is configured.
-pub(crate) async fn search(
+pub async fn search(
     environment: &Environment,
     stored: &BTreeSet<ProviderId>,
     upstream: &Upstream,

@@ -14,7 +14,6 @@ mod in_flight;
 mod local;
 mod models;
 mod notice;
-mod own_answer;
 mod plan;
 mod prompt_size;
 mod reading;
@@ -23,6 +22,7 @@ mod retry_cap;
 mod selection;
 mod served;
 mod stream;
+mod synthetic_response;
 mod token;
 
 use std::sync::Arc;
@@ -75,8 +75,8 @@ fn routes(current: Arc<Current>) -> Router {
         ))
         .with_state(Arc::clone(&current));
     // Posts to these paths are answered before; here it is told that they are posts.
-    let passed_on = front::PASSED_ON.iter().fold(Router::new(), |routes, (path, _)| {
-        routes.route(path, post(async || ApiError::no_method()))
+    let passed_on = front::passed_on().fold(Router::new(), |routes, path| {
+        routes.route(&path, post(async || ApiError::no_method()))
     });
     passed_on
         .merge(admin::router(&current))

@@ -8,19 +8,19 @@ use openclaw_ids::AgentId;
 use crate::environment::Environment;
 
 /// The file of an agent's credentials, in their folder.
-pub(crate) const CREDENTIALS_FILE: &str = "openclaw-agent.sqlite";
+pub const CREDENTIALS_FILE: &str = "openclaw-agent.sqlite";
 /// The file of an agent's sessions, in their folder.
-pub(crate) const SESSIONS_FILE: &str = "openclaw-sessions.sqlite";
+pub const SESSIONS_FILE: &str = "openclaw-sessions.sqlite";
 /// The sessions of the other program, in the same folder.
-pub(crate) const SESSIONS_JSON: &str = "sessions.json";
+pub const SESSIONS_JSON: &str = "sessions.json";
 
 /// The folder that holds one folder per agent.
-pub(crate) fn agents_folder(state_dir: &Path) -> PathBuf {
+pub fn agents_folder(state_dir: &Path) -> PathBuf {
     state_dir.join("agents")
 }
 
 /// The folder of an agent's credentials (L11).
-pub(crate) fn credentials_folder(
+pub fn credentials_folder(
     config: &ChainConfig,
     environment: &Environment,
     state_dir: &Path,
@@ -34,16 +34,16 @@ pub(crate) fn credentials_folder(
 }
 
 /// The folder of an agent's credentials where no setting names another one.
-pub(crate) fn default_credentials_folder(state_dir: &Path, agent: &AgentId) -> PathBuf {
+pub fn default_credentials_folder(state_dir: &Path, agent: &AgentId) -> PathBuf {
     agents_folder(state_dir).join(agent.as_str()).join("agent")
 }
 
 /// The folder of the credentials that all agents inherit; no setting moves it (L13).
-pub(crate) fn inherited_credentials_folder(state_dir: &Path) -> PathBuf {
+pub fn inherited_credentials_folder(state_dir: &Path) -> PathBuf {
     default_credentials_folder(state_dir, &AgentId::main())
 }
 
 /// The folder of an agent's sessions.
-pub(crate) fn sessions_folder(state_dir: &Path, agent: &AgentId) -> PathBuf {
+pub fn sessions_folder(state_dir: &Path, agent: &AgentId) -> PathBuf {
     agents_folder(state_dir).join(agent.as_str()).join("sessions")
 }

@@ -1,37 +1,33 @@
 #![doc = include_str!("../README.md")]
 
 mod admin;
-mod agents;
+pub mod agents;
 mod attempt;
 mod circuit;
-pub mod cli;
 pub mod config;
 mod credentials;
-mod demo;
-mod disk;
+pub mod disk;
 pub mod environment;
 mod events;
-mod exposed;
+pub mod exposed;
 #[cfg(feature = "fuzzing")]
 #[doc(hidden)]
 pub mod fuzzing;
-mod gateway;
+pub mod gateway;
 mod http;
-mod layout;
+pub mod layout;
 mod logins;
 pub mod metrics;
-mod older;
-mod open_files;
-mod providers;
+pub mod older;
+pub mod providers;
 mod repair;
-mod report;
-mod secrets;
-mod server;
+pub mod report;
+pub mod secrets;
+pub mod server;
 mod sessions;
-mod shutdown;
-mod telemetry;
-mod visible;
-mod wires;
+pub mod telemetry;
+pub mod terminal_escape;
+pub mod wires;
 
 pub use agents::AgentError;
 pub use gateway::{Gateway, PlacedProviderError, ReloadError, Setup, SetupError};

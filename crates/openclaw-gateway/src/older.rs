@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use openclaw_auth_store::{AuthSnapshot, Legacy, LegacyFile, LegacyFolder, UsageStore};
+use openclaw_auth_store::{AuthSnapshot, LegacyFile, LegacyFolder, LegacyProfiles, UsageStore};
 use openclaw_ids::{AgentId, ProfileId, ProviderId};
 use serde::Serialize;
 
@@ -15,22 +15,22 @@ use crate::report::AgentState;
 /// A file, or the files of a folder, with credentials that no store has.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Older {
+pub struct Older {
     /// The agent whose they are.
-    pub(crate) agent: AgentId,
+    pub agent: AgentId,
     /// Where they are.
-    pub(crate) paths: Vec<PathBuf>,
+    pub paths: Vec<PathBuf>,
     profiles: Vec<ProfileId>,
     /// Whether a gateway uses them when it starts; the others are brought into the store by `doctor --fix`.
-    pub(crate) used: bool,
+    pub used: bool,
     /// Whether nobody can tell what is in it.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub(crate) unreadable: bool,
+    pub unreadable: bool,
 }
 
 impl Older {
     /// What there is, without what to do about it.
-    pub(crate) fn what(&self) -> String {
+    pub fn what(&self) -> String {
         if self.unreadable {
             let agent = &self.agent;
             return format!(
@@ -52,14 +52,14 @@ impl Older {
     }
 
     /// The files, for people.
-    pub(crate) fn place(&self) -> String {
+    pub fn place(&self) -> String {
         let paths: Vec<String> = self.paths.iter().map(|path| path.display().to_string()).collect();
         paths.join(", ")
     }
 }
 
 /// The first of some names, and how many more there are.
-pub(crate) fn a_few<N: AsRef<str>>(names: &[N]) -> String {
+pub fn a_few<N: AsRef<str>>(names: &[N]) -> String {
     const FEW: usize = 8;
     let listed: Vec<&str> = names.iter().take(FEW).map(AsRef::as_ref).collect();
     match names.len().saturating_sub(FEW) {
@@ -90,14 +90,14 @@ impl fmt::Display for Older {
 
 /// Where older versions kept what all agents inherit.
 #[derive(Debug, Clone)]
-pub(crate) struct Inherited {
+pub struct Inherited {
     folder: PathBuf,
     logins: PathBuf,
 }
 
 impl Inherited {
     /// In `state_dir`, or where the environment says.
-    pub(crate) fn of(environment: &Environment, state_dir: &Path) -> Self {
+    pub fn of(environment: &Environment, state_dir: &Path) -> Self {
         Self {
             folder: inherited_credentials_folder(state_dir),
             logins: environment.legacy_logins_path(state_dir),
@@ -106,7 +106,7 @@ impl Inherited {
 }
 
 /// What older versions left for an agent and, beneath it, for the main agent.
-pub(crate) fn of_agent(state: &AgentState<'_>, inherited: &Inherited) -> Vec<Older> {
+pub fn of_agent(state: &AgentState<'_>, inherited: &Inherited) -> Vec<Older> {
     let own = of_folder(state.agent, state.folder, state.own);
     let main = state
         .main
@@ -144,14 +144,14 @@ fn of_logins(path: &Path, main: &AuthSnapshot) -> Option<Older> {
     if !main.profiles.is_empty() {
         return None;
     }
-    let legacy = Legacy::oauth(&std::fs::read_to_string(path).ok()?);
+    let legacy = LegacyProfiles::oauth(&std::fs::read_to_string(path).ok()?);
     of(&AgentId::main(), vec![path.to_owned()], &legacy, main, true)
 }
 
 fn of(
     agent: &AgentId,
     paths: Vec<PathBuf>,
-    legacy: &Legacy,
+    legacy: &LegacyProfiles,
     stored: &AuthSnapshot,
     used: bool,
 ) -> Option<Older> {
@@ -168,7 +168,7 @@ fn of(
 
 /// Whether older versions left a credential for `provider` that the stores of a running gateway lack. The files may take
 /// their time.
-pub(crate) async fn wait_for(store: &AgentAuthStore, provider: &ProviderId) -> bool {
+pub async fn wait_for(store: &AgentAuthStore, provider: &ProviderId) -> bool {
     let owners = [Some(store.agent()), store.main()].into_iter().flatten();
     let folders: Vec<PathBuf> = owners
         .filter_map(|owner| owner.path().parent().map(Path::to_owned))

@@ -1,7 +1,7 @@
 //! The OpenAI-compatible providers that need no setting but a key.
 
-pub(crate) mod ambient;
-pub(crate) mod discovery;
+pub mod ambient;
+pub mod discovery;
 mod endpoints;
 mod logins;
 mod secrets;
@@ -9,19 +9,20 @@ mod secrets;
 use openclaw_chain::ModelsConfig;
 use openclaw_ids::ProviderId;
 
+pub use endpoints::Endpoints;
 pub use endpoints::ProviderError;
-pub(crate) use endpoints::{Endpoints, secret_kind};
+pub use endpoints::secret_kind;
 pub(crate) use logins::{LoginEndpoints, TokenPlace};
 pub(crate) use secrets::{UnusableSecret, secret_text, unusable};
 
-use openclaw_wire::Wire::{self, ChatCompletions, CountTokens, Embeddings, Messages, Responses};
+use openclaw_wire::WireFormat::{self, ChatCompletions, CountTokens, Embeddings, Messages, Responses};
 
 /// What is known about a provider without any configuration.
 ///
 /// All of them take the key as a bearer token, also Anthropic and Google on these compatibility endpoints;
 /// whoever wants another header sets it under `models.providers.<id>.headers`.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct KnownProvider {
+pub struct KnownProvider {
     /// The normalised id.
     pub(crate) id: &'static str,
     /// Where `chat/completions` is found.
@@ -29,7 +30,7 @@ pub(crate) struct KnownProvider {
     /// Environment variables that may hold the key, first one first; none for a server that needs no key.
     pub(crate) key_variables: &'static [&'static str],
     /// The model of the chain that is built when nothing is configured.
-    pub(crate) default_model: Option<&'static str>,
+    pub default_model: Option<&'static str>,
 }
 
 /// The known providers, in the order of the chain that is built from found keys.
@@ -103,14 +104,14 @@ fn compatible_path(names: [&str; 2], path: &str) -> Option<&'static str> {
 
 /// What providers speak beside chat completions and embeddings, by the `api` of their row, else by their id.
 #[rustfmt::skip]
-static WIRES: &[(&[&str], &[Wire])] = &[
+static WIRES: &[(&[&str], &[WireFormat])] = &[
     (&["anthropic", "anthropic-messages"], &[ChatCompletions, Messages, CountTokens]),
     (&["fireworks", "groq", "huggingface", "lmstudio", "ollama", "openai", "openai-responses", "openrouter", "vllm", "xai"],
      &[ChatCompletions, Embeddings, Responses]),
 ];
 
 /// The formats in which requests are passed on to a provider. What its row says counts, also when it says less.
-fn wires(id: &str, api: &str) -> &'static [Wire] {
+fn wires(id: &str, api: &str) -> &'static [WireFormat] {
     let name = if api.is_empty() { id } else { api };
     let row = WIRES.iter().find(|(names, _)| names.contains(&name));
     row.map_or(&[ChatCompletions, Embeddings], |(_, wires)| wires)
@@ -146,7 +147,7 @@ pub(crate) fn shipped() -> impl Iterator<Item = ProviderId> {
 }
 
 /// The providers that have a row under `models.providers`, in the order of the file.
-pub(crate) fn configured(models: &ModelsConfig) -> impl Iterator<Item = ProviderId> {
+pub fn configured(models: &ModelsConfig) -> impl Iterator<Item = ProviderId> {
     models
         .providers
         .keys()
@@ -154,7 +155,7 @@ pub(crate) fn configured(models: &ModelsConfig) -> impl Iterator<Item = Provider
 }
 
 /// The row of a provider.
-pub(crate) fn known(provider: &ProviderId) -> Option<&'static KnownProvider> {
+pub fn known(provider: &ProviderId) -> Option<&'static KnownProvider> {
     KNOWN.iter().find(|row| row.id == provider.as_str())
 }
 

@@ -3,7 +3,9 @@
 
 mod agents;
 mod chains;
+mod config_check;
 mod cooldowns;
+mod free_time;
 mod held;
 mod moment;
 mod probes;
@@ -11,6 +13,7 @@ mod profiles;
 mod proofs;
 mod rehearsal;
 mod sessions;
+mod span;
 #[cfg(test)]
 mod tests;
 mod troubles;
@@ -26,44 +29,47 @@ use crate::config::Config;
 use crate::providers::Endpoints;
 use crate::secrets::SecretSources;
 
-pub(crate) use agents::{AgentReport, StatusReport, UnreadAgent, met_trouble};
-pub(crate) use chains::{Asking, CandidateReport, CandidateState, ChainReport};
-pub(crate) use cooldowns::CooldownsReport;
-pub(crate) use held::{Held, Opened, Search, profile_hash, run_story};
-pub(crate) use profiles::{OrderOfProvider, ProfileReport, ProfilesReport, WindowReport};
-pub(crate) use proofs::Proofs;
-pub(crate) use rehearsal::Rehearsal;
-pub(crate) use sessions::{ChosenBy, SessionReport, SessionsReport};
-pub(crate) use troubles::{Level, Trouble, needs_a_person};
+pub use agents::{AgentReport, StatusReport, UnreadAgent, met_trouble};
+pub use chains::{Asking, CandidateReport, CandidateState, ChainReport};
+pub use config_check::{ConfigReport, RULES as LINT_RULES, StoredError, check, dangling_credentials};
+pub use cooldowns::CooldownsReport;
+pub use free_time::free_and_tried;
+pub use held::{Held, Opened, Search, WHAT_MADE_IT_REST, held_lines, profile_hash, rested, run_story};
+pub use profiles::{OrderOfProvider, ProfileReport, ProfilesReport, WindowReport};
+pub use proofs::Proofs;
+pub use rehearsal::Rehearsal;
+pub use sessions::{ChosenBy, SessionReport, SessionsReport};
+pub use span::{ago, left};
+pub use troubles::{Level, Trouble, needs_a_person};
 
 /// What holds for every agent of an installation.
 #[derive(Clone, Copy)]
-pub(crate) struct Installation<'a> {
+pub struct Installation<'a> {
     /// What was configured.
-    pub(crate) config: &'a Config,
+    pub config: &'a Config,
     /// The same, prepared for questions about models.
-    pub(crate) resolver: &'a Resolver,
+    pub resolver: &'a Resolver,
     /// Where providers are called.
-    pub(crate) endpoints: &'a Endpoints,
+    pub endpoints: &'a Endpoints,
     /// Providers that share credentials.
-    pub(crate) aliases: &'a AuthAliases,
+    pub aliases: &'a AuthAliases,
     /// Where pointers to secrets lead.
-    pub(crate) sources: &'a SecretSources,
+    pub sources: &'a SecretSources,
 }
 
 /// The state of one agent as it was read at one moment.
 #[derive(Clone, Copy)]
-pub(crate) struct AgentState<'a> {
+pub struct AgentState<'a> {
     /// The agent.
-    pub(crate) agent: &'a AgentId,
+    pub agent: &'a AgentId,
     /// The folder of its credentials.
-    pub(crate) folder: &'a Path,
+    pub folder: &'a Path,
     /// What it works with: its own credentials and, beneath them, the main agent's.
-    pub(crate) seen: &'a AuthSnapshot,
+    pub seen: &'a AuthSnapshot,
     /// What its own store holds.
-    pub(crate) own: &'a AuthSnapshot,
+    pub own: &'a AuthSnapshot,
     /// What the main agent's store holds, unless this is the main agent.
-    pub(crate) main: Option<&'a AuthSnapshot>,
+    pub main: Option<&'a AuthSnapshot>,
     /// Its sessions, the last active first.
-    pub(crate) sessions: &'a [(SessionKey, SessionEntry)],
+    pub sessions: &'a [(SessionKey, SessionEntry)],
 }

@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use openclaw_auth_store::{SecretError, SecretPlaces, SecretRef, SecretSource, resolve_pointer};
+use openclaw_auth_store::{SecretError, SecretLookup, SecretRef, SecretSource, resolve_pointer};
 use secrecy::{ExposeSecret, SecretString};
 use tokio::time::Instant;
 
@@ -28,7 +28,7 @@ const FRESH: Duration = Duration::from_mins(5);
 
 /// The configured places. Cheap to clone; clones remember together what commands printed.
 #[derive(Clone)]
-pub(crate) struct SecretSources(Arc<Sources>);
+pub struct SecretSources(Arc<Sources>);
 
 struct Sources {
     config: SecretsConfig,
@@ -57,7 +57,7 @@ struct Failed {
 
 impl SecretSources {
     /// The places that a configuration names.
-    pub(crate) fn new(config: &SecretsConfig, environment: &Environment) -> Self {
+    pub fn new(config: &SecretsConfig, environment: &Environment) -> Self {
         Self(Arc::new(Sources::new(config, environment)))
     }
 
@@ -65,9 +65,9 @@ impl SecretSources {
     /// it where blocking is allowed.
     ///
     /// [`is_quick`]: Self::is_quick
-    pub(crate) fn with<T>(&self, work: impl FnOnce(SecretPlaces<'_>) -> T) -> T {
+    pub fn with<T>(&self, work: impl FnOnce(SecretLookup<'_>) -> T) -> T {
         let sources = &*self.0;
-        work(SecretPlaces {
+        work(SecretLookup {
             env: &|name| sources.environment.get(name).map(str::to_owned),
             file: &|alias| sources.file(alias),
             exec: &|alias, id| sources.printed(alias, id),
@@ -84,7 +84,7 @@ impl SecretSources {
     }
 
     /// These places, but for commands, which are left alone: for looking at a configuration.
-    pub(crate) fn at_rest(config: &SecretsConfig, environment: &Environment) -> Self {
+    pub fn at_rest(config: &SecretsConfig, environment: &Environment) -> Self {
         Self(Arc::new(Sources {
             runs_commands: false,
             ..Sources::new(config, environment)

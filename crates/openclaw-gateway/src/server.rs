@@ -23,7 +23,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{mpsc, watch};
 use tower_service::Service;
 
-use openclaw_upstream::worker_runtimes::Cores;
+use openclaw_upstream::worker_runtimes::WorkerRuntimes;
 
 pub(crate) use body::BodyFault;
 use busy::Busy;
@@ -32,7 +32,7 @@ use patience::Patience;
 
 /// How long a server waits for whom.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Server {
+pub struct Server {
     /// For the head of a request, counted from the end of the answer before it.
     pub(crate) head: Duration,
     /// For the next piece of a request's body.
@@ -64,7 +64,7 @@ impl Default for Server {
 
 /// How serving ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Drained {
+pub enum Drained {
     /// Every answer was finished.
     Completely,
     /// Some answers were cut: the limit was reached, or a second signal asked to go at once.
@@ -75,7 +75,7 @@ pub(crate) enum Drained {
 const READ_AHEAD: usize = 128 * 1024;
 
 /// What answers requests; always ready.
-pub(crate) trait Answers:
+pub trait Answers:
     Service<Request<Body>, Response = Response, Error = Infallible, Future: Send> + Clone + Send + 'static
 {
 }
@@ -92,9 +92,9 @@ impl Server {
     /// Has `answers` answer what comes to `listener` until `stop` is done, then accepts nothing new and lets answers
     /// finish; when `stop_now` is done, that ends at once. Each connection is served on one of `cores`; one that comes
     /// while `most` are open is told to come back.
-    pub(crate) async fn serve_until(
+    pub async fn serve_until(
         self,
-        cores: &Cores,
+        cores: &WorkerRuntimes,
         mut listener: TcpListener,
         most: impl Fn() -> usize,
         answers: impl Answers,

@@ -6,7 +6,7 @@ mod outcome;
 mod spans;
 mod watch;
 
-pub(crate) use log::install;
+pub use log::install;
 pub use otlp::OtlpError;
 pub(crate) use otlp::{Collector, resource};
 pub(crate) use outcome::{answered, unanswered};

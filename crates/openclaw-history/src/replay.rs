@@ -7,7 +7,7 @@ mod simulate;
 use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
-use openclaw_auth_store::{Applied, AuthSnapshot, UsageChange};
+use openclaw_auth_store::{AuthSnapshot, ChangeOutcome, UsageChange};
 use openclaw_chain::Requested;
 use openclaw_ids::{ModelRef, ProfileId, SessionId, SessionKey};
 use openclaw_runner::machine::{Event, Judged, Machine, Outcome, Step};
@@ -239,7 +239,7 @@ impl<'a> Playback<'a> {
         }))
     }
 
-    fn fold(&mut self, change: &UsageChange) -> Applied {
+    fn fold(&mut self, change: &UsageChange) -> ChangeOutcome {
         self.snapshot.apply(change, self.now, &self.policy.auth.cooldowns)
     }
 
@@ -385,10 +385,14 @@ fn is_call(call: &AttemptCall, result: &StepResult) -> bool {
     }
 }
 
-fn named(applied: &str) -> Option<Applied> {
-    [Applied::Done, Applied::HeldElsewhere, Applied::Unchanged]
-        .into_iter()
-        .find(|one| applied_name(*one) == applied)
+fn named(applied: &str) -> Option<ChangeOutcome> {
+    [
+        ChangeOutcome::Done,
+        ChangeOutcome::HeldElsewhere,
+        ChangeOutcome::Unchanged,
+    ]
+    .into_iter()
+    .find(|one| applied_name(*one) == applied)
 }
 
 /// A session that is named in records and never written to.

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::{Map, Value};
 
-/// SkipCause a comparison cannot be made, with the place.
+/// Why a comparison cannot be made, with the place.
 #[derive(Debug)]
 pub(crate) struct CannotRead(pub(crate) String);
 

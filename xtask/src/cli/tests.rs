@@ -4,7 +4,7 @@ use super::*;
 
 const PLAIN: Task = Task {
     name: "plain",
-    summary: "StepAction a thing",
+    summary: "Does a thing",
     usage: "[--only STEP] [--list]",
     help: "Examples:\n  cargo xtask plain",
     accepts: Accepts::Flags(&[

@@ -22,6 +22,19 @@ struct CrateModules {
 /// Lowest crate first, as in `LAYERS`.
 #[rustfmt::skip]
 const MODULES: &[CrateModules] = &[
+    CrateModules {
+        package: "openclaw-sqlite",
+        folder: "crates/openclaw-sqlite/src",
+        order: &["error", "transaction", "file", "connection", "filesystem", "fair_lock", "schema", "batch_writer"],
+    },
+    CrateModules {
+        package: "openclaw-auth-store",
+        folder: "crates/openclaw-auth-store/src",
+        order: &[
+            "secret", "error", "credential", "config", "snapshot", "store", "profile", "secret_resolver", "import", "sqlite",
+            "doctor", "refresh",
+        ],
+    },
 ];
 
 /// Everything that the sources below `root` do and the table does not allow, each finding with its remedy.

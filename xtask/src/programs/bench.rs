@@ -54,7 +54,7 @@ fn run(workspace: &Workspace, args: &Args) -> Result<Outcome, CannotRun> {
     let mut build = workspace.cargo();
     build.args(["build", "--release", "--package", "xtask-bench"]);
     if !checks {
-        build.args(["--package", "openclaw-gateway"]);
+        build.args(["--package", "openclaw-cli"]);
     }
     if !workspace::succeeds(&mut build)? {
         return Err(CannotRun("what measures does not build".to_owned()));

@@ -40,7 +40,7 @@ fn run(args: &Args) -> Result<Outcome, CannotRun> {
         "build",
         "--quiet",
         "--package",
-        "openclaw-gateway",
+        "openclaw-cli",
         "--package",
         "xtask-faultwall",
     ]);

@@ -10,7 +10,7 @@ pub(crate) struct TestCounts {
 }
 
 impl TestCounts {
-    /// Accepts in one line of output; only the closing lines of nextest and libtest count.
+    /// Takes in one line of output; only the closing lines of nextest and libtest count.
     pub(crate) fn hear(&mut self, line: &str) {
         let line = without_colour(line);
         // nextest repeats a failed test's own closing line, indented; only libtest itself begins at the margin.

@@ -10,8 +10,7 @@ use openclaw_ids::{ProfileId, ProviderId};
 use serde_json::{Value, json};
 
 use super::process::{is_alive, start_of};
-use crate::file::read_if_there;
-use crate::private::{create_folder, write_new};
+use openclaw_sqlite::{create_private_folder, read_if_exists, write_new_private};
 
 /// From when on a lock of which nobody knows whether its process lives is free.
 const STALE: Duration = Duration::from_mins(3);
@@ -48,7 +47,7 @@ impl LockFile {
     /// Takes the lock; `None` when somebody who may live has it. A lock that is left over is removed first.
     pub(super) fn try_take(path: &Path, now: Timestamp) -> io::Result<Option<Self>> {
         if let Some(folder) = path.parent() {
-            create_folder(folder)?;
+            create_private_folder(folder)?;
         }
         let mut content = json!({"pid": std::process::id(), "createdAt": now.to_string()});
         if let Some(start) = start_of(std::process::id()) {
@@ -56,7 +55,7 @@ impl LockFile {
         }
         let text = content.to_string();
         for _ in 0..2 {
-            match write_new(path, text.as_bytes()) {
+            match write_new_private(path, text.as_bytes()) {
                 Ok(()) => {
                     let path = path.to_owned();
                     return Ok(Some(Self { path, text }));
@@ -125,14 +124,14 @@ fn written_at(path: &Path, text: &str) -> Option<Timestamp> {
 }
 
 fn read(path: &Path) -> io::Result<Option<String>> {
-    let bytes = read_if_there(path)?;
+    let bytes = read_if_exists(path)?;
     Ok(bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::conformance::at;
+    use crate::store::conformance::at;
 
     #[test]
     fn o5_vectors() {

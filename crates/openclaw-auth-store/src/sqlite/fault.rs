@@ -39,14 +39,6 @@ impl From<UnreadableRow> for Fault {
     }
 }
 
-/// Whether another connection was in the way.
-pub(super) fn is_busy(error: &rusqlite::Error) -> bool {
-    matches!(
-        error.sqlite_error_code(),
-        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked)
-    )
-}
-
 impl Fault {
     /// Whether the disk has no room or may only be read, while what is on it may be good.
     pub(super) fn is_of_the_disk(&self) -> bool {

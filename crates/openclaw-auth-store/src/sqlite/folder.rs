@@ -1,25 +1,18 @@
 //! The agent's folder and who may read what is in it (auth-store.md 1.4).
 
-use std::fs;
-use std::io::{self, Read};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use openclaw_ids::AgentId;
+use openclaw_sqlite::{
+    HeaderError, create_private_file, create_private_folder, restrict_database_files, restrict_folder,
+};
 
-use crate::file::with_suffix;
-use crate::{OpenError, private};
+use crate::OpenError;
 
 /// The store's name in the folder.
 pub(super) const FILE_NAME: &str = "openclaw-agent.sqlite";
-/// What SQLite keeps beside it.
-const SIDECARS: &[&str] = &["-wal", "-shm", "-journal"];
-/// How every database begins.
-const MAGIC: &[u8; 16] = b"SQLite format 3\0";
-/// What is read of a file: how it begins, and the size of its pages.
-const HEADER: usize = MAGIC.len() + 2;
-/// How long a log without entries is at most.
-const LOG_HEADER: u64 = 32;
 
 /// Makes the folder (L20) and an empty private file (L21) where they are missing; true when the file was there.
 ///
@@ -31,31 +24,19 @@ pub(super) fn prepare(folder: &Path, agent: &AgentId) -> Result<(PathBuf, bool),
         });
     }
     let existed = folder.is_dir();
-    private::create_folder(folder).map_err(|error| unusable(folder, error))?;
+    create_private_folder(folder).map_err(|error| unusable(folder, error))?;
     if !existed || is_default(folder, agent) {
-        private::close_folder(folder).map_err(|error| unusable(folder, error))?;
+        restrict_folder(folder).map_err(|error| unusable(folder, error))?;
     }
     let path = folder.join(FILE_NAME);
     let existed = path.exists();
     if existed {
         check_header(&path)?;
     } else {
-        private::create_file(&path).map_err(|error| unusable(&path, error))?;
+        create_private_file(&path).map_err(|error| unusable(&path, error))?;
     }
-    close_files(&path).map_err(|error| unusable(&path, error))?;
+    restrict_database_files(&path).map_err(|error| unusable(&path, error))?;
     Ok((path, existed))
-}
-
-/// Takes the file and what is beside it away from everybody else (L21).
-pub(super) fn close_files(path: &Path) -> io::Result<()> {
-    private::close_file(path)?;
-    for suffix in SIDECARS {
-        match private::close_file(&with_suffix(path, suffix)) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-            Ok(()) | Err(_) => {}
-        }
-    }
-    Ok(())
 }
 
 /// Whether the folder is where the agent's is by default: `…/agents/<agent>/agent`.
@@ -67,39 +48,20 @@ fn is_default(folder: &Path, agent: &AgentId) -> bool {
 /// was cut within its first page, or to nothing beside a log with entries: SQLite would throw the log away, and with it
 /// what had not been moved into the file.
 pub(super) fn check_header(path: &Path) -> Result<(), OpenError> {
-    let mut header = Vec::with_capacity(HEADER);
-    let limit = u64::try_from(HEADER).unwrap_or(u64::MAX);
-    let length = fs::File::open(path)
-        .and_then(|file| {
-            let length = file.metadata()?.len();
-            file.take(limit).read_to_end(&mut header)?;
-            Ok(length)
-        })
-        .map_err(|error| unusable(path, error))?;
-    let is_cut = match header.as_slice() {
-        [] => fs::metadata(with_suffix(path, "-wal")).is_ok_and(|log| log.len() > LOG_HEADER),
-        [magic @ .., high, low] if magic == MAGIC => {
-            // The largest page does not fit into the two bytes and is written as 1.
-            let page = match u16::from_be_bytes([*high, *low]) {
-                1 => 1 << 16,
-                page => u64::from(page),
-            };
-            length < page
-        }
-        _ if header.starts_with(MAGIC) => true,
-        _ => {
-            return Err(OpenError::NotADatabase {
-                path: path.to_owned(),
-            });
-        }
-    };
-    if is_cut {
-        return Err(OpenError::Corrupt {
-            path: path.to_owned(),
+    let path_buf = || path.to_owned();
+    openclaw_sqlite::check_header(path).map_err(|error| match error {
+        HeaderError::Io(error) => unusable(path, error),
+        HeaderError::NotADatabase => OpenError::NotADatabase { path: path_buf() },
+        HeaderError::Truncated => OpenError::Corrupt {
+            path: path_buf(),
             source: Arc::new(io::Error::from(io::ErrorKind::UnexpectedEof)),
-        });
-    }
-    Ok(())
+        },
+        // A later version of the library below may know more reasons.
+        error => OpenError::Io {
+            path: path_buf(),
+            source: Arc::new(error),
+        },
+    })
 }
 
 fn unusable(path: &Path, error: io::Error) -> OpenError {

@@ -8,7 +8,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 
 use super::fault::Fault;
 use crate::OpenError;
-use crate::mask::hex;
+use crate::secret::mask::hex;
 
 /// The schema version that is written, and the newest that is understood (D6).
 const VERSION: i64 = 1;
@@ -182,14 +182,4 @@ fn missing(connection: &Connection) -> rusqlite::Result<Vec<&'static str>> {
         }
     }
     Ok(missing)
-}
-
-/// Looks for damage before pages are taken for new tables; done once in a file's life, because it reads all of it.
-pub(super) fn refuse_damage(connection: &Connection) -> rusqlite::Result<()> {
-    let verdict: String = connection.pragma_query_value(None, "quick_check", |row| row.get(0))?;
-    if verdict == "ok" {
-        return Ok(());
-    }
-    let corrupt = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_CORRUPT);
-    Err(rusqlite::Error::SqliteFailure(corrupt, Some(verdict)))
 }

@@ -4,14 +4,13 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
+use openclaw_sqlite::{FollowingReader, consistent_read, data_version};
 use rusqlite::Connection;
 
 use super::cache::{Cache, Unwritten};
-use super::connect;
 use super::contents::Contents;
-use super::desk::Desk;
 use super::fault::Fault;
-use super::reader::Reader;
+use super::write_coordinator::WriteCoordinator;
 use super::writer::Others;
 use crate::StoreError;
 
@@ -40,7 +39,7 @@ impl Bell {
 pub(super) struct Watch {
     pub(super) path: PathBuf,
     pub(super) cache: Arc<Cache>,
-    pub(super) desk: Arc<Desk>,
+    pub(super) coordinator: Arc<WriteCoordinator>,
     pub(super) bell: Arc<Bell>,
     pub(super) pause: Duration,
 }
@@ -62,14 +61,14 @@ impl Watch {
     /// Looks again and again until the bell rings.
     pub(super) fn run(self, mut look: Look) {
         while !self.bell.rang_within(self.pause) {
-            look.again(&self.path, &self.cache, &self.desk);
+            look.again(&self.path, &self.cache, &self.coordinator);
         }
     }
 }
 
 /// Looks at a file, and at the one that takes its place, and what was seen.
 pub(super) struct Look {
-    reader: Reader,
+    reader: FollowingReader,
     seen: Option<Version>,
     is_unreadable: bool,
     /// What the last failure was about, so that it is told once.
@@ -79,7 +78,7 @@ pub(super) struct Look {
 
 impl Look {
     /// `shown` is what others had written to what is shown already, which is what the file of `reader` says.
-    pub(super) fn new(mut reader: Reader, shown: Option<Others>) -> Self {
+    pub(super) fn new(mut reader: FollowingReader, shown: Option<Others>) -> Self {
         // The file that is there now; a failure is told when it is looked at.
         drop(reader.connection());
         Self {
@@ -93,18 +92,18 @@ impl Look {
 
     /// Reads the file if somebody else may have changed it. A damaged row is reported once per change, and what was last
     /// known stays shown.
-    pub(super) fn again(&mut self, path: &Path, cache: &Cache, desk: &Desk) {
-        let writer = desk.idle_writer();
+    pub(super) fn again(&mut self, path: &Path, cache: &Cache, coordinator: &WriteCoordinator) {
+        let writer = coordinator.idle_writer();
         self.busy = if writer.is_some() { 0 } else { self.busy + 1 };
         let others = writer.and_then(|writer| writer.others());
-        let opened = self.reader.connection();
+        let opened = connection(&mut self.reader);
         let is_new = opened.as_ref().is_ok_and(|(_, is_new)| *is_new);
         let waits = (1..BUSY_LOOKS).contains(&self.busy);
         if waits && opened.is_ok() && !is_new {
             return;
         }
         let version = opened.as_ref().ok().and_then(|(connection, _)| {
-            let of_all = || connect::data_version(connection).ok().map(Version::OfAll);
+            let of_all = || data_version(connection).ok().map(Version::OfAll);
             others.map(Version::OfOthers).or_else(of_all)
         });
         if version.is_some() && version == self.seen && !is_new {
@@ -131,7 +130,12 @@ impl Look {
 pub(super) fn refresh(connection: &Connection, path: &Path, cache: &Cache) -> Result<(), Fault> {
     let turn = cache.turn();
     let apart = cache.apart();
-    let contents = connect::consistently(connection, |connection| Contents::read(connection, path, &apart))?;
+    let contents = consistent_read(connection, |connection| Contents::read(connection, path, &apart))?;
     cache.show(&turn, contents.snapshot, &apart, &Unwritten::default());
     Ok(())
+}
+
+/// The connection to the file that is there now, and whether it is a new one.
+pub(super) fn connection(reader: &mut FollowingReader) -> Result<(&Connection, bool), Fault> {
+    reader.connection()?.ok_or(Fault::Gone)
 }

@@ -5,19 +5,18 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use openclaw_ids::AgentId;
+use openclaw_sqlite::{
+    BusyWait, Checkpoint, FairLockGuard, FileId, FileWatch, FilesystemKind, data_version, immediate, is_busy,
+};
 use rusqlite::Connection;
 
 use super::Pace;
 use super::cache::{Apart, Cache, Turn as View, Unwritten};
-use super::connect::Checkpoint;
 use super::contents::{Contents, Extent};
-use super::fault::{Fault, is_busy};
-use super::place::Place;
+use super::fault::Fault;
 use super::request::{Occasion, Op, Outcome, Request};
-use super::turn::Turn;
-use super::volume::Volume;
-use super::{connect, folder, schema};
-use crate::{Applied, AuthSnapshot, StoreError, UsageChange};
+use super::{connect, schema};
+use crate::{AuthSnapshot, ChangeOutcome, StoreError, UsageChange};
 
 /// After how many writes on a task's thread the modes of the files are looked at again: SQLite makes its files as private
 /// as the store.
@@ -31,15 +30,15 @@ pub(super) struct Writer {
     /// Gone after a failure that left it in an unknown state, and when the file is another one.
     connection: Option<Connection>,
     /// The file that the connection is to.
-    place: Place,
-    volume: Volume,
+    file: FileWatch,
+    filesystem: FilesystemKind,
     pace: Pace,
     /// What the file said after the last write; true as long as nobody else has written.
     known: Option<Known>,
     /// How often the file was opened again.
     reopened: u64,
     /// The right to write, kept for a few more changes.
-    kept: Option<(Turn, u32)>,
+    kept: Option<(FairLockGuard, u32)>,
     writes: u64,
     /// Somebody else had written before the last write.
     saw_others: bool,
@@ -60,7 +59,7 @@ impl Known {
     /// # Errors
     /// The first row that cannot be read, or what SQLite says.
     pub(super) fn read(connection: &Connection, path: &Path, apart: &Arc<Apart>) -> Result<Self, Fault> {
-        let version = connect::data_version(connection)?;
+        let version = data_version(connection)?;
         let contents = Contents::read(connection, path, apart)?;
         Ok(Self { contents, version })
     }
@@ -103,17 +102,17 @@ impl Writer {
         agent: AgentId,
         cache: Arc<Cache>,
         opened: Option<(Connection, Known)>,
-        volume: Volume,
+        filesystem: FilesystemKind,
         pace: Pace,
     ) -> Self {
         let (connection, known) = opened.unzip();
         Self {
-            place: Place::of(&path),
+            file: FileWatch::new(&path),
             path,
             cache,
             agent,
             connection,
-            volume,
+            filesystem,
             pace,
             known,
             reopened: 0,
@@ -125,12 +124,12 @@ impl Writer {
     }
 
     /// The right to write that was kept, if any.
-    pub(super) fn take_turn(&mut self) -> Option<(Turn, u32)> {
+    pub(super) fn take_turn(&mut self) -> Option<(FairLockGuard, u32)> {
         self.kept.take()
     }
 
     /// Keeps the right to write for at most that many changes more.
-    pub(super) fn keep_turn(&mut self, turn: Turn, changes: u32) {
+    pub(super) fn keep_turn(&mut self, turn: FairLockGuard, changes: u32) {
         if changes > 0 {
             self.kept = Some((turn, changes));
         }
@@ -154,10 +153,10 @@ impl Writer {
     /// What others have written, as far as it can be told without opening the file again: not once another one has taken
     /// its place, to which nothing is written before this store does.
     pub(super) fn others(&self) -> Option<Others> {
-        if Place::of(&self.path) != self.place {
+        if self.file.is_replaced() {
             return None;
         }
-        let version = connect::data_version(self.connection.as_ref()?).ok()?;
+        let version = data_version(self.connection.as_ref()?).ok()?;
         Some(Others {
             reopened: self.reopened,
             version,
@@ -171,7 +170,7 @@ impl Writer {
 
     /// Whether the file is on a disk of this machine, where a write does not wait for anything.
     pub(super) fn is_local(&self) -> bool {
-        self.volume == Volume::Local
+        self.filesystem == FilesystemKind::Local
     }
 
     pub(super) fn checkpoint(&self, how: Checkpoint) {
@@ -272,10 +271,10 @@ impl Writer {
         };
         let result = opened.and_then(|connection| {
             let wait = match patience {
-                Patience::None => None,
-                Patience::AsPaced => Some(self.pace.wait),
+                Patience::None => BusyWait::None,
+                Patience::AsPaced => self.pace.wait,
             };
-            connection.busy_handler(wait)?;
+            wait.apply(&connection)?;
             let outcomes = self.transact_on(&connection, batch, unwritten, view);
             if connection.is_autocommit() {
                 self.connection = Some(connection);
@@ -290,9 +289,7 @@ impl Writer {
 
     /// Lets go of the file when another one has taken its place: what is written into the old one is read by nobody.
     fn follow(&mut self) {
-        let place = Place::of(&self.path);
-        if place != self.place {
-            self.place = place;
+        if self.file.update() {
             self.connection = None;
         }
     }
@@ -301,18 +298,18 @@ impl Writer {
     fn open_again(&mut self, now: Timestamp) -> Result<Connection, Fault> {
         self.known = None;
         self.reopened = self.reopened.wrapping_add(1);
-        if self.place == Place::Empty {
+        if self.file.id() == FileId::MISSING {
             return Err(Fault::Gone);
         }
-        let connection = connect::writer(&self.path, self.pace.wait)?;
+        let connection = openclaw_sqlite::open_read_write(&self.path, self.pace.wait)?;
         schema::check(&connection, &self.path, &self.agent)?;
         let is_complete = schema::is_complete(&connection)?;
         if !is_complete {
-            schema::refuse_damage(&connection)?;
+            openclaw_sqlite::quick_check(&connection)?;
         }
-        connect::configure(&connection, self.volume, self.pace.wait)?;
+        connect::configure(&connection, self.filesystem, self.pace.wait)?;
         if !is_complete {
-            connect::immediately(&connection, |connection| {
+            immediate(&connection, |connection| {
                 schema::complete(connection, &self.agent, now)
             })?;
         }
@@ -328,7 +325,7 @@ impl Writer {
     ) -> Result<Vec<Outcome>, Fault> {
         let cache = Arc::clone(&self.cache);
         let mut own = None;
-        let (known, outcomes) = connect::immediately(connection, |connection| {
+        let (known, outcomes) = immediate(connection, |connection| {
             let mut known = self.look(connection)?;
             let outcomes = self.fold(&mut known.contents, batch, unwritten, connection)?;
             if view.is_none() {
@@ -347,7 +344,7 @@ impl Writer {
 
     /// What the file says now: what is known already, unless somebody else has written.
     fn look(&mut self, connection: &Connection) -> Result<Known, Fault> {
-        let version = connect::data_version(connection)?;
+        let version = data_version(connection)?;
         let apart = self.cache.apart();
         self.saw_others = self.known.as_ref().is_some_and(|known| known.version != version);
         match self.known.take() {
@@ -418,12 +415,12 @@ impl Writer {
             Op::SetOrder(provider, ids) => snapshot.set_order(provider.clone(), ids.clone()),
             Op::Upsert(id, credential) => snapshot.upsert(id.clone(), (**credential).clone())?,
         }
-        Ok(Applied::Done)
+        Ok(ChangeOutcome::Done)
     }
 
     /// Takes the files away from everybody else (L21).
     fn tidy(&self) {
-        if let Err(error) = folder::close_files(&self.path) {
+        if let Err(error) = openclaw_sqlite::restrict_database_files(&self.path) {
             tracing::warn!(%error, "the mode of the auth store could not be set");
         }
     }

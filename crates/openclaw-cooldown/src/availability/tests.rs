@@ -13,7 +13,8 @@ fn m() -> ModelId {
 
 /// The reason and the end, in milliseconds after the start, of what blocks `m`.
 fn blocked(usages: &[ProfileUsage], now: i64) -> Option<(Reason, i64)> {
-    unavailable(usages, Some(&m()), at(now)).map(|block| (block.reason, crate::testing::offset(block.until)))
+    profile_set_block(usages, Some(&m()), at(now))
+        .map(|block| (block.reason, crate::testing::offset(block.until)))
 }
 
 fn soonest(usages: &[ProfileUsage], model: Option<&ModelId>) -> Option<i64> {
@@ -130,7 +131,7 @@ fn cooldown_9_examples_as_decided() {
 #[test]
 fn cooldown_9_stored_examples_as_decided() {
     let end = START + 500;
-    let rest = |reason: &str, counts: Value| json!({"cooldownUntil": end, "cooldownReason": reason, "failureCounts": counts});
+    let cooled = |reason: &str, counts: Value| json!({"cooldownUntil": end, "cooldownReason": reason, "failureCounts": counts});
     for (name, entries, expected) in [
         (
             "disabled and many rate limits",
@@ -151,20 +152,20 @@ fn cooldown_9_stored_examples_as_decided() {
         ),
         (
             "counts 1:1",
-            vec![rest("rate_limit", json!({"rate_limit": 1, "auth": 1}))],
+            vec![cooled("rate_limit", json!({"rate_limit": 1, "auth": 1}))],
             Some("rate_limit"),
         ),
         (
             "counts 3:1",
-            vec![rest("auth", json!({"rate_limit": 3, "auth": 1}))],
+            vec![cooled("auth", json!({"rate_limit": 3, "auth": 1}))],
             Some("auth"),
         ),
         (
             "three profiles, a tie",
             vec![
-                rest("rate_limit", json!({})),
-                rest("auth", json!({})),
-                rest("rate_limit", json!({})),
+                cooled("rate_limit", json!({})),
+                cooled("auth", json!({})),
+                cooled("rate_limit", json!({})),
             ],
             Some("auth"),
         ),
@@ -196,7 +197,7 @@ fn cooldown_9_stored_examples_as_decided() {
     ] {
         let adopted = |entry: &Value| {
             let stats = serde_json::from_value(entry.clone()).unwrap();
-            crate::adopt_foreign(ProfileUsage::default(), &stats, at(0))
+            crate::adopt_usage_stats(ProfileUsage::default(), &stats, at(0))
         };
         let usages: Vec<ProfileUsage> = entries.iter().map(adopted).collect();
         let reason = blocked(&usages, 0).map(|(reason, _)| reason.to_string());

@@ -1,4 +1,4 @@
-//! The endpoint's rest: flat, one episode, no ladder.
+//! The cooldown of an endpoint: flat, one episode, no ladder.
 
 use super::*;
 use crate::testing::{at, offset};
@@ -18,8 +18,8 @@ fn d4_thirty_seconds_flat_and_one_step_per_episode() {
         (Some(0), Some(31), 32, (32, 62)),
         (Some(0), Some(1), -20, (-20, 30)),
     ] {
-        let known = known.map(|opened| endpoint_failed(None, None, at(opened * 1000)));
-        let window = endpoint_failed(known, started.map(|ms: i64| at(ms * 1000)), at(now * 1000));
+        let known = known.map(|opened| record_endpoint_failure(None, None, at(opened * 1000)));
+        let window = record_endpoint_failure(known, started.map(|ms: i64| at(ms * 1000)), at(now * 1000));
         let span = (offset(window.opened_at) / 1000, offset(window.until) / 1000);
         assert_eq!(span, expected, "known {known:?}, started {started:?}, now {now}");
     }
@@ -27,7 +27,7 @@ fn d4_thirty_seconds_flat_and_one_step_per_episode() {
 
 #[test]
 fn d4_the_end_is_exclusive_and_json_holds_milliseconds() {
-    let window = endpoint_failed(None, None, at(0));
+    let window = record_endpoint_failure(None, None, at(0));
     assert!(window.is_active(at(29_999)));
     assert!(!window.is_active(at(30_000)));
     let json = serde_json::to_value(window).unwrap();

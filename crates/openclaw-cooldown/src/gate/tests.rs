@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::testing::{DAY, HOUR, MINUTE, SECOND, at, model, offset, on_model, usage};
-use crate::{Lane, adopt_secret, endpoint_failed};
+use crate::{Lane, adopt_secret, record_endpoint_failure};
 
 mod cells;
 mod properties;
@@ -14,23 +14,23 @@ const NOW: i64 = 40 * DAY;
 #[derive(Debug, Clone, Copy)]
 struct Setting {
     position: Position,
-    alone: bool,
+    is_only_candidate: bool,
     sibling: bool,
-    slot: Slot,
+    slot: ProbeSlot,
     probed: Option<i64>,
     endpoint_left: Option<i64>,
 }
 
 const PRIMARY: Setting = Setting {
     position: Position::Primary,
-    alone: false,
+    is_only_candidate: false,
     sibling: false,
-    slot: Slot::Free,
+    slot: ProbeSlot::Free,
     probed: None,
     endpoint_left: None,
 };
 const ALONE: Setting = Setting {
-    alone: true,
+    is_only_candidate: true,
     ..PRIMARY
 };
 const FALLBACK: Setting = Setting {
@@ -44,17 +44,17 @@ const SIBLING: Setting = Setting {
 
 fn ask(profiles: &[ProfileUsage], setting: Setting) -> Gate {
     let profiles: Vec<&ProfileUsage> = profiles.iter().collect();
-    let rest = setting
+    let cooldown = setting
         .endpoint_left
-        .map(|left| endpoint_failed(None, None, at(NOW + left - 30 * SECOND)));
+        .map(|left| record_endpoint_failure(None, None, at(NOW + left - 30 * SECOND)));
     let facts = GateFacts {
         position: setting.position,
-        alone: setting.alone,
+        is_only_candidate: setting.is_only_candidate,
         model: &model("m"),
         profiles: &profiles,
-        endpoint: rest.as_ref(),
+        endpoint: cooldown.as_ref(),
         last_probe_at: setting.probed.map(|ago| at(NOW - ago)),
-        sibling_before: setting.sibling,
+        has_earlier_sibling: setting.sibling,
         slot: setting.slot,
     };
     gate(&facts, at(NOW))
@@ -128,7 +128,7 @@ fn open_while_one_profile_can_serve_the_model_and_the_endpoint_answers() {
         assert_eq!(
             word(ask(&[ProfileUsage::default()], setting)),
             answer,
-            "the endpoint rests {left} ms more"
+            "the endpoint cools down {left} ms more"
         );
     }
     for (left, answer) in [(1, "skip-auth"), (0, "open"), (-1, "open")] {
@@ -276,7 +276,7 @@ fn g2_a_sibling_is_probed_only_for_a_profile_wide_transient_window() {
         word(ask(
             &wide(),
             Setting {
-                slot: Slot::Used,
+                slot: ProbeSlot::Used,
                 ..SIBLING
             }
         )),
@@ -286,7 +286,7 @@ fn g2_a_sibling_is_probed_only_for_a_profile_wide_transient_window() {
         word(ask(
             &wide(),
             Setting {
-                slot: Slot::Used,
+                slot: ProbeSlot::Used,
                 probed: Some(0),
                 ..SIBLING
             }
@@ -334,19 +334,19 @@ fn d15_the_latest_ending_profile_decides_the_row_and_the_soonest_end_is_shown() 
 
 #[test]
 fn d4_an_endpoint_window_is_a_timeout_and_both_must_end() {
-    let resting = Setting {
+    let endpoint_down = Setting {
         endpoint_left: Some(20 * SECOND),
         ..FALLBACK
     };
-    let Gate::Skip(skip) = ask(&[ProfileUsage::default()], resting) else {
-        panic!("a resting endpoint is skipped");
+    let Gate::Skip(skip) = ask(&[ProfileUsage::default()], endpoint_down) else {
+        panic!("an endpoint in cooldown is skipped");
     };
     assert_eq!(
         (skip.reason, skip.soonest.map(|at| offset(at) - NOW)),
         (Reason::Timeout, Some(20 * SECOND))
     );
     for (left, soonest) in [(5 * SECOND, 20 * SECOND), (25 * SECOND, 25 * SECOND)] {
-        let Gate::Skip(skip) = ask(&[profile(&Lane::Profile, Reason::Auth, 0, left)], resting) else {
+        let Gate::Skip(skip) = ask(&[profile(&Lane::Profile, Reason::Auth, 0, left)], endpoint_down) else {
             panic!("auth is skipped");
         };
         assert_eq!(skip.soonest.map(|at| offset(at) - NOW), Some(soonest));
@@ -361,19 +361,19 @@ fn d4_bl_42_a_fault_of_the_endpoint_closes_the_throttle_unless_there_is_no_other
         (1, Some(29_999), "skip", "skip"),
         (1, Some(30_000), "skip", "probe+slot"),
     ] {
-        let resting = |setting| Setting {
+        let endpoint_down = |setting| Setting {
             probed,
             endpoint_left: Some(left),
             ..setting
         };
         let profiles = [ProfileUsage::default()];
         assert_eq!(
-            word(ask(&profiles, resting(PRIMARY))),
+            word(ask(&profiles, endpoint_down(PRIMARY))),
             primary,
             "{left} left, probed {probed:?}"
         );
         assert_eq!(
-            word(ask(&profiles, resting(ALONE))),
+            word(ask(&profiles, endpoint_down(ALONE))),
             alone,
             "{left} left, probed {probed:?}"
         );

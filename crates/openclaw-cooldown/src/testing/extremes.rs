@@ -1,4 +1,4 @@
-//! Whatever a file may hold and a clock may say: instants up to the ends of the calendar, any counts.
+//! Extreme values of files and clocks: instants up to the ends of the calendar, any counts.
 
 use jiff::Timestamp;
 use openclaw_classify::{HintSource, Reason, ResetHint};

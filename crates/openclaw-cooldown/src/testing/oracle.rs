@@ -1,10 +1,10 @@
-//! A second, deliberately naive telling of D1 to D10: plain numbers and texts, one map, no shared code.
+//! A second, deliberately naive implementation of D1 to D10: plain numbers and texts, one map, no shared code.
 
 use std::collections::BTreeMap;
 
 /// What happened, with times in milliseconds. A `wide` failure is account-wide; a success without a model is of all.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Happening<'a> {
+pub(crate) enum OracleEvent<'a> {
     Failure {
         reason: &'a str,
         wide: bool,
@@ -39,15 +39,15 @@ pub(crate) struct Oracle {
 const DAY: i64 = 86_400_000;
 
 impl Oracle {
-    pub(crate) fn apply(&mut self, now: i64, happening: Happening<'_>) {
-        match happening {
-            Happening::Clear => self.lanes.clear(),
-            Happening::Success { model, started } => self.lanes.retain(|lane, row| {
+    pub(crate) fn apply(&mut self, now: i64, event: OracleEvent<'_>) {
+        match event {
+            OracleEvent::Clear => self.lanes.clear(),
+            OracleEvent::Success { model, started } => self.lanes.retain(|lane, row| {
                 let id = lane.strip_prefix("model:");
                 let other = id.is_some_and(|id| model.is_some_and(|model| model != id));
                 other || belongs(row, started, now)
             }),
-            Happening::Failure {
+            OracleEvent::Failure {
                 reason,
                 wide,
                 model,

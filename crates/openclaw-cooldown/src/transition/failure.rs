@@ -1,4 +1,4 @@
-//! The fold of a failure into the usage state (D1 to D8).
+//! Records a failure: which window it opens or lengthens, and on which step of the ladder (D1 to D8).
 
 use std::time::Duration;
 
@@ -6,25 +6,25 @@ use jiff::Timestamp;
 use openclaw_classify::HintSource;
 
 use crate::ladder::{long_wait, short_wait};
-use crate::usage_state::lane::{self, Hints};
+use crate::usage_state::lane::{self, HintPolicy};
 use crate::{BlockedOrigin, BlockedSource, CooldownConfig, FailureEvent, Lane, ProfileUsage, Window, millis};
 
-/// How many models of one profile are remembered beyond the end of their windows. Whoever asks for ever new names
-/// would otherwise make the state grow for a day.
+/// How many models of one profile are remembered beyond the end of their windows. A client that asks for ever new
+/// names would otherwise make the state grow for a day.
 const REMEMBERED_MODELS: usize = 256;
 
 /// Records one failure at `now`.
 ///
 /// A failure of an attempt that started before its window's `opened_at` only counts; any other one is one step up
 /// the lane's ladder (D2). A window is never shortened or relabelled (D3), except by a newer stated end (D7).
-/// Reasons that are nobody's credential's fault, and scoped failures of bypassed providers (D8), change nothing.
-pub fn record(
+/// Reasons that are no credential's fault, and scoped failures of bypassed providers (D8), change nothing.
+pub fn record_failure(
     mut usage: ProfileUsage,
     event: &FailureEvent,
     now: Timestamp,
     config: &CooldownConfig,
 ) -> ProfileUsage {
-    let Some(lane) = lane::of_event(event) else {
+    let Some(lane) = lane::lane_of(event) else {
         return usage;
     };
     if !lane.is_profile_wide() && config.bypasses(&event.provider) {
@@ -40,7 +40,7 @@ pub fn record(
     if belongs_to_known_episode(&mut usage, &lane, event, now, config) {
         return usage;
     }
-    step(&mut usage, lane, event, now, config);
+    climb_ladder(&mut usage, lane, event, now, config);
     forget_idle_models(&mut usage, now);
     usage
 }
@@ -55,7 +55,7 @@ fn belongs_to_known_episode(
     now: Timestamp,
     config: &CooldownConfig,
 ) -> bool {
-    let blocked = *lane == Lane::Profile && lane::hints(event.reason) == Hints::Believed;
+    let blocked = *lane == Lane::Profile && lane::hint_policy(event.reason) == HintPolicy::Believe;
     let concerned = |known: &Lane| known == lane || (blocked && *known == Lane::Blocked);
     let windows = usage.windows.iter_mut().filter(|(known, _)| concerned(known));
     let newer = windows
@@ -70,7 +70,13 @@ fn belongs_to_known_episode(
 }
 
 /// One step up the ladder of `lane`, and what a stated end makes of it.
-fn step(usage: &mut ProfileUsage, lane: Lane, event: &FailureEvent, now: Timestamp, config: &CooldownConfig) {
+fn climb_ladder(
+    usage: &mut ProfileUsage,
+    lane: Lane,
+    event: &FailureEvent,
+    now: Timestamp,
+    config: &CooldownConfig,
+) {
     let old = usage.windows.remove(&lane);
     let steps = old.as_ref().map_or(0, |window| window.steps).saturating_add(1);
     let ladder = millis::after(now, wait(&lane, steps, event, config));
@@ -78,7 +84,7 @@ fn step(usage: &mut ProfileUsage, lane: Lane, event: &FailureEvent, now: Timesta
     if lane == Lane::Profile
         && let Some(stated) = stated.take()
     {
-        // The ladder stands beside it.
+        // The blocked window has no ladder; the profile's own window keeps it.
         if stated > ladder {
             usage.block_account(stated, origin(event), now);
         } else {
@@ -88,24 +94,30 @@ fn step(usage: &mut ProfileUsage, lane: Lane, event: &FailureEvent, now: Timesta
     let last = old.as_ref().map_or(now, |window| {
         latest_failure(window.last_failure_at, now, config.failure_window())
     });
-    let mut window = reopened(old, steps, event, End { ladder, stated }, now);
+    let mut window = reopened_window(old, steps, event, WindowEnds { ladder, stated }, now);
     window.last_failure_at = last;
     usage.windows.insert(lane, window);
 }
 
 /// The two ends a window can get.
 #[derive(Clone, Copy)]
-struct End {
+struct WindowEnds {
     ladder: Timestamp,
     stated: Option<Timestamp>,
 }
 
 /// The lane's window after an episode that began at `now`.
-fn reopened(old: Option<Window>, steps: u32, event: &FailureEvent, end: End, now: Timestamp) -> Window {
-    let stated = end.stated.filter(|stated| *stated > end.ladder);
-    let until = stated.unwrap_or(end.ladder);
+fn reopened_window(
+    old: Option<Window>,
+    steps: u32,
+    event: &FailureEvent,
+    ends: WindowEnds,
+    now: Timestamp,
+) -> Window {
+    let stated = ends.stated.filter(|stated| *stated > ends.ladder);
+    let until = stated.unwrap_or(ends.ladder);
     let mut window = old.unwrap_or_else(|| Window::new(now, now, event.reason));
-    let restated = end.stated.is_some() && window.stated.is_some();
+    let restated = ends.stated.is_some() && window.stated.is_some();
     if until > window.until || restated {
         window.until = until;
         window.reason = event.reason;
@@ -133,7 +145,7 @@ pub(super) fn origin(event: &FailureEvent) -> BlockedOrigin {
 
 /// The end the provider stated, where it may be believed.
 pub(super) fn stated_end(event: &FailureEvent) -> Option<Timestamp> {
-    let believed = lane::hints(event.reason) == Hints::Believed;
+    let believed = lane::hint_policy(event.reason) == HintPolicy::Believe;
     let hint = event.hint.as_ref().filter(|hint| believed && hint.credible)?;
     Some(millis::floor(hint.at))
 }

@@ -1,4 +1,4 @@
-//! What a person does to the usage state by hand: ends one window, or lets a profile rest.
+//! What an operator does to the usage state by hand: ends one window, or cools a profile down.
 
 use jiff::Timestamp;
 
@@ -13,11 +13,11 @@ pub fn clear_lane(mut usage: ProfileUsage, lane: &Lane) -> ProfileUsage {
     usage
 }
 
-/// Lets the whole profile rest until `until`, in place of an end that was stated before (cooldown.md 8.1); an `until`
-/// that is not ahead of `now` ends that rest.
+/// Cools the whole profile down until `until`, in place of an end that was stated before (cooldown.md 8.1); an `until`
+/// that is not ahead of `now` ends that cooldown.
 ///
-/// It is no failure: nothing is counted, and no ladder climbs. The other program is told of it as of a stated limit.
-pub fn rest_until(mut usage: ProfileUsage, until: Timestamp, now: Timestamp) -> ProfileUsage {
+/// It is no failure: nothing is counted, and no ladder climbs. `usageStats` shows it like a stated limit.
+pub fn cool_down_until(mut usage: ProfileUsage, until: Timestamp, now: Timestamp) -> ProfileUsage {
     let (until, now) = (millis::floor(until), millis::floor(now));
     if until <= now {
         usage.windows.remove(&Lane::Blocked);
@@ -39,8 +39,8 @@ mod tests {
     use openclaw_classify::Reason;
 
     use super::*;
-    use crate::mirror;
     use crate::testing::{DAY, MINUTE, at, failure};
+    use crate::to_usage_stats;
 
     fn lanes(usage: &ProfileUsage) -> Vec<String> {
         usage.windows.keys().map(ToString::to_string).collect()
@@ -65,17 +65,17 @@ mod tests {
     }
 
     #[test]
-    fn cooldown_8_1_a_rest_replaces_the_stated_end_in_both_directions_and_counts_nothing() {
+    fn cooldown_8_1_a_manual_cooldown_replaces_the_stated_end_in_both_directions_and_counts_nothing() {
         let limited =
             ProfileUsage::default().failed(0, &failure(Reason::RateLimit).account_wide().hinting(DAY));
         let counts = limited.failure_counts.clone();
         for end in [2 * DAY, MINUTE + 1] {
-            let rested = rest_until(limited.clone(), at(end), at(MINUTE));
-            assert_eq!(rested.windows[&Lane::Blocked].until, at(end));
-            assert_eq!(rested.failure_counts, counts);
-            assert!(mirror(&rested, at(MINUTE), None).blocked_until.is_some());
+            let cooled = cool_down_until(limited.clone(), at(end), at(MINUTE));
+            assert_eq!(cooled.windows[&Lane::Blocked].until, at(end));
+            assert_eq!(cooled.failure_counts, counts);
+            assert!(to_usage_stats(&cooled, at(MINUTE), None).blocked_until.is_some());
         }
-        let ended = rest_until(limited, at(MINUTE), at(MINUTE));
+        let ended = cool_down_until(limited, at(MINUTE), at(MINUTE));
         assert!(!ended.windows.contains_key(&Lane::Blocked), "over *at* its end");
     }
 }

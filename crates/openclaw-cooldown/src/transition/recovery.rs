@@ -1,22 +1,22 @@
-//! What gives a profile back: success, clear, another secret (D9, D10).
+//! What makes a profile usable again: a success, a clear, another secret (D9, D10).
 
 use jiff::{SignedDuration, Timestamp};
 
 use crate::{ProfileUsage, SuccessEvent, Window, millis};
 
-/// Within which time every process knows what one of them has written.
-const KNOWN_WITHIN: SignedDuration = SignedDuration::from_secs(1);
+/// After this time every process has read what another one wrote.
+const PROPAGATION_TIME: SignedDuration = SignedDuration::from_secs(1);
 
 /// Records one success at `now`: the profile-wide windows and this model's window go, with their steps (D10).
 ///
-/// A window that opened after the attempt started stays; such a success is not a use either (D2). A rest that was set by
-/// hand also stays when the attempt started within a second after it: whoever made it may not have known.
-pub fn succeed(mut usage: ProfileUsage, event: &SuccessEvent, now: Timestamp) -> ProfileUsage {
+/// A window that opened after the attempt started stays; such a success is not a use either (D2). A cooldown that
+/// was set by hand also stays when the attempt started within a second after it: its process may not have read it yet.
+pub fn record_success(mut usage: ProfileUsage, event: &SuccessEvent, now: Timestamp) -> ProfileUsage {
     let now = millis::floor(now);
     let mut outdated = false;
     usage.windows.retain(|lane, window| {
         let concerned = lane.concerns(event.model.as_ref());
-        let newer = window.covers(event.started_at, now) || is_unheard_of(window, event.started_at, now);
+        let newer = window.covers(event.started_at, now) || may_be_unread(window, event.started_at, now);
         outdated |= concerned && newer;
         !concerned || newer
     });
@@ -28,9 +28,9 @@ pub fn succeed(mut usage: ProfileUsage, event: &SuccessEvent, now: Timestamp) ->
     usage
 }
 
-/// Whether an attempt that started at `started_at` may not have known of a rest that was set by hand.
-fn is_unheard_of(window: &Window, started_at: Option<Timestamp>, now: Timestamp) -> bool {
-    let known = window.opened_at.checked_add(KNOWN_WITHIN);
+/// Whether the process of an attempt that started at `started_at` may not have read a cooldown that was set by hand.
+fn may_be_unread(window: &Window, started_at: Option<Timestamp>, now: Timestamp) -> bool {
+    let known = window.opened_at.checked_add(PROPAGATION_TIME);
     let known = known.unwrap_or(Timestamp::MAX);
     window.set_by_hand && window.is_active(now) && started_at.is_some_and(|started_at| started_at < known)
 }

@@ -26,7 +26,7 @@ const MARKS: &[&str] = &[
 /// The two windows of a snapshot.
 const WINDOWS: [&str; 2] = ["primary", "secondary"];
 
-/// The limit that is looked at first.
+/// The limit that is read first.
 const MAIN: &str = "codex";
 
 /// When the blocking limit in `report` resets: the first blocking one without an id or with the id `codex`, else the

@@ -6,7 +6,7 @@ use crate::{BlockedSource, Lane, ProfileUsage};
 use serde_json::json;
 
 fn read(status: u16, body: &Value) -> (UsageEffect, &'static str) {
-    let finding = Wham.read(
+    let finding = ChatGptUsageProbe.read(
         UsageReply::Answered {
             status,
             body: Some(body),
@@ -16,7 +16,7 @@ fn read(status: u16, body: &Value) -> (UsageEffect, &'static str) {
     (finding.effect, finding.label)
 }
 
-fn rest(seconds: u64) -> UsageEffect {
+fn cooldown_of(seconds: u64) -> UsageEffect {
     UsageEffect::Cooldown(Duration::from_secs(seconds))
 }
 
@@ -27,20 +27,23 @@ fn until(seconds: i64) -> UsageEffect {
 #[test]
 fn cooldown_8_3_http_answers_and_failures() {
     for (status, expected) in [
-        (401, (rest(12 * 3600), "wham_token_expired")),
-        (403, (rest(24 * 3600), "wham_account_dead")),
-        (199, (rest(300), "wham_http_error")),
-        (300, (rest(300), "wham_http_error")),
-        (429, (rest(300), "wham_http_error")),
-        (500, (rest(300), "wham_http_error")),
-        (200, (rest(30), "wham_probe_failed")),
-        (299, (rest(30), "wham_probe_failed")),
+        (401, (cooldown_of(12 * 3600), "wham_token_expired")),
+        (403, (cooldown_of(24 * 3600), "wham_account_dead")),
+        (199, (cooldown_of(300), "wham_http_error")),
+        (300, (cooldown_of(300), "wham_http_error")),
+        (429, (cooldown_of(300), "wham_http_error")),
+        (500, (cooldown_of(300), "wham_http_error")),
+        (200, (cooldown_of(30), "wham_probe_failed")),
+        (299, (cooldown_of(30), "wham_probe_failed")),
     ] {
         assert_eq!(read(status, &json!({})), expected, "{status}");
     }
-    let failed = Wham.read(UsageReply::Failed, at(0));
-    assert_eq!((failed.effect, failed.label), (rest(30), "wham_probe_failed"));
-    let no_json = Wham.read(
+    let failed = ChatGptUsageProbe.read(UsageReply::Failed, at(0));
+    assert_eq!(
+        (failed.effect, failed.label),
+        (cooldown_of(30), "wham_probe_failed")
+    );
+    let no_json = ChatGptUsageProbe.read(
         UsageReply::Answered {
             status: 200,
             body: None,
@@ -50,7 +53,7 @@ fn cooldown_8_3_http_answers_and_failures() {
     assert_eq!(no_json, failed);
     assert_eq!(
         read(200, &json!({"rate_limit": 5})),
-        (rest(30), "wham_probe_failed")
+        (cooldown_of(30), "wham_probe_failed")
     );
 }
 
@@ -61,7 +64,7 @@ fn cooldown_8_3_the_windows_of_the_body() {
     for (limit, expected) in [
         (
             json!({"limit_reached": false, "primary_window": used(100.0, 900)}),
-            (rest(15), "wham_burst_contention"),
+            (cooldown_of(15), "wham_burst_contention"),
         ),
         (
             json!({"primary_window": used(5.0, 900)}),
@@ -69,16 +72,19 @@ fn cooldown_8_3_the_windows_of_the_body() {
         ),
         (
             json!({"primary_window": {"used_percent": 100}}),
-            (rest(30), "wham_probe_failed"),
+            (cooldown_of(30), "wham_probe_failed"),
         ),
-        (json!({"limit_reached": true}), (rest(30), "wham_probe_failed")),
+        (
+            json!({"limit_reached": true}),
+            (cooldown_of(30), "wham_probe_failed"),
+        ),
         (
             json!({"primary_window": used(100.0, 60), "secondary_window": used(100.0, 900)}),
             (until(900), "wham_team_weekly"),
         ),
         (
             json!({"primary_window": used(100.0, 60), "secondary_window": {"used_percent": 100}}),
-            (rest(30), "wham_probe_failed"),
+            (cooldown_of(30), "wham_probe_failed"),
         ),
         (
             json!({"primary_window": used(100.0, 60), "secondary_window": used(99.9, 900)}),
@@ -86,19 +92,19 @@ fn cooldown_8_3_the_windows_of_the_body() {
         ),
         (
             json!({"primary_window": {"used_percent": 100}, "secondary_window": used(1.0, 9)}),
-            (rest(30), "wham_probe_failed"),
+            (cooldown_of(30), "wham_probe_failed"),
         ),
         (
             json!({"primary_window": used(99.9, 60), "secondary_window": used(60.0, 900)}),
-            (rest(30), "wham_probe_failed"),
+            (cooldown_of(30), "wham_probe_failed"),
         ),
         (
             json!({"secondary_window": used(60.0, 900)}),
-            (rest(30), "wham_probe_failed"),
+            (cooldown_of(30), "wham_probe_failed"),
         ),
         (
             json!({"primary_window": {"reset_after_seconds": 1.5, "reset_at": epoch + 9}}),
-            (rest(30), "wham_probe_failed"),
+            (cooldown_of(30), "wham_probe_failed"),
         ),
         (
             json!({"primary_window": {"reset_after_seconds": 0, "reset_at": epoch + 9}}),
@@ -110,11 +116,11 @@ fn cooldown_8_3_the_windows_of_the_body() {
         ),
         (
             json!({"primary_window": {"reset_at": -9}}),
-            (rest(30), "wham_probe_failed"),
+            (cooldown_of(30), "wham_probe_failed"),
         ),
         (
             json!({"primary_window": {"reset_at": "soon"}}),
-            (rest(30), "wham_probe_failed"),
+            (cooldown_of(30), "wham_probe_failed"),
         ),
     ] {
         assert_eq!(read(200, &json!({ "rate_limit": limit })), expected, "{limit}");
@@ -133,7 +139,7 @@ fn cooldown_8_3_who_is_asked() {
             "unclassified",
             "unknown",
         ];
-        let asked = |id: &str, credential| Wham.question(&provider(id), reason, credential);
+        let asked = |id: &str, credential| ChatGptUsageProbe.request(&provider(id), reason, credential);
         assert_eq!(
             asked("OpenAI", UsageCredential::Login).is_some(),
             explained.contains(&reason.as_str()),
@@ -145,9 +151,17 @@ fn cooldown_8_3_who_is_asked() {
 }
 
 #[test]
-fn cooldown_8_3_what_is_asked() {
-    let question = Wham.question(&provider("openai"), Reason::RateLimit, UsageCredential::Login);
-    insta::assert_snapshot!("question", format!("{:#?}", question.unwrap()));
+fn cooldown_8_3_the_request() {
+    let request = ChatGptUsageProbe.request(&provider("openai"), Reason::RateLimit, UsageCredential::Login);
+    assert_eq!(
+        request,
+        Some(&UsageRequest {
+            url: "https://chatgpt.com/backend-api/wham/usage",
+            headers: &[("accept", "application/json"), ("originator", "openclaw")],
+            account_header: "chatgpt-account-id",
+            timeout: Duration::from_secs(3),
+        })
+    );
 }
 
 #[test]
@@ -163,14 +177,14 @@ fn cooldown_8_3_a_finding_refines_the_failure() {
         "the account is blocked"
     );
     assert_eq!(blocked.span(&on_model("m")), None);
-    let expired = record(rest(12 * 3600));
+    let expired = record(cooldown_of(12 * 3600));
     assert_eq!(
         expired.span(&on_model("m")),
         Some((0, 12 * HOUR)),
         "stays scoped to the failing model"
     );
     assert_eq!(
-        record(rest(15)).span(&on_model("m")),
+        record(cooldown_of(15)).span(&on_model("m")),
         Some((0, 30 * SECOND)),
         "D7: the ladder is longer"
     );
@@ -203,7 +217,9 @@ fn bl_38_an_absurd_reset_of_the_check_is_not_believed() {
         };
         let usage = ProfileUsage::default().failed(
             0,
-            &Wham.read(reply, at(0)).refine(failure(Reason::RateLimit), at(0)),
+            &ChatGptUsageProbe
+                .read(reply, at(0))
+                .refine(failure(Reason::RateLimit), at(0)),
         );
         assert_eq!(usage.windows.contains_key(&Lane::Blocked), blocked, "{seconds}");
         assert_eq!(usage.span(&Lane::Profile), Some((0, 30 * SECOND)), "{seconds}");
@@ -212,7 +228,7 @@ fn bl_38_an_absurd_reset_of_the_check_is_not_believed() {
 
 #[test]
 fn d6_only_a_block_marks_what_the_failure_alone_does_not() {
-    for reason in EXPLAINED {
+    for reason in EXPLAINABLE {
         let record = |effect: UsageEffect| {
             let finding = UsageFinding { effect, label: "" };
             ProfileUsage::default().failed(0, &finding.refine(failure(*reason), at(0)))
@@ -221,7 +237,7 @@ fn d6_only_a_block_marks_what_the_failure_alone_does_not() {
         assert_eq!(blocked.span(&Lane::Blocked), Some((0, HOUR)), "{reason}");
         assert_eq!(blocked.windows[&Lane::Blocked].reason, Reason::RateLimit);
         let marked = *reason == Reason::RateLimit;
-        assert_eq!(record(rest(300)).windows.is_empty(), !marked, "{reason}");
+        assert_eq!(record(cooldown_of(300)).windows.is_empty(), !marked, "{reason}");
     }
 }
 

@@ -69,10 +69,10 @@ impl fmt::Display for Lane {
 /// A text that names no lane.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is not a window lane; use auth_permanent, billing, blocked, profile or model:<id>")]
-pub struct UnknownLane(pub String);
+pub struct ParseLaneError(pub String);
 
 impl FromStr for Lane {
-    type Err = UnknownLane;
+    type Err = ParseLaneError;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let fixed = NAMES
@@ -80,7 +80,9 @@ impl FromStr for Lane {
             .find(|(name, _)| *name == text)
             .map(|(_, lane)| lane.clone());
         let model = || Some(Self::Model(text.strip_prefix(MODEL_PREFIX)?.parse().ok()?));
-        fixed.or_else(model).ok_or_else(|| UnknownLane(text.to_owned()))
+        fixed
+            .or_else(model)
+            .ok_or_else(|| ParseLaneError(text.to_owned()))
     }
 }
 
@@ -98,38 +100,38 @@ impl<'de> Deserialize<'de> for Lane {
     }
 }
 
-/// Where a reason's window opens.
+/// In which lane a reason opens its window.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Target {
+enum LaneRule {
     /// Always this lane.
     Always(Lane),
-    /// As the signal says: account-wide, or the model when it is known.
-    BySignal,
-    /// The model when it is known, whatever else is said (D4).
+    /// By the scope of the signal: account-wide, or the model when it is known.
+    ByScope,
+    /// The model when it is known, whatever the scope (D4).
     Model,
-    /// Never a credential's fault; nothing is marked (C-10).
-    Nowhere,
+    /// None: it is never a credential's fault (C-10).
+    None,
 }
 
-/// Whether a stated reset time says anything about the end of this reason's window (D7).
+/// Whether a stated reset time decides about the end of this reason's window (D7).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Hints {
-    Believed,
-    Ignored,
+pub(crate) enum HintPolicy {
+    Believe,
+    Ignore,
 }
 
 /// The lane table (D4, D6, C2): an invalid key or a missing model doesn't come back by itself at a stated time.
 #[rustfmt::skip]
-fn policy(reason: Reason) -> (Target, Hints) {
+fn policy(reason: Reason) -> (LaneRule, HintPolicy) {
     match reason {
-        Reason::Auth            => (Target::Always(Lane::Profile),       Hints::Ignored),
-        Reason::AuthPermanent   => (Target::Always(Lane::AuthPermanent), Hints::Ignored),
-        Reason::Billing         => (Target::Always(Lane::Billing),       Hints::Believed),
-        Reason::RateLimit       => (Target::BySignal,                    Hints::Believed),
+        Reason::Auth            => (LaneRule::Always(Lane::Profile),       HintPolicy::Ignore),
+        Reason::AuthPermanent   => (LaneRule::Always(Lane::AuthPermanent), HintPolicy::Ignore),
+        Reason::Billing         => (LaneRule::Always(Lane::Billing),       HintPolicy::Believe),
+        Reason::RateLimit       => (LaneRule::ByScope,                       HintPolicy::Believe),
         Reason::Overloaded
         | Reason::ServerError
-        | Reason::Timeout       => (Target::Model,                       Hints::Believed),
-        Reason::ModelNotFound   => (Target::Model,                       Hints::Ignored),
+        | Reason::Timeout       => (LaneRule::Model,                       HintPolicy::Believe),
+        Reason::ModelNotFound   => (LaneRule::Model,                       HintPolicy::Ignore),
         Reason::Aborted
         | Reason::ContentPolicy
         | Reason::ContextOverflow
@@ -139,31 +141,31 @@ fn policy(reason: Reason) -> (Target, Hints) {
         | Reason::NoErrorDetails
         | Reason::SessionExpired
         | Reason::Unclassified
-        | Reason::Unknown       => (Target::Nowhere,                     Hints::Ignored),
+        | Reason::Unknown       => (LaneRule::None,                     HintPolicy::Ignore),
     }
 }
 
 /// The lane of `event`'s ladder, or `None` when nothing is marked.
-pub(crate) fn of_event(event: &FailureEvent) -> Option<Lane> {
+pub(crate) fn lane_of(event: &FailureEvent) -> Option<Lane> {
     let model = || event.model.clone().map_or(Lane::Profile, Lane::Model);
     match (policy(event.reason).0, event.scope) {
-        (Target::Always(lane), _) => Some(lane),
-        (Target::BySignal, MarkScope::Profile) => Some(Lane::Profile),
-        (Target::BySignal, MarkScope::Model) | (Target::Model, _) => Some(model()),
-        (Target::Nowhere, _) => None,
+        (LaneRule::Always(lane), _) => Some(lane),
+        (LaneRule::ByScope, MarkScope::Profile) => Some(Lane::Profile),
+        (LaneRule::ByScope, MarkScope::Model) | (LaneRule::Model, _) => Some(model()),
+        (LaneRule::None, _) => None,
     }
 }
 
 /// Whether a window of this reason may be that of one model (D4).
-pub(crate) fn may_rest_one_model(reason: Reason) -> bool {
+pub(crate) fn may_block_one_model(reason: Reason) -> bool {
     match policy(reason).0 {
-        Target::BySignal | Target::Model => true,
-        Target::Always(_) | Target::Nowhere => false,
+        LaneRule::ByScope | LaneRule::Model => true,
+        LaneRule::Always(_) | LaneRule::None => false,
     }
 }
 
 /// What a stated reset time means for a failure with this reason.
-pub(crate) fn hints(reason: Reason) -> Hints {
+pub(crate) fn hint_policy(reason: Reason) -> HintPolicy {
     policy(reason).1
 }
 

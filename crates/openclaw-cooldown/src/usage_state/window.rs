@@ -1,4 +1,4 @@
-//! One window of one lane, kept after its end for its episode and its step.
+//! The window of one lane: from when to when it blocks, why, and on which step of the ladder.
 
 use jiff::Timestamp;
 use openclaw_classify::Reason;
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::millis;
 
-/// A time during which a lane blocks, and the memory of it afterwards (D2).
+/// A time during which a lane blocks; it stays after its end, for its episode and its step (D2).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Window {
@@ -17,20 +17,20 @@ pub struct Window {
     /// The first instant that is free again.
     #[serde(with = "millis")]
     pub until: Timestamp,
-    /// Why; changes only together with `until` (D3).
+    /// Why it is open; changes only together with `until` (D3).
     pub reason: Reason,
     /// Episodes since the last reset; the ladder's step (D5).
     pub steps: u32,
     /// The end as the provider stated it, when that is what `until` is (D7).
     #[serde(with = "millis::option", default, skip_serializing_if = "Option::is_none")]
     pub stated: Option<Timestamp>,
-    /// Who stated an account's end, and during which model; told to the other program, and blocks nothing more.
+    /// Who stated an account's end, and during which model; only written to `usageStats`, it blocks nothing more.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origin: Option<BlockedOrigin>,
     /// The latest failure of this lane; the failure window is counted from here (D1).
     #[serde(with = "millis")]
     pub last_failure_at: Timestamp,
-    /// Whether a person let the profile rest; blocks nothing more.
+    /// Whether an operator set this cooldown by hand; it blocks nothing more.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub set_by_hand: bool,
     /// Members of a newer version; they survive every save (D13).
@@ -42,18 +42,18 @@ pub struct Window {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct BlockedOrigin {
-    /// Who said it, in the other program's words.
+    /// Where the end was stated, in the other program's words.
     pub source: BlockedSource,
-    /// The model that was asked; `None` when the limit was found out without one.
+    /// The model of the request; `None` when the limit became known without one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<ModelId>,
 }
 
-/// Who reported a blocked window's end; the other program knows no others.
+/// Where a blocked window's end was stated; the other program knows no other sources.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum BlockedSource {
-    /// The answer that refused the request, whoever gave it.
+    /// The answer that refused the request, of any provider.
     CodexRateLimits,
     /// The usage check after it.
     Wham,

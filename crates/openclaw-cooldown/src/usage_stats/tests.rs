@@ -1,4 +1,4 @@
-//! What is accepted of the other program's state.
+//! Which members of `usageStats` are accepted.
 
 use super::*;
 use serde_json::json;
@@ -15,7 +15,7 @@ fn cooldown_1_2_the_worked_example() {
         "cooldownReason": "nope", "disabledReason": "billing", "blockedSource": "wham", "cooldownModel": " m ",
         "junk": 1,
     }));
-    // D13 keeps the member nobody knows; the rest is the example's answer.
+    // D13 keeps the unknown member; everything else is the example's answer.
     assert_eq!(
         loaded,
         json!({

@@ -13,9 +13,8 @@ use serde::{Deserialize, Serialize};
 
 use super::agents::unusable;
 use super::asked::Asked;
-use crate::cli::{WHAT_MADE_IT_REST, held_lines};
 use crate::http::{ApiError, PathName, Served};
-use crate::report::{Held, Search, run_story};
+use crate::report::{Held, Search, WHAT_MADE_IT_REST, held_lines, run_story};
 use openclaw_history::{
     HistoryError, HistoryReader, RunFilter, RunOutcome, StoredRun, StoredWindow, Story, WindowFilter,
 };

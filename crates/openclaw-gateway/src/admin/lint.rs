@@ -6,9 +6,9 @@ use serde::Deserialize;
 
 use super::agents::unusable;
 use super::asked::Asked;
-use crate::cli::{CheckReport, check};
 use crate::gateway::callable;
 use crate::http::{ApiError, Served};
+use crate::report::{ConfigReport, check};
 use crate::secrets::SecretSources;
 
 /// Which configuration is meant.
@@ -19,7 +19,7 @@ pub(super) struct Meant {
 }
 
 /// What is found.
-pub(super) async fn lint(served: Served, Asked(meant): Asked<Meant>) -> Result<Json<CheckReport>, ApiError> {
+pub(super) async fn lint(served: Served, Asked(meant): Asked<Meant>) -> Result<Json<ConfigReport>, ApiError> {
     let reads_files = match meant.of.as_deref() {
         None | Some("used") => false,
         Some("files") => true,

@@ -17,9 +17,9 @@ use openclaw_runner::{Clock, SystemClock};
 
 use super::decisions::{UnreadHistory, told_runs};
 use super::status::{self, Status};
-use crate::cli::ago;
 use crate::gateway::Current;
 use crate::http::Served;
+use crate::report::ago;
 use html::Html;
 use openclaw_history::RunFilter;
 use runs::Run;

@@ -59,7 +59,7 @@ pub struct DeadlineRow {
 impl DeadlineSettings {
     /// The limits of an attempt with `model`. `answer` is what the provider's row of the other program's configuration
     /// says (`timeoutSeconds`): more specific than what holds for all, less than our own rows.
-    pub(crate) fn of(&self, model: &ModelRef, answer: Option<Duration>) -> Deadlines {
+    pub fn of(&self, model: &ModelRef, answer: Option<Duration>) -> Deadlines {
         let all = self.all.over(Deadlines::DEFAULT);
         let provider = answer.map_or(all, |limit| all.with_answer_limit(limit.min(LONGEST)));
         self.rows(model)

@@ -89,7 +89,7 @@ pub enum FileError {
 }
 
 /// The text of a file; `None` when there is no such file.
-pub(crate) fn read(path: &Path) -> Result<Option<String>, FileError> {
+pub fn read(path: &Path) -> Result<Option<String>, FileError> {
     match std::fs::File::open(path).and_then(read_bounded) {
         Ok(Some(text)) => Ok(Some(text)),
         Ok(None) => Err(FileError::TooLarge {
@@ -116,7 +116,7 @@ pub(crate) fn require(path: &Path, named_by: &'static str) -> Result<(), FileErr
 }
 
 /// The whole text as JSON, which proves that its syntax is right and that it can be read into types.
-pub(crate) fn parse_root(path: &Path, text: &str) -> Result<serde_json::Value, FileError> {
+pub fn parse_root(path: &Path, text: &str) -> Result<serde_json::Value, FileError> {
     if let Some((line, column)) = too_deep(text) {
         return Err(FileError::TooDeep {
             path: path.to_owned(),

@@ -33,7 +33,7 @@ impl ConfigFiles {
     }
 
     /// The files that an argument and `environment` name, else the usual ones.
-    pub(crate) fn find(environment: &Environment, argument: Option<PathBuf>, state_dir: &Path) -> Self {
+    pub fn find(environment: &Environment, argument: Option<PathBuf>, state_dir: &Path) -> Self {
         let by_argument = argument.is_some();
         let path = argument.unwrap_or_else(|| environment.config_path(state_dir));
         let by_variable = |name| environment.get(name).map(|_| name);

@@ -6,7 +6,7 @@ use crate::config::{ClientTokenError, Config, GatewayAuthMode};
 use crate::environment::Environment;
 
 /// The variable that holds the token clients must send.
-pub(crate) const TOKEN_VARIABLE: &str = "OPENCLAW_GATEWAY_TOKEN";
+pub const TOKEN_VARIABLE: &str = "OPENCLAW_GATEWAY_TOKEN";
 
 /// The variable of the other program for a password, which counts where no token is configured or a password is asked for.
 const PASSWORD_VARIABLE: &str = "OPENCLAW_GATEWAY_PASSWORD";
@@ -15,7 +15,7 @@ const PASSWORD_VARIABLE: &str = "OPENCLAW_GATEWAY_PASSWORD";
 ///
 /// # Errors
 /// When one is configured that cannot be read; nobody is let in without it then.
-pub(crate) fn client_token(
+pub fn client_token(
     config: &Config,
     environment: &Environment,
 ) -> Result<Option<SecretString>, ClientTokenError> {

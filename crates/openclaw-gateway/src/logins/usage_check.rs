@@ -12,18 +12,19 @@ use jiff::Timestamp;
 use openclaw_auth_store::{Oauth, UsageChange, UsageStore};
 use openclaw_classify::{HintSource, Reason, ResetHint};
 use openclaw_cooldown::{
-    FailureEvent, MarkScope, UsageCredential, UsageProbe, UsageQuestion, UsageReply, Wham, codex_reset,
+    ChatGptUsageProbe, FailureEvent, MarkScope, UsageCredential, UsageProbe, UsageReply, UsageRequest,
+    codex_reset,
 };
 use openclaw_ids::ProfileId;
 use openclaw_runner::{Clock, SystemClock};
-use openclaw_upstream::{Question, Upstream};
+use openclaw_upstream::{PlainRequest, Upstream};
 use serde_json::Value;
 use tokio::time::Instant;
 use url::Url;
 
 use crate::agents::AgentAuthStore;
 
-/// The shortest time between two questions about one login. Failures of many requests are one question.
+/// The shortest time between two requests about one login. Failures of many runs cause one request.
 const SPACING: Duration = Duration::from_secs(30);
 /// The largest reply that is read, in bytes.
 const MAX_REPLY: usize = 64 * 1024;
@@ -51,7 +52,7 @@ pub(crate) struct Checked {
 impl Checked {
     /// The failure as it is understood now.
     fn explained(&self, event: FailureEvent) -> UsageChange {
-        UsageChange::Explained {
+        UsageChange::StatedEnd {
             profile: self.profile.clone(),
             login: Box::new(self.login.clone()),
             event,
@@ -79,15 +80,15 @@ impl UsageChecks {
         } else {
             UsageCredential::Other
         };
-        let question = Wham.question(&checked.login.provider, checked.event.reason, credential);
-        let Some(question) =
-            question.filter(|_| self.is_due(holder(store, &checked.profile), &checked.profile))
+        let request = ChatGptUsageProbe.request(&checked.login.provider, checked.event.reason, credential);
+        let Some(request) =
+            request.filter(|_| self.is_due(holder(store, &checked.profile), &checked.profile))
         else {
             return;
         };
         let (upstream, url, store) = (upstream.clone(), url.clone(), Arc::clone(store));
         tokio::spawn(async move {
-            let reply = ask(&upstream, url, question, &checked.login).await;
+            let reply = ask(&upstream, url, request, &checked.login).await;
             let reply = match &reply {
                 Some((status, body)) => UsageReply::Answered {
                     status: *status,
@@ -96,7 +97,7 @@ impl UsageChecks {
                 None => UsageReply::Failed,
             };
             let now = SystemClock.now();
-            let finding = Wham.read(reply, now);
+            let finding = ChatGptUsageProbe.read(reply, now);
             tracing::info!(finding = finding.label, "an account was asked about its limits");
             let change = checked.explained(finding.refine(checked.event.clone(), now));
             if let Err(error) = store.commit(change, SystemClock.now()).await {
@@ -125,7 +126,7 @@ impl UsageChecks {
         true
     }
 
-    /// Whether a question about the login may be asked now; the answer yes counts as asking.
+    /// Whether a request about the login may be sent now; the answer yes counts as sending.
     fn is_due(&self, holder: &Path, profile: &ProfileId) -> bool {
         let now = Instant::now();
         let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
@@ -152,27 +153,27 @@ fn holder<'s>(store: &'s AgentAuthStore, profile: &ProfileId) -> &'s Path {
 async fn ask(
     upstream: &Upstream,
     url: Url,
-    question: &'static UsageQuestion,
+    request: &'static UsageRequest,
     login: &Oauth,
 ) -> Option<(u16, Option<Value>)> {
-    let asked = Question {
+    let asked = PlainRequest {
         method: Method::GET,
         url,
-        headers: headers(question, login)?,
+        headers: headers(request, login)?,
         body: Bytes::new(),
     };
     let asking = upstream.ask(asked, MAX_REPLY);
-    let (status, body) = tokio::time::timeout(question.limit, asking).await.ok()?.ok()?;
+    let (status, body) = tokio::time::timeout(request.timeout, asking).await.ok()?.ok()?;
     Some((status.as_u16(), serde_json::from_slice(&body).ok()))
 }
 
-fn headers(question: &'static UsageQuestion, login: &Oauth) -> Option<HeaderMap> {
+fn headers(request: &'static UsageRequest, login: &Oauth) -> Option<HeaderMap> {
     let secret = |text: &str| {
         let mut value = HeaderValue::from_str(text).ok()?;
         value.set_sensitive(true);
         Some(value)
     };
-    let mut headers: HeaderMap = question
+    let mut headers: HeaderMap = request
         .headers
         .iter()
         .map(|(name, value)| (HeaderName::from_static(name), HeaderValue::from_static(value)))
@@ -186,7 +187,7 @@ fn headers(question: &'static UsageQuestion, login: &Oauth) -> Option<HeaderMap>
         .as_deref()
         .and_then(|account| secret(account.trim()))
     {
-        headers.insert(HeaderName::from_static(question.account_header), account);
+        headers.insert(HeaderName::from_static(request.account_header), account);
     }
     Some(headers)
 }

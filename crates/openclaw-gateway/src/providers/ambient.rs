@@ -32,7 +32,7 @@ fn has_name(id: &ProfileId, name: &str) -> bool {
 
 /// The profiles of this process: a key in `models.providers`, a standard key variable, and `local` for providers that
 /// need no key. Each provider's are in this order.
-pub(crate) fn profiles(
+pub fn profiles(
     models: &ModelsConfig,
     endpoints: &Endpoints,
     sources: &SecretSources,

@@ -7,7 +7,7 @@ use std::time::Duration;
 use axum::http::{HeaderMap, Method};
 use bytes::Bytes;
 use openclaw_ids::{ModelId, ModelRef, ProviderId};
-use openclaw_upstream::{Endpoint, Question, Upstream};
+use openclaw_upstream::{Endpoint, PlainRequest, Upstream};
 use serde::Deserialize;
 
 use super::ambient::key_variable;
@@ -22,7 +22,7 @@ const MAX_TAGS: usize = 8 * 1024 * 1024;
 
 /// What was found, in the order of the chain.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Discovery {
+pub struct Discovery {
     found: Vec<Found>,
 }
 
@@ -90,7 +90,7 @@ pub(crate) async fn ollama_models(upstream: &Upstream, endpoint: &Endpoint) -> O
     // The model list is not part of the OpenAI-compatible paths; it stands beside them.
     let mut url = endpoint.url("");
     url.set_path("/api/tags");
-    let asked = Question {
+    let asked = PlainRequest {
         method: Method::GET,
         url,
         headers: HeaderMap::new(),
@@ -106,7 +106,7 @@ pub(crate) async fn ollama_models(upstream: &Upstream, endpoint: &Endpoint) -> O
 
 impl Discovery {
     /// The chain of what was found, one model per provider.
-    pub(crate) fn chain(&self) -> impl Iterator<Item = &ModelRef> {
+    pub fn chain(&self) -> impl Iterator<Item = &ModelRef> {
         self.found.iter().filter_map(|found| found.model.as_ref())
     }
 }

@@ -8,7 +8,7 @@ use openclaw_chain::{AuthMode, ModelsConfig, ProviderConfig, SecretValue};
 use openclaw_ids::ProviderId;
 use openclaw_runner::EndpointKeys;
 use openclaw_upstream::{Endpoint, EndpointError, SecretKind};
-use openclaw_wire::Wire;
+use openclaw_wire::WireFormat;
 
 use super::secrets::secret_text;
 use super::{LoginEndpoints, UnusableSecret, compatible_path, known, shipped, unusable, wires};
@@ -17,7 +17,7 @@ use crate::secrets::SecretSources;
 
 /// All endpoints, by provider.
 #[derive(Clone, Default)]
-pub(crate) struct Endpoints {
+pub struct Endpoints {
     by_provider: HashMap<ProviderId, Endpoint>,
     logins: LoginEndpoints,
     unusable: Vec<UnusableSecret>,
@@ -70,7 +70,7 @@ impl ProviderError {
 }
 
 /// How the secret of `credential` is sent to `endpoint`.
-pub(crate) fn secret_kind(endpoint: &Endpoint, credential: &Credential) -> SecretKind {
+pub fn secret_kind(endpoint: &Endpoint, credential: &Credential) -> SecretKind {
     match credential {
         Credential::ApiKey(_) | Credential::Local(_) => endpoint.keys_as(),
         Credential::Oauth(_) | Credential::Token(_) => SecretKind::Token,
@@ -129,17 +129,17 @@ impl Endpoints {
     }
 
     /// Where and how logins are used.
-    pub(crate) fn logins(&self) -> &LoginEndpoints {
+    pub fn logins(&self) -> &LoginEndpoints {
         &self.logins
     }
 
     /// Where `credential` is used in the name of `provider`.
-    pub(crate) fn of(&self, provider: &ProviderId, credential: &Credential) -> Option<&Endpoint> {
+    pub fn of(&self, provider: &ProviderId, credential: &Credential) -> Option<&Endpoint> {
         self.logins.endpoint_of(credential).or_else(|| self.get(provider))
     }
 
     /// Whether `credential` is good for requests to `provider` in this format.
-    pub(crate) fn serves(&self, provider: &ProviderId, credential: &Credential, wire: Wire) -> bool {
+    pub(crate) fn serves(&self, provider: &ProviderId, credential: &Credential, wire: WireFormat) -> bool {
         let speaks = self
             .of(provider, credential)
             .is_none_or(|endpoint| endpoint.speaks(wire));
@@ -152,12 +152,12 @@ impl Endpoints {
     }
 
     /// The endpoint of a provider.
-    pub(crate) fn get(&self, provider: &ProviderId) -> Option<&Endpoint> {
+    pub fn get(&self, provider: &ProviderId) -> Option<&Endpoint> {
         self.by_provider.get(provider)
     }
 
     /// Every endpoint as it is told apart in usage state (D4).
-    pub(crate) fn keys(&self) -> EndpointKeys {
+    pub fn keys(&self) -> EndpointKeys {
         let own = self.by_provider.iter();
         let keys: EndpointKeys = own
             .map(|(provider, endpoint)| (provider.clone(), endpoint_key(endpoint)))

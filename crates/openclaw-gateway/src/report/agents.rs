@@ -23,55 +23,55 @@ use super::{AgentState, Installation};
 /// All agents at one moment.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct StatusReport {
+pub struct StatusReport {
     /// When it was made.
     #[serde(serialize_with = "millis")]
-    pub(crate) at: Timestamp,
+    pub at: Timestamp,
     /// The agents, in configured order.
-    pub(crate) agents: Vec<AgentReport>,
+    pub agents: Vec<AgentReport>,
     /// The agents that nothing is known of, because their credentials cannot be read.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(crate) unread: Vec<UnreadAgent>,
+    pub unread: Vec<UnreadAgent>,
     /// Why nothing can be written to the state directory.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) disk: Option<String>,
+    pub disk: Option<String>,
     /// Why the history cannot be read.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) unread_history: Option<String>,
+    pub unread_history: Option<String>,
     /// The last requests in which something failed or was skipped, the oldest first.
-    pub(crate) troubled: Vec<StoredRun>,
+    pub troubled: Vec<StoredRun>,
 }
 
 /// An agent whose credentials cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct UnreadAgent {
+pub struct UnreadAgent {
     /// Its id.
-    pub(crate) id: AgentId,
+    pub id: AgentId,
     /// What is the matter and what to do about it.
-    pub(crate) problem: String,
+    pub problem: String,
 }
 
 /// One agent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct AgentReport {
+pub struct AgentReport {
     /// Its id.
-    pub(crate) id: AgentId,
+    pub id: AgentId,
     /// Whether it is meant when none is named.
-    pub(crate) default: bool,
+    pub default: bool,
     /// The folder of its credentials.
-    pub(crate) folder: PathBuf,
+    pub folder: PathBuf,
     /// What a turn without a session would ask.
-    pub(crate) chain: ChainReport,
+    pub chain: ChainReport,
     /// Its credentials.
-    pub(crate) credentials: ProfilesReport,
+    pub credentials: ProfilesReport,
     /// How many sessions it has.
-    pub(crate) session_count: usize,
+    pub session_count: usize,
     /// The sessions on which another model answers than the selected one.
-    pub(crate) on_fallback: SessionsReport,
+    pub on_fallback: SessionsReport,
     /// What is wrong now, the worst first.
-    pub(crate) troubles: Vec<LevelledTrouble>,
+    pub troubles: Vec<LevelledTrouble>,
 }
 
 /// How many requests a status names.
@@ -85,7 +85,7 @@ fn troubled(mut runs: Vec<StoredRun>) -> Vec<StoredRun> {
 }
 
 /// Whether something failed or was skipped in a run.
-pub(crate) fn met_trouble(run: &StoredRun) -> bool {
+pub fn met_trouble(run: &StoredRun) -> bool {
     let note = &run.note;
     note.outcome != RunOutcome::Answered
         || note.first_failure.is_some()
@@ -94,7 +94,7 @@ pub(crate) fn met_trouble(run: &StoredRun) -> bool {
 
 impl StatusReport {
     /// Reports these agents at `now`, without any request.
-    pub(crate) fn of(installation: &Installation<'_>, states: &[AgentState<'_>], now: Timestamp) -> Self {
+    pub fn of(installation: &Installation<'_>, states: &[AgentState<'_>], now: Timestamp) -> Self {
         let agents = states.iter();
         Self {
             at: now,
@@ -109,12 +109,12 @@ impl StatusReport {
     }
 
     /// The same with the agents that could not be read.
-    pub(crate) fn with_unread(self, unread: Vec<UnreadAgent>) -> Self {
+    pub fn with_unread(self, unread: Vec<UnreadAgent>) -> Self {
         Self { unread, ..self }
     }
 
     /// The same with the reasons why the sessions of its agents could not be read, in the same order.
-    pub(crate) fn with_unread_sessions(mut self, problems: impl Iterator<Item = Option<String>>) -> Self {
+    pub fn with_unread_sessions(mut self, problems: impl Iterator<Item = Option<String>>) -> Self {
         let agents = self.agents.into_iter().zip(problems);
         self.agents = agents
             .map(|(agent, problem)| agent.with_unread_sessions(problem))
@@ -123,14 +123,14 @@ impl StatusReport {
     }
 
     /// The same with what older versions left for its agents, in the same order.
-    pub(crate) fn with_older(mut self, older: impl Iterator<Item = Vec<Older>>) -> Self {
+    pub fn with_older(mut self, older: impl Iterator<Item = Vec<Older>>) -> Self {
         let agents = self.agents.into_iter().zip(older);
         self.agents = agents.map(|(agent, older)| agent.with_older(older)).collect();
         self
     }
 
     /// The same with what is wrong with the disk of the state directory.
-    pub(crate) fn with_disk(mut self, trouble: Option<disk::Trouble>) -> Self {
+    pub fn with_disk(mut self, trouble: Option<disk::Trouble>) -> Self {
         if trouble.is_some() {
             for agent in &mut self.agents {
                 agent.lack_logins();
@@ -143,7 +143,7 @@ impl StatusReport {
     }
 
     /// The same with the reason why the history could not be read.
-    pub(crate) fn with_unread_history(self, problem: String) -> Self {
+    pub fn with_unread_history(self, problem: String) -> Self {
         Self {
             unread_history: Some(problem),
             ..self
@@ -151,7 +151,7 @@ impl StatusReport {
     }
 
     /// The same with what went wrong in the last `runs` that the history knows, the oldest first.
-    pub(crate) fn with_runs(self, runs: Vec<StoredRun>) -> Self {
+    pub fn with_runs(self, runs: Vec<StoredRun>) -> Self {
         Self {
             troubled: troubled(runs),
             ..self
@@ -159,7 +159,7 @@ impl StatusReport {
     }
 
     /// How bad the worst is that is wrong; `None` when nothing is.
-    pub(crate) fn worst(&self) -> Option<Level> {
+    pub fn worst(&self) -> Option<Level> {
         let disk = self.disk.as_ref().map(|_| Level::Failing);
         let unread = self.unread.first().map(|_| Level::Failing);
         let agents = self.agents.iter().filter_map(AgentReport::worst).max();
@@ -169,7 +169,7 @@ impl StatusReport {
 
 impl AgentReport {
     /// How bad the worst is that is wrong with it; `None` when nothing is.
-    pub(crate) fn worst(&self) -> Option<Level> {
+    pub fn worst(&self) -> Option<Level> {
         self.troubles.iter().map(|trouble| trouble.level).max()
     }
 
@@ -228,7 +228,7 @@ impl AgentReport {
     }
 
     /// Reports one agent at `now`.
-    pub(crate) fn of(installation: &Installation<'_>, state: &AgentState<'_>, now: Timestamp) -> Self {
+    pub fn of(installation: &Installation<'_>, state: &AgentState<'_>, now: Timestamp) -> Self {
         let asking = Asking {
             run: RunKind::Turn,
             session: None,

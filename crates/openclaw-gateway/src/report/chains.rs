@@ -6,7 +6,7 @@ use openclaw_chain::{
     SelectionFacts,
 };
 use openclaw_classify::Reason;
-use openclaw_cooldown::{Gate, GateFacts, Position, ProfileUsage, Slot, gate};
+use openclaw_cooldown::{Gate, GateFacts, Position, ProbeSlot, ProfileUsage, gate};
 use openclaw_ids::{AgentId, ModelRef, ProfileId, SessionKey};
 use openclaw_session::{SessionEntry, probe_due};
 use serde::Serialize;
@@ -18,75 +18,75 @@ use super::{AgentState, Installation};
 
 /// What a run is asked about.
 #[derive(Clone)]
-pub(crate) struct Asking<'a> {
+pub struct Asking<'a> {
     /// What kind of run it is.
-    pub(crate) run: RunKind,
+    pub run: RunKind,
     /// The session it belongs to.
-    pub(crate) session: Option<(&'a SessionKey, &'a SessionEntry)>,
+    pub session: Option<(&'a SessionKey, &'a SessionEntry)>,
 }
 
 /// A chain and why it is that one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct ChainReport {
+pub struct ChainReport {
     /// The agent that runs.
-    pub(crate) agent: AgentId,
+    pub agent: AgentId,
     /// `cron`, `heartbeat`, `image`, `memory_flush`, `one_off`, `subagent` or `turn`.
-    pub(crate) run: &'static str,
+    pub run: &'static str,
     /// The session.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) session: Option<SessionKey>,
+    pub session: Option<SessionKey>,
     /// Who chose the model, for people.
-    pub(crate) source: String,
+    pub source: String,
     /// Whether no other model may answer.
-    pub(crate) strict: bool,
+    pub strict: bool,
     /// The model a session without any override would use.
-    pub(crate) primary: ModelRef,
+    pub primary: ModelRef,
     /// The candidates, in order.
-    pub(crate) candidates: Vec<CandidateReport>,
+    pub candidates: Vec<CandidateReport>,
     /// What is configured and no candidate, for people.
-    pub(crate) dropped: Vec<String>,
+    pub dropped: Vec<String>,
     /// The stored override that is not used: `disallowed` or `legacy_auto`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) ignored_override: Option<&'static str>,
+    pub ignored_override: Option<&'static str>,
     /// Set when the session runs on a fallback and this run would try its primary again first.
-    pub(crate) tries_primary_again: bool,
+    pub tries_primary_again: bool,
     /// How it came about, one sentence per step.
-    pub(crate) trace: Vec<String>,
+    pub trace: Vec<String>,
 }
 
 /// One member of a chain and whether it can be asked now.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct CandidateReport {
+pub struct CandidateReport {
     /// The model.
-    pub(crate) model: ModelRef,
+    pub model: ModelRef,
     /// Why it is in the chain: `requested`, `fallback` or `primary`.
-    pub(crate) origin: &'static str,
+    pub origin: &'static str,
     /// Where it is called; none when nothing says where.
-    pub(crate) base_url: Option<String>,
+    pub base_url: Option<String>,
     /// The credentials that would be tried, in order.
-    pub(crate) profiles: Vec<ProfileId>,
+    pub profiles: Vec<ProfileId>,
     /// Those of them that are tried in vain.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(crate) unusable: Vec<UnusableProfile>,
+    pub unusable: Vec<UnusableProfile>,
     /// Whether it would be asked now.
-    pub(crate) state: CandidateState,
+    pub state: CandidateState,
     /// Why it rests.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) reason: Option<Reason>,
+    pub reason: Option<Reason>,
     /// When it is free again.
     #[serde(serialize_with = "maybe_millis")]
-    pub(crate) free_at: Option<Timestamp>,
+    pub free_at: Option<Timestamp>,
     /// When it would be tried before that.
     #[serde(serialize_with = "maybe_millis")]
-    pub(crate) next_probe: Option<Timestamp>,
+    pub next_probe: Option<Timestamp>,
 }
 
 /// Whether a candidate would be asked now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum CandidateState {
+pub enum CandidateState {
     /// It is asked.
     Ready,
     /// It rests, and is tried all the same.
@@ -103,7 +103,7 @@ pub(crate) enum CandidateState {
 
 impl CandidateState {
     /// Whether it would be asked now.
-    pub(crate) fn is_asked(self) -> bool {
+    pub fn is_asked(self) -> bool {
         match self {
             Self::Ready | Self::Probe => true,
             Self::Resting | Self::NoCredential | Self::NoEndpoint | Self::UnusableCredential => false,
@@ -113,7 +113,7 @@ impl CandidateState {
 
 impl ChainReport {
     /// Reports the chain that a run of the agent would have at `now`.
-    pub(crate) fn of(
+    pub fn of(
         installation: &Installation<'_>,
         state: &AgentState<'_>,
         asking: Asking<'_>,
@@ -156,7 +156,7 @@ impl ChainReport {
     }
 
     /// Reports the image chain, which has no session, no cooldowns and no strictness of its own.
-    pub(crate) fn of_images(
+    pub fn of_images(
         installation: &Installation<'_>,
         state: &AgentState<'_>,
         model: Option<&str>,
@@ -183,14 +183,14 @@ impl ChainReport {
     }
 
     /// The candidate that would be asked first now.
-    pub(crate) fn first_asked(&self) -> Option<&CandidateReport> {
+    pub fn first_asked(&self) -> Option<&CandidateReport> {
         self.candidates
             .iter()
             .find(|candidate| candidate.state.is_asked())
     }
 
     /// The credentials of the chain that are tried in vain, each once, for people.
-    pub(crate) fn unusable(&self) -> Vec<String> {
+    pub fn unusable(&self) -> Vec<String> {
         let mut told = Vec::new();
         for UnusableProfile { profile, problem } in
             self.candidates.iter().flat_map(|candidate| &candidate.unusable)
@@ -288,7 +288,7 @@ impl CandidateReport {
             } else {
                 Position::Fallback
             },
-            alone: chain.len() == 1,
+            is_only_candidate: chain.len() == 1,
             model: model.model(),
             profiles: &usages,
             endpoint: reach.endpoint,
@@ -296,8 +296,8 @@ impl CandidateReport {
                 .probes
                 .get(model.provider())
                 .map(|probe| probe.last_probe_at),
-            sibling_before: chain[..index].iter().any(same_provider),
-            slot: Slot::Free,
+            has_earlier_sibling: chain[..index].iter().any(same_provider),
+            slot: ProbeSlot::Free,
         };
         let (state, reason, free_at) = match gate(&facts, now) {
             Gate::Open => (CandidateState::Ready, None, None),

@@ -11,53 +11,53 @@ use super::{AgentState, Installation};
 /// Everything of an agent that rests.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct CooldownsReport {
+pub struct CooldownsReport {
     /// The agent.
-    pub(crate) agent: AgentId,
+    pub agent: AgentId,
     /// Credentials with windows.
-    pub(crate) profiles: Vec<RestingProfile>,
+    pub profiles: Vec<RestingProfile>,
     /// Addresses that could not be reached.
-    pub(crate) endpoints: Vec<RestingEndpoint>,
+    pub endpoints: Vec<RestingEndpoint>,
 }
 
 /// A credential that rests.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct RestingProfile {
+pub struct RestingProfile {
     /// The credential.
-    pub(crate) profile: ProfileId,
+    pub profile: ProfileId,
     /// The agent in whose store its state lives.
-    pub(crate) owner: AgentId,
+    pub owner: AgentId,
     /// Its active windows.
-    pub(crate) windows: Vec<WindowReport>,
+    pub windows: Vec<WindowReport>,
 }
 
 /// An address that rests (D4).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct RestingEndpoint {
+pub struct RestingEndpoint {
     /// The provider.
-    pub(crate) provider: ProviderId,
+    pub provider: ProviderId,
     /// Where it is called, without anything secret.
-    pub(crate) base_url: String,
+    pub base_url: String,
     /// When it was last found unreachable.
     #[serde(serialize_with = "millis")]
-    pub(crate) since: Timestamp,
+    pub since: Timestamp,
     /// The first instant that is free again.
     #[serde(serialize_with = "millis")]
-    pub(crate) until: Timestamp,
+    pub until: Timestamp,
 }
 
 impl RestingProfile {
     /// Its windows without those that another one covers.
-    pub(crate) fn telling_windows(&self) -> impl Iterator<Item = &WindowReport> {
+    pub fn telling_windows(&self) -> impl Iterator<Item = &WindowReport> {
         telling(&self.windows)
     }
 }
 
 impl CooldownsReport {
     /// Reports what rests at `now`.
-    pub(crate) fn of(installation: &Installation<'_>, state: &AgentState<'_>, now: Timestamp) -> Self {
+    pub fn of(installation: &Installation<'_>, state: &AgentState<'_>, now: Timestamp) -> Self {
         let ProfilesReport { agent, profiles, .. } = ProfilesReport::of(installation, state, now);
         let resting = profiles.into_iter().filter(|profile| !profile.windows.is_empty());
         let endpoints = state.seen.endpoints.iter();
@@ -86,7 +86,7 @@ impl CooldownsReport {
     }
 
     /// Whether nothing rests.
-    pub(crate) fn is_empty(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         self.profiles.is_empty() && self.endpoints.is_empty()
     }
 }

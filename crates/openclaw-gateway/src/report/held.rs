@@ -1,5 +1,7 @@
 //! Why a candidate rested when a request came: which window held it back, and which request had opened that.
 
+mod lines;
+
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
 
@@ -17,45 +19,50 @@ use openclaw_history::{
     WindowFilter,
 };
 
+pub use lines::{WHAT_MADE_IT_REST, held_lines, rested};
+
 /// A candidate that rested when a request came, and the windows that held it back; none when the history knows of none.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Held {
-    pub(crate) model: String,
-    pub(crate) windows: Vec<Opened>,
+pub struct Held {
+    /// The candidate, as provider and model.
+    pub model: String,
+    /// The windows that held it back.
+    pub windows: Vec<Opened>,
 }
 
 /// A window, and what opened it.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Opened {
+pub struct Opened {
     #[serde(flatten)]
-    pub(crate) window: StoredWindow,
+    /// The window as the history holds it.
+    pub window: StoredWindow,
     /// What the request met that opened it; none for what a person did, and for a request that is forgotten.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) evidence: Option<Evidence>,
+    pub evidence: Option<Evidence>,
     /// When it was set free since; none when it was left to its end.
     #[serde(
         with = "jiff::fmt::serde::timestamp::millisecond::optional",
         skip_serializing_if = "Option::is_none"
     )]
-    pub(crate) cleared_at: Option<Timestamp>,
+    pub cleared_at: Option<Timestamp>,
 }
 
 /// What a request met.
 #[derive(Debug, Serialize)]
-pub(crate) struct Evidence {
+pub struct Evidence {
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) status: Option<u16>,
+    pub status: Option<u16>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) rule: Option<String>,
+    pub rule: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) detail: Option<String>,
+    pub detail: Option<String>,
 }
 
 /// Why there is nothing to tell of a request.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum UntoldError {
+pub enum UntoldError {
     /// The history cannot be read.
     #[error(transparent)]
     History(#[from] HistoryError),
@@ -71,7 +78,7 @@ pub(crate) enum UntoldError {
 ///
 /// # Errors
 /// When its records cannot be read.
-pub(crate) fn run_story(story: &Story) -> Result<Option<RunStory>, ReadError> {
+pub fn run_story(story: &Story) -> Result<Option<RunStory>, ReadError> {
     let lines = story.told.iter().map(|told| {
         let line = json!({"timestamp": told.at.to_string(), "fields": told.record});
         line.to_string()
@@ -81,7 +88,7 @@ pub(crate) fn run_story(story: &Story) -> Result<Option<RunStory>, ReadError> {
 }
 
 /// Looks in a history for what held candidates back.
-pub(crate) struct Search<'a> {
+pub struct Search<'a> {
     history: &'a HistoryReader,
     aliases: &'a AuthAliases,
     /// The provider of an agent's credential, where it is still there.
@@ -93,7 +100,7 @@ pub(crate) struct Search<'a> {
 
 impl<'a> Search<'a> {
     /// Looks through the last `most` changes of windows, which are read once, when they are needed.
-    pub(crate) fn new(
+    pub fn new(
         history: &'a HistoryReader,
         aliases: &'a AuthAliases,
         provider_of: &'a dyn Fn(&AgentId, &ProfileId) -> Option<ProviderId>,
@@ -112,7 +119,7 @@ impl<'a> Search<'a> {
     ///
     /// # Errors
     /// When the history cannot be read.
-    pub(crate) fn held(&self, run: &StoredRun, story: &RunStory) -> Result<Vec<Held>, UntoldError> {
+    pub fn held(&self, run: &StoredRun, story: &RunStory) -> Result<Vec<Held>, UntoldError> {
         let rested = |visit: &&Visit| {
             visit.probed.is_some() || visit.fate == Fate::Skipped && visit.rests_until.is_some()
         };
@@ -254,7 +261,7 @@ fn cleared(changes: &[StoredWindow], window: &StoredWindow, run: &StoredRun) -> 
 }
 
 /// What stands for a credential in records.
-pub(crate) fn profile_hash(id: &ProfileId) -> String {
+pub fn profile_hash(id: &ProfileId) -> String {
     let hash = log_id(Some(id));
     hash.strip_prefix("sha256:").unwrap_or(&hash).to_owned()
 }

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 use openclaw_auth_store::{
-    AuthSnapshot, Credential, EXPIRY_WARNING, Eligibility, Expires, Health, KeySource, OrderBasis,
-    PassedOver, ProfileOwner, WhyPassedOver, eligibility, health, order_report, profile_owner,
+    AuthSnapshot, Credential, EXPIRY_WARNING, Eligibility, ExcludedProfile, ExclusionReason, Expiry, Health,
+    KeySource, OrderBasis, ProfileOwner, eligibility, health, order_report, profile_owner,
 };
 use openclaw_classify::Reason;
-use openclaw_cooldown::{GateFacts, Lane, Position, ProfileUsage, Slot, Window};
+use openclaw_cooldown::{GateFacts, Lane, Position, ProbeSlot, ProfileUsage, Window};
 use openclaw_ids::{AgentId, ModelId, ProfileId, ProviderId};
 use serde::{Serialize, Serializer};
 
@@ -20,113 +20,113 @@ use crate::providers::ambient::is_from_environment;
 /// All credentials that an agent works with, in rotation order per provider.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct ProfilesReport {
+pub struct ProfilesReport {
     /// The agent.
-    pub(crate) agent: AgentId,
+    pub agent: AgentId,
     /// One per credential, by provider; within one, the order in which they are tried, then what is not tried.
-    pub(crate) profiles: Vec<ProfileReport>,
+    pub profiles: Vec<ProfileReport>,
     /// How each provider's order came about.
-    pub(crate) orders: Vec<OrderOfProvider>,
+    pub orders: Vec<OrderOfProvider>,
     /// Stored entries that are no credentials, by their key; they are left as they are.
-    pub(crate) rejected: Vec<String>,
+    pub rejected: Vec<String>,
 }
 
 /// One credential. Neither the secret nor where it is kept is told (auth-store.md Z2), unless it is not there: what has to
 /// be mended is named.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct ProfileReport {
+pub struct ProfileReport {
     /// Its id.
-    pub(crate) id: ProfileId,
+    pub id: ProfileId,
     /// The provider it is for.
-    pub(crate) provider: ProviderId,
+    pub provider: ProviderId,
     /// `api_key`, `local`, `oauth` or `token`.
-    pub(crate) kind: &'static str,
+    pub kind: &'static str,
     /// The agent in whose store it and its state live (D14).
-    pub(crate) owner: AgentId,
+    pub owner: AgentId,
     /// Where the secret is: `stored`, `reference`, `configuration`, `environment`, or `none`.
-    pub(crate) secret: &'static str,
+    pub secret: &'static str,
     /// The account's address, when the credential names one.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) email: Option<String>,
+    pub email: Option<String>,
     /// What people call it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) display_name: Option<String>,
+    pub display_name: Option<String>,
     /// Why it can or cannot be used for its provider, as a reason code (auth-store.md 11); `ok` when it can, and
     /// `unresolved_ref` also when its pointer leads nowhere.
-    pub(crate) eligibility: Eligibility,
+    pub eligibility: Eligibility,
     /// Why it is tried in vain although it is stored, and what to do about it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) problem: Option<String>,
+    pub problem: Option<String>,
     /// `expired`, `expiring`, `missing`, `ok` or `static` (auth-store.md 10).
-    pub(crate) health: Health,
+    pub health: Health,
     /// Whether it is a login that is renewed by itself.
-    pub(crate) renews: bool,
+    pub renews: bool,
     /// When the token ends.
     #[serde(serialize_with = "maybe_millis")]
-    pub(crate) expires: Option<Timestamp>,
+    pub expires: Option<Timestamp>,
     /// The place in its provider's order, from 1; none when it is not tried at all.
-    pub(crate) position: Option<usize>,
+    pub position: Option<usize>,
     /// Why it is not tried, as a reason code.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) passed_over: Option<WhyPassedOver>,
+    pub passed_over: Option<ExclusionReason>,
     /// The last use.
     #[serde(serialize_with = "maybe_millis")]
-    pub(crate) last_used: Option<Timestamp>,
+    pub last_used: Option<Timestamp>,
     /// The last failure.
     #[serde(serialize_with = "maybe_millis")]
-    pub(crate) last_failure_at: Option<Timestamp>,
+    pub last_failure_at: Option<Timestamp>,
     /// Failures since the last success or clear.
-    pub(crate) failure_counts: BTreeMap<Reason, u64>,
+    pub failure_counts: BTreeMap<Reason, u64>,
     /// The windows that are active now, those of the whole profile first.
-    pub(crate) windows: Vec<WindowReport>,
+    pub windows: Vec<WindowReport>,
 }
 
 /// One time during which a credential is not used.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct WindowReport {
+pub struct WindowReport {
     /// `profile`, `billing`, `auth_permanent`, `blocked` or `model:<id>`.
-    pub(crate) lane: Lane,
+    pub lane: Lane,
     /// The one model that waits; none when all models of the profile do.
-    pub(crate) model: Option<ModelId>,
+    pub model: Option<ModelId>,
     /// Why.
-    pub(crate) reason: Reason,
+    pub reason: Reason,
     /// When it opened.
     #[serde(serialize_with = "millis")]
-    pub(crate) since: Timestamp,
+    pub since: Timestamp,
     /// The first instant that is free again.
     #[serde(serialize_with = "millis")]
-    pub(crate) until: Timestamp,
+    pub until: Timestamp,
     /// Whether the end is the one that the provider stated.
-    pub(crate) stated: bool,
+    pub stated: bool,
     /// How many times in a row, the step of its ladder.
-    pub(crate) steps: u32,
+    pub steps: u32,
     /// When a run that wants it first would try it before the end; none when none would.
     #[serde(serialize_with = "maybe_millis")]
-    pub(crate) next_probe: Option<Timestamp>,
+    pub next_probe: Option<Timestamp>,
 }
 
 /// The order in which one provider's credentials are tried, and which list it was made from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct OrderOfProvider {
+pub struct OrderOfProvider {
     /// The provider.
-    pub(crate) provider: ProviderId,
+    pub provider: ProviderId,
     /// `agent_order`, `config_order`, `configured_profiles` or `stored_profiles`.
     #[serde(serialize_with = "basis")]
-    pub(crate) basis: OrderBasis,
+    pub basis: OrderBasis,
     /// Whether a person wrote the list as one of priorities.
-    pub(crate) explicit: bool,
+    pub explicit: bool,
     /// What is tried, best first.
-    pub(crate) order: Vec<ProfileId>,
+    pub order: Vec<ProfileId>,
     /// Named or stored, and not tried, with the reason code.
-    pub(crate) passed_over: BTreeMap<ProfileId, WhyPassedOver>,
+    pub passed_over: BTreeMap<ProfileId, ExclusionReason>,
 }
 
 impl ProfilesReport {
     /// Reports the credentials of an agent at `now`.
-    pub(crate) fn of(installation: &Installation<'_>, state: &AgentState<'_>, now: Timestamp) -> Self {
+    pub fn of(installation: &Installation<'_>, state: &AgentState<'_>, now: Timestamp) -> Self {
         let mut providers: Vec<&ProviderId> = Vec::new();
         let known = state.seen.profiles.values().chain(state.seen.ambient.values());
         for credential in known {
@@ -168,7 +168,7 @@ fn ids_of<'a>(snapshot: &'a AuthSnapshot, provider: &ProviderId) -> Vec<&'a Prof
 
 impl OrderOfProvider {
     /// Reports how a provider's order comes about.
-    pub(crate) fn of(
+    pub fn of(
         installation: &Installation<'_>,
         snapshot: &AuthSnapshot,
         provider: &ProviderId,
@@ -188,7 +188,7 @@ impl OrderOfProvider {
             explicit: report.basis.is_explicit(),
             order: report.order,
             passed_over: passed_over
-                .map(|PassedOver { profile, why }| (profile, why))
+                .map(|ExcludedProfile { profile, why }| (profile, why))
                 .collect(),
         }
     }
@@ -209,17 +209,17 @@ fn basis<S: Serializer>(basis: &OrderBasis, serializer: S) -> Result<S::Ok, S::E
 
 impl ProfileReport {
     /// Whether it stands for a server that needs no credential.
-    pub(crate) fn is_local(&self) -> bool {
+    pub fn is_local(&self) -> bool {
         self.kind == "local"
     }
 
     /// Whether it stands for a server that needs no credential, and that was never called: every known one has it.
-    pub(crate) fn is_idle_local(&self) -> bool {
+    pub fn is_idle_local(&self) -> bool {
         self.is_local() && self.last_used.is_none() && self.windows.is_empty()
     }
 
     /// Its windows without those that another one covers: as wide, as long, and for the same reason.
-    pub(crate) fn telling_windows(&self) -> impl Iterator<Item = &WindowReport> {
+    pub fn telling_windows(&self) -> impl Iterator<Item = &WindowReport> {
         telling(&self.windows)
     }
 
@@ -278,8 +278,8 @@ impl ProfileReport {
             health: health(credential, now, EXPIRY_WARNING),
             renews: matches!(credential, Credential::Oauth(login) if login.refresh.is_some()),
             expires: credential.expires().and_then(|end| match end {
-                Expires::At(end) => Timestamp::from_millisecond(end).ok(),
-                Expires::Invalid => None,
+                Expiry::At(end) => Timestamp::from_millisecond(end).ok(),
+                Expiry::Invalid => None,
             }),
             position: order
                 .order
@@ -366,13 +366,13 @@ impl WindowReport {
         let next_probe = asked.and_then(|model| {
             let facts = GateFacts {
                 position: Position::Primary,
-                alone: candidates == 1,
+                is_only_candidate: candidates == 1,
                 model: &model,
                 profiles: &[&alone],
                 endpoint: None,
                 last_probe_at: snapshot.probes.get(provider).map(|probe| probe.last_probe_at),
-                sibling_before: false,
-                slot: Slot::Free,
+                has_earlier_sibling: false,
+                slot: ProbeSlot::Free,
             };
             next_probe(&facts, now)
         });

@@ -8,27 +8,27 @@ use serde::Serialize;
 use super::Installation;
 
 /// The credentials that would be tried for a provider.
-pub(crate) struct Proofs {
+pub struct Proofs {
     /// All of them, best first.
-    pub(crate) tried: Vec<ProfileId>,
+    pub tried: Vec<ProfileId>,
     /// Those whose secret is where they say, or may be, best first.
-    pub(crate) usable: Vec<ProfileId>,
+    pub usable: Vec<ProfileId>,
     /// The others.
-    pub(crate) unusable: Vec<UnusableProfile>,
+    pub unusable: Vec<UnusableProfile>,
 }
 
 /// A credential that is tried in vain.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub(crate) struct UnusableProfile {
+pub struct UnusableProfile {
     /// The credential.
-    pub(crate) profile: ProfileId,
+    pub profile: ProfileId,
     /// Why, and what to do about it.
-    pub(crate) problem: String,
+    pub problem: String,
 }
 
 impl Proofs {
     /// The credentials for calls to `provider` at `now`.
-    pub(crate) fn of(
+    pub fn of(
         installation: &Installation<'_>,
         snapshot: &AuthSnapshot,
         provider: &ProviderId,

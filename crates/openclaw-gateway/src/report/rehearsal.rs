@@ -21,40 +21,40 @@ use super::{AgentState, Installation};
 /// How a run would go.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Rehearsal {
+pub struct Rehearsal {
     /// The model whose calls fail.
-    pub(crate) failing: ModelRef,
+    pub failing: ModelRef,
     /// The candidates of the run.
-    pub(crate) chain: Vec<ModelRef>,
+    pub chain: Vec<ModelRef>,
     /// Who would answer; none when nobody would.
-    pub(crate) answered: Option<ModelRef>,
+    pub answered: Option<ModelRef>,
     /// Whether the caller would get this very failure, because every model would repeat it.
-    pub(crate) surfaced: bool,
+    pub surfaced: bool,
     /// How often a provider would be called.
-    pub(crate) calls: usize,
+    pub calls: usize,
     /// What would be decided on the way.
-    pub(crate) story: Option<Story>,
+    pub story: Option<Story>,
     /// Windows that would open or grow.
-    pub(crate) opened: Vec<OpenedWindow>,
+    pub opened: Vec<OpenedWindow>,
     /// Addresses that would rest.
-    pub(crate) endpoints: Vec<RestingEndpoint>,
+    pub endpoints: Vec<RestingEndpoint>,
 }
 
 /// A window that a failure would open.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct OpenedWindow {
+pub struct OpenedWindow {
     /// The credential.
-    pub(crate) profile: ProfileId,
+    pub profile: ProfileId,
     /// The window.
     #[serde(flatten)]
-    pub(crate) window: WindowReport,
+    pub window: WindowReport,
 }
 
 impl Rehearsal {
     /// A run of the agent at `now` in which every call of `failing` fails like this and every other call answers.
     /// Without a model it is the first that would be asked.
-    pub(crate) fn of(
+    pub fn of(
         installation: &Installation<'_>,
         state: &AgentState<'_>,
         policy: RunPolicy,

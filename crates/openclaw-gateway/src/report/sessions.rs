@@ -11,44 +11,44 @@ use super::{AgentState, Installation};
 /// All sessions of an agent, the last active first.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct SessionsReport {
+pub struct SessionsReport {
     /// The agent.
-    pub(crate) agent: AgentId,
+    pub agent: AgentId,
     /// Its sessions.
-    pub(crate) sessions: Vec<SessionReport>,
+    pub sessions: Vec<SessionReport>,
 }
 
 /// One session.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct SessionReport {
+pub struct SessionReport {
     /// Its key.
-    pub(crate) key: SessionKey,
+    pub key: SessionKey,
     /// Its current transcript.
-    pub(crate) session_id: SessionId,
+    pub session_id: SessionId,
     /// The last activity.
     #[serde(serialize_with = "millis")]
-    pub(crate) updated_at: Timestamp,
+    pub updated_at: Timestamp,
     /// The model it stands for: what a person chose, what a fallback stands in for, else what is configured.
-    pub(crate) selected: ModelRef,
+    pub selected: ModelRef,
     /// Who chose that.
-    pub(crate) chosen_by: ChosenBy,
+    pub chosen_by: ChosenBy,
     /// The model that answers instead; none when the selected one does.
-    pub(crate) fallback: Option<FallbackReport>,
+    pub fallback: Option<FallbackReport>,
     /// The credential that is kept, and who chose it.
-    pub(crate) pin: Option<PinReport>,
+    pub pin: Option<PinReport>,
     /// The model that answered last.
-    pub(crate) last_answered: Option<ModelRef>,
+    pub last_answered: Option<ModelRef>,
     /// Whether a person chose another model while a run was going on, which has not followed yet.
-    pub(crate) switch_pending: bool,
+    pub switch_pending: bool,
     /// The last runs in which something failed or was skipped, the oldest first.
-    pub(crate) recent_runs: Vec<RunTrace>,
+    pub recent_runs: Vec<RunTrace>,
 }
 
 /// Who chose the model that a session stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum ChosenBy {
+pub enum ChosenBy {
     /// Nobody for this session.
     Configuration,
     /// A fallback that no origin leads back from.
@@ -59,7 +59,7 @@ pub(crate) enum ChosenBy {
 
 impl ChosenBy {
     /// The name in JSON.
-    pub(crate) fn as_str(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Configuration => "configuration",
             Self::Fallback => "fallback",
@@ -71,29 +71,29 @@ impl ChosenBy {
 /// A model that stands in for the selected one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct FallbackReport {
+pub struct FallbackReport {
     /// The model that answers.
-    pub(crate) model: ModelRef,
+    pub model: ModelRef,
     /// Why, as it was last told.
-    pub(crate) reason: Option<String>,
+    pub reason: Option<String>,
     /// When it began; none when another program wrote it.
     #[serde(serialize_with = "maybe_millis")]
-    pub(crate) since: Option<Timestamp>,
+    pub since: Option<Timestamp>,
 }
 
 /// A credential that a session keeps.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct PinReport {
+pub struct PinReport {
     /// The credential.
-    pub(crate) profile: ProfileId,
+    pub profile: ProfileId,
     /// `auto` or `user`.
-    pub(crate) source: PinSource,
+    pub source: PinSource,
 }
 
 impl SessionsReport {
     /// Reports the sessions of an agent.
-    pub(crate) fn of(installation: &Installation<'_>, state: &AgentState<'_>) -> Self {
+    pub fn of(installation: &Installation<'_>, state: &AgentState<'_>) -> Self {
         let configured = installation.resolver.agent_primary(state.agent);
         let sessions = state.sessions.iter();
         Self {
@@ -107,11 +107,11 @@ impl SessionsReport {
 
 impl SessionReport {
     /// Reports one session; `configured` is the model of its agent.
-    pub(crate) fn of(key: &SessionKey, entry: &SessionEntry, configured: &ModelRef) -> Self {
+    pub fn of(key: &SessionKey, entry: &SessionEntry, configured: &ModelRef) -> Self {
         let fallback = entry.active_fallback();
         let origin = fallback.as_ref().and_then(|_| entry.origin());
         let chosen = entry.override_ref(configured.provider());
-        let chosen_by = match (&chosen, entry.route.source) {
+        let chosen_by = match (&chosen, entry.model_override.source) {
             (None, _) => ChosenBy::Configuration,
             (Some(_), _) if origin.is_some() => ChosenBy::Configuration,
             (Some(_), Some(OverrideSource::Auto)) => ChosenBy::Fallback,
@@ -132,7 +132,7 @@ impl SessionReport {
                 profile: pin.profile,
                 source: pin.source,
             }),
-            last_answered: entry.runtime.model_ref(),
+            last_answered: entry.last_answer.model_ref(),
             switch_pending: entry.live_model_switch_pending,
             recent_runs: entry.recent_runs().to_vec(),
         }

@@ -8,7 +8,7 @@ use openclaw_auth_store::{Credential, Secret, UsageChange, inherit};
 use openclaw_chain::{OneOffPolicy, RunKind};
 use openclaw_classify::{HintSource, Reason, ResetHint};
 use openclaw_cooldown::{
-    CooldownConfig, FailureEvent, GateFacts, MarkScope, Position, ProfileUsage, Slot, Window,
+    CooldownConfig, FailureEvent, GateFacts, MarkScope, Position, ProbeSlot, ProfileUsage, Window,
 };
 use openclaw_ids::{ModelId, ModelRef, ProfileId, ProviderId};
 
@@ -243,13 +243,13 @@ fn the_next_probe_is_when_the_gate_would_let_it_through() {
         for position in [Position::Primary, Position::Fallback] {
             let facts = GateFacts {
                 position,
-                alone: false,
+                is_only_candidate: false,
                 model: &model,
                 profiles: &[&usage],
                 endpoint: None,
                 last_probe_at: None,
-                sibling_before: false,
-                slot: Slot::Free,
+                has_earlier_sibling: false,
+                slot: ProbeSlot::Free,
             };
             let found = next_probe(&facts, at(0));
             let millis = found.map(|found| found.as_millisecond() - START);

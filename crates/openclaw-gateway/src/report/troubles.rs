@@ -15,18 +15,18 @@ use super::sessions::SessionsReport;
 
 /// Something that is wrong now, and how bad that is.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub(crate) struct LevelledTrouble {
+pub struct LevelledTrouble {
     /// How bad it is.
-    pub(crate) level: Level,
+    pub level: Level,
     /// What it is.
     #[serde(flatten)]
-    pub(crate) trouble: Trouble,
+    pub trouble: Trouble,
 }
 
 /// How bad something is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Level {
+pub enum Level {
     /// A fallback answers meanwhile, and it passes by itself.
     Degraded,
     /// It does not pass by itself, or nothing answers.
@@ -36,7 +36,7 @@ pub(crate) enum Level {
 /// Something that is wrong now.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase", rename_all_fields = "camelCase", tag = "kind")]
-pub(crate) enum Trouble {
+pub enum Trouble {
     /// No candidate of the agent's chain would be asked now.
     NothingCanAnswer {
         /// The provider of the first, when none of them has a credential at all.
@@ -162,7 +162,7 @@ fn without_credential(chain: &ChainReport) -> Option<ProviderId> {
 }
 
 /// Whether time alone does not mend it.
-pub(crate) fn needs_a_person(reason: Reason) -> bool {
+pub fn needs_a_person(reason: Reason) -> bool {
     match reason {
         Reason::Auth | Reason::AuthPermanent | Reason::Billing => true,
         Reason::Aborted

@@ -18,12 +18,12 @@ use tracing_subscriber::{EnvFilter, Layer};
 
 use super::otlp::{Collector, OtlpError, resource};
 use crate::environment::Environment;
-use crate::visible::{JsonLines, visible};
+use crate::terminal_escape::{JsonLines, visible};
 
 /// The log cannot be set up.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub(crate) enum TelemetryError {
+pub enum TelemetryError {
     /// `RUST_LOG` holds no filter.
     #[error("RUST_LOG=`{filter}` is not a log filter; write it like `info` or `warn,model_fallback=info`")]
     Filter {
@@ -51,7 +51,7 @@ pub(crate) enum TelemetryError {
 ///
 /// # Errors
 /// When a variable has a value that means nothing.
-pub(crate) fn install(environment: &Environment, default: &str) -> Result<Traces, TelemetryError> {
+pub fn install(environment: &Environment, default: &str) -> Result<Traces, TelemetryError> {
     let asked = environment.get("RUST_LOG").unwrap_or(default);
     // What it says at `info` is about its own insides.
     let quiet = if asked.contains("opentelemetry") {
@@ -119,7 +119,7 @@ const DELIVERED: &[(&str, Level)] = &[
 
 /// The traces that are delivered, if they are.
 #[must_use = "what was not delivered yet is lost unless it is shut down"]
-pub(crate) struct Traces(Option<SdkTracerProvider>);
+pub struct Traces(Option<SdkTracerProvider>);
 
 impl Traces {
     fn find(environment: &Environment) -> Result<Self, OtlpError> {
@@ -129,7 +129,7 @@ impl Traces {
     }
 
     /// Delivers what was not delivered yet. Blocks, and needs the runtime it was installed on.
-    pub(crate) fn shut_down(self) {
+    pub fn shut_down(self) {
         if let Some(error) = self.0.and_then(|provider| provider.shutdown().err()) {
             tracing::warn!(%error, "the last traces were not delivered");
         }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use openclaw_auth_store::{Applied, AuthSnapshot, UsageChange};
+use openclaw_auth_store::{AuthSnapshot, ChangeOutcome, UsageChange};
 use openclaw_ids::ProviderId;
 use openclaw_runner::machine::{Event, Machine, RejectedAnswer};
 use openclaw_runner::{ChainKind, Repair, RunPolicy, RunRecorder, RunStart, StepRecorder, StepSummary};
@@ -281,11 +281,11 @@ fn session(wrote: SessionWrite) -> StepResult {
 /// A change that could not be written, as recordings name it.
 pub(crate) const LOST: &str = "lost";
 
-pub(crate) fn applied_name(applied: Applied) -> &'static str {
+pub(crate) fn applied_name(applied: ChangeOutcome) -> &'static str {
     match applied {
-        Applied::Done => "done",
-        Applied::HeldElsewhere => "heldElsewhere",
-        Applied::Unchanged => "unchanged",
+        ChangeOutcome::Done => "done",
+        ChangeOutcome::HeldElsewhere => "heldElsewhere",
+        ChangeOutcome::Unchanged => "unchanged",
     }
 }
 
@@ -295,12 +295,12 @@ pub(crate) fn change_name(change: &UsageChange) -> &'static str {
         UsageChange::ClearLane { .. } => "clearLane",
         UsageChange::EndpointFailure { .. } => "endpointFailure",
         UsageChange::EndpointSuccess { .. } => "endpointSuccess",
-        UsageChange::Explained { .. } => "explained",
+        UsageChange::StatedEnd { .. } => "explained",
         UsageChange::Failure { .. } => "failure",
         UsageChange::ProbeEnd { .. } => "probeEnd",
         UsageChange::ProbeRenew { .. } => "probeRenew",
         UsageChange::ProbeStart { .. } => "probeStart",
-        UsageChange::Rest { .. } => "rest",
+        UsageChange::CoolDown { .. } => "rest",
         UsageChange::Success { .. } => "success",
         UsageChange::Used { .. } => "used",
     }

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use openclaw_auth_store::{Applied, AuthSnapshot};
+use openclaw_auth_store::{AuthSnapshot, ChangeOutcome};
 
 use crate::machine::{Event, Machine, Outcome};
 use crate::recorder::{RunRecorder, RunStart, StepRecorder, StepSummary};
@@ -29,7 +29,7 @@ enum State<'r> {
 /// The result of a step in an uneventful run.
 enum UneventfulResult {
     Answered,
-    Committed(Arc<AuthSnapshot>, Applied),
+    Committed(Arc<AuthSnapshot>, ChangeOutcome),
     CommitFailed(Arc<AuthSnapshot>),
     Done,
 }

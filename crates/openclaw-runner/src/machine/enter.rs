@@ -2,9 +2,9 @@
 
 use std::sync::LazyLock;
 
-use openclaw_auth_store::{Applied, Credential, UsageChange, eligibility, rotation_order};
+use openclaw_auth_store::{ChangeOutcome, Credential, UsageChange, eligibility, rotation_order};
 use openclaw_classify::Reason;
-use openclaw_cooldown::{Gate, GateFacts, Position, ProfileUsage, Skip, SkipKind, Slot, gate};
+use openclaw_cooldown::{Gate, GateFacts, Position, ProbeSlot, ProfileUsage, Skip, SkipKind, gate};
 use openclaw_ids::{ModelRef, ProfileId};
 use openclaw_session::{PinSource, ProfilePin};
 
@@ -147,7 +147,7 @@ impl Machine {
     }
 
     /// Takes the answer to a lease request.
-    pub(super) fn on_applied(&mut self, applied: Applied) {
+    pub(super) fn on_applied(&mut self, applied: ChangeOutcome) {
         let Some(Current {
             index,
             probe: Some(probe),
@@ -162,7 +162,7 @@ impl Machine {
         }
         let index = *index;
         match applied {
-            Applied::Done | Applied::Unchanged => {
+            ChangeOutcome::Done | ChangeOutcome::Unchanged => {
                 probe.lease = Lease::Held;
                 let (resting, probing) = (profiles.clone(), probe.clone());
                 // The time may be over by now; then nothing is probed.
@@ -170,7 +170,7 @@ impl Machine {
                     self.record_probe(index, &probing, &resting);
                 }
             }
-            Applied::HeldElsewhere => self.refuse_probe(),
+            ChangeOutcome::HeldElsewhere => self.refuse_probe(),
         }
     }
 
@@ -320,7 +320,7 @@ impl Machine {
     }
 
     pub(super) fn ask_gate(&mut self, index: usize, candidate: &ModelRef, profiles: &[ProfileId]) -> Gate {
-        let sibling_before = self.siblings.before(&self.request.chain, index);
+        let has_earlier_sibling = self.siblings.before(&self.request.chain, index);
         let provider = candidate.provider();
         let reach = self
             .policy
@@ -345,7 +345,7 @@ impl Machine {
             } else {
                 Position::Fallback
             },
-            alone: self.request.chain.len() == 1,
+            is_only_candidate: self.request.chain.len() == 1,
             model: candidate.model(),
             profiles: usages,
             endpoint: reach.endpoint,
@@ -354,11 +354,11 @@ impl Machine {
                 .probes
                 .get(provider)
                 .map(|probe| probe.last_probe_at),
-            sibling_before,
+            has_earlier_sibling,
             slot: if self.used_slots.contains(provider) {
-                Slot::Used
+                ProbeSlot::Used
             } else {
-                Slot::Free
+                ProbeSlot::Free
             },
         };
         gate(&facts, self.now)

@@ -4,9 +4,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::Timestamp;
-use openclaw_auth_store::{Applied, AuthSnapshot, UsageChange, UsageStore};
+use openclaw_auth_store::{AuthSnapshot, ChangeOutcome, UsageChange, UsageStore};
 use openclaw_ids::SessionKey;
-use openclaw_session::{CasOutcome, Revision, Rollback, SessionEntry, SessionStore, StoreError, Versioned};
+use openclaw_session::{
+    CasOutcome, Revision, Rollback, SessionEntry, SessionStore, StoreError, VersionedEntry,
+};
 
 /// The store, and how long each write takes.
 pub(crate) struct Delayed<S>(pub(crate) S, pub(crate) Duration);
@@ -20,7 +22,7 @@ impl<U: UsageStore> UsageStore for Delayed<U> {
         &self,
         change: UsageChange,
         now: Timestamp,
-    ) -> Result<Applied, openclaw_auth_store::StoreError> {
+    ) -> Result<ChangeOutcome, openclaw_auth_store::StoreError> {
         tokio::time::sleep(self.1).await;
         self.0.commit(change, now).await
     }
@@ -31,7 +33,7 @@ impl<U: UsageStore> UsageStore for Delayed<U> {
 }
 
 impl<S: SessionStore> SessionStore for Delayed<S> {
-    async fn load(&self, key: &SessionKey) -> Result<Option<Versioned>, StoreError> {
+    async fn load(&self, key: &SessionKey) -> Result<Option<VersionedEntry>, StoreError> {
         self.0.load(key).await
     }
 
@@ -49,7 +51,7 @@ impl<S: SessionStore> SessionStore for Delayed<S> {
         self.0.enqueue_rollback(key, rollback, now);
     }
 
-    async fn list(&self) -> Result<Vec<(SessionKey, Versioned)>, StoreError> {
+    async fn list(&self) -> Result<Vec<(SessionKey, VersionedEntry)>, StoreError> {
         self.0.list().await
     }
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use openclaw_auth_store::{AuthConfig, AuthSnapshot, Credential, EndpointKey};
 use openclaw_chain::{ChainConfig, Needs, Resolver};
-use openclaw_cooldown::{ProfileUsage, UsageStats, adopt_foreign};
+use openclaw_cooldown::{ProfileUsage, UsageStats, adopt_usage_stats};
 use openclaw_ids::{ModelRef, ProfileId, ProviderId};
 use openclaw_runner::{
     ChainKind, EndpointKeys, InlineWait, LargerContext, LoginEndpoint, LoginUse, RunLimits, RunOptions,
@@ -202,7 +202,7 @@ impl Scenario {
             snapshot.order.insert(provider.parse().unwrap(), ids);
         }
         for (id, stats) in &self.store.usage_stats {
-            let usage = adopt_foreign(ProfileUsage::default(), stats, now);
+            let usage = adopt_usage_stats(ProfileUsage::default(), stats, now);
             snapshot.usage.insert(id.parse().unwrap(), usage);
         }
         snapshot

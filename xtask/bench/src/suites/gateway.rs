@@ -324,7 +324,7 @@ pub(crate) fn program(named: Option<&str>) -> Result<PathBuf, Failure> {
         Ok(path)
     } else {
         Err(format!(
-            "{} is missing; build it with `cargo build --release -p openclaw-gateway`",
+            "{} is missing; build it with `cargo build --release -p openclaw-cli`",
             path.display()
         )
         .into())

@@ -6,11 +6,11 @@ pub(super) mod oracle;
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
-use openclaw_auth_store::{Applied, AuthSnapshot, Credential, UsageChange};
+use openclaw_auth_store::{AuthSnapshot, ChangeOutcome, Credential, UsageChange};
 use openclaw_classify::{HintSource, Reason, ResetHint};
 use openclaw_cooldown::{
-    CooldownConfig, FailureEvent, MarkScope, ProfileUsage, SuccessEvent, UsageCredential, UsageProbe,
-    UsageStats, Wham, adopt_foreign, mirror, soonest_expiry, unavailable,
+    ChatGptUsageProbe, CooldownConfig, FailureEvent, MarkScope, ProfileUsage, SuccessEvent, UsageCredential,
+    UsageProbe, UsageStats, adopt_usage_stats, profile_set_block, soonest_expiry, to_usage_stats,
 };
 use openclaw_ids::{AuthAliases, ModelId, ProfileId, ProviderId};
 use serde_json::{Map, Value, json};
@@ -71,9 +71,10 @@ impl World {
             let stats: UsageStats =
                 serde_json::from_value(stored.clone()).map_err(|error| error.to_string())?;
             if !stats.is_empty() {
-                snapshot
-                    .usage
-                    .insert(profile(id)?, adopt_foreign(ProfileUsage::default(), &stats, now));
+                snapshot.usage.insert(
+                    profile(id)?,
+                    adopt_usage_stats(ProfileUsage::default(), &stats, now),
+                );
                 saved.insert(profile(id)?, stats);
             }
         }
@@ -118,10 +119,10 @@ impl World {
     /// Changes a profile's usage and writes what the other program reads of it.
     fn apply(&mut self, change: &UsageChange) {
         let applied = self.snapshot.apply(change, self.now, &self.config);
-        let Some(id) = change.profile().filter(|_| applied == Applied::Done) else {
+        let Some(id) = change.profile().filter(|_| applied == ChangeOutcome::Done) else {
             return;
         };
-        let stats = mirror(self.snapshot.usage(id), self.now, self.saved.get(id));
+        let stats = to_usage_stats(self.snapshot.usage(id), self.now, self.saved.get(id));
         if !stats.is_empty() {
             self.saved.insert(id.clone(), stats);
         }
@@ -144,7 +145,7 @@ impl World {
         let ids = || self.snapshot.profiles.keys();
         let usages = || ids().map(|id| self.snapshot.usage(id));
         let resting = usages().filter(|usage| !usage.is_usable(None, self.now));
-        let reason = unavailable(resting, None, self.now).map(|block| block.reason);
+        let reason = profile_set_block(resting, None, self.now).map(|block| block.reason);
         let by_model = |answer: &dyn Fn(Option<&ModelId>) -> Value| {
             let asked = std::iter::once(None).chain(self.models.iter().map(Some));
             let answers = asked.map(|model| (model.map_or("*", ModelId::as_str).to_owned(), answer(model)));
@@ -216,10 +217,10 @@ impl World {
         } else {
             UsageCredential::Other
         };
-        let asked = Wham.question(&failure.provider, failure.reason, credential);
+        let asked = ChatGptUsageProbe.request(&failure.provider, failure.reason, credential);
         told.insert("usageProbeCalls".to_owned(), i32::from(asked.is_some()).into());
         match asked {
-            Some(_) => Wham
+            Some(_) => ChatGptUsageProbe
                 .read(values::reply(reply), self.now)
                 .refine(failure, self.now),
             None => failure,

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use indexmap::IndexMap;
 use openclaw_auth_store::{AuthConfig, AuthSnapshot, Credential, Eligibility, eligibility, rotation_order};
 use openclaw_chain::{AuthMode, ChainConfig};
-use openclaw_cooldown::{ProfileUsage, UsageStats, adopt_foreign};
+use openclaw_cooldown::{ProfileUsage, UsageStats, adopt_usage_stats};
 use openclaw_ids::{AuthAliases, ProfileId, ProviderId};
 use serde_json::{Map, Value, json};
 
@@ -50,7 +50,7 @@ fn asked(input: &Value) -> Result<Value, String> {
     let mut swept = BTreeMap::new();
     for (id, stored) in input["store"]["usageStats"].as_object().into_iter().flatten() {
         let stats: UsageStats = serde_json::from_value(stored.clone()).map_err(|error| error.to_string())?;
-        let usage = adopt_foreign(ProfileUsage::default(), &stats, now);
+        let usage = adopt_usage_stats(ProfileUsage::default(), &stats, now);
         let shown = values::without_ended(&usage, &stats, now);
         if !shown.is_empty() {
             swept.insert(id.clone(), shown);

@@ -8,9 +8,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::Timestamp;
-use openclaw_auth_store::{Applied, AuthConfig, AuthSnapshot, UsageChange};
+use openclaw_auth_store::{AuthConfig, AuthSnapshot, ChangeOutcome, UsageChange};
 use openclaw_chain::{ChainConfig, Requested, Resolver};
-use openclaw_cooldown::{CooldownConfig, ProfileUsage, UsageStats, adopt_foreign};
+use openclaw_cooldown::{CooldownConfig, ProfileUsage, UsageStats, adopt_usage_stats};
 use openclaw_runner::machine::{Event, Machine, Step};
 use openclaw_runner::{
     Admission, AttemptCall, Coalescer, Decision, PersistPolicy, Repair, RunOptions, RunPolicy, RunRequest,
@@ -69,7 +69,7 @@ impl Process {
         for (id, stored) in input["store"]["usageStats"].as_object().into_iter().flatten() {
             let stats: UsageStats =
                 serde_json::from_value(stored.clone()).map_err(|error| error.to_string())?;
-            let usage = adopt_foreign(ProfileUsage::default(), &stats, now);
+            let usage = adopt_usage_stats(ProfileUsage::default(), &stats, now);
             snapshot.usage.insert(profile(id)?, usage);
         }
         let config = &input["config"];
@@ -244,9 +244,9 @@ impl Process {
             | UsageChange::Failure { .. }
             | UsageChange::Success { .. }
             | UsageChange::ClearLane { .. }
-            | UsageChange::Explained { .. }
-            | UsageChange::Rest { .. }
-            | UsageChange::Used { .. } => Applied::Unchanged,
+            | UsageChange::StatedEnd { .. }
+            | UsageChange::CoolDown { .. }
+            | UsageChange::Used { .. } => ChangeOutcome::Unchanged,
         };
         Event::Committed(known(&self.snapshot), applied)
     }

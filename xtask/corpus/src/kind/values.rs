@@ -3,7 +3,7 @@
 use indexmap::IndexMap;
 use jiff::Timestamp;
 use openclaw_auth_store::Credential;
-use openclaw_cooldown::{ProfileUsage, UsageReply, UsageStats, mirror};
+use openclaw_cooldown::{ProfileUsage, UsageReply, UsageStats, to_usage_stats};
 use openclaw_ids::{ModelId, ProfileId, ProviderId};
 use serde_json::{Value, json};
 
@@ -67,7 +67,7 @@ pub(super) fn without_ended(usage: &ProfileUsage, stats: &UsageStats, now: Times
         .iter()
         .any(past);
     if ended {
-        mirror(usage, now, Some(stats))
+        to_usage_stats(usage, now, Some(stats))
     } else {
         stats.clone()
     }

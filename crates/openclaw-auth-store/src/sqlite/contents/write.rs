@@ -3,14 +3,14 @@
 use std::collections::HashSet;
 
 use jiff::Timestamp;
-use openclaw_cooldown::{UsageStats, mirror};
+use openclaw_cooldown::{UsageStats, to_usage_stats};
 use openclaw_ids::{ProfileId, ProviderId};
 use rusqlite::{Connection, params};
 use serde_json::Value;
 
 use super::{Contents, NEVER_MIRRORED, PRIMARY};
-use crate::change::SHIPPED_ALIASES;
 use crate::credential::is_ambient_id;
+use crate::snapshot::SHIPPED_ALIASES;
 use crate::sqlite::rows::{RowEdits, known_members};
 use crate::{AuthSnapshot, EndpointKey, UsageChange};
 
@@ -39,9 +39,9 @@ impl<'a> Extent<'a> {
             match change {
                 UsageChange::Clear { profile }
                 | UsageChange::ClearLane { profile, .. }
-                | UsageChange::Explained { profile, .. }
+                | UsageChange::StatedEnd { profile, .. }
                 | UsageChange::Failure { profile, .. }
-                | UsageChange::Rest { profile, .. }
+                | UsageChange::CoolDown { profile, .. }
                 | UsageChange::Success { profile, .. }
                 | UsageChange::Used { profile } => {
                     profiles.insert(profile);
@@ -212,7 +212,7 @@ impl Contents {
         if self.snapshot.profiles.contains_key(id) {
             let nothing = UsageStats::default();
             let previous = self.stats.get(id);
-            let stats = mirror(usage, now, previous);
+            let stats = to_usage_stats(usage, now, previous);
             let value = serde_json::to_value(&stats).unwrap_or(Value::Null);
             if previous.unwrap_or(&nothing) != &stats {
                 let entry = Some(value.clone()).filter(|_| !stats.is_empty());

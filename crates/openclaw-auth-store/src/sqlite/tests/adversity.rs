@@ -5,6 +5,8 @@ use std::fs;
 use openclaw_classify::Reason;
 use rusqlite::OpenFlags;
 
+use openclaw_sqlite::open_read_write;
+
 use super::*;
 
 /// What a writer on `connection` answers to one large change, and the snapshot that is shown then.
@@ -24,25 +26,29 @@ async fn write_large(
         AgentId::main(),
         Arc::clone(&cache),
         Some((connection, known)),
-        Volume::Local,
+        FilesystemKind::Local,
         fast(),
     );
     let (messages, queue) = mpsc::channel();
-    let desk = Arc::new(Desk::new(writer, Queue::new(path), messages));
+    let coordinator = Arc::new(WriteCoordinator::new(
+        writer,
+        FairLock::new(path, "auth-store-queue"),
+        messages,
+    ));
     let (reply, outcome) = oneshot::channel();
     let request = Request {
         op: Op::Upsert(profile("large"), Box::new(key(&"k".repeat(100_000)))),
         now: at(2),
         reply: Some(reply),
     };
-    desk.hand_over(request).unwrap();
-    desk.send(Message::Stop).unwrap();
-    let clerk = Clerk {
+    coordinator.hand_over(request).unwrap();
+    coordinator.send(WriteCommand::Stop).unwrap();
+    let worker = WriteWorker {
         path: path.to_owned(),
-        desk,
+        coordinator,
         pace: fast(),
     };
-    clerk.run(&queue);
+    worker.run(&queue);
     (outcome.await.unwrap().unwrap_err(), (*cache.snapshot()).clone())
 }
 
@@ -58,8 +64,8 @@ async fn resting() -> (TempDir, PathBuf, AuthSnapshot) {
 #[tokio::test]
 async fn a_full_disk_loses_nothing_and_is_told() {
     let (folder, path, before) = resting().await;
-    let connection = connect::writer(&path, connect::wait).unwrap();
-    connect::configure(&connection, Volume::Local, connect::wait).unwrap();
+    let connection = open_read_write(&path, connect::LOCK_WAIT).unwrap();
+    connect::configure(&connection, FilesystemKind::Local, connect::LOCK_WAIT).unwrap();
     let pages: i64 = connection
         .pragma_query_value(None, "page_count", |row| row.get(0))
         .unwrap();
@@ -90,7 +96,10 @@ async fn a_file_that_may_not_be_written_is_still_read() {
         "{error}"
     );
     assert_eq!(shown, before);
-    assert_eq!(SqliteAuthStore::peek(folder.path(), Vec::new()).unwrap(), before);
+    assert_eq!(
+        SqliteAuthStore::read_snapshot(folder.path(), Vec::new()).unwrap(),
+        before
+    );
 }
 
 /// M2, M3: what the other program answers with nothing is an error here, and the mark holds in this process meanwhile.
@@ -99,7 +108,7 @@ async fn d33_m3_a_lock_that_is_held_for_too_long_is_told_and_everything_is_still
     let (folder, path, before) = resting().await;
     let impatient = || {
         let pace = Pace {
-            wait: |_| false,
+            wait: BusyWait::None,
             ..fast()
         };
         let (agent, config) = (AgentId::main(), CooldownConfig::default());
@@ -124,7 +133,10 @@ async fn d33_m3_a_lock_that_is_held_for_too_long_is_told_and_everything_is_still
         held,
         "this process knows what it could not write"
     );
-    assert_eq!(SqliteAuthStore::peek(folder.path(), Vec::new()).unwrap(), before);
+    assert_eq!(
+        SqliteAuthStore::read_snapshot(folder.path(), Vec::new()).unwrap(),
+        before
+    );
     file.execute_batch("COMMIT").unwrap();
     store.commit(mark(), at(1)).await.unwrap();
     assert!(!store.snapshot().usage(&profile("b")).is_usable(None, at(1)));
@@ -164,7 +176,7 @@ async fn a_log_that_was_cut_off_loses_its_end_and_nothing_else() {
 #[tokio::test]
 async fn d1_d23_a_look_makes_nothing_and_asks_for_no_owner() {
     let folder = tempfile::tempdir().unwrap();
-    let nothing = SqliteAuthStore::peek(&folder.path().join("none"), Vec::new()).unwrap();
+    let nothing = SqliteAuthStore::read_snapshot(&folder.path().join("none"), Vec::new()).unwrap();
     assert_eq!(nothing, AuthSnapshot::default());
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
 
@@ -175,12 +187,12 @@ async fn d1_d23_a_look_makes_nothing_and_asks_for_no_owner() {
     )
     .unwrap();
     let dumped = opening::dump(&file);
-    let seen = SqliteAuthStore::peek(folder.path(), Vec::new()).unwrap();
+    let seen = SqliteAuthStore::read_snapshot(folder.path(), Vec::new()).unwrap();
     assert_eq!(seen.profiles, before.profiles);
     assert_eq!(opening::dump(&file), dumped);
     drop(file);
     fs::write(&path, "no database").unwrap();
-    let error = SqliteAuthStore::peek(folder.path(), Vec::new()).unwrap_err();
+    let error = SqliteAuthStore::read_snapshot(folder.path(), Vec::new()).unwrap_err();
     assert!(matches!(error, OpenError::NotADatabase { .. }), "{error:?}");
 }
 

@@ -3,8 +3,10 @@
 use openclaw_classify::Reason;
 use serde_json::json;
 
+use openclaw_sqlite::open_read_write;
+
 use super::*;
-use crate::conformance::openai;
+use crate::store::conformance::openai;
 use crate::{AuthConfig, rotation_order};
 
 fn pragma(connection: &Connection, name: &str) -> i64 {
@@ -17,8 +19,8 @@ fn pragma(connection: &Connection, name: &str) -> i64 {
 fn d2_d5_pragmas_of_a_writer_and_defaults_of_the_file() {
     let folder = tempfile::tempdir().unwrap();
     let store = open(folder.path()).unwrap();
-    let writer = connect::writer(store.path(), connect::wait).unwrap();
-    connect::configure(&writer, Volume::Local, connect::wait).unwrap();
+    let writer = open_read_write(store.path(), connect::LOCK_WAIT).unwrap();
+    connect::configure(&writer, FilesystemKind::Local, connect::LOCK_WAIT).unwrap();
     for (name, value) in [
         ("wal_autocheckpoint", 1_000),
         ("synchronous", 1),
@@ -38,17 +40,17 @@ fn d2_d5_pragmas_of_a_writer_and_defaults_of_the_file() {
 fn d3_a_network_volume_gets_a_journal_that_is_deleted() {
     let folder = tempfile::tempdir().unwrap();
     let path = open(folder.path()).unwrap().path().to_owned();
-    let writer = connect::writer(&path, connect::wait).unwrap();
-    connect::configure(&writer, Volume::Network, connect::wait).unwrap();
+    let writer = open_read_write(&path, connect::LOCK_WAIT).unwrap();
+    connect::configure(&writer, FilesystemKind::Network, connect::LOCK_WAIT).unwrap();
     assert_eq!(text(&writer, "PRAGMA journal_mode"), "delete");
     // As long as somebody uses the log, the mode cannot change, and that is told.
-    connect::configure(&writer, Volume::Local, connect::wait).unwrap();
+    connect::configure(&writer, FilesystemKind::Local, connect::LOCK_WAIT).unwrap();
     let other = outside(folder.path());
     other
         .execute_batch("BEGIN; SELECT count(*) FROM schema_meta")
         .unwrap();
-    let impatient = connect::writer(&path, |_| false).unwrap();
-    assert!(connect::configure(&impatient, Volume::Network, |_| false).is_err());
+    let impatient = open_read_write(&path, BusyWait::None).unwrap();
+    assert!(connect::configure(&impatient, FilesystemKind::Network, BusyWait::None).is_err());
 }
 
 #[tokio::test]
@@ -91,14 +93,14 @@ fn d22_a_folder_of_its_own_is_named_by_a_hash_or_by_what_is_above_it() {
             "custom",
             format!(
                 "custom-{}",
-                crate::mask::hex(&[root.path().join("custom").to_str().unwrap()], 12)
+                crate::secret::mask::hex(&[root.path().join("custom").to_str().unwrap()], 12)
             ),
             true,
         ),
         ("custom", "custom-0123456789ab".to_owned(), false),
     ] {
         let folder = root.path().join(folder);
-        drop(SqliteAuthStore::peek(&folder, Vec::new()).unwrap());
+        drop(SqliteAuthStore::read_snapshot(&folder, Vec::new()).unwrap());
         drop(open(&folder));
         let file = outside(&folder);
         file.execute("UPDATE schema_meta SET agent_id = ?1", [&owner])
@@ -115,8 +117,8 @@ fn d22_a_folder_of_its_own_is_named_by_a_hash_or_by_what_is_above_it() {
 #[tokio::test]
 async fn d30_d31_d32_a_body_that_fails_leaves_nothing_and_frees_the_lock() {
     let (folder, store) = with_profiles().await;
-    let writer = connect::writer(store.path(), connect::wait).unwrap();
-    let failed: rusqlite::Result<()> = connect::immediately(&writer, |connection| {
+    let writer = open_read_write(store.path(), connect::LOCK_WAIT).unwrap();
+    let failed: rusqlite::Result<()> = openclaw_sqlite::immediate(&writer, |connection| {
         connection.execute("UPDATE auth_profile_store SET store_json = 'half'", [])?;
         assert!(!connection.is_autocommit(), "inside the transaction");
         Err(rusqlite::Error::QueryReturnedNoRows)

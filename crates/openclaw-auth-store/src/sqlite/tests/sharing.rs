@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::*;
 use crate::MemoryAuthStore;
-use crate::conformance::{NOW, openai};
+use crate::store::conformance::{NOW, openai};
 
 #[tokio::test]
 async fn writes_of_another_store_show_by_themselves() {
@@ -41,14 +41,17 @@ async fn only_what_others_wrote_is_read_again() {
     let (agent, config) = (AgentId::main(), CooldownConfig::default());
     let store =
         SqliteAuthStore::open_with(folder.path(), &agent, Vec::new(), config, at(0), by_hand).unwrap();
-    let others = store.desk.writer().others();
-    let mut look = Look::new(Reader::new(store.path().to_owned(), by_hand.wait), others);
+    let others = store.coordinator.writer().others();
+    let mut look = Look::new(
+        FollowingReader::new(store.path().to_owned(), by_hand.wait),
+        others,
+    );
     // While the thread that writes finishes a turn a look is put off.
     let mut reads_again = |store: &SqliteAuthStore| {
         let before = store.snapshot();
         (0..10).any(|_| {
-            drop(store.desk.writer());
-            look.again(store.path(), &store.cache, &store.desk);
+            drop(store.coordinator.writer());
+            look.again(store.path(), &store.cache, &store.coordinator);
             !Arc::ptr_eq(&before, &store.snapshot())
         })
     };
@@ -110,10 +113,13 @@ async fn g4_of_two_stores_one_gets_to_probe() {
         two.commit(start("two"), at(1)).await,
     );
     let mut outcomes = [first.unwrap(), second.unwrap()];
-    outcomes.sort_by_key(|outcome| *outcome != Applied::Done);
-    assert_eq!(outcomes, [Applied::Done, Applied::HeldElsewhere]);
+    outcomes.sort_by_key(|outcome| *outcome != ChangeOutcome::Done);
+    assert_eq!(outcomes, [ChangeOutcome::Done, ChangeOutcome::HeldElsewhere]);
     // The holder died; its lease frees itself.
-    assert_eq!(two.commit(start("three"), at(61)).await.unwrap(), Applied::Done);
+    assert_eq!(
+        two.commit(start("three"), at(61)).await.unwrap(),
+        ChangeOutcome::Done
+    );
 }
 
 #[tokio::test]
@@ -180,7 +186,7 @@ async fn d10_d11_a_success_that_forgives_nothing_is_written_with_the_next_mark()
     // The first one says which profile was good last.
     store.commit(success("a", None, 1), at(1)).await.unwrap();
     assert_eq!(last_used(), json!(NOW + 1_000));
-    eventually("nothing waits", || !store.desk.has_waiting());
+    eventually("nothing waits", || !store.coordinator.has_waiting());
     store.commit(success("a", None, 2), at(2)).await.unwrap();
     assert_eq!(store.snapshot().usage(&profile("a")).last_used, Some(at(2)));
     assert_eq!(last_used(), json!(NOW + 1_000));

@@ -5,8 +5,10 @@ use std::sync::Mutex;
 use openclaw_classify::Reason;
 use serde_json::json;
 
+use openclaw_sqlite::open_read_write;
+
 use super::*;
-use crate::conformance::NOW;
+use crate::store::conformance::NOW;
 use crate::{
     AuthConfig, Demand, LoginStore, Oauth, RefreshHost, Refresher, RenewedLogin, Secret, TokenEndpoint,
     TokenEndpointError,
@@ -59,12 +61,12 @@ async fn with_login() -> (TempDir, PathBuf) {
 /// A store on a connection that was prepared; it does not wait for locks.
 fn start(path: &Path, connection: Connection) -> SqliteAuthStore {
     let pace = Pace {
-        wait: |_| false,
+        wait: BusyWait::None,
         use_delay: Duration::from_hours(1),
         ..fast()
     };
-    connect::configure(&connection, Volume::Local, pace.wait).unwrap();
-    let snapshot = SqliteAuthStore::peek(path.parent().unwrap(), Vec::new()).unwrap();
+    connect::configure(&connection, FilesystemKind::Local, pace.wait).unwrap();
+    let snapshot = SqliteAuthStore::read_snapshot(path.parent().unwrap(), Vec::new()).unwrap();
     let cache = Cache::new(snapshot, Arc::default(), CooldownConfig::default());
     let known = Known::read(&connection, path, &Arc::default()).unwrap();
     SqliteAuthStore::start(
@@ -72,7 +74,7 @@ fn start(path: &Path, connection: Connection) -> SqliteAuthStore {
         &AgentId::main(),
         Some((connection, known)),
         cache,
-        Volume::Local,
+        FilesystemKind::Local,
         pace,
     )
     .unwrap()
@@ -116,7 +118,7 @@ async fn arrives_with_the_next_write(folder: &Path, store: SqliteAuthStore, logi
 #[tokio::test]
 async fn o7_rotated_tokens_survive_a_file_that_is_locked_when_they_come() {
     let (folder, path) = with_login().await;
-    let connection = connect::writer(&path, |_| false).unwrap();
+    let connection = open_read_write(&path, BusyWait::None).unwrap();
     let store = start(&path, connection);
     let locker = Mutex::new(outside(folder.path()));
     let lock = || locker.lock().unwrap().execute_batch("BEGIN IMMEDIATE").unwrap();
@@ -137,7 +139,7 @@ async fn o7_rotated_tokens_survive_a_disk_that_is_full_when_they_come() {
         [filler],
     )
     .unwrap();
-    let connection = connect::writer(&path, |_| false).unwrap();
+    let connection = open_read_write(&path, BusyWait::None).unwrap();
     let pages: i64 = connection
         .pragma_query_value(None, "page_count", |row| row.get(0))
         .unwrap();
@@ -151,7 +153,7 @@ async fn o7_rotated_tokens_survive_a_disk_that_is_full_when_they_come() {
 #[tokio::test]
 async fn o8_tokens_that_wait_are_not_stored_over_another_login() {
     let (folder, path) = with_login().await;
-    let connection = connect::writer(&path, |_| false).unwrap();
+    let connection = open_read_write(&path, BusyWait::None).unwrap();
     let store = start(&path, connection);
     let locker = Mutex::new(outside(folder.path()));
     let lock = || locker.lock().unwrap().execute_batch("BEGIN IMMEDIATE").unwrap();

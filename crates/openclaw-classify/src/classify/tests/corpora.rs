@@ -1,9 +1,9 @@
-//! Real and invented wordings, from fixtures.
+//! Real and invented error texts from the fixtures.
 
 use super::{provider, said, verdict};
 use crate::{Failure, Reason};
 
-/// Rows of real life: `status`, `provider`, `message`, `reason`, one per line.
+/// Real errors, one per line: `status`, `provider`, `message` and the accepted `reasons`.
 pub(super) fn fixture() -> Vec<(Failure, Vec<Reason>)> {
     let root = env!("OPENCLAW_WORKSPACE_ROOT");
     let path = std::path::Path::new(root).join("fixtures/classify/real.jsonl");
@@ -47,7 +47,7 @@ fn real_errors_are_recognised() {
     }
 }
 
-/// Wordings of many providers: a line `# reason …` names the accepted reasons of the lines `provider|status|text` below.
+/// Texts of many providers: a line `# reason …` names the accepted reasons of the lines `provider|status|text` below.
 pub(super) fn wordings() -> Vec<(Failure, Vec<Reason>)> {
     let path = std::path::Path::new(env!("OPENCLAW_WORKSPACE_ROOT")).join("fixtures/classify/wordings.txt");
     let text = std::fs::read_to_string(path).unwrap();

@@ -8,7 +8,7 @@ struct Blocker {
     row: &'static str,
     window: Option<(Lane, Reason)>,
     stated: bool,
-    resting: bool,
+    endpoint_down: bool,
 }
 
 impl Blocker {
@@ -27,7 +27,7 @@ impl Blocker {
 
     fn setting(&self, setting: Setting) -> Setting {
         Setting {
-            endpoint_left: self.resting.then_some(20 * SECOND),
+            endpoint_left: self.endpoint_down.then_some(20 * SECOND),
             ..setting
         }
     }
@@ -36,7 +36,7 @@ impl Blocker {
 #[rustfmt::skip]
 fn blockers() -> Vec<Blocker> {
     let m = || on_model("m");
-    let row = |row, window, stated, resting| Blocker { row, window, stated, resting };
+    let row = |row, window, stated, endpoint_down| Blocker { row, window, stated, endpoint_down };
     let mut rows = vec![
         row("auth",            Some((Lane::Profile, Reason::Auth)),                false, false),
         row("auth",            Some((Lane::AuthPermanent, Reason::AuthPermanent)), false, false),
@@ -65,7 +65,7 @@ fn blockers() -> Vec<Blocker> {
 fn expected(blocker: &Blocker, setting: Setting, failed: i64, left: i64) -> &'static str {
     let Setting {
         position,
-        alone,
+        is_only_candidate: alone,
         sibling,
         slot,
         probed,
@@ -74,16 +74,16 @@ fn expected(blocker: &Blocker, setting: Setting, failed: i64, left: i64) -> &'st
     let primary = position == Position::Primary;
     let since_probe = probed.unwrap_or(i64::MAX);
     let since_either = since_probe.min(failed);
-    // The endpoint's rest of thirty seconds, of which twenty are left, began with a failure too.
-    let since_fault = if blocker.resting { 10_000 } else { i64::MAX };
+    // The endpoint's cooldown of thirty seconds, of which twenty are left, began with a failure too.
+    let since_fault = if blocker.endpoint_down { 10_000 } else { i64::MAX };
     let since_any = since_either.min(since_fault);
     let throttle_open = if alone { since_probe } else { since_any } >= 30_000;
     let near = left <= 120_000 || blocker.window.is_none();
     let probe = || match (slot, throttle_open) {
-        (Slot::Used, true) => "skip-slot, last resort",
-        (Slot::Used, false) => "skip-slot",
-        (Slot::Free, true) => "probe+slot",
-        (Slot::Free, false) => "skip",
+        (ProbeSlot::Used, true) => "skip-slot, last resort",
+        (ProbeSlot::Used, false) => "skip-slot",
+        (ProbeSlot::Free, true) => "probe+slot",
+        (ProbeSlot::Free, false) => "skip",
     };
     match (blocker.row, primary) {
         ("auth", _) => "skip-auth",
@@ -103,7 +103,7 @@ fn expected(blocker: &Blocker, setting: Setting, failed: i64, left: i64) -> &'st
 fn gate_every_cell_of_the_table() {
     let mut settings = Vec::new();
     for place in [PRIMARY, ALONE, FALLBACK, SIBLING] {
-        for slot in [Slot::Free, Slot::Used] {
+        for slot in [ProbeSlot::Free, ProbeSlot::Used] {
             for probed in [None, Some(29_999), Some(30_000), Some(DAY)] {
                 settings.push(Setting {
                     slot,
@@ -144,15 +144,15 @@ fn gate_the_table_at_a_glance() {
     let mut lines = Vec::new();
     let mut known = Vec::new();
     for blocker in blockers() {
-        if known.contains(&(blocker.row, blocker.resting)) {
+        if known.contains(&(blocker.row, blocker.endpoint_down)) {
             continue;
         }
-        known.push((blocker.row, blocker.resting));
+        known.push((blocker.row, blocker.endpoint_down));
         let window = blocker
             .window
             .as_ref()
             .map(|(lane, reason)| format!("{reason} on {lane}"));
-        let endpoint = blocker.resting.then(|| "endpoint rests".to_owned());
+        let endpoint = blocker.endpoint_down.then(|| "endpoint rests".to_owned());
         lines.push(
             [window, endpoint]
                 .into_iter()

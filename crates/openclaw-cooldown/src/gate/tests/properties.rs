@@ -1,4 +1,4 @@
-//! What holds for the gate whatever happened before.
+//! Properties of the gate over any history.
 
 use proptest::prelude::*;
 
@@ -12,20 +12,20 @@ proptest! {
         now in -DAY..4 * DAY,
         (alone, sibling, primary, used) in any::<(bool, bool, bool, bool)>(),
         probed in proptest::option::of(-DAY..4 * DAY),
-        rests in proptest::option::of(-DAY..4 * DAY),
+        fault in proptest::option::of(-DAY..4 * DAY),
     ) {
         let m = model("a");
         let set: Vec<&ProfileUsage> = profiles.iter().collect();
-        let endpoint = rests.map(|opened| endpoint_failed(None, None, at(opened)));
+        let endpoint = fault.map(|opened| record_endpoint_failure(None, None, at(opened)));
         let facts = GateFacts {
             position: if primary { Position::Primary } else { Position::Fallback },
-            alone,
+            is_only_candidate: alone,
             model: &m,
             profiles: &set,
             endpoint: endpoint.as_ref(),
             last_probe_at: probed.map(at),
-            sibling_before: sibling,
-            slot: if used { Slot::Used } else { Slot::Free },
+            has_earlier_sibling: sibling,
+            slot: if used { ProbeSlot::Used } else { ProbeSlot::Free },
         };
         let free = set.is_empty() || set.iter().any(|usage| usage.is_usable(Some(&m), at(now)));
         let answers = endpoint.is_none_or(|window| !window.is_active(at(now)));

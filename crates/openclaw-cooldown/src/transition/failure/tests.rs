@@ -256,7 +256,7 @@ fn d12_and_cooldown_2_the_billing_wait_of_the_events_provider_counts() {
     for (id, hours) in [("openai", 2), ("anthropic", 1)] {
         let mut event = failure(Reason::Billing);
         event.provider = provider(id);
-        let usage = record(ProfileUsage::default(), &event, at(0), &config);
+        let usage = record_failure(ProfileUsage::default(), &event, at(0), &config);
         assert_eq!(usage.span(&Lane::Billing), Some((0, hours * HOUR)), "{id}");
     }
 }
@@ -265,7 +265,7 @@ fn d12_and_cooldown_2_the_billing_wait_of_the_events_provider_counts() {
 fn cooldown_3_3_a_wait_beyond_the_calendar_ends_at_its_last_instant() {
     let config =
         CooldownConfig::lenient(&serde_json::json!({"billingBackoffHours": 1e300, "billingMaxHours": 1e300}));
-    let usage = record(ProfileUsage::default(), &failure(Reason::Billing), at(0), &config);
+    let usage = record_failure(ProfileUsage::default(), &failure(Reason::Billing), at(0), &config);
     assert_eq!(usage.windows[&Lane::Billing].until, millis::saturating(i64::MAX));
 }
 

@@ -46,18 +46,18 @@ fn d10_without_other_models_every_count_goes() {
     assert!(usage.windows.is_empty() && usage.failure_counts.is_empty());
 }
 
-/// Somebody else's process learns of it a moment later.
+/// Another process reads it a moment later.
 #[test]
 fn d10_a_success_of_an_attempt_that_could_not_know_of_an_operators_rest_leaves_it() {
-    let usage = crate::rest_until(ProfileUsage::default(), at(MINUTE), at(0));
+    let usage = crate::cool_down_until(ProfileUsage::default(), at(MINUTE), at(0));
     for (started, is_left) in [(-1, true), (0, true), (999, true), (1_000, false)] {
         let event = SuccessEvent {
             model: Some(model("m")),
             started_at: Some(at(started)),
         };
-        let after = succeed(usage.clone(), &event, at(2 * SECOND));
+        let after = record_success(usage.clone(), &event, at(2 * SECOND));
         assert_eq!(after.windows.contains_key(&Lane::Blocked), is_left, "{started}");
-        let over = succeed(usage.clone(), &event, at(MINUTE));
+        let over = record_success(usage.clone(), &event, at(MINUTE));
         assert_eq!(over.windows.is_empty(), started >= 0, "over: {started}");
     }
 }
@@ -82,7 +82,7 @@ fn d2_a_success_clears_only_what_opened_before_its_attempt_started() {
             model: Some(model("m")),
             started_at: started.map(at),
         };
-        let usage = succeed(everything(), &event, at(45 * SECOND));
+        let usage = record_success(everything(), &event, at(45 * SECOND));
         assert_eq!(lanes(&usage), left, "started {started:?}");
         assert_eq!(
             usage.last_used.is_some(),
@@ -98,7 +98,11 @@ fn cooldown_12_a_success_of_an_unknown_model_clears_all_models() {
         model: None,
         started_at: Some(at(MINUTE)),
     };
-    assert!(succeed(everything(), &event, at(MINUTE)).windows.is_empty());
+    assert!(
+        record_success(everything(), &event, at(MINUTE))
+            .windows
+            .is_empty()
+    );
 }
 
 #[test]

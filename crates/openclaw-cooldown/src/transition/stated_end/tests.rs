@@ -1,4 +1,4 @@
-//! The same episode, told later how long it lasts.
+//! A stated end that becomes known later extends the same episode.
 
 use openclaw_classify::Reason;
 
@@ -6,7 +6,7 @@ use super::*;
 use crate::testing::{DAY, HOUR, MINUTE, SECOND, at, failure, on_model, usage};
 
 fn explained(usage: ProfileUsage, ms: i64, event: &FailureEvent) -> ProfileUsage {
-    explain(usage, event, at(ms), &CooldownConfig::default())
+    apply_stated_end(usage, event, at(ms), &CooldownConfig::default())
 }
 
 #[test]
@@ -58,13 +58,17 @@ fn d2_an_end_that_is_known_before_the_failure_is_recorded_opens_its_episode() {
 
 #[test]
 fn d6_what_marks_nothing_and_what_states_nothing_change_nothing() {
-    let rested = usage(&[(on_model("m"), Reason::RateLimit, MINUTE)]);
+    let limited = usage(&[(on_model("m"), Reason::RateLimit, MINUTE)]);
     for event in [
         failure(Reason::RateLimit),
         failure(Reason::Unknown).hinting(HOUR),
         failure(Reason::Auth).hinting(HOUR),
         failure(Reason::RateLimit).account_wide().hinting(SECOND),
     ] {
-        assert_eq!(explained(rested.clone(), 2 * SECOND, &event), rested, "{event:?}");
+        assert_eq!(
+            explained(limited.clone(), 2 * SECOND, &event),
+            limited,
+            "{event:?}"
+        );
     }
 }

@@ -27,7 +27,7 @@ const ROWS: &[(Reason, &str, &str, &str)] = &[
     (Reason::Unknown,         "-",              "-",              "-"),
 ];
 
-/// A refused login rests the profile, a limit its model, a timeout too when its model is known (F1, M1, M2).
+/// A refused login cools the profile down, a limit its model, a timeout too when its model is known (F1, M1, M2).
 #[test]
 fn d4_the_lane_of_every_reason() {
     assert!(
@@ -35,7 +35,7 @@ fn d4_the_lane_of_every_reason() {
         "every reason has a row"
     );
     for (reason, scoped, wide, nameless) in ROWS {
-        let lane = |event: &FailureEvent| of_event(event).map_or("-".to_owned(), |lane| lane.to_string());
+        let lane = |event: &FailureEvent| lane_of(event).map_or("-".to_owned(), |lane| lane.to_string());
         let mut event = failure(*reason);
         assert_eq!(lane(&event), *scoped, "{reason}, scoped");
         assert_eq!(

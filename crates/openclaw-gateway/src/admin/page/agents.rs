@@ -5,10 +5,10 @@ use openclaw_auth_store::Eligibility;
 use openclaw_classify::Reason;
 
 use super::html::Html;
-use crate::cli::{ago, left};
 use crate::report::{
     AgentReport, CandidateReport, CandidateState, ProfileReport, SessionReport, Trouble, WindowReport,
 };
+use crate::report::{ago, left};
 
 /// The section of an agent.
 pub(super) fn agent(agent: &AgentReport, now: Timestamp) -> Html {

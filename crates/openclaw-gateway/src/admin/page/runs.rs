@@ -4,7 +4,7 @@ use jiff::Timestamp;
 
 use super::agents::words;
 use super::html::Html;
-use crate::cli::ago;
+use crate::report::ago;
 use openclaw_history::{RunNote, RunOutcome, StoredRun};
 
 /// A run, and what happened in it where that is worth telling.

@@ -46,7 +46,7 @@ pub(super) const DECISIONS: &[Decision] = &[
     Decision { id: "D7", reach: |input| reach(input, &[BLOCK, ENDS, LABELS], |mark, _| mark.op == "blocked" || mark.checked) },
     // No provider is exempt from cooldowns.
     Decision { id: "D8", reach: |input| reach(input, WHOLE, |mark, _| EXEMPT.contains(&mark.provider.as_str())) },
-    // SkipCause and until when something is unavailable follows from the windows that block, and from nothing else.
+    // Why and until when something is unavailable follows from the windows that block, and from nothing else.
     Decision { id: "D15", reach: |input| reach(input, &[], |_, _| true) },
 ];
 

@@ -33,7 +33,7 @@ pub(super) const DECISIONS: &[&str] = &[
     "D1-D6", // Windows, their ladders, their scope, and what is recorded at all.
     "D7",    // A stated end is probed at checkpoints.
     "D8",    // No provider is exempt from cooldowns.
-    "D15",   // SkipCause something is unavailable follows from the windows that block.
+    "D15",   // Why something is unavailable follows from the windows that block.
     "G1",    // Nearness holds for plain rate limits too.
     "G2",    // A later candidate is probed only when all models of its provider rest, and an earlier one is of that provider.
     "G3",    // A last resort when nothing was tried.

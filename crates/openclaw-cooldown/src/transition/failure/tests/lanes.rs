@@ -14,7 +14,7 @@ fn d5_bl_27_every_model_has_its_own_window_and_ladder() {
     assert!(usage.is_usable(Some(&model("c")), at(31 * SECOND)));
 }
 
-/// The table of cooldown.md 5, row by row: what rested, what fails, and which of `m`, `n` and any other model rest then.
+/// The table of cooldown.md 5, row by row: what cooled down, what fails, and which of `m`, `n` and any other model cool down then.
 #[test]
 fn cooldown_5_the_scope_table_as_decided() {
     let scoped = |id: &str| failure(Reason::Timeout).of(id);
@@ -23,7 +23,7 @@ fn cooldown_5_the_scope_table_as_decided() {
         ..failure(Reason::RateLimit)
     };
     let other = || failure(Reason::Auth);
-    for (row, before, event, resting) in [
+    for (row, before, event, expected) in [
         ("not active, scoped reason", None, scoped("m"), ["m"].as_slice()),
         ("not active, no model", None, nameless(), &["m", "n", "x"]),
         ("not active, other reason", None, other(), &["m", "n", "x"]),
@@ -52,11 +52,11 @@ fn cooldown_5_the_scope_table_as_decided() {
             ProfileUsage::default().failed(0, &event)
         });
         let after = before.failed(SECOND, &event);
-        let rests: Vec<&str> = ["m", "n", "x"]
+        let blocked: Vec<&str> = ["m", "n", "x"]
             .into_iter()
             .filter(|id| !after.is_usable(Some(&model(id)), at(SECOND)))
             .collect();
-        assert_eq!(rests, resting, "{row}");
+        assert_eq!(blocked, expected, "{row}");
     }
     let both = ProfileUsage::default()
         .failed(0, &other())
@@ -101,7 +101,7 @@ fn bl_28_an_account_wide_limit_rests_the_whole_profile() {
 #[test]
 fn d8_bypassed_providers_are_exempt_from_scoped_windows_only() {
     let config = CooldownConfig::default().with_bypass(vec![provider("anthropic")]);
-    let apply = |event: FailureEvent| record(ProfileUsage::default(), &event, at(0), &config);
+    let apply = |event: FailureEvent| record_failure(ProfileUsage::default(), &event, at(0), &config);
     for reason in [
         Reason::RateLimit,
         Reason::Overloaded,
@@ -114,7 +114,7 @@ fn d8_bypassed_providers_are_exempt_from_scoped_windows_only() {
         assert!(!apply(failure(reason)).is_usable(None, at(0)), "{reason}");
     }
     assert!(!apply(failure(Reason::RateLimit).account_wide()).is_usable(None, at(0)));
-    let default = record(
+    let default = record_failure(
         ProfileUsage::default(),
         &failure(Reason::RateLimit),
         at(0),
@@ -123,7 +123,7 @@ fn d8_bypassed_providers_are_exempt_from_scoped_windows_only() {
     assert!(!default.is_usable(None, at(0)), "the list is empty by default");
 }
 
-/// F2, F6 and F7 as decided: none of these reasons rests a profile, whatever marks it.
+/// F2, F6 and F7 as decided: none of these reasons cools a profile down, whatever marks it.
 #[test]
 fn d6_c_10_bl_32_what_is_no_credentials_fault_leaves_no_trace() {
     for reason in [

@@ -1,12 +1,12 @@
 //! Every arrow of the README's first diagram, and no other.
 
 use super::*;
-use crate::{SuccessEvent, adopt_secret, clear, succeed};
+use crate::{SuccessEvent, adopt_secret, clear, record_success};
 
 const README: &str = include_str!("../../../../README.md");
 
 /// After the first failure, at the start; its window ends at 30 s.
-fn resting() -> ProfileUsage {
+fn cooling_down() -> ProfileUsage {
     let mut usage = ProfileUsage::default().failed(0, &failure(Reason::RateLimit));
     usage.fingerprint = Some("aa".to_owned());
     usage
@@ -18,14 +18,14 @@ fn success(usage: ProfileUsage, started: i64, ms: i64) -> ProfileUsage {
         model: Some(model("m")),
         started_at: Some(at(started)),
     };
-    succeed(usage, &event, at(ms))
+    record_success(usage, &event, at(ms))
 }
 
-/// Where the lane stands at `ms`, and on which step.
+/// The state of the lane at `ms`, and its step.
 fn state(usage: &ProfileUsage, ms: i64) -> (&'static str, u32) {
     match usage.windows.get(&on_model("m")) {
         None => ("Free", 0),
-        Some(window) if window.is_active(at(ms)) => ("Resting", window.steps),
+        Some(window) if window.is_active(at(ms)) => ("CoolingDown", window.steps),
         Some(window) => ("Over", window.steps),
     }
 }
@@ -34,61 +34,66 @@ fn state(usage: &ProfileUsage, ms: i64) -> (&'static str, u32) {
 fn d1_d2_d9_d10_every_arrow_of_the_diagram() {
     let limit = || failure(Reason::RateLimit);
     let (probe, over) = (20 * SECOND, 40 * SECOND);
-    // Arrow, when it is looked at, what comes of it, and the step after it.
+    // Arrow, time in milliseconds, the states that it leads to, and the step after it.
     let rows: Vec<(&str, i64, Vec<ProfileUsage>, u32)> = vec![
-        ("Free --> Resting: failure, first step", 0, vec![resting()], 1),
         (
-            "Resting --> Resting: outcome of the same episode, at most counted",
+            "Free --> CoolingDown: failure, first step",
+            0,
+            vec![cooling_down()],
+            1,
+        ),
+        (
+            "CoolingDown --> CoolingDown: outcome of the same episode, at most counted",
             probe,
             vec![
-                resting().failed(probe, &limit().started(-1)),
-                success(resting(), -1, probe),
+                cooling_down().failed(probe, &limit().started(-1)),
+                success(cooling_down(), -1, probe),
             ],
             1,
         ),
         (
-            "Resting --> Resting: failed probe, next step",
+            "CoolingDown --> CoolingDown: failed probe, next step",
             probe,
-            vec![resting().failed(probe, &limit().started(probe))],
+            vec![cooling_down().failed(probe, &limit().started(probe))],
             2,
         ),
         (
-            "Resting --> Over: the end is reached",
+            "CoolingDown --> Over: the end is reached",
             30 * SECOND,
-            vec![resting()],
+            vec![cooling_down()],
             1,
         ),
         (
             "Over --> Over: straggler of the episode, at most counted",
             over,
             vec![
-                resting().failed(over, &limit().started(-1)),
-                success(resting(), -1, over),
+                cooling_down().failed(over, &limit().started(-1)),
+                success(cooling_down(), -1, over),
             ],
             1,
         ),
         (
-            "Over --> Resting: failure, next step",
+            "Over --> CoolingDown: failure, next step",
             over,
             vec![
-                resting().failed(over, &limit().started(over)),
-                resting().failed(over, &limit()),
+                cooling_down().failed(over, &limit().started(over)),
+                cooling_down().failed(over, &limit()),
             ],
             2,
         ),
         (
-            "Over --> Resting: failure after the failure window, first step",
+            "Over --> CoolingDown: failure after the failure window, first step",
             DAY + 1,
-            vec![resting().failed(DAY + 1, &limit())],
+            vec![cooling_down().failed(DAY + 1, &limit())],
             1,
         ),
         (
-            "Resting --> Free: success of a probe, clear, another secret",
+            "CoolingDown --> Free: success of a probe, clear, another secret",
             probe,
             vec![
-                success(resting(), probe, probe),
-                clear(resting()),
-                adopt_secret(resting(), Some("bb")),
+                success(cooling_down(), probe, probe),
+                clear(cooling_down()),
+                adopt_secret(cooling_down(), Some("bb")),
             ],
             0,
         ),
@@ -96,9 +101,9 @@ fn d1_d2_d9_d10_every_arrow_of_the_diagram() {
             "Over --> Free: success, clear, another secret",
             over,
             vec![
-                success(resting(), over, over),
-                clear(resting()),
-                adopt_secret(resting(), Some("bb")),
+                success(cooling_down(), over, over),
+                clear(cooling_down()),
+                adopt_secret(cooling_down(), Some("bb")),
             ],
             0,
         ),

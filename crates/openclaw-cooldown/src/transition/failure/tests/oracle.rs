@@ -3,9 +3,9 @@
 use openclaw_ids::ModelId;
 use proptest::prelude::*;
 
-use crate::testing::oracle::{Happening, Oracle};
+use crate::testing::oracle::{Oracle, OracleEvent};
 use crate::testing::{at, failure, model, offset};
-use crate::{CooldownConfig, ProfileUsage, SuccessEvent, clear, record, succeed};
+use crate::{CooldownConfig, ProfileUsage, SuccessEvent, clear, record_failure, record_success};
 
 const REASONS: [&str; 8] = [
     "rate_limit",
@@ -18,8 +18,8 @@ const REASONS: [&str; 8] = [
     "server_error",
 ];
 
-/// Happenings whose `hint` and `started` are distances from the instant they happen at.
-fn happening() -> impl Strategy<Value = Happening<'static>> {
+/// Events whose `hint` and `started` are distances from the instant they happen at.
+fn happening() -> impl Strategy<Value = OracleEvent<'static>> {
     let started = || proptest::option::of(0..400_000_i64);
     let names = || proptest::sample::select(&["a", "b"]);
     let hints = proptest::option::of(0..4_000_000_i64);
@@ -30,7 +30,7 @@ fn happening() -> impl Strategy<Value = Happening<'static>> {
         hints,
         started(),
     )
-        .prop_map(|(reason, wide, model, hint, started)| Happening::Failure {
+        .prop_map(|(reason, wide, model, hint, started)| OracleEvent::Failure {
             reason,
             wide,
             model,
@@ -38,46 +38,46 @@ fn happening() -> impl Strategy<Value = Happening<'static>> {
             started,
         });
     let successes = (proptest::option::of(names()), started())
-        .prop_map(|(model, started)| Happening::Success { model, started });
-    prop_oneof![8 => failures, 2 => successes, 1 => Just(Happening::Clear)]
+        .prop_map(|(model, started)| OracleEvent::Success { model, started });
+    prop_oneof![8 => failures, 2 => successes, 1 => Just(OracleEvent::Clear)]
 }
 
 /// The same with instants.
-fn placed(happening: Happening<'static>, now: i64) -> Happening<'static> {
+fn placed(happening: OracleEvent<'static>, now: i64) -> OracleEvent<'static> {
     let back = |distance: Option<i64>| distance.map(|ms| now - ms);
     match happening {
-        Happening::Failure {
+        OracleEvent::Failure {
             reason,
             wide,
             model,
             hint,
             started,
-        } => Happening::Failure {
+        } => OracleEvent::Failure {
             reason,
             wide,
             model,
             hint: hint.map(|ms| now + ms),
             started: back(started),
         },
-        Happening::Success { model, started } => Happening::Success {
+        OracleEvent::Success { model, started } => OracleEvent::Success {
             model,
             started: back(started),
         },
-        Happening::Clear => Happening::Clear,
+        OracleEvent::Clear => OracleEvent::Clear,
     }
 }
 
-fn apply(usage: ProfileUsage, happening: Happening<'_>, now: i64) -> ProfileUsage {
+fn apply(usage: ProfileUsage, happening: OracleEvent<'_>, now: i64) -> ProfileUsage {
     match happening {
-        Happening::Clear => clear(usage),
-        Happening::Success { model: id, started } => {
+        OracleEvent::Clear => clear(usage),
+        OracleEvent::Success { model: id, started } => {
             let event = SuccessEvent {
                 model: id.map(model),
                 started_at: started.map(at),
             };
-            succeed(usage, &event, at(now))
+            record_success(usage, &event, at(now))
         }
-        Happening::Failure {
+        OracleEvent::Failure {
             reason,
             wide,
             model: id,
@@ -92,7 +92,7 @@ fn apply(usage: ProfileUsage, happening: Happening<'_>, now: i64) -> ProfileUsag
                 event = event.hinting(hint);
             }
             event.started_at = started.map(at);
-            record(usage, &event, at(now), &CooldownConfig::default())
+            record_failure(usage, &event, at(now), &CooldownConfig::default())
         }
     }
 }

@@ -5,12 +5,15 @@ use proptest::prelude::*;
 
 use crate::testing::history::{event, state};
 use crate::testing::{DAY, at, failure};
-use crate::{CooldownConfig, FailureEvent, ProfileUsage, SuccessEvent, adopt_secret, clear, record, succeed};
+use crate::{
+    CooldownConfig, FailureEvent, ProfileUsage, SuccessEvent, adopt_secret, clear, record_failure,
+    record_success,
+};
 
 proptest! {
     #[test]
     fn d3_no_failure_shortens_or_relabels_an_active_window(usage in state(), event in event(), now in -DAY..3 * DAY) {
-        let after = record(usage.clone(), &event, at(now), &CooldownConfig::default());
+        let after = record_failure(usage.clone(), &event, at(now), &CooldownConfig::default());
         for (lane, old) in usage.windows.iter().filter(|(_, window)| window.is_active(at(now))) {
             let restated = old.stated.is_some() && event.hint.is_some();
             let Some(new) = after.windows.get(lane) else {
@@ -26,7 +29,7 @@ proptest! {
     fn d3_a_failure_that_moves_the_end_moves_one_lane_and_the_blocked_one_at_most(
         usage in state(), event in event(), now in -DAY..3 * DAY
     ) {
-        let after = record(usage.clone(), &event, at(now), &CooldownConfig::default());
+        let after = record_failure(usage.clone(), &event, at(now), &CooldownConfig::default());
         let moved = after.windows.iter()
             .filter(|(lane, new)| usage.windows.get(*lane).is_none_or(|old| old.until != new.until))
             .count();
@@ -70,15 +73,15 @@ proptest! {
     #[test]
     fn d10_success_is_idempotent(usage in state(), now in 0..3 * DAY, started in proptest::option::of(-DAY..DAY)) {
         let event = SuccessEvent { model: failure(Reason::Auth).of("a").model, started_at: started.map(at) };
-        let once = succeed(usage, &event, at(now));
-        prop_assert_eq!(&succeed(once.clone(), &event, at(now)), &once);
+        let once = record_success(usage, &event, at(now));
+        prop_assert_eq!(&record_success(once.clone(), &event, at(now)), &once);
     }
 
     #[test]
     fn d10_a_success_after_everything_opens_the_model_and_no_other(usage in state()) {
         let later = 100 * DAY;
         let event = SuccessEvent { model: failure(Reason::Auth).of("a").model, started_at: Some(at(later)) };
-        let after = succeed(usage.clone(), &event, at(later));
+        let after = record_success(usage.clone(), &event, at(later));
         prop_assert!(after.is_usable(event.model.as_ref(), at(-DAY)));
         for (lane, window) in usage.windows.iter().filter(|(lane, _)| !lane.concerns(event.model.as_ref())) {
             prop_assert_eq!(after.windows.get(lane), Some(window));

@@ -1,0 +1,86 @@
+//! `auth remove`: forgets a stored credential.
+
+use clap::Args;
+use openclaw_auth_store::ProfileStore;
+use openclaw_gateway::environment::Environment;
+use openclaw_ids::{AgentId, ProfileId};
+use serde_json::json;
+
+use crate::cli::files::{AgentArg, Files, Places, ReadAgent, runtime};
+use crate::cli::screen::{Screen, now};
+use crate::cli::{CommandError, Outcome};
+
+/// Arguments of `auth remove`.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(in crate::cli) struct RemoveArgs {
+    /// The credential, such as `openai:work`
+    #[arg(value_name = "PROFILE")]
+    profile: String,
+    #[command(flatten)]
+    agent: AgentArg,
+    /// Write JSON
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    places: Places,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  openclaw-gateway auth remove openai:work
+  openclaw-gateway auth remove openai:work --agent ops";
+
+/// Why there is nothing to remove.
+#[derive(Debug, thiserror::Error)]
+pub(in crate::cli) enum NotStored {
+    /// It is the main agent's.
+    #[error("{profile} belongs to agent `main`, and agent `{agent}` only inherits it; use --agent main")]
+    Inherited {
+        /// The credential.
+        profile: ProfileId,
+        /// Who was asked.
+        agent: AgentId,
+    },
+    /// It comes from outside.
+    #[error("{0} is not stored: it comes from the configuration or the environment; change it there")]
+    Ambient(ProfileId),
+    /// There is none.
+    #[error("agent `{agent}` has no credential `{profile}`; `auth list` shows the ones it has")]
+    Unknown {
+        /// The credential.
+        profile: ProfileId,
+        /// Who was asked.
+        agent: AgentId,
+    },
+}
+
+/// Removes the credential.
+pub(in crate::cli) fn run(
+    environment: &Environment,
+    arguments: &RemoveArgs,
+    screen: &mut Screen<'_>,
+) -> Result<Outcome, CommandError> {
+    let id = ProfileId::try_new(&arguments.profile)?;
+    let files = Files::open(&arguments.places, environment)?;
+    let agent = arguments.agent.id(&files)?;
+    let ReadAgent { own, seen, .. } = ReadAgent::open(&files, &agent)?;
+    if !own.profiles.contains_key(&id) {
+        let profile = id.clone();
+        return Err(if seen.profiles.contains_key(&id) {
+            NotStored::Inherited { profile, agent }
+        } else if seen.ambient.contains_key(&id) {
+            NotStored::Ambient(profile)
+        } else {
+            NotStored::Unknown { profile, agent }
+        }
+        .into());
+    }
+    runtime()?.block_on(files.own_store(&agent)?.remove(id.clone(), now()))?;
+    if arguments.json {
+        screen.json(&json!({"agent": agent, "profile": id, "done": "removed"}))?;
+    } else {
+        screen.line(format!("Removed {id} from agent {agent}."))?;
+    }
+    Ok(Outcome::Fine)
+}

@@ -1,0 +1,107 @@
+//! `cooldown history`: what rested, and when.
+
+use std::io;
+
+use clap::Args;
+use jiff::{SignedDuration, Timestamp};
+use openclaw_gateway::environment::Environment;
+use openclaw_gateway::report::rested;
+use openclaw_gateway::report::{ago, left};
+use openclaw_history::{HistoryReader, StoredWindow, WindowChange, WindowFilter};
+use openclaw_ids::ProfileId;
+use serde_json::json;
+
+use crate::cli::files::{AgentArg, Files, Places};
+use crate::cli::history::window_word;
+use crate::cli::render::{Cell, Table, Tone};
+use crate::cli::screen::{Screen, now};
+use crate::cli::{CommandError, Outcome, times};
+
+/// Arguments of `cooldown history`.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(in crate::cli) struct HistoryArgs {
+    /// One credential [default: all]
+    #[arg(value_name = "PROFILE")]
+    profile: Option<String>,
+    /// Not longer ago than this, such as 2h or 3d
+    #[arg(long, value_name = "TIME", value_parser = times::span)]
+    since: Option<SignedDuration>,
+    /// The latest so many
+    #[arg(long, value_name = "NUMBER", default_value_t = 50)]
+    latest: usize,
+    #[command(flatten)]
+    agent: AgentArg,
+    /// Write JSON
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    places: Places,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  openclaw-gateway cooldown history
+  openclaw-gateway cooldown history openai:work --since 3d
+  openclaw-gateway cooldown history --json --latest 1000
+
+Then: openclaw-gateway explain <request id>";
+
+/// Shows what happened to windows.
+pub(in crate::cli) fn run(
+    environment: &Environment,
+    arguments: &HistoryArgs,
+    screen: &mut Screen<'_>,
+) -> Result<Outcome, CommandError> {
+    let files = Files::open(&arguments.places, environment)?;
+    let now = now();
+    let since = arguments.since.map(|span| times::before(now, span));
+    let filter = WindowFilter {
+        agent: arguments.agent.named(&files)?,
+        profile: arguments.profile.as_deref().map(ProfileId::try_new).transpose()?,
+        since,
+        latest: Some(arguments.latest),
+    };
+    let history = HistoryReader::open(&files.state_dir)?;
+    let windows = match history {
+        Some(history) => history.windows(&filter)?,
+        None => Vec::new(),
+    };
+    if arguments.json {
+        screen.json(&json!({"windows": windows}))?;
+    } else {
+        show(&windows, now, screen)?;
+    }
+    Ok(Outcome::Fine)
+}
+
+fn show(windows: &[StoredWindow], now: Timestamp, screen: &mut Screen<'_>) -> io::Result<()> {
+    if windows.is_empty() {
+        return screen.line("The history knows of no such window.");
+    }
+    let mut table = Table::new(&[
+        "WHEN", "AGENT", "WHAT", "WINDOW", "WHY", "UNTIL", "TIMES", "REQUEST",
+    ]);
+    for StoredWindow { at, note } in windows {
+        let until = if note.until > now {
+            format!("in {}", left(note.until, now))
+        } else {
+            ago(note.until, now)
+        };
+        let tone = match note.change {
+            WindowChange::Cleared => Tone::Good,
+            WindowChange::Extended | WindowChange::Opened | WindowChange::Shortened => Tone::Warn,
+        };
+        table.row([
+            ago(*at, now).into(),
+            note.agent.as_str().into(),
+            rested(note).into(),
+            Cell::new(tone, window_word(note.change)),
+            note.reason.as_str().into(),
+            until.into(),
+            note.steps.max(1).into(),
+            note.run_id.clone().unwrap_or_else(|| "by hand".to_owned()).into(),
+        ]);
+    }
+    screen.table(&table)
+}

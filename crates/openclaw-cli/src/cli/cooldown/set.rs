@@ -1,0 +1,85 @@
+//! `cooldown set`: lets a credential rest for a while.
+
+use clap::Args;
+use jiff::SignedDuration;
+use openclaw_auth_store::UsageChange;
+use openclaw_gateway::environment::Environment;
+use openclaw_gateway::report::CooldownsReport;
+use openclaw_gateway::report::left;
+use openclaw_ids::ProfileId;
+use serde_json::json;
+
+use crate::cli::auth::NotStored;
+use crate::cli::files::{AgentArg, Files, Places, ReadAgent, runtime};
+use crate::cli::history::commit;
+use crate::cli::screen::{Screen, now};
+use crate::cli::{CommandError, Outcome, times};
+
+/// Arguments of `cooldown set`.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(in crate::cli) struct SetArgs {
+    /// The credential, such as `openai:work`
+    #[arg(value_name = "PROFILE")]
+    profile: String,
+    /// How long, such as `90s`, `2h 30m` or `1d`
+    #[arg(long = "for", value_name = "TIME", value_parser = times::span)]
+    duration: SignedDuration,
+    #[command(flatten)]
+    agent: AgentArg,
+    /// Write JSON
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    places: Places,
+}
+
+const EXAMPLES: &str = "\
+Other credentials and models take over, as for a limit whose end the provider stated. It is no
+failure: nothing is counted. The first model of a chain is tried once in a while all the same, so
+that a rest that was too long does no harm.
+
+Examples:
+  openclaw-gateway cooldown set openai:work --for 2h
+  openclaw-gateway cooldown set openai:work --for 30m    A shorter one takes its place
+  openclaw-gateway cooldown clear openai:work            The way back";
+
+/// A rest beyond all calendars.
+#[derive(Debug, thiserror::Error)]
+#[error("--for ends after the last day that can be written; write a shorter time, such as 30d")]
+struct SetError;
+
+/// Opens the window.
+pub(in crate::cli) fn run(
+    environment: &Environment,
+    arguments: &SetArgs,
+    screen: &mut Screen<'_>,
+) -> Result<Outcome, CommandError> {
+    let id = ProfileId::try_new(&arguments.profile)?;
+    let files = Files::open(&arguments.places, environment)?;
+    let agent = arguments.agent.id(&files)?;
+    if ReadAgent::open(&files, &agent)?.seen.credential(&id).is_none() {
+        return Err(NotStored::Unknown { profile: id, agent }.into());
+    }
+    let store = files.store(&agent)?;
+    let started = now();
+    let until = started.checked_add(arguments.duration).map_err(|_| SetError)?;
+    let change = UsageChange::CoolDown {
+        profile: id.clone(),
+        until,
+    };
+    runtime()?.block_on(commit(&files, &agent, &store, change))?;
+    drop(store);
+    let read = ReadAgent::open(&files, &agent)?;
+    let report = CooldownsReport::of(&files.installation(), &read.state(), started);
+    let own = report.profiles.iter().find(|profile| profile.profile == id);
+    if arguments.json {
+        screen.json(&json!({"agent": agent, "profile": id, "windows": own.map(|own| &own.windows)}))?;
+    } else {
+        screen.line(format!(
+            "{id} rests in agent {agent} for {}.",
+            left(until, started)
+        ))?;
+    }
+    Ok(Outcome::Fine)
+}

@@ -1,0 +1,109 @@
+//! Colours, on terminals alone.
+
+use std::fmt;
+
+use openclaw_gateway::environment::Environment;
+
+/// What a text is to be taken for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(in crate::cli) enum Tone {
+    /// Wrong, and somebody has to act.
+    Bad,
+    /// Less important.
+    Dim,
+    /// As it should be.
+    Good,
+    /// As any other.
+    #[default]
+    Plain,
+    /// A heading.
+    Strong,
+    /// Not as it should be, and it passes.
+    Warn,
+}
+
+impl Tone {
+    fn code(self) -> &'static str {
+        match self {
+            Self::Bad => "31",
+            Self::Dim => "2",
+            Self::Good => "32",
+            Self::Plain => "",
+            Self::Strong => "1",
+            Self::Warn => "33",
+        }
+    }
+}
+
+/// Whether tones are shown as colours.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::cli) enum Palette {
+    /// As colours of a terminal.
+    Coloured,
+    /// Not at all.
+    Plain,
+}
+
+impl Palette {
+    /// Colours on a terminal, unless `NO_COLOR` says anything or the terminal is a dumb one.
+    pub(in crate::cli) fn of(environment: &Environment, is_terminal: bool) -> Self {
+        let is_refused = environment.get("NO_COLOR").is_some() || environment.get("TERM") == Some("dumb");
+        if is_terminal && !is_refused {
+            Self::Coloured
+        } else {
+            Self::Plain
+        }
+    }
+
+    /// `text` in a tone.
+    pub(in crate::cli) fn paint<T: fmt::Display>(self, tone: Tone, text: T) -> Painted<T> {
+        Painted {
+            palette: self,
+            tone,
+            text,
+        }
+    }
+}
+
+/// A text in a tone.
+pub(in crate::cli) struct Painted<T> {
+    palette: Palette,
+    tone: Tone,
+    text: T,
+}
+
+impl<T: fmt::Display> fmt::Display for Painted<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.palette, self.tone) {
+            (Palette::Plain, _) | (_, Tone::Plain) => self.text.fmt(f),
+            (Palette::Coloured, tone) => write!(f, "\u{1b}[{}m{}\u{1b}[0m", tone.code(), self.text),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+
+    #[test]
+    fn colours_are_for_terminals_that_want_them() {
+        for (variables, is_terminal, expected) in [
+            (&[] as &[(&str, &str)], true, Palette::Coloured),
+            (&[], false, Palette::Plain),
+            (&[("NO_COLOR", "1")], true, Palette::Plain),
+            (&[("NO_COLOR", "")], true, Palette::Coloured),
+            (&[("TERM", "dumb")], true, Palette::Plain),
+            (&[("TERM", "xterm")], true, Palette::Coloured),
+        ] {
+            let environment = Environment::of(variables.iter().copied(), Path::new("/"));
+            assert_eq!(Palette::of(&environment, is_terminal), expected, "{variables:?}");
+        }
+        assert_eq!(Palette::Plain.paint(Tone::Bad, "x").to_string(), "x");
+        assert_eq!(
+            Palette::Coloured.paint(Tone::Bad, "x").to_string(),
+            "\u{1b}[31mx\u{1b}[0m"
+        );
+    }
+}

@@ -1,0 +1,96 @@
+//! Where a command writes, and at which moment it looks.
+
+use std::io::{self, IsTerminal, Write};
+
+use jiff::Timestamp;
+use openclaw_gateway::environment::Environment;
+use openclaw_gateway::terminal_escape::{visible_in_colour, visible_lines};
+use openclaw_runner::{Clock, SystemClock};
+use serde::Serialize;
+
+use super::render::{Palette, Table, Tone};
+
+/// The output of one command.
+pub(super) struct Screen<'o> {
+    output: &'o mut dyn Write,
+    pub(super) palette: Palette,
+    /// Whether somebody watches.
+    pub(super) is_terminal: bool,
+}
+
+impl<'o> Screen<'o> {
+    /// The standard output of this process.
+    pub(super) fn of(environment: &Environment, output: &'o mut io::Stdout) -> Self {
+        let is_terminal = output.is_terminal();
+        Self {
+            output,
+            palette: Palette::of(environment, is_terminal),
+            is_terminal,
+        }
+    }
+
+    /// Writes one line.
+    pub(super) fn line(&mut self, text: impl std::fmt::Display) -> io::Result<()> {
+        self.text(&text.to_string())
+    }
+
+    /// Writes one line in a tone.
+    pub(super) fn toned(&mut self, tone: Tone, text: impl std::fmt::Display) -> io::Result<()> {
+        let painted = self.palette.paint(tone, text).to_string();
+        self.text(&painted)
+    }
+
+    /// Names and texts of others stand in it.
+    fn text(&mut self, text: &str) -> io::Result<()> {
+        let shown = match self.palette {
+            Palette::Coloured => visible_in_colour(text),
+            Palette::Plain => visible_lines(text),
+        };
+        writeln!(self.output, "{shown}")
+    }
+
+    /// Writes a table under a heading, with a blank line before it; nothing when it has no rows.
+    pub(super) fn section(&mut self, heading: &str, table: &Table) -> io::Result<()> {
+        if table.is_empty() {
+            return Ok(());
+        }
+        self.line("")?;
+        self.toned(Tone::Strong, heading)?;
+        self.table(table)
+    }
+
+    /// Writes a table.
+    pub(super) fn table(&mut self, table: &Table) -> io::Result<()> {
+        table.write("  ", self.palette, self.output)
+    }
+
+    /// Writes a value as JSON over several lines.
+    pub(super) fn json(&mut self, value: &impl Serialize) -> io::Result<()> {
+        serde_json::to_writer_pretty(&mut *self.output, value)?;
+        self.line("")
+    }
+
+    /// Writes a value as JSON on one line, for commands that write several.
+    pub(super) fn json_line(&mut self, value: &impl Serialize) -> io::Result<()> {
+        serde_json::to_writer(&mut *self.output, value)?;
+        self.line("")
+    }
+
+    /// Starts anew at the top of a terminal.
+    pub(super) fn clear(&mut self) -> io::Result<()> {
+        if self.is_terminal {
+            write!(self.output, "\u{1b}[H\u{1b}[2J")?;
+        }
+        self.output.flush()
+    }
+
+    /// What is written elsewhere.
+    pub(super) fn writer(&mut self) -> &mut dyn Write {
+        self.output
+    }
+}
+
+/// The moment at which a command looks.
+pub(super) fn now() -> Timestamp {
+    SystemClock.now()
+}

@@ -1,0 +1,66 @@
+//! `session reset`: a session starts over.
+
+use std::hash::{BuildHasher, RandomState};
+
+use clap::Args;
+use openclaw_gateway::environment::Environment;
+use openclaw_gateway::report::SessionReport;
+use openclaw_ids::SessionId;
+use openclaw_session::{Reset, reset, update};
+
+use crate::cli::chain::{UnknownSession, session};
+use crate::cli::files::{AgentArg, Files, Places, ReadAgent, runtime};
+use crate::cli::screen::{Screen, now};
+use crate::cli::{CommandError, Outcome};
+
+/// Arguments of `session reset`.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(in crate::cli) struct ResetArgs {
+    /// The session
+    #[arg(value_name = "KEY")]
+    key: String,
+    #[command(flatten)]
+    agent: AgentArg,
+    /// Write JSON
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    places: Places,
+}
+
+const EXAMPLES: &str = "\
+A fallback and a pinned credential end with the old transcript; a model that a person chose stays.
+Nothing of the transcript itself is removed.
+
+Examples:
+  openclaw-gateway session reset agent:main:telegram:42";
+
+/// Starts the session over.
+pub(in crate::cli) fn run(
+    environment: &Environment,
+    arguments: &ResetArgs,
+    screen: &mut Screen<'_>,
+) -> Result<Outcome, CommandError> {
+    let files = Files::open(&arguments.places, environment)?;
+    let agent = ReadAgent::open_with_sessions(&files, &arguments.agent.id(&files)?)?;
+    let (key, _) = session(&agent, &arguments.key)?;
+    let id = SessionId::try_new(&format!("oc-{:016x}", RandomState::new().hash_one(key.as_str())))?;
+    let store = files.session_store(&agent.id)?;
+    let now = now();
+    let renewed = runtime()?.block_on(update(&store, key, |entry| {
+        let next = entry.map(|entry| reset(entry, id.clone(), &Reset::NewSession, now));
+        (next.clone(), next)
+    }))?;
+    let entry = renewed.ok_or_else(|| UnknownSession {
+        agent: agent.id.clone(),
+        key: arguments.key.clone(),
+    })?;
+    let report = SessionReport::of(key, &entry, &files.resolver.agent_primary(&agent.id));
+    if arguments.json {
+        screen.json(&report)?;
+    } else {
+        screen.line(format!("Session {key} starts over on {}.", report.selected.key()))?;
+    }
+    Ok(Outcome::Fine)
+}
