@@ -14,14 +14,15 @@ use openclaw_wire::{RequestBody, WireFormat};
 use tokio::time::Instant;
 
 use crate::agents::AgentAuthStore;
-use crate::config::{FailoverConfig, Rescue};
 use crate::credentials::{Credentials, Proof, before_request};
 use crate::logins::{Checked, UsageChecks};
 use crate::metrics::Metrics;
 use crate::older;
+use crate::providers::attempt_deadlines;
 use crate::providers::{Endpoints, UnusableSecret, known, secret_kind};
 use crate::repair::repaired;
 use crate::telemetry::Stopwatch;
+use openclaw_config::{FailoverConfig, Rescue};
 
 /// Performs the attempts of one client request.
 pub(crate) struct ProviderAttempt<'a> {
@@ -138,10 +139,7 @@ impl ProviderAttempt<'_> {
             wire: self.wire,
             headers: self.headers,
             body: repaired.as_ref().unwrap_or(self.body),
-            deadlines: self
-                .failover
-                .deadlines
-                .of(&call.candidate, endpoint.answer_limit()),
+            deadlines: attempt_deadlines(&self.failover.deadlines, &call.candidate, endpoint.answer_limit()),
         };
         let started = Instant::now();
         let made = match self.made(&out).await {

@@ -8,11 +8,12 @@ use openclaw_chain::Resolver;
 use openclaw_classify::Failure;
 use openclaw_wire::RequestBody;
 
-use crate::config::{BodyModelPolicy, Config, FileError, SecretsConfig};
-use crate::environment::Environment;
+use crate::agents::run_settings;
 use crate::http::Catalogue;
 use crate::providers::Endpoints;
 use crate::secrets::SecretSources;
+use openclaw_config::Environment;
+use openclaw_config::{BodyModelPolicy, Config, FileError, SecretsConfig};
 
 pub use openclaw_upstream::fuzzing::{Ending, Format, Parsed, Seen, events, see, see_spliced};
 
@@ -62,7 +63,7 @@ impl Body {
 /// What our own settings file says, as it shows them.
 pub fn failover(text: &str) -> Result<String, FileError> {
     let failover = Config::parse_failover(Path::new("/f"), text)?;
-    failover.run_settings();
+    run_settings(&failover);
     Ok(serde_json::json!(failover).to_string())
 }
 

@@ -13,13 +13,12 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use axum::Router;
+use openclaw_config::HistoryConfig;
 use openclaw_ids::{AgentId, ModelRef, ProviderId};
 use openclaw_runner::{Clock, RunObserver, SystemClock};
 use openclaw_upstream::Upstream;
 
 use crate::agents::{AgentError, Agents, LegacyLogins, Shared};
-use crate::config::{ClientTokenError, Config, ConfigFiles};
-use crate::environment::Environment;
 use crate::http::{self, Front, Guesses, Ids, InFlight, RetryCap};
 use crate::metrics::Metrics;
 use crate::providers::discovery::{Discovery, discover, ollama_models};
@@ -27,7 +26,9 @@ use crate::providers::{Endpoints, OLLAMA, ProviderError};
 use crate::secrets::SecretSources;
 use crate::telemetry::{Collector, OtlpError, Telemetry, resource};
 use generation::Draft;
-use openclaw_history::{History, HistoryConfig};
+use openclaw_config::Environment;
+use openclaw_config::{ClientTokenError, Config, ConfigFiles};
+use openclaw_history::{History, Retention};
 
 pub use client_token::{TOKEN_VARIABLE, client_token};
 pub(crate) use current::Current;
@@ -94,7 +95,7 @@ impl Error for PlacedProviderError {
 pub fn callable(config: &Config, sources: &SecretSources) -> Result<Endpoints, PlacedProviderError> {
     let endpoints = Endpoints::try_new(&config.chain.models, sources);
     let endpoints = endpoints.map_err(|error| PlacedProviderError {
-        place: config.place_of(&error.keys()),
+        place: config.position_of(&error.keys()),
         error,
     });
     Ok(endpoints?.with_logins(&config.failover.logins))
@@ -218,9 +219,17 @@ impl Gateway {
     }
 }
 
+/// How long and how much the history keeps; none when it is switched off.
+pub fn retention(config: &HistoryConfig) -> Option<Retention> {
+    config.enabled.then(|| Retention {
+        age: config.max_age(),
+        bytes: config.max_bytes(),
+    })
+}
+
 /// The history of `state_dir`; one that cannot be used stops nothing.
 async fn history_of(state_dir: PathBuf, config: HistoryConfig) -> History {
-    let open = move || History::open_or_off(&state_dir, &config, SystemClock.now());
+    let open = move || History::open_or_off(&state_dir, retention(&config), SystemClock.now());
     // Opening does not panic; a process that is ending keeps nothing more.
     tokio::task::spawn_blocking(open).await.unwrap_or_default()
 }

@@ -4,18 +4,14 @@ mod admin;
 pub mod agents;
 mod attempt;
 mod circuit;
-pub mod config;
 mod credentials;
 pub mod disk;
-pub mod environment;
 mod events;
-pub mod exposed;
 #[cfg(feature = "fuzzing")]
 #[doc(hidden)]
 pub mod fuzzing;
 pub mod gateway;
 mod http;
-pub mod layout;
 mod logins;
 pub mod metrics;
 pub mod older;

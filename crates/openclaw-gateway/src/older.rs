@@ -8,9 +8,9 @@ use openclaw_ids::{AgentId, ProfileId, ProviderId};
 use serde::Serialize;
 
 use crate::agents::AgentAuthStore;
-use crate::environment::Environment;
-use crate::layout::inherited_credentials_folder;
 use crate::report::AgentState;
+use openclaw_config::Environment;
+use openclaw_config::inherited_credentials_folder;
 
 /// A file, or the files of a folder, with credentials that no store has.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

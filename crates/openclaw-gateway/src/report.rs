@@ -25,9 +25,9 @@ use openclaw_chain::Resolver;
 use openclaw_ids::{AgentId, AuthAliases, SessionKey};
 use openclaw_session::SessionEntry;
 
-use crate::config::Config;
 use crate::providers::Endpoints;
 use crate::secrets::SecretSources;
+use openclaw_config::Config;
 
 pub use agents::{AgentReport, StatusReport, UnreadAgent, met_trouble};
 pub use chains::{Asking, CandidateReport, CandidateState, ChainReport};

@@ -1,6 +1,5 @@
 #![doc = include_str!("../README.md")]
 
-mod config;
 mod entry;
 pub mod explain;
 mod millis;
@@ -11,12 +10,11 @@ pub mod replay;
 mod store;
 mod window_changes;
 
-pub use config::HistoryConfig;
 pub use entry::{BrokenNote, Entry, Record, Rested, RunNote, RunOutcome, WindowChange, WindowNote};
 pub use operator_change::commit_by_person;
 #[cfg(feature = "sqlite")]
 pub use store::{
-    History, HistoryError, HistoryReader, RunFilter, StoredRun, StoredWindow, Story, Told, WindowFilter,
-    history_path,
+    History, HistoryError, HistoryReader, Retention, RunFilter, StoredRun, StoredWindow, Story, Told,
+    WindowFilter, history_path,
 };
 pub use window_changes::window_changes;

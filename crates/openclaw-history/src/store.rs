@@ -21,13 +21,12 @@ use jiff::Timestamp;
 
 use openclaw_classify::error_chain;
 
-use crate::config::HistoryConfig;
 use crate::entry::Entry;
-use prune::Limits;
 use row::Row;
 use writer::Writer;
 
 pub use error::HistoryError;
+pub use prune::Retention;
 pub use reader::{HistoryReader, RunFilter, StoredRun, StoredWindow, Story, Told, WindowFilter};
 
 /// The name of the file in the state directory.
@@ -58,19 +57,23 @@ impl History {
         Self::default()
     }
 
-    /// Opens or creates the file in `state_dir` and forgets what is too old at `now`. Blocks for the time of a few
-    /// reads.
+    /// Opens or creates the file in `state_dir` and deletes what is too old at `now`. Without a retention nothing is kept
+    /// and no file is made. Blocks for the time of a few reads.
     ///
     /// # Errors
     /// [`HistoryError`]; nothing was changed then.
-    pub fn open(state_dir: &Path, config: &HistoryConfig, now: Timestamp) -> Result<Self, HistoryError> {
-        if !config.enabled {
+    pub fn open(
+        state_dir: &Path,
+        retention: Option<Retention>,
+        now: Timestamp,
+    ) -> Result<Self, HistoryError> {
+        let Some(retention) = retention else {
             return Ok(Self::off());
-        }
+        };
         let path = history_path(state_dir);
         let connection = connect::open(&path)?;
         let losses = Arc::<Losses>::default();
-        let writer = Writer::start(connection, &path, Limits::of(config), Arc::clone(&losses), now)?;
+        let writer = Writer::start(connection, &path, retention, Arc::clone(&losses), now)?;
         Ok(Self {
             writer: Some(Arc::new(writer)),
             losses,
@@ -78,8 +81,8 @@ impl History {
     }
 
     /// As [`open`](Self::open); a file that cannot be used is told in the log, and nothing is kept.
-    pub fn open_or_off(state_dir: &Path, config: &HistoryConfig, now: Timestamp) -> Self {
-        Self::open(state_dir, config, now).unwrap_or_else(|error| {
+    pub fn open_or_off(state_dir: &Path, retention: Option<Retention>, now: Timestamp) -> Self {
+        Self::open(state_dir, retention, now).unwrap_or_else(|error| {
             tracing::warn!(
                 error = error_chain::line(&error),
                 "decisions are not kept: the history cannot be used"

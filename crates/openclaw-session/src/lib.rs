@@ -50,7 +50,7 @@ pub use store::{
     export_sessions_json, format_sessions_json, parse_sessions_json, update,
 };
 #[cfg(feature = "sqlite")]
-pub use store::{OpenError, Place, SqliteSessionStore, open_read_only};
+pub use store::{OpenError, SqliteSessionStore};
 pub use turn_kind::{TurnKind, TurnRights, preserves_user_state};
 pub use user_selection::{
     LiveEffect, MergeOutcome, ModelChoice, ProfileChoice, UserSelection, apply_user_selection, merge,

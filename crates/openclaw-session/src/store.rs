@@ -19,7 +19,7 @@ use crate::fallback_override::Rollback;
 pub use memory::MemorySessionStore;
 pub use sessions_json::{ImportedSessions, export_sessions_json, format_sessions_json, parse_sessions_json};
 #[cfg(feature = "sqlite")]
-pub use sqlite::{OpenError, Place, SqliteSessionStore, open_read_only};
+pub use sqlite::{OpenError, SqliteSessionStore};
 
 /// How often an entry was written; the expectation of a compare-and-set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -81,7 +81,7 @@ pub enum StoreError {
         /// The file.
         path: PathBuf,
         /// What SQLite says.
-        source: Arc<rusqlite::Error>,
+        source: Arc<openclaw_sqlite::rusqlite::Error>,
     },
     /// The engine's thread is gone.
     #[error("the session store is closed; open it again")]
@@ -106,7 +106,7 @@ pub enum StoreError {
         /// The file.
         path: PathBuf,
         /// What SQLite says.
-        source: Arc<rusqlite::Error>,
+        source: Arc<openclaw_sqlite::rusqlite::Error>,
     },
     /// One entry cannot be read; it stays as it is.
     #[error(
@@ -128,7 +128,7 @@ pub enum StoreError {
         /// The file.
         path: PathBuf,
         /// What SQLite says.
-        source: Arc<rusqlite::Error>,
+        source: Arc<openclaw_sqlite::rusqlite::Error>,
     },
 }
 

@@ -5,9 +5,9 @@ use std::io::{self, Write};
 use std::net::SocketAddr;
 
 use clap::Args;
-use openclaw_gateway::config::Config;
+use openclaw_config::Config;
+use openclaw_config::Environment;
 use openclaw_gateway::disk;
-use openclaw_gateway::environment::Environment;
 use openclaw_gateway::gateway::{Gateway, Setup, TOKEN_VARIABLE, client_token};
 use openclaw_gateway::report::dangling_credentials;
 use openclaw_gateway::server::{Drained, Server};

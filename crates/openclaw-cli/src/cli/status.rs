@@ -7,8 +7,8 @@ use clap::{Args, ValueEnum};
 use openclaw_auth_store::{Eligibility, ExclusionReason, Health};
 use openclaw_classify::Reason;
 use openclaw_classify::error_chain;
+use openclaw_config::Environment;
 use openclaw_gateway::disk;
-use openclaw_gateway::environment::Environment;
 use openclaw_gateway::report::ago;
 use openclaw_gateway::report::free_and_tried;
 use openclaw_gateway::report::{

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use openclaw_auth_store::SqliteAuthStore;
-use openclaw_gateway::config::ConfigFiles;
-use openclaw_gateway::environment::Environment;
+use openclaw_config::ConfigFiles;
+use openclaw_config::Environment;
 use openclaw_gateway::{Gateway, Setup};
 use openclaw_ids::ProfileId;
 use serde_json::{Value, json};

@@ -8,7 +8,7 @@ use openclaw_auth_store::{AmbientProfile, LegacyProfiles, UsageStore};
 use openclaw_runner::{Clock, SystemClock};
 
 use super::patient::PatientAuthStore;
-use crate::environment::Environment;
+use openclaw_config::Environment;
 
 /// The most of the file that is read, in bytes.
 const MAX_BYTES: u64 = 4 << 20;

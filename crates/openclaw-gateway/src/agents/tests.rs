@@ -8,8 +8,8 @@ use serde_json::json;
 use tempfile::TempDir;
 
 use super::*;
-use crate::config::SecretsConfig;
-use crate::environment::Environment;
+use openclaw_config::Environment;
+use openclaw_config::SecretsConfig;
 
 fn agents(state: &TempDir, variables: &[(&str, &str)]) -> Agents {
     let environment = Environment::of(variables.iter().copied(), state.path());

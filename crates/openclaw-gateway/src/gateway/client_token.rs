@@ -2,8 +2,8 @@
 
 use secrecy::SecretString;
 
-use crate::config::{ClientTokenError, Config, GatewayAuthMode};
-use crate::environment::Environment;
+use openclaw_config::Environment;
+use openclaw_config::{ClientTokenError, Config, GatewayAuthMode};
 
 /// The variable that holds the token clients must send.
 pub const TOKEN_VARIABLE: &str = "OPENCLAW_GATEWAY_TOKEN";

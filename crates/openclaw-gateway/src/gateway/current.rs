@@ -13,7 +13,7 @@ use super::SetupError;
 use super::generation::{Draft, Generation};
 use super::process::Process;
 use crate::agents::AgentSettings;
-use crate::config::FileError;
+use openclaw_config::FileError;
 
 /// A gateway's process with the configuration that is used now.
 pub(crate) struct Current {

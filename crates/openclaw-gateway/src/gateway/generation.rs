@@ -14,14 +14,16 @@ use secrecy::ExposeSecret;
 use super::process::Process;
 use super::{SetupError, callable, client_token, search};
 use crate::agents::AgentSettings;
-use crate::config::Config;
+use crate::agents::run_settings;
 use crate::credentials::Credentials;
-use crate::environment::Environment;
-use crate::exposed::{Exposed, exposed};
 use crate::http::Token;
 use crate::providers::discovery::Discovery;
 use crate::providers::{Endpoints, ambient};
 use crate::secrets::SecretSources;
+use openclaw_config::Config;
+use openclaw_config::Environment;
+use openclaw_config::{ExposedFile, permission_audit};
+use openclaw_history::history_path;
 
 /// One configuration, immutable. A request takes the current one at its start and keeps it to its end.
 pub(crate) struct Generation {
@@ -33,7 +35,7 @@ pub(crate) struct Generation {
     pub(crate) credentials: Credentials,
     pub(crate) endpoints: Endpoints,
     /// Files that others on this machine may read.
-    pub(crate) exposed: Vec<Exposed>,
+    pub(crate) exposed: Vec<ExposedFile>,
     /// What this machine was found to have, where nothing is configured.
     pub(crate) found: Option<Discovery>,
     pub(crate) policy: Arc<RunPolicy>,
@@ -57,7 +59,7 @@ pub(super) struct Draft {
 impl Draft {
     /// Judges a configuration by itself.
     pub(super) fn try_new(config: Config, environment: &Environment) -> Result<Self, SetupError> {
-        let environment = environment.with_those_of(&config);
+        let environment = config.environment(environment);
         let token = client_token(&config, &environment)?.map(|token| Token::new(token.expose_secret()));
         let sources = SecretSources::new(&config.secrets, &environment);
         let endpoints = callable(&config, &sources)?;
@@ -65,7 +67,7 @@ impl Draft {
             auth: config.auth.clone(),
             aliases: AuthAliases::default(),
             endpoints: endpoints.keys(),
-            settings: config.failover.run_settings(),
+            settings: run_settings(&config.failover),
         });
         Ok(Self {
             config,
@@ -129,7 +131,7 @@ impl Draft {
         Ok(Generation {
             number,
             since: SystemClock.now(),
-            exposed: look_for_exposed(&config, process).await,
+            exposed: audit_permissions(&config, process).await,
             resolver: Resolver::new(&config.chain),
             restart_needed: config.failover.history.differences(&process.history),
             token,
@@ -173,12 +175,14 @@ impl Generation {
 }
 
 /// Looks at the permissions of files, where that may take its time.
-async fn look_for_exposed(config: &Config, process: &Process) -> Vec<Exposed> {
+async fn audit_permissions(config: &Config, process: &Process) -> Vec<ExposedFile> {
     let (config, environment) = (config.clone(), process.environment.clone());
     let state_dir = process.state_dir.clone();
-    let looking = tokio::task::spawn_blocking(move || exposed(&config, &environment, &state_dir));
+    let audit = tokio::task::spawn_blocking(move || {
+        permission_audit(&config, &environment, &state_dir, &history_path(&state_dir))
+    });
     // Looking does not panic; a process that is ending warns of nothing more.
-    looking.await.unwrap_or_default()
+    audit.await.unwrap_or_default()
 }
 
 fn agent_dirs(config: &Config, environment: &Environment) -> HashMap<AgentId, PathBuf> {

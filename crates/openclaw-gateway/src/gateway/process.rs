@@ -6,11 +6,11 @@ use std::sync::Arc;
 use openclaw_upstream::Upstream;
 
 use crate::agents::Agents;
-use crate::config::ConfigFiles;
-use crate::environment::Environment;
 use crate::http::{Guesses, Ids, InFlight, RetryCap};
 use crate::telemetry::Telemetry;
-use openclaw_history::HistoryConfig;
+use openclaw_config::ConfigFiles;
+use openclaw_config::Environment;
+use openclaw_config::HistoryConfig;
 
 /// What all generations of the configuration share.
 pub(crate) struct Process {

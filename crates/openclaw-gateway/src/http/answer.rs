@@ -31,8 +31,8 @@ use super::stream::{Open, streamed};
 use super::{MAX_BODY, Served};
 use crate::agents::Agent;
 use crate::attempt::ProviderAttempt;
-use crate::config::{NoticeSetting, Rescue};
 use crate::telemetry::{RunWatch, answered, request_span, responded, unanswered};
+use openclaw_config::{NoticeSetting, Rescue};
 
 /// How many headers an answer has, with room for those of the connection.
 const USUAL_HEADERS: usize = 12;

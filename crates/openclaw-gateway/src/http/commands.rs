@@ -17,7 +17,7 @@ use super::headers::{response, set};
 use super::selection::Asked;
 use super::synthetic_response::{Delivery, synthetic_response};
 use crate::agents::Agent;
-use crate::config::CommandSetting;
+use openclaw_config::CommandSetting;
 use perform::Session;
 
 /// The session of a request that can be a command: it names one, and the setting is on.

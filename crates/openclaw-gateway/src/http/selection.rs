@@ -9,8 +9,8 @@ use openclaw_wire::{RequestKind, WireFormat};
 
 use super::conversation::session_key;
 use super::headers::request;
-use crate::config::BodyModelPolicy;
 use crate::providers::Endpoints;
+use openclaw_config::BodyModelPolicy;
 
 /// The name under which clients ask for the configured selection.
 pub(crate) const OWN_MODEL: &str = "openclaw";

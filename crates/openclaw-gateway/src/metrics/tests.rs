@@ -9,7 +9,7 @@ use openclaw_cooldown::CooldownConfig;
 use openclaw_ids::ProfileId;
 
 use super::*;
-use crate::environment::Environment;
+use openclaw_config::Environment;
 
 fn idle() -> Metrics {
     let push = None::<(opentelemetry_otlp::MetricExporter, Duration)>;

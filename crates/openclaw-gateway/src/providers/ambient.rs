@@ -7,8 +7,8 @@ use serde_json::json;
 
 use super::secrets::{lasting_pointer, secret_text};
 use super::{Endpoints, KNOWN, KnownProvider, known, shipped};
-use crate::environment::Environment;
 use crate::secrets::SecretSources;
+use openclaw_config::Environment;
 
 /// The name of the profile whose key is written in `models.providers`.
 const FROM_CONFIG: &str = "config";
@@ -112,7 +112,7 @@ mod tests {
     use secrecy::ExposeSecret;
 
     use super::*;
-    use crate::config::Config;
+    use openclaw_config::Config;
 
     #[test]
     fn x_4_keys_of_the_configuration_and_of_the_environment_and_providers_without_one() {

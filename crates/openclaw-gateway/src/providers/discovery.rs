@@ -12,7 +12,7 @@ use serde::Deserialize;
 
 use super::ambient::key_variable;
 use super::{KNOWN, KnownProvider, OLLAMA};
-use crate::environment::Environment;
+use openclaw_config::Environment;
 
 /// How long a running Ollama may take to answer.
 const PROBE_LIMIT: Duration = Duration::from_millis(500);

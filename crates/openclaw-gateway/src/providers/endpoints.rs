@@ -12,8 +12,8 @@ use openclaw_wire::WireFormat;
 
 use super::secrets::secret_text;
 use super::{LoginEndpoints, UnusableSecret, compatible_path, known, shipped, unusable, wires};
-use crate::config::LoginConfigs;
 use crate::secrets::SecretSources;
+use openclaw_config::LoginConfigs;
 
 /// All endpoints, by provider.
 #[derive(Clone, Default)]

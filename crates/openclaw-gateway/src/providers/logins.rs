@@ -10,7 +10,7 @@ use openclaw_runner::{LoginEndpoint, LoginUse};
 use openclaw_upstream::Endpoint;
 use openclaw_wire::WireFormat;
 
-use crate::config::{LoginConfig, LoginConfigs, LoginUrl, TokenBody};
+use openclaw_config::{LoginConfig, LoginConfigs, LoginUrl, TokenBody};
 
 /// What is known about a provider's logins without any configuration.
 struct KnownLogin {

@@ -14,8 +14,8 @@ use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use super::permissions;
-use crate::config::CommandConfig;
-use crate::environment::Environment;
+use openclaw_config::CommandConfig;
+use openclaw_config::Environment;
 
 /// What the protocol calls itself.
 const VERSION: u64 = 1;

@@ -5,7 +5,7 @@ use std::io::{self, Read};
 use std::path::Path;
 
 use super::permissions;
-use crate::config::FileConfig;
+use openclaw_config::FileConfig;
 
 /// The text of the file.
 ///

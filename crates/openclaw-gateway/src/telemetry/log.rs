@@ -17,8 +17,8 @@ use tracing_subscriber::util::SubscriberInitExt;
 use tracing_subscriber::{EnvFilter, Layer};
 
 use super::otlp::{Collector, OtlpError, resource};
-use crate::environment::Environment;
 use crate::terminal_escape::{JsonLines, visible};
+use openclaw_config::Environment;
 
 /// The log cannot be set up.
 #[derive(Debug, thiserror::Error)]

@@ -16,7 +16,7 @@ use opentelemetry_sdk::trace::SdkTracerProvider;
 use tokio::runtime::Handle;
 use url::Url;
 
-use crate::environment::Environment;
+use openclaw_config::Environment;
 
 /// Names the collector, such as `http://127.0.0.1:4318`.
 pub(crate) const ENDPOINT_VARIABLE: &str = "OTEL_EXPORTER_OTLP_ENDPOINT";

@@ -5,35 +5,24 @@ use std::time::Duration;
 use jiff::Timestamp;
 use rusqlite::Connection;
 
-use crate::config::HistoryConfig;
-
 /// How many entries one statement deletes at most, so that no other process waits for long.
 const CHUNK: i64 = 2_000;
 
-/// How much is kept.
+/// How long entries are kept, and how much.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Limits {
-    pub(crate) age: Duration,
-    pub(crate) bytes: u64,
-}
-
-impl Limits {
-    /// The limits that `config` sets.
-    pub(crate) fn of(config: &HistoryConfig) -> Self {
-        const DAY: u64 = 24 * 60 * 60;
-        Self {
-            age: Duration::from_secs(u64::from(config.max_age_days.get()).saturating_mul(DAY)),
-            bytes: u64::from(config.max_mega_bytes.get()) << 20,
-        }
-    }
+pub struct Retention {
+    /// How old entries may become.
+    pub age: Duration,
+    /// How large all of them together may become; the oldest make room.
+    pub bytes: u64,
 }
 
 /// Forgets what is older than the limit at `now`, then the oldest until the rest fits.
-pub(crate) fn prune(connection: &Connection, limits: Limits, now: Timestamp) -> rusqlite::Result<()> {
-    let earliest = now.checked_sub(limits.age).unwrap_or(Timestamp::MIN);
+pub(crate) fn prune(connection: &Connection, retention: Retention, now: Timestamp) -> rusqlite::Result<()> {
+    let earliest = now.checked_sub(retention.age).unwrap_or(Timestamp::MIN);
     // What a clock made that was ahead stays among the oldest, so a piece may be short and not the last.
     while delete_before(connection, earliest.as_millisecond())? > 0 {}
-    while used(connection)? > limits.bytes {
+    while used(connection)? > retention.bytes {
         let Some(last) = end_of_oldest_tenth(connection)? else {
             break;
         };

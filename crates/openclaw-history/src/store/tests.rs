@@ -13,6 +13,10 @@ use crate::entry::{BrokenNote, Record, Rested, RunNote, RunOutcome, WindowChange
 
 const MINUTE: i64 = 60_000;
 const DAY: i64 = 24 * 60 * MINUTE;
+const RETENTION: Retention = Retention {
+    age: Duration::from_hours(14 * 24),
+    bytes: 128 << 20,
+};
 
 fn at(ms: i64) -> Timestamp {
     Timestamp::from_millisecond(ms).unwrap()
@@ -83,11 +87,11 @@ fn window(profile: &str, opened: i64, change: WindowChange) -> Entry {
 }
 
 fn open(state: &TempDir) -> History {
-    open_with(state, &HistoryConfig::default(), 0)
+    open_with(state, Some(RETENTION), 0)
 }
 
-fn open_with(state: &TempDir, config: &HistoryConfig, now: i64) -> History {
-    History::open(state.path(), config, at(now)).unwrap()
+fn open_with(state: &TempDir, retention: Option<Retention>, now: i64) -> History {
+    History::open(state.path(), retention, at(now)).unwrap()
 }
 
 fn reader(state: &TempDir) -> HistoryReader {
@@ -216,7 +220,7 @@ fn what_is_too_old_is_forgotten() {
         history.record(&run(&format!("r{day}"), day * DAY));
     }
     drop(history);
-    drop(open_with(&state, &HistoryConfig::default(), 20 * DAY));
+    drop(open_with(&state, Some(RETENTION), 20 * DAY));
     let runs = reader(&state).runs(&RunFilter::default()).unwrap();
     assert_eq!(
         ids(&runs),
@@ -248,7 +252,7 @@ fn what_a_clock_made_that_was_ahead_keeps_nothing_else_from_being_forgotten() {
         history.record(&run(&format!("r{number}"), number));
     }
     drop(history);
-    drop(open_with(&state, &HistoryConfig::default(), 20 * DAY));
+    drop(open_with(&state, Some(RETENTION), 20 * DAY));
     let runs = reader(&state).runs(&RunFilter::default()).unwrap();
     assert_eq!(ids(&runs), ["ahead"]);
 }
@@ -256,18 +260,18 @@ fn what_a_clock_made_that_was_ahead_keeps_nothing_else_from_being_forgotten() {
 #[test]
 fn the_oldest_make_room_and_the_file_gives_it_back() {
     let state = TempDir::new().unwrap();
-    let config = HistoryConfig {
-        max_mega_bytes: std::num::NonZeroU32::MIN,
-        ..HistoryConfig::default()
+    let small = Retention {
+        bytes: 1 << 20,
+        ..RETENTION
     };
-    let history = open_with(&state, &config, 0);
+    let history = open_with(&state, Some(small), 0);
     let count = 6_000;
     for number in 0..count {
         history.record(&run(&format!("r{number}"), number));
     }
     assert_eq!(history.dropped(), 0);
     drop(history);
-    drop(open_with(&state, &config, 0));
+    drop(open_with(&state, Some(small), 0));
     let runs = reader(&state).runs(&RunFilter::default()).unwrap();
     let (first, last) = (&runs[0].note.run_id, &runs[runs.len() - 1].note.run_id);
     assert!(runs.len() > 1_000 && first != "r0", "{} from {first}", runs.len());
@@ -279,11 +283,7 @@ fn the_oldest_make_room_and_the_file_gives_it_back() {
 #[test]
 fn switched_off_it_makes_no_file() {
     let state = TempDir::new().unwrap();
-    let config = HistoryConfig {
-        enabled: false,
-        ..HistoryConfig::default()
-    };
-    let history = open_with(&state, &config, 0);
+    let history = open_with(&state, None, 0);
     history.record(&run("r", 0));
     drop(history);
     assert!(!history_path(state.path()).exists());
@@ -296,7 +296,7 @@ fn only_its_owner_may_read_it() {
     use std::os::unix::fs::PermissionsExt;
     let state = TempDir::new().unwrap();
     let inner = state.path().join("new");
-    let history = History::open(&inner, &HistoryConfig::default(), at(0)).unwrap();
+    let history = History::open(&inner, Some(RETENTION), at(0)).unwrap();
     history.record(&run("r", 0));
     let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
     assert_eq!(mode(&inner), 0o700);
@@ -337,7 +337,7 @@ fn a_file_that_cannot_be_used_is_left_as_it_is() {
             "has schema 2, this version knows 1",
             Box::new(|path| {
                 let state = path.parent().unwrap();
-                drop(History::open(state, &HistoryConfig::default(), at(0)).unwrap());
+                drop(History::open(state, Some(RETENTION), at(0)).unwrap());
                 let connection = rusqlite::Connection::open(path).unwrap();
                 connection.execute_batch("PRAGMA user_version = 2").unwrap();
             }),
@@ -348,13 +348,13 @@ fn a_file_that_cannot_be_used_is_left_as_it_is() {
         let path = history_path(state.path());
         make(&path);
         let before = std::fs::read(&path).unwrap();
-        let error = History::open(state.path(), &HistoryConfig::default(), at(0)).unwrap_err();
+        let error = History::open(state.path(), Some(RETENTION), at(0)).unwrap_err();
         assert!(error.to_string().contains(said), "{error}");
         let error = HistoryReader::open(state.path()).unwrap_err();
         assert!(error.to_string().contains(said), "{error}");
         assert_eq!(std::fs::read(&path).unwrap(), before, "{said}");
 
-        let history = History::open_or_off(state.path(), &HistoryConfig::default(), at(0));
+        let history = History::open_or_off(state.path(), Some(RETENTION), at(0));
         history.record(&run("r", 0));
         assert!(!history.is_on());
     }
@@ -412,14 +412,4 @@ async fn what_waits_is_bounded_in_bytes_and_its_room_comes_back() {
         history.flush().await;
     }
     assert_eq!(history.failed(), 0);
-}
-
-#[test]
-fn defaults_are_those_of_the_documentation() {
-    let limits = Limits::of(&HistoryConfig::default());
-    assert_eq!(limits.age, Duration::from_hours(14 * 24));
-    assert_eq!(limits.bytes, 128 << 20);
-    let parsed: HistoryConfig = json5::from_str("{ maxAgeDays: 1, maxMegaBytes: 2 }").unwrap();
-    assert_eq!((parsed.max_age_days.get(), parsed.max_mega_bytes.get()), (1, 2));
-    assert!(parsed.enabled);
 }

@@ -9,14 +9,14 @@ use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
 use openclaw_classify::error_chain;
-use openclaw_session::Place;
+use openclaw_sqlite::FileId;
 use rusqlite::{Connection, TransactionBehavior};
 use tokio::sync::oneshot;
 
 use super::Losses;
 use super::connect;
 use super::error::HistoryError;
-use super::prune::{Limits, prune};
+use super::prune::{Retention, prune};
 use super::row::Row;
 use super::table;
 
@@ -52,7 +52,7 @@ impl Writer {
     pub(crate) fn start(
         connection: Connection,
         path: &Path,
-        limits: Limits,
+        retention: Retention,
         losses: Arc<Losses>,
         now: Timestamp,
     ) -> Result<Self, HistoryError> {
@@ -62,8 +62,8 @@ impl Writer {
             connection,
             waiting_bytes: Arc::clone(&waiting_bytes),
             path: path.to_owned(),
-            place: Place::of(path),
-            limits,
+            file_id: FileId::of(path),
+            retention,
             losses,
             unseen: 0,
             forgot_at: now,
@@ -125,8 +125,8 @@ struct Worker {
     connection: Connection,
     path: PathBuf,
     /// The file that the connection is to, or that could not be used instead.
-    place: Place,
-    limits: Limits,
+    file_id: FileId,
+    retention: Retention,
     losses: Arc<Losses>,
     waiting_bytes: Arc<AtomicUsize>,
     /// Bytes written since the size was looked at.
@@ -163,7 +163,7 @@ impl Worker {
 
     /// Goes to the file that is there now; it may be removed at any time. One that cannot be used is told once.
     fn follow(&mut self) {
-        if Place::of(&self.path) == self.place {
+        if FileId::of(&self.path) == self.file_id {
             return;
         }
         match connect::open(&self.path) {
@@ -173,7 +173,7 @@ impl Worker {
                 "the file of decisions was removed or replaced, and cannot be used"
             ),
         }
-        self.place = Place::of(&self.path);
+        self.file_id = FileId::of(&self.path);
     }
 
     fn write(&mut self, rows: &[Box<Row>]) {
@@ -192,7 +192,7 @@ impl Worker {
                 }
             }
         }
-        let is_much = self.unseen >= self.limits.bytes / LOOK_AGAIN;
+        let is_much = self.unseen >= self.retention.bytes / LOOK_AGAIN;
         if is_much || last.at().duration_since(self.forgot_at) >= FORGET_AGAIN {
             self.forget(last.at());
         }
@@ -209,7 +209,7 @@ impl Worker {
 
     fn forget(&mut self, now: Timestamp) {
         (self.unseen, self.forgot_at) = (0, now);
-        if let Err(source) = prune(&self.connection, self.limits, now) {
+        if let Err(source) = prune(&self.connection, self.retention, now) {
             self.warn("old decisions were not forgotten", source);
         }
     }

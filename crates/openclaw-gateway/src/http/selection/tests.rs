@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use super::*;
-use crate::config::Config;
-use crate::environment::Environment;
 use crate::secrets::SecretSources;
+use openclaw_config::Config;
+use openclaw_config::Environment;
 
 const CONFIG: &str = "{
   agents: { defaults: { model: { primary: 'openai/gpt-5.5', fallbacks: ['groq/llama'] },

@@ -4,8 +4,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::*;
-use crate::config::Config;
-use crate::environment::Environment;
+use openclaw_config::Config;
+use openclaw_config::Environment;
 
 fn endpoints(models: &str) -> Result<Endpoints, ProviderError> {
     let config = Config::parse(

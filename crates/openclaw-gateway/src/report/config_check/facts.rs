@@ -8,14 +8,14 @@ use openclaw_chain::Credentials;
 use openclaw_ids::{AgentId, ProfileId, ProviderId};
 use openclaw_wire::WireFormat;
 
-use crate::config::Config;
-use crate::environment::Environment;
-use crate::layout::{credentials_folder, inherited_credentials_folder};
 use crate::older::{self, Inherited, Older};
 use crate::providers::ambient::is_from_config;
 use crate::providers::{Endpoints, shipped};
 use crate::report::AgentState;
 use crate::secrets::{Dangling, SecretSources};
+use openclaw_config::Config;
+use openclaw_config::Environment;
+use openclaw_config::{credentials_folder, inherited_credentials_folder};
 
 /// An agent and the profiles in its store and, beneath them, the main agent's.
 pub(super) struct CheckedAgent {
