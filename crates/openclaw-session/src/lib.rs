@@ -1,5 +1,9 @@
 #![doc = include_str!("../README.md")]
 
+// The engine of the README, which is tested here, names the crate as its users do.
+#[cfg(test)]
+extern crate self as openclaw_session;
+
 mod command;
 mod entry;
 mod fallback_override;
@@ -45,6 +49,8 @@ pub use profile_pin::{
     OrderOrigin, PinDecision, PinFacts, ProfileAvailability, SessionAge, choose_pin, store_pin,
 };
 pub use status::{ConfiguredModelSource, StatusFacts, report_lines, status_lines};
+#[cfg(any(test, feature = "conformance"))]
+pub use store::conformance;
 pub use store::{
     CasOutcome, ImportedSessions, MemorySessionStore, Revision, SessionStore, StoreError, VersionedEntry,
     export_sessions_json, format_sessions_json, parse_sessions_json, update,

@@ -1,5 +1,7 @@
-//! What a session engine must do, the engines of this crate, and the read-fold-write loop over any of them.
+//! The session store: the trait of its engines, the engines of this crate, and the read-fold-write loop over any engine.
 
+#[cfg(any(test, feature = "conformance"))]
+pub mod conformance;
 mod memory;
 mod sessions_json;
 #[cfg(feature = "sqlite")]
@@ -35,13 +37,13 @@ impl Revision {
         Self(self.0.saturating_add(1))
     }
 
-    #[cfg(feature = "sqlite")]
-    pub(crate) fn stored(number: i64) -> Self {
+    /// The revision with this number, as an engine reads it back.
+    pub const fn from_number(number: i64) -> Self {
         Self(number)
     }
 
-    #[cfg(feature = "sqlite")]
-    pub(crate) fn number(self) -> i64 {
+    /// The number for an engine to store beside the entry; 0 is [`NONE`](Self::NONE).
+    pub const fn number(self) -> i64 {
         self.0
     }
 }
@@ -108,6 +110,9 @@ pub enum StoreError {
         /// What SQLite says.
         source: Arc<openclaw_sqlite::rusqlite::Error>,
     },
+    /// An engine outside of this crate failed; see [`engine`](Self::engine).
+    #[error("the engine of the session store failed; see its cause, and try again")]
+    Engine(#[source] Box<dyn std::error::Error + Send + Sync>),
     /// One entry cannot be read; it stays as it is.
     #[error(
         "the entry of session `{key}` in {path} is damaged and was left as it is; \
@@ -132,7 +137,14 @@ pub enum StoreError {
     },
 }
 
-/// Where session entries live.
+impl StoreError {
+    /// The failure of an engine outside of this crate.
+    pub fn engine(source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
+        Self::Engine(source.into())
+    }
+}
+
+/// Where session entries are stored.
 ///
 /// Every change is a compare-and-set on the whole entry, which [`update`] wraps in a loop. Nothing here decides:
 /// folds are the pure functions of this crate.

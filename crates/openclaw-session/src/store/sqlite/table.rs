@@ -27,7 +27,7 @@ impl StoredRow {
     }
 
     pub(super) fn revision(&self) -> Revision {
-        Revision::stored(self.revision)
+        Revision::from_number(self.revision)
     }
 
     pub(super) fn parse(&self) -> Result<VersionedEntry, serde_json::Error> {

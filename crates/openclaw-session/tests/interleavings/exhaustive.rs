@@ -4,8 +4,8 @@ use std::collections::HashSet;
 use std::fmt::Write;
 use std::hash::{DefaultHasher, Hasher};
 
-use crate::act::Act;
-use crate::promise::broken;
+use crate::action::Action;
+use crate::invariants::broken;
 use crate::world::World;
 
 /// How many steps are played.
@@ -13,42 +13,42 @@ const DEPTH: usize = 6;
 
 /// A person who picks the fallback's provider, the fallback itself or the default; two runs with the chain
 /// `openai/gpt` (primary), `openai/o4`, `anthropic/claude`; a probe of the primary; resets and compactions.
-const ACTS: &[Act] = &[
-    Act::Choose {
+const ACTIONS: &[Action] = &[
+    Action::Choose {
         model: 0,
         profile: None,
     },
-    Act::Choose {
+    Action::Choose {
         model: 1,
         profile: Some(0),
     },
-    Act::ChooseDefault,
-    Act::Reset { by_call: false },
-    Act::Reset { by_call: true },
-    Act::Compact { moves: true },
-    Act::Start { run: 0 },
-    Act::Attempt {
+    Action::ChooseDefault,
+    Action::Reset { by_call: false },
+    Action::Reset { by_call: true },
+    Action::Compact { moves: true },
+    Action::Start { run: 0 },
+    Action::Attempt {
         run: 0,
         candidate: 1,
         profile: Some(1),
     },
-    Act::Attempt {
+    Action::Attempt {
         run: 0,
         candidate: 2,
         profile: None,
     },
-    Act::Fail { run: 0 },
-    Act::Succeed { run: 0 },
-    Act::Start { run: 1 },
-    Act::Attempt {
+    Action::Fail { run: 0 },
+    Action::Succeed { run: 0 },
+    Action::Start { run: 1 },
+    Action::Attempt {
         run: 1,
         candidate: 2,
         profile: None,
     },
-    Act::Fail { run: 1 },
-    Act::PlanProbe { primary: 0 },
-    Act::StartProbe,
-    Act::ProbeAnswers,
+    Action::Fail { run: 1 },
+    Action::PlanProbe { primary: 0 },
+    Action::StartProbe,
+    Action::ProbeAnswers,
 ];
 
 #[test]
@@ -79,7 +79,7 @@ fn explore(members: &str) {
     for depth in 1..=DEPTH {
         let mut next = Vec::new();
         for (world, path) in &layer {
-            for act in ACTS {
+            for act in ACTIONS {
                 let mut after = world.clone();
                 after.play(*act);
                 if let Some(promise) = broken(world, *act, &after) {

@@ -1,4 +1,4 @@
-//! Which overrides lost their reason, and what goes with them.
+//! Which overrides are stale, and what is dropped with them.
 
 use super::*;
 use crate::testing::{at, auto, entry, model, user};

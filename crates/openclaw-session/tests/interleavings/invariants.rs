@@ -2,11 +2,11 @@
 
 use openclaw_session::{OverrideSource, PinSource, ProfilePin, SessionEntry};
 
-use crate::act::Act;
+use crate::action::Action;
 use crate::world::{World, home};
 
 /// The broken promise, if `act` led from `before` to a world that breaks one.
-pub(crate) fn broken(before: &World, act: Act, after: &World) -> Option<&'static str> {
+pub(crate) fn broken(before: &World, act: Action, after: &World) -> Option<&'static str> {
     let checks: [(bool, &'static str); 5] = [
         (keeps_the_choice(after), "a person's choice was lost"),
         (is_whole(after), "a choice is half applied"),
@@ -64,13 +64,13 @@ fn is_whole(world: &World) -> bool {
     route_is_whole && pin_is_whole
 }
 
-/// A reset may say of an old entry that it is a person's; nothing else about a person's route changes.
-fn leaves_the_choice_alone(before: &World, act: Act, after: &World) -> bool {
+/// A reset may say of an old entry that it is a person's; nothing else about a person's override changes.
+fn leaves_the_choice_alone(before: &World, act: Action, after: &World) -> bool {
     if !before.entry.is_user_pin() {
         return after.entry.model_override.source != Some(OverrideSource::User);
     }
     let mut expected = before.entry.model_override.clone();
-    if let Act::Reset { .. } = act {
+    if let Action::Reset { .. } = act {
         expected.source = Some(OverrideSource::User);
     }
     after.entry.model_override == expected

@@ -3,7 +3,7 @@
 /// One step of a person, a run or the host; indices point into [`MODELS`](crate::world::MODELS) and
 /// [`PROFILES`](crate::world::PROFILES).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Act {
+pub(crate) enum Action {
     /// The person picks a model, perhaps with a profile.
     Choose {
         model: usize,
@@ -51,7 +51,7 @@ pub(crate) enum Act {
         run: usize,
     },
     /// It looks whether the person marked a switch.
-    LookForMark {
+    CheckSwitchMark {
         model: usize,
     },
     /// It takes its profile for the turn.
@@ -79,7 +79,7 @@ pub(crate) enum Act {
     },
 }
 
-impl Act {
+impl Action {
     /// Whether the person does this, and not the system.
     pub(crate) fn is_a_choice(self) -> bool {
         match self {
@@ -95,7 +95,7 @@ impl Act {
             | Self::Attempt { .. }
             | Self::Fail { .. }
             | Self::Succeed { .. }
-            | Self::LookForMark { .. }
+            | Self::CheckSwitchMark { .. }
             | Self::Pin { .. }
             | Self::FinishTurn { .. }
             | Self::PlanProbe { .. }
