@@ -13,15 +13,14 @@ use openclaw_upstream::{Answer, Call, Upstream, held_until_whole, is_by_chance};
 use openclaw_wire::{RequestBody, Wire};
 use tokio::time::Instant;
 
-use crate::agents::AgentAuthStore;
+use crate::agents::{AgentAuthStore, has_unstored_legacy};
 use crate::config::{FailoverConfig, Rescue};
 use crate::credentials::{Credentials, Proof, before_request};
 use crate::logins::{Checked, UsageChecks};
-use crate::metrics::Metrics;
-use crate::older;
 use crate::providers::{Endpoints, UnusableSecret, known, secret_kind};
 use crate::repair::repaired;
 use crate::telemetry::Stopwatch;
+use crate::telemetry::metrics::Metrics;
 
 /// Performs the attempts of one client request.
 pub(crate) struct ProviderAttempt<'a> {
@@ -249,7 +248,7 @@ impl ProviderAttempt<'_> {
             );
             return before_request(provider, "wire_unsupported", message);
         }
-        if older::wait_for(self.usage, provider).await {
+        if has_unstored_legacy(self.usage, provider).await {
             let message = format!(
                 "no credentials found for provider `{provider}`; older files hold some, which \
                  `openclaw-gateway doctor --fix` brings into the store"

@@ -6,32 +6,29 @@ mod attempt;
 mod circuit;
 pub mod config;
 mod credentials;
-pub mod disk;
 pub mod environment;
-mod events;
 pub mod exposed;
 #[cfg(feature = "fuzzing")]
 #[doc(hidden)]
 pub mod fuzzing;
-pub mod gateway;
+mod gateway;
 pub mod history;
 mod http;
 pub mod layout;
 mod logins;
-pub mod metrics;
-pub mod older;
 pub mod providers;
 mod repair;
 pub mod report;
 pub mod secrets;
 pub mod server;
 mod sessions;
+pub mod state;
 pub mod telemetry;
-pub mod terminal_escape;
 pub mod wires;
 
 pub use agents::AgentError;
-pub use gateway::{Gateway, PlacedProviderError, ReloadError, Setup, SetupError};
+pub use gateway::{Gateway, Setup};
 pub use openclaw_upstream::EndpointError;
 pub use providers::ProviderError;
+pub use state::{ProviderRowError, ReloadError, SetupError};
 pub use telemetry::OtlpError;

@@ -6,13 +6,14 @@ use std::net::SocketAddr;
 
 use clap::Args;
 use openclaw_gateway::config::Config;
-use openclaw_gateway::disk;
 use openclaw_gateway::environment::Environment;
-use openclaw_gateway::gateway::{Gateway, Setup, TOKEN_VARIABLE, client_token};
 use openclaw_gateway::report::dangling_credentials;
+use openclaw_gateway::report::disk;
 use openclaw_gateway::server::{Drained, Server};
+use openclaw_gateway::state::{TOKEN_VARIABLE, client_token};
 use openclaw_gateway::telemetry;
-use openclaw_gateway::terminal_escape::visible_lines;
+use openclaw_gateway::telemetry::terminal_escape::visible_lines;
+use openclaw_gateway::{Gateway, Setup};
 use openclaw_upstream::worker_runtimes::Cores;
 use secrecy::ExposeSecret;
 use tokio::net::TcpListener;

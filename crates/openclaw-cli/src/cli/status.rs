@@ -7,10 +7,10 @@ use clap::{Args, ValueEnum};
 use openclaw_auth_store::{Eligibility, Health, WhyPassedOver};
 use openclaw_classify::Reason;
 use openclaw_classify::error_chain;
-use openclaw_gateway::disk;
 use openclaw_gateway::environment::Environment;
 use openclaw_gateway::history::{HistoryError, HistoryReader, RunFilter, RunOutcome, StoredRun};
 use openclaw_gateway::report::ago;
+use openclaw_gateway::report::disk;
 use openclaw_gateway::report::free_and_tried;
 use openclaw_gateway::report::{
     AgentReport, CandidateState, Level, ProfileReport, SessionReport, StatusReport, Trouble, UnreadAgent,

@@ -40,7 +40,7 @@ pub(super) fn open(path: &Path) -> Result<Connection, HistoryError> {
     connection
         .pragma_update(None, "journal_size_limit", WAL_LIMIT)
         .map_err(fail)?;
-    if seen != Seen::Current {
+    if seen != Seen::GatewayState {
         schema::migrate(&mut connection, path)?;
     }
     Ok(connection)
@@ -54,7 +54,7 @@ pub(super) fn open_to_read(path: &Path) -> Result<Option<Connection>, HistoryErr
     }
     let connection = open_to_look(path).map_err(|source| HistoryError::of(path, source))?;
     match schema::look(&connection, path)? {
-        Seen::Current => Ok(Some(connection)),
+        Seen::GatewayState => Ok(Some(connection)),
         // The first version has no older one, and an empty file has no entries.
         Seen::Empty | Seen::Older(_) => Ok(None),
     }

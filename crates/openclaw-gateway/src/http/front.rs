@@ -18,23 +18,23 @@ use tower_service::Service;
 
 use super::headers::{response, set};
 use super::{Served, answer, local, token};
-use crate::gateway::Current;
+use crate::state::GatewayState;
 
 /// Answers all requests of one gateway.
 #[derive(Clone)]
 pub struct Front {
-    current: Arc<Current>,
+    current: Arc<GatewayState>,
     routes: Router,
 }
 
 impl Front {
-    pub(super) fn new(current: Arc<Current>, routes: Router) -> Self {
+    pub(crate) fn new(current: Arc<GatewayState>, routes: Router) -> Self {
         Self { current, routes }
     }
 }
 
 /// The paths of requests that are passed on, each in its format.
-pub(super) const PASSED_ON: &[(&str, Wire)] = &[
+pub(crate) const PASSED_ON: &[(&str, Wire)] = &[
     ("/v1/chat/completions", Wire::ChatCompletions),
     ("/v1/responses", Wire::Responses),
     ("/v1/messages", Wire::Messages),

@@ -18,7 +18,7 @@ use tracing_subscriber::{EnvFilter, Layer};
 
 use super::otlp::{Collector, OtlpError, resource};
 use crate::environment::Environment;
-use crate::terminal_escape::{JsonLines, visible};
+use crate::telemetry::terminal_escape::{JsonLines, visible};
 
 /// The log cannot be set up.
 #[derive(Debug, thiserror::Error)]

@@ -17,11 +17,11 @@ use openclaw_session::SessionStore;
 use openclaw_wire::{Missing, Wire};
 use tokio::time::Instant;
 
-use crate::events::Events;
 use crate::history::{
     BrokenNote, Budget, Entry, History, Record, RunNote, RunOutcome, commit_by_person, window_changes,
 };
-use crate::metrics::{Metrics, RunEnd};
+use crate::telemetry::events::Events;
+use crate::telemetry::metrics::{Metrics, RunEnd};
 
 /// Longest error that is kept, in UTF-16 units.
 const MAX_ERROR: usize = 400;

@@ -7,11 +7,11 @@ use std::path::PathBuf;
 use jiff::Timestamp;
 use openclaw_auth_store::{DoctorFinding, DoctorOutcome, DoctorPlaces, DoctorPlan, Health};
 use openclaw_classify::error_chain;
-use openclaw_gateway::disk;
 use openclaw_gateway::exposed::exposed;
 use openclaw_gateway::history::HistoryReader;
 use openclaw_gateway::layout::{SESSIONS_FILE, SESSIONS_JSON};
-use openclaw_gateway::older::a_few;
+use openclaw_gateway::report::disk;
+use openclaw_gateway::report::legacy_credentials::a_few;
 use openclaw_gateway::report::{ProfileReport, ProfilesReport};
 use openclaw_session::SqliteSessionStore;
 use serde::Serialize;
@@ -51,7 +51,7 @@ pub(super) struct Repaired {
     pub(super) backups: Vec<String>,
     /// Profiles that the stores did not have before.
     added: Vec<String>,
-    /// Older files that were left, because they cannot be read.
+    /// LegacyCredentials files that were left, because they cannot be read.
     left: Vec<String>,
     /// How the configuration was written.
     pub(super) config: Option<Written>,

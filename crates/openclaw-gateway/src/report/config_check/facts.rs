@@ -11,10 +11,10 @@ use openclaw_wire::Wire;
 use crate::config::Config;
 use crate::environment::Environment;
 use crate::layout::{credentials_folder, inherited_credentials_folder};
-use crate::older::{self, Inherited, Older};
 use crate::providers::ambient::is_from_config;
 use crate::providers::{Endpoints, shipped};
 use crate::report::AgentState;
+use crate::report::legacy_credentials::{self, LegacyCredentials, LegacyLocations};
 use crate::secrets::{Dangling, SecretSources};
 
 /// An agent and the profiles in its store and, beneath them, the main agent's.
@@ -24,7 +24,7 @@ pub(super) struct CheckedAgent {
     own: BTreeSet<ProfileId>,
     stored: Vec<(ProfileId, Credential)>,
     /// What older versions left for it.
-    pub(super) older: Vec<Older>,
+    pub(super) older: Vec<LegacyCredentials>,
 }
 
 /// An agent's credentials cannot be read.
@@ -64,7 +64,7 @@ impl CheckedAgent {
             main: main.as_ref(),
             sessions: &[],
         };
-        let older = older::of_agent(&state, &Inherited::of(environment, state_dir));
+        let older = legacy_credentials::of_agent(&state, &LegacyLocations::of(environment, state_dir));
         Ok(Self {
             id,
             own: own.profiles.keys().cloned().collect(),

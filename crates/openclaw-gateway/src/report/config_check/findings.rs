@@ -6,8 +6,8 @@ use openclaw_ids::{AgentId, ModelRef, ProfileId};
 
 use crate::config::{INCLUDE_REMEDY, Include, Misspelt};
 use crate::exposed::Exposed;
-use crate::older::Older;
 use crate::providers::UnusableSecret;
+use crate::report::legacy_credentials::LegacyCredentials;
 use crate::secrets::Dangling;
 
 static FOREIGN_FORMAT: LintRule = LintRule {
@@ -112,12 +112,12 @@ static MISSPELT_KEY: LintRule = LintRule {
 };
 
 /// Credentials that are in files of older versions alone.
-pub(super) fn older(older: &Older) -> Finding {
+pub(super) fn older(older: &LegacyCredentials) -> Finding {
     Finding {
         rule: match older {
-            Older { unreadable: true, .. } => &OLDER_UNREADABLE,
-            Older { used: true, .. } => &OLDER_LOGINS,
-            Older { .. } => &OLDER_CREDENTIALS,
+            LegacyCredentials { unreadable: true, .. } => &OLDER_UNREADABLE,
+            LegacyCredentials { used: true, .. } => &OLDER_LOGINS,
+            LegacyCredentials { .. } => &OLDER_CREDENTIALS,
         },
         place: older.place(),
         detail: older.what(),

@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use openclaw_upstream::Upstream;
 
+use super::{AuthThrottle, InFlight, RequestIds, RetryCap};
 use crate::agents::Agents;
 use crate::config::ConfigFiles;
 use crate::environment::Environment;
 use crate::history::HistoryConfig;
-use crate::http::{Guesses, Ids, InFlight, RetryCap};
 use crate::telemetry::Telemetry;
 
 /// What all generations of the configuration share.
@@ -20,10 +20,10 @@ pub(crate) struct Process {
     pub(crate) environment: Environment,
     /// Where the configuration is read from; none when a program made it.
     pub(crate) files: Option<ConfigFiles>,
-    pub(crate) guesses: Guesses,
+    pub(crate) auth_throttle: AuthThrottle,
     /// What the history was opened with; a reload cannot change it.
     pub(crate) history: HistoryConfig,
-    pub(crate) ids: Ids,
+    pub(crate) ids: RequestIds,
     pub(crate) in_flight: InFlight,
     pub(crate) retry_cap: RetryCap,
     /// Where state is kept.

@@ -16,7 +16,7 @@ use crate::agents::AgentSettings;
 use crate::config::FileError;
 
 /// A gateway's process with the configuration that is used now.
-pub(crate) struct Current {
+pub(crate) struct GatewayState {
     pub(crate) process: Arc<Process>,
     generation: watch::Sender<Arc<Generation>>,
     /// Why the last reload was refused; none when it was taken over.
@@ -66,8 +66,8 @@ pub enum ReloadError {
     },
 }
 
-impl Current {
-    pub(super) fn new(process: Arc<Process>, first: Generation) -> Self {
+impl GatewayState {
+    pub(crate) fn new(process: Arc<Process>, first: Generation) -> Self {
         Self {
             process,
             generation: watch::Sender::new(Arc::new(first)),

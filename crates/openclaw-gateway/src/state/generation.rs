@@ -11,14 +11,15 @@ use openclaw_ids::{AgentId, AuthAliases, ModelRef};
 use openclaw_runner::{Clock, RunPolicy, SystemClock};
 use secrecy::ExposeSecret;
 
+use super::SetupError;
+use super::client_token::{ClientToken, client_token};
+use super::endpoints::{configured_endpoints, discover_providers};
 use super::process::Process;
-use super::{SetupError, callable, client_token, search};
 use crate::agents::AgentSettings;
 use crate::config::Config;
 use crate::credentials::Credentials;
 use crate::environment::Environment;
 use crate::exposed::{Exposed, exposed};
-use crate::http::Token;
 use crate::providers::discovery::Discovery;
 use crate::providers::{Endpoints, ambient};
 use crate::secrets::SecretSources;
@@ -40,27 +41,27 @@ pub(crate) struct Generation {
     pub(crate) resolver: Resolver,
     /// Settings that say something else than this process was started with, and that only a start takes over.
     pub(crate) restart_needed: Vec<&'static str>,
-    pub(crate) token: Option<Token>,
+    pub(crate) token: Option<ClientToken>,
 }
 
 /// A configuration whose providers can be called as they are written.
-pub(super) struct Draft {
+pub(crate) struct Draft {
     config: Config,
     endpoints: Endpoints,
     policy: Arc<RunPolicy>,
     sources: SecretSources,
-    token: Option<Token>,
+    token: Option<ClientToken>,
     /// That of the process, with the configuration's own variables.
     environment: Environment,
 }
 
 impl Draft {
     /// Judges a configuration by itself.
-    pub(super) fn try_new(config: Config, environment: &Environment) -> Result<Self, SetupError> {
+    pub(crate) fn try_new(config: Config, environment: &Environment) -> Result<Self, SetupError> {
         let environment = environment.with_those_of(&config);
-        let token = client_token(&config, &environment)?.map(|token| Token::new(token.expose_secret()));
+        let token = client_token(&config, &environment)?.map(|token| ClientToken::new(token.expose_secret()));
         let sources = SecretSources::new(&config.secrets, &environment);
-        let endpoints = callable(&config, &sources)?;
+        let endpoints = configured_endpoints(&config, &sources)?;
         let policy = Arc::new(RunPolicy {
             auth: config.auth.clone(),
             aliases: AuthAliases::default(),
@@ -78,7 +79,7 @@ impl Draft {
     }
 
     /// What the agents need of it.
-    pub(super) fn agent_settings(&self) -> AgentSettings {
+    pub(crate) fn agent_settings(&self) -> AgentSettings {
         let environment = &self.environment;
         AgentSettings {
             agent_dirs: agent_dirs(&self.config, environment),
@@ -95,7 +96,7 @@ impl Draft {
 
     /// Makes a generation of it. Opens the default agent's state, so that damage is found now and not by the first
     /// request; without any configured model or provider the machine is searched for some.
-    pub(super) async fn into_generation(
+    pub(crate) async fn into_generation(
         self,
         number: u64,
         process: &Process,
@@ -118,7 +119,7 @@ impl Draft {
                 .values()
                 .map(|credential| credential.provider().clone())
                 .collect();
-            Some(search(&environment, &stored, &process.upstream, &endpoints).await)
+            Some(discover_providers(&environment, &stored, &process.upstream, &endpoints).await)
         } else {
             None
         };
