@@ -10,7 +10,7 @@ use openclaw_ids::{ProfileId, ProviderId};
 use serde::de::{Deserializer, Error, MapAccess, Visitor};
 use serde::{Deserialize, Serialize};
 
-use crate::ByProvider;
+use crate::{HasProvider, ProfileMap};
 
 /// The `auth` section. It names profiles; it never holds secrets.
 ///
@@ -20,7 +20,7 @@ use crate::ByProvider;
 pub struct AuthConfig {
     /// Configured profiles in written order.
     #[serde(default, deserialize_with = "profiles")]
-    pub profiles: ByProvider<ConfiguredProfile>,
+    pub profiles: ProfileMap<ConfiguredProfile>,
     /// Explicit orders; of two keys that name the same provider the first counts.
     #[serde(default, deserialize_with = "orders")]
     pub order: IndexMap<ProviderId, Vec<ProfileId>>,
@@ -47,6 +47,12 @@ pub struct ConfiguredProfile {
     pub email: Option<String>,
     /// Shown in place of the stored one.
     pub display_name: Option<String>,
+}
+
+impl HasProvider for ConfiguredProfile {
+    fn provider(&self) -> &ProviderId {
+        &self.provider
+    }
 }
 
 /// The modes that a configured profile can have; one more than there are stored types.
@@ -76,8 +82,8 @@ impl ConfiguredMode {
     }
 }
 
-fn profiles<'de, D: Deserializer<'de>>(deserializer: D) -> Result<ByProvider<ConfiguredProfile>, D::Error> {
-    keyed(deserializer).map(ByProvider::from)
+fn profiles<'de, D: Deserializer<'de>>(deserializer: D) -> Result<ProfileMap<ConfiguredProfile>, D::Error> {
+    keyed(deserializer).map(ProfileMap::from)
 }
 
 fn orders<'de, D: Deserializer<'de>>(

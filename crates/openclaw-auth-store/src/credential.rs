@@ -2,6 +2,7 @@
 
 mod coerce;
 mod json;
+mod profile_map;
 mod renew;
 
 use std::fmt;
@@ -10,10 +11,11 @@ use indexmap::IndexMap;
 use openclaw_ids::{ProfileId, ProviderId};
 use serde_json::{Map, Value};
 
-use crate::mask::hex;
+use crate::secret::mask::hex;
 use crate::{Secret, SecretRef};
 
 pub use coerce::Rejection;
+pub use profile_map::{Credentials, HasProvider, ProfileMap};
 
 /// One credential. A stored one has a type of the other program's; [`Local`] is never stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -67,7 +69,7 @@ pub struct Token {
     /// Where the token is kept.
     pub token_ref: Option<SecretRef>,
     /// When it ends; absent means never.
-    pub expires: Option<Expires>,
+    pub expires: Option<Expiry>,
     /// What every credential may carry.
     pub attributes: Attributes,
 }
@@ -84,7 +86,7 @@ pub struct Oauth {
     /// The identity token.
     pub id_token: Option<Secret>,
     /// When the access token ends.
-    pub expires: Option<Expires>,
+    pub expires: Option<Expiry>,
     /// The account the login belongs to.
     pub account_id: Option<String>,
     /// The plan of that account.
@@ -103,7 +105,7 @@ pub struct Oauth {
 
 /// When a token ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Expires {
+pub enum Expiry {
     /// At this Unix millisecond; a fraction was rounded up, so the token is over *at* it.
     At(i64),
     /// The stored value is no time; not the same as no end.
@@ -212,7 +214,7 @@ impl Credential {
     }
 
     /// When a token ends; `None` for what never ends and for what holds none.
-    pub fn expires(&self) -> Option<Expires> {
+    pub fn expires(&self) -> Option<Expiry> {
         match self {
             Self::ApiKey(_) | Self::Local(_) => None,
             Self::Oauth(oauth) => oauth.expires,

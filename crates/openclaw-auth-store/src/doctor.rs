@@ -7,9 +7,9 @@ mod aws_markers;
 mod codex;
 mod config_credentials;
 mod finding;
-mod places;
+mod paths;
 mod plan;
-mod shadows;
+mod stale_copies;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -23,10 +23,10 @@ use aws_markers::move_aws_markers;
 use codex::{CodexRenames, codex_renames};
 use config_credentials::take_config_credentials;
 use openclaw_sqlite::{read_if_exists, with_suffix, write_new_private};
-use shadows::stale_shadows;
+use stale_copies::stale_shadows;
 
 pub use finding::DoctorFinding;
-pub use places::{AgentPlace, DoctorPlaces};
+pub use paths::{AgentFolder, DoctorPaths};
 pub use plan::{DoctorError, DoctorOutcome, DoctorPlan};
 
 /// Repairs a JSON file: `repair` says whether it changed anything.

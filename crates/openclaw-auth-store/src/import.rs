@@ -8,10 +8,10 @@ use openclaw_ids::ProfileId;
 use serde_json::{Map, Value};
 
 use crate::Credential;
-use crate::payload::{StateDocument, parse_object};
+use crate::snapshot::payload::{StateDocument, parse_object};
 
+pub(crate) use files::{FILES, failed, read_text, set_aside};
 pub use files::{ImportError, ImportReport, LegacyFolder};
-pub(crate) use files::{failed, read_text};
 pub(crate) use forms::awaits_sidecar;
 
 /// The texts of an agent folder's older files.
@@ -27,11 +27,11 @@ pub struct LegacyTexts<'a> {
 
 /// What older files hold, strongest source first where they disagree (G26, G27).
 #[derive(Clone, Default)]
-pub struct Legacy {
+pub struct LegacyProfiles {
     pub(crate) profiles: IndexMap<ProfileId, Credential>,
     pub(crate) state: StateDocument,
     /// Logins whose tokens are in yet another file; they stay where the other program looks for them (G34).
-    held_back: Map<String, Value>,
+    pub(crate) held_back: Map<String, Value>,
     unreadable: Vec<LegacyFile>,
     /// Whether a stored entry without a secret gives way (G25, G26).
     pub(crate) fills_blanks: bool,
@@ -59,7 +59,7 @@ impl LegacyFile {
     }
 }
 
-impl Legacy {
+impl LegacyProfiles {
     /// Reads the texts; one that is no JSON object is noted and counts as absent.
     pub fn read(texts: LegacyTexts<'_>) -> Self {
         let mut legacy = Self::default();

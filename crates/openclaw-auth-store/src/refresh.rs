@@ -2,11 +2,11 @@
 
 mod endpoint;
 mod error;
-mod flights;
+mod lease;
 mod lock_file;
 mod process;
-mod right;
-mod suggest;
+mod single_flight;
+mod suggestion;
 
 use std::collections::HashMap;
 use std::future::{Future, poll_fn};
@@ -20,11 +20,11 @@ use jiff::Timestamp;
 use openclaw_classify::Reason;
 use openclaw_ids::{ProfileId, ProviderId};
 
-use crate::{Applied, AuthConfig, LoginChange, LoginStore, Oauth, Secret, StoreError};
+use crate::{AuthConfig, ChangeOutcome, LoginChange, LoginStore, Oauth, Secret, StoreError};
 use error::is_reuse;
-use flights::Flights;
-use right::Held;
-use suggest::suggest;
+use lease::Held;
+use single_flight::Flights;
+use suggestion::suggest;
 
 pub use endpoint::{RefreshHost, RenewedLogin, TokenEndpoint, TokenEndpointError};
 pub use error::{ReauthReason, RefreshError};
@@ -259,8 +259,8 @@ impl<E: TokenEndpoint, H: RefreshHost> Refresher<E, H> {
                 Ok(Some(renewed)) => {
                     let new = renewed.over(&read);
                     match self.persist(asked, &read, &new).await {
-                        Ok(Applied::Done) => return Ok(Some(new)),
-                        Ok(Applied::HeldElsewhere | Applied::Unchanged) => None,
+                        Ok(ChangeOutcome::Done) => return Ok(Some(new)),
+                        Ok(ChangeOutcome::HeldElsewhere | ChangeOutcome::Unchanged) => None,
                         // The old tokens are worth nothing any more; the store keeps the new ones until it can write.
                         Err(error) if asked.store.stored_login(asked.id).as_ref() == Some(&new) => {
                             tracing::warn!(%error, "renewed tokens could not be stored yet; this process keeps them");
@@ -305,7 +305,7 @@ impl<E: TokenEndpoint, H: RefreshHost> Refresher<E, H> {
         asked: &Asked<'_, S>,
         read: &Oauth,
         new: &Oauth,
-    ) -> Result<Applied, StoreError> {
+    ) -> Result<ChangeOutcome, StoreError> {
         let change = LoginChange::Renew {
             read: Box::new(read.clone()),
             new: Box::new(new.clone()),

@@ -1,9 +1,15 @@
 //! Secret texts: never shown, compared by value, cleaned when they were pasted.
 
+pub(crate) mod mask;
+pub(crate) mod reference;
+
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
 use secrecy::{ExposeSecret, SecretString};
+
+pub use mask::{log_id, mask_key};
+pub use reference::{SecretRef, SecretSource};
 
 /// A key, token or other text that must never be printed.
 ///

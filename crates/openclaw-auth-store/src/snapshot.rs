@@ -1,5 +1,15 @@
 //! What a store knows at one moment.
 
+mod change;
+pub(crate) mod login;
+#[cfg(feature = "sqlite")]
+mod mere_use;
+#[cfg(feature = "sqlite")]
+pub(crate) mod payload;
+mod probe;
+mod profile_edits;
+mod usage_map;
+
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
@@ -7,10 +17,14 @@ use indexmap::IndexMap;
 use openclaw_cooldown::{EndpointWindow, ProfileUsage, adopt_secret};
 use openclaw_ids::{ProfileId, ProviderId};
 
-use crate::{
-    Credential, Credentials, ProbeState, RefreshLease, Rejection, Secret, SecretPlaces, Usages,
-    resolve_secret_from,
-};
+use crate::{Credential, Credentials, Rejection};
+
+#[cfg(feature = "sqlite")]
+pub(crate) use change::SHIPPED_ALIASES;
+pub use change::{ChangeOutcome, UsageChange};
+pub use login::{LoginChange, RefreshLease};
+pub use probe::{ProbeLease, ProbeState};
+pub use usage_map::UsageMap;
 
 /// The profiles of one agent and the state of their use; a value, cheap to ask.
 ///
@@ -27,7 +41,7 @@ pub struct AuthSnapshot {
     /// The profile that last worked, per provider; decides nothing about the order.
     pub last_good: IndexMap<ProviderId, ProfileId>,
     /// What is known about the use of each profile.
-    pub usage: Usages,
+    pub usage: UsageMap,
     /// Endpoints that could not be reached.
     pub endpoints: HashMap<EndpointKey, EndpointWindow>,
     /// Probes per provider (G4).
@@ -72,19 +86,6 @@ impl AuthSnapshot {
     pub fn fingerprint(&self, id: &ProfileId) -> Option<String> {
         let own = self.credential(id)?.fingerprint();
         own.or_else(|| self.resolved.get(id).cloned())
-    }
-
-    /// Follows the pointers of all profiles, for [`resolved`](Self::resolved): a variable that was set to another key
-    /// is another secret (BL-34). Pointers that lead nowhere now are left out.
-    pub fn pointer_fingerprints(&self, places: SecretPlaces<'_>) -> HashMap<ProfileId, String> {
-        let profiles = self.ambient.iter().chain(&self.profiles);
-        let pointers = profiles.filter(|(_, credential)| credential.fingerprint().is_none());
-        pointers
-            .filter_map(|(id, credential)| {
-                let secret = resolve_secret_from(credential, places).ok()??;
-                Some((id.clone(), Secret::from(secret).fingerprint()?))
-            })
-            .collect()
     }
 
     /// Starts the usage of every profile clean whose secret is another one than the usage is about (D9).

@@ -7,11 +7,11 @@ mod fault;
 mod folder;
 #[cfg(feature = "fuzzing")]
 pub mod fuzzing;
-mod peek;
+mod import;
+mod read_only;
 mod request;
 mod rows;
 mod schema;
-mod uses;
 mod watch;
 mod write_coordinator;
 mod write_worker;
@@ -33,8 +33,8 @@ use rusqlite::Connection;
 use tokio::sync::oneshot;
 
 use crate::{
-    AmbientProfile, Applied, AuthSnapshot, Cause, Credential, Legacy, LoginChange, LoginStore, OpenError,
-    ProfileStore, StoreError, UsageChange, UsageStore,
+    AmbientProfile, AuthSnapshot, Cause, ChangeOutcome, Credential, LegacyProfiles, LoginChange, LoginStore,
+    OpenError, ProfileStore, StoreError, UsageChange, UsageStore,
 };
 use cache::{Apart, Cache, Noted};
 use fault::Fault;
@@ -142,7 +142,7 @@ impl SqliteAuthStore {
                 let snapshot = known.contents.snapshot.clone();
                 (Some((connection, known)), snapshot)
             }
-            Err(fault) if existed => (None, peek::despite(fault, agent_dir, agent, ambient)?),
+            Err(fault) if existed => (None, read_only::despite(fault, agent_dir, agent, ambient)?),
             Err(fault) => return Err(fault.into_open_error(&path)),
         };
         let cache = Cache::new(snapshot, apart, config);
@@ -268,18 +268,22 @@ impl SqliteAuthStore {
     ///
     /// # Errors
     /// A [`StoreError`] when nothing was stored.
-    pub async fn import(&self, legacy: Legacy, now: Timestamp) -> Result<(), StoreError> {
+    pub async fn import(&self, legacy: LegacyProfiles, now: Timestamp) -> Result<(), StoreError> {
         self.write(Op::Import(Box::new(legacy), Occasion::Always), now)
             .await
             .map(drop)
     }
 
-    /// Adds the logins of the first versions' shared file ([`Legacy::oauth`]) while no profile was ever stored; does
+    /// Adds the logins of the first versions' shared file ([`LegacyProfiles::oauth`]) while no profile was ever stored; does
     /// nothing afterwards (G1, G2). The file stays (G5).
     ///
     /// # Errors
     /// A [`StoreError`] when nothing was stored.
-    pub async fn import_on_first_use(&self, legacy: Legacy, now: Timestamp) -> Result<(), StoreError> {
+    pub async fn import_on_first_use(
+        &self,
+        legacy: LegacyProfiles,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
         self.write(Op::Import(Box::new(legacy), Occasion::FirstUse), now)
             .await
             .map(drop)
@@ -313,7 +317,7 @@ impl SqliteAuthStore {
         (selected || !self.coordinator.has_waiting() && !self.cache.keeps_changes()).then_some(profile)
     }
 
-    fn note_use(&self, profile: &ProfileId, now: Timestamp) -> Result<Applied, StoreError> {
+    fn note_use(&self, profile: &ProfileId, now: Timestamp) -> Result<ChangeOutcome, StoreError> {
         let (applied, noted) = self.cache.note_use(profile, now)?;
         if noted == Noted::First {
             self.coordinator.send(WriteCommand::Used)?;
@@ -348,7 +352,7 @@ impl UsageStore for SqliteAuthStore {
         self.cache.snapshot()
     }
 
-    async fn commit(&self, change: UsageChange, now: Timestamp) -> Result<Applied, StoreError> {
+    async fn commit(&self, change: UsageChange, now: Timestamp) -> Result<ChangeOutcome, StoreError> {
         if let Some(profile) = self.mere_use(&change, now) {
             return self.note_use(profile, now);
         }
@@ -372,7 +376,7 @@ impl LoginStore for SqliteAuthStore {
         id: ProfileId,
         change: LoginChange,
         now: Timestamp,
-    ) -> Result<Applied, StoreError> {
+    ) -> Result<ChangeOutcome, StoreError> {
         self.write(Op::Login(id, change), now).await
     }
 

@@ -1,12 +1,22 @@
 //! What an engine promises: durable usage state and profiles, and a snapshot that costs nothing to read.
 
+#[cfg(test)]
+pub(crate) mod conformance;
+pub(crate) mod inheritance;
+mod memory;
+
 use std::future::Future;
 use std::sync::Arc;
 
 use jiff::Timestamp;
 use openclaw_ids::{ProfileId, ProviderId};
 
-use crate::{Applied, AuthSnapshot, Credential, StoreError, UsageChange};
+use crate::{
+    AuthSnapshot, ChangeOutcome, Credential, LoginChange, Oauth, RefreshLease, StoreError, UsageChange,
+};
+
+pub use inheritance::{InheritingAuthStore, ProfileOwner, inherit, profile_owner};
+pub use memory::MemoryAuthStore;
 
 /// Usage state that several tasks, threads and processes share.
 pub trait UsageStore: Send + Sync {
@@ -24,7 +34,7 @@ pub trait UsageStore: Send + Sync {
         &self,
         change: UsageChange,
         now: Timestamp,
-    ) -> impl Future<Output = Result<Applied, StoreError>> + Send;
+    ) -> impl Future<Output = Result<ChangeOutcome, StoreError>> + Send;
 
     /// Hands a change over without waiting, for use where nobody can wait; it keeps its place before later
     /// changes, and the engine logs what goes wrong.
@@ -71,4 +81,39 @@ pub trait ProfileStore: Send + Sync {
         ids: Vec<ProfileId>,
         now: Timestamp,
     ) -> impl Future<Output = Result<(), StoreError>> + Send;
+}
+
+/// A store whose logins can be refreshed by one process at a time.
+pub trait LoginStore: UsageStore {
+    /// Makes a change durable; when it returns, the snapshot shows everything that was stored before it, too.
+    ///
+    /// [`ChangeOutcome::HeldElsewhere`] answers a [`LoginChange::Lease`] that somebody else has, and [`ChangeOutcome::Unchanged`]
+    /// a [`LoginChange::Renew`] of a login that is not the stored one any more.
+    ///
+    /// # Errors
+    /// A [`StoreError`] when the change did not happen.
+    fn change_login(
+        &self,
+        id: ProfileId,
+        change: LoginChange,
+        now: Timestamp,
+    ) -> impl Future<Output = Result<ChangeOutcome, StoreError>> + Send;
+
+    /// Gives the right to refresh back without waiting, also where nobody can wait.
+    fn end_refresh(&self, id: ProfileId, holder: String, now: Timestamp);
+
+    /// The login as its owner stores it (I9); `None` when there is none, or it is no login (O13).
+    fn stored_login(&self, id: &ProfileId) -> Option<Oauth> {
+        self.snapshot().stored_login(id)
+    }
+
+    /// Who has the right to refresh a login, as its owner stores it (I9).
+    fn refresh_lease(&self, id: &ProfileId) -> Option<RefreshLease> {
+        self.snapshot().refreshes.get(id).cloned()
+    }
+
+    /// The main agent's login of that id, where this store inherits from it.
+    fn main_login(&self, _id: &ProfileId) -> Option<Oauth> {
+        None
+    }
 }

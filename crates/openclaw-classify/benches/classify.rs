@@ -1,4 +1,4 @@
-//! What one classification costs: over the collected error texts, a page, and texts up to the limit.
+//! Benchmarks of classification: collected error texts, a page, and texts up to the length limit and beyond.
 #![expect(
     clippy::expect_used,
     reason = "a bench without its fixture has nothing to measure"
@@ -41,7 +41,7 @@ fn failure(text: String) -> Failure {
     }
 }
 
-/// All texts of a group; divide by the items to know what one costs.
+/// All texts of a group; divide by the items for the cost of one.
 #[divan::bench(args = GROUPS)]
 fn collected(bencher: Bencher<'_, '_>, group: &str) {
     let failures: Vec<Failure> = texts(group).into_iter().map(failure).collect();
@@ -52,7 +52,7 @@ fn collected(bencher: Bencher<'_, '_>, group: &str) {
     });
 }
 
-/// One Aho-Corasick pass for the words of the tables over the same texts: what any reading of them costs at least.
+/// One Aho-Corasick pass over the same texts for the example messages of the rules, as a lower bound to compare with.
 #[divan::bench(args = GROUPS)]
 fn floor(bencher: Bencher<'_, '_>, group: &str) {
     let texts = texts(group);
@@ -90,7 +90,7 @@ fn growth(bencher: Bencher<'_, '_>, length: usize) {
         .bench_local(|| classify(black_box(&failure), Timestamp::UNIX_EPOCH));
 }
 
-/// Pieces that, repeated to 64 KiB, make much work of little text.
+/// Texts that, repeated to 64 KiB, are expensive to classify.
 const HOSTILE: &[&str] = &[
     "{",
     "[{",

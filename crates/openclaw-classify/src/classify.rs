@@ -1,13 +1,13 @@
-//! Classification by the built-in rules alone.
+//! Classification by the shipped rules.
 
 use jiff::Timestamp;
 
 use crate::{Failure, RuleSet, Verdict};
 
-/// Judges one failed attempt; `None` when it is none: rate-limit telemetry that allowed the request (C-5, BL-05).
+/// Classifies one failed attempt; `None` when it is none, but rate-limit telemetry that allowed the request (C-5, BL-05).
 ///
-/// Total and deterministic: any failure, with any bytes in it, has a verdict (C-1.4). `now` is only used for the
-/// reset hint.
+/// Total and deterministic: any failure, with any bytes in it, has a verdict (C-1.4). `now` is used for the reset hint
+/// only.
 pub fn classify(failure: &Failure, now: Timestamp) -> Option<Verdict> {
     RuleSet::shipped().classify(failure, now)
 }

@@ -1,82 +1,84 @@
-//! What one level of a failure says: status, codes and texts, own and quoted from upstream (classify.md C-2).
+//! The facts of one level of a failure: status, codes and texts, its own and those quoted from upstream (classify.md
+//! C-2).
 
 mod announcements;
 mod byte_set;
 mod error_names;
 mod limit_comparison;
 mod members;
+mod message;
 mod status;
-mod text;
 
-use crate::Failure;
-use crate::failure::Header;
-use crate::few::Few;
-use crate::text::name_table::Keyed;
+use smallvec::SmallVec;
+
+use crate::text::name_table::NameTable;
 use crate::text::normal::{SEGMENT, append, is_alphanumeric, is_code_key};
+use crate::{Failure, Header};
 
-pub(crate) use limit_comparison::{OVER_RATE, OVER_WINDOW};
-pub(crate) use text::clip;
+use limit_comparison::LimitComparison;
+pub(crate) use limit_comparison::{REQUEST_OVER_LIMIT, TOKENS_OVER_LIMIT};
+pub(crate) use message::clip;
 
-/// Words after which a time says when to come back; only what follows one is looked at.
+/// Words after which a time is the end of a limit; a time elsewhere in a text is not read.
 #[rustfmt::skip]
-pub(crate) const CUES: [&str; 15] = [
+pub(crate) const RESET_CUES: [&str; 15] = [
     "try again", "trying again", "again", "retry", "resets", "reset", "resetting", "wait", "available", "regain", "refresh", "renew", "until", "restore", "|",
 ];
 
-/// The names that rows ask for, each with the numbers of these rows.
-pub(crate) type Codes = Keyed<Vec<u16>>;
+/// The codes that rows name, each with the numbers of these rows.
+pub(crate) type Codes = NameTable<Vec<u16>>;
 
-/// A name that a provider gives to a failure, and that some row asks for.
+/// An error code or type that some row names.
 pub(crate) struct Code<'c> {
-    /// The member it was read from, for the evidence.
+    /// The field it was read from, for the evidence.
     pub(crate) field: &'static str,
     /// As sent.
     pub(crate) raw: String,
-    /// As compared.
+    /// The [`code_key`](crate::text::normal::code_key) of `raw`.
     key: &'c str,
-    /// The rows that ask for it.
+    /// The numbers of the rows that name it.
     pub(crate) rows: &'c [u16],
 }
 
-/// Codes and texts from the same source.
+/// Codes and texts of the same origin.
 #[derive(Default)]
 pub(crate) struct Layer<'c> {
     pub(crate) codes: Vec<Code<'c>>,
-    /// Whether there was any code, be it one that no row asks for.
-    named: bool,
-    /// All texts in normal form, separated by [`SEGMENT`].
+    /// Whether there was any code, also one that no row names.
+    has_code: bool,
+    /// All texts in normal form, with [`SEGMENT`] between them.
     pub(crate) text: String,
-    /// Where the texts of each field end in `text`.
-    fields: Few<(usize, &'static str), 2>,
+    /// Where the text of each field ends in `text`.
+    fields: SmallVec<[(usize, &'static str); 2]>,
     pub(crate) status: Option<u16>,
 }
 
 impl<'c> Layer<'c> {
-    fn code(&mut self, codes: &'c Codes, field: &'static str, raw: &str) {
-        // The names that clients give to all of their errors say nothing.
+    fn add_code(&mut self, codes: &'c Codes, field: &'static str, raw: &str) {
+        // Clients give these names to all of their errors.
         if matches!(raw, "APIError" | "ApiError")
             || is_code_key(raw, "error")
             || !raw.contains(is_alphanumeric)
         {
             return;
         }
-        self.named = true;
+        self.has_code = true;
         if let Some((key, rows)) = codes.get(raw)
             && !self.codes.iter().any(|code| code.key == key)
         {
-            self.add(field, raw, key, rows);
+            self.push_code(field, raw, key, rows);
         }
     }
 
-    /// A code that was read off the numbers of a text.
-    fn relation(&mut self, codes: &'c Codes, field: &'static str, relation: &limit_comparison::Relation<'_>) {
-        self.named = true;
-        if let Some((key, rows)) = codes.get(relation.code) {
-            self.add(field, relation.said, key, rows);
+    /// Adds the code of a comparison that was read from the numbers of a text.
+    fn add_comparison(&mut self, codes: &'c Codes, field: &'static str, comparison: &LimitComparison<'_>) {
+        self.has_code = true;
+        if let Some((key, rows)) = codes.get(comparison.code) {
+            self.push_code(field, comparison.text, key, rows);
         }
     }
 
-    fn add(&mut self, field: &'static str, raw: &str, key: &'c str, rows: &'c [u16]) {
+    fn push_code(&mut self, field: &'static str, raw: &str, key: &'c str, rows: &'c [u16]) {
         self.codes.push(Code {
             field,
             raw: raw.to_owned(),
@@ -85,7 +87,7 @@ impl<'c> Layer<'c> {
         });
     }
 
-    fn words(&mut self, field: &'static str, raw: &str) {
+    fn add_text(&mut self, field: &'static str, raw: &str) {
         if !self.text.is_empty() && !self.text.ends_with(SEGMENT) {
             self.text.push(SEGMENT);
         }
@@ -93,7 +95,7 @@ impl<'c> Layer<'c> {
         self.fields.push((self.text.len(), field));
     }
 
-    /// The field that the text at `offset` came from.
+    /// The field that the text at byte `offset` came from.
     pub(crate) fn field_at(&self, offset: usize) -> &'static str {
         self.fields
             .iter()
@@ -101,32 +103,45 @@ impl<'c> Layer<'c> {
             .map_or("message", |(_, field)| field)
     }
 
-    /// True when it holds neither a code nor a text.
+    /// True when there is neither a code nor a text.
     pub(crate) fn is_empty(&self) -> bool {
-        !self.named && self.text.trim_matches([SEGMENT, ' ']).is_empty()
+        !self.has_code && self.text.trim_matches([SEGMENT, ' ']).is_empty()
     }
 }
 
-/// A member that may tell when a limit ends (C-9).
+/// A member of a body that may state when a limit ends (C-9).
 pub(crate) struct TimeMember {
     pub(crate) key: &'static str,
     pub(crate) value: String,
-    /// The object it stands in says that its limit is used up, or not.
+    /// Whether the object of the member says that its limit is used up, if it says either.
     pub(crate) exhausted: Option<bool>,
 }
 
-/// Who speaks.
+/// What a member or header says about how much of a limit is used (C-9).
+#[derive(Clone, Copy)]
+pub(crate) enum UsageField {
+    /// How much is left.
+    Remaining,
+    /// How much is used, 100 being all.
+    Percent,
+    /// How much is used, 1 being all.
+    Fraction,
+    /// A word such as `rejected`.
+    Status,
+}
+
+/// Whose statement a code or text is.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Speaker {
-    /// The party that answered us.
+pub(crate) enum Origin {
+    /// The provider that answered.
     Own,
-    /// Somebody that party quotes (C-2.4).
+    /// An upstream that the provider quotes (C-2.4).
     Upstream,
 }
 
-/// Everything read off one level.
+/// Everything that was read from one level of a failure.
 pub(crate) struct Facts<'c> {
-    wanted: Wanted<'c>,
+    options: ReadOptions<'c>,
     pub(crate) own: Layer<'c>,
     pub(crate) upstream: Layer<'c>,
     pub(crate) explicit_status: Option<u16>,
@@ -134,43 +149,43 @@ pub(crate) struct Facts<'c> {
     pub(crate) request_id: Option<String>,
     pub(crate) times: Vec<TimeMember>,
     pub(crate) headers: Vec<Header>,
-    /// The texts for people, as sent.
+    /// Messages for people, as sent.
     pub(crate) sentences: Vec<String>,
-    /// The body is a page for people: its words belong to whoever answered under that status.
+    /// The text is an HTML page, so its words may come from a proxy.
     pub(crate) page: bool,
-    /// Rate-limit telemetry that says the request was allowed (BL-05).
+    /// There is rate-limit telemetry that says that the request was allowed (BL-05).
     pub(crate) allowed: bool,
 }
 
-/// What facts are read for.
+/// What is read, so that nothing is kept that the caller does not use.
 #[derive(Clone, Copy)]
-pub(crate) struct Wanted<'c> {
-    /// The codes that matter; of all others it is known only that there are some.
+pub(crate) struct ReadOptions<'c> {
+    /// The codes that are kept; other codes only count as present.
     pub(crate) codes: &'c Codes,
-    pub(crate) pages: Pages,
-    pub(crate) sentences: Sentences,
+    pub(crate) pages: PageDetail,
+    pub(crate) sentences: SentenceFilter,
 }
 
-/// How much of a page in the own texts is read.
+/// How much of an HTML page in the own texts is kept.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Pages {
-    /// All of its words.
-    Whole,
-    /// Whether it has words at all: they stand for one letter.
-    Skimmed,
+pub(crate) enum PageDetail {
+    /// All of its text.
+    Full,
+    /// Only whether it has text, which one letter stands for.
+    Presence,
 }
 
-/// Which texts for people are kept.
+/// Which messages for people are kept.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Sentences {
+pub(crate) enum SentenceFilter {
     All,
     /// Those that may state a time.
-    Timed,
+    WithTime,
 }
 
-impl Wanted<'static> {
-    /// For what people are shown: no code means anything.
-    pub(crate) const fn texts(pages: Pages, sentences: Sentences) -> Self {
+impl ReadOptions<'static> {
+    /// Options for reading messages alone, without codes.
+    pub(crate) const fn texts(pages: PageDetail, sentences: SentenceFilter) -> Self {
         static NONE: Codes = Codes::EMPTY;
         Self {
             codes: &NONE,
@@ -181,10 +196,10 @@ impl Wanted<'static> {
 }
 
 impl<'c> Facts<'c> {
-    /// Reads one level; the cause is a level of its own.
-    pub(crate) fn read(failure: &Failure, wanted: Wanted<'c>) -> Self {
+    /// Reads one level; the cause of the failure is a level of its own.
+    pub(crate) fn read(failure: &Failure, options: ReadOptions<'c>) -> Self {
         let mut facts = Self {
-            wanted,
+            options,
             own: Layer::default(),
             upstream: Layer::default(),
             explicit_status: failure.status.filter(|status| (100..600).contains(status)),
@@ -198,26 +213,26 @@ impl<'c> Facts<'c> {
         };
         for (field, value) in [("code", &failure.code), ("type", &failure.kind)] {
             if let Some(value) = value {
-                members::code(&mut facts, Speaker::Own, field, value.trim());
+                members::add_code(&mut facts, Origin::Own, field, value.trim());
             }
         }
         let message = failure.message.as_deref().unwrap_or_default();
-        text::read(&mut facts, Speaker::Own, "message", message, 0);
+        message::read(&mut facts, Origin::Own, "message", message, 0);
         if let Some(body) = &failure.body {
             let body = String::from_utf8_lossy(body);
             if body != message {
-                text::read(&mut facts, Speaker::Own, "body", &body, 0);
+                message::read(&mut facts, Origin::Own, "body", &body, 0);
             }
         }
         facts
     }
 
-    fn code(&mut self, speaker: Speaker, field: &'static str, raw: &str) {
-        let codes = self.wanted.codes;
-        self.layer(speaker).code(codes, field, raw);
+    fn add_code(&mut self, origin: Origin, field: &'static str, raw: &str) {
+        let codes = self.options.codes;
+        self.layer(origin).add_code(codes, field, raw);
     }
 
-    /// The status that counts (C-2.2): the answer's own unless it claims success, then what the body says.
+    /// The effective status (C-2.2): that of the response unless it claims success, then the one in the text.
     pub(crate) fn status(&self) -> Option<u16> {
         let failed = |status: &u16| *status >= 400;
         self.explicit_status
@@ -227,14 +242,14 @@ impl<'c> Facts<'c> {
             .or(self.explicit_status)
     }
 
-    fn layer(&mut self, speaker: Speaker) -> &mut Layer<'c> {
-        match speaker {
-            Speaker::Own => &mut self.own,
-            Speaker::Upstream => &mut self.upstream,
+    fn layer(&mut self, origin: Origin) -> &mut Layer<'c> {
+        match origin {
+            Origin::Own => &mut self.own,
+            Origin::Upstream => &mut self.upstream,
         }
     }
 
-    /// True when nothing but perhaps a status is known.
+    /// True when nothing but a status may be known.
     pub(crate) fn is_empty(&self) -> bool {
         self.own.is_empty() && self.upstream.is_empty()
     }

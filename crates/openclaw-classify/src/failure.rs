@@ -1,53 +1,53 @@
-//! The plain facts about one failed attempt (classify.md C-1.1).
+//! A failed attempt as the caller describes it (classify.md C-1.1).
 
 use std::fmt;
 
 use openclaw_ids::ProviderId;
 
-use crate::{preview, redact};
+use crate::redact::{preview, redact};
 
-/// How much of a body `Debug` shows, in UTF-16 units.
+/// The most UTF-16 units of a body that `Debug` shows.
 const SHOWN: usize = 400;
-/// How deep a cause chain is walked (C-2.5).
+/// The most causes below the outermost failure that are read (C-2.5).
 const MAX_CAUSES: usize = 25;
 
-/// What is known about a failed attempt. Every member is optional and all combinations are legal.
+/// A failed attempt at a provider. Every field is optional and all combinations are legal.
+///
+/// `Debug` shows texts redacted, because a provider's message may quote a key.
 ///
 /// ```
 /// use openclaw_classify::Failure;
 /// let failure = Failure { status: Some(429), ..Failure::default() };
 /// # assert!(failure.message.is_none());
 /// ```
-///
-/// `Debug` shows texts redacted: what a provider says may quote a key.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Failure {
     /// The provider that was called.
     pub provider: Option<ProviderId>,
-    /// The host that was called, for providers with an id of their own choosing.
+    /// The host that was called; it names the provider when the provider id is the user's own.
     pub host: Option<String>,
-    /// HTTP status of the answer.
+    /// HTTP status of the response.
     pub status: Option<u16>,
     /// Structured error code, for example `insufficient_quota`.
     pub code: Option<String>,
     /// Structured error type, for example `rate_limit_error`.
     pub kind: Option<String>,
-    /// The message that the caller's client made of the failure.
+    /// The error message of the caller's HTTP or SDK client.
     pub message: Option<String>,
-    /// The raw body; any bytes.
+    /// The raw response body; any bytes.
     pub body: Option<Vec<u8>>,
     /// Response headers that may carry hints; names in any case.
     pub headers: Vec<Header>,
-    /// What happened to the connection, when it was not an answer that failed.
+    /// What happened to the connection, when the failure was not a response.
     pub transport: Option<Transport>,
-    /// How far the attempt had come.
+    /// How far the attempt had got.
     pub phase: Option<Phase>,
-    /// The failure that this one wraps.
+    /// The failure that this one wraps, read to a depth of 25.
     pub cause: Option<Box<Failure>>,
 }
 
 impl Failure {
-    /// This failure and what it wraps, outermost first, down to the depth of C-2.5.
+    /// This failure and those that it wraps, outermost first, to the depth of C-2.5.
     pub(crate) fn levels(&self) -> impl Iterator<Item = &Self> {
         std::iter::successors(Some(self), |level| level.cause.as_deref()).take(MAX_CAUSES + 1)
     }
@@ -82,7 +82,7 @@ pub struct Header {
 }
 
 impl Header {
-    /// A header as it was sent; neither part is checked or changed.
+    /// A header as sent; neither part is checked or changed.
     ///
     /// ```
     /// # use openclaw_classify::{Failure, Header};
@@ -99,7 +99,7 @@ impl Header {
 
 impl fmt::Debug for Header {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Name and value together tell whether the value is a secret.
+        // Redaction needs the name to recognise some secrets.
         f.write_str(&redact(&format!("{}: {}", self.name, self.value)))
     }
 }
@@ -107,17 +107,17 @@ impl fmt::Debug for Header {
 /// What happened to the connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Transport {
-    /// Somebody cancelled the attempt.
+    /// The attempt was cancelled.
     Aborted(AbortedBy),
-    /// The name did not resolve.
+    /// The host name did not resolve.
     Dns,
-    /// A proxy on our side failed or wants a login.
+    /// A proxy on the caller's side failed or requires authentication.
     Proxy,
     /// The peer refused the connection.
     Refused,
-    /// The connection broke after it was made.
+    /// The connection was closed or reset after it was established.
     Reset,
-    /// A timer fired.
+    /// A timeout expired.
     Timeout(TimeoutPhase, TimerOwner),
     /// The TLS handshake failed.
     Tls,
@@ -125,49 +125,49 @@ pub enum Transport {
     Unreachable,
 }
 
-/// Who cancelled.
+/// Who cancelled an attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AbortedBy {
     /// The caller of the run, on purpose.
     Caller,
-    /// Our own process, for example a restart.
+    /// This process, for example because of a restart.
     Us,
 }
 
-/// What the timer that fired was waiting for.
+/// What the attempt was waiting for when its timeout expired.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TimeoutPhase {
     /// The connection.
     Connect,
-    /// The first byte of an answer.
+    /// The first byte of the response.
     FirstByte,
-    /// The first content of an answer that had begun.
+    /// The first content of a response that had begun.
     FirstContent,
-    /// The next piece of an answer.
+    /// The next part of the response.
     Idle,
     /// The whole attempt.
     Total,
 }
 
-/// Whose timer fired.
+/// Whose timeout expired.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TimerOwner {
     /// A limit set by the caller of the run.
     Caller,
-    /// The provider said that it timed out.
+    /// The provider stated that it timed out.
     Provider,
-    /// Our own limit.
+    /// A limit of this process.
     Us,
 }
 
-/// How far an attempt had come when it failed, in order.
+/// How far an attempt had got when it failed, in order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Phase {
-    /// The request had not left.
+    /// The request had not been sent.
     BeforeRequest,
-    /// The request had left, nothing had come back.
+    /// The request had been sent; no response had begun.
     BeforeFirstByte,
-    /// The answer had begun without content.
+    /// The response had begun, without content.
     BeforeFirstContent,
     /// Content had been received.
     AfterContent,

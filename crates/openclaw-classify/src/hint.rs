@@ -1,4 +1,4 @@
-//! When a limit ends, as far as the answer says (classify.md C-9, beyond.md BL-37, BL-38).
+//! Reset hints: when a limit ends, read from headers, body and messages (classify.md C-9, beyond.md BL-37, BL-38).
 
 mod header;
 mod sentence;
@@ -6,45 +6,45 @@ mod time_value;
 
 use jiff::{SignedDuration, Timestamp};
 
-use crate::facts::{Facts, Pages, Sentences, Wanted};
+use crate::facts::{Facts, PageDetail, ReadOptions, SentenceFilter};
 use crate::rules::family;
 use crate::{Failure, HintSource, ResetHint};
 
 use time_value::Unit;
 
-/// Further away than this nobody believes it.
+/// A stated end that is further away is not credible.
 const MAX_AHEAD: SignedDuration = SignedDuration::from_hours(35 * 24);
 
-/// One stated end.
+/// One stated end of a limit.
 struct Candidate {
     at: Timestamp,
     source: HintSource,
     weight: Weight,
 }
 
-/// What a stated end is about, weakest first.
+/// How strong a statement is, weakest first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Weight {
-    /// A limit that may have nothing to do with this failure.
+    /// The end of a limit that may be unrelated to this failure.
     SomeLimit,
-    /// How long to wait before any retry.
+    /// The wait before any retry.
     Retry,
-    /// Said about this failure.
+    /// Stated in the body or message of this failure.
     Stated,
-    /// A limit that is said to be used up.
+    /// The end of a limit that is stated to be used up.
     Exhausted,
 }
 
-/// When the provider says that its limit is over (C-9); of the outermost level that says something.
+/// When the provider says that its limit ends (C-9), from the outermost level of the failure that says so.
 pub fn reset_hint(failure: &Failure, now: Timestamp) -> Option<ResetHint> {
-    let wanted = Wanted::texts(Pages::Skimmed, Sentences::Timed);
+    let options = ReadOptions::texts(PageDetail::Presence, SentenceFilter::WithTime);
     failure
         .levels()
-        .find_map(|level| find(level, &Facts::read(level, wanted), now))
+        .find_map(|level| find(level, &Facts::read(level, options), now))
 }
 
 impl ResetHint {
-    /// The end `at`, read at `now`; believed when it lies ahead, by 35 days at most (C-9).
+    /// A hint that is credible when `at` is after `now`, by 35 days at most (C-9).
     pub fn new(at: Timestamp, source: HintSource, now: Timestamp) -> Self {
         Self {
             at,
@@ -54,8 +54,8 @@ impl ResetHint {
     }
 }
 
-/// The hint of one level: the latest limit said to be used up or named in body and text, else the wait before a
-/// retry, else the limit that ends first.
+/// The hint of one level: the latest end of a limit that is used up or named in the body or message, else the longest wait
+/// before a retry, else the end of the limit that ends first.
 pub(crate) fn find(failure: &Failure, facts: &Facts<'_>, now: Timestamp) -> Option<ResetHint> {
     let provider = failure.provider.as_ref().map(openclaw_ids::ProviderId::as_str);
     let family = family(provider.or(facts.provider.as_deref()), failure.host.as_deref());
@@ -78,9 +78,9 @@ pub(crate) fn find(failure: &Failure, facts: &Facts<'_>, now: Timestamp) -> Opti
 fn choose(candidates: Vec<Candidate>) -> Option<Candidate> {
     let top = candidates.iter().map(|candidate| candidate.weight).max()?;
     let floor = match top {
-        // Body and text speak of this failure, whichever header says that it is used up.
+        // Body and message are about this failure, so they count beside the header of a used-up limit.
         Weight::Exhausted => Weight::Stated,
-        // Nothing is said to be used up: the longest of what was said about waiting (BL-37).
+        // No limit is stated to be used up: the longest stated wait counts (BL-37).
         Weight::Stated | Weight::Retry => Weight::Retry,
         Weight::SomeLimit => Weight::SomeLimit,
     };
@@ -110,7 +110,7 @@ fn body(facts: &Facts<'_>, now: Timestamp) -> impl Iterator<Item = Candidate> {
             None => Weight::Stated,
         };
         Some(Candidate {
-            at: time_value::read(&member.value, unit, now)?,
+            at: time_value::parse(&member.value, unit, now)?,
             source: HintSource::Body,
             weight,
         })

@@ -1,49 +1,49 @@
-//! What a failure says of itself, for records and people (runner.md ).
+//! The facts of a failure for decision records, and its text for people (runner.md ).
 
 mod prompt_size;
 
-use crate::facts::{Facts, Pages, Sentences, Wanted};
+use crate::facts::{Facts, PageDetail, ReadOptions, SentenceFilter};
 use crate::failure::{AbortedBy, Transport};
-use crate::text::lenient_json::{self as loose, Node};
+use crate::text::lenient_json::{self, Json};
 
 use crate::Failure;
 pub use prompt_size::observed_tokens;
 
-/// Structured facts of one failure, for the decision record. Nothing is redacted.
+/// The structured facts of one failure for the decision record. Nothing is redacted.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Observed {
-    /// The status, wherever it was read.
+pub struct Observation {
+    /// The HTTP status, from the response or from a text.
     pub status: Option<u16>,
-    /// The failure's own code.
+    /// The code of the failure.
     pub code: Option<String>,
     /// The provider's name for the failure: the error's type, else its code.
     pub kind: Option<String>,
-    /// The provider's own words, without the object around them.
+    /// The provider's message, without the object around it.
     pub message: Option<String>,
     /// The provider's id of the request.
     pub request_id: Option<String>,
 }
 
-/// Of a page only the title is shown.
-const TEXTS: Wanted<'static> = Wanted::texts(Pages::Skimmed, Sentences::All);
+/// All messages, and of a page only its title.
+const MESSAGES: ReadOptions<'static> = ReadOptions::texts(PageDetail::Presence, SentenceFilter::All);
 
-/// Reads the facts that a decision record shows (C-2, R-12.3).
-pub fn observe(failure: &Failure) -> Observed {
-    let facts = Facts::read(failure, TEXTS);
+/// The facts of `failure` for a decision record (C-2, R-12.3).
+pub fn observe(failure: &Failure) -> Observation {
+    let facts = Facts::read(failure, MESSAGES);
     let body = failure.body.as_deref().map(String::from_utf8_lossy);
     let texts = [failure.message.as_deref(), body.as_deref()].map(|text| text.map(crate::facts::clip));
     let payload = texts.iter().flatten().find_map(|text| payload(text));
     let error = payload.as_ref().and_then(innermost_error);
-    let member = |value: Option<&Node<'_>>, name: &str| {
+    let member = |value: Option<&Json<'_>>, name: &str| {
         let text = match value?.get(name)? {
-            Node::Text(text) => text.to_string(),
-            Node::Number(number) => number.to_string(),
-            Node::Null | Node::Bool | Node::List(_) | Node::Object(_) => return None,
+            Json::Text(text) => text.to_string(),
+            Json::Number(number) => number.to_string(),
+            Json::Null | Json::Bool | Json::List(_) | Json::Object(_) => return None,
         };
         (!text.trim().is_empty()).then_some(text)
     };
     let top = payload.as_ref();
-    Observed {
+    Observation {
         status: facts.status(),
         code: failure.code.clone().or_else(|| member(error, "code")),
         kind: member(error, "type")
@@ -58,8 +58,8 @@ pub fn observe(failure: &Failure) -> Observed {
     }
 }
 
-/// The human text of a failure: its message, else the text inside its body, else its status, else what happened to
-/// the connection. Not redacted.
+/// The text of a failure for people: its message, else the message in its body, else its status, else what happened to
+/// the connection, else its code, else the text of its cause. Not redacted.
 pub fn describe(failure: &Failure) -> String {
     let message = failure
         .message
@@ -74,7 +74,7 @@ pub fn describe(failure: &Failure) -> String {
                 body: failure.body.clone(),
                 ..Failure::default()
             };
-            let mut sentences = Facts::read(&only_body, TEXTS).sentences.into_iter();
+            let mut sentences = Facts::read(&only_body, MESSAGES).sentences.into_iter();
             sentences
                 .next()
                 .or_else(|| Some(body.trim().to_owned()).filter(|text| !text.is_empty()))
@@ -83,24 +83,24 @@ pub fn describe(failure: &Failure) -> String {
         .or_else(|| {
             failure
                 .transport
-                .map(|transport| transport_words(transport).to_owned())
+                .map(|transport| transport_text(transport).to_owned())
         })
         .or_else(|| failure.code.clone())
         .or_else(|| failure.cause.as_deref().map(describe))
         .unwrap_or_else(|| "unknown error".to_owned())
 }
 
-/// The first object in a text.
-fn payload(text: &str) -> Option<Node<'_>> {
+/// The first object in `text`.
+fn payload(text: &str) -> Option<Json<'_>> {
     text.match_indices('{')
         .take(8)
-        .find_map(|(at, _)| loose::read(&text[at..]))
-        .map(|read| read.value)
+        .find_map(|(at, _)| lenient_json::parse(&text[at..]))
+        .map(|parsed| parsed.value)
 }
 
-/// The object under `error`, the inner one where several are nested.
-fn innermost_error<'n, 't>(payload: &'n Node<'t>) -> Option<&'n Node<'t>> {
-    let under = |node: &'n Node<'t>| node.get("error").filter(|inner| matches!(inner, Node::Object(_)));
+/// The innermost of the nested objects under `error`.
+fn innermost_error<'n, 't>(payload: &'n Json<'t>) -> Option<&'n Json<'t>> {
+    let under = |node: &'n Json<'t>| node.get("error").filter(|inner| matches!(inner, Json::Object(_)));
     std::iter::successors(under(payload), |error| under(error)).last()
 }
 
@@ -121,7 +121,7 @@ fn request_id(failure: &Failure) -> Option<String> {
         .filter(|id| !id.is_empty())
 }
 
-/// The token after "request id:".
+/// The id after a label such as "request id:".
 fn id_in_text(text: &str) -> Option<String> {
     let lower = text.to_ascii_lowercase();
     let at = ["request id:", "request id ", "request_id:", "requestid:"]
@@ -134,14 +134,14 @@ fn id_in_text(text: &str) -> Option<String> {
     Some(id[..end].to_owned())
 }
 
-fn transport_words(transport: Transport) -> &'static str {
+fn transport_text(transport: Transport) -> &'static str {
     match transport {
         Transport::Aborted(AbortedBy::Caller) => "aborted by the caller",
         Transport::Aborted(AbortedBy::Us) => "aborted by this process",
         Transport::Dns => "the host name did not resolve",
         Transport::Proxy => "the proxy failed",
         Transport::Refused => "connection refused",
-        // Also what was closed in peace, only too early.
+        // The peer may also have closed it regularly, only too early.
         Transport::Reset => "connection closed early",
         Transport::Timeout(..) => "timed out",
         Transport::Tls => "the TLS handshake failed",

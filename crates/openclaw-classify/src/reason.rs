@@ -1,4 +1,4 @@
-//! The closed list of failure reasons (classify.md C-1.2).
+//! The closed list of reasons why an attempt fails (classify.md C-1.2).
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,46 +8,45 @@ use std::str::FromStr;
 /// Not `#[non_exhaustive]`: a new reason must break every policy that matches on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Reason {
-    /// The caller cancelled; terminal.
+    /// The attempt was cancelled; terminal.
     Aborted,
     /// The credential was refused and may work again after a new login or a fixed setting.
     Auth,
-    /// The credential is dead: revoked, deleted, its account suspended.
+    /// The credential will not work again: it was revoked or deleted, or its account was suspended.
     AuthPermanent,
-    /// Money: no credit, no plan, an unpaid bill.
+    /// The account has no credit or plan, or an unpaid bill.
     Billing,
     /// The provider refused the content; terminal.
     ContentPolicy,
     /// The prompt does not fit the model's context window; terminal.
     ContextOverflow,
-    /// The provider gave neither a usable message nor a status, or an answer without content.
+    /// The provider gave neither a usable message nor a status, or a response without content.
     EmptyResponse,
-    /// The request's shape was refused.
+    /// The request was refused as malformed or unsupported.
     Format,
-    /// Something on our side: a lock, a full disk, a takeover; terminal.
+    /// A problem of this process or machine, such as a lock or a full disk; terminal.
     Local,
     /// The provider does not have, or does not offer, this model.
     ModelNotFound,
-    /// The provider said literally that it has no error details.
+    /// The provider stated literally that there are no error details.
     NoErrorDetails,
-    /// The provider is busy, whoever asks.
+    /// The provider is overloaded, independently of the credential.
     Overloaded,
-    /// This credential asked too often or used up a window.
+    /// This credential sent too many requests or used up a quota window.
     RateLimit,
-    /// The provider says that it failed.
+    /// The provider states an error of its own.
     ServerError,
-    /// The provider's own session or conversation is gone.
+    /// The provider's session or conversation no longer exists.
     SessionExpired,
-    /// No answer in time, or the connection broke.
+    /// There was no response in time, or the connection broke.
     Timeout,
-    /// There is a text, and no rule recognised it.
+    /// No rule recognised the text.
     Unclassified,
     /// Nothing is known about the failure.
     Unknown,
 }
 
-/// Every reason with its wire name and the HTTP status that stands for it when none was given
-/// (runner.md ).
+/// Every reason with its wire name and the HTTP status that stands for it when the failure has none (runner.md ).
 const TABLE: &[(Reason, &str, Option<u16>)] = &[
     (Reason::Aborted, "aborted", None),
     (Reason::Auth, "auth", Some(401)),
@@ -80,7 +79,7 @@ impl Reason {
         TABLE[self as usize].1
     }
 
-    /// The HTTP status that stands for this reason when the failure carried none.
+    /// The HTTP status that stands for this reason when the failure has none.
     pub fn default_status(self) -> Option<u16> {
         TABLE[self as usize].2
     }
@@ -92,7 +91,7 @@ impl fmt::Display for Reason {
     }
 }
 
-/// A text that names no reason.
+/// The error for a text that is not the wire name of a [`Reason`]; it holds the text.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "`{0}` is not a failure reason; use one of auth, billing, rate_limit, … as listed in docs/classification.md"

@@ -1,4 +1,4 @@
-//! Takes secrets and account names out of text (decision M2, beyond.md BL-84, runner.md R-12.3).
+//! Masking of secrets and account names in text (decision M2, beyond.md BL-84, runner.md R-12.3).
 
 mod preview;
 
@@ -12,13 +12,13 @@ use crate::text::constant_regex::compile;
 
 pub use preview::preview;
 
-/// What stands for a value that shows nothing of itself.
+/// The replacement of a value of which nothing is shown.
 const HIDDEN: &str = "***";
-/// Masked values below this many characters show nothing of themselves.
-const SHORT: usize = 18;
+/// Nothing is shown of values with fewer characters.
+const MIN_SHOWN: usize = 18;
 
-/// What is masked, in order: words one of which occurs wherever the pattern matches, and the pattern. The group
-/// `secret` is replaced, the rest of the match stays; `hidden` is replaced without a trace (auth-store.md Z5).
+/// What is masked, in order: words one of which is in every match, and the regular expression. The group `secret` is
+/// masked and the rest of the match stays; the group `hidden` is replaced completely (auth-store.md Z5).
 #[rustfmt::skip]
 const PATTERNS: &[(&[&str], &str)] = &[
     // Private keys.
@@ -47,11 +47,11 @@ const PATTERNS: &[(&[&str], &str)] = &[
     (&["arn:aws"], r"(?P<secret>arn:aws[a-z-]*:[^\s,;]+)"),
 ];
 
-/// The patterns, and one pass that tells which of them are worth asking.
+/// The regular expressions, and an automaton that finds in one pass which of them can match.
 struct Masks {
     words: AhoCorasick,
     pattern_of_word: Vec<usize>,
-    /// Compiled when a text first asks for them.
+    /// Compiled on first use.
     patterns: Vec<OnceLock<Regex>>,
 }
 
@@ -79,14 +79,14 @@ static MASKS: LazyLock<Masks> = LazyLock::new(|| {
 /// `text` with keys, tokens, passwords, mail addresses, account and organization ids masked.
 ///
 /// A masked value of 18 or more characters keeps its first six and last four, so that people recognise which key it
-/// was; a shorter one becomes `***`, and so does the value of a link or a form (auth-store.md Z5).
+/// was; a shorter one becomes `***`, and so does a secret in a URL query or form (auth-store.md Z5).
 pub fn redact(text: &str) -> String {
-    let mut asked = [false; PATTERNS.len()];
+    let mut relevant = [false; PATTERNS.len()];
     for word in MASKS.words.find_overlapping_iter(text) {
-        asked[MASKS.pattern_of_word[word.pattern().as_usize()]] = true;
+        relevant[MASKS.pattern_of_word[word.pattern().as_usize()]] = true;
     }
     let mut out = Cow::Borrowed(text);
-    for (index, _) in asked.iter().enumerate().filter(|(_, asked)| **asked) {
+    for (index, _) in relevant.iter().enumerate().filter(|(_, relevant)| **relevant) {
         let pattern = MASKS.patterns[index].get_or_init(|| compile(PATTERNS[index].1));
         if let Cow::Owned(masked) = pattern.replace_all(&out, mask_match) {
             out = Cow::Owned(masked);
@@ -112,7 +112,7 @@ fn mask_match(found: &Captures<'_>) -> String {
 
 fn mask(secret: &str) -> String {
     let length = secret.chars().count();
-    if secret.contains('…') || length < SHORT {
+    if secret.contains('…') || length < MIN_SHOWN {
         return HIDDEN.to_owned();
     }
     let head: String = secret.chars().take(6).collect();

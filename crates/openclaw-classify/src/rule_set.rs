@@ -1,4 +1,4 @@
-//! The rules that failures are judged by: the shipped tables, and the rules a user adds to them.
+//! A compiled set of rules: the shipped tables, and the rules that a user adds to them.
 
 mod user;
 
@@ -15,15 +15,15 @@ use crate::rules::TABLES;
 use crate::text::phrase::{LexiconBuilder, MAX_PIECES};
 use crate::{Failure, RuleId, Verdict};
 
-pub use user::{BadRule, RuleFault};
+pub use user::{RuleError, RuleErrorKind};
 
-/// More rules than this are no longer something a person wrote.
+/// The most rules that a user may add.
 const MAX_RULES: usize = 500;
 
 /// A compiled set of rules.
 ///
-/// A user's rules are asked in their order, before every shipped rule except the facts about the connection and this
-/// machine (C-3 step 1): who cancelled is no matter of opinion. Their ids stand in verdicts like the shipped ones.
+/// A user's rules are evaluated in their order, before every shipped rule except those for facts about the connection and
+/// this machine (C-3 step 1), which no rule can override. Verdicts have their ids like those of shipped rules.
 ///
 /// ```
 /// use openclaw_classify::{Failure, Reason, RuleSet, Scope};
@@ -48,7 +48,7 @@ pub struct RuleSet {
 
 impl fmt::Debug for RuleSet {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Thousands of compiled phrases help nobody.
+        // Thousands of compiled phrases would not help a reader.
         let rules = self.index.rows().len();
         f.debug_struct("RuleSet")
             .field("rules", &rules)
@@ -65,7 +65,7 @@ static SHIPPED: LazyLock<RuleSet> = LazyLock::new(|| {
 });
 
 impl RuleSet {
-    /// The shipped tables alone; what [`classify`](crate::classify) uses.
+    /// The shipped tables alone; what [`classify`](crate::classify()) uses.
     pub fn shipped() -> &'static Self {
         &SHIPPED
     }
@@ -81,61 +81,62 @@ impl RuleSet {
     /// | `text` | phrase, or a list of them, one of which must occur |
     /// | `unless` | phrase, or a list of them, none of which may occur |
     /// | `reason` | a name of [`Reason`](crate::Reason) |
-    /// | `scope` | `model`, `profile`, `endpoint` or `none`; else what is usual for the reason (C-10) |
+    /// | `scope` | `model`, `profile`, `endpoint` or `none`; else the default for the reason (C-10) |
     ///
-    /// `id`, `reason` and at least one of `provider`, `status`, `code` and `text` must be there; all that are there must
-    /// hold. In a phrase `(a|b)` offers alternatives, ` .. ` leaves room for a few words of the same sentence, `*` at an
-    /// end lifts the word boundary, `^` and `$` tie it to the ends of its text. Case, blanks, `_`, `-` and the kind of
-    /// quotes do not matter.
+    /// `id`, `reason` and at least one of `provider`, `status`, `code` and `text` are required; all conditions that are
+    /// given must hold. In a phrase `(a|b)` offers alternatives, ` .. ` leaves room for a few words of the same sentence,
+    /// `*` at an end lifts the word boundary, `^` and `$` anchor it at the ends of its text. Case, blanks, `_`, `-` and the
+    /// kind of quotes do not matter.
     ///
     /// # Errors
-    /// The first bad rule, by its id or, when it has none, its place.
-    pub fn with_rules(rules: &Value) -> Result<Self, BadRule> {
+    /// The first rule that cannot be used, by its id or, when it has none, its position.
+    pub fn with_rules(rules: &Value) -> Result<Self, RuleError> {
         let mut lexicon = LexiconBuilder::default();
         let written = rules
             .as_array()
-            .ok_or_else(|| BadRule::of_all(RuleFault::NoList))?;
+            .ok_or_else(|| RuleError::in_list(RuleErrorKind::NotAList))?;
         if written.len() > MAX_RULES {
-            return Err(BadRule::of_all(RuleFault::TooMany));
+            return Err(RuleError::in_list(RuleErrorKind::TooMany));
         }
         let mut ids: HashSet<&str> = crate::rules().map(|rule| rule.id).collect();
         let mut rows = Vec::new();
         for (at, rule) in written.iter().enumerate() {
-            let name = user::name(rule, at);
-            let row = user::read(rule, &mut lexicon).map_err(|fault| BadRule::of(&name, fault))?;
+            let name = user::rule_name(rule, at);
+            let row =
+                user::parse_rule(rule, &mut lexicon).map_err(|fault| RuleError::in_rule(&name, fault))?;
             if !ids.insert(rule["id"].as_str().unwrap_or_default()) {
-                return Err(BadRule::of(&name, RuleFault::IdTaken));
+                return Err(RuleError::in_rule(&name, RuleErrorKind::IdTaken));
             }
             rows.push(row);
         }
         let rows = with_shipped(rows, &mut lexicon);
         if lexicon.len() >= MAX_PIECES {
-            return Err(BadRule::of_all(RuleFault::TooMany));
+            return Err(RuleError::in_list(RuleErrorKind::TooMany));
         }
         Ok(Self {
             index: Index::new(rows, lexicon),
         })
     }
 
-    /// Judges one failed attempt; `None` when it is none ([`classify`](crate::classify) with these rules).
+    /// Classifies one failed attempt by these rules, as [`classify`](crate::classify()) does by the shipped ones.
     pub fn classify(&self, failure: &Failure, now: Timestamp) -> Option<Verdict> {
-        crate::engine::judged(&self.index, failure, now)
+        crate::engine::evaluate(&self.index, failure, now)
     }
 
-    /// The ids of all rules in the order in which they are asked.
+    /// The ids of all rules, in the order of evaluation.
     pub fn ids(&self) -> impl Iterator<Item = &RuleId> {
         self.index.rows().iter().map(|row| &row.id)
     }
 }
 
-/// The shipped rows with a user's in their place.
-fn with_shipped(users: Vec<Row>, lexicon: &mut LexiconBuilder) -> Vec<Row> {
+/// The shipped rows and the user's rows, in the order of evaluation.
+fn with_shipped(user_rows: Vec<Row>, lexicon: &mut LexiconBuilder) -> Vec<Row> {
     let shipped = TABLES
         .iter()
         .flat_map(|table| table.rows.iter().map(|rule| (table.stage, rule)));
-    let mut rows = users;
+    let mut rows = user_rows;
     rows.extend(shipped.map(|(stage, rule)| Row::shipped(rule, stage, lexicon)));
-    // Stable: within a stage the order stays.
+    // A stable sort keeps the order within a stage.
     rows.sort_by_key(|row| row.stage);
     rows
 }

@@ -1,4 +1,4 @@
-//! Reading text: its normal form, lenient JSON, pages, phrases and fixed words. Knows nothing of failures.
+//! Reading text: normal form, lenient JSON, HTML pages, phrases and fixed patterns. Independent of failures and rules.
 
 pub(crate) mod constant_regex;
 pub(crate) mod html;

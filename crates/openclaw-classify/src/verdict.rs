@@ -1,4 +1,4 @@
-//! What a failure means (classify.md C-1.2, C-10).
+//! The verdict of a classification and its parts (classify.md C-1.2, C-10).
 
 use std::borrow::Cow;
 use std::fmt;
@@ -7,31 +7,31 @@ use jiff::Timestamp;
 
 use crate::Reason;
 
-/// The judgement of one failed attempt.
+/// The result of classifying one failed attempt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Verdict {
     /// Why it failed.
     pub reason: Reason,
-    /// Whether a code or text said so, or only the status did.
+    /// Whether a code or text states the reason, or it is only the default for the status.
     pub certainty: Certainty,
-    /// Whose fault it is; decides what shared state the failure may touch.
+    /// Whose fault it is, which decides what shared state the failure may change.
     pub owner: Owner,
-    /// What a mark for this failure concerns.
+    /// What a cooldown for this failure applies to.
     pub scope: Scope,
-    /// When the provider says it is over.
+    /// When the provider says that its limit ends.
     pub hint: Option<ResetHint>,
-    /// The table row that decided.
+    /// The rule that matched.
     pub rule: RuleId,
-    /// What the row saw.
+    /// The part of the failure that the rule matched; `None` when there was nothing to match.
     pub evidence: Option<Evidence>,
 }
 
-/// How a verdict was reached.
+/// How certain a verdict is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Certainty {
-    /// Only the status, or nothing at all, pointed this way.
+    /// Only the status, or nothing at all, leads to the reason.
     Default,
-    /// A code or a text said so.
+    /// A code, a text or the connection states the reason.
     Explicit,
 }
 
@@ -54,7 +54,7 @@ impl fmt::Display for Certainty {
 /// Whose fault a failure is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Owner {
-    /// The caller: its abort, its own short limit.
+    /// The caller: its abort or its own short timeout.
     Caller,
     /// The request's content.
     Content,
@@ -62,7 +62,7 @@ pub enum Owner {
     Credential,
     /// The model.
     Model,
-    /// The network between us and the provider.
+    /// The network between this process and the provider.
     Network,
     /// The provider.
     Provider,
@@ -91,14 +91,14 @@ impl fmt::Display for Owner {
     }
 }
 
-/// What a mark for a failure concerns (C-10, D4).
+/// What a cooldown for a failure applies to (C-10, D4).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Scope {
-    /// (provider, base URL): nothing reached the provider.
+    /// A provider at a base URL: the request did not reach the provider.
     Endpoint,
-    /// (profile, model).
+    /// One model of the profile.
     Model,
-    /// Nothing is marked.
+    /// Nothing cools down.
     None,
     /// The whole profile.
     Profile,
@@ -122,18 +122,18 @@ impl fmt::Display for Scope {
     }
 }
 
-/// When a provider says its limit is over (C-9).
+/// When a provider says that its limit ends (C-9).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ResetHint {
     /// The stated instant.
     pub at: Timestamp,
-    /// Where it was read.
+    /// Where it was stated.
     pub source: HintSource,
-    /// False for times that are past or too far away to believe; they are kept for display only.
+    /// False for times that are past or more than 35 days away; these are for display only.
     pub credible: bool,
 }
 
-/// Where a reset hint was read.
+/// Where a reset hint was stated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum HintSource {
     /// A member of the body, such as `resets_at` or `retryDelay`.
@@ -144,7 +144,7 @@ pub enum HintSource {
     RetryAfter,
     /// A sentence of the message.
     Text,
-    /// The provider's own usage check, asked after the failure; no failure states it itself.
+    /// The provider's usage endpoint, queried after the failure; `classify` never returns it.
     UsageCheck,
 }
 
@@ -172,18 +172,18 @@ impl fmt::Display for HintSource {
 pub struct RuleId(Cow<'static, str>);
 
 impl RuleId {
-    /// The row of our own words for a failure, which say nothing (C-5): they never lead to another model.
-    pub const OWN_GENERIC_TEXT: Self = Self::shipped("own.generic-text");
-    /// The row of a request that is larger than its limit, so that no waiting makes it pass (BL-15).
-    pub const REQUEST_OVER_LIMIT: Self = Self::shipped("rate.request-over-limit");
+    /// The rule of OpenClaw's own generic error text (C-5), which never leads to another model.
+    pub const OWN_GENERIC_TEXT: Self = Self::from_static("own.generic-text");
+    /// The rule of a request that is larger than its rate limit, so that waiting does not help (BL-15).
+    pub const REQUEST_OVER_LIMIT: Self = Self::from_static("rate.request-over-limit");
 
-    /// The id of a rule in the shipped tables.
-    pub const fn shipped(id: &'static str) -> Self {
+    /// An id that stands in the source, such as that of a shipped rule.
+    pub const fn from_static(id: &'static str) -> Self {
         Self(Cow::Borrowed(id))
     }
 
-    /// The id of a rule that a user wrote, or that was read back from a record.
-    pub fn written(id: &str) -> Self {
+    /// An id that is read at run time, such as that of a user's rule or of a record.
+    pub fn new(id: &str) -> Self {
         Self(Cow::Owned(id.to_owned()))
     }
 
@@ -205,11 +205,12 @@ impl fmt::Debug for RuleId {
     }
 }
 
-/// What a rule saw, for `explain` (C-1.3).
+/// What a rule matched, for `explain` (C-1.3).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Evidence {
-    /// The fact that was looked at: `status`, `code`, `type`, `message`, `body`, `transport`.
+    /// The field it is from: `status`, `code`, `type`, `message`, `body` or `transport`, or a member of the body such as
+    /// `limit_source`.
     pub field: &'static str,
-    /// The part that matched; redacted and bounded.
+    /// The part that matched, redacted and cut.
     pub matched: String,
 }

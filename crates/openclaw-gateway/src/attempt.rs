@@ -9,8 +9,8 @@ use openclaw_classify::{Failure, Reason, Scope, classify};
 use openclaw_cooldown::{FailureEvent, MarkScope};
 use openclaw_ids::{ModelRef, ProfileId, ProviderId};
 use openclaw_runner::{Attempt, AttemptCall, Clock, Repair, SystemClock};
-use openclaw_upstream::{Answer, Call, Upstream, held_until_whole, is_by_chance};
-use openclaw_wire::{RequestBody, Wire};
+use openclaw_upstream::{Answer, Call, Upstream, buffer_whole, is_transient};
+use openclaw_wire::{RequestBody, WireFormat};
 use tokio::time::Instant;
 
 use crate::agents::{AgentAuthStore, has_unstored_legacy};
@@ -31,7 +31,7 @@ pub(crate) struct ProviderAttempt<'a> {
     pub(crate) usage: &'a Arc<AgentAuthStore>,
     pub(crate) auth: &'a AuthConfig,
     pub(crate) failover: &'a FailoverConfig,
-    pub(crate) wire: Wire,
+    pub(crate) wire: WireFormat,
     /// The client's headers that belong to the wire format.
     pub(crate) headers: &'a HeaderMap,
     pub(crate) body: &'a RequestBody,
@@ -159,7 +159,7 @@ impl ProviderAttempt<'_> {
         };
         match self.failover.stream.rescue {
             Rescue::Off => {}
-            Rescue::Buffered => *live = held_until_whole(*live).await?,
+            Rescue::Buffered => *live = buffer_whole(*live).await?,
             Rescue::Splice => live.remember(),
         }
         Ok(Answer::Live(live))
@@ -168,7 +168,7 @@ impl ProviderAttempt<'_> {
     /// Whether the call is made once more at once, which is noted: once per request, for what looks like chance, when
     /// no other model could answer instead, and never to find out whether something works again.
     fn may_repeat(&self, call: &AttemptCall, failure: &Failure) -> bool {
-        if !call.is_final_fallback_attempt || call.is_probe || !is_by_chance(failure) {
+        if !call.is_final_fallback_attempt || call.is_probe || !is_transient(failure) {
             return false;
         }
         let met = match failure.status {

@@ -12,7 +12,6 @@ pub(crate) mod local;
 pub(crate) mod metrics;
 pub(crate) mod models;
 mod notice;
-mod own_answer;
 mod plan;
 mod prompt_size;
 mod reading;
@@ -21,6 +20,7 @@ mod rescue;
 mod selection;
 pub(crate) mod served;
 mod stream;
+mod synthetic_response;
 pub(crate) mod token;
 
 pub(crate) use choice::{Choice, ChoiceError};

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use openclaw_auth_store::{
-    AuthConfig, Credential, Demand, Expires, Oauth, RefreshError, Refresher, StoreError, UsageStore,
+    AuthConfig, Credential, Demand, Expiry, Oauth, RefreshError, Refresher, StoreError, UsageStore,
 };
 use openclaw_classify::error_chain;
 use openclaw_classify::{Failure, Phase};
@@ -156,8 +156,8 @@ impl NotRefreshed {
 /// Whether the access token may still be sent.
 fn lasts(login: &Oauth) -> bool {
     let ends_later = match login.expires {
-        Some(Expires::At(end)) => end > SystemClock.now().as_millisecond(),
-        Some(Expires::Invalid) | None => false,
+        Some(Expiry::At(end)) => end > SystemClock.now().as_millisecond(),
+        Some(Expiry::Invalid) | None => false,
     };
     ends_later && login.access.as_ref().is_some_and(|access| !access.is_blank())
 }

@@ -15,7 +15,7 @@ pub use endpoints::secret_kind;
 pub(crate) use logins::{LoginEndpoints, TokenPlace};
 pub(crate) use secrets::{UnusableSecret, secret_text, unusable};
 
-use openclaw_wire::Wire::{self, ChatCompletions, CountTokens, Embeddings, Messages, Responses};
+use openclaw_wire::WireFormat::{self, ChatCompletions, CountTokens, Embeddings, Messages, Responses};
 
 /// What is known about a provider without any configuration.
 ///
@@ -104,14 +104,14 @@ fn compatible_path(names: [&str; 2], path: &str) -> Option<&'static str> {
 
 /// What providers speak beside chat completions and embeddings, by the `api` of their row, else by their id.
 #[rustfmt::skip]
-static WIRES: &[(&[&str], &[Wire])] = &[
+static WIRES: &[(&[&str], &[WireFormat])] = &[
     (&["anthropic", "anthropic-messages"], &[ChatCompletions, Messages, CountTokens]),
     (&["fireworks", "groq", "huggingface", "lmstudio", "ollama", "openai", "openai-responses", "openrouter", "vllm", "xai"],
      &[ChatCompletions, Embeddings, Responses]),
 ];
 
 /// The formats in which requests are passed on to a provider. What its row says counts, also when it says less.
-fn wires(id: &str, api: &str) -> &'static [Wire] {
+fn wires(id: &str, api: &str) -> &'static [WireFormat] {
     let name = if api.is_empty() { id } else { api };
     let row = WIRES.iter().find(|(names, _)| names.contains(&name));
     row.map_or(&[ChatCompletions, Embeddings], |(_, wires)| wires)

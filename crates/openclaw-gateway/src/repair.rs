@@ -10,7 +10,7 @@ use openclaw_classify::{Failure, describe};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use openclaw_wire::{RequestBody, Wire};
+use openclaw_wire::{RequestBody, WireFormat};
 
 /// What a refusal says about ids, and which ids it lets pass. The first row whose words all stand in it counts.
 struct Pattern {
@@ -61,10 +61,10 @@ fn is_nine(id: &str) -> bool {
 }
 
 /// The request with other tool-call ids, when `failure` refuses some of them; every other byte stays.
-pub(crate) fn repaired(body: &RequestBody, wire: Wire, failure: &Failure) -> Option<RequestBody> {
+pub(crate) fn repaired(body: &RequestBody, wire: WireFormat, failure: &Failure) -> Option<RequestBody> {
     let pattern = refused_pattern(failure)?;
     let request: Value = serde_json::from_slice(body.bytes()).ok()?;
-    let ids = tool_call_ids(&request, wire);
+    let ids = wire.tool_call_ids(&request).into_iter().collect();
     let new = renamed(&ids, pattern.fits)?;
     let rewritten = scan::with_ids(body.bytes(), &new);
     RequestBody::try_new(Bytes::from(rewritten)).ok()
@@ -83,44 +83,6 @@ fn refused_pattern(failure: &Failure) -> Option<&'static Pattern> {
     PATTERNS
         .iter()
         .find(|row| row.words.iter().all(|words| text.contains(words)))
-}
-
-/// Every tool-call id of a request, in order of appearance.
-fn tool_call_ids<'r>(request: &'r Value, wire: Wire) -> IndexSet<&'r str> {
-    let mut found = IndexSet::new();
-    let mut add = |id: Option<&'r Value>| found.extend(id.and_then(Value::as_str));
-    match wire {
-        Wire::ChatCompletions | Wire::Embeddings => {
-            for message in items(request, "messages") {
-                for call in items(message, "tool_calls") {
-                    add(call.get("id"));
-                }
-                add(message.get("tool_call_id"));
-            }
-        }
-        Wire::CountTokens | Wire::Messages => {
-            for message in items(request, "messages") {
-                for block in items(message, "content") {
-                    match block.get("type").and_then(Value::as_str) {
-                        Some("tool_use") => add(block.get("id")),
-                        Some("tool_result") => add(block.get("tool_use_id")),
-                        Some(_) | None => {}
-                    }
-                }
-            }
-        }
-        Wire::Responses => {
-            for item in items(request, "input") {
-                add(item.get("call_id"));
-            }
-        }
-    }
-    found
-}
-
-/// The items of a list in an object; none where there is no such list.
-fn items<'v>(object: &'v Value, list: &str) -> impl Iterator<Item = &'v Value> {
-    object.get(list).and_then(Value::as_array).into_iter().flatten()
 }
 
 /// New ids for those that do not fit; none when all do. An id always becomes the same one, so that the next turn of the

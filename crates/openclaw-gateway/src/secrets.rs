@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use openclaw_auth_store::{SecretError, SecretPlaces, SecretRef, SecretSource, resolve_pointer};
+use openclaw_auth_store::{SecretError, SecretLookup, SecretRef, SecretSource, resolve_pointer};
 use secrecy::{ExposeSecret, SecretString};
 use tokio::time::Instant;
 
@@ -65,9 +65,9 @@ impl SecretSources {
     /// it where blocking is allowed.
     ///
     /// [`is_quick`]: Self::is_quick
-    pub fn with<T>(&self, work: impl FnOnce(SecretPlaces<'_>) -> T) -> T {
+    pub fn with<T>(&self, work: impl FnOnce(SecretLookup<'_>) -> T) -> T {
         let sources = &*self.0;
-        work(SecretPlaces {
+        work(SecretLookup {
             env: &|name| sources.environment.get(name).map(str::to_owned),
             file: &|alias| sources.file(alias),
             exec: &|alias, id| sources.printed(alias, id),

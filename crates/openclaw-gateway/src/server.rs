@@ -23,7 +23,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{mpsc, watch};
 use tower_service::Service;
 
-use openclaw_upstream::worker_runtimes::Cores;
+use openclaw_upstream::worker_runtimes::WorkerRuntimes;
 
 pub(crate) use body::BodyFault;
 use busy::Busy;
@@ -94,7 +94,7 @@ impl Server {
     /// while `most` are open is told to come back.
     pub async fn serve_until(
         self,
-        cores: &Cores,
+        cores: &WorkerRuntimes,
         mut listener: TcpListener,
         most: impl Fn() -> usize,
         answers: impl Answers,

@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use openclaw_ids::SessionKey;
 use openclaw_session::{
     CasOutcome, OpenError, Revision, Rollback, SessionEntry, SessionStore, SqliteSessionStore, StoreError,
-    Versioned,
+    VersionedEntry,
 };
 use tokio::sync::OnceCell;
 
@@ -78,7 +78,7 @@ impl Sessions {
 }
 
 impl SessionStore for Sessions {
-    async fn load(&self, key: &SessionKey) -> Result<Option<Versioned>, StoreError> {
+    async fn load(&self, key: &SessionKey) -> Result<Option<VersionedEntry>, StoreError> {
         self.store().await?.load(key).await
     }
 
@@ -98,7 +98,7 @@ impl SessionStore for Sessions {
         }
     }
 
-    async fn list(&self) -> Result<Vec<(SessionKey, Versioned)>, StoreError> {
+    async fn list(&self) -> Result<Vec<(SessionKey, VersionedEntry)>, StoreError> {
         self.store().await?.list().await
     }
 }

@@ -7,7 +7,7 @@ use openclaw_auth_store::{AuthSnapshot, Credential, log_id, rotation_order};
 use openclaw_ids::{ModelRef, ProfileId, ProviderId};
 use openclaw_runner::{AttemptRecord, CandidateOutcome, ErrorFields, RunPolicy};
 use openclaw_session::{PinSource, ProfilePin};
-use openclaw_wire::Wire;
+use openclaw_wire::WireFormat;
 
 use crate::providers::Endpoints;
 
@@ -34,7 +34,7 @@ pub(crate) struct Fit<'a> {
     pub(crate) policy: &'a RunPolicy,
     pub(crate) snapshot: &'a AuthSnapshot,
     pub(crate) pin: Option<&'a ProfilePin>,
-    pub(crate) wire: Wire,
+    pub(crate) wire: WireFormat,
     pub(crate) now: Timestamp,
 }
 
@@ -142,12 +142,16 @@ impl Fit<'_> {
 }
 
 /// The format in which a credential is asked first: the one that most providers speak, else whichever it is good for.
-pub fn first_wire(endpoints: &Endpoints, provider: &ProviderId, credential: &Credential) -> Wire {
-    let wires = [Wire::ChatCompletions, Wire::Responses, Wire::Messages];
+pub fn first_wire(endpoints: &Endpoints, provider: &ProviderId, credential: &Credential) -> WireFormat {
+    let wires = [
+        WireFormat::ChatCompletions,
+        WireFormat::Responses,
+        WireFormat::Messages,
+    ];
     let fit = wires
         .into_iter()
         .find(|wire| endpoints.serves(provider, credential, *wire));
-    fit.unwrap_or(Wire::ChatCompletions)
+    fit.unwrap_or(WireFormat::ChatCompletions)
 }
 
 fn record(candidate: ModelRef, error: String) -> AttemptRecord {

@@ -11,7 +11,7 @@ use divan::counter::ItemsCount;
 use divan::{AllocProfiler, Bencher, black_box};
 use jiff::Timestamp;
 use openclaw_auth_store::{
-    Applied, AuthSnapshot, Credential, MemoryAuthStore, Secret, StoreError, UsageChange, UsageStore,
+    AuthSnapshot, ChangeOutcome, Credential, MemoryAuthStore, Secret, StoreError, UsageChange, UsageStore,
 };
 use openclaw_chain::Requested;
 use openclaw_classify::Failure;
@@ -43,8 +43,8 @@ impl UsageStore for Paused {
         Arc::clone(&self.0)
     }
 
-    async fn commit(&self, _change: UsageChange, _now: Timestamp) -> Result<Applied, StoreError> {
-        Ok(Applied::Done)
+    async fn commit(&self, _change: UsageChange, _now: Timestamp) -> Result<ChangeOutcome, StoreError> {
+        Ok(ChangeOutcome::Done)
     }
 
     fn enqueue(&self, _change: UsageChange, _now: Timestamp) {}

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use openclaw_ids::{SessionId, SessionKey};
-use openclaw_session::SessionRotated;
+use openclaw_session::SessionRotation;
 
 use crate::request::RunSession;
 
@@ -27,7 +27,7 @@ impl BusySession {
             .clone()
     }
 
-    fn adopt(&self, rotated: &SessionRotated) {
+    fn adopt(&self, rotated: &SessionRotation) {
         let mut transcript = self.transcript.lock().unwrap_or_else(PoisonError::into_inner);
         *transcript = transcript.take().and_then(|current| rotated.adopt(&current));
     }
@@ -59,7 +59,7 @@ impl BusySessions {
 
     /// The session points to another transcript: its busy runs follow a compaction, and write no more after anything
     /// else (S-13 hazards 5 and 7).
-    pub(crate) fn rotated(&self, key: &SessionKey, rotated: &SessionRotated) {
+    pub(crate) fn rotated(&self, key: &SessionKey, rotated: &SessionRotation) {
         let busy: Vec<_> = {
             let runs = self.0.lock().unwrap_or_else(PoisonError::into_inner);
             let of_session = runs.get(key).into_iter().flatten();
@@ -104,8 +104,8 @@ mod tests {
         }
     }
 
-    fn rotated(old: &str, new: &str, cause: RotationCause) -> SessionRotated {
-        SessionRotated {
+    fn rotated(old: &str, new: &str, cause: RotationCause) -> SessionRotation {
+        SessionRotation {
             old: id(old),
             new: id(new),
             cause,

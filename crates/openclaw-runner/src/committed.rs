@@ -5,7 +5,7 @@ use std::sync::Arc;
 use openclaw_auth_store::{UsageChange, UsageStore};
 use openclaw_classify::{Failure, Verdict, classify};
 use openclaw_cooldown::SuccessEvent;
-use openclaw_session::{Notice, NoticeDesk, SessionEntry, SessionStore, acknowledge_notice};
+use openclaw_session::{Notice, NoticeOutbox, SessionEntry, SessionStore, acknowledge_notice};
 
 use crate::clock::Clock;
 use crate::committed_turn::CommittedTurn;
@@ -34,7 +34,7 @@ pub struct CommittedRun<C, U, S> {
     pub(crate) clock: Arc<C>,
     pub(crate) usage: Arc<U>,
     pub(crate) sessions: Arc<S>,
-    pub(crate) desk: Arc<NoticeDesk>,
+    pub(crate) desk: Arc<NoticeOutbox>,
     pub(crate) watcher: Watcher,
     pub(crate) run_id: String,
     pub(crate) winner: Winner,

@@ -5,8 +5,9 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use openclaw_ids::ModelRef;
 use openclaw_session::{
-    FailedAttempt, FinishedTurn, LiveRun, NoticeState, Progress, RunSelection, SessionEntry, Transition,
-    clear_after_probe, live_switch, reason_summary, record_answer, record_notice, selected_model, transition,
+    FailedAttempt, FinishedTurn, LiveRun, NoticeState, NoticeTransition, Progress, RunSelection,
+    SessionEntry, clear_after_probe, live_switch, notice_transition, reason_summary, record_answer,
+    record_notice, selected_model,
 };
 
 use crate::busy::BusySession;
@@ -46,9 +47,9 @@ impl CommittedTurn {
     /// the rest is for the end (S9).
     pub(crate) fn begun(&self, entry: &SessionEntry, winner: &Winner, now: Timestamp) -> SessionEntry {
         let turn = self.turn(entry, winner);
-        match transition(&entry.notice, &turn.selected, &turn.active) {
-            Transition::Entered => self.told(entry.clone(), &entry.notice, winner, now),
-            Transition::Cleared | Transition::None | Transition::Sticky => entry.clone(),
+        match notice_transition(&entry.notice, &turn.selected, &turn.active) {
+            NoticeTransition::Entered => self.told(entry.clone(), &entry.notice, winner, now),
+            NoticeTransition::Cleared | NoticeTransition::None | NoticeTransition::Sticky => entry.clone(),
         }
     }
 

@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex};
 
 use openclaw_auth_store::UsageStore;
 use openclaw_ids::SessionKey;
-use openclaw_session::{NoticeDesk, SessionRotated, SessionStore};
+use openclaw_session::{NoticeOutbox, SessionRotation, SessionStore};
 use tracing::Instrument;
 
 use crate::attempt::{Attempt, Judgement};
@@ -44,7 +44,7 @@ pub struct Runner<C, U, S> {
     recorder: Option<Arc<dyn RunRecorder>>,
     skips: Arc<Mutex<SkipCache>>,
     log: Arc<Mutex<Coalescer>>,
-    desk: Arc<NoticeDesk>,
+    desk: Arc<NoticeOutbox>,
     busy: Arc<BusySessions>,
 }
 
@@ -84,7 +84,7 @@ impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
 
     /// Tells busy runs that their session points to another transcript now: after a compaction they write to that one,
     /// after a reset or expiry they write nothing more (S1).
-    pub fn session_rotated(&self, key: &SessionKey, rotated: &SessionRotated) {
+    pub fn session_rotated(&self, key: &SessionKey, rotated: &SessionRotation) {
         self.busy.rotated(key, rotated);
     }
 

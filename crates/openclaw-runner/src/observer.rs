@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::Timestamp;
-use openclaw_auth_store::{Applied, AuthSnapshot, EndpointKey, StoreError, UsageChange, UsageStore};
+use openclaw_auth_store::{AuthSnapshot, ChangeOutcome, EndpointKey, StoreError, UsageChange, UsageStore};
 use openclaw_classify::Verdict;
 use openclaw_cooldown::{EndpointWindow, Lane, Window};
 use openclaw_ids::{ModelRef, ProfileId, ProviderId};
@@ -96,8 +96,8 @@ impl Resting {
         match change {
             UsageChange::Clear { profile }
             | UsageChange::ClearLane { profile, .. }
-            | UsageChange::Rest { profile, .. }
-            | UsageChange::Explained { profile, .. }
+            | UsageChange::CoolDown { profile, .. }
+            | UsageChange::StatedEnd { profile, .. }
             | UsageChange::Failure { profile, .. }
             | UsageChange::Success { profile, .. } => {
                 let credential = snapshot.credential(profile);
@@ -230,7 +230,7 @@ impl Watcher {
         run_id: &str,
         change: UsageChange,
         at: Timestamp,
-    ) -> Result<Applied, StoreError> {
+    ) -> Result<ChangeOutcome, StoreError> {
         let Some(observer) = &self.0 else {
             return usage.commit(change, at).await;
         };

@@ -5,8 +5,8 @@ use openclaw_auth_store::{AuthSnapshot, order_report};
 use openclaw_chain::{Requested, Resolver, RunKind, Selection, SelectionFacts};
 use openclaw_ids::{AgentId, ModelRef, ProfileId, SessionKey};
 use openclaw_session::{
-    OrderOrigin, PinFacts, PrimaryProbe, ProfilePin, ProfileStanding, SessionAge, SessionEntry, StoredPin,
-    TurnKind, choose_pin, probe_due, without_auto_selection,
+    OrderOrigin, PinFacts, PrimaryProbe, ProfileAvailability, ProfilePin, SessionAge, SessionEntry,
+    StoredPin, TurnKind, choose_pin, probe_due, without_auto_selection,
 };
 
 use crate::request::{PersistPolicy, RunPolicy, RunRequest, RunSession};
@@ -137,7 +137,7 @@ fn pin(
         } else {
             OrderOrigin::Derived
         },
-        standing: &standing,
+        availability: &standing,
         session: session.age,
     };
     let decision = match probe {
@@ -153,18 +153,18 @@ fn standing(
     requested: &ModelRef,
     id: &ProfileId,
     now: Timestamp,
-) -> ProfileStanding {
+) -> ProfileAvailability {
     match snapshot.credential(id) {
-        None => ProfileStanding::Missing,
+        None => ProfileAvailability::Missing,
         Some(credential)
             if !policy
                 .aliases
                 .share_credentials(credential.provider(), requested.provider()) =>
         {
-            ProfileStanding::Incompatible
+            ProfileAvailability::Incompatible
         }
         // D15: what rests for another model serves this one.
-        Some(_) if snapshot.usage(id).is_usable(Some(requested.model()), now) => ProfileStanding::Usable,
-        Some(_) => ProfileStanding::Resting,
+        Some(_) if snapshot.usage(id).is_usable(Some(requested.model()), now) => ProfileAvailability::Usable,
+        Some(_) => ProfileAvailability::CoolingDown,
     }
 }

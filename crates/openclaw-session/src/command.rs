@@ -1,11 +1,11 @@
-//! The commands that people type to see and change a session's model.
+//! Parses the chat commands that show and change a session's model: `/model`, `/new`, `/reset`, `/status`.
 
 use openclaw_chain::split_profile;
 use openclaw_ids::ProfileId;
 
-/// A model as a person typed it, to be resolved by the configuration, and a profile when one was named.
+/// A model as a person typed it behind a command, to be resolved by the configuration, and a profile when one was named.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TypedModel {
+pub struct ModelArgument {
     /// A reference or an alias.
     pub reference: String,
     /// The profile behind the `@`.
@@ -22,16 +22,16 @@ pub enum Command {
     /// `/model list`: which models there are.
     ModelList,
     /// `/model <ref>[@profile]`: use this one.
-    ModelSet(TypedModel),
+    ModelSet(ModelArgument),
     /// `/new [ref]`: start over, perhaps with another model.
-    New(Option<TypedModel>),
+    New(Option<ModelArgument>),
     /// `/reset`: start over.
     Reset,
-    /// `/status`: what the session does.
+    /// `/status`: which model the session uses and why.
     Status,
 }
 
-/// A message that begins like one of our commands and goes on like none.
+/// A message that begins with one of the commands and has more words than it takes.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{text}` is more than the command takes; write {usage}")]
 pub struct CommandError {
@@ -41,8 +41,8 @@ pub struct CommandError {
     pub usage: &'static str,
 }
 
-/// Commands that stand for themselves.
-const PLAIN: &[(&str, &[&str], Command)] = &[
+/// Commands without an argument.
+const WITHOUT_ARGUMENT: &[(&str, &[&str], Command)] = &[
     ("/model", &[], Command::Model),
     ("/model", &["default"], Command::ModelDefault),
     ("/model", &["list"], Command::ModelList),
@@ -62,10 +62,10 @@ const USAGE: &[(&str, &str)] = &[
     ("/status", "`/status`"),
 ];
 
-/// Reads a whole message as a command; `None` when it is none of ours. Command words are read in any case.
+/// Reads a whole message as a command; `None` when it is none of these. Command words are read in any case.
 ///
 /// # Errors
-/// When a command of ours is followed by more than it takes.
+/// When a command is followed by more words than it takes.
 ///
 /// ```
 /// use openclaw_session::{Command, parse_command};
@@ -78,7 +78,7 @@ pub fn parse_command(message: &str) -> Option<Result<Command, CommandError>> {
     let (name, rest) = words.split_first()?;
     let name = name.to_lowercase();
     let (_, usage) = USAGE.iter().find(|(known, _)| *known == name)?;
-    let plain = PLAIN
+    let plain = WITHOUT_ARGUMENT
         .iter()
         .find(|(known, tail, _)| *known == name && same_words(tail, rest));
     if let Some((_, _, command)) = plain {
@@ -102,9 +102,9 @@ fn same_words(known: &[&str], typed: &[&str]) -> bool {
             .all(|(known, typed)| known.eq_ignore_ascii_case(typed))
 }
 
-fn typed(text: &str) -> TypedModel {
+fn typed(text: &str) -> ModelArgument {
     let (reference, profile) = split_profile(text);
-    TypedModel {
+    ModelArgument {
         reference: reference.to_owned(),
         profile: profile.and_then(|profile| ProfileId::try_new(profile).ok()),
     }
@@ -114,8 +114,8 @@ fn typed(text: &str) -> TypedModel {
 mod tests {
     use super::*;
 
-    fn model(reference: &str, profile: Option<&str>) -> TypedModel {
-        TypedModel {
+    fn model(reference: &str, profile: Option<&str>) -> ModelArgument {
+        ModelArgument {
             reference: reference.to_owned(),
             profile: profile.map(crate::testing::profile),
         }

@@ -13,11 +13,11 @@ use openclaw_ids::{ModelRef, ProviderId, SessionId};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-pub use failover_state::Failover;
-pub use last_answer::{Runtime, record_answer};
+pub use failover_state::FailoverState;
+pub use last_answer::{LastAnswer, record_answer};
 pub use notice_state::{Notice, NoticeKind, NoticeState};
 pub use run_trace::{RunTrace, StepOutcome, TraceStep, record_trace};
-pub use selection::{OverrideSource, PinSource, ProfilePin, Route, SelectionSnapshot, StoredPin};
+pub use selection::{ModelOverride, OverrideSource, PinSource, ProfilePin, SelectionSnapshot, StoredPin};
 
 /// What is stored for one session key. The JSON names are those of S-1.1; members this crate does not know
 /// are kept and written back.
@@ -31,11 +31,11 @@ pub struct SessionEntry {
     pub session_id: SessionId,
     /// The last activity.
     #[serde(default = "epoch", deserialize_with = "lenient_serde::instant")]
-    #[serde(serialize_with = "lenient_serde::write_instant")]
+    #[serde(serialize_with = "lenient_serde::serialize_instant")]
     pub updated_at: Timestamp,
-    /// The route unit of the selection group.
+    /// The override unit of the selection group.
     #[serde(flatten)]
-    pub route: Route,
+    pub model_override: ModelOverride,
     /// The pin unit of the selection group.
     #[serde(flatten)]
     pub pin: StoredPin,
@@ -64,9 +64,9 @@ pub struct SessionEntry {
     #[serde(default, deserialize_with = "lenient_serde::count_or_zero")]
     #[serde(skip_serializing_if = "lenient_serde::is_zero")]
     pub compaction_count: u64,
-    /// What the last answer came from.
+    /// The model of the last answer, and what was derived from it.
     #[serde(flatten)]
-    pub runtime: Runtime,
+    pub last_answer: LastAnswer,
     /// The fallback state that a person was last told about.
     #[serde(flatten)]
     pub notice: NoticeState,
@@ -74,11 +74,11 @@ pub struct SessionEntry {
     #[serde(
         default,
         deserialize_with = "lenient_serde::or_default",
-        skip_serializing_if = "Failover::is_empty"
+        skip_serializing_if = "FailoverState::is_empty"
     )]
-    pub failover: Failover,
+    pub failover: FailoverState,
     #[serde(flatten)]
-    other: Map<String, Value>,
+    unknown: Map<String, Value>,
 }
 
 fn epoch() -> Timestamp {
@@ -91,41 +91,41 @@ impl SessionEntry {
         Self {
             session_id,
             updated_at: lenient_serde::whole_millis(now),
-            route: Route::default(),
+            model_override: ModelOverride::default(),
             pin: StoredPin::default(),
             agent_runtime_override: None,
             thinking_level: None,
             live_model_switch_pending: false,
             compaction_count: 0,
-            runtime: Runtime::default(),
+            last_answer: LastAnswer::default(),
             notice: NoticeState::default(),
-            failover: Failover::default(),
-            other: Map::new(),
+            failover: FailoverState::default(),
+            unknown: Map::new(),
         }
     }
 
-    /// A member that this crate carries along without knowing it.
-    pub fn other(&self, name: &str) -> Option<&Value> {
-        self.other.get(name)
+    /// A JSON member that this crate does not know and keeps.
+    pub fn unknown_member(&self, name: &str) -> Option<&Value> {
+        self.unknown.get(name)
     }
 
-    pub(crate) fn others(&self) -> &Map<String, Value> {
-        &self.other
+    pub(crate) fn unknown_members(&self) -> &Map<String, Value> {
+        &self.unknown
     }
 
-    pub(crate) fn others_mut(&mut self) -> &mut Map<String, Value> {
-        &mut self.other
+    pub(crate) fn unknown_members_mut(&mut self) -> &mut Map<String, Value> {
+        &mut self.unknown
     }
 
     /// The selection group, to compare or restore later.
     pub fn selection(&self) -> SelectionSnapshot {
         SelectionSnapshot {
-            route: self.route.clone(),
+            model_override: self.model_override.clone(),
             pin: self.pin.clone(),
         }
     }
 
-    /// Gives a parked pin its place back, unless a person pinned another profile meanwhile (R5).
+    /// Restores a parked pin, unless a person pinned another profile meanwhile (R5).
     pub(crate) fn unpark_pin(&mut self) {
         let parked = self.failover.parked_pin.take();
         if !self.is_pinned_by_user() {
@@ -141,7 +141,7 @@ impl SessionEntry {
     }
 
     /// The pin that is there once a fallback is over: the person's, when a fallback displaced it (R5).
-    pub fn standing_pin(&self) -> Option<ProfilePin> {
+    pub fn pin_after_fallback(&self) -> Option<ProfilePin> {
         let mut settled = self.clone();
         settled.unpark_pin();
         settled.profile_pin()
@@ -160,7 +160,7 @@ impl SessionEntry {
 
     /// Whether any half of an override is there (S-1.3).
     pub fn has_override(&self) -> bool {
-        self.route.provider.is_some() || self.route.model.is_some()
+        self.model_override.provider.is_some() || self.model_override.model.is_some()
     }
 
     /// Whether there is an override with a complete origin (S-1.3).
@@ -170,7 +170,7 @@ impl SessionEntry {
 
     /// Whether fallback, not a person, chose the override (S-1.3).
     pub fn is_auto(&self) -> bool {
-        match self.route.source {
+        match self.model_override.source {
             Some(OverrideSource::Auto) => true,
             Some(OverrideSource::User) => false,
             None => self.has_auto_provenance(),
@@ -179,31 +179,31 @@ impl SessionEntry {
 
     /// Whether the override is an automatic one without a complete origin, which nothing can lead back from (S-1.3).
     pub(crate) fn is_legacy_auto(&self) -> bool {
-        self.route.source == Some(OverrideSource::Auto) && self.origin().is_none()
+        self.model_override.source == Some(OverrideSource::Auto) && self.origin().is_none()
     }
 
-    /// Whether the session runs on another model than it stands for. An override that equals its own origin
+    /// Whether the session runs on another model than the one its override replaces. An override that equals its own origin
     /// does not (S-1.3, S-1.3a).
     pub fn is_active_fallback(&self) -> bool {
         self.active_fallback().is_some()
     }
 
-    /// The model that stands in for the origin while a fallback is active; a missing half of the override
+    /// The model that replaces the origin while a fallback is active; a missing half of the override
     /// is the origin's (S-1.3).
     pub fn active_fallback(&self) -> Option<ModelRef> {
-        if !self.has_auto_provenance() || self.route.source == Some(OverrideSource::User) {
+        if !self.has_auto_provenance() || self.model_override.source == Some(OverrideSource::User) {
             return None;
         }
         let provider = self
-            .route
+            .model_override
             .provider
             .clone()
-            .or_else(|| self.route.origin_provider.clone());
+            .or_else(|| self.model_override.origin_provider.clone());
         let model = self
-            .route
+            .model_override
             .model
             .clone()
-            .or_else(|| self.route.origin_model.clone());
+            .or_else(|| self.model_override.origin_model.clone());
         let active = ModelRef::new(provider?, model?);
         (active != self.origin()?).then_some(active)
     }
@@ -221,27 +221,27 @@ impl SessionEntry {
     /// Whether a person chose the model. An override without a source that fallback cannot have written is theirs
     /// (S-1.3, BL-69).
     pub fn is_user_pin(&self) -> bool {
-        self.route.model.is_some()
-            && match self.route.source {
+        self.model_override.model.is_some()
+            && match self.model_override.source {
                 Some(OverrideSource::User) => true,
                 Some(OverrideSource::Auto) => false,
                 None => !self.has_auto_provenance(),
             }
     }
 
-    /// The model that an automatic override stands in for, when both halves are stored.
+    /// The model that an automatic override replaces, when both halves are stored.
     pub fn origin(&self) -> Option<ModelRef> {
         Some(ModelRef::new(
-            self.route.origin_provider.clone()?,
-            self.route.origin_model.clone()?,
+            self.model_override.origin_provider.clone()?,
+            self.model_override.origin_model.clone()?,
         ))
     }
 
     /// The overriding model (S-1.4): a repeated provider prefix is dropped, a model without a provider is parsed as
     /// a reference and else belongs to `default_provider`, a provider without a model is no override.
     pub fn override_ref(&self, default_provider: &ProviderId) -> Option<ModelRef> {
-        let model = self.route.model.clone()?;
-        match self.route.provider.clone() {
+        let model = self.model_override.model.clone()?;
+        match self.model_override.provider.clone() {
             Some(provider) => Some(ModelRef::new(provider, model)),
             None => ModelRef::parse_with_default(model.as_str(), default_provider).ok(),
         }
@@ -255,7 +255,7 @@ impl SessionEntry {
         let Some(model) = self.override_ref(default_provider) else {
             return StoredOverride::None;
         };
-        match self.route.source {
+        match self.model_override.source {
             _ if self.is_auto() => StoredOverride::Auto(model),
             Some(_) => StoredOverride::User(model),
             None => StoredOverride::Legacy(model),

@@ -4,6 +4,6 @@ mod persist;
 mod rollback;
 mod stale;
 
-pub use persist::{PersistFallback, Persisted, SkipCause, persist_fallback};
+pub use persist::{FallbackChoice, PersistOutcome, SkipCause, persist_fallback};
 pub use rollback::{Rollback, roll_back};
 pub use stale::{drop_override, drop_stale_override, is_stale_override};

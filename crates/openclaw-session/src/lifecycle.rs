@@ -4,4 +4,4 @@ mod inheritance;
 mod reset;
 
 pub use inheritance::{SpawnModel, copy_user_selection, effective_override, spawn_with_model};
-pub use reset::{Reset, RotationCause, SessionRotated, compacted, reset};
+pub use reset::{Reset, RotationCause, SessionRotation, record_compaction, reset};

@@ -1,4 +1,4 @@
-//! A person changes the model while a run is busy (S-12, A6).
+//! The live switch: a person changes the model while a run is busy (S-12, A6).
 
 use jiff::Timestamp;
 use openclaw_ids::ModelRef;
@@ -11,18 +11,18 @@ use crate::entry::SessionEntry;
 pub struct RunSelection {
     /// The model.
     pub model: ModelRef,
-    /// The runtime asked for, if any.
+    /// The requested runtime, if any.
     pub runtime: Option<String>,
     /// The profile pin, if any.
     pub profile: Option<ProfilePin>,
 }
 
-/// What of the current attempt the outside world has seen.
+/// How much of the current attempt became visible outside of the run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Progress {
-    /// Nothing was delivered, approved, called or said.
+    /// Nothing was delivered, approved or called.
     Clean,
-    /// Something was, so the attempt cannot be taken back.
+    /// Something was, so the attempt cannot be undone.
     Visible,
 }
 
@@ -48,7 +48,7 @@ pub const MAX_REDIRECTS: u32 = 2;
 pub struct LiveRun {
     /// What it uses.
     pub running: RunSelection,
-    /// What was seen of the current attempt.
+    /// How much of the current attempt is visible.
     pub progress: Progress,
     /// How many redirects it made already.
     pub redirects: u32,
@@ -69,7 +69,7 @@ pub fn live_switch(
     let wanted = RunSelection {
         model: entry
             .override_ref(default.provider())
-            .or_else(|| entry.runtime.model_ref())
+            .or_else(|| entry.last_answer.model_ref())
             .unwrap_or_else(|| default.clone()),
         runtime: entry.agent_runtime_override.clone(),
         profile: entry.profile_pin(),
@@ -88,19 +88,19 @@ pub fn live_switch(
     (Some(next), outcome)
 }
 
-/// Who asked for a switch that an attempt ended with.
+/// Where a switch that ended an attempt came from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SwitchOrigin {
     /// A person, by a mark that was just consumed.
     Marked,
-    /// Nobody: a leftover, or a selection that fallback wrote itself (hazard 1).
+    /// No person: a leftover, or a selection that fallback wrote itself (hazard 1).
     Unmarked,
 }
 
 /// What the chain does with a switch (A6, S-12.3).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Redirect {
-    /// Go to the asked model, which the rest of the chain does not contain; strict from there on.
+    /// Go to the target model, which the rest of the chain does not contain; strict from there on.
     Direct,
     /// Count the current candidate as failed and go on; see [`switch_message`].
     FailedCandidate,
@@ -110,7 +110,7 @@ pub enum Redirect {
     OtherRuntime,
 }
 
-/// Where a run stands when it is asked to switch.
+/// The position of a run in its chain when a switch arrives.
 #[derive(Debug, Clone, Copy)]
 pub struct ChainPosition<'a> {
     /// The candidates of the run.
@@ -121,7 +121,7 @@ pub struct ChainPosition<'a> {
     pub runtime: Option<&'a str>,
 }
 
-/// Decides what a switch to `target` does to a run (A6). A redirect is logged as such and is nobody's failure.
+/// Decides what a switch to `target` does to a run (A6). A redirect is logged as such and counts as no failure.
 pub fn redirect(target: &RunSelection, origin: SwitchOrigin, at: &ChainPosition<'_>) -> Redirect {
     if !same_runtime(target.runtime.as_deref(), at.runtime) {
         return Redirect::OtherRuntime;
@@ -137,7 +137,7 @@ pub fn redirect(target: &RunSelection, origin: SwitchOrigin, at: &ChainPosition<
     }
 }
 
-/// The error text of a candidate that ended with a switch nobody marked; its reason is `unknown` (S-12.3).
+/// The error text of a candidate that ended with an unmarked switch; its reason is `unknown` (S-12.3).
 pub fn switch_message(target: &ModelRef) -> String {
     format!("Live session model switch requested: {target}")
 }

@@ -1,4 +1,4 @@
-//! When people are told that another model answered, and in which words (S-10, S4).
+//! Fallback notices: when a person is notified that another model answered, and the text (S-10, S4).
 
 mod outbox;
 mod reason;
@@ -8,15 +8,15 @@ use openclaw_ids::{ModelRef, ProviderId, SessionId};
 
 use crate::entry::{Notice, NoticeKind, NoticeState, SessionEntry};
 
-pub use outbox::NoticeDesk;
+pub use outbox::NoticeOutbox;
 pub use reason::{FailedAttempt, reason_summary};
 
 /// The reason that is shown when no attempt failed (S-10.4a).
 pub(crate) const NO_REASON: &str = "selected model unavailable";
 
-/// How a turn changed the fallback state that people know of (S-10.3).
+/// How a turn changed the announced fallback state (S-10.3).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Transition {
+pub enum NoticeTransition {
     /// The selected model answers again.
     Cleared,
     /// Another model answers than before.
@@ -27,7 +27,7 @@ pub enum Transition {
     Sticky,
 }
 
-/// The model that people think they use: what an automatic override stands in for, else what the run was asked for
+/// The model that a person believes to use: the one that an automatic override replaces, else the requested one
 /// (S-10.2). Evaluated on the entry as it is after the run.
 pub fn selected_model(entry: &SessionEntry, requested: &ModelRef) -> ModelRef {
     let origin = entry.is_auto().then(|| entry.origin()).flatten();
@@ -46,26 +46,26 @@ fn same_model(one: &ModelRef, other: &ModelRef) -> bool {
     one == other || (home(one.provider()) == home(other.provider()) && one.model() == other.model())
 }
 
-/// Compares what people were told with what happened (S-10.3); tolerates any stored combination (hazard 14).
-pub fn transition(before: &NoticeState, selected: &ModelRef, active: &ModelRef) -> Transition {
+/// Compares what was announced with what happened (S-10.3); tolerates any stored combination (hazard 14).
+pub fn notice_transition(before: &NoticeState, selected: &ModelRef, active: &ModelRef) -> NoticeTransition {
     let known = (before.selected.as_deref(), before.active.as_deref());
     if same_model(selected, active) {
         return match known {
-            (Some(one), Some(other)) if one != other => Transition::Cleared,
-            _ => Transition::None,
+            (Some(one), Some(other)) if one != other => NoticeTransition::Cleared,
+            _ => NoticeTransition::None,
         };
     }
     if known == (Some(&selected.key()), Some(&active.key())) {
-        Transition::Sticky
+        NoticeTransition::Sticky
     } else {
-        Transition::Entered
+        NoticeTransition::Entered
     }
 }
 
 /// How a finished turn went, for [`record_notice`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FinishedTurn {
-    /// The transcript of the turn; nothing is told in another one (S1).
+    /// The transcript of the turn; no notice is made in another one (S1).
     pub session_id: SessionId,
     /// See [`selected_model`].
     pub selected: ModelRef,
@@ -79,26 +79,26 @@ pub struct FinishedTurn {
 ///
 /// `before` is the notice group before a successful probe cleared it (S-10.3c, S4), read in the same fold; without a
 /// probe it is the entry's own. A sticky turn keeps the stored reason (S-10.3b). The notice is stored with the state
-/// until it was handed over, see [`NoticeDesk`]. A turn that outlived its session changes nothing (S-13 hazard 5).
+/// until it was handed over, see [`NoticeOutbox`]. A turn that outlived its session changes nothing (S-13 hazard 5).
 pub fn record_notice(
     entry: &SessionEntry,
     before: &NoticeState,
     turn: &FinishedTurn,
     now: Timestamp,
-) -> (Option<SessionEntry>, Transition) {
+) -> (Option<SessionEntry>, NoticeTransition) {
     let (selected, active) = (turn.selected.key(), turn.active.key());
     if entry.session_id != turn.session_id {
-        return (None, Transition::None);
+        return (None, NoticeTransition::None);
     }
-    let outcome = transition(before, &turn.selected, &turn.active);
+    let outcome = notice_transition(before, &turn.selected, &turn.active);
     let mut next = entry.clone();
     let announced = match outcome {
-        Transition::Sticky => None,
-        Transition::None => {
+        NoticeTransition::Sticky => None,
+        NoticeTransition::None => {
             next.notice = NoticeState::default();
             None
         }
-        Transition::Entered => {
+        NoticeTransition::Entered => {
             next.notice = NoticeState {
                 selected: Some(selected.clone()),
                 active: Some(active.clone()),
@@ -107,7 +107,7 @@ pub fn record_notice(
             let text = entered_text(&selected, &active, &turn.reason);
             Some((NoticeKind::Fallback, text, Some(turn.reason.clone())))
         }
-        Transition::Cleared => {
+        NoticeTransition::Cleared => {
             next.notice = NoticeState::default();
             let was = before.active.as_deref().filter(|was| *was != selected);
             let reason = was.map(|was| format!("was {was}"));
@@ -143,7 +143,7 @@ fn cleared_text(selected: &str, was: Option<&str>) -> String {
     }
 }
 
-/// What a person gets when a fallback answered with nothing to see (S-10.5b).
+/// The text for a fallback that answered without visible content (S-10.5b).
 pub fn no_visible_reply_text(selected: &ModelRef, active: &ModelRef) -> String {
     format!(
         "⚠️ I couldn't reach the configured model backend {selected}. \

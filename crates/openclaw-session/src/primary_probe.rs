@@ -1,10 +1,10 @@
-//! Tries the primary again while a session runs on a fallback (S-6, S3, S6).
+//! The probe of the primary: a turn tries it again while its session runs on a fallback (S-6, S3, S6).
 
 use jiff::{SignedDuration, Timestamp};
 use openclaw_ids::{ModelRef, SessionId};
 
+use crate::entry::{ModelOverride, PinSource, ProfilePin, SelectionSnapshot, StoredPin};
 use crate::entry::{NoticeState, SessionEntry};
-use crate::entry::{PinSource, ProfilePin, Route, SelectionSnapshot, StoredPin};
 
 /// How long a probe of one primary in one session keeps others away (S-6.1).
 pub const PROBE_INTERVAL: SignedDuration = SignedDuration::from_mins(5);
@@ -53,30 +53,30 @@ impl PrimaryProbe {
 
     /// Whether the entry is still the one this probe was planned on.
     fn matches(&self, entry: &SessionEntry) -> bool {
-        let names = |route: &Route| {
-            let Route {
+        let names = |model_override: &ModelOverride| {
+            let ModelOverride {
                 provider,
                 model,
                 source: _,
                 origin_provider,
                 origin_model,
-            } = route.clone();
+            } = model_override.clone();
             (provider, model, origin_provider, origin_model)
         };
         entry.session_id == self.session_id
             && entry.is_auto()
-            && names(&entry.route) == names(&self.replaces.route)
+            && names(&entry.model_override) == names(&self.replaces.model_override)
     }
 }
 
-/// Whether this turn should try `primary` first; asked when the turn is prepared and again when it starts (S-6.6).
+/// Whether this turn should try `primary` first; evaluated when the turn is prepared and again when it starts (S-6.6).
 ///
 /// The session must run on an automatic override with both halves and a complete origin, other than that origin, and
 /// no probe of this primary may have started within [`PROBE_INTERVAL`] (S-6.3). The primary need not be the stored
-/// origin: a newly configured one is probed too (S3). A mark from the future is a moved clock and holds nobody back.
+/// origin: a newly configured one is probed too (S3). A mark from the future comes from a moved clock and holds no turn back.
 /// Which turns may ask is up to [`TurnRights`](crate::TurnRights).
 pub fn probe_due(entry: &SessionEntry, primary: &ModelRef, now: Timestamp) -> Option<PrimaryProbe> {
-    if !entry.is_auto() || entry.route.provider.is_none() || entry.route.model.is_none() {
+    if !entry.is_auto() || entry.model_override.provider.is_none() || entry.model_override.model.is_none() {
         return None;
     }
     let fallback = entry.active_fallback()?;
@@ -133,7 +133,7 @@ pub fn clear_after_probe(entry: &SessionEntry, probe: &PrimaryProbe, now: Timest
 #[must_use]
 pub fn without_auto_selection(entry: &SessionEntry) -> SessionEntry {
     let mut next = without_auto_pin(entry);
-    next.route = Route::default();
+    next.model_override = ModelOverride::default();
     next.unpark_pin();
     next.forget_ended_fallback();
     next
@@ -165,7 +165,7 @@ pub fn settle_failed_probe(
     } else {
         without_auto_pin(entry)
     };
-    next.route = Route::fallback(winner, &probe.primary);
+    next.model_override = ModelOverride::fallback(winner, &probe.primary);
     if next == *entry {
         return None;
     }

@@ -1,4 +1,4 @@
-//! Which auth profile a turn starts with, and what is remembered of it (S-5, R5, R6).
+//! The profile pin: which auth profile a turn starts with, and what its session remembers (S-5, R5, R6).
 
 use jiff::Timestamp;
 use openclaw_ids::ProfileId;
@@ -6,15 +6,15 @@ use openclaw_ids::ProfileId;
 use crate::entry::SessionEntry;
 use crate::entry::{PinSource, ProfilePin, StoredPin};
 
-/// What is known about a profile, for the provider that the turn asks for.
+/// Whether a profile can be used for the requested provider.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ProfileStanding {
+pub enum ProfileAvailability {
     /// It belongs to other providers.
     Incompatible,
     /// There is no such profile.
     Missing,
-    /// It rests: in cooldown, disabled or blocked.
-    Resting,
+    /// It is in cooldown, disabled or blocked.
+    CoolingDown,
     /// It can be used now.
     Usable,
 }
@@ -24,7 +24,7 @@ pub enum ProfileStanding {
 pub enum OrderOrigin {
     /// Worked out from what was used last.
     Derived,
-    /// Written down by a person; an automatic pin never outranks it (R6).
+    /// Configured by a person; an automatic pin never outranks it (R6).
     Explicit,
 }
 
@@ -43,8 +43,8 @@ pub struct PinFacts<'a> {
     pub order: &'a [ProfileId],
     /// Where that order came from.
     pub origin: OrderOrigin,
-    /// What is known about a profile.
-    pub standing: &'a dyn Fn(&ProfileId) -> ProfileStanding,
+    /// Whether a profile can be used.
+    pub availability: &'a dyn Fn(&ProfileId) -> ProfileAvailability,
     /// Whether this is the session's first turn.
     pub session: SessionAge,
 }
@@ -61,8 +61,8 @@ pub struct PinDecision {
 /// Chooses the profile once per turn, for the requested provider (S-5.1a).
 ///
 /// A pin that cannot be right is dropped first (S-5.2). Then, in this order: a person's pin stays whatever happens to
-/// it (R5), a new session moves on, a resting pin is replaced for this run only (R6), a compaction moves on, a
-/// missing or resting pin becomes the first usable profile, and else the pin stays (S-5.3). Under an explicit order
+/// it (R5), a new session moves on, a pin in cooldown is replaced for this run only (R6), a compaction moves on, a
+/// missing pin, or one in cooldown, becomes the first usable profile, and else the pin stays (S-5.3). Under an explicit order
 /// an automatic pin is always the first usable profile of it (R6).
 ///
 /// That a new session ends a person's pin is the work of [`reset`](crate::reset): one that is there in the first turn
@@ -113,16 +113,16 @@ pub fn store_pin(entry: &SessionEntry, decision: &PinDecision, now: Timestamp) -
 impl PinFacts<'_> {
     /// Whether a pin can be right for this provider (S-5.2).
     fn accepts(&self, pin: &ProfilePin) -> bool {
-        let known = match (self.standing)(&pin.profile) {
-            ProfileStanding::Incompatible | ProfileStanding::Missing => false,
-            ProfileStanding::Resting | ProfileStanding::Usable => true,
+        let known = match (self.availability)(&pin.profile) {
+            ProfileAvailability::Incompatible | ProfileAvailability::Missing => false,
+            ProfileAvailability::CoolingDown | ProfileAvailability::Usable => true,
         };
         let listed = self.order.is_empty() || self.order.contains(&pin.profile);
         known && (listed || pin.source == PinSource::User)
     }
 
     fn is_usable(&self, profile: &ProfileId) -> bool {
-        (self.standing)(profile) == ProfileStanding::Usable
+        (self.availability)(profile) == ProfileAvailability::Usable
     }
 
     /// The first usable profile, else the first.

@@ -1,4 +1,4 @@
-//! What `/status` and the session report say about a session's model (S-11, S5).
+//! The lines of `/status` and of the session report about a session's model (S-11, S5).
 
 use openclaw_ids::{ModelRef, ProviderId, SessionKey};
 
@@ -7,7 +7,7 @@ use crate::notice::NO_REASON;
 
 /// Whether the configured model comes from the channel (S-2.1 row J).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ConfiguredBy {
+pub enum ConfiguredModelSource {
     /// The channel's model.
     Channel,
     /// The agent or the defaults.
@@ -20,7 +20,7 @@ pub struct StatusFacts<'a> {
     /// The model of a session without an override.
     pub configured: &'a ModelRef,
     /// Where that comes from.
-    pub configured_by: ConfiguredBy,
+    pub configured_by: ConfiguredModelSource,
     /// The fallbacks that the agent's model setting lists.
     pub fallbacks: &'a [ModelRef],
     /// How the selected model authenticates, in a few words.
@@ -34,7 +34,7 @@ pub struct StatusFacts<'a> {
 /// While an automatic override is in place its origin is the selected model, and the override is shown as the active
 /// fallback with its reason (S5).
 pub fn status_lines(entry: &SessionEntry, facts: &StatusFacts<'_>) -> Vec<String> {
-    let shown = Shown::of(entry, facts.configured);
+    let shown = DisplayedModels::of(entry, facts.configured);
     let mut lines = vec![model_line(entry, &shown, facts)];
     if !facts.fallbacks.is_empty() && !entry.is_user_pin() {
         let names: Vec<_> = facts.fallbacks.iter().map(ToString::to_string).collect();
@@ -45,30 +45,30 @@ pub fn status_lines(entry: &SessionEntry, facts: &StatusFacts<'_>) -> Vec<String
 }
 
 /// The selected model and the one that answers.
-struct Shown {
+struct DisplayedModels {
     selected: ModelRef,
     active: Option<ModelRef>,
     fallback: Option<ModelRef>,
 }
 
-impl Shown {
+impl DisplayedModels {
     fn of(entry: &SessionEntry, configured: &ModelRef) -> Self {
         let fallback = entry.active_fallback();
         let origin = fallback.as_ref().and_then(|_| entry.origin());
         let selected = origin.or_else(|| entry.override_ref(configured.provider()));
         Self {
             selected: selected.unwrap_or_else(|| configured.clone()),
-            active: fallback.clone().or_else(|| entry.runtime.model_ref()),
+            active: fallback.clone().or_else(|| entry.last_answer.model_ref()),
             fallback,
         }
     }
 }
 
-fn model_line(entry: &SessionEntry, shown: &Shown, facts: &StatusFacts<'_>) -> String {
+fn model_line(entry: &SessionEntry, shown: &DisplayedModels, facts: &StatusFacts<'_>) -> String {
     let configured = facts.configured;
     let mut parts = vec![format!("🧠 Model: {}", shown.selected)];
     parts.extend(facts.selected_auth.map(|auth| format!("🔑 {auth}")));
-    if facts.configured_by == ConfiguredBy::Channel && !entry.has_override() {
+    if facts.configured_by == ConfiguredModelSource::Channel && !entry.has_override() {
         parts.push("channel override".to_owned());
     }
     if entry.is_user_pin() && shown.selected != *configured {
@@ -85,9 +85,9 @@ fn model_line(entry: &SessionEntry, shown: &Shown, facts: &StatusFacts<'_>) -> S
     parts.join(" · ")
 }
 
-/// Shown when another model than the selected one answers: the automatic override, or a pair that was announced
+/// Displayed when another model than the selected one answers: the automatic override, or a pair that was announced
 /// (S-11.1, S5).
-fn fallback_line(entry: &SessionEntry, shown: &Shown, auth: Option<&str>) -> Option<String> {
+fn fallback_line(entry: &SessionEntry, shown: &DisplayedModels, auth: Option<&str>) -> Option<String> {
     let active = shown
         .active
         .as_ref()

@@ -19,7 +19,7 @@ use crate::fallback_override::Rollback;
 pub use memory::MemorySessionStore;
 pub use sessions_json::{ImportedSessions, export_sessions_json, format_sessions_json, parse_sessions_json};
 #[cfg(feature = "sqlite")]
-pub use sqlite::{OpenError, Place, SqliteSessionStore, open_to_look};
+pub use sqlite::{OpenError, Place, SqliteSessionStore, open_read_only};
 
 /// How often an entry was written; the expectation of a compare-and-set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -48,7 +48,7 @@ impl Revision {
 
 /// An entry and the revision it was read at.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Versioned {
+pub struct VersionedEntry {
     /// The entry.
     pub entry: SessionEntry,
     /// Its revision.
@@ -64,8 +64,8 @@ pub struct Versioned {
 pub enum CasOutcome {
     /// The entry is stored at this revision.
     Stored(Revision),
-    /// Somebody was faster; this is there now.
-    Conflict(Option<Versioned>),
+    /// Another writer was faster; this is stored now.
+    Conflict(Option<VersionedEntry>),
 }
 
 /// Why a session could not be read or written.
@@ -141,7 +141,10 @@ pub trait SessionStore: Send + Sync {
     ///
     /// # Errors
     /// When the engine cannot read, or the stored entry is damaged.
-    fn load(&self, key: &SessionKey) -> impl Future<Output = Result<Option<Versioned>, StoreError>> + Send;
+    fn load(
+        &self,
+        key: &SessionKey,
+    ) -> impl Future<Output = Result<Option<VersionedEntry>, StoreError>> + Send;
 
     /// Stores `entry` when the session is still at `expected`; [`Revision::NONE`] means that it must not exist.
     ///
@@ -162,13 +165,13 @@ pub trait SessionStore: Send + Sync {
     ///
     /// # Errors
     /// As [`load`](Self::load).
-    fn list(&self) -> impl Future<Output = Result<Vec<(SessionKey, Versioned)>, StoreError>> + Send;
+    fn list(&self) -> impl Future<Output = Result<Vec<(SessionKey, VersionedEntry)>, StoreError>> + Send;
 }
 
 /// More lost races than this in a row are a fault elsewhere, not contention.
 const MAX_TRIES: u32 = 256;
 
-/// Reads, folds and writes one entry, again and again until nobody was faster.
+/// Reads, folds and writes one entry, again until no other writer was faster.
 ///
 /// The fold sees the entry, or `None` when the session does not exist, and returns what to store (`None` stores
 /// nothing) with a value for the caller. It may run several times; only its last value is returned.

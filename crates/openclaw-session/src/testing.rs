@@ -1,9 +1,9 @@
-//! Short ways to write what the tests are about.
+//! Builders for tests: ids, instants, entries, overrides.
 
 use jiff::Timestamp;
 use openclaw_ids::{ModelRef, ProfileId, ProviderId, SessionId, SessionKey};
 
-use crate::{PersistFallback, PinSource, ProfilePin, SessionEntry};
+use crate::{FallbackChoice, PinSource, ProfilePin, SessionEntry};
 
 pub(crate) fn at(millis: i64) -> Timestamp {
     Timestamp::from_millisecond(millis).unwrap()
@@ -69,8 +69,8 @@ pub(crate) fn user(over: &str) -> String {
 }
 
 /// A run of session `s1` that read `entry` and is about to attempt `candidate` instead of `requested`.
-pub(crate) fn fallback(entry: &SessionEntry, requested: &str, candidate: &str) -> PersistFallback {
-    PersistFallback {
+pub(crate) fn fallback(entry: &SessionEntry, requested: &str, candidate: &str) -> FallbackChoice {
+    FallbackChoice {
         session_id: id("s1"),
         candidate: model(candidate),
         requested: model(requested),

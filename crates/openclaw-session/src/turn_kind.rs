@@ -1,4 +1,4 @@
-//! Which kinds of turn may write fallback state, probe the primary and tell people (S-3.2, S-3.3, S-6.3b, S-10.5, S2).
+//! The kinds of turns, and which of them write fallback state, probe the primary and notify (S-3.2, S-3.3, S-6.3b, S-10.5, S2).
 
 /// What started a run, as far as session state is concerned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

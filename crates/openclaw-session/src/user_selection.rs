@@ -1,14 +1,14 @@
-//! Applies what a person chose: `/model`, a picker, `session_status`, `sessions.patch` (S-8, S8).
+//! Applies a person's choice of model: `/model`, a picker, `session_status`, `sessions.patch` (S-8, S8).
 
 mod three_way_merge;
 
 use jiff::Timestamp;
 use openclaw_ids::{ModelRef, ProfileId};
 
-use crate::entry::{NoticeState, Runtime, SessionEntry};
-use crate::entry::{PinSource, ProfilePin, Route, StoredPin};
+use crate::entry::{LastAnswer, NoticeState, SessionEntry};
+use crate::entry::{ModelOverride, PinSource, ProfilePin, StoredPin};
 
-pub use three_way_merge::{Merge, merge};
+pub use three_way_merge::{MergeOutcome, merge};
 
 /// A person's choice of model.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,7 +25,7 @@ pub enum ProfileChoice {
     /// No profile was named: the pin goes.
     Drop,
     /// The pin stays, as the person took it when a fallback displaced it (R5); for callers that know it belongs to the
-    /// chosen model's provider (S-5.5f), see [`SessionEntry::standing_pin`].
+    /// chosen model's provider (S-5.5f), see [`SessionEntry::pin_after_fallback`].
     Keep,
     /// This profile, strict until the session ends (S-5.5a, R5).
     Named(ProfileId),
@@ -95,11 +95,11 @@ pub fn apply_user_selection(
     let mut next = entry.clone();
     let chosen = match &selection.model {
         ModelChoice::Default => {
-            next.route = Route::default();
+            next.model_override = ModelOverride::default();
             configured
         }
         ModelChoice::Model(model) => {
-            next.route = Route::user(model);
+            next.model_override = ModelOverride::user(model);
             model
         }
     };
@@ -135,11 +135,13 @@ pub fn apply_user_selection(
 
 /// What the last answer came from, and what was derived from it, goes when the model changed or was another one.
 fn forget_another_answer(next: &mut SessionEntry, before: &SessionEntry, chosen: &ModelRef) {
-    let halves = |route: &Route| (route.provider.clone(), route.model.clone());
-    let model_changed = halves(&next.route) != halves(&before.route);
-    let other_answered = !next.runtime.names_no_model() && next.runtime.model_ref().as_ref() != Some(chosen);
+    let names =
+        |model_override: &ModelOverride| (model_override.provider.clone(), model_override.model.clone());
+    let model_changed = names(&next.model_override) != names(&before.model_override);
+    let other_answered =
+        !next.last_answer.names_no_model() && next.last_answer.model_ref().as_ref() != Some(chosen);
     if model_changed || other_answered {
-        next.runtime = Runtime::default();
+        next.last_answer = LastAnswer::default();
     }
 }
 

@@ -13,8 +13,8 @@ use std::process::{Child, Command, Stdio};
 use jiff::Timestamp;
 use openclaw_ids::{ModelRef, SessionKey};
 use openclaw_session::{
-    PersistFallback, Persisted, Revision, SessionEntry, SessionStore, SqliteSessionStore, persist_fallback,
-    probe_due, update,
+    FallbackChoice, PersistOutcome, Revision, SessionEntry, SessionStore, SqliteSessionStore,
+    persist_fallback, probe_due, update,
 };
 use tempfile::TempDir;
 
@@ -117,7 +117,7 @@ fn parallel_processes_import_once_and_lose_no_update() {
     }
     let entry = stored(&file);
     assert_eq!(entry.compaction_count, 5 + PROCESSES * EACH);
-    assert_eq!(entry.other("kept"), Some(&"yes".into()));
+    assert_eq!(entry.unknown_member("kept"), Some(&"yes".into()));
 }
 
 #[test]
@@ -223,7 +223,7 @@ fn a_run_that_was_killed_leaves_a_fallback_that_leads_back() {
 
 async fn persist(store: &SqliteSessionStore) {
     let read = store.load(&key()).await.unwrap().unwrap().entry;
-    let change = PersistFallback {
+    let change = FallbackChoice {
         session_id: read.session_id.clone(),
         candidate: model("anthropic/claude"),
         requested: model("openai/gpt"),
@@ -234,5 +234,5 @@ async fn persist(store: &SqliteSessionStore) {
     let fold =
         |entry: Option<&SessionEntry>| persist_fallback(entry.unwrap(), &change, Timestamp::UNIX_EPOCH);
     let persisted = update(store, &key(), fold).await.unwrap();
-    assert!(matches!(persisted, Persisted::Written(_)), "{persisted:?}");
+    assert!(matches!(persisted, PersistOutcome::Written(_)), "{persisted:?}");
 }

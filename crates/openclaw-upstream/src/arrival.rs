@@ -12,13 +12,13 @@ use futures_util::{Stream, StreamExt};
 use http_body_util::BodyExt;
 use hyper::body::Incoming;
 use openclaw_classify::{Failure, Phase, TimeoutPhase, Transport};
-use openclaw_wire::{Event, Piece, Progress, Shows, SseParser, Wire};
+use openclaw_wire::{ContentKind, SseEvent, SseParser, StreamEvent, StreamProgress, WireFormat};
 use tokio::time::{Instant, timeout};
 
 use super::Deadlines;
 use super::deadlines::End;
-use super::facts::{Facts, MAX_EXCERPT};
-use super::live::{ByteStream, LiveAnswer, Pace};
+use super::facts::{AttemptFacts, MAX_EXCERPT};
+use super::live::{ByteStream, LiveAnswer, StreamDeadlines};
 use super::transport;
 
 /// The largest event of a stream, and the most that is held back before the first content.
@@ -49,9 +49,9 @@ pub(crate) async fn whole(
     mut source: impl Stream<Item = hyper::Result<Bytes>> + Unpin,
     deadlines: &Deadlines,
     end: End,
-    facts: &Facts,
+    facts: &AttemptFacts,
 ) -> Result<Bytes, Failure> {
-    let mut body = Pieces::default();
+    let mut body = BodyBuffer::default();
     loop {
         let limit = if body.is_empty() {
             deadlines.plain_body
@@ -76,12 +76,12 @@ pub(crate) async fn whole(
 
 /// What came of a body; one piece stays where it is.
 #[derive(Default)]
-struct Pieces {
+struct BodyBuffer {
     first: Bytes,
     all: Option<BytesMut>,
 }
 
-impl Pieces {
+impl BodyBuffer {
     fn add(&mut self, piece: Bytes) {
         match &mut self.all {
             Some(all) => all.extend_from_slice(&piece),
@@ -109,22 +109,22 @@ impl Pieces {
 
 /// Reads a stream, whose head came at `heard`, up to its first content, and holds everything back until then.
 pub(crate) async fn first_content(
-    wire: Wire,
+    wire: WireFormat,
     mut source: ByteStream,
     deadlines: &Deadlines,
     heard: Instant,
     end: End,
-    facts: &Facts,
+    facts: &AttemptFacts,
 ) -> Result<LiveAnswer, Failure> {
     let deadline = heard + deadlines.first_content;
-    let pace = Pace {
+    let pace = StreamDeadlines {
         idle: deadlines.idle,
         end,
     };
     let mut parser = SseParser::new(MAX_EVENT);
-    let mut opening = Opening {
+    let mut opening = StreamOpening {
         wire,
-        progress: Progress::default(),
+        progress: StreamProgress::default(),
         held: VecDeque::new(),
         held_bytes: 0,
         garbage: None,
@@ -135,7 +135,7 @@ pub(crate) async fn first_content(
             .map_err(|too_large| said(too_large.to_string()))?
         {
             opening.add(event, facts)?;
-            if opening.progress.shown() > Shows::Nothing {
+            if opening.progress.shown() > ContentKind::Nothing {
                 return Ok(opening.live(source, parser, pace, facts));
             }
         }
@@ -147,10 +147,10 @@ pub(crate) async fn first_content(
             Err(waited_for) => return Err(transport::timeout(waited_for, PHASE)),
         }
     }
-    if let Some(event) = parser.finish().filter(Event::is_whole) {
+    if let Some(event) = parser.finish().filter(SseEvent::is_whole) {
         opening.add(event, facts)?;
     }
-    if opening.progress.shown() > Shows::Nothing {
+    if opening.progress.shown() > ContentKind::Nothing {
         let nothing = Box::pin(futures_util::stream::empty());
         return Ok(opening.live(nothing, SseParser::new(MAX_EVENT), pace, facts));
     }
@@ -170,35 +170,35 @@ pub(crate) async fn first_content(
 const PHASE: Phase = Phase::BeforeFirstContent;
 
 /// The beginning of a stream, up to its first content.
-struct Opening {
-    wire: Wire,
-    progress: Progress,
+struct StreamOpening {
+    wire: WireFormat,
+    progress: StreamProgress,
     held: VecDeque<Bytes>,
     held_bytes: usize,
     /// The first event that nobody can read; what an edge says in plain words is the best there is when nothing else comes.
     garbage: Option<Vec<u8>>,
 }
 
-impl Opening {
+impl StreamOpening {
     /// Holds one more event, which may prove that no content will come.
     #[expect(
         clippy::result_large_err,
         reason = "a failure is made and moved once, off the fast path"
     )]
-    fn add(&mut self, event: Event, facts: &Facts) -> Result<(), Failure> {
+    fn add(&mut self, event: SseEvent, facts: &AttemptFacts) -> Result<(), Failure> {
         let stray = event.stray().filter(|text| self.wire.is_stray_error(text));
         let data = event.data.as_deref().or(stray).unwrap_or_default();
-        match self.wire.read_piece(event.name.as_deref(), data) {
-            Piece::Deltas(deltas) => self.progress.add(&deltas),
-            Piece::Malformed => {
+        match self.wire.read_event(event.name.as_deref(), data) {
+            StreamEvent::Deltas(deltas) => self.progress.add(&deltas),
+            StreamEvent::Malformed => {
                 self.progress.skip();
                 self.garbage.get_or_insert_with(|| data.to_vec());
                 return Ok(());
             }
-            Piece::Other => {}
-            Piece::End(Shows::Answer) => self.progress.end(Shows::Answer),
-            Piece::End(Shows::Nothing | Shows::Thinking) => return Err(facts.empty(PHASE)),
-            Piece::Error => return Err(facts.error_event(&self.wire.error_body(data), PHASE)),
+            StreamEvent::Other => {}
+            StreamEvent::End(ContentKind::Answer) => self.progress.end(ContentKind::Answer),
+            StreamEvent::End(ContentKind::Nothing | ContentKind::Thinking) => return Err(facts.empty(PHASE)),
+            StreamEvent::Error => return Err(facts.error_event(&self.wire.error_body(data), PHASE)),
         }
         self.held_bytes += event.raw.len();
         self.held.push_back(event.raw);
@@ -208,7 +208,13 @@ impl Opening {
         Ok(())
     }
 
-    fn live(self, source: ByteStream, parser: SseParser, pace: Pace, facts: &Facts) -> LiveAnswer {
+    fn live(
+        self,
+        source: ByteStream,
+        parser: SseParser,
+        pace: StreamDeadlines,
+        facts: &AttemptFacts,
+    ) -> LiveAnswer {
         LiveAnswer::new(
             self.wire,
             (source, parser),

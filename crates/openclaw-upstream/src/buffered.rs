@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use openclaw_classify::{Failure, Phase};
 
-use super::live::{Flow, LiveAnswer};
+use super::live::{AnswerStep, LiveAnswer};
 
 /// The most that is held back of one stream, in bytes.
 const MAX_HELD: usize = 64 * 1024 * 1024;
@@ -17,7 +17,7 @@ pub async fn whole(mut live: LiveAnswer) -> Result<LiveAnswer, Failure> {
     let (mut held, mut bytes) = (VecDeque::new(), 0_usize);
     loop {
         match live.next().await {
-            Flow::Events(events) => {
+            AnswerStep::Events(events) => {
                 bytes = bytes.saturating_add(events.len());
                 if bytes > MAX_HELD {
                     return Err(live.failed(Failure {
@@ -28,11 +28,11 @@ pub async fn whole(mut live: LiveAnswer) -> Result<LiveAnswer, Failure> {
                 }
                 held.push_back(events);
             }
-            Flow::Finished(end) => return Ok(live.again(held, end)),
-            Flow::Hollow(_, failure) => return Err(unseen(*failure)),
-            Flow::Cut(failure) => return Err(unseen(failure)),
+            AnswerStep::Finished(end) => return Ok(live.again(held, end)),
+            AnswerStep::Hollow(_, failure) => return Err(unseen(*failure)),
+            AnswerStep::Cut(failure) => return Err(unseen(failure)),
             // Only an answer that follows another one can differ from it.
-            Flow::Differs => return Err(live.failed(Failure::default())),
+            AnswerStep::Mismatch => return Err(live.failed(Failure::default())),
         }
     }
 }

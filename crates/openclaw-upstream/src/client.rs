@@ -17,8 +17,8 @@ use hyper_util::client::proxy::matcher::Matcher;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 use tokio::time::Instant;
 
-use connection_retry::Used;
-pub(crate) use connection_retry::{When, had_begun};
+use connection_retry::ConnectionUse;
+pub(crate) use connection_retry::{ResendPolicy, answer_had_begun};
 use connector::Connector;
 pub(crate) use connector::{ConnectTimeout, DnsError};
 use tls::Tls;
@@ -37,18 +37,18 @@ const AGENT: HeaderValue = HeaderValue::from_static(concat!("openclaw-gateway/",
 #[derive(Debug, Clone)]
 pub(crate) struct Client {
     pools: legacy::Client<Connector, Full<Bytes>>,
-    ways: Ways,
+    ways: ConnectionSettings,
 }
 
 /// What all clients of a process share.
 #[derive(Debug, Clone)]
-pub(crate) struct Ways {
+pub(crate) struct ConnectionSettings {
     /// The usual proxy variables.
     proxies: Arc<Matcher>,
     tls: Tls,
 }
 
-impl Ways {
+impl ConnectionSettings {
     /// The ways that the environment names.
     pub(crate) fn of_environment() -> Self {
         Self {
@@ -60,7 +60,7 @@ impl Ways {
 
 impl Client {
     /// A client whose connections may take `limit` to come about.
-    pub(crate) fn new(limit: Duration, ways: Ways) -> Self {
+    pub(crate) fn new(limit: Duration, ways: ConnectionSettings) -> Self {
         let connector = Connector::new(limit, Arc::clone(&ways.proxies), ways.tls.clone());
         let pools = legacy::Client::builder(TokioExecutor::new())
             .timer(TokioTimer::new())
@@ -83,7 +83,7 @@ impl Client {
         to: &Uri,
         mut headers: HeaderMap,
         body: Bytes,
-        when: When,
+        when: ResendPolicy,
     ) -> Result<Response<Incoming>, legacy::Error> {
         headers.entry(USER_AGENT).or_insert(AGENT);
         // Inside a tunnel the proxy reads nothing, and its own request carries this.
@@ -104,7 +104,7 @@ impl Client {
             let began = Instant::now();
             match self.pools.request(request).await {
                 Ok(answer) => {
-                    Used::note(answer.extensions());
+                    ConnectionUse::note(answer.extensions());
                     return Ok(answer);
                 }
                 Err(error) if left > 0 && when.allows(&error, began.elapsed()) => left -= 1,

@@ -8,7 +8,7 @@ use http::{HeaderMap, HeaderName, HeaderValue, Uri};
 use hyper_util::client::proxy::matcher::Matcher;
 use openclaw_classify::redact;
 use openclaw_ids::ProviderId;
-use openclaw_wire::Wire;
+use openclaw_wire::WireFormat;
 use url::Url;
 
 use super::SecretKind;
@@ -28,33 +28,20 @@ struct Parts {
     login: Option<HeaderValue>,
     headers: HeaderMap,
     answer_limit: Option<Duration>,
-    speaks: &'static [Wire],
+    speaks: &'static [WireFormat],
     /// How keys are sent.
     keys_as: SecretKind,
 }
 
-/// Where each format is called.
-#[derive(Clone)]
-struct Targets {
-    chat_completions: Uri,
-    count_tokens: Uri,
-    embeddings: Uri,
-    messages: Uri,
-    responses: Uri,
-}
+/// Where each format is called, by its index.
+type Targets = [Uri; WireFormat::COUNT];
 
-impl Targets {
-    /// Those below `base_url`; none when it is nothing that a request can name.
-    fn below(base_url: &Url) -> Option<Self> {
-        let target = |wire: Wire| Uri::try_from(below(base_url, wire.path()).as_str()).ok();
-        Some(Self {
-            chat_completions: target(Wire::ChatCompletions)?,
-            count_tokens: target(Wire::CountTokens)?,
-            embeddings: target(Wire::Embeddings)?,
-            messages: target(Wire::Messages)?,
-            responses: target(Wire::Responses)?,
-        })
-    }
+/// The targets below `base_url`; none when it is nothing that a request can name.
+fn targets_below(base_url: &Url) -> Option<Targets> {
+    let targets = WireFormat::ALL
+        .iter()
+        .map(|format| Uri::try_from(below(base_url, format.path()).as_str()).ok());
+    targets.collect::<Option<Vec<Uri>>>()?.try_into().ok()
 }
 
 /// A base URL that cannot be called.
@@ -96,12 +83,12 @@ impl Endpoint {
             provider,
             shown: shown(&url),
             login: login_of(&url),
-            targets: Targets::below(&without_login(&url))
+            targets: targets_below(&without_login(&url))
                 .ok_or_else(|| EndpointError::NotAUrl(shown_text(base_url)))?,
             base_url: url,
             headers: HeaderMap::new(),
             answer_limit: None,
-            speaks: &[Wire::ChatCompletions, Wire::Embeddings],
+            speaks: &[WireFormat::ChatCompletions, WireFormat::Embeddings],
             keys_as: SecretKind::Key,
         })))
     }
@@ -118,7 +105,7 @@ impl Endpoint {
             parts.base_url.set_path(path);
             parts.shown = shown(&parts.base_url);
             // A path of ours is one of a request.
-            if let Some(targets) = Targets::below(&without_login(&parts.base_url)) {
+            if let Some(targets) = targets_below(&without_login(&parts.base_url)) {
                 parts.targets = targets;
             }
         })
@@ -138,7 +125,7 @@ impl Endpoint {
 
     /// Passes on requests in the formats of `speaks`.
     #[must_use]
-    pub fn with_wires(self, speaks: &'static [Wire]) -> Self {
+    pub fn with_wires(self, speaks: &'static [WireFormat]) -> Self {
         self.with(|parts| parts.speaks = speaks)
     }
 
@@ -162,7 +149,7 @@ impl Endpoint {
     }
 
     /// Whether requests in this format can be passed on.
-    pub fn speaks(&self, wire: Wire) -> bool {
+    pub fn speaks(&self, wire: WireFormat) -> bool {
         self.0.speaks.contains(&wire)
     }
 
@@ -226,15 +213,8 @@ impl Endpoint {
     }
 
     /// The address of requests in a format. It holds neither user nor password; see [`login`](Self::login).
-    pub fn target(&self, wire: Wire) -> &Uri {
-        let targets = &self.0.targets;
-        match wire {
-            Wire::ChatCompletions => &targets.chat_completions,
-            Wire::CountTokens => &targets.count_tokens,
-            Wire::Embeddings => &targets.embeddings,
-            Wire::Messages => &targets.messages,
-            Wire::Responses => &targets.responses,
-        }
+    pub fn target(&self, wire: WireFormat) -> &Uri {
+        &self.0.targets[wire.index()]
     }
 
     /// What a header says of the user and the password in the base URL.
@@ -375,7 +355,7 @@ mod tests {
         let endpoint = endpoint("https://user:password@h/v1/?key=k#f").unwrap();
         assert_eq!(endpoint.base_url(), "https://h/v1");
         assert_eq!(endpoint.url("x").as_str(), "https://user:password@h/v1/x?key=k#f");
-        let target = endpoint.target(Wire::Messages);
+        let target = endpoint.target(WireFormat::Messages);
         assert_eq!(target.to_string(), "https://h/v1/messages?key=k");
         assert_eq!(endpoint.login().unwrap(), "Basic dXNlcjpwYXNzd29yZA==");
     }

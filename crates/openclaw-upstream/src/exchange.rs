@@ -12,35 +12,35 @@ use http::{Method, StatusCode, Uri};
 use http_body_util::BodyExt;
 use hyper_util::client::legacy;
 use openclaw_classify::{Failure, Phase, TimeoutPhase};
-use openclaw_wire::{BodyKind, RequestBody, Whole, Wire};
+use openclaw_wire::{BodyKind, RequestBody, ResponseBody, WireFormat};
 use secrecy::SecretString;
 use tokio::time::Instant;
 use url::Url;
 
 use super::arrival::{declared_kind, excerpt, first_bytes, first_content, whole};
-use super::client::{Client, Ways, When};
+use super::client::{Client, ConnectionSettings, ResendPolicy};
 use super::deadlines::End;
 use super::endpoint::{login_of, without_login};
-use super::facts::Facts;
+use super::facts::AttemptFacts;
 use super::live::LiveAnswer;
 use super::{Deadlines, Endpoint, headers, transport, worker_runtimes};
 
 /// The HTTP clients that all attempts share.
 #[derive(Debug, Clone)]
 pub struct Upstream {
-    ways: Ways,
-    usual: OfCores,
+    ways: ConnectionSettings,
+    usual: ClientPerWorker,
     /// Those with another limit for a connection; made when first needed, and as many as there are limits in the
     /// configuration.
-    by_limit: Arc<Mutex<HashMap<Duration, OfCores>>>,
+    by_limit: Arc<Mutex<HashMap<Duration, ClientPerWorker>>>,
 }
 
 /// A client for each thread that serves, as a connection is driven by the thread that made it.
 #[derive(Debug, Clone)]
-struct OfCores(Arc<[Client]>);
+struct ClientPerWorker(Arc<[Client]>);
 
-impl OfCores {
-    fn new(limit: Duration, ways: &Ways) -> Self {
+impl ClientPerWorker {
+    fn new(limit: Duration, ways: &ConnectionSettings) -> Self {
         let clients = (0..worker_runtimes::most()).map(|_| Client::new(limit, ways.clone()));
         Self(clients.collect())
     }
@@ -62,7 +62,7 @@ pub struct Call<'a> {
     /// How the format's own key header is used.
     pub kind: SecretKind,
     /// The format of request and answer.
-    pub wire: Wire,
+    pub wire: WireFormat,
     /// The client's headers that belong to the format and are passed on as they came.
     pub headers: &'a HeaderMap,
     /// The client's request.
@@ -96,9 +96,9 @@ pub enum Answer {
 
 impl Default for Upstream {
     fn default() -> Self {
-        let ways = Ways::of_environment();
+        let ways = ConnectionSettings::of_environment();
         Self {
-            usual: OfCores::new(Deadlines::DEFAULT.connect, &ways),
+            usual: ClientPerWorker::new(Deadlines::DEFAULT.connect, &ways),
             ways,
             by_limit: Arc::default(),
         }
@@ -114,7 +114,7 @@ impl Upstream {
         let mut by_limit = self.by_limit.lock().unwrap_or_else(PoisonError::into_inner);
         let clients = by_limit
             .entry(limit)
-            .or_insert_with(|| OfCores::new(limit, &self.ways));
+            .or_insert_with(|| ClientPerWorker::new(limit, &self.ways));
         Cow::Owned(clients.here().clone())
     }
 
@@ -123,8 +123,12 @@ impl Upstream {
     ///
     /// # Errors
     /// When no answer comes, or a larger one.
-    pub async fn ask(&self, question: Question, most: usize) -> Result<(StatusCode, Vec<u8>), AskFault> {
-        let Question {
+    pub async fn ask(
+        &self,
+        question: PlainRequest,
+        most: usize,
+    ) -> Result<(StatusCode, Vec<u8>), FetchError> {
+        let PlainRequest {
             method,
             url,
             mut headers,
@@ -133,11 +137,11 @@ impl Upstream {
         if let Some(login) = login_of(&url) {
             headers.entry(AUTHORIZATION).or_insert(login);
         }
-        let to = Uri::try_from(without_login(&url).as_str()).map_err(|_| AskFault::Address)?;
+        let to = Uri::try_from(without_login(&url).as_str()).map_err(|_| FetchError::Address)?;
         let answer = self
             .usual
             .here()
-            .send(method, &to, headers, body, When::Refused)
+            .send(method, &to, headers, body, ResendPolicy::Refused)
             .await?;
         let status = answer.status();
         let mut source = answer.into_body();
@@ -147,7 +151,7 @@ impl Upstream {
                 read.extend_from_slice(&piece);
             }
             if read.len() > most {
-                return Err(AskFault::TooLarge(most));
+                return Err(FetchError::TooLarge(most));
             }
         }
         Ok((status, read))
@@ -158,12 +162,12 @@ impl Upstream {
     /// # Errors
     /// Every other outcome, with all facts known. Dropping the future hangs up.
     pub async fn attempt(&self, call: &Call<'_>) -> Result<Answer, Failure> {
-        let mut facts = Facts::new(call.endpoint, call.secret);
+        let mut facts = AttemptFacts::new(call.endpoint, call.secret);
         let outcome = self.exchange(call, &mut facts).await;
         outcome.map_err(|failure| facts.complete(failure))
     }
 
-    async fn exchange(&self, call: &Call<'_>, facts: &mut Facts) -> Result<Answer, Failure> {
+    async fn exchange(&self, call: &Call<'_>, facts: &mut AttemptFacts) -> Result<Answer, Failure> {
         let deadlines = &call.deadlines;
         let end = End::after(deadlines.total);
         let wants_stream = call.wants_stream();
@@ -178,7 +182,7 @@ impl Upstream {
             call.endpoint.target(call.wire),
             headers::of(call, wants_stream)?,
             call.body.with_model(call.model),
-            When::RefusedOrClosed,
+            ResendPolicy::RefusedOrClosed,
         );
         let sending = end.within(head_limit, TimeoutPhase::FirstByte, sending);
         let answer = match sending.await {
@@ -225,14 +229,14 @@ impl Upstream {
         } else {
             whole(source, deadlines, end, facts).await?
         };
-        match call.wire.read_whole(&body) {
-            Whole::Answer if wants_stream => match LiveAnswer::of_whole(call.wire, &body, facts) {
+        match call.wire.read_response(&body) {
+            ResponseBody::Answer if wants_stream => match LiveAnswer::of_whole(call.wire, &body, facts) {
                 Some(live) => Ok(Answer::Live(Box::new(live))),
                 None => Err(facts.no_stream()),
             },
-            Whole::Answer => Ok(Answer::Whole(body)),
-            Whole::Empty => Err(facts.empty(Phase::BeforeFirstContent)),
-            Whole::Error | Whole::Unreadable => {
+            ResponseBody::Answer => Ok(Answer::Whole(body)),
+            ResponseBody::Empty => Err(facts.empty(Phase::BeforeFirstContent)),
+            ResponseBody::Error | ResponseBody::Unreadable => {
                 let body = call.wire.error_body(&body);
                 Err(facts.error_event(&body, Phase::BeforeFirstContent))
             }
@@ -241,7 +245,7 @@ impl Upstream {
 }
 
 /// A request that no wire format has.
-pub struct Question {
+pub struct PlainRequest {
     /// How it is asked.
     pub method: Method,
     /// Whom; user and password in it become a header.
@@ -254,7 +258,7 @@ pub struct Question {
 
 /// A question got no answer.
 #[derive(Debug, thiserror::Error)]
-pub enum AskFault {
+pub enum FetchError {
     /// Nothing that a request can name.
     #[error("the address cannot be called")]
     Address,

@@ -30,14 +30,14 @@ const HEADERS_OF_INTEREST: &[&str] = &[
 
 /// What every failure of one attempt shares. Most attempts have none, so it is put into words when one comes.
 #[derive(Clone)]
-pub(crate) struct Facts {
+pub(crate) struct AttemptFacts {
     endpoint: Endpoint,
     key: Option<SecretString>,
     status: Option<u16>,
     headers: HeaderMap,
 }
 
-impl Facts {
+impl AttemptFacts {
     /// Nothing has come back yet.
     pub(crate) fn new(endpoint: &Endpoint, key: Option<&SecretString>) -> Self {
         Self {

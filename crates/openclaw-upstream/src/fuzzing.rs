@@ -3,14 +3,14 @@
 use bytes::Bytes;
 use futures_util::stream;
 use openclaw_classify::{Failure, describe};
-use openclaw_wire::{SseParser, Wire};
+use openclaw_wire::{SseParser, WireFormat};
 use tokio::time::Instant;
 
 use super::arrival::first_content;
 use super::deadlines::End;
-use super::facts::Facts;
-use super::live::{Baton, ByteStream};
-use super::{Deadlines, Endpoint, Flow, LiveAnswer};
+use super::facts::AttemptFacts;
+use super::live::{ByteStream, SentAnswer};
+use super::{AnswerStep, Deadlines, Endpoint, LiveAnswer};
 
 /// A format that streams.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,11 +24,11 @@ pub enum Format {
 }
 
 impl Format {
-    pub fn wire(self) -> Wire {
+    pub fn wire(self) -> WireFormat {
         match self {
-            Self::ChatCompletions => Wire::ChatCompletions,
-            Self::Messages => Wire::Messages,
-            Self::Responses => Wire::Responses,
+            Self::ChatCompletions => WireFormat::ChatCompletions,
+            Self::Messages => WireFormat::Messages,
+            Self::Responses => WireFormat::Responses,
         }
     }
 }
@@ -52,7 +52,7 @@ pub enum Ending {
     /// It broke off; why.
     Cut(String),
     /// It was to take over from another one, and says something else.
-    Differs,
+    Mismatch,
     /// It is complete, with its last event.
     Finished(Vec<u8>),
     /// It is complete by its form and shows no answer.
@@ -98,13 +98,13 @@ pub async fn see_spliced(format: Format, first: Vec<Bytes>, second: Vec<Bytes>) 
 async fn see_after(
     format: Format,
     chunks: Vec<Bytes>,
-    after: Option<Baton>,
-    left: &mut Option<Baton>,
+    after: Option<SentAnswer>,
+    left: &mut Option<SentAnswer>,
 ) -> Seen {
     let mut seen = Seen {
         bytes: Vec::new(),
         skipped: 0,
-        end: Ending::Differs,
+        end: Ending::Mismatch,
     };
     let mut live = match begin(format.wire(), chunks).await {
         Ok(live) => live,
@@ -119,11 +119,11 @@ async fn see_after(
     }
     seen.end = loop {
         match live.next().await {
-            Flow::Events(events) => seen.bytes.extend_from_slice(&events),
-            Flow::Cut(failure) => break Ending::Cut(words(&failure)),
-            Flow::Differs => break Ending::Differs,
-            Flow::Finished(end) => break Ending::Finished(end.into()),
-            Flow::Hollow(end, _) => break Ending::Hollow(end.into()),
+            AnswerStep::Events(events) => seen.bytes.extend_from_slice(&events),
+            AnswerStep::Cut(failure) => break Ending::Cut(words(&failure)),
+            AnswerStep::Mismatch => break Ending::Mismatch,
+            AnswerStep::Finished(end) => break Ending::Finished(end.into()),
+            AnswerStep::Hollow(end, _) => break Ending::Hollow(end.into()),
         }
     };
     seen.skipped = live.skipped();
@@ -131,7 +131,7 @@ async fn see_after(
     seen
 }
 
-async fn begin(wire: Wire, chunks: Vec<Bytes>) -> Result<LiveAnswer, Failure> {
+async fn begin(wire: WireFormat, chunks: Vec<Bytes>) -> Result<LiveAnswer, Failure> {
     let endpoint = "relay"
         .parse()
         .ok()
@@ -148,7 +148,7 @@ async fn begin(wire: Wire, chunks: Vec<Bytes>) -> Result<LiveAnswer, Failure> {
         &deadlines,
         Instant::now(),
         end,
-        &Facts::new(&endpoint, None),
+        &AttemptFacts::new(&endpoint, None),
     )
     .await
 }

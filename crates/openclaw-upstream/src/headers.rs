@@ -6,19 +6,6 @@ use secrecy::ExposeSecret;
 
 use super::exchange::{Call, SecretKind};
 
-/// Where Anthropic reads a key.
-const API_KEY: HeaderName = HeaderName::from_static("x-api-key");
-/// The version of Anthropic's API, when the client names none.
-const ANTHROPIC_VERSION: (HeaderName, HeaderValue) = (
-    HeaderName::from_static("anthropic-version"),
-    HeaderValue::from_static("2023-06-01"),
-);
-/// What Anthropic's API takes, in addition to what the client asks for, with a token of a login.
-const ANTHROPIC_LOGIN: (HeaderName, HeaderValue) = (
-    HeaderName::from_static("anthropic-beta"),
-    HeaderValue::from_static("oauth-2025-04-20"),
-);
-
 /// How many headers a request has.
 const USUAL: usize = 8;
 
@@ -41,23 +28,26 @@ pub(crate) fn of(call: &Call<'_>, wants_stream: bool) -> Result<HeaderMap, Failu
     }
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     headers.insert(ACCEPT, HeaderValue::from_static(accept));
-    if call.wire.is_anthropic() {
-        let (name, version) = ANTHROPIC_VERSION;
-        headers.entry(name).or_insert(version);
+    let family = call.wire.family();
+    for (name, value) in family.default_headers() {
+        headers
+            .entry(HeaderName::from_static(name))
+            .or_insert(HeaderValue::from_static(value));
     }
     if let Some(secret) = call.secret {
         let secret = secret.expose_secret().trim();
-        match (call.wire.is_anthropic(), call.kind) {
-            (true, SecretKind::Key) => {
-                headers.insert(API_KEY, sensitive(secret)?);
+        match (family.key_header(), call.kind) {
+            (Some(name), SecretKind::Key) => {
+                headers.insert(HeaderName::from_static(name), sensitive(secret)?);
             }
-            (true, SecretKind::Token) => {
+            (None, SecretKind::Key) => {
                 headers.insert(AUTHORIZATION, sensitive(&format!("Bearer {secret}"))?);
-                let (name, login) = ANTHROPIC_LOGIN;
-                headers.append(name, login);
             }
-            (false, _) => {
+            (_, SecretKind::Token) => {
                 headers.insert(AUTHORIZATION, sensitive(&format!("Bearer {secret}"))?);
+                for (name, value) in family.login_headers() {
+                    headers.append(HeaderName::from_static(name), HeaderValue::from_static(value));
+                }
             }
         }
     }
@@ -88,14 +78,14 @@ mod tests {
     use openclaw_ids::ProviderId;
     use secrecy::SecretString;
 
-    use openclaw_wire::{RequestBody, Wire};
+    use openclaw_wire::{RequestBody, WireFormat};
 
     use super::super::Endpoint;
     use super::*;
 
     /// The headers of a request, sensitive values included, one per line.
     fn sent(
-        wire: Wire,
+        wire: WireFormat,
         secret: Option<(&str, SecretKind)>,
         client: &[(&'static str, &'static str)],
     ) -> String {
@@ -132,10 +122,10 @@ mod tests {
     fn keys_and_tokens_go_where_the_format_reads_them() {
         let client = [("anthropic-beta", "one"), ("anthropic-version", "2099-01-01")];
         let (key, token) = (Some(("k", SecretKind::Key)), Some(("t", SecretKind::Token)));
-        insta::assert_snapshot!("chat_key", sent(Wire::ChatCompletions, key, &[]));
-        insta::assert_snapshot!("chat_token", sent(Wire::ChatCompletions, token, &[]));
-        insta::assert_snapshot!("messages_key", sent(Wire::Messages, key, &client));
-        insta::assert_snapshot!("messages_token", sent(Wire::Messages, token, &client));
-        insta::assert_snapshot!("messages_without", sent(Wire::Messages, None, &[]));
+        insta::assert_snapshot!("chat_key", sent(WireFormat::ChatCompletions, key, &[]));
+        insta::assert_snapshot!("chat_token", sent(WireFormat::ChatCompletions, token, &[]));
+        insta::assert_snapshot!("messages_key", sent(WireFormat::Messages, key, &client));
+        insta::assert_snapshot!("messages_token", sent(WireFormat::Messages, token, &client));
+        insta::assert_snapshot!("messages_without", sent(WireFormat::Messages, None, &[]));
     }
 }

@@ -17,9 +17,9 @@ mod secrets;
 mod transport;
 pub mod worker_runtimes;
 
-pub use buffered::whole as held_until_whole;
+pub use buffered::whole as buffer_whole;
 pub use deadlines::Deadlines;
 pub use endpoint::{Endpoint, EndpointError, is_loopback_host};
-pub use exchange::{Answer, AskFault, Call, Question, SecretKind, Upstream};
-pub use live::{Flow, LiveAnswer};
-pub use retry::is_by_chance;
+pub use exchange::{Answer, Call, FetchError, PlainRequest, SecretKind, Upstream};
+pub use live::{AnswerStep, LiveAnswer};
+pub use retry::is_transient;

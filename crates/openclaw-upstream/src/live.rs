@@ -8,11 +8,12 @@ use bytes::Bytes;
 use futures_util::{Stream, StreamExt};
 use openclaw_classify::{Failure, Phase, TimeoutPhase, Transport};
 use openclaw_wire::{
-    Differs, Event, Missing, New, Piece, Progress, Shows, Splice, SseParser, Wire, event_before,
+    ContentKind, Mismatch, MissingEnd, NewEvents, Splice, SseEvent, SseParser, StreamEvent, StreamProgress,
+    WireFormat,
 };
 
 use super::deadlines::End;
-use super::facts::Facts;
+use super::facts::AttemptFacts;
 use super::transport;
 
 /// The bytes of an upstream's answer.
@@ -20,7 +21,7 @@ pub(crate) type ByteStream = Pin<Box<dyn Stream<Item = hyper::Result<Bytes>> + S
 
 /// What comes next of a live answer.
 #[derive(Debug)]
-pub enum Flow {
+pub enum AnswerStep {
     /// Whole events, to be forwarded as they are.
     Events(Bytes),
     /// The answer is complete, and this is its last event.
@@ -30,18 +31,18 @@ pub enum Flow {
     /// The answer broke off; it must not look finished (BL-88).
     Cut(Failure),
     /// The answer was to take over from another one, and says something else.
-    Differs,
+    Mismatch,
 }
 
 /// What a client was sent of an answer that broke off.
-pub struct Baton {
+pub struct SentAnswer {
     splice: Splice,
     sent: u64,
 }
 
 /// How fast a stream has to come.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Pace {
+pub(crate) struct StreamDeadlines {
     /// The longest silence between two pieces.
     pub idle: Duration,
     /// When it has to be whole.
@@ -51,14 +52,14 @@ pub(crate) struct Pace {
 /// A stream that has shown its first content. Reading it drives the upstream, so a slow client slows the provider
 /// down; dropping it hangs up.
 pub struct LiveAnswer {
-    wire: Wire,
+    wire: WireFormat,
     source: ByteStream,
     parser: SseParser,
-    progress: Progress,
+    progress: StreamProgress,
     /// Events read so far and not yet forwarded.
     held: VecDeque<Bytes>,
-    pace: Pace,
-    facts: Facts,
+    pace: StreamDeadlines,
+    facts: AttemptFacts,
     /// A line for people that waits for the first text (S-10.5).
     line: Option<String>,
     /// What was sent, so that another answer can take over; or what this one takes over from.
@@ -72,11 +73,11 @@ pub struct LiveAnswer {
 impl LiveAnswer {
     /// A stream that was read up to its first content.
     pub(crate) fn new(
-        wire: Wire,
+        wire: WireFormat,
         (source, parser): (ByteStream, SseParser),
-        (progress, held): (Progress, VecDeque<Bytes>),
-        pace: Pace,
-        facts: &Facts,
+        (progress, held): (StreamProgress, VecDeque<Bytes>),
+        pace: StreamDeadlines,
+        facts: &AttemptFacts,
     ) -> Self {
         Self {
             wire,
@@ -94,14 +95,14 @@ impl LiveAnswer {
     }
 
     /// The whole answer `body` as the stream that it should have been; none where it cannot be told as one.
-    pub(crate) fn of_whole(wire: Wire, body: &[u8], facts: &Facts) -> Option<Self> {
-        let mut held = VecDeque::from(wire.events_of_whole(body)?);
+    pub(crate) fn of_whole(wire: WireFormat, body: &[u8], facts: &AttemptFacts) -> Option<Self> {
+        let mut held = VecDeque::from(wire.events_of_response(body)?);
         let end = held.pop_back()?;
-        let mut progress = Progress::default();
-        progress.end(Shows::Answer);
+        let mut progress = StreamProgress::default();
+        progress.end(ContentKind::Answer);
         let nothing = Box::pin(futures_util::stream::empty());
         // Nothing is waited for.
-        let pace = Pace {
+        let pace = StreamDeadlines {
             idle: Duration::ZERO,
             end: End::after(Duration::ZERO),
         };
@@ -124,16 +125,16 @@ impl LiveAnswer {
 
     /// What another answer needs to take over from this one, which broke off; none when nothing was remembered, or
     /// more than can be.
-    pub fn baton(&mut self) -> Option<Baton> {
+    pub fn baton(&mut self) -> Option<SentAnswer> {
         let splice = self.splice.take()?.follow()?;
-        Some(Baton {
+        Some(SentAnswer {
             splice,
             sent: self.sent,
         })
     }
 
     /// Takes over from another answer.
-    pub fn take_over(&mut self, baton: Baton) {
+    pub fn take_over(&mut self, baton: SentAnswer) {
         self.splice = Some(baton.splice);
         self.sent = baton.sent;
     }
@@ -167,56 +168,56 @@ impl LiveAnswer {
     }
 
     /// What the answer, which is complete, left out of its end.
-    pub fn missing(&self) -> Option<Missing> {
-        match self.wire {
-            Wire::ChatCompletions | Wire::Messages => self.progress.missing(),
-            // The last event says it all, and without it no answer is complete.
-            Wire::CountTokens | Wire::Embeddings | Wire::Responses => None,
-        }
+    pub fn missing(&self) -> Option<MissingEnd> {
+        // Where the last event says it all, no answer is complete without it.
+        self.progress.missing().filter(|_| self.wire.states_its_end())
     }
 
     /// The next events, or how the answer ended; not to be called after an end.
-    pub async fn next(&mut self) -> Flow {
+    pub async fn next(&mut self) -> AnswerStep {
         loop {
             let flow = self.next_of_upstream().await;
             match self.spliced(flow) {
-                Flow::Events(events) if events.is_empty() => {}
-                Flow::Events(events) => return Flow::Events(self.with_line(events)),
-                end @ (Flow::Cut(_) | Flow::Differs | Flow::Finished(_) | Flow::Hollow(..)) => return end,
+                AnswerStep::Events(events) if events.is_empty() => {}
+                AnswerStep::Events(events) => return AnswerStep::Events(self.with_line(events)),
+                end @ (AnswerStep::Cut(_)
+                | AnswerStep::Mismatch
+                | AnswerStep::Finished(_)
+                | AnswerStep::Hollow(..)) => return end,
             }
         }
     }
 
     /// What of `flow` a client is to see that was sent something by another answer before.
-    fn spliced(&mut self, flow: Flow) -> Flow {
+    fn spliced(&mut self, flow: AnswerStep) -> AnswerStep {
         let Some(splice) = &mut self.splice else {
             self.sent = self
                 .sent
-                .saturating_add(u64::from(matches!(flow, Flow::Events(_))));
+                .saturating_add(u64::from(matches!(flow, AnswerStep::Events(_))));
             return flow;
         };
-        let mut count = |new: Result<New, Differs>, flow: fn(Bytes) -> Flow| match new {
-            Ok(New { bytes, events }) => {
+        let mut count = |new: Result<NewEvents, Mismatch>, flow: fn(Bytes) -> AnswerStep| match new {
+            Ok(NewEvents { bytes, events }) => {
                 self.sent = self.sent.saturating_add(events);
                 flow(bytes)
             }
-            Err(Differs) => Flow::Differs,
+            Err(Mismatch) => AnswerStep::Mismatch,
         };
         match flow {
-            Flow::Events(events) => count(splice.take(events), Flow::Events),
-            Flow::Finished(end) => count(splice.end(end), Flow::Finished),
-            Flow::Hollow(end, failure) => match count(splice.end(end), Flow::Finished) {
-                Flow::Finished(end) => Flow::Hollow(end, failure),
+            AnswerStep::Events(events) => count(splice.take(events), AnswerStep::Events),
+            AnswerStep::Finished(end) => count(splice.end(end), AnswerStep::Finished),
+            AnswerStep::Hollow(end, failure) => match count(splice.end(end), AnswerStep::Finished) {
+                AnswerStep::Finished(end) => AnswerStep::Hollow(end, failure),
                 differs => differs,
             },
-            Flow::Cut(_) | Flow::Differs => flow,
+            AnswerStep::Cut(_) | AnswerStep::Mismatch => flow,
         }
     }
 
     /// One event, with the waiting line before it if it is the first with text.
     fn with_line(&mut self, event: Bytes) -> Bytes {
         let line = self.line.as_deref();
-        match line.and_then(|line| event_before(&event, line)) {
+        match line.and_then(|line| self.wire.notice_before(&event, line)) {
             Some(own) => {
                 self.line = None;
                 Bytes::from([own, event].concat())
@@ -225,9 +226,9 @@ impl LiveAnswer {
         }
     }
 
-    async fn next_of_upstream(&mut self) -> Flow {
+    async fn next_of_upstream(&mut self) -> AnswerStep {
         if let Some(events) = self.held.pop_front() {
-            return Flow::Events(events);
+            return AnswerStep::Events(events);
         }
         if self.progress.has_ended() {
             let end = self.last.take();
@@ -261,50 +262,50 @@ impl LiveAnswer {
     }
 
     /// What an event means to the client; nothing when it cannot be read, by us as by anybody.
-    fn forward(&mut self, event: Event) -> Option<Flow> {
+    fn forward(&mut self, event: SseEvent) -> Option<AnswerStep> {
         let Some(data) = &event.data else {
             let stray = event.stray().filter(|text| self.wire.is_stray_error(text));
             return Some(match stray {
                 Some(error) => self.broken_by(error),
-                None => Flow::Events(event.raw),
+                None => AnswerStep::Events(event.raw),
             });
         };
-        Some(match self.wire.read_piece(event.name.as_deref(), data) {
-            Piece::Deltas(deltas) => {
+        Some(match self.wire.read_event(event.name.as_deref(), data) {
+            StreamEvent::Deltas(deltas) => {
                 self.progress.add(&deltas);
-                Flow::Events(event.raw)
+                AnswerStep::Events(event.raw)
             }
-            Piece::Malformed => {
+            StreamEvent::Malformed => {
                 self.progress.skip();
                 return None;
             }
-            Piece::Other => Flow::Events(event.raw),
+            StreamEvent::Other => AnswerStep::Events(event.raw),
             // An end without a reason does not make half an object whole (BL-89).
-            Piece::End(_) if self.progress.breaks_off_in_a_call() => self.cut(broken()),
-            Piece::End(shows) => {
+            StreamEvent::End(_) if self.progress.breaks_off_in_a_call() => self.cut(broken()),
+            StreamEvent::End(shows) => {
                 self.progress.end(shows);
                 self.finished(self.end_of(event.raw))
             }
-            Piece::Error => self.broken_by(data),
+            StreamEvent::Error => self.broken_by(data),
         })
     }
 
     /// The upstream says that it cannot go on.
-    fn broken_by(&self, error: &[u8]) -> Flow {
+    fn broken_by(&self, error: &[u8]) -> AnswerStep {
         let body = self.wire.error_body(error);
         self.cut(self.facts.error_event(&body, Phase::AfterContent))
     }
 
     /// The upstream closed its answer; what has no closing line end may still be an event.
-    fn end_of_bytes(&mut self) -> Flow {
+    fn end_of_bytes(&mut self) -> AnswerStep {
         let parser = std::mem::replace(&mut self.parser, SseParser::new(0));
-        let rest = parser.finish().filter(Event::is_whole);
+        let rest = parser.finish().filter(SseEvent::is_whole);
         rest.and_then(|event| self.forward(event))
             .unwrap_or_else(|| self.end(broken()))
     }
 
     /// The bytes ended without `[DONE]`: fine when the answer was complete, else `failure`.
-    fn end(&self, failure: Failure) -> Flow {
+    fn end(&self, failure: Failure) -> AnswerStep {
         if self.progress.may_end(self.wire) {
             self.finished(self.wire.own_end())
         } else {
@@ -312,25 +313,22 @@ impl LiveAnswer {
         }
     }
 
-    /// The last event as the client gets it. Chat completions end with a mark that is the same for all.
+    /// The last event as the client gets it. A mark is the same in every answer.
     fn end_of(&self, event: Bytes) -> Bytes {
-        match self.wire {
-            Wire::ChatCompletions => self.wire.own_end(),
-            Wire::CountTokens | Wire::Embeddings | Wire::Messages | Wire::Responses => event,
-        }
+        self.wire.end_mark().unwrap_or(event)
     }
 
-    fn finished(&self, end: Bytes) -> Flow {
+    fn finished(&self, end: Bytes) -> AnswerStep {
         match self.progress.shown() {
-            Shows::Answer => Flow::Finished(end),
-            Shows::Nothing | Shows::Thinking => {
-                Flow::Hollow(end, Box::new(self.facts.empty(Phase::AfterContent)))
+            ContentKind::Answer => AnswerStep::Finished(end),
+            ContentKind::Nothing | ContentKind::Thinking => {
+                AnswerStep::Hollow(end, Box::new(self.facts.empty(Phase::AfterContent)))
             }
         }
     }
 
-    fn cut(&self, failure: Failure) -> Flow {
-        Flow::Cut(self.facts.complete(failure))
+    fn cut(&self, failure: Failure) -> AnswerStep {
+        AnswerStep::Cut(self.facts.complete(failure))
     }
 }
 

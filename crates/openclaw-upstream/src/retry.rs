@@ -16,7 +16,7 @@ const ASKS: &[&str] = &[
 /// Whether nothing came of the call by what looks like chance: its connection was reset before any byte of an answer,
 /// or a 500, 502 or 504 came without a word. A timeout never is, since the same wait would only be repeated, and
 /// neither is an error that the provider explains.
-pub fn is_by_chance(failure: &Failure) -> bool {
+pub fn is_transient(failure: &Failure) -> bool {
     match (failure.transport, failure.status) {
         (Some(Transport::Reset), None) => {
             matches!(failure.phase, Some(Phase::BeforeRequest | Phase::BeforeFirstByte))
@@ -67,7 +67,7 @@ mod tests {
                 message: Some("connection reset".to_owned()),
                 ..Failure::default()
             };
-            assert_eq!(is_by_chance(&failure), expected, "{transport:?} {phase:?}");
+            assert_eq!(is_transient(&failure), expected, "{transport:?} {phase:?}");
         }
     }
 
@@ -96,7 +96,7 @@ mod tests {
                 headers: vec![sent],
                 ..Failure::default()
             };
-            assert_eq!(is_by_chance(&failure), expected, "{status} {body} {header}");
+            assert_eq!(is_transient(&failure), expected, "{status} {body} {header}");
         }
     }
 }

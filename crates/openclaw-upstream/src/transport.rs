@@ -7,7 +7,7 @@ use hyper_util::client::legacy;
 use openclaw_classify::error_chain;
 use openclaw_classify::{Failure, Phase, TimeoutPhase, TimerOwner, Transport};
 
-use super::client::{ConnectTimeout, DnsError, had_begun};
+use super::client::{ConnectTimeout, DnsError, answer_had_begun};
 
 /// What an I/O error says about the connection.
 const KINDS: &[(io::ErrorKind, Transport)] = &[
@@ -113,7 +113,7 @@ fn is_connect(error: &(dyn StdError + 'static)) -> bool {
 
 /// Whether the first bytes of an answer came.
 fn has_begun(error: &(dyn StdError + 'static)) -> bool {
-    error_chain::each(error).any(|cause| cause.downcast_ref().is_some_and(had_begun))
+    error_chain::each(error).any(|cause| cause.downcast_ref().is_some_and(answer_had_begun))
 }
 
 /// Whether an answer came that is not what it says: no HTTP, or a head that is too large.

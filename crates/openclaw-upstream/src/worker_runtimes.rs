@@ -28,7 +28,7 @@ pub fn here() -> usize {
 
 /// The threads of one process. They end, and all that still runs on them, when this is dropped.
 #[derive(Debug)]
-pub struct Cores {
+pub struct WorkerRuntimes {
     /// All but the thread of whoever uses this.
     others: Vec<Other>,
     /// How much each has to do, the user's own thread first.
@@ -42,7 +42,7 @@ struct Other {
     _running: oneshot::Sender<()>,
 }
 
-impl Cores {
+impl WorkerRuntimes {
     /// The thread of whoever uses this, alone.
     pub fn one() -> Self {
         Self {
@@ -133,7 +133,7 @@ mod tests {
 
     #[tokio::test]
     async fn work_goes_to_whoever_has_least_and_ends_with_its_threads() {
-        let cores = Cores {
+        let cores = WorkerRuntimes {
             others: vec![Other::start(1).unwrap(), Other::start(2).unwrap()],
             loads: Arc::new([const { AtomicUsize::new(0) }; 3]),
         };

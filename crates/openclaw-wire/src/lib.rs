@@ -2,9 +2,8 @@
 
 mod body_kind;
 mod format;
-mod inline_notice;
+mod overlap;
 mod partial_json;
-mod probe_request;
 mod progress;
 mod request_body;
 mod splice;
@@ -12,10 +11,11 @@ mod sse;
 mod surrogates;
 
 pub use body_kind::BodyKind;
-pub use format::{Delta, Piece, Shows, Whole, Wire};
-pub use inline_notice::{before_text, event_before};
-pub use probe_request::smallest_request;
-pub use progress::{Missing, Progress};
+pub use format::{
+    ApiFamily, ContentKind, Delta, RequestKind, ResponseBody, StreamEvent, SyntheticAnswer, WireFormat,
+};
+pub use overlap::Mismatch;
+pub use progress::{MissingEnd, StreamProgress};
 pub use request_body::{BodyError, RequestBody};
-pub use splice::{Differs, New, Splice};
-pub use sse::{Event, EventTooLarge, SseParser};
+pub use splice::{NewEvents, Splice};
+pub use sse::{EventTooLarge, SseEvent, SseParser};

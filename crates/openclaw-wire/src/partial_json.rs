@@ -35,22 +35,22 @@ const ERROR: &str = "error";
 
 /// A value, which borrows its texts.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Sketch<'a> {
+pub(crate) enum PartialJson<'a> {
     Null,
     Bool(bool),
     /// A number, if it is a whole one from 0 on.
     Number(Option<u64>),
     Text(Cow<'a, str>),
-    List(Vec<Sketch<'a>>),
+    List(Vec<PartialJson<'a>>),
     Object {
         /// The members of [`kept`] names.
-        kept: Vec<(&'static str, Sketch<'a>)>,
+        kept: Vec<(&'static str, PartialJson<'a>)>,
         /// Whether it has any member at all.
         filled: bool,
     },
 }
 
-impl<'a> Sketch<'a> {
+impl<'a> PartialJson<'a> {
     /// Reads a whole text; `None` when it is no JSON.
     pub(crate) fn read(json: &'a [u8]) -> Option<Self> {
         // Checked at once, which is faster than text by text.
@@ -58,20 +58,20 @@ impl<'a> Sketch<'a> {
         let read = serde_json::from_str(text).ok();
         read.or_else(|| {
             let whole = without_halves(text)?;
-            let sketch: Sketch<'_> = serde_json::from_str(&whole).ok()?;
+            let sketch: PartialJson<'_> = serde_json::from_str(&whole).ok()?;
             Some(sketch.owned())
         })
     }
 
     /// The same with texts of its own.
-    fn owned<'b>(self) -> Sketch<'b> {
+    fn owned<'b>(self) -> PartialJson<'b> {
         match self {
-            Self::Null => Sketch::Null,
-            Self::Bool(is) => Sketch::Bool(is),
-            Self::Number(number) => Sketch::Number(number),
-            Self::Text(text) => Sketch::Text(Cow::Owned(text.into_owned())),
-            Self::List(items) => Sketch::List(items.into_iter().map(Sketch::owned).collect()),
-            Self::Object { kept, filled } => Sketch::Object {
+            Self::Null => PartialJson::Null,
+            Self::Bool(is) => PartialJson::Bool(is),
+            Self::Number(number) => PartialJson::Number(number),
+            Self::Text(text) => PartialJson::Text(Cow::Owned(text.into_owned())),
+            Self::List(items) => PartialJson::List(items.into_iter().map(PartialJson::owned).collect()),
+            Self::Object { kept, filled } => PartialJson::Object {
                 kept: kept
                     .into_iter()
                     .map(|(name, value)| (name, value.owned()))
@@ -127,7 +127,7 @@ impl<'a> Sketch<'a> {
     }
 }
 
-impl<'de> Deserialize<'de> for Sketch<'de> {
+impl<'de> Deserialize<'de> for PartialJson<'de> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_any(Whatever)
     }
@@ -136,55 +136,55 @@ impl<'de> Deserialize<'de> for Sketch<'de> {
 struct Whatever;
 
 impl<'de> Visitor<'de> for Whatever {
-    type Value = Sketch<'de>;
+    type Value = PartialJson<'de>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("JSON")
     }
 
-    fn visit_unit<E>(self) -> Result<Sketch<'de>, E> {
-        Ok(Sketch::Null)
+    fn visit_unit<E>(self) -> Result<PartialJson<'de>, E> {
+        Ok(PartialJson::Null)
     }
 
-    fn visit_bool<E>(self, is: bool) -> Result<Sketch<'de>, E> {
-        Ok(Sketch::Bool(is))
+    fn visit_bool<E>(self, is: bool) -> Result<PartialJson<'de>, E> {
+        Ok(PartialJson::Bool(is))
     }
 
-    fn visit_u64<E>(self, number: u64) -> Result<Sketch<'de>, E> {
-        Ok(Sketch::Number(Some(number)))
+    fn visit_u64<E>(self, number: u64) -> Result<PartialJson<'de>, E> {
+        Ok(PartialJson::Number(Some(number)))
     }
 
-    fn visit_i64<E>(self, _: i64) -> Result<Sketch<'de>, E> {
-        Ok(Sketch::Number(None))
+    fn visit_i64<E>(self, _: i64) -> Result<PartialJson<'de>, E> {
+        Ok(PartialJson::Number(None))
     }
 
-    fn visit_f64<E>(self, _: f64) -> Result<Sketch<'de>, E> {
-        Ok(Sketch::Number(None))
+    fn visit_f64<E>(self, _: f64) -> Result<PartialJson<'de>, E> {
+        Ok(PartialJson::Number(None))
     }
 
-    fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Sketch<'de>, E> {
-        Ok(Sketch::Text(Cow::Borrowed(text)))
+    fn visit_borrowed_str<E>(self, text: &'de str) -> Result<PartialJson<'de>, E> {
+        Ok(PartialJson::Text(Cow::Borrowed(text)))
     }
 
-    fn visit_str<E>(self, text: &str) -> Result<Sketch<'de>, E> {
-        Ok(Sketch::Text(Cow::Owned(text.to_owned())))
+    fn visit_str<E>(self, text: &str) -> Result<PartialJson<'de>, E> {
+        Ok(PartialJson::Text(Cow::Owned(text.to_owned())))
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Sketch<'de>, A::Error> {
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<PartialJson<'de>, A::Error> {
         let mut list = Vec::new();
         while let Some(item) = items.next_element()? {
             // A vector of an embedding has thousands; that there is one says enough.
-            if matches!(item, Sketch::Number(_)) {
+            if matches!(item, PartialJson::Number(_)) {
                 list.push(item);
                 while items.next_element::<IgnoredAny>()?.is_some() {}
                 break;
             }
             list.push(item);
         }
-        Ok(Sketch::List(list))
+        Ok(PartialJson::List(list))
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Sketch<'de>, A::Error> {
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<PartialJson<'de>, A::Error> {
         let (mut kept, mut filled) = (Vec::new(), false);
         while let Some(name) = members.next_key_seed(Name)? {
             filled = true;
@@ -196,7 +196,7 @@ impl<'de> Visitor<'de> for Whatever {
                 }
             }
         }
-        Ok(Sketch::Object { kept, filled })
+        Ok(PartialJson::Object { kept, filled })
     }
 }
 
@@ -235,11 +235,11 @@ enum Says {
 }
 
 impl Says {
-    fn sketch<'a>(self) -> Sketch<'a> {
+    fn sketch<'a>(self) -> PartialJson<'a> {
         match self {
-            Self::No => Sketch::Null,
-            Self::Nothing => Sketch::Bool(false),
-            Self::Something => Sketch::Bool(true),
+            Self::No => PartialJson::Null,
+            Self::Nothing => PartialJson::Bool(false),
+            Self::Something => PartialJson::Bool(true),
         }
     }
 
@@ -311,24 +311,27 @@ mod tests {
     #[test]
     fn whether_an_error_says_anything() {
         for (json, says) in [
-            ("null", Sketch::Null),
-            ("false", Sketch::Null),
-            ("true", Sketch::Bool(true)),
-            ("0", Sketch::Bool(false)),
-            ("-1", Sketch::Bool(true)),
-            ("0.5", Sketch::Bool(true)),
-            (r#""""#, Sketch::Bool(false)),
-            (r#"" ""#, Sketch::Bool(false)),
-            (r#""\u0062usy""#, Sketch::Bool(true)),
-            ("[]", Sketch::Bool(false)),
-            ("[0,[1]]", Sketch::Bool(true)),
-            ("{}", Sketch::Bool(false)),
-            (r#"{"message":"","code":0,"param":null}"#, Sketch::Bool(false)),
-            (r#"{"message":"","code":500}"#, Sketch::Bool(true)),
-            (r#"{"inner":{"type":"busy"}}"#, Sketch::Bool(true)),
+            ("null", PartialJson::Null),
+            ("false", PartialJson::Null),
+            ("true", PartialJson::Bool(true)),
+            ("0", PartialJson::Bool(false)),
+            ("-1", PartialJson::Bool(true)),
+            ("0.5", PartialJson::Bool(true)),
+            (r#""""#, PartialJson::Bool(false)),
+            (r#"" ""#, PartialJson::Bool(false)),
+            (r#""\u0062usy""#, PartialJson::Bool(true)),
+            ("[]", PartialJson::Bool(false)),
+            ("[0,[1]]", PartialJson::Bool(true)),
+            ("{}", PartialJson::Bool(false)),
+            (
+                r#"{"message":"","code":0,"param":null}"#,
+                PartialJson::Bool(false),
+            ),
+            (r#"{"message":"","code":500}"#, PartialJson::Bool(true)),
+            (r#"{"inner":{"type":"busy"}}"#, PartialJson::Bool(true)),
         ] {
             let text = format!(r#"{{"error":{json}}}"#);
-            let sketch = Sketch::read(text.as_bytes()).unwrap();
+            let sketch = PartialJson::read(text.as_bytes()).unwrap();
             assert_eq!(sketch.get("error"), Some(&says), "{json}");
         }
     }
@@ -337,7 +340,7 @@ mod tests {
     fn what_is_kept_and_what_is_skipped() {
         let json = r#"{"id":[1,{"text":"x"}],"type":"a","type":"\u00e9","index":3,"data":[-1],"error":null,
             "content":{"other":1},"delta":{},"output":["t",{"text":""}]}"#;
-        let sketch = Sketch::read(json.as_bytes()).unwrap();
+        let sketch = PartialJson::read(json.as_bytes()).unwrap();
         assert_eq!(sketch.get("id"), None);
         assert_eq!(
             sketch.get("type").unwrap().as_str(),
@@ -345,7 +348,7 @@ mod tests {
             "the last one counts"
         );
         assert_eq!(sketch.get("index").unwrap().as_u64(), Some(3));
-        assert_eq!(sketch.get("error"), Some(&Sketch::Null));
+        assert_eq!(sketch.get("error"), Some(&PartialJson::Null));
         for (name, is_filled) in [
             ("content", true),
             ("data", true),
@@ -363,7 +366,7 @@ mod tests {
 
     #[test]
     fn half_a_character_is_a_text() {
-        let sketch = Sketch::read(br#"{"delta":{"content":"hi \ud83d"},"index":1}"#).unwrap();
+        let sketch = PartialJson::read(br#"{"delta":{"content":"hi \ud83d"},"index":1}"#).unwrap();
         let content = sketch.get("delta").unwrap().get("content").unwrap();
         assert_eq!(content.as_str(), Some("hi \u{fffd}"));
         assert_eq!(sketch.get("index").unwrap().as_u64(), Some(1));
@@ -379,7 +382,7 @@ mod tests {
             b"{\"id\":\"\xff\"}",
             b"[1,]",
         ] {
-            assert_eq!(Sketch::read(json), None, "{json:?}");
+            assert_eq!(PartialJson::read(json), None, "{json:?}");
         }
     }
 }

@@ -2,15 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use crate::format::{Delta, Shows, Wire};
+use crate::format::{ContentKind, Delta, WireFormat};
 
 /// Choices and tool calls that are followed; a stream with more is judged by the first ones.
 const MAX_FOLLOWED: usize = 128;
 
 /// What a stream has said so far.
 #[derive(Debug, Default)]
-pub struct Progress {
-    shown: Option<Shows>,
+pub struct StreamProgress {
+    shown: Option<ContentKind>,
     /// Choices seen, and whether each had its finish reason.
     choices: BTreeMap<u64, bool>,
     /// Whether an event said that the answer is complete.
@@ -25,7 +25,7 @@ pub struct Progress {
 
 /// What a stream left out that was complete all the same (BL-89).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Missing {
+pub enum MissingEnd {
     /// Neither of the two came.
     Both,
     /// The last event of the format: `[DONE]`, `message_stop`.
@@ -34,7 +34,7 @@ pub enum Missing {
     StopReason,
 }
 
-impl Missing {
+impl MissingEnd {
     /// Its name in metrics and logs.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -45,11 +45,11 @@ impl Missing {
     }
 }
 
-impl Progress {
+impl StreamProgress {
     /// Adds the deltas of one chunk.
     pub fn add(&mut self, deltas: &[Delta]) {
         for delta in deltas {
-            self.shown = self.shown.max(Some(delta.shows));
+            self.shown = self.shown.max(Some(delta.content));
             if let Some(finished) = followed(&mut self.choices, delta.choice) {
                 *finished |= delta.finished;
             }
@@ -62,7 +62,7 @@ impl Progress {
     }
 
     /// The event that ends the answer came, and shows this by itself.
-    pub fn end(&mut self, shows: Shows) {
+    pub fn end(&mut self, shows: ContentKind) {
         self.ended = true;
         self.shown = self.shown.max(Some(shows));
     }
@@ -70,7 +70,7 @@ impl Progress {
     /// The answer is complete, whether or not an event said so.
     pub fn assume_end(&mut self) {
         self.assumed |= !self.ended;
-        self.end(Shows::Nothing);
+        self.end(ContentKind::Nothing);
     }
 
     /// An event came that cannot be read.
@@ -89,13 +89,13 @@ impl Progress {
     }
 
     /// What the stream has shown so far.
-    pub fn shown(&self) -> Shows {
-        self.shown.unwrap_or(Shows::Nothing)
+    pub fn shown(&self) -> ContentKind {
+        self.shown.unwrap_or(ContentKind::Nothing)
     }
 
     /// Whether a stream in this format may end here (BL-89): it said so, every choice has its finish reason, or, in a
     /// format that lets an answer end with its calls, the arguments of every one are complete.
-    pub fn may_end(&self, wire: Wire) -> bool {
+    pub fn may_end(&self, wire: WireFormat) -> bool {
         let finished = !self.choices.is_empty() && self.is_finished();
         let called = wire.may_end_with_calls()
             && !self.calls.is_empty()
@@ -111,12 +111,12 @@ impl Progress {
     }
 
     /// What a complete answer did not say of its end, in formats where choices give a reason for theirs.
-    pub fn missing(&self) -> Option<Missing> {
+    pub fn missing(&self) -> Option<MissingEnd> {
         match (self.ended && !self.assumed, self.is_finished()) {
             (true, true) => None,
-            (false, true) => Some(Missing::EndEvent),
-            (true, false) => Some(Missing::StopReason),
-            (false, false) => Some(Missing::Both),
+            (false, true) => Some(MissingEnd::EndEvent),
+            (true, false) => Some(MissingEnd::StopReason),
+            (false, false) => Some(MissingEnd::Both),
         }
     }
 
@@ -172,13 +172,15 @@ impl Nesting {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::format::Piece;
+    use crate::format::StreamEvent;
 
-    fn progress(chunks: &[&str]) -> Progress {
-        let mut progress = Progress::default();
+    fn progress(chunks: &[&str]) -> StreamProgress {
+        let mut progress = StreamProgress::default();
         for chunk in chunks {
-            match Wire::ChatCompletions.read_piece(None, format!("{{\"choices\":[{chunk}]}}").as_bytes()) {
-                Piece::Deltas(deltas) => progress.add(&deltas),
+            match WireFormat::ChatCompletions
+                .read_event(None, format!("{{\"choices\":[{chunk}]}}").as_bytes())
+            {
+                StreamEvent::Deltas(deltas) => progress.add(&deltas),
                 other => panic!("{other:?}"),
             }
         }
@@ -211,7 +213,11 @@ mod tests {
             (&[&empty], true),
         ] {
             let progress = progress(chunks);
-            assert_eq!(progress.may_end(Wire::ChatCompletions), may_end, "{chunks:?}");
+            assert_eq!(
+                progress.may_end(WireFormat::ChatCompletions),
+                may_end,
+                "{chunks:?}"
+            );
         }
     }
 
@@ -237,22 +243,22 @@ mod tests {
 
     #[test]
     fn bl_89_a_message_does_not_end_with_the_input_of_its_tool() {
-        let mut progress = Progress::default();
+        let mut progress = StreamProgress::default();
         for (piece, breaks_off) in [("{\"a\":", true), ("1}", false)] {
             let delta = serde_json::json!({"type": "input_json_delta", "partial_json": piece});
             let event = serde_json::json!({"type": "content_block_delta", "index": 1, "delta": delta});
-            match Wire::Messages.read_piece(None, event.to_string().as_bytes()) {
-                Piece::Deltas(deltas) => progress.add(&deltas),
+            match WireFormat::Messages.read_event(None, event.to_string().as_bytes()) {
+                StreamEvent::Deltas(deltas) => progress.add(&deltas),
                 other => panic!("{other:?}"),
             }
             assert_eq!(progress.breaks_off_in_a_call(), breaks_off, "{piece}");
-            assert!(!progress.may_end(Wire::Messages), "{piece}");
+            assert!(!progress.may_end(WireFormat::Messages), "{piece}");
         }
     }
 
     #[test]
     fn bl_89_what_a_complete_answer_left_out() {
-        use Missing::{Both, EndEvent, StopReason};
+        use MissingEnd::{Both, EndEvent, StopReason};
         let (text, stop) = (r#"{"delta":{"content":"a"}}"#, r#"{"finish_reason":"stop"}"#);
         for (chunks, ended, missing) in [
             (&[text, stop] as &[_], true, None),
@@ -263,7 +269,7 @@ mod tests {
         ] {
             let mut found = progress(chunks);
             if ended {
-                found.end(Shows::Nothing);
+                found.end(ContentKind::Nothing);
             }
             assert_eq!(found.missing(), missing, "{chunks:?} {ended}");
             found.assume_end();
@@ -273,22 +279,22 @@ mod tests {
 
     #[test]
     fn what_was_shown_only_grows() {
-        assert_eq!(progress(&[]).shown(), Shows::Nothing);
+        assert_eq!(progress(&[]).shown(), ContentKind::Nothing);
         assert_eq!(
             progress(&[r#"{"delta":{"reasoning":"h"}}"#]).shown(),
-            Shows::Thinking
+            ContentKind::Thinking
         );
         let both = progress(&[r#"{"delta":{"content":"a"}}"#, r#"{"delta":{"reasoning":"h"}}"#]);
-        assert_eq!(both.shown(), Shows::Answer);
+        assert_eq!(both.shown(), ContentKind::Answer);
     }
 
     #[test]
     fn memory_is_bounded_whatever_the_stream_numbers() {
-        let mut progress = Progress::default();
+        let mut progress = StreamProgress::default();
         for choice in 0..1000 {
             progress.add(&[Delta {
                 choice,
-                shows: Shows::Answer,
+                content: ContentKind::Answer,
                 arguments: vec![(choice, "{".to_owned())],
                 finished: true,
             }]);

@@ -4,48 +4,18 @@
 //! ends and the next begins differ from answer to answer. Thinking is not compared and, of the answer that takes over, not
 //! shown. Nothing of it is shown before it has repeated everything that was sent.
 
-mod chat_completions;
-mod messages;
-mod overlap;
-mod responses;
-
 use bytes::Bytes;
 use serde_json::Value;
 
-use crate::format::Wire;
+use crate::format::WireFormat;
+use crate::overlap::{AnswerTracker, MAX_KEPT, Mismatch};
 use crate::sse::SseParser;
 use crate::surrogates::value_of;
 
-pub use overlap::Differs;
-
-/// The most that is remembered of what was sent, and held back of what takes over, in bytes.
-const MAX_KEPT: usize = 8 * 1024 * 1024;
-
-/// What one format knows about answers and their parts.
-trait Dialect: Send {
-    /// Remembers an event that was sent.
-    fn sent(&mut self, event: &Value);
-
-    /// Begins to follow another answer, from its beginning.
-    fn restart(&mut self);
-
-    /// What of an event of the other answer is new, as events that go on where the first answer ended.
-    ///
-    /// # Errors
-    /// When it says something else than was sent.
-    fn resumed(&mut self, event: Value) -> Result<Vec<Value>, Differs>;
-
-    /// Whether the other answer has repeated everything that was sent.
-    fn has_caught_up(&self) -> bool;
-
-    /// Bytes of text that are remembered.
-    fn kept(&self) -> usize;
-}
-
 /// What a client was sent of an answer, and how far another one has repeated it.
 pub struct Splice {
-    wire: Wire,
-    dialect: Box<dyn Dialect>,
+    wire: WireFormat,
+    tracker: Box<dyn AnswerTracker>,
     follows: bool,
     /// Something was sent that no other answer can be compared with.
     is_beyond: bool,
@@ -56,7 +26,7 @@ pub struct Splice {
 
 /// What of an event is to be sent, and how many events that is.
 #[derive(Debug, PartialEq, Eq)]
-pub struct New {
+pub struct NewEvents {
     /// The events as they are written.
     pub bytes: Bytes,
     /// How many they are.
@@ -65,16 +35,11 @@ pub struct New {
 
 impl Splice {
     /// Nothing was sent yet; none for formats that do not stream.
-    pub fn new(wire: Wire) -> Option<Self> {
-        let dialect: Box<dyn Dialect> = match wire {
-            Wire::ChatCompletions => Box::new(chat_completions::Answer::default()),
-            Wire::Messages => Box::new(messages::Answer::default()),
-            Wire::Responses => Box::new(responses::Answer::default()),
-            Wire::CountTokens | Wire::Embeddings => return None,
-        };
+    pub fn new(wire: WireFormat) -> Option<Self> {
+        let tracker = wire.tracker()?;
         Some(Self {
             wire,
-            dialect,
+            tracker,
             follows: false,
             is_beyond: false,
             held: Vec::new(),
@@ -84,73 +49,73 @@ impl Splice {
 
     /// Begins to follow another answer; none when more was sent than can be remembered, or something else.
     pub fn follow(mut self) -> Option<Self> {
-        if self.is_beyond || self.dialect.kept() > MAX_KEPT {
+        if self.is_beyond || self.tracker.kept() > MAX_KEPT {
             return None;
         }
         self.follows = true;
         self.held.clear();
         self.held_events = 0;
-        self.dialect.restart();
+        self.tracker.restart();
         Some(self)
     }
 
     /// Takes one event; the first answer's goes on as it is, of another one's only what is new.
-    pub fn take(&mut self, raw: Bytes) -> Result<New, Differs> {
+    pub fn take(&mut self, raw: Bytes) -> Result<NewEvents, Mismatch> {
         if self.follows {
             self.follow_with(&raw)?;
             return Ok(self.released());
         }
-        if self.dialect.kept() <= MAX_KEPT {
+        if self.tracker.kept() <= MAX_KEPT {
             match parsed(&raw) {
-                Ok(Some(event)) => self.dialect.sent(&event),
+                Ok(Some(event)) => self.tracker.sent(&event),
                 Ok(None) => {}
-                Err(Differs) => self.is_beyond = true,
+                Err(Mismatch) => self.is_beyond = true,
             }
         }
-        Ok(New {
+        Ok(NewEvents {
             bytes: raw,
             events: 1,
         })
     }
 
     /// Takes the last event of an answer.
-    pub fn end(&mut self, raw: Bytes) -> Result<New, Differs> {
+    pub fn end(&mut self, raw: Bytes) -> Result<NewEvents, Mismatch> {
         if !self.follows {
             return self.take(raw);
         }
         self.follow_with(&raw)?;
-        if !self.dialect.has_caught_up() {
-            return Err(Differs);
+        if !self.tracker.has_caught_up() {
+            return Err(Mismatch);
         }
-        if self.wire == Wire::ChatCompletions {
+        if self.wire.end_mark().is_some() {
             self.held.extend_from_slice(&raw);
         }
         Ok(self.released())
     }
 
-    fn follow_with(&mut self, raw: &[u8]) -> Result<(), Differs> {
+    fn follow_with(&mut self, raw: &[u8]) -> Result<(), Mismatch> {
         // What is no object says nothing that a client could read.
         let Some(event) = parsed(raw)?.filter(Value::is_object) else {
             return Ok(());
         };
-        for event in self.dialect.resumed(event)? {
+        for event in self.tracker.resumed(event)? {
             self.held.extend(self.wire.event(&event));
             self.held_events += 1;
         }
         if self.held.len() > MAX_KEPT {
-            return Err(Differs);
+            return Err(Mismatch);
         }
         Ok(())
     }
 
-    fn released(&mut self) -> New {
-        if !self.dialect.has_caught_up() {
-            return New {
+    fn released(&mut self) -> NewEvents {
+        if !self.tracker.has_caught_up() {
+            return NewEvents {
                 bytes: Bytes::new(),
                 events: 0,
             };
         }
-        New {
+        NewEvents {
             bytes: Bytes::from(std::mem::take(&mut self.held)),
             events: std::mem::take(&mut self.held_events),
         }
@@ -161,21 +126,15 @@ impl Splice {
 ///
 /// # Errors
 /// When it can be looked at and not be taken apart, for a number beyond all bounds or too many brackets.
-fn parsed(raw: &[u8]) -> Result<Option<Value>, Differs> {
+fn parsed(raw: &[u8]) -> Result<Option<Value>, Mismatch> {
     let mut parser = SseParser::within_stream(raw.len());
     parser.push(raw);
     let event = parser.next_event().ok().flatten();
     let data = event.and_then(|event| event.data).unwrap_or_default();
     match data.trim_ascii() {
         b"" | b"[DONE]" => Ok(None),
-        text => value_of(text).map(Some).ok_or(Differs),
+        text => value_of(text).map(Some).ok_or(Mismatch),
     }
-}
-
-/// A text member that says something.
-fn text<'v>(value: &'v Value, member: &str) -> Option<&'v str> {
-    let text = value.get(member)?.as_str()?;
-    (!text.is_empty()).then_some(text)
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use bytes::{Buf, Bytes, BytesMut};
 
 /// One event, with the exact bytes that made it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Event {
+pub struct SseEvent {
     /// Everything the upstream sent for this event, its empty line included, so that it can be forwarded as is.
     pub raw: Bytes,
     /// The `event:` field.
@@ -15,7 +15,7 @@ pub struct Event {
     pub data: Option<Bytes>,
 }
 
-impl Event {
+impl SseEvent {
     /// What stands in place of an event without data, when it is an object: some servers that fail in the middle of a
     /// stream write their error as if it were the body.
     pub fn stray(&self) -> Option<&[u8]> {
@@ -98,7 +98,7 @@ impl SseParser {
     }
 
     /// The next complete event, `None` when more bytes are needed.
-    pub fn next_event(&mut self) -> Result<Option<Event>, EventTooLarge> {
+    pub fn next_event(&mut self) -> Result<Option<SseEvent>, EventTooLarge> {
         if let Some(rest) = self.rest_of_line_end() {
             return Ok(Some(rest));
         }
@@ -120,8 +120,8 @@ impl SseParser {
     /// What is left when the stream ended without the empty line that closes an event.
     ///
     /// Servers that end with a bare `data: [DONE]` are common, so the rest is an event when it has data, or is
-    /// [stray](Event::stray). Its bytes are completed with the missing line ends.
-    pub fn finish(mut self) -> Option<Event> {
+    /// [stray](SseEvent::stray). Its bytes are completed with the missing line ends.
+    pub fn finish(mut self) -> Option<SseEvent> {
         if self.line_start < self.buffer.len() {
             let end = self.buffer.len();
             self.field(self.line_start, end);
@@ -136,12 +136,12 @@ impl SseParser {
 
     /// The LF of a CRLF that closed the event before and came after its CR: a piece of its own, so that it is neither
     /// waited for nor lost with an event that is not forwarded.
-    fn rest_of_line_end(&mut self) -> Option<Event> {
+    fn rest_of_line_end(&mut self) -> Option<SseEvent> {
         if !self.after_cr || self.line_start > 0 || self.buffer.is_empty() {
             return None;
         }
         self.after_cr = false;
-        (self.buffer[0] == b'\n').then(|| Event {
+        (self.buffer[0] == b'\n').then(|| SseEvent {
             raw: self.buffer.split_to(1).freeze(),
             name: None,
             data: None,
@@ -203,7 +203,7 @@ impl SseParser {
     }
 
     /// The event that an empty line has just closed.
-    fn dispatch(&mut self) -> Event {
+    fn dispatch(&mut self) -> SseEvent {
         if self.after_cr && self.buffer.get(self.line_start) == Some(&b'\n') {
             self.line_start += 1;
             self.after_cr = false;
@@ -212,7 +212,7 @@ impl SseParser {
     }
 
     /// Everything before `line_start` as an event.
-    fn take_event(&mut self) -> Event {
+    fn take_event(&mut self) -> SseEvent {
         let raw = self.buffer.split_to(self.line_start).freeze();
         self.line_start = 0;
         self.scanned = 0;
@@ -222,7 +222,7 @@ impl SseParser {
             Data::Lines(lines) => Some(lines.freeze()),
         };
         let name = self.name.take().map(|name| raw.slice(name));
-        Event { raw, name, data }
+        SseEvent { raw, name, data }
     }
 }
 

@@ -7,7 +7,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, Waker};
 
 use jiff::Timestamp;
-use openclaw_auth_store::{Applied, AuthSnapshot, Credential, Secret, StoreError, UsageChange, UsageStore};
+use openclaw_auth_store::{
+    AuthSnapshot, ChangeOutcome, Credential, Secret, StoreError, UsageChange, UsageStore,
+};
 use openclaw_chain::{ChainConfig, Requested};
 use openclaw_classify::{Failure, Reason};
 use openclaw_cooldown::{FailureEvent, MarkScope};
@@ -39,8 +41,8 @@ impl UsageStore for NoopUsageStore {
         Arc::clone(&self.0)
     }
 
-    async fn commit(&self, _change: UsageChange, _now: Timestamp) -> Result<Applied, StoreError> {
-        Ok(Applied::Done)
+    async fn commit(&self, _change: UsageChange, _now: Timestamp) -> Result<ChangeOutcome, StoreError> {
+        Ok(ChangeOutcome::Done)
     }
 
     fn enqueue(&self, _change: UsageChange, _now: Timestamp) {}

@@ -27,6 +27,14 @@ const MODULES: &[CrateModules] = &[
         folder: "crates/openclaw-sqlite/src",
         order: &["error", "transaction", "file", "connection", "filesystem", "fair_lock", "schema", "batch_writer"],
     },
+    CrateModules {
+        package: "openclaw-auth-store",
+        folder: "crates/openclaw-auth-store/src",
+        order: &[
+            "secret", "error", "credential", "config", "snapshot", "store", "profile", "secret_resolver", "import", "sqlite",
+            "doctor", "refresh",
+        ],
+    },
 ];
 
 /// Everything that the sources below `root` do and the table does not allow, each finding with its remedy.

@@ -4,7 +4,7 @@
 use jiff::Timestamp;
 use libfuzzer_sys::fuzz_target;
 use openclaw_auth_store::fuzzing::Tables;
-use openclaw_auth_store::{Credential, Legacy, LegacyFile, LegacyTexts};
+use openclaw_auth_store::{Credential, LegacyProfiles, LegacyFile, LegacyTexts};
 use serde_json::Value;
 
 thread_local! {
@@ -17,10 +17,10 @@ fuzz_target!(|data: &[u8]| {
     let text = |place: usize| texts.get(place).copied().flatten();
     let now = Timestamp::from_second(1_772_366_400).expect("a time");
     let legacy = if kind % 4 == 0 {
-        Legacy::oauth(text(0).unwrap_or_default())
+        LegacyProfiles::oauth(text(0).unwrap_or_default())
     } else {
         let texts = LegacyTexts { profiles: text(0), state: text(1), auth: text(2) };
-        let legacy = Legacy::read(texts);
+        let legacy = LegacyProfiles::read(texts);
         for (file, text) in [(LegacyFile::Profiles, text(0)), (LegacyFile::State, text(1)), (LegacyFile::Auth, text(2))] {
             let is_object = text.is_none_or(|text| matches!(serde_json::from_str(text), Ok(Value::Object(_))));
             assert_eq!(legacy.unreadable().contains(&file), !is_object, "what cannot be read is noted: {file:?}");

@@ -89,7 +89,7 @@ fn changes(first: u8, now: Timestamp) -> Vec<UsageChange> {
         vec![UsageChange::EndpointSuccess { endpoint }],
         vec![UsageChange::ProbeStart { provider: provider.clone(), holder: "run#1".to_owned() }, failure],
         vec![UsageChange::ProbeEnd { provider, holder: "run#1".to_owned() }],
-        vec![UsageChange::Rest { profile: profile.clone(), until: now }],
+        vec![UsageChange::CoolDown { profile: profile.clone(), until: now }],
         vec![UsageChange::Clear { profile }],
     ];
     all[usize::from(first & 7)].clone()

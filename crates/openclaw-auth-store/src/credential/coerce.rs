@@ -3,7 +3,7 @@
 use openclaw_ids::ProviderId;
 use serde_json::{Map, Value};
 
-use super::{ApiKey, Attributes, Credential, Expires, KeySource, Oauth, Token};
+use super::{ApiKey, Attributes, Credential, Expiry, KeySource, Oauth, Token};
 use crate::{Secret, SecretRef};
 
 /// Why an entry is no credential; it stays in the file untouched (D13).
@@ -176,8 +176,8 @@ impl Entry {
         self.text(name).map(Secret::new)
     }
 
-    fn expires(&mut self) -> Option<Expires> {
-        self.take("expires").map(|value| Expires::from_json(&value))
+    fn expires(&mut self) -> Option<Expiry> {
+        self.take("expires").map(|value| Expiry::from_json(&value))
     }
 
     fn attributes(mut self) -> Attributes {
@@ -190,7 +190,7 @@ impl Entry {
     }
 }
 
-impl Expires {
+impl Expiry {
     /// Reads a stored end: a number of Unix milliseconds above zero, or nothing that is a time (rule 8).
     fn from_json(value: &Value) -> Self {
         let millisecond = match value.as_number() {

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::{ApiKey, Attributes, Credential, Expires, KeySource, Oauth, Token};
+use super::{ApiKey, Attributes, Credential, Expiry, KeySource, Oauth, Token};
 use crate::Secret;
 
 impl Credential {
@@ -42,11 +42,11 @@ impl Members {
         self.text(name, secret.map(Secret::expose));
     }
 
-    fn expires(&mut self, expires: Option<Expires>) {
+    fn expires(&mut self, expires: Option<Expiry>) {
         let millisecond = expires.map(|expires| match expires {
-            Expires::At(millisecond) => millisecond,
+            Expiry::At(millisecond) => millisecond,
             // Zero reads back as invalid, never as "no end" (4.2 rule 8).
-            Expires::Invalid => 0,
+            Expiry::Invalid => 0,
         });
         self.put("expires", millisecond.map(Value::from));
     }

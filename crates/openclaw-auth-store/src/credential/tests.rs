@@ -132,18 +132,18 @@ fn ends_of_4_2_rule_8() {
             .expires()
     };
     for (value, expected) in [
-        (json!(1), Expires::At(1)),
-        (json!(1_000.25), Expires::At(1_001)),
+        (json!(1), Expiry::At(1)),
+        (json!(1_000.25), Expiry::At(1_001)),
         (
             json!(8_640_000_000_000_000_i64),
-            Expires::At(8_640_000_000_000_000),
+            Expiry::At(8_640_000_000_000_000),
         ),
-        (json!(8_640_000_000_000_001_i64), Expires::Invalid),
-        (json!(1e300), Expires::Invalid),
-        (json!(0), Expires::Invalid),
-        (json!(-5), Expires::Invalid),
-        (json!(null), Expires::Invalid),
-        (json!("5"), Expires::Invalid),
+        (json!(8_640_000_000_000_001_i64), Expiry::Invalid),
+        (json!(1e300), Expiry::Invalid),
+        (json!(0), Expiry::Invalid),
+        (json!(-5), Expiry::Invalid),
+        (json!(null), Expiry::Invalid),
+        (json!("5"), Expiry::Invalid),
     ] {
         assert_eq!(end(value.clone()), Some(expected), "{value}");
     }

@@ -3,7 +3,7 @@
 use openclaw_ids::ProfileId;
 use serde_json::{Map, Value};
 
-use crate::{Credential, Legacy};
+use crate::{Credential, LegacyProfiles};
 
 /// What tells that an entry holds a secret: any of the first, or all of the last.
 const SECRETS: &[&str] = &["key", "apiKey", "api_key", "keyRef", "token", "tokenRef"];
@@ -15,9 +15,9 @@ const KEPT: &[&str] = &["provider", "mode", "email", "displayName"];
 /// that holds no secret (G25, G26).
 ///
 /// An entry whose provider nobody names, and one that makes no credential, stays as it is.
-pub(super) fn take_config_credentials(config: &mut Value) -> Legacy {
+pub(super) fn take_config_credentials(config: &mut Value) -> LegacyProfiles {
     let hints = hints(config);
-    let mut legacy = Legacy::default();
+    let mut legacy = LegacyProfiles::default();
     legacy.fills_blanks = true;
     let profiles = config
         .pointer_mut("/auth/profiles")

@@ -9,11 +9,11 @@ use openclaw_ids::ProfileId;
 use serde_json::Value;
 
 use super::finding::DoctorFinding;
-use super::places::{AgentPlace, DoctorPlaces, Examined, renames};
+use super::paths::{AgentFolder, DoctorPaths, Examined, renames};
 use super::{CodexRenames, move_aws_markers, repair_file, stale_shadows, take_config_credentials};
 use crate::{
-    AuthSnapshot, ImportError, ImportReport, Legacy, LegacyFile, LegacyFolder, OpenError, ProfileStore,
-    SqliteAuthStore, StoreError,
+    AuthSnapshot, ImportError, ImportReport, LegacyFile, LegacyFolder, LegacyProfiles, OpenError,
+    ProfileStore, SqliteAuthStore, StoreError,
 };
 
 const CODEX_SUFFIX: &str = "openai-provider-unification";
@@ -37,7 +37,7 @@ pub enum DoctorError {
 /// Everything there is to repair; making it changes nothing, so that it is the dry run.
 ///
 /// ```no_run
-/// # async fn repair(places: &openclaw_auth_store::DoctorPlaces, config: serde_json::Value, now: jiff::Timestamp)
+/// # async fn repair(places: &openclaw_auth_store::DoctorPaths, config: serde_json::Value, now: jiff::Timestamp)
 /// #     -> Result<(), openclaw_auth_store::DoctorError> {
 /// use openclaw_auth_store::DoctorPlan;
 ///
@@ -64,10 +64,10 @@ pub struct DoctorPlan {
 
 /// What is to be done in one folder.
 struct FolderPlan {
-    place: AgentPlace,
+    place: AgentFolder,
     shadows: Vec<ProfileId>,
     imports: bool,
-    from_config: Legacy,
+    from_config: LegacyProfiles,
 }
 
 /// What a repair did.
@@ -76,7 +76,7 @@ pub struct DoctorOutcome {
     /// Copies of the files that were changed or removed, readable by their owner alone (G32).
     pub backups: Vec<PathBuf>,
     /// What each folder's older files brought into its store.
-    pub imports: Vec<(AgentPlace, ImportReport)>,
+    pub imports: Vec<(AgentFolder, ImportReport)>,
 }
 
 impl DoctorPlan {
@@ -85,7 +85,7 @@ impl DoctorPlan {
     /// # Errors
     /// [`DoctorError::Import`] when an older file is there and cannot be read. A folder that is none, or a store that cannot
     /// be read, is a finding.
-    pub fn examine(places: &DoctorPlaces, config: &Value, now: Timestamp) -> Result<Self, DoctorError> {
+    pub fn examine(places: &DoctorPaths, config: &Value, now: Timestamp) -> Result<Self, DoctorError> {
         let all = places.all();
         let mut examined = all
             .iter()
@@ -104,18 +104,18 @@ impl DoctorPlan {
             .first()
             .and_then(|main| main.store.as_ref().ok())
             .cloned();
-        let taker = |place: &AgentPlace| place.agent == places.default_agent;
+        let taker = |place: &AgentFolder| place.agent == places.default_agent;
         let taker = all.iter().position(|place| taker(place)).unwrap_or_default();
         // Without a store that takes them they stay where they are.
         let from_config = match examined.get(taker) {
             Some(Examined { store: Ok(_), .. }) => plan.take_credentials(),
-            Some(_) | None => Legacy::default(),
+            Some(_) | None => LegacyProfiles::default(),
         };
         for (index, folder) in examined.iter().enumerate() {
             let from_config = if index == taker {
                 from_config.clone()
             } else {
-                Legacy::default()
+                LegacyProfiles::default()
             };
             plan.add_folder(folder, main.as_ref().filter(|_| index > 0), from_config, now);
         }
@@ -164,7 +164,7 @@ impl DoctorPlan {
             outcome.backups.extend(moved);
         }
         for folder in self.folders.iter().filter(|folder| folder.needs_store()) {
-            let AgentPlace { agent, dir } = &folder.place;
+            let AgentFolder { agent, dir } = &folder.place;
             let store = SqliteAuthStore::open(dir, agent, Vec::new(), cooldowns.clone(), now)?;
             for id in &folder.shadows {
                 store.remove(id.clone(), now).await?;
@@ -209,7 +209,7 @@ impl DoctorPlan {
         }
     }
 
-    fn take_credentials(&mut self) -> Legacy {
+    fn take_credentials(&mut self) -> LegacyProfiles {
         let taken = take_config_credentials(&mut self.config);
         for profile in taken.profiles().keys() {
             self.findings.push(DoctorFinding::ConfigSecret {
@@ -223,7 +223,7 @@ impl DoctorPlan {
         &mut self,
         folder: &Examined<'_>,
         main: Option<&AuthSnapshot>,
-        from_config: Legacy,
+        from_config: LegacyProfiles,
         now: Timestamp,
     ) {
         let agent = &folder.place.agent;

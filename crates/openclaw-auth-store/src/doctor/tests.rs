@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 use serde_json::json;
 
 use super::*;
-use crate::conformance::{NOW, at, profile};
+use crate::store::conformance::{NOW, at, profile};
 use crate::{AuthSnapshot, Credential};
 
 #[test]

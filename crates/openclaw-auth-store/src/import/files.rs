@@ -9,11 +9,11 @@ use jiff::Timestamp;
 use openclaw_ids::ProfileId;
 use serde_json::{Map, Value, json};
 
-use super::{Legacy, LegacyFile, LegacyTexts};
-use crate::{Cause, SqliteAuthStore, StoreError, UsageStore};
+use super::{LegacyFile, LegacyProfiles, LegacyTexts};
+use crate::{Cause, StoreError};
 use openclaw_sqlite::{read_if_exists, with_suffix, write_new_private};
 
-const FILES: &[LegacyFile] = &[LegacyFile::Profiles, LegacyFile::State, LegacyFile::Auth];
+pub(crate) const FILES: &[LegacyFile] = &[LegacyFile::Profiles, LegacyFile::State, LegacyFile::Auth];
 
 /// An agent folder that may hold older files.
 #[derive(Debug, Clone)]
@@ -68,72 +68,22 @@ impl LegacyFolder {
     ///
     /// # Errors
     /// [`ImportError::File`] for one that is there and cannot be read.
-    pub fn read(&self) -> Result<Legacy, ImportError> {
+    pub fn read(&self) -> Result<LegacyProfiles, ImportError> {
         let text = |file| read_text(&self.path(file));
         let (profiles, state, auth) = (
             text(LegacyFile::Profiles)?,
             text(LegacyFile::State)?,
             text(LegacyFile::Auth)?,
         );
-        Ok(Legacy::read(LegacyTexts {
+        Ok(LegacyProfiles::read(LegacyTexts {
             profiles: profiles.as_deref(),
             state: state.as_deref(),
             auth: auth.as_deref(),
         }))
     }
 
-    /// Brings the files into the store and, once it has everything, copies them aside and removes them (G30).
-    ///
-    /// What the store has already wins. A file that cannot be read stays; when there is nothing to import, all do
-    /// (G31). Importing again is safe (G33).
-    ///
-    /// # Errors
-    /// An [`ImportError`]; the files were not removed, or each that was has its copy.
-    pub async fn import_into(
-        &self,
-        store: &SqliteAuthStore,
-        now: Timestamp,
-    ) -> Result<ImportReport, ImportError> {
-        let legacy = self.read()?;
-        let mut report = ImportReport {
-            left: legacy.unreadable.iter().map(|file| self.path(*file)).collect(),
-            held_back: legacy.held_back.keys().cloned().collect(),
-            ..ImportReport::default()
-        };
-        if legacy.is_empty() {
-            report.left = FILES
-                .iter()
-                .map(|file| self.path(*file))
-                .filter(|path| path.exists())
-                .collect();
-            return Ok(report);
-        }
-        let before = store.snapshot();
-        store.import(legacy.clone(), now).await?;
-        let after = store.snapshot();
-        let stored = |id: &ProfileId| after.profiles.contains_key(id) || after.is_rejected(id);
-        if !legacy.profiles.keys().all(stored) {
-            return Err(ImportError::NotStored);
-        }
-        let new = legacy
-            .profiles
-            .keys()
-            .filter(|id| !before.profiles.contains_key(*id));
-        report.added = new.cloned().collect();
-        for file in FILES {
-            let path = self.path(*file);
-            if path.exists() && !legacy.unreadable.contains(file) {
-                report.backups.push(set_aside(&path, now)?);
-            }
-        }
-        if !legacy.held_back.is_empty() {
-            self.write_held_back(&legacy)?;
-        }
-        Ok(report)
-    }
-
     /// Leaves the incomplete logins, and what is known of their use, for the other program (G34).
-    fn write_held_back(&self, legacy: &Legacy) -> Result<(), ImportError> {
+    pub(crate) fn write_held_back(&self, legacy: &LegacyProfiles) -> Result<(), ImportError> {
         let mut usage = Map::new();
         for (id, stats) in legacy.state.usage_entries() {
             if legacy.held_back.contains_key(id.as_str()) {
@@ -148,7 +98,7 @@ impl LegacyFolder {
         write_new_private(&path, document.to_string().as_bytes()).map_err(|error| failed(&path, error))
     }
 
-    fn path(&self, file: LegacyFile) -> PathBuf {
+    pub(crate) fn path(&self, file: LegacyFile) -> PathBuf {
         self.0.join(file.name())
     }
 }
@@ -161,7 +111,7 @@ pub(crate) fn read_text(path: &Path) -> Result<Option<String>, ImportError> {
 }
 
 /// Copies a file to `<file>.sqlite-import.<ms>.bak`, readable by its owner alone, and removes it.
-fn set_aside(path: &Path, now: Timestamp) -> Result<PathBuf, ImportError> {
+pub(crate) fn set_aside(path: &Path, now: Timestamp) -> Result<PathBuf, ImportError> {
     let backup = with_suffix(path, &format!(".sqlite-import.{}.bak", now.as_millisecond()));
     let bytes = fs::read(path).map_err(|error| failed(path, error))?;
     write_new_private(&backup, &bytes).map_err(|error| failed(&backup, error))?;

@@ -11,11 +11,11 @@ use openclaw_ids::AgentId;
 use serde_json::json;
 
 use super::*;
-use crate::conformance::{NOW, at, key, profile};
+use crate::store::conformance::{NOW, at, key, profile};
 use crate::{ProfileStore, SqliteAuthStore, StoreError, UsageStore};
 
 /// What a text holds, as it would be stored.
-fn stored(legacy: &Legacy) -> Value {
+fn stored(legacy: &LegacyProfiles) -> Value {
     let entries = legacy.profiles.iter();
     entries
         .map(|(id, held)| (id.to_string(), held.to_json().unwrap()))
@@ -23,9 +23,9 @@ fn stored(legacy: &Legacy) -> Value {
         .into()
 }
 
-fn profiles_file(document: Value) -> Legacy {
+fn profiles_file(document: Value) -> LegacyProfiles {
     let text = document.to_string();
-    Legacy::read(LegacyTexts {
+    LegacyProfiles::read(LegacyTexts {
         profiles: Some(&text),
         ..LegacyTexts::default()
     })
@@ -78,7 +78,7 @@ fn g22_the_flat_form_tells_types_by_members() {
 fn g23_the_form_with_written_types() {
     let read = |document: Value| {
         let text = document.to_string();
-        Legacy::read(LegacyTexts {
+        LegacyProfiles::read(LegacyTexts {
             auth: Some(&text),
             ..LegacyTexts::default()
         })
@@ -108,12 +108,12 @@ fn g3_the_shared_logins_of_the_first_versions() {
         " OpenAI ": {"type": "api_key", "provider": "evil", "access": "a", "refresh": "r", "expires": 5},
         "q": null, "r": ["access"], "s": "x"
     });
-    let legacy = Legacy::oauth(&text.to_string());
+    let legacy = LegacyProfiles::oauth(&text.to_string());
     assert_eq!(
         stored(&legacy),
         json!({"OpenAI:default": {"type": "oauth", "provider": "openai", "access": "a", "refresh": "r", "expires": 5}})
     );
-    assert!(Legacy::oauth("[]").is_empty() && Legacy::oauth("{").is_empty());
+    assert!(LegacyProfiles::oauth("[]").is_empty() && LegacyProfiles::oauth("{").is_empty());
 }
 
 /// A folder with a store and the older files that `files` say.
@@ -273,7 +273,7 @@ async fn g34_logins_with_tokens_elsewhere_wait_for_the_other_program() {
 
 #[tokio::test]
 async fn g2_the_shared_logins_are_looked_at_only_once() {
-    let legacy = || Legacy::oauth(&json!({"p": {"access": "a", "refresh": "r"}}).to_string());
+    let legacy = || LegacyProfiles::oauth(&json!({"p": {"access": "a", "refresh": "r"}}).to_string());
     let scene = Scene::new(&[]);
     scene.store.import_on_first_use(legacy(), at(1)).await.unwrap();
     assert!(scene.store.snapshot().credential(&profile("p:default")).is_some());
@@ -287,10 +287,13 @@ async fn g1_g5_g6_the_shared_file_is_read_and_left_alone() {
     let text = json!({"p": {"access": "a", "refresh": "r"}}).to_string();
     let scene = Scene::new(&[("oauth.json", text.clone())]);
     let path = scene.folder.path().join("oauth.json");
-    let legacy = Legacy::oauth(&fs::read_to_string(&path).unwrap());
+    let legacy = LegacyProfiles::oauth(&fs::read_to_string(&path).unwrap());
     scene.store.import_on_first_use(legacy, at(1)).await.unwrap();
     assert_eq!(fs::read_to_string(&path).unwrap(), text);
-    assert!(Legacy::oauth("{").is_empty(), "a malformed file is nothing");
+    assert!(
+        LegacyProfiles::oauth("{").is_empty(),
+        "a malformed file is nothing"
+    );
     // Once a profile was stored, even another one, the file counts no more.
     let scene = Scene::new(&[]);
     scene
@@ -298,7 +301,7 @@ async fn g1_g5_g6_the_shared_file_is_read_and_left_alone() {
         .upsert(profile("mine"), key("k"), at(1))
         .await
         .unwrap();
-    let legacy = Legacy::oauth(&text);
+    let legacy = LegacyProfiles::oauth(&text);
     scene.store.import_on_first_use(legacy, at(2)).await.unwrap();
     assert_eq!(scene.store.snapshot().profiles.len(), 1);
 }

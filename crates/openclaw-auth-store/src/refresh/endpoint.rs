@@ -7,7 +7,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use openclaw_ids::ProfileId;
 
-use crate::{Expires, Oauth, Secret};
+use crate::{Expiry, Oauth, Secret};
 
 /// Where a provider gives new tokens for an old one.
 pub trait TokenEndpoint: Send + Sync {
@@ -85,7 +85,7 @@ impl RenewedLogin {
     /// `old` with everything replaced that was returned.
     pub(super) fn over(self, old: &Oauth) -> Oauth {
         let mut new = old.clone();
-        let expires = self.expires.map(|end| Expires::At(end.as_millisecond()));
+        let expires = self.expires.map(|end| Expiry::At(end.as_millisecond()));
         new.access = self.access.or(new.access);
         new.refresh = self.refresh.or(new.refresh);
         new.id_token = self.id_token.or(new.id_token);

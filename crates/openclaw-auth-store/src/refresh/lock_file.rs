@@ -131,7 +131,7 @@ fn read(path: &Path) -> io::Result<Option<String>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::conformance::at;
+    use crate::store::conformance::at;
 
     #[test]
     fn o5_vectors() {

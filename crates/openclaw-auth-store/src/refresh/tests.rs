@@ -3,7 +3,7 @@
 #![expect(clippy::needless_pass_by_value, reason = "a case reads best as a value")]
 
 mod failures;
-mod suggestions;
+mod suggestion;
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use super::*;
-use crate::conformance::{NOW, at, profile};
+use crate::store::conformance::{NOW, at, profile};
 use crate::{AuthSnapshot, Credential, InheritingAuthStore, MemoryAuthStore, ProfileStore, UsageStore};
 
 /// A process around the refresher whose time passes only while it sleeps.

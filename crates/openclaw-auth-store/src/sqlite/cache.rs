@@ -9,8 +9,8 @@ use jiff::Timestamp;
 use openclaw_cooldown::CooldownConfig;
 use openclaw_ids::ProfileId;
 
-use crate::payload::warn_rejected;
-use crate::{AmbientProfile, Applied, AuthSnapshot, Credentials, LoginChange, StoreError, UsageChange};
+use crate::snapshot::payload::warn_rejected;
+use crate::{AmbientProfile, AuthSnapshot, ChangeOutcome, Credentials, LoginChange, StoreError, UsageChange};
 
 /// What is known beside the file: profiles that are not stored, and what pointers lead to.
 #[derive(Debug, Clone, Default)]
@@ -176,13 +176,13 @@ impl Cache {
         &self,
         profile: &ProfileId,
         now: Timestamp,
-    ) -> Result<(Applied, Noted), StoreError> {
+    ) -> Result<(ChangeOutcome, Noted), StoreError> {
         let change = used(profile);
         {
             let shown = self.shown.read().unwrap_or_else(PoisonError::into_inner);
             shown.snapshot.check(&change)?;
             if shown.snapshot.knows_use(profile, now) {
-                return Ok((Applied::Unchanged, Noted::More));
+                return Ok((ChangeOutcome::Unchanged, Noted::More));
             }
         }
         let mut shown = self.shown.write().unwrap_or_else(PoisonError::into_inner);
@@ -223,7 +223,7 @@ impl Cache {
         }
         let mut shown = self.shown.write().unwrap_or_else(PoisonError::into_inner);
         let applied = Arc::make_mut(&mut shown.snapshot).apply_login(id, change, now);
-        if applied == Applied::Done {
+        if applied == ChangeOutcome::Done {
             shown.logins.push((id.clone(), change.clone(), now));
         }
     }
@@ -283,9 +283,9 @@ fn outlives_the_file(change: &UsageChange) -> bool {
         | UsageChange::ClearLane { .. }
         | UsageChange::EndpointFailure { .. }
         | UsageChange::EndpointSuccess { .. }
-        | UsageChange::Explained { .. }
+        | UsageChange::StatedEnd { .. }
         | UsageChange::Failure { .. }
-        | UsageChange::Rest { .. }
+        | UsageChange::CoolDown { .. }
         | UsageChange::Success { .. } => true,
         UsageChange::ProbeEnd { .. }
         | UsageChange::ProbeRenew { .. }

@@ -15,8 +15,10 @@ use rusqlite::{Connection, OptionalExtension, Row};
 use super::cache::Apart;
 use super::fault::Fault;
 use super::rows::{self, Rows, known_stats};
-use crate::payload::{Profiles, StateDocument, StoreDocument};
-use crate::{AuthSnapshot, Credential, Eligibility, Legacy, UnreadableRow, Usages, credential_eligibility};
+use crate::snapshot::payload::{Profiles, StateDocument, StoreDocument};
+use crate::{
+    AuthSnapshot, Credential, Eligibility, LegacyProfiles, UnreadableRow, UsageMap, credential_eligibility,
+};
 
 const STORE_TABLE: &str = "auth_profile_store";
 const STATE_TABLE: &str = "auth_profile_state";
@@ -128,7 +130,7 @@ impl Contents {
     }
 
     /// Adds what older files hold and the store does not (G26 to G28).
-    pub(super) fn import(&mut self, legacy: &Legacy, now: Timestamp) {
+    pub(super) fn import(&mut self, legacy: &LegacyProfiles, now: Timestamp) {
         for (id, credential) in &legacy.profiles {
             let blank = || legacy.fills_blanks && holds_none(self.snapshot.profiles.get(id), now);
             if !self.store.current.holds(id) || (blank() && !holds_none(Some(credential), now)) {
@@ -178,7 +180,7 @@ fn view(
     };
     apart.add_to(&mut snapshot);
     let known = rows.usage.iter().map(|(id, row)| (id.clone(), row.usage.clone()));
-    let mut usage: Usages = known.collect();
+    let mut usage: UsageMap = known.collect();
     let nothing = UsageStats::default();
     for id in snapshot.profiles.keys() {
         let row = rows.usage.get(id);

@@ -12,7 +12,7 @@ use rusqlite::{Connection, params};
 use super::cache::Apart;
 use super::contents::{Contents, Extent};
 use super::{fault::Fault, schema};
-use crate::{AuthSnapshot, Legacy, UsageChange};
+use crate::{AuthSnapshot, LegacyProfiles, UsageChange};
 
 /// The tables.
 pub struct Tables(Connection);
@@ -88,7 +88,7 @@ impl Tables {
     ///
     /// # Errors
     /// In words, what cannot be read or written.
-    pub fn import(&self, legacy: &Legacy, now: Timestamp) -> Result<AuthSnapshot, String> {
+    pub fn import(&self, legacy: &LegacyProfiles, now: Timestamp) -> Result<AuthSnapshot, String> {
         let mut contents = self.contents()?;
         contents.import(legacy, now);
         let before = contents.snapshot.clone();

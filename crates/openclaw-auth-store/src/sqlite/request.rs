@@ -4,10 +4,10 @@ use jiff::Timestamp;
 use openclaw_ids::{ProfileId, ProviderId};
 use tokio::sync::oneshot;
 
-use crate::{Applied, Credential, Legacy, LoginChange, StoreError, UsageChange};
+use crate::{ChangeOutcome, Credential, LegacyProfiles, LoginChange, StoreError, UsageChange};
 
 /// What became of a change.
-pub(super) type Outcome = Result<Applied, StoreError>;
+pub(super) type Outcome = Result<ChangeOutcome, StoreError>;
 
 /// One change, and who waits for it.
 pub(super) struct Request {
@@ -19,7 +19,7 @@ pub(super) struct Request {
 /// What can be written.
 pub(super) enum Op {
     Change(UsageChange),
-    Import(Box<Legacy>, Occasion),
+    Import(Box<LegacyProfiles>, Occasion),
     Login(ProfileId, LoginChange),
     Remove(ProfileId),
     RemoveProvider(ProviderId),

@@ -8,7 +8,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 
 use super::fault::Fault;
 use crate::OpenError;
-use crate::mask::hex;
+use crate::secret::mask::hex;
 
 /// The schema version that is written, and the newest that is understood (D6).
 const VERSION: i64 = 1;

@@ -20,7 +20,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use super::*;
-use crate::conformance::{at, failure, key, profile, success};
+use crate::store::conformance::{at, failure, key, profile, success};
 
 /// Threads that act fast, so that no test waits.
 fn fast() -> Pace {
@@ -82,4 +82,12 @@ pub(super) fn eventually(what: &str, mut done: impl FnMut() -> bool) {
         thread::yield_now();
     }
     panic!("{what} did not happen");
+}
+
+#[tokio::test]
+async fn the_sqlite_engine_conforms() {
+    let folder = tempfile::tempdir().unwrap();
+    let config = CooldownConfig::default();
+    let store = SqliteAuthStore::open(folder.path(), &AgentId::main(), Vec::new(), config, at(0)).unwrap();
+    crate::store::conformance::check(&store).await;
 }

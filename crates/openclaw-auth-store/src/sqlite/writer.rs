@@ -16,7 +16,7 @@ use super::contents::{Contents, Extent};
 use super::fault::Fault;
 use super::request::{Occasion, Op, Outcome, Request};
 use super::{connect, schema};
-use crate::{Applied, AuthSnapshot, StoreError, UsageChange};
+use crate::{AuthSnapshot, ChangeOutcome, StoreError, UsageChange};
 
 /// After how many writes on a task's thread the modes of the files are looked at again: SQLite makes its files as private
 /// as the store.
@@ -415,7 +415,7 @@ impl Writer {
             Op::SetOrder(provider, ids) => snapshot.set_order(provider.clone(), ids.clone()),
             Op::Upsert(id, credential) => snapshot.upsert(id.clone(), (**credential).clone())?,
         }
-        Ok(Applied::Done)
+        Ok(ChangeOutcome::Done)
     }
 
     /// Takes the files away from everybody else (L21).

@@ -1,4 +1,4 @@
-//! Any failure, with any bytes in it, has the same verdict twice, and nothing of it panics (C-1.4).
+//! Any failure, with any bytes in it, has the same verdict twice, and no public function panics (C-1.4).
 #![no_main]
 
 use jiff::Timestamp;
@@ -8,7 +8,7 @@ use openclaw_classify::{
 };
 use openclaw_ids::ProviderId;
 
-/// Providers with rules of their own, and none.
+/// Providers with their own rules, and no provider.
 const PROVIDERS: &[&str] = &["", "openrouter", "zai", "minimax", "dashscope", "google", "amazon-bedrock", "xai"];
 const STATUSES: &[Option<u16>] = &[None, Some(200), Some(400), Some(401), Some(402), Some(403), Some(404), Some(429), Some(503)];
 

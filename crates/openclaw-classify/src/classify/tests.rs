@@ -1,4 +1,4 @@
-//! Tests of the verdicts, through the public functions.
+//! Tests of verdicts through the public functions.
 
 mod corpora;
 mod documentation;
@@ -41,7 +41,7 @@ fn reason(failure: &Failure) -> Reason {
     verdict(failure).reason
 }
 
-/// Money, however a provider puts it (BL-03, BL-18).
+/// Billing errors in the wording of several providers (BL-03, BL-18).
 const BILLING: &[&str] = &[
     "Insufficient credits on this account",
     "Your credit balance is too low to access the Anthropic API.",
@@ -58,7 +58,7 @@ const BILLING: &[&str] = &[
 ];
 
 #[test]
-fn bl_03_money_outranks_every_status() {
+fn bl_03_billing_outranks_every_status() {
     for text in BILLING {
         for status in [0, 400, 401, 402, 403, 404, 429, 500, 503] {
             let failure = Failure {
@@ -70,7 +70,7 @@ fn bl_03_money_outranks_every_status() {
     }
 }
 
-/// What it is about, status (0: none), message, reason.
+/// Subject, status (0: none), message, expected reason.
 #[rustfmt::skip]
 const ROWS: &[(&str, u16, &str, Reason)] = &[
     // BL-01, C-8
@@ -195,7 +195,7 @@ fn c_6_a_host_names_the_provider_of_a_custom_id() {
         status: Some(429),
         ..Failure::default()
     };
-    assert_eq!(verdict(&failure).rule, RuleId::shipped("alibaba.throttle"));
+    assert_eq!(verdict(&failure).rule, RuleId::from_static("alibaba.throttle"));
 }
 
 fn wrapped(levels: usize, inner: Failure) -> Failure {
@@ -206,7 +206,7 @@ fn wrapped(levels: usize, inner: Failure) -> Failure {
 }
 
 #[test]
-fn bl_32_what_the_request_names_for_the_provider_to_ask_is_its_own_fault() {
+fn bl_32_a_server_that_the_request_names_is_the_fault_of_the_request() {
     for (status, message) in [
         (
             424,
@@ -307,7 +307,7 @@ fn bl_17_an_error_at_the_end_of_a_long_stream_is_found() {
 }
 
 #[test]
-fn c_5_what_the_model_said_is_not_read() {
+fn c_5_content_of_the_model_is_not_read() {
     for body in [
         r#"data: {"id":"x","choices":[{"delta":{"content":"insufficient credits"}}]}"#,
         r#"{"candidates":[{"content":{"parts":[{"text":"rate limit exceeded"}]}}]}"#,

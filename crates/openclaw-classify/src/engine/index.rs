@@ -1,56 +1,56 @@
-//! The tables, compiled once: which code and which piece of text can make which row match.
+//! The compiled rule tables: which codes and which pieces of text can make which rows match.
 
 use std::ops::Range;
 
-use crate::facts::{Code, Codes, Layer};
-use crate::few::Few;
-use crate::rules::Stage;
-use crate::text::phrase::{Lexicon, LexiconBuilder, Phrase, Scan};
+use smallvec::SmallVec;
 
 use super::Row;
+use crate::facts::{Code, Codes, Layer};
+use crate::rules::Stage;
+use crate::text::phrase::{Lexicon, LexiconBuilder, Phrase, Scan, push};
 
-/// In the order of their declaration, which is the one they are asked in.
+/// All stages, in the order of their declaration, which is the order of evaluation.
 const STAGES: [Stage; 5] = [
-    Stage::Who,
+    Stage::LocalFacts,
     Stage::User,
     Stage::Explicit,
     Stage::CatchAll,
     Stage::Default,
 ];
 
-/// Rows as bits, lowest first.
+/// A set of rows: a bit for each, lowest first.
 type Bits = [u64; MAX_ROWS / 64];
-/// The shipped rows, and all that a user may add, are fewer.
+/// More than the shipped rows and the most that a user may add.
 pub(crate) const MAX_ROWS: usize = 1024;
 
-/// All rows in order.
+/// All rows in the order of evaluation, and look-up tables from codes and pieces of phrases to rows.
 pub(crate) struct Index {
     rows: Vec<Row>,
-    /// The rows of each stage, which follow one another.
+    /// The range of rows of each stage.
     stages: [Range<usize>; STAGES.len()],
     lexicon: Lexicon,
-    /// The phrases that begin with a piece, piece by piece.
-    phrases: Vec<Begun>,
-    /// Where those of each piece begin; one more at the end.
-    of_piece: Vec<u32>,
+    /// The phrases that may begin with each piece, grouped by piece.
+    phrases: Vec<PhraseStart>,
+    /// Where the group of each piece begins in `phrases`, and where the last one ends.
+    piece_offsets: Vec<u32>,
     codes: Codes,
-    /// Rows that ask for neither code nor text.
+    /// Rows without a condition on code, text or transport.
     unconditional: Bits,
-    /// Of these the ones that ask for a transport fact.
-    of_transport: Bits,
+    /// Rows with a condition on transport, and none on code or text.
+    transport_rows: Bits,
 }
 
 impl Index {
-    /// `rows` in the order of their stages, compiled with `lexicon`.
+    /// Indexes `rows`, which are in the order of their stages and were compiled with `lexicon`.
     pub(crate) fn new(rows: Vec<Row>, lexicon: LexiconBuilder) -> Self {
-        let mut phrases: Vec<(u16, Begun)> = Vec::new();
+        let mut phrases: Vec<(u16, PhraseStart)> = Vec::new();
         let mut codes = Codes::EMPTY;
         let mut unconditional = [0; MAX_ROWS / 64];
-        let mut of_transport = [0; MAX_ROWS / 64];
+        let mut transport_rows = [0; MAX_ROWS / 64];
         for (number, row) in numbered(&rows) {
-            for (place, phrase) in numbered(&row.phrases) {
-                for (turn, piece) in (0u16..).zip(phrase.first_pieces()) {
-                    phrases.push((piece, Begun::new(number, place, turn)));
+            for (position, phrase) in numbered(&row.phrases) {
+                for (order, piece) in (0u16..).zip(phrase.first_pieces()) {
+                    phrases.push((piece, PhraseStart::new(number, position, order)));
                 }
             }
             for code in &row.codes {
@@ -60,39 +60,39 @@ impl Index {
                 let bits = if row.transports.is_empty() {
                     &mut unconditional
                 } else {
-                    &mut of_transport
+                    &mut transport_rows
                 };
                 set(bits, number);
             }
         }
         phrases.sort_unstable();
         let begin = |piece: usize| phrases.partition_point(|(other, _)| usize::from(*other) < piece);
-        let of_piece = (0..=lexicon.len()).map(|piece| u32::try_from(begin(piece)).unwrap_or(u32::MAX));
+        let piece_offsets = (0..=lexicon.len()).map(|piece| u32::try_from(begin(piece)).unwrap_or(u32::MAX));
         let stages = STAGES.map(|stage| stage_range(&rows, stage));
         Self {
             rows,
             stages,
             lexicon: lexicon.build(),
-            of_piece: of_piece.collect(),
-            phrases: phrases.into_iter().map(|(_, begun)| begun).collect(),
+            piece_offsets: piece_offsets.collect(),
+            phrases: phrases.into_iter().map(|(_, start)| start).collect(),
             codes,
             unconditional,
-            of_transport,
+            transport_rows,
         }
     }
 
-    /// All rows, in the order in which they are asked.
+    /// All rows, in the order of evaluation.
     pub(crate) fn rows(&self) -> &[Row] {
         &self.rows
     }
 
-    /// The codes that rows ask for.
+    /// The codes that rows name.
     pub(super) fn codes(&self) -> &Codes {
         &self.codes
     }
 
-    /// Whether a user added any.
-    pub(super) fn has_users(&self) -> bool {
+    /// Whether there are user rules.
+    pub(super) fn has_user_rules(&self) -> bool {
         !self.stages[Stage::User as usize].is_empty()
     }
 }
@@ -103,7 +103,7 @@ fn stage_range(rows: &[Row], stage: Stage) -> Range<usize> {
     rows.partition_point(before)..rows.partition_point(within)
 }
 
-/// Rows and phrases are counted in 16 bits; a set with more is refused before it is compiled.
+/// Numbers rows or phrases in 16 bits; a set with more is refused before it is compiled.
 fn numbered<T>(items: &[T]) -> impl Iterator<Item = (u16, &T)> {
     (0u16..).zip(items)
 }
@@ -112,19 +112,20 @@ fn set(bits: &mut Bits, row: u16) {
     bits[usize::from(row) / 64] |= 1 << (row % 64);
 }
 
-/// A phrase that begins with some piece, as one number, by which such are sorted: the row in the upper 16 bits, the
-/// place in the row in 16, which of the pieces that it may begin with it is in 12, the first hit in 20.
+/// A phrase that may begin with a certain piece, packed into one number for sorting: from the top, 16 bits for the row,
+/// 16 for the phrase's position in the row, 12 for the piece's position among those that the phrase may begin with, and
+/// 20 for the first hit of the piece in the text.
 #[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
-struct Begun(u64);
+struct PhraseStart(u64);
 
-impl Begun {
-    /// Pieces that a phrase may begin with are hundreds at most.
-    fn new(row: u16, place: u16, turn: u16) -> Self {
-        Self(u64::from(row) << 48 | u64::from(place) << 32 | u64::from(turn) << 20)
+impl PhraseStart {
+    /// `order` fits its bits: a phrase begins with one of a few hundred pieces at most.
+    fn new(row: u16, position: u16, order: u16) -> Self {
+        Self(u64::from(row) << 48 | u64::from(position) << 32 | u64::from(order) << 20)
     }
 
-    /// Of the texts that are read none has so many hits.
-    fn at(self, hit: u32) -> Self {
+    /// `hit` fits its bits: texts are clipped before they are scanned.
+    fn with_hit(self, hit: u32) -> Self {
         Self(self.0 | u64::from(hit & 0xF_FFFF))
     }
 
@@ -132,7 +133,7 @@ impl Begun {
         (self.0 >> 48) as u16
     }
 
-    fn place(self) -> usize {
+    fn position(self) -> usize {
         (self.0 >> 32 & 0xFFFF) as usize
     }
 
@@ -141,60 +142,60 @@ impl Begun {
     }
 }
 
-/// One layer of facts after the single pass over its text.
-pub(super) struct Seen<'f> {
+/// One layer of facts with the result of the single pass over its text.
+pub(super) struct ScannedLayer<'f> {
     pub(super) layer: &'f Layer<'f>,
     index: &'f Index,
     scan: Scan<'f>,
-    /// The phrases whose beginnings were seen, once for each beginning, ascending.
-    begun: Few<Begun, 24>,
-    /// The rows that can match at all, which is what the pass is for.
-    possible: Bits,
+    /// The phrases whose first piece occurs, once for each such piece, sorted.
+    starts: SmallVec<[PhraseStart; 24]>,
+    /// The rows that can match; all others need no further check.
+    candidates: Bits,
 }
 
-impl<'f> Seen<'f> {
+impl<'f> ScannedLayer<'f> {
     pub(super) fn new(index: &'f Index, layer: &'f Layer<'f>, transport: bool) -> Self {
         let scan = index.lexicon.scan(&layer.text);
-        let mut begun: Few<Begun, 24> = Few::default();
+        let mut starts: SmallVec<[PhraseStart; 24]> = SmallVec::new();
         for (piece, hit) in scan.pieces() {
             let piece = usize::from(piece);
-            let phrases = index.of_piece[piece] as usize..index.of_piece[piece + 1] as usize;
+            let phrases = index.piece_offsets[piece] as usize..index.piece_offsets[piece + 1] as usize;
             for phrase in &index.phrases[phrases] {
-                begun.push(phrase.at(hit));
+                push(&mut starts, phrase.with_hit(hit));
             }
         }
-        begun.sort_unstable();
-        let mut possible = index.unconditional;
+        starts.sort_unstable();
+        let mut candidates = index.unconditional;
         if transport {
-            for (bits, more) in possible.iter_mut().zip(&index.of_transport) {
+            for (bits, more) in candidates.iter_mut().zip(&index.transport_rows) {
                 *bits |= more;
             }
         }
-        for row in begun.iter().map(|begun| begun.row()) {
-            set(&mut possible, row);
+        for row in starts.iter().map(|start| start.row()) {
+            set(&mut candidates, row);
         }
-        // A row that asks for a phrase too is possible where the phrase is.
-        let named = layer.codes.iter().flat_map(|code| code.rows);
-        for row in named.filter(|row| index.rows[usize::from(**row)].phrases.is_empty()) {
-            set(&mut possible, *row);
+        // A row that names phrases as well is a candidate by its phrases only.
+        let by_code = layer.codes.iter().flat_map(|code| code.rows);
+        for row in by_code.filter(|row| index.rows[usize::from(**row)].phrases.is_empty()) {
+            set(&mut candidates, *row);
         }
         Self {
             layer,
             index,
             scan,
-            begun,
-            possible,
+            starts,
+            candidates,
         }
     }
 
-    /// The rows of a stage that can match, in order.
+    /// The candidate rows of a stage, in order, each with its number.
     pub(super) fn rows(&self, stage: Stage) -> impl Iterator<Item = (usize, &'f Row)> {
         let range = self.index.stages[stage as usize].clone();
         let words = range.start / 64..range.end.div_ceil(64);
         let rows = &self.index.rows;
         words
             .flat_map(|word| {
-                let mut left = self.possible[word];
+                let mut left = self.candidates[word];
                 std::iter::from_fn(move || {
                     let bit = left.trailing_zeros() as usize;
                     left &= left.wrapping_sub(1);
@@ -205,28 +206,28 @@ impl<'f> Seen<'f> {
             .map(|number| (number, &rows[number]))
     }
 
-    /// The code that the row asks for.
+    /// The first code of the layer that the row names.
     pub(super) fn code(&self, number: usize) -> Option<&'f Code<'f>> {
-        let is_asked = |code: &&Code<'_>| code.rows.iter().any(|row| usize::from(*row) == number);
-        self.layer.codes.iter().find(is_asked)
+        let is_named = |code: &&Code<'_>| code.rows.iter().any(|row| usize::from(*row) == number);
+        self.layer.codes.iter().find(is_named)
     }
 
-    /// Where a phrase of the row stands.
+    /// The first phrase of the row that occurs, and its range in the text.
     pub(super) fn phrase<'r>(&self, number: usize, row: &'r Row) -> Option<(Range<usize>, &'r Phrase)> {
         let from = self
-            .begun
-            .partition_point(|begun| usize::from(begun.row()) < number);
-        self.begun[from..]
+            .starts
+            .partition_point(|start| usize::from(start.row()) < number);
+        self.starts[from..]
             .iter()
-            .take_while(|begun| usize::from(begun.row()) == number)
-            .find_map(|begun| {
-                let phrase = &row.phrases[begun.place()];
-                Some((self.scan.find_at(phrase, begun.hit())?, phrase))
+            .take_while(|start| usize::from(start.row()) == number)
+            .find_map(|start| {
+                let phrase = &row.phrases[start.position()];
+                Some((self.scan.find_at(phrase, start.hit())?, phrase))
             })
     }
 
-    /// False when something stands in the text beside which the row does not count.
-    pub(super) fn is_allowed(&self, row: &Row) -> bool {
-        !row.unless.iter().any(|phrase| self.scan.find(phrase).is_some())
+    /// Whether the text contains one of the row's `unless` phrases.
+    pub(super) fn is_excluded(&self, row: &Row) -> bool {
+        row.unless.iter().any(|phrase| self.scan.find(phrase).is_some())
     }
 }

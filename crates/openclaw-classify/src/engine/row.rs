@@ -1,14 +1,12 @@
-//! One row as it is asked: a shipped rule or a user's, with its phrases compiled.
+//! A compiled row of the rule tables: a shipped rule or a user's rule, with its phrases compiled.
 
 use std::borrow::Cow;
 
-use crate::failure::Transport;
-use crate::rules::Stage;
-use crate::rules::{Family, Rule, Saw};
+use crate::rules::{Condition, Family, Rule, Stage};
 use crate::text::phrase::{LexiconBuilder, Phrase};
-use crate::{Certainty, Owner, Reason, RuleId, Scope};
+use crate::{Certainty, Owner, Reason, RuleId, Scope, Transport};
 
-/// What must be seen, all of it, and what it means. An empty list asks for nothing.
+/// Conditions, all of which must hold, and the verdict they stand for. An empty list is no condition.
 pub(crate) struct Row {
     pub(crate) id: RuleId,
     pub(crate) stage: Stage,
@@ -16,28 +14,29 @@ pub(crate) struct Row {
     pub(crate) certainty: Certainty,
     pub(crate) owner: Owner,
     pub(crate) scope: Scope,
-    pub(crate) providers: Providers,
-    /// Ranges, both ends included.
+    pub(crate) providers: ProviderFilter,
+    /// Ranges of statuses, both ends included; 0 stands for no status.
     pub(crate) statuses: Cow<'static, [(u16, u16)]>,
-    /// As letters and digits only.
+    /// Letters and digits only, in lower case.
     pub(crate) codes: Vec<Cow<'static, str>>,
     pub(crate) phrases: Vec<Phrase>,
+    /// Phrases none of which may occur.
     pub(crate) unless: Vec<Phrase>,
     pub(crate) transports: &'static [Transport],
-    /// Nothing usable was said: no text, no code.
-    pub(crate) silence: bool,
+    /// Matches only when there is neither a text nor a code.
+    pub(crate) empty_only: bool,
 }
 
-/// Whose failures a row is asked about.
-pub(crate) enum Providers {
+/// Which providers' failures a row matches.
+pub(crate) enum ProviderFilter {
     Any,
     Families(&'static [Family]),
-    /// Provider ids or hosts, lower case.
+    /// Provider ids or hosts, in lower case.
     Named(Vec<String>),
 }
 
 impl Row {
-    /// A shipped rule.
+    /// The row of a shipped rule.
     pub(crate) fn shipped(rule: &'static Rule, stage: Stage, lexicon: &mut LexiconBuilder) -> Self {
         let (owner, scope) = rule.owner_and_scope();
         let mut row = Self {
@@ -48,27 +47,27 @@ impl Row {
             owner,
             scope,
             providers: match rule.families {
-                [] => Providers::Any,
-                families => Providers::Families(families),
+                [] => ProviderFilter::Any,
+                families => ProviderFilter::Families(families),
             },
             statuses: Cow::Borrowed(rule.statuses),
             codes: Vec::new(),
             phrases: Vec::new(),
-            unless: compiled(rule.unless, lexicon),
+            unless: compile_phrases(rule.unless, lexicon),
             transports: &[],
-            silence: false,
+            empty_only: false,
         };
-        match rule.saw {
-            Saw::Anything => {}
-            Saw::Codes(codes) => row.codes = codes.iter().map(|code| Cow::Borrowed(*code)).collect(),
-            Saw::Phrases(phrases) => row.phrases = compiled(phrases, lexicon),
-            Saw::Silence => row.silence = true,
-            Saw::Transports(transports) => row.transports = transports,
+        match rule.condition {
+            Condition::Any => {}
+            Condition::Codes(codes) => row.codes = codes.iter().map(|code| Cow::Borrowed(*code)).collect(),
+            Condition::Empty => row.empty_only = true,
+            Condition::Phrases(phrases) => row.phrases = compile_phrases(phrases, lexicon),
+            Condition::Transports(transports) => row.transports = transports,
         }
         row
     }
 }
 
-fn compiled(phrases: &[&str], lexicon: &mut LexiconBuilder) -> Vec<Phrase> {
+fn compile_phrases(phrases: &[&str], lexicon: &mut LexiconBuilder) -> Vec<Phrase> {
     phrases.iter().map(|phrase| lexicon.phrase(phrase)).collect()
 }

@@ -1,32 +1,32 @@
-//! Whether a text announces what is read off its numbers: a size that does not fit, a time to come back.
+//! A quick check whether a text has words that announce a number: a size beside its limit, or the end of a limit.
 //!
-//! Four bytes of a text at every other place tell that no such word stands there, which is all there is to most texts.
+//! A hash of four bytes at every other offset rules out nearly all texts without such words.
 
-use super::byte_set::{Mark, Marks};
-use super::{CUES, limit_comparison};
+use super::byte_set::{ByteKind, ByteSet};
+use super::{RESET_CUES, limit_comparison};
 
-/// What a text may state.
+/// What the numbers of a text may state.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Announced {
+pub(super) struct Announcements {
     /// A size beside its limit.
     pub(super) size: bool,
     /// When a limit ends.
     pub(super) time: bool,
 }
 
-/// So many bytes are looked at together, which shorter words but for signs are not.
+/// How many bytes are hashed together; only words of one byte are shorter.
 const WINDOW: usize = 4;
 
-/// Bits of the windows at the first and at the second byte of each word, one of which is at an even place.
+/// A set of hashes: of the windows at the first and at the second byte of each word, one of which is at an even offset.
 type Windows = [u64; 1024];
-static OF_TIMES: Windows = windows(CUES);
-static OF_SIZES: Windows = windows(limit_comparison::DECISIVE);
-static OF_BOTH: Windows = {
-    let mut both = windows(CUES);
-    let mut place = 0;
-    while place < both.len() {
-        both[place] |= OF_SIZES[place];
-        place += 1;
+static TIME_WINDOWS: Windows = windows(RESET_CUES);
+static SIZE_WINDOWS: Windows = windows(limit_comparison::COMPARISON_WORDS);
+static ALL_WINDOWS: Windows = {
+    let mut both = windows(RESET_CUES);
+    let mut word = 0;
+    while word < both.len() {
+        both[word] |= SIZE_WINDOWS[word];
+        word += 1;
     }
     both
 };
@@ -35,20 +35,20 @@ const fn windows<const COUNT: usize>(words: [&str; COUNT]) -> Windows {
     let mut windows = [0; 1024];
     let mut at = 0;
     while at < COUNT {
-        windows = with(windows, words[at]);
+        windows = with_word(windows, words[at]);
         at += 1;
     }
     windows
 }
 
-const fn with(mut windows: Windows, word: &str) -> Windows {
+const fn with_word(mut windows: Windows, word: &str) -> Windows {
     let Some((first, _)) = word.as_bytes().split_first_chunk::<WINDOW>() else {
         assert!(word.len() == 1, "a shorter word needs more windows");
         return windows;
     };
-    let (place, bit) = bit(*first);
-    windows[place] |= bit;
-    // Whatever follows a word of four letters is part of its second window.
+    let (index, bit) = bit(*first);
+    windows[index] |= bit;
+    // The second window of a word of four bytes ends with any byte.
     let mut next = 0;
     while next <= u8::MAX as usize {
         let last = if word.len() > WINDOW {
@@ -56,14 +56,14 @@ const fn with(mut windows: Windows, word: &str) -> Windows {
         } else {
             next.to_le_bytes()[0]
         };
-        let (place, bit) = self::bit([first[1], first[2], first[3], last]);
-        windows[place] |= bit;
+        let (index, bit) = self::bit([first[1], first[2], first[3], last]);
+        windows[index] |= bit;
         next += 1;
     }
     windows
 }
 
-/// The first bytes of some words, whatever the case of their letters, each with those that it has.
+/// The first eight bytes of each word in lower case, and a mask of the bytes that it has.
 const fn heads<const COUNT: usize>(words: [&str; COUNT]) -> [(u64, u64); COUNT] {
     let mut heads = [(0, 0); COUNT];
     let mut at = 0;
@@ -76,7 +76,7 @@ const fn heads<const COUNT: usize>(words: [&str; COUNT]) -> [(u64, u64); COUNT] 
     heads
 }
 
-/// The first eight bytes, letters in lower case; zeros where there are none.
+/// The first eight bytes as a number, letters in lower case; zeros where there are none.
 const fn head(text: &[u8]) -> u64 {
     let mut head = 0;
     let mut at = 0;
@@ -87,33 +87,34 @@ const fn head(text: &[u8]) -> u64 {
     head
 }
 
-const TIMES: [(u64, u64); CUES.len()] = heads(CUES);
-const SIZES: [(u64, u64); limit_comparison::DECISIVE.len()] = heads(limit_comparison::DECISIVE);
+const TIME_HEADS: [(u64, u64); RESET_CUES.len()] = heads(RESET_CUES);
+const SIZE_HEADS: [(u64, u64); limit_comparison::COMPARISON_WORDS.len()] =
+    heads(limit_comparison::COMPARISON_WORDS);
 
-/// The bit of a window, whatever the case of its letters: its word, and its place there.
+/// The bit of a window in [`Windows`], case-insensitive: the index of its word, and the bit in that word.
 const fn bit(window: [u8; WINDOW]) -> (usize, u64) {
     let bit = (u32::from_le_bytes(window) | 0x2020_2020).wrapping_mul(0x9E37_79B1) >> 16;
     (bit as usize / 64, 1 << (bit % 64))
 }
 
-/// Words announce only numbers that follow them.
-pub(super) fn announced(text: &str, marks: Marks) -> Announced {
-    let mut announced = Announced::default();
-    if !marks.may_hold(Mark::Number) {
+/// The announcements in `text`; a word counts only when a number follows it.
+pub(super) fn find(text: &str, kinds: ByteSet) -> Announcements {
+    let mut announced = Announcements::default();
+    if !kinds.may_contain(ByteKind::Number) {
         return announced;
     }
     let Some(last) = text.as_bytes().iter().rposition(u8::is_ascii_digit) else {
         return announced;
     };
     let bytes = &text.as_bytes()[..=last];
-    // Signs are too short for a window.
+    // Words of one byte are too short for a window.
     announced.time = memchr::memchr(b'|', bytes).is_some();
     announced.size = memchr::memchr(b'>', bytes).is_some();
     let mut at = 0;
     while let Some(window) = bytes.get(at..).and_then(|rest| rest.first_chunk()) {
-        let (place, bit) = bit(*window);
-        if OF_BOTH[place] & bit != 0 {
-            announced.look(bytes, at, (place, bit));
+        let (index, bit) = bit(*window);
+        if ALL_WINDOWS[index] & bit != 0 {
+            announced.compare(bytes, at, (index, bit));
             if announced.size && announced.time {
                 break;
             }
@@ -123,20 +124,19 @@ pub(super) fn announced(text: &str, marks: Marks) -> Announced {
     announced
 }
 
-impl Announced {
-    /// Counts the words that begin at `at` or in front of it, but no kind that is known already, however often it is
-    /// said.
+impl Announcements {
+    /// Compares the words that begin at `at` or one byte before it, for each announcement that was not found yet.
     #[inline(never)]
-    fn look(&mut self, bytes: &[u8], at: usize, (place, bit): (usize, u64)) {
-        let time = !self.time && OF_TIMES[place] & bit != 0;
-        let size = !self.size && OF_SIZES[place] & bit != 0;
+    fn compare(&mut self, bytes: &[u8], at: usize, (index, bit): (usize, u64)) {
+        let time = !self.time && TIME_WINDOWS[index] & bit != 0;
+        let size = !self.size && SIZE_WINDOWS[index] & bit != 0;
         if !time && !size {
             return;
         }
         let heads = [head(&bytes[at.saturating_sub(1)..]), head(&bytes[at..])];
         let is_head = |(word, mask): &(u64, u64)| heads.iter().any(|head| head & mask == *word);
-        self.time |= time && TIMES.iter().any(is_head);
-        self.size |= size && SIZES.iter().any(is_head);
+        self.time |= time && TIME_HEADS.iter().any(is_head);
+        self.size |= size && SIZE_HEADS.iter().any(is_head);
     }
 }
 
@@ -145,10 +145,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_word_is_seen_at_every_place_in_any_case_in_front_of_a_number() {
+    fn each_word_is_found_at_every_offset_in_any_case_before_a_number() {
         for (words, expected) in [
-            (&CUES[..], (true, false)),
-            (&limit_comparison::DECISIVE[..], (false, true)),
+            (&RESET_CUES[..], (true, false)),
+            (&limit_comparison::COMPARISON_WORDS[..], (false, true)),
         ] {
             for word in words
                 .iter()
@@ -157,10 +157,10 @@ mod tests {
                 for front in ["", "x", "é", "any "] {
                     for back in ["5", " 5", "é 5", "\u{b}5"] {
                         let text = format!("{front}{word}{back}");
-                        let found = announced(&text, Marks::of(&text));
+                        let found = find(&text, ByteSet::of(&text));
                         assert_eq!((found.time, found.size), expected, "{text:?}");
                         let text = format!("5 {front}{word}");
-                        let found = announced(&text, Marks::of(&text));
+                        let found = find(&text, ByteSet::of(&text));
                         assert!(!found.time && !found.size, "{text:?}");
                     }
                 }

@@ -1,19 +1,19 @@
-//! Which bytes a short text holds: one look at each of them tells which of its readers have nothing to do.
+//! The kinds of bytes that a text contains: one pass that tells which of the later, more expensive searches to skip.
 
-/// In longer texts it is cheaper to search for each byte when its reader is asked.
+/// In longer texts, in bytes, each search is cheaper than this pass; the set then contains every kind.
 const LONG: usize = 512;
 
-/// The marks of one text, or of one that it is part of.
+/// The kinds of bytes of a text, or of a longer text that it is part of.
 #[derive(Clone, Copy)]
-pub(super) struct Marks(u16);
+pub(super) struct ByteSet(u16);
 
-/// What a byte may be the beginning, or a necessary part, of.
+/// What a byte may begin or is a necessary part of.
 #[derive(Clone, Copy)]
 #[repr(u16)]
-pub(super) enum Mark {
-    /// `<`: a page.
+pub(super) enum ByteKind {
+    /// `<`: an HTML page.
     Tag = 1,
-    /// `v`: somebody who is quoted.
+    /// `v`: a quoted upstream.
     Quotation = 2,
     /// `\`: an object inside a text.
     Escape = 4,
@@ -27,42 +27,43 @@ pub(super) enum Mark {
     Status = 64,
     /// `(`, `:` or `=`: the name of an error.
     Name = 128,
-    /// `b`: a body that was not there.
+    /// `b`: a statement that there was no body.
     Body = 256,
 }
 
-const MARKS: [u16; 256] = {
-    let mut marks = [0; 256];
+const KINDS: [u16; 256] = {
+    let mut kinds = [0; 256];
     let mut byte: u8 = 0;
-    // None of them stands outside ASCII.
+    // All of them are ASCII.
     while byte < 128 {
-        marks[byte as usize] = match byte {
-            b'<' => Mark::Tag as u16,
-            b'v' | b'V' => Mark::Quotation as u16,
-            b'\\' => Mark::Escape as u16,
-            b'{' | b'[' => Mark::Object as u16,
-            b'q' | b'Q' => Mark::Request as u16,
-            b'4' | b'5' => Mark::Number as u16 | Mark::Status as u16,
-            b'0'..=b'9' => Mark::Number as u16,
-            b'(' | b':' | b'=' => Mark::Name as u16,
-            b'b' | b'B' => Mark::Body as u16,
+        kinds[byte as usize] = match byte {
+            b'<' => ByteKind::Tag as u16,
+            b'v' | b'V' => ByteKind::Quotation as u16,
+            b'\\' => ByteKind::Escape as u16,
+            b'{' | b'[' => ByteKind::Object as u16,
+            b'q' | b'Q' => ByteKind::Request as u16,
+            b'4' | b'5' => ByteKind::Number as u16 | ByteKind::Status as u16,
+            b'0'..=b'9' => ByteKind::Number as u16,
+            b'(' | b':' | b'=' => ByteKind::Name as u16,
+            b'b' | b'B' => ByteKind::Body as u16,
             _ => 0,
         };
         byte += 1;
     }
-    marks
+    kinds
 };
 
-impl Marks {
+impl ByteSet {
+    /// The kinds of bytes in `text`.
     pub(super) fn of(text: &str) -> Self {
         if text.len() > LONG {
             return Self(u16::MAX);
         }
-        Self(text.bytes().fold(0, |all, byte| all | MARKS[usize::from(byte)]))
+        Self(text.bytes().fold(0, |all, byte| all | KINDS[usize::from(byte)]))
     }
 
-    /// False when the text has no such byte.
-    pub(super) fn may_hold(self, mark: Mark) -> bool {
-        self.0 & mark as u16 != 0
+    /// False when the text has no byte of this kind.
+    pub(super) fn may_contain(self, kind: ByteKind) -> bool {
+        self.0 & kind as u16 != 0
     }
 }

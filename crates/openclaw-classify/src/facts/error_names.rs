@@ -1,25 +1,25 @@
-//! Names of errors as texts show them: in front, in brackets or behind a label (classify.md C-2.1).
+//! Names of errors in messages: at the beginning, in brackets or after a label (classify.md C-2.1).
 
-use super::text::head;
+use super::message::head;
 
-/// Only the beginning of a text is searched for names.
+/// How many bytes at the beginning of a text are searched.
 const WINDOW: usize = 1024;
-/// More names than this one text does not have.
+/// The most names that are taken from one text.
 const MAX_NAMES: usize = 8;
 
-/// Words that say that a name follows `:` or `=`.
+/// Words before `:` or `=` that say that a name follows.
 const LABELS: &[&str] = &["code", "type", "status", "reason"];
 
-/// Hands the names in `text` to `take`, the leading one first.
-/// `marked` tells whether any of the marks that stand beside them may occur.
-pub(super) fn names<'t>(text: &'t str, marked: bool, mut take: impl FnMut(&'t str)) {
+/// Calls `take` with each name in `text`, the leading one first. `punctuated` is false when the text has none of `(`, `:`
+/// and `=`.
+pub(super) fn for_each<'t>(text: &'t str, punctuated: bool, mut take: impl FnMut(&'t str)) {
     let head = head(text, WINDOW);
     let mut left = MAX_NAMES;
     if let Some(name) = leading(head) {
         take(name);
         left -= 1;
     }
-    if !marked {
+    if !punctuated {
         return;
     }
     let marks = memchr::memchr3_iter(b'(', b':', b'=', head.as_bytes());
@@ -45,7 +45,7 @@ fn leading(text: &str) -> Option<&str> {
         .or_else(|| leading_name(text))
 }
 
-/// What stands behind `Error:` or a short number.
+/// The text after `Error:` or a number of one or two digits.
 fn after_error(text: &str) -> Option<&str> {
     let behind = text
         .strip_prefix("Error:")
@@ -68,7 +68,8 @@ fn leading_name(text: &str) -> Option<&str> {
     ends.then_some(name)
 }
 
-/// Letters and digits, joined by single marks that `joins` accepts; begins with a letter.
+/// The name at the beginning of `text`: a letter, then letters and digits, joined by single characters that `joins`
+/// accepts.
 fn name(text: &str, joins: impl Fn(u8) -> bool) -> Option<&str> {
     let bytes = text.as_bytes();
     if !bytes.first()?.is_ascii_alphabetic() {
@@ -125,14 +126,14 @@ fn is_number(text: &str) -> bool {
     text.len() == 4 && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// Bytes of other scripts count as letters.
+/// Whether the byte is part of a word; bytes outside ASCII count as letters.
 fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_' || !byte.is_ascii()
 }
 
 #[cfg(test)]
 mod tests {
-    use super::names;
+    use super::for_each;
 
     #[test]
     fn c_2_1_names_in_texts() {
@@ -162,7 +163,7 @@ mod tests {
             ("code=é", vec![]),
         ] {
             let mut found = Vec::new();
-            names(text, true, |name| found.push(name));
+            for_each(text, true, |name| found.push(name));
             assert_eq!(found, expected, "{text}");
         }
     }

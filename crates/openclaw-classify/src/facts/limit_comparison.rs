@@ -1,52 +1,52 @@
-//! Numbers of a text that say by themselves what did not fit (beyond.md BL-14, BL-15).
+//! Comparisons of a number with its limit in messages, such as "213462 tokens > 200000" (beyond.md BL-14, BL-15).
 
 use std::ops::Range;
 
-use crate::text::patterns::Needles;
+use crate::text::patterns::Patterns;
 
-/// Codes that a relation is booked as; no provider sends them.
-pub(crate) const OVER_WINDOW: &str = "tokensoverlimit";
-pub(crate) const OVER_RATE: &str = "requestoverlimit";
+/// The codes that comparisons are recorded as; no provider sends them.
+pub(crate) const TOKENS_OVER_LIMIT: &str = "tokensoverlimit";
+pub(crate) const REQUEST_OVER_LIMIT: &str = "requestoverlimit";
 
-/// Smaller numbers count other things than the tokens of a prompt.
+/// Smaller limits are not about the tokens of a prompt.
 const SMALL: u64 = 256;
-/// How many words of one text are looked at.
-const MAX_MARKS: usize = 64;
-/// How far from a comparison its numbers may stand, in bytes.
+/// The most words of one text that are considered.
+const MAX_WORDS: usize = 64;
+/// The most bytes between a comparison and its numbers.
 const REACH: usize = 48;
-/// How far behind the limit the rest of "Limit …, Used …, Requested …" may stand, in bytes.
-const SPAN: usize = 96;
+/// The most bytes of "Limit …, Used …, Requested …".
+const MAX_RATE_LENGTH: usize = 96;
 
-/// What a word of a text says about the numbers around it.
+/// What a word says about the numbers around it.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Mark {
-    /// Stands between what was asked for and the limit.
+enum WordRole {
+    /// Stands between the requested number and the limit.
     Over,
     /// The limit of a rate follows.
     RateLimit,
-    /// What was asked of a rate follows.
+    /// The number that was requested under a rate follows.
     Requested,
-    /// The numbers count what fits into a model.
+    /// The numbers are sizes in tokens.
     Size,
 }
 
-/// The words that are looked for, and what each of them says.
-const WORDS: [(&str, Mark); 12] = [
-    (">", Mark::Over),
-    ("exceed", Mark::Over),
-    ("more than", Mark::Over),
-    ("above", Mark::Over),
-    ("greater than", Mark::Over),
-    ("larger than", Mark::Over),
-    ("longer than", Mark::Over),
-    ("limit ", Mark::RateLimit),
-    ("requested ", Mark::Requested),
-    ("token", Mark::Size),
-    ("prompt", Mark::Size),
-    ("context", Mark::Size),
+/// The words that are searched for, and the role of each.
+const WORDS: [(&str, WordRole); 12] = [
+    (">", WordRole::Over),
+    ("exceed", WordRole::Over),
+    ("more than", WordRole::Over),
+    ("above", WordRole::Over),
+    ("greater than", WordRole::Over),
+    ("larger than", WordRole::Over),
+    ("longer than", WordRole::Over),
+    ("limit ", WordRole::RateLimit),
+    ("requested ", WordRole::Requested),
+    ("token", WordRole::Size),
+    ("prompt", WordRole::Size),
+    ("context", WordRole::Size),
 ];
-/// Words without which the numbers of a text say nothing.
-pub(super) const DECISIVE: [&str; 8] = [
+/// Words one of which every comparison has.
+pub(super) const COMPARISON_WORDS: [&str; 8] = [
     ">",
     "exceed",
     "more than",
@@ -56,7 +56,7 @@ pub(super) const DECISIVE: [&str; 8] = [
     "longer than",
     "requested ",
 ];
-static NEEDLES: Needles<{ WORDS.len() }> = Needles::new({
+static PATTERNS: Patterns<{ WORDS.len() }> = Patterns::new({
     let mut words = [""; WORDS.len()];
     let mut at = 0;
     while at < words.len() {
@@ -66,64 +66,66 @@ static NEEDLES: Needles<{ WORDS.len() }> = Needles::new({
     words
 });
 
-/// A relation and the part of the text that states it.
-pub(super) struct Relation<'t> {
+/// A number above its limit, and the part of the text that states it.
+pub(super) struct LimitComparison<'t> {
     pub(super) code: &'static str,
-    pub(super) said: &'t str,
+    pub(super) text: &'t str,
 }
 
-/// What the numbers of `text` say, if they say something.
-pub(super) fn stated(text: &str) -> Option<Relation<'_>> {
-    let found = NEEDLES.find_in(text).take(MAX_MARKS);
-    let marks: Vec<(Mark, Range<usize>)> = found.map(|(word, at)| (WORDS[word].1, at)).collect();
-    over_rate(text, &marks).or_else(|| over_window(text, &marks))
+/// The comparison in `text` whose number is above its limit.
+pub(super) fn find(text: &str) -> Option<LimitComparison<'_>> {
+    let found = PATTERNS.find_in(text).take(MAX_WORDS);
+    let words: Vec<(WordRole, Range<usize>)> = found.map(|(word, at)| (WORDS[word].1, at)).collect();
+    over_rate(text, &words).or_else(|| over_window(text, &words))
 }
 
 /// "Limit 12000, Used 100, Requested 14137": no waiting makes this request fit.
-fn over_rate<'t>(text: &'t str, marks: &[(Mark, Range<usize>)]) -> Option<Relation<'t>> {
-    let requested = marks.iter().position(|(mark, _)| *mark == Mark::Requested)?;
-    let before = marks[..requested].iter().rev();
-    let (_, limit_at) = before.into_iter().find(|(mark, _)| *mark == Mark::RateLimit)?;
-    let requested_at = &marks[requested].1;
+fn over_rate<'t>(text: &'t str, words: &[(WordRole, Range<usize>)]) -> Option<LimitComparison<'t>> {
+    let requested = words.iter().position(|(role, _)| *role == WordRole::Requested)?;
+    let before = words[..requested].iter().rev();
+    let (_, limit_at) = before
+        .into_iter()
+        .find(|(role, _)| *role == WordRole::RateLimit)?;
+    let requested_at = &words[requested].1;
     let limit = first_number(&text[limit_at.end..])?;
     let requested = first_number(&text[requested_at.end..])?;
     let begin = text[requested_at.end..].find(|c: char| c.is_ascii_digit())? + requested_at.end;
     let length = text[begin..].find(|c: char| !c.is_ascii_digit() && c != ',');
     let said = text[limit_at.start..length.map_or(text.len(), |length| begin + length)].trim_end_matches(',');
-    (requested > limit && said.len() < SPAN).then_some(Relation {
-        code: OVER_RATE,
-        said,
+    (requested > limit && said.len() < MAX_RATE_LENGTH).then_some(LimitComparison {
+        code: REQUEST_OVER_LIMIT,
+        text: said,
     })
 }
 
 /// "213462 tokens > 200000", "188240 + 21333 > 200000", "prompt tokens (140000) exceed max context (131072)".
-fn over_window<'t>(text: &'t str, marks: &[(Mark, Range<usize>)]) -> Option<Relation<'t>> {
-    let about_size = marks.iter().any(|(mark, _)| *mark == Mark::Size);
-    let signs = marks.iter().filter(|(mark, _)| *mark == Mark::Over);
+fn over_window<'t>(text: &'t str, words: &[(WordRole, Range<usize>)]) -> Option<LimitComparison<'t>> {
+    let about_size = words.iter().any(|(role, _)| *role == WordRole::Size);
+    let signs = words.iter().filter(|(role, _)| *role == WordRole::Over);
     signs.into_iter().find_map(|(_, sign)| {
         let from = text.floor_char_boundary(sign.start.saturating_sub(REACH));
         let to = text.floor_char_boundary(sign.end + REACH);
-        let need = number_at_end(&text[from..sign.start])?;
+        let requested = number_at_end(&text[from..sign.start])?;
         let limit = first_number(&text[sign.end..to])?;
         let around = text[from..to].to_ascii_lowercase();
         let others = ["byte", "pixel", " mb", " kb", "second", "image"];
         let size = !others.iter().any(|word| around.contains(word));
-        let fits = need.total <= limit || limit < SMALL;
-        (!fits && size && (about_size || need.is_sum)).then(|| Relation {
-            code: OVER_WINDOW,
-            said: text[from + need.from..to].trim(),
+        let fits = requested.total <= limit || limit < SMALL;
+        (!fits && size && (about_size || requested.is_sum)).then(|| LimitComparison {
+            code: TOKENS_OVER_LIMIT,
+            text: text[from + requested.from..to].trim(),
         })
     })
 }
 
-struct Need {
+struct Requested {
     total: u64,
     is_sum: bool,
     from: usize,
 }
 
-/// The number, or the sum of two, that `text` ends with; brackets and the word "tokens" may follow it.
-fn number_at_end(text: &str) -> Option<Need> {
+/// The number, or the sum of two, at the end of `text`; brackets and a word such as "tokens" may follow it.
+fn number_at_end(text: &str) -> Option<Requested> {
     let tail = text
         .trim_end_matches(|c: char| c.is_whitespace() || c.is_ascii_alphabetic() || matches!(c, ')' | '='));
     let (last, from) = last_number(tail)?;
@@ -132,12 +134,12 @@ fn number_at_end(text: &str) -> Option<Need> {
         .strip_suffix('+')
         .and_then(|before| last_number(before.trim_end()));
     Some(match sum {
-        Some((first, from)) => Need {
+        Some((first, from)) => Requested {
             total: first.saturating_add(last),
             is_sum: true,
             from,
         },
-        None => Need {
+        None => Requested {
             total: last,
             is_sum: false,
             from,
@@ -155,7 +157,7 @@ fn last_number(text: &str) -> Option<(u64, usize)> {
     Some((whole(&text[from..])?, from))
 }
 
-/// The first number, unless too many words stand before it.
+/// The first number, if it is near the beginning.
 fn first_number(text: &str) -> Option<u64> {
     let from = text.bytes().take(REACH).position(|byte| byte.is_ascii_digit())?;
     let digits = &text[from..];
@@ -179,21 +181,21 @@ mod tests {
         for (text, expected) in [
             (
                 "prompt is too long: 213462 tokens > 200000 maximum",
-                Some(OVER_WINDOW),
+                Some(TOKENS_OVER_LIMIT),
             ),
-            ("190000 + 20000 > 200000", Some(OVER_WINDOW)),
+            ("190000 + 20000 > 200000", Some(TOKENS_OVER_LIMIT)),
             (
                 "prompt tokens (140000) >= max context (131072)",
-                Some(OVER_WINDOW),
+                Some(TOKENS_OVER_LIMIT),
             ),
-            ("prompt of 140,000 tokens > 131,072", Some(OVER_WINDOW)),
+            ("prompt of 140,000 tokens > 131,072", Some(TOKENS_OVER_LIMIT)),
             (
                 "The total number of tokens (40000) exceeds the limit (32768)",
-                Some(OVER_WINDOW),
+                Some(TOKENS_OVER_LIMIT),
             ),
             (
                 "your input has 9000 tokens which is more than the 8192 allowed",
-                Some(OVER_WINDOW),
+                Some(TOKENS_OVER_LIMIT),
             ),
             ("prompt of 1000 tokens > 131072", None),
             ("at 12 tokens exceeded 300 times", None),
@@ -201,13 +203,16 @@ mod tests {
             ("image exceeds 5 MB: 6000000 bytes > 5242880 bytes, prompt", None),
             ("retries 9 > 3 for this prompt", None),
             ("14000 > 12000", None),
-            ("Limit 12000, Requested 14137, please", Some(OVER_RATE)),
-            ("Limit 12000, Used 11000, Requested 14,137.", Some(OVER_RATE)),
+            ("Limit 12000, Requested 14137, please", Some(REQUEST_OVER_LIMIT)),
+            (
+                "Limit 12000, Used 11000, Requested 14,137.",
+                Some(REQUEST_OVER_LIMIT),
+            ),
             ("Limit 12000, Used 11000, Requested 2000.", None),
             ("é > é", None),
             ("99999999999999999999 > 1000 tokens", None),
         ] {
-            assert_eq!(stated(text).map(|relation| relation.code), expected, "{text}");
+            assert_eq!(find(text).map(|comparison| comparison.code), expected, "{text}");
         }
     }
 }

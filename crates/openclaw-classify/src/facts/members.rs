@@ -1,120 +1,119 @@
-//! Walks a parsed object and takes the members that tell something about a failure (classify.md C-2.1).
+//! Reading the known members of a parsed error object (classify.md C-2.1).
 
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
-use super::{Facts, Speaker, TimeMember, text};
-use crate::failure::Header;
-use crate::few::Few;
-use crate::text::lenient_json::{Members, Node};
-use crate::text::name_table::Keyed;
+use smallvec::SmallVec;
+
+use super::{Facts, Origin, TimeMember, UsageField, message};
+use crate::Header;
+use crate::text::lenient_json::{Json, Members};
+use crate::text::name_table::NameTable;
 use crate::text::normal::is_code_key;
 
-/// What a member means.
+/// How a member is read.
 #[derive(Clone, Copy)]
-enum Member {
-    /// Holds further facts.
+enum MemberKind {
+    /// Contains further facts.
     Container,
     /// Names the failure.
     Code,
     /// Names the failure and may be the status.
     CodeOrStatus,
-    /// What the model or the user said; never read.
+    /// Content of the model or the user; never read.
     Content,
     /// Response headers.
     Headers,
-    /// Words for people.
+    /// A message for people.
     Message,
-    /// Which request parameter is at fault.
+    /// The request parameter at fault.
     Param,
-    /// Which provider was called.
+    /// The provider that was called.
     Provider,
     /// The id of the request.
     RequestId,
     /// The HTTP status.
     Status,
-    /// When the limit ends.
+    /// When a limit ends.
     Time,
-    /// What somebody behind the answering party said.
+    /// A quoted upstream error.
     Upstream,
 }
 
-/// Member names as [`crate::text::normal::code_key`] writes them. What is not listed is not read: a body may quote the user's own data.
+/// The known members by the [`code_key`](crate::text::normal::code_key) of their names. Other members are not read, because
+/// a body may quote the user's own data.
 #[rustfmt::skip]
-const MEMBERS: &[(Member, &[&str])] = &[
-    (Member::Code, &["errorcode", "errcode", "type", "errortype", "kind", "name", "subtype", "limitsource", "subcode", "exception", "errorclass", "finishreason", "stopreason", "blockreason"]),
-    (Member::CodeOrStatus, &["code", "status"]),
-    (Member::Container, &[
+const MEMBERS: &[(MemberKind, &[&str])] = &[
+    (MemberKind::Code, &["errorcode", "errcode", "type", "errortype", "kind", "name", "subtype", "limitsource", "subcode", "exception", "errorclass", "finishreason", "stopreason", "blockreason"]),
+    (MemberKind::CodeOrStatus, &["code", "status"]),
+    (MemberKind::Container, &[
         "error", "errors", "details", "detail", "body", "errorbody", "data", "response", "result", "metadata", "cause", "innererror", "fault",
         "baseresp", "errorinfo", "ratelimitinfo", "exceptioninfo", "violations", "rejection", "params", "promptfeedback",
     ]),
-    (Member::Content, &["choices", "delta", "candidates", "content", "output", "completion", "embeddings"]),
-    (Member::Headers, &["headers", "responseheaders"]),
-    (Member::Message, &[
+    (MemberKind::Content, &["choices", "delta", "candidates", "content", "output", "completion", "embeddings"]),
+    (MemberKind::Headers, &["headers", "responseheaders"]),
+    (MemberKind::Message, &[
         "message", "msg", "errormessage", "errormsg", "errmsg", "statusmsg", "statusmessage", "statustext", "errordescription", "title",
         "reason", "localizedmessage", "reply", "err",
     ]),
-    (Member::Param, &["param"]),
-    (Member::Provider, &["provider"]),
-    (Member::RequestId, &["requestid", "xrequestid", "logid", "traceid"]),
-    (Member::Status, &["statuscode", "httpstatus", "httpstatuscode", "httpcode", "rawstatuscode", "responsecode"]),
-    (Member::Time, &[
+    (MemberKind::Param, &["param"]),
+    (MemberKind::Provider, &["provider"]),
+    (MemberKind::RequestId, &["requestid", "xrequestid", "logid", "traceid"]),
+    (MemberKind::Status, &["statuscode", "httpstatus", "httpstatuscode", "httpcode", "rawstatuscode", "responsecode"]),
+    (MemberKind::Time, &[
         "resetsat", "resetat", "resetsinseconds", "resetinseconds", "resetafterseconds", "resetseconds", "resetafter", "retrydelay", "retryafter",
         "retryafterseconds", "retryafterms", "resettime", "resetsafterseconds", "quotaresettimestamp", "quotaresetdelay", "resettimestamp",
     ]),
-    (Member::Upstream, &["raw", "lastupstreamerror", "previouserrors", "upstream", "upstreamerror", "providererror", "lasterror"]),
+    (MemberKind::Upstream, &["raw", "lastupstreamerror", "previouserrors", "upstream", "upstreamerror", "providererror", "lasterror"]),
 ];
 
-/// Takes the facts of `value`; false when it holds none, so that its text is read as text.
+/// Adds the facts of `value`; false when it has none and should be read as text.
 pub(super) fn value(
     facts: &mut Facts<'_>,
-    speaker: Speaker,
+    origin: Origin,
     field: &'static str,
-    value: &Node<'_>,
+    value: &Json<'_>,
     nesting: usize,
 ) -> bool {
     match value {
-        Node::Object(members) => object(facts, speaker, field, members, nesting),
-        Node::List(items) => items.iter().fold(false, |any, item| {
+        Json::Object(members) => object(facts, origin, field, members, nesting),
+        Json::List(items) => items.iter().fold(false, |any, item| {
             let used = match item {
-                Node::Text(words) => {
-                    text::read(facts, speaker, field, words, nesting + 1);
+                Json::Text(words) => {
+                    message::read(facts, origin, field, words, nesting + 1);
                     true
                 }
-                _ => self::value(facts, speaker, field, item, nesting),
+                _ => self::value(facts, origin, field, item, nesting),
             };
             any | used
         }),
-        Node::Null | Node::Bool | Node::Number(_) | Node::Text(_) => false,
+        Json::Null | Json::Bool | Json::Number(_) | Json::Text(_) => false,
     }
 }
 
 fn object(
     facts: &mut Facts<'_>,
-    speaker: Speaker,
+    origin: Origin,
     field: &'static str,
     members: &Members<'_>,
     nesting: usize,
 ) -> bool {
-    let names = &*NAMES;
-    let named: Few<(u16, Option<&Named>), 8> = (0u16..)
-        .zip(members)
-        .filter_map(|(place, (name, _))| Some((place, Some(names.get(name)?.1))))
+    let roles = &*ROLES;
+    let known: SmallVec<[(&Json<'_>, &MemberRole); 8]> = members
+        .iter()
+        .filter_map(|(name, member)| Some((member, roles.get(name)?.1)))
         .collect();
-    let known = || {
-        named
-            .iter()
-            .filter_map(|(place, named)| Some((&members[usize::from(*place)].1, (*named)?)))
-    };
-    let exhausted = known().find_map(|(member, named)| exhausted(member, named.tells?));
-    facts.allowed |= exhausted == Some(false) && known().any(|(_, named)| named.is_telemetry);
+    let exhausted = known
+        .iter()
+        .find_map(|(member, role)| exhausted(member, role.usage?));
+    facts.allowed |= exhausted == Some(false) && known.iter().any(|(_, role)| role.is_telemetry);
     let mut used = false;
-    for (member, named) in known() {
-        let Some((meaning, key)) = named.means else {
+    for (member, role) in known {
+        let Some((kind, key)) = role.kind else {
             continue;
         };
-        used |= take(facts, speaker, field, meaning, key, member, nesting);
-        if let (Member::Time, Some(stated)) = (meaning, scalar(member)) {
+        used |= read_member(facts, origin, field, kind, key, member, nesting);
+        if let (MemberKind::Time, Some(stated)) = (kind, scalar(member)) {
             facts.times.push(TimeMember {
                 key,
                 value: stated.into_owned(),
@@ -125,20 +124,20 @@ fn object(
     used
 }
 
-fn take(
+fn read_member(
     facts: &mut Facts<'_>,
-    speaker: Speaker,
+    origin: Origin,
     field: &'static str,
-    meaning: Member,
+    kind: MemberKind,
     key: &str,
-    member: &Node<'_>,
+    member: &Json<'_>,
     nesting: usize,
 ) -> bool {
-    match (meaning, member) {
-        (Member::Content, _) => {}
-        (_, Node::Null | Node::Bool) => return matches!(meaning, Member::Container | Member::Param),
-        (Member::Upstream, _) => return nested(facts, Speaker::Upstream, field, member, nesting),
-        (Member::Headers, Node::Object(headers)) => {
+    match (kind, member) {
+        (MemberKind::Content, _) => {}
+        (_, Json::Null | Json::Bool) => return matches!(kind, MemberKind::Container | MemberKind::Param),
+        (MemberKind::Upstream, _) => return nested(facts, Origin::Upstream, field, member, nesting),
+        (MemberKind::Headers, Json::Object(headers)) => {
             facts.headers.extend(headers.iter().filter_map(|(name, value)| {
                 Some(Header {
                     name: (*name).to_owned(),
@@ -146,67 +145,67 @@ fn take(
                 })
             }));
         }
-        (_, Node::Object(_) | Node::List(_)) => return nested(facts, speaker, field, member, nesting),
-        (Member::Message | Member::Container, Node::Text(words)) => {
+        (_, Json::Object(_) | Json::List(_)) => return nested(facts, origin, field, member, nesting),
+        (MemberKind::Message | MemberKind::Container, Json::Text(words)) => {
             if key == "reason" {
-                code(facts, speaker, "reason", words);
+                add_code(facts, origin, "reason", words);
             }
-            text::read(facts, speaker, field, words, nesting + 1);
+            message::read(facts, origin, field, words, nesting + 1);
         }
-        (Member::Headers, Node::Text(_)) => return false,
-        (Member::Status, _) => {
-            status(facts, speaker, member);
+        (MemberKind::Headers, Json::Text(_)) => return false,
+        (MemberKind::Status, _) => {
+            status(facts, origin, member);
             if let Some(number) = scalar(member).filter(|_| key == "statuscode") {
-                code(facts, speaker, "code", &number);
+                add_code(facts, origin, "code", &number);
             }
         }
-        (Member::Code | Member::CodeOrStatus, _) => {
-            if matches!(meaning, Member::CodeOrStatus) {
-                status(facts, speaker, member);
+        (MemberKind::Code | MemberKind::CodeOrStatus, _) => {
+            if matches!(kind, MemberKind::CodeOrStatus) {
+                status(facts, origin, member);
             }
             if let Some(name) = scalar(member) {
-                code(facts, speaker, label(key), &name);
+                add_code(facts, origin, label(key), &name);
             }
         }
-        // The one parameter that says more than its code does (C-4).
-        (Member::Param, _) if scalar(member).as_deref() == Some("model") => {
-            facts.code(speaker, "param", "param model");
+        // The one parameter that is more specific than the code beside it (C-4).
+        (MemberKind::Param, _) if scalar(member).as_deref() == Some("model") => {
+            facts.add_code(origin, "param", "param model");
         }
-        (Member::Provider, _) => keep_first(&mut facts.provider, member),
-        (Member::RequestId, _) => keep_first(&mut facts.request_id, member),
-        (Member::Container | Member::Headers | Member::Message, Node::Number(_))
-        | (Member::Param | Member::Time, _) => {}
+        (MemberKind::Provider, _) => keep_first(&mut facts.provider, member),
+        (MemberKind::RequestId, _) => keep_first(&mut facts.request_id, member),
+        (MemberKind::Container | MemberKind::Headers | MemberKind::Message, Json::Number(_))
+        | (MemberKind::Param | MemberKind::Time, _) => {}
     }
     true
 }
 
-fn keep_first(known: &mut Option<String>, member: &Node<'_>) {
+fn keep_first(known: &mut Option<String>, member: &Json<'_>) {
     *known = known.take().or_else(|| scalar(member).map(Cow::into_owned));
 }
 
 fn nested(
     facts: &mut Facts<'_>,
-    speaker: Speaker,
+    origin: Origin,
     field: &'static str,
-    member: &Node<'_>,
+    member: &Json<'_>,
     nesting: usize,
 ) -> bool {
     match member {
-        Node::Text(words) => {
-            text::read(facts, speaker, field, words, nesting + 1);
+        Json::Text(words) => {
+            message::read(facts, origin, field, words, nesting + 1);
             true
         }
         _ => {
-            value(facts, speaker, field, member, nesting)
-                || matches!(member, Node::List(items) if items.is_empty())
+            value(facts, origin, field, member, nesting)
+                || matches!(member, Json::List(items) if items.is_empty())
         }
     }
 }
 
-/// Takes a code; one that is a sentence is a text as well.
-pub(super) fn code(facts: &mut Facts<'_>, speaker: Speaker, field: &'static str, name: &str) {
-    facts.code(speaker, field, name);
-    let layer = facts.layer(speaker);
+/// Adds a code; one that is a sentence is added as a text as well.
+pub(super) fn add_code(facts: &mut Facts<'_>, origin: Origin, field: &'static str, name: &str) {
+    facts.add_code(origin, field, name);
+    let layer = facts.layer(origin);
     if let Some(status) = name.parse().ok().filter(|status| (400..600).contains(status)) {
         layer.status = layer.status.or(Some(status));
     }
@@ -216,18 +215,18 @@ pub(super) fn code(facts: &mut Facts<'_>, speaker: Speaker, field: &'static str,
         name.contains(|c: char| c.is_whitespace() || ('\u{3400}'..'\u{A000}').contains(&c))
     };
     if sentence {
-        layer.words(field, name);
+        layer.add_text(field, name);
     }
 }
 
-fn status(facts: &mut Facts<'_>, speaker: Speaker, member: &Node<'_>) {
+fn status(facts: &mut Facts<'_>, origin: Origin, member: &Json<'_>) {
     let number = match member {
-        Node::Number(number) => number.as_u64().and_then(|number| u16::try_from(number).ok()),
-        Node::Text(text) => text.trim().parse().ok(),
-        Node::Null | Node::Bool | Node::List(_) | Node::Object(_) => None,
+        Json::Number(number) => number.as_u64().and_then(|number| u16::try_from(number).ok()),
+        Json::Text(text) => text.trim().parse().ok(),
+        Json::Null | Json::Bool | Json::List(_) | Json::Object(_) => None,
     };
     if let Some(number) = number.filter(|number| (400..600).contains(number)) {
-        let layer = facts.layer(speaker);
+        let layer = facts.layer(origin);
         layer.status = layer.status.or(Some(number));
     }
 }
@@ -241,72 +240,64 @@ fn label(key: &str) -> &'static str {
     }
 }
 
-fn scalar<'n>(value: &'n Node<'_>) -> Option<Cow<'n, str>> {
+fn scalar<'n>(value: &'n Json<'_>) -> Option<Cow<'n, str>> {
     match value {
-        Node::Text(text) => Some(Cow::Borrowed(text::trimmed(text))).filter(|text| !text.is_empty()),
-        Node::Number(number) => Some(Cow::Owned(number.to_string())),
-        Node::Null | Node::Bool | Node::List(_) | Node::Object(_) => None,
+        Json::Text(text) => Some(Cow::Borrowed(message::trimmed(text))).filter(|text| !text.is_empty()),
+        Json::Number(number) => Some(Cow::Owned(number.to_string())),
+        Json::Null | Json::Bool | Json::List(_) | Json::Object(_) => None,
     }
 }
 
-/// What a member says about how much of a limit is used.
-#[derive(Clone, Copy)]
-enum Use {
-    Left,
-    Percent,
-    Share,
-    Status,
-}
-
-const USES: &[(&str, Use)] = &[
-    ("status", Use::Status),
-    ("remaining", Use::Left),
-    ("usedpercent", Use::Percent),
-    ("percentused", Use::Percent),
-    ("utilization", Use::Share),
+/// The members that say how much of a limit is used.
+const USAGE_FIELDS: &[(&str, UsageField)] = &[
+    ("status", UsageField::Status),
+    ("remaining", UsageField::Remaining),
+    ("usedpercent", UsageField::Percent),
+    ("percentused", UsageField::Percent),
+    ("utilization", UsageField::Fraction),
 ];
 
-/// Members that only news about limits has.
+/// Members that only rate-limit telemetry has.
 const TELEMETRY: &[&str] = &["ratelimittype", "resetsat", "isusingoverage"];
 
-/// What a name is known for.
+/// What a member name stands for.
 #[derive(Clone, Copy, Default)]
-struct Named {
-    /// With its key.
-    means: Option<(Member, &'static str)>,
-    tells: Option<Use>,
+struct MemberRole {
+    /// How it is read, and its key.
+    kind: Option<(MemberKind, &'static str)>,
+    usage: Option<UsageField>,
     is_telemetry: bool,
 }
 
-static NAMES: LazyLock<Keyed<Named>> = LazyLock::new(|| {
-    let mut names: Keyed<Named> = Keyed::EMPTY;
+static ROLES: LazyLock<NameTable<MemberRole>> = LazyLock::new(|| {
+    let mut roles: NameTable<MemberRole> = NameTable::EMPTY;
     for (member, keys) in MEMBERS {
         for key in *keys {
-            names.entry((*key).into()).means = Some((*member, key));
+            roles.entry((*key).into()).kind = Some((*member, key));
         }
     }
-    for (key, tells) in USES {
-        names.entry((*key).into()).tells = Some(*tells);
+    for (key, usage) in USAGE_FIELDS {
+        roles.entry((*key).into()).usage = Some(*usage);
     }
     for key in TELEMETRY {
-        names.entry((*key).into()).is_telemetry = true;
+        roles.entry((*key).into()).is_telemetry = true;
     }
-    names
+    roles
 });
 
 /// Whether a member says that its limit is used up (C-9): remaining 0, used 100 % or more, status rejected.
-fn exhausted(member: &Node<'_>, tells: Use) -> Option<bool> {
+fn exhausted(member: &Json<'_>, usage: UsageField) -> Option<bool> {
     let number = || match member {
-        Node::Number(number) => number.as_f64(),
-        Node::Null | Node::Bool | Node::Text(_) | Node::List(_) | Node::Object(_) => None,
+        Json::Number(number) => number.as_f64(),
+        Json::Null | Json::Bool | Json::Text(_) | Json::List(_) | Json::Object(_) => None,
     };
-    match tells {
-        Use::Left => number().map(|left| left <= 0.0),
-        Use::Percent => number().map(|used| used >= 100.0),
-        Use::Share => number().map(|used| used >= 1.0),
-        Use::Status => match member {
-            Node::Text(text) => says_exhausted(text),
-            Node::Null | Node::Bool | Node::Number(_) | Node::List(_) | Node::Object(_) => None,
+    match usage {
+        UsageField::Remaining => number().map(|left| left <= 0.0),
+        UsageField::Percent => number().map(|used| used >= 100.0),
+        UsageField::Fraction => number().map(|used| used >= 1.0),
+        UsageField::Status => match member {
+            Json::Text(text) => says_exhausted(text),
+            Json::Null | Json::Bool | Json::Number(_) | Json::List(_) | Json::Object(_) => None,
         },
     }
 }

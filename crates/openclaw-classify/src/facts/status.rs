@@ -1,25 +1,25 @@
-//! A status written in a text (classify.md C-2.2): leading or labelled, never a number somewhere in prose.
+//! The HTTP status in a message (classify.md C-2.2): leading or labelled, never a number somewhere in prose.
 
 use std::ops::Range;
 use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::text::head;
+use super::message::head;
 use crate::text::constant_regex::compile;
 use crate::text::patterns::starts_with_ignore_case;
 
-/// What stands at the beginning of a text before its message.
-pub(super) struct Stated {
+/// A status in a message.
+pub(super) struct StatusText {
     pub(super) status: u16,
-    /// The status with its label and reason phrase; it is no part of the message.
-    pub(super) at: Range<usize>,
+    /// The bytes of the status with its label and reason phrase; they are no part of the message.
+    pub(super) range: Range<usize>,
 }
 
-/// Only the beginning of a text is searched for a status.
+/// How many bytes at the beginning of a text are searched.
 const WINDOW: usize = 256;
 
-/// A number that begins the text or follows a label which says what the number is.
+/// A number at the beginning of the text or after a label that says that it is a status.
 static LABELLED: LazyLock<Regex> = LazyLock::new(|| {
     compile(
         r#"(?ix)
@@ -33,7 +33,7 @@ static LABELLED: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 
-/// A number with its reason phrase says what it is wherever it stands.
+/// A number with its reason phrase, anywhere in the text.
 static WITH_PHRASE: LazyLock<Regex> = LazyLock::new(|| {
     let pairs: Vec<String> = PHRASES
         .iter()
@@ -45,7 +45,7 @@ static WITH_PHRASE: LazyLock<Regex> = LazyLock::new(|| {
     ))
 });
 
-/// Reason phrases of HTTP; they repeat the status and say nothing more.
+/// The reason phrases of HTTP, which add nothing to the status.
 #[rustfmt::skip]
 const PHRASES: &[(&str, &[&str])] = &[
     ("400", &["bad request"]), ("401", &["unauthorized", "authorization required"]), ("402", &["payment required"]), ("403", &["forbidden"]),
@@ -55,30 +55,30 @@ const PHRASES: &[(&str, &[&str])] = &[
     ("503", &["service temporarily unavailable", "service unavailable"]), ("504", &["gateway timeout", "gateway time-out"]),
 ];
 
-/// A body that was not there, as clients put it.
+/// Statements of clients that there was no body.
 static NO_BODY: LazyLock<Regex> = LazyLock::new(|| {
     compile(
         r"(?ix) ^ \W* (?: http \s* )? (?: [1-5]\d\d [\s:]* )* (?: status \s code )? \W* (?: no \s body (?: \s response )? | no \s response \s body | empty \s (?: response \s )? body ) \W* $",
     )
 });
 
-/// The status that `text` states at its beginning.
-pub(super) fn stated(text: &str) -> Option<Stated> {
+/// The status at the beginning of `text`.
+pub(super) fn find(text: &str) -> Option<StatusText> {
     let head = head(text, WINDOW);
-    if !may_hold_status(head) {
+    if !may_contain_status(head) {
         return None;
     }
     if let Some(number) = leading(head) {
         let end = phrase_end(head, number).unwrap_or(number + 3);
         let decimal = end == number + 3 && is_decimal(head, end);
         return (!decimal)
-            .then(|| stated_at(head, &(number..end), 0..end))
+            .then(|| status_text(head, &(number..end), 0..end))
             .flatten();
     }
-    by_patterns(head)
+    by_regex(head)
 }
 
-fn by_patterns(head: &str) -> Option<Stated> {
+fn by_regex(head: &str) -> Option<StatusText> {
     let phrase = WITH_PHRASE.find(head).map(|found| found.range());
     let label = LABELLED.captures(head).and_then(|found| {
         Some((
@@ -90,22 +90,22 @@ fn by_patterns(head: &str) -> Option<Stated> {
         (Some(phrase), Some((start, number)))
             if number.start >= phrase.start || number.end > phrase.start =>
         {
-            stated_at(head, &phrase, start.min(phrase.start)..phrase.end)
+            status_text(head, &phrase, start.min(phrase.start)..phrase.end)
         }
         (_, Some((start, number))) => (!is_decimal(head, number.end))
-            .then(|| stated_at(head, &number, start..number.end))
+            .then(|| status_text(head, &number, start..number.end))
             .flatten(),
-        (Some(phrase), None) => stated_at(head, &phrase, phrase.clone()),
+        (Some(phrase), None) => status_text(head, &phrase, phrase.clone()),
         (None, None) => None,
     }
 }
 
-/// Most texts hold no number that could be a status, and so need no pattern.
-fn may_hold_status(text: &str) -> bool {
+/// False for texts without a number that could be a status, which are most and need no regular expression.
+fn may_contain_status(text: &str) -> bool {
     memchr::memchr2_iter(b'4', b'5', text.as_bytes()).any(|at| is_status(text.as_bytes(), at))
 }
 
-/// Whether a number that may be a status stands at `at`, with no word going on behind it.
+/// Whether a number from 400 to 599 is at `at`, with no word character after it.
 fn is_status(text: &[u8], at: usize) -> bool {
     matches!(text.get(at..), Some([b'4' | b'5', ten, one, rest @ ..])
         if ten.is_ascii_digit() && one.is_ascii_digit() && !rest.first().copied().is_some_and(is_word))
@@ -126,8 +126,8 @@ fn skip(text: &[u8], from: usize, skipped: impl Fn(u8) -> bool) -> usize {
         .map_or(text.len(), |length| from + length)
 }
 
-/// Where the number stands in the most common beginnings: `429`, `Error: 429`, `HTTP 429`, `HTTP/1.1 429`. What they
-/// and [`phrase_end`] find in ASCII is what the patterns find there; the rest is left to these.
+/// The offset of the number in the most common beginnings: `429`, `Error: 429`, `HTTP 429`, `HTTP/1.1 429`. With
+/// [`phrase_end`] it finds in ASCII what the regular expressions find, only faster; all else is left to them.
 fn leading(head: &str) -> Option<usize> {
     if !head.is_ascii() {
         return None;
@@ -160,7 +160,7 @@ fn leading(head: &str) -> Option<usize> {
     is_status(bytes, number).then_some(number)
 }
 
-/// Where the reason phrase of the status at `number` ends, or the words "status code".
+/// The end of the reason phrase, or of the words "status code", after the status at `number`.
 fn phrase_end(head: &str, number: usize) -> Option<usize> {
     let bytes = head.as_bytes();
     let ends = |from: usize, phrase: &str| {
@@ -189,16 +189,16 @@ fn is_decimal(head: &str, end: usize) -> bool {
     head[end..].starts_with(['.', '_', '%']) && !ends_sentence(head, end)
 }
 
-fn stated_at(head: &str, number: &Range<usize>, at: Range<usize>) -> Option<Stated> {
+fn status_text(head: &str, number: &Range<usize>, range: Range<usize>) -> Option<StatusText> {
     let status = head.get(number.start..number.start + 3)?.parse().ok()?;
-    Some(Stated { status, at })
+    Some(StatusText { status, range })
 }
 
 fn ends_sentence(head: &str, dot: usize) -> bool {
     head[dot..].starts_with('.') && !head[dot + 1..].starts_with(|c: char| c.is_ascii_digit())
 }
 
-/// True when the text only says that there was no body.
+/// True when the text says only that there was no body.
 pub(super) fn says_no_body(text: &str) -> bool {
     let bytes = text.as_bytes();
     let mut marks = memchr::memchr2_iter(b'b', b'B', bytes);
@@ -249,13 +249,13 @@ mod tests {
             ("unknown error, 520 (1000)", None),
             ("max_tokens must be at most 4290", None),
         ] {
-            assert_eq!(stated(text).map(|stated| stated.status), expected, "{text}");
+            assert_eq!(find(text).map(|stated| stated.status), expected, "{text}");
         }
     }
 
     #[rustfmt::skip]
     #[test]
-    fn c_2_2_common_beginnings_are_read_as_the_patterns_read_them() {
+    fn c_2_2_common_beginnings_are_read_as_the_regular_expressions_read_them() {
         let fronts = [
             "", "\"[(", "Error: ", "error", "ERROR =(", "error[ ", "HTTP ", "http", "HTTP/1.1 ", "http/ ", "http/2.0", "http:", "errors ",
         ];
@@ -271,8 +271,8 @@ mod tests {
             .flat_map(|(front, number)| backs.iter().map(move |back| (front, number, back)))
         {
             let text = format!("{front}{number}{back}");
-            let read = |stated: Option<Stated>| stated.map(|stated| (stated.status, stated.at));
-            assert_eq!(read(stated(&text)), read(by_patterns(&text)), "{text:?}");
+            let read = |stated: Option<StatusText>| stated.map(|stated| (stated.status, stated.range));
+            assert_eq!(read(find(&text)), read(by_regex(&text)), "{text:?}");
         }
     }
 

@@ -1,13 +1,13 @@
-//! Hints in response headers (classify.md C-9).
+//! Reset hints in response headers (classify.md C-9).
 
 use jiff::Timestamp;
 
 use super::time_value::{self, Unit};
 use super::{Candidate, Weight};
-use crate::HintSource;
-use crate::failure::Header;
+use crate::facts::UsageField;
+use crate::{Header, HintSource};
 
-/// Headers that say how long to wait before any retry, with the unit of a bare number.
+/// Headers that state the wait before any retry, with the unit of a bare number.
 const RETRY: &[(&str, Unit)] = &[
     ("retry-after", Unit::Seconds),
     ("retry-after-ms", Unit::Milliseconds),
@@ -15,26 +15,18 @@ const RETRY: &[(&str, Unit)] = &[
     ("x-ms-retry-after-ms", Unit::Milliseconds),
 ];
 
-/// How a header says how much of a limit is left.
-#[derive(Clone, Copy)]
-enum Use {
-    Left,
-    Percent,
-    Share,
-    Status,
-}
-
-/// How a header that names the end of a limit ends, and the endings of the headers beside it that say how much is left.
-const RESETS: &[(&str, &[(&str, Use)])] = &[
-    ("-reset-after-seconds", &[("-used-percent", Use::Percent)]),
-    ("-reset-at", &[("-used-percent", Use::Percent)]),
+/// Suffixes of headers that state the end of a limit, each with the suffixes of the headers beside it that say how much of
+/// the limit is used.
+const RESETS: &[(&str, &[(&str, UsageField)])] = &[
+    ("-reset-after-seconds", &[("-used-percent", UsageField::Percent)]),
+    ("-reset-at", &[("-used-percent", UsageField::Percent)]),
     (
         "-reset",
         &[
-            ("-status", Use::Status),
-            ("-remaining", Use::Left),
-            ("-utilization", Use::Share),
-            ("-used-percent", Use::Percent),
+            ("-status", UsageField::Status),
+            ("-remaining", UsageField::Remaining),
+            ("-utilization", UsageField::Fraction),
+            ("-used-percent", UsageField::Percent),
         ],
     ),
 ];
@@ -57,7 +49,7 @@ pub(super) fn read(headers: &[Header], now: Timestamp) -> Vec<Candidate> {
 fn candidate(headers: &[(String, &str)], name: &str, value: &str, now: Timestamp) -> Option<Candidate> {
     if let Some((_, unit)) = RETRY.iter().find(|(retry, _)| *retry == name) {
         return Some(Candidate {
-            at: time_value::read(value, *unit, now)?,
+            at: time_value::parse(value, *unit, now)?,
             source: HintSource::RetryAfter,
             weight: Weight::Retry,
         });
@@ -74,13 +66,13 @@ fn candidate(headers: &[(String, &str)], name: &str, value: &str, now: Timestamp
         Weight::SomeLimit
     };
     Some(Candidate {
-        at: time_value::read(value, Unit::Seconds, now)?,
+        at: time_value::parse(value, Unit::Seconds, now)?,
         source: HintSource::RateLimitHeader,
         weight,
     })
 }
 
-/// Whether a header beside this one says that the limit is used up.
+/// Whether a header beside `name` says that its limit is used up.
 fn is_exhausted(headers: &[(String, &str)], name: &str) -> bool {
     let value_of = |wanted: &str| {
         headers
@@ -90,31 +82,31 @@ fn is_exhausted(headers: &[(String, &str)], name: &str) -> bool {
     };
     let by_suffix = RESETS
         .iter()
-        .filter_map(|(suffix, besides)| Some((name.strip_suffix(suffix)?, *besides)));
-    let besides = by_suffix.flat_map(|(stem, besides)| {
-        besides
+        .filter_map(|(suffix, companions)| Some((name.strip_suffix(suffix)?, *companions)));
+    let companions = by_suffix.flat_map(|(stem, companions)| {
+        companions
             .iter()
-            .map(move |(end, told)| (format!("{stem}{end}"), *told))
+            .map(move |(end, usage)| (format!("{stem}{end}"), *usage))
     });
-    besides
+    companions
         .chain(std::iter::once_with(|| {
-            (name.replacen("reset", "remaining", 1), Use::Left)
+            (name.replacen("reset", "remaining", 1), UsageField::Remaining)
         }))
-        .any(|(beside, told)| value_of(&beside).is_some_and(|value| says_exhausted(told, value)))
+        .any(|(companion, usage)| value_of(&companion).is_some_and(|value| says_exhausted(usage, value)))
 }
 
-fn says_exhausted(told: Use, value: &str) -> bool {
+fn says_exhausted(usage: UsageField, value: &str) -> bool {
     let whole = || {
         value
             .split('.')
             .next()
             .and_then(|whole| whole.parse::<i64>().ok())
     };
-    match told {
-        Use::Left => whole().is_some_and(|left| left <= 0),
-        Use::Percent => whole().is_some_and(|used| used >= 100),
-        Use::Share => whole().is_some_and(|used| used >= 1),
-        Use::Status => ["rejected", "exceeded"]
+    match usage {
+        UsageField::Remaining => whole().is_some_and(|left| left <= 0),
+        UsageField::Percent => whole().is_some_and(|used| used >= 100),
+        UsageField::Fraction => whole().is_some_and(|used| used >= 1),
+        UsageField::Status => ["rejected", "exceeded"]
             .iter()
             .any(|said| value.eq_ignore_ascii_case(said)),
     }

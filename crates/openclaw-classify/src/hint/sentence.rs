@@ -1,4 +1,4 @@
-//! Hints in sentences: "try again in 9m38.016s", "resets 1pm (Europe/Berlin)" (classify.md C-9).
+//! Reset hints in messages: "try again in 9m38.016s", "resets 1pm (Europe/Berlin)" (classify.md C-9).
 
 use std::sync::LazyLock;
 
@@ -9,15 +9,15 @@ use regex::{Captures, Regex};
 use super::time_value::{self, Unit};
 use super::{Candidate, Weight};
 use crate::HintSource;
-use crate::facts::CUES;
+use crate::facts::RESET_CUES;
 use crate::rules::Family;
 use crate::text::constant_regex::compile;
-use crate::text::patterns::{Needles, starts_with_ignore_case};
+use crate::text::patterns::{Patterns, starts_with_ignore_case};
 
-static NEEDLES: Needles<{ CUES.len() }> = Needles::new(CUES);
-/// How many cues are looked at in one text.
+static PATTERNS: Patterns<{ RESET_CUES.len() }> = Patterns::new(RESET_CUES);
+/// The most cues of one text that are considered.
 const MAX_CUES: usize = 32;
-/// How far behind a cue its time may stand, in bytes.
+/// The most bytes from a cue to the end of its time.
 const REACH: usize = 192;
 
 /// "again in 2 days 17 hours", "retry after 86400 seconds", "retry-after: 30".
@@ -51,7 +51,7 @@ const MONTHS: &[&str] = &[
     "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec",
 ];
 
-/// Adds every time that `text` states.
+/// Adds every end of a limit that `text` states.
 pub(super) fn read(candidates: &mut Vec<Candidate>, text: &str, family: Option<Family>, now: Timestamp) {
     if !text.bytes().any(|byte| byte.is_ascii_digit()) {
         return;
@@ -60,7 +60,7 @@ pub(super) fn read(candidates: &mut Vec<Candidate>, text: &str, family: Option<F
         let before = text[..at].chars().next_back();
         before.is_some_and(char::is_alphabetic) && !text[at..].starts_with('|')
     };
-    let cues = NEEDLES
+    let cues = PATTERNS
         .find_in(text)
         .map(|(_, cue)| cue.start)
         .filter(|at| !inside_word(*at));
@@ -83,7 +83,7 @@ fn after_cue(said: &str, family: Option<Family>, now: Timestamp) -> impl Iterato
             .and_then(|found| found.get(1))
             .map(|found| found.as_str())
     };
-    // Each pattern is only tried on a text that has what it cannot do without.
+    // Each regular expression is tried only on a text that has what every match needs.
     let begins = |word| starts_with_ignore_case(said.as_bytes(), word);
     let waits = [
         may_state_wait(said).then(|| first(&IN)).flatten(),
@@ -91,19 +91,19 @@ fn after_cue(said: &str, family: Option<Family>, now: Timestamp) -> impl Iterato
         begins("retry").then(|| first(&DELAY)).flatten(),
     ];
     let epoch = begins("|").then(|| first(&EPOCH)).flatten();
-    let date = may_hold_date(said).then(|| DATE.captures(said)).flatten();
-    let clock = may_hold_clock(said).then(|| CLOCK.captures(said)).flatten();
+    let date = may_state_date(said).then(|| DATE.captures(said)).flatten();
+    let clock = may_state_clock(said).then(|| CLOCK.captures(said)).flatten();
     waits
         .into_iter()
         .flatten()
         .filter_map(move |wait| wait_until(wait, now))
-        .chain(epoch.and_then(|epoch| time_value::read(epoch, Unit::Epoch, now)))
+        .chain(epoch.and_then(|epoch| time_value::parse(epoch, Unit::Epoch, now)))
         .chain(date.and_then(|found| day(&found, family)))
         .chain(clock.and_then(|found| time_of_day(&found, now)))
 }
 
-/// Whether some number stands right behind "in", "after" or "for". Texts outside ASCII, which has not all blanks and
-/// digits, are left to the pattern.
+/// False when no number follows right after "in", "after" or "for", so that [`IN`] cannot match. Texts outside ASCII, which
+/// have other blanks and digits, are left to the regular expression.
 fn may_state_wait(said: &str) -> bool {
     let bytes = said.as_bytes();
     let without = |text: &[u8], skipped: &[u8]| {
@@ -127,19 +127,19 @@ fn may_state_wait(said: &str) -> bool {
         })
 }
 
-/// Whether four digits stand in front of a line; outside ASCII there are others.
-fn may_hold_date(said: &str) -> bool {
+/// False when no four digits, ASCII or others, precede a dash, so that [`DATE`] cannot match.
+fn may_state_date(said: &str) -> bool {
     let bytes = said.as_bytes();
-    let mut lines = memchr::memchr_iter(b'-', bytes);
-    lines.any(|at| {
+    let mut dashes = memchr::memchr_iter(b'-', bytes);
+    dashes.any(|at| {
         let year = at.checked_sub(4).map(|from| &bytes[from..at]);
         year.is_some_and(|year| year.iter().all(|byte| byte.is_ascii_digit() || !byte.is_ascii()))
     })
 }
 
-/// Whether a number follows the cue, with nothing between them but words of a date. Texts outside ASCII, which has not
-/// all blanks and digits, are left to the pattern.
-fn may_hold_clock(said: &str) -> bool {
+/// False when no number follows the cue, or other words than those of a date are between them, so that [`CLOCK`] cannot
+/// match. Texts outside ASCII, which have other blanks and digits, are left to the regular expression.
+fn may_state_clock(said: &str) -> bool {
     if !said.is_ascii() {
         return true;
     }
@@ -155,7 +155,7 @@ fn may_hold_clock(said: &str) -> bool {
         && number.is_some_and(|word| word.starts_with(|c: char| c.is_ascii_digit()))
 }
 
-/// A wait; words after it are no units, so the longest readable beginning counts.
+/// The end of a stated wait. Other words may follow it, so the longest beginning that is a duration counts.
 fn wait_until(wait: &str, now: Timestamp) -> Option<Timestamp> {
     let ends = wait.match_indices(char::is_whitespace).map(|(at, _)| at);
     let ends: Vec<usize> = ends.chain([wait.len()]).collect();
@@ -164,7 +164,7 @@ fn wait_until(wait: &str, now: Timestamp) -> Option<Timestamp> {
         .take(16)
         .find_map(|end| time_value::duration(&wait[..*end]))
         .and_then(|millis| time_value::after(now, millis))
-        .or_else(|| time_value::read(wait, Unit::Seconds, now))
+        .or_else(|| time_value::parse(wait, Unit::Seconds, now))
 }
 
 fn day(found: &Captures<'_>, family: Option<Family>) -> Option<Timestamp> {
@@ -185,7 +185,7 @@ fn day(found: &Captures<'_>, family: Option<Family>) -> Option<Timestamp> {
     }
 }
 
-/// Where a provider's clock stands when it names no zone.
+/// The time zone of a provider's times without a zone.
 fn home_zone(family: Option<Family>) -> &'static str {
     match family {
         Some(Family::Alibaba | Family::Kimi | Family::Minimax | Family::Volcengine | Family::Zai) => {
@@ -207,7 +207,7 @@ fn home_zone(family: Option<Family>) -> &'static str {
     }
 }
 
-/// The next time that a clock in the named zone shows this, on the named day if there is one.
+/// The next instant of a time of day in the named zone, on the named day if there is one.
 fn time_of_day(found: &Captures<'_>, now: Timestamp) -> Option<Timestamp> {
     let half = found.get(5).map(|half| half.as_str().to_ascii_lowercase());
     let minute = found.get(4).map(|minute| minute.as_str());
@@ -222,7 +222,7 @@ fn time_of_day(found: &Captures<'_>, now: Timestamp) -> Option<Timestamp> {
     };
     let time = Time::new(hour, minute.unwrap_or("0").parse().ok()?, 0, 0).ok()?;
     let zone = time_value::time_zone(found.get(6).map_or("UTC", |zone| zone.as_str()));
-    let here = now.to_zoned_datetime(zone.clone());
+    let local = now.to_zoned_datetime(zone.clone());
     let instant = |date: Date| -> Option<Timestamp> {
         let moment: DateTime = date.to_datetime(time);
         moment
@@ -234,12 +234,12 @@ fn time_of_day(found: &Captures<'_>, now: Timestamp) -> Option<Timestamp> {
         let name = month.as_str().to_ascii_lowercase();
         let month = i8::try_from(MONTHS.iter().position(|month| *month == name)? + 1).ok()?;
         let day = day.as_str().parse().ok()?;
-        let this_year = Date::new(here.year(), month, day).ok().and_then(instant);
+        let this_year = Date::new(local.year(), month, day).ok().and_then(instant);
         return this_year
             .filter(|at| *at > now)
-            .or_else(|| Date::new(here.year() + 1, month, day).ok().and_then(instant));
+            .or_else(|| Date::new(local.year() + 1, month, day).ok().and_then(instant));
     }
-    let today = here.date();
+    let today = local.date();
     instant(today)
         .filter(|at| *at > now)
         .or_else(|| instant(today.checked_add(1.day()).ok()?))

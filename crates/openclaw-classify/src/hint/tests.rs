@@ -30,13 +30,13 @@ fn said(text: &str) -> Failure {
     }
 }
 
-/// The stated end as milliseconds from now.
+/// The milliseconds from now until the stated end.
 fn wait(failure: &Failure) -> Option<i128> {
     let at = reset_hint(failure, now()).filter(|hint| hint.credible)?.at;
     Some(at.duration_since(now()).as_millis())
 }
 
-/// A wait is read off every header that states one (runner ).
+/// A wait is read from every header that states one (runner ).
 #[test]
 fn c_9_headers() {
     for (name, value, expected) in [
@@ -100,7 +100,7 @@ fn c_9_only_limits_that_are_used_up_count() {
             ],
             Some(300_000),
         ),
-        // Nothing is said to be used up: the wait before a retry, else the limit that ends first.
+        // No limit is stated to be used up: the wait before a retry, else the end of the limit that ends first.
         (
             &[("x-ratelimit-reset-requests", "1h"), ("retry-after", "7")],
             Some(7_000),
@@ -232,7 +232,7 @@ fn bl_37_the_longest_of_several_statements_counts() {
 }
 
 #[test]
-fn bl_38_what_nobody_believes_is_kept_for_display_only() {
+fn bl_38_an_end_that_is_not_credible_is_kept_for_display_only() {
     for (text, at) in [
         ("resets at 2027-01-01T00:00:00Z", "2027-01-01T00:00:00Z"),
         ("resets at 2026-07-02T12:00:00Z", "2026-07-02T12:00:00Z"),

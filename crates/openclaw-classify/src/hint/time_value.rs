@@ -1,4 +1,4 @@
-//! Reads one stated time: a number, a duration, a date (classify.md C-9).
+//! Parsing one stated time: a number, a duration or a date (classify.md C-9).
 
 use jiff::civil;
 use jiff::tz::{TimeZone, TimeZoneDatabase};
@@ -7,7 +7,7 @@ use jiff::{SignedDuration, Timestamp};
 /// The unit of a bare number.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Unit {
-    /// Since 1970, in seconds or, when that is the only sense it makes, in milliseconds.
+    /// Since 1970, in seconds, or in milliseconds when the number is too large for seconds.
     Epoch,
     Milliseconds,
     Seconds,
@@ -18,7 +18,7 @@ const EPOCH_SECONDS: i64 = 1_000_000_000;
 /// Bare numbers from here on are milliseconds since 1970.
 const EPOCH_MILLISECONDS: i64 = 1_000_000_000_000;
 
-/// Names of units of a duration in milliseconds, longest first where one begins another.
+/// Unit names and their lengths in milliseconds; the longer name first where one is a prefix of another.
 #[rustfmt::skip]
 pub(super) const UNITS: &[(&str, i64)] = &[
     ("milliseconds", 1), ("millisecond", 1), ("millis", 1), ("msecs", 1), ("ms", 1),
@@ -30,8 +30,8 @@ pub(super) const UNITS: &[(&str, i64)] = &[
     ("weeks", 604_800_000), ("week", 604_800_000), ("w", 604_800_000),
 ];
 
-/// The instant that `text` states; `None` for what is no time or cannot be represented.
-pub(super) fn read(text: &str, unit: Unit, now: Timestamp) -> Option<Timestamp> {
+/// The instant that `text` states; `None` when it is no time or cannot be represented.
+pub(super) fn parse(text: &str, unit: Unit, now: Timestamp) -> Option<Timestamp> {
     let text = text.trim().trim_matches('"');
     if let Some(number) = thousandths(text) {
         let seconds = number / 1_000;
@@ -57,19 +57,19 @@ pub(super) fn read(text: &str, unit: Unit, now: Timestamp) -> Option<Timestamp> 
         })
 }
 
-/// `now` and so many milliseconds.
+/// The instant `millis` milliseconds after `now`.
 pub(super) fn after(now: Timestamp, millis: i64) -> Option<Timestamp> {
     now.checked_add(SignedDuration::from_millis(millis)).ok()
 }
 
-/// A date and time of day in a zone of the tz database; unknown zones count as UTC.
+/// The instant of a date and time of day in a zone of the tz database; unknown zones count as UTC.
 pub(super) fn at(date: civil::DateTime, zone: &str) -> Option<Timestamp> {
     date.to_zoned_datetime(time_zone(zone))
         .ok()
         .map(|zoned| zoned.timestamp())
 }
 
-/// A zone of the database that is compiled in: the machine's own files are not asked.
+/// A zone of the bundled tz database; the machine's own files are not read.
 pub(super) fn time_zone(name: &str) -> TimeZone {
     TimeZoneDatabase::bundled().get(name).unwrap_or(TimeZone::UTC)
 }
@@ -102,7 +102,7 @@ fn ceil_thousandth(thousandths: i64) -> i64 {
     thousandths.saturating_add(999) / 1_000
 }
 
-/// A decimal number times 1000, rounded up; `None` for what is no number or too large.
+/// A decimal number times 1000, rounded up; `None` when it is no number or too large.
 fn thousandths(text: &str) -> Option<i64> {
     let (sign, digits) = match text.strip_prefix('-') {
         Some(rest) => (-1, rest),

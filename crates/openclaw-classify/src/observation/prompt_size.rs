@@ -1,26 +1,26 @@
-//! How large a prompt that did not fit was (decision A7, beyond.md BL-14).
+//! The size of a prompt that did not fit the context window (decision A7, beyond.md BL-14).
 
-use crate::facts::{Facts, Pages, Sentences, Wanted};
+use crate::facts::{Facts, PageDetail, ReadOptions, SentenceFilter};
 use crate::{Failure, Reason, classify};
 
-/// Numbers below this many tokens are positions, limits of output or other counts.
-const SMALL: u64 = 1_000;
+/// Smaller numbers are positions, limits of output or other counts.
+const MIN_TOKENS: u64 = 1_000;
 
-/// The number of tokens that an overflow says were asked for, if it says so: the largest number of its text that is
-/// called tokens or compared with a limit. `None` for any other failure.
+/// The number of tokens of the prompt that did not fit the context window: the largest number from 1,000 on, or sum of
+/// two numbers, in the message. `None` when the message has none, and for a failure that is no context overflow.
 pub fn observed_tokens(failure: &Failure) -> Option<u64> {
     let overflow = classify(failure, jiff::Timestamp::UNIX_EPOCH)?.reason == Reason::ContextOverflow;
     if !overflow {
         return None;
     }
-    let facts = Facts::read(failure, Wanted::texts(Pages::Whole, Sentences::All));
+    let facts = Facts::read(failure, ReadOptions::texts(PageDetail::Full, SentenceFilter::All));
     let numbers = facts.sentences.iter().flat_map(|text| numbers(text));
-    let largest = numbers.filter(|number| *number >= SMALL).max();
+    let largest = numbers.filter(|number| *number >= MIN_TOKENS).max();
     let sums = facts.sentences.iter().filter_map(|text| sum(text));
     largest.into_iter().chain(sums).max()
 }
 
-/// Whole numbers with or without thousands separators; dates, versions and ids are longer words and do not count.
+/// The whole numbers in `text`, with or without thousands separators; parts of dates, versions and ids do not count.
 fn numbers(text: &str) -> impl Iterator<Item = u64> {
     text.split(|c: char| c.is_whitespace() || matches!(c, '(' | ')' | '>' | '=' | ':' | ';' | '[' | ']'))
         .filter_map(whole)
@@ -48,7 +48,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bl_14_the_need_is_read_off_the_text() {
+    fn bl_14_the_prompt_size_is_read_from_the_text() {
         for (text, expected) in [
             (
                 "prompt is too long: 213462 tokens > 200000 maximum",

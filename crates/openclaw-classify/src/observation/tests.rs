@@ -1,4 +1,4 @@
-//! Tests of descriptions and observations.
+//! Tests of descriptions and observed facts.
 
 use super::*;
 use crate::Header;
@@ -61,7 +61,7 @@ fn r_12_3_observed_facts() {
     };
     assert_eq!(
         observe(&failure),
-        Observed {
+        Observation {
             status: Some(429),
             code: Some("slow".to_owned()),
             kind: Some("rate_limit_error".to_owned()),

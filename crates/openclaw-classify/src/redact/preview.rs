@@ -1,19 +1,19 @@
-//! Short forms of provider text for people (beyond.md BL-85, runner.md ).
+//! Short, redacted forms of provider texts for people (beyond.md BL-85, runner.md ).
 
 use super::redact;
 use crate::text::html::{page_start, page_title};
 
-/// How far behind the cut text is looked at, in UTF-16 units.
+/// How much text after the cut is redacted too, in UTF-16 units.
 const MARGIN: usize = 4096;
 
-/// `text` redacted, a page as one line, and cut to at most `max` UTF-16 units followed by `…`.
+/// `text` redacted, an HTML page as one line, and cut to at most `max` UTF-16 units; `…` then follows the cut.
 ///
 /// Never cuts a code point in half; the ellipsis comes on top of `max`.
 pub fn preview(text: &str, max: usize) -> String {
     let text = text.trim();
     let page = one_line(text);
     let text = page.as_deref().unwrap_or(text);
-    // What lies far behind the cut need not be masked; the margin keeps a value that the cut falls into whole.
+    // The margin keeps a secret whole that the cut falls into, so that it is recognised; text after it is not needed.
     let ahead = end_of(text, max.saturating_add(MARGIN));
     let masked = redact(&text[..ahead]);
     let cut = end_of(&masked, max);
@@ -23,7 +23,7 @@ pub fn preview(text: &str, max: usize) -> String {
     format!("{}…", &masked[..cut])
 }
 
-/// A page as one line; `None` for any other text.
+/// An HTML page as one line; `None` for any other text.
 fn one_line(text: &str) -> Option<String> {
     let at = page_start(text)?;
     let before = text[..at].split_whitespace().collect::<Vec<_>>().join(" ");
@@ -34,7 +34,7 @@ fn one_line(text: &str) -> Option<String> {
 
 /// The byte offset of the last code point boundary within `max` UTF-16 units.
 fn end_of(text: &str, max: usize) -> usize {
-    // No character has more units than bytes.
+    // No text has more UTF-16 units than bytes.
     if text.len() <= max {
         return text.len();
     }

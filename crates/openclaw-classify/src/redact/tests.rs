@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// Nothing of these may be left but a head and a tail.
+/// Texts, and of each a part of its secret that must not be left.
 const PLANTED: &[(&str, &str)] = &[
     (
         "Incorrect API key provided: sk-proj-Zm9vYmFyYmF6cXV4MTIzNDU2.",
@@ -81,7 +81,7 @@ fn bl_84_planted_secrets_are_gone() {
 }
 
 #[test]
-fn bl_84_they_are_gone_inside_objects_and_urls_too() {
+fn bl_84_planted_secrets_are_gone_inside_objects_and_urls() {
     for (text, secret) in PLANTED {
         for wrapped in [
             serde_json::json!({"error": {"message": text}}).to_string(),

@@ -1,4 +1,4 @@
-//! What users may write, what it does, and what a mistake is called.
+//! User rules: their conditions, their order, and the errors for mistakes.
 
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -94,7 +94,7 @@ fn c_1_3_all_conditions_must_hold() {
 }
 
 #[test]
-fn c_10_a_scope_is_the_usual_one_unless_written() {
+fn c_10_a_scope_is_the_default_one_unless_given() {
     for (scope, owner, expected) in [
         (Value::Null, Owner::Credential, Scope::Model),
         (json!("model"), Owner::Credential, Scope::Model),
@@ -133,7 +133,7 @@ fn c_3_a_user_s_rules_come_in_their_order_before_the_shipped_ones() {
 }
 
 #[test]
-fn c_3_who_cancelled_is_no_matter_of_opinion() {
+fn c_3_no_user_rule_overrides_an_abort() {
     let set = set(&json!([{"id": "mine.all", "text": "cancelled", "reason": "billing"}]));
     let failure = Failure {
         transport: Some(Transport::Aborted(AbortedBy::Caller)),
@@ -176,7 +176,7 @@ fn c_6_a_provider_may_be_named_by_its_host() {
 }
 
 #[test]
-fn without_a_match_the_shipped_rules_decide_as_ever() {
+fn without_a_match_the_shipped_rules_decide() {
     let set = set(&json!([{"id": "mine.never", "code": "never_sent", "reason": "local"}]));
     for rule in rules() {
         let failure = rule.example.failure();
@@ -226,6 +226,6 @@ fn a_bad_rule_is_an_error_that_names_it() {
 }
 
 #[test]
-fn there_is_room_for_all_that_a_user_may_add() {
+fn the_most_user_rules_fit() {
     assert!(rules().count() + super::MAX_RULES <= crate::engine::MAX_ROWS);
 }

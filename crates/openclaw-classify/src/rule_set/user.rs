@@ -1,86 +1,87 @@
-//! A rule as a user writes it, read member by member so that a mistake is named.
+//! Parsing a user's rule member by member, so that the error names the mistake.
 
 use std::borrow::Cow;
 
 use serde_json::{Map, Value};
 
-use crate::engine::{Providers, Row};
+use crate::engine::{ProviderFilter, Row};
 use crate::rules::Stage;
-use crate::rules::usual;
+use crate::rules::default_owner_and_scope;
 use crate::text::normal::{code_key, phrase_form};
-use crate::text::phrase::{LexiconBuilder, Phrase, PhraseFault};
+use crate::text::phrase::{LexiconBuilder, Phrase, PhraseError};
 use crate::{Certainty, Owner, Reason, RuleId, Scope};
 
-/// Longer phrases are no phrases; it also bounds what the compiled set takes.
+/// The most characters of a phrase, which also bounds the size of the compiled set.
 const MAX_PHRASE: usize = 200;
+/// The most bytes of an id.
 const MAX_ID: usize = 64;
 
 const MEMBERS: &[&str] = &[
     "id", "provider", "status", "code", "text", "unless", "reason", "scope",
 ];
 
-/// A user's rule that cannot be used.
+/// A mistake in a user's rules.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{rule}: {fault}")]
-pub struct BadRule {
-    /// Which rule: its id in backticks, or its place in the list.
+#[error("{rule}: {kind}")]
+pub struct RuleError {
+    /// The rule, by its id in backticks or its position in the list.
     pub rule: String,
-    /// What is wrong with it.
-    pub fault: RuleFault,
+    /// What is wrong.
+    pub kind: RuleErrorKind,
 }
 
-impl BadRule {
-    pub(super) fn of(name: &str, fault: RuleFault) -> Self {
+impl RuleError {
+    pub(super) fn in_rule(name: &str, kind: RuleErrorKind) -> Self {
         Self {
             rule: format!("rule {name}"),
-            fault,
+            kind,
         }
     }
 
-    pub(super) fn of_all(fault: RuleFault) -> Self {
+    pub(super) fn in_list(kind: RuleErrorKind) -> Self {
         Self {
             rule: "rules".to_owned(),
-            fault,
+            kind,
         }
     }
 }
 
-/// What is wrong with a user's rule, and what to do.
+/// What is wrong with a user's rule.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum RuleFault {
+pub enum RuleErrorKind {
     /// The id has other characters or is too long.
     #[error(
         "the id may have up to 64 lower-case letters, digits, `.` and `-`; rename it, for example `acme.quota`"
     )]
-    BadId,
-    /// A status is no number from 100 to 599 and no range of them.
+    InvalidId,
+    /// A status is neither a number from 100 to 599 nor a range of them.
     #[error("`{0}` is no status; write a number from 100 to 599 or a range such as \"500-599\"")]
-    BadStatus(String),
+    InvalidStatus(String),
     /// A phrase cannot be read.
-    #[error("cannot read the phrase `{phrase}`: {fault}")]
-    BadPhrase {
+    #[error("cannot read the phrase `{phrase}`: {error}")]
+    InvalidPhrase {
         /// As written.
         phrase: String,
         /// What is wrong with it.
-        fault: PhraseFault,
+        error: PhraseError,
     },
-    /// Another rule has this id.
+    /// Another rule has the same id.
     #[error("another rule, shipped or yours, has this id; choose another one")]
     IdTaken,
-    /// A member that every rule needs is not there.
+    /// A required member is missing.
     #[error("`{0}` is missing; every rule has an `id` and a `reason`")]
-    Missing(&'static str),
+    MissingMember(&'static str),
     /// The rule would match every failure.
     #[error("it would match every failure; add `provider`, `status`, `code` or `text`")]
     NoCondition,
-    /// The rules are no list.
+    /// The rules are not a list.
     #[error("they must be a list of objects; put the rules between `[` and `]`")]
-    NoList,
-    /// One rule is no object.
+    NotAList,
+    /// A rule is not an object.
     #[error("it is no object; write {{ \"id\": …, \"text\": …, \"reason\": … }}")]
-    NoObject,
-    /// The rules are more than fit.
+    NotAnObject,
+    /// There are more rules or phrases than fit.
     #[error(
         "there are too many rules or alternatives; keep to 500 rules and a few alternatives for each phrase"
     )]
@@ -96,40 +97,40 @@ pub enum RuleFault {
     /// A scope that does not exist.
     #[error("`{0}` is no scope; use model, profile, endpoint or none")]
     UnknownScope(String),
-    /// A member has a value of another kind.
+    /// A member has a value of the wrong type, or an empty one.
     #[error("`{0}` must be a text or a list of texts, none of them empty")]
-    WrongValue(&'static str),
+    InvalidValue(&'static str),
 }
 
-/// How errors call a rule.
-pub(super) fn name(rule: &Value, at: usize) -> String {
+/// What errors call a rule: its id, or its position.
+pub(super) fn rule_name(rule: &Value, at: usize) -> String {
     match rule.get("id").and_then(Value::as_str) {
         Some(id) => format!("`{}`", crate::preview(id, MAX_ID)),
         None => format!("number {}", at + 1),
     }
 }
 
-/// One rule as a row.
-pub(super) fn read(rule: &Value, lexicon: &mut LexiconBuilder) -> Result<Row, RuleFault> {
-    let rule = rule.as_object().ok_or(RuleFault::NoObject)?;
+/// Parses one rule.
+pub(super) fn parse_rule(rule: &Value, lexicon: &mut LexiconBuilder) -> Result<Row, RuleErrorKind> {
+    let rule = rule.as_object().ok_or(RuleErrorKind::NotAnObject)?;
     if let Some(unknown) = rule.keys().find(|key| !MEMBERS.contains(&key.as_str())) {
-        return Err(RuleFault::UnknownMember(unknown.clone()));
+        return Err(RuleErrorKind::UnknownMember(unknown.clone()));
     }
-    let id = one(rule, "id")?;
+    let id = required_text(rule, "id")?;
     let allowed = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '.' | '-');
     if id.len() > MAX_ID || !id.chars().all(allowed) {
-        return Err(RuleFault::BadId);
+        return Err(RuleErrorKind::InvalidId);
     }
-    let reason = one(rule, "reason")?;
+    let reason = required_text(rule, "reason")?;
     let then: Reason = reason
         .parse()
-        .map_err(|_| RuleFault::UnknownReason(reason.to_owned()))?;
+        .map_err(|_| RuleErrorKind::UnknownReason(reason.to_owned()))?;
     let (owner, scope) = owner_and_scope(rule, then)?;
     let codes = texts(rule, "code")?
         .into_iter()
         .map(|code| Cow::Owned(code_key(code).into_owned()));
     let row = Row {
-        id: RuleId::written(id),
+        id: RuleId::new(id),
         stage: Stage::User,
         then,
         certainty: Certainty::Explicit,
@@ -141,31 +142,31 @@ pub(super) fn read(rule: &Value, lexicon: &mut LexiconBuilder) -> Result<Row, Ru
         phrases: phrases(rule, "text", lexicon)?,
         unless: phrases(rule, "unless", lexicon)?,
         transports: &[],
-        silence: false,
+        empty_only: false,
     };
     if row.codes.iter().any(|code| code.is_empty()) {
-        return Err(RuleFault::WrongValue("code"));
+        return Err(RuleErrorKind::InvalidValue("code"));
     }
-    let asks = !row.statuses.is_empty() || !row.codes.is_empty() || !row.phrases.is_empty();
-    if !asks && matches!(row.providers, Providers::Any) {
-        return Err(RuleFault::NoCondition);
+    let has_condition = !row.statuses.is_empty() || !row.codes.is_empty() || !row.phrases.is_empty();
+    if !has_condition && matches!(row.providers, ProviderFilter::Any) {
+        return Err(RuleErrorKind::NoCondition);
     }
     Ok(row)
 }
 
-/// A text that must be there.
-fn one<'r>(rule: &'r Map<String, Value>, member: &'static str) -> Result<&'r str, RuleFault> {
+/// A required text.
+fn required_text<'r>(rule: &'r Map<String, Value>, member: &'static str) -> Result<&'r str, RuleErrorKind> {
     match rule.get(member) {
-        None | Some(Value::Null) => Err(RuleFault::Missing(member)),
+        None | Some(Value::Null) => Err(RuleErrorKind::MissingMember(member)),
         Some(Value::String(text)) if !text.trim().is_empty() => Ok(text.trim()),
-        Some(_) => Err(RuleFault::WrongValue(member)),
+        Some(_) => Err(RuleErrorKind::InvalidValue(member)),
     }
 }
 
-/// A text, a list of texts, or nothing.
-fn texts<'r>(rule: &'r Map<String, Value>, member: &'static str) -> Result<Vec<&'r str>, RuleFault> {
+/// An optional text or list of texts.
+fn texts<'r>(rule: &'r Map<String, Value>, member: &'static str) -> Result<Vec<&'r str>, RuleErrorKind> {
     let text = |value: &'r Value| match value.as_str().map(str::trim) {
-        Some("") | None => Err(RuleFault::WrongValue(member)),
+        Some("") | None => Err(RuleErrorKind::InvalidValue(member)),
         Some(text) => Ok(text),
     };
     match rule.get(member) {
@@ -175,29 +176,32 @@ fn texts<'r>(rule: &'r Map<String, Value>, member: &'static str) -> Result<Vec<&
     }
 }
 
-fn providers(names: &[&str]) -> Providers {
+fn providers(names: &[&str]) -> ProviderFilter {
     if names.is_empty() {
-        return Providers::Any;
+        return ProviderFilter::Any;
     }
-    Providers::Named(names.iter().map(|name| name.to_lowercase()).collect())
+    ProviderFilter::Named(names.iter().map(|name| name.to_lowercase()).collect())
 }
 
-fn owner_and_scope(rule: &Map<String, Value>, then: Reason) -> Result<(Owner, Scope), RuleFault> {
-    let (owner, scope) = usual(then);
+fn owner_and_scope(rule: &Map<String, Value>, then: Reason) -> Result<(Owner, Scope), RuleErrorKind> {
+    let (owner, scope) = default_owner_and_scope(then);
     let Some(written) = rule.get("scope") else {
         return Ok((owner, scope));
     };
-    let written = written.as_str().ok_or(RuleFault::WrongValue("scope"))?.trim();
+    let written = written
+        .as_str()
+        .ok_or(RuleErrorKind::InvalidValue("scope"))?
+        .trim();
     Ok(match written {
         "endpoint" => (Owner::Network, Scope::Endpoint),
         "model" => (owner, Scope::Model),
         "none" => (owner, Scope::None),
         "profile" => (Owner::Credential, Scope::Profile),
-        _ => return Err(RuleFault::UnknownScope(written.to_owned())),
+        _ => return Err(RuleErrorKind::UnknownScope(written.to_owned())),
     })
 }
 
-fn statuses(rule: &Map<String, Value>) -> Result<Vec<(u16, u16)>, RuleFault> {
+fn statuses(rule: &Map<String, Value>) -> Result<Vec<(u16, u16)>, RuleErrorKind> {
     match rule.get("status") {
         None => Ok(Vec::new()),
         Some(Value::Array(items)) if !items.is_empty() => items.iter().map(statuses_of).collect(),
@@ -205,7 +209,7 @@ fn statuses(rule: &Map<String, Value>) -> Result<Vec<(u16, u16)>, RuleFault> {
     }
 }
 
-fn statuses_of(value: &Value) -> Result<(u16, u16), RuleFault> {
+fn statuses_of(value: &Value) -> Result<(u16, u16), RuleErrorKind> {
     let written = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
     let (from, to) = written.split_once('-').unwrap_or((&written, &written));
     let number = |text: &str| {
@@ -214,7 +218,7 @@ fn statuses_of(value: &Value) -> Result<(u16, u16), RuleFault> {
     };
     match (number(from), number(to)) {
         (Some(from), Some(to)) if from <= to => Ok((from, to)),
-        _ => Err(RuleFault::BadStatus(written)),
+        _ => Err(RuleErrorKind::InvalidStatus(written)),
     }
 }
 
@@ -222,18 +226,18 @@ fn phrases(
     rule: &Map<String, Value>,
     member: &'static str,
     lexicon: &mut LexiconBuilder,
-) -> Result<Vec<Phrase>, RuleFault> {
+) -> Result<Vec<Phrase>, RuleErrorKind> {
     texts(rule, member)?
         .into_iter()
         .map(|written| {
-            let bad = |fault| RuleFault::BadPhrase {
+            let invalid = |error| RuleErrorKind::InvalidPhrase {
                 phrase: crate::preview(written, MAX_PHRASE),
-                fault,
+                error,
             };
             if written.chars().count() > MAX_PHRASE {
-                return Err(bad(PhraseFault::TooLong));
+                return Err(invalid(PhraseError::TooLong));
             }
-            lexicon.try_phrase(&phrase_form(written)).map_err(bad)
+            lexicon.try_phrase(&phrase_form(written)).map_err(invalid)
         })
         .collect()
 }

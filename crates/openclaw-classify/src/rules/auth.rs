@@ -1,9 +1,9 @@
-//! Texts about the credential and its account (classify.md C-5).
+//! Rules for texts about the credential and its account (classify.md C-5).
 
 use super::rule::{Rule, text};
 use crate::Reason;
 
-/// Credentials.
+/// Authentication and permission errors.
 #[rustfmt::skip]
 pub(super) static AUTH: &[Rule] = &[
     Rule::phrases("auth.setting", Reason::Auth, &[

@@ -1,14 +1,14 @@
-//! Texts about money (classify.md C-5, C-8).
+//! Rules for texts about credit and bills (classify.md C-5, C-8).
 
-use super::rule::{Concern, Rule, text};
+use super::rule::{Attribution, Rule, text};
 use crate::Reason;
 
-/// Money. At 402 a window outranks everything but explicit words about credit or balance (C-8).
+/// Billing errors. Under 402 a quota window outranks everything but explicit words about credit or balance (C-8).
 #[rustfmt::skip]
 pub(super) static BILLING: &[Rule] = &[
     Rule::phrases("rate.extra-usage", Reason::RateLimit, &[
         "out of extra usage .. (resets|reset|try again)",
-    ], text("You're out of extra usage · resets 1pm (America/Los_Angeles)")).concerning(Concern::Account),
+    ], text("You're out of extra usage · resets 1pm (America/Los_Angeles)")).attributed_to(Attribution::Account),
     Rule::phrases("rate.free-tier", Reason::RateLimit, &[
         "free models per (day|min|minute|hour)", "quota exceeded for (metric|quota metric)",
         "free tier requests", "free tier input token count", "free quota tier",
@@ -96,7 +96,7 @@ pub(super) static BILLING: &[Rule] = &[
         "(limit|quota) .. (resets|reset|will reset|refresh*)", "resets (at|in|on|tomorrow|today)",
         "(try|retry) (again|later|after)", "automatic quota refresh", "rolling (time |)window",
         "too many requests", "limit .. (billing period|this month|this week|today)",
-    ], text("organization spending limit exceeded").at(402)).at(&[(402, 402)]).concerning(Concern::Account),
+    ], text("organization spending limit exceeded").at(402)).at(&[(402, 402)]).attributed_to(Attribution::Account),
     Rule::phrases("billing.402-quota", Reason::Billing, &[
         "no quota", "out of quota", "quota (is |)exceeded", "(exceeded|exhausted) .. quota",
         "quota .. (exceeded|exhausted)",

@@ -1,6 +1,6 @@
-//! Codes and types that mean the same at every provider (classify.md C-4).
+//! Rules for codes and types that mean the same at every provider (classify.md C-4).
 
-use super::rule::{Concern, Rule, code};
+use super::rule::{Attribution, Rule, code};
 use crate::Reason;
 
 /// Codes that outrank text.
@@ -46,7 +46,7 @@ pub(super) static CODES: &[Rule] = &[
         "usagelimitreached", "usagelimitexceeded", "gousagelimiterror", "freeusagelimiterror",
         "subscriptionusagelimitexceeded", "planlimitreached", "weeklylimitreached", "monthlylimitreached",
         "accountquotaexceeded", "subscriptionquotaexceeded", "usagelimitreachederror", "usagenotincluded",
-    ], code("usage_limit_reached")).concerning(Concern::Account),
+    ], code("usage_limit_reached")).attributed_to(Attribution::Account),
     Rule::codes("rate.code", Reason::RateLimit, &[
         "resourceexhausted", "ratelimit", "ratelimited", "ratelimitexceeded", "throttled", "throttling",
         "throttlingexception", "modelcooldown", "tokenquotaexceeded", "throttlingerror",
@@ -108,7 +108,7 @@ pub(super) static CODES: &[Rule] = &[
         "depthzeroselfsignedcert", "unabletoverifyleafsignature", "unabletogetissuercertlocally",
         "errtlscertaltnameinvalid", "certnotyetvalid", "connectionrefused", "eaddrnotavail", "errssl",
         "errsslwrongversionnumber", "erreproto",
-    ], code("ECONNREFUSED")).concerning(Concern::Network),
+    ], code("ECONNREFUSED")).attributed_to(Attribution::Network),
     Rule::codes("timeout.code", Reason::Timeout, &[
         "etimedout", "esockettimedout", "econnreset", "econnaborted", "epipe", "timeout", "timeouterror",
         "requesttimeout", "deadlineexceeded", "gatewaytimeout", "underrsocket", "underrheaderstimeout",
@@ -121,7 +121,7 @@ pub(super) static CODES: &[Rule] = &[
     ], code("ETIMEDOUT")),
 ];
 
-/// Codes that say so little that any text outranks them.
+/// Codes so general that any text outranks them.
 #[rustfmt::skip]
 pub(super) static CATCH_ALL: &[Rule] = &[
     Rule::codes("local.takeover", Reason::Local, &[
@@ -157,5 +157,5 @@ pub(super) static CATCH_ALL: &[Rule] = &[
         "invalidparams", "unprocessableentityerror", "invalidargument", "validationexception",
         "validationerror", "invalidparameter", "failedprecondition", "requestvalidationerror",
         "unprocessableentity", "outofrange",
-    ], code("invalid_request_error")).at(&[(0, 299), (400, 400), (422, 422)]).vague(),
+    ], code("invalid_request_error")).at(&[(0, 299), (400, 400), (422, 422)]).default_certainty(),
 ];

@@ -1,6 +1,6 @@
-//! Who did it: the caller, this process, our own timers, the network (classify.md C-3 step 1, C-10).
+//! Rules for facts about the connection, aborts, timeouts and this machine (classify.md C-3 step 1, C-10).
 
-use super::rule::{Concern, Rule, Saw, code, text, transport};
+use super::rule::{Attribution, Condition, Rule, code, text, transport};
 use crate::Reason;
 use crate::failure::{AbortedBy, TimeoutPhase, TimerOwner, Transport};
 
@@ -28,28 +28,33 @@ const CONNECTED: &[Transport] = &[
     Transport::Timeout(TimeoutPhase::Total, TimerOwner::Us),
 ];
 
-const fn seen(id: &'static str, then: Reason, facts: &'static [Transport]) -> Rule {
-    Rule::new(id, then, Saw::Transports(facts), transport(facts[0]))
+const fn transport_rule(id: &'static str, then: Reason, transports: &'static [Transport]) -> Rule {
+    Rule::new(
+        id,
+        then,
+        Condition::Transports(transports),
+        transport(transports[0]),
+    )
 }
 
-/// Transport facts are told by the caller's client, so they outrank every text.
+/// The caller's client states these facts, so they outrank every text.
 #[rustfmt::skip]
-pub(super) static WHO: &[Rule] = &[
-    seen("transport.aborted-by-caller", Reason::Aborted, &[Transport::Aborted(AbortedBy::Caller)]).concerning(Concern::Caller),
-    seen("transport.aborted-by-us", Reason::Aborted, &[Transport::Aborted(AbortedBy::Us)]).concerning(Concern::Us),
-    seen("transport.timeout-of-caller", Reason::Timeout, BY_CALLER).concerning(Concern::Caller),
-    seen("transport.connect-timeout", Reason::Timeout, NOT_CONNECTED).concerning(Concern::Network),
-    seen("transport.timeout", Reason::Timeout, CONNECTED),
-    seen("transport.dns", Reason::Timeout, &[Transport::Dns]).concerning(Concern::Network),
-    seen("transport.refused", Reason::Timeout, &[Transport::Refused]).concerning(Concern::Network),
-    seen("transport.unreachable", Reason::Timeout, &[Transport::Unreachable]).concerning(Concern::Network),
-    seen("transport.tls", Reason::Timeout, &[Transport::Tls]).concerning(Concern::Network),
-    seen("transport.proxy", Reason::Timeout, &[Transport::Proxy]).concerning(Concern::Network),
-    seen("transport.reset", Reason::Timeout, &[Transport::Reset]),
-    // Nothing is marked: once the disk takes changes again, the login is renewed at once.
+pub(super) static LOCAL: &[Rule] = &[
+    transport_rule("transport.aborted-by-caller", Reason::Aborted, &[Transport::Aborted(AbortedBy::Caller)]).attributed_to(Attribution::Caller),
+    transport_rule("transport.aborted-by-us", Reason::Aborted, &[Transport::Aborted(AbortedBy::Us)]).attributed_to(Attribution::Us),
+    transport_rule("transport.timeout-of-caller", Reason::Timeout, BY_CALLER).attributed_to(Attribution::Caller),
+    transport_rule("transport.connect-timeout", Reason::Timeout, NOT_CONNECTED).attributed_to(Attribution::Network),
+    transport_rule("transport.timeout", Reason::Timeout, CONNECTED),
+    transport_rule("transport.dns", Reason::Timeout, &[Transport::Dns]).attributed_to(Attribution::Network),
+    transport_rule("transport.refused", Reason::Timeout, &[Transport::Refused]).attributed_to(Attribution::Network),
+    transport_rule("transport.unreachable", Reason::Timeout, &[Transport::Unreachable]).attributed_to(Attribution::Network),
+    transport_rule("transport.tls", Reason::Timeout, &[Transport::Tls]).attributed_to(Attribution::Network),
+    transport_rule("transport.proxy", Reason::Timeout, &[Transport::Proxy]).attributed_to(Attribution::Network),
+    transport_rule("transport.reset", Reason::Timeout, &[Transport::Reset]),
+    // Nothing cools down: as soon as the disk accepts writes again, the login is renewed.
     Rule::codes("local.login-not-renewed", Reason::Auth, &[
         "loginnotrenewed",
-    ], code("login_not_renewed")).concerning(Concern::Us),
+    ], code("login_not_renewed")).attributed_to(Attribution::Us),
     Rule::codes("local.session-lock", Reason::Local, &[
         "openclawsessionwritelocktimeout", "openclawsessionwritelockstale", "sessionwritelocktimeouterror",
     ], code("OPENCLAW_SESSION_WRITE_LOCK_TIMEOUT")),

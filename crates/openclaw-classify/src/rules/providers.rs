@@ -1,12 +1,12 @@
-//! What only some providers mean by a code or a text (classify.md C-6, BL-02); asked before the generic rows.
+//! Rules for codes and texts of single providers (classify.md C-6, BL-02); they come before the generic rules.
 
-use super::rule::{Concern, Family, Rule, code, text};
+use super::rule::{Attribution, Family, Rule, code, text};
 use crate::Reason;
 
-/// One table per provider.
+/// Grouped by provider.
 #[rustfmt::skip]
 pub(super) static PROVIDERS: &[Rule] = &[
-    // OpenRouter: 402 and 403 have kinds (BL-21).
+    // OpenRouter: 402 and 403 have several meanings (BL-21).
     Rule::codes("openrouter.in-flight-budget", Reason::RateLimit, &[
         "openrouterinflightbudget",
     ], code("openrouter_in_flight_budget").by("openrouter").at(402)),
@@ -20,7 +20,7 @@ pub(super) static PROVIDERS: &[Rule] = &[
     ], code("1302").by("zai")).by(&[Family::Zai]),
     Rule::codes("zai.window", Reason::RateLimit, &[
         "1304", "1308", "1310",
-    ], code("1308").by("zai")).by(&[Family::Zai]).concerning(Concern::Account),
+    ], code("1308").by("zai")).by(&[Family::Zai]).attributed_to(Attribution::Account),
     Rule::codes("zai.overloaded", Reason::Overloaded, &[
         "1305", "1312",
     ], code("1305").by("zai")).by(&[Family::Zai]),
@@ -51,7 +51,7 @@ pub(super) static PROVIDERS: &[Rule] = &[
     ], code("1002").by("minimax")).by(&[Family::Minimax]),
     Rule::codes("minimax.window", Reason::RateLimit, &[
         "2056",
-    ], code("2056").by("minimax")).by(&[Family::Minimax]).concerning(Concern::Account),
+    ], code("2056").by("minimax")).by(&[Family::Minimax]).attributed_to(Attribution::Account),
     Rule::codes("minimax.overloaded", Reason::Overloaded, &[
         "2064",
     ], code("2064").by("minimax")).by(&[Family::Minimax]),
@@ -68,7 +68,7 @@ pub(super) static PROVIDERS: &[Rule] = &[
         "1001",
     ], code("1001").by("minimax")).by(&[Family::Minimax]),
 
-    // Alibaba: `insufficient_quota` is a throttle there (BL-02).
+    // Alibaba: `insufficient_quota` is a rate limit there (BL-02).
     Rule::codes("alibaba.free-tier", Reason::Billing, &[
         "allocationquotafreetieronly", "freetieronly",
     ], code("AllocationQuota.FreeTierOnly").by("dashscope").at(403)).by(&[Family::Alibaba]),
@@ -90,7 +90,7 @@ pub(super) static PROVIDERS: &[Rule] = &[
     Rule::phrases("kimi.cycle", Reason::RateLimit, &[
         "usage limit for this billing cycle",
     ], text("You've reached your usage limit for this billing cycle.").by("kimi-coding").at(403))
-        .by(&[Family::Kimi]).concerning(Concern::Account),
+        .by(&[Family::Kimi]).attributed_to(Attribution::Account),
 
     // Google names the cause in `details[].reason` (BL-13).
     Rule::phrases("google.quota", Reason::RateLimit, &[
@@ -139,9 +139,9 @@ pub(super) static PROVIDERS: &[Rule] = &[
     ], text("workers_ai: account quota limit exceeded").by("cloudflare-workers-ai")),
 ];
 
-/// A wrapper's empty phrase: whatever it quotes says more.
+/// The generic phrase of an aggregator, which any quoted upstream error outranks.
 #[rustfmt::skip]
-pub(super) static EMPTY_PHRASES: &[Rule] = &[
+pub(super) static GENERIC_PHRASES: &[Rule] = &[
     Rule::phrases("openrouter.provider-returned-error", Reason::Timeout, &[
         "^(error: |)provider returned error",
     ], text("Provider returned error").by("openrouter"))

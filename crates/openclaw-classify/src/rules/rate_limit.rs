@@ -1,14 +1,14 @@
-//! Texts about used-up windows and rates (classify.md C-5).
+//! Rules for texts about rate limits and used-up quota windows (classify.md C-5).
 
-use super::rule::{Concern, Rule, text};
+use super::rule::{Attribution, Rule, text};
 use crate::Reason;
-use crate::facts::OVER_RATE;
+use crate::facts::REQUEST_OVER_LIMIT;
 
-/// Used-up windows and rates.
+/// Rate limits and quota windows.
 #[rustfmt::skip]
-pub(super) static RATE: &[Rule] = &[
+pub(super) static RATE_LIMIT: &[Rule] = &[
     Rule::codes("rate.request-over-limit", Reason::RateLimit, &[
-        OVER_RATE,
+        REQUEST_OVER_LIMIT,
     ], text("Request too large for model `x` on tokens per minute (TPM): Limit 12000, Requested 14137")),
     Rule::phrases("rate.per-time", Reason::RateLimit, &[
         concat!(
@@ -43,7 +43,7 @@ pub(super) static RATE: &[Rule] = &[
         "used up your .. (quota|allowance)",
         "(hourly|daily|weekly|monthly) .. (limit|quota) .. (reached|exceeded|exhausted|hit|used)", "使用上限",
         "用量上限", "用量已达", "allowance .. (exhausted|used up|renew)",
-    ], text("Weekly limit reached ∙ resets Oct 9 at 5pm")).concerning(Concern::Account),
+    ], text("Weekly limit reached ∙ resets Oct 9 at 5pm")).attributed_to(Attribution::Account),
     Rule::phrases("rate.text", Reason::RateLimit, &[
         "rate limit*", "ratelimit*", "rate limiting", "rate exceeded", "limited to .. per (minute|hour|day|second)", "token bucket", "cooldown active",
         "number of (requests|calls|tokens) .. (allowed|per|minute)",

@@ -1,11 +1,10 @@
-//! Texts about what was asked for: the session, the model, the size and the shape of the request
-//! (classify.md C-5).
+//! Rules for texts about the request: its session, model, size and format (classify.md C-5).
 
 use super::rule::{Rule, text};
 use crate::Reason;
-use crate::facts::OVER_WINDOW;
+use crate::facts::TOKENS_OVER_LIMIT;
 
-/// Image limits, the request's own tool servers, lost sessions and missing models: first among the texts (C-3).
+/// Image limits, the request's tool servers, lost sessions and missing models: the first of the texts (C-3).
 #[rustfmt::skip]
 pub(super) static SESSION_AND_MODEL: &[Rule] = &[
     Rule::phrases("format.image-size", Reason::Format, &[
@@ -13,7 +12,7 @@ pub(super) static SESSION_AND_MODEL: &[Rule] = &[
         "image (dimensions|dimension|size) .. (exceed|exceeds|exceeded)",
         "(image|images) (is|are|too) .. (large|big)", "image too large", "image size exceeds",
     ], text("image exceeds 5 MB maximum")).unless(&["message tokens"]),
-    // What the provider says of a server that the request names, and of the key that the request brings for it.
+    // Errors of a server that the request names, and of the key that the request has for it.
     Rule::phrases("format.tool-server", Reason::Format, &[
         "mcp (server|servers)",
     ], text("Authentication error while communicating with MCP server")),
@@ -87,7 +86,7 @@ pub(super) static SESSION_AND_MODEL: &[Rule] = &[
     ]),
 ];
 
-/// Words beside which tokens are counted by time, or another limit is meant.
+/// Phrases that mean a rate in tokens, or another limit than the context window.
 const NOT_SIZE: &[&str] = &[
     "number of output tokens",
     "tokens per (minute|min|day|hour|second)",
@@ -104,7 +103,7 @@ const NOT_SIZE: &[&str] = &[
     "data model",
 ];
 
-/// Content that the provider refuses, and prompts that do not fit.
+/// Refused content, and prompts that do not fit the context window.
 #[rustfmt::skip]
 pub(super) static OVERFLOW: &[Rule] = &[
     Rule::phrases("policy.text", Reason::ContentPolicy, &[
@@ -126,7 +125,7 @@ pub(super) static OVERFLOW: &[Rule] = &[
         "access was terminated", "access terminated", "account .. (suspended|terminated|banned)",
     ]),
     Rule::codes("overflow.numbers", Reason::ContextOverflow, &[
-        OVER_WINDOW,
+        TOKENS_OVER_LIMIT,
     ], text("prompt of 213462 tokens > 200000")).unless(NOT_SIZE),
     Rule::phrases("overflow.text", Reason::ContextOverflow, &[
         concat!(
@@ -180,13 +179,14 @@ pub(super) static OVERFLOW: &[Rule] = &[
         "413 .. too large", "exceeds the limit of .. tokens", "token count of .. exceeds",
         "tokens > .. maximum", "(exceed|exceeds) context limit", "max tokens' .. is too large .. context",
     ], text("prompt is too long for this model")).unless(NOT_SIZE),
-    // Words that are about size in every case seen, but name no context.
+    // Phrases about the size of the prompt that do not mention the context window.
     Rule::phrases("overflow.loose", Reason::ContextOverflow, &[
         "(input|prompt|request) (window|length|size) .. (over|above|beyond|exceeds|exceeded) the (limit|maximum)",
-    ], text("The input window is over the limit")).unless(NOT_SIZE).vague(),
+    ], text("The input window is over the limit")).unless(NOT_SIZE).default_certainty(),
 ];
 
-/// The request's shape. What one model cannot do another may, so that row only guesses (decision A1).
+/// Malformed and unsupported requests. Another model may support what this one does not, so that rule has default certainty
+/// (decision A1).
 #[rustfmt::skip]
 pub(super) static FORMAT: &[Rule] = &[
     Rule::phrases("format.capability", Reason::Format, &[
@@ -197,7 +197,7 @@ pub(super) static FORMAT: &[Rule] = &[
         "not support .. prefill", "assistant message prefill", "not supported by this model",
         "unsupported (parameter|value|role)", "does not work with the specified model",
         "does not support .. with this model", "is not supported (in|for|with) this",
-    ], text("This model does not support tools")).vague(),
+    ], text("This model does not support tools")).default_certainty(),
     Rule::phrases("format.weak", Reason::Format, &[
         "is not allowed", "are not allowed", "is reserved", "not permitted", "is required", "are required",
         "must not be",

@@ -1,60 +1,60 @@
-//! The shape of a row of the rule tables (classify.md C-1.3, C-3).
+//! A rule of the shipped tables, and the families of providers (classify.md C-1.3, C-3, C-6).
 
-use crate::failure::Transport;
-use crate::{Certainty, Failure, Owner, Reason, RuleId, Scope};
+use crate::{Certainty, Failure, Owner, Reason, RuleId, Scope, Transport};
 
-/// One row: what must be seen, and what it means.
+/// One rule: its conditions, all of which must hold, and the verdict that it stands for.
 #[derive(Debug)]
 pub struct Rule {
-    /// Stable id; logs, errors and `explain` show it.
+    /// Stable id, which logs, errors and `explain` show.
     pub id: &'static str,
-    /// The reason it stands for.
+    /// The reason of the verdict.
     pub then: Reason,
-    /// Whether seeing it is as good as being told.
+    /// The certainty of the verdict.
     pub certainty: Certainty,
-    /// Whose fault, and what a mark concerns.
-    pub concern: Concern,
-    /// A failure that this row, and no earlier one, claims.
+    /// A failure that this rule matches and no earlier one does.
     pub example: Example,
-    pub(crate) saw: Saw,
+    /// Owner and scope, as far as they differ from those of the reason.
+    pub(crate) attribution: Attribution,
+    pub(crate) condition: Condition,
+    /// Phrases none of which may occur.
     pub(crate) unless: &'static [&'static str],
+    /// The providers that it applies to; empty for all.
     pub(crate) families: &'static [Family],
+    /// Ranges of statuses that it applies to, both ends included, 0 for no status; empty for all.
     pub(crate) statuses: &'static [(u16, u16)],
 }
 
-/// What a row looks at.
+/// The main condition of a rule.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Saw {
-    /// The other conditions are enough.
-    Anything,
-    /// One of these codes or types, as letters and digits only.
+pub(crate) enum Condition {
+    /// None; the other conditions are enough.
+    Any,
+    /// One of these codes or types, in letters and digits only.
     Codes(&'static [&'static str]),
-    /// Nothing usable: no text, no code.
-    Silence,
-    /// One of these phrases (see `phrase.rs`).
+    /// Neither a text nor a code.
+    Empty,
+    /// One of these [phrases](crate::text::phrase).
     Phrases(&'static [&'static str]),
-    /// One of these transport facts.
+    /// One of these failures of the connection.
     Transports(&'static [Transport]),
 }
 
-/// Whose fault a failure is and what it concerns, as C-10 groups them.
+/// Whose fault a failure is and what a cooldown applies to, as C-10 groups them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Concern {
-    /// What the table of C-10 says for the reason.
-    Usual,
+pub(crate) enum Attribution {
+    /// As the table of C-10 has it for the reason.
+    Default,
     /// The whole account: a subscription, a usage window, an organization.
     Account,
-    /// The caller's own doing.
+    /// The caller caused it.
     Caller,
-    /// The model, although the reason usually concerns more.
-    Model,
-    /// Nothing reached the provider.
+    /// The request did not reach the provider.
     Network,
     /// This process or machine.
     Us,
 }
 
-/// The failure that shows what a row is for.
+/// A failure that a rule is for.
 #[derive(Debug, Clone, Copy)]
 pub struct Example {
     /// Provider id, or empty.
@@ -116,7 +116,7 @@ pub(crate) const fn status(status: u16) -> Example {
     }
 }
 
-/// Only a transport fact.
+/// Only a failure of the connection.
 pub(crate) const fn transport(transport: Transport) -> Example {
     Example {
         transport: Some(transport),
@@ -137,15 +137,15 @@ impl Example {
 }
 
 impl Rule {
-    /// A row that sees `saw`, explicit, with the usual concern.
-    pub(crate) const fn new(id: &'static str, then: Reason, saw: Saw, example: Example) -> Self {
+    /// An explicit rule with the default attribution.
+    pub(crate) const fn new(id: &'static str, then: Reason, condition: Condition, example: Example) -> Self {
         Self {
             id,
             then,
             certainty: Certainty::Explicit,
-            concern: Concern::Usual,
+            attribution: Attribution::Default,
             example,
-            saw,
+            condition,
             unless: &[],
             families: &[],
             statuses: &[],
@@ -158,7 +158,7 @@ impl Rule {
         codes: &'static [&'static str],
         example: Example,
     ) -> Self {
-        Self::new(id, then, Saw::Codes(codes), example)
+        Self::new(id, then, Condition::Codes(codes), example)
     }
 
     pub(crate) const fn phrases(
@@ -167,59 +167,68 @@ impl Rule {
         phrases: &'static [&'static str],
         example: Example,
     ) -> Self {
-        Self::new(id, then, Saw::Phrases(phrases), example)
+        Self::new(id, then, Condition::Phrases(phrases), example)
     }
 
-    /// Only these statuses.
+    /// Limits the rule to these statuses.
     pub(crate) const fn at(mut self, statuses: &'static [(u16, u16)]) -> Self {
         self.statuses = statuses;
         self
     }
 
-    /// Only these providers.
+    /// Limits the rule to these providers.
     pub(crate) const fn by(mut self, families: &'static [Family]) -> Self {
         self.families = families;
         self
     }
 
-    /// Not next to these phrases.
+    /// Excludes texts with one of these phrases.
     pub(crate) const fn unless(mut self, phrases: &'static [&'static str]) -> Self {
         self.unless = phrases;
         self
     }
 
-    /// Concerns more, or less, than usual.
-    pub(crate) const fn concerning(mut self, concern: Concern) -> Self {
-        self.concern = concern;
+    /// Sets an attribution other than that of the reason.
+    pub(crate) const fn attributed_to(mut self, attribution: Attribution) -> Self {
+        self.attribution = attribution;
         self
     }
 
-    /// A guess that only the status or a catch-all code supports.
-    pub(crate) const fn vague(mut self) -> Self {
+    /// Marks a rule whose evidence is only a status or a catch-all code.
+    pub(crate) const fn default_certainty(mut self) -> Self {
         self.certainty = Certainty::Default;
         self
     }
 
-    /// The id as it stands in a verdict.
+    /// The id as verdicts have it.
     pub fn rule_id(&self) -> RuleId {
-        RuleId::shipped(self.id)
+        RuleId::from_static(self.id)
     }
 
-    /// Owner and scope of a mark (C-10).
+    /// Whose fault the failure is (C-10).
+    pub fn owner(&self) -> Owner {
+        self.owner_and_scope().0
+    }
+
+    /// What a cooldown for the failure applies to (C-10).
+    pub fn scope(&self) -> Scope {
+        self.owner_and_scope().1
+    }
+
+    /// Owner and scope (C-10).
     pub(crate) fn owner_and_scope(&self) -> (Owner, Scope) {
-        match self.concern {
-            Concern::Usual => usual(self.then),
-            Concern::Account => (Owner::Credential, Scope::Profile),
-            Concern::Caller => (Owner::Caller, Scope::None),
-            Concern::Model => (Owner::Provider, Scope::Model),
-            Concern::Network => (Owner::Network, Scope::Endpoint),
-            Concern::Us => (Owner::Us, Scope::None),
+        match self.attribution {
+            Attribution::Default => default_owner_and_scope(self.then),
+            Attribution::Account => (Owner::Credential, Scope::Profile),
+            Attribution::Caller => (Owner::Caller, Scope::None),
+            Attribution::Network => (Owner::Network, Scope::Endpoint),
+            Attribution::Us => (Owner::Us, Scope::None),
         }
     }
 }
 
-/// The table of C-10.
-pub(crate) fn usual(reason: Reason) -> (Owner, Scope) {
+/// Owner and scope by reason: the table of C-10.
+pub(crate) fn default_owner_and_scope(reason: Reason) -> (Owner, Scope) {
     match reason {
         Reason::Auth | Reason::AuthPermanent | Reason::Billing => (Owner::Credential, Scope::Profile),
         Reason::RateLimit => (Owner::Credential, Scope::Model),
@@ -236,7 +245,7 @@ pub(crate) fn usual(reason: Reason) -> (Owner, Scope) {
     }
 }
 
-/// Providers that speak alike.
+/// Providers with the same codes and texts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Family {
     Alibaba,
@@ -256,7 +265,7 @@ pub(crate) enum Family {
     Zai,
 }
 
-/// Ids, and hosts for ids of people's own choosing (C-6). An id also stands for `<id>-…`.
+/// The ids of each family, and the hosts for ids of the user's own choosing (C-6). An id also stands for `<id>-…`.
 #[rustfmt::skip]
 pub(crate) const FAMILIES: &[(Family, &[&str], &[&str])] = &[
     (Family::Alibaba, &["alibaba", "aliyun", "bailian", "dashscope", "modelstudio", "qwen"], &["aliyuncs.com"]),
@@ -276,7 +285,7 @@ pub(crate) const FAMILIES: &[(Family, &[&str], &[&str])] = &[
     (Family::Zai, &["bigmodel", "glm", "z-ai", "z.ai", "zai", "zhipu", "zhipuai"], &["bigmodel.cn", "z.ai"]),
 ];
 
-/// The family of a provider id, else of a host.
+/// The family of a provider id, else that of a host.
 pub(crate) fn family(provider: Option<&str>, host: Option<&str>) -> Option<Family> {
     let by_id = provider.and_then(|id| {
         let id = id.trim().to_lowercase();
@@ -298,7 +307,7 @@ pub(crate) fn family(provider: Option<&str>, host: Option<&str>) -> Option<Famil
     by_id.or_else(by_host).map(|(family, ..)| *family)
 }
 
-/// Whether the host is `name` or a part of its domain; both in lower case.
+/// Whether the host is `name` or a subdomain of it; both in lower case.
 pub(crate) fn is_or_below(host: &str, name: &str) -> bool {
     host.strip_suffix(name)
         .is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))

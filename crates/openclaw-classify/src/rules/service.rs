@@ -1,9 +1,9 @@
-//! Texts about the provider's service: busy, failing, not answering (classify.md C-5).
+//! Rules for texts about the provider's service: overloaded, failing, not responding (classify.md C-5).
 
-use super::rule::{Concern, Rule, text};
+use super::rule::{Attribution, Rule, text};
 use crate::Reason;
 
-/// Busy, whoever asks.
+/// Overload, which concerns every credential.
 #[rustfmt::skip]
 pub(super) static OVERLOAD: &[Rule] = &[
     Rule::phrases("overloaded.text", Reason::Overloaded, &[
@@ -26,7 +26,7 @@ pub(super) static OVERLOAD: &[Rule] = &[
     ], text("The engine is currently overloaded, please try again later")),
 ];
 
-/// No answer, or an answer that says that it is none.
+/// Connection failures, timeouts and server errors.
 #[rustfmt::skip]
 pub(super) static TRANSIENT: &[Rule] = &[
     Rule::phrases("own.generic-text", Reason::Unclassified, &[
@@ -46,7 +46,7 @@ pub(super) static TRANSIENT: &[Rule] = &[
         "unable to verify the first certificate", "tls (handshake|error|connection)",
         "before secure tls connection", "tunneling socket", "eproto",
         "proxy (authentication|connection|error)",
-    ], text("connect ECONNREFUSED 127.0.0.1:11434")).concerning(Concern::Network),
+    ], text("connect ECONNREFUSED 127.0.0.1:11434")).attributed_to(Attribution::Network),
     Rule::phrases("timeout.text", Reason::Timeout, &[
         "timeout", "timeouts", "timed out", "time out", "timedout", "etimedout", "esockettimedout",
         "deadline (exceeded|expired|has expired|passed)", "given deadline", "took too long", "econnreset",
@@ -83,7 +83,7 @@ pub(super) static TRANSIENT: &[Rule] = &[
     ], text("Request timed out")),
     Rule::phrases("timeout.generic", Reason::Timeout, &[
         "^an unknown error occurred$", "^request failed$", "^llm request failed.$",
-    ], text("An unknown error occurred")).vague(),
+    ], text("An unknown error occurred")).default_certainty(),
     Rule::phrases("server.text", Reason::ServerError, &[
         "internal (server |)error", "internal exception",
         "server (had an|encountered an|encountered a) error", "server error",

@@ -1,8 +1,8 @@
-//! Compiles the patterns that stand in the source.
+//! Compiling regular expressions that are constants in the source.
 
 use regex::Regex;
 
-/// `pattern` compiled; only for constants, all of which some test compiles.
+/// Compiles a constant `pattern`; a test compiles each of them.
 #[expect(
     clippy::expect_used,
     reason = "the pattern is a constant that the tests compile"

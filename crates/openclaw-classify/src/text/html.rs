@@ -1,11 +1,11 @@
-//! Pages that proxies and gateways send instead of an error object (classify.md C-5, beyond.md BL-85).
+//! HTML pages that proxies and gateways send instead of an error object (classify.md C-5, beyond.md BL-85).
 
 use crate::text::patterns::starts_with_ignore_case;
 
-/// How far into a text a page may begin; before it stands what a client put in front.
+/// The most bytes before a page, which clients put in front of it.
 const LEAD: usize = 256;
 
-/// Where a page begins in `text`, if it is one.
+/// The offset where an HTML page begins in `text`, if there is one.
 pub(crate) fn page_start(text: &str) -> Option<usize> {
     let bytes = text.as_bytes();
     memchr::memchr_iter(b'<', &bytes[..LEAD.min(bytes.len())]).find(|at| {
@@ -21,14 +21,14 @@ pub(crate) fn page_title(text: &str) -> Option<String> {
         .iter()
         .find_map(|(open, close)| element(text, open, close))
         .map(|element| {
-            let words: Vec<&str> = words(element).flat_map(str::split_whitespace).collect();
+            let words: Vec<&str> = text_parts(element).flat_map(str::split_whitespace).collect();
             words.join(" ")
         })
         .filter(|title| !title.is_empty())
 }
 
-/// The words of a page without tags, scripts and styles: what stands between one and the next, if it is not blank.
-pub(crate) fn words(page: &str) -> impl Iterator<Item = &str> {
+/// The text of a page without tags, scripts and styles: each part between two tags that is not blank.
+pub(crate) fn text_parts(page: &str) -> impl Iterator<Item = &str> {
     let mut rest = Some(page);
     let between = std::iter::from_fn(move || {
         let text = rest?;
@@ -42,7 +42,7 @@ pub(crate) fn words(page: &str) -> impl Iterator<Item = &str> {
     between.map(str::trim).filter(|words| !words.is_empty())
 }
 
-/// What follows the tag that `text` begins with, and all that it encloses when these are no words.
+/// The text after the tag at the beginning of `text`, or after its element when that is a script or style.
 fn behind_tag(text: &str) -> &str {
     let skipped = ["</script", "</style"]
         .iter()
@@ -52,7 +52,7 @@ fn behind_tag(text: &str) -> &str {
     find(text, b'>').map_or("", |end| &text[end + 1..])
 }
 
-/// Most tags and most of what stands between them are short.
+/// The offset of a byte. Most tags and most text between them are short, so the first bytes are compared one by one.
 fn find(text: &str, byte: u8) -> Option<usize> {
     const NEAR: usize = 24;
     let (near, far) = text.as_bytes().split_at(NEAR.min(text.len()));
@@ -68,8 +68,8 @@ fn element<'t>(text: &'t str, open: &str, close: &str) -> Option<&'t str> {
     Some(&inner[..end])
 }
 
-/// The place of a needle that begins with `<`.
-fn find_ignore_case(text: &str, needle: &str) -> Option<usize> {
+/// The offset of `pattern`, which begins with `<`, in any case.
+fn find_ignore_case(text: &str, pattern: &str) -> Option<usize> {
     let bytes = text.as_bytes();
-    memchr::memchr_iter(b'<', bytes).find(|at| starts_with_ignore_case(&bytes[*at..], needle))
+    memchr::memchr_iter(b'<', bytes).find(|at| starts_with_ignore_case(&bytes[*at..], pattern))
 }

@@ -1,41 +1,41 @@
-//! A tolerant reader for objects as they appear in error texts (classify.md C-2.1): JSON, Python and JavaScript
-//! literals, truncated or followed by other text, with a bounded depth.
+//! A lenient parser for objects in error texts (classify.md C-2.1): JSON, Python and JavaScript literals, truncated or
+//! followed by other text, with a bounded depth.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
 
 use serde_json::Number;
 
-/// Deeper nesting ends the reading; what was read up to there counts.
+/// Deeper nesting ends parsing; what was parsed before counts.
 const MAX_DEPTH: usize = 32;
-/// More members or items than this end the reading too.
+/// So do more members or items than this.
 const MAX_ITEMS: usize = 1024;
-/// A key longer than this is prose after a brace, not a key. It also keeps a text full of braces linear.
+/// A longer key is prose after a brace, not a key. The bound also keeps the time linear for texts full of braces.
 const MAX_KEY: usize = 128;
 
-/// Most objects have no more members.
-const USUAL: usize = 6;
-/// Objects with fewer members are searched for a name one by one.
-const FEW: usize = 16;
+/// The members that room is made for at first; most objects have no more.
+const USUAL_MEMBERS: usize = 6;
+/// Objects with fewer members are searched for a name linearly.
+const MAX_LINEAR: usize = 16;
 
-/// What was read; texts without escapes and all names are parts of the text they were read from.
+/// A parsed value. Texts without escapes and all names are borrowed from the parsed text.
 #[derive(Debug, PartialEq)]
-pub(crate) enum Node<'t> {
+pub(crate) enum Json<'t> {
     Null,
     Bool,
     Number(Number),
     Text(Cow<'t, str>),
-    List(Vec<Node<'t>>),
-    /// In the order of the text; of members with the same name the first.
+    List(Vec<Json<'t>>),
+    /// In the order of the text, with the first of members with the same name.
     Object(Members<'t>),
 }
 
 /// The members of an object.
-pub(crate) type Members<'t> = Vec<(&'t str, Node<'t>)>;
+pub(crate) type Members<'t> = Vec<(&'t str, Json<'t>)>;
 
-impl<'t> Node<'t> {
+impl<'t> Json<'t> {
     /// A member of an object.
-    pub(crate) fn get(&self, name: &str) -> Option<&Node<'t>> {
+    pub(crate) fn get(&self, name: &str) -> Option<&Json<'t>> {
         let Self::Object(members) = self else {
             return None;
         };
@@ -46,44 +46,44 @@ impl<'t> Node<'t> {
     }
 }
 
-/// A value and how many bytes of the text it took.
-pub(crate) struct Read<'t> {
-    pub(crate) value: Node<'t>,
+/// A value at the beginning of a text, and its length in bytes.
+pub(crate) struct JsonPrefix<'t> {
+    pub(crate) value: Json<'t>,
     pub(crate) length: usize,
 }
 
-/// Reads the object, array or quoted string that `text` starts with; `None` when it starts with none of them.
+/// Parses the object, array or quoted string that `text` starts with; `None` when it starts with none of them.
 ///
-/// A value that ends early is closed where the text ends, so that truncated bodies still tell what they know.
-pub(crate) fn read(text: &str) -> Option<Read<'_>> {
-    let mut reader = Reader {
+/// A truncated value is closed where the text ends, so that the facts of truncated bodies are found.
+pub(crate) fn parse(text: &str) -> Option<JsonPrefix<'_>> {
+    let mut parser = Parser {
         text,
         at: 0,
         ended: false,
     };
     let value = match text.as_bytes().first()? {
-        b'{' => reader
+        b'{' => parser
             .object(0)
             .filter(|members| !members.is_empty())
-            .map(Node::Object),
-        b'[' => Some(Node::List(reader.list(0))),
-        b'"' => Some(Node::Text(reader.quoted(b'"'))),
+            .map(Json::Object),
+        b'[' => Some(Json::List(parser.list(0))),
+        b'"' => Some(Json::Text(parser.quoted(b'"'))),
         _ => None,
     }?;
-    Some(Read {
+    Some(JsonPrefix {
         value,
-        length: reader.at,
+        length: parser.at,
     })
 }
 
-struct Reader<'t> {
+struct Parser<'t> {
     text: &'t str,
     at: usize,
-    /// Something unreadable was met: every open container closes here.
+    /// Parsing ended early: every open object and list closes here.
     ended: bool,
 }
 
-impl<'t> Reader<'t> {
+impl<'t> Parser<'t> {
     fn peek(&self) -> Option<u8> {
         self.text.as_bytes().get(self.at).copied()
     }
@@ -101,12 +101,12 @@ impl<'t> Reader<'t> {
         found
     }
 
-    /// `None` when what follows the brace is no key, which only matters for the outermost object.
+    /// `None` when no key follows the brace of the outermost object.
     fn object(&mut self, depth: usize) -> Option<Members<'t>> {
         self.at += 1;
-        let mut members = Members::with_capacity(USUAL);
+        let mut members = Members::with_capacity(USUAL_MEMBERS);
         let mut names = HashSet::new();
-        let mut read = 0;
+        let mut count = 0;
         while !self.ended && !self.take(b'}') {
             let Some(key) = self.key() else {
                 self.ended = true;
@@ -116,15 +116,15 @@ impl<'t> Reader<'t> {
             if is_new(&members, &mut names, key) {
                 members.push((key, value));
             }
-            read += 1;
-            if read == MAX_ITEMS || !self.take(b',') && self.peek() != Some(b'}') {
+            count += 1;
+            if count == MAX_ITEMS || !self.take(b',') && self.peek() != Some(b'}') {
                 self.ended = true;
             }
         }
         Some(members)
     }
 
-    fn list(&mut self, depth: usize) -> Vec<Node<'t>> {
+    fn list(&mut self, depth: usize) -> Vec<Json<'t>> {
         self.at += 1;
         let mut items = Vec::new();
         while !self.ended && !self.take(b']') {
@@ -162,35 +162,35 @@ impl<'t> Reader<'t> {
             .map(|length| from + length)
     }
 
-    fn value(&mut self, depth: usize) -> Node<'t> {
+    fn value(&mut self, depth: usize) -> Json<'t> {
         self.skip_blanks();
         if depth > MAX_DEPTH {
             self.ended = true;
             self.at = self.text.len();
-            return Node::Null;
+            return Json::Null;
         }
         match self.peek() {
             None => {
                 self.ended = true;
-                Node::Null
+                Json::Null
             }
-            Some(b'{') => Node::Object(self.object(depth).unwrap_or_default()),
-            Some(b'[') => Node::List(self.list(depth)),
-            Some(quote @ (b'"' | b'\'')) => Node::Text(self.quoted(quote)),
+            Some(b'{') => Json::Object(self.object(depth).unwrap_or_default()),
+            Some(b'[') => Json::List(self.list(depth)),
+            Some(quote @ (b'"' | b'\'')) => Json::Text(self.quoted(quote)),
             Some(_) => self.bare(),
         }
     }
 
-    /// A number, a word such as `null` or `None`, or whatever stands there up to the next delimiter.
-    fn bare(&mut self) -> Node<'t> {
+    /// A number, a word such as `null` or `None`, or the text up to the next delimiter.
+    fn bare(&mut self) -> Json<'t> {
         let rest = &self.text[self.at..];
         let end = rest.find([',', '}', ']', '\n']).unwrap_or(rest.len());
         let word = rest[..end].trim();
         self.at += end;
         match word {
-            "" | "null" | "None" | "undefined" | "nil" | "NaN" => Node::Null,
-            "true" | "True" | "false" | "False" => Node::Bool,
-            _ => number(word).map_or(Node::Text(Cow::Borrowed(word)), Node::Number),
+            "" | "null" | "None" | "undefined" | "nil" | "NaN" => Json::Null,
+            "true" | "True" | "false" | "False" => Json::Bool,
+            _ => number(word).map_or(Json::Text(Cow::Borrowed(word)), Json::Number),
         }
     }
 
@@ -270,9 +270,9 @@ impl<'t> Reader<'t> {
     }
 }
 
-/// Whether the object has no member of that name yet; `names` is filled once there are many.
+/// Whether the object has no member of this name yet; `names` is filled once there are many.
 fn is_new<'t>(members: &Members<'t>, names: &mut HashSet<&'t str>, name: &'t str) -> bool {
-    if members.len() < FEW {
+    if members.len() < MAX_LINEAR {
         return !members.iter().any(|(other, _)| *other == name);
     }
     if names.is_empty() {
@@ -300,16 +300,16 @@ mod tests {
     use super::*;
     use serde_json::{Value, json};
 
-    fn node(value: &Value) -> Node<'_> {
+    fn node(value: &Value) -> Json<'_> {
         match value {
-            Value::Null => Node::Null,
-            Value::Bool(_) => Node::Bool,
-            Value::Number(number) => Node::Number(number.clone()),
-            Value::String(text) => Node::Text(text.into()),
-            Value::Array(items) => Node::List(items.iter().map(node).collect()),
+            Value::Null => Json::Null,
+            Value::Bool(_) => Json::Bool,
+            Value::Number(number) => Json::Number(number.clone()),
+            Value::String(text) => Json::Text(text.into()),
+            Value::Array(items) => Json::List(items.iter().map(node).collect()),
             Value::Object(members) => {
                 let members = members.iter().map(|(name, value)| (name.as_str(), node(value)));
-                Node::Object(members.collect())
+                Json::Object(members.collect())
             }
         }
     }
@@ -332,21 +332,21 @@ mod tests {
             (r#"{"a":"\u00e9\ud83d\ude00\"\n"}"#, json!({"a":"é😀\"\n"}), 30),
             (r#""{\"a\":1}""#, json!("{\"a\":1}"), 11),
         ] {
-            let read = read(text).unwrap();
-            assert_eq!(read.value, node(&expected), "{text}");
-            assert_eq!(read.length, length, "{text}");
+            let parsed = parse(text).unwrap();
+            assert_eq!(parsed.value, node(&expected), "{text}");
+            assert_eq!(parsed.length, length, "{text}");
         }
     }
 
     #[test]
     fn of_members_with_one_name_the_first_counts_in_small_and_in_large_objects() {
-        for others in [0, FEW - 1, FEW, 3 * FEW] {
+        for others in [0, MAX_LINEAR - 1, MAX_LINEAR, 3 * MAX_LINEAR] {
             let others: Vec<String> = (0..others).map(|at| format!(r#""m{at}":{at},"#)).collect();
             let others = others.concat();
             let text = format!(r#"{{"a":1,{others}"a":2,"z":3,"z":4}}"#);
-            let read = read(&text).unwrap();
+            let parsed = parse(&text).unwrap();
             assert_eq!(
-                read.value,
+                parsed.value,
                 node(&serde_json::from_str(&text.replace(r#""a":2,"#, "").replace(r#","z":4"#, "")).unwrap()),
                 "{text}"
             );
@@ -356,7 +356,7 @@ mod tests {
     #[test]
     fn braces_in_prose_are_no_object() {
         for text in ["{ } , x", "{not a key}", "{{{{", "{'", "{"] {
-            assert!(read(text).is_none(), "{text}");
+            assert!(parse(text).is_none(), "{text}");
         }
     }
 
@@ -364,7 +364,7 @@ mod tests {
     fn c_1_4_nesting_is_bounded() {
         for open in ["[", "{\"a\":", "[{\"a\":"] {
             let deep = open.repeat(10_000);
-            assert_eq!(read(&deep).unwrap().length, deep.len());
+            assert_eq!(parse(&deep).unwrap().length, deep.len());
         }
     }
 }

@@ -1,24 +1,24 @@
-//! A table of names that are compared without case and separators, and found without being rewritten.
+//! A hash table of names that are compared without case and separators, without allocating a normalised name.
 
 use std::borrow::Cow;
 
 use crate::text::normal::{code_key, is_code_key};
 
 /// Values by the [`code_key`] of their names.
-pub(crate) struct Keyed<T> {
+pub(crate) struct NameTable<T> {
     entries: Vec<(Cow<'static, str>, T)>,
-    /// Hash and number of an entry; twice as many as entries at least, a power of two.
+    /// The hash and the number of an entry. At least twice as many as entries; a power of two.
     slots: Vec<Option<(u32, u32)>>,
 }
 
-impl<T> Keyed<T> {
+impl<T> NameTable<T> {
     /// A table without names.
     pub(crate) const EMPTY: Self = Self {
         entries: Vec::new(),
         slots: Vec::new(),
     };
 
-    /// The value of a key, a new one if there is none yet.
+    /// The value of a key, which is added when it is missing.
     pub(crate) fn entry(&mut self, key: Cow<'static, str>) -> &mut T
     where
         T: Default,
@@ -48,7 +48,7 @@ impl<T> Keyed<T> {
         }
     }
 
-    /// The slot of the key that `is_it`, or a free one.
+    /// The slot of the key that `is_it` accepts, or a free one.
     fn slot(&self, hash: u32, is_it: impl Fn(&str) -> bool) -> usize {
         let last = self.slots.len() - 1;
         let mut at = hash as usize & last;
@@ -61,7 +61,7 @@ impl<T> Keyed<T> {
         at
     }
 
-    /// The key of `name` and its value, if it stands in the table.
+    /// The key of `name` and its value, if the table has it.
     pub(crate) fn get(&self, name: &str) -> Option<(&str, &T)> {
         if self.slots.is_empty() {
             return None;
@@ -73,7 +73,7 @@ impl<T> Keyed<T> {
     }
 }
 
-/// The hash of the key of a name.
+/// The FNV-1a hash of the [`code_key`] of a name, folded.
 fn hash(name: &str) -> u32 {
     let mixed = |all: u32, byte: u8| (all ^ u32::from(byte)).wrapping_mul(0x0100_0193);
     let all = if name.is_ascii() {
@@ -85,7 +85,7 @@ fn hash(name: &str) -> u32 {
     all ^ all >> 15
 }
 
-/// ASCII letters in lower case, digits, and 0 for what a key does not have.
+/// The byte of a key for each byte of a name: letters in lower case, digits, and 0 for bytes that are dropped.
 const KEPT: [u8; 256] = {
     let mut kept = [0; 256];
     let mut byte: u8 = 0;
@@ -104,7 +104,7 @@ mod tests {
 
     #[test]
     fn names_are_found_in_any_case_and_with_any_separators() {
-        let mut table: Keyed<usize> = Keyed::EMPTY;
+        let mut table: NameTable<usize> = NameTable::EMPTY;
         assert_eq!(table.get("a"), None);
         let keys: Vec<String> = (0..300)
             .map(|number| format!("key{number}"))

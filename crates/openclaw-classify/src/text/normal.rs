@@ -1,4 +1,4 @@
-//! Brings text into the one form that phrases are matched in (classify.md C-2.3).
+//! The normal form of text, in which phrases are matched (classify.md C-2.3).
 
 mod link;
 mod name;
@@ -7,20 +7,20 @@ mod token;
 use std::borrow::Cow;
 use std::ops::Range;
 
-use name::{bare, closes_prompt, is_name, opens_prompt};
+use name::{closes_prompt, inner_range, is_name, opens_prompt};
 use token::{Token, first_token, is_blank, plain_run, without_blanks};
 
-/// Stands for a separator inside a name; counts as a letter, so that no phrase matches inside a name.
+/// Replaces separators inside names. It counts as a letter, so that no phrase matches inside a name.
 pub(crate) const NAME_JOINT: char = '·';
-/// Stands between texts from different places; no phrase reaches across it.
+/// Separates texts of different fields; no phrase matches across it.
 pub(crate) const SEGMENT: char = '\u{1}';
 
-/// Appends the normal form of `text`: lower case, one blank for each run of blanks, `_` and `-`, straight quotes,
-/// links removed, names of models, files and parameters closed to matching.
+/// Appends the normal form of `text`: lower case, one blank for each run of blanks, `_` and `-`, straight quotes, no links,
+/// and [`NAME_JOINT`] in names of models, files and parameters.
 pub(crate) fn append(out: &mut String, text: &str) {
     let text = text.trim();
     let start = out.len();
-    // Joints of names are longer than what they stand for.
+    // A joint is longer than the separator that it replaces.
     out.reserve(text.len() + text.len() / 16 + 16);
     let mut previous = "";
     let mut quoted_prompt: Option<char> = None;
@@ -63,11 +63,11 @@ pub(crate) fn append(out: &mut String, text: &str) {
     }
     let end = out.trim_end_matches(' ').len();
     out.truncate(end.max(start));
-    // What stands outside ASCII was lower-cased on its way.
+    // Characters outside ASCII are in lower case already.
     out[start..].make_ascii_lowercase();
 }
 
-/// The normal form of a phrase that somebody wrote to be found: nothing in it is a name or a link.
+/// The normal form of a phrase, in which nothing is a name or a link.
 pub(crate) fn phrase_form(text: &str) -> String {
     let mut out = String::new();
     for token in text.split(is_blank).filter(|token| !token.is_empty()) {
@@ -78,7 +78,7 @@ pub(crate) fn phrase_form(text: &str) -> String {
     out
 }
 
-/// The form in which codes are compared: letters and digits only, lower case (C-4).
+/// The form in which codes are compared: letters and digits only, in lower case (C-4).
 pub(crate) fn code_key(code: &str) -> Cow<'_, str> {
     let is_kept = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
     if code.bytes().all(is_kept) {
@@ -104,7 +104,7 @@ pub(crate) fn is_code_key(code: &str, key: &str) -> bool {
     letters.map(|byte| byte.to_ascii_lowercase()).eq(key.bytes())
 }
 
-/// As the standard library has it, without its tables for the punctuation that texts are full of.
+/// Same as `char::is_alphanumeric`, without its table look-up for ASCII and common punctuation.
 pub(crate) fn is_alphanumeric(c: char) -> bool {
     c.is_ascii_alphanumeric()
         || !c.is_ascii() && !('\u{2000}'..='\u{206F}').contains(&c) && c.is_alphanumeric()
@@ -116,45 +116,45 @@ fn push_separator(out: &mut String, start: usize) {
     }
 }
 
-/// ASCII is lower-cased later.
+/// Appends a token; its ASCII letters are lower-cased later.
 fn push_token(out: &mut String, start: usize, token: &Token<'_>, name: bool) {
     let text = token.text;
     let link = link::find(token);
-    if token.holds(token::FOREIGN | token::SPECIAL) || link.is_some() {
+    if token.holds(token::NON_ASCII | token::SPECIAL) || link.is_some() {
         return push_characters(out, start, text, link.as_ref(), name);
     }
     if !name {
         return push_parts(out, start, token);
     }
-    let bare = bare(text);
-    push_edge(out, start, &text[..bare.start]);
+    let inner = inner_range(text);
+    push_edge(out, start, &text[..inner.start]);
     out.push(NAME_JOINT);
-    let mut from = bare.start;
-    for (at, _) in text[bare.clone()]
+    let mut from = inner.start;
+    for (at, _) in text[inner.clone()]
         .bytes()
         .enumerate()
         .filter(|(_, byte)| !byte.is_ascii_alphanumeric())
     {
-        let at = bare.start + at;
+        let at = inner.start + at;
         out.push_str(&text[from..at]);
         out.push(NAME_JOINT);
         from = at + 1;
     }
-    out.push_str(&text[from..bare.end]);
-    push_edge(out, start, &text[bare.end..]);
+    out.push_str(&text[from..inner.end]);
+    push_edge(out, start, &text[inner.end..]);
 }
 
-/// The marks around a name stay what they are elsewhere.
-fn push_edge(out: &mut String, start: usize, marks: &str) {
-    for mark in marks.chars() {
-        match mark {
+/// Appends the punctuation around a name, as elsewhere.
+fn push_edge(out: &mut String, start: usize, punctuation: &str) {
+    for c in punctuation.chars() {
+        match c {
             '_' | '-' => push_separator(out, start),
-            _ => out.push(mark),
+            _ => out.push(c),
         }
     }
 }
 
-/// A token with a link, or with characters that have other forms.
+/// Appends a token with a link, or with characters outside ASCII that have a normal form.
 fn push_characters(out: &mut String, start: usize, token: &str, link: Option<&Range<usize>>, name: bool) {
     let opening = token.find(is_alphanumeric).filter(|_| name && link.is_none());
     for (index, c) in token.char_indices() {
@@ -188,9 +188,9 @@ fn push_characters(out: &mut String, start: usize, token: &str, link: Option<&Ra
     }
 }
 
-/// A token in which separators are all that is replaced.
+/// Appends a token in which only separators are replaced.
 fn push_parts(out: &mut String, start: usize, token: &Token<'_>) {
-    if !token.holds(token::LINE) {
+    if !token.holds(token::SEPARATOR) {
         return out.push_str(token.text);
     }
     for (number, part) in token.text.split(['_', '-']).enumerate() {
@@ -201,7 +201,7 @@ fn push_parts(out: &mut String, start: usize, token: &Token<'_>) {
     }
 }
 
-/// Punctuation around a name stays what it is.
+/// Whether the character at `index` is before or after all letters and digits of the token.
 fn is_edge(token: &str, index: usize) -> bool {
     let inner = |part: &str| part.chars().any(is_alphanumeric);
     !inner(&token[..index]) || !inner(&token[index..])
@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn c_5_names_are_closed_to_matching() {
+    fn c_5_phrases_do_not_match_inside_names() {
         for (text, expected) in [
             ("model `rate-limit-9b` is gone", "model `·rate·limit·9b` is gone"),
             ("acme/overloaded-7b", "·acme·overloaded·7b"),

@@ -1,43 +1,44 @@
-//! A few words found anywhere in a text, whatever their case, without building an automaton first.
+//! Case-insensitive search for a fixed set of patterns, with look-up tables that are built at compile time.
 
 use std::ops::Range;
 
-/// Words to find; each is a bit of the tables.
+/// A set of patterns; each is one bit of the tables.
 ///
-/// A word can only begin where two bytes stand that begin a word, which one look-up per byte tells for all words at
-/// once, and where the tables of its first three bytes agree; only there it is compared.
-pub(crate) struct Needles<const COUNT: usize> {
-    words: [&'static str; COUNT],
+/// One look-up for each pair of bytes rules out nearly all offsets for all patterns at once. Where a pattern may begin, the
+/// tables of the first three bytes select the patterns that are compared.
+pub(crate) struct Patterns<const COUNT: usize> {
+    texts: [&'static str; COUNT],
+    /// For each of the first three bytes, the patterns that may have it.
     masks: [[u32; 256]; 3],
-    /// Bits of the pairs of bytes that words begin with.
+    /// The set of pairs of bytes that patterns begin with.
     pairs: [u64; 1024],
 }
 
-impl<const COUNT: usize> Needles<COUNT> {
-    /// At most 32 words in lower case, none of them empty.
-    pub(crate) const fn new(words: [&'static str; COUNT]) -> Self {
-        assert!(COUNT <= 32, "a word is a bit of 32");
+impl<const COUNT: usize> Patterns<COUNT> {
+    /// A set of at most 32 patterns in lower case, none of them empty.
+    pub(crate) const fn new(texts: [&'static str; COUNT]) -> Self {
+        assert!(COUNT <= 32, "a pattern is a bit of 32");
         let mut masks = [[0; 256]; 3];
         let mut pairs = [0; 1024];
-        let mut word = 0;
-        while word < COUNT {
-            let bytes = words[word].as_bytes();
-            let bit = 1 << word;
-            let mut place = 0;
-            while place < 3 {
-                if place < bytes.len() {
-                    masks[place][bytes[place] as usize] |= bit;
-                    masks[place][bytes[place].to_ascii_uppercase() as usize] |= bit;
+        let mut pattern = 0;
+        while pattern < COUNT {
+            let bytes = texts[pattern].as_bytes();
+            let bit = 1 << pattern;
+            let mut position = 0;
+            while position < 3 {
+                if position < bytes.len() {
+                    masks[position][bytes[position] as usize] |= bit;
+                    masks[position][bytes[position].to_ascii_uppercase() as usize] |= bit;
                 } else {
                     let mut any = 0;
                     while any < 256 {
-                        masks[place][any] |= bit;
+                        masks[position][any] |= bit;
                         any += 1;
                     }
                 }
-                place += 1;
+                position += 1;
             }
-            word += 1;
+            pattern += 1;
         }
         let mut pair = 0;
         while pair < 65_536 {
@@ -46,52 +47,52 @@ impl<const COUNT: usize> Needles<COUNT> {
             }
             pair += 1;
         }
-        Self { words, masks, pairs }
+        Self { texts, masks, pairs }
     }
 
-    /// The words in `text` from left to right, none reaching into another; the longest of those that begin at the same
-    /// place. Each with its number.
+    /// The matches in `text` from left to right without overlaps, the longest of those at the same offset; each as the number
+    /// of its pattern and its range.
     pub(crate) fn find_in<'t>(&'t self, text: &'t str) -> impl Iterator<Item = (usize, Range<usize>)> + 't {
         let bytes = text.as_bytes();
         let mut at = 0;
         std::iter::from_fn(move || {
             while at < bytes.len() {
                 let mut pairs = bytes[at..].windows(2);
-                // Behind the last pair only the last byte is left.
+                // After the last pair only the last byte is left.
                 let skipped = pairs.position(|pair| self.may_begin(pair));
-                let here = skipped.map_or(bytes.len() - 1, |skipped| at + skipped);
-                at = here + 1;
-                let mut left = self.candidates(&bytes[here..]);
+                let start = skipped.map_or(bytes.len() - 1, |skipped| at + skipped);
+                at = start + 1;
+                let mut left = self.candidates(&bytes[start..]);
                 if left == 0 {
                     continue;
                 }
                 let mut longest: Option<(usize, usize)> = None;
                 while left != 0 {
-                    let word = left.trailing_zeros() as usize;
+                    let pattern = left.trailing_zeros() as usize;
                     left &= left - 1;
-                    let length = self.words[word].len();
+                    let length = self.texts[pattern].len();
                     let longer = longest.is_none_or(|(_, other)| length > other);
-                    if longer && starts_with_ignore_case(&bytes[here..], self.words[word]) {
-                        longest = Some((word, length));
+                    if longer && starts_with_ignore_case(&bytes[start..], self.texts[pattern]) {
+                        longest = Some((pattern, length));
                     }
                 }
-                if let Some((word, length)) = longest {
-                    at = here + length;
-                    return Some((word, here..at));
+                if let Some((pattern, length)) = longest {
+                    at = start + length;
+                    return Some((pattern, start..at));
                 }
             }
             None
         })
     }
 
-    /// Whether a word may begin with these two bytes.
+    /// Whether a pattern may begin with these two bytes.
     fn may_begin(&self, pair: &[u8]) -> bool {
         let &[first, second] = pair else { return true };
         let pair = usize::from(first) << 8 | usize::from(second);
         self.pairs[pair / 64] >> (pair % 64) & 1 != 0
     }
 
-    /// The words that `rest` may begin with.
+    /// The patterns that `rest` may begin with.
     fn candidates(&self, rest: &[u8]) -> u32 {
         let [first, second, third] = &self.masks;
         match rest {
@@ -114,8 +115,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_are_found_whole_in_any_case_and_the_longest_first() {
-        static WORDS: Needles<4> = Needles::new(["try again", "again", "agains", "|"]);
+    fn patterns_are_found_whole_in_any_case_and_the_longest_first() {
+        static WORDS: Patterns<4> = Patterns::new(["try again", "again", "agains", "|"]);
         for (text, expected) in [
             ("Try AGAIN", vec![(0, 0..9)]),
             ("and again|", vec![(1, 4..9), (3, 9..10)]),

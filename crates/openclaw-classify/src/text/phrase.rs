@@ -1,9 +1,9 @@
-//! Phrases and the single pass that finds them (classify.md C-1.4).
+//! Phrases, the pattern language of the rules, and the single pass that finds them (classify.md C-1.4).
 //!
-//! A phrase is written as people read it: `insufficient .. (credit|credits|balance)`. `(a|b)` offers alternatives,
-//! ` .. ` leaves room for a few words of the same sentence, `*` at an end of a part lifts the word boundary there,
-//! `^` and `$` tie the phrase to the ends of its text. All parts of all phrases are found in one pass over the text;
-//! what is left to check is where the parts stand.
+//! A phrase is written as people read it: `insufficient .. (credit|credits|balance)`. `(a|b)` offers alternatives, ` .. `
+//! leaves room for a few words of the same sentence, `*` at an end of a part lifts the word boundary there, `^` and `$`
+//! anchor the phrase at the ends of its text. The pieces of all phrases are found in one pass over the text; what is left
+//! to check is whether the pieces of one phrase follow each other.
 
 mod lexicon;
 mod scan;
@@ -12,25 +12,25 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 pub(crate) use lexicon::Lexicon;
-use lexicon::Use;
-pub(crate) use scan::Scan;
+use lexicon::PieceEnds;
+pub(crate) use scan::{Scan, push};
 
-/// More readings of one part than this nobody wrote by hand.
+/// The most readings of one part, far more than hand-written phrases have.
 const MAX_READINGS: usize = 256;
-/// More different pieces than this a lexicon cannot hold.
+/// The most different pieces of a lexicon.
 pub(crate) const MAX_PIECES: usize = 1 << 16;
 
-/// What is wrong with a phrase.
+/// Why a phrase of a user's rule cannot be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum PhraseFault {
-    /// Brackets do not pair.
+pub enum PhraseError {
+    /// Brackets are not paired.
     #[error("every `(` needs one `)` behind it, without brackets inside")]
     Brackets,
     /// A part, or an alternative of it, is empty.
     #[error("a part or one of its readings is empty; write what stands there")]
     Empty,
-    /// It is too long or has too many readings.
+    /// It is longer than 200 characters, or a part has more than 256 readings.
     #[error("it is longer than 200 characters or a part has more than 256 readings; split it")]
     TooLong,
 }
@@ -42,20 +42,21 @@ pub(crate) struct Phrase {
     at_end: bool,
 }
 
+/// What stands between two gaps of a phrase.
 struct Part {
-    /// In the order of their readings; new pieces are numbered one after the other, so that these are few.
+    /// Its readings, as ranges of numbers of pieces. New pieces are numbered consecutively, so there are few ranges.
     pieces: Vec<Range<u16>>,
     open_start: bool,
     open_end: bool,
 }
 
 impl Phrase {
-    /// The pieces one of which every match begins with.
+    /// The pieces that matches begin with.
     pub(crate) fn first_pieces(&self) -> impl Iterator<Item = u16> {
         self.parts[0].pieces.iter().flat_map(Clone::clone)
     }
 
-    /// Whether a match may hold words that do not stand in the phrase.
+    /// Whether a match may contain words that are not in the phrase.
     pub(crate) fn has_gaps(&self) -> bool {
         self.parts.len() > 1
     }
@@ -65,13 +66,16 @@ impl Phrase {
 #[derive(Default)]
 pub(crate) struct LexiconBuilder {
     pieces: Vec<String>,
-    uses: Vec<Use>,
+    ends: Vec<PieceEnds>,
     ids: HashMap<String, u16>,
 }
 
 impl LexiconBuilder {
-    /// A phrase that a user wrote, in normal form; nothing is compiled when it cannot be read.
-    pub(crate) fn try_phrase(&mut self, source: &str) -> Result<Phrase, PhraseFault> {
+    /// Compiles a user's phrase in normal form.
+    ///
+    /// # Errors
+    /// The first mistake; nothing is added then.
+    pub(crate) fn try_phrase(&mut self, source: &str) -> Result<Phrase, PhraseError> {
         let body = source.trim_start_matches('^').trim_end_matches('$');
         for part in body.split(" .. ") {
             let part = part.trim_matches('*');
@@ -81,22 +85,23 @@ impl LexiconBuilder {
             });
             let closed = depths.clone().last().unwrap_or(0) == 0;
             if !closed || !depths.clone().all(|depth| (0..=1).contains(&depth)) {
-                return Err(PhraseFault::Brackets);
+                return Err(PhraseError::Brackets);
             }
             let readings = part.split('(').skip(1).map(|group| {
                 let group = group.split(')').next().unwrap_or_default();
                 group.split('|').count()
             });
             if readings.fold(1, usize::saturating_mul) > MAX_READINGS {
-                return Err(PhraseFault::TooLong);
+                return Err(PhraseError::TooLong);
             }
             if alternatives(part).iter().any(|piece| piece.trim().is_empty()) {
-                return Err(PhraseFault::Empty);
+                return Err(PhraseError::Empty);
             }
         }
         Ok(self.phrase(source))
     }
 
+    /// Compiles a phrase of the shipped rules, which tests check.
     pub(crate) fn phrase(&mut self, source: &str) -> Phrase {
         let at_start = source.starts_with('^');
         let at_end = source.ends_with('$');
@@ -116,9 +121,9 @@ impl LexiconBuilder {
         let mut ranges: Vec<Range<u16>> = Vec::new();
         for piece in pieces {
             let piece = self.intern(piece);
-            let used = &mut self.uses[usize::from(piece)];
-            used.open_start |= open_start;
-            used.open_end |= open_end;
+            let ends = &mut self.ends[usize::from(piece)];
+            ends.open_start |= open_start;
+            ends.open_end |= open_end;
             match ranges.last_mut() {
                 Some(range) if range.end == piece => range.end = piece.saturating_add(1),
                 _ => ranges.push(piece..piece.saturating_add(1)),
@@ -132,22 +137,22 @@ impl LexiconBuilder {
     }
 
     fn intern(&mut self, piece: String) -> u16 {
-        // A builder with more of them is refused.
+        // More pieces than fit are refused before the lexicon is built.
         let next = u16::try_from(self.pieces.len()).unwrap_or(u16::MAX);
         *self.ids.entry(piece).or_insert_with_key(|piece| {
             self.pieces.push(piece.clone());
-            self.uses.push(Use::default());
+            self.ends.push(PieceEnds::default());
             next
         })
     }
 
-    /// How many different pieces the phrases have.
+    /// The number of different pieces.
     pub(crate) fn len(&self) -> usize {
         self.pieces.len()
     }
 
     pub(crate) fn build(self) -> Lexicon {
-        Lexicon::new(&self.pieces, &self.uses)
+        Lexicon::new(&self.pieces, &self.ends)
     }
 }
 

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use jiff::Timestamp;
-use openclaw_auth_store::{AgentPlace, DoctorPlaces, DoctorPlan};
+use openclaw_auth_store::{AgentFolder, DoctorPaths, DoctorPlan};
 use openclaw_gateway::environment::Environment;
 use openclaw_gateway::layout::{agents_folder, default_credentials_folder};
 use openclaw_ids::AgentId;
@@ -123,29 +123,29 @@ fn set_aside(path: &Path, now: Timestamp) -> Result<PathBuf, AsideError> {
 }
 
 /// Every folder that may hold credentials (9.2).
-fn doctor_places(files: &Files) -> DoctorPlaces {
-    let main = AgentPlace {
+fn doctor_places(files: &Files) -> DoctorPaths {
+    let main = AgentFolder {
         agent: AgentId::main(),
         dir: files.main_folder(),
     };
-    let configured = files.agents().into_iter().map(|agent| AgentPlace {
+    let configured = files.agents().into_iter().map(|agent| AgentFolder {
         dir: files.credentials_folder(&agent),
         agent,
     });
     let named = FOLDER_VARIABLES.iter().filter_map(|name| {
         let dir = absolute(Path::new(files.environment.get(name)?), &files.environment);
-        Some(AgentPlace {
+        Some(AgentFolder {
             agent: agent_of(&dir)?,
             dir,
         })
     });
     let found = agents_with_folders(&files.state_dir)
         .into_iter()
-        .map(|agent| AgentPlace {
+        .map(|agent| AgentFolder {
             dir: default_credentials_folder(&files.state_dir, &agent),
             agent,
         });
-    DoctorPlaces {
+    DoctorPaths {
         default_agent: files.config.chain.default_agent(),
         agents: configured.chain(named).chain(found).collect(),
         main,

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use openclaw_auth_store::{Applied, StoreError, UsageChange, UsageStore};
+use openclaw_auth_store::{ChangeOutcome, StoreError, UsageChange, UsageStore};
 use openclaw_gateway::history::{
     Entry, History, HistoryReader, Record, WindowChange, commit_by_person, history_path,
 };
@@ -64,7 +64,7 @@ pub(super) async fn commit(
     agent: &AgentId,
     store: &impl UsageStore,
     change: UsageChange,
-) -> Result<Applied, StoreError> {
+) -> Result<ChangeOutcome, StoreError> {
     let now = screen::now();
     let (applied, notes) = commit_by_person(agent, store, change, now).await?;
     let settings = &files.config.failover.history;

@@ -14,7 +14,7 @@ use openclaw_gateway::state::{TOKEN_VARIABLE, client_token};
 use openclaw_gateway::telemetry;
 use openclaw_gateway::telemetry::terminal_escape::visible_lines;
 use openclaw_gateway::{Gateway, Setup};
-use openclaw_upstream::worker_runtimes::Cores;
+use openclaw_upstream::worker_runtimes::WorkerRuntimes;
 use secrecy::ExposeSecret;
 use tokio::net::TcpListener;
 use tokio::sync::Mutex;
@@ -171,7 +171,7 @@ async fn serve(
         gateway.stopping();
         tracing::info!("stopping; answers in flight may finish, a second signal ends them");
     };
-    let cores = Cores::all()?;
+    let cores = WorkerRuntimes::all()?;
     let open_files = open_files::raise();
     let most = || gateway.most_connections(open_files);
     let served = Server::default().serve_until(&cores, listener, most, gateway.front(), stop, stop_asked());

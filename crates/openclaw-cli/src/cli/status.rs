@@ -4,7 +4,7 @@ use std::io;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
-use openclaw_auth_store::{Eligibility, Health, WhyPassedOver};
+use openclaw_auth_store::{Eligibility, ExclusionReason, Health};
 use openclaw_classify::Reason;
 use openclaw_classify::error_chain;
 use openclaw_gateway::environment::Environment;
@@ -279,7 +279,7 @@ fn credentials(profiles: &[ProfileReport], report: &StatusReport) -> Table {
                 _ => (Tone::Bad, "unusable"),
             };
             let why = match profile.eligibility {
-                Eligibility::Ok => profile.passed_over.map_or("", WhyPassedOver::as_str),
+                Eligibility::Ok => profile.passed_over.map_or("", ExclusionReason::as_str),
                 why => why.as_str(),
             };
             table.row([

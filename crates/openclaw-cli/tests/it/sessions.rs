@@ -185,10 +185,13 @@ async fn s_11_4_the_model_that_answered_is_remembered_also_of_a_one_off() {
     let world = World::start(vec![vec![hello()], vec![hello()]]).await;
     for (model, answered) in [("openclaw", "a/m"), ("b/m", "b/m")] {
         world.ask(model, json!({}), SESSION).await;
-        assert_eq!(entry(&world).await.runtime.model_ref().unwrap().key(), answered);
+        assert_eq!(
+            entry(&world).await.last_answer.model_ref().unwrap().key(),
+            answered
+        );
     }
     world.ask("openclaw", json!({"stream": true}), SESSION).await;
-    assert_eq!(entry(&world).await.runtime.model_ref().unwrap().key(), "a/m");
+    assert_eq!(entry(&world).await.last_answer.model_ref().unwrap().key(), "a/m");
 }
 
 /// The notice of an answer as a comment of its stream.

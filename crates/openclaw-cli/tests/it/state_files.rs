@@ -72,7 +72,7 @@ async fn a_gateway_that_starts_on_a_disk_that_cannot_be_written_answers() {
     }
     let answer = world.ask("openclaw", json!({}), SESSION).await;
     assert_eq!(answer.header("x-openclaw-session"), None);
-    let resting = SqliteAuthStore::peek(&auth, Vec::new()).unwrap();
+    let resting = SqliteAuthStore::read_snapshot(&auth, Vec::new()).unwrap();
     let usage = resting.usage(&ProfileId::try_new("a:one").unwrap());
     assert!(
         !usage.is_usable(Some(&ModelId::try_new("m").unwrap()), SystemClock.now()),
@@ -98,7 +98,7 @@ async fn sessions_and_decisions_are_kept_when_their_files_were_removed() {
     }
     let answer = world.ask("openclaw", json!({}), SESSION).await;
     assert_eq!(answer.status, 200);
-    let kept = SqliteSessionStore::peek(&sessions).unwrap().unwrap();
+    let kept = SqliteSessionStore::snapshot(&sessions).unwrap().unwrap();
     assert_eq!(kept.len(), 1);
     let id = answer.header("x-openclaw-request-id").unwrap();
     let told = world.get(&format!("/admin/v1/decisions/{id}"), &[]).await;

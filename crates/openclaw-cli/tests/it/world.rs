@@ -226,7 +226,7 @@ impl World {
         let folder = self.state.path().join("agents/main/agent");
         let id = ProfileId::try_new(profile).unwrap();
         let written = || {
-            let stored = SqliteAuthStore::peek(&folder, Vec::new()).unwrap();
+            let stored = SqliteAuthStore::read_snapshot(&folder, Vec::new()).unwrap();
             stored.usage(&id).last_used.is_some()
         };
         while !written() {

@@ -6,7 +6,7 @@ use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use openclaw_classify::error_chain;
 use openclaw_ids::{AgentId, SessionKey};
-use openclaw_session::{SessionEntry, SessionStore, Versioned};
+use openclaw_session::{SessionEntry, SessionStore, VersionedEntry};
 use serde::Deserialize;
 
 use super::asked::Asked;
@@ -78,7 +78,7 @@ pub(super) async fn look_as_far_as_readable(id: &AgentId, agent: &Agent) -> (Age
     }
 }
 
-fn entries(stored: Vec<(SessionKey, Versioned)>) -> Vec<(SessionKey, SessionEntry)> {
+fn entries(stored: Vec<(SessionKey, VersionedEntry)>) -> Vec<(SessionKey, SessionEntry)> {
     stored
         .into_iter()
         .map(|(key, stored)| (key, stored.entry))

@@ -142,7 +142,7 @@ pub(super) async fn rest(
         .ok_or_else(|| ApiError::invalid("`forMs` must be above 0, and at most 35 days"))?;
     let change = match rest.model {
         // As on the command line: nothing is counted, and a shorter rest takes the place of a longer one.
-        None => UsageChange::Rest {
+        None => UsageChange::CoolDown {
             profile: rest.profile,
             until,
         },

@@ -5,8 +5,8 @@ use openclaw_chain::split_profile;
 use openclaw_ids::{ModelRef, ProfileId, ProviderId, SessionKey};
 use openclaw_runner::{Clock, SystemClock};
 use openclaw_session::{
-    ProfileChoice, Reset, SessionEntry, SessionStore, TypedModel, UserSelection, apply_user_selection, reset,
-    update,
+    ModelArgument, ProfileChoice, Reset, SessionEntry, SessionStore, UserSelection, apply_user_selection,
+    reset, update,
 };
 use serde::{Deserialize, Deserializer};
 
@@ -89,7 +89,7 @@ pub(super) async fn patch(
         owner.is_some_and(|owner| aliases.share_credentials(&owner, provider))
     };
     change(&named, &key, |entry| {
-        let keeps = entry.standing_pin().is_some_and(|pin| is_of(&pin.profile));
+        let keeps = entry.pin_after_fallback().is_some_and(|pin| is_of(&pin.profile));
         let kept = if keeps {
             ProfileChoice::Keep
         } else {
@@ -112,7 +112,7 @@ pub(super) async fn patch(
 
 fn chosen(named: &Named, text: &str) -> Result<Choice, ApiError> {
     let (reference, profile) = split_profile(text.trim());
-    let typed = TypedModel {
+    let typed = ModelArgument {
         reference: reference.to_owned(),
         profile: profile.and_then(|profile| ProfileId::try_new(profile).ok()),
     };

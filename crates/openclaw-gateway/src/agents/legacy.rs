@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use openclaw_auth_store::{AmbientProfile, Legacy, LegacyFolder, UsageStore};
+use openclaw_auth_store::{AmbientProfile, LegacyFolder, LegacyProfiles, UsageStore};
 use openclaw_ids::ProviderId;
 use openclaw_runner::{Clock, SystemClock};
 
@@ -42,7 +42,7 @@ impl LegacyLogins {
         let Ok(Ok(text)) = tokio::task::spawn_blocking(move || read(&path)).await else {
             return;
         };
-        let legacy = Legacy::oauth(&text);
+        let legacy = LegacyProfiles::oauth(&text);
         if legacy.is_empty() {
             return;
         }

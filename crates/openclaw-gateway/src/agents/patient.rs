@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use openclaw_auth_store::{
-    Applied, AuthSnapshot, Credential, LoginChange, LoginStore, Oauth, ProfileStore, SqliteAuthStore,
+    AuthSnapshot, ChangeOutcome, Credential, LoginChange, LoginStore, Oauth, ProfileStore, SqliteAuthStore,
     StoreError, UsageChange, UsageStore,
 };
 use openclaw_ids::{ProfileId, ProviderId};
@@ -29,22 +29,22 @@ impl PatientAuthStore {
     }
 
     /// What is done about a change that nobody waits for.
-    fn held(&self, change: &UsageChange, now: Timestamp) -> Applied {
+    fn held(&self, change: &UsageChange, now: Timestamp) -> ChangeOutcome {
         match change {
             // Nobody else would know of it.
-            UsageChange::ProbeRenew { .. } | UsageChange::ProbeStart { .. } => Applied::HeldElsewhere,
+            UsageChange::ProbeRenew { .. } | UsageChange::ProbeStart { .. } => ChangeOutcome::HeldElsewhere,
             UsageChange::Clear { .. }
             | UsageChange::ClearLane { .. }
             | UsageChange::EndpointFailure { .. }
             | UsageChange::EndpointSuccess { .. }
-            | UsageChange::Explained { .. }
+            | UsageChange::StatedEnd { .. }
             | UsageChange::Failure { .. }
             | UsageChange::ProbeEnd { .. }
-            | UsageChange::Rest { .. }
+            | UsageChange::CoolDown { .. }
             | UsageChange::Success { .. }
             | UsageChange::Used { .. } => {
                 self.store.hold(change, now);
-                Applied::Done
+                ChangeOutcome::Done
             }
         }
     }
@@ -65,7 +65,7 @@ impl UsageStore for PatientAuthStore {
     }
 
     /// A change that is held counts for this process at once, and reaches the file with a later write.
-    async fn commit(&self, change: UsageChange, now: Timestamp) -> Result<Applied, StoreError> {
+    async fn commit(&self, change: UsageChange, now: Timestamp) -> Result<ChangeOutcome, StoreError> {
         match self.circuit.wait(self.store.commit(change.clone(), now)).await {
             Waited::Done(outcome) => outcome,
             Waited::Skipped => Ok(self.held(&change, now)),
@@ -90,7 +90,7 @@ impl LoginStore for PatientAuthStore {
         id: ProfileId,
         change: LoginChange,
         now: Timestamp,
-    ) -> Result<Applied, StoreError> {
+    ) -> Result<ChangeOutcome, StoreError> {
         self.store.change_login(id, change, now).await
     }
 

@@ -33,8 +33,8 @@ fn routes(current: Arc<GatewayState>) -> Router {
         ))
         .with_state(Arc::clone(&current));
     // Posts to these paths are answered before; here it is told that they are posts.
-    let passed_on = front::PASSED_ON.iter().fold(Router::new(), |routes, (path, _)| {
-        routes.route(path, post(async || ApiError::no_method()))
+    let passed_on = front::passed_on().fold(Router::new(), |routes, path| {
+        routes.route(&path, post(async || ApiError::no_method()))
     });
     passed_on
         .merge(admin::router(&current))

@@ -5,7 +5,7 @@ use std::io;
 use std::path::Path;
 use std::time::Duration;
 
-use openclaw_session::open_to_look;
+use openclaw_session::open_read_only;
 use rusqlite::{Connection, OpenFlags};
 
 use super::error::HistoryError;
@@ -52,7 +52,7 @@ pub(super) fn open_to_read(path: &Path) -> Result<Option<Connection>, HistoryErr
     if matches!(path.try_exists(), Ok(false)) {
         return Ok(None);
     }
-    let connection = open_to_look(path).map_err(|source| HistoryError::of(path, source))?;
+    let connection = open_read_only(path).map_err(|source| HistoryError::of(path, source))?;
     match schema::look(&connection, path)? {
         Seen::GatewayState => Ok(Some(connection)),
         // The first version has no older one, and an empty file has no entries.

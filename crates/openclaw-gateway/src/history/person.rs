@@ -1,7 +1,7 @@
 //! What a person changes about when something rests, outside of any run.
 
 use jiff::Timestamp;
-use openclaw_auth_store::{Applied, StoreError, UsageChange, UsageStore};
+use openclaw_auth_store::{ChangeOutcome, StoreError, UsageChange, UsageStore};
 use openclaw_ids::AgentId;
 use openclaw_runner::Resting;
 
@@ -17,7 +17,7 @@ pub async fn commit_by_person<U: UsageStore>(
     store: &U,
     change: UsageChange,
     now: Timestamp,
-) -> Result<(Applied, Vec<WindowNote>), StoreError> {
+) -> Result<(ChangeOutcome, Vec<WindowNote>), StoreError> {
     let before = Resting::of(&change, &store.snapshot());
     let made = change.clone();
     let applied = store.commit(change, now).await?;

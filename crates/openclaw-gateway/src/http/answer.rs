@@ -13,7 +13,7 @@ use openclaw_runner::{
 };
 use openclaw_session::Notice;
 use openclaw_upstream::Answer;
-use openclaw_wire::{BodyError, RequestBody, Wire, before_text};
+use openclaw_wire::{BodyError, RequestBody, WireFormat};
 use tokio::time::Instant;
 use tracing::Instrument;
 
@@ -39,7 +39,7 @@ const USUAL_HEADERS: usize = 12;
 
 /// Answers one request and says in its headers who answered, or what was tried.
 pub(super) async fn handle(
-    wire: Wire,
+    wire: WireFormat,
     served: &Served,
     id: &str,
     headers: &HeaderMap,
@@ -77,7 +77,7 @@ pub(super) async fn handle(
 
 async fn answer(
     served: &Served,
-    wire: Wire,
+    wire: WireFormat,
     request_id: &str,
     headers: &HeaderMap,
     body: Body,
@@ -164,7 +164,10 @@ async fn answer(
                 }
                 Answer::Whole(body) => {
                     let line = hand_over(served, wire, told, Box::pin(run.finished_unseen()).await);
-                    whole(line.and_then(|line| before_text(&body, &line)).unwrap_or(body))
+                    whole(
+                        line.and_then(|line| wire.response_with_notice(&body, &line))
+                            .unwrap_or(body),
+                    )
                 }
             })
         }
@@ -187,7 +190,13 @@ fn enter(served: &Served) -> Result<InFlightPermit, ApiError> {
     permit.ok_or_else(ApiError::busy)
 }
 
-fn begin(served: &Served, asked: &Asked, wire: Wire, request: &RunRequest, started: Instant) -> RunWatch {
+fn begin(
+    served: &Served,
+    asked: &Asked,
+    wire: WireFormat,
+    request: &RunRequest,
+    started: Instant,
+) -> RunWatch {
     let telemetry = &served.process.telemetry;
     telemetry.begin(&asked.agent, wire, request, started)
 }
@@ -197,7 +206,7 @@ async fn command(
     served: &Served,
     agent: &Agent,
     asked: &Asked,
-    wire: Wire,
+    wire: WireFormat,
     body: &RequestBody,
     told: &mut HeaderMap,
 ) -> Result<Option<Response>, ApiError> {
@@ -231,7 +240,7 @@ fn options(
     kind: ChainKind,
     request: &RunRequest,
     set_aside: HashSet<ProfileId>,
-    wire: Wire,
+    wire: WireFormat,
     body: &RequestBody,
 ) -> RunOptions {
     let deadlines = &served.generation.config.failover.deadlines;
@@ -268,14 +277,19 @@ fn tell_left_out(
 }
 
 /// Hands a notice over by its header; returns the line to put before the text where that is wished.
-fn hand_over(served: &Served, wire: Wire, told: &mut HeaderMap, notice: Option<Notice>) -> Option<String> {
+fn hand_over(
+    served: &Served,
+    wire: WireFormat,
+    told: &mut HeaderMap,
+    notice: Option<Notice>,
+) -> Option<String> {
     let notice = notice?;
     notice::tell(told, &notice);
     let events = served.process.telemetry.events();
     events.tell(SystemClock.now(), "notice", &notice::object(&notice));
     match served.generation.config.failover.notices {
         NoticeSetting::Header => None,
-        NoticeSetting::Inline => Some(notice.text).filter(|_| wire == Wire::ChatCompletions),
+        NoticeSetting::Inline => Some(notice.text).filter(|_| wire.takes_notices()),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use openclaw_auth_store::UsageStore;
 use openclaw_ids::{AgentId, ModelRef, ProfileId, ProviderId};
-use openclaw_session::TypedModel;
+use openclaw_session::ModelArgument;
 
 use super::Served;
 use super::selection::AskError;
@@ -45,7 +45,7 @@ impl Choice {
         served: &Served,
         id: &AgentId,
         agent: &Agent,
-        typed: &TypedModel,
+        typed: &ModelArgument,
     ) -> Result<Self, ChoiceError> {
         let model = served.catalogue().select(id, &typed.reference)?;
         let Some(named) = &typed.profile else {

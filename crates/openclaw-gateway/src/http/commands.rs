@@ -2,21 +2,20 @@
 
 mod perform;
 mod told;
-mod typed;
 
 use axum::http::HeaderMap;
 use axum::response::Response;
 use openclaw_ids::{AgentId, SessionKey};
 use openclaw_runner::{Clock, SystemClock};
 use openclaw_session::{Command, CommandError, parse_command};
-use openclaw_wire::{RequestBody, Wire};
+use openclaw_wire::{RequestBody, SyntheticAnswer, WireFormat};
 use serde_json::Value;
 
 use super::Served;
 use super::error::ApiError;
 use super::headers::{response, set};
-use super::own_answer::{Delivery, OwnAnswer};
 use super::selection::Asked;
+use super::synthetic_response::{Delivery, synthetic_response};
 use crate::agents::Agent;
 use crate::config::CommandSetting;
 use perform::Session;
@@ -32,7 +31,7 @@ pub(super) async fn answer(
     served: &Served,
     agent: &Agent,
     (id, key): (&AgentId, &SessionKey),
-    wire: Wire,
+    wire: WireFormat,
     body: &RequestBody,
     told: &mut HeaderMap,
 ) -> Result<Option<Response>, ApiError> {
@@ -52,7 +51,7 @@ pub(super) async fn answer(
         Err(error) => format!("⚠️ {error}"),
     };
     let now = SystemClock.now();
-    let own = OwnAnswer {
+    let own = SyntheticAnswer {
         id: &served.process.ids.next_id(),
         model: body.model(),
         created: now.as_second(),
@@ -64,13 +63,13 @@ pub(super) async fn answer(
         Delivery::Whole
     };
     set(told, response::COMMAND, &name);
-    Ok(own.response(wire, delivery))
+    Ok(synthetic_response(&own, wire, delivery))
 }
 
 /// The command that a request is, with its name.
-fn command(wire: Wire, body: &[u8]) -> Option<(String, Result<Command, CommandError>)> {
+fn command(wire: WireFormat, body: &[u8]) -> Option<(String, Result<Command, CommandError>)> {
     let body: Value = serde_json::from_slice(body).ok()?;
-    let text = typed::last_message(wire, &body)?;
+    let text = wire.last_user_text(&body)?;
     let command = parse_command(text)?;
     let name = text.split_whitespace().next()?.to_lowercase();
     Some((name, command))

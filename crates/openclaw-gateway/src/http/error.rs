@@ -2,24 +2,24 @@
 
 mod admin;
 mod run;
-mod shape;
 
 use std::time::Duration;
 
 use axum::Json;
+use axum::body::Bytes;
 use axum::http::header::RETRY_AFTER;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use openclaw_classify::{Failure, describe, preview};
 use openclaw_runner::AttemptRecord;
-use openclaw_wire::{BodyError, Wire};
+use openclaw_wire::{ApiFamily, BodyError, WireFormat};
 use serde::Serialize;
+use serde_json::json;
 
 use super::headers::set;
 use super::selection::AskError;
 use crate::agents::AgentError;
 use crate::server::BodyFault;
-use shape::Shape;
 
 /// Longest message of an error, in UTF-16 units.
 const MAX_MESSAGE: usize = 2_000;
@@ -38,7 +38,7 @@ pub(crate) struct ApiError {
     status: StatusCode,
     headers: HeaderMap,
     error: Box<ErrorObject>,
-    shape: Shape,
+    family: ApiFamily,
 }
 
 /// The `error` object. `attempts` and what follows it are ours.
@@ -76,22 +76,24 @@ impl ApiError {
             status,
             headers: HeaderMap::new(),
             error: Box::new(error),
-            shape: Shape::OpenAi,
+            family: ApiFamily::OpenAi,
         }
     }
 
     /// This error in the shape of a wire format.
-    pub(crate) fn in_wire(mut self, wire: Wire) -> Self {
-        if wire.is_anthropic() {
-            self.shape = Shape::Anthropic;
-        }
+    pub(crate) fn in_wire(mut self, wire: WireFormat) -> Self {
+        self.family = wire.family();
         self
     }
 
     /// This error in the shape that clients of a path read.
     pub(crate) fn for_path(mut self, path: &str) -> Self {
-        if path.starts_with("/v1/messages") {
-            self.shape = Shape::Anthropic;
+        let below = path.strip_prefix("/v1/").unwrap_or_default();
+        if let Some(format) = WireFormat::ALL
+            .iter()
+            .find(|format| below.starts_with(format.path()))
+        {
+            self.family = format.family();
         }
         self
     }
@@ -259,7 +261,7 @@ impl ApiError {
 
 /// The event that ends a stream which broke off, in place of the format's own end (BL-88); `sent` events
 /// went before it.
-pub(crate) fn cut_event(wire: Wire, failure: &Failure, sent: u64) -> Vec<u8> {
+pub(crate) fn cut_event(wire: WireFormat, failure: &Failure, sent: u64) -> Bytes {
     // How a connection broke is for the log; the client is told that it did.
     let told = match failure.transport {
         Some(transport) => describe(&Failure {
@@ -275,7 +277,7 @@ pub(crate) fn cut_event(wire: Wire, failure: &Failure, sent: u64) -> Vec<u8> {
         param: None,
         run: None,
     };
-    shape::cut_event(wire, &error, sent)
+    wire.error_event(&json!(error), sent)
 }
 
 impl From<AgentError> for ApiError {
@@ -333,7 +335,7 @@ impl From<BodyError> for ApiError {
 
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
-        let body = self.shape.body(self.status, &self.error);
+        let body = self.family.error_body(self.status.as_u16(), &json!(self.error));
         let mut response = (self.status, Json(body)).into_response();
         response.headers_mut().extend(self.headers);
         response

@@ -13,7 +13,7 @@ use axum::Router;
 use axum::body::Body;
 use axum::http::{Method, Request};
 use axum::response::Response;
-use openclaw_wire::Wire;
+use openclaw_wire::WireFormat;
 use tower_service::Service;
 
 use super::headers::{response, set};
@@ -33,19 +33,19 @@ impl Front {
     }
 }
 
-/// The paths of requests that are passed on, each in its format.
-pub(crate) const PASSED_ON: &[(&str, Wire)] = &[
-    ("/v1/chat/completions", Wire::ChatCompletions),
-    ("/v1/responses", Wire::Responses),
-    ("/v1/messages", Wire::Messages),
-    ("/v1/embeddings", Wire::Embeddings),
-    ("/v1/messages/count_tokens", Wire::CountTokens),
-];
+/// What the paths of requests begin with that are passed on; the rest is the path of their format.
+const PREFIX: &str = "/v1/";
 
-fn wire_of(request: &Request<Body>) -> Option<Wire> {
-    let path = request.uri().path();
-    let (_, wire) = PASSED_ON.iter().find(|(known, _)| *known == path)?;
-    (request.method() == Method::POST).then_some(*wire)
+/// The paths of requests that are passed on, each in its format.
+pub(crate) fn passed_on() -> impl Iterator<Item = String> {
+    WireFormat::ALL
+        .iter()
+        .map(|format| format!("{PREFIX}{}", format.path()))
+}
+
+fn wire_of(request: &Request<Body>) -> Option<WireFormat> {
+    let wire = WireFormat::of_path(request.uri().path().strip_prefix(PREFIX)?)?;
+    (request.method() == Method::POST).then_some(wire)
 }
 
 impl Service<Request<Body>> for Front {
@@ -72,7 +72,7 @@ impl Service<Request<Body>> for Front {
     }
 }
 
-async fn pass_on(wire: Wire, served: Served, id: &str, request: Request<Body>) -> Response {
+async fn pass_on(wire: WireFormat, served: Served, id: &str, request: Request<Body>) -> Response {
     let refusal = local::refusal(&served, &request)
         .or_else(|| token::refusal(&served, &request))
         .or_else(|| local::refusal_of_kind(&request));

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use axum::http::{HeaderMap, HeaderValue};
 use openclaw_runner::{AttemptRecord, RunReport, Winner};
-use openclaw_wire::Wire;
+use openclaw_wire::WireFormat;
 
 use crate::telemetry::Spent;
 
@@ -80,12 +80,9 @@ pub(crate) fn describe_left_out(headers: &mut HeaderMap, left_out: &[AttemptReco
     }
 }
 
-/// Headers that belong to Anthropic's formats.
-const ANTHROPIC: &[&str] = &["anthropic-beta", "anthropic-version"];
-
 /// The client's headers that go upstream as they came.
-pub(crate) fn forwarded(wire: Wire, headers: &HeaderMap) -> HeaderMap {
-    let names = if wire.is_anthropic() { ANTHROPIC } else { &[] };
+pub(crate) fn forwarded(wire: WireFormat, headers: &HeaderMap) -> HeaderMap {
+    let names = wire.family().forwarded_headers();
     let values = |name: &'static str| headers.get_all(name).into_iter().map(move |value| (name, value));
     let pairs = names.iter().flat_map(|name| values(name));
     let mut forwarded = HeaderMap::new();

@@ -12,7 +12,7 @@ use openclaw_runner::{
     AttemptRecord, ChainKind, Clock, Plan, RunRequest, SystemClock, Turn, TurnSession, plan,
 };
 use openclaw_session::{SessionAge, SessionEntry, drop_override};
-use openclaw_wire::Wire;
+use openclaw_wire::WireFormat;
 
 use super::Served;
 use super::headers::{response, set};
@@ -39,7 +39,7 @@ pub(crate) async fn prepare(
     served: &Served,
     agent: &Agent,
     asked: &Asked,
-    wire: Wire,
+    wire: WireFormat,
     request_id: &str,
     told: &mut HeaderMap,
 ) -> Result<Prepared, AskError> {

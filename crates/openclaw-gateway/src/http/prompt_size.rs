@@ -7,7 +7,7 @@ use openclaw_ids::ModelRef;
 use openclaw_runner::unfit;
 use serde_json::{Map, Value};
 
-use openclaw_wire::Wire;
+use openclaw_wire::{RequestKind, WireFormat};
 
 /// So many characters are taken for one token. Texts have some four, so nothing that would fit is ruled out.
 const CHARACTERS: u64 = 6;
@@ -32,7 +32,7 @@ const ENCODED: &str = ";base64,";
 pub(super) fn too_small(
     resolver: &Resolver,
     chain: &[ModelRef],
-    wire: Wire,
+    wire: WireFormat,
     body: &[u8],
 ) -> HashMap<ModelRef, Shortfall> {
     let windows = chain.iter().skip(1);
@@ -50,11 +50,11 @@ pub(super) fn too_small(
 }
 
 /// How many tokens the prompt has at the least; `None` when nothing can be said.
-fn fewest_tokens(wire: Wire, body: &[u8]) -> Option<u64> {
-    match wire {
-        Wire::ChatCompletions | Wire::Messages | Wire::Responses => {}
+fn fewest_tokens(wire: WireFormat, body: &[u8]) -> Option<u64> {
+    match wire.kind() {
+        RequestKind::Conversation => {}
         // Nothing is answered, so the window is not the limit.
-        Wire::CountTokens | Wire::Embeddings => return None,
+        RequestKind::Embeddings | RequestKind::TokenCount => return None,
     }
     let request: Map<String, Value> = serde_json::from_slice(body).ok()?;
     let shortens = |name: &&str| request.get(*name).is_some_and(|value| !is_off(value));

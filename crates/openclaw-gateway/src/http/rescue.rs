@@ -10,7 +10,7 @@ use openclaw_chain::Requested;
 use openclaw_ids::{AgentId, ModelRef};
 use openclaw_runner::{Completed, RunOptions, RunRequest};
 use openclaw_upstream::{Answer, LiveAnswer};
-use openclaw_wire::{RequestBody, Wire};
+use openclaw_wire::{RequestBody, WireFormat};
 use tokio::time::Instant;
 
 use super::Served;
@@ -25,7 +25,7 @@ pub(crate) struct Rescuer {
     served: Served,
     agent: Arc<Agent>,
     agent_id: AgentId,
-    wire: Wire,
+    wire: WireFormat,
     /// The client's headers that belong to the wire format.
     headers: HeaderMap,
     body: RequestBody,

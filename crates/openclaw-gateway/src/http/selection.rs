@@ -5,7 +5,7 @@ use openclaw_chain::{ChainConfig, OneOffPolicy, Resolver, RunKind};
 use openclaw_ids::{AgentId, ModelRef, ProviderId, SessionKey};
 use openclaw_runner::ChainKind;
 use openclaw_session::TurnKind;
-use openclaw_wire::Wire;
+use openclaw_wire::{RequestKind, WireFormat};
 
 use super::conversation::session_key;
 use super::headers::request;
@@ -83,7 +83,7 @@ pub(crate) enum AskError {
     NoEmbeddingModel,
     /// No candidate can read the request.
     #[error("no model that was asked for speaks {}; name one whose provider does", .0.name())]
-    NotSpoken(Wire),
+    NotSpoken(WireFormat),
     /// No candidate has a credential that is good for the request's format.
     #[error(
         "`{provider}` has only logins, which do not answer {}; add a key for it, or ask in the format of its logins",
@@ -93,7 +93,7 @@ pub(crate) enum AskError {
         /// The first provider that was left out.
         provider: ProviderId,
         /// The format.
-        wire: Wire,
+        wire: WireFormat,
     },
     /// A run over the image chain, which is not configured.
     #[error(
@@ -145,21 +145,21 @@ impl Catalogue<'_> {
     /// Reads the body's `model` and what it says of its user together with the headers.
     pub(crate) fn read(
         &self,
-        wire: Wire,
+        wire: WireFormat,
         model: &str,
         user: Option<&str>,
         headers: &HeaderMap,
     ) -> Result<Asked, AskError> {
         let asked = self.read_text(model, headers)?;
-        match wire {
-            Wire::ChatCompletions | Wire::Messages | Wire::Responses => Ok(Asked {
+        match wire.kind() {
+            RequestKind::Conversation => Ok(Asked {
                 session: session_key(&asked.agent, user, headers)?,
                 ..asked
             }),
             // A count is about the request, not about the conversation.
-            Wire::CountTokens => Ok(asked),
+            RequestKind::TokenCount => Ok(asked),
             // Vectors of different models cannot be compared, so no other model may take over.
-            Wire::Embeddings => match asked.run {
+            RequestKind::Embeddings => match asked.run {
                 RunKind::OneOff { model, .. } => Ok(Asked {
                     run: RunKind::OneOff {
                         model,

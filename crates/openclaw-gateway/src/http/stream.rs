@@ -10,8 +10,8 @@ use futures_util::{StreamExt, stream};
 use openclaw_classify::{Failure, describe, preview};
 use openclaw_ids::ModelRef;
 use openclaw_runner::{CommittedRun, SystemClock};
-use openclaw_upstream::{Flow, LiveAnswer};
-use openclaw_wire::Wire;
+use openclaw_upstream::{AnswerStep, LiveAnswer};
+use openclaw_wire::WireFormat;
 
 use super::error::cut_event;
 use super::rescue::{Rescue, Rescuer};
@@ -42,7 +42,7 @@ pub(crate) struct Open {
 
 /// A stream, with a comment before it. It is read only as fast as the client takes it; a client that leaves drops it,
 /// which hangs up upstream and is nobody's failure.
-pub(crate) fn streamed(wire: Wire, comment: Option<Bytes>, open: Open) -> Response {
+pub(crate) fn streamed(wire: WireFormat, comment: Option<Bytes>, open: Open) -> Response {
     // What is handed from event to event is a pointer.
     let events = stream::unfold(Some(Box::new(open)), move |open| async move {
         let (bytes, open) = open?.next(wire).await;
@@ -59,38 +59,38 @@ pub(crate) fn streamed(wire: Wire, comment: Option<Bytes>, open: Open) -> Respon
 
 impl Open {
     /// The next bytes, and what is left of the stream.
-    async fn next(mut self: Box<Self>, wire: Wire) -> (Bytes, Option<Box<Self>>) {
+    async fn next(mut self: Box<Self>, wire: WireFormat) -> (Bytes, Option<Box<Self>>) {
         let flow = self.live.next().await;
         self.count_skipped();
-        if !matches!(flow, Flow::Events(_)) {
+        if !matches!(flow, AnswerStep::Events(_)) {
             self.tell_what_was_missing(&flow);
         }
         match flow {
-            Flow::Events(events) => (events, Some(self)),
-            Flow::Finished(end) => {
+            AnswerStep::Events(events) => (events, Some(self)),
+            AnswerStep::Finished(end) => {
                 self.run.finished().await;
                 (end, None)
             }
-            Flow::Hollow(end, failure) => {
+            AnswerStep::Hollow(end, failure) => {
                 let verdict = self.run.failed_late(&failure).await;
                 self.watch.broke_off(&failure, verdict.as_ref());
                 (end, None)
             }
-            Flow::Cut(failure) => Box::pin(self.rescued(wire, failure)).await,
-            Flow::Differs => {
+            AnswerStep::Cut(failure) => Box::pin(self.rescued(wire, failure)).await,
+            AnswerStep::Mismatch => {
                 // Nobody's failure: it is as good an answer as the other one.
                 tracing::info!(
                     requestId = self.request_id,
                     "the answer that was to take over says something else"
                 );
                 let failure = self.broke_off.take().unwrap_or_default();
-                (Bytes::from(cut_event(wire, &failure, self.live.sent())), None)
+                (cut_event(wire, &failure, self.live.sent()), None)
             }
         }
     }
 
     /// The answer broke off: another one takes over if it may and can, else the stream ends with the error.
-    async fn rescued(self: Box<Self>, wire: Wire, failure: Failure) -> (Bytes, Option<Box<Self>>) {
+    async fn rescued(self: Box<Self>, wire: WireFormat, failure: Failure) -> (Bytes, Option<Box<Self>>) {
         let Self {
             _permit: permit,
             mut live,
@@ -120,7 +120,7 @@ impl Open {
             (Some(_) | None, _) => None,
         };
         let (Some(rescue), Some(baton)) = (rescue, baton) else {
-            return (Bytes::from(cut_event(wire, &broke_off, sent)), None);
+            return (cut_event(wire, &broke_off, sent), None);
         };
         let Rescue {
             mut live,
@@ -158,7 +158,7 @@ impl Open {
     }
 
     /// At the end of a stream: what nobody could read of it, and what it left out.
-    fn tell_what_was_missing(&self, end: &Flow) {
+    fn tell_what_was_missing(&self, end: &AnswerStep) {
         let skipped = self.live.skipped();
         if skipped > 0 {
             tracing::warn!(
@@ -167,7 +167,8 @@ impl Open {
                 "the stream had events that nobody can read; they were left out"
             );
         }
-        if let (Flow::Finished(_) | Flow::Hollow(..), Some(missing)) = (end, self.live.missing()) {
+        if let (AnswerStep::Finished(_) | AnswerStep::Hollow(..), Some(missing)) = (end, self.live.missing())
+        {
             self.watch.ended_without(missing);
         }
     }

@@ -7,7 +7,7 @@ use axum::http::{HeaderValue, Method};
 use openclaw_auth_store::{Oauth, RenewedLogin, TokenEndpoint, TokenEndpointError};
 use openclaw_classify::error_chain;
 use openclaw_runner::{Clock, SystemClock};
-use openclaw_upstream::{AskFault, Question, Upstream};
+use openclaw_upstream::{FetchError, PlainRequest, Upstream};
 use serde_json::{Map, Value};
 use url::Url;
 
@@ -54,7 +54,7 @@ impl HttpTokenEndpoint {
             (CONTENT_TYPE, HeaderValue::from_static(content_type)),
             (ACCEPT, HeaderValue::from_static("application/json")),
         ];
-        let question = Question {
+        let question = PlainRequest {
             method: Method::POST,
             url: place.url.as_url().clone(),
             headers: headers.into_iter().collect(),
@@ -63,8 +63,8 @@ impl HttpTokenEndpoint {
         let answer = self.upstream.ask(question, MAX_ANSWER).await;
         let (status, read) = answer.map_err(|fault| {
             TokenEndpointError::new(match fault {
-                AskFault::TooLarge(_) => fault.to_string(),
-                AskFault::Address | AskFault::Broken(_) | AskFault::Unreachable(_) => {
+                FetchError::TooLarge(_) => fault.to_string(),
+                FetchError::Address | FetchError::Broken(_) | FetchError::Unreachable(_) => {
                     format!("no answer: {}", error_chain::line(&fault))
                 }
             })

@@ -17,7 +17,7 @@ use openclaw_cooldown::{
 };
 use openclaw_ids::ProfileId;
 use openclaw_runner::{Clock, SystemClock};
-use openclaw_upstream::{Question, Upstream};
+use openclaw_upstream::{PlainRequest, Upstream};
 use serde_json::Value;
 use tokio::time::Instant;
 use url::Url;
@@ -52,7 +52,7 @@ pub(crate) struct Checked {
 impl Checked {
     /// The failure as it is understood now.
     fn explained(&self, event: FailureEvent) -> UsageChange {
-        UsageChange::Explained {
+        UsageChange::StatedEnd {
             profile: self.profile.clone(),
             login: Box::new(self.login.clone()),
             event,
@@ -156,7 +156,7 @@ async fn ask(
     request: &'static UsageRequest,
     login: &Oauth,
 ) -> Option<(u16, Option<Value>)> {
-    let asked = Question {
+    let asked = PlainRequest {
         method: Method::GET,
         url,
         headers: headers(request, login)?,

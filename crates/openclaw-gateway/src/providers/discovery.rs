@@ -7,7 +7,7 @@ use std::time::Duration;
 use axum::http::{HeaderMap, Method};
 use bytes::Bytes;
 use openclaw_ids::{ModelId, ModelRef, ProviderId};
-use openclaw_upstream::{Endpoint, Question, Upstream};
+use openclaw_upstream::{Endpoint, PlainRequest, Upstream};
 use serde::Deserialize;
 
 use super::ambient::key_variable;
@@ -90,7 +90,7 @@ pub(crate) async fn ollama_models(upstream: &Upstream, endpoint: &Endpoint) -> O
     // The model list is not part of the OpenAI-compatible paths; it stands beside them.
     let mut url = endpoint.url("");
     url.set_path("/api/tags");
-    let asked = Question {
+    let asked = PlainRequest {
         method: Method::GET,
         url,
         headers: HeaderMap::new(),

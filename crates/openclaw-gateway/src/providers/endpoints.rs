@@ -8,7 +8,7 @@ use openclaw_chain::{AuthMode, ModelsConfig, ProviderConfig, SecretValue};
 use openclaw_ids::ProviderId;
 use openclaw_runner::EndpointKeys;
 use openclaw_upstream::{Endpoint, EndpointError, SecretKind};
-use openclaw_wire::Wire;
+use openclaw_wire::WireFormat;
 
 use super::secrets::secret_text;
 use super::{LoginEndpoints, UnusableSecret, compatible_path, known, shipped, unusable, wires};
@@ -139,7 +139,7 @@ impl Endpoints {
     }
 
     /// Whether `credential` is good for requests to `provider` in this format.
-    pub(crate) fn serves(&self, provider: &ProviderId, credential: &Credential, wire: Wire) -> bool {
+    pub(crate) fn serves(&self, provider: &ProviderId, credential: &Credential, wire: WireFormat) -> bool {
         let speaks = self
             .of(provider, credential)
             .is_none_or(|endpoint| endpoint.speaks(wire));

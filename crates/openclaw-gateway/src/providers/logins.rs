@@ -8,7 +8,7 @@ use openclaw_chain::SecretValue;
 use openclaw_ids::{AuthAliases, ProviderId};
 use openclaw_runner::{LoginEndpoint, LoginUse};
 use openclaw_upstream::Endpoint;
-use openclaw_wire::Wire;
+use openclaw_wire::WireFormat;
 
 use crate::config::{LoginConfig, LoginConfigs, LoginUrl, TokenBody};
 
@@ -19,7 +19,7 @@ struct KnownLogin {
     /// Where a login is used; none where its keys are.
     base_url: Option<&'static str>,
     /// The formats that are answered to a login.
-    wires: &'static [Wire],
+    wires: &'static [WireFormat],
     /// Headers that say what is calling.
     headers: &'static [(&'static str, &'static str)],
     /// The header for the account, where one is asked for.
@@ -41,7 +41,7 @@ static KNOWN: &[KnownLogin] = &[
     KnownLogin {
         provider: "openai",
         base_url: Some("https://chatgpt.com/backend-api/codex"),
-        wires: &[Wire::Responses],
+        wires: &[WireFormat::Responses],
         headers: &[("originator", "openclaw"), ("openai-beta", "responses=experimental")],
         account_header: Some("chatgpt-account-id"),
         tokens: false,
@@ -53,7 +53,7 @@ static KNOWN: &[KnownLogin] = &[
     KnownLogin {
         provider: "anthropic",
         base_url: None,
-        wires: &[Wire::Messages, Wire::CountTokens],
+        wires: &[WireFormat::Messages, WireFormat::CountTokens],
         headers: &[],
         account_header: None,
         tokens: true,
@@ -162,7 +162,7 @@ impl LoginEndpoints {
     }
 
     /// Whether `credential` is good for requests in this format, as far as logins go.
-    pub(crate) fn serves(&self, credential: &Credential, wire: Wire) -> bool {
+    pub(crate) fn serves(&self, credential: &Credential, wire: WireFormat) -> bool {
         let known = known(&self.aliases.auth_id(credential.provider()));
         known.is_none_or(|known| !is_login(credential, Some(known)) || known.wires.contains(&wire))
     }

@@ -16,7 +16,7 @@ fn body(request: &Value) -> RequestBody {
     RequestBody::try_new(Bytes::from(request.to_string())).unwrap()
 }
 
-fn repair(request: &Value, wire: Wire, text: &str) -> Option<Value> {
+fn repair(request: &Value, wire: WireFormat, text: &str) -> Option<Value> {
     let repaired = repaired(&body(request), wire, &refusal(text))?;
     Some(serde_json::from_slice(repaired.bytes()).unwrap())
 }
@@ -50,7 +50,7 @@ fn r4_ids_that_are_refused_are_rewritten_alike() {
         ),
         ("Invalid 'temperature': must be at most 2", "call:1", false),
     ] {
-        let repaired = repair(&chat(id), Wire::ChatCompletions, text);
+        let repaired = repair(&chat(id), WireFormat::ChatCompletions, text);
         assert_eq!(repaired.is_some(), is_repaired, "{text} {id}");
         let Some(repaired) = repaired else { continue };
         let new = repaired["messages"][0]["tool_calls"][0]["id"].as_str().unwrap();
@@ -72,7 +72,7 @@ fn r4_every_format_has_its_own_places() {
     let messages = json!({"model": "m", "messages": [
         {"role": "assistant", "content": [{"type": "tool_use", "id": "a:1", "name": "f", "input": {"id": "a:1"}}]},
         {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "a:1", "content": "a:1"}]}]});
-    let repaired = repair(&messages, Wire::Messages, ANTHROPIC).unwrap();
+    let repaired = repair(&messages, WireFormat::Messages, ANTHROPIC).unwrap();
     let new = &repaired["messages"][0]["content"][0]["id"];
     assert_ne!(new, "a:1");
     assert_eq!(&repaired["messages"][1]["content"][0]["tool_use_id"], new);
@@ -83,7 +83,7 @@ fn r4_every_format_has_its_own_places() {
         {"type": "function_call_output", "call_id": "a:1", "output": "ok"}]});
     let repaired = repair(
         &responses,
-        Wire::Responses,
+        WireFormat::Responses,
         "input[0].call_id: should match pattern",
     )
     .unwrap();
@@ -98,7 +98,7 @@ fn every_other_byte_stays() {
     let body = RequestBody::try_new(Bytes::from(text)).unwrap();
     let repaired = repaired(
         &body,
-        Wire::ChatCompletions,
+        WireFormat::ChatCompletions,
         &refusal(ANTHROPIC.replace("tool_use.id", "tool_call_id").as_str()),
     )
     .unwrap();

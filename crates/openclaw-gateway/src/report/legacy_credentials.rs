@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use openclaw_auth_store::{AuthSnapshot, Legacy, LegacyFile, LegacyFolder};
+use openclaw_auth_store::{AuthSnapshot, LegacyFile, LegacyFolder, LegacyProfiles};
 use openclaw_ids::{AgentId, ProfileId};
 use serde::Serialize;
 
@@ -143,14 +143,14 @@ fn of_logins(path: &Path, main: &AuthSnapshot) -> Option<LegacyCredentials> {
     if !main.profiles.is_empty() {
         return None;
     }
-    let legacy = Legacy::oauth(&std::fs::read_to_string(path).ok()?);
+    let legacy = LegacyProfiles::oauth(&std::fs::read_to_string(path).ok()?);
     of(&AgentId::main(), vec![path.to_owned()], &legacy, main, true)
 }
 
 fn of(
     agent: &AgentId,
     paths: Vec<PathBuf>,
-    legacy: &Legacy,
+    legacy: &LegacyProfiles,
     stored: &AuthSnapshot,
     used: bool,
 ) -> Option<LegacyCredentials> {

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 use openclaw_auth_store::{
-    AuthSnapshot, Credential, EXPIRY_WARNING, Eligibility, Expires, Health, KeySource, OrderBasis,
-    PassedOver, ProfileOwner, WhyPassedOver, eligibility, health, order_report, profile_owner,
+    AuthSnapshot, Credential, EXPIRY_WARNING, Eligibility, ExcludedProfile, ExclusionReason, Expiry, Health,
+    KeySource, OrderBasis, ProfileOwner, eligibility, health, order_report, profile_owner,
 };
 use openclaw_classify::Reason;
 use openclaw_cooldown::{GateFacts, Lane, Position, ProbeSlot, ProfileUsage, Window};
@@ -69,7 +69,7 @@ pub struct ProfileReport {
     pub position: Option<usize>,
     /// Why it is not tried, as a reason code.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub passed_over: Option<WhyPassedOver>,
+    pub passed_over: Option<ExclusionReason>,
     /// The last use.
     #[serde(serialize_with = "maybe_millis")]
     pub last_used: Option<Timestamp>,
@@ -121,7 +121,7 @@ pub struct OrderOfProvider {
     /// What is tried, best first.
     pub order: Vec<ProfileId>,
     /// Named or stored, and not tried, with the reason code.
-    pub passed_over: BTreeMap<ProfileId, WhyPassedOver>,
+    pub passed_over: BTreeMap<ProfileId, ExclusionReason>,
 }
 
 impl ProfilesReport {
@@ -188,7 +188,7 @@ impl OrderOfProvider {
             explicit: report.basis.is_explicit(),
             order: report.order,
             passed_over: passed_over
-                .map(|PassedOver { profile, why }| (profile, why))
+                .map(|ExcludedProfile { profile, why }| (profile, why))
                 .collect(),
         }
     }
@@ -278,8 +278,8 @@ impl ProfileReport {
             health: health(credential, now, EXPIRY_WARNING),
             renews: matches!(credential, Credential::Oauth(login) if login.refresh.is_some()),
             expires: credential.expires().and_then(|end| match end {
-                Expires::At(end) => Timestamp::from_millisecond(end).ok(),
-                Expires::Invalid => None,
+                Expiry::At(end) => Timestamp::from_millisecond(end).ok(),
+                Expiry::Invalid => None,
             }),
             position: order
                 .order

@@ -111,7 +111,7 @@ impl SessionReport {
         let fallback = entry.active_fallback();
         let origin = fallback.as_ref().and_then(|_| entry.origin());
         let chosen = entry.override_ref(configured.provider());
-        let chosen_by = match (&chosen, entry.route.source) {
+        let chosen_by = match (&chosen, entry.model_override.source) {
             (None, _) => ChosenBy::Configuration,
             (Some(_), _) if origin.is_some() => ChosenBy::Configuration,
             (Some(_), Some(OverrideSource::Auto)) => ChosenBy::Fallback,
@@ -132,7 +132,7 @@ impl SessionReport {
                 profile: pin.profile,
                 source: pin.source,
             }),
-            last_answered: entry.runtime.model_ref(),
+            last_answered: entry.last_answer.model_ref(),
             switch_pending: entry.live_model_switch_pending,
             recent_runs: entry.recent_runs().to_vec(),
         }

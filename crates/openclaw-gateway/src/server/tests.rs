@@ -83,7 +83,7 @@ async fn start_for(most: usize, server: Server) -> Running {
         }
     };
     let serving = async move {
-        let cores = Cores::one();
+        let cores = WorkerRuntimes::one();
         server
             .serve_until(
                 &cores,

@@ -9,7 +9,7 @@ use tracing::Span;
 use tracing::field::Empty;
 use tracing_opentelemetry::OpenTelemetrySpanExt;
 
-use openclaw_wire::Wire;
+use openclaw_wire::WireFormat;
 
 /// The span of a request.
 const REQUEST_SPAN: &str = "request";
@@ -17,7 +17,7 @@ const REQUEST_SPAN: &str = "request";
 const WIRE: &str = "openclaw.wire";
 
 /// The span of a request, below the caller's own span when a `traceparent` header names one.
-pub(crate) fn request_span(wire: Wire, id: &str, headers: &HeaderMap) -> Span {
+pub(crate) fn request_span(wire: WireFormat, id: &str, headers: &HeaderMap) -> Span {
     let span = tracing::info_span!(
         "request",
         otel.name = REQUEST_SPAN,

@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use jiff::Timestamp;
-use openclaw_auth_store::{Applied, StoreError, UsageChange, UsageStore};
+use openclaw_auth_store::{ChangeOutcome, StoreError, UsageChange, UsageStore};
 use openclaw_classify::{Failure, Verdict, describe, preview};
 use openclaw_ids::{AgentId, ProviderId};
 use openclaw_runner::replay::{RunRecorder, RunRecording};
@@ -14,7 +14,7 @@ use openclaw_runner::{
     UsageMoved, Winner,
 };
 use openclaw_session::SessionStore;
-use openclaw_wire::{Missing, Wire};
+use openclaw_wire::{MissingEnd, WireFormat};
 use tokio::time::Instant;
 
 use crate::history::{
@@ -116,7 +116,7 @@ impl Telemetry {
     pub(crate) fn begin(
         self: &Arc<Self>,
         agent: &AgentId,
-        wire: Wire,
+        wire: WireFormat,
         request: &RunRequest,
         started: Instant,
     ) -> RunWatch {
@@ -154,7 +154,7 @@ impl Telemetry {
         store: &U,
         change: UsageChange,
         now: Timestamp,
-    ) -> Result<Applied, StoreError> {
+    ) -> Result<ChangeOutcome, StoreError> {
         let (applied, notes) = commit_by_person(agent, store, change, now).await?;
         for note in notes {
             self.keep(Record::Window(Box::new(note)));
@@ -313,7 +313,7 @@ impl RunWatch {
     }
 
     /// The stream was complete without all that its format ends with.
-    pub(crate) fn ended_without(&self, missing: Missing) {
+    pub(crate) fn ended_without(&self, missing: MissingEnd) {
         let missing = missing.as_str();
         tracing::debug!(
             requestId = self.run_id,

@@ -2,11 +2,11 @@
 
 use std::sync::{MutexGuard, PoisonError};
 
-use openclaw_auth_store::{Applied, UsageChange, UsageStore};
+use openclaw_auth_store::{ChangeOutcome, UsageChange, UsageStore};
 use openclaw_classify::Reason;
 use openclaw_ids::ModelRef;
 use openclaw_session::{
-    LiveRun, LiveSwitch, PersistFallback, Persisted, Rollback, RunSelection, SessionStore, live_switch,
+    FallbackChoice, LiveRun, LiveSwitch, PersistOutcome, Rollback, RunSelection, SessionStore, live_switch,
 };
 
 use super::Runner;
@@ -35,7 +35,7 @@ impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
             .commit(&*self.usage, run_id, change, self.clock.now());
         match patiently(written).await {
             Ok(applied) => {
-                if ends || applied == Applied::HeldElsewhere {
+                if ends || applied == ChangeOutcome::HeldElsewhere {
                     undo.lease = None;
                 }
                 Event::Committed(self.usage.snapshot(), applied)
@@ -52,7 +52,7 @@ impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
     pub(super) async fn persist(
         &self,
         busy: Option<&BusySession>,
-        change: &PersistFallback,
+        change: &FallbackChoice,
         undo: &mut Option<Rollback>,
     ) {
         let Some(busy) = busy else { return };
@@ -62,14 +62,14 @@ impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
             let (Some(entry), Some(session_id)) = (entry, busy.transcript()) else {
                 return (None, ());
             };
-            let change = PersistFallback {
+            let change = FallbackChoice {
                 session_id,
                 ..change.clone()
             };
             let (entry, persisted) = openclaw_session::persist_fallback(entry, &change, now);
             match persisted {
-                Persisted::Written(rollback) => *undo = Some(rollback),
-                Persisted::Skipped(cause) => {
+                PersistOutcome::Written(rollback) => *undo = Some(rollback),
+                PersistOutcome::Skipped(cause) => {
                     tracing::debug!(?cause, "fallback choice not written to the session");
                 }
             }

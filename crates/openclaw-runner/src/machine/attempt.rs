@@ -2,7 +2,7 @@
 
 use openclaw_auth_store::{EndpointKey, UsageChange};
 use openclaw_ids::ProfileId;
-use openclaw_session::PersistFallback;
+use openclaw_session::FallbackChoice;
 
 use super::current::Probing;
 use super::{Machine, Outcome, Standing, Step, Then, Winner};
@@ -37,7 +37,7 @@ impl Machine {
             .policy
             .aliases
             .share_credentials(candidate.provider(), requested.provider());
-        self.pending.push_back(Step::Persist(Box::new(PersistFallback {
+        self.pending.push_back(Step::Persist(Box::new(FallbackChoice {
             session_id: session.id.clone(),
             origin: session.probe.as_ref().map(|_| requested.clone()),
             // S-3.4a: on a probe turn the old fallback gets its own profile back.

@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use openclaw_auth_store::{Applied, Credential, UsageChange, eligibility, rotation_order};
+use openclaw_auth_store::{ChangeOutcome, Credential, UsageChange, eligibility, rotation_order};
 use openclaw_classify::Reason;
 use openclaw_cooldown::{Gate, GateFacts, Position, ProbeSlot, ProfileUsage, Skip, SkipKind, gate};
 use openclaw_ids::{ModelRef, ProfileId};
@@ -147,7 +147,7 @@ impl Machine {
     }
 
     /// Takes the answer to a lease request.
-    pub(super) fn on_applied(&mut self, applied: Applied) {
+    pub(super) fn on_applied(&mut self, applied: ChangeOutcome) {
         let Some(Current {
             index,
             probe: Some(probe),
@@ -162,7 +162,7 @@ impl Machine {
         }
         let index = *index;
         match applied {
-            Applied::Done | Applied::Unchanged => {
+            ChangeOutcome::Done | ChangeOutcome::Unchanged => {
                 probe.lease = Lease::Held;
                 let (resting, probing) = (profiles.clone(), probe.clone());
                 // The time may be over by now; then nothing is probed.
@@ -170,7 +170,7 @@ impl Machine {
                     self.record_probe(index, &probing, &resting);
                 }
             }
-            Applied::HeldElsewhere => self.refuse_probe(),
+            ChangeOutcome::HeldElsewhere => self.refuse_probe(),
         }
     }
 

@@ -9,9 +9,9 @@ use crate::observation::ErrorFields;
 use crate::summary::{AttemptRecord, CandidateOutcome, ProfileFailure};
 
 /// The rule id of a user pin that names no usable profile (R-9.1a).
-const PIN_MISSING: RuleId = RuleId::shipped("run.pinned-profile-missing");
+const PIN_MISSING: RuleId = RuleId::from_static("run.pinned-profile-missing");
 /// The rule id of a failure that the classifier does not take for one.
-const NOT_A_FAILURE: RuleId = RuleId::shipped("run.failed-without-evidence");
+const NOT_A_FAILURE: RuleId = RuleId::from_static("run.failed-without-evidence");
 /// Longest error text of a record, in UTF-16 units: enough for any message, too short for a page.
 const ERROR_LENGTH: usize = 2_000;
 /// Longest code of a record, in UTF-16 units; some providers put sentences there.

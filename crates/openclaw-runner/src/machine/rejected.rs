@@ -8,7 +8,7 @@ use super::{Machine, Outcome, Preserved, Standing, Winner};
 use crate::attempt::{Rejection, RejectionKind};
 
 /// The rule id of an answer that its caller found useless.
-const USELESS: RuleId = RuleId::shipped("run.useless-answer");
+const USELESS: RuleId = RuleId::from_static("run.useless-answer");
 
 /// The rejected answers that may still be needed, by the number of their call.
 #[derive(Debug, Default)]

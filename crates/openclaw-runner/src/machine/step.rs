@@ -4,10 +4,10 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use openclaw_auth_store::{Applied, AuthSnapshot, UsageChange};
+use openclaw_auth_store::{AuthSnapshot, ChangeOutcome, UsageChange};
 use openclaw_classify::{Failure, Reason};
 use openclaw_ids::ModelRef;
-use openclaw_session::{LiveRun, PersistFallback, Progress, Rollback, RunSelection};
+use openclaw_session::{FallbackChoice, LiveRun, Progress, Rollback, RunSelection};
 
 use super::{Judged, Outcome};
 use crate::attempt::{AttemptCall, Rejection, Repair};
@@ -31,7 +31,7 @@ pub enum Step {
     /// Remember that this fallback refused its login in the session; answered by [`Event::Done`].
     NoteAuthFailure(ModelRef, Reason),
     /// Write the choice to the session before it is attempted (S-3.1); answered by [`Event::Persisted`].
-    Persist(Box<PersistFallback>),
+    Persist(Box<FallbackChoice>),
     /// Try to repair the request of this attempt (R4); answered by [`Event::Repaired`].
     Repair(AttemptCall, Box<Failure>),
     /// Take the choice back (S-4); answered by [`Event::Done`].
@@ -43,7 +43,7 @@ pub enum Step {
 /// What came of a [`Step`].
 pub enum Event {
     /// The usage state as it is after the change, and whether the change took effect.
-    Committed(Arc<AuthSnapshot>, Applied),
+    Committed(Arc<AuthSnapshot>, ChangeOutcome),
     /// The change could not be written; this is the usage state as the process knows it. The run goes on: an answer
     /// is worth more than a mark. Only a probe does not start without its lease (G4).
     CommitFailed(Arc<AuthSnapshot>),

@@ -5,7 +5,7 @@ use openclaw_classify::{Owner, Scope};
 use super::*;
 
 fn verdict(reason: Reason, certainty: Certainty, rule: &str) -> Verdict {
-    let rule = RuleId::written(rule);
+    let rule = RuleId::new(rule);
     Verdict {
         reason,
         certainty,

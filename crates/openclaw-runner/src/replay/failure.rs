@@ -101,7 +101,7 @@ impl RecordedFailure {
             }),
             _ => None,
         };
-        let rule = RuleId::written(&self.rule);
+        let rule = RuleId::new(&self.rule);
         Some(FailedAttempt {
             failure: Failure {
                 transport: self.silent.then_some(SILENT),

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
-use openclaw_auth_store::{Applied, AuthSnapshot, UsageChange};
+use openclaw_auth_store::{AuthSnapshot, ChangeOutcome, UsageChange};
 use openclaw_chain::Requested;
 use openclaw_ids::{ModelRef, ProfileId, SessionId, SessionKey};
 use openclaw_session::{Progress, RunSelection, SelectionSnapshot, TurnKind};
@@ -235,7 +235,7 @@ impl<'a> Playback<'a> {
         }))
     }
 
-    fn fold(&mut self, change: &UsageChange) -> Applied {
+    fn fold(&mut self, change: &UsageChange) -> ChangeOutcome {
         self.snapshot.apply(change, self.now, &self.policy.auth.cooldowns)
     }
 
@@ -381,10 +381,14 @@ fn is_call(call: &AttemptCall, result: &StepResult) -> bool {
     }
 }
 
-fn named(applied: &str) -> Option<Applied> {
-    [Applied::Done, Applied::HeldElsewhere, Applied::Unchanged]
-        .into_iter()
-        .find(|one| applied_name(*one) == applied)
+fn named(applied: &str) -> Option<ChangeOutcome> {
+    [
+        ChangeOutcome::Done,
+        ChangeOutcome::HeldElsewhere,
+        ChangeOutcome::Unchanged,
+    ]
+    .into_iter()
+    .find(|one| applied_name(*one) == applied)
 }
 
 /// A session that is named in records and never written to.

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use openclaw_auth_store::{Applied, AuthSnapshot};
+use openclaw_auth_store::{AuthSnapshot, ChangeOutcome};
 
 use super::RunRecorder;
 use super::tape::{Taken, Tape};
@@ -41,7 +41,7 @@ enum State {
 /// What came of a step in a run that goes as it should.
 enum Quiet {
     Answered,
-    Committed(Arc<AuthSnapshot>, Applied),
+    Committed(Arc<AuthSnapshot>, ChangeOutcome),
     CommitFailed(Arc<AuthSnapshot>),
     Done,
 }

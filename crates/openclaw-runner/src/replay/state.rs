@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 use openclaw_auth_store::{
-    AuthSnapshot, Credential, Eligibility, EndpointKey, Expires, ProbeLease, ProbeState, Secret,
+    AuthSnapshot, Credential, Eligibility, EndpointKey, Expiry, ProbeLease, ProbeState, Secret,
     credential_eligibility,
 };
 use openclaw_cooldown::{EndpointWindow, ProfileUsage};
@@ -308,7 +308,7 @@ impl RecordedProfile {
         );
         let expires = match (credential, credential.expires()) {
             // A login does not become ineligible by its end.
-            (Credential::Token(_), Some(Expires::At(end))) => Some(end),
+            (Credential::Token(_), Some(Expiry::At(end))) => Some(end),
             _ => None,
         };
         Self {
@@ -330,7 +330,7 @@ impl RecordedProfile {
             _ if !self.sendable => Credential::token(provider, Secret::new("")),
             "token" => match Credential::token(provider, secret()) {
                 Credential::Token(mut token) => {
-                    token.expires = self.expires.map(Expires::At);
+                    token.expires = self.expires.map(Expiry::At);
                     Credential::Token(token)
                 }
                 other => other,

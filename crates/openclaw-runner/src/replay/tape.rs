@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use openclaw_auth_store::{Applied, AuthSnapshot, UsageChange};
+use openclaw_auth_store::{AuthSnapshot, ChangeOutcome, UsageChange};
 use openclaw_ids::{ModelRef, ProfileId, ProviderId};
 use openclaw_session::{Progress, RunSelection};
 
@@ -252,11 +252,11 @@ impl Tape {
 
 pub(super) const LOST: &str = "lost";
 
-pub(super) fn applied_name(applied: Applied) -> &'static str {
+pub(super) fn applied_name(applied: ChangeOutcome) -> &'static str {
     match applied {
-        Applied::Done => "done",
-        Applied::HeldElsewhere => "heldElsewhere",
-        Applied::Unchanged => "unchanged",
+        ChangeOutcome::Done => "done",
+        ChangeOutcome::HeldElsewhere => "heldElsewhere",
+        ChangeOutcome::Unchanged => "unchanged",
     }
 }
 
@@ -266,12 +266,12 @@ pub(super) fn change_name(change: &UsageChange) -> &'static str {
         UsageChange::ClearLane { .. } => "clearLane",
         UsageChange::EndpointFailure { .. } => "endpointFailure",
         UsageChange::EndpointSuccess { .. } => "endpointSuccess",
-        UsageChange::Explained { .. } => "explained",
+        UsageChange::StatedEnd { .. } => "explained",
         UsageChange::Failure { .. } => "failure",
         UsageChange::ProbeEnd { .. } => "probeEnd",
         UsageChange::ProbeRenew { .. } => "probeRenew",
         UsageChange::ProbeStart { .. } => "probeStart",
-        UsageChange::Rest { .. } => "rest",
+        UsageChange::CoolDown { .. } => "rest",
         UsageChange::Success { .. } => "success",
         UsageChange::Used { .. } => "used",
     }

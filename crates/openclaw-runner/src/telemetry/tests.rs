@@ -70,7 +70,7 @@ fn decision() -> Decision {
         attempt: 1,
         total: 2,
         reason: Some(Reason::RateLimit),
-        rule: Some(RuleId::shipped("some.rule")),
+        rule: Some(RuleId::from_static("some.rule")),
         status: Some(429),
         code: text("rate_limit_exceeded"),
         error: ErrorFields {

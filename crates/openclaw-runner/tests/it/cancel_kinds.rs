@@ -19,7 +19,7 @@ use openclaw_runner::{
     Runner,
 };
 use openclaw_session::{
-    MemorySessionStore, PersistFallback, Revision, SessionEntry, SessionStore, TurnKind, persist_fallback,
+    FallbackChoice, MemorySessionStore, Revision, SessionEntry, SessionStore, TurnKind, persist_fallback,
     probe_due,
 };
 use serde_json::json;
@@ -208,7 +208,7 @@ pub(crate) fn probing(key: &SessionKey, stood: &SessionEntry, start: Timestamp) 
 pub(crate) fn fallen_back(start: Timestamp) -> SessionEntry {
     let then = start - SignedDuration::from_mins(10);
     let new = SessionEntry::new("session-1".parse().unwrap(), then);
-    let change = PersistFallback {
+    let change = FallbackChoice {
         session_id: new.session_id.clone(),
         candidate: CHAIN[1].parse().unwrap(),
         requested: CHAIN[0].parse().unwrap(),

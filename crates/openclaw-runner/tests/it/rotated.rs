@@ -10,8 +10,8 @@ use openclaw_classify::Failure;
 use openclaw_ids::{AgentId, ModelRef, SessionId, SessionKey};
 use openclaw_runner::{Attempt, AttemptCall, RunPolicy, Runner, Turn, TurnSession, plan};
 use openclaw_session::{
-    MemorySessionStore, Reset, Revision, RotationCause, SessionAge, SessionEntry, SessionRotated,
-    SessionStore, TurnKind, compacted, reset,
+    MemorySessionStore, Reset, Revision, RotationCause, SessionAge, SessionEntry, SessionRotation,
+    SessionStore, TurnKind, record_compaction, reset,
 };
 use serde_json::json;
 
@@ -41,7 +41,7 @@ impl Moves {
     async fn move_on(&self) {
         let new: SessionId = "session-2".parse().unwrap();
         let moved = |entry: &SessionEntry| match self.cause {
-            RotationCause::Compaction => compacted(entry, Some(new.clone()), start()),
+            RotationCause::Compaction => record_compaction(entry, Some(new.clone()), start()),
             RotationCause::Expiry | RotationCause::Reset => {
                 reset(entry, new.clone(), &Reset::NewSession, start())
             }
@@ -52,7 +52,7 @@ impl Moves {
             (Some(next), ())
         });
         written.await.unwrap();
-        let rotated = SessionRotated {
+        let rotated = SessionRotation {
             old: "session-1".parse().unwrap(),
             new: "session-2".parse().unwrap(),
             cause: self.cause,
@@ -133,7 +133,7 @@ async fn s1_a_fallback_that_answers_stays_chosen_after_a_compaction() {
     let provider = "anthropic".parse().unwrap();
     assert_eq!(entry.override_ref(&provider), Some(model("openai/gpt")));
     assert_eq!(
-        entry.runtime.model,
+        entry.last_answer.model,
         Some("gpt".parse().unwrap()),
         "the answer is remembered"
     );
@@ -159,7 +159,7 @@ async fn s1_after_a_reset_the_run_writes_nothing_more() {
             let entry = after(cause, failures).await;
             assert_eq!(entry.session_id.as_str(), "session-2");
             assert_eq!(entry.override_ref(&provider), None, "{cause:?} {failures}");
-            assert_eq!(entry.runtime.model, None, "no answer of the old conversation");
+            assert_eq!(entry.last_answer.model, None, "no answer of the old conversation");
         }
     }
 }

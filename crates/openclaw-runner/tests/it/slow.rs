@@ -4,10 +4,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::Timestamp;
-use openclaw_auth_store::{Applied, AuthSnapshot, UsageChange, UsageStore};
+use openclaw_auth_store::{AuthSnapshot, ChangeOutcome, UsageChange, UsageStore};
 use openclaw_ids::SessionKey;
 use openclaw_session::{
-    CasOutcome, MemorySessionStore, Revision, Rollback, SessionEntry, SessionStore, StoreError, Versioned,
+    CasOutcome, MemorySessionStore, Revision, Rollback, SessionEntry, SessionStore, StoreError,
+    VersionedEntry,
 };
 use tokio::task::yield_now;
 
@@ -23,7 +24,7 @@ impl<U: UsageStore> UsageStore for Slow<U> {
         &self,
         change: UsageChange,
         now: Timestamp,
-    ) -> Result<Applied, openclaw_auth_store::StoreError> {
+    ) -> Result<ChangeOutcome, openclaw_auth_store::StoreError> {
         yield_now().await;
         let applied = self.0.commit(change, now).await;
         yield_now().await;
@@ -36,7 +37,7 @@ impl<U: UsageStore> UsageStore for Slow<U> {
 }
 
 impl<S: SessionStore> SessionStore for Slow<S> {
-    async fn load(&self, key: &SessionKey) -> Result<Option<Versioned>, StoreError> {
+    async fn load(&self, key: &SessionKey) -> Result<Option<VersionedEntry>, StoreError> {
         yield_now().await;
         let found = self.0.load(key).await;
         yield_now().await;
@@ -59,7 +60,7 @@ impl<S: SessionStore> SessionStore for Slow<S> {
         self.0.enqueue_rollback(key, rollback, now);
     }
 
-    async fn list(&self) -> Result<Vec<(SessionKey, Versioned)>, StoreError> {
+    async fn list(&self) -> Result<Vec<(SessionKey, VersionedEntry)>, StoreError> {
         self.0.list().await
     }
 }
@@ -76,7 +77,7 @@ impl<U: UsageStore> UsageStore for Dawdling<U> {
         &self,
         change: UsageChange,
         now: Timestamp,
-    ) -> Result<Applied, openclaw_auth_store::StoreError> {
+    ) -> Result<ChangeOutcome, openclaw_auth_store::StoreError> {
         tokio::time::sleep(self.1).await;
         self.0.commit(change, now).await
     }
@@ -87,7 +88,7 @@ impl<U: UsageStore> UsageStore for Dawdling<U> {
 }
 
 impl<S: SessionStore> SessionStore for Dawdling<S> {
-    async fn load(&self, key: &SessionKey) -> Result<Option<Versioned>, StoreError> {
+    async fn load(&self, key: &SessionKey) -> Result<Option<VersionedEntry>, StoreError> {
         self.0.load(key).await
     }
 
@@ -105,7 +106,7 @@ impl<S: SessionStore> SessionStore for Dawdling<S> {
         self.0.enqueue_rollback(key, rollback, now);
     }
 
-    async fn list(&self) -> Result<Vec<(SessionKey, Versioned)>, StoreError> {
+    async fn list(&self) -> Result<Vec<(SessionKey, VersionedEntry)>, StoreError> {
         self.0.list().await
     }
 }
@@ -120,7 +121,7 @@ pub(crate) struct Queued {
 }
 
 impl SessionStore for Queued {
-    async fn load(&self, key: &SessionKey) -> Result<Option<Versioned>, StoreError> {
+    async fn load(&self, key: &SessionKey) -> Result<Option<VersionedEntry>, StoreError> {
         let _turn = self.turn.lock().await;
         self.store.load(key).await
     }
@@ -148,7 +149,7 @@ impl SessionStore for Queued {
         });
     }
 
-    async fn list(&self) -> Result<Vec<(SessionKey, Versioned)>, StoreError> {
+    async fn list(&self) -> Result<Vec<(SessionKey, VersionedEntry)>, StoreError> {
         self.store.list().await
     }
 }
@@ -165,7 +166,7 @@ impl<U: UsageStore> UsageStore for Locked<U> {
         &self,
         _change: UsageChange,
         _now: Timestamp,
-    ) -> Result<Applied, openclaw_auth_store::StoreError> {
+    ) -> Result<ChangeOutcome, openclaw_auth_store::StoreError> {
         std::future::pending().await
     }
 

@@ -5,8 +5,8 @@ use jiff::Timestamp;
 use libfuzzer_sys::fuzz_target;
 use openclaw_ids::{ModelRef, ProfileId, SessionKey};
 use openclaw_session::{
-    MemorySessionStore, Merge, PersistFallback, Persisted, ProfileChoice, Reset, Revision, SessionEntry, SessionStore,
-    UserSelection, apply_user_selection, compacted, export_sessions_json, merge, parse_command, parse_sessions_json,
+    MemorySessionStore, MergeOutcome, FallbackChoice, PersistOutcome, ProfileChoice, Reset, Revision, SessionEntry, SessionStore,
+    UserSelection, apply_user_selection, record_compaction, export_sessions_json, merge, parse_command, parse_sessions_json,
     persist_fallback, reset, roll_back,
 };
 use serde_json::Value;
@@ -73,7 +73,7 @@ fn choose(entry: &SessionEntry, choice: u8, now: Timestamp) {
     assert_eq!(others(&next), others(entry), "what nobody knows stays");
     assert_eq!(apply_user_selection(&next, &selection, &configured, now), None, "chosen once is chosen");
     match merge(entry, &next, entry) {
-        Merge::Applied(merged) => assert_eq!(merged.selection(), next.selection(), "nobody else wrote"),
+        MergeOutcome::Applied(merged) => assert_eq!(merged.selection(), next.selection(), "nobody else wrote"),
         other => panic!("nobody else wrote: {other:?}"),
     }
     let id = "another".parse().expect("an id");
@@ -81,11 +81,11 @@ fn choose(entry: &SessionEntry, choice: u8, now: Timestamp) {
     same_when_read_again(&over);
     assert!(!over.has_auto_provenance() && !over.is_active_fallback(), "a new session has no fallback");
     assert_eq!(over.is_user_pin(), next.is_user_pin(), "a person's model stays");
-    assert_eq!(compacted(&next, None, now).selection(), next.selection(), "a compaction changes no choice");
+    assert_eq!(record_compaction(&next, None, now).selection(), next.selection(), "a compaction changes no choice");
 }
 
 fn fall_back(entry: &SessionEntry, now: Timestamp) {
-    let change = PersistFallback {
+    let change = FallbackChoice {
         session_id: entry.session_id.clone(),
         requested: model("anthropic/claude"),
         candidate: model("groq/llama"),
@@ -95,7 +95,7 @@ fn fall_back(entry: &SessionEntry, now: Timestamp) {
     };
     let (written, persisted) = persist_fallback(entry, &change, now);
     match persisted {
-        Persisted::Written(rollback) => {
+        PersistOutcome::Written(rollback) => {
             let written = written.expect("it was written");
             assert!(!entry.is_user_pin(), "a person's choice is never overwritten");
             same_when_read_again(&written);
@@ -108,7 +108,7 @@ fn fall_back(entry: &SessionEntry, now: Timestamp) {
             };
             assert_eq!(without_time(&back), without_time(entry), "and nothing else changed");
         }
-        Persisted::Skipped(_) => assert_eq!(written, None),
+        PersistOutcome::Skipped(_) => assert_eq!(written, None),
     }
 }
 

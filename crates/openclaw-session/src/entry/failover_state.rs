@@ -8,18 +8,18 @@ use serde_json::{Map, Value};
 use super::lenient_serde;
 use super::{Notice, RunTrace, StoredPin};
 
-/// Our own part of an entry, one member that other programs carry along unread.
+/// The member `failover` of an entry: state of this crate alone, which other programs keep without reading it.
 ///
 /// A member that cannot be read starts empty and costs the others nothing; members of a newer version are kept.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-pub struct Failover {
+pub struct FailoverState {
     /// When the primary was last probed, by its display form, in Unix milliseconds (S6).
     #[serde(deserialize_with = "lenient_serde::or_default")]
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) probes: BTreeMap<String, i64>,
     /// What the last runs tried (BL-81).
-    #[serde(deserialize_with = "lenient_serde::readable_ones")]
+    #[serde(deserialize_with = "lenient_serde::readable_elements")]
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) recent_runs: Vec<RunTrace>,
     /// A person's profile pin that waits until the fallback that displaced it is over (R5).
@@ -39,10 +39,10 @@ pub struct Failover {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) pending_notice: Option<Notice>,
     #[serde(flatten)]
-    pub(crate) other: Map<String, Value>,
+    pub(crate) unknown: Map<String, Value>,
 }
 
-impl Failover {
+impl FailoverState {
     pub(super) fn is_empty(&self) -> bool {
         *self == Self::default()
     }

@@ -1,4 +1,4 @@
-//! Remembers which model answered last (S-1.1, S-11.4).
+//! The model of a session's last answer, and its record after a turn (S-1.1, S-11.4).
 
 use jiff::Timestamp;
 use openclaw_ids::{ModelId, ModelRef, ProviderId, SessionId};
@@ -7,10 +7,10 @@ use serde_json::Value;
 
 use super::{SessionEntry, lenient_serde};
 
-/// What answered last and what was derived from it; never a selection (S-1.1).
+/// The model of the last answer, and what was derived from it; never a selection (S-1.1).
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Runtime {
+pub struct LastAnswer {
     /// The provider that answered last.
     #[serde(
         default,
@@ -41,7 +41,7 @@ pub struct Runtime {
     pub context_budget_status: Option<Value>,
 }
 
-impl Runtime {
+impl LastAnswer {
     /// Whether nothing is known about the last answer's model.
     pub(crate) fn names_no_model(&self) -> bool {
         self.model_provider.is_none() && self.model.is_none()
@@ -64,14 +64,14 @@ pub fn record_answer(
     model: &ModelRef,
     now: Timestamp,
 ) -> Option<SessionEntry> {
-    if entry.session_id != *session_id || entry.runtime.model_ref().as_ref() == Some(model) {
+    if entry.session_id != *session_id || entry.last_answer.model_ref().as_ref() == Some(model) {
         return None;
     }
     let mut next = entry.clone();
-    next.runtime = Runtime {
+    next.last_answer = LastAnswer {
         model_provider: Some(model.provider().clone()),
         model: Some(model.model().clone()),
-        ..Runtime::default()
+        ..LastAnswer::default()
     };
     next.touch(now);
     Some(next)
@@ -86,8 +86,8 @@ mod tests {
     fn s_1_1_the_last_answer_is_remembered_and_is_no_selection() {
         let before = entry(&format!(r#"{}, "contextTokens": 5"#, auto("a/m", "o/g")));
         let after = record_answer(&before, &id("s1"), &model("a/m"), at(2000)).unwrap();
-        assert_eq!(after.runtime.model_ref(), Some(model("a/m")));
-        assert_eq!(after.runtime.context_tokens, None);
+        assert_eq!(after.last_answer.model_ref(), Some(model("a/m")));
+        assert_eq!(after.last_answer.context_tokens, None);
         assert_eq!(after.selection(), before.selection());
         assert_eq!(record_answer(&after, &id("s1"), &model("a/m"), at(3000)), None);
     }

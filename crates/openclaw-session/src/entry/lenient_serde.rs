@@ -1,4 +1,4 @@
-//! Reads members that other programs and older versions wrote: a value of the wrong type counts as absent.
+//! Lenient serde functions for members that other programs and older versions wrote: a wrong type counts as absent.
 
 use std::str::FromStr;
 
@@ -55,7 +55,7 @@ where
 }
 
 /// The elements of a list of our own that can be read.
-pub(crate) fn readable_ones<'de, D: Deserializer<'de>, T: DeserializeOwned>(
+pub(crate) fn readable_elements<'de, D: Deserializer<'de>, T: DeserializeOwned>(
     from: D,
 ) -> Result<Vec<T>, D::Error> {
     let elements: Vec<Value> = or_default(from)?;
@@ -74,7 +74,7 @@ pub(crate) fn instant<'de, D: Deserializer<'de>>(from: D) -> Result<Timestamp, D
 }
 
 /// Unix milliseconds.
-pub(crate) fn write_instant<S: Serializer>(at: &Timestamp, to: S) -> Result<S::Ok, S::Error> {
+pub(crate) fn serialize_instant<S: Serializer>(at: &Timestamp, to: S) -> Result<S::Ok, S::Error> {
     to.serialize_i64(at.as_millisecond())
 }
 

@@ -1,4 +1,4 @@
-//! The notice group of an entry: what a person was last told about the answering model (S-1.2, S-10.3, S4).
+//! The notice group of an entry: the fallback state that was last announced, and the notice about it (S-1.2, S-10.3, S4).
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,4 @@
-//! What the last runs of a session tried, kept with it even when they succeeded (BL-81).
+//! The trace of a session's last runs: which candidates were tried, skipped or answered (BL-81).
 
 use jiff::Timestamp;
 use openclaw_ids::ModelRef;
@@ -34,7 +34,7 @@ pub struct TraceStep {
     /// The provider's error code.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub code: Option<String>,
-    /// What was said, redacted and short (M2).
+    /// The provider's words, redacted and short (M2).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub summary: Option<String>,
     /// The candidate that followed.
@@ -51,7 +51,7 @@ pub struct RunTrace {
     /// When it ended.
     #[serde(
         deserialize_with = "lenient_serde::instant",
-        serialize_with = "lenient_serde::write_instant"
+        serialize_with = "lenient_serde::serialize_instant"
     )]
     pub at: Timestamp,
     /// In order.

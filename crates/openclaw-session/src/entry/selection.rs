@@ -19,7 +19,7 @@ pub enum OverrideSource {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum PinSource {
-    /// The turn's own choice; moves when the profile rests or the session is compacted.
+    /// The turn's own choice; moves when the profile cools down or the session is compacted.
     Auto,
     /// A person; strict until the session ends (R5).
     User,
@@ -34,12 +34,12 @@ pub struct ProfilePin {
     pub source: PinSource,
 }
 
-/// The route unit: which model, who chose it, and what it stands in for. Field names in JSON are those of S-1.1.
+/// The override unit: which model replaces the configured one, who chose it, and which model it replaces. Field names in JSON are those of S-1.1.
 ///
 /// The fields are as stored: an old entry may lack any of them. [`SessionEntry`](crate::SessionEntry) answers
 /// what they mean together.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Route {
+pub struct ModelOverride {
     /// The provider half of the override.
     #[serde(
         rename = "providerOverride",
@@ -60,14 +60,14 @@ pub struct Route {
     )]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source: Option<OverrideSource>,
-    /// The provider that an automatic override stands in for.
+    /// The provider that an automatic override replaces.
     #[serde(rename = "modelOverrideFallbackOriginProvider", default)]
     #[serde(
         deserialize_with = "lenient_serde::parsed",
         skip_serializing_if = "Option::is_none"
     )]
     pub origin_provider: Option<ProviderId>,
-    /// The model that an automatic override stands in for.
+    /// The model that an automatic override replaces.
     #[serde(rename = "modelOverrideFallbackOriginModel", default)]
     #[serde(
         deserialize_with = "lenient_serde::parsed",
@@ -76,8 +76,8 @@ pub struct Route {
     pub origin_model: Option<ModelId>,
 }
 
-impl Route {
-    /// The route of an automatic fallback to `candidate` from `origin` (S-3.4).
+impl ModelOverride {
+    /// The override of an automatic fallback to `candidate` from `origin` (S-3.4).
     pub(crate) fn fallback(candidate: &ModelRef, origin: &ModelRef) -> Self {
         Self {
             provider: Some(candidate.provider().clone()),
@@ -88,7 +88,7 @@ impl Route {
         }
     }
 
-    /// The route of a person's choice.
+    /// The override of a person's choice.
     pub(crate) fn user(model: &ModelRef) -> Self {
         Self {
             provider: Some(model.provider().clone()),
@@ -138,7 +138,7 @@ impl StoredPin {
         })
     }
 
-    /// Whose the pin is, whatever profile it names.
+    /// Who set the pin, whatever profile it names.
     pub(crate) fn effective_source(&self) -> PinSource {
         match (self.source, self.compaction_count) {
             (Some(source), _) => source,
@@ -162,8 +162,8 @@ impl From<Option<ProfilePin>> for StoredPin {
 /// The selection group of one entry at one moment.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SelectionSnapshot {
-    /// The route unit.
-    pub route: Route,
+    /// The override unit.
+    pub model_override: ModelOverride,
     /// The pin unit.
     pub pin: StoredPin,
 }

@@ -39,7 +39,7 @@ fn s_1_1_every_name_is_read_and_written_back() {
     );
     assert_eq!(entry.origin(), Some(model("openai/gpt")));
     assert_eq!(entry.profile_pin(), Some(pin("anthropic:work", PinSource::Auto)));
-    assert_eq!(entry.other("channel"), Some(&json!({"deep": ["kept"]})));
+    assert_eq!(entry.unknown_member("channel"), Some(&json!({"deep": ["kept"]})));
     assert_eq!(serde_json::to_value(&entry).unwrap(), document);
 }
 
@@ -234,10 +234,10 @@ fn s_1_2_and_s_1_2a_the_groups_have_these_members() {
     ));
     let selection = full.selection();
     let groups = [
-        names(&selection.route),
+        names(&selection.model_override),
         names(&selection.pin),
         names(&full.notice),
-        names(&full.runtime),
+        names(&full.last_answer),
     ];
     insta::assert_snapshot!("groups", groups.map(|group| group.join(" ")).join("\n"));
 }

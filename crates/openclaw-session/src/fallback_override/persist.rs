@@ -4,17 +4,17 @@ use jiff::Timestamp;
 use openclaw_ids::{ModelRef, SessionId};
 
 use crate::entry::SessionEntry;
-use crate::entry::{ProfilePin, Route, SelectionSnapshot, StoredPin};
+use crate::entry::{ModelOverride, ProfilePin, SelectionSnapshot, StoredPin};
 use crate::fallback_override::Rollback;
 
-/// A candidate that is about to be attempted, and what the run knew when it started.
+/// A fallback choice to write: the candidate that is about to be attempted, and what the run read when it started.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PersistFallback {
+pub struct FallbackChoice {
     /// The transcript the run belongs to; an entry with another one is left alone (S1).
     pub session_id: SessionId,
     /// The model about to be attempted.
     pub candidate: ModelRef,
-    /// The model the run was asked for, normalised like the candidates (S-3.3a).
+    /// The model that the run's request names, normalised like the candidates (S-3.3a).
     pub requested: ModelRef,
     /// On a probe turn the probed primary, which becomes the origin (S-3.4, S3).
     pub origin: Option<ModelRef>,
@@ -24,13 +24,13 @@ pub struct PersistFallback {
     pub read: SelectionSnapshot,
 }
 
-/// What became of a [`PersistFallback`].
+/// Whether a [`FallbackChoice`] was written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[expect(
     clippy::large_enum_variant,
     reason = "made once per attempt and matched at once"
 )]
-pub enum Persisted {
+pub enum PersistOutcome {
     /// The entry names the candidate now; keep the rollback until the attempt ends.
     Written(Rollback),
     /// Nothing was written, so there is nothing to roll back (S-4.8).
@@ -40,9 +40,9 @@ pub enum Persisted {
 /// Why a fallback choice was not written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SkipCause {
-    /// The candidate is the model the run was asked for (S-3.3 item 2).
+    /// The candidate is the requested model (S-3.3 item 2).
     RequestedModel,
-    /// Somebody else changed the selection since the run read it; theirs stays (S-3.10).
+    /// The selection changed since the run read it; the newer one stays (S-3.10).
     SelectionChanged,
     /// The entry is gone or belongs to another transcript (S-3.3 item 1, S-13 hazard 5).
     SessionChanged,
@@ -59,11 +59,11 @@ pub enum SkipCause {
 /// lasts (R5). A successful attempt leaves the result in place (S-3.9).
 pub fn persist_fallback(
     entry: &SessionEntry,
-    change: &PersistFallback,
+    change: &FallbackChoice,
     now: Timestamp,
-) -> (Option<SessionEntry>, Persisted) {
+) -> (Option<SessionEntry>, PersistOutcome) {
     match written(entry, change) {
-        Err(cause) => (None, Persisted::Skipped(cause)),
+        Err(cause) => (None, PersistOutcome::Skipped(cause)),
         Ok(written) => {
             let rollback = Rollback::new(entry, written);
             let mut next = entry.clone();
@@ -75,12 +75,12 @@ pub fn persist_fallback(
                 next.failover.fallback_since = Some(now.as_millisecond());
             }
             next.touch(now);
-            (Some(next), Persisted::Written(rollback))
+            (Some(next), PersistOutcome::Written(rollback))
         }
     }
 }
 
-fn written(entry: &SessionEntry, change: &PersistFallback) -> Result<SelectionSnapshot, SkipCause> {
+fn written(entry: &SessionEntry, change: &FallbackChoice) -> Result<SelectionSnapshot, SkipCause> {
     if entry.session_id != change.session_id {
         return Err(SkipCause::SessionChanged);
     }
@@ -94,7 +94,7 @@ fn written(entry: &SessionEntry, change: &PersistFallback) -> Result<SelectionSn
         return Err(SkipCause::SelectionChanged);
     }
     let written = SelectionSnapshot {
-        route: Route::fallback(&change.candidate, &origin(entry, change)),
+        model_override: ModelOverride::fallback(&change.candidate, &origin(entry, change)),
         pin: StoredPin::from(change.profile.clone()),
     };
     if written == entry.selection() {
@@ -104,7 +104,7 @@ fn written(entry: &SessionEntry, change: &PersistFallback) -> Result<SelectionSn
 }
 
 /// The first origin survives a walk along the chain (S-3.4b); a probe turn starts a new one (S3).
-fn origin(entry: &SessionEntry, change: &PersistFallback) -> ModelRef {
+fn origin(entry: &SessionEntry, change: &FallbackChoice) -> ModelRef {
     let kept = || entry.is_auto().then(|| entry.origin()).flatten();
     change
         .origin

@@ -52,7 +52,7 @@ impl Rollback {
 
 impl SessionEntry {
     pub(crate) fn restore(&mut self, selection: SelectionSnapshot) {
-        self.route = selection.route;
+        self.model_override = selection.model_override;
         self.pin = selection.pin;
     }
 }
@@ -64,11 +64,11 @@ impl SessionEntry {
 /// the fallback. Fields outside the selection group are left alone (S-4.5), and so is another transcript (S-13
 /// hazard 5).
 pub fn roll_back(entry: &SessionEntry, rollback: &Rollback, now: Timestamp) -> Option<SessionEntry> {
-    if entry.session_id != rollback.session_id || entry.route != rollback.written.route {
+    if entry.session_id != rollback.session_id || entry.model_override != rollback.written.model_override {
         return None;
     }
     let mut next = entry.clone();
-    next.route = rollback.before.route.clone();
+    next.model_override = rollback.before.model_override.clone();
     next.failover.fallback_since = rollback.since_before;
     if entry.pin == rollback.written.pin {
         next.pin = rollback.before.pin.clone();

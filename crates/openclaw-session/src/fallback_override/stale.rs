@@ -1,27 +1,27 @@
-//! Automatic overrides that lost their reason, and overrides that may not be used (S-7, S-2.1d, S-2.2d).
+//! Drops overrides: automatic ones that are stale, and ones that may not be used (S-7, S-2.1d, S-2.2d).
 
 use jiff::Timestamp;
 use openclaw_ids::ModelRef;
 
-use crate::entry::Route;
-use crate::entry::{NoticeState, Runtime, SessionEntry};
+use crate::entry::ModelOverride;
+use crate::entry::{LastAnswer, NoticeState, SessionEntry};
 
-/// Whether a heartbeat turn must not use this session's own automatic override, because it stands in for another
+/// Whether a heartbeat turn must not use this session's own automatic override, because it replaces another
 /// model than `primary` (S-7.1).
 ///
-/// What it stands in for is its origin, else the model last announced as selected, else the override itself (S-7.2).
-/// `resolve` normalises a reference the way the configuration does. Only the session's own override is asked about,
-/// never an inherited one.
+/// The model it replaces is its origin, else the model last announced as selected, else the override itself (S-7.2).
+/// `resolve` normalises a reference the way the configuration does. Only the session's own override is meant, never an
+/// inherited one.
 pub fn is_stale_override(
     entry: &SessionEntry,
     primary: &ModelRef,
     resolve: &dyn Fn(&str) -> Option<ModelRef>,
 ) -> bool {
-    entry.has_override() && entry.is_auto() && stands_in_for(entry, resolve).as_ref() != Some(primary)
+    entry.has_override() && entry.is_auto() && replaced_model(entry, resolve).as_ref() != Some(primary)
 }
 
-fn stands_in_for(entry: &SessionEntry, resolve: &dyn Fn(&str) -> Option<ModelRef>) -> Option<ModelRef> {
-    let named = || match (&entry.route.provider, &entry.route.model) {
+fn replaced_model(entry: &SessionEntry, resolve: &dyn Fn(&str) -> Option<ModelRef>) -> Option<ModelRef> {
+    let named = || match (&entry.model_override.provider, &entry.model_override.model) {
         (Some(provider), Some(model)) => Some(ModelRef::new(provider.clone(), model.clone()).key()),
         (None, Some(model)) => Some(model.to_string()),
         (_, None) => None,
@@ -42,8 +42,8 @@ fn stands_in_for(entry: &SessionEntry, resolve: &dyn Fn(&str) -> Option<ModelRef
 #[must_use]
 pub fn drop_stale_override(entry: &SessionEntry, primary: &ModelRef, now: Timestamp) -> SessionEntry {
     let mut next = drop_override(entry, now);
-    if !next.runtime.names_no_model() && next.runtime.model_ref().as_ref() != Some(primary) {
-        next.runtime = Runtime::default();
+    if !next.last_answer.names_no_model() && next.last_answer.model_ref().as_ref() != Some(primary) {
+        next.last_answer = LastAnswer::default();
     }
     next
 }
@@ -53,7 +53,7 @@ pub fn drop_stale_override(entry: &SessionEntry, primary: &ModelRef, now: Timest
 #[must_use]
 pub fn drop_override(entry: &SessionEntry, now: Timestamp) -> SessionEntry {
     let mut next = entry.clone();
-    next.route = Route::default();
+    next.model_override = ModelOverride::default();
     next.unpark_pin();
     next.forget_ended_fallback();
     next.notice = NoticeState::default();

@@ -5,9 +5,9 @@ use openclaw_chain::{OverrideOwner, StoredOverride};
 use openclaw_ids::{ModelRef, ProviderId};
 
 use crate::entry::SessionEntry;
-use crate::entry::{PinSource, Route, StoredPin};
+use crate::entry::{ModelOverride, PinSource, StoredPin};
 
-/// The override that counts for a session, and whose it is: its own, else its parent's with the parent's source, so
+/// The override that counts for a session, and its owner: its own, else its parent's with the parent's source, so
 /// that a person's choice stays strict in the child (S-1.4c, A5).
 pub fn effective_override(
     entry: &SessionEntry,
@@ -37,7 +37,7 @@ fn counts(stored: &StoredOverride) -> bool {
 pub enum SpawnModel {
     /// Configured for sub-agents; counts as automatic and as its own origin (S-1.3a).
     Configured(ModelRef),
-    /// Named by whoever spawned it; counts as a person's.
+    /// Named by the spawning run; counts as a person's.
     Explicit(ModelRef),
 }
 
@@ -45,9 +45,9 @@ pub enum SpawnModel {
 #[must_use]
 pub fn spawn_with_model(entry: &SessionEntry, model: &SpawnModel, now: Timestamp) -> SessionEntry {
     let mut next = entry.clone();
-    next.route = match model {
-        SpawnModel::Configured(model) => Route::fallback(model, model),
-        SpawnModel::Explicit(model) => Route::user(model),
+    next.model_override = match model {
+        SpawnModel::Configured(model) => ModelOverride::fallback(model, model),
+        SpawnModel::Explicit(model) => ModelOverride::user(model),
     };
     next.forget_ended_fallback();
     next.touch(now);
@@ -60,7 +60,7 @@ pub fn spawn_with_model(entry: &SessionEntry, model: &SpawnModel, now: Timestamp
 pub fn copy_user_selection(from: &SessionEntry, into: &SessionEntry, now: Timestamp) -> SessionEntry {
     let mut next = into.clone();
     if from.has_override() && !from.is_auto() {
-        next.route = from.route.clone();
+        next.model_override = from.model_override.clone();
         next.forget_ended_fallback();
     }
     if let Some(pin) = from.profile_pin().filter(|pin| pin.source == PinSource::User) {

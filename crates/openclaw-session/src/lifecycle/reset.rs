@@ -1,10 +1,10 @@
-//! What a new transcript keeps of the old one: reset, expiry, compaction (S-9, S1).
+//! Resets and compaction: what a new transcript keeps of the old one (S-9, S1).
 
 use jiff::Timestamp;
 use openclaw_ids::{ModelRef, SessionId};
 
-use crate::entry::{NoticeState, Runtime, SessionEntry};
-use crate::entry::{OverrideSource, PinSource, Route, StoredPin};
+use crate::entry::{LastAnswer, NoticeState, SessionEntry};
+use crate::entry::{ModelOverride, OverrideSource, PinSource, StoredPin};
 
 /// Why a session starts over.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,15 +30,15 @@ const TOKEN_COUNTERS: &[&str] = &["inputTokens", "outputTokens", "totalTokens"];
 pub fn reset(entry: &SessionEntry, session_id: SessionId, kind: &Reset, now: Timestamp) -> SessionEntry {
     let mut next = entry.clone();
     next.session_id = session_id;
-    next.route = if entry.is_user_pin() {
-        Route {
+    next.model_override = if entry.is_user_pin() {
+        ModelOverride {
             source: Some(OverrideSource::User),
             origin_provider: None,
             origin_model: None,
-            ..entry.route.clone()
+            ..entry.model_override.clone()
         }
     } else {
-        Route::default()
+        ModelOverride::default()
     };
     next.notice = NoticeState::default();
     next.unpark_pin();
@@ -48,16 +48,16 @@ pub fn reset(entry: &SessionEntry, session_id: SessionId, kind: &Reset, now: Tim
     match kind {
         Reset::NewSession => {
             next.pin = StoredPin::default();
-            next.runtime = Runtime::default();
+            next.last_answer = LastAnswer::default();
             next.compaction_count = 0;
             for counter in TOKEN_COUNTERS {
-                next.others_mut().shift_remove(*counter);
+                next.unknown_members_mut().shift_remove(*counter);
             }
         }
         Reset::Call { selection } => {
             next.pin = StoredPin::from(next.profile_pin().filter(|pin| pin.source == PinSource::User));
-            next.runtime.model_provider = Some(selection.provider().clone());
-            next.runtime.model = Some(selection.model().clone());
+            next.last_answer.model_provider = Some(selection.provider().clone());
+            next.last_answer.model = Some(selection.model().clone());
         }
     }
     next.touch(now);
@@ -75,9 +75,9 @@ pub enum RotationCause {
     Reset,
 }
 
-/// A session key points to another transcript now; told to runs that are busy (S1).
+/// A session key points to another transcript now; an event for runs that are busy (S1).
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SessionRotated {
+pub struct SessionRotation {
     /// The transcript until now.
     pub old: SessionId,
     /// The transcript from now on.
@@ -86,7 +86,7 @@ pub struct SessionRotated {
     pub cause: RotationCause,
 }
 
-impl SessionRotated {
+impl SessionRotation {
     /// The transcript that a run of `current` writes to from now on; `None` ends its writes (S1, hazards 5 and 7).
     pub fn adopt(&self, current: &SessionId) -> Option<SessionId> {
         if *current != self.old {
@@ -102,7 +102,7 @@ impl SessionRotated {
 /// The entry after a compaction, which may have moved it to another transcript. Selection and pin stay; the higher
 /// count moves an automatic pin on in the next turn (S-5.3 row 4, hazard 7).
 #[must_use]
-pub fn compacted(entry: &SessionEntry, moved_to: Option<SessionId>, now: Timestamp) -> SessionEntry {
+pub fn record_compaction(entry: &SessionEntry, moved_to: Option<SessionId>, now: Timestamp) -> SessionEntry {
     let mut next = entry.clone();
     next.session_id = moved_to.unwrap_or(next.session_id);
     next.compaction_count = next.compaction_count.saturating_add(1);

@@ -125,13 +125,13 @@ fn a6_and_s_12_3_what_the_chain_does() {
             Redirect::Direct,
         ),
         (
-            "nobody asked",
+            "unmarked",
             "d/m",
             SwitchOrigin::Unmarked,
             Redirect::FailedCandidate,
         ),
         (
-            "nobody asked, outside",
+            "unmarked, outside",
             "x/m",
             SwitchOrigin::Unmarked,
             Redirect::FailedCandidate,
@@ -237,7 +237,7 @@ fn hazard_9_the_mark_goes_before_the_switch_so_a_crash_never_loops() {
         at(2000),
     );
     assert!(matches!(outcome, LiveSwitch::Switch(_)));
-    // The process dies here; whoever reads the session next finds the choice and no mark.
+    // The process dies here; the next reader of the session finds the choice and no mark.
     let consumed = consumed.unwrap();
     assert_eq!(
         consumed.override_ref(&model("home/m").provider().clone()),

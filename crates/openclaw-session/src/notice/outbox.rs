@@ -12,11 +12,11 @@ use crate::entry::{Notice, SessionEntry};
 /// A turn takes what its entry still holds, hands it over, acknowledges it in the store and then releases it here. A
 /// process that died in between left the notice in the entry, so the next one offers it again under the same id.
 #[derive(Debug, Default)]
-pub struct NoticeDesk {
+pub struct NoticeOutbox {
     taken: Mutex<HashSet<(SessionKey, String)>>,
 }
 
-impl NoticeDesk {
+impl NoticeOutbox {
     /// The pending notice of the session's entry, unless this process took it before.
     pub fn take(&self, key: &SessionKey, entry: &SessionEntry) -> Option<Notice> {
         let notice = entry.pending_notice()?;
@@ -25,7 +25,7 @@ impl NoticeDesk {
         is_new.then(|| notice.clone())
     }
 
-    /// Forgets a notice whose acknowledgement is stored, so that the desk stays small.
+    /// Forgets a notice whose acknowledgement is stored, so that the outbox stays small.
     pub fn release(&self, key: &SessionKey, id: &str) {
         self.taken
             .lock()

@@ -1,10 +1,10 @@
-//! The few words that say why another model answered (S-10.4).
+//! The reason of a notice: a short text of why another model answered (S-10.4).
 
 use openclaw_ids::ModelRef;
 
 use super::NO_REASON;
 
-/// One failed attempt, as far as a person is told about it. All texts are redacted already (M2).
+/// One failed attempt, as far as a notice shows it. All texts are redacted already (M2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FailedAttempt<'a> {
     /// The candidate.

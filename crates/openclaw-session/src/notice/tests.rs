@@ -1,4 +1,4 @@
-//! When people are told, once, and in which words.
+//! When a notice is made, once, and with which text.
 
 use std::fmt::Write as _;
 
@@ -7,7 +7,7 @@ use super::*;
 use crate::primary_probe::{clear_after_probe, probe_due};
 use crate::testing::{at, auto, entry, id, key, model, user};
 
-fn told(selected: &str, active: &str) -> String {
+fn announced(selected: &str, active: &str) -> String {
     format!(
         r#""fallbackNoticeSelectedModel": "{selected}", "fallbackNoticeActiveModel": "{active}", "fallbackNoticeReason": "rate limit""#
     )
@@ -22,7 +22,7 @@ fn turn(selected: &str, active: &str, reason: &str) -> FinishedTurn {
     }
 }
 
-fn record(session: &SessionEntry, turn: &FinishedTurn) -> (SessionEntry, Transition) {
+fn record(session: &SessionEntry, turn: &FinishedTurn) -> (SessionEntry, NoticeTransition) {
     let (next, outcome) = record_notice(session, &session.notice, turn, at(2000));
     (next.unwrap_or_else(|| session.clone()), outcome)
 }
@@ -31,29 +31,31 @@ fn record(session: &SessionEntry, turn: &FinishedTurn) -> (SessionEntry, Transit
 fn s_10_3_transitions() {
     #[rustfmt::skip]
     let rows = [
-        ("a first fallback",               String::new(),                "o/g", "a/f1", Transition::Entered),
-        ("the same one",                   told("o/g", "a/f1"),          "o/g", "a/f1", Transition::Sticky),
-        ("S-10.3a: another fallback",      told("o/g", "a/f1"),          "o/g", "b/f2", Transition::Entered),
-        ("another selected model",         told("o/h", "a/f1"),          "o/g", "a/f1", Transition::Entered),
-        ("back again",                     told("o/g", "a/f1"),          "o/g", "o/g",  Transition::Cleared),
-        ("never away",                     String::new(),                "o/g", "o/g",  Transition::None),
-        ("nothing real to clear",          told("o/g", "o/g"),           "o/g", "o/g",  Transition::None),
-        ("hazard 14: half a state",        r#""fallbackNoticeActiveModel": "a/f1""#.into(), "o/g", "o/g", Transition::None),
-        ("hazard 14: half a state, away",  r#""fallbackNoticeActiveModel": "a/f1""#.into(), "o/g", "a/f1", Transition::Entered),
-        ("S-10.2: the same model by CLI",  String::new(),                "anthropic/c", "claude-cli/c", Transition::None),
+        ("a first fallback",               String::new(),                "o/g", "a/f1", NoticeTransition::Entered),
+        ("the same one",                   announced("o/g", "a/f1"),          "o/g", "a/f1", NoticeTransition::Sticky),
+        ("S-10.3a: another fallback",      announced("o/g", "a/f1"),          "o/g", "b/f2", NoticeTransition::Entered),
+        ("another selected model",         announced("o/h", "a/f1"),          "o/g", "a/f1", NoticeTransition::Entered),
+        ("back again",                     announced("o/g", "a/f1"),          "o/g", "o/g",  NoticeTransition::Cleared),
+        ("never away",                     String::new(),                "o/g", "o/g",  NoticeTransition::None),
+        ("nothing real to clear",          announced("o/g", "o/g"),           "o/g", "o/g",  NoticeTransition::None),
+        ("hazard 14: half a state",        r#""fallbackNoticeActiveModel": "a/f1""#.into(), "o/g", "o/g", NoticeTransition::None),
+        ("hazard 14: half a state, away",  r#""fallbackNoticeActiveModel": "a/f1""#.into(), "o/g", "a/f1", NoticeTransition::Entered),
+        ("S-10.2: the same model by CLI",  String::new(),                "anthropic/c", "claude-cli/c", NoticeTransition::None),
     ];
     for (name, members, selected, active, expected) in rows {
         let session = entry(&members);
         let (next, outcome) = record(&session, &turn(selected, active, "timeout"));
         assert_eq!(outcome, expected, "{name}");
         let stored = match expected {
-            Transition::Entered => entry(&told(selected, active).replace("rate limit", "timeout")).notice,
+            NoticeTransition::Entered => {
+                entry(&announced(selected, active).replace("rate limit", "timeout")).notice
+            }
             // S-10.3b: the stored reason stays.
-            Transition::Sticky => session.notice,
-            Transition::Cleared | Transition::None => NoticeState::default(),
+            NoticeTransition::Sticky => session.notice,
+            NoticeTransition::Cleared | NoticeTransition::None => NoticeState::default(),
         };
         assert_eq!(next.notice, stored, "{name}");
-        let sends = matches!(expected, Transition::Entered | Transition::Cleared);
+        let sends = matches!(expected, NoticeTransition::Entered | NoticeTransition::Cleared);
         assert_eq!(next.pending_notice().is_some(), sends, "{name}");
     }
 }
@@ -64,13 +66,13 @@ fn s_10_1_texts() {
     for (members, selected, active, reason) in [
         (String::new(), "openai/gpt", "anthropic/claude", "rate limit"),
         (
-            told("openai/gpt", "anthropic/claude"),
+            announced("openai/gpt", "anthropic/claude"),
             "openai/gpt",
             "openai/gpt",
             "",
         ),
         (
-            told("openai/gpt", "anthropic/claude"),
+            announced("openai/gpt", "anthropic/claude"),
             "anthropic/claude",
             "anthropic/claude",
             "",
@@ -115,12 +117,12 @@ fn s_10_2_the_selected_model() {
 
 #[test]
 fn s_10_3c_a_successful_probe_is_announced() {
-    let session = entry(&format!("{}, {}", auto("a/f1", "o/g"), told("o/g", "a/f1")));
+    let session = entry(&format!("{}, {}", auto("a/f1", "o/g"), announced("o/g", "a/f1")));
     let probe = probe_due(&session, &model("o/g"), at(2000)).unwrap();
     let before = session.notice.clone();
     let cleared = clear_after_probe(&session, &probe, at(2000)).unwrap();
     let (next, outcome) = record_notice(&cleared, &before, &turn("o/g", "o/g", ""), at(2000));
-    assert_eq!(outcome, Transition::Cleared);
+    assert_eq!(outcome, NoticeTransition::Cleared);
     let next = next.unwrap();
     let notice = next.pending_notice().unwrap();
     assert_eq!(notice.text, "↪️ Model Fallback cleared: o/g (was a/f1)");
@@ -150,21 +152,21 @@ fn s4_every_change_has_its_own_stable_id() {
 #[test]
 fn s4_handed_out_once_per_process_and_again_after_a_crash() {
     let (session, _) = record(&entry(""), &turn("o/g", "a/f1", "timeout"));
-    let desk = NoticeDesk::default();
+    let desk = NoticeOutbox::default();
     let notice = desk.take(&key("k"), &session).unwrap();
     // A parallel turn, or a sticky one, finds it taken.
     let (sticky, _) = record(&session, &turn("o/g", "a/f1", "other"));
     assert_eq!(desk.take(&key("k"), &sticky), None);
     // The process died before the acknowledgement was stored: the next one offers the same notice.
     assert_eq!(
-        NoticeDesk::default().take(&key("k"), &session),
+        NoticeOutbox::default().take(&key("k"), &session),
         Some(notice.clone())
     );
-    // Once acknowledged nobody offers it.
+    // Once acknowledged it is not offered again.
     let acknowledged = acknowledge_notice(&session, &notice.id).unwrap();
     desk.release(&key("k"), &notice.id);
     assert_eq!(desk.take(&key("k"), &acknowledged), None);
-    assert_eq!(NoticeDesk::default().take(&key("k"), &acknowledged), None);
+    assert_eq!(NoticeOutbox::default().take(&key("k"), &acknowledged), None);
     assert_eq!(acknowledge_notice(&acknowledged, &notice.id), None);
 }
 
@@ -253,7 +255,7 @@ fn s_10_4a_long_texts_are_cut_between_characters() {
 #[test]
 fn s4_sessions_that_share_a_transcript_are_told_one_by_one() {
     let (session, _) = record(&entry(""), &turn("o/g", "a/f1", "timeout"));
-    let desk = NoticeDesk::default();
+    let desk = NoticeOutbox::default();
     assert!(desk.take(&key("one"), &session).is_some());
     assert!(desk.take(&key("other"), &session).is_some());
     assert_eq!(desk.take(&key("one"), &session), None);
@@ -269,7 +271,7 @@ fn hazard_5_a_late_turn_tells_a_new_session_nothing() {
         &turn("o/g", "a/f1", "timeout"),
         at(2000),
     );
-    assert_eq!(late, (None, Transition::None));
+    assert_eq!(late, (None, NoticeTransition::None));
 }
 
 #[test]
@@ -304,10 +306,10 @@ fn s_10_4_and_s_10_6_one_text_serves_the_notice_and_the_attempts_of_the_event() 
 fn s_10_5a_the_notice_is_stored_with_the_state_and_stays_until_it_was_handed_over() {
     let (session, _) = record(&entry(""), &turn("o/g", "a/f1", "timeout"));
     let stored: SessionEntry = serde_json::from_str(&serde_json::to_string(&session).unwrap()).unwrap();
-    let offered = NoticeDesk::default().take(&key("k"), &stored).unwrap();
+    let offered = NoticeOutbox::default().take(&key("k"), &stored).unwrap();
     let handed_over = acknowledge_notice(&stored, &offered.id).unwrap();
     assert_eq!(handed_over.notice, session.notice);
-    assert_eq!(NoticeDesk::default().take(&key("k"), &handed_over), None);
+    assert_eq!(NoticeOutbox::default().take(&key("k"), &handed_over), None);
 }
 
 #[test]

@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::fallback_override::roll_back;
-use crate::fallback_override::{PersistFallback, persist_fallback};
-use crate::lifecycle::compacted;
+use crate::fallback_override::{FallbackChoice, persist_fallback};
+use crate::lifecycle::record_compaction;
 use crate::testing::{at, auto, entry, fallback, id, model, pin, user};
 
 const START: i64 = 10_000_000;
@@ -101,7 +101,7 @@ fn hazard_11_of_two_planned_probes_one_starts() {
     assert_eq!(mark_probe(&session, &other, at(START + 1)), None);
 }
 
-/// BL-63: the way back needs nobody's help.
+/// BL-63: the way back needs no help of a person.
 #[test]
 fn s_6_7_success_clears_the_automatic_selection() {
     let session = entry(&format!(
@@ -166,14 +166,17 @@ fn hazard_4_success_leaves_a_newer_choice_alone() {
 fn s_6_8_failure_keeps_the_session_on_a_fallback() {
     let probe = planned(&sticky(), "openai/gpt");
     for candidate in ["a/f1", "b/f2"] {
-        let change = PersistFallback {
+        let change = FallbackChoice {
             origin: Some(probe.primary().clone()),
             profile: probe.profile_for(&model(candidate)),
             ..fallback(&sticky(), "openai/gpt", candidate)
         };
         let (next, _) = persist_fallback(&sticky(), &change, at(START));
-        let route = next.unwrap_or_else(sticky).route;
-        assert_eq!(route, entry(&auto(candidate, "openai/gpt")).route);
+        let model_override = next.unwrap_or_else(sticky).model_override;
+        assert_eq!(
+            model_override,
+            entry(&auto(candidate, "openai/gpt")).model_override
+        );
     }
 }
 
@@ -200,15 +203,15 @@ fn s_6_8_a_run_that_does_not_persist_stores_its_winner() {
     );
     let session = entry(&pinned);
     let probe = planned(&session, "openai/newer");
-    for (winner, route, pin_kept) in [
+    for (winner, model_override, pin_kept) in [
         ("openai/newer", None, true),
         ("a/f1", Some(auto("a/f1", "openai/newer")), true),
         ("b/f2", Some(auto("b/f2", "openai/newer")), false),
     ] {
         let settled = settle_failed_probe(&session, &probe, &model(winner), at(START));
         assert_eq!(
-            settled.as_ref().map(|next| next.route.clone()),
-            route.map(|route| entry(&route).route),
+            settled.as_ref().map(|next| next.model_override.clone()),
+            model_override.map(|members| entry(&members).model_override),
             "{winner}"
         );
         let settled = settled.unwrap_or_else(|| session.clone());
@@ -224,12 +227,12 @@ fn s_6_8_a_run_that_does_not_persist_stores_its_winner() {
 #[test]
 fn a_failed_probe_walk_ends_where_it_began() {
     let probe = planned(&sticky(), "openai/newer");
-    let change = PersistFallback {
+    let change = FallbackChoice {
         origin: Some(probe.primary().clone()),
         ..fallback(&sticky(), "openai/newer", "b/f2")
     };
     let (during, persisted) = persist_fallback(&sticky(), &change, at(START));
-    let crate::fallback_override::Persisted::Written(rollback) = persisted else {
+    let crate::fallback_override::PersistOutcome::Written(rollback) = persisted else {
         panic!("{persisted:?}");
     };
     let after = roll_back(&during.unwrap(), &rollback, at(START)).unwrap();
@@ -240,7 +243,7 @@ fn a_failed_probe_walk_ends_where_it_began() {
 fn s1_a_probe_follows_a_compaction_into_another_transcript() {
     let before = entry(&auto("a/m", "o/g"));
     let probe = probe_due(&before, &model("o/g"), at(2000)).unwrap();
-    let moved = compacted(&before, Some(id("s2")), at(2000));
+    let moved = record_compaction(&before, Some(id("s2")), at(2000));
     assert_eq!(clear_after_probe(&moved, &probe, at(3000)), None);
     let adopted = probe.with_session_id(id("s2"));
     let cleared = clear_after_probe(&moved, &adopted, at(3000)).unwrap();
@@ -298,7 +301,7 @@ fn s_6_5_only_the_start_of_the_attempt_marks() {
 fn s_6_6_and_hazard_12_a_turn_that_starts_late_asks_again() {
     let planned_on = sticky();
     assert!(probe_due(&planned_on, &model("openai/gpt"), at(START)).is_some());
-    // Meanwhile somebody chose, or the configuration named the model that runs.
+    // Meanwhile a person chose, or the configuration named the model that runs.
     assert!(probe_due(&entry(&user("b/m")), &model("openai/gpt"), at(START)).is_none());
     assert!(probe_due(&entry(&auto("a/f1", "a/f1")), &model("a/f1"), at(START)).is_none());
 }

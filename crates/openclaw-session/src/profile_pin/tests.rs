@@ -9,16 +9,16 @@ use SessionAge::{Continuing, New};
 /// The profiles `a b c` in this order; `resting` names those that rest.
 fn decide(entry: &SessionEntry, resting: &str, session: SessionAge, origin: OrderOrigin) -> PinDecision {
     let order = ["a", "b", "c"].map(profile);
-    let standing = |id: &ProfileId| match id.as_str() {
-        "gone" => ProfileStanding::Missing,
-        "foreign" => ProfileStanding::Incompatible,
-        id if resting.contains(id) => ProfileStanding::Resting,
-        _ => ProfileStanding::Usable,
+    let availability = |id: &ProfileId| match id.as_str() {
+        "gone" => ProfileAvailability::Missing,
+        "foreign" => ProfileAvailability::Incompatible,
+        id if resting.contains(id) => ProfileAvailability::CoolingDown,
+        _ => ProfileAvailability::Usable,
     };
     let facts = PinFacts {
         order: &order,
         origin,
-        standing: &standing,
+        availability: &availability,
         session,
     };
     choose_pin(entry, &facts)
@@ -116,14 +116,14 @@ fn r6_an_automatic_pin_never_outranks_an_explicit_order() {
 #[test]
 fn s_5_2_without_an_order_there_is_no_profile() {
     for (members, standing, expected) in [
-        (String::new(), ProfileStanding::Missing, "-"),
-        (user_pin("a"), ProfileStanding::Missing, "->-"),
-        (user_pin("a"), ProfileStanding::Usable, "-"),
+        (String::new(), ProfileAvailability::Missing, "-"),
+        (user_pin("a"), ProfileAvailability::Missing, "->-"),
+        (user_pin("a"), ProfileAvailability::Usable, "-"),
     ] {
         let facts = PinFacts {
             order: &[],
             origin: OrderOrigin::Derived,
-            standing: &|_| standing,
+            availability: &|_| standing,
             session: Continuing,
         };
         assert_eq!(
@@ -203,7 +203,7 @@ fn s_5_1b_without_profiles_nothing_is_pinned() {
     let facts = PinFacts {
         order: &[],
         origin: OrderOrigin::Derived,
-        standing: &|_| ProfileStanding::Missing,
+        availability: &|_| ProfileAvailability::Missing,
         session: New,
     };
     assert_eq!(shown(&choose_pin(&entry(""), &facts)), "-");

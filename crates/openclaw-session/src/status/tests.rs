@@ -12,7 +12,7 @@ fn shown(members: &str, facts: &StatusFacts<'_>) -> String {
 fn facts(configured: &ModelRef) -> StatusFacts<'_> {
     StatusFacts {
         configured,
-        configured_by: ConfiguredBy::Configuration,
+        configured_by: ConfiguredModelSource::Configuration,
         fallbacks: &[],
         selected_auth: None,
         active_auth: None,
@@ -33,7 +33,7 @@ fn s_11_status_lines() {
         ..plain
     };
     let channel = StatusFacts {
-        configured_by: ConfiguredBy::Channel,
+        configured_by: ConfiguredModelSource::Channel,
         ..plain
     };
     let rows = [

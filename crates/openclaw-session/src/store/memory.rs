@@ -1,4 +1,4 @@
-//! The reference engine: a map behind a lock.
+//! The memory engine, the reference for all others: a map behind a lock.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -8,23 +8,23 @@ use openclaw_ids::SessionKey;
 
 use crate::entry::SessionEntry;
 use crate::fallback_override::{Rollback, roll_back};
-use crate::store::{CasOutcome, Revision, SessionStore, StoreError, Versioned};
+use crate::store::{CasOutcome, Revision, SessionStore, StoreError, VersionedEntry};
 
 /// Sessions that live as long as the process, for tests and for callers without a disk.
 #[derive(Debug, Default)]
 pub struct MemorySessionStore {
-    entries: Mutex<HashMap<SessionKey, Versioned>>,
+    entries: Mutex<HashMap<SessionKey, VersionedEntry>>,
 }
 
 impl MemorySessionStore {
-    fn entries(&self) -> MutexGuard<'_, HashMap<SessionKey, Versioned>> {
+    fn entries(&self) -> MutexGuard<'_, HashMap<SessionKey, VersionedEntry>> {
         // Every critical section is one map operation, so a panic elsewhere leaves nothing half done.
         self.entries.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl SessionStore for MemorySessionStore {
-    async fn load(&self, key: &SessionKey) -> Result<Option<Versioned>, StoreError> {
+    async fn load(&self, key: &SessionKey) -> Result<Option<VersionedEntry>, StoreError> {
         Ok(self.entries().get(key).cloned())
     }
 
@@ -40,7 +40,7 @@ impl SessionStore for MemorySessionStore {
             return Ok(CasOutcome::Conflict(found.cloned()));
         }
         let revision = expected.next();
-        entries.insert(key.clone(), Versioned { entry, revision });
+        entries.insert(key.clone(), VersionedEntry { entry, revision });
         Ok(CasOutcome::Stored(revision))
     }
 
@@ -49,11 +49,11 @@ impl SessionStore for MemorySessionStore {
             && let Some(entry) = roll_back(&found.entry, &rollback, now)
         {
             let revision = found.revision.next();
-            *found = Versioned { entry, revision };
+            *found = VersionedEntry { entry, revision };
         }
     }
 
-    async fn list(&self) -> Result<Vec<(SessionKey, Versioned)>, StoreError> {
+    async fn list(&self) -> Result<Vec<(SessionKey, VersionedEntry)>, StoreError> {
         let mut all: Vec<_> = self
             .entries()
             .iter()

@@ -1,4 +1,4 @@
-//! The file of the other program: one JSON object of entries by session key (S7).
+//! Import and export of `sessions.json`, the other program's file: one JSON object of entries by session key (S7).
 
 mod surrogates;
 

@@ -16,11 +16,11 @@ use openclaw_ids::SessionKey;
 
 use crate::entry::SessionEntry;
 use crate::fallback_override::Rollback;
-use crate::store::{CasOutcome, Revision, SessionStore, StoreError, Versioned};
+use crate::store::{CasOutcome, Revision, SessionStore, StoreError, VersionedEntry};
 use job::{Ask, Job};
 use writer::Writer;
 
-pub use connect::{OpenError, open_to_look};
+pub use connect::{OpenError, open_read_only};
 pub use place::Place;
 
 /// Sessions in `<state>/agents/<agent>/sessions/openclaw-sessions.sqlite`.
@@ -61,7 +61,7 @@ impl SqliteSessionStore {
     ///
     /// # Errors
     /// When the file cannot be read, is damaged, or was written by a newer version.
-    pub fn peek(path: &Path) -> Result<Option<Vec<(SessionKey, Versioned)>>, OpenError> {
+    pub fn snapshot(path: &Path) -> Result<Option<Vec<(SessionKey, VersionedEntry)>>, OpenError> {
         match path.try_exists() {
             Ok(false) => return Ok(None),
             Err(error) if error.kind() == ErrorKind::NotADirectory => return Ok(None),
@@ -69,7 +69,7 @@ impl SqliteSessionStore {
             Ok(true) | Err(_) => {}
         }
         let fail = |source| connect::open_error(path, source);
-        let connection = connect::open_to_look(path).map_err(fail)?;
+        let connection = connect::open_read_only(path).map_err(fail)?;
         // The first version has no older one, so what lacks a step is empty.
         if schema::is_older(&connection, path)? {
             return Ok(None);
@@ -93,7 +93,7 @@ impl SqliteSessionStore {
 }
 
 impl SessionStore for SqliteSessionStore {
-    async fn load(&self, key: &SessionKey) -> Result<Option<Versioned>, StoreError> {
+    async fn load(&self, key: &SessionKey) -> Result<Option<VersionedEntry>, StoreError> {
         self.ask(|ask| Job::Load {
             key: key.clone(),
             ask,
@@ -127,7 +127,7 @@ impl SessionStore for SqliteSessionStore {
         }
     }
 
-    async fn list(&self) -> Result<Vec<(SessionKey, Versioned)>, StoreError> {
+    async fn list(&self) -> Result<Vec<(SessionKey, VersionedEntry)>, StoreError> {
         self.ask(|ask| Job::List { ask }).await
     }
 }

@@ -4,7 +4,7 @@ use std::future::Future;
 
 use super::*;
 use crate::fallback_override::roll_back;
-use crate::fallback_override::{Persisted, SkipCause, persist_fallback};
+use crate::fallback_override::{PersistOutcome, SkipCause, persist_fallback};
 use crate::store::MemorySessionStore;
 use crate::testing::{at, auto, entry, fallback, id, key, user};
 
@@ -19,7 +19,7 @@ macro_rules! conformance {
                 what_was_stored_is_loaded,
                 a_stale_expectation_stores_nothing_and_shows_what_is_there,
                 an_update_that_wants_nothing_writes_nothing,
-                an_update_repeats_its_fold_when_somebody_was_faster,
+                an_update_repeats_its_fold_when_another_writer_was_faster,
                 sessions_do_not_meet,
                 the_list_starts_with_the_last_active,
                 an_enqueued_rollback_is_seen_by_the_next_load,
@@ -83,7 +83,7 @@ async fn stored(store: &impl SessionStore, at_key: &str) -> SessionEntry {
 }
 
 /// Persists a fallback for a run that read `read`, as the runner does.
-async fn persist(store: &impl SessionStore, read: &SessionEntry, candidate: &str) -> Persisted {
+async fn persist(store: &impl SessionStore, read: &SessionEntry, candidate: &str) -> PersistOutcome {
     let change = fallback(read, "home/m", candidate);
     update(store, &key("k"), |entry| {
         persist_fallback(entry.unwrap(), &change, at(2000))
@@ -110,10 +110,10 @@ async fn choose(store: &impl SessionStore, members: &str) {
     .unwrap();
 }
 
-fn rollback_of(persisted: Persisted) -> Rollback {
+fn rollback_of(persisted: PersistOutcome) -> Rollback {
     match persisted {
-        Persisted::Written(rollback) => rollback,
-        Persisted::Skipped(cause) => panic!("nothing was written: {cause:?}"),
+        PersistOutcome::Written(rollback) => rollback,
+        PersistOutcome::Skipped(cause) => panic!("nothing was written: {cause:?}"),
     }
 }
 
@@ -133,7 +133,7 @@ async fn what_was_stored_is_loaded(store: &impl SessionStore) {
     let found = store.load(&key("k")).await.unwrap();
     assert_eq!(
         found,
-        Some(Versioned {
+        Some(VersionedEntry {
             entry: written,
             revision
         })
@@ -170,7 +170,7 @@ async fn an_update_that_wants_nothing_writes_nothing(store: &impl SessionStore) 
     assert_eq!(store.load(&key("k")).await.unwrap(), before);
 }
 
-async fn an_update_repeats_its_fold_when_somebody_was_faster(store: &impl SessionStore) {
+async fn an_update_repeats_its_fold_when_another_writer_was_faster(store: &impl SessionStore) {
     put(store, "k", entry("")).await;
     let (first, second) = (count_compactions(store, 20), count_compactions(store, 20));
     tokio::join!(first, second);
@@ -253,7 +253,7 @@ async fn hazard_2_a_choice_during_the_attempt_survives_the_next_candidate(store:
     undo(store, &rollback).await;
     assert_eq!(
         persist(store, &read, "a/f2").await,
-        Persisted::Skipped(SkipCause::UserPin)
+        PersistOutcome::Skipped(SkipCause::UserPin)
     );
     // Also when the person went back to the default and left a pin of theirs.
     choose(
@@ -263,7 +263,7 @@ async fn hazard_2_a_choice_during_the_attempt_survives_the_next_candidate(store:
     .await;
     assert_eq!(
         persist(store, &read, "a/f2").await,
-        Persisted::Skipped(SkipCause::SelectionChanged)
+        PersistOutcome::Skipped(SkipCause::SelectionChanged)
     );
 }
 
@@ -300,7 +300,10 @@ async fn hazard_6_a_second_run_keeps_its_own_fallback(store: &impl SessionStore)
     let second = rollback_of(persist(store, &read_by_second, "b/f2").await);
     undo(store, &first).await;
     let during = stored(store, "k").await;
-    assert_eq!(during.selection().route, entry(&auto("b/f2", "home/m")).route);
+    assert_eq!(
+        during.selection().model_override,
+        entry(&auto("b/f2", "home/m")).model_override
+    );
     undo(store, &second).await;
     assert_eq!(stored(store, "k").await.selection(), read_by_second.selection());
 }
@@ -327,7 +330,7 @@ async fn s_4_8_a_skipped_write_leaves_nothing_to_undo(store: &impl SessionStore)
     put(store, "k", chosen.clone()).await;
     let before = store.load(&key("k")).await.unwrap();
     let persisted = persist(store, &chosen, "a/f1").await;
-    assert_eq!(persisted, Persisted::Skipped(SkipCause::UserPin));
+    assert_eq!(persisted, PersistOutcome::Skipped(SkipCause::UserPin));
     assert_eq!(store.load(&key("k")).await.unwrap(), before);
 }
 
@@ -335,7 +338,7 @@ async fn s_4_8_a_skipped_write_leaves_nothing_to_undo(store: &impl SessionStore)
 struct ReadOnly(MemorySessionStore);
 
 impl SessionStore for ReadOnly {
-    async fn load(&self, key: &SessionKey) -> Result<Option<Versioned>, StoreError> {
+    async fn load(&self, key: &SessionKey) -> Result<Option<VersionedEntry>, StoreError> {
         self.0.load(key).await
     }
 
@@ -352,7 +355,7 @@ impl SessionStore for ReadOnly {
         self.0.enqueue_rollback(key, rollback, now);
     }
 
-    async fn list(&self) -> Result<Vec<(SessionKey, Versioned)>, StoreError> {
+    async fn list(&self) -> Result<Vec<(SessionKey, VersionedEntry)>, StoreError> {
         self.0.list().await
     }
 }

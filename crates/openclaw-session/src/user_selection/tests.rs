@@ -130,7 +130,11 @@ fn s_8_what_answered_last_goes_when_it_was_another_model() {
             ModelChoice::Default => before,
         };
         let next = apply(&members, &selection).unwrap_or_else(|| entry(&members));
-        assert_eq!(next.runtime, entry(&after.unwrap_or_default()).runtime, "{name}");
+        assert_eq!(
+            next.last_answer,
+            entry(&after.unwrap_or_default()).last_answer,
+            "{name}"
+        );
         // The selection did not change, so a busy run has nothing to switch to.
         assert!(!next.live_model_switch_pending, "{name}");
     }
@@ -182,7 +186,7 @@ fn r5_a_kept_profile_is_the_one_that_the_person_took() {
     let mut before = entry(&auto("b/m", "a/m"));
     before.pin = StoredPin::from(Some(pin("other", PinSource::Auto)));
     before.failover.parked_pin = Some(StoredPin::from(Some(pin("work", PinSource::User))));
-    assert_eq!(before.standing_pin(), Some(pin("work", PinSource::User)));
+    assert_eq!(before.pin_after_fallback(), Some(pin("work", PinSource::User)));
 
     let cleared = UserSelection::cleared(ProfileChoice::Keep);
     let after = apply_user_selection(&before, &cleared, &model("a/m"), at(2000)).unwrap();

@@ -2,11 +2,11 @@
 
 use serde_json::{Map, Value};
 
-use crate::entry::{Failover, SessionEntry};
+use crate::entry::{FailoverState, SessionEntry};
 
-/// What became of a commit.
+/// The outcome of a merge.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Merge {
+pub enum MergeOutcome {
     /// The change is in; store this.
     Applied(SessionEntry),
     /// The selection changed meanwhile: tell the person to try again. Everything else of the change is in; store this
@@ -22,9 +22,9 @@ pub enum Merge {
 /// or not at all, together with the pending mark and the thinking level; a changed route takes the runtime group along.
 /// Without a selection change on either side the runtime group is applied as it is. Every other member is applied only
 /// where `current` still has the snapshot's value. The later activity wins.
-pub fn merge(snapshot: &SessionEntry, changed: &SessionEntry, current: &SessionEntry) -> Merge {
+pub fn merge(snapshot: &SessionEntry, changed: &SessionEntry, current: &SessionEntry) -> MergeOutcome {
     if current.session_id != snapshot.session_id {
-        return Merge::OtherSession;
+        return MergeOutcome::OtherSession;
     }
     let mut next = current.clone();
     next.updated_at = current.updated_at.max(changed.updated_at);
@@ -32,7 +32,7 @@ pub fn merge(snapshot: &SessionEntry, changed: &SessionEntry, current: &SessionE
     let wanted = transaction(changed) != transaction(snapshot);
     let raced = transaction(current) != transaction(snapshot);
     match (wanted, raced) {
-        (true, true) => Merge::SelectionConflict(next),
+        (true, true) => MergeOutcome::SelectionConflict(next),
         (true, false) => {
             next.restore(changed.selection());
             next.failover.parked_pin.clone_from(&changed.failover.parked_pin);
@@ -41,10 +41,10 @@ pub fn merge(snapshot: &SessionEntry, changed: &SessionEntry, current: &SessionE
                 .clone_from(&changed.agent_runtime_override);
             next.thinking_level.clone_from(&changed.thinking_level);
             next.live_model_switch_pending = changed.live_model_switch_pending;
-            if changed.route != snapshot.route {
+            if changed.model_override != snapshot.model_override {
                 write_runtime_group(&mut next, changed);
             }
-            Merge::Applied(next)
+            MergeOutcome::Applied(next)
         }
         (false, raced) => {
             if !raced && runtime_group(changed) != runtime_group(snapshot) {
@@ -60,7 +60,7 @@ pub fn merge(snapshot: &SessionEntry, changed: &SessionEntry, current: &SessionE
                 &snapshot.live_model_switch_pending,
                 &changed.live_model_switch_pending,
             );
-            Merge::Applied(next)
+            MergeOutcome::Applied(next)
         }
     }
 }
@@ -74,11 +74,11 @@ fn transaction(entry: &SessionEntry) -> impl PartialEq {
 }
 
 fn runtime_group(entry: &SessionEntry) -> impl PartialEq {
-    (entry.runtime.clone(), entry.notice.clone())
+    (entry.last_answer.clone(), entry.notice.clone())
 }
 
 fn write_runtime_group(next: &mut SessionEntry, changed: &SessionEntry) {
-    next.runtime = changed.runtime.clone();
+    next.last_answer = changed.last_answer.clone();
     next.notice = changed.notice.clone();
 }
 
@@ -91,22 +91,26 @@ fn merge_rest(next: &mut SessionEntry, snapshot: &SessionEntry, changed: &Sessio
         &changed.compaction_count,
     );
     merge_failover(&mut next.failover, &snapshot.failover, &changed.failover);
-    merge_members(next.others_mut(), snapshot.others(), changed.others());
+    merge_members(
+        next.unknown_members_mut(),
+        snapshot.unknown_members(),
+        changed.unknown_members(),
+    );
 }
 
 /// Each memory on its own, so that a finished turn costs a person's choice nothing, nor the choice the turn. The parked
 /// pin and the time when a fallback began belong to the selection.
-fn merge_failover(next: &mut Failover, snapshot: &Failover, changed: &Failover) {
+fn merge_failover(next: &mut FailoverState, snapshot: &FailoverState, changed: &FailoverState) {
     adopt(&mut next.probes, &snapshot.probes, &changed.probes);
     adopt(&mut next.recent_runs, &snapshot.recent_runs, &changed.recent_runs);
     if (next.notices, &next.pending_notice) == (snapshot.notices, &snapshot.pending_notice) {
         next.notices = changed.notices;
         next.pending_notice.clone_from(&changed.pending_notice);
     }
-    merge_members(&mut next.other, &snapshot.other, &changed.other);
+    merge_members(&mut next.unknown, &snapshot.unknown, &changed.unknown);
 }
 
-/// Takes the changed value where nobody else changed it.
+/// Takes the changed value where no other writer changed it.
 fn adopt<T: Clone + PartialEq>(current: &mut T, snapshot: &T, changed: &T) {
     if *current == *snapshot {
         current.clone_from(changed);

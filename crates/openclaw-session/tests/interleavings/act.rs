@@ -1,6 +1,6 @@
 //! What can happen to a session, one step at a time.
 
-/// One step of somebody; indices point into [`MODELS`](crate::world::MODELS) and
+/// One step of a person, a run or the host; indices point into [`MODELS`](crate::world::MODELS) and
 /// [`PROFILES`](crate::world::PROFILES).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Act {
@@ -24,7 +24,7 @@ pub(crate) enum Act {
         model: usize,
         profile: Option<usize>,
     },
-    /// The person starts over, or a call does; nobody tells the runs.
+    /// The person starts over, or a call does; the runs are not notified.
     Reset {
         by_call: bool,
     },

@@ -45,7 +45,7 @@ fn keeps_the_choice(world: &World) -> bool {
     model_kept && profile_kept
 }
 
-/// The route is nobody's, a person's, or an automatic one that leads back; the pin is complete.
+/// There is no override, a person's, or an automatic one that leads back; the pin is complete.
 fn is_whole(world: &World) -> bool {
     let entry = &world.entry;
     let route_is_whole = if world.chosen.is_some() {
@@ -53,7 +53,7 @@ fn is_whole(world: &World) -> bool {
     } else if entry.has_override() {
         entry.is_auto() && entry.has_auto_provenance() && entry.override_ref(&home()).is_some()
     } else {
-        entry.route == openclaw_session::Route::default()
+        entry.model_override == openclaw_session::ModelOverride::default()
     };
     let pin = &entry.pin;
     let pin_is_whole = match pin.source {
@@ -67,13 +67,13 @@ fn is_whole(world: &World) -> bool {
 /// A reset may say of an old entry that it is a person's; nothing else about a person's route changes.
 fn leaves_the_choice_alone(before: &World, act: Act, after: &World) -> bool {
     if !before.entry.is_user_pin() {
-        return after.entry.route.source != Some(OverrideSource::User);
+        return after.entry.model_override.source != Some(OverrideSource::User);
     }
-    let mut expected = before.entry.route.clone();
+    let mut expected = before.entry.model_override.clone();
     if let Act::Reset { .. } = act {
         expected.source = Some(OverrideSource::User);
     }
-    after.entry.route == expected
+    after.entry.model_override == expected
 }
 
 fn marks(before: &World, after: &World) -> bool {

@@ -1,14 +1,14 @@
-//! The session, what everybody knows of it, and what the person wants.
+//! The session, what each run and the person know of it, and what the person chose.
 
 use jiff::Timestamp;
 use openclaw_ids::{ModelRef, ProfileId, ProviderId, SessionId};
 use openclaw_session::{
-    FinishedTurn, LiveRun, Merge, ModelChoice, OrderOrigin, PersistFallback, Persisted, PinFacts, PinSource,
-    PrimaryProbe, ProfileChoice, ProfilePin, ProfileStanding, Progress, Reset, Rollback, RotationCause,
-    RunSelection, RunTrace, SelectionSnapshot, SessionAge, SessionEntry, SessionRotated, StepOutcome,
-    TraceStep, UserSelection, apply_user_selection, choose_pin, clear_after_probe, compacted,
+    FallbackChoice, FinishedTurn, LiveRun, MergeOutcome, ModelChoice, OrderOrigin, PersistOutcome, PinFacts,
+    PinSource, PrimaryProbe, ProfileAvailability, ProfileChoice, ProfilePin, Progress, Reset, Rollback,
+    RotationCause, RunSelection, RunTrace, SelectionSnapshot, SessionAge, SessionEntry, SessionRotation,
+    StepOutcome, TraceStep, UserSelection, apply_user_selection, choose_pin, clear_after_probe,
     drop_stale_override, is_stale_override, live_switch, mark_probe, merge, persist_fallback, probe_due,
-    record_notice, record_trace, reset, roll_back, settle_failed_probe, store_pin,
+    record_compaction, record_notice, record_trace, reset, roll_back, settle_failed_probe, store_pin,
 };
 
 use crate::act::Act;
@@ -207,12 +207,12 @@ impl World {
             return;
         };
         match merge(&read, &changed, &self.entry) {
-            Merge::Applied(next) => {
+            MergeOutcome::Applied(next) => {
                 self.want(Some(index), named);
                 self.entry = next;
             }
-            Merge::SelectionConflict(next) => self.entry = next,
-            Merge::OtherSession => {}
+            MergeOutcome::SelectionConflict(next) => self.entry = next,
+            MergeOutcome::OtherSession => {}
         }
     }
 
@@ -232,8 +232,8 @@ impl World {
     fn compact(&mut self, moves: bool) {
         let old = self.entry.session_id.clone();
         let id = moves.then(|| self.next_id());
-        self.entry = compacted(&self.entry, id, now());
-        let moved = SessionRotated {
+        self.entry = record_compaction(&self.entry, id, now());
+        let moved = SessionRotation {
             old,
             new: self.entry.session_id.clone(),
             cause: RotationCause::Compaction,
@@ -272,7 +272,7 @@ impl World {
         let Some(run) = self.runs[run].as_mut().filter(|run| run.attempt.is_none()) else {
             return;
         };
-        let change = PersistFallback {
+        let change = FallbackChoice {
             session_id: run.session_id.clone(),
             candidate: model(candidate),
             requested: run.requested.clone(),
@@ -285,8 +285,8 @@ impl World {
         };
         let (next, persisted) = persist_fallback(&self.entry, &change, now());
         let rollback = match persisted {
-            Persisted::Written(rollback) => Some(rollback),
-            Persisted::Skipped(_) => None,
+            PersistOutcome::Written(rollback) => Some(rollback),
+            PersistOutcome::Skipped(_) => None,
         };
         run.attempt = Some((model(candidate), rollback));
         self.store(next);
@@ -298,11 +298,11 @@ impl World {
         let facts = PinFacts {
             order: &order,
             origin: OrderOrigin::Derived,
-            standing: &|id| {
+            availability: &|id| {
                 if *id == resting {
-                    ProfileStanding::Resting
+                    ProfileAvailability::CoolingDown
                 } else {
-                    ProfileStanding::Usable
+                    ProfileAvailability::Usable
                 }
             },
             session: if first_turn {

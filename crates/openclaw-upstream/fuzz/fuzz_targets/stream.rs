@@ -37,7 +37,7 @@ fn plain(end: &Ending) -> (u8, Vec<Parsed>, &str) {
     match end {
         Ending::Refused(why) => (0, Vec::new(), why),
         Ending::Cut(why) => (1, Vec::new(), why),
-        Ending::Differs => (2, Vec::new(), ""),
+        Ending::Mismatch => (2, Vec::new(), ""),
         Ending::Finished(last) => (3, naive::events(last), ""),
         Ending::Hollow(last) => (4, naive::events(last), ""),
     }
@@ -59,7 +59,7 @@ fn check(format: Format, bytes: &[u8], upstream: &[Parsed], seen: &Seen) {
             assert!(!ends, "what broke off shows an end");
         }
         Ending::Refused(_) => assert!(seen.bytes.is_empty()),
-        Ending::Differs => unreachable!("nothing was to be taken over from"),
+        Ending::Mismatch => unreachable!("nothing was to be taken over from"),
     }
     if seen.skipped == 0 {
         let text = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);

@@ -3,7 +3,7 @@
 use futures_util::stream;
 use proptest::prelude::*;
 
-use super::super::{Endpoint, Flow};
+use super::super::{AnswerStep, Endpoint};
 use super::*;
 
 const ROLE: &str =
@@ -26,12 +26,12 @@ async fn see(chunks: Vec<Bytes>) -> Seen {
     let endpoint = Endpoint::try_new("relay".parse().unwrap(), "http://127.0.0.1:1").unwrap();
     let source = Box::pin(stream::iter(chunks.into_iter().map(Ok)));
     let Ok(mut live) = first_content(
-        Wire::ChatCompletions,
+        WireFormat::ChatCompletions,
         source,
         &Deadlines::DEFAULT,
         Instant::now(),
         End::after(Deadlines::DEFAULT.total),
-        &Facts::new(&endpoint, None),
+        &AttemptFacts::new(&endpoint, None),
     )
     .await
     else {
@@ -40,10 +40,10 @@ async fn see(chunks: Vec<Bytes>) -> Seen {
     let mut shown = String::new();
     loop {
         match live.next().await {
-            Flow::Events(events) => shown.push_str(std::str::from_utf8(&events).unwrap()),
-            Flow::Cut(_) => return Seen::Cut(shown),
-            Flow::Finished(_) => return Seen::Finished(shown),
-            end @ (Flow::Differs | Flow::Hollow(..)) => panic!("{end:?}"),
+            AnswerStep::Events(events) => shown.push_str(std::str::from_utf8(&events).unwrap()),
+            AnswerStep::Cut(_) => return Seen::Cut(shown),
+            AnswerStep::Finished(_) => return Seen::Finished(shown),
+            end @ (AnswerStep::Mismatch | AnswerStep::Hollow(..)) => panic!("{end:?}"),
         }
     }
 }
@@ -116,18 +116,18 @@ async fn the_upstream_is_read_only_as_fast_as_the_client_takes_it() {
         Ok(Bytes::from_static(HEL.as_bytes()))
     });
     let mut live = first_content(
-        Wire::ChatCompletions,
+        WireFormat::ChatCompletions,
         Box::pin(endless),
         &Deadlines::DEFAULT,
         Instant::now(),
         End::after(Deadlines::DEFAULT.total),
-        &Facts::new(&endpoint, None),
+        &AttemptFacts::new(&endpoint, None),
     )
     .await
     .ok()
     .unwrap();
     for taken in 1..100 {
-        assert!(matches!(live.next().await, Flow::Events(_)));
+        assert!(matches!(live.next().await, AnswerStep::Events(_)));
         assert_eq!(pulled.load(std::sync::atomic::Ordering::Relaxed), taken);
     }
 }
@@ -145,9 +145,9 @@ async fn bl_93_a_stream_that_drips_on_is_cut_at_the_end_of_its_time() {
     };
     let source = Box::pin(drip);
     let end = End::after(deadlines.total);
-    let facts = Facts::new(&endpoint, None);
+    let facts = AttemptFacts::new(&endpoint, None);
     let live = first_content(
-        Wire::ChatCompletions,
+        WireFormat::ChatCompletions,
         source,
         &deadlines,
         Instant::now(),
@@ -158,8 +158,8 @@ async fn bl_93_a_stream_that_drips_on_is_cut_at_the_end_of_its_time() {
     let mut events = 0;
     let failure = loop {
         match live.next().await {
-            Flow::Events(_) => events += 1,
-            Flow::Cut(failure) => break failure,
+            AnswerStep::Events(_) => events += 1,
+            AnswerStep::Cut(failure) => break failure,
             other => panic!("{other:?}"),
         }
     };

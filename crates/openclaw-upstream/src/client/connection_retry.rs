@@ -26,10 +26,10 @@ const NOT_TAKEN: &[&str] = &[
 
 /// What a connection has brought so far.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Used(Arc<Brought>);
+pub(super) struct ConnectionUse(Arc<ConnectionTraffic>);
 
 #[derive(Debug, Default)]
-struct Brought {
+struct ConnectionTraffic {
     /// An answer, to an earlier request.
     answer: AtomicBool,
     /// Bytes since the first of the latest request was sent.
@@ -38,7 +38,7 @@ struct Brought {
     is_answered: AtomicBool,
 }
 
-impl Used {
+impl ConnectionUse {
     /// Notes an answer on the connection that it came on.
     pub(super) fn note(answer: &Extensions) {
         if let Some(used) = answer.get::<Self>() {
@@ -70,20 +70,20 @@ impl Used {
 }
 
 /// Whether an answer had begun, be it with the first byte of its head: the provider has the request.
-pub(crate) fn had_begun(error: &legacy::Error) -> bool {
-    Used::of(error).is_some_and(|used| used.0.bytes.load(Ordering::Relaxed))
+pub(crate) fn answer_had_begun(error: &legacy::Error) -> bool {
+    ConnectionUse::of(error).is_some_and(|used| used.0.bytes.load(Ordering::Relaxed))
 }
 
 /// When a request may be sent again that brought no answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum When {
+pub(crate) enum ResendPolicy {
     /// The server says that it did not take it. For what must not arrive twice, such as a refresh token.
     Refused,
     /// That, or it met a kept connection at the moment it was closed.
     RefusedOrClosed,
 }
 
-impl When {
+impl ResendPolicy {
     /// Whether a request that failed so, after this time, may be sent again.
     pub(super) fn allows(self, error: &legacy::Error, after: Duration) -> bool {
         let met_end = || after < AT_ONCE && is_kept(error) && error_chain::each(error).any(is_closed);
@@ -102,7 +102,7 @@ fn is_refused(error: &legacy::Error) -> bool {
 
 /// Whether it was made on a connection that had brought an answer, brings one at a time, and had not begun another.
 fn is_kept(error: &legacy::Error) -> bool {
-    Used::of(error)
+    ConnectionUse::of(error)
         .is_some_and(|used| used.0.answer.load(Ordering::Relaxed) && !used.0.bytes.load(Ordering::Relaxed))
 }
 

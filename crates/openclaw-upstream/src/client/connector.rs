@@ -21,7 +21,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tower_service::Service;
 
-use super::connection_retry::Used;
+use super::connection_retry::ConnectionUse;
 use super::tls::Tls;
 use super::{AGENT, proxy_of};
 
@@ -33,7 +33,7 @@ const ALIVE_TRIES: u32 = 3;
 const UNACKNOWLEDGED: Duration = Duration::from_secs(30);
 
 type BoxError = Box<dyn Error + Send + Sync>;
-type Made<T> = Pin<Box<dyn Future<Output = Result<T, BoxError>> + Send>>;
+type Connecting<T> = Pin<Box<dyn Future<Output = Result<T, BoxError>> + Send>>;
 type Tcp = HttpConnector<Resolver>;
 
 /// A connection did not come about in its time.
@@ -73,9 +73,9 @@ impl Connector {
 }
 
 impl Service<Uri> for Connector {
-    type Response = TokioIo<Watched>;
+    type Response = TokioIo<ObservedConnection>;
     type Error = BoxError;
-    type Future = Made<Self::Response>;
+    type Future = Connecting<Self::Response>;
 
     fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
         Poll::Ready(Ok(()))
@@ -87,14 +87,14 @@ impl Service<Uri> for Connector {
             let connecting = async {
                 if to.scheme() != Some(&Scheme::HTTPS) {
                     let way = route.to(to).await?;
-                    return Ok(Watched::over(
+                    return Ok(ObservedConnection::over(
                         MaybeHttpsStream::Http(way.io),
                         way.is_left_to_proxy,
                     ));
                 }
                 let config = route.tls.to_provider().await?;
                 let io = HttpsConnector::from((route, config)).call(to).await?;
-                Ok(Watched::over(io, false))
+                Ok(ObservedConnection::over(io, false))
             };
             match tokio::time::timeout(limit, connecting).await {
                 Ok(made) => made,
@@ -113,15 +113,17 @@ struct Route {
 }
 
 impl Route {
-    async fn to(self, to: Uri) -> Result<Way, BoxError> {
+    async fn to(self, to: Uri) -> Result<RawConnection, BoxError> {
         let Self {
             mut tcp,
             tls,
             proxies,
         } = self;
         match proxy_of(&proxies, &to) {
-            None => Ok(Way::through(MaybeHttpsStream::Http(tcp.call(to).await?))),
-            Some(proxy) => ToProxy { tcp, tls }.onwards(&proxy, to).await,
+            None => Ok(RawConnection::through(MaybeHttpsStream::Http(
+                tcp.call(to).await?,
+            ))),
+            Some(proxy) => ProxyConnector { tcp, tls }.onwards(&proxy, to).await,
         }
     }
 }
@@ -129,7 +131,7 @@ impl Route {
 impl Service<Uri> for Route {
     type Response = Io;
     type Error = BoxError;
-    type Future = Made<Io>;
+    type Future = Connecting<Io>;
 
     fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
         Poll::Ready(Ok(()))
@@ -143,20 +145,20 @@ impl Service<Uri> for Route {
 
 /// Connects to a proxy, encrypted where it wants that.
 #[derive(Debug, Clone)]
-struct ToProxy {
+struct ProxyConnector {
     tcp: Tcp,
     tls: Tls,
 }
 
-impl ToProxy {
+impl ProxyConnector {
     /// By the proxy to an address: through a tunnel, unless a plain request can be left to it.
-    async fn onwards(mut self, proxy: &Intercept, to: Uri) -> Result<Way, BoxError> {
+    async fn onwards(mut self, proxy: &Intercept, to: Uri) -> Result<RawConnection, BoxError> {
         let at = proxy.uri().clone();
         match at.scheme_str() {
             Some("socks4" | "socks4a") => {
                 let is_here = at.scheme_str() == Some("socks4");
                 let mut socks = SocksV4::new(at, self.tcp).local_dns(is_here);
-                Ok(Way::through(MaybeHttpsStream::Http(
+                Ok(RawConnection::through(MaybeHttpsStream::Http(
                     socks.call(with_port(to)?).await?,
                 )))
             }
@@ -166,7 +168,7 @@ impl ToProxy {
                 if let Some((user, password)) = proxy.raw_auth() {
                     socks = socks.with_auth(user.to_owned(), password.to_owned());
                 }
-                Ok(Way::through(MaybeHttpsStream::Http(
+                Ok(RawConnection::through(MaybeHttpsStream::Http(
                     socks.call(with_port(to)?).await?,
                 )))
             }
@@ -177,9 +179,9 @@ impl ToProxy {
                 if let Some(proof) = proxy.basic_auth() {
                     tunnel = tunnel.with_auth(proof.clone());
                 }
-                Ok(Way::through(tunnel.call(to).await?))
+                Ok(RawConnection::through(tunnel.call(to).await?))
             }
-            _ => Ok(Way {
+            _ => Ok(RawConnection {
                 io: self.call(at).await?,
                 is_left_to_proxy: true,
             }),
@@ -200,10 +202,10 @@ fn with_port(to: Uri) -> Result<Uri, BoxError> {
     }
 }
 
-impl Service<Uri> for ToProxy {
+impl Service<Uri> for ProxyConnector {
     type Response = Io;
     type Error = BoxError;
-    type Future = Made<Io>;
+    type Future = Connecting<Io>;
 
     fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
         Poll::Ready(Ok(()))
@@ -225,13 +227,13 @@ impl Service<Uri> for ToProxy {
 type Io = MaybeHttpsStream<TokioIo<TcpStream>>;
 
 /// A connection as far as the address that is called, or the proxy that calls it.
-struct Way {
+struct RawConnection {
     io: Io,
     /// The proxy reads the request, so it has to say where it goes.
     is_left_to_proxy: bool,
 }
 
-impl Way {
+impl RawConnection {
     fn through(io: Io) -> Self {
         Self {
             io,
@@ -243,30 +245,30 @@ impl Way {
 /// A whole connection, which notes what comes back on it. It lies above all encryption, whose own messages are no part of
 /// an answer.
 #[derive(Debug)]
-pub(super) struct Watched {
+pub(super) struct ObservedConnection {
     io: TokioIo<MaybeHttpsStream<Io>>,
     is_left_to_proxy: bool,
-    used: Used,
+    used: ConnectionUse,
 }
 
-impl Watched {
+impl ObservedConnection {
     fn over(io: MaybeHttpsStream<Io>, is_left_to_proxy: bool) -> TokioIo<Self> {
         TokioIo::new(Self {
             io: TokioIo::new(io),
             is_left_to_proxy,
-            used: Used::default(),
+            used: ConnectionUse::default(),
         })
     }
 }
 
-impl Connection for Watched {
+impl Connection for ObservedConnection {
     fn connected(&self) -> Connected {
         let connected = self.io.inner().connected().proxy(self.is_left_to_proxy);
         connected.extra(self.used.clone())
     }
 }
 
-impl AsyncRead for Watched {
+impl AsyncRead for ObservedConnection {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -281,7 +283,7 @@ impl AsyncRead for Watched {
     }
 }
 
-impl AsyncWrite for Watched {
+impl AsyncWrite for ObservedConnection {
     fn poll_write(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,

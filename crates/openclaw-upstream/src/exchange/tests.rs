@@ -9,7 +9,7 @@ use openclaw_classify::{TimerOwner, Transport};
 use openclaw_ids::ProviderId;
 
 use super::super::facts::MAX_EXCERPT;
-use super::super::{Deadlines, Flow};
+use super::super::{AnswerStep, Deadlines};
 use super::*;
 
 const ROLE: &str =
@@ -54,7 +54,7 @@ async fn attempt_at(base_url: &str, stream: bool, deadlines: Deadlines) -> Resul
         model: "large",
         secret: Some(&SecretString::from("key-1")),
         kind: SecretKind::Key,
-        wire: Wire::ChatCompletions,
+        wire: WireFormat::ChatCompletions,
         headers: &HeaderMap::new(),
         body: &request(stream),
         deadlines,
@@ -83,11 +83,11 @@ async fn drain(script: Script) -> (String, &'static str, Option<Failure>) {
     let mut seen = String::new();
     loop {
         match answer.next().await {
-            Flow::Events(events) => seen.push_str(std::str::from_utf8(&events).unwrap()),
-            Flow::Finished(_) => return (seen, "finished", None),
-            Flow::Hollow(_, failure) => return (seen, "hollow", Some(*failure)),
-            Flow::Cut(failure) => return (seen, "cut", Some(failure)),
-            Flow::Differs => panic!("from what?"),
+            AnswerStep::Events(events) => seen.push_str(std::str::from_utf8(&events).unwrap()),
+            AnswerStep::Finished(_) => return (seen, "finished", None),
+            AnswerStep::Hollow(_, failure) => return (seen, "hollow", Some(*failure)),
+            AnswerStep::Cut(failure) => return (seen, "cut", Some(failure)),
+            AnswerStep::Mismatch => panic!("from what?"),
         }
     }
 }
@@ -137,7 +137,7 @@ async fn an_answer_that_is_no_http_had_begun() {
             "{:?}",
             failure.message
         );
-        assert!(!crate::is_by_chance(&failure), "asked once");
+        assert!(!crate::is_transient(&failure), "asked once");
     }
 }
 
@@ -341,7 +341,7 @@ async fn an_echo_of_the_key_is_gone_before_anybody_sees_it() {
             model: "m",
             secret: Some(&SecretString::from("key-1-of-many")),
             kind: SecretKind::Key,
-            wire: Wire::ChatCompletions,
+            wire: WireFormat::ChatCompletions,
             headers: &HeaderMap::new(),
             body: &request(stream),
             deadlines: Deadlines::DEFAULT,
@@ -350,9 +350,11 @@ async fn an_echo_of_the_key_is_gone_before_anybody_sees_it() {
             Err(failure) => failure,
             Ok(Answer::Live(mut live)) => loop {
                 match live.next().await {
-                    Flow::Events(_) => {}
-                    Flow::Cut(failure) => break failure,
-                    Flow::Differs | Flow::Finished(_) | Flow::Hollow(..) => panic!("finished"),
+                    AnswerStep::Events(_) => {}
+                    AnswerStep::Cut(failure) => break failure,
+                    AnswerStep::Mismatch | AnswerStep::Finished(_) | AnswerStep::Hollow(..) => {
+                        panic!("finished")
+                    }
                 }
             },
             Ok(Answer::Whole(_)) => panic!("an answer"),
@@ -421,7 +423,7 @@ async fn a_key_that_no_header_can_carry_is_a_wrong_key() {
         model: "m",
         secret: Some(&secret),
         kind: SecretKind::Key,
-        wire: Wire::ChatCompletions,
+        wire: WireFormat::ChatCompletions,
         headers: &HeaderMap::new(),
         body: &body,
         deadlines: Deadlines::DEFAULT,
@@ -442,7 +444,7 @@ async fn dropping_an_attempt_hangs_up() {
             model: "m",
             secret: None,
             kind: SecretKind::Key,
-            wire: Wire::ChatCompletions,
+            wire: WireFormat::ChatCompletions,
             headers: &HeaderMap::new(),
             body: &body,
             deadlines: Deadlines::DEFAULT,

@@ -1,24 +1,44 @@
 //! Reads embeddings: is there a vector?
 
-use super::{Whole, is_error, is_filled};
-use crate::partial_json::Sketch;
+use super::chat_completions;
+use super::event::{ResponseBody, error_as_it_is, is_error, is_filled};
+use super::family::ApiFamily;
+use super::row::{FormatRow, RequestKind};
+use crate::partial_json::PartialJson;
+
+/// The descriptor.
+pub(super) static ROW: FormatRow = FormatRow {
+    name: "OpenAI embeddings",
+    label: "embeddings",
+    operation: "embeddings",
+    path: "embeddings",
+    kind: RequestKind::Embeddings,
+    family: ApiFamily::OpenAi,
+    read_response,
+    error_body: error_as_it_is,
+    error_event: chat_completions::error_event,
+    user_text: None,
+    tool_call_ids: chat_completions::tool_call_ids,
+    probe_request: chat_completions::probe_request,
+    stream: None,
+};
 
 /// Reads a whole body.
-pub(super) fn read_whole(body: &[u8]) -> Whole {
-    let Some(answer) = Sketch::read(body) else {
-        return Whole::Unreadable;
+fn read_response(body: &[u8]) -> ResponseBody {
+    let Some(answer) = PartialJson::read(body) else {
+        return ResponseBody::Unreadable;
     };
     if is_error(&answer) {
-        return Whole::Error;
+        return ResponseBody::Error;
     }
-    let Some(data) = answer.get("data").and_then(Sketch::as_list) else {
-        return Whole::Unreadable;
+    let Some(data) = answer.get("data").and_then(PartialJson::as_list) else {
+        return ResponseBody::Unreadable;
     };
     // A vector is a list of numbers, or their bytes in base64.
     if !data.is_empty() && data.iter().all(|row| is_filled(row.get("embedding"))) {
-        Whole::Answer
+        ResponseBody::Answer
     } else {
-        Whole::Empty
+        ResponseBody::Empty
     }
 }
 
@@ -31,15 +51,18 @@ mod tests {
         for (body, whole) in [
             (
                 r#"{"data":[{"embedding":[0.1]},{"embedding":"AAA="}]}"#,
-                Whole::Answer,
+                ResponseBody::Answer,
             ),
-            (r#"{"data":[]}"#, Whole::Empty),
-            (r#"{"data":[{"embedding":[0.1]},{"embedding":[]}]}"#, Whole::Empty),
-            (r#"{"error":{"message":"m"}}"#, Whole::Error),
-            (r#"{"object":"list"}"#, Whole::Unreadable),
-            ("<html>", Whole::Unreadable),
+            (r#"{"data":[]}"#, ResponseBody::Empty),
+            (
+                r#"{"data":[{"embedding":[0.1]},{"embedding":[]}]}"#,
+                ResponseBody::Empty,
+            ),
+            (r#"{"error":{"message":"m"}}"#, ResponseBody::Error),
+            (r#"{"object":"list"}"#, ResponseBody::Unreadable),
+            ("<html>", ResponseBody::Unreadable),
         ] {
-            assert_eq!(read_whole(body.as_bytes()), whole, "{body}");
+            assert_eq!(read_response(body.as_bytes()), whole, "{body}");
         }
     }
 }

@@ -1,17 +1,57 @@
 //! Reads Anthropic's messages, whole or as stream events: is this content, an end, an error?
 
+mod splice;
+mod synthetic;
 mod whole;
 
-use bytes::Bytes;
+use serde_json::{Value, json};
 
-use super::{Delta, Piece, Shows, Whole, is_error, is_error_event, is_filled, shown, unreadable};
-use crate::partial_json::Sketch;
+use super::event::{
+    ContentKind, Delta, ResponseBody, StreamEvent, error_as_it_is, is_error, is_error_event, is_filled,
+    only_delta, unreadable,
+};
+use super::family::{ApiFamily, anthropic_error};
+use super::row::{FormatRow, RequestKind, StreamEnd, StreamRow, SyntheticRow};
+use super::user_text::UserTextPath;
+use super::{PROBE, items, texts};
 
-pub(super) use whole::events as events_of_whole;
+/// The descriptor.
+pub(super) static ROW: FormatRow = FormatRow {
+    name: "Anthropic messages",
+    label: "messages",
+    operation: "chat",
+    path: "messages",
+    kind: RequestKind::Conversation,
+    family: ApiFamily::Anthropic,
+    read_response,
+    error_body: error_as_it_is,
+    error_event,
+    user_text: Some(UserTextPath {
+        messages: "messages",
+        part: "text",
+    }),
+    tool_call_ids,
+    probe_request,
+    stream: Some(StreamRow {
+        read_event,
+        end: StreamEnd::Event(
+            b"event: message_stop
+data: {\"type\":\"message_stop\"}
 
-/// The event that ends an answer.
-pub(super) const STOP: Bytes =
-    Bytes::from_static(b"event: message_stop\ndata: {\"type\":\"message_stop\"}\n\n");
+",
+        ),
+        named_events: true,
+        may_end_with_calls: false,
+        events_of_response: whole::events,
+        tracker: splice::tracker,
+        synthetic: SyntheticRow {
+            whole: synthetic::whole,
+            events: synthetic::events,
+        },
+        notice: None,
+    }),
+};
+use crate::partial_json::PartialJson;
 
 /// Members of a delta that show something, by the block they belong to: text, tool input, thinking.
 const ANSWER_MEMBERS: &[&str] = &["partial_json", "text"];
@@ -19,112 +59,129 @@ const ANSWER_MEMBERS: &[&str] = &["partial_json", "text"];
 const THINKING_BLOCKS: &[&str] = &["redacted_thinking", "thinking"];
 
 /// Reads one event of a stream.
-pub(super) fn read_piece(name: Option<&[u8]>, data: &[u8]) -> Piece {
+fn read_event(name: Option<&[u8]>, data: &[u8]) -> StreamEvent {
     let text = data.trim_ascii();
     if text.is_empty() {
-        return Piece::Other;
+        return StreamEvent::Other;
     }
-    let Some(event) = Sketch::read(text) else {
+    let Some(event) = PartialJson::read(text) else {
         return unreadable(name);
     };
     if name == Some(b"error") || is_error_event(&event, "type") {
-        return Piece::Error;
+        return StreamEvent::Error;
     }
-    match event.get("type").and_then(Sketch::as_str) {
+    match event.get("type").and_then(PartialJson::as_str) {
         Some("content_block_start") => event
             .get("content_block")
-            .map_or(Piece::Other, |block| shown(shows(block))),
-        Some("content_block_delta") => event.get("delta").map_or(Piece::Other, |delta| {
-            Piece::Deltas(vec![Delta {
+            .map_or(StreamEvent::Other, |block| only_delta(shows(block))),
+        Some("content_block_delta") => event.get("delta").map_or(StreamEvent::Other, |delta| {
+            StreamEvent::Deltas(vec![Delta {
                 choice: 0,
-                shows: delta_shows(delta),
+                content: delta_shows(delta),
                 arguments: tool_input(&event, delta).into_iter().collect(),
                 finished: false,
             }])
         }),
         Some("message_delta") => {
             let reason = event.get("delta").and_then(|delta| delta.get("stop_reason"));
-            let reason = reason.and_then(Sketch::as_str);
-            Piece::Deltas(vec![Delta {
+            let reason = reason.and_then(PartialJson::as_str);
+            StreamEvent::Deltas(vec![Delta {
                 choice: 0,
-                shows: refusal(reason),
+                content: refusal(reason),
                 arguments: Vec::new(),
                 finished: reason.is_some(),
             }])
         }
-        Some("message_stop") => Piece::End(Shows::Nothing),
-        _ => Piece::Other,
+        Some("message_stop") => StreamEvent::End(ContentKind::Nothing),
+        _ => StreamEvent::Other,
     }
 }
 
 /// Reads a whole body.
-pub(super) fn read_whole(body: &[u8]) -> Whole {
-    let Some(answer) = Sketch::read(body) else {
-        return Whole::Unreadable;
+fn read_response(body: &[u8]) -> ResponseBody {
+    let Some(answer) = PartialJson::read(body) else {
+        return ResponseBody::Unreadable;
     };
     if is_error(&answer) {
-        return Whole::Error;
+        return ResponseBody::Error;
     }
-    let Some(content) = answer.get("content").and_then(Sketch::as_list) else {
-        return Whole::Unreadable;
+    let Some(content) = answer.get("content").and_then(PartialJson::as_list) else {
+        return ResponseBody::Unreadable;
     };
-    let reason = answer.get("stop_reason").and_then(Sketch::as_str);
+    let reason = answer.get("stop_reason").and_then(PartialJson::as_str);
     let shown = content.iter().map(shows).chain([refusal(reason)]).max();
-    if shown == Some(Shows::Answer) {
-        Whole::Answer
+    if shown == Some(ContentKind::Answer) {
+        ResponseBody::Answer
     } else {
-        Whole::Empty
+        ResponseBody::Empty
     }
 }
 
-/// Reads a whole count of tokens.
-pub(super) fn read_count(body: &[u8]) -> Whole {
-    match Sketch::read(body) {
-        Some(answer) if is_error(&answer) => Whole::Error,
-        Some(answer) if answer.get("input_tokens").and_then(Sketch::as_u64).is_some() => Whole::Answer,
-        Some(_) | None => Whole::Unreadable,
-    }
+/// An error object as the event that ends a stream.
+pub(super) fn error_event(error: &Value, _: u64) -> Value {
+    anthropic_error(error)
+}
+
+/// The ids of the calls in a request's blocks, and those that results name.
+pub(super) fn tool_call_ids(request: &Value) -> Vec<&str> {
+    let blocks = items(request, "messages").flat_map(|message| items(message, "content"));
+    texts(
+        blocks.map(|block| match block.get("type").and_then(Value::as_str) {
+            Some("tool_use") => block.get("id"),
+            Some("tool_result") => block.get("tool_use_id"),
+            Some(_) | None => None,
+        }),
+    )
+}
+
+/// The smallest request that shows whether a model answers.
+pub(super) fn probe_request(model: &str) -> Value {
+    let messages = json!([{"role": "user", "content": PROBE}]);
+    json!({"model": model, "stream": true, "max_tokens": 16, "messages": messages})
 }
 
 /// What a block shows; a tool that is called shows its name.
-fn shows(block: &Sketch<'_>) -> Shows {
-    match block.get("type").and_then(Sketch::as_str) {
-        Some("text") if !is_filled(block.get("text")) => Shows::Nothing,
+fn shows(block: &PartialJson<'_>) -> ContentKind {
+    match block.get("type").and_then(PartialJson::as_str) {
+        Some("text") if !is_filled(block.get("text")) => ContentKind::Nothing,
         Some(kind) if THINKING_BLOCKS.contains(&kind) => {
             if is_filled(block.get("thinking")) || is_filled(block.get("data")) {
-                Shows::Thinking
+                ContentKind::Thinking
             } else {
-                Shows::Nothing
+                ContentKind::Nothing
             }
         }
-        Some(_) => Shows::Answer,
-        None => Shows::Nothing,
+        Some(_) => ContentKind::Answer,
+        None => ContentKind::Nothing,
     }
 }
 
 /// A piece of the input of a tool, and the block that it belongs to.
-fn tool_input(event: &Sketch<'_>, delta: &Sketch<'_>) -> Option<(u64, String)> {
+fn tool_input(event: &PartialJson<'_>, delta: &PartialJson<'_>) -> Option<(u64, String)> {
     let text = delta.get("partial_json")?.as_str()?;
-    let block = event.get("index").and_then(Sketch::as_u64).unwrap_or_default();
+    let block = event
+        .get("index")
+        .and_then(PartialJson::as_u64)
+        .unwrap_or_default();
     Some((block, text.to_owned()))
 }
 
-fn delta_shows(delta: &Sketch<'_>) -> Shows {
+fn delta_shows(delta: &PartialJson<'_>) -> ContentKind {
     if ANSWER_MEMBERS.iter().any(|member| is_filled(delta.get(member))) {
-        Shows::Answer
+        ContentKind::Answer
     } else if is_filled(delta.get("thinking")) {
-        Shows::Thinking
+        ContentKind::Thinking
     } else {
-        Shows::Nothing
+        ContentKind::Nothing
     }
 }
 
 /// A refusal is an answer, though an empty one: another model must not be asked to say what this one refused (BL-97).
-fn refusal(stop_reason: Option<&str>) -> Shows {
+fn refusal(stop_reason: Option<&str>) -> ContentKind {
     if stop_reason == Some("refusal") {
-        Shows::Answer
+        ContentKind::Answer
     } else {
-        Shows::Nothing
+        ContentKind::Nothing
     }
 }
 
@@ -132,8 +189,8 @@ fn refusal(stop_reason: Option<&str>) -> Shows {
 mod tests {
     use super::*;
 
-    fn piece(data: &str) -> Piece {
-        read_piece(None, data.as_bytes())
+    fn piece(data: &str) -> StreamEvent {
+        read_event(None, data.as_bytes())
     }
 
     #[test]
@@ -141,106 +198,116 @@ mod tests {
         for (data, expected) in [
             (
                 r#"{"type":"message_start","message":{"content":[]}}"#,
-                Piece::Other,
+                StreamEvent::Other,
             ),
-            (r#"{"type":"ping"}"#, Piece::Other),
+            (r#"{"type":"ping"}"#, StreamEvent::Other),
             (
                 r#"{"type":"content_block_start","content_block":{"type":"text","text":""}}"#,
-                shown(Shows::Nothing),
+                only_delta(ContentKind::Nothing),
             ),
             (
                 r#"{"type":"content_block_start","content_block":{"type":"thinking","thinking":""}}"#,
-                shown(Shows::Nothing),
+                only_delta(ContentKind::Nothing),
             ),
             (
                 r#"{"type":"content_block_start","content_block":{"type":"tool_use","id":"t","name":"f","input":{}}}"#,
-                shown(Shows::Answer),
+                only_delta(ContentKind::Answer),
             ),
             (
                 r#"{"type":"content_block_delta","delta":{"type":"text_delta","text":"Hi"}}"#,
-                shown(Shows::Answer),
+                only_delta(ContentKind::Answer),
             ),
             (
                 r#"{"type":"content_block_delta","delta":{"type":"text_delta","text":""}}"#,
-                shown(Shows::Nothing),
+                only_delta(ContentKind::Nothing),
             ),
             (
                 r#"{"type":"content_block_delta","index":3,"delta":{"type":"input_json_delta","partial_json":"{"}}"#,
-                Piece::Deltas(vec![Delta {
+                StreamEvent::Deltas(vec![Delta {
                     choice: 0,
-                    shows: Shows::Answer,
+                    content: ContentKind::Answer,
                     arguments: vec![(3, "{".to_owned())],
                     finished: false,
                 }]),
             ),
             (
                 r#"{"type":"content_block_delta","delta":{"type":"thinking_delta","thinking":"hm"}}"#,
-                shown(Shows::Thinking),
+                only_delta(ContentKind::Thinking),
             ),
             (
                 r#"{"type":"content_block_delta","delta":{"type":"signature_delta","signature":"x"}}"#,
-                shown(Shows::Nothing),
+                only_delta(ContentKind::Nothing),
             ),
-            (r#"{"type":"content_block_stop","index":0}"#, Piece::Other),
-            (r#"{"type":"message_stop"}"#, Piece::End(Shows::Nothing)),
+            (r#"{"type":"content_block_stop","index":0}"#, StreamEvent::Other),
+            (
+                r#"{"type":"message_stop"}"#,
+                StreamEvent::End(ContentKind::Nothing),
+            ),
             (
                 r#"{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}"#,
-                Piece::Error,
+                StreamEvent::Error,
             ),
             (
                 r#"{"type":"message_stop","error":{}}"#,
-                Piece::End(Shows::Nothing),
+                StreamEvent::End(ContentKind::Nothing),
             ),
-            (r#"{"error":{}}"#, Piece::Error),
-            ("no json", Piece::Malformed),
-            (" ", Piece::Other),
+            (r#"{"error":{}}"#, StreamEvent::Error),
+            ("no json", StreamEvent::Malformed),
+            (" ", StreamEvent::Other),
         ] {
             assert_eq!(piece(data), expected, "{data}");
         }
-        assert_eq!(read_piece(Some(b"error"), b"{}"), Piece::Error);
+        assert_eq!(read_event(Some(b"error"), b"{}"), StreamEvent::Error);
     }
 
     #[test]
     fn a_stop_reason_finishes_and_a_refusal_is_an_answer() {
         for (reason, shows, finished) in [
-            ("\"end_turn\"", Shows::Nothing, true),
-            ("\"refusal\"", Shows::Answer, true),
-            ("null", Shows::Nothing, false),
+            ("\"end_turn\"", ContentKind::Nothing, true),
+            ("\"refusal\"", ContentKind::Answer, true),
+            ("null", ContentKind::Nothing, false),
         ] {
             let data = format!(r#"{{"type":"message_delta","delta":{{"stop_reason":{reason}}}}}"#);
-            let Piece::Deltas(deltas) = piece(&data) else {
+            let StreamEvent::Deltas(deltas) = piece(&data) else {
                 panic!("{data}");
             };
-            assert_eq!((deltas[0].shows, deltas[0].finished), (shows, finished), "{data}");
+            assert_eq!(
+                (deltas[0].content, deltas[0].finished),
+                (shows, finished),
+                "{data}"
+            );
         }
     }
 
     #[test]
     fn whole_answers() {
         for (body, whole) in [
-            (r#"{"content":[{"type":"text","text":"Hi"}]}"#, Whole::Answer),
+            (
+                r#"{"content":[{"type":"text","text":"Hi"}]}"#,
+                ResponseBody::Answer,
+            ),
             (
                 r#"{"content":[{"type":"tool_use","name":"f","input":{}}]}"#,
-                Whole::Answer,
+                ResponseBody::Answer,
             ),
-            (r#"{"content":[],"stop_reason":"refusal"}"#, Whole::Answer),
+            (r#"{"content":[],"stop_reason":"refusal"}"#, ResponseBody::Answer),
             (
                 r#"{"content":[{"type":"text","text":"Hi"}],"error":""}"#,
-                Whole::Answer,
+                ResponseBody::Answer,
             ),
-            (r#"{"content":[],"stop_reason":"end_turn"}"#, Whole::Empty),
+            (r#"{"content":[],"stop_reason":"end_turn"}"#, ResponseBody::Empty),
             (
                 r#"{"content":[{"type":"thinking","thinking":"hm"},{"type":"text","text":""}]}"#,
-                Whole::Empty,
+                ResponseBody::Empty,
             ),
-            (r#"{"type":"error","error":{"type":"api_error"}}"#, Whole::Error),
-            (r#"{"choices":[]}"#, Whole::Unreadable),
-            ("<html>", Whole::Unreadable),
+            (
+                r#"{"type":"error","error":{"type":"api_error"}}"#,
+                ResponseBody::Error,
+            ),
+            (r#"{"choices":[]}"#, ResponseBody::Unreadable),
+            ("<html>", ResponseBody::Unreadable),
         ] {
-            assert_eq!(read_whole(body.as_bytes()), whole, "{body}");
+            assert_eq!(read_response(body.as_bytes()), whole, "{body}");
         }
-        assert_eq!(read_count(br#"{"input_tokens":3}"#), Whole::Answer);
-        assert_eq!(read_count(br#"{"type":"error","error":{}}"#), Whole::Error);
-        assert_eq!(read_count(b"{}"), Whole::Unreadable);
     }
 }

@@ -1,16 +1,54 @@
 //! Reads OpenAI's responses, whole or as stream events: is this content, an end, an error?
 
+mod splice;
+mod synthetic;
 mod whole;
 
 use std::borrow::Cow;
 
 use serde_json::{Value, json};
 
-use super::{Piece, Shows, Whole, is_error, is_error_event, is_filled, shown, unreadable};
-use crate::partial_json::Sketch;
+use super::event::{
+    ContentKind, ResponseBody, StreamEvent, is_error, is_error_event, is_filled, only_delta, unreadable,
+};
+use super::family::ApiFamily;
+use super::row::{FormatRow, RequestKind, StreamEnd, StreamRow, SyntheticRow};
+use super::user_text::UserTextPath;
+use super::{PROBE, items, texts};
+use crate::partial_json::PartialJson;
 use crate::surrogates::value_of;
 
-pub(super) use whole::events as events_of_whole;
+/// The descriptor.
+pub(super) static ROW: FormatRow = FormatRow {
+    name: "OpenAI responses",
+    label: "responses",
+    operation: "chat",
+    path: "responses",
+    kind: RequestKind::Conversation,
+    family: ApiFamily::OpenAi,
+    read_response,
+    error_body,
+    error_event,
+    user_text: Some(UserTextPath {
+        messages: "input",
+        part: "input_text",
+    }),
+    tool_call_ids,
+    probe_request,
+    stream: Some(StreamRow {
+        read_event,
+        end: StreamEnd::FullAnswer,
+        named_events: true,
+        may_end_with_calls: false,
+        events_of_response: whole::events,
+        tracker: splice::tracker,
+        synthetic: SyntheticRow {
+            whole: synthetic::whole,
+            events: synthetic::events,
+        },
+        notice: None,
+    }),
+};
 
 /// Events whose `delta` (or other member) shows an answer.
 #[rustfmt::skip]
@@ -37,19 +75,19 @@ const ENDS: &[&str] = &["response.completed", "response.incomplete"];
 const LATER: &[&str] = &["in_progress", "queued"];
 
 /// Reads one event of a stream.
-pub(super) fn read_piece(name: Option<&[u8]>, data: &[u8]) -> Piece {
+fn read_event(name: Option<&[u8]>, data: &[u8]) -> StreamEvent {
     let text = data.trim_ascii();
     if text.is_empty() || text == b"[DONE]" {
         // Some servers close with the mark of another format; the answer has ended before it.
-        return Piece::Other;
+        return StreamEvent::Other;
     }
-    let Some(event) = Sketch::read(text) else {
+    let Some(event) = PartialJson::read(text) else {
         return unreadable(name);
     };
     let named = name.and_then(|name| std::str::from_utf8(name).ok());
     let kind = event
         .get("type")
-        .and_then(Sketch::as_str)
+        .and_then(PartialJson::as_str)
         .or(named)
         .unwrap_or_default();
     if kind == "response.failed"
@@ -57,51 +95,54 @@ pub(super) fn read_piece(name: Option<&[u8]>, data: &[u8]) -> Piece {
         || named == Some("error")
         || is_error_event(&event, "type")
     {
-        return Piece::Error;
+        return StreamEvent::Error;
     }
     if ENDS.contains(&kind) {
-        return Piece::End(event.get("response").map_or(Shows::Nothing, shows));
+        return StreamEvent::End(event.get("response").map_or(ContentKind::Nothing, shows));
     }
     if kind == "response.output_item.added" || kind == "response.output_item.done" {
         return event
             .get("item")
-            .map_or(Piece::Other, |item| shown(item_shows(item)));
+            .map_or(StreamEvent::Other, |item| only_delta(item_shows(item)));
     }
     if let Some((_, member)) = ANSWERS.iter().find(|(answer, _)| *answer == kind) {
-        return shown(if is_filled(event.get(member)) {
-            Shows::Answer
+        return only_delta(if is_filled(event.get(member)) {
+            ContentKind::Answer
         } else {
-            Shows::Nothing
+            ContentKind::Nothing
         });
     }
     if THINKING.contains(&kind) && is_filled(event.get("delta")) {
-        return shown(Shows::Thinking);
+        return only_delta(ContentKind::Thinking);
     }
-    Piece::Other
+    StreamEvent::Other
 }
 
 /// Reads a whole body.
-pub(super) fn read_whole(body: &[u8]) -> Whole {
-    let Some(answer) = Sketch::read(body) else {
-        return Whole::Unreadable;
+fn read_response(body: &[u8]) -> ResponseBody {
+    let Some(answer) = PartialJson::read(body) else {
+        return ResponseBody::Unreadable;
     };
-    let status = answer.get("status").and_then(Sketch::as_str).unwrap_or_default();
+    let status = answer
+        .get("status")
+        .and_then(PartialJson::as_str)
+        .unwrap_or_default();
     if is_error(&answer) || status == "failed" {
-        return Whole::Error;
+        return ResponseBody::Error;
     }
-    if answer.get("output").and_then(Sketch::as_list).is_none() {
-        return Whole::Unreadable;
+    if answer.get("output").and_then(PartialJson::as_list).is_none() {
+        return ResponseBody::Unreadable;
     }
-    if LATER.contains(&status) || shows(&answer) == Shows::Answer {
-        Whole::Answer
+    if LATER.contains(&status) || shows(&answer) == ContentKind::Answer {
+        ResponseBody::Answer
     } else {
-        Whole::Empty
+        ResponseBody::Empty
     }
 }
 
 /// An error event's data as an error body: the error of a failed response is inside it, that of an `error` event is
 /// spread over it.
-pub(super) fn error_body(data: &[u8]) -> Cow<'_, [u8]> {
+fn error_body(data: &[u8]) -> Cow<'_, [u8]> {
     let Some(event) = value_of(data) else {
         return Cow::Borrowed(data);
     };
@@ -116,29 +157,49 @@ pub(super) fn error_body(data: &[u8]) -> Cow<'_, [u8]> {
     Cow::Owned(json!({ "error": error }).to_string().into_bytes())
 }
 
+/// An error object as the event that ends a stream. Events are numbered from 0.
+fn error_event(error: &Value, sent: u64) -> Value {
+    let member = |name: &str| error.get(name).cloned().unwrap_or_default();
+    json!({
+        "type": "error", "code": member("code"), "message": member("message"), "param": member("param"),
+        "sequence_number": sent,
+    })
+}
+
+/// The ids of the calls in a request's input, and those that results name.
+fn tool_call_ids(request: &Value) -> Vec<&str> {
+    texts(items(request, "input").map(|item| item.get("call_id")))
+}
+
+/// The smallest request that shows whether a model answers.
+fn probe_request(model: &str) -> Value {
+    json!({"model": model, "stream": true, "store": false, "instructions": PROBE,
+        "input": [{"role": "user", "content": [{"type": "input_text", "text": PROBE}]}]})
+}
+
 /// What a whole response shows.
-fn shows(response: &Sketch<'_>) -> Shows {
-    let output = response.get("output").and_then(Sketch::as_list);
+fn shows(response: &PartialJson<'_>) -> ContentKind {
+    let output = response.get("output").and_then(PartialJson::as_list);
     output
         .into_iter()
         .flatten()
         .map(item_shows)
         .max()
-        .unwrap_or(Shows::Nothing)
+        .unwrap_or(ContentKind::Nothing)
 }
 
 /// What an item of the output shows: text or refusal of a message, or that something was called.
-fn item_shows(item: &Sketch<'_>) -> Shows {
+fn item_shows(item: &PartialJson<'_>) -> ContentKind {
     let any = |list: &str, member: &[&str]| {
-        let parts = item.get(list).and_then(Sketch::as_list);
-        let has = |part: &Sketch<'_>| member.iter().any(|name| is_filled(part.get(name)));
+        let parts = item.get(list).and_then(PartialJson::as_list);
+        let has = |part: &PartialJson<'_>| member.iter().any(|name| is_filled(part.get(name)));
         parts.into_iter().flatten().any(has)
     };
-    match item.get("type").and_then(Sketch::as_str) {
-        Some("message") if any("content", &["refusal", "text", "transcript"]) => Shows::Answer,
-        Some("reasoning") if any("summary", &["text"]) || any("content", &["text"]) => Shows::Thinking,
-        Some("message" | "reasoning") | None => Shows::Nothing,
-        Some(_) => Shows::Answer,
+    match item.get("type").and_then(PartialJson::as_str) {
+        Some("message") if any("content", &["refusal", "text", "transcript"]) => ContentKind::Answer,
+        Some("reasoning") if any("summary", &["text"]) || any("content", &["text"]) => ContentKind::Thinking,
+        Some("message" | "reasoning") | None => ContentKind::Nothing,
+        Some(_) => ContentKind::Answer,
     }
 }
 
@@ -151,78 +212,78 @@ mod tests {
         for (data, expected) in [
             (
                 r#"{"type":"response.created","response":{"error":null}}"#,
-                Piece::Other,
+                StreamEvent::Other,
             ),
-            (r#"{"type":"response.in_progress"}"#, Piece::Other),
+            (r#"{"type":"response.in_progress"}"#, StreamEvent::Other),
             (
                 r#"{"type":"response.output_item.added","item":{"type":"message","content":[]}}"#,
-                shown(Shows::Nothing),
+                only_delta(ContentKind::Nothing),
             ),
             (
                 r#"{"type":"response.output_item.added","item":{"type":"reasoning","summary":[]}}"#,
-                shown(Shows::Nothing),
+                only_delta(ContentKind::Nothing),
             ),
             (
                 r#"{"type":"response.output_item.added","item":{"type":"function_call","name":"f","arguments":""}}"#,
-                shown(Shows::Answer),
+                only_delta(ContentKind::Answer),
             ),
             (
                 r#"{"type":"response.content_part.added","part":{"type":"output_text","text":""}}"#,
-                Piece::Other,
+                StreamEvent::Other,
             ),
             (
                 r#"{"type":"response.output_text.delta","delta":"Hi"}"#,
-                shown(Shows::Answer),
+                only_delta(ContentKind::Answer),
             ),
             (
                 r#"{"type":"response.output_text.delta","delta":""}"#,
-                shown(Shows::Nothing),
+                only_delta(ContentKind::Nothing),
             ),
             (
                 r#"{"type":"response.function_call_arguments.delta","delta":"{"}"#,
-                shown(Shows::Answer),
+                only_delta(ContentKind::Answer),
             ),
             (
                 r#"{"type":"response.refusal.delta","delta":"no"}"#,
-                shown(Shows::Answer),
+                only_delta(ContentKind::Answer),
             ),
             (
                 r#"{"type":"response.reasoning_summary_text.delta","delta":"hm"}"#,
-                shown(Shows::Thinking),
+                only_delta(ContentKind::Thinking),
             ),
             (
                 r#"{"type":"response.completed","response":{"output":[]}}"#,
-                Piece::End(Shows::Nothing),
+                StreamEvent::End(ContentKind::Nothing),
             ),
             (
                 r#"{"type":"response.completed","response":{"output":[{"type":"message","content":[{"text":"a"}]}]}}"#,
-                Piece::End(Shows::Answer),
+                StreamEvent::End(ContentKind::Answer),
             ),
             (
                 r#"{"type":"response.incomplete","response":{"output":[{"type":"reasoning","summary":[{"text":"a"}]}]}}"#,
-                Piece::End(Shows::Thinking),
+                StreamEvent::End(ContentKind::Thinking),
             ),
             (
                 r#"{"type":"response.failed","response":{"error":{"code":"server_error"}}}"#,
-                Piece::Error,
+                StreamEvent::Error,
             ),
             (
                 r#"{"type":"error","code":"rate_limit_exceeded","message":"m"}"#,
-                Piece::Error,
+                StreamEvent::Error,
             ),
             (
                 r#"{"type":"response.completed","error":false,"response":{"output":[]}}"#,
-                Piece::End(Shows::Nothing),
+                StreamEvent::End(ContentKind::Nothing),
             ),
-            (r#"{"error":""}"#, Piece::Error),
-            ("[DONE]", Piece::Other),
-            ("no json", Piece::Malformed),
+            (r#"{"error":""}"#, StreamEvent::Error),
+            ("[DONE]", StreamEvent::Other),
+            ("no json", StreamEvent::Malformed),
         ] {
-            assert_eq!(read_piece(None, data.as_bytes()), expected, "{data}");
+            assert_eq!(read_event(None, data.as_bytes()), expected, "{data}");
         }
-        assert_eq!(read_piece(Some(b"error"), b"{}"), Piece::Error);
-        let named = read_piece(Some(b"response.output_text.delta"), br#"{"delta":"Hi"}"#);
-        assert_eq!(named, shown(Shows::Answer));
+        assert_eq!(read_event(Some(b"error"), b"{}"), StreamEvent::Error);
+        let named = read_event(Some(b"response.output_text.delta"), br#"{"delta":"Hi"}"#);
+        assert_eq!(named, only_delta(ContentKind::Answer));
     }
 
     #[test]
@@ -230,29 +291,32 @@ mod tests {
         for (body, whole) in [
             (
                 r#"{"status":"completed","error":null,"output":[{"type":"message","content":[{"type":"output_text","text":"Hi"}]}]}"#,
-                Whole::Answer,
+                ResponseBody::Answer,
             ),
             (
                 r#"{"status":"completed","output":[{"type":"message","content":[{"type":"refusal","refusal":"no"}]}]}"#,
-                Whole::Answer,
+                ResponseBody::Answer,
             ),
             (
                 r#"{"status":"completed","output":[{"type":"function_call","name":"f"}]}"#,
-                Whole::Answer,
+                ResponseBody::Answer,
             ),
-            (r#"{"status":"queued","error":{},"output":[]}"#, Whole::Answer),
+            (
+                r#"{"status":"queued","error":{},"output":[]}"#,
+                ResponseBody::Answer,
+            ),
             (
                 r#"{"status":"incomplete","output":[{"type":"reasoning","summary":[]}]}"#,
-                Whole::Empty,
+                ResponseBody::Empty,
             ),
             (
                 r#"{"status":"failed","output":[],"error":{"code":"server_error"}}"#,
-                Whole::Error,
+                ResponseBody::Error,
             ),
-            (r#"{"choices":[]}"#, Whole::Unreadable),
-            ("<html>", Whole::Unreadable),
+            (r#"{"choices":[]}"#, ResponseBody::Unreadable),
+            ("<html>", ResponseBody::Unreadable),
         ] {
-            assert_eq!(read_whole(body.as_bytes()), whole, "{body}");
+            assert_eq!(read_response(body.as_bytes()), whole, "{body}");
         }
     }
 

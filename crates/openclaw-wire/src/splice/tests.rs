@@ -1,16 +1,16 @@
 //! Two answers in any pieces, the first cut anywhere: a strict client of each format sees one.
 
-mod client;
-mod told;
+mod scripted_answer;
+mod strict_client;
 
 use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;
-use client::{Seen, client};
-use told::Told;
+use scripted_answer::ScriptedAnswer;
+use strict_client::{ClientView, client};
 
-fn raw(wire: Wire, event: &Value) -> Bytes {
+fn raw(wire: WireFormat, event: &Value) -> Bytes {
     wire.event(event)
 }
 
@@ -27,7 +27,11 @@ fn events_in(bytes: &[u8]) -> Vec<Value> {
 
 /// Everything a client sees of `first`, cut after some events, and of the answers that take over; each but the last is
 /// cut as well.
-fn spliced(wire: Wire, answers: &[(Told, usize)], last: &Told) -> Result<Vec<Value>, Differs> {
+fn spliced(
+    wire: WireFormat,
+    answers: &[(ScriptedAnswer, usize)],
+    last: &ScriptedAnswer,
+) -> Result<Vec<Value>, Mismatch> {
     let mut splice = Splice::new(wire).unwrap();
     let mut sent = Vec::new();
     for (told, cut) in answers {
@@ -46,7 +50,7 @@ fn spliced(wire: Wire, answers: &[(Told, usize)], last: &Told) -> Result<Vec<Val
         sent.extend(events_in(&splice.take(raw(wire, event))?.bytes));
     }
     let end = match wire {
-        Wire::ChatCompletions => {
+        WireFormat::ChatCompletions => {
             sent.extend(events_in(&splice.take(raw(wire, end))?.bytes));
             let done = splice.end(Bytes::from_static(b"data: [DONE]\n\n"))?;
             assert_eq!(done.bytes, &b"data: [DONE]\n\n"[..]);
@@ -58,12 +62,16 @@ fn spliced(wire: Wire, answers: &[(Told, usize)], last: &Told) -> Result<Vec<Val
     Ok(sent)
 }
 
-const WIRES: [Wire; 3] = [Wire::ChatCompletions, Wire::Messages, Wire::Responses];
+const WIRES: [WireFormat; 3] = [
+    WireFormat::ChatCompletions,
+    WireFormat::Messages,
+    WireFormat::Responses,
+];
 
-fn told(id: &'static str, text: String, call: Option<String>) -> impl Strategy<Value = Told> {
+fn told(id: &'static str, text: String, call: Option<String>) -> impl Strategy<Value = ScriptedAnswer> {
     let thinking = prop::option::of(Just(id));
     let pieces = prop::collection::vec(1_usize..9, 1..4);
-    (thinking, pieces).prop_map(move |(thinking, pieces)| Told {
+    (thinking, pieces).prop_map(move |(thinking, pieces)| ScriptedAnswer {
         id,
         thinking,
         text: text.clone(),
@@ -72,7 +80,7 @@ fn told(id: &'static str, text: String, call: Option<String>) -> impl Strategy<V
     })
 }
 
-fn same_answers() -> impl Strategy<Value = (Told, Told, Told)> {
+fn same_answers() -> impl Strategy<Value = (ScriptedAnswer, ScriptedAnswer, ScriptedAnswer)> {
     ("[a-zß漢 ]{1,24}", prop::option::of("[a-z{}\":]{1,12}")).prop_flat_map(|(text, call)| {
         (
             told("first", text.clone(), call.clone()),
@@ -89,9 +97,9 @@ proptest! {
             let mut expected = client(wire, &first.events(wire));
             expected.ended = true;
             let one = spliced(wire, &[(first.clone(), cut)], &third).unwrap();
-            prop_assert_eq!(client(wire, &one), Seen { parts: expected.parts.clone(), ended: true }, "{:?}", wire);
+            prop_assert_eq!(client(wire, &one), ClientView { parts: expected.parts.clone(), ended: true }, "{:?}", wire);
             let two = spliced(wire, &[(first.clone(), cut), (second.clone(), again)], &third).unwrap();
-            prop_assert_eq!(client(wire, &two), Seen { parts: expected.parts.clone(), ended: true }, "{:?}", wire);
+            prop_assert_eq!(client(wire, &two), ClientView { parts: expected.parts.clone(), ended: true }, "{:?}", wire);
         }
     }
 
@@ -107,7 +115,7 @@ proptest! {
                     prop_assert!(before.parts.is_empty());
                     prop_assert_eq!(&client(wire, &sent).parts["text"], &second.text);
                 }
-                Err(Differs) => prop_assert!(!before.parts.is_empty()),
+                Err(Mismatch) => prop_assert!(!before.parts.is_empty()),
             }
         }
     }
@@ -115,66 +123,66 @@ proptest! {
 
 #[test]
 fn a_shorter_answer_and_one_that_cannot_be_compared_differ() {
-    let long = Told {
+    let long = ScriptedAnswer {
         id: "long",
         thinking: None,
         text: "to be or not".to_owned(),
         call: None,
         pieces: vec![3],
     };
-    let short = Told {
+    let short = ScriptedAnswer {
         text: "to be".to_owned(),
         ..long.clone()
     };
     for wire in WIRES {
         assert_eq!(
             spliced(wire, &[(long.clone(), 99)], &short),
-            Err(Differs),
+            Err(Mismatch),
             "{wire:?}"
         );
     }
     for (wire, event) in [
         (
-            Wire::ChatCompletions,
+            WireFormat::ChatCompletions,
             json!({"choices": [{"delta": {"audio": {"data": "x"}}}]}),
         ),
         (
-            Wire::Messages,
+            WireFormat::Messages,
             json!({"type": "content_block_start", "index": 0, "content_block": {"type": "server_tool_use"}}),
         ),
         (
-            Wire::Messages,
+            WireFormat::Messages,
             json!({"type": "content_block_start", "index": 0, "content_block": {"type": "tool_use", "text": "Hel"}}),
         ),
         (
-            Wire::Responses,
+            WireFormat::Responses,
             json!({"type": "response.output_item.added", "output_index": 0, "item": {"type": "web_search_call"}}),
         ),
-        (Wire::ChatCompletions, json!({"choices": [{"text": "Hel"}]})),
+        (WireFormat::ChatCompletions, json!({"choices": [{"text": "Hel"}]})),
         // Text whose block or item was never begun.
         (
-            Wire::Messages,
+            WireFormat::Messages,
             json!({"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": "Hel"}}),
         ),
         (
-            Wire::Responses,
+            WireFormat::Responses,
             json!({"type": "response.output_text.delta", "output_index": 0, "delta": "Hel"}),
         ),
     ] {
         let mut splice = Splice::new(wire).unwrap();
         splice.take(raw(wire, &event)).unwrap();
         let mut splice = splice.follow().unwrap();
-        assert_eq!(splice.take(raw(wire, &event)), Err(Differs), "{wire:?}");
-        if wire != Wire::ChatCompletions {
+        assert_eq!(splice.take(raw(wire, &event)), Err(Mismatch), "{wire:?}");
+        if wire != WireFormat::ChatCompletions {
             let mut other = Splice::new(wire).unwrap().follow().unwrap();
-            assert_eq!(other.take(raw(wire, &event)), Err(Differs), "{wire:?}");
+            assert_eq!(other.take(raw(wire, &event)), Err(Mismatch), "{wire:?}");
         }
     }
 }
 
 #[test]
 fn too_much_to_be_remembered_is_not_followed() {
-    let wire = Wire::ChatCompletions;
+    let wire = WireFormat::ChatCompletions;
     let event = json!({"choices": [{"delta": {"content": "x".repeat(1 << 20)}}]});
     let mut first = Splice::new(wire).unwrap();
     let mut second = Splice::new(wire).unwrap().follow().unwrap();
@@ -187,7 +195,7 @@ fn too_much_to_be_remembered_is_not_followed() {
         );
     }
     for splice in [first, second] {
-        assert!(splice.dialect.kept() <= MAX_KEPT + (1 << 20));
+        assert!(splice.tracker.kept() <= MAX_KEPT + (1 << 20));
         assert!(splice.follow().is_none());
     }
 }
@@ -199,11 +207,14 @@ fn what_cannot_be_taken_apart_is_neither_followed_nor_left_out() {
         let text =
             format!("data: {{\"choices\":[{{\"delta\":{{\"content\":\"Hel\"}}}}],\"x\":{member}}}\n\n");
         let event = Bytes::from(text);
-        let mut first = Splice::new(Wire::ChatCompletions).unwrap();
+        let mut first = Splice::new(WireFormat::ChatCompletions).unwrap();
         assert_eq!(first.take(event.clone()).unwrap().bytes, event);
         assert!(first.follow().is_none(), "{member}");
-        let mut second = Splice::new(Wire::ChatCompletions).unwrap().follow().unwrap();
-        assert_eq!(second.take(event), Err(Differs), "{member}");
+        let mut second = Splice::new(WireFormat::ChatCompletions)
+            .unwrap()
+            .follow()
+            .unwrap();
+        assert_eq!(second.take(event), Err(Mismatch), "{member}");
     }
 }
 
@@ -244,9 +255,9 @@ fn what_is_no_object_is_survived() {
 #[test]
 fn a_byte_order_mark_within_a_stream_makes_a_line_that_nobody_reads() {
     let event = json!({"choices": [{"index": 0, "delta": {"content": "Hel"}}]});
-    let plain = raw(Wire::ChatCompletions, &event);
+    let plain = raw(WireFormat::ChatCompletions, &event);
     let marked = Bytes::from(["\u{feff}".as_bytes(), &plain].concat());
-    let mut splice = Splice::new(Wire::ChatCompletions).unwrap();
+    let mut splice = Splice::new(WireFormat::ChatCompletions).unwrap();
     splice.take(marked).unwrap();
     let mut splice = splice.follow().unwrap();
     let new = splice.take(plain).unwrap();
@@ -269,25 +280,25 @@ fn what_a_tool_is_given_at_once_is_compared_like_what_comes_in_pieces() {
     };
     for (wire, sent, other, expected) in [
         (
-            Wire::Messages,
+            WireFormat::Messages,
             vec![block(json!({"a": 1}))],
             block(json!({"a": 1})),
             Ok(vec![]),
         ),
         (
-            Wire::Messages,
+            WireFormat::Messages,
             vec![block(json!({"a": 1}))],
             block(json!({"a": 2})),
-            Err(Differs),
+            Err(Mismatch),
         ),
         (
-            Wire::Messages,
+            WireFormat::Messages,
             vec![block(json!({})), piece("{\"a\"")],
             block(json!({"a": 1})),
             Ok(vec![piece(":1}")]),
         ),
-        (Wire::Responses, vec![item("{}")], item("{}"), Ok(vec![])),
-        (Wire::Responses, vec![item("{}")], item("[]"), Err(Differs)),
+        (WireFormat::Responses, vec![item("{}")], item("{}"), Ok(vec![])),
+        (WireFormat::Responses, vec![item("{}")], item("[]"), Err(Mismatch)),
     ] {
         let mut splice = Splice::new(wire).unwrap();
         for event in &sent {
@@ -302,19 +313,19 @@ fn what_a_tool_is_given_at_once_is_compared_like_what_comes_in_pieces() {
 fn a_refusal_is_not_repeated_by_a_text_of_the_same_words() {
     let begin = json!({"type": "response.output_item.added", "output_index": 0, "item": {"type": "message"}});
     let says = |kind: &str| json!({"type": kind, "output_index": 0, "content_index": 0, "delta": "No."});
-    let mut splice = Splice::new(Wire::Responses).unwrap();
+    let mut splice = Splice::new(WireFormat::Responses).unwrap();
     for event in [&begin, &says("response.refusal.delta")] {
-        splice.take(raw(Wire::Responses, event)).unwrap();
+        splice.take(raw(WireFormat::Responses, event)).unwrap();
     }
     let mut splice = splice.follow().unwrap();
-    splice.take(raw(Wire::Responses, &begin)).unwrap();
-    let new = splice.take(raw(Wire::Responses, &says("response.output_text.delta")));
+    splice.take(raw(WireFormat::Responses, &begin)).unwrap();
+    let new = splice.take(raw(WireFormat::Responses, &says("response.output_text.delta")));
     assert_eq!(new.unwrap().events, 0, "it has not said the same yet");
     let end = json!({"type": "response.completed", "response": {}});
-    assert_eq!(splice.end(raw(Wire::Responses, &end)), Err(Differs));
+    assert_eq!(splice.end(raw(WireFormat::Responses, &end)), Err(Mismatch));
 }
 
 #[test]
 fn formats_without_streams_have_nothing_to_splice() {
-    assert!(Splice::new(Wire::Embeddings).is_none() && Splice::new(Wire::CountTokens).is_none());
+    assert!(Splice::new(WireFormat::Embeddings).is_none() && Splice::new(WireFormat::CountTokens).is_none());
 }

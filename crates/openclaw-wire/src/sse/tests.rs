@@ -24,7 +24,7 @@ fn parse<'a>(chunks: impl IntoIterator<Item = &'a [u8]>) -> (Vec<String>, Option
     (seen, rest, raw)
 }
 
-fn show(event: &Event) -> String {
+fn show(event: &SseEvent) -> String {
     let text = |bytes: &Bytes| String::from_utf8_lossy(bytes).into_owned();
     let data = event.data.as_ref().map_or_else(|| "-".to_owned(), text);
     match &event.name {

@@ -6,7 +6,7 @@ pub(super) mod oracle;
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
-use openclaw_auth_store::{Applied, AuthSnapshot, Credential, UsageChange};
+use openclaw_auth_store::{AuthSnapshot, ChangeOutcome, Credential, UsageChange};
 use openclaw_classify::{HintSource, Reason, ResetHint};
 use openclaw_cooldown::{
     ChatGptUsageProbe, CooldownConfig, FailureEvent, MarkScope, ProfileUsage, SuccessEvent, UsageCredential,
@@ -119,7 +119,7 @@ impl World {
     /// Changes a profile's usage and writes what the other program reads of it.
     fn apply(&mut self, change: &UsageChange) {
         let applied = self.snapshot.apply(change, self.now, &self.config);
-        let Some(id) = change.profile().filter(|_| applied == Applied::Done) else {
+        let Some(id) = change.profile().filter(|_| applied == ChangeOutcome::Done) else {
             return;
         };
         let stats = to_usage_stats(self.snapshot.usage(id), self.now, self.saved.get(id));

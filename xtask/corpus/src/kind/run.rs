@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::Timestamp;
-use openclaw_auth_store::{Applied, AuthConfig, AuthSnapshot, UsageChange};
+use openclaw_auth_store::{AuthConfig, AuthSnapshot, ChangeOutcome, UsageChange};
 use openclaw_chain::{ChainConfig, Requested, Resolver};
 use openclaw_cooldown::{CooldownConfig, ProfileUsage, UsageStats, adopt_usage_stats};
 use openclaw_runner::machine::{Event, Machine, Step};
@@ -244,9 +244,9 @@ impl Process {
             | UsageChange::Failure { .. }
             | UsageChange::Success { .. }
             | UsageChange::ClearLane { .. }
-            | UsageChange::Explained { .. }
-            | UsageChange::Rest { .. }
-            | UsageChange::Used { .. } => Applied::Unchanged,
+            | UsageChange::StatedEnd { .. }
+            | UsageChange::CoolDown { .. }
+            | UsageChange::Used { .. } => ChangeOutcome::Unchanged,
         };
         Event::Committed(known(&self.snapshot), applied)
     }

@@ -4,13 +4,15 @@ use std::future::Future;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use jiff::Timestamp;
-use openclaw_auth_store::{Applied, AuthSnapshot, MemoryAuthStore, StoreError, UsageChange, UsageStore};
+use openclaw_auth_store::{
+    AuthSnapshot, ChangeOutcome, MemoryAuthStore, StoreError, UsageChange, UsageStore,
+};
 use openclaw_ids::SessionKey;
 use openclaw_runner::replay::{RunRecorder, RunRecording};
 use openclaw_runner::{DecisionKind, RotationKind, RunEvent, RunObserver};
 use openclaw_session::{
     CasOutcome, MemorySessionStore, Revision, Rollback, SessionEntry, SessionStore,
-    StoreError as SessionError, Versioned,
+    StoreError as SessionError, VersionedEntry,
 };
 
 use crate::faults::provider::Marks;
@@ -49,7 +51,7 @@ impl UsageStore for ObservedUsageStore {
         &self,
         change: UsageChange,
         now: Timestamp,
-    ) -> impl Future<Output = Result<Applied, StoreError>> + Send {
+    ) -> impl Future<Output = Result<ChangeOutcome, StoreError>> + Send {
         let (mut wrote, mut lease, mut good) = (None, None, None);
         let is_of_a_lease = matches!(
             change,
@@ -70,10 +72,10 @@ impl UsageStore for ObservedUsageStore {
             UsageChange::Clear { .. }
             | UsageChange::ClearLane { .. }
             | UsageChange::EndpointSuccess { .. }
-            | UsageChange::Explained { .. }
+            | UsageChange::StatedEnd { .. }
             | UsageChange::ProbeEnd { .. }
             | UsageChange::ProbeRenew { .. }
-            | UsageChange::Rest { .. }
+            | UsageChange::CoolDown { .. }
             | UsageChange::Used { .. } => {}
         }
         async move {
@@ -116,7 +118,7 @@ impl UsageStore for ObservedUsageStore {
                 }
             };
             if let Some(provider) = lease {
-                let given = matches!(applied, Ok(Applied::Done | Applied::Unchanged));
+                let given = matches!(applied, Ok(ChangeOutcome::Done | ChangeOutcome::Unchanged));
                 note(|trace| trace.events.push(Event::Leased(provider, given)));
             }
             tokio::task::yield_now().await;
@@ -144,7 +146,7 @@ pub(crate) struct ObservedSessionStore {
 }
 
 impl SessionStore for ObservedSessionStore {
-    async fn load(&self, key: &SessionKey) -> Result<Option<Versioned>, SessionError> {
+    async fn load(&self, key: &SessionKey) -> Result<Option<VersionedEntry>, SessionError> {
         tokio::task::yield_now().await;
         let _turn = self.turn.lock().await;
         self.store.load(key).await
@@ -195,7 +197,7 @@ impl SessionStore for ObservedSessionStore {
         });
     }
 
-    async fn list(&self) -> Result<Vec<(SessionKey, Versioned)>, SessionError> {
+    async fn list(&self) -> Result<Vec<(SessionKey, VersionedEntry)>, SessionError> {
         self.store.list().await
     }
 }

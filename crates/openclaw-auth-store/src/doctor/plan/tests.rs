@@ -8,7 +8,7 @@ use serde_json::json;
 use tempfile::TempDir;
 
 use super::*;
-use crate::conformance::{at, key, openai, profile};
+use crate::store::conformance::{at, key, openai, profile};
 use crate::{Credential, UsageStore};
 use openclaw_ids::AgentId;
 
@@ -17,17 +17,17 @@ const PLANTED: [&str; 4] = ["sk-planted-old", "sk-planted-conf", "acc-planted", 
 
 struct Home {
     folder: TempDir,
-    places: DoctorPlaces,
+    places: DoctorPaths,
 }
 
 impl Home {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let place = |id: &str| AgentPlace {
+        let place = |id: &str| AgentFolder {
             agent: AgentId::new(id),
             dir: folder.path().join("agents").join(id).join("agent"),
         };
-        let places = DoctorPlaces {
+        let places = DoctorPaths {
             main: place("main"),
             default_agent: AgentId::main(),
             agents: vec![place("work"), place("main")],
@@ -178,7 +178,7 @@ async fn l14_l15_a_folder_that_is_named_twice_is_examined_once_and_a_link_to_it_
     let named = home.folder.path().join("named");
     std::os::unix::fs::symlink(&work.dir, &named).unwrap();
     let agent = AgentId::new("custom");
-    let link = AgentPlace { agent, dir: named };
+    let link = AgentFolder { agent, dir: named };
     home.places.agents = vec![work.clone(), work.clone(), link];
     let found = home.examine(&json!({}));
     let agents: Vec<_> = found

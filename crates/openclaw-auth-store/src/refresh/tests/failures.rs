@@ -98,7 +98,7 @@ async fn o14_a_used_up_login_is_no_longer_the_one_that_last_worked() {
     for (message, good) in [("refresh_token_reused", 0), ("invalid_grant", 1)] {
         let (endpoint, host) = (Endpoint::answering(refused(message)), Host::default());
         let store = store(json!({"p": entry("old", 0)}));
-        let worked = crate::conformance::success("p", None, 0);
+        let worked = crate::store::conformance::success("p", None, 0);
         store.commit(worked, at(0)).await.unwrap();
         let error = ask(&store, &endpoint, &host, Demand::Usable).await.unwrap_err();
         assert!(error.needs_login());
@@ -197,7 +197,7 @@ async fn refused_elsewhere(reason: openclaw_classify::Reason, opens_later: bool)
     let holder = || "elsewhere".to_owned();
     let lease = LoginChange::Lease { holder: holder() };
     store.change_login(profile("p"), lease, at(0)).await.unwrap();
-    let mark = crate::conformance::failure("p", reason, None, 0);
+    let mark = crate::store::conformance::failure("p", reason, None, 0);
     let other = async {
         if opens_later {
             while host.slept.load(Ordering::SeqCst) == 0 {

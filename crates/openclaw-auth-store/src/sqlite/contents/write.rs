@@ -9,8 +9,8 @@ use rusqlite::{Connection, params};
 use serde_json::Value;
 
 use super::{Contents, NEVER_MIRRORED, PRIMARY};
-use crate::change::SHIPPED_ALIASES;
 use crate::credential::is_ambient_id;
+use crate::snapshot::SHIPPED_ALIASES;
 use crate::sqlite::rows::{RowEdits, known_members};
 use crate::{AuthSnapshot, EndpointKey, UsageChange};
 
@@ -39,9 +39,9 @@ impl<'a> Extent<'a> {
             match change {
                 UsageChange::Clear { profile }
                 | UsageChange::ClearLane { profile, .. }
-                | UsageChange::Explained { profile, .. }
+                | UsageChange::StatedEnd { profile, .. }
                 | UsageChange::Failure { profile, .. }
-                | UsageChange::Rest { profile, .. }
+                | UsageChange::CoolDown { profile, .. }
                 | UsageChange::Success { profile, .. }
                 | UsageChange::Used { profile } => {
                     profiles.insert(profile);

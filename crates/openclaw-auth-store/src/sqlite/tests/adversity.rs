@@ -96,7 +96,10 @@ async fn a_file_that_may_not_be_written_is_still_read() {
         "{error}"
     );
     assert_eq!(shown, before);
-    assert_eq!(SqliteAuthStore::peek(folder.path(), Vec::new()).unwrap(), before);
+    assert_eq!(
+        SqliteAuthStore::read_snapshot(folder.path(), Vec::new()).unwrap(),
+        before
+    );
 }
 
 /// M2, M3: what the other program answers with nothing is an error here, and the mark holds in this process meanwhile.
@@ -130,7 +133,10 @@ async fn d33_m3_a_lock_that_is_held_for_too_long_is_told_and_everything_is_still
         held,
         "this process knows what it could not write"
     );
-    assert_eq!(SqliteAuthStore::peek(folder.path(), Vec::new()).unwrap(), before);
+    assert_eq!(
+        SqliteAuthStore::read_snapshot(folder.path(), Vec::new()).unwrap(),
+        before
+    );
     file.execute_batch("COMMIT").unwrap();
     store.commit(mark(), at(1)).await.unwrap();
     assert!(!store.snapshot().usage(&profile("b")).is_usable(None, at(1)));
@@ -170,7 +176,7 @@ async fn a_log_that_was_cut_off_loses_its_end_and_nothing_else() {
 #[tokio::test]
 async fn d1_d23_a_look_makes_nothing_and_asks_for_no_owner() {
     let folder = tempfile::tempdir().unwrap();
-    let nothing = SqliteAuthStore::peek(&folder.path().join("none"), Vec::new()).unwrap();
+    let nothing = SqliteAuthStore::read_snapshot(&folder.path().join("none"), Vec::new()).unwrap();
     assert_eq!(nothing, AuthSnapshot::default());
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
 
@@ -181,12 +187,12 @@ async fn d1_d23_a_look_makes_nothing_and_asks_for_no_owner() {
     )
     .unwrap();
     let dumped = opening::dump(&file);
-    let seen = SqliteAuthStore::peek(folder.path(), Vec::new()).unwrap();
+    let seen = SqliteAuthStore::read_snapshot(folder.path(), Vec::new()).unwrap();
     assert_eq!(seen.profiles, before.profiles);
     assert_eq!(opening::dump(&file), dumped);
     drop(file);
     fs::write(&path, "no database").unwrap();
-    let error = SqliteAuthStore::peek(folder.path(), Vec::new()).unwrap_err();
+    let error = SqliteAuthStore::read_snapshot(folder.path(), Vec::new()).unwrap_err();
     assert!(matches!(error, OpenError::NotADatabase { .. }), "{error:?}");
 }
 

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::opening::dump_table;
 use super::*;
-use crate::conformance::NOW;
+use crate::store::conformance::NOW;
 use openclaw_classify::Reason;
 
 /// The tables that are the other program's alone.
@@ -68,7 +68,7 @@ fn what_the_other_program_wrote_is_understood() {
         .collect();
     assert_eq!(order, [r#"openai ["openai:me@example.com", "openai:default"]"#]);
     assert_eq!(
-        snapshot.last_good[&crate::conformance::openai()],
+        snapshot.last_good[&crate::store::conformance::openai()],
         profile("openai:default")
     );
 }

@@ -319,7 +319,7 @@ pub(super) fn dump_table(file: &Connection, table: &str) -> String {
 #[tokio::test]
 async fn a_look_shows_what_is_stored_and_changes_nothing() {
     let folder = tempfile::tempdir().unwrap();
-    let look = |folder: &Path| SqliteAuthStore::peek_owned(folder, &AgentId::main());
+    let look = |folder: &Path| SqliteAuthStore::read_owned_snapshot(folder, &AgentId::main());
     assert_eq!(look(folder.path()).unwrap(), None);
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
 

@@ -7,8 +7,8 @@ use openclaw_classify::Reason;
 use serde_json::json;
 
 use super::*;
-use crate::logged::Log;
-use crate::{AuthConfig, LegacyFolder, LoginChange, LoginStore, SecretPlaces, health, profile_secret};
+use crate::testing::log_capture::Log;
+use crate::{AuthConfig, LegacyFolder, LoginChange, LoginStore, SecretLookup, health, profile_secret};
 
 /// What every planted secret begins with.
 const PLANT: &str = "plant-";
@@ -75,7 +75,7 @@ async fn no_planted_secret_is_seen_anywhere() {
             health(credential, at(1), Duration::ZERO),
             credential.fingerprint()
         )]);
-        let places = SecretPlaces {
+        let places = SecretLookup {
             env: &|_| None,
             file: &|_| None,
             exec: &|_, _| Some(Err(io::Error::other("exit code 1"))),

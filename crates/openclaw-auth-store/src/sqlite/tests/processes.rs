@@ -7,7 +7,7 @@ use openclaw_classify::Reason;
 use serde_json::json;
 
 use super::*;
-use crate::conformance::NOW;
+use crate::store::conformance::NOW;
 use crate::{
     AuthConfig, Demand, Oauth, RefreshHost, Refresher, RenewedLogin, Secret, TokenEndpoint,
     TokenEndpointError,
@@ -213,7 +213,7 @@ async fn probe(folder: &Path, store: &SqliteAuthStore) {
         .commit(UsageChange::ProbeStart { provider, holder }, at(1))
         .await
         .unwrap();
-    let note = if asked == Applied::HeldElsewhere {
+    let note = if asked == ChangeOutcome::HeldElsewhere {
         "refused"
     } else {
         "granted"

@@ -148,7 +148,7 @@ async fn a_file_whose_index_lost_a_row_is_damaged_and_no_empty_one() {
         fs::write(&path, &bytes).unwrap();
         let error = open(folder.path()).unwrap_err();
         assert!(matches!(error, OpenError::Corrupt { .. }), "{table}: {error:?}");
-        let error = SqliteAuthStore::peek(folder.path(), Vec::new()).unwrap_err();
+        let error = SqliteAuthStore::read_snapshot(folder.path(), Vec::new()).unwrap_err();
         assert!(matches!(error, OpenError::Corrupt { .. }), "{table}: {error:?}");
         assert_eq!(fs::read(&path).unwrap(), bytes, "it is left as it is");
     }

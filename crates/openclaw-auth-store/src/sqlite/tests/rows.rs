@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::EndpointKey;
-use crate::conformance::{NOW, openai};
+use crate::store::conformance::{NOW, openai};
 
 fn set_state(file: &Connection, state: &Value) {
     let sql = "INSERT INTO auth_profile_state VALUES ('primary', ?1, ?2)

@@ -6,7 +6,7 @@ use serde_json::json;
 use openclaw_sqlite::open_read_write;
 
 use super::*;
-use crate::conformance::openai;
+use crate::store::conformance::openai;
 use crate::{AuthConfig, rotation_order};
 
 fn pragma(connection: &Connection, name: &str) -> i64 {
@@ -93,14 +93,14 @@ fn d22_a_folder_of_its_own_is_named_by_a_hash_or_by_what_is_above_it() {
             "custom",
             format!(
                 "custom-{}",
-                crate::mask::hex(&[root.path().join("custom").to_str().unwrap()], 12)
+                crate::secret::mask::hex(&[root.path().join("custom").to_str().unwrap()], 12)
             ),
             true,
         ),
         ("custom", "custom-0123456789ab".to_owned(), false),
     ] {
         let folder = root.path().join(folder);
-        drop(SqliteAuthStore::peek(&folder, Vec::new()).unwrap());
+        drop(SqliteAuthStore::read_snapshot(&folder, Vec::new()).unwrap());
         drop(open(&folder));
         let file = outside(&folder);
         file.execute("UPDATE schema_meta SET agent_id = ?1", [&owner])

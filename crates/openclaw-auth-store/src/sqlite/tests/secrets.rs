@@ -4,8 +4,8 @@ use openclaw_classify::Reason;
 use serde_json::json;
 
 use super::*;
-use crate::conformance::openai;
-use crate::{Secret, SecretPlaces};
+use crate::store::conformance::openai;
+use crate::{Secret, SecretLookup};
 
 #[tokio::test]
 async fn x4_ambient_state_is_kept_without_its_secret() {
@@ -97,7 +97,7 @@ async fn bl_34_a_variable_set_to_another_key_is_another_secret() {
     let p = profile("p");
     let set_to = |store: &SqliteAuthStore, value: Option<&str>| {
         let env = |name: &str| value.filter(|_| name == "A").map(str::to_owned);
-        let places = SecretPlaces::env(&env);
+        let places = SecretLookup::env(&env);
         store.set_resolved(store.snapshot().pointer_fingerprints(places));
     };
     set_to(&store, Some("one"));

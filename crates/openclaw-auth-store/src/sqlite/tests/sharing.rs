@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::*;
 use crate::MemoryAuthStore;
-use crate::conformance::{NOW, openai};
+use crate::store::conformance::{NOW, openai};
 
 #[tokio::test]
 async fn writes_of_another_store_show_by_themselves() {
@@ -113,10 +113,13 @@ async fn g4_of_two_stores_one_gets_to_probe() {
         two.commit(start("two"), at(1)).await,
     );
     let mut outcomes = [first.unwrap(), second.unwrap()];
-    outcomes.sort_by_key(|outcome| *outcome != Applied::Done);
-    assert_eq!(outcomes, [Applied::Done, Applied::HeldElsewhere]);
+    outcomes.sort_by_key(|outcome| *outcome != ChangeOutcome::Done);
+    assert_eq!(outcomes, [ChangeOutcome::Done, ChangeOutcome::HeldElsewhere]);
     // The holder died; its lease frees itself.
-    assert_eq!(two.commit(start("three"), at(61)).await.unwrap(), Applied::Done);
+    assert_eq!(
+        two.commit(start("three"), at(61)).await.unwrap(),
+        ChangeOutcome::Done
+    );
 }
 
 #[tokio::test]

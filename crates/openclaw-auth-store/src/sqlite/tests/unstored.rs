@@ -8,7 +8,7 @@ use serde_json::json;
 use openclaw_sqlite::open_read_write;
 
 use super::*;
-use crate::conformance::NOW;
+use crate::store::conformance::NOW;
 use crate::{
     AuthConfig, Demand, LoginStore, Oauth, RefreshHost, Refresher, RenewedLogin, Secret, TokenEndpoint,
     TokenEndpointError,
@@ -66,7 +66,7 @@ fn start(path: &Path, connection: Connection) -> SqliteAuthStore {
         ..fast()
     };
     connect::configure(&connection, FilesystemKind::Local, pace.wait).unwrap();
-    let snapshot = SqliteAuthStore::peek(path.parent().unwrap(), Vec::new()).unwrap();
+    let snapshot = SqliteAuthStore::read_snapshot(path.parent().unwrap(), Vec::new()).unwrap();
     let cache = Cache::new(snapshot, Arc::default(), CooldownConfig::default());
     let known = Known::read(&connection, path, &Arc::default()).unwrap();
     SqliteAuthStore::start(

@@ -13,7 +13,7 @@ use serde_json::json;
 use super::sharing::changes;
 use super::*;
 use crate::MemoryAuthStore;
-use crate::conformance::NOW;
+use crate::store::conformance::NOW;
 
 /// What a future gives without being waited for.
 fn at_once<T>(work: impl Future<Output = T>) -> Option<T> {

@@ -1,9 +1,9 @@
-//! Real and invented wordings, from fixtures.
+//! Real and invented error texts from the fixtures.
 
 use super::{provider, said, verdict};
 use crate::{Failure, Reason};
 
-/// Rows of real life: `status`, `provider`, `message`, `reason`, one per line.
+/// Real errors, one per line: `status`, `provider`, `message` and the accepted `reasons`.
 pub(super) fn fixture() -> Vec<(Failure, Vec<Reason>)> {
     let root = env!("OPENCLAW_WORKSPACE_ROOT");
     let path = std::path::Path::new(root).join("fixtures/classify/real.jsonl");

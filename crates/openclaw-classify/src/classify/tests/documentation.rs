@@ -1,10 +1,10 @@
-//! `docs/classification.md` says what the tables say: written on demand, compared otherwise.
+//! `docs/classification.md` is generated from the tables: written on demand, compared otherwise.
 
 use std::fmt::Write;
 use std::path::Path;
 
 use crate::RuleSet;
-use crate::rules::{Example, FAMILIES, Rule, Saw};
+use crate::rules::{Condition, Example, FAMILIES, Rule};
 use crate::rules::{Stage, TABLES};
 
 /// Set by `cargo xtask docs`.
@@ -15,44 +15,46 @@ const HEAD: &str = "\
 
 Generated from the tables of `openclaw-classify` by `cargo xtask docs`; `cargo xtask test` checks that it is current.
 
-A failed attempt is asked about every rule below, from top to bottom; the first one that matches decides. Its id stands in
-logs, errors and `explain`. What somebody behind the answering party said (an aggregator's upstream) is asked only when the
-party's own words matched nothing; a bill or a credential found there is not yours, and becomes `server_error` for this model
-under the id `upstream.account`.
+A failed attempt is compared with every rule below, from top to bottom; the first one that matches decides. Logs, errors and
+`explain` show its id. An error that the provider quotes from an upstream, as aggregators do, is compared only when the
+provider's own error matched no explicit rule; a bill or a credential in it is not yours, and becomes `server_error` for this
+model under the id `upstream.account`.
 
 In a phrase `(a|b)` offers alternatives, ` .. ` leaves room for a few words of the same sentence, `*` at an end lifts the
-word boundary, `^` and `$` tie it to the ends of its text. Case, blanks, `_`, `-` and the kind of quotes do not matter.
-A phrase right behind a negation does not count, nor one inside a link, a file name, a model's name or a quoted prompt.
+word boundary, `^` and `$` anchor it at the ends of its text. Case, blanks, `_`, `-` and the kind of quotes do not matter.
+A phrase right after a negation does not count, nor one inside a link, a file name, a model's name or a quoted prompt.
 
-Rules of your own are data (`RuleSet::with_rules`); they are asked after the first table, in their order.
+Rules of your own are data (`RuleSet::with_rules`); they are evaluated after the first table, in their order.
 ";
 
-/// What the document calls the tables, in their order.
+/// The headings of the tables, in their order.
 const TITLES: [&str; 14] = [
-    "Who did it",
-    "What only some providers mean",
+    "Connection and this machine",
+    "Codes and texts of single providers",
     "Codes and types",
     "Images, sessions and models",
-    "Money",
-    "Content and size",
-    "Windows and rates",
-    "Busy services",
-    "Credentials",
-    "The request's shape",
-    "No answer",
-    "Empty phrases of wrappers",
-    "Codes that say little",
-    "The status alone, and nothing at all",
+    "Billing",
+    "Content policy and context size",
+    "Rate limits and quota windows",
+    "Overload",
+    "Authentication and permission",
+    "Malformed requests",
+    "Timeouts, connection failures and server errors",
+    "Generic phrases of aggregators",
+    "Generic codes",
+    "Status alone, or no evidence at all",
 ];
 
-/// When the tables of a stage are asked.
-fn stage_words(stage: Stage) -> &'static str {
+/// When the tables of a stage are evaluated.
+fn stage_text(stage: Stage) -> &'static str {
     match stage {
-        Stage::Who => "Facts about the connection and this machine; they outrank everything that was said.",
+        Stage::LocalFacts => {
+            "Facts about the connection and this machine; they outrank everything that the provider says."
+        }
         Stage::User => "Rules of the user.",
         Stage::Explicit => "Explicit evidence; it outranks every status.",
-        Stage::CatchAll => "Asked when no explicit evidence was found.",
-        Stage::Default => "Asked when nothing above matched.",
+        Stage::CatchAll => "Evaluated when no explicit evidence was found.",
+        Stage::Default => "Evaluated when nothing above matched.",
     }
 }
 
@@ -60,8 +62,8 @@ fn render() -> String {
     let mut out = HEAD.to_owned();
     assert_eq!(TITLES.len(), TABLES.len(), "every table has a title");
     for (title, table) in TITLES.iter().zip(TABLES) {
-        write!(out, "\n## {title}\n\n{}\n\n", stage_words(table.stage)).unwrap();
-        out.push_str("| Rule | Reason | Owner | Marks | Sure | Asked under | Example |\n|---|---|---|---|---|---|---|\n");
+        write!(out, "\n## {title}\n\n{}\n\n", stage_text(table.stage)).unwrap();
+        out.push_str("| Rule | Reason | Owner | Scope | Certainty | Providers and statuses | Example |\n|---|---|---|---|---|---|---|\n");
         for rule in table.rows {
             let (owner, scope) = rule.owner_and_scope();
             writeln!(
@@ -75,12 +77,14 @@ fn render() -> String {
             )
             .unwrap();
         }
-        out.push_str("\nLooks for:\n\n");
+        out.push_str("\nMatches:\n\n");
         for rule in table.rows {
             writeln!(out, "- `{}`: {}", rule.id, looks_for(rule)).unwrap();
         }
     }
-    out.push_str("\n## Providers\n\nAn id also stands for `<id>-…`; the host counts when the id is of your own choosing.\n\n");
+    out.push_str(
+        "\n## ProviderFilter\n\nAn id also stands for `<id>-…`; the host counts when the id is your own.\n\n",
+    );
     out.push_str("| Family | Ids | Hosts |\n|---|---|---|\n");
     for (family, ids, hosts) in FAMILIES {
         writeln!(out, "| {family:?} | {} | {} |", list(ids), list(hosts)).unwrap();
@@ -126,20 +130,20 @@ fn example(example: &Example) -> String {
 }
 
 fn looks_for(rule: &Rule) -> String {
-    let seen = match rule.saw {
-        Saw::Anything => "nothing more".to_owned(),
-        Saw::Silence => "no text and no code".to_owned(),
-        Saw::Codes(codes) => format!("a code or type {}", list(codes)),
-        Saw::Phrases(phrases) => list(phrases),
-        Saw::Transports(facts) => {
+    let matched = match rule.condition {
+        Condition::Any => "nothing more".to_owned(),
+        Condition::Empty => "no text and no code".to_owned(),
+        Condition::Codes(codes) => format!("a code or type {}", list(codes)),
+        Condition::Phrases(phrases) => list(phrases),
+        Condition::Transports(facts) => {
             let facts: Vec<String> = facts.iter().map(|fact| format!("`{fact:?}`")).collect();
             facts.join(", ")
         }
     };
     if rule.unless.is_empty() {
-        return seen;
+        return matched;
     }
-    format!("{seen}; unless {}", list(rule.unless))
+    format!("{matched}; unless {}", list(rule.unless))
 }
 
 fn list(words: &[&str]) -> String {
@@ -147,7 +151,7 @@ fn list(words: &[&str]) -> String {
     words.join(", ")
 }
 
-/// A bar would end the cell.
+/// Text for a table cell, which a bar would end.
 fn cell(words: &str) -> String {
     words.replace('|', "\\|")
 }
@@ -155,7 +159,7 @@ fn cell(words: &str) -> String {
 #[test]
 #[expect(
     clippy::disallowed_methods,
-    reason = "whoever runs the tests decides whether the document is written"
+    reason = "an environment variable decides whether the test writes the document"
 )]
 fn c_1_3_the_document_is_current() {
     let path = Path::new(env!("OPENCLAW_WORKSPACE_ROOT")).join("docs/classification.md");

@@ -1,4 +1,4 @@
-//! Which facts there may be, and which outranks which.
+//! The kinds of evidence, and which outranks which.
 
 use super::{provider, reason, said, under, verdict};
 use crate::{
@@ -25,7 +25,7 @@ const ORDER: &[(&str, Reason)] = &[
 fn c_3_the_earlier_family_wins_in_both_orders() {
     for (at, (stronger, expected)) in ORDER.iter().enumerate() {
         for (weaker, reason) in &ORDER[at + 1..] {
-            // Next to words about a login it is the login that is gone (BL-12).
+            // Beside words about a login, the expired session is the login (BL-12).
             if (*expected, *reason) == (Reason::SessionExpired, Reason::Auth) {
                 continue;
             }
@@ -37,7 +37,7 @@ fn c_3_the_earlier_family_wins_in_both_orders() {
     }
 }
 
-/// C1: what was said decides, not the status it came with.
+/// C1: explicit text decides, not the status beside it.
 #[test]
 fn c_3_a_status_never_outranks_explicit_text() {
     for (text, expected) in ORDER {
@@ -104,7 +104,7 @@ fn c_8_what_402_means() {
 }
 
 #[test]
-fn c_2_4_bl_20_the_bill_of_somebody_behind_is_not_ours() {
+fn c_2_4_bl_20_the_bill_of_an_upstream_is_not_ours() {
     for text in [
         r#"{"error":{"message":"Error from provider: Provider returned error","metadata":{"raw":"{\"error\":{\"message\":\"suspended due to insufficient balance, please recharge\"}}"}}}"#,
         "Error from provider: insufficient balance",
@@ -142,7 +142,7 @@ fn c_2_4_a_wrapper_s_own_words_outrank_what_it_quotes() {
     assert_eq!((verdict.reason, verdict.scope), (Reason::RateLimit, Scope::Model));
 }
 
-/// Provider, status, message, reason: what C-6 says.
+/// Provider, status, message, expected reason (C-6).
 #[rustfmt::skip]
 const BY_PROVIDER: &[(&str, u16, &str, Reason)] = &[
     ("openrouter", 403, "Key limit exceeded (total limit)", Reason::Billing),
@@ -171,7 +171,7 @@ const BY_PROVIDER: &[(&str, u16, &str, Reason)] = &[
 ];
 
 #[test]
-fn c_6_what_only_some_providers_mean() {
+fn c_6_codes_and_texts_of_single_providers() {
     for (id, status, text, expected) in BY_PROVIDER {
         let failure = Failure {
             provider: provider(id),
@@ -261,7 +261,7 @@ fn c_1_1_every_combination_of_facts_is_legal() {
 }
 
 #[test]
-fn c_3_c_10_who_did_it_outranks_what_was_said() {
+fn c_3_c_10_aborts_and_own_timeouts_outrank_every_text() {
     for (transport, owner) in [
         (Transport::Aborted(AbortedBy::Caller), Owner::Caller),
         (Transport::Aborted(AbortedBy::Us), Owner::Us),
@@ -297,7 +297,7 @@ fn bl_07_a_missing_model_is_one_whatever_the_status() {
 }
 
 #[test]
-fn bl_22_reasoning_of_another_account_is_a_format_fault_that_rests_nobody() {
+fn bl_22_reasoning_of_another_account_is_a_format_error_without_cooldown() {
     let failure = Failure {
         code: Some("invalid_encrypted_content".to_owned()),
         ..under(400, "The encrypted content could not be verified")
@@ -316,7 +316,7 @@ fn bl_39_a_used_up_budget_sent_as_400_is_a_rate_limit() {
 }
 
 #[test]
-fn bl_60_what_proxies_and_cut_streams_say_concerns_the_endpoint_or_the_server() {
+fn bl_60_proxy_pages_and_cut_streams_concern_the_endpoint_or_the_server() {
     for (status, text) in [
         (
             Some(502),

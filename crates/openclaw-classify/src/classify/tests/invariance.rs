@@ -1,8 +1,8 @@
-//! What may be done to a message without changing what it means, and what must not make it mean anything.
+//! Changes of a message that must not change its reason, and texts that must not match any rule.
 
 use super::corpora::{fixture, wordings};
 use super::{reason, said, under, verdict};
-use crate::rules::Saw;
+use crate::rules::Condition;
 use crate::{Certainty, Failure, Reason, describe, observe, observed_tokens, preview, redact, rules};
 
 /// A message, and one of the wrappers of BL-24 around it.
@@ -37,13 +37,13 @@ fn with_message(failure: &Failure, message: String) -> Failure {
     }
 }
 
-/// Every wording, invented or real, that is read by its words, changed by `change`, must keep its reason.
+/// Checks that every text, real or invented, that a rule recognises keeps its reason when `change` is applied to it.
 fn keeps_reason(name: &str, change: impl Fn(&str) -> String) {
     let mut wrong = Vec::new();
     for (failure, _) in wordings().into_iter().chain(fixture()) {
         let message = failure.message.clone().unwrap_or_default();
         let plain = verdict(&failure);
-        // Structure is not prose: an object's keys and a page's tags keep their spelling.
+        // Keys of an object and tags of a page must keep their spelling.
         if plain.certainty == Certainty::Default || message.contains(['{', '<', '[']) {
             continue;
         }
@@ -96,27 +96,27 @@ fn c_2_3_casing_blanks_and_quotes_keep_the_reason() {
     keeps_reason("hard wraps", |message| message.replace(' ', "\n"));
 }
 
-fn decides_nothing(text: &str) {
+fn matches_nothing(text: &str) {
     let verdict = verdict(&said(text));
-    let saw = verdict.evidence;
+    let evidence = verdict.evidence;
     assert_eq!(
         verdict.certainty,
         Certainty::Default,
-        "{text}: {} saw {saw:?}",
+        "{text}: {} matched {evidence:?}",
         verdict.rule
     );
 }
 
-/// Sentences of the tables that no wrapper sentence may bring to life.
+/// The messages of the examples, which must not match inside names, links and quotations.
 fn sentences() -> impl Iterator<Item = (&'static str, Reason)> {
     rules()
-        .filter(|rule| matches!(rule.saw, Saw::Phrases(_)) && rule.families.is_empty())
+        .filter(|rule| matches!(rule.condition, Condition::Phrases(_)) && rule.families.is_empty())
         .map(|rule| (rule.example.message, rule.then))
         .filter(|(message, _)| message.is_ascii())
 }
 
 #[test]
-fn c_5_links_files_and_quoted_prompts_decide_nothing() {
+fn c_5_links_files_and_quoted_prompts_match_nothing() {
     let slug = |message: &str, joint: &str| {
         let words = message.split(|c: char| !c.is_ascii_alphanumeric());
         words
@@ -138,13 +138,13 @@ fn c_5_links_files_and_quoted_prompts_decide_nothing() {
             format!("the prompt “{message}” was odd"),
             format!("my model acme/{}-7b was odd", slug(message, "-")),
         ] {
-            decides_nothing(&text);
+            matches_nothing(&text);
         }
     }
 }
 
 #[test]
-fn c_5_negations_decide_nothing() {
+fn c_5_negations_match_nothing() {
     for thing in [
         "rate limit",
         "usage limit",
@@ -165,7 +165,7 @@ fn c_5_negations_decide_nothing() {
             format!("without {thing} it would work"),
             format!("something odd rather than {thing}"),
         ] {
-            decides_nothing(&text);
+            matches_nothing(&text);
         }
     }
 }

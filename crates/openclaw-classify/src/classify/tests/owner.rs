@@ -1,4 +1,4 @@
-//! Whose fault a failure is, and what its mark concerns (classify.md C-10).
+//! Owner and scope of verdicts (classify.md C-10).
 
 use super::{said, verdict};
 use crate::{AbortedBy, Failure, Owner, Phase, Reason, Scope, TimeoutPhase, TimerOwner, Transport};
@@ -47,9 +47,9 @@ fn c_10_owner_and_scope() {
     }
 }
 
-/// A timeout before the provider was asked marks no profile (cooldown F3).
+/// A timeout before the request was sent does not cool down a profile (cooldown F3).
 #[test]
-fn c_10_what_never_left_concerns_the_endpoint() {
+fn c_10_an_unsent_request_concerns_the_endpoint() {
     for (phase, scope) in [
         (Phase::BeforeRequest, Scope::Endpoint),
         (Phase::BeforeFirstByte, Scope::Model),
@@ -65,7 +65,7 @@ fn c_10_what_never_left_concerns_the_endpoint() {
 }
 
 #[test]
-fn c_10_the_caller_s_own_doing_marks_nothing() {
+fn c_10_aborts_and_timeouts_of_the_caller_cool_down_nothing() {
     for transport in [
         Transport::Aborted(AbortedBy::Caller),
         Transport::Timeout(TimeoutPhase::Total, TimerOwner::Caller),
@@ -86,7 +86,7 @@ fn c_10_the_caller_s_own_doing_marks_nothing() {
 }
 
 #[test]
-fn c_10_what_this_process_cancelled_is_ours() {
+fn c_10_an_abort_by_this_process_is_its_own_fault() {
     let failure = Failure {
         transport: Some(Transport::Aborted(AbortedBy::Us)),
         ..Failure::default()

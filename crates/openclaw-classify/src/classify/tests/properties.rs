@@ -1,4 +1,4 @@
-//! Properties of all verdicts.
+//! Property tests of verdicts.
 
 use proptest::prelude::*;
 
@@ -31,7 +31,7 @@ proptest! {
     }
 
     #[test]
-    fn bl_03_money_stays_money_anywhere(text in 0usize..BILLING.len(), status in 400u16..600, before in "[a-z]{0,10}[.:]? ?") {
+    fn bl_03_billing_texts_are_recognised_anywhere(text in 0usize..BILLING.len(), status in 400u16..600, before in "[a-z]{0,10}[.:]? ?") {
         let message = format!("{before}{}", BILLING[text]);
         prop_assume!(before.is_empty() || before.ends_with([' ', ':', '.']));
         prop_assume!(!before.starts_with("no"));

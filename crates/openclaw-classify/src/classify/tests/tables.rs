@@ -1,10 +1,10 @@
-//! Tests that walk the tables themselves.
+//! Tests of the rule tables themselves.
 
 use std::collections::BTreeMap;
 
 use super::{reason, under, verdict};
 use crate::engine::WRAPPERS;
-use crate::rules::Saw;
+use crate::rules::Condition;
 use crate::text::phrase::alternatives;
 use crate::{Certainty, Failure, Reason, RuleId, Scope, rules};
 
@@ -36,7 +36,7 @@ fn c_1_3_every_example_is_claimed_by_its_own_row() {
         assert_eq!(
             verdict.rule,
             rule.rule_id(),
-            "{failure:?} saw {:?}",
+            "{failure:?} matched {:?}",
             verdict.evidence
         );
         assert_eq!(verdict.reason, rule.then, "{}", rule.id);
@@ -47,7 +47,7 @@ fn c_1_3_every_example_is_claimed_by_its_own_row() {
 fn c_4_no_code_stands_in_two_rows_for_the_same_providers() {
     let mut seen = BTreeMap::new();
     for rule in rules() {
-        if let Saw::Codes(codes) = rule.saw {
+        if let Condition::Codes(codes) = rule.condition {
             for code in codes {
                 let key = (*code, format!("{:?}", rule.families));
                 if let Some(other) = seen.insert(key, rule.id) {
@@ -61,13 +61,13 @@ fn c_4_no_code_stands_in_two_rows_for_the_same_providers() {
 #[test]
 fn c_2_3_tables_are_written_in_normal_form() {
     for rule in rules() {
-        match rule.saw {
-            Saw::Codes(codes) => {
+        match rule.condition {
+            Condition::Codes(codes) => {
                 for code in codes {
                     assert_eq!(crate::text::normal::code_key(code), *code, "{}", rule.id);
                 }
             }
-            Saw::Phrases(phrases) => {
+            Condition::Phrases(phrases) => {
                 for phrase in phrases.iter().chain(rule.unless) {
                     assert!(!phrase.contains(['_', '-', '’', '\n']), "{}: {phrase}", rule.id);
                     assert_eq!(phrase.to_lowercase(), *phrase, "{}", rule.id);
@@ -80,12 +80,12 @@ fn c_2_3_tables_are_written_in_normal_form() {
                     );
                 }
             }
-            Saw::Anything | Saw::Silence | Saw::Transports(_) => {}
+            Condition::Any | Condition::Empty | Condition::Transports(_) => {}
         }
     }
 }
 
-/// All that a phrase stands for, without its alternatives.
+/// All readings of a phrase, each without alternatives.
 fn readings(phrase: &str) -> Vec<String> {
     let parts = phrase.split(" .. ").map(alternatives);
     let joined = parts.reduce(|before, part| {
@@ -100,7 +100,9 @@ fn readings(phrase: &str) -> Vec<String> {
 #[test]
 fn c_5_every_phrase_adds_a_reading_to_its_row() {
     for rule in rules() {
-        let Saw::Phrases(phrases) = rule.saw else { continue };
+        let Condition::Phrases(phrases) = rule.condition else {
+            continue;
+        };
         let of_phrase: Vec<Vec<String>> = phrases.iter().map(|phrase| readings(phrase)).collect();
         let mut times: BTreeMap<&str, usize> = BTreeMap::new();
         for reading in of_phrase.iter().flatten() {
@@ -141,7 +143,7 @@ fn c_7_every_status_has_a_default() {
 }
 
 #[test]
-fn bl_09_no_5xx_is_left_without_a_lane() {
+fn bl_09_every_5xx_is_a_timeout_server_error_or_overload() {
     for status in 500..600 {
         for body in [
             "",
@@ -163,7 +165,7 @@ fn bl_09_no_5xx_is_left_without_a_lane() {
 }
 
 #[test]
-fn bl_10_unlisted_4xx_mark_nothing() {
+fn bl_10_unlisted_4xx_cool_down_nothing() {
     for status in
         (402..500).filter(|status| !matches!(status, 402..=404 | 407 | 408 | 410 | 413 | 422 | 429 | 499))
     {

@@ -1,19 +1,19 @@
-//! Links inside tokens: help pages say nothing about the failure (classify.md C-5).
+//! Links inside tokens, which are removed because a link to a help page is no evidence (classify.md C-5).
 
 use std::ops::Range;
 
 use super::token::{COLON, SLASH, Token};
 
-/// Where the link of a token stands, if it has one.
+/// The range of the link in a token, if it has one.
 pub(super) fn find(token: &Token<'_>) -> Option<Range<usize>> {
     let text = token.text;
     let mut secure = None;
-    let plain = marks(token).find_map(|mark| {
-        let before = text.as_bytes().get(..mark)?;
+    let plain = schemes(token).find_map(|colon| {
+        let before = text.as_bytes().get(..colon)?;
         if ends_with_ignore_case(before, b"https") {
-            secure = secure.or(Some(mark - 5));
+            secure = secure.or(Some(colon - 5));
         }
-        ends_with_ignore_case(before, b"http").then_some(mark.checked_sub(4)?)
+        ends_with_ignore_case(before, b"http").then_some(colon.checked_sub(4)?)
     });
     let start = plain.or(secure)?;
     let end = text[start..]
@@ -22,8 +22,8 @@ pub(super) fn find(token: &Token<'_>) -> Option<Range<usize>> {
     Some(start..end)
 }
 
-/// Where `://` stands in a token.
-fn marks<'t>(token: &Token<'t>) -> impl Iterator<Item = usize> + 't {
+/// The offsets of `://` in a token.
+fn schemes<'t>(token: &Token<'t>) -> impl Iterator<Item = usize> + 't {
     let colons =
         (token.holds(COLON) && token.holds(SLASH)).then(|| memchr::memchr_iter(b':', token.text.as_bytes()));
     let bytes = token.text.as_bytes();

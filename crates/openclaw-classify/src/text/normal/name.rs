@@ -1,12 +1,12 @@
-//! Which tokens name something rather than say it: models, files, parameters, and what the user wrote (classify.md C-5).
+//! Tokens that are names of models, files or parameters, and quotations of the user's prompt (classify.md C-5).
 
 use std::ops::Range;
 
 use super::is_alphanumeric;
-use super::token::{COLON, DIGIT, DOT, FOREIGN, KINDS, LINE, QUOTE, SLASH, Token};
+use super::token::{COLON, DIGIT, DOT, KINDS, NON_ASCII, QUOTE, SEPARATOR, SLASH, Token};
 
-/// A word after which an identifier names something of the request and says nothing about the failure.
-const NAMING: &[&str] = &[
+/// Words before the name of a parameter or field, which is no evidence.
+const NAME_LABELS: &[&str] = &[
     "parameter",
     "parameters",
     "param",
@@ -24,40 +24,41 @@ const FILE_ENDINGS: &[&str] = &[
     "yml",
 ];
 
-/// True for a token that names a model, a file, a path or a parameter rather than saying something.
+/// Whether a token is the name of a model, file, path or parameter.
 pub(super) fn is_name(token: &Token<'_>, previous: &str, alone: bool) -> bool {
     let text = token.text;
-    // What has nothing that names have is at most a quoted word.
-    if !token.holds(FOREIGN | LINE | DOT | SLASH | COLON | QUOTE) {
+    // Names have one of these characters, or are quoted.
+    if !token.holds(NON_ASCII | SEPARATOR | DOT | SLASH | COLON | QUOTE) {
         return false;
     }
-    let bare = bare(text);
-    let (before, after) = (&text[..bare.start], &text[bare.end..]);
-    let bare = &text[bare];
-    let holds = bare.bytes().fold(0, |all, byte| all | KINDS[usize::from(byte)]);
-    if bare.is_empty() || holds & FOREIGN != 0 {
+    let range = inner_range(text);
+    let (before, after) = (&text[..range.start], &text[range.end..]);
+    let inner = &text[range];
+    let holds = inner.bytes().fold(0, |all, byte| all | KINDS[usize::from(byte)]);
+    if inner.is_empty() || holds & NON_ASCII != 0 {
         return false;
     }
     if !alone && is_quoted(before, after) {
         return true;
     }
-    if holds & (LINE | DOT | SLASH | COLON) == 0 {
+    if holds & (SEPARATOR | DOT | SLASH | COLON) == 0 {
         return false;
     }
     let digits = holds & DIGIT != 0;
-    let path = holds & SLASH != 0 && (digits || holds & (LINE | DOT | COLON) != 0 || text.starts_with('/'));
-    if path || holds & DOT != 0 && holds & (LINE | SLASH) != 0 && is_file(bare) {
+    let path =
+        holds & SLASH != 0 && (digits || holds & (SEPARATOR | DOT | COLON) != 0 || text.starts_with('/'));
+    if path || holds & DOT != 0 && holds & (SEPARATOR | SLASH) != 0 && is_file(inner) {
         return true;
     }
-    let label = &previous[self::bare(previous)];
+    let label = &previous[inner_range(previous)];
     let of_a_path =
         previous.ends_with(':') && label.contains('.') && label.bytes().any(|byte| byte.is_ascii_digit());
-    let model = digits && holds & LINE != 0 && label.eq_ignore_ascii_case("model");
-    of_a_path || model || NAMING.iter().any(|word| word.eq_ignore_ascii_case(label))
+    let model = digits && holds & SEPARATOR != 0 && label.eq_ignore_ascii_case("model");
+    of_a_path || model || NAME_LABELS.iter().any(|word| word.eq_ignore_ascii_case(label))
 }
 
-/// A token without the marks around it.
-pub(super) fn bare(token: &str) -> Range<usize> {
+/// The range of a token without the punctuation around it.
+pub(super) fn inner_range(token: &str) -> Range<usize> {
     if token.is_ascii() {
         let is_inner = u8::is_ascii_alphanumeric;
         let start = token.bytes().position(|byte| is_inner(&byte));
@@ -71,8 +72,8 @@ pub(super) fn bare(token: &str) -> Range<usize> {
     start..start + tail.trim_end_matches(|c: char| !is_alphanumeric(c)).len()
 }
 
-fn is_file(bare: &str) -> bool {
-    bare.rsplit_once('.')
+fn is_file(name: &str) -> bool {
+    name.rsplit_once('.')
         .is_some_and(|(stem, ending)| FILE_ENDINGS.contains(&ending) && stem.contains(['-', '_', '/']))
 }
 
@@ -87,9 +88,9 @@ fn is_quoted(before: &str, after: &str) -> bool {
     )
 }
 
-/// The closing quote, when `token` opens a quotation of what the user wrote.
+/// The closing quote, when `token` opens a quotation of the user's prompt.
 pub(super) fn opens_prompt(previous: &str, token: &str) -> Option<char> {
-    const SAID: &[&str] = &[
+    const PROMPT_LABELS: &[&str] = &[
         "prompt", "input", "query", "question", "said", "asked", "wrote", "content",
     ];
     let close = match token.chars().next()? {
@@ -100,12 +101,13 @@ pub(super) fn opens_prompt(previous: &str, token: &str) -> Option<char> {
         _ => return None,
     };
     let label = previous.trim_end_matches(':');
-    SAID.iter()
+    PROMPT_LABELS
+        .iter()
         .any(|word| word.eq_ignore_ascii_case(label))
         .then_some(close)
 }
 
-/// An apostrophe inside a word closes no quotation.
+/// Whether `token` closes the quotation; an apostrophe inside a word does not.
 pub(super) fn closes_prompt(token: &str, close: char) -> bool {
     match close {
         '\'' | '’' => token

@@ -1,17 +1,17 @@
-//! Cuts a text into tokens, and runs over those that stand in its normal form as they are (classify.md C-1.4).
+//! Splitting a text into tokens, with a fast path for tokens that are their own normal form (classify.md C-1.4).
 
-/// Plain tokens with one blank between them, at the front of a text.
-pub(super) struct Run {
-    /// Where the last of them begins.
+/// Plain tokens with one blank between them, at the beginning of a text.
+pub(super) struct PlainRun {
+    /// The offset of the last of them.
     pub(super) last: usize,
-    /// Where it ends, 0 when there is none.
+    /// The end of the last of them; 0 when there is none.
     pub(super) end: usize,
 }
 
-/// What stands between two blanks.
+/// The text between two blanks.
 pub(super) struct Token<'t> {
     pub(super) text: &'t str,
-    /// What its bytes are.
+    /// The kinds of its bytes.
     kinds: u8,
 }
 
@@ -23,29 +23,29 @@ impl Token<'_> {
 }
 
 /// `-` and `_`, which separate words.
-pub(super) const LINE: u8 = 1;
+pub(super) const SEPARATOR: u8 = 1;
 pub(super) const DOT: u8 = 2;
 pub(super) const SLASH: u8 = 4;
 pub(super) const COLON: u8 = 8;
 pub(super) const DIGIT: u8 = 16;
-/// Outside ASCII.
-pub(super) const FOREIGN: u8 = 32;
-/// What separates segments, which texts have no business with.
+/// A byte outside ASCII.
+pub(super) const NON_ASCII: u8 = 32;
+/// The byte of [`SEGMENT`](super::SEGMENT), which is dropped from texts.
 pub(super) const SPECIAL: u8 = 64;
 /// A quote in ASCII.
 pub(super) const QUOTE: u8 = 128;
-/// No token has one.
+/// Whitespace; no token has it.
 const BLANK: u8 = 255;
 
-/// What each byte is.
+/// The kind of each byte.
 pub(super) const KINDS: [u8; 256] = {
-    let mut kinds = [FOREIGN; 256];
+    let mut kinds = [NON_ASCII; 256];
     let mut byte: u8 = 0;
     while byte < 128 {
         kinds[byte as usize] = match byte {
             1 => SPECIAL,
             b'\t'..=b'\r' | b' ' => BLANK,
-            b'-' | b'_' => LINE,
+            b'-' | b'_' => SEPARATOR,
             b'.' => DOT,
             b'/' => SLASH,
             b':' => COLON,
@@ -58,7 +58,7 @@ pub(super) const KINDS: [u8; 256] = {
     kinds
 };
 
-/// What a byte is to a token that cannot be a name or a link and has nothing to be replaced; most are such.
+/// The role of a byte for plain tokens: those that are no name or link and are their own normal form. Most tokens are plain.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Class {
     Plain,
@@ -75,7 +75,7 @@ const CLASSES: [Class; 256] = {
         classes[byte as usize] = match byte {
             b'.' | b':' => Class::Final,
             b'\t'..=b'\r' | b' ' => Class::Blank,
-            // Separators, what may stand in a name or a path, quotes, and what is no text.
+            // Separators, parts of names and paths, quotes, and control characters.
             b'-' | b'_' | b'/' | b'"' | b'\'' | b'`' | 0..=31 | 127 => Class::Other,
             _ => Class::Plain,
         };
@@ -91,9 +91,9 @@ fn class(bytes: &[u8], at: usize) -> Class {
 }
 
 /// The longest run of plain tokens that `text` begins with.
-pub(super) fn plain_run(text: &str) -> Run {
+pub(super) fn plain_run(text: &str) -> PlainRun {
     let bytes = text.as_bytes();
-    let mut run = Run { last: 0, end: 0 };
+    let mut run = PlainRun { last: 0, end: 0 };
     let mut from = 0;
     loop {
         let mut at = from;
@@ -106,7 +106,7 @@ pub(super) fn plain_run(text: &str) -> Run {
         if at == from || class(bytes, at) != Class::Blank {
             return run;
         }
-        run = Run { last: from, end: at };
+        run = PlainRun { last: from, end: at };
         if bytes.get(at) != Some(&b' ') {
             return run;
         }
@@ -121,7 +121,7 @@ pub(super) fn without_blanks(text: &str) -> &str {
     }
 }
 
-/// What stands before the next blank.
+/// The text before the next blank.
 pub(super) fn first_token(text: &str) -> Token<'_> {
     let mut kinds = 0;
     let mut end = text.len();
@@ -132,15 +132,15 @@ pub(super) fn first_token(text: &str) -> Token<'_> {
             break;
         }
         kinds |= kind;
-        if kind == FOREIGN {
-            // From here on a blank may be one outside ASCII.
+        if kind == NON_ASCII {
+            // The next blank may be one outside ASCII.
             let more = text[at..].find(is_blank);
             end = more.map_or(end, |more| at + more);
             kinds |= text[at..end]
                 .bytes()
                 .fold(0, |all, byte| all | KINDS[usize::from(byte)]);
             if end == at {
-                kinds &= !FOREIGN;
+                kinds &= !NON_ASCII;
             }
             break;
         }

@@ -3,8 +3,8 @@
 use clap::{Args, ValueEnum};
 use jiff::Timestamp;
 use openclaw_auth_store::{
-    ApiKey, Attributes, AuthSnapshot, Credential, Expires, KeySource, ProfileStore, Secret, SecretRef, Token,
-    UsageStore, WhyPassedOver, credential_eligibility,
+    ApiKey, Attributes, AuthSnapshot, Credential, ExclusionReason, Expiry, KeySource, ProfileStore, Secret,
+    SecretRef, Token, UsageStore, credential_eligibility,
 };
 use openclaw_gateway::environment::Environment;
 use openclaw_ids::{ProfileId, ProviderId};
@@ -224,7 +224,7 @@ fn credential(
                 provider: provider.clone(),
                 token,
                 token_ref,
-                expires: arguments.expires.map(|end| Expires::At(end.as_millisecond())),
+                expires: arguments.expires.map(|end| Expiry::At(end.as_millisecond())),
                 attributes,
             })
         }
@@ -266,10 +266,10 @@ fn notes(files: &Files, seen: &AuthSnapshot, provider: &ProviderId, id: &Profile
     let order = openclaw_gateway::report::OrderOfProvider::of(&installation, seen, provider, now());
     if !order.order.contains(id) {
         notes.push(match order.passed_over.get(id) {
-            Some(WhyPassedOver::NotListed) => format!(
+            Some(ExclusionReason::NotListed) => format!(
                 "the order of {provider} does not name it, so it is not tried; add it with `auth order set {provider} …`"
             ),
-            Some(WhyPassedOver::Ineligible(why)) => format!("it is not tried ({})", why.as_str()),
+            Some(ExclusionReason::Ineligible(why)) => format!("it is not tried ({})", why.as_str()),
             None => "it is not tried (not_listed)".to_owned(),
         });
     }

@@ -16,7 +16,7 @@ use openclaw_gateway::secrets::SecretSources;
 use openclaw_gateway::wires::first_wire;
 use openclaw_ids::{ModelRef, ProfileId, ProviderId};
 use openclaw_upstream::{Call, Upstream};
-use openclaw_wire::{RequestBody, smallest_request};
+use openclaw_wire::RequestBody;
 use serde::Serialize;
 use serde_json::json;
 
@@ -272,7 +272,7 @@ impl<'a> Asking<'a> {
             None => endpoint,
         };
         let wire = first_wire(endpoints, provider, credential);
-        let text = smallest_request(wire, self.model.model().as_str());
+        let text = wire.probe_request(self.model.model().as_str());
         let body = RequestBody::try_new(Bytes::from(text.to_string())).map_err(AskError::Request)?;
         let call = Call {
             endpoint,

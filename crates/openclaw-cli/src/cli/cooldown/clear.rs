@@ -1,7 +1,7 @@
 //! `cooldown clear`: sets credentials free at once.
 
 use clap::Args;
-use openclaw_auth_store::{Applied, AuthSnapshot, EndpointKey, UsageChange};
+use openclaw_auth_store::{AuthSnapshot, ChangeOutcome, EndpointKey, UsageChange};
 use openclaw_cooldown::Lane;
 use openclaw_gateway::environment::Environment;
 use openclaw_ids::{ProfileId, ProviderId};
@@ -81,14 +81,14 @@ pub(in crate::cli) fn run(
                 },
             };
             let applied = runtime.block_on(commit(&files, &agent, &store, change))?;
-            let had_state = applied == Applied::Done;
+            let had_state = applied == ChangeOutcome::Done;
             if had_state { &mut cleared } else { &mut untouched }.push(profile.to_string());
         }
         for endpoint in named.endpoints {
             let change = UsageChange::EndpointSuccess {
                 endpoint: endpoint.clone(),
             };
-            if runtime.block_on(commit(&files, &agent, &store, change))? == Applied::Done {
+            if runtime.block_on(commit(&files, &agent, &store, change))? == ChangeOutcome::Done {
                 cleared.push(endpoint.base_url);
             }
         }

@@ -64,7 +64,7 @@ pub(in crate::cli) fn run(
     let store = files.store(&agent)?;
     let started = now();
     let until = started.checked_add(arguments.duration).map_err(|_| SetError)?;
-    let change = UsageChange::Rest {
+    let change = UsageChange::CoolDown {
         profile: id.clone(),
         until,
     };

@@ -5,7 +5,7 @@ use std::io;
 use std::path::PathBuf;
 
 use jiff::Timestamp;
-use openclaw_auth_store::{DoctorFinding, DoctorOutcome, DoctorPlaces, DoctorPlan, Health};
+use openclaw_auth_store::{DoctorFinding, DoctorOutcome, DoctorPaths, DoctorPlan, Health};
 use openclaw_classify::error_chain;
 use openclaw_gateway::exposed::exposed;
 use openclaw_gateway::history::HistoryReader;
@@ -51,7 +51,7 @@ pub(super) struct Repaired {
     pub(super) backups: Vec<String>,
     /// Profiles that the stores did not have before.
     added: Vec<String>,
-    /// LegacyCredentials files that were left, because they cannot be read.
+    /// Older files that were left, because they cannot be read.
     left: Vec<String>,
     /// How the configuration was written.
     pub(super) config: Option<Written>,
@@ -77,7 +77,7 @@ impl DoctorReport {
     /// What is wrong before anything is done.
     pub(super) fn of(
         files: &Files,
-        places: &DoctorPlaces,
+        places: &DoctorPaths,
         plan: &DoctorPlan,
         imports: &[BrokenImport],
         now: Timestamp,
@@ -174,7 +174,7 @@ fn of_credentials(finding: &DoctorFinding) -> Found {
 }
 
 /// Session files that cannot be used; a run without its session forgets the conversation's model.
-fn of_sessions(files: &Files, places: &DoctorPlaces) -> Vec<Found> {
+fn of_sessions(files: &Files, places: &DoctorPaths) -> Vec<Found> {
     let agents = std::iter::once(&places.main).chain(&places.agents);
     let mut seen = Vec::new();
     let mut findings = Vec::new();
@@ -183,7 +183,7 @@ fn of_sessions(files: &Files, places: &DoctorPlaces) -> Vec<Found> {
         if seen.contains(&path) {
             continue;
         }
-        if let Err(error) = SqliteSessionStore::peek(&path) {
+        if let Err(error) = SqliteSessionStore::snapshot(&path) {
             findings.push(Found {
                 area: "sessions",
                 what: error_chain::line(&error),
@@ -196,12 +196,17 @@ fn of_sessions(files: &Files, places: &DoctorPlaces) -> Vec<Found> {
 }
 
 /// Session files of the other program that would be taken over, and cannot be: `serve` does not start with one.
-pub(super) fn broken_imports(files: &Files, places: &DoctorPlaces) -> Vec<BrokenImport> {
+pub(super) fn broken_imports(files: &Files, places: &DoctorPaths) -> Vec<BrokenImport> {
     let agents = std::iter::once(&places.main).chain(&places.agents);
     let folders: BTreeSet<PathBuf> = agents.map(|place| files.sessions_folder(&place.agent)).collect();
     folders
         .into_iter()
-        .filter(|folder| matches!(SqliteSessionStore::peek(&folder.join(SESSIONS_FILE)), Ok(None)))
+        .filter(|folder| {
+            matches!(
+                SqliteSessionStore::snapshot(&folder.join(SESSIONS_FILE)),
+                Ok(None)
+            )
+        })
         .filter_map(|folder| {
             let path = folder.join(SESSIONS_JSON);
             // One that cannot be read may become readable; it is not moved.

@@ -137,7 +137,7 @@ impl ReadAgent {
 }
 
 fn credentials(files: &Files, agent: &AgentId, folder: &Path) -> Result<AuthSnapshot, CredentialsError> {
-    let read = SqliteAuthStore::peek(folder, files.ambient.clone());
+    let read = SqliteAuthStore::read_snapshot(folder, files.ambient.clone());
     let mut snapshot = read.map_err(|source| CredentialsError {
         agent: agent.clone(),
         source,
@@ -151,7 +151,7 @@ fn credentials(files: &Files, agent: &AgentId, folder: &Path) -> Result<AuthSnap
 /// # Errors
 /// When they are there and cannot be read.
 pub(in crate::cli) fn read_sessions(folder: &Path) -> Result<Vec<(SessionKey, SessionEntry)>, CommandError> {
-    if let Some(listed) = SqliteSessionStore::peek(&folder.join(SESSIONS_FILE))? {
+    if let Some(listed) = SqliteSessionStore::snapshot(&folder.join(SESSIONS_FILE))? {
         let entries = listed.into_iter().map(|(key, found)| (key, found.entry));
         return Ok(entries.collect());
     }

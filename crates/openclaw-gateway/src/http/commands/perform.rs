@@ -5,7 +5,7 @@ use openclaw_classify::error_chain;
 use openclaw_ids::{AgentId, ModelRef, SessionKey};
 use openclaw_runner::{Clock, SystemClock};
 use openclaw_session::{
-    Command, Reset, SessionEntry, SessionStore, TypedModel, UserSelection, apply_user_selection, reset,
+    Command, ModelArgument, Reset, SessionEntry, SessionStore, UserSelection, apply_user_selection, reset,
     update,
 };
 
@@ -63,7 +63,7 @@ impl Session<'_> {
     }
 
     /// The model and credential that were typed; the text says what is wrong with them.
-    fn named(&self, typed: &TypedModel) -> Result<Choice, String> {
+    fn named(&self, typed: &ModelArgument) -> Result<Choice, String> {
         Choice::find(self.served, self.id, self.agent, typed).map_err(|error| match error {
             ChoiceError::Model(AskError::UnknownModel { model }) => told::no_model(&model),
             other => format!("⚠️ {other}"),

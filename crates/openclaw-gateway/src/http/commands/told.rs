@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use jiff::Timestamp;
 use openclaw_ids::{ModelRef, ProfileId};
-use openclaw_session::{ConfiguredBy, SessionEntry, StatusFacts, status_lines};
+use openclaw_session::{ConfiguredModelSource, SessionEntry, StatusFacts, status_lines};
 
 use crate::report::{CandidateReport, ChainReport};
 
@@ -61,7 +61,7 @@ pub(super) fn status(
     let pin = entry.profile_pin().map(|pin| pin.profile.to_string());
     let facts = StatusFacts {
         configured,
-        configured_by: ConfiguredBy::Configuration,
+        configured_by: ConfiguredModelSource::Configuration,
         fallbacks,
         selected_auth: pin.as_deref(),
         active_auth: None,

@@ -9,7 +9,7 @@ fn long() -> String {
     "abc ef".repeat(100)
 }
 
-fn check(rows: &[(&str, Wire, Value, Option<u64>)]) {
+fn check(rows: &[(&str, WireFormat, Value, Option<u64>)]) {
     for (name, wire, body, tokens) in rows {
         assert_eq!(
             fewest_tokens(*wire, body.to_string().as_bytes()),
@@ -21,7 +21,7 @@ fn check(rows: &[(&str, Wire, Value, Option<u64>)]) {
 
 #[test]
 fn bl_54_only_text_that_the_model_reads_is_counted_in_chat_completions() {
-    use Wire::{ChatCompletions as Chat, Embeddings};
+    use WireFormat::{ChatCompletions as Chat, Embeddings};
     let text = long();
     let image = format!("data:image/png;base64,{text}");
     check(&[
@@ -91,7 +91,7 @@ fn bl_54_only_text_that_the_model_reads_is_counted_in_chat_completions() {
 
 #[test]
 fn bl_54_only_text_that_the_model_reads_is_counted_in_messages_and_responses() {
-    use Wire::{CountTokens, Messages, Responses};
+    use WireFormat::{CountTokens, Messages, Responses};
     let text = long();
     let image = format!("data:image/png;base64,{text}");
     check(&[
@@ -155,7 +155,7 @@ fn bl_54_a_window_of_exactly_the_size_holds_the_prompt_and_the_first_model_is_no
     let resolver = Resolver::new(&serde_json::from_value(rows).unwrap());
     let chain = ["a/m", "b/m", "c/m", "d/m"].map(|model| model.parse::<ModelRef>().unwrap());
     let body = json!({"messages": [{"role": "user", "content": long()}]}).to_string();
-    let found = too_small(&resolver, &chain, Wire::ChatCompletions, body.as_bytes());
+    let found = too_small(&resolver, &chain, WireFormat::ChatCompletions, body.as_bytes());
     assert_eq!(
         found.get(&chain[1]),
         Some(&Shortfall::Window {
@@ -164,5 +164,13 @@ fn bl_54_a_window_of_exactly_the_size_holds_the_prompt_and_the_first_model_is_no
         })
     );
     assert!(!found.contains_key(&chain[2]) && !found.contains_key(&chain[3]));
-    assert!(too_small(&resolver, &chain[..1], Wire::ChatCompletions, body.as_bytes()).is_empty());
+    assert!(
+        too_small(
+            &resolver,
+            &chain[..1],
+            WireFormat::ChatCompletions,
+            body.as_bytes()
+        )
+        .is_empty()
+    );
 }

@@ -26,7 +26,7 @@ fn ask_with(config: &str, model: &str, headers: &[(&'static str, &str)]) -> Resu
     let headers = headers
         .iter()
         .map(|(name, value)| (name.parse().unwrap(), value.parse().unwrap()));
-    catalogue.read(Wire::ChatCompletions, model, None, &headers.collect())
+    catalogue.read(WireFormat::ChatCompletions, model, None, &headers.collect())
 }
 
 fn ask(model: &str, headers: &[(&'static str, &str)]) -> Result<Asked, AskError> {

@@ -63,9 +63,9 @@ fn logins_are_good_for_the_formats_that_are_answered_to_them() {
     ] {
         let serves = |wire| endpoints.serves(&credential, wire);
         let found = (
-            serves(Wire::ChatCompletions),
-            serves(Wire::Messages),
-            serves(Wire::Responses),
+            serves(WireFormat::ChatCompletions),
+            serves(WireFormat::Messages),
+            serves(WireFormat::Responses),
         );
         assert_eq!(found, (chat, messages, responses), "{credential:?}");
     }

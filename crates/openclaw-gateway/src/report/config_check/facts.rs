@@ -6,7 +6,7 @@ use std::path::Path;
 use openclaw_auth_store::{AmbientProfile, AuthSnapshot, Credential, OpenError, SqliteAuthStore, inherit};
 use openclaw_chain::Credentials;
 use openclaw_ids::{AgentId, ProfileId, ProviderId};
-use openclaw_wire::Wire;
+use openclaw_wire::WireFormat;
 
 use crate::config::Config;
 use crate::environment::Environment;
@@ -102,7 +102,7 @@ impl CheckedAgent {
             .filter(|credential| credential.provider() == provider)
             .peekable();
         own.peek().is_some()
-            && !own.any(|credential| endpoints.serves(provider, credential, Wire::ChatCompletions))
+            && !own.any(|credential| endpoints.serves(provider, credential, WireFormat::ChatCompletions))
     }
 
     /// The ids of the profiles for a provider, stored ones first.
@@ -119,7 +119,7 @@ impl CheckedAgent {
 }
 
 fn stored(folder: &Path, agent: &AgentId) -> Result<AuthSnapshot, StoredError> {
-    let found = SqliteAuthStore::peek_owned(folder, agent).map_err(|source| StoredError {
+    let found = SqliteAuthStore::read_owned_snapshot(folder, agent).map_err(|source| StoredError {
         agent: agent.clone(),
         source,
     })?;

@@ -44,7 +44,7 @@ async fn a_store_that_nobody_uses_any_more_is_not_kept_for_the_scrape() {
     store.upsert(profile.clone(), key, now).await.unwrap();
     let until = now + Duration::from_hours(1);
     store
-        .commit(UsageChange::Rest { profile, until }, now)
+        .commit(UsageChange::CoolDown { profile, until }, now)
         .await
         .unwrap();
     metrics.watch_store(&store);

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-use openclaw_auth_store::{Applied, UsageChange};
+use openclaw_auth_store::{ChangeOutcome, UsageChange};
 use openclaw_classify::{Failure, Header, Reason, TimeoutPhase, TimerOwner, Transport};
 use openclaw_cooldown::Lane;
 use openclaw_session::Progress;
@@ -76,10 +76,10 @@ fn bl_51_who_is_found_free_while_a_probe_is_asked_for_is_called() {
         let mut meanwhile = world.snapshot.clone();
         if is_free {
             // The probe of another run was answered.
-            meanwhile.usage = openclaw_auth_store::Usages::default();
+            meanwhile.usage = openclaw_auth_store::UsageMap::default();
         }
         machine.on(
-            Event::Committed(Arc::new(meanwhile), Applied::HeldElsewhere),
+            Event::Committed(Arc::new(meanwhile), ChangeOutcome::HeldElsewhere),
             world.now,
         );
         let Step::Attempt(call) = machine.next() else {

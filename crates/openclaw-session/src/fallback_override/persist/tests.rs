@@ -8,12 +8,12 @@ use crate::lifecycle::{Reset, reset};
 use crate::lifecycle::{SpawnModel, copy_user_selection, spawn_with_model};
 use crate::primary_probe::{clear_after_probe, probe_due, settle_failed_probe};
 use crate::testing::{at, auto, entry, fallback, id, model, pin, user};
-use crate::user_selection::{Merge, merge};
+use crate::user_selection::{MergeOutcome, merge};
 use crate::user_selection::{ProfileChoice, UserSelection, apply_user_selection};
 
-fn written(entry: &SessionEntry, change: &PersistFallback) -> (SessionEntry, Rollback) {
+fn written(entry: &SessionEntry, change: &FallbackChoice) -> (SessionEntry, Rollback) {
     match persist_fallback(entry, change, at(2000)) {
-        (Some(next), Persisted::Written(rollback)) => (next, rollback),
+        (Some(next), PersistOutcome::Written(rollback)) => (next, rollback),
         other => panic!("nothing was written: {other:?}"),
     }
 }
@@ -21,7 +21,7 @@ fn written(entry: &SessionEntry, change: &PersistFallback) -> (SessionEntry, Rol
 #[test]
 fn s_3_4_the_candidate_is_written_with_its_origin() {
     let before = entry("");
-    let change = PersistFallback {
+    let change = FallbackChoice {
         profile: Some(pin("anthropic:work", PinSource::User)),
         ..fallback(&before, "openai/gpt", "anthropic/claude")
     };
@@ -57,7 +57,7 @@ fn s_3_3_and_s_3_10_when_nothing_is_written() {
         (
             "another transcript",
             plain.clone(),
-            PersistFallback {
+            FallbackChoice {
                 session_id: id("s0"),
                 ..fallback(&plain, "a/m", "b/m")
             },
@@ -95,7 +95,7 @@ fn s_3_3_and_s_3_10_when_nothing_is_written() {
         ),
     ] {
         let outcome = persist_fallback(&stored, &change, at(2000));
-        assert_eq!(outcome, (None, Persisted::Skipped(cause)), "{name}");
+        assert_eq!(outcome, (None, PersistOutcome::Skipped(cause)), "{name}");
     }
 }
 
@@ -117,12 +117,15 @@ fn s_3_4_a_legacy_automatic_override_gets_the_requested_model_as_origin() {
 #[test]
 fn s3_a_failed_probe_of_a_changed_primary_makes_it_the_origin() {
     let before = entry(&auto("a/f1", "openai/old"));
-    let change = PersistFallback {
+    let change = FallbackChoice {
         origin: Some(model("openai/new")),
         ..fallback(&before, "openai/new", "a/f1")
     };
     let (next, _) = written(&before, &change);
-    assert_eq!(next.selection().route, entry(&auto("a/f1", "openai/new")).route);
+    assert_eq!(
+        next.selection().model_override,
+        entry(&auto("a/f1", "openai/new")).model_override
+    );
 }
 
 #[test]
@@ -189,7 +192,7 @@ fn s_3_3a_the_requested_model_is_compared_normalised() {
             persist_fallback(&before, &fallback(&before, "openai/gpt", candidate), at(2000));
         assert_eq!(
             (next, persisted),
-            (None, Persisted::Skipped(SkipCause::RequestedModel)),
+            (None, PersistOutcome::Skipped(SkipCause::RequestedModel)),
             "{candidate}"
         );
     }
@@ -199,7 +202,7 @@ fn s_3_3a_the_requested_model_is_compared_normalised() {
 fn s_3_6_what_is_there_already_is_not_written_again() {
     let sticky = entry(&auto("a/f1", "openai/gpt"));
     let again = persist_fallback(&sticky, &fallback(&sticky, "openai/gpt", "a/f1"), at(2000));
-    assert_eq!(again, (None, Persisted::Skipped(SkipCause::Unchanged)));
+    assert_eq!(again, (None, PersistOutcome::Skipped(SkipCause::Unchanged)));
 }
 
 #[test]
@@ -207,7 +210,10 @@ fn s_5_5e_a_candidate_of_another_provider_starts_without_the_pin() {
     let before = entry(r#""authProfileOverride": "openai:work", "authProfileOverrideSource": "user""#);
     let (during, _) = written(&before, &fallback(&before, "openai/gpt", "a/f1"));
     assert_eq!(during.profile_pin(), None);
-    assert_eq!(during.standing_pin(), Some(pin("openai:work", PinSource::User)));
+    assert_eq!(
+        during.pin_after_fallback(),
+        Some(pin("openai:work", PinSource::User))
+    );
 }
 
 #[test]
@@ -215,7 +221,7 @@ fn s_3_5_and_s1_the_write_builds_on_what_is_stored_and_not_on_what_was_read() {
     let read = entry("");
     let stored = entry(r#""compactionCount": 1, "notes": "newer""#);
     let (during, rollback) = written(&stored, &fallback(&read, "openai/gpt", "a/f1"));
-    assert_eq!(during.other("notes"), Some(&"newer".into()));
+    assert_eq!(during.unknown_member("notes"), Some(&"newer".into()));
     assert_eq!(during.compaction_count, 1);
     let mut expected = stored;
     expected.touch(at(3000));
@@ -249,7 +255,7 @@ fn s_8_s_9_when_a_fallback_began_is_forgotten_with_it() {
     let chosen = |selection| apply_user_selection(&stood, &selection, &gpt, at(3000)).unwrap();
     let probe = probe_due(&stood, &gpt, at(3000)).unwrap();
     let picked = chosen(UserSelection::model(model("a/m"), None));
-    let Merge::Applied(merged) = merge(&stood, &picked, &stood) else {
+    let MergeOutcome::Applied(merged) = merge(&stood, &picked, &stood) else {
         panic!("nobody else changed it");
     };
     for (name, after) in [

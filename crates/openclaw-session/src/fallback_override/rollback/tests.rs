@@ -3,18 +3,18 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::entry::{OverrideSource, PinSource, Route, StoredPin};
-use crate::fallback_override::{PersistFallback, Persisted, persist_fallback};
+use crate::entry::{ModelOverride, OverrideSource, PinSource, StoredPin};
+use crate::fallback_override::{FallbackChoice, PersistOutcome, persist_fallback};
 use crate::testing::{at, auto, entry, fallback, id, pin, user};
 
 /// The entry while the fallback is attempted, and how to undo it.
 fn persisted(before: &SessionEntry, candidate: &str) -> (SessionEntry, Rollback) {
-    let change = PersistFallback {
+    let change = FallbackChoice {
         profile: Some(pin("openai:work", PinSource::Auto)),
         ..fallback(before, "home/m", candidate)
     };
     match persist_fallback(before, &change, at(2000)) {
-        (Some(next), Persisted::Written(rollback)) => (next, rollback),
+        (Some(next), PersistOutcome::Written(rollback)) => (next, rollback),
         other => panic!("nothing was written: {other:?}"),
     }
 }
@@ -44,7 +44,7 @@ fn s_4_6_a_newer_choice_is_never_split() {
         ("another run's fallback", auto("openai/gpt-5", "other/m")),
     ] {
         let mut newer = during.clone();
-        newer.route = entry(&members).route;
+        newer.model_override = entry(&members).model_override;
         assert_eq!(roll_back(&newer, &rollback, at(3000)), None, "{name}");
     }
 }
@@ -71,7 +71,7 @@ fn s_4_6_hazard_15_a_newer_pin_stays_while_the_route_goes_back() {
     let newer: StoredPin = entry(r#""authProfileOverride": "q", "authProfileOverrideSource": "user""#).pin;
     during.pin = newer.clone();
     let after = roll_back(&during, &rollback, at(3000)).unwrap();
-    assert_eq!((after.route, after.pin), (before.route, newer));
+    assert_eq!((after.model_override, after.pin), (before.model_override, newer));
 }
 
 #[test]
@@ -117,7 +117,7 @@ prop_compose! {
     ) -> SessionEntry {
         let [provider, model, origin_provider, origin_model, profile] = halves;
         let mut session = entry("");
-        session.route = Route {
+        session.model_override = ModelOverride {
             provider: provider.and_then(|text| text.parse().ok()),
             model: model.and_then(|text| text.parse().ok()),
             source: [OverrideSource::Auto, OverrideSource::User].get(usize::from(sources[0])).copied(),
@@ -137,7 +137,7 @@ proptest! {
     #[test]
     fn persist_then_rollback_is_the_identity(before in any_entry()) {
         let change = fallback(&before, "home/m", "a/b");
-        if let (Some(during), Persisted::Written(rollback)) = persist_fallback(&before, &change, at(2000)) {
+        if let (Some(during), PersistOutcome::Written(rollback)) = persist_fallback(&before, &change, at(2000)) {
             let after = roll_back(&during, &rollback, at(2000)).unwrap();
             prop_assert_eq!(after.selection(), before.selection());
         }
@@ -147,7 +147,7 @@ proptest! {
     fn a_user_choice_survives_every_write_and_rollback(before in any_entry(), newer in any_entry()) {
         prop_assume!(newer.is_user_pin());
         let change = fallback(&before, "home/m", "a/b");
-        if let (Some(_), Persisted::Written(rollback)) = persist_fallback(&before, &change, at(2000)) {
+        if let (Some(_), PersistOutcome::Written(rollback)) = persist_fallback(&before, &change, at(2000)) {
             prop_assert_eq!(roll_back(&newer, &rollback, at(2000)), None);
         }
         let mut stale = change;
@@ -161,12 +161,12 @@ fn s_4_5_what_is_outside_the_selection_group_is_not_restored() {
     let before = entry(r#""fallbackNoticeReason": "old", "model": "m", "notes": 1"#);
     let (mut during, rollback) = persisted(&before, "a/f1");
     during.notice.reason = Some("new".to_owned());
-    during.runtime.model = Some("n".parse().unwrap());
-    during.others_mut().insert("notes".to_owned(), 2.into());
+    during.last_answer.model = Some("n".parse().unwrap());
+    during.unknown_members_mut().insert("notes".to_owned(), 2.into());
     let after = roll_back(&during, &rollback, at(3000)).unwrap();
     assert_eq!(after.selection(), before.selection());
     assert_eq!(
-        (&after.notice, &after.runtime, after.others()),
-        (&during.notice, &during.runtime, during.others())
+        (&after.notice, &after.last_answer, after.unknown_members()),
+        (&during.notice, &during.last_answer, during.unknown_members())
     );
 }

@@ -1,4 +1,4 @@
-//! What a session takes over, and whose choice that is then.
+//! What a session inherits, and whose choice that is then.
 
 use super::*;
 use crate::testing::{at, auto, entry, model, pin, provider, user};
@@ -86,7 +86,7 @@ fn s_2_4a_a_cron_session_takes_over_what_a_person_chose() {
         ),
     ] {
         let copy = copy_user_selection(&entry(&from), &entry(""), at(2000));
-        assert_eq!(copy.route, entry(&route_from).route, "{from}");
+        assert_eq!(copy.model_override, entry(&route_from).model_override, "{from}");
         assert_eq!(
             copy.profile_pin(),
             profile.map(|id| pin(id, PinSource::User)),
@@ -98,8 +98,8 @@ fn s_2_4a_a_cron_session_takes_over_what_a_person_chose() {
 #[test]
 fn s_9_2_an_automatic_override_that_was_copied_without_its_origin_is_dropped_on_first_use() {
     let mut copy = entry(&auto("a/m", "o/g"));
-    copy.route.origin_provider = None;
-    copy.route.origin_model = None;
+    copy.model_override.origin_provider = None;
+    copy.model_override.origin_model = None;
     assert_eq!(
         copy.stored_override(&provider("home")),
         StoredOverride::LegacyAuto

@@ -34,10 +34,14 @@ fn s_9_and_s_5_5d_and_bl_70_source_by_command() {
         ("automatic, no origin",       r#""modelOverride": "m", "modelOverrideSource": "auto""#.into(), String::new(), "", ""),
         ("a person's pin alone",       USER_PIN.into(),                              String::new(), "", USER_PIN),
     ];
-    for (name, before, route, pin_after_new, pin_after_call) in rows {
+    for (name, before, model_override, pin_after_new, pin_after_call) in rows {
         for (kind, pin) in [(Reset::NewSession, pin_after_new), (call(), pin_after_call)] {
             let after = renewed(&before, &kind);
-            assert_eq!(after.route, entry(&route).route, "{name}: {kind:?}");
+            assert_eq!(
+                after.model_override,
+                entry(&model_override).model_override,
+                "{name}: {kind:?}"
+            );
             assert_eq!(after.pin, entry(pin).pin, "{name}: {kind:?}");
             assert_eq!(
                 (after.session_id, after.updated_at),
@@ -60,7 +64,7 @@ fn s_9_what_else_is_cleared() {
     assert_eq!(after, expected);
 
     let after = renewed(rest, &call());
-    assert_eq!(after.runtime.model_ref(), Some(model("a/m")));
+    assert_eq!(after.last_answer.model_ref(), Some(model("a/m")));
     assert_eq!(after.compaction_count, 3);
     assert_eq!(after.notice, NoticeState::default());
     assert!(!after.live_model_switch_pending);
@@ -72,13 +76,13 @@ fn s_6_2c_probe_marks_outlive_a_reset() {
     let probe = probe_due(&before, &model("openai/gpt"), at(1_000_000)).unwrap();
     let marked = mark_probe(&before, &probe, at(1_000_000)).unwrap();
     let mut again = reset(&marked, id("s2"), &Reset::NewSession, at(1_000_001));
-    again.route = before.route;
+    again.model_override = before.model_override;
     assert_eq!(probe_due(&again, &model("openai/gpt"), at(1_000_002)), None);
 }
 
 #[test]
 fn s1_who_adopts_a_new_transcript() {
-    let rotated = |cause| SessionRotated {
+    let rotated = |cause| SessionRotation {
         old: id("s1"),
         new: id("s2"),
         cause,
@@ -101,7 +105,7 @@ fn s1_who_adopts_a_new_transcript() {
 fn hazard_7_a_compaction_keeps_selection_and_pin() {
     let before = entry(&format!("{}, {AUTO_PIN}", auto("a/m", "o/g")));
     for moved_to in [None, Some(id("s2"))] {
-        let after = compacted(&before, moved_to.clone(), at(2000));
+        let after = record_compaction(&before, moved_to.clone(), at(2000));
         assert_eq!(after.selection(), before.selection());
         assert_eq!(after.session_id, moved_to.unwrap_or(id("s1")));
         assert_eq!(after.compaction_count, 1);

@@ -1,4 +1,4 @@
-//! Halves of characters: a program that counts in UTF-16 writes one when it cuts a text in the middle of an emoji.
+//! Replaces lone UTF-16 surrogates: a program that counts in UTF-16 writes one when it cuts a text inside an emoji.
 
 /// The code of every replacement, as long as what it replaces, so that error positions stay right.
 const REPLACEMENT: &str = "\\ufffd";

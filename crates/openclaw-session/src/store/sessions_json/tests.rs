@@ -40,7 +40,7 @@ fn s7_quirks_of_old_files() {
     // BL-69: an override without a source is a person's.
     assert!(found.entries[..2].iter().all(|(_, entry)| entry.is_user_pin()));
     assert_eq!(
-        found.entries[1].1.other("deep"),
+        found.entries[1].1.unknown_member("deep"),
         Some(&serde_json::json!({"kept": [1]}))
     );
 }
@@ -76,7 +76,7 @@ async fn s7_what_is_exported_can_be_imported_again() {
     let text = export_sessions_json(&store).await.unwrap();
     assert!(!text.contains(FAILOVER), "{text}");
     let mut without_ours = noticed;
-    without_ours.failover = crate::Failover::default();
+    without_ours.failover = crate::FailoverState::default();
     assert_eq!(
         import(&text).entries,
         [(key("a"), without_ours), (key("b"), plain)]
@@ -91,7 +91,7 @@ fn s7_half_a_character_costs_the_file_nothing() {
     let labels: Vec<_> = found
         .entries
         .iter()
-        .map(|(_, entry)| entry.other("label"))
+        .map(|(_, entry)| entry.unknown_member("label"))
         .collect();
     let texts = ["cut \u{fffd}".into(), "whole \u{1f600}".into()];
     assert_eq!(labels, [Some(&texts[0]), Some(&texts[1])]);

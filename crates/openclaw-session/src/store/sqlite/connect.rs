@@ -170,7 +170,7 @@ fn connect(path: &Path) -> rusqlite::Result<Connection> {
 ///
 /// # Errors
 /// When there is no such file, or it cannot be opened; what is wrong inside of it is found by reading.
-pub fn open_to_look(path: &Path) -> rusqlite::Result<Connection> {
+pub fn open_read_only(path: &Path) -> rusqlite::Result<Connection> {
     let flags =
         OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI;
     let connection = Connection::open_with_flags(path, flags)?;

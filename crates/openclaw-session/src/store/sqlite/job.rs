@@ -10,7 +10,7 @@ use tokio::sync::oneshot;
 use super::table::{self, StoredRow};
 use crate::entry::SessionEntry;
 use crate::fallback_override::{Rollback, roll_back};
-use crate::store::{CasOutcome, Revision, StoreError, Versioned};
+use crate::store::{CasOutcome, Revision, StoreError, VersionedEntry};
 
 /// A question and, once it is known, its answer.
 pub(super) struct Ask<T> {
@@ -39,11 +39,11 @@ pub(super) enum Job {
         ask: Ask<CasOutcome>,
     },
     List {
-        ask: Ask<Vec<(SessionKey, Versioned)>>,
+        ask: Ask<Vec<(SessionKey, VersionedEntry)>>,
     },
     Load {
         key: SessionKey,
-        ask: Ask<Option<Versioned>>,
+        ask: Ask<Option<VersionedEntry>>,
     },
     RollBack {
         key: SessionKey,
@@ -133,7 +133,10 @@ fn undo(
     Ok(())
 }
 
-pub(super) fn list(rows: Vec<StoredRow>, path: &Path) -> Result<Vec<(SessionKey, Versioned)>, StoreError> {
+pub(super) fn list(
+    rows: Vec<StoredRow>,
+    path: &Path,
+) -> Result<Vec<(SessionKey, VersionedEntry)>, StoreError> {
     let parsed = rows.into_iter().filter_map(|row| {
         // A blank key cannot be asked for; only a foreign hand can have written it.
         let key = SessionKey::try_new(row.key()).ok()?;
@@ -142,7 +145,7 @@ pub(super) fn list(rows: Vec<StoredRow>, path: &Path) -> Result<Vec<(SessionKey,
     parsed.collect()
 }
 
-fn parse(row: &StoredRow, path: &Path) -> Result<Versioned, StoreError> {
+fn parse(row: &StoredRow, path: &Path) -> Result<VersionedEntry, StoreError> {
     row.parse().map_err(|source| StoreError::Entry {
         key: row.key().to_owned(),
         path: path.to_owned(),

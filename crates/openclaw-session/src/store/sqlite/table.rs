@@ -4,7 +4,7 @@ use openclaw_ids::SessionKey;
 use rusqlite::{Connection, OptionalExtension, Row};
 
 use crate::entry::SessionEntry;
-use crate::store::{Revision, Versioned};
+use crate::store::{Revision, VersionedEntry};
 
 /// A row as stored, its entry not yet parsed.
 pub(super) struct StoredRow {
@@ -30,8 +30,8 @@ impl StoredRow {
         Revision::stored(self.revision)
     }
 
-    pub(super) fn parse(&self) -> Result<Versioned, serde_json::Error> {
-        Ok(Versioned {
+    pub(super) fn parse(&self) -> Result<VersionedEntry, serde_json::Error> {
+        Ok(VersionedEntry {
             entry: serde_json::from_str(&self.json)?,
             revision: self.revision(),
         })

@@ -6,7 +6,7 @@ use rusqlite::Connection;
 use tempfile::TempDir;
 
 use super::*;
-use crate::fallback_override::{Persisted, persist_fallback};
+use crate::fallback_override::{PersistOutcome, persist_fallback};
 use crate::store::update;
 use crate::testing::{at, auto, entry, fallback, id, key, user};
 
@@ -87,7 +87,7 @@ async fn what_was_enqueued_is_finished_before_the_store_is_gone() {
         persist_fallback(entry.unwrap(), &change, at(2000))
     })
     .await;
-    let Ok(Persisted::Written(rollback)) = persisted else {
+    let Ok(PersistOutcome::Written(rollback)) = persisted else {
         panic!("{persisted:?}");
     };
     store.enqueue_rollback(&key("k"), rollback, at(3000));
@@ -154,7 +154,7 @@ async fn s7_a_look_tells_a_file_that_nobody_opened_from_one_without_sessions() {
     let place = Place::new();
     place.write_sessions_json(r#"{"k": {"sessionId": "s1"}}"#);
     let peek = || {
-        SqliteSessionStore::peek(&place.file())
+        SqliteSessionStore::snapshot(&place.file())
             .unwrap()
             .map(|found| found.len())
     };
@@ -180,7 +180,7 @@ async fn s7_broken_characters_are_replaced_and_the_rest_is_imported() {
     .concat();
     fs::write(place.sessions_json(), &text).unwrap();
     let session = loaded(&place.open(), "k").await.unwrap();
-    assert_eq!(session.other("label"), Some(&"\u{fffd}".into()));
+    assert_eq!(session.unknown_member("label"), Some(&"\u{fffd}".into()));
     assert_eq!(fs::read(place.sessions_json()).unwrap(), text);
 }
 
@@ -220,7 +220,7 @@ async fn s_4_4_a_damaged_entry_concerns_its_own_session_alone() {
     put(&store, "other", &entry("")).await;
     let read = entry("");
     let change = fallback(&read, "home/m", "a/f1");
-    let (_, Persisted::Written(rollback)) = persist_fallback(&read, &change, at(2000)) else {
+    let (_, PersistOutcome::Written(rollback)) = persist_fallback(&read, &change, at(2000)) else {
         panic!("not written");
     };
     let damaged = r#"{"sessionId": "s1", "#;
@@ -448,7 +448,7 @@ async fn a_file_that_is_removed_or_replaced_is_not_written_to_in_vain() {
         store.load(&key("before")).await.unwrap().is_none(),
         "it was removed"
     );
-    let left = SqliteSessionStore::peek(&place.file()).unwrap().unwrap();
+    let left = SqliteSessionStore::snapshot(&place.file()).unwrap().unwrap();
     assert_eq!(left.len(), 1);
 
     remove();

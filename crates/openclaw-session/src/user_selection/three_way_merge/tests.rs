@@ -5,9 +5,9 @@ use crate::entry::{PinSource, StoredPin};
 use crate::testing::{at, auto, entry, id, model, pin, user};
 use crate::user_selection::{UserSelection, apply_user_selection};
 
-fn after(merge: Merge) -> SessionEntry {
+fn after(merge: MergeOutcome) -> SessionEntry {
     match merge {
-        Merge::Applied(entry) => entry,
+        MergeOutcome::Applied(entry) => entry,
         other => panic!("{other:?}"),
     }
 }
@@ -18,7 +18,7 @@ fn s_12_4_item_1_another_transcript_takes_nothing() {
     current.session_id = id("s2");
     assert_eq!(
         merge(&entry(""), &entry(&user("a/m")), &current),
-        Merge::OtherSession
+        MergeOutcome::OtherSession
     );
 }
 
@@ -32,7 +32,9 @@ fn s_12_4_items_2_to_4_the_selection_is_one_transaction() {
     // The run consumed an earlier mark meanwhile; the new choice marks again.
     let current = entry(r#""model": "y", "channel": "new""#);
     let mut expected = changed.clone();
-    expected.others_mut().insert("channel".to_owned(), "new".into());
+    expected
+        .unknown_members_mut()
+        .insert("channel".to_owned(), "new".into());
     assert_eq!(after(merge(&snapshot, &changed, &current)), expected);
 }
 
@@ -53,9 +55,9 @@ fn s_8_1_a_race_skips_the_selection_as_a_whole() {
         ("a runtime", r#""agentRuntimeOverride": "codex""#.to_owned()),
     ] {
         let mut expected = entry(&members);
-        expected.others_mut().insert("note".to_owned(), 1.into());
+        expected.unknown_members_mut().insert("note".to_owned(), 1.into());
         let found = merge(&snapshot, &changed, &entry(&members));
-        assert_eq!(found, Merge::SelectionConflict(expected), "{name}");
+        assert_eq!(found, MergeOutcome::SelectionConflict(expected), "{name}");
     }
 }
 
@@ -134,6 +136,6 @@ fn s_12_4_item_2_a_pin_that_was_displaced_meanwhile_is_not_lost() {
     let current = displaced();
     assert_eq!(
         merge(&snapshot, &changed, &current),
-        Merge::SelectionConflict(current)
+        MergeOutcome::SelectionConflict(current)
     );
 }

@@ -9,7 +9,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinHandle;
 
-use super::super::{Client, Ways};
+use super::super::{Client, ConnectionSettings};
 use super::*;
 
 const OK: &[u8] = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok";
@@ -50,7 +50,13 @@ async fn has_request(stream: &mut TcpStream) -> bool {
 async fn ask(client: &Client, to: &Uri) -> Result<StatusCode, legacy::Error> {
     let body = Bytes::from_static(b"hello");
     let answer = client
-        .send(Method::POST, to, HeaderMap::new(), body, When::RefusedOrClosed)
+        .send(
+            Method::POST,
+            to,
+            HeaderMap::new(),
+            body,
+            ResendPolicy::RefusedOrClosed,
+        )
         .await?;
     let status = answer.status();
     // Read to its end, so that the connection is kept.
@@ -63,7 +69,7 @@ async fn ask(client: &Client, to: &Uri) -> Result<StatusCode, legacy::Error> {
 #[tokio::test]
 async fn a_kept_connection_that_ends_when_it_is_used_again_is_no_failure() {
     let (to, server) = ends_after(&[1, 1]).await;
-    let client = Client::new(AT_MOST, Ways::of_environment());
+    let client = Client::new(AT_MOST, ConnectionSettings::of_environment());
     assert_eq!(ask(&client, &to).await.unwrap(), StatusCode::OK);
     assert_eq!(ask(&client, &to).await.unwrap(), StatusCode::OK);
     drop(client);
@@ -77,7 +83,7 @@ async fn a_kept_connection_that_ends_when_it_is_used_again_is_no_failure() {
 #[tokio::test]
 async fn a_new_connection_that_ends_without_an_answer_is_a_failure() {
     let (to, server) = ends_after(&[0]).await;
-    let client = Client::new(AT_MOST, Ways::of_environment());
+    let client = Client::new(AT_MOST, ConnectionSettings::of_environment());
     ask(&client, &to).await.unwrap_err();
     assert_eq!(server.await.unwrap(), 1, "sent once");
 }
@@ -85,15 +91,15 @@ async fn a_new_connection_that_ends_without_an_answer_is_a_failure() {
 #[tokio::test]
 async fn a_kept_connection_that_ends_later_may_have_brought_the_request() {
     let (to, server) = ends_after(&[1]).await;
-    let client = Client::new(AT_MOST, Ways::of_environment());
+    let client = Client::new(AT_MOST, ConnectionSettings::of_environment());
     ask(&client, &to).await.unwrap();
     let body = Full::new(Bytes::from_static(b"hello"));
     let request = Request::post(&to).body(body).unwrap();
     let error = client.pools.request(request).await.unwrap_err();
     for (when, after, expected) in [
-        (When::RefusedOrClosed, 999, true),
-        (When::RefusedOrClosed, 1000, false),
-        (When::Refused, 0, false),
+        (ResendPolicy::RefusedOrClosed, 999, true),
+        (ResendPolicy::RefusedOrClosed, 1000, false),
+        (ResendPolicy::Refused, 0, false),
     ] {
         let allows = when.allows(&error, Duration::from_millis(after));
         assert_eq!(allows, expected, "{when:?} {after}");
@@ -124,12 +130,12 @@ async fn an_answer_that_has_begun_is_not_asked_for_again() {
                 // A second connection would find nobody, and its request would hang.
                 listener
             });
-            let client = Client::new(AT_MOST, Ways::of_environment());
+            let client = Client::new(AT_MOST, ConnectionSettings::of_environment());
             if kept {
                 ask(&client, &to).await.unwrap();
             }
             let error = ask(&client, &to).await.unwrap_err();
-            assert!(had_begun(&error), "{kept} {error:?}");
+            assert!(answer_had_begun(&error), "{kept} {error:?}");
             drop(server.await.unwrap());
         }
     }
@@ -159,7 +165,7 @@ async fn an_answer_that_begins_while_the_request_is_still_sent_has_begun() {
             }
             listener
         });
-        let client = Client::new(AT_MOST, Ways::of_environment());
+        let client = Client::new(AT_MOST, ConnectionSettings::of_environment());
         if kept {
             ask(&client, &to).await.unwrap();
         }
@@ -169,11 +175,11 @@ async fn an_answer_that_begins_while_the_request_is_still_sent_has_begun() {
                 &to,
                 HeaderMap::new(),
                 body.clone(),
-                When::RefusedOrClosed,
+                ResendPolicy::RefusedOrClosed,
             )
             .await
             .unwrap_err();
-        assert!(had_begun(&error), "{kept} {error:?}");
+        assert!(answer_had_begun(&error), "{kept} {error:?}");
         drop(server.await.unwrap());
     }
 }
@@ -223,7 +229,7 @@ async fn an_http_2_server_says_whether_it_took_a_request() {
         (&[0, 0, 8, 7, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 11], false),
     ] {
         let error = met(frame).await;
-        for when in [When::Refused, When::RefusedOrClosed] {
+        for when in [ResendPolicy::Refused, ResendPolicy::RefusedOrClosed] {
             assert_eq!(when.allows(&error, long), expected, "{frame:?}: {error:?}");
         }
     }

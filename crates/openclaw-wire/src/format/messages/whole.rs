@@ -14,7 +14,7 @@ static TOLD_IN_DELTAS: &[(&str, &str, &str)] = &[
 const TOOLS: &[&str] = &["mcp_tool_use", "server_tool_use", "tool_use"];
 
 /// The events of `message`, the last of which ends it; none when it is no message.
-pub(in super::super) fn events(mut message: Value) -> Option<Vec<Value>> {
+pub(super) fn events(mut message: Value) -> Option<Vec<Value>> {
     let members = message.as_object_mut()?;
     let Value::Array(blocks) = members.get_mut("content").map(Value::take)? else {
         return None;
@@ -64,8 +64,8 @@ fn of_block(index: usize, mut block: Value) -> Vec<Value> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::Wire;
     use super::*;
+    use crate::format::WireFormat;
 
     #[test]
     fn every_block_is_begun_told_and_closed() {
@@ -81,8 +81,8 @@ mod tests {
             "stop_reason": "tool_use", "stop_sequence": null,
             "usage": {"input_tokens": 3, "output_tokens": 7},
         });
-        let events = Wire::Messages
-            .events_of_whole(message.to_string().as_bytes())
+        let events = WireFormat::Messages
+            .events_of_response(message.to_string().as_bytes())
             .unwrap();
         insta::assert_snapshot!("message", String::from_utf8(events.concat()).unwrap());
     }

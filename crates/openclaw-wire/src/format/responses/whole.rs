@@ -16,7 +16,7 @@ static TOLD_IN_DELTAS: &[(&str, &str, &str)] = &[
 ];
 
 /// The events of `response`, the last of which holds it whole; none when it is no response that is over.
-pub(in super::super) fn events(response: &Value) -> Option<Vec<Value>> {
+pub(super) fn events(response: Value) -> Option<Vec<Value>> {
     let status = response
         .get("status")
         .and_then(Value::as_str)
@@ -30,7 +30,9 @@ pub(in super::super) fn events(response: &Value) -> Option<Vec<Value>> {
     for (output_index, item) in output.iter().enumerate() {
         events.extend(of_item(output_index, item));
     }
-    events.push(json!({"type": end, "response": response}));
+    let mut last = json!({"type": end});
+    last["response"] = response;
+    events.push(last);
     for (number, event) in events.iter_mut().enumerate() {
         event["sequence_number"] = number.into();
     }
@@ -97,8 +99,8 @@ fn at(place: &Value, kind: &str, member: &str, value: Value) -> Value {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::Wire;
     use super::*;
+    use crate::format::WireFormat;
 
     #[test]
     fn every_item_is_begun_told_and_closed() {
@@ -112,8 +114,8 @@ mod tests {
             ],
             "usage": {"total_tokens": 3},
         });
-        let events = Wire::Responses
-            .events_of_whole(response.to_string().as_bytes())
+        let events = WireFormat::Responses
+            .events_of_response(response.to_string().as_bytes())
             .unwrap();
         insta::assert_snapshot!("response", String::from_utf8(events.concat()).unwrap());
     }
@@ -130,7 +132,7 @@ mod tests {
             (json!({"output": [], "status": "cancelled"}), None),
             (json!({"status": "completed"}), None),
         ] {
-            let found = events(&status).and_then(|mut events| events.pop());
+            let found = events(status.clone()).and_then(|mut events| events.pop());
             let found = found.as_ref().and_then(|event| event["type"].as_str());
             assert_eq!(found, end, "{status}");
         }

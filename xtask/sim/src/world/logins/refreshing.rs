@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use openclaw_auth_store::{
-    AuthConfig, Credential, Demand, Expires, MemoryAuthStore, Oauth, RefreshHost, Refresher, RenewedLogin,
+    AuthConfig, Credential, Demand, Expiry, MemoryAuthStore, Oauth, RefreshHost, Refresher, RenewedLogin,
     TokenEndpoint, TokenEndpointError, UsageStore,
 };
 use openclaw_ids::ProfileId;
@@ -154,7 +154,7 @@ impl Process {
                 .await
         });
         let outcome = tokio::time::timeout(PATIENCE, refreshing).await;
-        let lasts = matches!(stored.expires, Some(Expires::At(end)) if end > now().as_millisecond());
+        let lasts = matches!(stored.expires, Some(Expiry::At(end)) if end > now().as_millisecond());
         match outcome {
             Ok(Ok(Ok(Some(login)))) => Ok(Some(login)),
             _ if lasts => Ok(Some(stored.clone())),

@@ -1,40 +1,40 @@
-//! Where pieces may begin in a text: eight bytes are looked at in one number, a bit of each byte telling what it is.
+//! The offsets of a text where a piece may begin, found by comparing eight bytes at a time as lanes of one number.
 
-/// So many bytes are looked at together.
+/// How many bytes are compared at a time.
 const LANES: usize = 8;
-/// One in each byte.
+/// The number 1 in each lane.
 const ONES: u64 = 0x0101_0101_0101_0101;
-/// The bit of each byte that tells.
-const TELLS: u64 = 0x80 * ONES;
+/// The result bit of each lane.
+const RESULT_BITS: u64 = 0x80 * ONES;
 
-/// What pieces begin with besides words and characters outside ASCII, which all texts are searched for.
-pub(super) struct Sites {
-    /// Marks that begin a piece, and bytes that begin one inside a word, each in all lanes.
-    others: [u64; USUAL],
-    /// More of them than rules usually have.
+/// The bytes that pieces begin with. Beginnings of words and characters outside ASCII always count.
+pub(super) struct MatchStarts {
+    /// Punctuation that begins a piece, and bytes that begin one inside a word, each repeated in all lanes.
+    others: [u64; INLINE],
+    /// Further such bytes, which rules rarely have.
     more: Vec<u64>,
 }
 
-/// As many are looked for in any case.
-const USUAL: usize = 2;
-/// No byte of a text.
+/// How many such bytes are always compared.
+const INLINE: usize = 2;
+/// Equal to no byte that is compared.
 const NONE: u64 = u64::MAX;
 
-impl Default for Sites {
+impl Default for MatchStarts {
     fn default() -> Self {
         Self {
-            others: [NONE; USUAL],
+            others: [NONE; INLINE],
             more: Vec::new(),
         }
     }
 }
 
-impl Sites {
-    /// Counts a piece by its first byte.
+impl MatchStarts {
+    /// Adds the first byte of a piece; `open` when the piece may begin inside a word.
     pub(super) fn add(&mut self, first: u8, open: bool) {
         let lanes = u64::from(first) * ONES;
-        let is_mark = first.is_ascii() && !first.is_ascii_alphanumeric();
-        if !(open || is_mark) || self.others.contains(&lanes) || self.more.contains(&lanes) {
+        let is_punctuation = first.is_ascii() && !first.is_ascii_alphanumeric();
+        if !(open || is_punctuation) || self.others.contains(&lanes) || self.more.contains(&lanes) {
             return;
         }
         match self.others.iter_mut().find(|other| **other == NONE) {
@@ -43,19 +43,19 @@ impl Sites {
         }
     }
 
-    /// The places of `text` where a piece may begin, from left to right.
-    pub(super) fn of<'t>(&'t self, text: &'t [u8]) -> impl Iterator<Item = usize> + 't {
+    /// The offsets in `text` where a piece may begin, from left to right.
+    pub(super) fn find_in<'t>(&'t self, text: &'t [u8]) -> impl Iterator<Item = usize> + 't {
         let mut from = 0;
-        // Whether the byte in front is part of a word.
+        // Whether the byte before the lanes is part of a word.
         let mut carried = 0;
-        let mut left = self.look(text, from, &mut carried);
+        let mut left = self.starts_at(text, from, &mut carried);
         std::iter::from_fn(move || {
             while left == 0 {
                 from += LANES;
                 if from >= text.len() {
                     return None;
                 }
-                left = self.look(text, from, &mut carried);
+                left = self.starts_at(text, from, &mut carried);
             }
             let lane = left.trailing_zeros() as usize / 8;
             left &= left - 1;
@@ -63,73 +63,76 @@ impl Sites {
         })
     }
 
-    /// Tells the sites among the bytes from `from` on.
-    fn look(&self, text: &[u8], from: usize, carried: &mut u64) -> u64 {
+    /// The result bits of the offsets among the eight bytes from `from` on where a piece may begin.
+    fn starts_at(&self, text: &[u8], from: usize, carried: &mut u64) -> u64 {
         let rest = text.get(from..).unwrap_or_default();
-        let (lanes, known) = match rest.first_chunk::<LANES>() {
-            Some(lanes) => (u64::from_le_bytes(*lanes), TELLS),
+        let (lanes, present) = match rest.first_chunk::<LANES>() {
+            Some(lanes) => (u64::from_le_bytes(*lanes), RESULT_BITS),
             None if rest.is_empty() => return 0,
             None => {
                 let mut lanes = [0; LANES];
                 lanes[..rest.len()].copy_from_slice(rest);
-                (u64::from_le_bytes(lanes), TELLS >> (8 * (LANES - rest.len())))
+                (
+                    u64::from_le_bytes(lanes),
+                    RESULT_BITS >> (8 * (LANES - rest.len())),
+                )
             }
         };
         let words = words(lanes);
         let begins = words & !((words << 8) | *carried);
         *carried = words >> (8 * (LANES - 1));
-        let foreign = lanes & (lanes << 1) & TELLS;
+        let foreign = lanes & (lanes << 1) & RESULT_BITS;
         let [one, another] = self.others;
         let usual = equal(lanes, one) | equal(lanes, another);
         let more = self.more.iter().fold(0, |all, byte| all | equal(lanes, *byte));
-        (begins | foreign | usual | more) & known
+        (begins | foreign | usual | more) & present
     }
 }
 
-/// Tells the ASCII letters and digits.
+/// The result bits of ASCII letters and digits.
 fn words(lanes: u64) -> u64 {
     let lower = lanes | (0x20 * ONES);
-    (within(lower, b'a', b'z') | within(lanes, b'0', b'9')) & !lanes & TELLS
+    (within(lower, b'a', b'z') | within(lanes, b'0', b'9')) & !lanes & RESULT_BITS
 }
 
-/// Tells the bytes from `first` to `last`, both in ASCII; what it tells of bytes outside ASCII is chance.
+/// The result bits of bytes from `first` to `last`, both ASCII; those of bytes outside ASCII are arbitrary.
 fn within(lanes: u64, first: u8, last: u8) -> u64 {
-    let low = lanes & !TELLS;
+    let low = lanes & !RESULT_BITS;
     let from = low + u64::from(0x80 - first) * ONES;
     let above = low + u64::from(0x7F - last) * ONES;
     from & !above
 }
 
-/// Tells the bytes that are the same in both.
+/// The result bits of bytes that are equal in both numbers.
 fn equal(lanes: u64, others: u64) -> u64 {
     let differ = lanes ^ others;
-    !(((differ & !TELLS) + !TELLS) | differ) & TELLS
+    !(((differ & !RESULT_BITS) + !RESULT_BITS) | differ) & RESULT_BITS
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// The same byte by byte.
+    /// A reference implementation, byte by byte.
     fn slowly(text: &[u8], others: &[u8]) -> Vec<usize> {
-        let is_site = |at: &usize| {
+        let is_start = |at: &usize| {
             let byte = text[*at];
             let inside = *at > 0 && text[at - 1].is_ascii_alphanumeric();
             byte >= 0xC0 || byte.is_ascii_alphanumeric() && !inside || others.contains(&byte)
         };
-        (0..text.len()).filter(is_site).collect()
+        (0..text.len()).filter(is_start).collect()
     }
 
     fn found(text: &[u8], others: &[u8]) -> Vec<usize> {
-        let mut sites = Sites::default();
+        let mut starts = MatchStarts::default();
         for byte in others {
-            sites.add(*byte, true);
+            starts.add(*byte, true);
         }
-        sites.of(text).collect()
+        starts.find_in(text).collect()
     }
 
     #[test]
-    fn each_byte_is_told_for_what_it_is_in_every_lane() {
+    fn each_byte_is_recognised_in_every_lane() {
         for byte in 0..=u8::MAX {
             for lane in 0..11 {
                 for around in [b' ', b'a', b'9', 0xE4, 0x80] {
@@ -144,15 +147,19 @@ mod tests {
     }
 
     #[test]
-    fn marks_and_what_is_open_are_looked_for_everywhere() {
+    fn punctuation_and_open_pieces_may_begin_anywhere() {
         for (first, open, expected) in [
             (b'(', false, vec![0, 1, 4]),
             (b'm', true, vec![1, 2, 4]),
             (b'm', false, vec![1, 4]),
         ] {
-            let mut sites = Sites::default();
-            sites.add(first, open);
-            assert_eq!(sites.of(b"(am i").collect::<Vec<_>>(), expected, "{first} {open}");
+            let mut starts = MatchStarts::default();
+            starts.add(first, open);
+            assert_eq!(
+                starts.find_in(b"(am i").collect::<Vec<_>>(),
+                expected,
+                "{first} {open}"
+            );
         }
     }
 

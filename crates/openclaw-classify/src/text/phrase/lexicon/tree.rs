@@ -1,54 +1,54 @@
-//! Pieces as a tree: what begins alike is compared once.
+//! A prefix tree of the pieces, whose common beginnings are compared once.
 
 use std::ops::Range;
 
-use crate::text::phrase::scan::{Hit, Hits};
+use crate::text::phrase::scan::{Hit, Hits, push};
 
-/// A step of the tree compares so many bytes at most.
+/// The most bytes that a node compares.
 const STEP: usize = 8;
 
-/// A piece to build the tree from.
+/// A piece from which the tree is built.
 #[derive(Clone, Copy)]
 pub(super) struct Entry<'p> {
     pub(super) bytes: &'p [u8],
     pub(super) id: u16,
-    /// It ends with a letter, and no phrase lets it end inside a word.
+    /// It ends with a letter or digit, and no phrase lets it end inside a word.
     pub(super) whole: bool,
 }
 
-/// All pieces that have enough bytes for a key.
+/// The tree of all pieces that are long enough for a bucket.
 #[derive(Default)]
 pub(super) struct Tree {
-    /// The roots first; the branches of a node follow one another.
+    /// The roots come first; the branches of a node are consecutive.
     nodes: Vec<Node>,
     roots: usize,
 }
 
-/// Some bytes that follow those of the nodes above it.
+/// Some bytes that follow those of its parent node.
 pub(super) struct Node {
     bytes: u64,
-    /// Which of the eight bytes it has.
+    /// A mask of the bytes that it has, of eight.
     mask: u64,
     length: usize,
-    /// The piece that ends with them.
+    /// The piece that ends with these bytes.
     piece: Option<u16>,
     whole: bool,
-    /// Bits of the bytes that its branches begin with, by which most of what stands behind it is done with.
+    /// A filter of the bytes that its branches begin with, which ends most walks.
     next: u64,
     branches: Range<u32>,
 }
 
 impl Tree {
-    /// `pieces` in an order in which those with the same `key` first bytes, which all of them have, stand together,
-    /// and are sorted.
+    /// A tree of `pieces`, all of which have at least `key` bytes. Those with the same first `key` bytes are consecutive and
+    /// sorted.
     pub(super) fn new(pieces: &[Entry<'_>], key: usize) -> Self {
         let mut tree = Self::default();
         tree.roots = tree.grow(pieces, 0, key).end;
         tree
     }
 
-    /// Adds the nodes for what stands behind the first `from` bytes, which `pieces` share; those with the same `key`
-    /// bytes there share a node.
+    /// Adds the nodes for the bytes after the first `from`, which all `pieces` share. Pieces with the same next `key` bytes
+    /// share a node.
     fn grow(&mut self, pieces: &[Entry<'_>], from: usize, key: usize) -> Range<usize> {
         let groups =
             pieces.chunk_by(|one, other| one.bytes[from..from + key] == other.bytes[from..from + key]);
@@ -73,15 +73,15 @@ impl Tree {
         &self.nodes[..self.roots]
     }
 
-    /// Adds the pieces of some roots that stand at `at`.
+    /// Adds the pieces below some roots that begin at `at`.
     pub(super) fn walk(&self, roots: Range<usize>, text: &[u8], at: usize, hits: &mut Hits) {
         let mut branches = &self.nodes[roots];
-        let mut here = at;
-        let mut bytes = head(text, here);
+        let mut end = at;
+        let mut bytes = head(text, end);
         while let Some(node) = branches.iter().find(|node| node.is_at(bytes)) {
-            here += node.length;
-            node.end(text, at, here, hits);
-            bytes = head(text, here);
+            end += node.length;
+            node.add_hit(text, at, end, hits);
+            bytes = head(text, end);
             if node.next & bit(bytes) == 0 {
                 return;
             }
@@ -90,20 +90,20 @@ impl Tree {
     }
 }
 
-/// The bit that stands for the first of some bytes.
+/// The bit in the filter for the first of some bytes.
 fn bit(bytes: u64) -> u64 {
     1 << (bytes & 63)
 }
 
-/// Pieces are far fewer than would need more nodes.
+/// The number of a node; there are far fewer than fit.
 fn index(node: usize) -> u32 {
     u32::try_from(node).unwrap_or(u32::MAX)
 }
 
 impl Node {
-    /// What `group` shares behind its first `from` bytes.
+    /// The bytes that all of `group` share after the first `from`.
     fn new(group: &[Entry<'_>], from: usize) -> Self {
-        // Of sorted pieces the first and the last share the least.
+        // The group is sorted, so its first and last piece have the shortest common prefix.
         let (first, last) = (&group[0], &group[group.len() - 1]);
         let pairs = first.bytes[from..].iter().zip(&last.bytes[from..]);
         let length = pairs.take(STEP).take_while(|(one, other)| one == other).count();
@@ -119,7 +119,7 @@ impl Node {
         }
     }
 
-    /// A piece of a few bytes by itself.
+    /// A node for one short piece.
     pub(super) fn leaf(piece: Entry<'_>) -> Self {
         Self::new(&[piece], 0)
     }
@@ -132,27 +132,28 @@ impl Node {
         bytes & self.mask == self.bytes
     }
 
-    /// Adds the piece if it stands at `at`.
+    /// Adds the piece if it begins at `at`.
     pub(super) fn find(&self, text: &[u8], at: usize, hits: &mut Hits) {
         if self.is_at(head(text, at)) {
-            self.end(text, at, at + self.length, hits);
+            self.add_hit(text, at, at + self.length, hits);
         }
     }
 
-    /// Adds the piece that ends here, if one does. Behind the end of the text stand zeros, which a piece may have.
+    /// Adds the piece that ends at `end`, if there is one. Zeros follow the text, and a piece may contain zeros, so `end` may
+    /// be after the text.
     #[inline]
-    fn end(&self, text: &[u8], start: usize, end: usize, hits: &mut Hits) {
+    fn add_hit(&self, text: &[u8], start: usize, end: usize, hits: &mut Hits) {
         let Some(piece) = self.piece.filter(|_| end <= text.len()) else {
             return;
         };
         let inside = || text.get(end).is_some_and(u8::is_ascii_alphanumeric);
         if !(self.whole && inside()) {
-            hits.push(Hit::new(piece, start, end - start));
+            push(hits, Hit::new(piece, start, end - start));
         }
     }
 }
 
-/// Eight bytes as one number; zeros where there are none.
+/// The eight bytes from `at` on as one number, with zeros after the text.
 #[inline]
 pub(super) fn head(text: &[u8], at: usize) -> u64 {
     match text.get(at..at + STEP).and_then(<[u8]>::first_chunk) {
@@ -161,7 +162,7 @@ pub(super) fn head(text: &[u8], at: usize) -> u64 {
     }
 }
 
-/// The same at the end of a text, where fewer are left.
+/// [`head`] at the end of a text, where fewer than eight bytes are left.
 fn last_head(text: &[u8], at: usize) -> u64 {
     let rest = text.get(at..).unwrap_or_default();
     if let (Some(last), false) = (text.last_chunk::<STEP>(), rest.is_empty()) {

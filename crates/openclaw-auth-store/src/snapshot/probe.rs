@@ -1,0 +1,123 @@
+//! One probe of a provider in flight, across processes (G4).
+
+use std::time::Duration;
+
+use jiff::Timestamp;
+use openclaw_ids::ProviderId;
+
+use super::change::done;
+use crate::{AuthSnapshot, ChangeOutcome};
+
+/// When a provider was probed, and whether it is being probed (G4).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProbeState {
+    /// When the latest probe started.
+    pub last_probe_at: Timestamp,
+    /// How many leases were ever given; the newest lease carries this number.
+    pub generation: u64,
+    /// The probe in flight, unless its holder died.
+    pub lease: Option<ProbeLease>,
+}
+
+/// The right to have the one probe of a provider in flight.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProbeLease {
+    /// Who probes; unique per run.
+    pub holder: String,
+    /// Grows with every new lease of the provider.
+    pub generation: u64,
+    /// The first instant at which somebody else may take it.
+    pub expires: Timestamp,
+}
+
+/// How long a probe may go without a sign of life (G4).
+const LEASE: Duration = Duration::from_mins(1);
+/// No gate lets two probes of a provider start closer together than this; a decision made on an older snapshot
+/// is caught by it.
+const PROBE_SPACING: Duration = Duration::from_secs(30);
+
+/// How far the clock of whoever gave a lease may be ahead of the one that looks at it.
+const SKEW: Duration = Duration::from_secs(20);
+
+impl ProbeLease {
+    /// Whether nobody else may take it at `now`; a lease that ends later than any lease can, with clocks that differ by
+    /// 20 s at most, was given by one that has been set back since, and holds nothing.
+    pub fn is_held(&self, now: Timestamp) -> bool {
+        is_lease_held(self.expires, now)
+    }
+}
+
+impl AuthSnapshot {
+    pub(crate) fn start_probe(
+        &mut self,
+        provider: &ProviderId,
+        holder: &str,
+        now: Timestamp,
+    ) -> ChangeOutcome {
+        let known = self.probes.get(provider);
+        if let Some(state) = known {
+            match &state.lease {
+                Some(lease) if lease.is_held(now) && lease.holder == holder => {
+                    return self.renew_probe(provider, holder, now);
+                }
+                Some(lease) if lease.is_held(now) => return ChangeOutcome::HeldElsewhere,
+                Some(_) | None => {}
+            }
+            // In both directions: the clocks of two threads may have been read in the other order.
+            if now.duration_since(state.last_probe_at).unsigned_abs() < PROBE_SPACING {
+                return ChangeOutcome::HeldElsewhere;
+            }
+        }
+        let generation = known.map_or(0, |state| state.generation).saturating_add(1);
+        let lease = ProbeLease {
+            holder: holder.to_owned(),
+            generation,
+            expires: lease_end(now),
+        };
+        let state = ProbeState {
+            last_probe_at: now,
+            generation,
+            lease: Some(lease),
+        };
+        self.probes.insert(provider.clone(), state);
+        ChangeOutcome::Done
+    }
+
+    /// An expired lease that nobody took is still the holder's.
+    pub(crate) fn renew_probe(
+        &mut self,
+        provider: &ProviderId,
+        holder: &str,
+        now: Timestamp,
+    ) -> ChangeOutcome {
+        match self.lease_of(provider, holder) {
+            Some(lease) => {
+                lease.expires = lease_end(now);
+                ChangeOutcome::Done
+            }
+            None => ChangeOutcome::HeldElsewhere,
+        }
+    }
+
+    pub(crate) fn end_probe(&mut self, provider: &ProviderId, holder: &str) -> ChangeOutcome {
+        let held = self.lease_of(provider, holder).is_some();
+        if held && let Some(state) = self.probes.get_mut(provider) {
+            state.lease = None;
+        }
+        done(held)
+    }
+
+    fn lease_of(&mut self, provider: &ProviderId, holder: &str) -> Option<&mut ProbeLease> {
+        let lease = self.probes.get_mut(provider)?.lease.as_mut();
+        lease.filter(|lease| lease.holder == holder)
+    }
+}
+
+pub(crate) fn is_lease_held(expires: Timestamp, now: Timestamp) -> bool {
+    let latest = lease_end(now).saturating_add(SKEW).unwrap_or(Timestamp::MAX);
+    now < expires && expires <= latest
+}
+
+pub(crate) fn lease_end(now: Timestamp) -> Timestamp {
+    now.saturating_add(LEASE).unwrap_or(Timestamp::MAX)
+}
