@@ -32,6 +32,13 @@ pub enum StoreError {
         #[source]
         source: Cause,
     },
+    /// An engine of the caller's own failed; see [`StoreError::engine`].
+    #[error("the engine of the auth store failed; see its cause, and try again")]
+    Engine {
+        /// What the engine said.
+        #[source]
+        source: Cause,
+    },
     /// The disk is full.
     #[error("`{path}` has no room on its disk; free some space and try again", path = path.display())]
     Full {
@@ -74,6 +81,16 @@ pub enum StoreError {
     /// A row holds something else than it should; it is left as it is (D13).
     #[error(transparent)]
     Unreadable(#[from] UnreadableRow),
+}
+
+impl StoreError {
+    /// The failure of an engine of the caller's own, which need not keep its data in a file. The error must not contain a
+    /// secret.
+    pub fn engine(source: impl std::error::Error + Send + Sync + 'static) -> Self {
+        Self::Engine {
+            source: Arc::new(source),
+        }
+    }
 }
 
 /// A row that cannot be read and is therefore never overwritten (D13).

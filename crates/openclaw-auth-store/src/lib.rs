@@ -16,7 +16,8 @@ mod snapshot;
 #[cfg(feature = "sqlite")]
 mod sqlite;
 mod store;
-#[cfg(all(test, feature = "sqlite"))]
+#[cfg(feature = "sqlite")]
+#[cfg(test)]
 mod testing;
 
 pub use config::{AuthConfig, ConfiguredMode, ConfiguredProfile};
@@ -45,14 +46,16 @@ pub use secret_resolver::{
     resolve_secret_from,
 };
 pub use snapshot::{
-    AuthSnapshot, ChangeOutcome, EndpointKey, LoginChange, ProbeLease, ProbeState, RefreshLease, UsageChange,
-    UsageMap,
+    AuthSnapshot, ChangeOutcome, EndpointKey, LoginChange, ProbeLease, ProbeState, RefreshLease,
+    StoredSnapshot, UsageChange, UsageMap,
 };
 #[cfg(feature = "sqlite")]
 pub use sqlite::SqliteAuthStore;
 #[cfg(feature = "fuzzing")]
 #[doc(hidden)]
 pub use sqlite::fuzzing;
+#[cfg(any(test, feature = "conformance"))]
+pub use store::conformance;
 pub use store::{
     InheritingAuthStore, LoginStore, MemoryAuthStore, ProfileOwner, ProfileStore, UsageStore, inherit,
     profile_owner,

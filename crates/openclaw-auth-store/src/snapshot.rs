@@ -8,6 +8,7 @@ mod mere_use;
 pub(crate) mod payload;
 mod probe;
 mod profile_edits;
+mod stored;
 mod usage_map;
 
 use std::collections::HashMap;
@@ -16,6 +17,7 @@ use std::sync::LazyLock;
 use indexmap::IndexMap;
 use openclaw_cooldown::{EndpointWindow, ProfileUsage, adopt_secret};
 use openclaw_ids::{ProfileId, ProviderId};
+use serde::{Deserialize, Serialize};
 
 use crate::{Credential, Credentials, Rejection};
 
@@ -24,6 +26,7 @@ pub(crate) use change::SHIPPED_ALIASES;
 pub use change::{ChangeOutcome, UsageChange};
 pub use login::{LoginChange, RefreshLease};
 pub use probe::{ProbeLease, ProbeState};
+pub use stored::StoredSnapshot;
 pub use usage_map::UsageMap;
 
 /// The profiles of one agent and the state of their use; a value, cheap to ask.
@@ -55,7 +58,8 @@ pub struct AuthSnapshot {
 }
 
 /// One address of one provider; endpoint windows belong to it and to no profile (D4).
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct EndpointKey {
     /// The provider.
     pub provider: ProviderId,

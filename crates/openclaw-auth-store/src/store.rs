@@ -1,7 +1,7 @@
 //! What an engine promises: durable usage state and profiles, and a snapshot that costs nothing to read.
 
-#[cfg(test)]
-pub(crate) mod conformance;
+#[cfg(any(test, feature = "conformance"))]
+pub mod conformance;
 pub(crate) mod inheritance;
 mod memory;
 

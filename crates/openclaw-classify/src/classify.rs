@@ -4,7 +4,8 @@ use jiff::Timestamp;
 
 use crate::{Failure, RuleSet, Verdict};
 
-/// Classifies one failed attempt; `None` when it is none, but rate-limit telemetry that allowed the request (C-5, BL-05).
+/// The verdict for one failed attempt; `None` when the input is rate-limit telemetry that allowed the request (C-5,
+/// BL-05).
 ///
 /// Total and deterministic: any failure, with any bytes in it, has a verdict (C-1.4). `now` is used for the reset hint
 /// only.

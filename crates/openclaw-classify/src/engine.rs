@@ -49,7 +49,8 @@ pub(crate) fn evaluate(index: &Index, failure: &Failure, now: Timestamp) -> Opti
     best.map(|verdict| Verdict { hint, ..verdict })
 }
 
-/// The facts of one level. The text of a page that is a proxy's decoration (C-5) is read only when there are user rules.
+/// The facts of one level. The text of a page that is a proxy's decoration (C-5) is read only when there are user
+/// rules.
 fn read_facts<'i>(index: &'i Index, failure: &Failure) -> Facts<'i> {
     let options = |pages| ReadOptions {
         codes: index.codes(),

@@ -7,7 +7,7 @@ use openclaw_ids::ProviderId;
 use crate::redact::{preview, redact};
 
 /// The most UTF-16 units of a body that `Debug` shows.
-const SHOWN: usize = 400;
+const MAX_SHOWN: usize = 400;
 /// The most causes below the outermost failure that are read (C-2.5).
 const MAX_CAUSES: usize = 25;
 
@@ -63,7 +63,7 @@ impl fmt::Debug for Failure {
             .field("code", &self.code.as_deref().map(redact))
             .field("kind", &self.kind.as_deref().map(redact))
             .field("message", &self.message.as_deref().map(redact))
-            .field("body", &body.map(|body| preview(&body, SHOWN)))
+            .field("body", &body.map(|body| preview(&body, MAX_SHOWN)))
             .field("headers", &self.headers)
             .field("transport", &self.transport)
             .field("phase", &self.phase)

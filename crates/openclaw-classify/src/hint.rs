@@ -54,8 +54,8 @@ impl ResetHint {
     }
 }
 
-/// The hint of one level: the latest end of a limit that is used up or named in the body or message, else the longest wait
-/// before a retry, else the end of the limit that ends first.
+/// The hint of one level: the latest end of a limit that is used up or named in the body or message, else the longest
+/// wait before a retry, else the end of the limit that ends first.
 pub(crate) fn find(failure: &Failure, facts: &Facts<'_>, now: Timestamp) -> Option<ResetHint> {
     let provider = failure.provider.as_ref().map(openclaw_ids::ProviderId::as_str);
     let family = family(provider.or(facts.provider.as_deref()), failure.host.as_deref());

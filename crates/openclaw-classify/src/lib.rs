@@ -2,7 +2,6 @@
 
 mod classify;
 mod engine;
-pub mod error_chain;
 mod facts;
 mod failure;
 mod hint;
@@ -22,5 +21,6 @@ pub use reason::{Reason, UnknownReason};
 pub use redact::{preview, redact};
 pub use rule_set::{RuleError, RuleErrorKind, RuleSet};
 pub use rules::{Example, Rule, rules};
+pub use text::error_chain;
 pub use text::phrase::PhraseError;
 pub use verdict::{Certainty, Evidence, HintSource, Owner, ResetHint, RuleId, Scope, Verdict};

@@ -22,8 +22,8 @@ const MAX_RULES: usize = 500;
 
 /// A compiled set of rules.
 ///
-/// A user's rules are evaluated in their order, before every shipped rule except those for facts about the connection and
-/// this machine (C-3 step 1), which no rule can override. Verdicts have their ids like those of shipped rules.
+/// A user's rules are evaluated in their order, before every shipped rule except those for facts about the connection
+/// and this machine (C-3 step 1), which no rule can override. Verdicts have their ids like those of shipped rules.
 ///
 /// ```
 /// use openclaw_classify::{Failure, Reason, RuleSet, Scope};
@@ -84,9 +84,9 @@ impl RuleSet {
     /// | `scope` | `model`, `profile`, `endpoint` or `none`; else the default for the reason (C-10) |
     ///
     /// `id`, `reason` and at least one of `provider`, `status`, `code` and `text` are required; all conditions that are
-    /// given must hold. In a phrase `(a|b)` offers alternatives, ` .. ` leaves room for a few words of the same sentence,
-    /// `*` at an end lifts the word boundary, `^` and `$` anchor it at the ends of its text. Case, blanks, `_`, `-` and the
-    /// kind of quotes do not matter.
+    /// given must hold. In a phrase `(a|b)` offers alternatives, ` .. ` leaves room for a few words of the same
+    /// sentence, `*` at an end lifts the word boundary, `^` and `$` anchor it at the ends of its text. Case, blanks,
+    /// `_`, `-` and the kind of quotes do not matter.
     ///
     /// # Errors
     /// The first rule that cannot be used, by its id or, when it has none, its position.

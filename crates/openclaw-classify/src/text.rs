@@ -1,6 +1,7 @@
 //! Reading text: normal form, lenient JSON, HTML pages, phrases and fixed patterns. Independent of failures and rules.
 
 pub(crate) mod constant_regex;
+pub mod error_chain;
 pub(crate) mod html;
 pub(crate) mod lenient_json;
 pub(crate) mod name_table;

@@ -208,8 +208,8 @@ impl fmt::Debug for RuleId {
 /// What a rule matched, for `explain` (C-1.3).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Evidence {
-    /// The field it is from: `status`, `code`, `type`, `message`, `body` or `transport`, or a member of the body such as
-    /// `limit_source`.
+    /// The field it is from: `status`, `code`, `type`, `message`, `body` or `transport`, or a member of the body such
+    /// as `limit_source`.
     pub field: &'static str,
     /// The part that matched, redacted and cut.
     pub matched: String,

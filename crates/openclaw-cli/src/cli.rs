@@ -28,7 +28,7 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
 use openclaw_classify::error_chain;
-use openclaw_gateway::environment::Environment;
+use openclaw_config::Environment;
 use openclaw_gateway::telemetry::terminal_escape::visible_lines;
 
 use files::Places;

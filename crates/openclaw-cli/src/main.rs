@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use openclaw_gateway::environment::Environment;
+use openclaw_config::Environment;
 
 /// The system's allocator took a seventh of a request's processor time and held a fifth more memory.
 #[cfg(not(target_env = "msvc"))]

@@ -3,6 +3,7 @@
 mod legacy;
 mod lookout;
 mod patient;
+mod run_settings;
 #[cfg(test)]
 mod tests;
 
@@ -17,7 +18,6 @@ use openclaw_runner::{Clock, RunPolicy, Runner, SystemClock};
 use openclaw_session::OpenError;
 use tokio::sync::{Mutex, OnceCell, RwLock};
 
-use crate::layout;
 use crate::secrets::SecretSources;
 use crate::sessions::Sessions;
 use crate::telemetry::Telemetry;
@@ -25,6 +25,7 @@ use lookout::Lookout;
 use patient::PatientAuthStore;
 
 pub(crate) use legacy::{LegacyLogins, has_unstored_legacy};
+pub use run_settings::run_settings;
 
 /// An agent's credentials: its own, and the main agent's beneath them (D14).
 pub(crate) type AgentAuthStore = InheritingAuthStore<PatientAuthStore, PatientAuthStore>;
@@ -281,11 +282,11 @@ async fn blocking<T: Send + 'static>(
 impl Shared {
     /// The directory of the agent that others inherit from; no setting moves it (L13).
     fn main_dir(&self) -> PathBuf {
-        layout::inherited_credentials_folder(&self.state_dir)
+        openclaw_config::inherited_credentials_folder(&self.state_dir)
     }
 
     fn sessions_dir(&self, agent: &AgentId) -> PathBuf {
-        layout::sessions_folder(&self.state_dir, agent)
+        openclaw_config::sessions_folder(&self.state_dir, agent)
     }
 }
 
@@ -328,13 +329,14 @@ fn open(
     directory: Option<PathBuf>,
     main: Arc<PatientAuthStore>,
 ) -> Result<Agent, AgentError> {
-    let agent_dir = directory.unwrap_or_else(|| layout::default_credentials_folder(&shared.state_dir, agent));
+    let agent_dir =
+        directory.unwrap_or_else(|| openclaw_config::default_credentials_folder(&shared.state_dir, agent));
     let usage = if agent_dir == shared.main_dir() {
         AgentAuthStore::alone(main)
     } else {
         AgentAuthStore::new(main, open_auth(settings, agent, &agent_dir)?)
     };
-    let sessions = Sessions::at(&shared.sessions_dir(agent).join(layout::SESSIONS_FILE));
+    let sessions = Sessions::at(&shared.sessions_dir(agent).join(openclaw_config::SESSIONS_FILE));
     let (usage, sessions) = (Arc::new(usage), Arc::new(sessions));
     let runner = Runner::new(
         Arc::new(SystemClock),

@@ -6,6 +6,7 @@ use axum::http::HeaderMap;
 use jiff::Timestamp;
 use openclaw_auth_store::{AuthConfig, Credential, Oauth, UsageStore};
 use openclaw_classify::{Failure, Reason, Scope, classify};
+use openclaw_config::{FailoverConfig, Rescue};
 use openclaw_cooldown::{FailureEvent, MarkScope};
 use openclaw_ids::{ModelRef, ProfileId, ProviderId};
 use openclaw_runner::{Attempt, AttemptCall, Clock, Repair, SystemClock};
@@ -14,9 +15,9 @@ use openclaw_wire::{RequestBody, WireFormat};
 use tokio::time::Instant;
 
 use crate::agents::{AgentAuthStore, has_unstored_legacy};
-use crate::config::{FailoverConfig, Rescue};
 use crate::credentials::{Credentials, Proof, before_request};
 use crate::logins::{Checked, UsageChecks};
+use crate::providers::attempt_deadlines;
 use crate::providers::{Endpoints, UnusableSecret, known, secret_kind};
 use crate::repair::repaired;
 use crate::telemetry::Stopwatch;
@@ -137,10 +138,7 @@ impl ProviderAttempt<'_> {
             wire: self.wire,
             headers: self.headers,
             body: repaired.as_ref().unwrap_or(self.body),
-            deadlines: self
-                .failover
-                .deadlines
-                .of(&call.candidate, endpoint.answer_limit()),
+            deadlines: attempt_deadlines(&self.failover.deadlines, &call.candidate, endpoint.answer_limit()),
         };
         let started = Instant::now();
         let made = match self.made(&out).await {

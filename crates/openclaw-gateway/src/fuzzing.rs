@@ -6,10 +6,10 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use bytes::Bytes;
 use openclaw_chain::Resolver;
 use openclaw_classify::Failure;
+use openclaw_config::{BodyModelPolicy, Config, Environment, FileError, SecretsConfig};
 use openclaw_wire::RequestBody;
 
-use crate::config::{BodyModelPolicy, Config, FileError, SecretsConfig};
-use crate::environment::Environment;
+use crate::agents::run_settings;
 use crate::http::Catalogue;
 use crate::providers::Endpoints;
 use crate::secrets::SecretSources;
@@ -62,7 +62,7 @@ impl Body {
 /// What our own settings file says, as it shows them.
 pub fn failover(text: &str) -> Result<String, FileError> {
     let failover = Config::parse_failover(Path::new("/f"), text)?;
-    failover.run_settings();
+    run_settings(&failover);
     Ok(serde_json::json!(failover).to_string())
 }
 

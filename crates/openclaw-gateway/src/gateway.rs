@@ -6,14 +6,13 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use axum::Router;
+use openclaw_config::{Config, ConfigFiles, Environment, HistoryConfig};
 use openclaw_ids::{AgentId, ModelRef};
 use openclaw_runner::{Clock, RunObserver, SystemClock};
 use openclaw_upstream::Upstream;
 
 use crate::agents::{Agents, LegacyLogins, Shared};
-use crate::config::{Config, ConfigFiles};
-use crate::environment::Environment;
-use crate::history::{History, HistoryConfig};
+use crate::history::History;
 use crate::http::Front;
 use crate::state::{
     AuthThrottle, Draft, GatewayState, InFlight, Process, ReloadError, RequestIds, RetryCap, SetupError,

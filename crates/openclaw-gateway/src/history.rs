@@ -5,10 +5,10 @@
 //! that cannot be used switches the history off and stops nothing else.
 
 mod budget;
-mod config;
 mod connect;
 mod entry;
 mod error;
+mod limits;
 mod person;
 mod prune;
 mod reader;
@@ -23,8 +23,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use jiff::Timestamp;
-
 use openclaw_classify::error_chain;
+use openclaw_config::HistoryConfig;
+
+use limits::Limits;
 use row::Row;
 use writer::Writer;
 
@@ -33,7 +35,6 @@ pub use entry::{BrokenNote, Entry, Record};
 pub use person::commit_by_person;
 pub(crate) use windows::window_changes;
 
-pub use config::HistoryConfig;
 pub use entry::{Rested, RunNote, RunOutcome, WindowChange, WindowNote};
 pub use error::HistoryError;
 pub use reader::{HistoryReader, RunFilter, StoredRun, StoredWindow, Story, Told, WindowFilter};
@@ -78,7 +79,7 @@ impl History {
         let path = history_path(state_dir);
         let connection = connect::open(&path)?;
         let losses = Arc::<Losses>::default();
-        let writer = Writer::start(connection, &path, config.limits(), Arc::clone(&losses), now)?;
+        let writer = Writer::start(connection, &path, Limits::of(config), Arc::clone(&losses), now)?;
         Ok(Self {
             writer: Some(Arc::new(writer)),
             losses,

@@ -4,17 +4,13 @@ mod admin;
 pub mod agents;
 mod attempt;
 mod circuit;
-pub mod config;
 mod credentials;
-pub mod environment;
-pub mod exposed;
 #[cfg(feature = "fuzzing")]
 #[doc(hidden)]
 pub mod fuzzing;
 mod gateway;
 pub mod history;
 mod http;
-pub mod layout;
 mod logins;
 pub mod providers;
 mod repair;

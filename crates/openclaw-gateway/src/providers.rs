@@ -1,6 +1,7 @@
 //! The OpenAI-compatible providers that need no setting but a key.
 
 pub mod ambient;
+mod deadlines;
 pub mod discovery;
 mod endpoints;
 mod logins;
@@ -9,6 +10,7 @@ mod secrets;
 use openclaw_chain::ModelsConfig;
 use openclaw_ids::ProviderId;
 
+pub use deadlines::attempt_deadlines;
 pub use endpoints::Endpoints;
 pub use endpoints::ProviderError;
 pub use endpoints::secret_kind;

@@ -24,10 +24,10 @@ use std::path::Path;
 
 use openclaw_auth_store::AuthSnapshot;
 use openclaw_chain::Resolver;
+use openclaw_config::Config;
 use openclaw_ids::{AgentId, AuthAliases, SessionKey};
 use openclaw_session::SessionEntry;
 
-use crate::config::Config;
 use crate::providers::Endpoints;
 use crate::secrets::SecretSources;
 

@@ -18,8 +18,7 @@ use tokio::time::Instant;
 
 pub(crate) use dangling::Dangling;
 
-use crate::config::{CommandConfig, SecretProvider, SecretsConfig};
-use crate::environment::Environment;
+use openclaw_config::{CommandConfig, Environment, SecretProvider, SecretsConfig};
 
 /// The alias of a pointer that names no place.
 const UNNAMED: &str = "default";

@@ -11,8 +11,9 @@ mod process;
 mod request_ids;
 mod retry_cap;
 
+use openclaw_config::ClientTokenError;
+
 use crate::agents::AgentError;
-use crate::config::ClientTokenError;
 use crate::telemetry::OtlpError;
 
 pub(crate) use agent_snapshot::AgentSnapshot;

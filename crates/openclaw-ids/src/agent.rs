@@ -1,17 +1,17 @@
 //! Agent ids and their normalisation (auth-store.md L10).
 
-/// An agent such as `main`; lowercase, at most 64 characters of `[a-z0-9_-]`.
+/// The id of an agent such as `main`: lowercase, at most 64 characters of `[a-z0-9_-]`.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct AgentId(std::sync::Arc<str>);
 
-/// The longest agent id, in characters.
+/// The most characters of an agent id.
 const MAX_LEN: usize = 64;
 
 impl AgentId {
-    /// The agent that owns the inherited store and stands in for an empty name (L10, L13).
+    /// The agent that owns the inherited store and that an empty name means (L10, L13).
     pub const MAIN: &'static str = "main";
 
-    /// Normalises any text to an agent id; what cannot be one becomes `main` (L10).
+    /// The agent id of any text, normalised; `main` when nothing of the text can be an id (L10).
     ///
     /// ```
     /// # use openclaw_ids::AgentId;
@@ -54,7 +54,7 @@ impl AgentId {
     }
 }
 
-/// Marks a replaced run while it is collected, so that a run beside a literal `-` stays one dash of its own.
+/// Stands for a run of replaced characters, so that a run beside a literal `-` becomes a dash of its own.
 const REPLACEMENT: char = '\0';
 
 fn is_body(c: char) -> bool {

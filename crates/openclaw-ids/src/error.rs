@@ -1,16 +1,16 @@
-//! Why a text is not an identifier.
+//! The error for a text that is no identifier.
 
-/// A text that cannot be the identifier it was given as.
+/// Why a text is not an identifier of the requested kind.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum IdError {
     /// Nothing is left after trimming.
     #[error("{kind} is empty; give a name")]
     Empty {
-        /// What the text was meant to be, for example `provider`.
+        /// The requested kind, for example `provider`.
         kind: &'static str,
     },
-    /// The text has no `provider/model` form.
+    /// The text is not of the form `provider/model`.
     #[error("`{text}` is not a model reference; write it as `provider/model`")]
     NotAReference {
         /// The text as given, trimmed.

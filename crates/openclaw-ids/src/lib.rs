@@ -6,7 +6,7 @@ mod error;
 mod model;
 mod profile;
 mod provider;
-mod session_key;
+mod session;
 mod text_id;
 
 pub use agent::AgentId;
@@ -15,5 +15,5 @@ pub use error::IdError;
 pub use model::{ModelId, ModelRef};
 pub use profile::ProfileId;
 pub use provider::ProviderId;
-pub use session_key::{SessionId, SessionKey};
+pub use session::{SessionId, SessionKey};
 pub use text_id::lowercased;

@@ -1,16 +1,17 @@
-//! Model ids and references: splitting, self prefix, display key (chain.md 3.2, 3.3, 4 steps 1 and 2).
+//! Model ids and model references: parsing, dropping of a repeated provider, display key (chain.md 3.2, 3.3, 4 steps
+//! 1 and 2).
 
 use crate::text_id::text_id;
 use crate::{IdError, ProviderId};
 
 text_id! {
-    /// A provider's model id; trimmed, case kept and significant (chain.md 3.2).
+    /// The id of a model at its provider. Trimmed; case is kept and significant (chain.md 3.2).
     ModelId, "model", |text| text.trim().into()
 }
 
-/// A provider and one of its models; the unit a candidate chain is made of.
+/// A provider and one of its models, the element of a candidate chain.
 ///
-/// Two references are the same candidate when their [`key`](ModelRef::key) is equal, which is what `==` compares.
+/// Two references are equal, and the same candidate, when their [`key`](ModelRef::key)s are equal.
 #[derive(Clone, Debug)]
 pub struct ModelRef {
     provider: ProviderId,
@@ -18,8 +19,8 @@ pub struct ModelRef {
 }
 
 impl ModelRef {
-    /// Joins a provider and a model and drops one leading `<provider>/` from the model
-    /// (chain.md 4 step 2: `openai/openai/gpt` is `openai/gpt`).
+    /// Joins a provider and a model, and drops one leading `<provider>/` from the model (chain.md 4 step 2:
+    /// `openai/openai/gpt` is `openai/gpt`).
     ///
     /// ```
     /// # use openclaw_ids::{ModelId, ModelRef, ProviderId};
@@ -43,7 +44,7 @@ impl ModelRef {
     /// Splits `text` at the first `/` (chain.md 3.2); text without one belongs to `default_provider`.
     ///
     /// # Errors
-    /// [`IdError::NotAReference`] when either half is blank.
+    /// [`IdError::NotAReference`] when the provider or the model is blank.
     pub fn parse_with_default(text: &str, default_provider: &ProviderId) -> Result<Self, IdError> {
         if text.contains('/') {
             return text.parse();
@@ -63,22 +64,22 @@ impl ModelRef {
         &self.model
     }
 
-    /// The display form and identity, `provider/model`; a model that already starts with `provider/`
-    /// is not doubled (chain.md 3.3).
+    /// The display form and identity, `provider/model`; the provider is not repeated before a model that starts with it
+    /// (chain.md 3.3).
     pub fn key(&self) -> String {
         let (provider, model) = self.parts();
         [provider, "/", model].concat()
     }
 
-    /// The key around one of its slashes: the provider as the key spells it, and the rest.
+    /// The key split at one of its slashes: the provider as the key spells it, and the rest.
     fn parts(&self) -> (&str, &str) {
         let (provider, model) = (self.provider.as_str(), self.model.as_str());
-        // The model's own spelling of the provider is part of the key.
+        // The key has the model's spelling of the provider.
         split_self_prefix(provider, model).unwrap_or((provider, model))
     }
 
-    /// The key before its first slash, behind its last one, and its length: equal for equal keys, whichever
-    /// slash ends the provider.
+    /// The key before its first slash and after its last one, and its length: the same for equal keys, at whichever
+    /// slash the provider ends.
     fn ends(&self) -> (&str, &str, usize) {
         let (provider, rest) = self.parts();
         let first = provider.split_once('/').map_or(provider, |(first, _)| first);
@@ -87,13 +88,13 @@ impl ModelRef {
     }
 }
 
-/// A model id that starts with `<provider>/` in any case, split there.
+/// Splits a model id after a leading `<provider>/`, in any case.
 fn split_self_prefix<'m>(provider: &str, model: &'m str) -> Option<(&'m str, &'m str)> {
     if !model.as_bytes().contains(&b'/') {
         return None;
     }
     if model.is_ascii() {
-        // Only its length says where it could end.
+        // In ASCII a provider in another case has the same length.
         let (head, rest) = model.split_at_checked(provider.len())?;
         let rest = rest.strip_prefix('/')?;
         return head.eq_ignore_ascii_case(provider).then_some((head, rest));
@@ -248,7 +249,7 @@ mod tests {
     }
 
     proptest! {
-        /// A provider of a configuration may hold a slash, so two splits of one key are one reference.
+        /// The provider may contain a slash, so two splits of one key are the same reference.
         #[test]
         fn references_are_equal_exactly_when_their_keys_are(pairs in prop::collection::vec(("[aAé/]{1,4}", "[aAé/]{1,6}"), 2)) {
             use std::hash::{BuildHasher, RandomState};
@@ -265,8 +266,8 @@ mod tests {
         fn the_key_of_a_parsed_reference_is_stable(provider in "[a-z]{1,6}", model in "[A-Za-z0-9./-]{1,12}") {
             if let Ok(first) = format!("{provider}/{model}").parse::<ModelRef>() {
                 let key = first.key();
-                if let Ok(again) = key.parse::<ModelRef>() {
-                    prop_assert_eq!(again, first);
+                if let Ok(reparsed) = key.parse::<ModelRef>() {
+                    prop_assert_eq!(reparsed, first);
                 }
             }
         }

@@ -1,17 +1,16 @@
-//! Auth profile ids: any non-empty text, compared exactly (auth-store.md P4).
+//! Ids of auth profiles: any non-empty text, compared exactly (auth-store.md P4).
 
 use crate::text_id::text_id;
 
 text_id! {
-    /// An auth profile such as `openai:work` or `anthropic:me@example.com`.
+    /// The id of an auth profile such as `openai:work` or `anthropic:me@example.com`.
     ///
-    /// The id carries no meaning: neither its prefix nor a name like `default` decides anything
-    /// (auth-store.md P4, BL-44). Surrounding blanks are trimmed, case is kept.
+    /// Neither its prefix nor a name like `default` has a meaning (auth-store.md P4, BL-44). Trimmed; case is kept.
     ProfileId, "profile", |text| text.trim().into()
 }
 
 impl ProfileId {
-    /// The general builder `<prefix>:<name>`, with `default` for a blank name (auth-store.md P2).
+    /// The id `<prefix>:<name>`, with `default` for a blank name (auth-store.md P2).
     ///
     /// # Errors
     /// [`IdError::Empty`](crate::IdError::Empty) when the prefix is blank.

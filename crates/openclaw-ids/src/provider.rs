@@ -1,9 +1,9 @@
-//! Provider ids: trimmed and lowercased, nothing else (chain.md V1).
+//! Provider ids: trimmed and in lowercase, without aliases (chain.md V1).
 
 use crate::text_id::{lowercased, text_id};
 
 text_id! {
-    /// A provider such as `openai` or `z.ai`.
+    /// The id of a provider such as `openai` or `z.ai`.
     ///
     /// Normalisation is trim and lowercase only: `z.ai`, `z-ai` and `zai` are three providers (chain.md V1).
     ProviderId, "provider", |text| lowercased(text.trim())

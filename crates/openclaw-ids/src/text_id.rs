@@ -1,8 +1,8 @@
-//! What the textual identifiers share: a cheap-to-clone, never empty, immutable text.
+//! The macro for text identifiers: newtypes over an immutable, never empty text that is cheap to clone.
 
 use std::borrow::Cow;
 
-/// The text in lowercase, as every comparison without case in these crates reads it; borrowed when it already is.
+/// The text in lowercase, which all comparisons without case use; borrowed when it is lowercase already.
 ///
 /// ```
 /// assert_eq!(openclaw_ids::lowercased("OpenAI"), "openai");
@@ -15,7 +15,7 @@ pub fn lowercased(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// Declares a newtype over a non-empty text, normalised by `$normalise` when it is made.
+/// Declares a newtype over a non-empty text that `$normalise` normalises.
 macro_rules! text_id {
     ($(#[$doc:meta])* $name:ident, $kind:literal, $normalise:expr) => {
         $(#[$doc])*
@@ -23,7 +23,7 @@ macro_rules! text_id {
         pub struct $name(std::sync::Arc<str>);
 
         impl $name {
-            /// Normalises `text`.
+            /// The identifier of `text`, normalised.
             ///
             /// # Errors
             /// [`IdError::Empty`](crate::IdError::Empty) when nothing is left after trimming.

@@ -1,5 +1,9 @@
 #![doc = include_str!("../README.md")]
 
+// The engine of the README, which is tested here, names the crate as its users do.
+#[cfg(test)]
+extern crate self as openclaw_session;
+
 mod command;
 mod entry;
 mod fallback_override;
@@ -45,12 +49,14 @@ pub use profile_pin::{
     OrderOrigin, PinDecision, PinFacts, ProfileAvailability, SessionAge, choose_pin, store_pin,
 };
 pub use status::{ConfiguredModelSource, StatusFacts, report_lines, status_lines};
+#[cfg(any(test, feature = "conformance"))]
+pub use store::conformance;
 pub use store::{
     CasOutcome, ImportedSessions, MemorySessionStore, Revision, SessionStore, StoreError, VersionedEntry,
     export_sessions_json, format_sessions_json, parse_sessions_json, update,
 };
 #[cfg(feature = "sqlite")]
-pub use store::{OpenError, Place, SqliteSessionStore, open_read_only};
+pub use store::{OpenError, SqliteSessionStore};
 pub use turn_kind::{TurnKind, TurnRights, preserves_user_state};
 pub use user_selection::{
     LiveEffect, MergeOutcome, ModelChoice, ProfileChoice, UserSelection, apply_user_selection, merge,

@@ -1,5 +1,7 @@
 //! What a session engine must do, the engines of this crate, and the read-fold-write loop over any of them.
 
+#[cfg(any(test, feature = "conformance"))]
+pub mod conformance;
 mod memory;
 mod sessions_json;
 #[cfg(feature = "sqlite")]
@@ -19,7 +21,7 @@ use crate::fallback_override::Rollback;
 pub use memory::MemorySessionStore;
 pub use sessions_json::{ImportedSessions, export_sessions_json, format_sessions_json, parse_sessions_json};
 #[cfg(feature = "sqlite")]
-pub use sqlite::{OpenError, Place, SqliteSessionStore, open_read_only};
+pub use sqlite::{OpenError, SqliteSessionStore};
 
 /// How often an entry was written; the expectation of a compare-and-set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -35,13 +37,13 @@ impl Revision {
         Self(self.0.saturating_add(1))
     }
 
-    #[cfg(feature = "sqlite")]
-    pub(crate) fn stored(number: i64) -> Self {
+    /// The revision with this number, as an engine reads it back.
+    pub const fn from_number(number: i64) -> Self {
         Self(number)
     }
 
-    #[cfg(feature = "sqlite")]
-    pub(crate) fn number(self) -> i64 {
+    /// The number for an engine to store beside the entry; 0 is [`NONE`](Self::NONE).
+    pub const fn number(self) -> i64 {
         self.0
     }
 }
@@ -81,7 +83,7 @@ pub enum StoreError {
         /// The file.
         path: PathBuf,
         /// What SQLite says.
-        source: Arc<rusqlite::Error>,
+        source: Arc<openclaw_sqlite::rusqlite::Error>,
     },
     /// The engine's thread is gone.
     #[error("the session store is closed; open it again")]
@@ -106,8 +108,11 @@ pub enum StoreError {
         /// The file.
         path: PathBuf,
         /// What SQLite says.
-        source: Arc<rusqlite::Error>,
+        source: Arc<openclaw_sqlite::rusqlite::Error>,
     },
+    /// An engine outside of this crate failed; see [`engine`](Self::engine).
+    #[error("the engine of the session store failed")]
+    Engine(#[source] Box<dyn std::error::Error + Send + Sync>),
     /// One entry cannot be read; it stays as it is.
     #[error(
         "the entry of session `{key}` in {path} is damaged and was left as it is; \
@@ -128,11 +133,18 @@ pub enum StoreError {
         /// The file.
         path: PathBuf,
         /// What SQLite says.
-        source: Arc<rusqlite::Error>,
+        source: Arc<openclaw_sqlite::rusqlite::Error>,
     },
 }
 
-/// Where session entries live.
+impl StoreError {
+    /// The failure of an engine outside of this crate.
+    pub fn engine(source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
+        Self::Engine(source.into())
+    }
+}
+
+/// Where session entries are stored.
 ///
 /// Every change is a compare-and-set on the whole entry, which [`update`] wraps in a loop. Nothing here decides:
 /// folds are the pure functions of this crate.

@@ -56,7 +56,7 @@ fn model(text: &str) -> ModelRef {
 }
 
 /// A file that takes over one session, compacted five times, from a `sessions.json`.
-fn place() -> (TempDir, PathBuf) {
+fn session_file() -> (TempDir, PathBuf) {
     let directory = TempDir::new().unwrap();
     let old = format!(
         r#"{{"{}": {{"sessionId": "s1", "compactionCount": 5, "kept": "yes"}}}}"#,
@@ -109,7 +109,7 @@ fn parallel_processes_import_once_and_lose_no_update() {
         }
         return;
     }
-    let (_directory, file) = place();
+    let (_directory, file) = session_file();
     let test = "parallel_processes_import_once_and_lose_no_update";
     let children: Vec<Child> = (0..PROCESSES).map(|_| spawn(test, &file)).collect();
     for mut child in children {
@@ -128,7 +128,7 @@ fn what_was_acknowledged_survives_a_kill() {
             report(&block_on(count_once(&store)));
         }
     }
-    let (_directory, file) = place();
+    let (_directory, file) = session_file();
     for reads in [1, 7, 30] {
         let mut child = spawn("what_was_acknowledged_survives_a_kill", &file);
         let acknowledged: u64 = reports(&mut child).nth(reads).unwrap().parse().unwrap();
@@ -153,7 +153,7 @@ fn a_full_disk_loses_nothing_that_was_acknowledged() {
         assert!(block_on(store.load(&key())).unwrap().is_some());
         return;
     }
-    let (_directory, file) = place();
+    let (_directory, file) = session_file();
     drop(SqliteSessionStore::open(&file).unwrap());
     let mut child = Command::new("sh")
         .args([
@@ -211,7 +211,7 @@ fn a_run_that_was_killed_leaves_a_fallback_that_leads_back() {
             std::thread::park();
         }
     }
-    let (_directory, file) = place();
+    let (_directory, file) = session_file();
     let mut child = spawn("a_run_that_was_killed_leaves_a_fallback_that_leads_back", &file);
     assert_eq!(reports(&mut child).next().as_deref(), Some("persisted"));
     child.kill().unwrap();

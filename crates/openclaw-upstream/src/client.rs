@@ -23,7 +23,7 @@ use connector::Connector;
 pub(crate) use connector::{ConnectTimeout, DnsError};
 use tls::Tls;
 
-use super::endpoint::is_loopback_host;
+use openclaw_providers::is_loopback_host;
 
 /// How long an unused connection is kept. Short, because a provider may close it at the moment it is used again.
 const KEEP_LIMIT: Duration = Duration::from_secs(20);

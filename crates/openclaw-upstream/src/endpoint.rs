@@ -1,6 +1,5 @@
 //! Where a provider is called, and with what.
 
-use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -8,6 +7,7 @@ use http::{HeaderMap, HeaderName, HeaderValue, Uri};
 use hyper_util::client::proxy::matcher::Matcher;
 use openclaw_classify::redact;
 use openclaw_ids::ProviderId;
+use openclaw_providers::is_loopback_host;
 use openclaw_wire::WireFormat;
 use url::Url;
 
@@ -267,13 +267,6 @@ fn shown_text(text: &str) -> String {
     let end = rest.find(['?', '#']).unwrap_or(rest.len());
     // A key may have been put into the wrong place.
     redact(&format!("{scheme}{}", &rest[..end]))
-}
-
-/// Whether a host, in brackets when it is an IPv6 address, is this machine.
-pub fn is_loopback_host(host: &str) -> bool {
-    let host = host.trim_start_matches('[').trim_end_matches(']');
-    host.eq_ignore_ascii_case("localhost")
-        || host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
 }
 
 #[cfg(test)]

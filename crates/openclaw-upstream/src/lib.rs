@@ -19,7 +19,7 @@ pub mod worker_runtimes;
 
 pub use buffered::whole as buffer_whole;
 pub use deadlines::Deadlines;
-pub use endpoint::{Endpoint, EndpointError, is_loopback_host};
+pub use endpoint::{Endpoint, EndpointError};
 pub use exchange::{Answer, Call, FetchError, PlainRequest, SecretKind, Upstream};
 pub use live::{AnswerStep, LiveAnswer};
 pub use retry::is_transient;

@@ -23,6 +23,14 @@ struct CrateModules {
 #[rustfmt::skip]
 const MODULES: &[CrateModules] = &[
     CrateModules {
+        package: "openclaw-cooldown",
+        folder: "crates/openclaw-cooldown/src",
+        order: &[
+            "event", "millis", "ladder", "config", "usage_state", "usage_stats", "availability", "endpoint", "gate",
+            "transition", "usage_probe",
+        ],
+    },
+    CrateModules {
         package: "openclaw-sqlite",
         folder: "crates/openclaw-sqlite/src",
         order: &["error", "transaction", "file", "connection", "filesystem", "fair_lock", "schema", "batch_writer"],
@@ -33,6 +41,14 @@ const MODULES: &[CrateModules] = &[
         order: &[
             "secret", "error", "credential", "config", "snapshot", "store", "profile", "secret_resolver", "import", "sqlite",
             "doctor", "refresh",
+        ],
+    },
+    CrateModules {
+        package: "openclaw-session",
+        folder: "crates/openclaw-session/src",
+        order: &[
+            "command", "turn_kind", "entry", "fallback_override", "lifecycle", "live_switch", "notice", "primary_probe",
+            "profile_pin", "status", "store", "user_selection",
         ],
     },
 ];

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use openclaw_ids::ProfileId;
+use serde::{Deserialize, Serialize};
 
 use super::change::{done, whole_millisecond};
 use super::probe::{is_lease_held, lease_end};
@@ -40,11 +41,12 @@ pub enum LoginChange {
 }
 
 /// The right to refresh one login, which ends by itself when its holder dies.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RefreshLease {
     /// Who refreshes; unique per attempt.
     pub holder: String,
     /// The first instant at which somebody else may take it.
+    #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
     pub expires: Timestamp,
 }
 
@@ -111,13 +113,8 @@ impl AuthSnapshot {
         }
     }
 
-    /// Folds one change of a login into the snapshot.
-    pub(crate) fn apply_login(
-        &mut self,
-        id: &ProfileId,
-        change: &LoginChange,
-        now: Timestamp,
-    ) -> ChangeOutcome {
+    /// Folds one change of a login into the snapshot, as [`apply`](Self::apply) does with changes of usage state.
+    pub fn apply_login(&mut self, id: &ProfileId, change: &LoginChange, now: Timestamp) -> ChangeOutcome {
         let now = whole_millisecond(now);
         match change {
             LoginChange::Adopt(login) => self.adopt_login(id, login),

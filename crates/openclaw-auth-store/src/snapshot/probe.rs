@@ -4,29 +4,34 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use openclaw_ids::ProviderId;
+use serde::{Deserialize, Serialize};
 
 use super::change::done;
 use crate::{AuthSnapshot, ChangeOutcome};
 
 /// When a provider was probed, and whether it is being probed (G4).
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct ProbeState {
     /// When the latest probe started.
+    #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
     pub last_probe_at: Timestamp,
     /// How many leases were ever given; the newest lease carries this number.
     pub generation: u64,
     /// The probe in flight, unless its holder died.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lease: Option<ProbeLease>,
 }
 
 /// The right to have the one probe of a provider in flight.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProbeLease {
     /// Who probes; unique per run.
     pub holder: String,
     /// Grows with every new lease of the provider.
     pub generation: u64,
     /// The first instant at which somebody else may take it.
+    #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
     pub expires: Timestamp,
 }
 

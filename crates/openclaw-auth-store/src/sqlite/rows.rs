@@ -50,24 +50,9 @@ struct ProbeRow {
     last_probe_at: Timestamp,
     generation: u64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    lease: Option<LeaseRow>,
+    lease: Option<ProbeLease>,
     #[serde(flatten)]
     unknown: Map<String, Value>,
-}
-
-#[derive(Serialize, Deserialize)]
-struct LeaseRow {
-    holder: String,
-    generation: u64,
-    #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
-    expires: Timestamp,
-}
-
-#[derive(Serialize, Deserialize)]
-struct RefreshRow {
-    holder: String,
-    #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
-    expires: Timestamp,
 }
 
 /// All rows, typed, beside their texts.
@@ -104,25 +89,15 @@ impl Rows {
         } else if key.starts_with(PROBE) {
             let row: ProbeRow = parse(&text)?;
             is_under(&key, &probe_key(&row.provider))?;
-            let lease = row.lease.map(|lease| ProbeLease {
-                holder: lease.holder,
-                generation: lease.generation,
-                expires: lease.expires,
-            });
             let state = ProbeState {
                 last_probe_at: row.last_probe_at,
                 generation: row.generation,
-                lease,
+                lease: row.lease,
             };
             self.probes.insert(row.provider, state);
         } else if let Some(id) = key.strip_prefix(REFRESH) {
             let id = ProfileId::try_new(id).map_err(|error| error.to_string())?;
-            let row: RefreshRow = parse(&text)?;
-            let lease = RefreshLease {
-                holder: row.holder,
-                expires: row.expires,
-            };
-            self.refreshes.insert(id, lease);
+            self.refreshes.insert(id, parse(&text)?);
         } else {
             return Ok(());
         }
@@ -187,11 +162,7 @@ impl Rows {
             provider: provider.clone(),
             last_probe_at: state.last_probe_at,
             generation: state.generation,
-            lease: state.lease.as_ref().map(|lease| LeaseRow {
-                holder: lease.holder.clone(),
-                generation: lease.generation,
-                expires: lease.expires,
-            }),
+            lease: state.lease.clone(),
             unknown: self.unknown::<ProbeRow>(&key, |row| row.unknown),
         };
         let text = to_text(&row);
@@ -205,12 +176,7 @@ impl Rows {
             Some(lease) => self.refreshes.insert(id.clone(), lease.clone()),
             None => self.refreshes.remove(id),
         };
-        let text = lease.map(|lease| {
-            to_text(&RefreshRow {
-                holder: lease.holder.clone(),
-                expires: lease.expires,
-            })
-        });
+        let text = lease.map(to_text);
         self.set(edits, format!("{REFRESH}{id}"), text);
     }
 

@@ -1,4 +1,6 @@
-//! What every engine must do: one suite, run on each of them.
+//! What every engine must do: one suite, run on each of them, and on engines of the caller's own.
+
+#![expect(clippy::unwrap_used, reason = "an expectation that is not met ends the check")]
 
 use jiff::Timestamp;
 use openclaw_classify::Reason;
@@ -61,8 +63,11 @@ pub(crate) fn success(id: &str, model: Option<&str>, seconds: i64) -> UsageChang
     }
 }
 
-/// Runs the whole suite on an engine without profiles.
-pub(crate) async fn check<S: UsageStore + ProfileStore>(store: &S) {
+/// Runs the whole suite on an engine without profiles. The engine's cooldowns are the default ones.
+///
+/// # Panics
+/// At the first promise that is not kept.
+pub async fn check<S: UsageStore + ProfileStore>(store: &S) {
     profiles_come_and_go(store).await;
     orders_are_kept(store).await;
     a_mark_is_visible_when_it_returns(store).await;

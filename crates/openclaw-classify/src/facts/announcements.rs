@@ -99,29 +99,29 @@ const fn bit(window: [u8; WINDOW]) -> (usize, u64) {
 
 /// The announcements in `text`; a word counts only when a number follows it.
 pub(super) fn find(text: &str, kinds: ByteSet) -> Announcements {
-    let mut announced = Announcements::default();
+    let mut found = Announcements::default();
     if !kinds.may_contain(ByteKind::Number) {
-        return announced;
+        return found;
     }
     let Some(last) = text.as_bytes().iter().rposition(u8::is_ascii_digit) else {
-        return announced;
+        return found;
     };
     let bytes = &text.as_bytes()[..=last];
     // Words of one byte are too short for a window.
-    announced.time = memchr::memchr(b'|', bytes).is_some();
-    announced.size = memchr::memchr(b'>', bytes).is_some();
+    found.time = memchr::memchr(b'|', bytes).is_some();
+    found.size = memchr::memchr(b'>', bytes).is_some();
     let mut at = 0;
     while let Some(window) = bytes.get(at..).and_then(|rest| rest.first_chunk()) {
         let (index, bit) = bit(*window);
         if ALL_WINDOWS[index] & bit != 0 {
-            announced.compare(bytes, at, (index, bit));
-            if announced.size && announced.time {
+            found.compare(bytes, at, (index, bit));
+            if found.size && found.time {
                 break;
             }
         }
         at += 2;
     }
-    announced
+    found
 }
 
 impl Announcements {

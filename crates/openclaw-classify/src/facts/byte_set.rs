@@ -1,7 +1,7 @@
 //! The kinds of bytes that a text contains: one pass that tells which of the later, more expensive searches to skip.
 
 /// In longer texts, in bytes, each search is cheaper than this pass; the set then contains every kind.
-const LONG: usize = 512;
+const MAX_LENGTH: usize = 512;
 
 /// The kinds of bytes of a text, or of a longer text that it is part of.
 #[derive(Clone, Copy)]
@@ -56,7 +56,7 @@ const KINDS: [u16; 256] = {
 impl ByteSet {
     /// The kinds of bytes in `text`.
     pub(super) fn of(text: &str) -> Self {
-        if text.len() > LONG {
+        if text.len() > MAX_LENGTH {
             return Self(u16::MAX);
         }
         Self(text.bytes().fold(0, |all, byte| all | KINDS[usize::from(byte)]))

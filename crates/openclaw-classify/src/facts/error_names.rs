@@ -10,8 +10,8 @@ const MAX_NAMES: usize = 8;
 /// Words before `:` or `=` that say that a name follows.
 const LABELS: &[&str] = &["code", "type", "status", "reason"];
 
-/// Calls `take` with each name in `text`, the leading one first. `punctuated` is false when the text has none of `(`, `:`
-/// and `=`.
+/// Calls `take` with each name in `text`, the leading one first. `punctuated` is false when the text has none of `(`,
+/// `:` and `=`.
 pub(super) fn for_each<'t>(text: &'t str, punctuated: bool, mut take: impl FnMut(&'t str)) {
     let head = head(text, WINDOW);
     let mut left = MAX_NAMES;

@@ -9,7 +9,7 @@ pub(crate) const TOKENS_OVER_LIMIT: &str = "tokensoverlimit";
 pub(crate) const REQUEST_OVER_LIMIT: &str = "requestoverlimit";
 
 /// Smaller limits are not about the tokens of a prompt.
-const SMALL: u64 = 256;
+const MIN_LIMIT: u64 = 256;
 /// The most words of one text that are considered.
 const MAX_WORDS: usize = 64;
 /// The most bytes between a comparison and its numbers.
@@ -110,7 +110,7 @@ fn over_window<'t>(text: &'t str, words: &[(WordRole, Range<usize>)]) -> Option<
         let around = text[from..to].to_ascii_lowercase();
         let others = ["byte", "pixel", " mb", " kb", "second", "image"];
         let size = !others.iter().any(|word| around.contains(word));
-        let fits = requested.total <= limit || limit < SMALL;
+        let fits = requested.total <= limit || limit < MIN_LIMIT;
         (!fits && size && (about_size || requested.is_sum)).then(|| LimitComparison {
             code: TOKENS_OVER_LIMIT,
             text: text[from + requested.from..to].trim(),
@@ -118,14 +118,14 @@ fn over_window<'t>(text: &'t str, words: &[(WordRole, Range<usize>)]) -> Option<
     })
 }
 
-struct Requested {
+struct RequestedNumber {
     total: u64,
     is_sum: bool,
     from: usize,
 }
 
 /// The number, or the sum of two, at the end of `text`; brackets and a word such as "tokens" may follow it.
-fn number_at_end(text: &str) -> Option<Requested> {
+fn number_at_end(text: &str) -> Option<RequestedNumber> {
     let tail = text
         .trim_end_matches(|c: char| c.is_whitespace() || c.is_ascii_alphabetic() || matches!(c, ')' | '='));
     let (last, from) = last_number(tail)?;
@@ -134,12 +134,12 @@ fn number_at_end(text: &str) -> Option<Requested> {
         .strip_suffix('+')
         .and_then(|before| last_number(before.trim_end()));
     Some(match sum {
-        Some((first, from)) => Requested {
+        Some((first, from)) => RequestedNumber {
             total: first.saturating_add(last),
             is_sum: true,
             from,
         },
-        None => Requested {
+        None => RequestedNumber {
             total: last,
             is_sum: false,
             from,
@@ -154,7 +154,7 @@ fn last_number(text: &str) -> Option<(u64, usize)> {
         .take_while(|(_, c)| c.is_ascii_digit() || *c == ',')
         .last()?
         .0;
-    Some((whole(&text[from..])?, from))
+    Some((parse_number(&text[from..])?, from))
 }
 
 /// The first number, if it is near the beginning.
@@ -164,10 +164,10 @@ fn first_number(text: &str) -> Option<u64> {
     let end = digits
         .find(|c: char| !c.is_ascii_digit() && c != ',')
         .unwrap_or(digits.len());
-    whole(digits[..end].trim_end_matches(','))
+    parse_number(digits[..end].trim_end_matches(','))
 }
 
-fn whole(digits: &str) -> Option<u64> {
+fn parse_number(digits: &str) -> Option<u64> {
     let plain: String = digits.chars().filter(|c| *c != ',').collect();
     (plain.len() <= 12).then(|| plain.parse().ok()).flatten()
 }

@@ -40,8 +40,8 @@ enum MemberKind {
     Upstream,
 }
 
-/// The known members by the [`code_key`](crate::text::normal::code_key) of their names. Other members are not read, because
-/// a body may quote the user's own data.
+/// The known members by the [`code_key`](crate::text::normal::code_key) of their names. Other members are not read,
+/// because a body may quote the user's own data.
 #[rustfmt::skip]
 const MEMBERS: &[(MemberKind, &[&str])] = &[
     (MemberKind::Code, &["errorcode", "errcode", "type", "errortype", "kind", "name", "subtype", "limitsource", "subcode", "exception", "errorclass", "finishreason", "stopreason", "blockreason"]),

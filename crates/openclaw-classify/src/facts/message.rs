@@ -17,7 +17,7 @@ use crate::text::normal::append;
 use crate::text::patterns::starts_with_ignore_case;
 
 /// Of longer texts, in bytes, only the two ends are read (C-1.4).
-const LIMIT: usize = 64 * 1024;
+const MAX_TEXT: usize = 64 * 1024;
 /// How deep texts inside texts are unwrapped; deeper ones are read as plain text.
 const MAX_NESTING: usize = 8;
 /// Objects without facts are searched for inner objects until this many times the length of the text was read; from
@@ -264,11 +264,11 @@ fn upstream_quote(text: &str) -> Option<usize> {
 
 /// The first and last 32 KiB of a text longer than 64 KiB, any other text as it is (C-1.4).
 pub(crate) fn clip(text: &str) -> Cow<'_, str> {
-    if text.len() <= LIMIT {
+    if text.len() <= MAX_TEXT {
         return text.into();
     }
-    let front = head(text, LIMIT / 2);
-    let back = &text[text.ceil_char_boundary(text.len() - LIMIT / 2)..];
+    let front = head(text, MAX_TEXT / 2);
+    let back = &text[text.ceil_char_boundary(text.len() - MAX_TEXT / 2)..];
     format!("{front}\n…\n{back}").into()
 }
 

@@ -15,8 +15,8 @@ const RETRY: &[(&str, Unit)] = &[
     ("x-ms-retry-after-ms", Unit::Milliseconds),
 ];
 
-/// Suffixes of headers that state the end of a limit, each with the suffixes of the headers beside it that say how much of
-/// the limit is used.
+/// Suffixes of headers that state the end of a limit, each with the suffixes of the headers beside it that say how
+/// much of the limit is used.
 const RESETS: &[(&str, &[(&str, UsageField)])] = &[
     ("-reset-after-seconds", &[("-used-percent", UsageField::Percent)]),
     ("-reset-at", &[("-used-percent", UsageField::Percent)]),

@@ -102,8 +102,8 @@ fn after_cue(said: &str, family: Option<Family>, now: Timestamp) -> impl Iterato
         .chain(clock.and_then(|found| time_of_day(&found, now)))
 }
 
-/// False when no number follows right after "in", "after" or "for", so that [`IN`] cannot match. Texts outside ASCII, which
-/// have other blanks and digits, are left to the regular expression.
+/// False when no number follows right after "in", "after" or "for", so that [`IN`] cannot match. Texts outside ASCII,
+/// which have other blanks and digits, are left to the regular expression.
 fn may_state_wait(said: &str) -> bool {
     let bytes = said.as_bytes();
     let without = |text: &[u8], skipped: &[u8]| {

@@ -20,21 +20,21 @@ pub fn observed_tokens(failure: &Failure) -> Option<u64> {
     largest.into_iter().chain(sums).max()
 }
 
-/// The whole numbers in `text`, with or without thousands separators; parts of dates, versions and ids do not count.
+/// The whole numbers in `text`, with or without thousands separators, but no parts of dates, versions and ids.
 fn numbers(text: &str) -> impl Iterator<Item = u64> {
     text.split(|c: char| c.is_whitespace() || matches!(c, '(' | ')' | '>' | '=' | ':' | ';' | '[' | ']'))
-        .filter_map(whole)
+        .filter_map(parse_number)
 }
 
 /// The sum in "188240 + 21333 > 200000", which is larger than each of its numbers.
 fn sum(text: &str) -> Option<u64> {
     let (left, right) = text.split_once(" + ")?;
-    let left = left.split_whitespace().next_back().and_then(whole)?;
-    let right = right.split_whitespace().next().and_then(whole)?;
+    let left = left.split_whitespace().next_back().and_then(parse_number)?;
+    let right = right.split_whitespace().next().and_then(parse_number)?;
     left.checked_add(right)
 }
 
-fn whole(word: &str) -> Option<u64> {
+fn parse_number(word: &str) -> Option<u64> {
     let word = word.trim_end_matches([',', '.']);
     let grouped = word.split(',').skip(1).all(|group| group.len() == 3);
     let digits: String = word.chars().filter(|c| *c != ',').collect();

@@ -185,8 +185,8 @@ pub(super) static OVERFLOW: &[Rule] = &[
     ], text("The input window is over the limit")).unless(NOT_SIZE).default_certainty(),
 ];
 
-/// Malformed and unsupported requests. Another model may support what this one does not, so that rule has default certainty
-/// (decision A1).
+/// Malformed and unsupported requests. Another model may support what this one does not, so that rule has default
+/// certainty (decision A1).
 #[rustfmt::skip]
 pub(super) static FORMAT: &[Rule] = &[
     Rule::phrases("format.capability", Reason::Format, &[

@@ -1,4 +1,5 @@
-//! Rules for a status without other evidence, and for failures without even a status (classify.md C-7, C-8, C-3 step 6).
+//! Rules for a status without other evidence, and for failures without even a status (classify.md C-3
+//! step 6, C-7, C-8).
 
 use super::rule::{Attribution, Condition, Rule, status, text};
 use crate::Reason;

@@ -3,12 +3,12 @@
 use crate::text::patterns::starts_with_ignore_case;
 
 /// The most bytes before a page, which clients put in front of it.
-const LEAD: usize = 256;
+const MAX_LEAD: usize = 256;
 
 /// The offset where an HTML page begins in `text`, if there is one.
 pub(crate) fn page_start(text: &str) -> Option<usize> {
     let bytes = text.as_bytes();
-    memchr::memchr_iter(b'<', &bytes[..LEAD.min(bytes.len())]).find(|at| {
+    memchr::memchr_iter(b'<', &bytes[..MAX_LEAD.min(bytes.len())]).find(|at| {
         ["!doctype html", "html", "head>", "body", "center>", "title>"]
             .iter()
             .any(|tag| starts_with_ignore_case(&bytes[at + 1..], tag))
@@ -36,14 +36,14 @@ pub(crate) fn text_parts(page: &str) -> impl Iterator<Item = &str> {
             rest = None;
             return Some(text);
         };
-        rest = Some(behind_tag(&text[open..]));
+        rest = Some(after_tag(&text[open..]));
         Some(&text[..open])
     });
     between.map(str::trim).filter(|words| !words.is_empty())
 }
 
 /// The text after the tag at the beginning of `text`, or after its element when that is a script or style.
-fn behind_tag(text: &str) -> &str {
+fn after_tag(text: &str) -> &str {
     let skipped = ["</script", "</style"]
         .iter()
         .find(|end| starts_with_ignore_case(&text.as_bytes()[1..], &end[2..]))

@@ -177,12 +177,12 @@ impl<'t> Parser<'t> {
             Some(b'{') => Json::Object(self.object(depth).unwrap_or_default()),
             Some(b'[') => Json::List(self.list(depth)),
             Some(quote @ (b'"' | b'\'')) => Json::Text(self.quoted(quote)),
-            Some(_) => self.bare(),
+            Some(_) => self.literal(),
         }
     }
 
     /// A number, a word such as `null` or `None`, or the text up to the next delimiter.
-    fn bare(&mut self) -> Json<'t> {
+    fn literal(&mut self) -> Json<'t> {
         let rest = &self.text[self.at..];
         let end = rest.find([',', '}', ']', '\n']).unwrap_or(rest.len());
         let word = rest[..end].trim();

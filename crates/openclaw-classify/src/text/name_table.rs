@@ -77,7 +77,7 @@ impl<T> NameTable<T> {
 fn hash(name: &str) -> u32 {
     let mixed = |all: u32, byte: u8| (all ^ u32::from(byte)).wrapping_mul(0x0100_0193);
     let all = if name.is_ascii() {
-        let kept = name.bytes().map(|byte| KEPT[usize::from(byte)]);
+        let kept = name.bytes().map(|byte| KEY_BYTES[usize::from(byte)]);
         kept.filter(|byte| *byte != 0).fold(0x811C_9DC5, mixed)
     } else {
         code_key(name).bytes().fold(0x811C_9DC5, mixed)
@@ -86,7 +86,7 @@ fn hash(name: &str) -> u32 {
 }
 
 /// The byte of a key for each byte of a name: letters in lower case, digits, and 0 for bytes that are dropped.
-const KEPT: [u8; 256] = {
+const KEY_BYTES: [u8; 256] = {
     let mut kept = [0; 256];
     let mut byte: u8 = 0;
     while byte < 128 {

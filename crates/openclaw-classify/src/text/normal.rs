@@ -15,8 +15,8 @@ pub(crate) const NAME_JOINT: char = '·';
 /// Separates texts of different fields; no phrase matches across it.
 pub(crate) const SEGMENT: char = '\u{1}';
 
-/// Appends the normal form of `text`: lower case, one blank for each run of blanks, `_` and `-`, straight quotes, no links,
-/// and [`NAME_JOINT`] in names of models, files and parameters.
+/// Appends the normal form of `text`: lower case, one blank for each run of blanks, `_` and `-`, straight quotes, no
+/// links, and [`NAME_JOINT`] in names of models, files and parameters.
 pub(crate) fn append(out: &mut String, text: &str) {
     let text = text.trim();
     let start = out.len();

@@ -4,8 +4,8 @@ use std::ops::Range;
 
 /// A set of patterns; each is one bit of the tables.
 ///
-/// One look-up for each pair of bytes rules out nearly all offsets for all patterns at once. Where a pattern may begin, the
-/// tables of the first three bytes select the patterns that are compared.
+/// One look-up for each pair of bytes rules out nearly all offsets for all patterns at once. Where a pattern may
+/// begin, the tables of the first three bytes select the patterns that are compared.
 pub(crate) struct Patterns<const COUNT: usize> {
     texts: [&'static str; COUNT],
     /// For each of the first three bytes, the patterns that may have it.
@@ -50,8 +50,8 @@ impl<const COUNT: usize> Patterns<COUNT> {
         Self { texts, masks, pairs }
     }
 
-    /// The matches in `text` from left to right without overlaps, the longest of those at the same offset; each as the number
-    /// of its pattern and its range.
+    /// The matches in `text` from left to right without overlaps, the longest of those at the same offset; each as the
+    /// number of its pattern and its range.
     pub(crate) fn find_in<'t>(&'t self, text: &'t str) -> impl Iterator<Item = (usize, Range<usize>)> + 't {
         let bytes = text.as_bytes();
         let mut at = 0;

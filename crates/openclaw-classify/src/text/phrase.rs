@@ -1,9 +1,9 @@
 //! Phrases, the pattern language of the rules, and the single pass that finds them (classify.md C-1.4).
 //!
-//! A phrase is written as people read it: `insufficient .. (credit|credits|balance)`. `(a|b)` offers alternatives, ` .. `
-//! leaves room for a few words of the same sentence, `*` at an end of a part lifts the word boundary there, `^` and `$`
-//! anchor the phrase at the ends of its text. The pieces of all phrases are found in one pass over the text; what is left
-//! to check is whether the pieces of one phrase follow each other.
+//! A phrase is written as people read it: `insufficient .. (credit|credits|balance)`. `(a|b)` offers alternatives,
+//! ` .. ` leaves room for a few words of the same sentence, `*` at an end of a part lifts the word boundary there, `^`
+//! and `$` anchor the phrase at the ends of its text. The pieces of all phrases are found in one pass over the text;
+//! what is left to check is whether the pieces of one phrase follow each other.
 
 mod lexicon;
 mod scan;

@@ -7,7 +7,7 @@ mod remove;
 mod test;
 
 use clap::Subcommand;
-use openclaw_gateway::environment::Environment;
+use openclaw_config::Environment;
 use openclaw_ids::{IdError, ProfileId, ProviderId};
 
 use super::screen::Screen;

@@ -4,7 +4,7 @@ use std::io::Write;
 
 use clap::Args;
 use openclaw_chain::{Finding, Severity};
-use openclaw_gateway::environment::Environment;
+use openclaw_config::Environment;
 use openclaw_gateway::report::{ConfigReport, check};
 use openclaw_gateway::telemetry::terminal_escape::visible_lines;
 

@@ -7,8 +7,7 @@ use std::time::Duration;
 
 use clap::Args;
 use openclaw_auth_store::Credential;
-use openclaw_gateway::config::FailoverConfig;
-use openclaw_gateway::environment::Environment;
+use openclaw_config::{Environment, FailoverConfig};
 use openclaw_gateway::history::history_path;
 use openclaw_gateway::providers::configured;
 use openclaw_ids::{AgentId, ModelRef, ProviderId};

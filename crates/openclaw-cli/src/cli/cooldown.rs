@@ -6,7 +6,7 @@ mod list;
 mod set;
 
 use clap::Subcommand;
-use openclaw_gateway::environment::Environment;
+use openclaw_config::Environment;
 
 use super::screen::Screen;
 use super::{CommandError, Outcome};

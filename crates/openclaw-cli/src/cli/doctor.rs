@@ -9,8 +9,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use jiff::Timestamp;
 use openclaw_auth_store::{AgentFolder, DoctorPaths, DoctorPlan};
-use openclaw_gateway::environment::Environment;
-use openclaw_gateway::layout::{agents_folder, default_credentials_folder};
+use openclaw_config::{Environment, agents_folder, default_credentials_folder};
 use openclaw_ids::AgentId;
 
 use super::files::{Files, Places, absolute, runtime};

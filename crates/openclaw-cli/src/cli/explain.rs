@@ -6,7 +6,7 @@ mod lines;
 mod request;
 
 use clap::Args;
-use openclaw_gateway::environment::Environment;
+use openclaw_config::Environment;
 
 use super::files::{AgentArg, Files, Places};
 use super::screen::Screen;

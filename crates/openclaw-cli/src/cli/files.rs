@@ -9,9 +9,8 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use openclaw_auth_store::AmbientProfile;
 use openclaw_chain::Resolver;
-use openclaw_gateway::config::{Config, ConfigFiles, FileError};
-use openclaw_gateway::environment::Environment;
-use openclaw_gateway::layout;
+use openclaw_config::{Config, ConfigFiles, Environment, FileError};
+use openclaw_gateway::agents::run_settings;
 use openclaw_gateway::providers::discovery::Discovery;
 use openclaw_gateway::providers::{Endpoints, ambient};
 use openclaw_gateway::report::Installation;
@@ -192,7 +191,7 @@ impl Files {
         environment: &Environment,
     ) -> Result<Self, CommandError> {
         let config = places.load(environment)?;
-        let environment = &environment.with_those_of(&config);
+        let environment = &config.environment(environment);
         let sources = SecretSources::at_rest(&config.secrets, environment);
         let endpoints = configured_endpoints(&config, &sources)?;
         let ambient = ambient::profiles(&config.chain.models, &endpoints, &sources, environment);
@@ -228,7 +227,7 @@ impl Files {
             auth: self.config.auth.clone(),
             aliases: self.aliases.clone(),
             endpoints: self.endpoints.keys(),
-            settings: self.config.failover.run_settings(),
+            settings: run_settings(&self.config.failover),
         }
     }
 
@@ -245,12 +244,12 @@ impl Files {
 
     /// The folder of an agent's credentials (L11).
     pub(super) fn credentials_folder(&self, agent: &AgentId) -> PathBuf {
-        layout::credentials_folder(&self.config.chain, &self.environment, &self.state_dir, agent)
+        openclaw_config::credentials_folder(&self.config.chain, &self.environment, &self.state_dir, agent)
     }
 
     /// The folder of the credentials that all agents inherit; no setting moves it (L13).
     pub(super) fn main_folder(&self) -> PathBuf {
-        layout::inherited_credentials_folder(&self.state_dir)
+        openclaw_config::inherited_credentials_folder(&self.state_dir)
     }
 
     /// What older versions left for an agent and, beneath it, for the main agent.
@@ -280,7 +279,7 @@ impl Files {
 
     /// The folder of an agent's sessions.
     pub(super) fn sessions_folder(&self, agent: &AgentId) -> PathBuf {
-        layout::sessions_folder(&self.state_dir, agent)
+        openclaw_config::sessions_folder(&self.state_dir, agent)
     }
 }
 

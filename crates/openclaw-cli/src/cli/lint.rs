@@ -4,7 +4,7 @@ use std::io;
 
 use clap::Args;
 use openclaw_chain::{Finding, LINT_RULES, Severity};
-use openclaw_gateway::environment::Environment;
+use openclaw_config::Environment;
 use serde_json::json;
 
 use super::files::Places;

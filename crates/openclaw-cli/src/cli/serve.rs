@@ -5,8 +5,7 @@ use std::io::{self, Write};
 use std::net::SocketAddr;
 
 use clap::Args;
-use openclaw_gateway::config::Config;
-use openclaw_gateway::environment::Environment;
+use openclaw_config::{Config, Environment};
 use openclaw_gateway::report::dangling_credentials;
 use openclaw_gateway::report::disk;
 use openclaw_gateway::server::{Drained, Server};

@@ -7,7 +7,7 @@ mod set;
 mod show;
 
 use clap::Subcommand;
-use openclaw_gateway::environment::Environment;
+use openclaw_config::Environment;
 
 use super::screen::Screen;
 use super::{CommandError, Outcome};

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use clap::Args;
 use jiff::{SignedDuration, Timestamp};
-use openclaw_gateway::environment::Environment;
+use openclaw_config::Environment;
 use openclaw_gateway::history::{HistoryReader, RunFilter};
 use openclaw_gateway::report::ago;
 use openclaw_ids::{AgentId, ModelRef};

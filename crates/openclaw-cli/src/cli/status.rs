@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 use openclaw_auth_store::{Eligibility, ExclusionReason, Health};
 use openclaw_classify::Reason;
 use openclaw_classify::error_chain;
-use openclaw_gateway::environment::Environment;
+use openclaw_config::Environment;
 use openclaw_gateway::history::{HistoryError, HistoryReader, RunFilter, RunOutcome, StoredRun};
 use openclaw_gateway::report::ago;
 use openclaw_gateway::report::disk;

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use libfuzzer_sys::fuzz_target;
 use openclaw_chain::{ChainConfig, Requested, Resolver, lint};
-use openclaw_gateway::config::{Config, FileError};
+use openclaw_config::{Config, FileError};
 use openclaw_gateway::fuzzing::{Format, Front, failover};
 use openclaw_ids::ModelRef;
 

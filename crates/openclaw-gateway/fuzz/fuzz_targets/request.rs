@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use libfuzzer_sys::fuzz_target;
-use openclaw_gateway::config::Config;
+use openclaw_config::Config;
 use openclaw_gateway::fuzzing::{Body, Format, Front};
 use serde_json::Value;
 

@@ -38,7 +38,7 @@ pub(super) async fn lint(served: Served, Asked(meant): Asked<Meant>) -> Result<J
         } else {
             served.generation.config.clone()
         };
-        let environment = process.environment.with_those_of(&config);
+        let environment = config.environment(&process.environment);
         let sources = SecretSources::at_rest(&config.secrets, &environment);
         let endpoints = configured_endpoints(&config, &sources)
             .map_err(|error| ApiError::invalid(&error_chain::line(&error)))?;

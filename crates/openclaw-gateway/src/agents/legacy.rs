@@ -5,12 +5,12 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use openclaw_auth_store::{AmbientProfile, LegacyFolder, LegacyProfiles, UsageStore};
+use openclaw_config::Environment;
 use openclaw_ids::ProviderId;
 use openclaw_runner::{Clock, SystemClock};
 
 use super::AgentAuthStore;
 use super::patient::PatientAuthStore;
-use crate::environment::Environment;
 
 /// The most of the file that is read, in bytes.
 const MAX_BYTES: u64 = 4 << 20;

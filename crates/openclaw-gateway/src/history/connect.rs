@@ -5,7 +5,7 @@ use std::io;
 use std::path::Path;
 use std::time::Duration;
 
-use openclaw_session::open_read_only;
+use openclaw_sqlite::{BusyWait, open_read_only};
 use rusqlite::{Connection, OpenFlags};
 
 use super::error::HistoryError;
@@ -13,6 +13,8 @@ use super::schema::{self, Seen};
 
 /// How long a write waits for another process. Nobody waits for this thread, so it may be patient.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
+/// How long a read waits for another process.
+const READ_WAIT: BusyWait = BusyWait::Timeout(Duration::from_secs(10));
 /// What stays of the write-ahead log after it was taken over, in bytes.
 const WAL_LIMIT: u32 = 4 << 20;
 
@@ -52,7 +54,7 @@ pub(super) fn open_to_read(path: &Path) -> Result<Option<Connection>, HistoryErr
     if matches!(path.try_exists(), Ok(false)) {
         return Ok(None);
     }
-    let connection = open_read_only(path).map_err(|source| HistoryError::of(path, source))?;
+    let connection = open_read_only(path, READ_WAIT).map_err(|source| HistoryError::of(path, source))?;
     match schema::look(&connection, path)? {
         Seen::GatewayState => Ok(Some(connection)),
         // The first version has no older one, and an empty file has no entries.

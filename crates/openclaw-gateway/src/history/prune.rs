@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use rusqlite::Connection;
 
-use super::config::Limits;
+use super::limits::Limits;
 
 /// How many entries one statement deletes at most, so that no other process waits for long.
 const CHUNK: i64 = 2_000;

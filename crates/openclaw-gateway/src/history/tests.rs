@@ -415,7 +415,7 @@ async fn what_waits_is_bounded_in_bytes_and_its_room_comes_back() {
 
 #[test]
 fn defaults_are_those_of_the_documentation() {
-    let limits = HistoryConfig::default().limits();
+    let limits = Limits::of(&HistoryConfig::default());
     assert_eq!(limits.age, Duration::from_hours(14 * 24));
     assert_eq!(limits.bytes, 128 << 20);
     let parsed: HistoryConfig = json5::from_str("{ maxAgeDays: 1, maxMegaBytes: 2 }").unwrap();

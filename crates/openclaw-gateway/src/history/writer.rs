@@ -9,14 +9,14 @@ use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
 use openclaw_classify::error_chain;
-use openclaw_session::Place;
+use openclaw_sqlite::FileId;
 use rusqlite::{Connection, TransactionBehavior};
 use tokio::sync::oneshot;
 
 use super::Losses;
-use super::config::Limits;
 use super::connect;
 use super::error::HistoryError;
+use super::limits::Limits;
 use super::prune::prune;
 use super::row::Row;
 use super::table;
@@ -63,7 +63,7 @@ impl Writer {
             connection,
             waiting_bytes: Arc::clone(&waiting_bytes),
             path: path.to_owned(),
-            place: Place::of(path),
+            file_id: FileId::of(path),
             limits,
             losses,
             unseen: 0,
@@ -126,7 +126,7 @@ struct Worker {
     connection: Connection,
     path: PathBuf,
     /// The file that the connection is to, or that could not be used instead.
-    place: Place,
+    file_id: FileId,
     limits: Limits,
     losses: Arc<Losses>,
     waiting_bytes: Arc<AtomicUsize>,
@@ -164,7 +164,7 @@ impl Worker {
 
     /// Goes to the file that is there now; it may be removed at any time. One that cannot be used is told once.
     fn follow(&mut self) {
-        if Place::of(&self.path) == self.place {
+        if FileId::of(&self.path) == self.file_id {
             return;
         }
         match connect::open(&self.path) {
@@ -174,7 +174,7 @@ impl Worker {
                 "the file of decisions was removed or replaced, and cannot be used"
             ),
         }
-        self.place = Place::of(&self.path);
+        self.file_id = FileId::of(&self.path);
     }
 
     fn write(&mut self, rows: &[Box<Row>]) {

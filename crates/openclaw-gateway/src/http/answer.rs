@@ -7,6 +7,7 @@ use axum::body::{Body, Bytes};
 use axum::http::header::CONTENT_TYPE;
 use axum::http::{HeaderMap, HeaderValue};
 use axum::response::{IntoResponse, Response};
+use openclaw_config::{NoticeSetting, Rescue};
 use openclaw_ids::{ModelRef, ProfileId};
 use openclaw_runner::{
     AttemptRecord, ChainKind, Clock, Completed, RunLimits, RunOptions, RunRequest, SystemClock,
@@ -30,7 +31,6 @@ use super::stream::{Open, streamed};
 use super::{MAX_BODY, Served};
 use crate::agents::Agent;
 use crate::attempt::ProviderAttempt;
-use crate::config::{NoticeSetting, Rescue};
 use crate::state::InFlightPermit;
 use crate::telemetry::{RunWatch, answered, request_span, responded, unanswered};
 

@@ -7,7 +7,7 @@ use axum::http::uri::Authority;
 use axum::http::{HeaderMap, HeaderValue, Method, Uri};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use openclaw_upstream::is_loopback_host;
+use openclaw_providers::is_loopback_host;
 
 use super::Served;
 use super::error::ApiError;

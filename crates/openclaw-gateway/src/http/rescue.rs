@@ -17,7 +17,6 @@ use super::Served;
 use super::stream::Committed;
 use crate::agents::Agent;
 use crate::attempt::ProviderAttempt;
-use crate::config;
 use crate::telemetry::RunWatch;
 
 /// What is needed to ask once more.
@@ -54,7 +53,7 @@ impl Rescuer {
         options: RunOptions,
         left: &[ModelRef],
     ) -> Option<Box<Self>> {
-        let is_wanted = attempt.failover.stream.rescue == config::Rescue::Splice;
+        let is_wanted = attempt.failover.stream.rescue == openclaw_config::Rescue::Splice;
         is_wanted.then(|| {
             Box::new(Self {
                 served: served.clone(),

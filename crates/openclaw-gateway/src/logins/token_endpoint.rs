@@ -6,13 +6,13 @@ use axum::http::header::{ACCEPT, CONTENT_TYPE};
 use axum::http::{HeaderValue, Method};
 use openclaw_auth_store::{Oauth, RenewedLogin, TokenEndpoint, TokenEndpointError};
 use openclaw_classify::error_chain;
+use openclaw_config::TokenBody;
 use openclaw_runner::{Clock, SystemClock};
 use openclaw_upstream::{FetchError, PlainRequest, Upstream};
 use serde_json::{Map, Value};
 use url::Url;
 
 use super::token_answer;
-use crate::config::TokenBody;
 use crate::providers::{LoginEndpoints, TokenPlace, secret_text};
 use crate::secrets::SecretSources;
 

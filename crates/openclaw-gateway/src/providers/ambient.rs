@@ -2,12 +2,12 @@
 
 use openclaw_auth_store::{AmbientProfile, Credential, Secret, SecretRef};
 use openclaw_chain::ModelsConfig;
+use openclaw_config::Environment;
 use openclaw_ids::{ProfileId, ProviderId};
 use serde_json::json;
 
 use super::secrets::{lasting_pointer, secret_text};
 use super::{Endpoints, KNOWN, KnownProvider, known, shipped};
-use crate::environment::Environment;
 use crate::secrets::SecretSources;
 
 /// The name of the profile whose key is written in `models.providers`.
@@ -112,7 +112,7 @@ mod tests {
     use secrecy::ExposeSecret;
 
     use super::*;
-    use crate::config::Config;
+    use openclaw_config::Config;
 
     #[test]
     fn x_4_keys_of_the_configuration_and_of_the_environment_and_providers_without_one() {

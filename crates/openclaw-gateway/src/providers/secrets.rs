@@ -147,8 +147,8 @@ mod tests {
     use std::path::Path;
 
     use super::*;
-    use crate::config::Config;
-    use crate::environment::Environment;
+    use openclaw_config::Config;
+    use openclaw_config::Environment;
 
     #[test]
     fn what_leads_nowhere_is_named_without_its_value() {

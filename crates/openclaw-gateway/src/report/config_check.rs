@@ -10,14 +10,13 @@ use openclaw_chain::{Finding, Resolver, RunKind, SelectionFacts, lint};
 use openclaw_ids::{AgentId, ModelRef};
 use serde::Serialize;
 
-use crate::config::Config;
-use crate::environment::Environment;
-use crate::exposed::exposed;
+use crate::history::history_path;
 use crate::providers::{Endpoints, ambient};
 use crate::secrets::SecretSources;
 use facts::CheckedAgent;
 pub use facts::StoredError;
 pub use findings::RULES;
+use openclaw_config::{Config, Environment, permission_audit};
 
 /// What a check of the configuration found.
 #[derive(Debug, Serialize)]
@@ -73,7 +72,7 @@ pub fn check(
     findings.extend(endpoints.unusable().iter().map(findings::unusable_secret));
     findings.extend(dangling_among(&checked, &sources));
     findings.extend(
-        exposed(config, environment, state_dir)
+        permission_audit(config, environment, state_dir, &history_path(state_dir))
             .iter()
             .map(findings::exposed),
     );
@@ -148,7 +147,7 @@ pub fn dangling_credentials(
     environment: &Environment,
     state_dir: &Path,
 ) -> Result<Vec<Finding>, StoredError> {
-    let environment = &environment.with_those_of(config);
+    let environment = &config.environment(environment);
     let sources = SecretSources::at_rest(&config.secrets, environment);
     Ok(dangling_among(&look(config, environment, state_dir)?, &sources))
 }

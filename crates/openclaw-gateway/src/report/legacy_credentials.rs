@@ -4,11 +4,10 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use openclaw_auth_store::{AuthSnapshot, LegacyFile, LegacyFolder, LegacyProfiles};
+use openclaw_config::{Environment, inherited_credentials_folder};
 use openclaw_ids::{AgentId, ProfileId};
 use serde::Serialize;
 
-use crate::environment::Environment;
-use crate::layout::inherited_credentials_folder;
 use crate::report::AgentState;
 
 /// A file, or the files of a folder, with credentials that no store has.

@@ -4,13 +4,12 @@ use std::borrow::Cow;
 
 use axum::http::header::AUTHORIZATION;
 use axum::http::{HeaderMap, HeaderValue};
+use openclaw_config::{ClientTokenError, Config, Environment, GatewayAuthMode};
 use secrecy::SecretString;
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 
 use super::auth_throttle::Guess;
-use crate::config::{ClientTokenError, Config, GatewayAuthMode};
-use crate::environment::Environment;
 
 /// The variable that holds the token clients must send.
 pub const TOKEN_VARIABLE: &str = "OPENCLAW_GATEWAY_TOKEN";
@@ -40,13 +39,13 @@ pub fn client_token(
 /// The hash of the token that clients must send. Hashes have one length and no structure, and are compared in constant
 /// time, so the time that a comparison takes says nothing about the token.
 #[derive(Clone)]
-pub(crate) struct ClientToken([u8; 32]);
+pub(crate) struct TokenDigest([u8; 32]);
 
 const API_KEY: &str = "x-api-key";
 /// What stands before a bearer token.
 const SCHEME: &[u8] = b"bearer ";
 
-impl ClientToken {
+impl TokenDigest {
     /// The token that clients must send.
     pub(crate) fn new(text: &str) -> Self {
         Self(hash(text.as_bytes()))
@@ -121,7 +120,7 @@ mod tests {
 
     #[test]
     fn only_the_whole_token_after_bearer_is_right() {
-        let token = ClientToken::new("s3cret");
+        let token = TokenDigest::new("s3cret");
         for (sent, right) in [
             (Some("Bearer s3cret"), true),
             (Some("bearer s3cret"), true),
@@ -155,7 +154,7 @@ mod tests {
             let key = HeaderValue::from_bytes(sent).unwrap();
             for (name, value) in [(AUTHORIZATION.as_str(), bearer), (API_KEY, key)] {
                 let headers = HeaderMap::from_iter([(name.parse().unwrap(), value)]);
-                let checked = ClientToken::new(token).check(&headers);
+                let checked = TokenDigest::new(token).check(&headers);
                 assert_eq!(checked.is_ok(), right, "{name} {token} {sent:?}");
             }
         }
@@ -163,7 +162,7 @@ mod tests {
 
     #[test]
     fn anthropics_header_is_read_where_there_is_no_bearer_token() {
-        let token = ClientToken::new("s3cret");
+        let token = TokenDigest::new("s3cret");
         for (authorization, key, right) in [
             (None, "s3cret", true),
             (None, " s3cret ", true),

@@ -4,11 +4,10 @@ use std::collections::BTreeSet;
 use std::error::Error;
 use std::fmt;
 
+use openclaw_config::{Config, Environment};
 use openclaw_ids::ProviderId;
 use openclaw_upstream::Upstream;
 
-use crate::config::Config;
-use crate::environment::Environment;
 use crate::providers::discovery::{Discovery, discover, ollama_models};
 use crate::providers::{Endpoints, OLLAMA, ProviderError};
 use crate::secrets::SecretSources;
@@ -39,7 +38,7 @@ impl Error for ProviderRowError {
 pub fn configured_endpoints(config: &Config, sources: &SecretSources) -> Result<Endpoints, ProviderRowError> {
     let endpoints = Endpoints::try_new(&config.chain.models, sources);
     let endpoints = endpoints.map_err(|error| ProviderRowError {
-        place: config.place_of(&error.keys()),
+        place: config.position_of(&error.keys()),
         error,
     });
     Ok(endpoints?.with_logins(&config.failover.logins))

@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex as SyncMutex, PoisonError};
 
 use jiff::Timestamp;
 use openclaw_classify::error_chain;
+use openclaw_config::FileError;
 use openclaw_ids::ModelRef;
 use openclaw_runner::{Clock, SystemClock};
 use serde_json::json;
@@ -13,7 +14,6 @@ use super::SetupError;
 use super::generation::{Draft, Generation};
 use super::process::Process;
 use crate::agents::AgentSettings;
-use crate::config::FileError;
 
 /// A gateway's process with the configuration that is used now.
 pub(crate) struct GatewayState {

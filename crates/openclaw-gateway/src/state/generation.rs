@@ -7,19 +7,19 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use openclaw_auth_store::UsageStore;
 use openclaw_chain::Resolver;
+use openclaw_config::{Config, Environment, ExposedFile, permission_audit};
 use openclaw_ids::{AgentId, AuthAliases, ModelRef};
 use openclaw_runner::{Clock, RunPolicy, SystemClock};
 use secrecy::ExposeSecret;
 
 use super::SetupError;
-use super::client_token::{ClientToken, client_token};
+use super::client_token::{TokenDigest, client_token};
 use super::endpoints::{configured_endpoints, discover_providers};
 use super::process::Process;
 use crate::agents::AgentSettings;
-use crate::config::Config;
+use crate::agents::run_settings;
 use crate::credentials::Credentials;
-use crate::environment::Environment;
-use crate::exposed::{Exposed, exposed};
+use crate::history::history_path;
 use crate::providers::discovery::Discovery;
 use crate::providers::{Endpoints, ambient};
 use crate::secrets::SecretSources;
@@ -34,14 +34,14 @@ pub(crate) struct Generation {
     pub(crate) credentials: Credentials,
     pub(crate) endpoints: Endpoints,
     /// Files that others on this machine may read.
-    pub(crate) exposed: Vec<Exposed>,
+    pub(crate) exposed: Vec<ExposedFile>,
     /// What this machine was found to have, where nothing is configured.
     pub(crate) found: Option<Discovery>,
     pub(crate) policy: Arc<RunPolicy>,
     pub(crate) resolver: Resolver,
     /// Settings that say something else than this process was started with, and that only a start takes over.
     pub(crate) restart_needed: Vec<&'static str>,
-    pub(crate) token: Option<ClientToken>,
+    pub(crate) token: Option<TokenDigest>,
 }
 
 /// A configuration whose providers can be called as they are written.
@@ -50,7 +50,7 @@ pub(crate) struct Draft {
     endpoints: Endpoints,
     policy: Arc<RunPolicy>,
     sources: SecretSources,
-    token: Option<ClientToken>,
+    token: Option<TokenDigest>,
     /// That of the process, with the configuration's own variables.
     environment: Environment,
 }
@@ -58,15 +58,15 @@ pub(crate) struct Draft {
 impl Draft {
     /// Judges a configuration by itself.
     pub(crate) fn try_new(config: Config, environment: &Environment) -> Result<Self, SetupError> {
-        let environment = environment.with_those_of(&config);
-        let token = client_token(&config, &environment)?.map(|token| ClientToken::new(token.expose_secret()));
+        let environment = config.environment(environment);
+        let token = client_token(&config, &environment)?.map(|token| TokenDigest::new(token.expose_secret()));
         let sources = SecretSources::new(&config.secrets, &environment);
         let endpoints = configured_endpoints(&config, &sources)?;
         let policy = Arc::new(RunPolicy {
             auth: config.auth.clone(),
             aliases: AuthAliases::default(),
             endpoints: endpoints.keys(),
-            settings: config.failover.run_settings(),
+            settings: run_settings(&config.failover),
         });
         Ok(Self {
             config,
@@ -130,7 +130,7 @@ impl Draft {
         Ok(Generation {
             number,
             since: SystemClock.now(),
-            exposed: look_for_exposed(&config, process).await,
+            exposed: audit_permissions(&config, process).await,
             resolver: Resolver::new(&config.chain),
             restart_needed: config.failover.history.differences(&process.history),
             token,
@@ -174,12 +174,14 @@ impl Generation {
 }
 
 /// Looks at the permissions of files, where that may take its time.
-async fn look_for_exposed(config: &Config, process: &Process) -> Vec<Exposed> {
+async fn audit_permissions(config: &Config, process: &Process) -> Vec<ExposedFile> {
     let (config, environment) = (config.clone(), process.environment.clone());
     let state_dir = process.state_dir.clone();
-    let looking = tokio::task::spawn_blocking(move || exposed(&config, &environment, &state_dir));
+    let audit = tokio::task::spawn_blocking(move || {
+        permission_audit(&config, &environment, &state_dir, &history_path(&state_dir))
+    });
     // Looking does not panic; a process that is ending warns of nothing more.
-    looking.await.unwrap_or_default()
+    audit.await.unwrap_or_default()
 }
 
 fn agent_dirs(config: &Config, environment: &Environment) -> HashMap<AgentId, PathBuf> {

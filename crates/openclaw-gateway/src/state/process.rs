@@ -3,13 +3,11 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use openclaw_config::{ConfigFiles, Environment, HistoryConfig};
 use openclaw_upstream::Upstream;
 
 use super::{AuthThrottle, InFlight, RequestIds, RetryCap};
 use crate::agents::Agents;
-use crate::config::ConfigFiles;
-use crate::environment::Environment;
-use crate::history::HistoryConfig;
 use crate::telemetry::Telemetry;
 
 /// What all generations of the configuration share.

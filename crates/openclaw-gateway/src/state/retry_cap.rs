@@ -1,6 +1,6 @@
 //! The longest wait that a client's SDK should sit out by itself.
 
-use crate::environment::Environment;
+use openclaw_config::Environment;
 
 /// The variable that sets the cap.
 const VARIABLE: &str = "OPENCLAW_SDK_RETRY_MAX_WAIT_SECONDS";

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use openclaw_config::Environment;
 use openclaw_runner::telemetry::{DECISION_TARGET, ROTATION_TARGET};
 use opentelemetry::trace::TracerProvider;
 use opentelemetry_sdk::trace::SdkTracerProvider;
@@ -17,7 +18,6 @@ use tracing_subscriber::util::SubscriberInitExt;
 use tracing_subscriber::{EnvFilter, Layer};
 
 use super::otlp::{Collector, OtlpError, resource};
-use crate::environment::Environment;
 use crate::telemetry::terminal_escape::{JsonLines, visible};
 
 /// The log cannot be set up.

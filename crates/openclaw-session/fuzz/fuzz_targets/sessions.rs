@@ -50,7 +50,7 @@ fn same_when_read_again(entry: &SessionEntry) {
     assert_eq!(serde_json::from_str::<SessionEntry>(&text).ok().as_ref(), Some(entry));
 }
 
-/// What of an entry is nobody's but its writer's.
+/// The members of an entry that only its writer knows.
 fn others(entry: &SessionEntry) -> Vec<(String, Value)> {
     let Value::Object(members) = json(entry) else { return Vec::new() };
     members.into_iter().filter(|(name, _)| name.starts_with("x-")).collect()
@@ -70,11 +70,11 @@ fn choose(entry: &SessionEntry, choice: u8, now: Timestamp) {
     same_when_read_again(&next);
     assert!(!next.is_auto() && !next.is_active_fallback(), "nothing of an automatic override survives: {next:?}");
     assert_eq!(next.origin(), None, "not even its origin");
-    assert_eq!(others(&next), others(entry), "what nobody knows stays");
+    assert_eq!(others(&next), others(entry), "unknown members stay");
     assert_eq!(apply_user_selection(&next, &selection, &configured, now), None, "chosen once is chosen");
     match merge(entry, &next, entry) {
-        MergeOutcome::Applied(merged) => assert_eq!(merged.selection(), next.selection(), "nobody else wrote"),
-        other => panic!("nobody else wrote: {other:?}"),
+        MergeOutcome::Applied(merged) => assert_eq!(merged.selection(), next.selection(), "there was no other writer"),
+        other => panic!("there was no other writer: {other:?}"),
     }
     let id = "another".parse().expect("an id");
     let over = reset(&next, id, &Reset::NewSession, now);

@@ -6,13 +6,13 @@ use super::*;
 use crate::testing::{at, entry, pin, profile};
 use SessionAge::{Continuing, New};
 
-/// The profiles `a b c` in this order; `resting` names those that rest.
-fn decide(entry: &SessionEntry, resting: &str, session: SessionAge, origin: OrderOrigin) -> PinDecision {
+/// The profiles `a b c` in this order; `cooling` names those in cooldown.
+fn decide(entry: &SessionEntry, cooling: &str, session: SessionAge, origin: OrderOrigin) -> PinDecision {
     let order = ["a", "b", "c"].map(profile);
     let availability = |id: &ProfileId| match id.as_str() {
         "gone" => ProfileAvailability::Missing,
         "foreign" => ProfileAvailability::Incompatible,
-        id if resting.contains(id) => ProfileAvailability::CoolingDown,
+        id if cooling.contains(id) => ProfileAvailability::CoolingDown,
         _ => ProfileAvailability::Usable,
     };
     let facts = PinFacts {
@@ -57,27 +57,27 @@ fn s_5_3_in_the_decided_order() {
     let compacted = |members: String| format!(r#"{members}, "compactionCount": 1"#);
     #[rustfmt::skip]
     let rows = [
-        // name, entry, resting, session, decision
+        // name, entry, cooling, session, decision
         ("row 5: no pin",                                String::new(),                    "",    Continuing, "a>a"),
-        ("row 5: no pin, the first rests",               String::new(),                    "a",   Continuing, "b>b"),
-        ("row 5: no pin, all rest (S-5.3b)",             String::new(),                    "abc", Continuing, "a>a"),
+        ("row 5: no pin, the first cools down",               String::new(),                    "a",   Continuing, "b>b"),
+        ("row 5: no pin, all cool down (S-5.3b)",             String::new(),                    "abc", Continuing, "a>a"),
         ("row 6: unchanged",                             automatic_pin("b", 0),            "",    Continuing, "b"),
         ("row 6: the triple is completed (S-5.3a)",
             r#""authProfileOverride": "b", "authProfileOverrideSource": "auto""#.into(),   "",    Continuing, "b>b"),
         ("row 1, R6: for this run only",                 automatic_pin("b", 0),            "b",   Continuing, "a"),
         ("row 1, R6: the next usable one",               automatic_pin("a", 0),            "ab",  Continuing, "c"),
-        ("row 5: the pin and all others rest",           automatic_pin("b", 0),            "abc", Continuing, "a>a"),
+        ("row 5: the pin and all others cool down",           automatic_pin("b", 0),            "abc", Continuing, "a>a"),
         ("row 4: compacted",                             compacted(automatic_pin("b", 0)), "",    Continuing, "c>c"),
         ("row 4: round the end",                         compacted(automatic_pin("c", 0)), "",    Continuing, "a>a"),
         ("row 4: the only usable one is itself",         compacted(automatic_pin("b", 0)), "ac",  Continuing, "b>b"),
-        ("row 4 after row 1: resting and compacted",     compacted(automatic_pin("b", 0)), "b",   Continuing, "a"),
-        ("row 4, S-5.3b: all rest",                      compacted(automatic_pin("b", 0)), "abc", Continuing, "b>b"),
+        ("row 4 after row 1: cooling and compacted",     compacted(automatic_pin("b", 0)), "b",   Continuing, "a"),
+        ("row 4, S-5.3b: all cool down",                      compacted(automatic_pin("b", 0)), "abc", Continuing, "b>b"),
         ("row 4: no count counts as now",
             compacted(r#""authProfileOverride": "b", "authProfileOverrideSource": "auto""#.into()), "", Continuing, "b>b"),
         ("row 2: a new session moves on",                automatic_pin("a", 0),            "",    New,        "b>b"),
-        ("row 2: over a resting one",                    automatic_pin("a", 0),            "b",   New,        "c>c"),
+        ("row 2: over a cooling one",                    automatic_pin("a", 0),            "b",   New,        "c>c"),
         ("row 2: no pin",                                String::new(),                    "",    New,        "a>a"),
-        ("row 2: all rest (S-5.3b)",                     automatic_pin("b", 0),            "abc", New,        "b"),
+        ("row 2: all cool down (S-5.3b)",                     automatic_pin("b", 0),            "abc", New,        "b"),
         ("row 3: a person's",                            user_pin("b"),                    "",    Continuing, "b!"),
         ("row 3 before row 1 (R5)",                      user_pin("b"),                    "b",   Continuing, "b!"),
         ("row 3 before row 4",                           compacted(user_pin("b")),         "",    Continuing, "b!"),
@@ -88,8 +88,8 @@ fn s_5_3_in_the_decided_order() {
         ("S-5.2 item 2",                                 user_pin("foreign"),              "",    Continuing, "a>a"),
         ("S-5.2 item 3",                                 automatic_pin("z", 0),            "",    Continuing, "a>a"),
     ];
-    for (name, members, resting, session, expected) in rows {
-        let found = decide(&entry(&members), resting, session, OrderOrigin::Derived);
+    for (name, members, cooling, session, expected) in rows {
+        let found = decide(&entry(&members), cooling, session, OrderOrigin::Derived);
         assert_eq!(shown(&found), expected, "{name}");
     }
 }
@@ -100,15 +100,15 @@ fn r6_an_automatic_pin_never_outranks_an_explicit_order() {
     #[rustfmt::skip]
     let rows = [
         ("recovered",             automatic_pin("b", 0),            "",    Continuing, "a>a"),
-        ("the front rests",       automatic_pin("a", 0),            "a",   Continuing, "b"),
+        ("the front cools down",       automatic_pin("a", 0),            "a",   Continuing, "b"),
         ("the second is best",    automatic_pin("b", 0),            "a",   Continuing, "b"),
-        ("all rest",              automatic_pin("b", 0),            "abc", Continuing, "a>a"),
+        ("all cool down",              automatic_pin("b", 0),            "abc", Continuing, "a>a"),
         ("compacted",             compacted(automatic_pin("a", 0)), "",    Continuing, "a>a"),
         ("new session",           automatic_pin("a", 0),            "",    New,        "a"),
         ("a person's stays",      user_pin("b"),                    "",    Continuing, "b!"),
     ];
-    for (name, members, resting, session, expected) in rows {
-        let found = decide(&entry(&members), resting, session, OrderOrigin::Explicit);
+    for (name, members, cooling, session, expected) in rows {
+        let found = decide(&entry(&members), cooling, session, OrderOrigin::Explicit);
         assert_eq!(shown(&found), expected, "{name}");
     }
 }
@@ -160,30 +160,30 @@ proptest! {
     #[test]
     fn r5_a_persons_pin_is_never_written_during_its_session(
         id in "[abcz]",
-        resting in "[abcz]{0,4}",
+        cooling in "[abcz]{0,4}",
         compactions in 0_u64..3,
         explicit: bool,
     ) {
         let session = entry(&format!(r#"{}, "compactionCount": {compactions}"#, user_pin(&id)));
         let origin = if explicit { OrderOrigin::Explicit } else { OrderOrigin::Derived };
-        let found = decide(&session, &resting, Continuing, origin);
+        let found = decide(&session, &cooling, Continuing, origin);
         prop_assert_eq!(found, PinDecision { run: Some(pin(&id, PinSource::User)), stored: None });
     }
 
     #[test]
-    fn a_usable_profile_is_never_passed_over_for_a_resting_one(
+    fn a_usable_profile_is_never_passed_over_for_a_cooling_one(
         id in "[abc]",
-        resting in "[abc]{0,3}",
+        cooling in "[abc]{0,3}",
         compactions in 0_u64..2,
         new: bool,
         explicit: bool,
     ) {
         let session = entry(&format!(r#"{}, "compactionCount": {compactions}"#, automatic_pin(&id, 0)));
         let origin = if explicit { OrderOrigin::Explicit } else { OrderOrigin::Derived };
-        let found = decide(&session, &resting, if new { New } else { Continuing }, origin);
-        let all_rest = ["a", "b", "c"].iter().all(|id| resting.contains(id));
+        let found = decide(&session, &cooling, if new { New } else { Continuing }, origin);
+        let all_cooling = ["a", "b", "c"].iter().all(|id| cooling.contains(id));
         let chosen = found.run.unwrap().profile;
-        prop_assert!(all_rest || !resting.contains(chosen.as_str()));
+        prop_assert!(all_cooling || !cooling.contains(chosen.as_str()));
     }
 }
 
@@ -224,9 +224,9 @@ fn s_5_4_and_r6_a_rested_profile_is_preferred_again() {
 /// Also auth-store.md S2 and S12.
 #[test]
 fn s_5_5b_and_s_5_5c_a_persons_profile_is_locked_whatever_happens_to_it() {
-    for resting in ["", "b", "abc"] {
-        let found = decide(&entry(&user_pin("b")), resting, Continuing, OrderOrigin::Derived);
-        assert_eq!(found.run, Some(pin("b", PinSource::User)), "{resting}");
-        assert_eq!(found.stored, None, "{resting}");
+    for cooling in ["", "b", "abc"] {
+        let found = decide(&entry(&user_pin("b")), cooling, Continuing, OrderOrigin::Derived);
+        assert_eq!(found.run, Some(pin("b", PinSource::User)), "{cooling}");
+        assert_eq!(found.stored, None, "{cooling}");
     }
 }

@@ -1,27 +1,25 @@
-//! The engine that people run: one SQLite file per agent, one thread that owns its connection (S7).
+//! The SQLite engine: one file per agent, one thread that owns its connection (S7).
 
+mod command;
 mod connect;
-mod job;
-mod place;
 mod schema;
 mod table;
-mod writer;
+mod worker;
 
-use std::io::ErrorKind;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use jiff::Timestamp;
 use openclaw_ids::SessionKey;
+use openclaw_sqlite::{BatchWriter, ErrorKind, SchemaState, open_read_only, rusqlite};
 
 use crate::entry::SessionEntry;
 use crate::fallback_override::Rollback;
 use crate::store::{CasOutcome, Revision, SessionStore, StoreError, VersionedEntry};
-use job::{Ask, Job};
-use writer::Writer;
+use command::{PendingReply, StoreCommand};
 
-pub use connect::{OpenError, open_read_only};
-pub use place::Place;
+pub use connect::OpenError;
 
 /// Sessions in `<state>/agents/<agent>/sessions/openclaw-sessions.sqlite`.
 ///
@@ -32,13 +30,13 @@ pub use place::Place;
 #[derive(Debug)]
 pub struct SqliteSessionStore {
     path: PathBuf,
-    writer: Writer,
+    writer: BatchWriter<StoreCommand>,
 }
 
 impl SqliteSessionStore {
     /// Opens or creates the file, its directory with mode 0700 and itself with 0600.
     ///
-    /// On first use the sessions of a `sessions.json` beside it are taken over; that file is only read. Blocks for the
+    /// On first use the sessions of a `sessions.json` beside it are imported; that file is only read. Blocks for the
     /// time of a few reads.
     ///
     /// # Errors
@@ -46,7 +44,7 @@ impl SqliteSessionStore {
     /// read. Nothing is changed then.
     pub fn open(path: &Path) -> Result<Self, OpenError> {
         let connection = connect::open(path)?;
-        let writer = Writer::start(connection, path)?;
+        let writer = worker::start(connection, path)?;
         Ok(Self {
             path: path.to_owned(),
             writer,
@@ -56,26 +54,26 @@ impl SqliteSessionStore {
     /// The sessions of a file as they are, the last active first. Makes and changes nothing, so that it works on a disk
     /// that may only be read.
     ///
-    /// `None` while nobody has opened the file as a store: there is none, or an empty one, and whoever opens it takes over
-    /// the `sessions.json` beside it.
+    /// `None` while the file was never opened as a store: there is none, or an empty one, and the first process that
+    /// opens it imports the `sessions.json` beside it.
     ///
     /// # Errors
     /// When the file cannot be read, is damaged, or was written by a newer version.
     pub fn snapshot(path: &Path) -> Result<Option<Vec<(SessionKey, VersionedEntry)>>, OpenError> {
         match path.try_exists() {
             Ok(false) => return Ok(None),
-            Err(error) if error.kind() == ErrorKind::NotADirectory => return Ok(None),
-            // What else keeps it from being looked for is told by opening it.
+            Err(error) if error.kind() == io::ErrorKind::NotADirectory => return Ok(None),
+            // Any other failure is reported by opening it.
             Ok(true) | Err(_) => {}
         }
         let fail = |source| connect::open_error(path, source);
-        let connection = connect::open_read_only(path).map_err(fail)?;
+        let connection = open_read_only(path, connect::LOCK_WAIT).map_err(fail)?;
         // The first version has no older one, so what lacks a step is empty.
-        if schema::is_older(&connection, path)? {
+        if schema::state(&connection, path)? != SchemaState::Current {
             return Ok(None);
         }
         let rows = table::rows(&connection).map_err(fail)?;
-        job::list(rows, path).map(Some).map_err(OpenError::Entry)
+        command::list(rows, path).map(Some).map_err(OpenError::Entry)
     }
 
     /// The file.
@@ -83,20 +81,20 @@ impl SqliteSessionStore {
         &self.path
     }
 
-    async fn ask<T>(&self, job: impl FnOnce(Ask<T>) -> Job) -> Result<T, StoreError> {
-        let (ask, answer) = Ask::new();
-        if !self.writer.send(job(ask)) {
+    async fn send<T>(&self, command: impl FnOnce(PendingReply<T>) -> StoreCommand) -> Result<T, StoreError> {
+        let (reply, result) = PendingReply::new();
+        if self.writer.send(command(reply)).is_err() {
             return Err(StoreError::Closed);
         }
-        answer.await.unwrap_or(Err(StoreError::Closed))
+        result.await.unwrap_or(Err(StoreError::Closed))
     }
 }
 
 impl SessionStore for SqliteSessionStore {
     async fn load(&self, key: &SessionKey) -> Result<Option<VersionedEntry>, StoreError> {
-        self.ask(|ask| Job::Load {
+        self.send(|reply| StoreCommand::Load {
             key: key.clone(),
-            ask,
+            reply,
         })
         .await
     }
@@ -107,56 +105,38 @@ impl SessionStore for SqliteSessionStore {
         expected: Revision,
         entry: SessionEntry,
     ) -> Result<CasOutcome, StoreError> {
-        self.ask(|ask| Job::CompareAndSet {
+        self.send(|reply| StoreCommand::CompareAndSet {
             key: key.clone(),
             expected,
             entry: Box::new(entry),
-            ask,
+            reply,
         })
         .await
     }
 
     fn enqueue_rollback(&self, key: &SessionKey, rollback: Rollback, now: Timestamp) {
-        let job = Job::RollBack {
+        let command = StoreCommand::RollBack {
             key: key.clone(),
             rollback,
             now,
         };
-        if !self.writer.send(job) {
+        if self.writer.send(command).is_err() {
             tracing::warn!(session = %key, "a fallback choice was not undone: the session store is closed");
         }
     }
 
     async fn list(&self) -> Result<Vec<(SessionKey, VersionedEntry)>, StoreError> {
-        self.ask(|ask| Job::List { ask }).await
+        self.send(|reply| StoreCommand::List { reply }).await
     }
 }
 
-/// What SQLite says about `path`, in our words.
+/// The error of SQLite as an error of this store.
 fn store_error(path: &Path, source: Arc<rusqlite::Error>) -> StoreError {
     let path = path.to_owned();
-    match Trouble::of(&source) {
-        Trouble::Busy => StoreError::Busy { path, source },
-        Trouble::Damage => StoreError::Damaged { path, source },
-        Trouble::Other => StoreError::Sqlite { path, source },
-    }
-}
-
-/// What kind of help an error of SQLite calls for.
-enum Trouble {
-    Busy,
-    Damage,
-    Other,
-}
-
-impl Trouble {
-    fn of(error: &rusqlite::Error) -> Self {
-        use rusqlite::ErrorCode::{DatabaseBusy, DatabaseCorrupt, DatabaseLocked, NotADatabase};
-        match error.sqlite_error_code() {
-            Some(DatabaseBusy | DatabaseLocked) => Self::Busy,
-            Some(DatabaseCorrupt | NotADatabase) => Self::Damage,
-            _ => Self::Other,
-        }
+    match ErrorKind::of(&source) {
+        ErrorKind::Busy => StoreError::Busy { path, source },
+        kind if kind.is_damage() => StoreError::Damaged { path, source },
+        _ => StoreError::Sqlite { path, source },
     }
 }
 

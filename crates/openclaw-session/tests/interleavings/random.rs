@@ -2,39 +2,39 @@
 
 use proptest::prelude::*;
 
-use crate::act::Act;
-use crate::promise::broken;
+use crate::action::Action;
+use crate::invariants::broken;
 use crate::world::{MODELS, PROFILES, World};
 
-fn acts() -> impl Strategy<Value = Vec<Act>> {
+fn acts() -> impl Strategy<Value = Vec<Action>> {
     let model = 0..MODELS.len();
     let resting = 0..PROFILES.len();
     let profile = || proptest::option::of(0..PROFILES.len());
     let run = 0..2_usize;
     let choice = (model.clone(), profile());
     let act = prop_oneof![
-        2 => choice.clone().prop_map(|(model, profile)| Act::Choose { model, profile }),
-        1 => Just(Act::ChooseDefault),
-        1 => resting.clone().prop_map(|profile| Act::ChooseProfile { profile }),
-        1 => Just(Act::KeepProfile),
-        2 => Just(Act::ReadToChange),
-        2 => choice.prop_map(|(model, profile)| Act::Commit { model, profile }),
-        1 => any::<bool>().prop_map(|by_call| Act::Reset { by_call }),
-        1 => any::<bool>().prop_map(|moves| Act::Compact { moves }),
-        3 => run.clone().prop_map(|run| Act::Start { run }),
+        2 => choice.clone().prop_map(|(model, profile)| Action::Choose { model, profile }),
+        1 => Just(Action::ChooseDefault),
+        1 => resting.clone().prop_map(|profile| Action::ChooseProfile { profile }),
+        1 => Just(Action::KeepProfile),
+        2 => Just(Action::ReadToChange),
+        2 => choice.prop_map(|(model, profile)| Action::Commit { model, profile }),
+        1 => any::<bool>().prop_map(|by_call| Action::Reset { by_call }),
+        1 => any::<bool>().prop_map(|moves| Action::Compact { moves }),
+        3 => run.clone().prop_map(|run| Action::Start { run }),
         6 => (run.clone(), model.clone(), profile())
-            .prop_map(|(run, candidate, profile)| Act::Attempt { run, candidate, profile }),
-        4 => run.clone().prop_map(|run| Act::Fail { run }),
-        2 => run.prop_map(|run| Act::Succeed { run }),
-        1 => model.clone().prop_map(|model| Act::LookForMark { model }),
-        2 => (resting, any::<bool>()).prop_map(|(resting, first_turn)| Act::Pin { resting, first_turn }),
+            .prop_map(|(run, candidate, profile)| Action::Attempt { run, candidate, profile }),
+        4 => run.clone().prop_map(|run| Action::Fail { run }),
+        2 => run.prop_map(|run| Action::Succeed { run }),
+        1 => model.clone().prop_map(|model| Action::CheckSwitchMark { model }),
+        2 => (resting, any::<bool>()).prop_map(|(resting, first_turn)| Action::Pin { resting, first_turn }),
         1 => (model.clone(), model.clone())
-            .prop_map(|(selected, active)| Act::FinishTurn { selected, active }),
-        3 => model.clone().prop_map(|primary| Act::PlanProbe { primary }),
-        2 => Just(Act::StartProbe),
-        2 => Just(Act::ProbeAnswers),
-        1 => model.clone().prop_map(|winner| Act::ProbeFails { winner }),
-        1 => model.prop_map(|primary| Act::Heartbeat { primary }),
+            .prop_map(|(selected, active)| Action::FinishTurn { selected, active }),
+        3 => model.clone().prop_map(|primary| Action::PlanProbe { primary }),
+        2 => Just(Action::StartProbe),
+        2 => Just(Action::ProbeAnswers),
+        1 => model.clone().prop_map(|winner| Action::ProbeFails { winner }),
+        1 => model.prop_map(|primary| Action::Heartbeat { primary }),
     ];
     proptest::collection::vec(act, 1..40)
 }

@@ -11,7 +11,7 @@ use openclaw_session::{
     record_compaction, record_notice, record_trace, reset, roll_back, settle_failed_probe, store_pin,
 };
 
-use crate::act::Act;
+use crate::action::Action;
 
 /// Few enough that actors keep running into each other's models.
 pub(crate) const MODELS: [&str; 4] = ["openai/gpt", "openai/o4", "anthropic/claude", "google/gemini"];
@@ -99,51 +99,51 @@ impl World {
         }
     }
 
-    pub(crate) fn play(&mut self, act: Act) {
+    pub(crate) fn play(&mut self, act: Action) {
         match act {
-            Act::Choose {
+            Action::Choose {
                 model: index,
                 profile: named,
             } => {
                 let selection = self.want(Some(index), named);
                 self.apply(&selection);
             }
-            Act::ChooseDefault => {
+            Action::ChooseDefault => {
                 let selection = self.want(None, None);
                 self.apply(&selection);
             }
-            Act::ChooseProfile { profile: named } => {
+            Action::ChooseProfile { profile: named } => {
                 let selection = self.want(None, Some(named));
                 self.apply(&selection);
             }
-            Act::KeepProfile => {
+            Action::KeepProfile => {
                 self.chosen = None;
                 self.apply(&UserSelection::cleared(ProfileChoice::Keep));
             }
-            Act::ReadToChange => self.read_to_change = Some(self.entry.clone()),
-            Act::Commit {
+            Action::ReadToChange => self.read_to_change = Some(self.entry.clone()),
+            Action::Commit {
                 model: index,
                 profile: named,
             } => self.commit(index, named),
-            Act::Reset { by_call } => self.start_over(by_call),
-            Act::Compact { moves } => self.compact(moves),
-            Act::Start { run } => self.start(run),
-            Act::Attempt {
+            Action::Reset { by_call } => self.start_over(by_call),
+            Action::Compact { moves } => self.compact(moves),
+            Action::Start { run } => self.start(run),
+            Action::Attempt {
                 run,
                 candidate,
                 profile,
             } => self.attempt(run, candidate, profile),
-            Act::Fail { run } => {
+            Action::Fail { run } => {
                 let ended = self.runs[run].as_mut().and_then(|run| run.attempt.take());
                 if let Some(rollback) = ended.and_then(|(_, rollback)| rollback) {
                     self.store(roll_back(&self.entry, &rollback, now()));
                 }
             }
-            Act::Succeed { run } => {
+            Action::Succeed { run } => {
                 let ended = self.runs[run].as_mut().and_then(|run| run.attempt.take());
                 self.account_for(ended.map(|(candidate, _)| candidate));
             }
-            Act::LookForMark { model: index } => {
+            Action::CheckSwitchMark { model: index } => {
                 let running = RunSelection {
                     model: model(index),
                     runtime: None,
@@ -156,21 +156,21 @@ impl World {
                 };
                 self.store(live_switch(&self.entry, &run, &model(0), now()).0);
             }
-            Act::Pin { resting, first_turn } => self.pin(resting, first_turn),
-            Act::FinishTurn { selected, active } => self.finish_turn(selected, active),
-            Act::PlanProbe { primary } => self.probe = probe_due(&self.entry, &model(primary), now()),
-            Act::StartProbe => self.with_probe(|entry, probe| mark_probe(entry, probe, now())),
-            Act::ProbeAnswers => {
+            Action::Pin { resting, first_turn } => self.pin(resting, first_turn),
+            Action::FinishTurn { selected, active } => self.finish_turn(selected, active),
+            Action::PlanProbe { primary } => self.probe = probe_due(&self.entry, &model(primary), now()),
+            Action::StartProbe => self.with_probe(|entry, probe| mark_probe(entry, probe, now())),
+            Action::ProbeAnswers => {
                 self.with_probe(|entry, probe| clear_after_probe(entry, probe, now()));
                 self.probe = None;
             }
-            Act::ProbeFails { winner } => {
+            Action::ProbeFails { winner } => {
                 let winner = model(winner);
                 self.with_probe(|entry, probe| settle_failed_probe(entry, probe, &winner, now()));
                 self.account_for(Some(winner));
                 self.probe = None;
             }
-            Act::Heartbeat { primary } => {
+            Action::Heartbeat { primary } => {
                 let resolve = |text: &str| text.parse().ok();
                 if is_stale_override(&self.entry, &model(primary), &resolve) {
                     self.entry = drop_stale_override(&self.entry, &model(primary), now());

@@ -47,7 +47,7 @@ fn real_errors_are_recognised() {
     }
 }
 
-/// Wordings of many providers: a line `# reason …` names the accepted reasons of the lines `provider|status|text` below.
+/// Texts of many providers: a line `# reason …` names the accepted reasons of the lines `provider|status|text` below.
 pub(super) fn wordings() -> Vec<(Failure, Vec<Reason>)> {
     let path = std::path::Path::new(env!("OPENCLAW_WORKSPACE_ROOT")).join("fixtures/classify/wordings.txt");
     let text = std::fs::read_to_string(path).unwrap();

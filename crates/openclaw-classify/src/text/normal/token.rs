@@ -58,9 +58,9 @@ pub(super) const KINDS: [u8; 256] = {
     kinds
 };
 
-/// The role of a byte for plain tokens: those that are no name or link and are their own normal form. Most tokens are plain.
+/// The role of a byte in plain tokens, which are no names or links and are their own normal form, as most tokens are.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Class {
+enum ByteRole {
     Plain,
     /// Plain at the end of a token only.
     Final,
@@ -68,26 +68,26 @@ enum Class {
     Other,
 }
 
-const CLASSES: [Class; 256] = {
-    let mut classes = [Class::Other; 256];
+const BYTE_ROLES: [ByteRole; 256] = {
+    let mut classes = [ByteRole::Other; 256];
     let mut byte: u8 = 0;
     while byte < 128 {
         classes[byte as usize] = match byte {
-            b'.' | b':' => Class::Final,
-            b'\t'..=b'\r' | b' ' => Class::Blank,
+            b'.' | b':' => ByteRole::Final,
+            b'\t'..=b'\r' | b' ' => ByteRole::Blank,
             // Separators, parts of names and paths, quotes, and control characters.
-            b'-' | b'_' | b'/' | b'"' | b'\'' | b'`' | 0..=31 | 127 => Class::Other,
-            _ => Class::Plain,
+            b'-' | b'_' | b'/' | b'"' | b'\'' | b'`' | 0..=31 | 127 => ByteRole::Other,
+            _ => ByteRole::Plain,
         };
         byte += 1;
     }
     classes
 };
 
-fn class(bytes: &[u8], at: usize) -> Class {
+fn role(bytes: &[u8], at: usize) -> ByteRole {
     bytes
         .get(at)
-        .map_or(Class::Blank, |byte| CLASSES[usize::from(*byte)])
+        .map_or(ByteRole::Blank, |byte| BYTE_ROLES[usize::from(*byte)])
 }
 
 /// The longest run of plain tokens that `text` begins with.
@@ -97,13 +97,13 @@ pub(super) fn plain_run(text: &str) -> PlainRun {
     let mut from = 0;
     loop {
         let mut at = from;
-        while class(bytes, at) == Class::Plain {
+        while role(bytes, at) == ByteRole::Plain {
             at += 1;
         }
-        if class(bytes, at) == Class::Final {
+        if role(bytes, at) == ByteRole::Final {
             at += 1;
         }
-        if at == from || class(bytes, at) != Class::Blank {
+        if at == from || role(bytes, at) != ByteRole::Blank {
             return run;
         }
         run = PlainRun { last: from, end: at };

@@ -1,8 +1,8 @@
 //! All pieces of all phrases, and the single pass that finds them in a text.
 //!
 //! Nearly every piece begins where a word, a punctuation character or a character outside ASCII begins, so only these
-//! offsets are checked, and of them only those whose first bytes pass a bit filter. A tree of the pieces, with steps of up
-//! to eight bytes, then finds the pieces that begin there.
+//! offsets are checked, and of them only those whose first bytes pass a bit filter. A tree of the pieces, with steps
+//! of up to eight bytes, then finds the pieces that begin there.
 
 mod match_starts;
 mod tree;

@@ -10,8 +10,8 @@ use crate::text::normal::{NAME_JOINT, SEGMENT, is_alphanumeric};
 /// The most bytes between two parts of a phrase.
 const MAX_GAP: usize = 72;
 
-/// A piece and its range in the text, packed into one number: from the top, 16 bits for the piece, 32 for the start and 16
-/// for the length. Long texts have thousands of hits, which are sorted.
+/// A piece and its range in the text, packed into one number: from the top, 16 bits for the piece, 32 for the start
+/// and 16 for the length. Long texts have thousands of hits, which are sorted.
 #[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Hit(u64);
 
@@ -20,8 +20,8 @@ pub(super) type Hits = SmallVec<[Hit; 24]>;
 /// The hits of the pieces of one part of a phrase, piece by piece.
 type HitsByPiece<'h> = SmallVec<[&'h [Hit]; 8]>;
 
-/// Appends to a list that grows fourfold, which saves allocations: a list that outgrows its inline room is that of a long
-/// text.
+/// Appends to a list that grows fourfold, which saves allocations: a list that outgrows its inline room is that of a
+/// long text.
 #[inline]
 pub(crate) fn push<A: Array>(list: &mut SmallVec<A>, item: A::Item) {
     if list.len() == list.capacity() {
@@ -140,8 +140,8 @@ impl<'t> Scan<'t> {
         self.find_parts(begins, phrase, (first, second, rest), nexts)
     }
 
-    /// The first match of a phrase of several parts. Advances through the hits of the first and second part in parallel, so
-    /// that the time stays linear (C-1.4).
+    /// The first match of a phrase of several parts. Advances through the hits of the first and second part in
+    /// parallel, so that the time stays linear (C-1.4).
     fn find_parts<'h>(
         &'h self,
         mut begins: &[Hit],
@@ -173,8 +173,8 @@ impl<'t> Scan<'t> {
         None
     }
 
-    /// The next hit of a part within reach after `end`, else the offset of the nearest hit of its pieces. Hits before `end`
-    /// are dropped from `nexts`.
+    /// The next hit of a part within reach after `end`, else the offset of the nearest hit of its pieces. Hits before
+    /// `end` are dropped from `nexts`.
     fn follows(&self, part: &Part, nexts: &mut [&[Hit]], end: usize) -> Result<Hit, Option<usize>> {
         let mut found: Option<Hit> = None;
         let mut nearest: Option<usize> = None;

@@ -6,7 +6,7 @@ use openclaw_auth_store::{
     ApiKey, Attributes, AuthSnapshot, Credential, ExclusionReason, Expiry, KeySource, ProfileStore, Secret,
     SecretRef, Token, UsageStore, credential_eligibility,
 };
-use openclaw_gateway::environment::Environment;
+use openclaw_config::Environment;
 use openclaw_ids::{ProfileId, ProviderId};
 use serde_json::json;
 

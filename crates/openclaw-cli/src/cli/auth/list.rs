@@ -4,7 +4,7 @@ use std::io;
 
 use clap::Args;
 use openclaw_auth_store::{Eligibility, Health, OrderBasis};
-use openclaw_gateway::environment::Environment;
+use openclaw_config::Environment;
 use openclaw_gateway::report::legacy_credentials::LegacyCredentials;
 use openclaw_gateway::report::{ProfileReport, ProfilesReport};
 use openclaw_gateway::report::{ago, left};

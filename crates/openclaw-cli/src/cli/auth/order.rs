@@ -4,7 +4,7 @@ use std::io;
 
 use clap::{Args, Subcommand};
 use openclaw_auth_store::{OrderBasis, ProfileStore};
-use openclaw_gateway::environment::Environment;
+use openclaw_config::Environment;
 use openclaw_gateway::report::{OrderOfProvider, ProfilesReport};
 use openclaw_ids::{AgentId, ProfileId, ProviderId};
 use serde_json::json;

@@ -2,7 +2,7 @@
 
 use clap::Args;
 use openclaw_auth_store::ProfileStore;
-use openclaw_gateway::environment::Environment;
+use openclaw_config::Environment;
 use openclaw_ids::{AgentId, ProfileId};
 use serde_json::json;
 

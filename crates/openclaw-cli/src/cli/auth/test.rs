@@ -9,7 +9,8 @@ use jiff::Timestamp;
 use openclaw_auth_store::{Credential, profile_secret};
 use openclaw_classify::error_chain;
 use openclaw_classify::{Failure, Reason, classify, describe, redact};
-use openclaw_gateway::environment::Environment;
+use openclaw_config::Environment;
+use openclaw_gateway::providers::attempt_deadlines;
 use openclaw_gateway::providers::{known, secret_kind};
 use openclaw_gateway::report::left;
 use openclaw_gateway::secrets::SecretSources;
@@ -282,12 +283,11 @@ impl<'a> Asking<'a> {
             wire,
             headers: &HeaderMap::new(),
             body: &body,
-            deadlines: self
-                .files
-                .config
-                .failover
-                .deadlines
-                .of(&self.model, endpoint.answer_limit()),
+            deadlines: attempt_deadlines(
+                &self.files.config.failover.deadlines,
+                &self.model,
+                endpoint.answer_limit(),
+            ),
         };
         Ok(match upstream.attempt(&call).await {
             Ok(_) => self.outcome(Came::Answered),

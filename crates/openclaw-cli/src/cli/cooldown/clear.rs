@@ -2,8 +2,8 @@
 
 use clap::Args;
 use openclaw_auth_store::{AuthSnapshot, ChangeOutcome, EndpointKey, UsageChange};
+use openclaw_config::Environment;
 use openclaw_cooldown::Lane;
-use openclaw_gateway::environment::Environment;
 use openclaw_ids::{ProfileId, ProviderId};
 use serde_json::json;
 

@@ -4,7 +4,7 @@ use std::io;
 
 use clap::Args;
 use jiff::{SignedDuration, Timestamp};
-use openclaw_gateway::environment::Environment;
+use openclaw_config::Environment;
 use openclaw_gateway::history::{HistoryReader, StoredWindow, WindowChange, WindowFilter};
 use openclaw_gateway::report::rested;
 use openclaw_gateway::report::{ago, left};

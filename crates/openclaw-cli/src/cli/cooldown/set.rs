@@ -3,7 +3,7 @@
 use clap::Args;
 use jiff::SignedDuration;
 use openclaw_auth_store::UsageChange;
-use openclaw_gateway::environment::Environment;
+use openclaw_config::Environment;
 use openclaw_gateway::report::CooldownsReport;
 use openclaw_gateway::report::left;
 use openclaw_ids::ProfileId;

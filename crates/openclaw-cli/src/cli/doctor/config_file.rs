@@ -4,7 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
-use openclaw_gateway::config;
+
 use serde::Serialize;
 use serde_json::Value;
 
@@ -52,7 +52,7 @@ struct WriteError {
 /// # Errors
 /// When it is there and cannot be read.
 pub(super) fn read(path: &Path) -> Result<Root, CommandError> {
-    let Some(text) = config::read(path)? else {
+    let Some(text) = openclaw_config::read(path)? else {
         return Ok(Root {
             value: Value::Object(serde_json::Map::new()),
             is_plain: true,
@@ -60,7 +60,7 @@ pub(super) fn read(path: &Path) -> Result<Root, CommandError> {
         });
     };
     Ok(Root {
-        value: config::parse_root(path, &text)?,
+        value: openclaw_config::parse_root(path, &text)?,
         is_plain: serde_json::from_str::<Value>(&text).is_ok(),
         text,
     })

@@ -7,9 +7,9 @@ use std::path::PathBuf;
 use jiff::Timestamp;
 use openclaw_auth_store::{DoctorFinding, DoctorOutcome, DoctorPaths, DoctorPlan, Health};
 use openclaw_classify::error_chain;
-use openclaw_gateway::exposed::exposed;
+use openclaw_config::{SESSIONS_FILE, SESSIONS_JSON, permission_audit};
 use openclaw_gateway::history::HistoryReader;
-use openclaw_gateway::layout::{SESSIONS_FILE, SESSIONS_JSON};
+use openclaw_gateway::history::history_path;
 use openclaw_gateway::report::disk;
 use openclaw_gateway::report::legacy_credentials::a_few;
 use openclaw_gateway::report::{ProfileReport, ProfilesReport};
@@ -257,7 +257,12 @@ fn of_disk(files: &Files) -> Option<Found> {
 
 /// Files with secrets that others on this machine may read. An open folder alone shows nobody anything.
 fn of_permissions(files: &Files) -> impl Iterator<Item = Found> {
-    let exposed = exposed(&files.config, &files.environment, &files.state_dir);
+    let exposed = permission_audit(
+        &files.config,
+        &files.environment,
+        &files.state_dir,
+        &history_path(&files.state_dir),
+    );
     let of_files = exposed.into_iter().filter(|exposed| !exposed.is_folder());
     of_files.map(|exposed| Found {
         area: "permissions",

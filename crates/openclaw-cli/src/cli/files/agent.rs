@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use openclaw_auth_store::{AuthSnapshot, OpenError, SqliteAuthStore, inherit};
 use openclaw_classify::error_chain;
-use openclaw_gateway::layout::{SESSIONS_FILE, SESSIONS_JSON};
+use openclaw_config::{SESSIONS_FILE, SESSIONS_JSON};
 use openclaw_gateway::report::AgentState;
 use openclaw_ids::{AgentId, ProviderId, SessionKey};
 use openclaw_session::{SessionEntry, SqliteSessionStore, parse_sessions_json};

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use openclaw_auth_store::{InheritingAuthStore, OpenError, SqliteAuthStore, UsageStore};
-use openclaw_gateway::layout::{CREDENTIALS_FILE, SESSIONS_FILE};
+use openclaw_config::{CREDENTIALS_FILE, SESSIONS_FILE};
 use openclaw_gateway::report::disk;
 use openclaw_ids::AgentId;
 use openclaw_session::SqliteSessionStore;

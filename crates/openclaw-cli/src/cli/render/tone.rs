@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use openclaw_gateway::environment::Environment;
+use openclaw_config::Environment;
 
 /// What a text is to be taken for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

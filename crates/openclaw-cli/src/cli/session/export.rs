@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use openclaw_gateway::environment::Environment;
+use openclaw_config::Environment;
 use openclaw_session::format_sessions_json;
 
 use crate::cli::files::{AgentArg, Files, Places, absolute, read_sessions};

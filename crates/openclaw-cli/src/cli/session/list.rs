@@ -4,7 +4,7 @@ use std::io;
 
 use clap::Args;
 use jiff::Timestamp;
-use openclaw_gateway::environment::Environment;
+use openclaw_config::Environment;
 use openclaw_gateway::report::SessionsReport;
 use openclaw_gateway::report::ago;
 

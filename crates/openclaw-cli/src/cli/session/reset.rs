@@ -3,7 +3,7 @@
 use std::hash::{BuildHasher, RandomState};
 
 use clap::Args;
-use openclaw_gateway::environment::Environment;
+use openclaw_config::Environment;
 use openclaw_gateway::report::SessionReport;
 use openclaw_ids::SessionId;
 use openclaw_session::{Reset, reset, update};

@@ -2,7 +2,7 @@
 
 use clap::Args;
 use openclaw_auth_store::Credential;
-use openclaw_gateway::environment::Environment;
+use openclaw_config::Environment;
 use openclaw_gateway::report::{OrderOfProvider, SessionReport};
 use openclaw_ids::{ModelRef, ProfileId};
 use openclaw_session::{ProfileChoice, SessionEntry, UserSelection, apply_user_selection, update};

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
+use openclaw_config::{Config, Environment};
+
 use super::*;
-use crate::config::Config;
-use crate::environment::Environment;
 use crate::secrets::SecretSources;
 
 const CONFIG: &str = "{

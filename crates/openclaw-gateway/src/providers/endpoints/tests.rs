@@ -3,9 +3,9 @@
 use std::path::Path;
 use std::time::Duration;
 
+use openclaw_config::{Config, Environment};
+
 use super::*;
-use crate::config::Config;
-use crate::environment::Environment;
 
 fn endpoints(models: &str) -> Result<Endpoints, ProviderError> {
     let config = Config::parse(

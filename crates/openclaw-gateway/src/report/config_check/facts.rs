@@ -5,12 +5,10 @@ use std::path::Path;
 
 use openclaw_auth_store::{AmbientProfile, AuthSnapshot, Credential, OpenError, SqliteAuthStore, inherit};
 use openclaw_chain::Credentials;
+use openclaw_config::{Config, Environment, credentials_folder, inherited_credentials_folder};
 use openclaw_ids::{AgentId, ProfileId, ProviderId};
 use openclaw_wire::WireFormat;
 
-use crate::config::Config;
-use crate::environment::Environment;
-use crate::layout::{credentials_folder, inherited_credentials_folder};
 use crate::providers::ambient::is_from_config;
 use crate::providers::{Endpoints, shipped};
 use crate::report::AgentState;

@@ -2,10 +2,9 @@
 
 use openclaw_chain::{AuthMode, Finding, LintRule, ModelsConfig, Severity};
 use openclaw_classify::redact;
+use openclaw_config::{ExposedFile, INCLUDE_REMEDY, Include, MisspeltKey};
 use openclaw_ids::{AgentId, ModelRef, ProfileId};
 
-use crate::config::{INCLUDE_REMEDY, Include, Misspelt};
-use crate::exposed::Exposed;
 use crate::providers::UnusableSecret;
 use crate::report::legacy_credentials::LegacyCredentials;
 use crate::secrets::Dangling;
@@ -41,7 +40,7 @@ static FOLDER_OPEN_TO_OTHERS: LintRule = LintRule {
 };
 
 /// A file with secrets that others on this machine may read, or the folder of such files.
-pub(super) fn exposed(exposed: &Exposed) -> Finding {
+pub(super) fn exposed(exposed: &ExposedFile) -> Finding {
     Finding {
         rule: if exposed.is_folder() {
             &FOLDER_OPEN_TO_OTHERS
@@ -49,7 +48,7 @@ pub(super) fn exposed(exposed: &Exposed) -> Finding {
             &READABLE_BY_OTHERS
         },
         place: exposed.path().display().to_string(),
-        detail: exposed.told(),
+        detail: exposed.finding(),
     }
 }
 
@@ -97,7 +96,7 @@ static INCLUDE: LintRule = LintRule {
 };
 
 /// A key that nobody reads, and that is nearly one that somebody does.
-pub(super) fn misspelt(key: &Misspelt) -> Finding {
+pub(super) fn misspelt(key: &MisspeltKey) -> Finding {
     Finding {
         rule: &MISSPELT_KEY,
         place: redact(&key.path),

@@ -256,7 +256,7 @@ fn s_8_s_9_when_a_fallback_began_is_forgotten_with_it() {
     let probe = probe_due(&stood, &gpt, at(3000)).unwrap();
     let picked = chosen(UserSelection::model(model("a/m"), None));
     let MergeOutcome::Applied(merged) = merge(&stood, &picked, &stood) else {
-        panic!("nobody else changed it");
+        panic!("no other writer changed it");
     };
     for (name, after) in [
         ("/model", picked),

@@ -1,13 +1,15 @@
-//! Creates the file with its modes, sets the pragmas and brings the schema up to date.
+//! Opens the file: creates it, checks that it holds sessions, sets the pragmas and brings the schema up to date.
 
-use std::fs::{DirBuilder, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use rusqlite::{Connection, ErrorCode, OpenFlags};
+use openclaw_sqlite::rusqlite::{self, Connection};
+use openclaw_sqlite::{
+    BusyWait, ErrorKind, SchemaState, create_private_file, create_private_folder, open_read_write,
+};
 
-use super::{Trouble, schema};
+use super::schema;
 use crate::store::StoreError;
 
 /// Why a session file could not be opened. Nothing was changed in it.
@@ -48,7 +50,7 @@ pub enum OpenError {
     /// A session in it makes no sense.
     #[error(transparent)]
     Entry(StoreError),
-    /// The file is somebody else's database.
+    /// The file is another program's database.
     #[error(
         "{path} is a database of something else and was left as it is; choose another file for the sessions"
     )]
@@ -101,12 +103,12 @@ pub enum OpenError {
     Thread(#[source] io::Error),
 }
 
-/// How long a write waits for another process.
-const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
+/// How long a connection waits for another process.
+pub(super) const LOCK_WAIT: BusyWait = BusyWait::Timeout(Duration::from_secs(10));
 
 pub(super) fn open(path: &Path) -> Result<Connection, OpenError> {
     let has_folder = path.parent().is_some_and(Path::is_dir);
-    // Before there is a file: one without what could not be taken over would look as if it had been.
+    // Before there is a file: one without what could not be imported would look as if it had been.
     let imported = if has_folder && !path.exists() {
         Some(schema::read_import(path)?)
     } else {
@@ -117,13 +119,18 @@ pub(super) fn open(path: &Path) -> Result<Connection, OpenError> {
         source,
     })?;
     let fail = |source| open_error(path, source);
-    let mut connection = connect(path).map_err(fail)?;
-    // Another journal is a change, too: nothing is written before the file is known to be ours.
-    let is_older = schema::is_older(&connection, path)?;
+    let mut connection = open_read_write(path, LOCK_WAIT).map_err(fail)?;
+    // A session survives the death of the process in any case; a power cut may cost the last moments, not the file.
+    connection
+        .pragma_update(None, "synchronous", "NORMAL")
+        .map_err(fail)?;
+    // Another journal is a change, too: nothing is written before the file is known to be one of this crate.
+    let state = schema::state(&connection, path)?;
+    // A file system that has no write-ahead log keeps the journal that it has, and the sessions work there as well.
     connection
         .pragma_update(None, "journal_mode", "WAL")
         .map_err(fail)?;
-    if is_older {
+    if state != SchemaState::Current {
         schema::migrate(&mut connection, path, imported)?;
     }
     Ok(connection)
@@ -131,71 +138,17 @@ pub(super) fn open(path: &Path) -> Result<Connection, OpenError> {
 
 pub(super) fn open_error(path: &Path, source: rusqlite::Error) -> OpenError {
     let path = path.to_owned();
-    match Trouble::of(&source) {
-        Trouble::Busy => OpenError::Busy { path, source },
-        Trouble::Damage => OpenError::Damaged { path, source },
-        Trouble::Other => OpenError::Sqlite { path, source },
+    match ErrorKind::of(&source) {
+        ErrorKind::Busy => OpenError::Busy { path, source },
+        kind if kind.is_damage() => OpenError::Damaged { path, source },
+        _ => OpenError::Sqlite { path, source },
     }
 }
 
 /// Creates what is missing, readable for this user alone; SQLite gives its side files the mode of the main one.
 fn create(path: &Path) -> io::Result<()> {
-    let mut directory = DirBuilder::new();
-    directory.recursive(true);
-    let mut file = OpenOptions::new();
-    file.read(true).write(true).create(true).truncate(false);
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
-        directory.mode(0o700);
-        file.mode(0o600);
-    }
     if let Some(parent) = path.parent() {
-        directory.create(parent)?;
+        create_private_folder(parent)?;
     }
-    file.open(path).map(drop)
-}
-
-fn connect(path: &Path) -> rusqlite::Result<Connection> {
-    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let connection = Connection::open_with_flags(path, flags)?;
-    connection.busy_timeout(BUSY_TIMEOUT)?;
-    // A session survives the death of the process in any case; a power cut may cost the last moments, not the file.
-    connection.pragma_update(None, "synchronous", "NORMAL")?;
-    Ok(connection)
-}
-
-/// Opens a file to look at it alone. Where no log can be made beside it, as on a disk that may only be read, it is taken
-/// as one that nobody writes. Waits a while for other processes.
-///
-/// # Errors
-/// When there is no such file, or it cannot be opened; what is wrong inside of it is found by reading.
-pub fn open_read_only(path: &Path) -> rusqlite::Result<Connection> {
-    let flags =
-        OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI;
-    let connection = Connection::open_with_flags(path, flags)?;
-    connection.busy_timeout(BUSY_TIMEOUT)?;
-    let looked = connection.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()));
-    match looked.err().and_then(|error| error.sqlite_error_code()) {
-        Some(ErrorCode::CannotOpen | ErrorCode::ReadOnly) => {
-            Connection::open_with_flags(format!("{}?immutable=1", uri(path)), flags)
-        }
-        // What else is wrong is told by whoever reads.
-        _ => Ok(connection),
-    }
-}
-
-/// A path as SQLite reads it in a name with options.
-fn uri(path: &Path) -> String {
-    let text = path.to_string_lossy();
-    let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'/' | b'-' | b'_' | b'.' | b'~');
-    let written = |byte: u8| {
-        if plain(byte) {
-            char::from(byte).to_string()
-        } else {
-            format!("%{byte:02X}")
-        }
-    };
-    let written: Vec<String> = text.bytes().map(written).collect();
-    format!("file:{}", written.concat())
+    create_private_file(path)
 }

@@ -1,7 +1,7 @@
 //! The statements on the table, each on whatever transaction the caller holds.
 
 use openclaw_ids::SessionKey;
-use rusqlite::{Connection, OptionalExtension, Row};
+use openclaw_sqlite::rusqlite::{self, Connection, OptionalExtension, Row};
 
 use crate::entry::SessionEntry;
 use crate::store::{Revision, VersionedEntry};
@@ -27,7 +27,7 @@ impl StoredRow {
     }
 
     pub(super) fn revision(&self) -> Revision {
-        Revision::stored(self.revision)
+        Revision::from_number(self.revision)
     }
 
     pub(super) fn parse(&self) -> Result<VersionedEntry, serde_json::Error> {

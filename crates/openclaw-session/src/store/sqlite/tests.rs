@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use rusqlite::Connection;
+use openclaw_sqlite::rusqlite::{self, Connection};
 use tempfile::TempDir;
 
 use super::*;
@@ -10,12 +10,12 @@ use crate::fallback_override::{PersistOutcome, persist_fallback};
 use crate::store::update;
 use crate::testing::{at, auto, entry, fallback, id, key, user};
 
-/// A directory with a session file in it that may not exist yet.
-struct Place {
+/// A temporary directory with the path of a session file, which may not exist yet.
+struct StateFolder {
     directory: TempDir,
 }
 
-impl Place {
+impl StateFolder {
     fn new() -> Self {
         Self {
             directory: TempDir::new().unwrap(),
@@ -78,8 +78,8 @@ async fn loaded(store: &SqliteSessionStore, name: &str) -> Option<SessionEntry> 
 
 #[tokio::test]
 async fn what_was_enqueued_is_finished_before_the_store_is_gone() {
-    let place = Place::new();
-    let store = place.open();
+    let folder = StateFolder::new();
+    let store = folder.open();
     let read = entry(r#""channel": {"kept": true}"#);
     put(&store, "k", &read).await;
     let change = fallback(&read, "home/m", "a/f1");
@@ -94,14 +94,14 @@ async fn what_was_enqueued_is_finished_before_the_store_is_gone() {
     drop(store);
     let mut expected = read;
     expected.touch(at(3000));
-    assert_eq!(loaded(&place.open(), "k").await, Some(expected));
+    assert_eq!(loaded(&folder.open(), "k").await, Some(expected));
 }
 
 #[tokio::test]
 async fn many_writers_of_one_session_lose_nothing() {
-    let place = Place::new();
+    let folder = StateFolder::new();
     // Two stores on one file are two connections, as two processes have.
-    let stores = [place.open(), place.open()];
+    let stores = [folder.open(), folder.open()];
     put(&stores[0], "k", &entry("")).await;
     let count = async |store: &SqliteSessionStore| {
         for _ in 0..50 {
@@ -125,97 +125,104 @@ async fn many_writers_of_one_session_lose_nothing() {
 
 #[tokio::test]
 async fn s7_sessions_json_is_imported_once_and_left_alone() {
-    let place = Place::new();
+    let folder = StateFolder::new();
     let text = format!(r#"{{"k": {{"sessionId": "s1", {}}}, "odd": 5}}"#, user("a/m"));
-    place.write_sessions_json(&text);
-    let store = place.open();
+    folder.write_sessions_json(&text);
+    let store = folder.open();
     assert!(loaded(&store, "k").await.unwrap().is_user_pin());
     assert_eq!(loaded(&store, "odd").await, None);
     put(&store, "k", &entry("")).await;
     drop(store);
-    assert_eq!(fs::read_to_string(place.sessions_json()).unwrap(), text);
+    assert_eq!(fs::read_to_string(folder.sessions_json()).unwrap(), text);
     // The second use does not bring the imported state back.
-    assert_eq!(loaded(&place.open(), "k").await, Some(entry("")));
+    assert_eq!(loaded(&folder.open(), "k").await, Some(entry("")));
 }
 
 #[tokio::test]
 async fn s7_a_broken_sessions_json_stops_the_first_use_and_nothing_is_lost() {
-    let place = Place::new();
-    place.write_sessions_json(r#"{"k": {"sessionId": "s1""#);
-    let error = place.refused();
+    let folder = StateFolder::new();
+    folder.write_sessions_json(r#"{"k": {"sessionId": "s1""#);
+    let error = folder.refused();
     assert!(matches!(error, OpenError::ImportParse { .. }), "{error}");
-    assert!(!place.file().exists(), "nothing looks as if it had been imported");
-    place.write_sessions_json(r#"{"k": {"sessionId": "s1"}}"#);
-    assert!(loaded(&place.open(), "k").await.is_some());
+    assert!(
+        !folder.file().exists(),
+        "nothing looks as if it had been imported"
+    );
+    folder.write_sessions_json(r#"{"k": {"sessionId": "s1"}}"#);
+    assert!(loaded(&folder.open(), "k").await.is_some());
 }
 
 #[tokio::test]
-async fn s7_a_look_tells_a_file_that_nobody_opened_from_one_without_sessions() {
-    let place = Place::new();
-    place.write_sessions_json(r#"{"k": {"sessionId": "s1"}}"#);
-    let peek = || {
-        SqliteSessionStore::snapshot(&place.file())
+async fn s7_a_snapshot_distinguishes_a_file_that_was_never_opened_from_one_without_sessions() {
+    let folder = StateFolder::new();
+    folder.write_sessions_json(r#"{"k": {"sessionId": "s1"}}"#);
+    let count = || {
+        SqliteSessionStore::snapshot(&folder.file())
             .unwrap()
             .map(|found| found.len())
     };
-    assert_eq!(peek(), None, "there is no file");
-    fs::write(place.file(), "").unwrap();
-    assert_eq!(peek(), None, "an empty file took nothing over");
-    assert_eq!(fs::read(place.file()).unwrap(), b"", "a look changes nothing");
-    drop(place.open());
-    assert_eq!(peek(), Some(1));
-    place.raw().execute("DELETE FROM sessions", []).unwrap();
-    assert_eq!(peek(), Some(0), "it was taken over, and is not again");
+    assert_eq!(count(), None, "there is no file");
+    fs::write(folder.file(), "").unwrap();
+    assert_eq!(count(), None, "an empty file took nothing over");
+    assert_eq!(
+        fs::read(folder.file()).unwrap(),
+        b"",
+        "a snapshot changes nothing"
+    );
+    drop(folder.open());
+    assert_eq!(count(), Some(1));
+    folder.raw().execute("DELETE FROM sessions", []).unwrap();
+    assert_eq!(count(), Some(0), "it was taken over, and is not again");
 }
 
 #[tokio::test]
 async fn s7_broken_characters_are_replaced_and_the_rest_is_imported() {
-    let place = Place::new();
-    place.write_sessions_json("");
+    let folder = StateFolder::new();
+    folder.write_sessions_json("");
     let text = [
         br#"{"k": {"sessionId": "s1", "label": ""#.as_slice(),
         b"\xff",
         br#""}}"#,
     ]
     .concat();
-    fs::write(place.sessions_json(), &text).unwrap();
-    let session = loaded(&place.open(), "k").await.unwrap();
+    fs::write(folder.sessions_json(), &text).unwrap();
+    let session = loaded(&folder.open(), "k").await.unwrap();
     assert_eq!(session.unknown_member("label"), Some(&"\u{fffd}".into()));
-    assert_eq!(fs::read(place.sessions_json()).unwrap(), text);
+    assert_eq!(fs::read(folder.sessions_json()).unwrap(), text);
 }
 
 #[test]
 fn a_file_that_is_no_database_stays_as_it_is() {
-    let place = Place::new();
-    place.write_sessions_json("{}");
-    let text = "definitely not a database, but somebody's notes".repeat(100);
-    fs::write(place.file(), &text).unwrap();
-    let error = place.refused();
+    let folder = StateFolder::new();
+    folder.write_sessions_json("{}");
+    let text = "definitely not a database, but a user's notes".repeat(100);
+    fs::write(folder.file(), &text).unwrap();
+    let error = folder.refused();
     assert!(matches!(error, OpenError::Damaged { .. }), "{error}");
-    assert_eq!(fs::read_to_string(place.file()).unwrap(), text);
+    assert_eq!(fs::read_to_string(folder.file()).unwrap(), text);
 }
 
 #[tokio::test]
 async fn a_broken_page_is_an_error_and_stays_as_it_is() {
-    let place = Place::new();
-    put(&place.open(), "k", &entry("")).await;
-    let mut bytes = fs::read(place.file()).unwrap();
+    let folder = StateFolder::new();
+    put(&folder.open(), "k", &entry("")).await;
+    let mut bytes = fs::read(folder.file()).unwrap();
     let page = usize::from(u16::from_be_bytes([bytes[16], bytes[17]]));
     bytes[page..].fill(0xff);
-    fs::write(place.file(), &bytes).unwrap();
-    let store = place.open();
+    fs::write(folder.file(), &bytes).unwrap();
+    let store = folder.open();
     let error = store.load(&key("k")).await.unwrap_err();
     assert!(matches!(error, StoreError::Damaged { .. }), "{error:?}");
     let outcome = store.compare_and_set(&key("k"), Revision::NONE, entry("")).await;
     assert!(outcome.is_err(), "{outcome:?}");
     drop(store);
-    assert_eq!(fs::read(place.file()).unwrap(), bytes);
+    assert_eq!(fs::read(folder.file()).unwrap(), bytes);
 }
 
 #[tokio::test]
 async fn s_4_4_a_damaged_entry_concerns_its_own_session_alone() {
-    let place = Place::new();
-    let store = place.open();
+    let folder = StateFolder::new();
+    let store = folder.open();
     put(&store, "k", &entry("")).await;
     put(&store, "other", &entry("")).await;
     let read = entry("");
@@ -225,10 +232,10 @@ async fn s_4_4_a_damaged_entry_concerns_its_own_session_alone() {
     };
     let damaged = r#"{"sessionId": "s1", "#;
     let spoil = "UPDATE sessions SET entry_json = ?1 WHERE session_key = 'k'";
-    place.raw().execute(spoil, [damaged]).unwrap();
+    folder.raw().execute(spoil, [damaged]).unwrap();
 
     let error = store.load(&key("k")).await.unwrap_err();
-    insta::assert_snapshot!("damaged_entry", place.shown(&error));
+    insta::assert_snapshot!("damaged_entry", folder.shown(&error));
     assert!(
         update(&store, &key("k"), |_| (Some(entry("")), ()))
             .await
@@ -237,7 +244,7 @@ async fn s_4_4_a_damaged_entry_concerns_its_own_session_alone() {
     assert!(store.list().await.is_err());
     store.enqueue_rollback(&key("k"), rollback, at(3000));
     assert_eq!(loaded(&store, "other").await, Some(entry("")));
-    let stored: String = place
+    let stored: String = folder
         .raw()
         .query_row(
             "SELECT entry_json FROM sessions WHERE session_key = 'k'",
@@ -250,56 +257,56 @@ async fn s_4_4_a_damaged_entry_concerns_its_own_session_alone() {
 
 #[tokio::test]
 async fn a_file_of_a_newer_version_is_refused() {
-    let place = Place::new();
-    put(&place.open(), "k", &entry(&auto("a/m", "b/m"))).await;
-    place.raw().pragma_update(None, "user_version", 9).unwrap();
-    insta::assert_snapshot!("newer", place.shown(&place.refused()));
-    place.raw().pragma_update(None, "user_version", 1).unwrap();
-    assert!(loaded(&place.open(), "k").await.is_some());
+    let folder = StateFolder::new();
+    put(&folder.open(), "k", &entry(&auto("a/m", "b/m"))).await;
+    folder.raw().pragma_update(None, "user_version", 9).unwrap();
+    insta::assert_snapshot!("newer", folder.shown(&folder.refused()));
+    folder.raw().pragma_update(None, "user_version", 1).unwrap();
+    assert!(loaded(&folder.open(), "k").await.is_some());
 }
 
 #[test]
 fn open_errors_name_the_file_and_what_to_do() {
     let mut all = Vec::new();
-    let place = Place::new();
-    place.write_sessions_json("{\n  oops");
-    all.push(place.shown(&place.refused()));
+    let folder = StateFolder::new();
+    folder.write_sessions_json("{\n  oops");
+    all.push(folder.shown(&folder.refused()));
 
-    let place = Place::new();
-    fs::create_dir_all(place.sessions_json()).unwrap();
-    all.push(place.shown(&place.refused()));
+    let folder = StateFolder::new();
+    fs::create_dir_all(folder.sessions_json()).unwrap();
+    all.push(folder.shown(&folder.refused()));
 
-    let place = Place::new();
+    let folder = StateFolder::new();
     fs::write(
-        place.directory.path().join("agents"),
+        folder.directory.path().join("agents"),
         "a file where the directory should be",
     )
     .unwrap();
-    all.push(place.shown(&place.refused()));
+    all.push(folder.shown(&folder.refused()));
 
-    let place = Place::new();
-    place.write_sessions_json("{}");
-    fs::write(place.file(), "not a database at all".repeat(100)).unwrap();
-    all.push(place.shown(&place.refused()));
+    let folder = StateFolder::new();
+    folder.write_sessions_json("{}");
+    fs::write(folder.file(), "not a database at all".repeat(100)).unwrap();
+    all.push(folder.shown(&folder.refused()));
     insta::assert_snapshot!("open_errors", all.join("\n"));
 }
 
 #[test]
 fn a_database_of_something_else_stays_as_it_is() {
     for version in [0, 1] {
-        let place = Place::new();
-        place.write_sessions_json("{}");
-        let other = place.raw();
+        let folder = StateFolder::new();
+        folder.write_sessions_json("{}");
+        let other = folder.raw();
         other.execute_batch("CREATE TABLE notes (text TEXT)").unwrap();
         other.pragma_update(None, "user_version", version).unwrap();
-        let before = fs::read(place.file()).unwrap();
-        let error = place.refused();
+        let before = fs::read(folder.file()).unwrap();
+        let error = folder.refused();
         assert!(
-            fs::read(place.file()).unwrap() == before,
+            fs::read(folder.file()).unwrap() == before,
             "{version}: not one byte changes"
         );
         assert!(matches!(error, OpenError::Foreign { .. }), "{version}: {error}");
-        insta::assert_snapshot!("foreign", place.shown(&error));
+        insta::assert_snapshot!("foreign", folder.shown(&error));
         let tables: i64 = other
             .query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))
             .unwrap();
@@ -319,16 +326,16 @@ fn a_file_that_another_process_holds_is_not_called_broken() {
 
 #[tokio::test]
 async fn a_truncated_file_is_an_error_and_stays_as_it_is() {
-    let place = Place::new();
-    let store = place.open();
+    let folder = StateFolder::new();
+    let store = folder.open();
     for number in 0..200 {
         put(&store, &format!("k{number}"), &entry("")).await;
     }
     drop(store);
-    let whole = fs::read(place.file()).unwrap();
+    let whole = fs::read(folder.file()).unwrap();
     for kept in [50, 512, 4096, whole.len() / 2] {
-        fs::write(place.file(), &whole[..kept]).unwrap();
-        let found = match SqliteSessionStore::open(&place.file()) {
+        fs::write(folder.file(), &whole[..kept]).unwrap();
+        let found = match SqliteSessionStore::open(&folder.file()) {
             Ok(store) => {
                 let found = store.list().await;
                 // A write must not build on what is missing.
@@ -341,26 +348,26 @@ async fn a_truncated_file_is_an_error_and_stays_as_it_is() {
             Err(error) => Err(error.to_string()),
         };
         assert!(found.unwrap_err().contains("is damaged"), "{kept}");
-        assert_eq!(fs::read(place.file()).unwrap(), whole[..kept], "{kept}");
+        assert_eq!(fs::read(folder.file()).unwrap(), whole[..kept], "{kept}");
     }
 }
 
 #[tokio::test]
 async fn a_garbled_log_beside_the_file_costs_no_session_that_was_in_the_file() {
-    let place = Place::new();
-    put(&place.open(), "k", &entry("")).await;
-    let log = PathBuf::from(format!("{}-wal", place.file().display()));
+    let folder = StateFolder::new();
+    put(&folder.open(), "k", &entry("")).await;
+    let log = PathBuf::from(format!("{}-wal", folder.file().display()));
     fs::write(&log, "garbage ".repeat(1000)).unwrap();
-    let store = place.open();
+    let store = folder.open();
     assert_eq!(loaded(&store, "k").await, Some(entry("")));
     put(&store, "l", &entry("")).await;
     drop(store);
-    assert_eq!(loaded(&place.open(), "l").await, Some(entry("")));
+    assert_eq!(loaded(&folder.open(), "l").await, Some(entry("")));
 }
 
 #[tokio::test]
 async fn odd_keys_are_keys_like_all_others() {
-    let place = Place::new();
+    let folder = StateFolder::new();
     let long = "k".repeat(100_000);
     let names = [
         "'; DROP TABLE sessions; --",
@@ -373,12 +380,12 @@ async fn odd_keys_are_keys_like_all_others() {
         "%",
         long.as_str(),
     ];
-    let store = place.open();
+    let store = folder.open();
     for (number, name) in (0..).zip(names) {
         put(&store, name, &SessionEntry::new(id("s1"), at(number))).await;
     }
     drop(store);
-    let store = place.open();
+    let store = folder.open();
     for (number, name) in (0..).zip(names) {
         assert_eq!(
             loaded(&store, name).await.unwrap().updated_at,
@@ -391,9 +398,9 @@ async fn odd_keys_are_keys_like_all_others() {
 
 #[test]
 fn the_schema() {
-    let place = Place::new();
-    drop(place.open());
-    let sql: Vec<String> = place
+    let folder = StateFolder::new();
+    drop(folder.open());
+    let sql: Vec<String> = folder
         .raw()
         .prepare("SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY name")
         .unwrap()
@@ -406,23 +413,23 @@ fn the_schema() {
 
 #[cfg(unix)]
 #[tokio::test]
-async fn nobody_else_can_read_the_sessions() {
+async fn only_the_owner_can_read_the_sessions() {
     use std::os::unix::fs::PermissionsExt;
-    let place = Place::new();
-    let store = place.open();
+    let folder = StateFolder::new();
+    let store = folder.open();
     put(&store, "k", &entry("")).await;
     let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
-    assert_eq!(mode(place.file().parent().unwrap()), 0o700);
+    assert_eq!(mode(folder.file().parent().unwrap()), 0o700);
     for side in ["", "-wal", "-shm"] {
-        let file = PathBuf::from(format!("{}{side}", place.file().display()));
+        let file = PathBuf::from(format!("{}{side}", folder.file().display()));
         assert_eq!(mode(&file), 0o600, "{}", file.display());
     }
 }
 
 #[tokio::test]
 async fn a_file_that_is_removed_or_replaced_is_not_written_to_in_vain() {
-    let place = Place::new();
-    let store = place.open();
+    let folder = StateFolder::new();
+    let store = folder.open();
     let put = async |name: &str| {
         let stored = store
             .compare_and_set(&key(name), Revision::NONE, entry(""))
@@ -432,12 +439,12 @@ async fn a_file_that_is_removed_or_replaced_is_not_written_to_in_vain() {
     };
     let remove = || {
         for suffix in ["", "-wal", "-shm"] {
-            drop(fs::remove_file(format!("{}{suffix}", place.file().display())));
+            drop(fs::remove_file(format!("{}{suffix}", folder.file().display())));
         }
     };
     put("before").await;
-    let copy = place.directory.path().join("copy");
-    place
+    let copy = folder.directory.path().join("copy");
+    folder
         .raw()
         .execute("VACUUM INTO ?1", [copy.to_str().unwrap()])
         .unwrap();
@@ -448,11 +455,11 @@ async fn a_file_that_is_removed_or_replaced_is_not_written_to_in_vain() {
         store.load(&key("before")).await.unwrap().is_none(),
         "it was removed"
     );
-    let left = SqliteSessionStore::snapshot(&place.file()).unwrap().unwrap();
+    let left = SqliteSessionStore::snapshot(&folder.file()).unwrap().unwrap();
     assert_eq!(left.len(), 1);
 
     remove();
-    fs::rename(&copy, place.file()).unwrap();
+    fs::rename(&copy, folder.file()).unwrap();
     assert!(
         store.load(&key("before")).await.unwrap().is_some(),
         "the copy holds it"
@@ -461,8 +468,8 @@ async fn a_file_that_is_removed_or_replaced_is_not_written_to_in_vain() {
 
     // What cannot be used is left alone, and sessions go on.
     remove();
-    fs::write(place.file(), "no database at all, whatever it is").unwrap();
+    fs::write(folder.file(), "no database at all, whatever it is").unwrap();
     put("last").await;
     assert!(store.load(&key("later")).await.unwrap().is_some());
-    assert!(fs::read(place.file()).unwrap().starts_with(b"no database"));
+    assert!(fs::read(folder.file()).unwrap().starts_with(b"no database"));
 }

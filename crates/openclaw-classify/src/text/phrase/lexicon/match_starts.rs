@@ -114,7 +114,7 @@ mod tests {
     use super::*;
 
     /// A reference implementation, byte by byte.
-    fn slowly(text: &[u8], others: &[u8]) -> Vec<usize> {
+    fn reference(text: &[u8], others: &[u8]) -> Vec<usize> {
         let is_start = |at: &usize| {
             let byte = text[*at];
             let inside = *at > 0 && text[at - 1].is_ascii_alphanumeric();
@@ -139,7 +139,11 @@ mod tests {
                     let mut text = [around; 11];
                     text[lane] = byte;
                     for others in [&b""[..], b"m", b"\xE4z |"] {
-                        assert_eq!(found(&text, others), slowly(&text, others), "{text:?} {others:?}");
+                        assert_eq!(
+                            found(&text, others),
+                            reference(&text, others),
+                            "{text:?} {others:?}"
+                        );
                     }
                 }
             }
@@ -167,7 +171,7 @@ mod tests {
     fn texts_of_any_length_end() {
         for length in 0..20 {
             let text = &b"rate limit, too many"[..length];
-            assert_eq!(found(text, b""), slowly(text, b""));
+            assert_eq!(found(text, b""), reference(text, b""));
         }
     }
 }

@@ -39,16 +39,16 @@ pub(super) struct Node {
 }
 
 impl Tree {
-    /// A tree of `pieces`, all of which have at least `key` bytes. Those with the same first `key` bytes are consecutive and
-    /// sorted.
+    /// A tree of `pieces`, all of which have at least `key` bytes. Those with the same first `key` bytes are
+    /// consecutive and sorted.
     pub(super) fn new(pieces: &[Entry<'_>], key: usize) -> Self {
         let mut tree = Self::default();
         tree.roots = tree.grow(pieces, 0, key).end;
         tree
     }
 
-    /// Adds the nodes for the bytes after the first `from`, which all `pieces` share. Pieces with the same next `key` bytes
-    /// share a node.
+    /// Adds the nodes for the bytes after the first `from`, which all `pieces` share. Pieces with the same next `key`
+    /// bytes share a node.
     fn grow(&mut self, pieces: &[Entry<'_>], from: usize, key: usize) -> Range<usize> {
         let groups =
             pieces.chunk_by(|one, other| one.bytes[from..from + key] == other.bytes[from..from + key]);
@@ -139,8 +139,8 @@ impl Node {
         }
     }
 
-    /// Adds the piece that ends at `end`, if there is one. Zeros follow the text, and a piece may contain zeros, so `end` may
-    /// be after the text.
+    /// Adds the piece that ends at `end`, if there is one. Zeros follow the text, and a piece may contain zeros, so
+    /// `end` may be after the text.
     #[inline]
     fn add_hit(&self, text: &[u8], start: usize, end: usize, hits: &mut Hits) {
         let Some(piece) = self.piece.filter(|_| end <= text.len()) else {

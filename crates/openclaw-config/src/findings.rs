@@ -1,0 +1,7 @@
+//! What an operator is told about a configuration that can be read and still does not do what it seems to.
+
+pub(crate) mod includes;
+pub(crate) mod typo_check;
+
+pub use includes::{INCLUDE_REMEDY, Include};
+pub use typo_check::MisspeltKey;
