@@ -23,7 +23,7 @@ const ONLY_CANDIDATE_BILLING: Duration = Duration::from_mins(5);
 /// What the gate decides on.
 #[derive(Debug, Clone, Copy)]
 pub struct GateFacts<'a> {
-    /// Where the candidate stands in the chain.
+    /// The candidate's position in the chain.
     pub position: Position,
     /// Whether the chain has no other candidate.
     pub is_only_candidate: bool,
@@ -41,7 +41,7 @@ pub struct GateFacts<'a> {
     pub slot: ProbeSlot,
 }
 
-/// Where a candidate stands in the chain.
+/// A candidate's position in the chain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Position {
     /// Any later candidate.

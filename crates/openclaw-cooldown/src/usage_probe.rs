@@ -1,4 +1,4 @@
-//! Usage probes: which request asks a provider for its limits after a failure, and what its reply means (cooldown.md 8).
+//! Usage probes: the request that asks a provider for its limits after a failure, and what its reply means (cooldown.md 8).
 
 mod codex;
 

@@ -6,19 +6,24 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use axum::Router;
+use axum::http::HeaderValue;
 use openclaw_config::{Config, ConfigFiles, Environment, HistoryConfig};
+use openclaw_history::{History, Retention};
 use openclaw_ids::{AgentId, ModelRef};
 use openclaw_runner::{Clock, RunObserver, SystemClock};
 use openclaw_upstream::Upstream;
 
 use crate::agents::{Agents, LegacyLogins, Shared};
-use crate::history::History;
 use crate::http::Front;
 use crate::state::{
     AuthThrottle, Draft, GatewayState, InFlight, Process, ReloadError, RequestIds, RetryCap, SetupError,
 };
 use crate::telemetry::metrics::Metrics;
 use crate::telemetry::{Collector, Telemetry, resource};
+
+/// What this program calls itself towards providers.
+pub const USER_AGENT: HeaderValue =
+    HeaderValue::from_static(concat!("openclaw-gateway/", env!("CARGO_PKG_VERSION")));
 
 /// What a gateway is made of.
 pub struct Setup {
@@ -75,7 +80,7 @@ impl Gateway {
             in_flight: InFlight::default(),
             state_dir,
             telemetry,
-            upstream: Upstream::default(),
+            upstream: Upstream::new(USER_AGENT),
             environment,
             files,
         };
@@ -152,9 +157,17 @@ impl Gateway {
     }
 }
 
+/// How long and how much the history keeps; none when it is switched off.
+pub fn retention(config: &HistoryConfig) -> Option<Retention> {
+    config.enabled.then(|| Retention {
+        age: config.max_age(),
+        bytes: config.max_bytes(),
+    })
+}
+
 /// The history of `state_dir`; one that cannot be used stops nothing.
 async fn history_of(state_dir: PathBuf, config: HistoryConfig) -> History {
-    let open = move || History::open_or_off(&state_dir, &config, SystemClock.now());
+    let open = move || History::open_or_off(&state_dir, retention(&config), SystemClock.now());
     // Opening does not panic; a process that is ending keeps nothing more.
     tokio::task::spawn_blocking(open).await.unwrap_or_default()
 }

@@ -9,7 +9,6 @@ mod credentials;
 #[doc(hidden)]
 pub mod fuzzing;
 mod gateway;
-pub mod history;
 mod http;
 mod logins;
 pub mod providers;
@@ -23,7 +22,7 @@ pub mod telemetry;
 pub mod wires;
 
 pub use agents::AgentError;
-pub use gateway::{Gateway, Setup};
+pub use gateway::{Gateway, Setup, USER_AGENT, retention};
 pub use openclaw_upstream::EndpointError;
 pub use providers::ProviderError;
 pub use state::{ProviderRowError, ReloadError, SetupError};

@@ -67,7 +67,7 @@ pub struct SessionEntry {
     /// The model of the last answer, and what was derived from it.
     #[serde(flatten)]
     pub last_answer: LastAnswer,
-    /// The fallback state that a person was last told about.
+    /// The fallback state that was last announced.
     #[serde(flatten)]
     pub notice: NoticeState,
     /// What failover remembers beyond the fields that other programs know.

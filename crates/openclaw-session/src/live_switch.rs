@@ -43,7 +43,7 @@ pub enum LiveSwitch {
 /// How many times a person may redirect one run; a further switch waits for the next turn (A6).
 pub const MAX_REDIRECTS: u32 = 2;
 
-/// What a run that looks for a mark knows about itself.
+/// The state of a run that checks for a mark.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LiveRun {
     /// What it uses.

@@ -117,7 +117,7 @@ fn is_recent(mark: i64, now: Timestamp) -> bool {
 /// was planned on (S-6.7); `None` leaves a newer choice alone (hazard 4).
 ///
 /// An automatic profile pin and the notice group go too; a person's pin that the fallback displaced comes back (R5). The
-/// previous notice group must be read before, in the same fold, to tell people
+/// previous notice group must be read before, in the same fold, for the notice
 /// ([`record_notice`](crate::record_notice), S4).
 pub fn clear_after_probe(entry: &SessionEntry, probe: &PrimaryProbe, now: Timestamp) -> Option<SessionEntry> {
     if !probe.matches(entry) {

@@ -1,4 +1,4 @@
-//! What a session engine must do, the engines of this crate, and the read-fold-write loop over any of them.
+//! The session store: the trait of its engines, the engines of this crate, and the read-fold-write loop over any engine.
 
 #[cfg(any(test, feature = "conformance"))]
 pub mod conformance;
@@ -111,7 +111,7 @@ pub enum StoreError {
         source: Arc<openclaw_sqlite::rusqlite::Error>,
     },
     /// An engine outside of this crate failed; see [`engine`](Self::engine).
-    #[error("the engine of the session store failed")]
+    #[error("the engine of the session store failed; see its cause, and try again")]
     Engine(#[source] Box<dyn std::error::Error + Send + Sync>),
     /// One entry cannot be read; it stays as it is.
     #[error(

@@ -10,6 +10,7 @@ use clap::Args;
 use openclaw_auth_store::AmbientProfile;
 use openclaw_chain::Resolver;
 use openclaw_config::{Config, ConfigFiles, Environment, FileError};
+use openclaw_gateway::USER_AGENT;
 use openclaw_gateway::agents::run_settings;
 use openclaw_gateway::providers::discovery::Discovery;
 use openclaw_gateway::providers::{Endpoints, ambient};
@@ -211,7 +212,7 @@ impl Files {
     /// What `serve` would find on this machine without any configured model.
     fn search(&self) -> Result<Discovery, CommandError> {
         let stored = agent::stored_providers(self, &self.config.chain.default_agent())?;
-        let upstream = Upstream::default();
+        let upstream = Upstream::new(USER_AGENT);
         let search = discover_providers(&self.environment, &stored, &upstream, &self.endpoints);
         Ok(runtime()?.block_on(search))
     }

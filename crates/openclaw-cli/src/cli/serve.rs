@@ -13,7 +13,7 @@ use openclaw_gateway::state::{TOKEN_VARIABLE, client_token};
 use openclaw_gateway::telemetry;
 use openclaw_gateway::telemetry::terminal_escape::visible_lines;
 use openclaw_gateway::{Gateway, Setup};
-use openclaw_upstream::worker_runtimes::WorkerRuntimes;
+use openclaw_upstream::WorkerRuntimes;
 use secrecy::ExposeSecret;
 use tokio::net::TcpListener;
 use tokio::sync::Mutex;

@@ -53,7 +53,7 @@ impl Milliseconds {
 impl PerProvider {
     const EXPECTED: &str = "an object of provider ids and hours above 0, such as { \"openai\": 2 }";
 
-    /// Keeps the rows that are of use; the global value stands in for the others (D12).
+    /// Keeps the rows that are of use; the global value is used for the others (D12).
     pub(super) fn lenient(value: &Value) -> Self {
         let rows = value.as_object().into_iter().flatten();
         let mut kept: Vec<(ProviderId, Option<Duration>)> = Vec::new();

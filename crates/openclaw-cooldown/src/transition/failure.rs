@@ -167,7 +167,7 @@ fn wait(lane: &Lane, steps: u32, event: &FailureEvent, config: &CooldownConfig) 
 }
 
 /// The later of two failures: marks of several processes arrive out of order, and an earlier one must not make a series
-/// look older than it is (D1). A time further ahead than the failure window was noted by a clock that was wrong.
+/// look older than it is (D1). A time further ahead than the failure window comes from a clock that was wrong.
 fn latest_failure(known: Timestamp, now: Timestamp, failure_window: Duration) -> Timestamp {
     if millis::elapsed(now, known) > failure_window {
         now

@@ -32,7 +32,7 @@ const NAMES: &[(&str, Lane)] = &[
     ("profile", Lane::Profile),
 ];
 
-/// What stands before the model id in JSON.
+/// The prefix of a model id in JSON.
 const MODEL_PREFIX: &str = "model:";
 
 impl Lane {

@@ -146,7 +146,7 @@ struct StatsWindow {
     lane: Lane,
     until: Timestamp,
     reason: Reason,
-    /// The step its ladder stands on.
+    /// The step of its ladder.
     steps: u32,
 }
 

@@ -13,11 +13,11 @@ use axum::http::{HeaderName, HeaderValue};
 use axum::response::{IntoResponse, Response};
 use jiff::Timestamp;
 use openclaw_classify::error_chain;
+use openclaw_history::RunFilter;
 use openclaw_runner::{Clock, SystemClock};
 
 use super::decisions::{UnreadHistory, told_runs};
 use super::status::{self, Status};
-use crate::history::RunFilter;
 use crate::http::Served;
 use crate::report::ago;
 use crate::state::GatewayState;

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::State;
 use openclaw_classify::error_chain;
+use openclaw_history::History;
 use openclaw_runner::{Clock, SystemClock};
 use serde::Serialize;
 
 use super::agents::look_as_far_as_readable;
-use crate::history::History;
 use crate::http::Served;
 use crate::report::disk;
 use crate::report::legacy_credentials::{self, LegacyCredentials, LegacyLocations};

@@ -6,12 +6,9 @@ use std::path::PathBuf;
 use jiff::Timestamp;
 use openclaw_auth_store::Health;
 use openclaw_chain::RunKind;
+use openclaw_history::{RunOutcome, StoredRun};
 use openclaw_ids::AgentId;
 use serde::Serialize;
-
-use crate::history::{RunOutcome, StoredRun};
-use crate::report::disk;
-use crate::report::legacy_credentials::LegacyCredentials;
 
 use super::chains::{Asking, ChainReport};
 use super::moment::millis;
@@ -19,6 +16,8 @@ use super::profiles::{ProfileReport, ProfilesReport};
 use super::sessions::SessionsReport;
 use super::troubles::{Level, LevelledTrouble, Trouble, troubles};
 use super::{AgentState, Installation};
+use crate::report::disk;
+use crate::report::legacy_credentials::LegacyCredentials;
 
 /// All agents at one moment.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

@@ -15,6 +15,7 @@ use std::time::Duration;
 
 use openclaw_auth_store::UsageStore;
 use openclaw_classify::Reason;
+use openclaw_history::{History, Rested, WindowChange, WindowNote};
 use openclaw_runner::{
     AttemptResult, AttemptSeen, Clock, Decision, DecisionKind, LostIn, Resting, RotationDecision, RunEvent,
     StepOutcome, SystemClock, UsageMoved,
@@ -27,7 +28,6 @@ use opentelemetry_sdk::metrics::exporter::PushMetricExporter;
 use opentelemetry_sdk::metrics::reader::MetricReader;
 use opentelemetry_sdk::metrics::{PeriodicReader, SdkMeterProvider};
 
-use crate::history::{History, Rested, WindowChange, WindowNote};
 use active_cooldowns::{ENDPOINT, Stores, lane_name};
 use instruments::{Instruments, expected};
 use reader::Scraper;

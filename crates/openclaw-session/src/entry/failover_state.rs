@@ -1,4 +1,4 @@
-//! What failover remembers in an entry beyond the fields that other programs know.
+//! The state of failover in an entry, beyond the fields that other programs know.
 
 use std::collections::BTreeMap;
 

@@ -73,7 +73,7 @@ const KEPT_RUNS: usize = 5;
 /// How many steps of one run are kept, its last ones.
 const KEPT_STEPS: usize = 32;
 
-/// Adds a run to the session's last ones; `None` when there is nothing to tell about it.
+/// Adds a run to the session's last ones; `None` when nothing failed or was skipped in it.
 pub fn record_trace(entry: &SessionEntry, trace: &RunTrace) -> Option<SessionEntry> {
     if trace.is_uneventful() {
         return None;
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_without_trouble_is_not_told_about() {
+    fn a_run_without_trouble_is_not_kept() {
         let steps = vec![step("a/m", StepOutcome::Succeeded, None)];
         assert_eq!(record_trace(&entry(""), &run("r1", steps)), None);
     }

@@ -1,4 +1,4 @@
-//! Undoes a fallback choice and nothing else (S-4, S1).
+//! The narrow rollback: undoes a fallback choice and nothing else (S-4, S1).
 
 use jiff::Timestamp;
 use openclaw_ids::SessionId;
@@ -59,8 +59,8 @@ impl SessionEntry {
 
 /// Restores what the write replaced, as far as it is still there; `None` when nothing is left to undo.
 ///
-/// Two units (S-4.6): the route goes back only when all its fields still hold what was written, and the pin only
-/// when that is true for it too *and* the route went back. So a newer choice is never split, whatever it shares with
+/// Two units (S-4.6): the model override goes back only when all its fields still hold what was written, and the pin only
+/// when that is true for it too *and* the override went back. So a newer choice is never split, whatever it shares with
 /// the fallback. Fields outside the selection group are left alone (S-4.5), and so is another transcript (S-13
 /// hazard 5).
 pub fn roll_back(entry: &SessionEntry, rollback: &Rollback, now: Timestamp) -> Option<SessionEntry> {

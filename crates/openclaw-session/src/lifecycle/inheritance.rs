@@ -1,4 +1,4 @@
-//! What one session takes over from another: parents, spawned children, cron jobs (S-1.4c, S-2.1 row L, S-2.4a, A5).
+//! Inheritance between sessions: parents, spawned children, cron jobs (S-1.4c, S-2.1 row L, S-2.4a, A5).
 
 use jiff::Timestamp;
 use openclaw_chain::{OverrideOwner, StoredOverride};

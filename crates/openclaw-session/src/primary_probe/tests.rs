@@ -1,4 +1,4 @@
-//! Who is probed and when, and what a probe leaves behind.
+//! Which primary is probed and when, and what a probe leaves in the entry.
 
 use super::*;
 use crate::fallback_override::roll_back;

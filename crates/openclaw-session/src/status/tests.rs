@@ -1,4 +1,4 @@
-//! The lines that people read about a session.
+//! The lines of `/status` and of the session report.
 
 use std::fmt::Write as _;
 
@@ -23,7 +23,7 @@ fn facts(configured: &ModelRef) -> StatusFacts<'_> {
 fn s_11_status_lines() {
     let configured = model("openai/gpt");
     let fallbacks = ["anthropic/claude", "google/gemini"].map(model);
-    let told = r#""fallbackNoticeSelectedModel": "openai/gpt", "fallbackNoticeActiveModel": "anthropic/claude", "fallbackNoticeReason": "rate limit""#;
+    let announced = r#""fallbackNoticeSelectedModel": "openai/gpt", "fallbackNoticeActiveModel": "anthropic/claude", "fallbackNoticeReason": "rate limit""#;
     let answered = r#""modelProvider": "anthropic", "model": "claude""#;
     let plain = facts(&configured);
     let full = StatusFacts {
@@ -45,7 +45,7 @@ fn s_11_status_lines() {
         ("pinned in a channel", user("anthropic/claude"), channel),
         (
             "fallback in place (S5)",
-            format!("{}, {told}", auto("anthropic/claude", "openai/gpt")),
+            format!("{}, {announced}", auto("anthropic/claude", "openai/gpt")),
             full,
         ),
         (
@@ -55,7 +55,7 @@ fn s_11_status_lines() {
         ),
         (
             "fallback in place, another one announced",
-            format!("{}, {told}", auto("google/gemini", "openai/gpt")),
+            format!("{}, {announced}", auto("google/gemini", "openai/gpt")),
             plain,
         ),
         (
@@ -70,7 +70,7 @@ fn s_11_status_lines() {
         ),
         (
             "S-11.1: another model answered, announced",
-            format!("{answered}, {told}"),
+            format!("{answered}, {announced}"),
             plain,
         ),
         (
@@ -114,9 +114,9 @@ fn s_11_3_report_lines() {
 #[test]
 fn s_11_2_and_s5_the_origin_is_shown_as_selected_while_a_fallback_is_in_place() {
     let configured = model("openai/gpt");
-    let told = r#""fallbackNoticeSelectedModel": "openai/gpt", "fallbackNoticeActiveModel": "a/f1", "fallbackNoticeReason": "rate limit""#;
+    let announced = r#""fallbackNoticeSelectedModel": "openai/gpt", "fallbackNoticeActiveModel": "a/f1", "fallbackNoticeReason": "rate limit""#;
     let lines = shown(
-        &format!("{}, {told}", auto("a/f1", "openai/gpt")),
+        &format!("{}, {announced}", auto("a/f1", "openai/gpt")),
         &facts(&configured),
     );
     assert!(

@@ -27,7 +27,7 @@ pub struct ImportedSessions {
 ///
 /// Old and foreign entries are welcome: members may be missing, overrides may lack their source, and an entry without
 /// `sessionId` takes its key for one until its transcript changes. What is no object, or has a blank key, is
-/// reported by its key. A key that stands twice counts where it stands last, and half of a character that was cut
+/// reported by its key. Of a key that occurs twice the last value counts, and half of a character that was cut
 /// in two reads as `\u{fffd}`, both as in the other program.
 ///
 /// # Errors

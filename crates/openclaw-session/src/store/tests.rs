@@ -70,7 +70,10 @@ fn f_52_a_failure_of_another_engine_keeps_its_source() {
     std::fs::write(engine.directory.path().join("sessions.json"), "{").unwrap();
     let error = run(engine.store.load(&key("k"))).unwrap_err();
     assert!(matches!(error, StoreError::Engine(_)), "{error:?}");
-    assert_eq!(error.to_string(), "the engine of the session store failed");
+    assert_eq!(
+        error.to_string(),
+        "the engine of the session store failed; see its cause, and try again"
+    );
     let source = std::error::Error::source(&error).unwrap();
     assert!(source.to_string().starts_with("EOF while parsing"), "{source}");
 }

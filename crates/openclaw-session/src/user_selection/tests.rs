@@ -140,7 +140,7 @@ fn s_8_what_answered_last_goes_when_it_was_another_model() {
     }
 }
 
-/// BL-66: a fallback's own write never asks for a switch.
+/// BL-66: a fallback's own write never marks a switch.
 #[test]
 fn s_12_1_only_a_persons_surface_marks() {
     for (live, marked) in [

@@ -1,4 +1,4 @@
-//! Commits a selection change that was computed from a snapshot onto whatever is stored now (S-12.4, S-8.1).
+//! Three-way merge: commits a change that was computed from a snapshot onto the entry that is stored now (S-12.4, S-8.1).
 
 use serde_json::{Map, Value};
 
@@ -9,7 +9,7 @@ use crate::entry::{FailoverState, SessionEntry};
 pub enum MergeOutcome {
     /// The change is in; store this.
     Applied(SessionEntry),
-    /// The selection changed meanwhile: tell the person to try again. Everything else of the change is in; store this
+    /// The selection changed meanwhile: the person has to try again. Everything else of the change is in; store this
     /// (S-8.1).
     SelectionConflict(SessionEntry),
     /// The session points to another transcript now; nothing was applied (hazard 5).
@@ -19,7 +19,7 @@ pub enum MergeOutcome {
 /// Merges the step from `snapshot` to `changed` into `current` (S-12.4).
 ///
 /// The selection group, with a pin that it displaced, and the runtime override are one transaction, applied as a whole
-/// or not at all, together with the pending mark and the thinking level; a changed route takes the runtime group along.
+/// or not at all, together with the pending mark and the thinking level; a changed model override takes the runtime group along.
 /// Without a selection change on either side the runtime group is applied as it is. Every other member is applied only
 /// where `current` still has the snapshot's value. The later activity wins.
 pub fn merge(snapshot: &SessionEntry, changed: &SessionEntry, current: &SessionEntry) -> MergeOutcome {

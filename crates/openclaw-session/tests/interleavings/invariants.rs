@@ -64,7 +64,7 @@ fn is_whole(world: &World) -> bool {
     route_is_whole && pin_is_whole
 }
 
-/// A reset may say of an old entry that it is a person's; nothing else about a person's route changes.
+/// A reset may say of an old entry that it is a person's; nothing else about a person's override changes.
 fn leaves_the_choice_alone(before: &World, act: Action, after: &World) -> bool {
     if !before.entry.is_user_pin() {
         return after.entry.model_override.source != Some(OverrideSource::User);

@@ -1,10 +1,10 @@
 //! The last runs: a strip of time, and each with its story.
 
 use jiff::Timestamp;
+use openclaw_history::{RunNote, RunOutcome, StoredRun};
 
 use super::agents::words;
 use super::html::Html;
-use crate::history::{RunNote, RunOutcome, StoredRun};
 use crate::report::ago;
 
 /// A run, and what happened in it where that is worth telling.

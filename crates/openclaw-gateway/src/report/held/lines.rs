@@ -2,9 +2,9 @@
 
 use jiff::Timestamp;
 use openclaw_cooldown::Lane;
+use openclaw_history::{Rested, StoredRun, WindowNote};
 
 use super::{Held, Opened};
-use crate::history::{Rested, StoredRun, WindowNote};
 use crate::report::free_time::free_and_tried;
 use crate::report::span::ago;
 use crate::telemetry::terminal_escape::visible;

@@ -108,7 +108,7 @@ pub(super) const LOCK_WAIT: BusyWait = BusyWait::Timeout(Duration::from_secs(10)
 
 pub(super) fn open(path: &Path) -> Result<Connection, OpenError> {
     let has_folder = path.parent().is_some_and(Path::is_dir);
-    // Before there is a file: one without what could not be imported would look as if it had been.
+    // Read before the file exists: a file that lacks a failed import would count as one that had it.
     let imported = if has_folder && !path.exists() {
         Some(schema::read_import(path)?)
     } else {

@@ -1,4 +1,4 @@
-//! The file: what survives, what is refused, what people read then.
+//! The file: what survives, what is refused, and the error texts.
 
 use std::fs;
 
