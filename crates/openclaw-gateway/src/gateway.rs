@@ -13,13 +13,13 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use axum::Router;
+use axum::http::HeaderValue;
 use openclaw_config::HistoryConfig;
 use openclaw_ids::{AgentId, ModelRef, ProviderId};
 use openclaw_runner::{Clock, RunObserver, SystemClock};
 use openclaw_upstream::Upstream;
 
 use crate::agents::{AgentError, Agents, LegacyLogins, Shared};
-use crate::history::History;
 use crate::http::{self, Front, Guesses, Ids, InFlight, RetryCap};
 use crate::metrics::Metrics;
 use crate::providers::discovery::{Discovery, discover, ollama_models};
@@ -29,6 +29,7 @@ use crate::telemetry::{Collector, OtlpError, Telemetry, resource};
 use generation::Draft;
 use openclaw_config::Environment;
 use openclaw_config::{ClientTokenError, Config, ConfigFiles};
+use openclaw_history::{History, Retention};
 
 pub use client_token::{TOKEN_VARIABLE, client_token};
 pub(crate) use current::Current;
@@ -36,6 +37,10 @@ pub use current::ReloadError;
 pub(crate) use generation::Generation;
 pub(crate) use look::Look;
 pub(crate) use process::Process;
+
+/// What this program calls itself towards providers.
+pub const USER_AGENT: HeaderValue =
+    HeaderValue::from_static(concat!("openclaw-gateway/", env!("CARGO_PKG_VERSION")));
 
 /// What a gateway is made of.
 pub struct Setup {
@@ -142,7 +147,7 @@ impl Gateway {
             in_flight: InFlight::default(),
             state_dir,
             telemetry,
-            upstream: Upstream::default(),
+            upstream: Upstream::new(USER_AGENT),
             environment,
             files,
         };
@@ -219,9 +224,17 @@ impl Gateway {
     }
 }
 
+/// How long and how much the history keeps; none when it is switched off.
+pub fn retention(config: &HistoryConfig) -> Option<Retention> {
+    config.enabled.then(|| Retention {
+        age: config.max_age(),
+        bytes: config.max_bytes(),
+    })
+}
+
 /// The history of `state_dir`; one that cannot be used stops nothing.
 async fn history_of(state_dir: PathBuf, config: HistoryConfig) -> History {
-    let open = move || History::open_or_off(&state_dir, &config, SystemClock.now());
+    let open = move || History::open_or_off(&state_dir, retention(&config), SystemClock.now());
     // Opening does not panic; a process that is ending keeps nothing more.
     tokio::task::spawn_blocking(open).await.unwrap_or_default()
 }

@@ -11,7 +11,6 @@ mod events;
 #[doc(hidden)]
 pub mod fuzzing;
 pub mod gateway;
-pub mod history;
 mod http;
 mod logins;
 pub mod metrics;

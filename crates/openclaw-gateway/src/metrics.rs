@@ -28,8 +28,8 @@ use opentelemetry_sdk::metrics::exporter::PushMetricExporter;
 use opentelemetry_sdk::metrics::reader::MetricReader;
 use opentelemetry_sdk::metrics::{PeriodicReader, SdkMeterProvider};
 
-use crate::history::{History, Rested, WindowChange, WindowNote};
 use instruments::{Instruments, expected};
+use openclaw_history::{History, Rested, WindowChange, WindowNote};
 use reader::Scraper;
 use resting::{ENDPOINT, Stores, lane_name};
 

@@ -12,7 +12,7 @@ use openclaw_chain::Resolver;
 use openclaw_config::Environment;
 use openclaw_config::{Config, ConfigFiles, FileError};
 use openclaw_gateway::agents::run_settings;
-use openclaw_gateway::gateway::{callable, search};
+use openclaw_gateway::gateway::{USER_AGENT, callable, search};
 use openclaw_gateway::older::{self, Inherited, Older};
 use openclaw_gateway::providers::discovery::Discovery;
 use openclaw_gateway::providers::{Endpoints, ambient};
@@ -212,7 +212,7 @@ impl Files {
     /// What `serve` would find on this machine without any configured model.
     fn search(&self) -> Result<Discovery, CommandError> {
         let stored = agent::stored_providers(self, &self.config.chain.default_agent())?;
-        let upstream = Upstream::default();
+        let upstream = Upstream::new(USER_AGENT);
         let search = search(&self.environment, &stored, &upstream, &self.endpoints);
         Ok(runtime()?.block_on(search))
     }

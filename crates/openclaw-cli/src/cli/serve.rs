@@ -13,7 +13,7 @@ use openclaw_gateway::report::dangling_credentials;
 use openclaw_gateway::server::{Drained, Server};
 use openclaw_gateway::telemetry;
 use openclaw_gateway::terminal_escape::visible_lines;
-use openclaw_upstream::worker_runtimes::WorkerRuntimes;
+use openclaw_upstream::WorkerRuntimes;
 use secrecy::ExposeSecret;
 use tokio::net::TcpListener;
 use tokio::sync::Mutex;

@@ -18,10 +18,10 @@ use openclaw_runner::{Clock, SystemClock};
 use super::decisions::{UnreadHistory, told_runs};
 use super::status::{self, Status};
 use crate::gateway::Current;
-use crate::history::RunFilter;
 use crate::http::Served;
 use crate::report::ago;
 use html::Html;
+use openclaw_history::RunFilter;
 use runs::Run;
 
 const STYLE: &str = include_str!("page/page.css");

@@ -11,10 +11,10 @@ use serde::Serialize;
 use super::agents::look_as_far_as_readable;
 use crate::disk;
 use crate::gateway::{Current, Look};
-use crate::history::History;
 use crate::http::Served;
 use crate::older::{self, Inherited, Older};
 use crate::report::{StatusReport, UnreadAgent};
+use openclaw_history::History;
 
 /// The gateway at a glance. Times are Unix milliseconds.
 #[derive(Debug, Serialize)]

@@ -16,7 +16,6 @@ use super::{SetupError, callable, client_token, search};
 use crate::agents::AgentSettings;
 use crate::agents::run_settings;
 use crate::credentials::Credentials;
-use crate::history::history_path;
 use crate::http::Token;
 use crate::providers::discovery::Discovery;
 use crate::providers::{Endpoints, ambient};
@@ -24,6 +23,7 @@ use crate::secrets::SecretSources;
 use openclaw_config::Config;
 use openclaw_config::Environment;
 use openclaw_config::{ExposedFile, permission_audit};
+use openclaw_history::history_path;
 
 /// One configuration, immutable. A request takes the current one at its start and keeps it to its end.
 pub(crate) struct Generation {

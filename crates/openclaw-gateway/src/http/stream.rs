@@ -112,14 +112,14 @@ impl Open {
             "the answer broke off after its first content"
         );
         let broke_off = broke_off.unwrap_or(failure);
-        let (sent, baton) = (live.sent(), live.baton());
+        let (sent, sent_answer) = (live.sent(), live.sent_answer());
         // Hangs up before anybody else is called.
         drop(live);
-        let rescue = match (&mut rescuer, &baton) {
+        let rescue = match (&mut rescuer, &sent_answer) {
             (Some(rescuer), Some(_)) => rescuer.next().await,
             (Some(_) | None, _) => None,
         };
-        let (Some(rescue), Some(baton)) = (rescue, baton) else {
+        let (Some(rescue), Some(sent_answer)) = (rescue, sent_answer) else {
             return (cut_event(wire, &broke_off, sent), None);
         };
         let Rescue {
@@ -133,7 +133,7 @@ impl Open {
             model = model.key(),
             "another answer takes over"
         );
-        live.take_over(baton);
+        live.take_over(sent_answer);
         let comment = format!(": {} takes over\n\n", printable(&model));
         let open = Self {
             _place: place,

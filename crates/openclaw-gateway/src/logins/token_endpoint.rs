@@ -60,7 +60,7 @@ impl HttpTokenEndpoint {
             headers: headers.into_iter().collect(),
             body: body.into(),
         };
-        let answer = self.upstream.ask(question, MAX_ANSWER).await;
+        let answer = self.upstream.fetch(question, MAX_ANSWER).await;
         let (status, read) = answer.map_err(|fault| {
             TokenEndpointError::new(match fault {
                 FetchError::TooLarge(_) => fault.to_string(),

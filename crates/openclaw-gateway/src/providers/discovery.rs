@@ -96,7 +96,7 @@ pub(crate) async fn ollama_models(upstream: &Upstream, endpoint: &Endpoint) -> O
         headers: HeaderMap::new(),
         body: Bytes::new(),
     };
-    let asking = upstream.ask(asked, MAX_TAGS);
+    let asking = upstream.fetch(asked, MAX_TAGS);
     let (status, body) = tokio::time::timeout(PROBE_LIMIT, asking).await.ok()?.ok()?;
     let tags = status
         .is_success()

@@ -10,8 +10,8 @@ use openclaw_ids::AgentId;
 use serde::Serialize;
 
 use crate::disk;
-use crate::history::{RunOutcome, StoredRun};
 use crate::older::Older;
+use openclaw_history::{RunOutcome, StoredRun};
 
 use super::chains::{Asking, ChainReport};
 use super::moment::millis;

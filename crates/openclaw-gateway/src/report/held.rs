@@ -9,12 +9,12 @@ use jiff::Timestamp;
 use openclaw_auth_store::log_id;
 use openclaw_classify::Reason;
 use openclaw_cooldown::Lane;
+use openclaw_history::explain::{self, Fate, ReadError, Story as RunStory, Visit};
 use openclaw_ids::{AgentId, AuthAliases, ModelRef, ProfileId, ProviderId};
-use openclaw_runner::explain::{self, Fate, ReadError, Story as RunStory, Visit};
 use serde::Serialize;
 use serde_json::json;
 
-use crate::history::{
+use openclaw_history::{
     BrokenNote, HistoryError, HistoryReader, Rested, StoredRun, StoredWindow, Story, WindowChange,
     WindowFilter,
 };

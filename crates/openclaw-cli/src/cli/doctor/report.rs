@@ -10,10 +10,10 @@ use openclaw_classify::error_chain;
 use openclaw_config::permission_audit;
 use openclaw_config::{SESSIONS_FILE, SESSIONS_JSON};
 use openclaw_gateway::disk;
-use openclaw_gateway::history::HistoryReader;
-use openclaw_gateway::history::history_path;
 use openclaw_gateway::older::a_few;
 use openclaw_gateway::report::{ProfileReport, ProfilesReport};
+use openclaw_history::HistoryReader;
+use openclaw_history::history_path;
 use openclaw_session::SqliteSessionStore;
 use serde::Serialize;
 

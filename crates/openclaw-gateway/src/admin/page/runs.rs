@@ -4,8 +4,8 @@ use jiff::Timestamp;
 
 use super::agents::words;
 use super::html::Html;
-use crate::history::{RunNote, RunOutcome, StoredRun};
 use crate::report::ago;
+use openclaw_history::{RunNote, RunOutcome, StoredRun};
 
 /// A run, and what happened in it where that is worth telling.
 #[derive(Debug)]
