@@ -55,7 +55,7 @@ impl Agent {
 
     /// Looks where the pointers of its profiles lead now, in the background: a file may hold another key by now, and a
     /// resting profile is not asked for it.
-    fn look_again(&self, sources: &SecretSources) {
+    fn refresh_pointers(&self, sources: &SecretSources) {
         for store in [Some(self.usage.agent()), self.usage.main()]
             .into_iter()
             .flatten()
@@ -79,7 +79,7 @@ pub(crate) struct AgentSettings {
 }
 
 /// What every agent shares for as long as the process runs.
-pub(crate) struct Shared {
+pub(crate) struct AgentContext {
     /// The state directory.
     pub(crate) state_dir: PathBuf,
     /// The logins of the first versions.
@@ -129,7 +129,7 @@ pub enum AgentError {
 
 /// All agents, each opened once.
 pub(crate) struct Agents {
-    shared: Arc<Shared>,
+    shared: Arc<AgentContext>,
     /// Held for reading while an agent is opened, so that none is opened under settings that were replaced.
     settings: RwLock<Arc<AgentSettings>>,
     /// What the others inherit from; opened with the first of them.
@@ -139,7 +139,7 @@ pub(crate) struct Agents {
 
 impl Agents {
     /// Opens nothing yet.
-    pub(crate) fn new(shared: Shared, settings: AgentSettings) -> Self {
+    pub(crate) fn new(shared: AgentContext, settings: AgentSettings) -> Self {
         Self {
             shared: Arc::new(shared),
             settings: RwLock::new(Arc::new(settings)),
@@ -183,12 +183,12 @@ impl Agents {
     /// The agent, opened when this is the first time. Its sessions are opened by the first request that has one, and a
     /// request can do without them. A failure is not remembered, so that a repaired file is used by the next request.
     pub(crate) async fn get(&self, agent: &AgentId) -> Result<Arc<Agent>, AgentError> {
-        if let Some(opened) = self.opened_already(agent).await {
+        if let Some(opened) = self.already_open(agent).await {
             // Whoever replaces the settings looks, too.
             if opened.debounce.is_due()
                 && let Ok(settings) = self.settings.try_read()
             {
-                opened.look_again(&settings.sources);
+                opened.refresh_pointers(&settings.sources);
             }
             return Ok(opened);
         }
@@ -230,7 +230,7 @@ impl Agents {
         .await
     }
 
-    async fn opened_already(&self, agent: &AgentId) -> Option<Arc<Agent>> {
+    async fn already_open(&self, agent: &AgentId) -> Option<Arc<Agent>> {
         self.opened.lock().await.get(agent)?.get().cloned()
     }
 
@@ -281,7 +281,7 @@ async fn blocking<T: Send + 'static>(
     opened.map_err(|_| AgentError::Stopped { agent })?.map(Arc::new)
 }
 
-impl Shared {
+impl AgentContext {
     /// The directory of the agent that others inherit from; no setting moves it (L13).
     fn main_dir(&self) -> PathBuf {
         openclaw_config::inherited_credentials_folder(&self.state_dir)
@@ -325,7 +325,7 @@ fn open_auth(
 }
 
 fn open(
-    shared: &Shared,
+    shared: &AgentContext,
     settings: &AgentSettings,
     agent: &AgentId,
     directory: Option<PathBuf>,

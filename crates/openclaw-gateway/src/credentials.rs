@@ -29,14 +29,14 @@ pub(crate) struct Credentials {
 }
 
 /// What one attempt sends.
-pub(crate) struct Proof {
+pub(crate) struct ResolvedCredential {
     /// The credential as stored.
     pub(crate) credential: Credential,
     /// The key or token; none for providers that need none.
     pub(crate) secret: Option<SecretString>,
 }
 
-impl Proof {
+impl ResolvedCredential {
     /// The login, where it is one.
     pub(crate) fn login(&self) -> Option<&Oauth> {
         match &self.credential {
@@ -77,13 +77,13 @@ impl Credentials {
     ///
     /// # Errors
     /// A failure of the credential that says what to do about it.
-    pub(crate) async fn proof(
+    pub(crate) async fn resolve(
         &self,
         store: &Arc<AgentAuthStore>,
         auth: &AuthConfig,
         provider: &ProviderId,
         profile: &ProfileId,
-    ) -> Result<Option<Proof>, Failure> {
+    ) -> Result<Option<ResolvedCredential>, Failure> {
         let snapshot = store.snapshot();
         let Some(credential) = snapshot.credential(profile) else {
             return Ok(None);
@@ -96,7 +96,7 @@ impl Credentials {
             checked.map_err(|error| unresolved(provider, &error))?;
             let login = self.logins.ready(store, auth, profile).await?;
             return match login {
-                Some(login) => Ok(Some(Proof::of_login(login))),
+                Some(login) => Ok(Some(ResolvedCredential::of_login(login))),
                 None => Err(not_refreshable(provider)),
             };
         }
@@ -120,15 +120,15 @@ impl Credentials {
         if let (Some(_), Some(secret)) = (pointer(credential), &secret) {
             note_secret(store, &snapshot, profile, secret);
         }
-        Ok(Some(Proof {
+        Ok(Some(ResolvedCredential {
             credential: credential.clone(),
             secret,
         }))
     }
 
     /// A provider has refused what a profile's pointer led to: it is looked up again next time.
-    pub(crate) fn refused(&self, proof: &Proof) {
-        if let Some(pointer) = pointer(&proof.credential) {
+    pub(crate) fn refused(&self, refused: &ResolvedCredential) {
+        if let Some(pointer) = pointer(&refused.credential) {
             self.sources.forget(&pointer);
         }
     }

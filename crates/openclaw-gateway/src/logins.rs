@@ -26,10 +26,10 @@ use crate::providers::SecretSources;
 use host::ProcessHost;
 use token_endpoint::HttpTokenEndpoint;
 
-pub(crate) use usage_check::{Checked, UsageChecks};
+pub(crate) use usage_check::{UsageCheck, UsageChecks};
 
 /// How long a request waits for a refresh, which goes on without it afterwards.
-const PATIENCE: Duration = Duration::from_secs(30);
+const REFRESH_WAIT: Duration = Duration::from_secs(30);
 /// The code of a login that only a person can renew.
 const NEEDS_LOGIN: &str = "invalid_grant";
 /// The code of a login that could not be refreshed now.
@@ -80,7 +80,7 @@ impl Logins {
             return Ok(Some(stored));
         }
         let outcome = self.refreshed(store, config, id, Demand::Usable).await;
-        if lasts(&stored) && !matches!(&outcome, Ok(Some(_))) {
+        if is_still_valid(&stored) && !matches!(&outcome, Ok(Some(_))) {
             if let Err(error) = &outcome {
                 tracing::warn!(%error, "a login could not be refreshed ahead of its end; its token is used until then");
             }
@@ -120,41 +120,41 @@ impl Logins {
         config: &AuthConfig,
         id: &ProfileId,
         demand: Demand,
-    ) -> Result<Option<Oauth>, NotRefreshed> {
+    ) -> Result<Option<Oauth>, RefreshFailure> {
         let (refresher, store) = (Arc::clone(&self.refresher), Arc::clone(store));
         let (config, id) = (config.clone(), id.clone());
         let refreshing = tokio::spawn(async move { refresher.login(&*store, &config, &id, demand).await });
-        match tokio::time::timeout(PATIENCE, refreshing).await {
-            Ok(Ok(outcome)) => outcome.map_err(NotRefreshed::Refused),
+        match tokio::time::timeout(REFRESH_WAIT, refreshing).await {
+            Ok(Ok(outcome)) => outcome.map_err(RefreshFailure::Refused),
             // It neither panics nor is it cancelled, unless the process ends.
-            Ok(Err(_)) | Err(_) => Err(NotRefreshed::Slow),
+            Ok(Err(_)) | Err(_) => Err(RefreshFailure::TimedOut),
         }
     }
 }
 
 /// Why there is no fresh login.
 #[derive(Debug, thiserror::Error)]
-enum NotRefreshed {
+enum RefreshFailure {
     /// Somebody said no.
     #[error(transparent)]
     Refused(RefreshError),
     /// It takes longer than a request waits.
-    #[error("the refresh takes longer than {} s; it goes on, try again in a moment", PATIENCE.as_secs())]
-    Slow,
+    #[error("the refresh takes longer than {} s; it goes on, try again in a moment", REFRESH_WAIT.as_secs())]
+    TimedOut,
 }
 
-impl NotRefreshed {
+impl RefreshFailure {
     /// Whether nothing but a new login helps.
     fn needs_login(&self) -> bool {
         match self {
             Self::Refused(error) => error.needs_login(),
-            Self::Slow => false,
+            Self::TimedOut => false,
         }
     }
 }
 
 /// Whether the access token may still be sent.
-fn lasts(login: &Oauth) -> bool {
+fn is_still_valid(login: &Oauth) -> bool {
     let ends_later = match login.expires {
         Some(Expiry::At(end)) => end > SystemClock.now().as_millisecond(),
         Some(Expiry::Invalid) | None => false,
@@ -173,21 +173,21 @@ fn not_renewed(provider: &ProviderId, why: &str) -> String {
 
 /// The failure of an attempt that has no token to send. What only a new login mends is the credential's end; all else
 /// may be over soon.
-fn failure(provider: &ProviderId, error: &NotRefreshed) -> Failure {
+fn failure(provider: &ProviderId, error: &RefreshFailure) -> Failure {
     let code = match error {
         _ if error.needs_login() => NEEDS_LOGIN,
-        NotRefreshed::Refused(RefreshError::Lock { .. } | RefreshError::Store(_)) => LOGIN_NOT_RENEWED,
-        NotRefreshed::Refused(_) | NotRefreshed::Slow => NOT_REFRESHED,
+        RefreshFailure::Refused(RefreshError::Lock { .. } | RefreshError::Store(_)) => LOGIN_NOT_RENEWED,
+        RefreshFailure::Refused(_) | RefreshFailure::TimedOut => NOT_REFRESHED,
     };
     let message = match error {
         // Where the files of the gateway are is for its log.
-        NotRefreshed::Refused(error @ RefreshError::Lock { source, .. }) => {
+        RefreshFailure::Refused(error @ RefreshError::Lock { source, .. }) => {
             tracing::warn!(error = error_chain::line(error), "a login could not be renewed");
             let kind = source.downcast_ref::<io::Error>().map(io::Error::kind);
             let is_full = kind == Some(io::ErrorKind::StorageFull);
             not_renewed(provider, if is_full { FULL } else { UNWRITABLE })
         }
-        NotRefreshed::Refused(error @ RefreshError::Store(store)) => {
+        RefreshFailure::Refused(error @ RefreshError::Store(store)) => {
             tracing::warn!(error = error_chain::line(error), "a login could not be renewed");
             let why = match store {
                 StoreError::Busy { .. } => LOCKED,
@@ -196,13 +196,13 @@ fn failure(provider: &ProviderId, error: &NotRefreshed) -> Failure {
             };
             not_renewed(provider, why)
         }
-        NotRefreshed::Refused(RefreshError::Failed {
+        RefreshFailure::Refused(RefreshError::Failed {
             cause, reason: None, ..
         }) => {
             format!("OAuth token refresh failed for {provider}: {cause}. Try again in a moment")
         }
-        NotRefreshed::Refused(error) => error_chain::line(error),
-        NotRefreshed::Slow => format!("OAuth token refresh failed for {provider}: {error}"),
+        RefreshFailure::Refused(error) => error_chain::line(error),
+        RefreshFailure::TimedOut => format!("OAuth token refresh failed for {provider}: {error}"),
     };
     Failure {
         provider: Some(provider.clone()),

@@ -8,9 +8,9 @@ use tokio::time::{Instant, timeout};
 
 /// How long somebody waits for a file. Far longer than any healthy write, and shorter than the two seconds after which
 /// a run goes on by itself.
-const PATIENCE: Duration = Duration::from_millis(1_500);
+const WAIT_LIMIT: Duration = Duration::from_millis(1_500);
 /// How long nobody waits after somebody has waited in vain.
-const OPEN: Duration = Duration::from_secs(10);
+const OPEN_FOR: Duration = Duration::from_secs(10);
 
 /// Whether a file is worth waiting for.
 #[derive(Debug, Default)]
@@ -21,13 +21,13 @@ pub(crate) struct CircuitBreaker {
 
 /// What became of a wait.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Waited<T> {
+pub(crate) enum WaitOutcome<T> {
     /// The work was done.
     Done(T),
     /// It was not begun, because somebody waited in vain a moment ago.
     Skipped,
     /// It took too long.
-    TooLong,
+    TimedOut,
 }
 
 impl CircuitBreaker {
@@ -38,16 +38,16 @@ impl CircuitBreaker {
     }
 
     /// Waits for `work`, unless that was in vain a moment ago.
-    pub(crate) async fn wait<T>(&self, work: impl Future<Output = T>) -> Waited<T> {
+    pub(crate) async fn wait<T>(&self, work: impl Future<Output = T>) -> WaitOutcome<T> {
         if self.is_open() {
-            return Waited::Skipped;
+            return WaitOutcome::Skipped;
         }
-        if let Ok(done) = timeout(PATIENCE, Box::pin(work)).await {
+        if let Ok(done) = timeout(WAIT_LIMIT, Box::pin(work)).await {
             self.set(None);
-            return Waited::Done(done);
+            return WaitOutcome::Done(done);
         }
-        self.set(Some(Instant::now() + OPEN));
-        Waited::TooLong
+        self.set(Some(Instant::now() + OPEN_FOR));
+        WaitOutcome::TimedOut
     }
 
     fn set(&self, until: Option<Instant>) {
@@ -62,14 +62,17 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn nobody_waits_for_ten_seconds_after_somebody_waited_in_vain() {
         let circuit = CircuitBreaker::default();
-        assert_eq!(circuit.wait(async { 1 }).await, Waited::Done(1));
+        assert_eq!(circuit.wait(async { 1 }).await, WaitOutcome::Done(1));
         let start = Instant::now();
-        assert_eq!(circuit.wait(std::future::pending::<()>()).await, Waited::TooLong);
-        assert_eq!(start.elapsed(), PATIENCE);
-        tokio::time::advance(OPEN.saturating_sub(Duration::from_millis(1))).await;
-        assert_eq!(circuit.wait(async { 2 }).await, Waited::Skipped);
+        assert_eq!(
+            circuit.wait(std::future::pending::<()>()).await,
+            WaitOutcome::TimedOut
+        );
+        assert_eq!(start.elapsed(), WAIT_LIMIT);
+        tokio::time::advance(OPEN_FOR.saturating_sub(Duration::from_millis(1))).await;
+        assert_eq!(circuit.wait(async { 2 }).await, WaitOutcome::Skipped);
         tokio::time::advance(Duration::from_millis(1)).await;
-        assert_eq!(circuit.wait(async { 3 }).await, Waited::Done(3));
+        assert_eq!(circuit.wait(async { 3 }).await, WaitOutcome::Done(3));
         assert!(!circuit.is_open());
     }
 }

@@ -10,7 +10,7 @@ use openclaw_auth_store::{
 };
 use openclaw_ids::{ProfileId, ProviderId};
 
-use super::circuit_breaker::{CircuitBreaker, Waited};
+use super::circuit_breaker::{CircuitBreaker, WaitOutcome};
 
 /// A file's store that is waited for only while that makes sense.
 #[derive(Debug)]
@@ -67,9 +67,9 @@ impl UsageStore for CircuitBreakerStore {
     /// A change that is held counts for this process at once, and reaches the file with a later write.
     async fn commit(&self, change: UsageChange, now: Timestamp) -> Result<ChangeOutcome, StoreError> {
         match self.circuit.wait(self.store.commit(change.clone(), now)).await {
-            Waited::Done(outcome) => outcome,
-            Waited::Skipped => Ok(self.held(&change, now)),
-            Waited::TooLong => {
+            WaitOutcome::Done(outcome) => outcome,
+            WaitOutcome::Skipped => Ok(self.held(&change, now)),
+            WaitOutcome::TimedOut => {
                 tracing::warn!(
                     path = %self.store.path().display(),
                     "the file is locked by another program; for a moment marks are held in memory and written later"

@@ -11,7 +11,7 @@ use openclaw_session::{
 };
 use tokio::sync::OnceCell;
 
-use super::circuit_breaker::{CircuitBreaker, Waited};
+use super::circuit_breaker::{CircuitBreaker, WaitOutcome};
 
 /// The session file of one agent.
 #[derive(Debug)]
@@ -23,13 +23,13 @@ pub(crate) struct Sessions {
 
 /// The session file does not answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum NoAnswer {
+pub(crate) enum SessionFileError {
     /// It did not a moment ago.
     #[error("the session file did not answer a moment ago, so nobody waits for it now")]
-    Lately,
+    CircuitOpen,
     /// It does not now.
     #[error("the session file does not answer; another program keeps it locked")]
-    Now,
+    TimedOut,
 }
 
 impl Sessions {
@@ -46,12 +46,15 @@ impl Sessions {
     /// program keeps locked costs the memory of the session and not the answer.
     ///
     /// # Errors
-    /// [`NoAnswer`] when the file does not answer.
-    pub(crate) async fn patiently<T>(&self, work: impl Future<Output = T>) -> Result<T, NoAnswer> {
+    /// [`SessionFileError`] when the file does not answer.
+    pub(crate) async fn with_time_limit<T>(
+        &self,
+        work: impl Future<Output = T>,
+    ) -> Result<T, SessionFileError> {
         match self.circuit.wait(work).await {
-            Waited::Done(done) => Ok(done),
-            Waited::Skipped => Err(NoAnswer::Lately),
-            Waited::TooLong => Err(NoAnswer::Now),
+            WaitOutcome::Done(done) => Ok(done),
+            WaitOutcome::Skipped => Err(SessionFileError::CircuitOpen),
+            WaitOutcome::TimedOut => Err(SessionFileError::TimedOut),
         }
     }
 

@@ -20,7 +20,9 @@ use tracing::Instrument;
 
 use super::commands;
 use super::error::ApiError;
-use super::headers::{describe_left_out, describe_run, describe_winner, forwarded, request, response, set};
+use super::headers::{
+    describe_incompatible, describe_run, describe_winner, forwarded, request, response, set,
+};
 use super::notice;
 use super::plan::{Prepared, prepare};
 use super::prompt_size::too_small;
@@ -98,13 +100,13 @@ async fn answer(
     let Prepared {
         request,
         requested,
-        mut left_out,
-        set_aside,
-        passed_over,
+        mut incompatible,
+        excluded_profiles,
+        profile_records,
     } = prepare(served, &agent, &asked, wire, request_id, told).await?;
     let requested = requested.key();
-    tell_left_out(request_id, &left_out, &passed_over, told);
-    left_out.extend(passed_over);
+    log_incompatible(request_id, &incompatible, &profile_records, told);
+    incompatible.extend(profile_records);
     let mut watch = begin(served, &asked, wire, &request, started);
     let attempt = ProviderAttempt {
         upstream: &served.process.upstream,
@@ -122,7 +124,7 @@ async fn answer(
         repeated: OnceLock::new(),
         repaired: Mutex::default(),
     };
-    let options = options(served, asked.chain, &request, set_aside, wire, &body);
+    let options = options(served, asked.chain, &request, excluded_profiles, wire, &body);
     let kept = kept_for_rescue(served, &options, &request);
     let runner = agent.runner(&served.generation.policy);
     let outcome = runner.run_with(request, options, &attempt).await;
@@ -176,7 +178,7 @@ async fn answer(
             watch.failed(&error);
             Err(ApiError::of_run(
                 &error,
-                left_out,
+                incompatible,
                 SystemClock.now(),
                 served.process.retry_cap,
             ))
@@ -239,7 +241,7 @@ fn options(
     served: &Served,
     kind: ChainKind,
     request: &RunRequest,
-    set_aside: HashSet<ProfileId>,
+    excluded_profiles: HashSet<ProfileId>,
     wire: WireFormat,
     body: &RequestBody,
 ) -> RunOptions {
@@ -250,20 +252,20 @@ fn options(
             duration: request.chain.first().and_then(|model| deadlines.run(model)),
             ..RunLimits::default()
         },
-        set_aside,
+        set_aside: excluded_profiles,
         unfit: too_small(&served.generation.resolver, &request.chain, wire, body.bytes()),
         ..RunOptions::default()
     }
 }
 
 /// Names the candidates that could not have read the request, in the log and to the client.
-fn tell_left_out(
+fn log_incompatible(
     request_id: &str,
-    left_out: &[AttemptRecord],
-    passed_over: &[AttemptRecord],
+    incompatible: &[AttemptRecord],
+    profile_records: &[AttemptRecord],
     told: &mut HeaderMap,
 ) {
-    for skipped in left_out.iter().chain(passed_over) {
+    for skipped in incompatible.iter().chain(profile_records) {
         let model = skipped.candidate.key();
         tracing::info!(
             requestId = request_id,
@@ -273,7 +275,7 @@ fn tell_left_out(
             skipped.error
         );
     }
-    describe_left_out(told, left_out);
+    describe_incompatible(told, incompatible);
 }
 
 /// Hands a notice over by its header; returns the line to put before the text where that is wished.

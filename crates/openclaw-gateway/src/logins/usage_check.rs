@@ -40,7 +40,7 @@ pub(crate) struct UsageChecks {
 }
 
 /// A failed attempt with a login that may be explained.
-pub(crate) struct Checked {
+pub(crate) struct UsageCheck {
     /// The profile.
     pub(crate) profile: ProfileId,
     /// The login that was sent.
@@ -49,9 +49,9 @@ pub(crate) struct Checked {
     pub(crate) event: FailureEvent,
 }
 
-impl Checked {
+impl UsageCheck {
     /// The failure as it is understood now.
-    fn explained(&self, event: FailureEvent) -> UsageChange {
+    fn stated_end(&self, event: FailureEvent) -> UsageChange {
         UsageChange::StatedEnd {
             profile: self.profile.clone(),
             login: Box::new(self.login.clone()),
@@ -68,9 +68,9 @@ impl UsageChecks {
         upstream: &Upstream,
         url: &Url,
         store: &Arc<AgentAuthStore>,
-        checked: Checked,
+        check: UsageCheck,
     ) {
-        let has_token = checked
+        let has_token = check
             .login
             .access
             .as_ref()
@@ -80,15 +80,14 @@ impl UsageChecks {
         } else {
             UsageCredential::Other
         };
-        let request = ChatGptUsageProbe.request(&checked.login.provider, checked.event.reason, credential);
-        let Some(request) =
-            request.filter(|_| self.is_due(holder(store, &checked.profile), &checked.profile))
+        let request = ChatGptUsageProbe.request(&check.login.provider, check.event.reason, credential);
+        let Some(request) = request.filter(|_| self.is_due(holder(store, &check.profile), &check.profile))
         else {
             return;
         };
         let (upstream, url, store) = (upstream.clone(), url.clone(), Arc::clone(store));
         tokio::spawn(async move {
-            let reply = ask(&upstream, url, request, &checked.login).await;
+            let reply = ask(&upstream, url, request, &check.login).await;
             let reply = match &reply {
                 Some((status, body)) => UsageReply::Answered {
                     status: *status,
@@ -99,7 +98,7 @@ impl UsageChecks {
             let now = SystemClock.now();
             let finding = ChatGptUsageProbe.read(reply, now);
             tracing::info!(finding = finding.label, "an account was asked about its limits");
-            let change = checked.explained(finding.refine(checked.event.clone(), now));
+            let change = check.stated_end(finding.refine(check.event.clone(), now));
             if let Err(error) = store.commit(change, SystemClock.now()).await {
                 tracing::warn!(%error, "what an account said about its limits was not stored");
             }
@@ -108,7 +107,7 @@ impl UsageChecks {
 
     /// Reads the end off what the provider said with the failure (cooldown.md 8.2); true when it said one, which is
     /// told to the store before the failure is.
-    pub(crate) fn read_off(body: &[u8], store: &AgentAuthStore, checked: &Checked, now: Timestamp) -> bool {
+    pub(crate) fn read_off(body: &[u8], store: &AgentAuthStore, check: &UsageCheck, now: Timestamp) -> bool {
         let Ok(report) = serde_json::from_slice::<Value>(body) else {
             return false;
         };
@@ -120,9 +119,9 @@ impl UsageChecks {
             reason: Reason::RateLimit,
             scope: MarkScope::Profile,
             hint: Some(ResetHint::new(reset, HintSource::Body, now)),
-            ..checked.event.clone()
+            ..check.event.clone()
         };
-        store.enqueue(checked.explained(event), now);
+        store.enqueue(check.stated_end(event), now);
         true
     }
 

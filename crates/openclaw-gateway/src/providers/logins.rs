@@ -65,7 +65,7 @@ static KNOWN: &[KnownLogin] = &[
 
 /// Where the tokens of a login are exchanged for new ones.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct TokenPlace {
+pub(crate) struct OAuthConfig {
     /// The address.
     pub(crate) url: LoginUrl,
     /// The form of the request.
@@ -178,14 +178,14 @@ impl LoginEndpoints {
     }
 
     /// Where a login of `provider` is refreshed; none where nobody knows.
-    pub(crate) fn token_place(&self, provider: &ProviderId) -> Option<TokenPlace> {
+    pub(crate) fn oauth_config(&self, provider: &ProviderId) -> Option<OAuthConfig> {
         let provider = self.aliases.auth_id(provider);
         let (known, config) = (
             known(&provider),
             self.config(&provider).cloned().unwrap_or_default(),
         );
         let shipped = || LoginUrl::try_new(known?.token_url).ok();
-        Some(TokenPlace {
+        Some(OAuthConfig {
             url: config.token_url.or_else(shipped)?,
             body: config
                 .token_body

@@ -37,21 +37,21 @@ struct Sources {
     environment: Environment,
     runs_commands: bool,
     /// What commands printed, by alias and id.
-    printed: Mutex<HashMap<(String, String), Printed>>,
+    printed: Mutex<HashMap<(String, String), CachedOutput>>,
     /// The runs of commands, by the same.
     runs: Mutex<HashMap<(String, String), Run>>,
 }
 
-struct Printed {
+struct CachedOutput {
     text: SecretString,
     at: Instant,
 }
 
 /// Locked while a command runs; afterwards it says what was wrong.
-type Run = Arc<Mutex<Option<Failed>>>;
+type Run = Arc<Mutex<Option<FailedRun>>>;
 
 /// A run of a command that brought no secret.
-struct Failed {
+struct FailedRun {
     at: Instant,
     kind: io::ErrorKind,
     why: String,
@@ -86,7 +86,7 @@ impl SecretSources {
     }
 
     /// These places, but for commands, which are left alone: for looking at a configuration.
-    pub fn at_rest(config: &SecretsConfig, environment: &Environment) -> Self {
+    pub fn without_commands(config: &SecretsConfig, environment: &Environment) -> Self {
         Self(Arc::new(Sources {
             runs_commands: false,
             ..Sources::new(config, environment)
@@ -102,7 +102,7 @@ impl SecretSources {
     pub(crate) fn is_quick(&self, pointer: &SecretRef) -> bool {
         match pointer.source {
             SecretSource::Env => true,
-            SecretSource::Exec => self.0.remembered(&pointer.provider, &pointer.id).is_some(),
+            SecretSource::Exec => self.0.cached(&pointer.provider, &pointer.id).is_some(),
             SecretSource::File => false,
         }
     }
@@ -110,11 +110,11 @@ impl SecretSources {
     /// Forgets what commands printed, because it was refused.
     pub(crate) fn forget(&self, pointer: &SecretRef) {
         let key = (pointer.provider.clone(), pointer.id.clone());
-        whole(&self.0.printed).remove(&key);
+        locked(&self.0.printed).remove(&key);
     }
 
     /// Whether a place is configured for a pointer, without looking there.
-    pub(crate) fn knows(&self, pointer: &SecretRef) -> bool {
+    pub(crate) fn is_configured(&self, pointer: &SecretRef) -> bool {
         match (pointer.source, self.0.provider(pointer.source, &pointer.provider)) {
             (SecretSource::Env, _)
             | (SecretSource::Exec, Some(SecretProvider::Exec(_)))
@@ -178,7 +178,7 @@ impl Sources {
         let Some(SecretProvider::Exec(config)) = self.provider(SecretSource::Exec, alias) else {
             return None;
         };
-        if let Some(text) = self.remembered(alias, id) {
+        if let Some(text) = self.cached(alias, id) {
             return Some(Ok(text));
         }
         if !self.runs_commands {
@@ -191,39 +191,39 @@ impl Sources {
     /// run, and shares what comes of it.
     fn run_once(&self, config: &CommandConfig, alias: &str, id: &str, asked: Instant) -> io::Result<String> {
         let key = (alias.to_owned(), id.to_owned());
-        let run = Arc::clone(whole(&self.runs).entry(key.clone()).or_default());
-        let mut failed = whole(&run);
-        if let Some(text) = self.remembered(alias, id) {
+        let run = Arc::clone(locked(&self.runs).entry(key.clone()).or_default());
+        let mut failed = locked(&run);
+        if let Some(text) = self.cached(alias, id) {
             return Ok(text);
         }
         if let Some(failed) = failed.as_ref().filter(|failed| failed.at > asked) {
             return Err(io::Error::new(failed.kind, failed.why.clone()));
         }
-        let outcome = command::ask(config, alias, id, &self.environment);
-        *failed = outcome.as_ref().err().map(|error| Failed {
+        let outcome = command::run_for_secret(config, alias, id, &self.environment);
+        *failed = outcome.as_ref().err().map(|error| FailedRun {
             at: Instant::now(),
             kind: error.kind(),
             why: error.to_string(),
         });
         if let Ok(text) = &outcome {
-            let printed = Printed {
+            let printed = CachedOutput {
                 text: SecretString::from(text.as_str()),
                 at: Instant::now(),
             };
-            whole(&self.printed).insert(key, printed);
+            locked(&self.printed).insert(key, printed);
         }
         outcome
     }
 
-    fn remembered(&self, alias: &str, id: &str) -> Option<String> {
-        let printed = whole(&self.printed);
+    fn cached(&self, alias: &str, id: &str) -> Option<String> {
+        let printed = locked(&self.printed);
         let known = printed.get(&(alias.to_owned(), id.to_owned()))?;
         (known.at.elapsed() < FRESH).then(|| known.text.expose_secret().to_owned())
     }
 }
 
 /// What a lock guards. Its values are replaced as wholes, so a panic elsewhere leaves nothing half done.
-fn whole<T>(lock: &Mutex<T>) -> MutexGuard<'_, T> {
+fn locked<T>(lock: &Mutex<T>) -> MutexGuard<'_, T> {
     lock.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

@@ -15,21 +15,21 @@ use super::Endpoints;
 const CODE: &str = "wire_unsupported";
 
 /// What can serve a request in one format.
-pub(crate) struct Fitting {
+pub(crate) struct WireSelection {
     /// The candidates to ask.
     pub(crate) kept: Vec<ModelRef>,
     /// The records of the others.
-    pub(crate) left_out: Vec<AttemptRecord>,
+    pub(crate) incompatible: Vec<AttemptRecord>,
     /// Credentials of the kept ones that leave their order.
-    pub(crate) set_aside: HashSet<ProfileId>,
+    pub(crate) excluded_profiles: HashSet<ProfileId>,
     /// The records of those.
-    pub(crate) passed_over: Vec<AttemptRecord>,
+    pub(crate) profile_records: Vec<AttemptRecord>,
     /// The first provider that was left out although it speaks the format.
-    pub(crate) logins_alone: Option<ProviderId>,
+    pub(crate) login_only: Option<ProviderId>,
 }
 
 /// What is asked of each candidate.
-pub(crate) struct Fit<'a> {
+pub(crate) struct WireSupport<'a> {
     pub(crate) endpoints: &'a Endpoints,
     pub(crate) policy: &'a RunPolicy,
     pub(crate) snapshot: &'a AuthSnapshot,
@@ -38,16 +38,16 @@ pub(crate) struct Fit<'a> {
     pub(crate) now: Timestamp,
 }
 
-impl Fit<'_> {
+impl WireSupport<'_> {
     /// Takes the candidates out of `chain` that cannot read the request, and the credentials that are not good for it.
     /// Nothing is marked.
-    pub(crate) fn of(&self, chain: Vec<ModelRef>) -> Fitting {
-        let mut fitting = Fitting {
+    pub(crate) fn of(&self, chain: Vec<ModelRef>) -> WireSelection {
+        let mut fitting = WireSelection {
             kept: Vec::new(),
-            left_out: Vec::new(),
-            set_aside: HashSet::new(),
-            passed_over: Vec::new(),
-            logins_alone: None,
+            incompatible: Vec::new(),
+            excluded_profiles: HashSet::new(),
+            profile_records: Vec::new(),
+            login_only: None,
         };
         let has_logins = self.has_logins();
         for candidate in chain {
@@ -65,7 +65,7 @@ impl Fit<'_> {
             if fit.is_empty() && (!unfit.is_empty() || !speaks) {
                 let error = if speaks {
                     fitting
-                        .logins_alone
+                        .login_only
                         .get_or_insert_with(|| candidate.provider().clone());
                     format!(
                         "no credential of `{}` is good for {}",
@@ -75,7 +75,7 @@ impl Fit<'_> {
                 } else {
                     format!("`{}` does not speak {}", candidate.provider(), self.wire.name())
                 };
-                fitting.left_out.push(record(candidate, error));
+                fitting.incompatible.push(record(candidate, error));
                 continue;
             }
             for id in unfit {
@@ -84,8 +84,8 @@ impl Fit<'_> {
                     log_id(Some(&id)),
                     self.wire.name()
                 );
-                if fitting.set_aside.insert(id) {
-                    fitting.passed_over.push(record(candidate.clone(), error));
+                if fitting.excluded_profiles.insert(id) {
+                    fitting.profile_records.push(record(candidate.clone(), error));
                 }
             }
             fitting.kept.push(candidate);

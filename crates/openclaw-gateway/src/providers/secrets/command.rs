@@ -23,19 +23,19 @@ const VERSION: u64 = 1;
 ///
 /// # Errors
 /// Why there is none. Nothing of what the command printed is repeated: it may be the secret of something else.
-pub(super) fn ask(
+pub(super) fn run_for_secret(
     config: &CommandConfig,
     alias: &str,
     id: &str,
     environment: &Environment,
 ) -> io::Result<String> {
-    trust(config, environment)?;
+    check_trust(config, environment)?;
     let output = run(config, alias, id, environment)?;
     secret_in(&output, id, config.json_only)
 }
 
 /// Refuses a program that somebody else could have put there.
-fn trust(config: &CommandConfig, environment: &Environment) -> io::Result<()> {
+fn check_trust(config: &CommandConfig, environment: &Environment) -> io::Result<()> {
     let refused = |what: String| Err(io::Error::other(what));
     let path = environment.path(&config.command);
     if !Path::new(&config.command).is_absolute() && !config.command.starts_with('~') {
@@ -68,9 +68,9 @@ fn trust(config: &CommandConfig, environment: &Environment) -> io::Result<()> {
 }
 
 /// A running command, ended when nobody needs it any more.
-struct Running(Child);
+struct ChildGuard(Child);
 
-impl Drop for Running {
+impl Drop for ChildGuard {
     fn drop(&mut self) {
         // It has ended already, or is not waited for.
         let _ = self.0.kill();
@@ -92,7 +92,7 @@ fn run(config: &CommandConfig, alias: &str, id: &str, environment: &Environment)
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
         .spawn()
-        .map(Running)?;
+        .map(ChildGuard)?;
     let request = json!({"protocolVersion": VERSION, "provider": alias, "ids": [id]}).to_string();
     if let Some(mut input) = child.0.stdin.take() {
         thread::spawn(move || {

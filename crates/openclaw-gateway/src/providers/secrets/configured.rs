@@ -19,7 +19,7 @@ pub(crate) enum SecretProblem {
     #[error(
         "no {kind} is configured as `{alias}`; add it under secrets.providers, or name an environment variable"
     )]
-    NoPlace {
+    NotConfigured {
         /// What kind of place it would be.
         kind: &'static str,
         /// Its alias.
@@ -32,7 +32,7 @@ pub(crate) enum SecretProblem {
     Shape,
     /// A file or command that gives no secret.
     #[error("{0}")]
-    Unfollowed(String),
+    Unresolved(String),
     /// A variable without a value.
     #[error("environment variable `{0}` is not set; set it and start again")]
     Unset(String),
@@ -60,7 +60,7 @@ impl UnusableSecret {
     }
 
     /// What follows from it, and why.
-    pub(crate) fn told(&self) -> String {
+    pub(crate) fn consequence(&self) -> String {
         let provider = &self.provider;
         match self.header {
             Some(_) => format!("the header is not sent to `{provider}`: {}", self.problem),
@@ -71,7 +71,7 @@ impl UnusableSecret {
 
 impl fmt::Display for UnusableSecret {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.path(), self.told())
+        write!(f, "{}: {}", self.path(), self.consequence())
     }
 }
 
@@ -95,12 +95,12 @@ pub(crate) fn secret_text(value: &SecretValue, sources: &SecretSources) -> Resul
 /// a file, or a command.
 pub(crate) fn lasting_pointer(value: &SecretValue, sources: &SecretSources) -> Option<SecretRef> {
     let pointer = SecretRef::parse(value.expose())?;
-    (pointer.source != SecretSource::Env && sources.knows(&pointer)).then_some(pointer)
+    (pointer.source != SecretSource::Env && sources.is_configured(&pointer)).then_some(pointer)
 }
 
 fn follow(pointer: &SecretRef, sources: &SecretSources) -> Result<String, SecretProblem> {
-    if !sources.knows(pointer) {
-        return Err(SecretProblem::NoPlace {
+    if !sources.is_configured(pointer) {
+        return Err(SecretProblem::NotConfigured {
             kind: kind(pointer.source),
             alias: pointer.provider.clone(),
         });
@@ -108,7 +108,7 @@ fn follow(pointer: &SecretRef, sources: &SecretSources) -> Result<String, Secret
     match sources.follow(pointer) {
         Ok(text) => Ok(text),
         Err(SecretError::Unset { name }) => Err(SecretProblem::Unset(name)),
-        Err(error) => Err(SecretProblem::Unfollowed(error_chain::line(&error))),
+        Err(error) => Err(SecretProblem::Unresolved(error_chain::line(&error))),
     }
 }
 
@@ -126,8 +126,9 @@ pub(crate) fn unusable(models: &ModelsConfig, sources: &SecretSources) -> Vec<Un
             .map(|(name, value)| (Some(name.clone()), value));
         found.extend(own.chain(headers).filter_map(|(header, value)| {
             // What a command prints is not asked for before it is needed.
-            let is_command = SecretRef::parse(value.expose())
-                .is_some_and(|pointer| pointer.source == SecretSource::Exec && sources.knows(&pointer));
+            let is_command = SecretRef::parse(value.expose()).is_some_and(|pointer| {
+                pointer.source == SecretSource::Exec && sources.is_configured(&pointer)
+            });
             if is_command && (header.is_none() || !sources.runs_commands()) {
                 return None;
             }

@@ -13,7 +13,7 @@ pub(crate) enum DanglingPointer {
     #[error(
         "no {kind} is configured as `{alias}`; add it under secrets.providers, or replace the credential: openclaw-gateway auth add {profile}"
     )]
-    NoPlace {
+    NotConfigured {
         /// The credential.
         profile: ProfileId,
         /// What kind of place it would be.
@@ -23,7 +23,7 @@ pub(crate) enum DanglingPointer {
     },
     /// A file that gives no secret.
     #[error("{0}")]
-    Unfollowed(String),
+    Unresolved(String),
     /// A variable without a value.
     #[error(
         "environment variable `{name}` is not set here; set it where the gateway runs, or replace the credential: \
@@ -45,8 +45,8 @@ impl SecretSources {
     pub(crate) fn dangling(&self, profile: &ProfileId, credential: &Credential) -> Option<DanglingPointer> {
         let pointer = pointer(credential)?;
         let profile = profile.clone();
-        if !self.knows(&pointer) {
-            return Some(DanglingPointer::NoPlace {
+        if !self.is_configured(&pointer) {
+            return Some(DanglingPointer::NotConfigured {
                 profile,
                 kind: kind(pointer.source),
                 alias: pointer.provider,
@@ -63,7 +63,7 @@ impl SecretSources {
         match self.follow(&pointer) {
             Ok(_) => None,
             Err(SecretError::Unset { name }) => Some(DanglingPointer::Unset { profile, name }),
-            Err(error) => Some(DanglingPointer::Unfollowed(error_chain::line(&error))),
+            Err(error) => Some(DanglingPointer::Unresolved(error_chain::line(&error))),
         }
     }
 }

@@ -57,7 +57,7 @@ pub(super) fn unusable_secret(secret: &UnusableSecret) -> Finding {
     Finding {
         rule: &UNUSABLE_SECRET,
         place: secret.path(),
-        detail: secret.told(),
+        detail: secret.consequence(),
     }
 }
 
