@@ -100,7 +100,7 @@ pub(super) fn misspelt(key: &MisspeltKey) -> Finding {
     Finding {
         rule: &MISSPELT_KEY,
         place: redact(&key.path),
-        detail: format!("this key is not read; did you mean `{}`?", key.meant),
+        detail: format!("this key is not read; did you mean `{}`?", key.nearest),
     }
 }
 
