@@ -41,9 +41,9 @@ pub(crate) struct ProviderAttempt<'a> {
     pub(crate) body: &'a RequestBody,
     /// Names the request in the log.
     pub(crate) request_id: &'a str,
-    /// Takes the time that calls took.
+    /// Adds up the time that calls take.
     pub(crate) spent: Arc<Stopwatch>,
-    /// What the one call met that was made once more at once; none when no call was.
+    /// The failure after which a call was repeated at once; none when no call was.
     pub(crate) repeated: OnceLock<&'static str>,
     /// The repaired request, and the candidate that gets it.
     pub(crate) repaired: Mutex<Option<(ModelRef, RequestBody)>>,
@@ -53,7 +53,7 @@ impl Attempt for ProviderAttempt<'_> {
     type Output = Answer;
 
     async fn attempt(&self, call: AttemptCall) -> Result<Answer, Failure> {
-        // A run holds it in place, and everything around a run holds the run.
+        // Boxed, because the future of a run contains it, and every future around a run contains the run.
         Box::pin(self.perform(call)).await
     }
 
@@ -102,7 +102,7 @@ impl ProviderAttempt<'_> {
             }
             return Err(failure);
         };
-        // A token can end before its time; it is replaced once.
+        // A token can be revoked before its end; it is replaced once.
         if failure.status == Some(401) {
             let logins = &self.credentials.logins;
             let other = logins
@@ -152,7 +152,7 @@ impl ProviderAttempt<'_> {
         made
     }
 
-    /// One call, with a stream as the settings want it.
+    /// One call, whose stream is buffered or remembered as the settings say.
     async fn call_once(&self, out: &Call<'_>) -> Result<Answer, Failure> {
         let mut live = match self.upstream.attempt(out).await? {
             Answer::Live(live) => live,
@@ -166,8 +166,8 @@ impl ProviderAttempt<'_> {
         Ok(Answer::Live(live))
     }
 
-    /// Whether the call is made once more at once, which is noted: once per request, for what looks like chance, when
-    /// no other model could answer instead, and never to find out whether something works again.
+    /// Whether the call is repeated at once, which is recorded: once per request, after a transient failure, when no other
+    /// model could answer instead, and never for a probe.
     fn may_repeat(&self, call: &AttemptCall, failure: &Failure) -> bool {
         if !call.is_final_fallback_attempt || call.is_probe || !is_transient(failure) {
             return false;
@@ -192,7 +192,7 @@ impl ProviderAttempt<'_> {
         first
     }
 
-    /// Finds out what a failure of a login says about its account's limits, unless the failure says it already.
+    /// Asks the account of a login about its limits after a failure, unless the failure states them.
     fn check_usage(
         &self,
         call: &AttemptCall,
@@ -271,7 +271,7 @@ impl ProviderAttempt<'_> {
     }
 }
 
-/// A provider of the chain that nobody told us how to reach: the model is not to be had here.
+/// The failure for a provider of the chain that has no endpoint.
 fn unknown_provider(provider: &ProviderId) -> Failure {
     let message = format!(
         "provider `{provider}` has no endpoint; set models.providers.{provider}.baseUrl, or correct the model's name"

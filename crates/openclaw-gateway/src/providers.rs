@@ -1,4 +1,4 @@
-//! The OpenAI-compatible providers that need no setting but a key.
+//! The providers: their endpoints, deadlines, secrets and logins, and the table of known ones.
 
 pub mod ambient;
 mod deadlines;
@@ -24,7 +24,7 @@ use openclaw_wire::WireFormat::{self, ChatCompletions, CountTokens, Embeddings, 
 /// What is known about a provider without any configuration.
 ///
 /// All of them take the key as a bearer token, also Anthropic and Google on these compatibility endpoints;
-/// whoever wants another header sets it under `models.providers.<id>.headers`.
+/// another header is set under `models.providers.<id>.headers`.
 #[derive(Debug, PartialEq, Eq)]
 pub struct KnownProvider {
     /// The normalised id.

@@ -70,7 +70,7 @@ pub(crate) async fn prepare(
         excluded_profiles,
         profile_records,
         login_only,
-    } = fit.of(std::mem::take(&mut request.chain));
+    } = fit.select(std::mem::take(&mut request.chain));
     let Some(first) = kept.first() else {
         return Err(match login_only {
             Some(provider) => AskError::OnlyLogins { provider, wire },

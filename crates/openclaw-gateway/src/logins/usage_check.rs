@@ -1,4 +1,4 @@
-//! Asks an account about its limits after a failure (cooldown.md 8.3): in the background, with no request waiting.
+//! Requests the limits of an account after a failure (cooldown.md 8.3), in the background.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -28,29 +28,29 @@ use crate::agents::AgentAuthStore;
 const SPACING: Duration = Duration::from_secs(30);
 /// The largest reply that is read, in bytes.
 const MAX_REPLY: usize = 64 * 1024;
-/// What calls itself.
+/// The user agent of these requests.
 const NAME: HeaderValue = HeaderValue::from_static(concat!("openclaw/", env!("CARGO_PKG_VERSION")));
 const VERSION: HeaderValue = HeaderValue::from_static(env!("CARGO_PKG_VERSION"));
 
-/// The questions of one process.
+/// The usage checks of one process.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct UsageChecks {
-    /// When each login was asked about last, by the store that holds it.
+    /// The time of the latest check of each login, by the store that holds it.
     asked: Arc<Mutex<HashMap<(PathBuf, ProfileId), Instant>>>,
 }
 
-/// A failed attempt with a login that may be explained.
+/// A failed attempt with a login, which the limits of the account may explain.
 pub(crate) struct UsageCheck {
     /// The profile.
     pub(crate) profile: ProfileId,
     /// The login that was sent.
     pub(crate) login: Oauth,
-    /// What happened.
+    /// The failure.
     pub(crate) event: FailureEvent,
 }
 
 impl UsageCheck {
-    /// The failure as it is understood now.
+    /// The change that replaces the failure by `event`.
     fn stated_end(&self, event: FailureEvent) -> UsageChange {
         UsageChange::StatedEnd {
             profile: self.profile.clone(),
@@ -61,8 +61,8 @@ impl UsageCheck {
 }
 
 impl UsageChecks {
-    /// Asks at `url` in the background, when the check can explain the failure and was not made a moment ago, and tells
-    /// the store what was found out.
+    /// Sends the check to `url` in the background, if it can explain the failure and none was sent in the last half minute,
+    /// and stores the result.
     pub(crate) fn explain(
         &self,
         upstream: &Upstream,
@@ -105,8 +105,8 @@ impl UsageChecks {
         });
     }
 
-    /// Reads the end off what the provider said with the failure (cooldown.md 8.2); true when it said one, which is
-    /// told to the store before the failure is.
+    /// Reads the reset time from the body of the failure (cooldown.md 8.2); true when there is one, which is stored before
+    /// the failure is.
     pub(crate) fn read_off(body: &[u8], store: &AgentAuthStore, check: &UsageCheck, now: Timestamp) -> bool {
         let Ok(report) = serde_json::from_slice::<Value>(body) else {
             return false;
@@ -125,7 +125,7 @@ impl UsageChecks {
         true
     }
 
-    /// Whether a request about the login may be sent now; the answer yes counts as sending.
+    /// Whether a check of the login may be sent now; `true` counts as sending.
     fn is_due(&self, holder: &Path, profile: &ProfileId) -> bool {
         let now = Instant::now();
         let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
@@ -139,7 +139,7 @@ impl UsageChecks {
     }
 }
 
-/// The file of the store that holds a profile: agents may call logins of their own alike.
+/// The file of the store that holds a profile: two agents may have different logins under one name.
 fn holder<'s>(store: &'s AgentAuthStore, profile: &ProfileId) -> &'s Path {
     let own = store.agent();
     match store.main() {
@@ -148,7 +148,7 @@ fn holder<'s>(store: &'s AgentAuthStore, profile: &ProfileId) -> &'s Path {
     }
 }
 
-/// Status and body; nothing when there is no answer in time.
+/// Status and body; none without a response in time.
 async fn ask(
     upstream: &Upstream,
     url: Url,
@@ -196,7 +196,7 @@ mod tests {
     use super::*;
 
     #[tokio::test(start_paused = true)]
-    async fn many_failures_are_one_question_in_half_a_minute() {
+    async fn many_failures_are_one_check_in_half_a_minute() {
         let checks = UsageChecks::default();
         let (me, other, elsewhere) = (("/a", "openai:me"), ("/a", "openai:other"), ("/b", "openai:me"));
         let is_due =

@@ -1,4 +1,4 @@
-//! What this machine can call when nothing is configured.
+//! Finds the providers that this machine can call when none is configured.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -20,7 +20,7 @@ const PROBE_LIMIT: Duration = Duration::from_millis(500);
 /// The largest list of models that is read, in bytes.
 const MAX_TAGS: usize = 8 * 1024 * 1024;
 
-/// What was found, in the order of the chain.
+/// The providers that were found, in the order of the chain.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Discovery {
     found: Vec<FoundProvider>,
@@ -105,13 +105,13 @@ pub(crate) async fn ollama_models(upstream: &Upstream, endpoint: &Endpoint) -> O
 }
 
 impl Discovery {
-    /// The chain of what was found, one model per provider.
+    /// The chain of the providers that were found, one model each.
     pub fn chain(&self) -> impl Iterator<Item = &ModelRef> {
         self.found.iter().filter_map(|found| found.model.as_ref())
     }
 }
 
-/// A report for the person who started the gateway.
+/// A report for the operator who started the gateway.
 impl fmt::Display for Discovery {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.found.is_empty() {

@@ -4,9 +4,9 @@ use std::collections::HashMap;
 
 /// The members whose values are ids.
 const IDS: &[&str] = &["call_id", "id", "tool_call_id", "tool_use_id"];
-/// The members that hold what a tool was given or gave, which is nobody's id.
+/// The members that hold the input or output of a tool, which contain no tool-call ids.
 const FOREIGN: &[&str] = &["arguments", "input_schema", "parameters", "text"];
-/// What a tool was given, in formats where it is an object in a block; the list of a request's items has the same name.
+/// The input of a tool, in formats where it is an object in a block; the list of a request's items has the same name.
 const TOOL_INPUT: &str = "input";
 
 /// `json`, which must be valid, with every id in `new` replaced.
@@ -44,7 +44,7 @@ enum StringRole {
     Other,
 }
 
-/// Where in the text the scan stands.
+/// The position of the scan in the structure of the text.
 #[derive(Default)]
 struct Scan {
     levels: Vec<Level>,
@@ -56,7 +56,7 @@ struct Level {
     is_object: bool,
     /// Whether a value and not a key comes next.
     expects_value: bool,
-    /// Whether it is inside what a tool was given.
+    /// Whether it is inside the input or output of a tool.
     foreign: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Credentials whose pointer leads nowhere, found without anything that takes its time.
+//! Finds stored credentials whose pointer leads nowhere, without blocking and without running commands.
 
 use openclaw_auth_store::{Credential, KeySource, SecretError, SecretRef, SecretSource};
 use openclaw_classify::error_chain;
@@ -6,17 +6,17 @@ use openclaw_ids::ProfileId;
 
 use super::{SecretSources, kind};
 
-/// Why a credential cannot be used although it is stored: its secret is kept elsewhere, and is not there.
+/// Why a stored credential cannot be used: its secret is kept elsewhere, and is missing there.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum DanglingPointer {
-    /// A place that is not configured.
+    /// Its source is not configured.
     #[error(
         "no {kind} is configured as `{alias}`; add it under secrets.providers, or replace the credential: openclaw-gateway auth add {profile}"
     )]
     NotConfigured {
         /// The credential.
         profile: ProfileId,
-        /// What kind of place it would be.
+        /// The kind of source.
         kind: &'static str,
         /// Its alias.
         alias: String,
@@ -38,8 +38,8 @@ pub(crate) enum DanglingPointer {
 }
 
 impl SecretSources {
-    /// Why the secret of a credential is not where its pointer says; `None` when it is there, and when it cannot be told
-    /// at once: commands are not run, and files are read only where blocking is allowed.
+    /// Why the secret of a credential is not where its pointer says; `None` when it is there, and when that cannot be checked
+    /// at once: commands are not run, and files are read only on threads that may block.
     ///
     /// A text that names a variable (`$NAME`) and leads nowhere is sent as it is written, so no provider takes it.
     pub(crate) fn dangling(&self, profile: &ProfileId, credential: &Credential) -> Option<DanglingPointer> {
@@ -68,7 +68,7 @@ impl SecretSources {
     }
 }
 
-/// Where a profile's secret is kept, when that is elsewhere.
+/// The pointer of a credential whose secret is kept elsewhere.
 pub(crate) fn pointer(credential: &Credential) -> Option<SecretRef> {
     match credential {
         Credential::ApiKey(key) => match key.key.as_ref()? {

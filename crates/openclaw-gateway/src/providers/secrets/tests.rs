@@ -206,7 +206,7 @@ impl Place {
 
 #[test]
 fn a_command_runs_once_for_all_who_ask_at_the_same_time() {
-    // Opening a pipe waits for whoever opens its other end.
+    // Opening a pipe waits until another process opens its other end.
     let place = noting("read key < \"$0.pipe\"\necho \"$key\"");
     let pipe = place.folder.path().join("asked.pipe");
     let made = std::process::Command::new("mkfifo").arg(&pipe).status();
