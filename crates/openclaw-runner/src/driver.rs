@@ -1,11 +1,15 @@
 //! The async shell: executes the machine's steps and decides nothing.
 
+pub(crate) mod active_sessions;
 mod attempt;
-pub(crate) mod effects;
-mod ending;
+mod cancel_guard;
+pub(crate) mod committed_run;
+pub(crate) mod committed_turn;
 mod recording;
 mod records;
-mod undo;
+mod result;
+pub(crate) mod store_timeout;
+mod store_writes;
 
 use std::fmt::Write;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -17,10 +21,9 @@ use openclaw_session::{NoticeOutbox, SessionRotation, SessionStore};
 use tracing::Instrument;
 
 use crate::attempt::{Attempt, Judgement};
-use crate::busy::BusySessions;
 use crate::clock::Clock;
-use crate::coalesce::Coalescer;
-use crate::committed::Completed;
+use crate::driver::active_sessions::BusySessions;
+use crate::driver::committed_run::Completed;
 use crate::error::RunError;
 use crate::machine::{Event, Machine, Step};
 use crate::observer::{RunObserver, Watcher};
@@ -28,11 +31,12 @@ use crate::recorder::{RunRecorder, RunStart, StepSummary};
 use crate::request::{ChainKind, RunOptions, RunPolicy, RunRequest};
 use crate::skip_cache::SkipCache;
 use crate::telemetry;
+use crate::telemetry::log_dedup::Coalescer;
 
 use attempt::beside;
-use ending::Answers;
+use cancel_guard::Undo;
 use recording::LazyRecording;
-use undo::Undo;
+use result::Answers;
 
 /// Runs requests over chains of models. Cheap to clone; one per agent, since usage state is per agent.
 pub struct Runner<C, U, S> {

@@ -4,23 +4,25 @@
 //! runs, tests with scripted outcomes and simulations.
 
 mod attempt;
-mod current;
-mod enter;
+mod candidate_gate;
+mod candidate_state;
+mod classified_failure;
 mod failed_attempt;
 mod failure;
+pub(crate) mod failure_event;
 mod finish;
-mod judged;
+mod incompatible;
 mod limit;
 mod outcome;
 mod overflow;
+pub(crate) mod policy;
+mod provider_siblings;
 mod record;
 mod redirect;
 mod rejected;
 mod repair;
 mod reset_wait;
-mod siblings;
 mod step;
-mod unfit;
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::Arc;
@@ -30,23 +32,23 @@ use openclaw_auth_store::AuthSnapshot;
 use openclaw_chain::Shortfall;
 use openclaw_ids::{ModelRef, ProfileId, ProviderId};
 
-use crate::decision::RunEvent;
-use crate::error::{FailedAttempt, RunReport};
-use crate::policy::Advance;
+use crate::machine::policy::Advance;
+use crate::record::decision::RunEvent;
+use crate::record::report::{FailedAttempt, RunReport};
+use crate::record::summary::AttemptRecord;
 use crate::request::{ChainKind, RunOptions, RunPolicy, RunRequest};
 use crate::skip_cache::Markers;
-use crate::summary::AttemptRecord;
 
-use current::{Current, Resting};
-pub use judged::{Judged, RejectedAnswer};
+use candidate_state::{Current, Resting};
+pub use classified_failure::{Judged, RejectedAnswer};
 pub use limit::RunLimit;
 use limit::{InFlight, Limits};
 pub use outcome::{Outcome, Preserved, Standing, Winner};
 use overflow::Sizes;
+use provider_siblings::Siblings;
 use redirect::Redirects;
 use rejected::Rejected;
 use reset_wait::{MOST_WAITS, ResetWait};
-use siblings::Siblings;
 pub use step::{Event, Step};
 
 /// What the machine does when no effect is outstanding.

@@ -11,7 +11,7 @@ use openclaw_classify::Verdict;
 use openclaw_cooldown::{EndpointWindow, Lane, Window};
 use openclaw_ids::{ModelRef, ProfileId, ProviderId};
 
-use crate::decision::RunEvent;
+use crate::record::decision::RunEvent;
 
 /// Is told of what happens in runs as it happens, for example to print or to count it. None of its methods should
 /// block.

@@ -1,5 +1,8 @@
 //! One run to make, and the settings that all runs of a process share.
 
+pub(crate) mod endpoints;
+pub(crate) mod plan;
+
 use std::collections::{HashMap, HashSet};
 use std::num::NonZeroUsize;
 use std::time::Duration;
@@ -9,7 +12,7 @@ use openclaw_chain::{Needs, Requested, Resolver, Shortfall};
 use openclaw_ids::{AuthAliases, ModelRef, ProfileId, ProviderId, SessionId, SessionKey};
 use openclaw_session::{ProfilePin, SelectionSnapshot, TurnKind};
 
-use crate::endpoints::EndpointKeys;
+use crate::request::endpoints::EndpointKeys;
 
 /// What one run is asked to do.
 #[derive(Debug, Clone)]

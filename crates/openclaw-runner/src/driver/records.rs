@@ -7,9 +7,9 @@ use openclaw_session::SessionStore;
 
 use super::Runner;
 use crate::clock::Clock;
-use crate::coalesce::Admission;
-use crate::decision::{Decision, RunEvent};
+use crate::record::decision::{Decision, RunEvent};
 use crate::telemetry;
+use crate::telemetry::log_dedup::Admission;
 
 impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
     /// the log alone leaves out what it just said; observers and reports are told everything.

@@ -4,7 +4,7 @@ use openclaw_auth_store::{EndpointKey, UsageChange};
 use openclaw_ids::ProfileId;
 use openclaw_session::FallbackChoice;
 
-use super::current::Probing;
+use super::candidate_state::Probing;
 use super::{Machine, Outcome, Standing, Step, Then, Winner};
 use crate::attempt::AttemptCall;
 use crate::request::PersistPolicy;

@@ -8,15 +8,15 @@ use openclaw_classify::{Failure, Reason, Scope, Verdict};
 use openclaw_ids::ProfileId;
 use openclaw_session::Progress;
 
-use super::current::{Current, Lock};
+use super::candidate_state::{Current, Lock};
 use super::failed_attempt::{failed_attempt, login_mode};
 use super::{Machine, Outcome, Step, Then};
-use crate::error::{FailedAttempt, RunReport};
-use crate::mark::failure_event;
-use crate::policy::{Advance, Rotation, advance, consumes_slot, is_auth, rotation};
+use crate::machine::failure_event::failure_event;
+use crate::machine::policy::{Advance, Rotation, advance, consumes_slot, is_auth, rotation};
+use crate::record::report::{FailedAttempt, RunReport};
+use crate::record::rotation::RotationKind;
+use crate::record::summary::{AttemptRecord, CandidateOutcome};
 use crate::request::InlineWait;
-use crate::rotation::RotationKind;
-use crate::summary::{AttemptRecord, CandidateOutcome};
 
 /// Where the rotation inside a candidate leads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -4,10 +4,10 @@ use jiff::Timestamp;
 use openclaw_cooldown::ProfileUsage;
 
 use super::{Machine, Outcome, Then};
-use crate::error::RunReport;
-use crate::policy::{is_auth, is_unrecognised};
+use crate::machine::policy::{is_auth, is_unrecognised};
+use crate::record::report::RunReport;
+use crate::record::summary::{CandidateOutcome, FallbackSummaryError};
 use crate::request::ChainKind;
-use crate::summary::{CandidateOutcome, FallbackSummaryError};
 
 impl Machine {
     /// The walk is over without an answer.

@@ -5,9 +5,9 @@ use std::time::Duration;
 use jiff::Timestamp;
 
 use super::{Machine, Outcome, Then};
-use crate::observation::ErrorFields;
+use crate::record::error_fields::ErrorFields;
+use crate::record::summary::{AttemptRecord, CandidateOutcome};
 use crate::request::RunLimits;
-use crate::summary::{AttemptRecord, CandidateOutcome};
 
 /// Which limit ended a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -4,8 +4,8 @@ use jiff::Timestamp;
 use openclaw_ids::{ModelRef, ProfileId};
 
 use super::RunLimit;
-use crate::error::{FailedAttempt, RunReport};
-use crate::summary::FallbackSummaryError;
+use crate::record::report::{FailedAttempt, RunReport};
+use crate::record::summary::FallbackSummaryError;
 
 /// How a run ended.
 #[derive(Debug)]

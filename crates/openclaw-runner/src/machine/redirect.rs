@@ -5,7 +5,7 @@ use openclaw_session::{
 };
 
 use super::{Machine, Step, Then};
-use crate::rotation::RotationKind;
+use crate::record::rotation::RotationKind;
 
 /// The redirects of a run.
 #[derive(Debug, Default)]

@@ -4,7 +4,7 @@ use openclaw_classify::Reason;
 
 use super::{Machine, Step, Then};
 use crate::attempt::Repair;
-use crate::rotation::RotationKind;
+use crate::record::rotation::RotationKind;
 
 impl Machine {
     /// Asks for a repair when the failure is one of format and this candidate was not repaired before.

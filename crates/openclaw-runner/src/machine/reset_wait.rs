@@ -6,10 +6,10 @@ use std::time::Duration;
 use openclaw_classify::Reason;
 
 use super::{Machine, Step, Then};
-use crate::decision::RunEvent;
-use crate::observation::ErrorFields;
+use crate::record::decision::RunEvent;
+use crate::record::error_fields::ErrorFields;
+use crate::record::rotation::{RotationDecision, RotationKind};
 use crate::request::ChainKind;
-use crate::rotation::{RotationDecision, RotationKind};
 
 /// No run waits more often than this; each wait is at least the shortest rest long.
 pub(super) const MOST_WAITS: usize = 16;

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use openclaw_classify::{Reason, preview};
 
 use crate::error::RunError;
-use crate::summary::{AttemptRecord, FallbackSummaryError};
+use crate::record::summary::{AttemptRecord, FallbackSummaryError};
 
 /// Longest error of one line in a mixed list, in UTF-16 units.
 const LINE: usize = 160;

@@ -11,10 +11,10 @@ use openclaw_ids::{ModelRef, SessionId};
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::millis;
-use crate::observation::ErrorFields;
-use crate::rotation::RotationDecision;
-use crate::summary::AttemptRecord;
+use crate::record::error_fields::ErrorFields;
+use crate::record::millis;
+use crate::record::rotation::RotationDecision;
+use crate::record::summary::AttemptRecord;
 
 /// The value of `fallbackStepType`.
 pub(crate) const STEP_TYPE: &str = "fallback_step";

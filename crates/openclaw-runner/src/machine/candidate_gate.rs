@@ -8,14 +8,14 @@ use openclaw_cooldown::{Gate, GateFacts, Position, ProbeSlot, ProfileUsage, Skip
 use openclaw_ids::{ModelRef, ProfileId};
 use openclaw_session::{PinSource, ProfilePin};
 
-use super::current::{Current, Lease, Lock, Probing, Resting};
+use super::candidate_state::{Current, Lease, Lock, Probing, Resting};
 use super::failed_attempt::{login_mode, missing_pin};
 use super::limit::InFlight;
 use super::{Machine, Step, Then};
-use crate::error::FailedAttempt;
-use crate::observation::ErrorFields;
+use crate::record::error_fields::ErrorFields;
+use crate::record::report::FailedAttempt;
+use crate::record::summary::{AttemptRecord, CandidateOutcome, login_command};
 use crate::request::ChainKind;
-use crate::summary::{AttemptRecord, CandidateOutcome, login_command};
 
 impl Machine {
     /// Decides whether candidate `index` is attempted, probed or skipped.

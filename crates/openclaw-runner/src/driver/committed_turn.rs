@@ -10,9 +10,9 @@ use openclaw_session::{
     record_notice, selected_model,
 };
 
-use crate::busy::BusySession;
+use crate::driver::active_sessions::BusySession;
 use crate::machine::Winner;
-use crate::summary::AttemptRecord;
+use crate::record::summary::AttemptRecord;
 
 /// An answered turn of a session.
 pub(crate) struct CommittedTurn {

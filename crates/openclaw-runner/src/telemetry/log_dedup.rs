@@ -8,8 +8,8 @@ use jiff::Timestamp;
 use openclaw_classify::Reason;
 use openclaw_ids::ModelRef;
 
-use crate::decision::{Decision, DecisionKind};
-use crate::policy::is_auth;
+use crate::machine::policy::is_auth;
+use crate::record::decision::{Decision, DecisionKind};
 
 /// Within this time of the last written line, an equal one is not written.
 const QUIET: Duration = Duration::from_secs(30);
@@ -136,7 +136,7 @@ mod tests {
     use openclaw_chain::Requested;
 
     use super::*;
-    use crate::observation::ErrorFields;
+    use crate::record::error_fields::ErrorFields;
 
     fn decision(run: &str, kind: DecisionKind, reason: Reason) -> Decision {
         Decision {

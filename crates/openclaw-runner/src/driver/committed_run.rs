@@ -8,12 +8,12 @@ use openclaw_cooldown::SuccessEvent;
 use openclaw_session::{Notice, NoticeOutbox, SessionEntry, SessionStore, acknowledge_notice};
 
 use crate::clock::Clock;
-use crate::committed_turn::CommittedTurn;
-use crate::error::RunReport;
+use crate::driver::committed_turn::CommittedTurn;
+use crate::driver::store_timeout::patiently;
+use crate::machine::failure_event::failure_event;
 use crate::machine::{Standing, Winner};
-use crate::mark::failure_event;
 use crate::observer::{Lost, Watcher};
-use crate::patience::patiently;
+use crate::record::report::RunReport;
 
 /// A candidate answered.
 #[derive(Debug)]

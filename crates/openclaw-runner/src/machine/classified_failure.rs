@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::failed_attempt::login_mode;
 use super::{Machine, Standing};
-use crate::error::FailedAttempt;
+use crate::record::report::FailedAttempt;
 
 /// A failed attempt as it was judged when it happened.
 #[derive(Debug)]

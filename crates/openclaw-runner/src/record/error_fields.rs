@@ -5,7 +5,7 @@ use std::sync::Arc;
 use openclaw_classify::{Failure, observe, preview};
 use serde::{Deserialize, Serialize};
 
-use crate::hash::short_hash;
+use crate::record::short_hash::short_hash;
 
 /// Longest `errorPreview`, in UTF-16 units.
 const ERROR_PREVIEW: usize = 400;

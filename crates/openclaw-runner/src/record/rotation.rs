@@ -8,9 +8,9 @@ use openclaw_ids::ModelRef;
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::decision::{entry, named, unknown};
-use crate::millis;
-use crate::observation::ErrorFields;
+use crate::record::decision::{entry, named, unknown};
+use crate::record::error_fields::ErrorFields;
+use crate::record::millis;
 
 /// What follows a failed attempt inside one candidate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

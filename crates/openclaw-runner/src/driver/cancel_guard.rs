@@ -7,8 +7,8 @@ use openclaw_ids::ProviderId;
 use openclaw_session::{Rollback, SessionStore};
 
 use super::Runner;
-use crate::busy::BusySession;
 use crate::clock::Clock;
+use crate::driver::active_sessions::BusySession;
 
 /// Takes back what a dropped run left behind.
 pub(super) struct Undo<'r, C, U: UsageStore, S: SessionStore>

@@ -8,7 +8,7 @@ use openclaw_ids::{ModelRef, ProviderId};
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 
-use crate::observation::ErrorFields;
+use crate::record::error_fields::ErrorFields;
 use crate::request::ChainKind;
 
 /// What became of one candidate that did not answer: it failed, or it was skipped.

@@ -7,8 +7,8 @@ use openclaw_classify::{
 use openclaw_ids::ProfileId;
 use openclaw_session::Rollback;
 
-use crate::error::FailedAttempt;
-use crate::summary::{AttemptRecord, ProfileFailure};
+use crate::record::report::FailedAttempt;
+use crate::record::summary::{AttemptRecord, ProfileFailure};
 
 /// The candidate that is being worked on.
 #[derive(Debug)]

@@ -5,9 +5,9 @@ use std::fmt::Write as _;
 use openclaw_ids::ModelRef;
 
 use super::*;
-use crate::observation::ErrorFields;
+use crate::record::error_fields::ErrorFields;
+use crate::record::summary::CandidateOutcome;
 use crate::request::ChainKind;
-use crate::summary::CandidateOutcome;
 
 const NOW: i64 = 1_772_366_400_000;
 

@@ -10,12 +10,12 @@ use openclaw_session::{
 };
 
 use super::Runner;
-use super::undo::Undo;
-use crate::busy::BusySession;
+use super::cancel_guard::Undo;
 use crate::clock::Clock;
+use crate::driver::active_sessions::BusySession;
+use crate::driver::store_timeout::{Trouble, patiently};
 use crate::machine::Event;
 use crate::observer::Lost;
-use crate::patience::{Trouble, patiently};
 use crate::skip_cache::SkipCache;
 
 impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {

@@ -9,12 +9,13 @@ use openclaw_session::SessionStore;
 
 use super::Runner;
 use crate::attempt::{Attempt, Merged};
-use crate::busy::BusySession;
 use crate::clock::Clock;
-use crate::committed::{CommittedRun, Completed};
-use crate::committed_turn::CommittedTurn;
-use crate::error::{RunError, RunReport};
+use crate::driver::active_sessions::BusySession;
+use crate::driver::committed_run::{CommittedRun, Completed};
+use crate::driver::committed_turn::CommittedTurn;
+use crate::error::RunError;
 use crate::machine::{Outcome, Preserved, Winner};
+use crate::record::report::RunReport;
 
 impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
     /// The end of the run as its caller hears of it.
