@@ -14,13 +14,13 @@ use crate::record::summary::FallbackSummaryError;
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum RunError {
-    /// The caller cancelled; nobody's failure.
+    /// The caller cancelled, which is no failure.
     Aborted(Box<RunReport>),
     /// The prompt does not fit; another model is not tried.
     ContextOverflow(Box<FailedAttempt>, Box<RunReport>),
     /// Every candidate failed or rests.
     Exhausted(FallbackSummaryError, Box<RunReport>),
-    /// The only attempt failed, or the last one with an error nobody recognises (R-8.1, R-8.2, A2).
+    /// The only attempt failed, or the last one with an error that no rule recognises (R-8.1, R-8.2, A2).
     Failed(Box<FailedAttempt>, Box<RunReport>),
     /// A limit of the run was reached first (A8); the summary holds what was tried until then.
     LimitReached(RunLimit, FallbackSummaryError, Box<RunReport>),

@@ -12,13 +12,15 @@ mod request;
 mod skip_cache;
 pub mod telemetry;
 
-pub use attempt::{Attempt, AttemptCall, Judgement, Merged, Rejection, RejectionKind, Repair};
+pub use attempt::{Attempt, AttemptCall, Judgement, MergedAnswer, Rejection, RejectionKind, Repair};
 pub use clock::{Clock, SystemClock};
 pub use driver::Runner;
-pub use driver::committed_run::{CommittedRun, Completed};
+pub use driver::committed_run::{CommittedRun, CompletedRun};
 pub use error::RunError;
 pub use machine::{RunLimit, Standing, Winner};
-pub use observer::{AttemptResult, AttemptSeen, Lost, LostIn, Resting, RunObserver, UsageMoved};
+pub use observer::{
+    AttemptObservation, AttemptResult, CooldownWindows, LostWrite, RunObserver, StoreKind, UsageTransition,
+};
 pub use record::decision::{Decision, DecisionKind, FallbackStep, RunEvent, StepOutcome, printable};
 pub use record::error_fields::ErrorFields;
 pub use record::report::{FailedAttempt, RunReport};
@@ -31,7 +33,7 @@ pub use request::endpoints::{EndpointKeys, LoginEndpoint, LoginUse, Reach};
 pub use request::plan::{Plan, Turn, TurnSession, plan};
 pub use request::{
     ChainKind, InlineWait, LargerContext, PersistPolicy, RunLimits, RunOptions, RunPolicy, RunRequest,
-    RunSession, RunSettings, unfit,
+    RunSession, RunSettings, incompatible,
 };
 pub use skip_cache::{Marker, Markers, SkipCache, parse_skip_ttl};
-pub use telemetry::log_dedup::{Admission, Coalescer};
+pub use telemetry::log_dedup::{LogAdmission, LogDedup};

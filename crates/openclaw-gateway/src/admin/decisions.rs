@@ -16,7 +16,7 @@ use super::asked::Asked;
 use crate::http::{ApiError, PathName, Served};
 use crate::report::{Held, Search, WHAT_MADE_IT_REST, held_lines, run_story};
 use openclaw_history::{
-    HistoryError, HistoryReader, RunFilter, RunOutcome, StoredRun, StoredWindow, Story, WindowFilter,
+    HistoryError, HistoryReader, RunFilter, RunOutcome, StoredRun, StoredStory, StoredWindow, WindowFilter,
 };
 
 /// How many are told when nobody says.
@@ -62,7 +62,7 @@ pub(super) struct Told {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     held: Vec<Held>,
     #[serde(flatten)]
-    record: Story,
+    record: StoredStory,
 }
 
 /// The last runs.
@@ -176,7 +176,7 @@ impl Whose {
     }
 }
 
-fn tell(search: &Search<'_>, record: Story) -> Told {
+fn tell(search: &Search<'_>, record: StoredStory) -> Told {
     // What this version cannot read, it cannot tell; the records themselves are there all the same.
     let story = run_story(&record).ok().flatten();
     let mut text = match (&story, &record.run) {

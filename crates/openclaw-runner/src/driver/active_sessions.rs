@@ -1,4 +1,4 @@
-//! The sessions of runs that are busy, and the transcript each of them writes to (S1).
+//! The sessions of active runs, and the transcript that each run writes to (S1).
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -8,16 +8,16 @@ use openclaw_session::SessionRotation;
 
 use crate::request::RunSession;
 
-/// The session of one busy run.
+/// The session of one active run.
 #[derive(Debug)]
-pub(crate) struct BusySession {
+pub(crate) struct ActiveSession {
     pub(crate) session: RunSession,
     /// The transcript it writes to; none once its session started over.
     transcript: Mutex<Option<SessionId>>,
-    among: Arc<BusySessions>,
+    among: Arc<ActiveSessions>,
 }
 
-impl BusySession {
+impl ActiveSession {
     /// The transcript that the run writes to now.
     pub(crate) fn transcript(&self) -> Option<SessionId> {
         // An id is replaced whole, so that a panic elsewhere leaves nothing half done.
@@ -33,21 +33,21 @@ impl BusySession {
     }
 }
 
-impl Drop for BusySession {
+impl Drop for ActiveSession {
     fn drop(&mut self) {
         self.among.forget(&self.session.key);
     }
 }
 
-/// The busy runs of a process by their session.
+/// The active runs of a process by their session.
 #[derive(Debug, Default)]
-pub(crate) struct BusySessions(Mutex<HashMap<SessionKey, Vec<Weak<BusySession>>>>);
+pub(crate) struct ActiveSessions(Mutex<HashMap<SessionKey, Vec<Weak<ActiveSession>>>>);
 
-impl BusySessions {
+impl ActiveSessions {
     /// A run of this session begins.
-    pub(crate) fn enter(self: &Arc<Self>, session: RunSession) -> Arc<BusySession> {
+    pub(crate) fn enter(self: &Arc<Self>, session: RunSession) -> Arc<ActiveSession> {
         let key = session.key.clone();
-        let busy = Arc::new(BusySession {
+        let busy = Arc::new(ActiveSession {
             transcript: Mutex::new(Some(session.id.clone())),
             session,
             among: Arc::clone(self),
@@ -57,7 +57,7 @@ impl BusySessions {
         busy
     }
 
-    /// The session points to another transcript: its busy runs follow a compaction, and write no more after anything
+    /// The session points to another transcript: its active runs follow a compaction, and write no more after anything
     /// else (S-13 hazards 5 and 7).
     pub(crate) fn rotated(&self, key: &SessionKey, rotated: &SessionRotation) {
         let busy: Vec<_> = {
@@ -114,7 +114,7 @@ mod tests {
 
     #[test]
     fn s1_runs_follow_compactions_of_their_own_session_and_end_their_writes_after_a_reset() {
-        let among = Arc::new(BusySessions::default());
+        let among = Arc::new(ActiveSessions::default());
         let (busy, other) = (
             among.enter(session("agent:main:a")),
             among.enter(session("agent:main:b")),
@@ -136,7 +136,7 @@ mod tests {
 
     #[test]
     fn a_run_that_is_over_leaves_nothing_behind() {
-        let among = Arc::new(BusySessions::default());
+        let among = Arc::new(ActiveSessions::default());
         let (one, two) = (
             among.enter(session("agent:main:a")),
             among.enter(session("agent:main:a")),

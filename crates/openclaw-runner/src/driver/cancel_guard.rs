@@ -1,4 +1,4 @@
-//! What a dropped run leaves behind, and how it is taken back (A3, S1).
+//! Takes back what a cancelled run has written: the session override and the probe lease (A3, S1).
 
 use std::sync::Arc;
 
@@ -8,20 +8,20 @@ use openclaw_session::{Rollback, SessionStore};
 
 use super::Runner;
 use crate::clock::Clock;
-use crate::driver::active_sessions::BusySession;
+use crate::driver::active_sessions::ActiveSession;
 
-/// Takes back what a dropped run left behind.
-pub(super) struct Undo<'r, C, U: UsageStore, S: SessionStore>
+/// Takes back, when it is dropped, what the run has written and not confirmed.
+pub(super) struct CancelGuard<'r, C, U: UsageStore, S: SessionStore>
 where
     C: Clock,
 {
     pub(super) runner: &'r Runner<C, U, S>,
-    pub(super) session: Option<Arc<BusySession>>,
+    pub(super) session: Option<Arc<ActiveSession>>,
     pub(super) rollback: Option<Rollback>,
     pub(super) lease: Option<(ProviderId, String)>,
 }
 
-impl<C: Clock, U: UsageStore, S: SessionStore> Drop for Undo<'_, C, U, S> {
+impl<C: Clock, U: UsageStore, S: SessionStore> Drop for CancelGuard<'_, C, U, S> {
     fn drop(&mut self) {
         let now = self.runner.clock.now();
         if let (Some(rollback), Some(busy)) = (self.rollback.take(), &self.session)

@@ -1,4 +1,4 @@
-//! A run whose answer has begun: what is still to be told about it (S9).
+//! A run whose answer has begun: its caller reports how the answer ended (S9).
 
 use std::sync::Arc;
 
@@ -9,15 +9,15 @@ use openclaw_session::{Notice, NoticeOutbox, SessionEntry, SessionStore, acknowl
 
 use crate::clock::Clock;
 use crate::driver::committed_turn::CommittedTurn;
-use crate::driver::store_timeout::patiently;
+use crate::driver::store_timeout::within_timeout;
 use crate::machine::failure_event::failure_event;
 use crate::machine::{Standing, Winner};
-use crate::observer::{Lost, Watcher};
+use crate::observer::{LostWrite, Watcher};
 use crate::record::report::RunReport;
 
 /// A candidate answered.
 #[derive(Debug)]
-pub struct Completed<T, C, U, S> {
+pub struct CompletedRun<T, C, U, S> {
     /// What the attempt yielded.
     pub value: T,
     /// Who answered.
@@ -28,7 +28,8 @@ pub struct Completed<T, C, U, S> {
     pub run: CommittedRun<C, U, S>,
 }
 
-/// Tells the stores how an answer ended. Dropping it says nothing: the caller went away, which is nobody's fault.
+/// Tells the stores how an answer ended. Dropping it records nothing: the caller
+/// went away, which is no failure.
 #[must_use = "tell it `finished` or `failed_late`; dropping it leaves no mark"]
 pub struct CommittedRun<C, U, S> {
     pub(crate) clock: Arc<C>,
@@ -53,7 +54,7 @@ impl<C: Clock, U: UsageStore, S: SessionStore> CommittedRun<C, U, S> {
     /// A stream shows its first content: what people are to be told before it (S-10, S4). From now on the session is
     /// known to be on the fallback that answers; that its own model answers again is only known at the end (S9).
     ///
-    /// Whoever gets a notice hands it over.
+    /// The caller delivers a returned notice to the user.
     pub async fn begun(&self) -> Option<Notice> {
         let turn = self.turn.as_ref()?;
         let now = self.clock.now();
@@ -69,7 +70,7 @@ impl<C: Clock, U: UsageStore, S: SessionStore> CommittedRun<C, U, S> {
     }
 
     /// As [`finished`](Self::finished), for an answer that was not shown yet: what people are to be told with it
-    /// (S-10, S4). Whoever gets a notice hands it over.
+    /// (S-10, S4). The caller delivers a returned notice to the user.
     pub async fn finished_unseen(self) -> Option<Notice> {
         let entry = self.settle().await?;
         self.take_notice(self.turn.as_ref()?, entry).await
@@ -92,8 +93,8 @@ impl<C: Clock, U: UsageStore, S: SessionStore> CommittedRun<C, U, S> {
                 event,
             };
             let written = self.watcher.commit(&*self.usage, &self.run_id, change, now);
-            if let Err(error) = patiently(written).await {
-                self.watcher.lost(Lost::SuccessMark, &error);
+            if let Err(error) = within_timeout(written).await {
+                self.watcher.lost(LostWrite::SuccessMark, &error);
             }
         }
         let turn = self.turn.as_ref()?;
@@ -115,10 +116,10 @@ impl<C: Clock, U: UsageStore, S: SessionStore> CommittedRun<C, U, S> {
             let next = change(entry);
             ((next != *entry).then(|| next.clone()), Some(next))
         });
-        match patiently(updated).await {
+        match within_timeout(updated).await {
             Ok(entry) => entry,
             Err(error) => {
-                self.watcher.lost(Lost::Answer, &error);
+                self.watcher.lost(LostWrite::Answer, &error);
                 None
             }
         }
@@ -134,10 +135,10 @@ impl<C: Clock, U: UsageStore, S: SessionStore> CommittedRun<C, U, S> {
         let acknowledged = openclaw_session::update(&*self.sessions, key, |entry| {
             (entry.and_then(|entry| acknowledge_notice(entry, &notice.id)), ())
         });
-        match patiently(acknowledged).await {
+        match within_timeout(acknowledged).await {
             Ok(()) => self.desk.release(key, &notice.id),
             // It stays taken, so that it is not told twice.
-            Err(error) => self.watcher.lost(Lost::Notice, &error),
+            Err(error) => self.watcher.lost(LostWrite::Notice, &error),
         }
         Some(notice)
     }
@@ -157,8 +158,8 @@ impl<C: Clock, U: UsageStore, S: SessionStore> CommittedRun<C, U, S> {
         };
         let change = UsageChange::Failure { profile, event };
         let marked = self.watcher.commit(&*self.usage, &self.run_id, change, now);
-        if let Err(error) = patiently(marked).await {
-            self.watcher.lost(Lost::LateFailure, &error);
+        if let Err(error) = within_timeout(marked).await {
+            self.watcher.lost(LostWrite::LateFailure, &error);
         }
         Some(verdict)
     }

@@ -10,14 +10,14 @@ use openclaw_session::{
     record_notice, selected_model,
 };
 
-use crate::driver::active_sessions::BusySession;
+use crate::driver::active_sessions::ActiveSession;
 use crate::machine::Winner;
 use crate::record::summary::AttemptRecord;
 
 /// An answered turn of a session.
 pub(crate) struct CommittedTurn {
-    pub(crate) busy: Arc<BusySession>,
-    /// The model that the run was asked for; none for a run without candidates, which nobody answers.
+    pub(crate) busy: Arc<ActiveSession>,
+    /// The model that the run was asked for; none for a run without candidates.
     requested: Option<ModelRef>,
     /// Why it did not answer, in the few words that people read.
     reason: String,
@@ -25,7 +25,11 @@ pub(crate) struct CommittedTurn {
 
 impl CommittedTurn {
     /// A turn of `busy`; `failed` are the candidates that did not answer it.
-    pub(crate) fn new(busy: Arc<BusySession>, requested: Option<ModelRef>, failed: &[AttemptRecord]) -> Self {
+    pub(crate) fn new(
+        busy: Arc<ActiveSession>,
+        requested: Option<ModelRef>,
+        failed: &[AttemptRecord],
+    ) -> Self {
         let failed: Vec<FailedAttempt<'_>> = failed
             .iter()
             .map(|record| FailedAttempt {

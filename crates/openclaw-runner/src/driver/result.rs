@@ -1,4 +1,4 @@
-//! What the caller of a run gets: the answer with what is still to be told about it, or the error.
+//! The result that the caller of a run gets: the completed run, or the error.
 
 use std::sync::Arc;
 
@@ -8,13 +8,13 @@ use openclaw_ids::ModelRef;
 use openclaw_session::SessionStore;
 
 use super::Runner;
-use crate::attempt::{Attempt, Merged};
+use crate::attempt::{Attempt, MergedAnswer};
 use crate::clock::Clock;
-use crate::driver::active_sessions::BusySession;
-use crate::driver::committed_run::{CommittedRun, Completed};
+use crate::driver::active_sessions::ActiveSession;
+use crate::driver::committed_run::{CommittedRun, CompletedRun};
 use crate::driver::committed_turn::CommittedTurn;
 use crate::error::RunError;
-use crate::machine::{Outcome, Preserved, Winner};
+use crate::machine::{Outcome, PreservedAnswer, Winner};
 use crate::record::report::RunReport;
 
 impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
@@ -22,15 +22,15 @@ impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
     pub(super) fn finish<A: Attempt>(
         &self,
         outcome: Outcome,
-        mut answers: Answers<A::Output>,
-        session: Option<Arc<BusySession>>,
+        mut answers: AttemptAnswers<A::Output>,
+        session: Option<Arc<ActiveSession>>,
         requested: Option<ModelRef>,
         attempt: &A,
-    ) -> Result<Completed<A::Output, C, U, S>, RunError> {
+    ) -> Result<CompletedRun<A::Output, C, U, S>, RunError> {
         let completed = |value, winner: Winner, report: RunReport| {
             let turn = session.map(|session| CommittedTurn::new(session, requested, &report.attempts));
             let run = self.committed(report.run_id.clone(), winner.clone(), turn);
-            Ok(Completed {
+            Ok(CompletedRun {
                 value,
                 winner,
                 report,
@@ -49,7 +49,7 @@ impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
             Outcome::LimitReached(limit, summary, report) => {
                 Err(RunError::LimitReached(limit, summary, Box::new(report)))
             }
-            Outcome::Preserved(Preserved { kept, latest }, report) => {
+            Outcome::Preserved(PreservedAnswer { kept, latest }, report) => {
                 let mut take = |call| {
                     let rejected = &mut answers.rejected;
                     let at = rejected.iter().position(|(number, _)| *number == call)?;
@@ -57,8 +57,8 @@ impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
                 };
                 match (take(kept.0), take(latest.0)) {
                     (Some(value), Some(last)) => match attempt.merge_exhausted(last, value) {
-                        Merged::Latest(value) => completed(value, latest.1, report),
-                        Merged::Preserved(value) => completed(value, kept.1, report),
+                        MergedAnswer::Latest(value) => completed(value, latest.1, report),
+                        MergedAnswer::Preserved(value) => completed(value, kept.1, report),
                     },
                     (Some(value), None) => completed(value, kept.1, report),
                     // The machine names calls that were answered.
@@ -92,13 +92,13 @@ impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
 }
 
 /// What attempts yielded.
-pub(super) struct Answers<T> {
+pub(super) struct AttemptAnswers<T> {
     pub(super) accepted: Option<T>,
     /// By the number of their call, as far as the end of the chain may need them.
     pub(super) rejected: Vec<(usize, T)>,
 }
 
-impl<T> Default for Answers<T> {
+impl<T> Default for AttemptAnswers<T> {
     fn default() -> Self {
         Self {
             accepted: None,

@@ -1,4 +1,4 @@
-//! What the machine asks of the stores.
+//! Executes the machine's reads and writes of the stores.
 
 use std::sync::{MutexGuard, PoisonError};
 
@@ -10,12 +10,12 @@ use openclaw_session::{
 };
 
 use super::Runner;
-use super::cancel_guard::Undo;
+use super::cancel_guard::CancelGuard;
 use crate::clock::Clock;
-use crate::driver::active_sessions::BusySession;
-use crate::driver::store_timeout::{Trouble, patiently};
+use crate::driver::active_sessions::ActiveSession;
+use crate::driver::store_timeout::{StoreFailure, within_timeout};
 use crate::machine::Event;
-use crate::observer::Lost;
+use crate::observer::LostWrite;
 use crate::skip_cache::SkipCache;
 
 impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
@@ -23,7 +23,7 @@ impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
         &self,
         run_id: &str,
         change: UsageChange,
-        undo: &mut Undo<'_, C, U, S>,
+        undo: &mut CancelGuard<'_, C, U, S>,
     ) -> Event {
         let ends = matches!(change, UsageChange::ProbeEnd { .. });
         if let UsageChange::ProbeStart { provider, holder } = &change {
@@ -33,7 +33,7 @@ impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
         let written = self
             .watcher
             .commit(&*self.usage, run_id, change, self.clock.now());
-        match patiently(written).await {
+        match within_timeout(written).await {
             Ok(applied) => {
                 if ends || applied == ChangeOutcome::HeldElsewhere {
                     undo.lease = None;
@@ -41,7 +41,7 @@ impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
                 Event::Committed(self.usage.snapshot(), applied)
             }
             Err(error) => {
-                self.watcher.lost(Lost::UsageState, &error);
+                self.watcher.lost(LostWrite::UsageState, &error);
                 // The engine may hold in memory what it could not write.
                 Event::CommitFailed(self.usage.snapshot())
             }
@@ -51,7 +51,7 @@ impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
     /// Writes the choice; `undo` is armed before the write, so that a run dropped in the middle of it is undone.
     pub(super) async fn persist(
         &self,
-        busy: Option<&BusySession>,
+        busy: Option<&ActiveSession>,
         change: &FallbackChoice,
         undo: &mut Option<Rollback>,
     ) {
@@ -75,13 +75,13 @@ impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
             }
             (entry, ())
         });
-        if let Err(error) = patiently(written).await {
+        if let Err(error) = within_timeout(written).await {
             // S-3.7: the attempt goes ahead; a write that did happen is still taken back when it fails.
-            self.watcher.lost(Lost::Choice, &error);
+            self.watcher.lost(LostWrite::Choice, &error);
         }
     }
 
-    pub(super) async fn roll_back(&self, busy: Option<&BusySession>, rollback: &Rollback) {
+    pub(super) async fn roll_back(&self, busy: Option<&ActiveSession>, rollback: &Rollback) {
         let Some(busy) = busy else { return };
         let now = self.clock.now();
         let undone = openclaw_session::update(&*self.sessions, &busy.session.key, |entry| {
@@ -92,10 +92,10 @@ impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
             });
             (undone, ())
         });
-        if let Err(error) = patiently(undone).await {
+        if let Err(error) = within_timeout(undone).await {
             // S-4.4: the attempt's own failure matters more.
-            self.watcher.lost(Lost::Rollback, &error);
-            if let (Trouble::Busy, Some(transcript)) = (error, busy.transcript()) {
+            self.watcher.lost(LostWrite::Rollback, &error);
+            if let (StoreFailure::Busy, Some(transcript)) = (error, busy.transcript()) {
                 // It may not even have been read yet; undone twice is undone once.
                 let rollback = rollback.clone().with_session_id(transcript);
                 self.sessions.enqueue_rollback(&busy.session.key, rollback, now);
@@ -103,8 +103,13 @@ impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
         }
     }
 
-    pub(super) fn note_auth_failure(&self, busy: Option<&BusySession>, candidate: ModelRef, reason: Reason) {
-        let Some(transcript) = busy.and_then(BusySession::transcript) else {
+    pub(super) fn note_auth_failure(
+        &self,
+        busy: Option<&ActiveSession>,
+        candidate: ModelRef,
+        reason: Reason,
+    ) {
+        let Some(transcript) = busy.and_then(ActiveSession::transcript) else {
             return;
         };
         let (ttl, now) = (self.policy.settings.auth_skip_ttl, self.clock.now());
@@ -119,7 +124,7 @@ impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
     /// The model that a person marked meanwhile; the mark is consumed before the run goes there (S-12.2d).
     pub(super) async fn look_for_switch(
         &self,
-        busy: Option<&BusySession>,
+        busy: Option<&ActiveSession>,
         run: &LiveRun,
         default: &ModelRef,
     ) -> Option<Box<RunSelection>> {
@@ -136,16 +141,16 @@ impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
                 LiveSwitch::Satisfied | LiveSwitch::Unmarked | LiveSwitch::Waits => (consumed, None),
             }
         });
-        match patiently(looked).await {
+        match within_timeout(looked).await {
             Ok(found) => found,
             Err(error) => {
-                self.watcher.lost(Lost::Switch, &error);
+                self.watcher.lost(LostWrite::Switch, &error);
                 None
             }
         }
     }
 
-    pub(super) async fn mark_primary_probe(&self, busy: Option<&BusySession>) {
+    pub(super) async fn mark_primary_probe(&self, busy: Option<&ActiveSession>) {
         let Some((busy, probe)) = busy.and_then(|busy| Some((busy, busy.session.probe.as_ref()?))) else {
             return;
         };
@@ -157,8 +162,8 @@ impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
                 (),
             )
         });
-        if let Err(error) = patiently(marked).await {
-            self.watcher.lost(Lost::ProbeMark, &error);
+        if let Err(error) = within_timeout(marked).await {
+            self.watcher.lost(LostWrite::ProbeMark, &error);
         }
     }
 }

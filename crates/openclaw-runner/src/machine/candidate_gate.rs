@@ -8,10 +8,10 @@ use openclaw_cooldown::{Gate, GateFacts, Position, ProbeSlot, ProfileUsage, Skip
 use openclaw_ids::{ModelRef, ProfileId};
 use openclaw_session::{PinSource, ProfilePin};
 
-use super::candidate_state::{Current, Lease, Lock, Probing, Resting};
+use super::candidate_state::{CandidateState, Lease, Lock, Probing, SkippedCandidate};
 use super::failed_attempt::{login_mode, missing_pin};
 use super::limit::InFlight;
-use super::{Machine, Step, Then};
+use super::{Machine, NextAction, Step};
 use crate::record::error_fields::ErrorFields;
 use crate::record::report::FailedAttempt;
 use crate::record::summary::{AttemptRecord, CandidateOutcome, login_command};
@@ -26,7 +26,7 @@ impl Machine {
             .get(index)
             .filter(|_| !self.redirects.exclude(index));
         let Some(candidate) = candidate.cloned() else {
-            self.then = Then::EndOfChain;
+            self.then = NextAction::EndOfChain;
             return;
         };
         // Before anything is written for the candidate.
@@ -37,7 +37,7 @@ impl Machine {
             self.pass_over(index, error, Reason::ContextOverflow, None);
             return;
         }
-        if let Some((error, reason)) = self.unfit(index) {
+        if let Some((error, reason)) = self.incompatible(index) {
             self.pass_over(index, error, reason, None);
             return;
         }
@@ -51,7 +51,7 @@ impl Machine {
         let (profiles, locked) = match self.credentials(&candidate) {
             Ok(found) => found,
             Err(missing) => {
-                self.current = Some(Current::new(index, Vec::new(), Lock::Pinned, self.now));
+                self.current = Some(CandidateState::new(index, Vec::new(), Lock::Pinned, self.now));
                 self.fail_without_call(*missing);
                 return;
             }
@@ -67,7 +67,7 @@ impl Machine {
                 let reachable = |id: &ProfileId| usable(id) && self.is_reachable(index, id);
                 let cursor = profiles.iter().position(reachable);
                 let cursor = cursor.or_else(|| profiles.iter().position(usable));
-                let mut current = Current::new(index, profiles, locked, self.now);
+                let mut current = CandidateState::new(index, profiles, locked, self.now);
                 current.cursor = cursor.unwrap_or(0);
                 self.current = Some(current);
                 self.prepare();
@@ -111,7 +111,7 @@ impl Machine {
         };
         // The order knows windows of any model; what is back first for this one is the best to find out with.
         let first = (0..profiles.len()).min_by_key(|at| (reachable(&profiles[*at]), back(&profiles[*at])));
-        let mut current = Current::new(index, profiles, locked, self.now);
+        let mut current = CandidateState::new(index, profiles, locked, self.now);
         current.cursor = first.unwrap_or(0);
         current.probe = Some(probing);
         self.current = Some(current);
@@ -129,7 +129,7 @@ impl Machine {
         }
         let candidate = self.request.chain[index].clone();
         let Ok((profiles, locked)) = self.credentials(&candidate) else {
-            self.then = Then::EndOfChain;
+            self.then = NextAction::EndOfChain;
             return;
         };
         let reason = self
@@ -148,7 +148,7 @@ impl Machine {
 
     /// Takes the answer to a lease request.
     pub(super) fn on_applied(&mut self, applied: ChangeOutcome) {
-        let Some(Current {
+        let Some(CandidateState {
             index,
             probe: Some(probe),
             profiles,
@@ -174,7 +174,7 @@ impl Machine {
         }
     }
 
-    /// A change was not written. Nobody knows who else probes when the lease is not (G4).
+    /// A change was not written. Without a written lease other processes may probe as well (G4).
     pub(super) fn on_unwritten(&mut self) {
         let asked = self.current.as_ref().and_then(|current| current.probe.as_ref());
         if asked.is_some_and(|probe| probe.lease == Lease::Asked) {
@@ -184,7 +184,7 @@ impl Machine {
 
     /// The probe that was due is not made.
     fn refuse_probe(&mut self) {
-        let Some(Current {
+        let Some(CandidateState {
             index,
             probe: Some(probe),
             profiles,
@@ -195,13 +195,13 @@ impl Machine {
         };
         self.pending.clear();
         if probe.last_resort {
-            self.then = Then::EndOfChain;
+            self.then = NextAction::EndOfChain;
             return;
         }
         let candidate = self.request.chain[index].clone();
         if matches!(self.ask_gate(index, &candidate, &profiles), Gate::Open) {
-            // Whoever probed meanwhile found it free: what is usable is not passed over (BL-51).
-            self.then = Then::Enter(index);
+            // Another process probed meanwhile and found it free: what is usable is not passed over (BL-51).
+            self.then = NextAction::Enter(index);
             return;
         }
         let refusal = Skip {
@@ -226,7 +226,7 @@ impl Machine {
             }
         };
         if skip.last_resort {
-            self.skipped.push(Resting {
+            self.skipped.push(SkippedCandidate {
                 index,
                 soonest: skip.soonest,
             });
@@ -250,7 +250,7 @@ impl Machine {
         };
         self.record_skip(index, &record, profiles);
         self.put(index, record);
-        self.then = Then::Enter(index + 1);
+        self.then = NextAction::Enter(index + 1);
     }
 
     /// a billing skip names the kind of login that has no credit.

@@ -1,4 +1,4 @@
-//! What the machine knows about the candidate it is working on.
+//! The state of the candidate that the machine is working on.
 
 use jiff::Timestamp;
 use openclaw_classify::{
@@ -12,7 +12,7 @@ use crate::record::summary::{AttemptRecord, ProfileFailure};
 
 /// The candidate that is being worked on.
 #[derive(Debug)]
-pub(super) struct Current {
+pub(super) struct CandidateState {
     pub(super) index: usize,
     /// Its credentials in rotation order; empty means one anonymous attempt.
     pub(super) profiles: Vec<ProfileId>,
@@ -70,12 +70,12 @@ impl Probing {
 
 /// A candidate that was skipped although its provider may be asked as the last resort (G3).
 #[derive(Debug)]
-pub(super) struct Resting {
+pub(super) struct SkippedCandidate {
     pub(super) index: usize,
     pub(super) soonest: Option<Timestamp>,
 }
 
-impl Current {
+impl CandidateState {
     pub(super) fn new(index: usize, profiles: Vec<ProfileId>, locked: Lock, now: Timestamp) -> Self {
         Self {
             index,

@@ -1,4 +1,4 @@
-//! Failures whose meaning is known already: what a recorded run met.
+//! Failures that are classified already, as a recording holds them.
 
 use std::sync::Arc;
 
@@ -10,9 +10,9 @@ use super::failed_attempt::login_mode;
 use super::{Machine, Standing};
 use crate::record::report::FailedAttempt;
 
-/// A failed attempt as it was judged when it happened.
+/// A failed attempt with the classification it got when it happened.
 #[derive(Debug)]
-pub struct Judged {
+pub struct ClassifiedFailure {
     /// The failure, its verdict, and what records show of it.
     pub attempt: FailedAttempt,
     /// What had been seen of it.
@@ -39,8 +39,8 @@ impl Machine {
         self.snapshot = snapshot;
     }
 
-    pub(super) fn on_judged(&mut self, judged: Judged) {
-        let Judged {
+    pub(super) fn on_judged(&mut self, judged: ClassifiedFailure) {
+        let ClassifiedFailure {
             mut attempt,
             progress,
             rejected,

@@ -85,7 +85,7 @@ pub(super) fn missing_pin(candidate: &ModelRef, profile: &ProfileId) -> FailedAt
         ..Failure::default()
     };
     let mut attempt = failed_attempt(candidate, failure, unproven(PIN_MISSING, Reason::Auth), None);
-    // Nobody was asked, so nobody answered with a status.
+    // No provider was called, so there is no status.
     attempt.record.status = None;
     attempt.record.outcome = CandidateOutcome::Skipped;
     attempt

@@ -1,11 +1,12 @@
-//! What is booked on a credential for a failed attempt.
+//! The cooldown event that a failed attempt records on its credential.
 
 use jiff::Timestamp;
 use openclaw_classify::Verdict;
 use openclaw_cooldown::{FailureEvent, MarkScope};
 use openclaw_ids::ModelRef;
 
-/// The event of a failure that concerns a credential; none for one that concerns the route or nobody (C-10).
+/// The event of a failure that concerns a credential; none for one that concerns the route or no shared
+/// state at all (C-10).
 pub(crate) fn failure_event(
     candidate: &ModelRef,
     verdict: &Verdict,

@@ -98,7 +98,7 @@ pub(crate) fn consumes_slot(reason: Reason) -> bool {
     }
 }
 
-/// Whether nobody recognised the failure, so that it is returned as itself at the end of a chain (A2, R-8.1). Who says
+/// Whether no rule recognised the failure, so that it is returned as itself at the end of a chain (A2, R-8.1). Who says
 /// outright that it is unknown has recognised it.
 pub(crate) fn is_unrecognised(verdict: &Verdict) -> bool {
     verdict.certainty == Certainty::Default

@@ -1,4 +1,4 @@
-//! Which candidates have another one of their provider before them.
+//! Whether a chain has an earlier candidate of the same provider, without a search per question.
 
 use std::collections::HashMap;
 
@@ -9,12 +9,12 @@ const FEW: usize = 16;
 
 /// Where each provider of a long chain stands first, as far as the chain was asked about.
 #[derive(Debug, Default)]
-pub(super) struct Siblings {
+pub(super) struct ProviderSiblings {
     first: HashMap<ProviderId, usize>,
     known: usize,
 }
 
-impl Siblings {
+impl ProviderSiblings {
     /// Whether a candidate before `index` is of the same provider. A chain may grow between two questions.
     pub(super) fn before(&mut self, chain: &[ModelRef], index: usize) -> bool {
         let provider = chain[index].provider();
@@ -48,7 +48,7 @@ mod tests {
         let forwards: Vec<usize> = (0..chain.len()).collect();
         let jumping: Vec<usize> = (0..chain.len()).map(|at| at * 23 % chain.len()).collect();
         for order in [forwards, jumping] {
-            let mut siblings = Siblings::default();
+            let mut siblings = ProviderSiblings::default();
             for index in order {
                 assert_eq!(siblings.before(&chain, index), searched(index), "{index}");
             }

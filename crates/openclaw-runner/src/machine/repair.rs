@@ -2,7 +2,7 @@
 
 use openclaw_classify::Reason;
 
-use super::{Machine, Step, Then};
+use super::{Machine, NextAction, Step};
 use crate::attempt::Repair;
 use crate::record::rotation::RotationKind;
 
@@ -26,7 +26,7 @@ impl Machine {
             Repair::None => {}
             Repair::Done => {
                 self.record_rotation(RotationKind::RetryRepaired);
-                self.then = Then::Begin;
+                self.then = NextAction::Begin;
             }
         }
     }

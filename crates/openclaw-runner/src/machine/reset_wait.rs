@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use openclaw_classify::Reason;
 
-use super::{Machine, Step, Then};
+use super::{Machine, NextAction, Step};
 use crate::record::decision::RunEvent;
 use crate::record::error_fields::ErrorFields;
 use crate::record::rotation::{RotationDecision, RotationKind};
@@ -69,7 +69,7 @@ impl Machine {
             self.last_failed = current.failures.pop();
         }
         self.pending.push_back(Step::Sleep(wait));
-        self.then = Then::Enter(index);
+        self.then = NextAction::Enter(index);
         true
     }
 

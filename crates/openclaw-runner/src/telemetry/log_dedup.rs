@@ -1,4 +1,4 @@
-//! Keeps a login that stays broken from filling the log with one and the same line.
+//! Suppresses repeated log lines of a login that stays broken.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ const CAPACITY: usize = 100;
 
 /// Whether a record is written to the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Admission {
+pub enum LogAdmission {
     /// An equal one was written a moment ago.
     Suppress,
     /// It is written, and says how many equal ones were not since the last.
@@ -32,12 +32,12 @@ pub enum Admission {
 
 /// Remembers which records were written lately. Only failures and skips because of a login are ever held back.
 #[derive(Debug, Default)]
-pub struct Coalescer {
-    written: HashMap<Key, Written>,
+pub struct LogDedup {
+    written: HashMap<Key, WrittenLine>,
 }
 
 #[derive(Debug)]
-struct Written {
+struct WrittenLine {
     at: Timestamp,
     suppressed: u64,
 }
@@ -56,23 +56,23 @@ struct Key {
     flags: [bool; 3],
 }
 
-impl Coalescer {
+impl LogDedup {
     /// Whether `decision`, made at `now`, is written.
-    pub fn admit(&mut self, decision: &Decision, now: Timestamp) -> Admission {
+    pub fn admit(&mut self, decision: &Decision, now: Timestamp) -> LogAdmission {
         let Some(key) = key(decision) else {
-            return Admission::Write { suppressed: 0 };
+            return LogAdmission::Write { suppressed: 0 };
         };
         // In both directions: a clock that was set back must not hold lines back for long.
-        let age = |written: &Written| now.duration_since(written.at).unsigned_abs();
+        let age = |written: &WrittenLine| now.duration_since(written.at).unsigned_abs();
         if let Some(written) = self.written.get_mut(&key) {
             let age = age(written);
             if age < QUIET {
                 written.suppressed = written.suppressed.saturating_add(1);
-                return Admission::Suppress;
+                return LogAdmission::Suppress;
             }
             let suppressed = std::mem::take(&mut written.suppressed);
             written.at = now;
-            return Admission::Write {
+            return LogAdmission::Write {
                 suppressed: if age < FORGOTTEN { suppressed } else { 0 },
             };
         }
@@ -83,12 +83,12 @@ impl Coalescer {
         }
         self.written.insert(
             key,
-            Written {
+            WrittenLine {
                 at: now,
                 suppressed: 0,
             },
         );
-        Admission::Write { suppressed: 0 }
+        LogAdmission::Write { suppressed: 0 }
     }
 }
 
@@ -175,11 +175,11 @@ mod tests {
 
     /// The admissions of equal records at these times.
     fn admitted(times: &[i64]) -> Vec<Option<u64>> {
-        let mut coalescer = Coalescer::default();
+        let mut coalescer = LogDedup::default();
         let record = decision("run", DecisionKind::CandidateFailed, Reason::Auth);
         let admit = |time: &i64| match coalescer.admit(&record, at(*time)) {
-            Admission::Suppress => None,
-            Admission::Write { suppressed } => Some(suppressed),
+            LogAdmission::Suppress => None,
+            LogAdmission::Write { suppressed } => Some(suppressed),
         };
         times.iter().map(admit).collect()
     }
@@ -204,26 +204,26 @@ mod tests {
             (ProbeCooldownCandidate, Reason::Auth, false),
             (CandidateSucceeded, Reason::Auth, false),
         ] {
-            let mut coalescer = Coalescer::default();
+            let mut coalescer = LogDedup::default();
             let record = decision("run", kind, reason);
             coalescer.admit(&record, at(0));
             let again = coalescer.admit(&record, at(1));
-            assert_eq!(again == Admission::Suppress, held_back, "{kind:?} {reason}");
+            assert_eq!(again == LogAdmission::Suppress, held_back, "{kind:?} {reason}");
         }
     }
 
     #[test]
     fn r_12_4_at_most_a_hundred_lines_are_remembered_and_the_oldest_goes_first() {
-        let mut coalescer = Coalescer::default();
+        let mut coalescer = LogDedup::default();
         let record = |run: i64| decision(&run.to_string(), DecisionKind::CandidateFailed, Reason::Auth);
         for run in 0..101 {
             coalescer.admit(&record(run), at(run));
         }
         assert_eq!(coalescer.written.len(), CAPACITY);
-        assert_eq!(coalescer.admit(&record(1), at(200)), Admission::Suppress);
+        assert_eq!(coalescer.admit(&record(1), at(200)), LogAdmission::Suppress);
         assert_eq!(
             coalescer.admit(&record(0), at(200)),
-            Admission::Write { suppressed: 0 }
+            LogAdmission::Write { suppressed: 0 }
         );
         coalescer.admit(&record(-1), at(60_201));
         assert_eq!(coalescer.written.len(), 1, "dead ones go first");
