@@ -31,6 +31,11 @@ const MODULES: &[CrateModules] = &[
         ],
     },
     CrateModules {
+        package: "openclaw-wire",
+        folder: "crates/openclaw-wire/src",
+        order: &["surrogates", "partial_json", "sse", "body_kind", "request_body", "overlap", "format", "progress", "splice"],
+    },
+    CrateModules {
         package: "openclaw-sqlite",
         folder: "crates/openclaw-sqlite/src",
         order: &["error", "transaction", "file", "connection", "filesystem", "fair_lock", "schema", "batch_writer"],
@@ -49,6 +54,14 @@ const MODULES: &[CrateModules] = &[
         order: &[
             "command", "turn_kind", "entry", "fallback_override", "lifecycle", "live_switch", "notice", "primary_probe",
             "profile_pin", "status", "store", "user_selection",
+        ],
+    },
+    CrateModules {
+        package: "openclaw-upstream",
+        folder: "crates/openclaw-upstream/src",
+        order: &[
+            "worker_runtimes", "deadlines", "endpoint", "retry", "call", "client", "facts", "live", "arrival", "exchange",
+            "fuzzing",
         ],
     },
 ];
