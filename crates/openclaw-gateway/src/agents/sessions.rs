@@ -11,14 +11,14 @@ use openclaw_session::{
 };
 use tokio::sync::OnceCell;
 
-use crate::circuit::{Circuit, Waited};
+use super::circuit_breaker::{CircuitBreaker, Waited};
 
 /// The session file of one agent.
 #[derive(Debug)]
 pub(crate) struct Sessions {
     path: PathBuf,
     opened: OnceCell<SqliteSessionStore>,
-    circuit: Circuit,
+    circuit: CircuitBreaker,
 }
 
 /// The session file does not answer.
@@ -38,7 +38,7 @@ impl Sessions {
         Self {
             path: path.to_owned(),
             opened: OnceCell::new(),
-            circuit: Circuit::default(),
+            circuit: CircuitBreaker::default(),
         }
     }
 

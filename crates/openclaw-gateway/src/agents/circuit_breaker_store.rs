@@ -10,21 +10,21 @@ use openclaw_auth_store::{
 };
 use openclaw_ids::{ProfileId, ProviderId};
 
-use crate::circuit::{Circuit, Waited};
+use super::circuit_breaker::{CircuitBreaker, Waited};
 
 /// A file's store that is waited for only while that makes sense.
 #[derive(Debug)]
-pub(crate) struct PatientAuthStore {
+pub(crate) struct CircuitBreakerStore {
     store: SqliteAuthStore,
-    circuit: Circuit,
+    circuit: CircuitBreaker,
 }
 
-impl PatientAuthStore {
+impl CircuitBreakerStore {
     /// Puts patience in front of a store.
     pub(super) fn new(store: SqliteAuthStore) -> Self {
         Self {
             store,
-            circuit: Circuit::default(),
+            circuit: CircuitBreaker::default(),
         }
     }
 
@@ -51,7 +51,7 @@ impl PatientAuthStore {
 }
 
 /// What is not a change of usage state waits as long as the file takes.
-impl Deref for PatientAuthStore {
+impl Deref for CircuitBreakerStore {
     type Target = SqliteAuthStore;
 
     fn deref(&self) -> &SqliteAuthStore {
@@ -59,7 +59,7 @@ impl Deref for PatientAuthStore {
     }
 }
 
-impl UsageStore for PatientAuthStore {
+impl UsageStore for CircuitBreakerStore {
     fn snapshot(&self) -> Arc<AuthSnapshot> {
         self.store.snapshot()
     }
@@ -84,7 +84,7 @@ impl UsageStore for PatientAuthStore {
     }
 }
 
-impl LoginStore for PatientAuthStore {
+impl LoginStore for CircuitBreakerStore {
     async fn change_login(
         &self,
         id: ProfileId,
@@ -103,7 +103,7 @@ impl LoginStore for PatientAuthStore {
     }
 }
 
-impl ProfileStore for PatientAuthStore {
+impl ProfileStore for CircuitBreakerStore {
     async fn upsert(&self, id: ProfileId, credential: Credential, now: Timestamp) -> Result<(), StoreError> {
         self.store.upsert(id, credential, now).await
     }

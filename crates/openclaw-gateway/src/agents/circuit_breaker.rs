@@ -14,7 +14,7 @@ const OPEN: Duration = Duration::from_secs(10);
 
 /// Whether a file is worth waiting for.
 #[derive(Debug, Default)]
-pub(crate) struct Circuit {
+pub(crate) struct CircuitBreaker {
     /// Until when nobody waits.
     open_until: Mutex<Option<Instant>>,
 }
@@ -30,7 +30,7 @@ pub(crate) enum Waited<T> {
     TooLong,
 }
 
-impl Circuit {
+impl CircuitBreaker {
     /// Whether it is no use to wait now.
     pub(crate) fn is_open(&self) -> bool {
         let until = *self.open_until.lock().unwrap_or_else(PoisonError::into_inner);
@@ -61,7 +61,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn nobody_waits_for_ten_seconds_after_somebody_waited_in_vain() {
-        let circuit = Circuit::default();
+        let circuit = CircuitBreaker::default();
         assert_eq!(circuit.wait(async { 1 }).await, Waited::Done(1));
         let start = Instant::now();
         assert_eq!(circuit.wait(std::future::pending::<()>()).await, Waited::TooLong);

@@ -9,7 +9,7 @@ use openclaw_runner::{AttemptRecord, CandidateOutcome, ErrorFields, RunPolicy};
 use openclaw_session::{PinSource, ProfilePin};
 use openclaw_wire::WireFormat;
 
-use crate::providers::Endpoints;
+use super::Endpoints;
 
 /// The code of what cannot serve a format.
 const CODE: &str = "wire_unsupported";

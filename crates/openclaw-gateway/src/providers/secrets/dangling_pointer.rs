@@ -1,15 +1,14 @@
 //! Credentials whose pointer leads nowhere, found without anything that takes its time.
 
-use openclaw_auth_store::{Credential, SecretError, SecretSource};
+use openclaw_auth_store::{Credential, KeySource, SecretError, SecretRef, SecretSource};
 use openclaw_classify::error_chain;
 use openclaw_ids::ProfileId;
 
 use super::{SecretSources, kind};
-use crate::credentials::pointer;
 
 /// Why a credential cannot be used although it is stored: its secret is kept elsewhere, and is not there.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum Dangling {
+pub(crate) enum DanglingPointer {
     /// A place that is not configured.
     #[error(
         "no {kind} is configured as `{alias}`; add it under secrets.providers, or replace the credential: openclaw-gateway auth add {profile}"
@@ -43,11 +42,11 @@ impl SecretSources {
     /// at once: commands are not run, and files are read only where blocking is allowed.
     ///
     /// A text that names a variable (`$NAME`) and leads nowhere is sent as it is written, so no provider takes it.
-    pub(crate) fn dangling(&self, profile: &ProfileId, credential: &Credential) -> Option<Dangling> {
+    pub(crate) fn dangling(&self, profile: &ProfileId, credential: &Credential) -> Option<DanglingPointer> {
         let pointer = pointer(credential)?;
         let profile = profile.clone();
         if !self.knows(&pointer) {
-            return Some(Dangling::NoPlace {
+            return Some(DanglingPointer::NoPlace {
                 profile,
                 kind: kind(pointer.source),
                 alias: pointer.provider,
@@ -63,8 +62,23 @@ impl SecretSources {
         }
         match self.follow(&pointer) {
             Ok(_) => None,
-            Err(SecretError::Unset { name }) => Some(Dangling::Unset { profile, name }),
-            Err(error) => Some(Dangling::Unfollowed(error_chain::line(&error))),
+            Err(SecretError::Unset { name }) => Some(DanglingPointer::Unset { profile, name }),
+            Err(error) => Some(DanglingPointer::Unfollowed(error_chain::line(&error))),
         }
+    }
+}
+
+/// Where a profile's secret is kept, when that is elsewhere.
+pub(crate) fn pointer(credential: &Credential) -> Option<SecretRef> {
+    match credential {
+        Credential::ApiKey(key) => match key.key.as_ref()? {
+            KeySource::Inline(text) => SecretRef::parse_text(text.expose()),
+            KeySource::Reference(pointer) => Some(pointer.clone()),
+        },
+        Credential::Token(token) => match (&token.token, &token.token_ref) {
+            (Some(text), _) if !text.is_blank() => SecretRef::parse_text(text.expose()),
+            (_, pointer) => pointer.clone(),
+        },
+        Credential::Local(_) | Credential::Oauth(_) => None,
     }
 }

@@ -10,15 +10,15 @@ const PAUSE: Duration = Duration::from_secs(30);
 
 /// The time of the latest look.
 #[derive(Debug)]
-pub(super) struct Lookout(Mutex<Instant>);
+pub(super) struct Debounce(Mutex<Instant>);
 
-impl Default for Lookout {
+impl Default for Debounce {
     fn default() -> Self {
         Self(Mutex::new(Instant::now()))
     }
 }
 
-impl Lookout {
+impl Debounce {
     /// Whether it is time to look; the answer yes counts as looking.
     pub(super) fn is_due(&self) -> bool {
         let now = Instant::now();
@@ -37,10 +37,10 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn somebody_looks_every_thirty_seconds() {
-        let lookout = Lookout::default();
-        assert!(!lookout.is_due());
+        let debounce = Debounce::default();
+        assert!(!debounce.is_due());
         tokio::time::advance(PAUSE).await;
-        assert!(lookout.is_due());
-        assert!(!lookout.is_due());
+        assert!(debounce.is_due());
+        assert!(!debounce.is_due());
     }
 }

@@ -10,7 +10,7 @@ use openclaw_ids::ProviderId;
 use openclaw_runner::{Clock, SystemClock};
 
 use super::AgentAuthStore;
-use super::patient::PatientAuthStore;
+use super::circuit_breaker_store::CircuitBreakerStore;
 
 /// The most of the file that is read, in bytes.
 const MAX_BYTES: u64 = 4 << 20;
@@ -34,7 +34,7 @@ impl LegacyLogins {
 
     /// Brings them into the main agent's store while nothing was ever stored there (G1, G2); other agents inherit them.
     /// The file stays as it is, and one that cannot be read is passed over (G5).
-    pub(super) async fn bring_into(&self, store: &PatientAuthStore) {
+    pub(super) async fn bring_into(&self, store: &CircuitBreakerStore) {
         if !store.snapshot().profiles.is_empty() {
             return;
         }
