@@ -129,7 +129,8 @@ impl Environment {
         named.unwrap_or_else(|| config_path.with_file_name("failover.json5"))
     }
 
-    /// The file in which the first versions of OpenClaw kept all logins: in `OPENCLAW_OAUTH_DIR`, else in `credentials` of `state_dir` (L6).
+    /// The file in which the first versions of OpenClaw kept all logins: in `OPENCLAW_OAUTH_DIR`, else in `credentials` of
+    /// `state_dir` (L6).
     pub fn legacy_logins_path(&self, state_dir: &Path) -> PathBuf {
         let named = self
             .get("OPENCLAW_OAUTH_DIR")
