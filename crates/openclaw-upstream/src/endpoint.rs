@@ -1,5 +1,6 @@
 //! Where a provider is called, and with what.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -28,7 +29,7 @@ struct Parts {
     login: Option<HeaderValue>,
     headers: HeaderMap,
     answer_limit: Option<Duration>,
-    speaks: &'static [WireFormat],
+    speaks: Cow<'static, [WireFormat]>,
     /// How keys are sent.
     keys_as: SecretKind,
 }
@@ -88,7 +89,7 @@ impl Endpoint {
             base_url: url,
             headers: HeaderMap::new(),
             answer_limit: None,
-            speaks: &[WireFormat::ChatCompletions, WireFormat::Embeddings],
+            speaks: Cow::Borrowed(&[WireFormat::ChatCompletions, WireFormat::Embeddings]),
             keys_as: SecretKind::Key,
         })))
     }
@@ -125,8 +126,8 @@ impl Endpoint {
 
     /// Passes on requests in the formats of `speaks`.
     #[must_use]
-    pub fn with_wires(self, speaks: &'static [WireFormat]) -> Self {
-        self.with(|parts| parts.speaks = speaks)
+    pub fn with_wires(self, speaks: impl IntoIterator<Item = WireFormat>) -> Self {
+        self.with(|parts| parts.speaks = speaks.into_iter().collect())
     }
 
     /// Sends one header more with every request.

@@ -7,7 +7,8 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use openclaw_auth_store::UsageStore;
 use openclaw_chain::Resolver;
-use openclaw_ids::{AgentId, AuthAliases, ModelRef};
+use openclaw_ids::{AgentId, ModelRef};
+use openclaw_providers::AuthAliases;
 use openclaw_runner::{Clock, RunPolicy, SystemClock};
 use secrecy::ExposeSecret;
 

@@ -7,7 +7,8 @@ use std::time::Duration;
 use openclaw_auth_store::{AuthConfig, ConfiguredMode, ConfiguredProfile, EndpointKey};
 use openclaw_classify::redact;
 use openclaw_cooldown::CooldownConfig;
-use openclaw_ids::{AuthAliases, ProfileId, ProviderId};
+use openclaw_ids::{ProfileId, ProviderId};
+use openclaw_providers::AuthAliases;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 

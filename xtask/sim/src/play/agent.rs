@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use openclaw_auth_store::{AuthConfig, AuthSnapshot, Credential, EndpointKey, MemoryAuthStore, Secret};
 use openclaw_chain::Resolver;
-use openclaw_ids::{AuthAliases, ModelRef, ProfileId, ProviderId};
+use openclaw_ids::{ModelRef, ProfileId, ProviderId};
+use openclaw_providers::AuthAliases;
 use openclaw_runner::{RunPolicy, RunSettings, Runner};
 use openclaw_session::MemorySessionStore;
 use serde_json::json;

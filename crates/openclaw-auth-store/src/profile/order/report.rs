@@ -1,7 +1,8 @@
 //! Why an order is what it is, for people (BL-48).
 
 use jiff::Timestamp;
-use openclaw_ids::{AuthAliases, ProfileId, ProviderId};
+use openclaw_ids::{ProfileId, ProviderId};
+use openclaw_providers::AuthAliases;
 
 use super::{Base, OrderBasis, Question};
 use crate::profile::eligibility::eligibility;
