@@ -92,21 +92,23 @@ const LAYERS: &[Layer] = &[
     Layer { package: "openclaw-auth-store", tier: Tier::Store,   arrows: &["openclaw-cooldown", "openclaw-sqlite"] },
     Layer { package: "openclaw-session",    tier: Tier::Store,   arrows: &["openclaw-chain", "openclaw-sqlite"] },
     Layer { package: "openclaw-runner",     tier: Tier::Async,   arrows: &["openclaw-session", "openclaw-auth-store"] },
+    Layer { package: "openclaw-history",    tier: Tier::Process, arrows: &["openclaw-runner", "openclaw-sqlite"] },
     Layer { package: "openclaw-config",     tier: Tier::Process, arrows: &["openclaw-chain", "openclaw-auth-store"] },
     Layer { package: "xtask-faultwall",     tier: Tier::Tooling, arrows: &[] },
     Layer { package: "openclaw-upstream",   tier: Tier::Process, arrows: &["openclaw-wire", "xtask-faultwall"] },
-    Layer { package: "openclaw-gateway",    tier: Tier::Process, arrows: &["openclaw-config", "openclaw-runner", "openclaw-upstream"] },
+    Layer { package: "openclaw-gateway",    tier: Tier::Process, arrows: &["openclaw-config", "openclaw-history", "openclaw-upstream"] },
     Layer { package: "openclaw-cli",        tier: Tier::Process, arrows: &["openclaw-gateway", "xtask-faultwall"] },
     Layer { package: "xtask",               tier: Tier::Tooling, arrows: &[] },
     Layer { package: "xtask-bench",         tier: Tier::Tooling, arrows: &["openclaw-runner"] },
     Layer { package: "xtask-corpus",        tier: Tier::Tooling, arrows: &["openclaw-runner"] },
-    Layer { package: "xtask-sim",           tier: Tier::Tooling, arrows: &["openclaw-runner"] },
+    Layer { package: "xtask-sim",           tier: Tier::Tooling, arrows: &["openclaw-history"] },
 ];
 
 /// Without these features a store crate is the pure core and the memory engine, and reaches no database.
 const FEATURELESS: &[(&str, &[&str])] = &[
     ("openclaw-auth-store", &["r2d2", "rusqlite"]),
     ("openclaw-session", &["r2d2", "rusqlite"]),
+    ("openclaw-history", &["r2d2", "rusqlite"]),
 ];
 
 /// Prints every violation with its remedy.

@@ -6,16 +6,15 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use bytes::Bytes;
 use openclaw_chain::Resolver;
 use openclaw_classify::Failure;
+use openclaw_config::{BodyModelPolicy, Config, Environment, FileError, SecretsConfig};
 use openclaw_wire::RequestBody;
 
 use crate::agents::run_settings;
 use crate::http::Catalogue;
 use crate::providers::Endpoints;
 use crate::secrets::SecretSources;
-use openclaw_config::Environment;
-use openclaw_config::{BodyModelPolicy, Config, FileError, SecretsConfig};
 
-pub use openclaw_upstream::fuzzing::{Ending, Format, Parsed, Seen, events, see, see_spliced};
+pub use openclaw_wire::WireFormat;
 
 /// A request body that can be read.
 pub struct Body(RequestBody);
@@ -49,13 +48,13 @@ impl Body {
     }
 
     /// The request with other tool-call ids, when a provider refuses some with these words.
-    pub fn repaired(&self, format: Format, refusal: &str) -> Option<Vec<u8>> {
+    pub fn repaired(&self, format: WireFormat, refusal: &str) -> Option<Vec<u8>> {
         let failure = Failure {
             status: Some(400),
             message: Some(refusal.to_owned()),
             ..Failure::default()
         };
-        let repaired = crate::repair::repaired(&self.0, format.wire(), &failure)?;
+        let repaired = crate::repair::repaired(&self.0, format, &failure)?;
         Some(repaired.bytes().to_vec())
     }
 }
@@ -91,7 +90,7 @@ impl Front {
     /// What a request asks for, or why it is refused.
     pub fn ask(
         &self,
-        format: Format,
+        format: WireFormat,
         model: &str,
         user: Option<&str>,
         headers: &[(&'static str, &[u8])],
@@ -108,7 +107,7 @@ impl Front {
             endpoints: &self.endpoints,
             policy: BodyModelPolicy::Auto,
         };
-        let asked = catalogue.read(format.wire(), model, user, &map);
+        let asked = catalogue.read(format, model, user, &map);
         let asked = asked.map_err(|error| error.to_string())?;
         Ok(Asked {
             agent: asked.agent.to_string(),

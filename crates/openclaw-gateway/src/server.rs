@@ -23,7 +23,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{mpsc, watch};
 use tower_service::Service;
 
-use openclaw_upstream::worker_runtimes::WorkerRuntimes;
+use openclaw_upstream::WorkerRuntimes;
 
 pub(crate) use body::BodyFault;
 use busy::Busy;

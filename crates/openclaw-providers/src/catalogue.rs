@@ -1,14 +1,8 @@
 //! The catalogue: one row for each provider.
 
+use crate::api_format::{ANTHROPIC_FORMATS, RESPONSES_FORMATS};
 use crate::login;
-use crate::provider::ApiFormat::{self, ChatCompletions, CountTokens, Embeddings, Messages, Responses};
 use crate::provider::Provider;
-
-/// What is passed on to Anthropic's API.
-pub(crate) const ANTHROPIC_FORMATS: &[ApiFormat] = &[ChatCompletions, Messages, CountTokens];
-
-/// What is passed on to a provider that takes OpenAI's newer format, too.
-pub(crate) const RESPONSES_FORMATS: &[ApiFormat] = &[ChatCompletions, Embeddings, Responses];
 
 /// Every known provider. Those with an address come first, in the order of the chain that is built from found keys.
 #[rustfmt::skip]

@@ -1,6 +1,6 @@
 //! The logins that are known: where each is used, in which formats, and where it is refreshed.
 
-use crate::provider::ApiFormat;
+use crate::api_format::ApiFormat;
 
 /// How the logins of a provider's users are used, unless a configuration says otherwise.
 #[derive(Debug, Clone, PartialEq, Eq)]

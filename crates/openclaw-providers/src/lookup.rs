@@ -2,9 +2,9 @@
 
 use openclaw_ids::ProviderId;
 
-use crate::api::{API_NAMES, ApiName};
+use crate::api_format::{API_NAMES, ApiFormat, ApiName, CompatiblePath, DEFAULT_FORMATS};
 use crate::catalogue::PROVIDERS;
-use crate::provider::{ApiFormat, CompatiblePath, DEFAULT_FORMATS, Listing, Provider};
+use crate::provider::{Listing, Provider};
 
 /// The row of a provider by its id; aliases have none.
 pub fn provider(id: &ProviderId) -> Option<&'static Provider> {

@@ -2,6 +2,7 @@
 
 use openclaw_ids::ProviderId;
 
+use crate::api_format::{ApiFormat, CompatiblePath, DEFAULT_FORMATS};
 use crate::login::Login;
 
 /// What is known about one provider.
@@ -54,33 +55,6 @@ pub enum KeyNeed {
     /// A key, or another credential.
     Required,
 }
-
-/// A request format of an API, by the path that takes it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum ApiFormat {
-    /// OpenAI's `chat/completions`.
-    ChatCompletions,
-    /// Anthropic's `messages/count_tokens`.
-    CountTokens,
-    /// OpenAI's `embeddings`.
-    Embeddings,
-    /// Anthropic's `messages`.
-    Messages,
-    /// OpenAI's `responses`.
-    Responses,
-}
-
-/// The path of OpenAI-compatible requests beside that of a provider's own wire format.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct CompatiblePath {
-    /// The path of a base URL that is written for the own format, without a slash at the end.
-    pub own: &'static str,
-    /// The path that takes OpenAI-compatible requests.
-    pub compatible: &'static str,
-}
-
-/// The formats of a provider about which nothing else is known.
-pub(crate) const DEFAULT_FORMATS: &[ApiFormat] = &[ApiFormat::ChatCompletions, ApiFormat::Embeddings];
 
 impl Provider {
     /// The id as a type; there is one for every row.

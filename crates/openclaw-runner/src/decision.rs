@@ -8,16 +8,14 @@ use jiff::Timestamp;
 use openclaw_chain::Requested;
 use openclaw_classify::{Reason, RuleId};
 use openclaw_ids::{ModelRef, SessionId};
-use serde::Serialize;
-use serde::ser::{SerializeMap, Serializer};
+use serde::ser::SerializeMap;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::millis;
 use crate::observation::ErrorFields;
 use crate::rotation::RotationDecision;
 use crate::summary::AttemptRecord;
 
-/// The value of `event` in every candidate decision.
-pub(crate) const EVENT: &str = "model_fallback_decision";
 /// The value of `fallbackStepType`.
 pub(crate) const STEP_TYPE: &str = "fallback_step";
 
@@ -52,6 +50,25 @@ impl DecisionKind {
             Self::SkipCandidate => "skip_candidate",
         }
     }
+}
+
+impl Serialize for DecisionKind {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
+    }
+}
+
+impl<'de> Deserialize<'de> for DecisionKind {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let name = String::deserialize(deserializer)?;
+        let known = Self::ALL.into_iter().find(|kind| kind.as_str() == name);
+        known.ok_or_else(|| unknown("decision about a candidate", &name))
+    }
+}
+
+/// The error for a name that no record of this version uses.
+pub(crate) fn unknown<E: serde::de::Error>(what: &str, name: &str) -> E {
+    E::custom(format_args!("`{name}` is no {what}"))
 }
 
 /// How a chain stands after a step.
@@ -155,6 +172,9 @@ pub struct Decision {
 }
 
 impl Decision {
+    /// The value of `event` in every candidate decision.
+    pub const EVENT: &str = "model_fallback_decision";
+
     /// The number of equal records that were held back, if any were.
     pub(crate) fn suppressed(&self) -> Option<u64> {
         (self.suppressed_duplicate_count > 0).then_some(self.suppressed_duplicate_count)
@@ -193,8 +213,8 @@ impl Decision {
     }
 }
 
-/// Drops control characters, so that a provider's text can neither break the line nor colour the terminal.
-pub(crate) fn printable(text: &str) -> Cow<'_, str> {
+/// `text` without control characters, so that a provider's text can neither break the line nor colour the terminal.
+pub fn printable(text: &str) -> Cow<'_, str> {
     if text.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
         return Cow::Borrowed(text);
     }
@@ -214,7 +234,7 @@ pub(crate) fn printable(text: &str) -> Cow<'_, str> {
 impl Serialize for Decision {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("event", EVENT)?;
+        map.serialize_entry("event", Self::EVENT)?;
         map.serialize_entry("tags", &["error_handling", "model_fallback", self.kind.as_str()])?;
         map.serialize_entry("decision", self.kind.as_str())?;
         entry(&mut map, "runId", named(&self.run_id))?;

@@ -3,6 +3,7 @@
 mod attempt;
 pub(crate) mod effects;
 mod ending;
+mod recording;
 mod records;
 mod undo;
 
@@ -23,15 +24,14 @@ use crate::committed::Completed;
 use crate::error::RunError;
 use crate::machine::{Event, Machine, Step};
 use crate::observer::{RunObserver, Watcher};
-use crate::replay::RunRecorder;
-use crate::replay::quiet::QuietTape;
-use crate::replay::tape::Tape;
+use crate::recorder::{RunRecorder, RunStart, StepSummary};
 use crate::request::{ChainKind, RunOptions, RunPolicy, RunRequest};
 use crate::skip_cache::SkipCache;
 use crate::telemetry;
 
 use attempt::beside;
 use ending::Answers;
+use recording::LazyRecording;
 use undo::Undo;
 
 /// Runs requests over chains of models. Cheap to clone; one per agent, since usage state is per agent.
@@ -103,8 +103,7 @@ impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
         self
     }
 
-    /// Hands the recording of every run that ends to `recorder`, or of those that it wants, so that it can be played
-    /// again. Runs that nobody records cost nothing for it.
+    /// Records every run with `recorder`, or those that it wants. Without a recorder a run costs nothing for it.
     #[must_use]
     pub fn with_recorder(mut self, recorder: Arc<dyn RunRecorder>) -> Self {
         self.recorder = Some(recorder);
@@ -166,10 +165,16 @@ impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
             .as_ref()
             .map(|busy| self.skips().markers(&busy.session.id, self.clock.now()));
         let (skips, snapshot, now) = (skips.unwrap_or_default(), self.usage.snapshot(), self.clock.now());
-        let mut tape = self
-            .recorder
-            .as_deref()
-            .map(|recorder| QuietTape::new(recorder, options, &self.policy, &skips, &snapshot, now));
+        let mut recording = self.recorder.as_deref().map(|recorder| {
+            let start = RunStart {
+                options,
+                policy: &self.policy,
+                auth_skips: skips.clone(),
+                snapshot: Arc::clone(&snapshot),
+                now,
+            };
+            LazyRecording::new(recorder, start)
+        });
         let mut machine = Machine::new(request, Arc::clone(&self.policy), holder, snapshot, now)
             .with_options(options)
             .with_auth_skips(skips);
@@ -181,7 +186,7 @@ impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
         for _ in 0..machine.max_steps() {
             let step = machine.next();
             emitted += self.emit(machine.events_since(emitted));
-            let taken = tape.as_ref().and_then(|_| Tape::taken(&step));
+            let summary = recording.as_ref().and_then(|_| StepSummary::of(&step));
             let event = match step {
                 Step::Attempt(call) => {
                     calls += 1;
@@ -211,8 +216,8 @@ impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
                 }
                 Step::Commit(change) => self.commit(machine.run_id(), change, &mut undo).await,
                 Step::Finish(outcome) => {
-                    if let Some(tape) = tape {
-                        tape.finish(&outcome, &machine, self.clock.now());
+                    if let Some(recording) = recording {
+                        recording.finish(&outcome, &machine, self.clock.now());
                     }
                     return self.finish(*outcome, answers, session, requested, attempt);
                 }
@@ -245,9 +250,9 @@ impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
                 }
             };
             let now = self.clock.now();
-            match tape.as_mut().zip(taken) {
+            match recording.as_mut().zip(summary) {
                 None => machine.on(event, now),
-                Some((tape, taken)) => tape.hear(taken, event, &mut machine, now),
+                Some((recording, summary)) => recording.on(summary, event, &mut machine, now),
             }
         }
         let outcome = machine.give_up();

@@ -10,7 +10,6 @@ mod decision;
 mod driver;
 mod endpoints;
 mod error;
-pub mod explain;
 mod hash;
 pub mod machine;
 mod mark;
@@ -20,7 +19,7 @@ mod observer;
 mod patience;
 mod plan;
 mod policy;
-pub mod replay;
+mod recorder;
 mod request;
 mod rotation;
 mod skip_cache;
@@ -32,7 +31,7 @@ pub use attempt::{Attempt, AttemptCall, Judgement, Merged, Rejection, RejectionK
 pub use clock::{Clock, SystemClock};
 pub use coalesce::{Admission, Coalescer};
 pub use committed::{CommittedRun, Completed};
-pub use decision::{Decision, DecisionKind, FallbackStep, RunEvent, StepOutcome};
+pub use decision::{Decision, DecisionKind, FallbackStep, RunEvent, StepOutcome, printable};
 pub use driver::Runner;
 pub use endpoints::{EndpointKeys, LoginEndpoint, LoginUse, Reach};
 pub use error::{FailedAttempt, RunError, RunReport};
@@ -40,10 +39,13 @@ pub use machine::{RunLimit, Standing, Winner};
 pub use observation::ErrorFields;
 pub use observer::{AttemptResult, AttemptSeen, Lost, LostIn, Resting, RunObserver, UsageMoved};
 pub use plan::{Plan, Turn, TurnSession, plan};
+pub use recorder::{RunRecorder, RunStart, StepRecorder, StepSummary};
 pub use request::{
     ChainKind, InlineWait, LargerContext, PersistPolicy, RunLimits, RunOptions, RunPolicy, RunRequest,
     RunSession, RunSettings, unfit,
 };
 pub use rotation::{RotationDecision, RotationKind};
 pub use skip_cache::{Marker, Markers, SkipCache, parse_skip_ttl};
-pub use summary::{AttemptRecord, CandidateOutcome, FallbackSummaryError, LOGIN_NOT_RENEWED, ProfileFailure};
+pub use summary::{
+    AttemptRecord, CandidateOutcome, FallbackSummaryError, LOGIN_NOT_RENEWED, ProfileFailure, login_command,
+};

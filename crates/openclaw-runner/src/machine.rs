@@ -171,17 +171,12 @@ impl Machine {
     }
 
     /// What the run was asked, with what a person changed about it since.
-    pub(crate) fn request(&self) -> &RunRequest {
+    pub fn request(&self) -> &RunRequest {
         &self.request
     }
 
-    /// The requested model.
-    pub(crate) fn first_candidate(&self) -> Option<&ModelRef> {
-        self.request.chain.first()
-    }
-
     /// What the run is called in leases.
-    pub(crate) fn holder(&self) -> &str {
+    pub fn holder(&self) -> &str {
         &self.holder
     }
 
@@ -217,7 +212,7 @@ impl Machine {
     }
 
     /// One part of [`next`](Self::next): the step that waits, or one decision, which may come with a step.
-    pub(crate) fn turn(&mut self) -> Option<Step> {
+    pub fn turn(&mut self) -> Option<Step> {
         if let Some(step) = self.pending.pop_front() {
             return Some(step);
         }
@@ -247,12 +242,12 @@ impl Machine {
     }
 
     /// Whether nothing but the attempt with the current credential is to come.
-    pub(crate) fn is_about_to_begin(&self) -> bool {
+    pub fn is_about_to_begin(&self) -> bool {
         matches!(self.then, Then::Begin)
     }
 
     /// Whether the last candidate is done with.
-    pub(crate) fn has_left(&self) -> bool {
+    pub fn has_left(&self) -> bool {
         matches!(self.then, Then::EndOfChain | Then::Enter(_) | Then::Finish(_))
     }
 

@@ -1,4 +1,4 @@
-//! Durations as whole milliseconds, which is how JSON holds them.
+//! Durations as whole milliseconds, which is how records hold them.
 
 use std::time::Duration;
 

@@ -5,15 +5,12 @@ use std::time::Duration;
 use jiff::Timestamp;
 use openclaw_classify::Reason;
 use openclaw_ids::ModelRef;
-use serde::Serialize;
-use serde::ser::{SerializeMap, Serializer};
+use serde::ser::SerializeMap;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::decision::{entry, named};
+use crate::decision::{entry, named, unknown};
 use crate::millis;
 use crate::observation::ErrorFields;
-
-/// The value of `event` in every rotation record.
-pub(crate) const EVENT: &str = "embedded_run_failover_decision";
 
 /// What follows a failed attempt inside one candidate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,6 +57,20 @@ impl RotationKind {
     }
 }
 
+impl Serialize for RotationKind {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
+    }
+}
+
+impl<'de> Deserialize<'de> for RotationKind {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let name = String::deserialize(deserializer)?;
+        let known = Self::ALL.into_iter().find(|kind| kind.as_str() == name);
+        known.ok_or_else(|| unknown("decision inside a candidate", &name))
+    }
+}
+
 /// One decision inside a candidate, after one failed attempt. Serialises to the flat record of.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RotationDecision {
@@ -87,10 +98,15 @@ pub struct RotationDecision {
     pub redirected_to: Option<ModelRef>,
 }
 
+impl RotationDecision {
+    /// The value of `event` in every rotation record.
+    pub const EVENT: &str = "embedded_run_failover_decision";
+}
+
 impl Serialize for RotationDecision {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("event", EVENT)?;
+        map.serialize_entry("event", Self::EVENT)?;
         map.serialize_entry("decision", self.kind.as_str())?;
         entry(&mut map, "runId", named(&self.run_id))?;
         map.serialize_entry("failoverReason", &self.reason)?;

@@ -42,12 +42,12 @@ pub struct Marker {
 
 impl Marker {
     /// A marker that counts until `expires`.
-    pub(crate) fn new(reason: Reason, expires: Timestamp) -> Self {
+    pub fn new(reason: Reason, expires: Timestamp) -> Self {
         Self { reason, expires }
     }
 
     /// The first instant at which it counts no more.
-    pub(crate) fn expires(&self) -> Timestamp {
+    pub fn expires(&self) -> Timestamp {
         self.expires
     }
 

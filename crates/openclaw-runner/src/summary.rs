@@ -158,7 +158,7 @@ impl fmt::Display for FallbackSummaryError {
 
 /// What a person types to sign in again, with the provider as one word of a POSIX shell; none when its name holds
 /// control characters.
-pub(crate) fn login_command(provider: &ProviderId) -> Option<String> {
+pub fn login_command(provider: &ProviderId) -> Option<String> {
     let text = provider.as_str();
     if text.chars().any(char::is_control) {
         return None;

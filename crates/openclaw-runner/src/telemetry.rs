@@ -155,7 +155,7 @@ pub(crate) fn emit_decision(decision: &Decision) {
             tracing::event!(
                 target: DECISION_TARGET,
                 $level,
-                event = crate::decision::EVENT,
+                event = Decision::EVENT,
                 decision = decision.kind.as_str(),
                 runId = crate::decision::named(&decision.run_id),
                 sessionId = decision.session_id.as_ref().map(tracing::field::display),
@@ -224,7 +224,7 @@ pub(crate) fn emit_decision(decision: &Decision) {
 pub(crate) fn emit_rotation(rotation: &RotationDecision) {
     tracing::warn!(
         target: ROTATION_TARGET,
-        event = crate::rotation::EVENT,
+        event = RotationDecision::EVENT,
         runId = crate::decision::named(&rotation.run_id),
         decision = rotation.kind.as_str(),
         failoverReason = rotation.reason.as_str(),

@@ -1,4 +1,4 @@
-//! Reads what arrives: the excerpt of an error, a whole answer, a stream up to its first content.
+//! Reads the body of an answer: an excerpt of an error, a whole body, a stream up to its first content.
 
 mod first_bytes;
 
@@ -15,18 +15,18 @@ use openclaw_classify::{Failure, Phase, TimeoutPhase, Transport};
 use openclaw_wire::{ContentKind, SseEvent, SseParser, StreamEvent, StreamProgress, WireFormat};
 use tokio::time::{Instant, timeout};
 
-use super::Deadlines;
-use super::deadlines::End;
-use super::facts::{AttemptFacts, MAX_EXCERPT};
-use super::live::{ByteStream, LiveAnswer, StreamDeadlines};
-use super::transport;
+use crate::client::transport_failure;
+use crate::deadlines::AttemptDeadline;
+use crate::deadlines::Deadlines;
+use crate::facts::{AttemptFacts, MAX_EXCERPT};
+use crate::live::{ByteStream, LiveAnswer, StreamDeadlines};
 
-/// The largest event of a stream, and the most that is held back before the first content.
+/// The largest event of a stream, and the most that is buffered before the first content, in bytes.
 const MAX_EVENT: usize = 16 * 1024 * 1024;
-/// The largest plain answer.
+/// The largest whole answer, in bytes.
 const MAX_ANSWER: usize = 64 * 1024 * 1024;
 
-/// Up to 64 KiB of a body, and what of it arrived when it broke off or dawdled.
+/// Up to 64 KiB of a body: as much as arrived before it broke off or `limit` was over.
 pub(crate) async fn excerpt(mut source: Incoming, limit: Duration) -> Vec<u8> {
     let mut body = Vec::new();
     let reading = async {
@@ -39,16 +39,16 @@ pub(crate) async fn excerpt(mut source: Incoming, limit: Duration) -> Vec<u8> {
             }
         }
     };
-    // What arrived in time is enough to judge by.
+    // A part is enough to classify by.
     let _ = timeout(limit, reading).await;
     body
 }
 
-/// A whole body, each piece of which comes in its time.
+/// Reads a whole body, with a deadline for each piece.
 pub(crate) async fn whole(
     mut source: impl Stream<Item = hyper::Result<Bytes>> + Unpin,
     deadlines: &Deadlines,
-    end: End,
+    end: AttemptDeadline,
     facts: &AttemptFacts,
 ) -> Result<Bytes, Failure> {
     let mut body = BodyBuffer::default();
@@ -60,9 +60,9 @@ pub(crate) async fn whole(
         };
         match end.within(limit, TimeoutPhase::Idle, source.next()).await {
             Ok(Some(Ok(piece))) => body.add(piece),
-            Ok(Some(Err(error))) => return Err(transport::failure(&error, PHASE)),
+            Ok(Some(Err(error))) => return Err(transport_failure::of_error(&error, PHASE)),
             Ok(None) => return Ok(body.whole()),
-            Err(waited_for) => return Err(transport::timeout(waited_for, PHASE)),
+            Err(waited_for) => return Err(transport_failure::timeout(waited_for, PHASE)),
         }
         if body.len() > MAX_ANSWER {
             let message = format!("the answer is larger than {MAX_ANSWER} bytes");
@@ -74,7 +74,7 @@ pub(crate) async fn whole(
     }
 }
 
-/// What came of a body; one piece stays where it is.
+/// The pieces of a body. A single one is not copied.
 #[derive(Default)]
 struct BodyBuffer {
     first: Bytes,
@@ -107,13 +107,13 @@ impl BodyBuffer {
     }
 }
 
-/// Reads a stream, whose head came at `heard`, up to its first content, and holds everything back until then.
+/// Reads a stream, whose head came at `heard`, up to its first content, and buffers everything until then.
 pub(crate) async fn first_content(
     wire: WireFormat,
     mut source: ByteStream,
     deadlines: &Deadlines,
     heard: Instant,
-    end: End,
+    end: AttemptDeadline,
     facts: &AttemptFacts,
 ) -> Result<LiveAnswer, Failure> {
     let deadline = heard + deadlines.first_content;
@@ -125,14 +125,14 @@ pub(crate) async fn first_content(
     let mut opening = StreamOpening {
         wire,
         progress: StreamProgress::default(),
-        held: VecDeque::new(),
-        held_bytes: 0,
-        garbage: None,
+        buffered: VecDeque::new(),
+        buffered_bytes: 0,
+        first_unreadable: None,
     };
     loop {
         while let Some(event) = parser
             .next_event()
-            .map_err(|too_large| said(too_large.to_string()))?
+            .map_err(|too_large| failure_with(too_large.to_string()))?
         {
             opening.add(event, facts)?;
             if opening.progress.shown() > ContentKind::Nothing {
@@ -142,9 +142,9 @@ pub(crate) async fn first_content(
         let next = end.until(deadline, TimeoutPhase::FirstContent, source.next());
         match next.await {
             Ok(Some(Ok(chunk))) => parser.push(&chunk),
-            Ok(Some(Err(error))) => return Err(transport::failure(&error, PHASE)),
+            Ok(Some(Err(error))) => return Err(transport_failure::of_error(&error, PHASE)),
             Ok(None) => break,
-            Err(waited_for) => return Err(transport::timeout(waited_for, PHASE)),
+            Err(waited_for) => return Err(transport_failure::timeout(waited_for, PHASE)),
         }
     }
     if let Some(event) = parser.finish().filter(SseEvent::is_whole) {
@@ -157,10 +157,10 @@ pub(crate) async fn first_content(
     if opening.progress.may_end(wire) {
         return Err(facts.empty(PHASE));
     }
-    if let Some(garbage) = opening.garbage {
-        return Err(facts.error_event(&garbage, PHASE));
+    if let Some(first_unreadable) = opening.first_unreadable {
+        return Err(facts.error_event(&first_unreadable, PHASE));
     }
-    let broken = said("stream ended before any content".to_owned());
+    let broken = failure_with("stream ended before any content".to_owned());
     Err(Failure {
         transport: Some(Transport::Reset),
         ..broken
@@ -173,14 +173,17 @@ const PHASE: Phase = Phase::BeforeFirstContent;
 struct StreamOpening {
     wire: WireFormat,
     progress: StreamProgress,
-    held: VecDeque<Bytes>,
-    held_bytes: usize,
-    /// The first event that nobody can read; what an edge says in plain words is the best there is when nothing else comes.
-    garbage: Option<Vec<u8>>,
+    buffered: VecDeque<Bytes>,
+    buffered_bytes: usize,
+    /// The first event that cannot be read: when nothing else comes, the plain text of a proxy in it is the best error.
+    first_unreadable: Option<Vec<u8>>,
 }
 
 impl StreamOpening {
-    /// Holds one more event, which may prove that no content will come.
+    /// Buffers one more event.
+    ///
+    /// # Errors
+    /// When it proves that no content will come.
     #[expect(
         clippy::result_large_err,
         reason = "a failure is made and moved once, off the fast path"
@@ -192,7 +195,7 @@ impl StreamOpening {
             StreamEvent::Deltas(deltas) => self.progress.add(&deltas),
             StreamEvent::Malformed => {
                 self.progress.skip();
-                self.garbage.get_or_insert_with(|| data.to_vec());
+                self.first_unreadable.get_or_insert_with(|| data.to_vec());
                 return Ok(());
             }
             StreamEvent::Other => {}
@@ -200,10 +203,12 @@ impl StreamOpening {
             StreamEvent::End(ContentKind::Nothing | ContentKind::Thinking) => return Err(facts.empty(PHASE)),
             StreamEvent::Error => return Err(facts.error_event(&self.wire.error_body(data), PHASE)),
         }
-        self.held_bytes += event.raw.len();
-        self.held.push_back(event.raw);
-        if self.held_bytes > MAX_EVENT {
-            return Err(said(format!("the stream sent {MAX_EVENT} bytes without content")));
+        self.buffered_bytes += event.raw.len();
+        self.buffered.push_back(event.raw);
+        if self.buffered_bytes > MAX_EVENT {
+            return Err(failure_with(format!(
+                "the stream sent {MAX_EVENT} bytes without content"
+            )));
         }
         Ok(())
     }
@@ -218,14 +223,14 @@ impl StreamOpening {
         LiveAnswer::new(
             self.wire,
             (source, parser),
-            (self.progress, self.held),
+            (self.progress, self.buffered),
             pace,
             facts,
         )
     }
 }
 
-fn said(message: String) -> Failure {
+fn failure_with(message: String) -> Failure {
     Failure {
         message: Some(message),
         phase: Some(PHASE),

@@ -1,8 +1,9 @@
-//! The HTTP client below all calls: pools of connections, bounded buffers, and what goes wrong in its own words.
+//! The HTTP client below all calls: pools of connections and bounded buffers.
 
 mod connection_retry;
 mod connector;
 mod tls;
+pub(crate) mod transport_failure;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,6 +16,7 @@ use hyper::body::Incoming;
 use hyper_util::client::legacy;
 use hyper_util::client::proxy::matcher::Matcher;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
+use openclaw_providers::is_loopback_host;
 use tokio::time::Instant;
 
 use connection_retry::ConnectionUse;
@@ -23,35 +25,34 @@ use connector::Connector;
 pub(crate) use connector::{ConnectTimeout, DnsError};
 use tls::Tls;
 
-use openclaw_providers::is_loopback_host;
-
 /// How long an unused connection is kept. Short, because a provider may close it at the moment it is used again.
 const KEEP_LIMIT: Duration = Duration::from_secs(20);
 /// The most that is read ahead of one answer, and the largest head of one, in bytes. Heads of providers have some
-/// hundred bytes; what is read at once is held by every stream.
+/// hundred bytes, and every stream holds a buffer of this size at most.
 const READ_AHEAD: u32 = 32 * 1024;
-/// What this program calls itself.
-const AGENT: HeaderValue = HeaderValue::from_static(concat!("openclaw-gateway/", env!("CARGO_PKG_VERSION")));
 
 /// Pools of connections with one limit for new ones. Redirects are answers: a key must not follow one.
 #[derive(Debug, Clone)]
 pub(crate) struct Client {
     pools: legacy::Client<Connector, Full<Bytes>>,
-    ways: ConnectionSettings,
+    settings: ConnectionSettings,
 }
 
-/// What all clients of a process share.
+/// What all clients of one [`Upstream`](crate::Upstream) share.
 #[derive(Debug, Clone)]
 pub(crate) struct ConnectionSettings {
-    /// The usual proxy variables.
+    /// The name of the program in the header `user-agent`.
+    user_agent: HeaderValue,
+    /// The proxies of the usual variables.
     proxies: Arc<Matcher>,
     tls: Tls,
 }
 
 impl ConnectionSettings {
-    /// The ways that the environment names.
-    pub(crate) fn of_environment() -> Self {
+    /// The proxies that the environment names.
+    pub(crate) fn from_environment(user_agent: HeaderValue) -> Self {
         Self {
+            user_agent,
             proxies: Arc::new(Matcher::from_env()),
             tls: Tls::default(),
         }
@@ -59,9 +60,9 @@ impl ConnectionSettings {
 }
 
 impl Client {
-    /// A client whose connections may take `limit` to come about.
-    pub(crate) fn new(limit: Duration, ways: ConnectionSettings) -> Self {
-        let connector = Connector::new(limit, Arc::clone(&ways.proxies), ways.tls.clone());
+    /// A client that gives up a new connection after `limit`.
+    pub(crate) fn new(limit: Duration, settings: ConnectionSettings) -> Self {
+        let connector = Connector::new(limit, &settings);
         let pools = legacy::Client::builder(TokioExecutor::new())
             .timer(TokioTimer::new())
             .pool_timer(TokioTimer::new())
@@ -69,33 +70,35 @@ impl Client {
             .http1_max_buf_size(READ_AHEAD as usize)
             .http2_max_header_list_size(READ_AHEAD)
             .build(connector);
-        Self { pools, ways }
+        Self { pools, settings }
     }
 
-    /// Sends a request; the answer has come as far as its head. A connection on which the provider did not take it is
-    /// no failure: it is sent on another one, as far as `when` allows.
+    /// Sends a request and returns the head of its answer. When the provider did not take it on one connection, it is sent on
+    /// another one, as far as `resend` allows.
     ///
     /// # Errors
-    /// Everything that keeps a head from coming. An answer of any status is none.
+    /// When no head comes. An answer of any status is no error.
     pub(crate) async fn send(
         &self,
         method: Method,
         to: &Uri,
         mut headers: HeaderMap,
         body: Bytes,
-        when: ResendPolicy,
+        resend: ResendPolicy,
     ) -> Result<Response<Incoming>, legacy::Error> {
-        headers.entry(USER_AGENT).or_insert(AGENT);
-        // Inside a tunnel the proxy reads nothing, and its own request carries this.
+        headers
+            .entry(USER_AGENT)
+            .or_insert_with(|| self.settings.user_agent.clone());
+        // Within a tunnel the proxy cannot read this; the request that opens the tunnel carries it.
         if to.scheme_str() == Some("http")
-            && let Some(proxy) = proxy_of(&self.ways.proxies, to)
+            && let Some(proxy) = proxy_of(&self.settings.proxies, to)
             && let Some(proof) = proxy.basic_auth()
         {
             headers
                 .entry(PROXY_AUTHORIZATION)
                 .or_insert_with(|| proof.clone());
         }
-        let mut left = connection_retry::MOST;
+        let mut retries_left = connection_retry::MAX_RETRIES;
         loop {
             let mut request = Request::new(Full::new(body.clone()));
             *request.method_mut() = method.clone();
@@ -104,17 +107,17 @@ impl Client {
             let began = Instant::now();
             match self.pools.request(request).await {
                 Ok(answer) => {
-                    ConnectionUse::note(answer.extensions());
+                    ConnectionUse::note_answer(answer.extensions());
                     return Ok(answer);
                 }
-                Err(error) if left > 0 && when.allows(&error, began.elapsed()) => left -= 1,
+                Err(error) if retries_left > 0 && resend.allows(&error, began.elapsed()) => retries_left -= 1,
                 Err(error) => return Err(error),
             }
         }
     }
 }
 
-/// The proxy on the way to an address; none to this machine itself, which a proxy cannot reach.
+/// The proxy for an address; none for this machine itself, which a proxy cannot reach.
 fn proxy_of(proxies: &Matcher, to: &Uri) -> Option<hyper_util::client::proxy::matcher::Intercept> {
     let is_here = to.host().is_none_or(is_loopback_host);
     if is_here { None } else { proxies.intercept(to) }

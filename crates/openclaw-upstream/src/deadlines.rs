@@ -1,4 +1,4 @@
-//! How long an attempt waits for what (BL-93).
+//! The longest waits of an attempt (BL-93).
 
 use std::future::Future;
 use std::time::Duration;
@@ -6,8 +6,8 @@ use std::time::Duration;
 use openclaw_classify::TimeoutPhase;
 use tokio::time::{Instant, timeout_at};
 
-/// The waits of one attempt. Each ends the attempt with a timeout of its own kind, so that a silent route can be
-/// told from a slow model.
+/// The longest waits of one attempt. Each ends it with a timeout of its own kind, so that a broken route can be told from a
+/// slow model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Deadlines {
     /// For a new connection; part of the wait for the head.
@@ -29,8 +29,8 @@ pub struct Deadlines {
 }
 
 impl Deadlines {
-    /// What applies without a setting. A connection and a head that do not come are a broken route, so those waits are
-    /// short; what a model may do silently (think, write a whole plain answer) has minutes, and an answer an hour.
+    /// The deadlines without a setting. A connection or a head that does not come is a broken route, so those waits are
+    /// short; a model may think or write a whole answer silently for minutes, and an answer may take an hour.
     pub const DEFAULT: Self = Self {
         connect: Duration::from_secs(10),
         stream_head: Duration::from_mins(1),
@@ -55,17 +55,17 @@ impl Deadlines {
     }
 }
 
-/// When an attempt ends whatever it waits for.
+/// The instant that ends an attempt whatever it waits for.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct End(Instant);
+pub(crate) struct AttemptDeadline(Instant);
 
-impl End {
+impl AttemptDeadline {
     /// `total` from now.
     pub(crate) fn after(total: Duration) -> Self {
         Self(Instant::now() + total)
     }
 
-    /// Does `work` within `limit`, and not beyond the end of the attempt.
+    /// Awaits `work` for `limit`, and not beyond the end of the attempt.
     ///
     /// # Errors
     /// Which of the two limits was over: `phase`, or the total.
@@ -109,12 +109,12 @@ mod tests {
             (2, 2, TimeoutPhase::Idle, 2),
         ] {
             let start = Instant::now();
-            let ended = End::after(second * total)
+            let ended = AttemptDeadline::after(second * total)
                 .within(second * limit, TimeoutPhase::Idle, pending::<()>())
                 .await;
             assert_eq!((ended, start.elapsed().as_secs()), (Err(phase), waited));
         }
-        let done = End::after(second)
+        let done = AttemptDeadline::after(second)
             .within(second, TimeoutPhase::Idle, async { 7 })
             .await;
         assert_eq!(done, Ok(7));

@@ -1,4 +1,4 @@
-//! Where a provider is called, and with what.
+//! A provider's endpoint: base URL, headers, formats and the kind of its keys.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -12,9 +12,7 @@ use openclaw_providers::is_loopback_host;
 use openclaw_wire::WireFormat;
 use url::Url;
 
-use super::SecretKind;
-
-/// A provider's OpenAI-compatible endpoint. Clones are the same one, and cost nothing.
+/// A provider's endpoint. Clones share one allocation.
 #[derive(Clone)]
 pub struct Endpoint(Arc<Parts>);
 
@@ -22,8 +20,8 @@ pub struct Endpoint(Arc<Parts>);
 struct Parts {
     provider: ProviderId,
     base_url: Url,
-    /// The base URL as it may be shown and kept.
-    shown: String,
+    /// The base URL without its secrets.
+    display_url: String,
     targets: Targets,
     /// User and password of the base URL, as a header sends them.
     login: Option<HeaderValue>,
@@ -34,15 +32,24 @@ struct Parts {
     keys_as: SecretKind,
 }
 
-/// Where each format is called, by its index.
+/// The address of each format, by its index.
 type Targets = [Uri; WireFormat::COUNT];
 
-/// The targets below `base_url`; none when it is nothing that a request can name.
+/// The targets below `base_url`; none when it cannot stand in a request.
 fn targets_below(base_url: &Url) -> Option<Targets> {
     let targets = WireFormat::ALL
         .iter()
         .map(|format| Uri::try_from(below(base_url, format.path()).as_str()).ok());
     targets.collect::<Option<Vec<Uri>>>()?.try_into().ok()
+}
+
+/// The kind of a secret, for formats that send keys and tokens in different headers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SecretKind {
+    /// An API key.
+    Key,
+    /// A token of a login.
+    Token,
 }
 
 /// A base URL that cannot be called.
@@ -82,9 +89,9 @@ impl Endpoint {
         }
         Ok(Self(Arc::new(Parts {
             provider,
-            shown: shown(&url),
-            login: login_of(&url),
-            targets: targets_below(&without_login(&url))
+            display_url: without_secrets(&url),
+            login: userinfo_header(&url),
+            targets: targets_below(&without_userinfo(&url))
                 .ok_or_else(|| EndpointError::NotAUrl(shown_text(base_url)))?,
             base_url: url,
             headers: HeaderMap::new(),
@@ -99,14 +106,14 @@ impl Endpoint {
         self
     }
 
-    /// Looks for the API below `path` instead.
+    /// Replaces the path of the base URL.
     #[must_use]
     pub fn with_path(self, path: &str) -> Self {
         self.with(|parts| {
             parts.base_url.set_path(path);
-            parts.shown = shown(&parts.base_url);
-            // A path of ours is one of a request.
-            if let Some(targets) = targets_below(&without_login(&parts.base_url)) {
+            parts.display_url = without_secrets(&parts.base_url);
+            // A path from the catalogue is valid in a request.
+            if let Some(targets) = targets_below(&without_userinfo(&parts.base_url)) {
                 parts.targets = targets;
             }
         })
@@ -118,19 +125,19 @@ impl Endpoint {
         self.with(|parts| parts.headers = headers)
     }
 
-    /// Waits for an answer as long as this (`models.providers.<id>.timeoutSeconds`).
+    /// Limits every wait for an answer (`models.providers.<id>.timeoutSeconds`).
     #[must_use]
     pub fn with_answer_limit(self, limit: Option<Duration>) -> Self {
         self.with(|parts| parts.answer_limit = limit)
     }
 
-    /// Passes on requests in the formats of `speaks`.
+    /// Sets the formats that it speaks.
     #[must_use]
     pub fn with_wires(self, speaks: impl IntoIterator<Item = WireFormat>) -> Self {
         self.with(|parts| parts.speaks = speaks.into_iter().collect())
     }
 
-    /// Sends one header more with every request.
+    /// Adds a header to every request.
     #[must_use]
     pub fn with_header(self, name: HeaderName, value: HeaderValue) -> Self {
         self.with(|parts| {
@@ -138,7 +145,7 @@ impl Endpoint {
         })
     }
 
-    /// Sends keys as tokens.
+    /// Sends keys as this kind of secret.
     #[must_use]
     pub fn with_keys_as(self, kind: SecretKind) -> Self {
         self.with(|parts| parts.keys_as = kind)
@@ -149,7 +156,7 @@ impl Endpoint {
         self.0.keys_as
     }
 
-    /// Whether requests in this format can be passed on.
+    /// Whether it speaks this format.
     pub fn speaks(&self, wire: WireFormat) -> bool {
         self.0.speaks.contains(&wire)
     }
@@ -162,16 +169,16 @@ impl Endpoint {
     /// The base URL without a trailing slash, as it identifies the endpoint (D4). It is shown and kept in state, so
     /// user, password and query are left out.
     pub fn base_url(&self) -> &str {
-        &self.0.shown
+        &self.0.display_url
     }
 
-    /// What in the base URL may be a secret, as written and as it means: user, password and the values of the query.
+    /// What may be secret in the base URL, as written and decoded: user, password and the values of the query.
     pub fn url_secrets(&self) -> Vec<String> {
         let url = &self.0.base_url;
         let mut found = vec![url.username().to_owned()];
         let password = url.password().unwrap_or_default();
         found.push(password.to_owned());
-        // A query can hold what userinfo is encoded as, so its decoder serves for both.
+        // User and password are encoded like a query, so its decoder serves for both.
         let as_query = format!(
             "p={}&u={}",
             password.replace('+', "%2B"),
@@ -203,7 +210,7 @@ impl Endpoint {
         &self.0.headers
     }
 
-    /// How long its row in the configuration waits for an answer.
+    /// The limit of every wait for an answer, if its configuration has one.
     pub fn answer_limit(&self) -> Option<Duration> {
         self.0.answer_limit
     }
@@ -218,7 +225,7 @@ impl Endpoint {
         &self.0.targets[wire.index()]
     }
 
-    /// What a header says of the user and the password in the base URL.
+    /// User and password of the base URL as an `authorization` header.
     pub fn login(&self) -> Option<&HeaderValue> {
         self.0.login.as_ref()
     }
@@ -237,14 +244,14 @@ fn below(base_url: &Url, path: &str) -> Url {
 }
 
 /// User and password of a URL as a header sends them, which is the same towards proxies.
-pub(crate) fn login_of(url: &Url) -> Option<HeaderValue> {
+pub(crate) fn userinfo_header(url: &Url) -> Option<HeaderValue> {
     let proxy = Matcher::builder().all(url.as_str()).build();
     let any = Uri::from_static("http://any.invalid/");
     proxy.intercept(&any)?.basic_auth().cloned()
 }
 
-/// What a request names: neither user nor password, and no fragment.
-pub(crate) fn without_login(url: &Url) -> Url {
+/// The URL without user, password and fragment, as it stands in a request.
+pub(crate) fn without_userinfo(url: &Url) -> Url {
     let mut url = url.clone();
     // Only URLs without a host refuse this, and they hold neither.
     let _ = url.set_username("");
@@ -253,15 +260,14 @@ pub(crate) fn without_login(url: &Url) -> Url {
     url
 }
 
-/// A URL for people and records: user, password, query and fragment may be secrets.
-pub(crate) fn shown(url: &Url) -> String {
-    let mut url = without_login(url);
+/// The URL without user, password, query and fragment, which may be secrets.
+pub(crate) fn without_secrets(url: &Url) -> String {
+    let mut url = without_userinfo(url);
     url.set_query(None);
     url.as_str().trim_end_matches('/').to_owned()
 }
 
-/// The same of a text that is no URL. Where a password begins and ends cannot be told in one, so all before the last `@`
-/// is left out.
+/// The same for a text that is no URL. A password has no certain borders there, so all before the last `@` is left out.
 fn shown_text(text: &str) -> String {
     let (scheme, rest) = text.split_at(text.find("://").map_or(0, |at| at + 3));
     let rest = rest.rfind('@').map_or(rest, |at| &rest[at + 1..]);
@@ -271,99 +277,4 @@ fn shown_text(text: &str) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn endpoint(base_url: &str) -> Result<Endpoint, EndpointError> {
-        Endpoint::try_new(ProviderId::try_new("relay").unwrap(), base_url)
-    }
-
-    #[test]
-    fn paths_are_put_below_the_base_url() {
-        for (base, url) in [
-            (
-                "https://api.openai.com/v1",
-                "https://api.openai.com/v1/chat/completions",
-            ),
-            (
-                "https://api.openai.com/v1/",
-                "https://api.openai.com/v1/chat/completions",
-            ),
-            (" http://127.0.0.1:9 ", "http://127.0.0.1:9/chat/completions"),
-            (
-                "http://h/v1?api-version=2",
-                "http://h/v1/chat/completions?api-version=2",
-            ),
-        ] {
-            assert_eq!(endpoint(base).unwrap().url("chat/completions").as_str(), url);
-        }
-    }
-
-    #[test]
-    fn what_is_no_base_url_and_how_to_write_one() {
-        for (base, error) in [
-            (
-                "api.openai.com/v1",
-                "`api.openai.com/v1` is not a URL; write it like `https://host/v1`",
-            ),
-            ("", "`` is not a URL; write it like `https://host/v1`"),
-            (
-                "${BASE}",
-                "the variable in `${BASE}` is not looked up: only keys, headers and tokens may be variables; write the address",
-            ),
-            (
-                "ftp://h/",
-                "`ftp://h/` cannot be called; the base URL must begin with http:// or https://",
-            ),
-            (
-                "user:password@h/v1?key=k",
-                "`h/v1` cannot be called; the base URL must begin with http:// or https://",
-            ),
-            (
-                "ftp://user:password@h/?key=k",
-                "`ftp://h/` cannot be called; the base URL must begin with http:// or https://",
-            ),
-            (
-                "http://user:pass/word@h/v1",
-                "`http://h/v1` is not a URL; write it like `https://host/v1`",
-            ),
-            (
-                "http://user:pass?word#@h/v1?key=k",
-                "`http://h/v1` is not a URL; write it like `https://host/v1`",
-            ),
-            (
-                "sk-proj-0123456789abcdefghij",
-                "`sk-pro…ghij` is not a URL; write it like `https://host/v1`",
-            ),
-            (
-                "mailto:a@b",
-                "`b` cannot be called; the base URL must begin with http:// or https://",
-            ),
-        ] {
-            assert_eq!(endpoint(base).err().unwrap().to_string(), error);
-        }
-    }
-
-    #[test]
-    fn what_identifies_an_endpoint_holds_no_secret_and_what_is_called_does() {
-        let endpoint = endpoint("https://user:password@h/v1/?key=k#f").unwrap();
-        assert_eq!(endpoint.base_url(), "https://h/v1");
-        assert_eq!(endpoint.url("x").as_str(), "https://user:password@h/v1/x?key=k#f");
-        let target = endpoint.target(WireFormat::Messages);
-        assert_eq!(target.to_string(), "https://h/v1/messages?key=k");
-        assert_eq!(endpoint.login().unwrap(), "Basic dXNlcjpwYXNzd29yZA==");
-    }
-
-    #[test]
-    fn loopback_hosts() {
-        for (base, expected) in [
-            ("http://127.0.0.1:11434/v1", true),
-            ("http://localhost:1/v1", true),
-            ("http://[::1]:1/v1", true),
-            ("https://api.openai.com/v1", false),
-            ("http://10.0.0.1/v1", false),
-        ] {
-            assert_eq!(endpoint(base).unwrap().is_loopback(), expected, "{base}");
-        }
-    }
-}
+mod tests;

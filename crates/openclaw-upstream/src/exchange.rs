@@ -1,4 +1,8 @@
-//! One attempt against an endpoint, in one wire format.
+//! Makes one attempt against an endpoint, in one wire format.
+
+mod plain_request;
+
+pub use plain_request::{FetchError, PlainRequest};
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -7,86 +11,47 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use futures_util::{StreamExt, stream};
-use http::header::{AUTHORIZATION, HeaderMap, LOCATION};
-use http::{Method, StatusCode, Uri};
+use http::Method;
+use http::header::{HeaderValue, LOCATION};
 use http_body_util::BodyExt;
-use hyper_util::client::legacy;
 use openclaw_classify::{Failure, Phase, TimeoutPhase};
-use openclaw_wire::{BodyKind, RequestBody, ResponseBody, WireFormat};
-use secrecy::SecretString;
+use openclaw_wire::{BodyKind, ResponseBody};
 use tokio::time::Instant;
-use url::Url;
 
-use super::arrival::{declared_kind, excerpt, first_bytes, first_content, whole};
-use super::client::{Client, ConnectionSettings, ResendPolicy};
-use super::deadlines::End;
-use super::endpoint::{login_of, without_login};
-use super::facts::AttemptFacts;
-use super::live::LiveAnswer;
-use super::{Deadlines, Endpoint, headers, transport, worker_runtimes};
+use crate::arrival::{declared_kind, excerpt, first_bytes, first_content, whole};
+use crate::call::Call;
+use crate::client::{Client, ConnectionSettings, ResendPolicy, transport_failure};
+use crate::deadlines::{AttemptDeadline, Deadlines};
+use crate::facts::AttemptFacts;
+use crate::live::LiveAnswer;
+use crate::worker_runtimes::{current_worker, max_workers};
 
 /// The HTTP clients that all attempts share.
 #[derive(Debug, Clone)]
 pub struct Upstream {
-    ways: ConnectionSettings,
-    usual: ClientPerWorker,
-    /// Those with another limit for a connection; made when first needed, and as many as there are limits in the
-    /// configuration.
+    settings: ConnectionSettings,
+    default: ClientPerWorker,
+    /// Clients with other limits for a connection, made when first needed: as many as there are limits in a configuration.
     by_limit: Arc<Mutex<HashMap<Duration, ClientPerWorker>>>,
 }
 
-/// A client for each thread that serves, as a connection is driven by the thread that made it.
+/// One client for each worker thread, since a connection is driven by the thread that made it.
 #[derive(Debug, Clone)]
 struct ClientPerWorker(Arc<[Client]>);
 
 impl ClientPerWorker {
-    fn new(limit: Duration, ways: &ConnectionSettings) -> Self {
-        let clients = (0..worker_runtimes::most()).map(|_| Client::new(limit, ways.clone()));
+    fn new(limit: Duration, settings: &ConnectionSettings) -> Self {
+        let clients = (0..max_workers()).map(|_| Client::new(limit, settings.clone()));
         Self(clients.collect())
     }
 
-    /// That of this thread.
-    fn here(&self) -> &Client {
-        &self.0[worker_runtimes::here() % self.0.len()]
+    /// The client of the current thread.
+    fn current(&self) -> &Client {
+        &self.0[current_worker() % self.0.len()]
     }
 }
 
-/// What an attempt sends, and where.
-pub struct Call<'a> {
-    /// The endpoint.
-    pub endpoint: &'a Endpoint,
-    /// The model, as the provider names it.
-    pub model: &'a str,
-    /// The key or token; none for providers that need none.
-    pub secret: Option<&'a SecretString>,
-    /// How the format's own key header is used.
-    pub kind: SecretKind,
-    /// The format of request and answer.
-    pub wire: WireFormat,
-    /// The client's headers that belong to the format and are passed on as they came.
-    pub headers: &'a HeaderMap,
-    /// The client's request.
-    pub body: &'a RequestBody,
-    /// How long to wait for what.
-    pub deadlines: Deadlines,
-}
-
-/// What a secret is, for formats that send keys and tokens under different names.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SecretKind {
-    /// An API key.
-    Key,
-    /// A token of a login.
-    Token,
-}
-
-impl Call<'_> {
-    fn wants_stream(&self) -> bool {
-        self.wire.streams() && self.body.wants_stream()
-    }
-}
-
-/// What an attempt brought back.
+/// The answer of a successful attempt.
 pub enum Answer {
     /// A whole body with content, byte for byte.
     Whole(Bytes),
@@ -94,73 +59,33 @@ pub enum Answer {
     Live(Box<LiveAnswer>),
 }
 
-impl Default for Upstream {
-    fn default() -> Self {
-        let ways = ConnectionSettings::of_environment();
+impl Upstream {
+    /// Clients that call themselves `user_agent`, and go through the proxies that the environment names.
+    pub fn new(user_agent: HeaderValue) -> Self {
+        let settings = ConnectionSettings::from_environment(user_agent);
         Self {
-            usual: ClientPerWorker::new(Deadlines::DEFAULT.connect, &ways),
-            ways,
+            default: ClientPerWorker::new(Deadlines::DEFAULT.connect, &settings),
+            settings,
             by_limit: Arc::default(),
         }
     }
-}
 
-impl Upstream {
     /// The client whose connections may take `limit`.
-    fn within(&self, limit: Duration) -> Cow<'_, Client> {
+    fn client(&self, limit: Duration) -> Cow<'_, Client> {
         if limit == Deadlines::DEFAULT.connect {
-            return Cow::Borrowed(self.usual.here());
+            return Cow::Borrowed(self.default.current());
         }
         let mut by_limit = self.by_limit.lock().unwrap_or_else(PoisonError::into_inner);
         let clients = by_limit
             .entry(limit)
-            .or_insert_with(|| ClientPerWorker::new(limit, &self.ways));
-        Cow::Owned(clients.here().clone())
-    }
-
-    /// Asks an address that is no provider's endpoint, for an answer of at most `most` bytes. It says by itself how
-    /// long it may take.
-    ///
-    /// # Errors
-    /// When no answer comes, or a larger one.
-    pub async fn ask(
-        &self,
-        question: PlainRequest,
-        most: usize,
-    ) -> Result<(StatusCode, Vec<u8>), FetchError> {
-        let PlainRequest {
-            method,
-            url,
-            mut headers,
-            body,
-        } = question;
-        if let Some(login) = login_of(&url) {
-            headers.entry(AUTHORIZATION).or_insert(login);
-        }
-        let to = Uri::try_from(without_login(&url).as_str()).map_err(|_| FetchError::Address)?;
-        let answer = self
-            .usual
-            .here()
-            .send(method, &to, headers, body, ResendPolicy::Refused)
-            .await?;
-        let status = answer.status();
-        let mut source = answer.into_body();
-        let mut read = Vec::new();
-        while let Some(frame) = source.frame().await {
-            if let Ok(piece) = frame?.into_data() {
-                read.extend_from_slice(&piece);
-            }
-            if read.len() > most {
-                return Err(FetchError::TooLarge(most));
-            }
-        }
-        Ok((status, read))
+            .or_insert_with(|| ClientPerWorker::new(limit, &self.settings));
+        Cow::Owned(clients.current().clone())
     }
 
     /// Makes one attempt. A plain answer returns when it is whole, a stream at its first content.
     ///
     /// # Errors
-    /// Every other outcome, with all facts known. Dropping the future hangs up.
+    /// Every other outcome, as a failure with all facts that are known. Dropping the future closes the exchange.
     pub async fn attempt(&self, call: &Call<'_>) -> Result<Answer, Failure> {
         let mut facts = AttemptFacts::new(call.endpoint, call.secret);
         let outcome = self.exchange(call, &mut facts).await;
@@ -169,35 +94,35 @@ impl Upstream {
 
     async fn exchange(&self, call: &Call<'_>, facts: &mut AttemptFacts) -> Result<Answer, Failure> {
         let deadlines = &call.deadlines;
-        let end = End::after(deadlines.total);
+        let end = AttemptDeadline::after(deadlines.total);
         let wants_stream = call.wants_stream();
         let head_limit = if wants_stream {
             deadlines.stream_head
         } else {
             deadlines.plain_head
         };
-        let client = self.within(deadlines.connect);
+        let client = self.client(deadlines.connect);
         let sending = client.send(
             Method::POST,
             call.endpoint.target(call.wire),
-            headers::of(call, wants_stream)?,
+            call.request_headers(wants_stream)?,
             call.body.with_model(call.model),
             ResendPolicy::RefusedOrClosed,
         );
         let sending = end.within(head_limit, TimeoutPhase::FirstByte, sending);
         let answer = match sending.await {
             Ok(Ok(answer)) => answer,
-            Ok(Err(error)) => return Err(transport::failure(&error, Phase::BeforeFirstByte)),
-            // Nothing was heard, whichever limit was over.
+            Ok(Err(error)) => return Err(transport_failure::of_error(&error, Phase::BeforeFirstByte)),
+            // No byte came, whichever limit was over.
             Err(_) => {
-                return Err(transport::timeout(
+                return Err(transport_failure::timeout(
                     TimeoutPhase::FirstByte,
                     Phase::BeforeFirstByte,
                 ));
             }
         };
         let (head, source) = answer.into_parts();
-        facts.heard(head.headers);
+        facts.set_headers(head.headers);
         let status = head.status;
         if status.is_redirection() {
             let to = facts
@@ -242,35 +167,6 @@ impl Upstream {
             }
         }
     }
-}
-
-/// A request that no wire format has.
-pub struct PlainRequest {
-    /// How it is asked.
-    pub method: Method,
-    /// Whom; user and password in it become a header.
-    pub url: Url,
-    /// Headers of its own.
-    pub headers: HeaderMap,
-    /// Empty for requests without one.
-    pub body: Bytes,
-}
-
-/// A question got no answer.
-#[derive(Debug, thiserror::Error)]
-pub enum FetchError {
-    /// Nothing that a request can name.
-    #[error("the address cannot be called")]
-    Address,
-    /// It broke off.
-    #[error("the answer broke off")]
-    Broken(#[from] hyper::Error),
-    /// It did not begin.
-    #[error("cannot reach it")]
-    Unreachable(#[from] legacy::Error),
-    /// It did not end.
-    #[error("the answer is larger than {0} bytes")]
-    TooLarge(usize),
 }
 
 #[cfg(test)]

@@ -1,19 +1,21 @@
-//! Who was called and what came back, as every failure of one attempt repeats it.
+//! The facts that every failure of one attempt repeats: endpoint, status, headers.
+
+mod redaction;
 
 use http::header::{HeaderMap, HeaderName};
 use openclaw_classify::{Failure, Header, Phase};
 use secrecy::SecretString;
 use url::Url;
 
-use super::Endpoint;
-use super::endpoint::shown;
-use super::secrets::Secrets;
+use crate::endpoint::Endpoint;
+use crate::endpoint::without_secrets;
+use redaction::Secrets;
 
-/// How much of an error's body is kept.
+/// The most that is kept of the body of an error, in bytes.
 pub(crate) const MAX_EXCERPT: usize = 64 * 1024;
 
-/// Response headers that say when to come back or whom to ask, by prefix.
-const HEADERS_OF_INTEREST: &[&str] = &[
+/// Prefixes of the response headers that classification or support reads.
+const KEPT_HEADERS: &[&str] = &[
     "anthropic-ratelimit-",
     "content-type",
     "request-id",
@@ -28,7 +30,7 @@ const HEADERS_OF_INTEREST: &[&str] = &[
     "x-should-retry",
 ];
 
-/// What every failure of one attempt shares. Most attempts have none, so it is put into words when one comes.
+/// What every failure of one attempt shares. Most attempts have none, so nothing is rendered before one comes.
 #[derive(Clone)]
 pub(crate) struct AttemptFacts {
     endpoint: Endpoint,
@@ -48,17 +50,17 @@ impl AttemptFacts {
         }
     }
 
-    /// The head of an answer came.
-    pub(crate) fn heard(&mut self, headers: HeaderMap) {
+    /// Keeps the headers of the answer.
+    pub(crate) fn set_headers(&mut self, headers: HeaderMap) {
         self.headers = headers;
     }
 
-    /// The head of the answer, as far as it came.
+    /// The headers of the answer; none before it begins.
     pub(crate) fn headers(&self) -> &HeaderMap {
         &self.headers
     }
 
-    /// The head said that all is well.
+    /// The head has a success status.
     pub(crate) fn succeeded(&mut self, status: u16) {
         self.status = Some(status);
     }
@@ -68,17 +70,17 @@ impl AttemptFacts {
         self.complete(Failure {
             status: Some(status),
             phase: Some(Phase::BeforeFirstContent),
-            ..said(body)
+            ..with_body(body)
         })
     }
 
-    /// An answer that sends the request elsewhere, which a key must not follow.
+    /// A redirect, which a key must not follow.
     pub(crate) fn redirected(&self, status: u16, to: Option<&Url>, path: &str) -> Failure {
         let provider = self.endpoint.provider();
         let message = match to {
             Some(url) => format!(
                 "redirect refused, because a key must not follow one; set models.providers.{provider}.baseUrl to `{}`",
-                shown(url).trim_end_matches(path).trim_end_matches('/')
+                without_secrets(url).trim_end_matches(path).trim_end_matches('/')
             ),
             None => format!(
                 "redirect refused; correct models.providers.{provider}.baseUrl, which answers with a redirect to nowhere"
@@ -98,7 +100,7 @@ impl AttemptFacts {
         self.complete(Failure {
             status: self.status,
             phase: Some(phase),
-            ..said(body)
+            ..with_body(body)
         })
     }
 
@@ -111,8 +113,7 @@ impl AttemptFacts {
         })
     }
 
-    /// One document in answer to a request for a stream that cannot be told as one, such as a response that is still to
-    /// be made.
+    /// One document in answer to a request for a stream, which cannot be written as a stream: a response that is made later.
     pub(crate) fn no_stream(&self) -> Failure {
         self.complete(Failure {
             message: Some(
@@ -124,11 +125,11 @@ impl AttemptFacts {
         })
     }
 
-    /// Adds who was called and what headers came to `failure`, and takes out the secrets of the attempt. Every failure
-    /// passes here before anybody sees it.
+    /// Adds endpoint and headers to `failure` and removes the secrets of the attempt. Every failure passes here before it
+    /// leaves this crate.
     pub(crate) fn complete(&self, failure: Failure) -> Failure {
         let headers = if failure.headers.is_empty() {
-            of_interest(&self.headers)
+            kept_headers(&self.headers)
         } else {
             failure.headers
         };
@@ -141,8 +142,8 @@ impl AttemptFacts {
     }
 }
 
-/// What a body says; one that is no text is told by its size alone.
-fn said(body: Vec<u8>) -> Failure {
+/// A failure with a body; of binary data only the size is kept.
+fn with_body(body: Vec<u8>) -> Failure {
     if is_text(&body) {
         return Failure {
             body: Some(body),
@@ -158,8 +159,7 @@ fn said(body: Vec<u8>) -> Failure {
     }
 }
 
-/// Whether people could read `body`, perhaps in an older encoding: no zero bytes, and few others that are no
-/// characters.
+/// Whether `body` is text, perhaps in an older encoding: no zero bytes, and few others that are no characters.
 fn is_text(body: &[u8]) -> bool {
     let (mut all, mut odd) = (0_usize, 0_usize);
     for character in String::from_utf8_lossy(body).chars() {
@@ -171,9 +171,9 @@ fn is_text(body: &[u8]) -> bool {
     !body.contains(&0) && odd * 5 <= all
 }
 
-fn of_interest(headers: &HeaderMap) -> Vec<Header> {
+fn kept_headers(headers: &HeaderMap) -> Vec<Header> {
     let is_wanted = |name: &HeaderName| {
-        HEADERS_OF_INTEREST
+        KEPT_HEADERS
             .iter()
             .any(|prefix| name.as_str().starts_with(prefix))
     };
@@ -191,7 +191,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn binary_bodies_are_told_by_their_size() {
+    fn of_binary_bodies_only_the_size_is_kept() {
         for (body, is_read) in [
             (&b""[..], true),
             (b"{\"error\":\"x\"}", true),
@@ -202,7 +202,7 @@ mod tests {
             (b"text\x00text", false),
             (b"\xff\xfe\xfd\xfc text", false),
         ] {
-            let failure = said(body.to_vec());
+            let failure = with_body(body.to_vec());
             assert_eq!(failure.body.is_some(), is_read, "{body:?}");
             assert_eq!(failure.message.is_some(), !is_read, "{body:?}");
         }

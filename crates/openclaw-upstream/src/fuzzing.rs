@@ -1,4 +1,4 @@
-//! Streams from bytes in any pieces, as their clients would see them: what the fuzz targets look at.
+//! Entry points of the fuzz targets: streams of any bytes in any pieces, as their clients see them.
 
 use bytes::Bytes;
 use futures_util::stream;
@@ -6,39 +6,18 @@ use openclaw_classify::{Failure, describe};
 use openclaw_wire::{SseParser, WireFormat};
 use tokio::time::Instant;
 
-use super::arrival::first_content;
-use super::deadlines::End;
-use super::facts::AttemptFacts;
-use super::live::{ByteStream, SentAnswer};
 use super::{AnswerStep, Deadlines, Endpoint, LiveAnswer};
+use crate::arrival::first_content;
+use crate::deadlines::AttemptDeadline;
+use crate::facts::AttemptFacts;
+use crate::live::{ByteStream, SentAnswer};
 
-/// A format that streams.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Format {
-    /// OpenAI's chat completions.
-    ChatCompletions,
-    /// Anthropic's messages.
-    Messages,
-    /// OpenAI's responses.
-    Responses,
-}
-
-impl Format {
-    pub fn wire(self) -> WireFormat {
-        match self {
-            Self::ChatCompletions => WireFormat::ChatCompletions,
-            Self::Messages => WireFormat::Messages,
-            Self::Responses => WireFormat::Responses,
-        }
-    }
-}
-
-/// What a client saw of an answer.
+/// What a client sees of an answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Seen {
+pub struct ClientView {
     /// Everything but the last event of a complete answer.
     pub bytes: Vec<u8>,
-    /// Events that were left out because nobody can read them.
+    /// Events that were left out because they cannot be read.
     pub skipped: u64,
     /// How it ended.
     pub end: Ending,
@@ -51,7 +30,7 @@ pub enum Ending {
     Refused(String),
     /// It broke off; why.
     Cut(String),
-    /// It was to take over from another one, and says something else.
+    /// It was to take over from another one, and differs from it.
     Mismatch,
     /// It is complete, with its last event.
     Finished(Vec<u8>),
@@ -78,17 +57,21 @@ pub fn events(chunks: &[Bytes]) -> Vec<Parsed> {
 }
 
 /// What a client sees of a stream that arrives in `chunks` and then ends.
-pub async fn see(format: Format, chunks: Vec<Bytes>) -> Seen {
+pub async fn see(format: WireFormat, chunks: Vec<Bytes>) -> ClientView {
     see_after(format, chunks, None, &mut None).await
 }
 
 /// What a client sees of a first stream and, when that breaks off, of the `second` one that takes over; whether it did.
-pub async fn see_spliced(format: Format, first: Vec<Bytes>, second: Vec<Bytes>) -> (Seen, Option<Seen>) {
-    let mut baton = None;
-    let first = see_after(format, first, None, &mut baton).await;
-    match (&first.end, baton) {
-        (Ending::Cut(_), Some(baton)) => {
-            let then = see_after(format, second, Some(baton), &mut None).await;
+pub async fn see_spliced(
+    format: WireFormat,
+    first: Vec<Bytes>,
+    second: Vec<Bytes>,
+) -> (ClientView, Option<ClientView>) {
+    let mut sent = None;
+    let first = see_after(format, first, None, &mut sent).await;
+    match (&first.end, sent) {
+        (Ending::Cut(_), Some(sent)) => {
+            let then = see_after(format, second, Some(sent), &mut None).await;
             (first, Some(then))
         }
         _ => (first, None),
@@ -96,17 +79,17 @@ pub async fn see_spliced(format: Format, first: Vec<Bytes>, second: Vec<Bytes>) 
 }
 
 async fn see_after(
-    format: Format,
+    format: WireFormat,
     chunks: Vec<Bytes>,
     after: Option<SentAnswer>,
     left: &mut Option<SentAnswer>,
-) -> Seen {
-    let mut seen = Seen {
+) -> ClientView {
+    let mut seen = ClientView {
         bytes: Vec::new(),
         skipped: 0,
         end: Ending::Mismatch,
     };
-    let mut live = match begin(format.wire(), chunks).await {
+    let mut live = match begin(format, chunks).await {
         Ok(live) => live,
         Err(failure) => {
             seen.end = Ending::Refused(words(&failure));
@@ -114,7 +97,7 @@ async fn see_after(
         }
     };
     match after {
-        Some(baton) => live.take_over(baton),
+        Some(sent) => live.take_over(sent),
         None => live.remember(),
     }
     seen.end = loop {
@@ -127,7 +110,7 @@ async fn see_after(
         }
     };
     seen.skipped = live.skipped();
-    *left = live.baton();
+    *left = live.sent_answer();
     seen
 }
 
@@ -141,7 +124,7 @@ async fn begin(wire: WireFormat, chunks: Vec<Bytes>) -> Result<LiveAnswer, Failu
     };
     let source: ByteStream = Box::pin(stream::iter(chunks.into_iter().map(Ok)));
     let deadlines = Deadlines::DEFAULT;
-    let end = End::after(deadlines.total);
+    let end = AttemptDeadline::after(deadlines.total);
     first_content(
         wire,
         source,

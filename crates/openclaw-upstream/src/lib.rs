@@ -1,7 +1,7 @@
-//! Calling a provider: one attempt, from the request that leaves to the answer that is worth showing.
+#![doc = include_str!("../README.md")]
 
 mod arrival;
-mod buffered;
+mod call;
 mod client;
 mod deadlines;
 mod endpoint;
@@ -10,16 +10,14 @@ mod facts;
 #[cfg(feature = "fuzzing")]
 #[doc(hidden)]
 pub mod fuzzing;
-mod headers;
 mod live;
 mod retry;
-mod secrets;
-mod transport;
-pub mod worker_runtimes;
+mod worker_runtimes;
 
-pub use buffered::whole as buffer_whole;
+pub use call::Call;
 pub use deadlines::Deadlines;
-pub use endpoint::{Endpoint, EndpointError};
-pub use exchange::{Answer, Call, FetchError, PlainRequest, SecretKind, Upstream};
-pub use live::{AnswerStep, LiveAnswer};
+pub use endpoint::{Endpoint, EndpointError, SecretKind};
+pub use exchange::{Answer, FetchError, PlainRequest, Upstream};
+pub use live::{AnswerStep, LiveAnswer, SentAnswer, buffer_whole};
 pub use retry::is_transient;
+pub use worker_runtimes::WorkerRuntimes;

@@ -1,4 +1,8 @@
-//! A streamed answer after its first content: forwarded event by event, and judged at its end.
+//! A streamed answer after its first content: events to forward, and whether its end is a complete one.
+
+mod buffered;
+
+pub use buffered::buffer_whole;
 
 use std::collections::VecDeque;
 use std::pin::Pin;
@@ -12,61 +16,61 @@ use openclaw_wire::{
     WireFormat,
 };
 
-use super::deadlines::End;
-use super::facts::AttemptFacts;
-use super::transport;
+use crate::client::transport_failure;
+use crate::deadlines::AttemptDeadline;
+use crate::facts::AttemptFacts;
 
 /// The bytes of an upstream's answer.
 pub(crate) type ByteStream = Pin<Box<dyn Stream<Item = hyper::Result<Bytes>> + Send>>;
 
-/// What comes next of a live answer.
+/// The next step of a live answer.
 #[derive(Debug)]
 pub enum AnswerStep {
     /// Whole events, to be forwarded as they are.
     Events(Bytes),
     /// The answer is complete, and this is its last event.
     Finished(Bytes),
-    /// The answer is complete by its form but showed only thinking; a failure to record, not to show.
+    /// The answer ended properly but showed only thinking: its last event, and a failure to record and not to show.
     Hollow(Bytes, Box<Failure>),
     /// The answer broke off; it must not look finished (BL-88).
     Cut(Failure),
-    /// The answer was to take over from another one, and says something else.
+    /// The answer was to take over from another one, and differs from it.
     Mismatch,
 }
 
-/// What a client was sent of an answer that broke off.
+/// What was sent of an answer that broke off.
 pub struct SentAnswer {
     splice: Splice,
     sent: u64,
 }
 
-/// How fast a stream has to come.
+/// The deadlines of a stream after its first content.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct StreamDeadlines {
-    /// The longest silence between two pieces.
+    /// The longest wait for the next piece.
     pub idle: Duration,
-    /// When it has to be whole.
-    pub end: End,
+    /// The deadline of the whole attempt.
+    pub end: AttemptDeadline,
 }
 
-/// A stream that has shown its first content. Reading it drives the upstream, so a slow client slows the provider
-/// down; dropping it hangs up.
+/// A stream that has shown its first content. Reading it drives the upstream, so that a slow client slows the
+/// provider down; dropping it closes the exchange.
 pub struct LiveAnswer {
     wire: WireFormat,
     source: ByteStream,
     parser: SseParser,
     progress: StreamProgress,
     /// Events read so far and not yet forwarded.
-    held: VecDeque<Bytes>,
+    buffered: VecDeque<Bytes>,
     pace: StreamDeadlines,
     facts: AttemptFacts,
-    /// A line for people that waits for the first text (S-10.5).
-    line: Option<String>,
+    /// A notice to send before the first text (S-10.5).
+    notice: Option<String>,
     /// What was sent, so that another answer can take over; or what this one takes over from.
     splice: Option<Splice>,
-    /// The last event, when it is known already.
+    /// The last event, if it was read already.
     last: Option<Bytes>,
-    /// Events handed out.
+    /// Events returned so far.
     sent: u64,
 }
 
@@ -75,7 +79,7 @@ impl LiveAnswer {
     pub(crate) fn new(
         wire: WireFormat,
         (source, parser): (ByteStream, SseParser),
-        (progress, held): (StreamProgress, VecDeque<Bytes>),
+        (progress, buffered): (StreamProgress, VecDeque<Bytes>),
         pace: StreamDeadlines,
         facts: &AttemptFacts,
     ) -> Self {
@@ -84,38 +88,44 @@ impl LiveAnswer {
             source,
             parser,
             progress,
-            held,
+            buffered,
             pace,
             facts: facts.clone(),
-            line: None,
+            notice: None,
             splice: None,
             last: None,
             sent: 0,
         }
     }
 
-    /// The whole answer `body` as the stream that it should have been; none where it cannot be told as one.
+    /// The whole answer `body` as the stream that it should have been; none where it cannot be written as one.
     pub(crate) fn of_whole(wire: WireFormat, body: &[u8], facts: &AttemptFacts) -> Option<Self> {
-        let mut held = VecDeque::from(wire.events_of_response(body)?);
-        let end = held.pop_back()?;
+        let mut buffered = VecDeque::from(wire.events_of_response(body)?);
+        let end = buffered.pop_back()?;
         let mut progress = StreamProgress::default();
         progress.end(ContentKind::Answer);
         let nothing = Box::pin(futures_util::stream::empty());
-        // Nothing is waited for.
+        // Nothing is awaited.
         let pace = StreamDeadlines {
             idle: Duration::ZERO,
-            end: End::after(Duration::ZERO),
+            end: AttemptDeadline::after(Duration::ZERO),
         };
-        let live = Self::new(wire, (nothing, SseParser::new(0)), (progress, held), pace, facts);
+        let live = Self::new(
+            wire,
+            (nothing, SseParser::new(0)),
+            (progress, buffered),
+            pace,
+            facts,
+        );
         Some(Self {
             last: Some(end),
             ..live
         })
     }
 
-    /// Puts a line for people before the first text that comes (S-10.5).
-    pub fn announce(&mut self, line: String) {
-        self.line = Some(line);
+    /// Sends a notice before the first text that comes (S-10.5).
+    pub fn announce(&mut self, notice: String) {
+        self.notice = Some(notice);
     }
 
     /// Remembers what is sent from here on, so that another answer can take over.
@@ -124,9 +134,9 @@ impl LiveAnswer {
     }
 
     /// What another answer needs to take over from this one, which broke off; none when nothing was remembered, or
-    /// more than can be.
-    pub fn baton(&mut self) -> Option<SentAnswer> {
-        let splice = self.splice.take()?.follow()?;
+    /// more was sent than is remembered.
+    pub fn sent_answer(&mut self) -> Option<SentAnswer> {
+        let splice = self.splice.take()?.take_over()?;
         Some(SentAnswer {
             splice,
             sent: self.sent,
@@ -134,52 +144,52 @@ impl LiveAnswer {
     }
 
     /// Takes over from another answer.
-    pub fn take_over(&mut self, baton: SentAnswer) {
-        self.splice = Some(baton.splice);
-        self.sent = baton.sent;
+    pub fn take_over(&mut self, sent: SentAnswer) {
+        self.splice = Some(sent.splice);
+        self.sent = sent.sent;
     }
 
-    /// The whole answer to be read once more: `held`, and `end` as its last event.
-    pub(crate) fn again(self, held: VecDeque<Bytes>, end: Bytes) -> Self {
+    /// The whole answer to be read once more: `buffered`, and `end` as its last event.
+    fn replay(self, buffered: VecDeque<Bytes>, end: Bytes) -> Self {
         let mut progress = self.progress;
         progress.assume_end();
         Self {
             progress,
-            held,
+            buffered,
             last: Some(end),
             sent: 0,
             ..self
         }
     }
 
-    /// `failure` with what is known of the attempt.
-    pub(crate) fn failed(&self, failure: Failure) -> Failure {
+    /// `failure` with the facts of the attempt.
+    fn failed(&self, failure: Failure) -> Failure {
         self.facts.complete(failure)
     }
 
-    /// Events handed out so far, by this answer and those it takes over from.
+    /// Events returned so far, by this answer and those it takes over from.
     pub fn sent(&self) -> u64 {
         self.sent
     }
 
-    /// Events that nobody could read, and that were left out.
+    /// Events that could not be read, and were left out.
     pub fn skipped(&self) -> u64 {
         self.progress.skipped()
     }
 
-    /// What the answer, which is complete, left out of its end.
+    /// What a complete answer left out of its end.
     pub fn missing(&self) -> Option<MissingEnd> {
-        // Where the last event says it all, no answer is complete without it.
+        // Where one event holds the whole answer, none is complete without it.
         self.progress.missing().filter(|_| self.wire.states_its_end())
     }
 
-    /// The next events, or how the answer ended; not to be called after an end.
+    /// The next events, or how the answer ended. Not to be called after an end.
     pub async fn next(&mut self) -> AnswerStep {
         loop {
-            let flow = self.next_of_upstream().await;
-            match self.spliced(flow) {
+            let step = self.next_of_upstream().await;
+            match self.spliced(step) {
                 AnswerStep::Events(events) if events.is_empty() => {}
-                AnswerStep::Events(events) => return AnswerStep::Events(self.with_line(events)),
+                AnswerStep::Events(events) => return AnswerStep::Events(self.with_notice(events)),
                 end @ (AnswerStep::Cut(_)
                 | AnswerStep::Mismatch
                 | AnswerStep::Finished(_)
@@ -188,38 +198,38 @@ impl LiveAnswer {
         }
     }
 
-    /// What of `flow` a client is to see that was sent something by another answer before.
-    fn spliced(&mut self, flow: AnswerStep) -> AnswerStep {
+    /// What is new in `step` for a client that was sent events of another answer before.
+    fn spliced(&mut self, step: AnswerStep) -> AnswerStep {
         let Some(splice) = &mut self.splice else {
             self.sent = self
                 .sent
-                .saturating_add(u64::from(matches!(flow, AnswerStep::Events(_))));
-            return flow;
+                .saturating_add(u64::from(matches!(step, AnswerStep::Events(_))));
+            return step;
         };
-        let mut count = |new: Result<NewEvents, Mismatch>, flow: fn(Bytes) -> AnswerStep| match new {
+        let mut count = |new: Result<NewEvents, Mismatch>, step: fn(Bytes) -> AnswerStep| match new {
             Ok(NewEvents { bytes, events }) => {
                 self.sent = self.sent.saturating_add(events);
-                flow(bytes)
+                step(bytes)
             }
             Err(Mismatch) => AnswerStep::Mismatch,
         };
-        match flow {
-            AnswerStep::Events(events) => count(splice.take(events), AnswerStep::Events),
-            AnswerStep::Finished(end) => count(splice.end(end), AnswerStep::Finished),
-            AnswerStep::Hollow(end, failure) => match count(splice.end(end), AnswerStep::Finished) {
+        match step {
+            AnswerStep::Events(events) => count(splice.push(events), AnswerStep::Events),
+            AnswerStep::Finished(end) => count(splice.finish(end), AnswerStep::Finished),
+            AnswerStep::Hollow(end, failure) => match count(splice.finish(end), AnswerStep::Finished) {
                 AnswerStep::Finished(end) => AnswerStep::Hollow(end, failure),
                 differs => differs,
             },
-            AnswerStep::Cut(_) | AnswerStep::Mismatch => flow,
+            AnswerStep::Cut(_) | AnswerStep::Mismatch => step,
         }
     }
 
-    /// One event, with the waiting line before it if it is the first with text.
-    fn with_line(&mut self, event: Bytes) -> Bytes {
-        let line = self.line.as_deref();
-        match line.and_then(|line| self.wire.notice_before(&event, line)) {
+    /// One event, with the notice before it if it is the first with text.
+    fn with_notice(&mut self, event: Bytes) -> Bytes {
+        let notice = self.notice.as_deref();
+        match notice.and_then(|notice| self.wire.notice_before(&event, notice)) {
             Some(own) => {
-                self.line = None;
+                self.notice = None;
                 Bytes::from([own, event].concat())
             }
             None => event,
@@ -227,7 +237,7 @@ impl LiveAnswer {
     }
 
     async fn next_of_upstream(&mut self) -> AnswerStep {
-        if let Some(events) = self.held.pop_front() {
+        if let Some(events) = self.buffered.pop_front() {
             return AnswerStep::Events(events);
         }
         if self.progress.has_ended() {
@@ -237,7 +247,7 @@ impl LiveAnswer {
         loop {
             match self.parser.next_event() {
                 Ok(Some(event)) => match self.forward(event) {
-                    Some(flow) => return flow,
+                    Some(step) => return step,
                     None => continue,
                 },
                 Ok(None) => {}
@@ -254,14 +264,18 @@ impl LiveAnswer {
                 .within(self.pace.idle, TimeoutPhase::Idle, self.source.next());
             match next.await {
                 Ok(Some(Ok(chunk))) => self.parser.push(&chunk),
-                Ok(Some(Err(error))) => return self.end(transport::failure(&error, Phase::AfterContent)),
+                Ok(Some(Err(error))) => {
+                    return self.end(transport_failure::of_error(&error, Phase::AfterContent));
+                }
                 Ok(None) => return self.end_of_bytes(),
-                Err(waited_for) => return self.end(transport::timeout(waited_for, Phase::AfterContent)),
+                Err(waited_for) => {
+                    return self.end(transport_failure::timeout(waited_for, Phase::AfterContent));
+                }
             }
         }
     }
 
-    /// What an event means to the client; nothing when it cannot be read, by us as by anybody.
+    /// The step that an event is; none when it cannot be read.
     fn forward(&mut self, event: SseEvent) -> Option<AnswerStep> {
         let Some(data) = &event.data else {
             let stray = event.stray().filter(|text| self.wire.is_stray_error(text));
@@ -280,7 +294,7 @@ impl LiveAnswer {
                 return None;
             }
             StreamEvent::Other => AnswerStep::Events(event.raw),
-            // An end without a reason does not make half an object whole (BL-89).
+            // An end without a reason does not complete the arguments of a call (BL-89).
             StreamEvent::End(_) if self.progress.breaks_off_in_a_call() => self.cut(broken()),
             StreamEvent::End(shows) => {
                 self.progress.end(shows);
@@ -290,13 +304,13 @@ impl LiveAnswer {
         })
     }
 
-    /// The upstream says that it cannot go on.
+    /// The upstream sent an error.
     fn broken_by(&self, error: &[u8]) -> AnswerStep {
         let body = self.wire.error_body(error);
         self.cut(self.facts.error_event(&body, Phase::AfterContent))
     }
 
-    /// The upstream closed its answer; what has no closing line end may still be an event.
+    /// The upstream closed its answer. Bytes without a closing line end may still be an event.
     fn end_of_bytes(&mut self) -> AnswerStep {
         let parser = std::mem::replace(&mut self.parser, SseParser::new(0));
         let rest = parser.finish().filter(SseEvent::is_whole);
@@ -304,7 +318,7 @@ impl LiveAnswer {
             .unwrap_or_else(|| self.end(broken()))
     }
 
-    /// The bytes ended without `[DONE]`: fine when the answer was complete, else `failure`.
+    /// The bytes ended without the last event: the answer is complete all the same, or broken by `failure`.
     fn end(&self, failure: Failure) -> AnswerStep {
         if self.progress.may_end(self.wire) {
             self.finished(self.wire.own_end())
@@ -313,7 +327,7 @@ impl LiveAnswer {
         }
     }
 
-    /// The last event as the client gets it. A mark is the same in every answer.
+    /// The last event as it is forwarded. A mark is the same in every answer.
     fn end_of(&self, event: Bytes) -> Bytes {
         self.wire.end_mark().unwrap_or(event)
     }

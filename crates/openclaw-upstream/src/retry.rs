@@ -1,34 +1,39 @@
-//! Whether a failed call may be made once more at once, below failover.
+//! Whether a failed call may be made again at once, before failover.
 
 use openclaw_classify::{Failure, Header, Phase, Transport};
 
-/// What an edge answers when a server behind it just went away.
-const GONE: &[u16] = &[500, 502, 504];
+/// Statuses of a gateway whose server just went away.
+const SERVER_GONE: &[u16] = &[500, 502, 504];
 
-/// Headers by which a provider asks for a wait, or for none.
-const ASKS: &[&str] = &[
+/// Headers by which a provider says when to retry.
+const RETRY_HEADERS: &[&str] = &[
     "retry-after",
     "x-should-retry",
     "x-ms-retry-after-ms",
     "x-amz-retry-after",
 ];
 
-/// Whether nothing came of the call by what looks like chance: its connection was reset before any byte of an answer,
-/// or a 500, 502 or 504 came without a word. A timeout never is, since the same wait would only be repeated, and
-/// neither is an error that the provider explains.
+/// Whether a failure looks transient: the connection was reset before any byte of an answer, or a 500, 502 or 504 came
+/// without an explanation. A timeout never does, since the same wait would only be repeated, and neither does an error that
+/// the provider explains.
 pub fn is_transient(failure: &Failure) -> bool {
     match (failure.transport, failure.status) {
         (Some(Transport::Reset), None) => {
             matches!(failure.phase, Some(Phase::BeforeRequest | Phase::BeforeFirstByte))
         }
-        (None, Some(status)) => GONE.contains(&status) && is_bare(failure),
+        (None, Some(status)) => SERVER_GONE.contains(&status) && is_bare(failure),
         (Some(_) | None, _) => false,
     }
 }
 
-/// Whether a refusal says nothing: no error object, and no wish about the next request. The page of an edge is nothing.
+/// Whether a refusal explains nothing: no error object, and no header about the next request. The page of a proxy is no
+/// explanation.
 fn is_bare(failure: &Failure) -> bool {
-    let asks = |header: &Header| ASKS.iter().any(|name| header.name.eq_ignore_ascii_case(name));
+    let asks = |header: &Header| {
+        RETRY_HEADERS
+            .iter()
+            .any(|name| header.name.eq_ignore_ascii_case(name))
+    };
     let body = failure.body.as_deref().unwrap_or_default();
     let is_json = || serde_json::from_slice::<serde::de::IgnoredAny>(body).is_ok();
     !failure.headers.iter().any(asks) && failure.message.is_none() && !is_json()
@@ -41,7 +46,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn resets_before_any_byte_are_by_chance_and_timeouts_never_are() {
+    fn resets_before_any_byte_are_transient_and_timeouts_never_are() {
         use Phase::{AfterContent, BeforeFirstByte, BeforeFirstContent, BeforeRequest};
         for (transport, phase, expected) in [
             (Transport::Reset, BeforeRequest, true),
@@ -72,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_bare_refusal_is_by_chance() {
+    fn only_a_bare_refusal_is_transient() {
         let html = "<html><h1>502 Bad Gateway</h1></html>";
         for (status, body, header, expected) in [
             (500, "", "", true),

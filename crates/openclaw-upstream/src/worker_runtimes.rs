@@ -1,6 +1,6 @@
-//! The threads that connections are served on, each with a runtime of its own.
+//! Worker threads that serve connections, each with a current-thread runtime of its own.
 //!
-//! A request, its connections upstream and what it waits for stay on one thread, where nothing is handed over or stolen.
+//! A request, its connections upstream and its timers stay on one thread, so nothing is handed over or stolen.
 
 use std::cell::Cell;
 use std::future::Future;
@@ -13,37 +13,37 @@ use tokio::runtime::{Builder, Handle, Runtime};
 use tokio::sync::oneshot;
 
 thread_local! {
-    static HERE: Cell<usize> = const { Cell::new(0) };
+    static CURRENT_WORKER: Cell<usize> = const { Cell::new(0) };
 }
 
-/// How many threads a process serves on at most.
-pub fn most() -> usize {
+/// The largest number of workers: one for each processor.
+pub(crate) fn max_workers() -> usize {
     available_parallelism().map_or(1, usize::from)
 }
 
-/// The number of the thread that this runs on, from 0; every thread that serves no connections is a part of the first.
-pub fn here() -> usize {
-    HERE.get()
+/// The number of the worker that this thread is, from 0; every thread that is no worker counts as the first.
+pub(crate) fn current_worker() -> usize {
+    CURRENT_WORKER.get()
 }
 
-/// The threads of one process. They end, and all that still runs on them, when this is dropped.
+/// The workers of one process. Dropping this ends them and everything that still runs on them.
 #[derive(Debug)]
 pub struct WorkerRuntimes {
-    /// All but the thread of whoever uses this.
-    others: Vec<Other>,
-    /// How much each has to do, the user's own thread first.
+    /// All workers but the caller's own thread.
+    others: Vec<Worker>,
+    /// How many tasks each worker has, the caller's own thread first.
     loads: Arc<[AtomicUsize]>,
 }
 
 #[derive(Debug)]
-struct Other {
+struct Worker {
     runtime: Handle,
     /// Ends the thread when it is dropped.
     _running: oneshot::Sender<()>,
 }
 
 impl WorkerRuntimes {
-    /// The thread of whoever uses this, alone.
+    /// The caller's own thread, alone.
     pub fn one() -> Self {
         Self {
             others: Vec::new(),
@@ -51,24 +51,24 @@ impl WorkerRuntimes {
         }
     }
 
-    /// One thread for each processor, that of whoever uses this included.
+    /// One worker for each processor, the caller's own thread included.
     ///
     /// # Errors
-    /// When the system gives no thread.
+    /// When the system starts no thread.
     pub fn all() -> io::Result<Self> {
-        let others: Vec<Other> = (1..most()).map(Other::start).collect::<io::Result<_>>()?;
+        let others: Vec<Worker> = (1..max_workers()).map(Worker::start).collect::<io::Result<_>>()?;
         let loads = (0..=others.len()).map(|_| AtomicUsize::new(0)).collect();
         Ok(Self { others, loads })
     }
 
-    /// Does `work` on the thread that has the least to do, and says whether that is this one.
+    /// Runs `work` on the worker that has the fewest tasks; its argument says whether that is the caller's own thread.
     pub fn spawn<W>(&self, work: impl FnOnce(bool) -> W)
     where
         W: Future<Output = ()> + Send + 'static,
     {
         let load = |index: &usize| self.loads[*index].load(Ordering::Relaxed);
         let chosen = (0..self.loads.len()).min_by_key(load).unwrap_or_default();
-        let share = Share::of(Arc::clone(&self.loads), chosen);
+        let share = LoadGuard::of(Arc::clone(&self.loads), chosen);
         let other = chosen.checked_sub(1).and_then(|index| self.others.get(index));
         let work = work(other.is_none());
         let work = async move {
@@ -82,7 +82,7 @@ impl WorkerRuntimes {
     }
 }
 
-impl Other {
+impl Worker {
     fn start(number: usize) -> io::Result<Self> {
         let runtime = Builder::new_current_thread().enable_io().enable_time().build()?;
         let handle = runtime.handle().clone();
@@ -98,26 +98,26 @@ impl Other {
 }
 
 fn run(number: usize, runtime: Runtime, ended: oneshot::Receiver<()>) {
-    HERE.set(number);
+    CURRENT_WORKER.set(number);
     // Nothing is ever sent, so this is the end.
     let _ = runtime.block_on(ended);
     runtime.shutdown_background();
 }
 
-/// A part of a thread's load, until it is dropped.
-struct Share {
+/// Counts one task of a worker until it is dropped.
+struct LoadGuard {
     loads: Arc<[AtomicUsize]>,
     index: usize,
 }
 
-impl Share {
+impl LoadGuard {
     fn of(loads: Arc<[AtomicUsize]>, index: usize) -> Self {
         loads[index].fetch_add(1, Ordering::Relaxed);
         Self { loads, index }
     }
 }
 
-impl Drop for Share {
+impl Drop for LoadGuard {
     fn drop(&mut self) {
         self.loads[self.index].fetch_sub(1, Ordering::Relaxed);
     }
@@ -132,16 +132,16 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn work_goes_to_whoever_has_least_and_ends_with_its_threads() {
-        let cores = WorkerRuntimes {
-            others: vec![Other::start(1).unwrap(), Other::start(2).unwrap()],
+    async fn work_goes_to_the_worker_with_the_fewest_tasks_and_ends_with_it() {
+        let workers = WorkerRuntimes {
+            others: vec![Worker::start(1).unwrap(), Worker::start(2).unwrap()],
             loads: Arc::new([const { AtomicUsize::new(0) }; 3]),
         };
         let (told, mut heard) = mpsc::unbounded_channel();
         for _ in 0..3 {
             let told = told.clone();
-            cores.spawn(move |is_here| async move {
-                told.send((here(), is_here)).unwrap();
+            workers.spawn(move |is_here| async move {
+                told.send((current_worker(), is_here)).unwrap();
                 std::future::pending::<()>().await;
                 drop(told);
             });
@@ -152,9 +152,9 @@ mod tests {
             seen.insert(heard.recv().await.unwrap());
         }
         assert_eq!(seen, BTreeSet::from([(0, true), (1, false), (2, false)]));
-        assert!(cores.loads.iter().all(|load| load.load(Ordering::Relaxed) == 1));
-        let loads = Arc::clone(&cores.loads);
-        drop(cores);
+        assert!(workers.loads.iter().all(|load| load.load(Ordering::Relaxed) == 1));
+        let loads = Arc::clone(&workers.loads);
+        drop(workers);
         while loads[1..].iter().any(|load| load.load(Ordering::Relaxed) > 0) {
             tokio::task::yield_now().await;
         }

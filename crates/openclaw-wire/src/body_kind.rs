@@ -1,6 +1,6 @@
-//! Whether the answer to a request for a stream is one: its first bytes tell, since heads are wrong about it (BL-89).
+//! Tells a stream of events from one document by its first bytes, since `content-type` is often wrong (BL-89).
 
-/// What a body is.
+/// The kind of a body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BodyKind {
     /// One document: JSON, an error page.
@@ -9,14 +9,14 @@ pub enum BodyKind {
     Events,
 }
 
-/// What a line of events can begin with.
+/// How a line of events can begin.
 const FIELDS: &[&[u8]] = &[b":", b"data:", b"event:", b"id:", b"retry:"];
-/// How many bytes without meaning are read before the head is believed.
+/// How many blank bytes are read before the header is believed.
 const MAX_BLANK: usize = 4 * 1024;
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 impl BodyKind {
-    /// What a `content-type` header says; empty when there is none.
+    /// The kind that a `content-type` header declares; the header is empty when there is none.
     pub fn declared(content_type: &str) -> Self {
         let media_type = content_type.split(';').next().unwrap_or_default().trim();
         let media_type = media_type.to_ascii_lowercase();
@@ -27,7 +27,7 @@ impl BodyKind {
         }
     }
 
-    /// What a body is that begins like this and that the head calls `self`; `None` when more of it has to be seen.
+    /// The kind of a body that begins with `read` and was declared as `self`; `None` when more bytes are needed.
     pub fn detect(self, read: &[u8]) -> Option<Self> {
         let text = read
             .strip_prefix(BYTE_ORDER_MARK)

@@ -1,4 +1,4 @@
-//! The wire formats of model providers as bytes: request bodies, whole answers, server-sent events.
+#![doc = include_str!("../README.md")]
 
 mod body_kind;
 mod format;

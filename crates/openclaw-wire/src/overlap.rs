@@ -1,38 +1,38 @@
-//! How far one answer repeats another, part by part.
+//! Compares two answers part by part: how far the second repeats the first.
 
 use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-/// The most that is remembered of what was sent, and held back of what takes over, in bytes.
+/// The most that is remembered of a first answer, and buffered of a second one, in bytes.
 pub(crate) const MAX_KEPT: usize = 8 * 1024 * 1024;
 
-/// The other answer says something else.
+/// The second answer differs from what was sent of the first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Mismatch;
 
-/// What one format knows about answers and their parts.
+/// Compares two answers of one format, event by event.
 pub(crate) trait AnswerTracker: Send {
-    /// Remembers an event that was sent.
+    /// Remembers an event of the first answer.
     fn sent(&mut self, event: &Value);
 
-    /// Begins to follow another answer, from its beginning.
+    /// Begins a second answer, from its beginning.
     fn restart(&mut self);
 
-    /// What of an event of the other answer is new, as events that go on where the first answer ended.
+    /// What is new in an event of the second answer, as events that continue where the first answer ended.
     ///
     /// # Errors
-    /// When it says something else than was sent.
+    /// When it differs from what was sent.
     fn resumed(&mut self, event: Value) -> Result<Vec<Value>, Mismatch>;
 
-    /// Whether the other answer has repeated everything that was sent.
+    /// Whether the second answer has repeated everything that was sent.
     fn has_caught_up(&self) -> bool;
 
     /// Bytes of text that are remembered.
     fn kept(&self) -> usize;
 }
 
-/// The texts of an answer's parts, and how much of each another answer has repeated.
+/// The texts of a first answer by part, and how much of each a second answer has repeated.
 #[derive(Debug)]
 pub(crate) struct Overlap<K> {
     parts: BTreeMap<K, Part>,
@@ -61,15 +61,18 @@ impl<K: Ord> Overlap<K> {
         self.parts.entry(part).or_default().sent.push_str(text);
     }
 
-    /// The other answer begins.
+    /// The second answer begins.
     pub(crate) fn restart(&mut self) {
         for part in self.parts.values_mut() {
             part.repeated = 0;
         }
     }
 
-    /// The other answer says `text` as the next piece of a part; what of it is new. That is remembered, too, up to what
-    /// can be.
+    /// Takes `text` as the next piece of a part of the second answer and returns what is new in it, which is remembered up to
+    /// [`MAX_KEPT`].
+    ///
+    /// # Errors
+    /// When it differs from what was sent.
     pub(crate) fn repeat<'t>(&mut self, part: K, text: &'t str) -> Result<&'t str, Mismatch> {
         let part = self.parts.entry(part).or_default();
         let rest = &part.sent.as_bytes()[part.repeated..];
@@ -77,7 +80,7 @@ impl<K: Ord> Overlap<K> {
         if rest[..common] != text.as_bytes()[..common] {
             return Err(Mismatch);
         }
-        // All that was left is repeated, or the whole piece is: either way a piece of text ends here.
+        // Both texts end here or agree up to here, so this is a character boundary.
         let new = &text[common..];
         part.repeated += common;
         if self.bytes <= MAX_KEPT {
@@ -104,7 +107,7 @@ impl<K: Ord> Overlap<K> {
     }
 }
 
-/// A text member that says something.
+/// A text member that is not empty.
 pub(crate) fn text<'v>(value: &'v Value, member: &str) -> Option<&'v str> {
     let text = value.get(member)?.as_str()?;
     (!text.is_empty()).then_some(text)

@@ -1,5 +1,5 @@
-//! A JSON text of a provider as far as it matters here: the members that tell content, ends and errors apart. The rest is
-//! skipped where it stands, so that reading an answer costs little more than finding its end.
+//! JSON of which only some members are read: those that tell content, ends and errors apart. The rest is skipped without a
+//! copy, so that reading an answer costs little more than finding its end.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -7,12 +7,12 @@ use std::fmt;
 use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
-use crate::surrogates::without_halves;
+use crate::surrogates::replace_lone_surrogates;
 
-macro_rules! kept {
+macro_rules! retained_names {
     ($($name:literal)*) => {
-        /// The same name, where it is one of those that any format is judged by.
-        fn kept(name: &str) -> Option<&'static str> {
+        /// `name`, if members of that name are read.
+        fn retained(name: &str) -> Option<&'static str> {
             match name {
                 $($name => Some($name),)*
                 _ => None,
@@ -21,7 +21,7 @@ macro_rules! kept {
     };
 }
 
-kept! {
+retained_names! {
     "arguments" "audio" "choices" "content" "content_block" "data"
     "delta" "embedding" "error" "finish_reason" "function" "function_call"
     "images" "index" "input_tokens" "item" "message" "output"
@@ -30,7 +30,7 @@ kept! {
     "tool_calls" "transcript" "type"
 }
 
-/// The member that says what went wrong. Only whether it says anything is kept: some servers send it with nothing in it.
+/// The member that holds an error. Only whether there is one is retained: some servers send it with nothing in it.
 const ERROR: &str = "error";
 
 /// A value, which borrows its texts.
@@ -43,8 +43,8 @@ pub(crate) enum PartialJson<'a> {
     Text(Cow<'a, str>),
     List(Vec<PartialJson<'a>>),
     Object {
-        /// The members of [`kept`] names.
-        kept: Vec<(&'static str, PartialJson<'a>)>,
+        /// The members of [`retained`] names.
+        members: Vec<(&'static str, PartialJson<'a>)>,
         /// Whether it has any member at all.
         filled: bool,
     },
@@ -53,13 +53,13 @@ pub(crate) enum PartialJson<'a> {
 impl<'a> PartialJson<'a> {
     /// Reads a whole text; `None` when it is no JSON.
     pub(crate) fn read(json: &'a [u8]) -> Option<Self> {
-        // Checked at once, which is faster than text by text.
+        // UTF-8 is checked once for all, which is faster than text by text.
         let text = std::str::from_utf8(json).ok()?;
         let read = serde_json::from_str(text).ok();
         read.or_else(|| {
-            let whole = without_halves(text)?;
-            let sketch: PartialJson<'_> = serde_json::from_str(&whole).ok()?;
-            Some(sketch.owned())
+            let whole = replace_lone_surrogates(text)?;
+            let partial: PartialJson<'_> = serde_json::from_str(&whole).ok()?;
+            Some(partial.owned())
         })
     }
 
@@ -71,8 +71,8 @@ impl<'a> PartialJson<'a> {
             Self::Number(number) => PartialJson::Number(number),
             Self::Text(text) => PartialJson::Text(Cow::Owned(text.into_owned())),
             Self::List(items) => PartialJson::List(items.into_iter().map(PartialJson::owned).collect()),
-            Self::Object { kept, filled } => PartialJson::Object {
-                kept: kept
+            Self::Object { members, filled } => PartialJson::Object {
+                members: members
                     .into_iter()
                     .map(|(name, value)| (name, value.owned()))
                     .collect(),
@@ -81,11 +81,11 @@ impl<'a> PartialJson<'a> {
         }
     }
 
-    /// The member of a [`kept`] name; the last one where there are several.
+    /// The member of a [`retained`] name; the last one where there are several.
     pub(crate) fn get(&self, name: &str) -> Option<&Self> {
         match self {
-            Self::Object { kept, .. } => {
-                let found = kept.iter().rev().find(|(own, _)| *own == name);
+            Self::Object { members, .. } => {
+                let found = members.iter().rev().find(|(own, _)| *own == name);
                 found.map(|(_, value)| value)
             }
             Self::Null | Self::Bool(_) | Self::Number(_) | Self::Text(_) | Self::List(_) => None,
@@ -129,13 +129,13 @@ impl<'a> PartialJson<'a> {
 
 impl<'de> Deserialize<'de> for PartialJson<'de> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(Whatever)
+        deserializer.deserialize_any(PartialJsonVisitor)
     }
 }
 
-struct Whatever;
+struct PartialJsonVisitor;
 
-impl<'de> Visitor<'de> for Whatever {
+impl<'de> Visitor<'de> for PartialJsonVisitor {
     type Value = PartialJson<'de>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -173,7 +173,7 @@ impl<'de> Visitor<'de> for Whatever {
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<PartialJson<'de>, A::Error> {
         let mut list = Vec::new();
         while let Some(item) = items.next_element()? {
-            // A vector of an embedding has thousands; that there is one says enough.
+            // A vector of an embedding has thousands of numbers; whether there is one is all that is asked.
             if matches!(item, PartialJson::Number(_)) {
                 list.push(item);
                 while items.next_element::<IgnoredAny>()?.is_some() {}
@@ -185,25 +185,28 @@ impl<'de> Visitor<'de> for Whatever {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<PartialJson<'de>, A::Error> {
-        let (mut kept, mut filled) = (Vec::new(), false);
-        while let Some(name) = members.next_key_seed(Name)? {
+        let (mut retained, mut filled) = (Vec::new(), false);
+        while let Some(name) = members.next_key_seed(RetainedName)? {
             filled = true;
             match name {
-                Some(ERROR) => kept.push((ERROR, members.next_value::<Says>()?.sketch())),
-                Some(name) => kept.push((name, members.next_value()?)),
+                Some(ERROR) => retained.push((ERROR, members.next_value::<ErrorMember>()?.partial())),
+                Some(name) => retained.push((name, members.next_value()?)),
                 None => {
                     members.next_value::<IgnoredAny>()?;
                 }
             }
         }
-        Ok(PartialJson::Object { kept, filled })
+        Ok(PartialJson::Object {
+            members: retained,
+            filled,
+        })
     }
 }
 
-/// Reads a name as one of the [`kept`], without a copy.
-struct Name;
+/// Reads a name as one of the [`retained`], without a copy.
+struct RetainedName;
 
-impl<'de> DeserializeSeed<'de> for Name {
+impl<'de> DeserializeSeed<'de> for RetainedName {
     type Value = Option<&'static str>;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
@@ -211,7 +214,7 @@ impl<'de> DeserializeSeed<'de> for Name {
     }
 }
 
-impl Visitor<'_> for Name {
+impl Visitor<'_> for RetainedName {
     type Value = Option<&'static str>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -219,88 +222,92 @@ impl Visitor<'_> for Name {
     }
 
     fn visit_str<E>(self, name: &str) -> Result<Self::Value, E> {
-        Ok(kept(name))
+        Ok(retained(name))
     }
 }
 
-/// What an `error` member says, in rising order.
+/// Whether an `error` member holds an error, in rising order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Says {
-    /// There is no error.
-    No,
-    /// Nothing: zeros, blanks, empty lists and objects.
-    Nothing,
+enum ErrorMember {
+    /// Null or false: there is no error.
+    Absent,
+    /// Zeros, blanks, empty lists and objects.
+    Empty,
     /// Something is wrong.
-    Something,
+    Filled,
 }
 
-impl Says {
-    fn sketch<'a>(self) -> PartialJson<'a> {
+impl ErrorMember {
+    fn partial<'a>(self) -> PartialJson<'a> {
         match self {
-            Self::No => PartialJson::Null,
-            Self::Nothing => PartialJson::Bool(false),
-            Self::Something => PartialJson::Bool(true),
+            Self::Absent => PartialJson::Null,
+            Self::Empty => PartialJson::Bool(false),
+            Self::Filled => PartialJson::Bool(true),
         }
     }
 
-    fn something_if(it_does: bool) -> Self {
-        if it_does { Self::Something } else { Self::Nothing }
+    fn filled_if(is_filled: bool) -> Self {
+        if is_filled { Self::Filled } else { Self::Empty }
     }
 }
 
-impl<'de> Deserialize<'de> for Says {
+impl<'de> Deserialize<'de> for ErrorMember {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(Anything)
+        deserializer.deserialize_any(ErrorMemberVisitor)
     }
 }
 
-struct Anything;
+struct ErrorMemberVisitor;
 
-impl<'de> Visitor<'de> for Anything {
-    type Value = Says;
+impl<'de> Visitor<'de> for ErrorMemberVisitor {
+    type Value = ErrorMember;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("JSON")
     }
 
-    fn visit_unit<E>(self) -> Result<Says, E> {
-        Ok(Says::No)
+    fn visit_unit<E>(self) -> Result<ErrorMember, E> {
+        Ok(ErrorMember::Absent)
     }
 
-    fn visit_bool<E>(self, is: bool) -> Result<Says, E> {
-        Ok(if is { Says::Something } else { Says::No })
+    fn visit_bool<E>(self, is: bool) -> Result<ErrorMember, E> {
+        Ok(if is {
+            ErrorMember::Filled
+        } else {
+            ErrorMember::Absent
+        })
     }
 
-    fn visit_u64<E>(self, number: u64) -> Result<Says, E> {
-        Ok(Says::something_if(number != 0))
+    fn visit_u64<E>(self, number: u64) -> Result<ErrorMember, E> {
+        Ok(ErrorMember::filled_if(number != 0))
     }
 
-    fn visit_i64<E>(self, _: i64) -> Result<Says, E> {
-        Ok(Says::Something)
+    fn visit_i64<E>(self, _: i64) -> Result<ErrorMember, E> {
+        Ok(ErrorMember::Filled)
     }
 
-    fn visit_f64<E>(self, _: f64) -> Result<Says, E> {
-        Ok(Says::Something)
+    fn visit_f64<E>(self, _: f64) -> Result<ErrorMember, E> {
+        Ok(ErrorMember::Filled)
     }
 
-    fn visit_str<E>(self, text: &str) -> Result<Says, E> {
-        Ok(Says::something_if(!text.trim().is_empty()))
+    fn visit_str<E>(self, text: &str) -> Result<ErrorMember, E> {
+        Ok(ErrorMember::filled_if(!text.trim().is_empty()))
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Says, A::Error> {
-        let mut says = Says::Nothing;
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<ErrorMember, A::Error> {
+        let mut found = ErrorMember::Empty;
         while let Some(item) = items.next_element()? {
-            says = says.max(item);
+            found = found.max(item);
         }
-        Ok(says)
+        Ok(found)
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Says, A::Error> {
-        let mut says = Says::Nothing;
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<ErrorMember, A::Error> {
+        let mut found = ErrorMember::Empty;
         while let Some((_, member)) = members.next_entry::<IgnoredAny, _>()? {
-            says = says.max(member);
+            found = found.max(member);
         }
-        Ok(says)
+        Ok(found)
     }
 }
 

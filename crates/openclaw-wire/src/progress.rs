@@ -1,13 +1,13 @@
-//! How far a streamed answer has come, and whether it may end where it is.
+//! How far a streamed answer has come, and whether it is complete.
 
 use std::collections::BTreeMap;
 
 use crate::format::{ContentKind, Delta, WireFormat};
 
-/// Choices and tool calls that are followed; a stream with more is judged by the first ones.
-const MAX_FOLLOWED: usize = 128;
+/// Choices and tool calls that are tracked; a stream with more is judged by the first ones.
+const MAX_TRACKED: usize = 128;
 
-/// What a stream has said so far.
+/// What the events of a stream have brought so far.
 #[derive(Debug, Default)]
 pub struct StreamProgress {
     shown: Option<ContentKind>,
@@ -23,10 +23,10 @@ pub struct StreamProgress {
     skipped: u64,
 }
 
-/// What a stream left out that was complete all the same (BL-89).
+/// What a complete stream left out of its end (BL-89).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MissingEnd {
-    /// Neither of the two came.
+    /// Both of the others.
     Both,
     /// The last event of the format: `[DONE]`, `message_stop`.
     EndEvent,
@@ -50,11 +50,11 @@ impl StreamProgress {
     pub fn add(&mut self, deltas: &[Delta]) {
         for delta in deltas {
             self.shown = self.shown.max(Some(delta.content));
-            if let Some(finished) = followed(&mut self.choices, delta.choice) {
+            if let Some(finished) = tracked(&mut self.choices, delta.choice) {
                 *finished |= delta.finished;
             }
             for (index, text) in &delta.arguments {
-                if let Some(call) = followed(&mut self.calls, (delta.choice, *index)) {
+                if let Some(call) = tracked(&mut self.calls, (delta.choice, *index)) {
                     call.add(text);
                 }
             }
@@ -126,8 +126,8 @@ impl StreamProgress {
     }
 }
 
-fn followed<K: Ord, V: Default>(map: &mut BTreeMap<K, V>, key: K) -> Option<&mut V> {
-    if map.len() < MAX_FOLLOWED || map.contains_key(&key) {
+fn tracked<K: Ord, V: Default>(map: &mut BTreeMap<K, V>, key: K) -> Option<&mut V> {
+    if map.len() < MAX_TRACKED || map.contains_key(&key) {
         Some(map.entry(key).or_default())
     } else {
         None
@@ -299,7 +299,7 @@ mod tests {
                 finished: true,
             }]);
         }
-        assert_eq!(progress.choices.len(), MAX_FOLLOWED);
-        assert_eq!(progress.calls.len(), MAX_FOLLOWED);
+        assert_eq!(progress.choices.len(), MAX_TRACKED);
+        assert_eq!(progress.calls.len(), MAX_TRACKED);
     }
 }

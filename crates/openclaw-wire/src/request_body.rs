@@ -1,4 +1,4 @@
-//! A client's request body: read once, sent to each candidate with only `model` changed.
+//! A client's request body, read once and sent to each candidate with only `model` changed.
 
 use std::ops::Range;
 
@@ -21,7 +21,7 @@ pub struct RequestBody {
     user: Option<String>,
 }
 
-/// Why a body is no request, in words for whoever wrote it.
+/// Why a body is no request, in words for its client.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BodyError {
     /// A member has a value of another kind.
@@ -68,21 +68,21 @@ impl BodyError {
     }
 }
 
-/// Any values, so that a wrong one is explained here and not by the parser.
+/// The members that are read, as any values, so that a wrong one is explained here and not by the parser.
 #[derive(Deserialize)]
-struct Known {
+struct KnownMembers {
     #[serde(default)]
     model: Value,
     #[serde(default)]
     stream: Value,
-    /// Passed on whatever it is, and only of use to us when it is a text.
+    /// Passed on whatever it is, and used here only when it is a text.
     #[serde(default)]
     user: Value,
     #[serde(default)]
     metadata: Value,
 }
 
-impl Known {
+impl KnownMembers {
     /// The user as OpenAI's formats name it, else as Anthropic's does.
     fn user(&self) -> Option<String> {
         let named = self
@@ -159,8 +159,8 @@ impl RequestBody {
     }
 }
 
-/// The members that matter of an object; the parser's own words stay here.
-fn read(bytes: &[u8]) -> Result<Known, BodyError> {
+/// The members of an object that are read. Messages of the parser are replaced by plain ones.
+fn read(bytes: &[u8]) -> Result<KnownMembers, BodyError> {
     let is_object = bytes.trim_ascii_start().first() == Some(&b'{');
     let error = if is_object {
         match serde_json::from_slice(bytes) {
@@ -186,7 +186,7 @@ fn read(bytes: &[u8]) -> Result<Known, BodyError> {
     })
 }
 
-/// What people call a value.
+/// The kind of a value in plain words.
 fn kind(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",

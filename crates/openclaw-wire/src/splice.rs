@@ -1,8 +1,8 @@
-//! Lets another answer take over where one broke off: it is swallowed while it equals what was sent (`splice`).
+//! Lets a second answer take over where a first one broke off, by leaving out what was already sent (`splice`).
 //!
-//! Answers are compared by what they say (texts, tool calls), not by their bytes: ids, names of models and where one event
-//! ends and the next begins differ from answer to answer. Thinking is not compared and, of the answer that takes over, not
-//! shown. Nothing of it is shown before it has repeated everything that was sent.
+//! Answers are compared by their texts and tool calls, not by their bytes: ids, model names and the borders of events
+//! differ from answer to answer. Thinking is not compared, and the thinking of the second answer is left out. Nothing of the
+//! second answer is sent before it has repeated everything that was sent of the first.
 
 use bytes::Bytes;
 use serde_json::Value;
@@ -12,19 +12,20 @@ use crate::overlap::{AnswerTracker, MAX_KEPT, Mismatch};
 use crate::sse::SseParser;
 use crate::surrogates::value_of;
 
-/// What a client was sent of an answer, and how far another one has repeated it.
+/// The events sent of a first answer, and how far a second answer has repeated them.
 pub struct Splice {
     wire: WireFormat,
     tracker: Box<dyn AnswerTracker>,
-    follows: bool,
+    /// Whether the second answer has begun.
+    has_taken_over: bool,
     /// Something was sent that no other answer can be compared with.
-    is_beyond: bool,
-    /// What is new, until everything that was sent has been repeated.
-    held: Vec<u8>,
-    held_events: u64,
+    is_incomparable: bool,
+    /// New events of the second answer, until it has repeated everything that was sent.
+    buffered: Vec<u8>,
+    buffered_events: u64,
 }
 
-/// What of an event is to be sent, and how many events that is.
+/// The events to send for an event that was read.
 #[derive(Debug, PartialEq, Eq)]
 pub struct NewEvents {
     /// The events as they are written.
@@ -34,42 +35,45 @@ pub struct NewEvents {
 }
 
 impl Splice {
-    /// Nothing was sent yet; none for formats that do not stream.
+    /// Before anything is sent; none for formats that do not stream.
     pub fn new(wire: WireFormat) -> Option<Self> {
         let tracker = wire.tracker()?;
         Some(Self {
             wire,
             tracker,
-            follows: false,
-            is_beyond: false,
-            held: Vec::new(),
-            held_events: 0,
+            has_taken_over: false,
+            is_incomparable: false,
+            buffered: Vec::new(),
+            buffered_events: 0,
         })
     }
 
-    /// Begins to follow another answer; none when more was sent than can be remembered, or something else.
-    pub fn follow(mut self) -> Option<Self> {
-        if self.is_beyond || self.tracker.kept() > MAX_KEPT {
+    /// Begins the second answer; none when more was sent than is remembered (8 MiB), or something that cannot be compared.
+    pub fn take_over(mut self) -> Option<Self> {
+        if self.is_incomparable || self.tracker.kept() > MAX_KEPT {
             return None;
         }
-        self.follows = true;
-        self.held.clear();
-        self.held_events = 0;
+        self.has_taken_over = true;
+        self.buffered.clear();
+        self.buffered_events = 0;
         self.tracker.restart();
         Some(self)
     }
 
-    /// Takes one event; the first answer's goes on as it is, of another one's only what is new.
-    pub fn take(&mut self, raw: Bytes) -> Result<NewEvents, Mismatch> {
-        if self.follows {
-            self.follow_with(&raw)?;
+    /// Takes one event: one of the first answer is sent as it is, and what is new of one of the second.
+    ///
+    /// # Errors
+    /// When the second answer differs from what was sent.
+    pub fn push(&mut self, raw: Bytes) -> Result<NewEvents, Mismatch> {
+        if self.has_taken_over {
+            self.compare(&raw)?;
             return Ok(self.released());
         }
         if self.tracker.kept() <= MAX_KEPT {
             match parsed(&raw) {
                 Ok(Some(event)) => self.tracker.sent(&event),
                 Ok(None) => {}
-                Err(Mismatch) => self.is_beyond = true,
+                Err(Mismatch) => self.is_incomparable = true,
             }
         }
         Ok(NewEvents {
@@ -79,30 +83,33 @@ impl Splice {
     }
 
     /// Takes the last event of an answer.
-    pub fn end(&mut self, raw: Bytes) -> Result<NewEvents, Mismatch> {
-        if !self.follows {
-            return self.take(raw);
+    ///
+    /// # Errors
+    /// As [`push`](Self::push), and when the second answer ends before it has repeated what was sent.
+    pub fn finish(&mut self, raw: Bytes) -> Result<NewEvents, Mismatch> {
+        if !self.has_taken_over {
+            return self.push(raw);
         }
-        self.follow_with(&raw)?;
+        self.compare(&raw)?;
         if !self.tracker.has_caught_up() {
             return Err(Mismatch);
         }
         if self.wire.end_mark().is_some() {
-            self.held.extend_from_slice(&raw);
+            self.buffered.extend_from_slice(&raw);
         }
         Ok(self.released())
     }
 
-    fn follow_with(&mut self, raw: &[u8]) -> Result<(), Mismatch> {
-        // What is no object says nothing that a client could read.
+    fn compare(&mut self, raw: &[u8]) -> Result<(), Mismatch> {
+        // A client could read nothing in what is no object.
         let Some(event) = parsed(raw)?.filter(Value::is_object) else {
             return Ok(());
         };
         for event in self.tracker.resumed(event)? {
-            self.held.extend(self.wire.event(&event));
-            self.held_events += 1;
+            self.buffered.extend(self.wire.event(&event));
+            self.buffered_events += 1;
         }
-        if self.held.len() > MAX_KEPT {
+        if self.buffered.len() > MAX_KEPT {
             return Err(Mismatch);
         }
         Ok(())
@@ -116,8 +123,8 @@ impl Splice {
             };
         }
         NewEvents {
-            bytes: Bytes::from(std::mem::take(&mut self.held)),
-            events: std::mem::take(&mut self.held_events),
+            bytes: Bytes::from(std::mem::take(&mut self.buffered)),
+            events: std::mem::take(&mut self.buffered_events),
         }
     }
 }
@@ -125,7 +132,7 @@ impl Splice {
 /// The JSON of an event; none of a comment or of `[DONE]`.
 ///
 /// # Errors
-/// When it can be looked at and not be taken apart, for a number beyond all bounds or too many brackets.
+/// When it is JSON that cannot be held as a value: a number out of range, or too many brackets.
 fn parsed(raw: &[u8]) -> Result<Option<Value>, Mismatch> {
     let mut parser = SseParser::within_stream(raw.len());
     parser.push(raw);

@@ -16,21 +16,21 @@ pub struct SseEvent {
 }
 
 impl SseEvent {
-    /// What stands in place of an event without data, when it is an object: some servers that fail in the middle of a
-    /// stream write their error as if it were the body.
+    /// A JSON object in place of an event: some servers that fail in the middle of a stream write their error as if it
+    /// were the body.
     pub fn stray(&self) -> Option<&[u8]> {
         let text = self.raw.trim_ascii();
         (self.data.is_none() && text.starts_with(b"{")).then_some(text)
     }
 
-    /// Whether the data is all there, for an event whose closing empty line never came.
+    /// Whether the data is complete JSON or `[DONE]`, for an event whose closing empty line never came.
     pub fn is_whole(&self) -> bool {
         let data = self.data.as_deref().or_else(|| self.stray()).unwrap_or_default();
         data.trim_ascii() == b"[DONE]" || serde_json::from_slice::<serde::de::IgnoredAny>(data).is_ok()
     }
 }
 
-/// An event that is larger than the parser was told to hold.
+/// An event is larger than the limit of its parser.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("an event of the stream is larger than {limit} bytes")]
 pub struct EventTooLarge {

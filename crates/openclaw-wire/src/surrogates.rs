@@ -1,10 +1,10 @@
-//! Halves of characters in JSON: escapes such as `\ud83d` that name one of two surrogates. Servers that cut texts by
-//! UTF-16 units put them at the ends of stream events; clients join the events again, so they are no mistake.
+//! Lone surrogates in JSON: escapes such as `\ud83d` that name one half of a character. Servers that cut texts by UTF-16
+//! units put them at the ends of stream events; clients join the events again, so they are no mistake.
 
 use serde_json::Value;
 
-/// The same JSON with a replacement character for each half that stands alone; none when there is no such half.
-pub(crate) fn without_halves(json: &str) -> Option<String> {
+/// The same JSON with a replacement character for each lone surrogate; none when there is none.
+pub(crate) fn replace_lone_surrogates(json: &str) -> Option<String> {
     let (mut whole, mut copied, mut at) = (String::new(), 0, 0);
     while let Some(found) = json.get(at..).and_then(|rest| rest.find('\\')) {
         let here = at + found;
@@ -27,10 +27,10 @@ pub(crate) fn without_halves(json: &str) -> Option<String> {
     Some(whole)
 }
 
-/// The JSON that `bytes` are, whatever halves it holds.
+/// The JSON value of `bytes`, with lone surrogates replaced.
 pub(crate) fn value_of(bytes: &[u8]) -> Option<Value> {
     let read = serde_json::from_slice(bytes).ok();
-    read.or_else(|| serde_json::from_str(&without_halves(std::str::from_utf8(bytes).ok()?)?).ok())
+    read.or_else(|| serde_json::from_str(&replace_lone_surrogates(std::str::from_utf8(bytes).ok()?)?).ok())
 }
 
 /// The UTF-16 unit of the escape that `text` begins with.
@@ -44,7 +44,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_halves_that_stand_alone_are_replaced() {
+    fn only_lone_surrogates_are_replaced() {
         for (json, expected) in [
             (r#""a""#, None),
             (r#""\ud83d\ude00""#, None),
@@ -59,7 +59,7 @@ mod tests {
             ("\\ud8", None),
             ("\\é\\", None),
         ] {
-            assert_eq!(without_halves(json).as_deref(), expected, "{json}");
+            assert_eq!(replace_lone_surrogates(json).as_deref(), expected, "{json}");
         }
     }
 }

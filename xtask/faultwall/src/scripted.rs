@@ -97,18 +97,21 @@ impl Script {
     }
 
     /// The same, once the test says so.
+    #[must_use]
     pub fn after_a_while(mut self) -> Self {
         self.0.insert(0, Act::Wait);
         self
     }
 
     /// Keeps the connection open at the end of the script.
+    #[must_use]
     pub fn then_silence(mut self) -> Self {
         self.0.push(Act::Hang);
         self
     }
 
     /// Resets the connection at the end of the script.
+    #[must_use]
     pub fn then_reset(mut self) -> Self {
         self.0.push(Act::Reset);
         self

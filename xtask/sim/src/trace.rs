@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use openclaw_auth_store::AuthSnapshot;
 use openclaw_classify::Reason;
+use openclaw_history::recording::RunRecording;
 use openclaw_runner::RunReport;
-use openclaw_runner::replay::RunRecording;
 
 use crate::faults::provider::{Flaw, Marks, ProviderFault};
 use crate::faults::store_outage::File;

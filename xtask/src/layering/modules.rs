@@ -23,12 +23,29 @@ struct CrateModules {
 #[rustfmt::skip]
 const MODULES: &[CrateModules] = &[
     CrateModules {
+        package: "openclaw-ids",
+        folder: "crates/openclaw-ids/src",
+        order: &["error", "text_id", "agent", "profile", "provider", "session", "model"],
+    },
+    CrateModules {
+        package: "openclaw-providers",
+        folder: "crates/openclaw-providers/src",
+        order: &[
+            "address", "api_format", "login", "provider", "catalogue", "auth_aliases", "family", "model_renames", "lookup",
+        ],
+    },
+    CrateModules {
         package: "openclaw-cooldown",
         folder: "crates/openclaw-cooldown/src",
         order: &[
             "event", "millis", "ladder", "config", "usage_state", "usage_stats", "availability", "endpoint", "gate",
             "transition", "usage_probe",
         ],
+    },
+    CrateModules {
+        package: "openclaw-wire",
+        folder: "crates/openclaw-wire/src",
+        order: &["surrogates", "partial_json", "sse", "body_kind", "request_body", "overlap", "format", "progress", "splice"],
     },
     CrateModules {
         package: "openclaw-sqlite",
@@ -49,6 +66,14 @@ const MODULES: &[CrateModules] = &[
         order: &[
             "command", "turn_kind", "entry", "fallback_override", "lifecycle", "live_switch", "notice", "primary_probe",
             "profile_pin", "status", "store", "user_selection",
+        ],
+    },
+    CrateModules {
+        package: "openclaw-upstream",
+        folder: "crates/openclaw-upstream/src",
+        order: &[
+            "worker_runtimes", "deadlines", "endpoint", "retry", "call", "client", "facts", "live", "arrival", "exchange",
+            "fuzzing",
         ],
     },
 ];

@@ -1,16 +1,16 @@
 //! The engine over real files, alone, shared and in trouble.
 
-mod adversity;
+mod buffered_logins;
+mod disk_faults;
 mod fixture;
 mod opening;
-mod planted;
 mod processes;
-mod replaced;
+mod replaced_file;
 mod rows;
 mod rules;
+mod secret_leaks;
 mod secrets;
 mod sharing;
-mod unstored;
 mod write_coordinator;
 
 use std::path::Path;
@@ -23,11 +23,11 @@ use super::*;
 use crate::store::conformance::{at, failure, key, profile, success};
 
 /// Threads that act fast, so that no test waits.
-fn fast() -> Pace {
-    Pace {
+fn fast() -> Timing {
+    Timing {
         watch: Duration::from_millis(1),
         use_delay: Duration::from_millis(1),
-        ..Pace::default()
+        ..Timing::default()
     }
 }
 
@@ -52,7 +52,7 @@ async fn with_profiles() -> (TempDir, SqliteAuthStore) {
     (folder, store)
 }
 
-/// Looks at the file as another program would.
+/// Opens the file as another program would.
 fn outside(folder: &Path) -> Connection {
     let connection = Connection::open(folder.join("openclaw-agent.sqlite")).unwrap();
     connection.busy_timeout(Duration::from_secs(30)).unwrap();

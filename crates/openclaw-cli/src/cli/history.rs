@@ -4,10 +4,9 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use openclaw_auth_store::{ChangeOutcome, StoreError, UsageChange, UsageStore};
-use openclaw_gateway::history::{
-    Entry, History, HistoryReader, Record, WindowChange, commit_by_person, history_path,
-};
 use openclaw_gateway::report::profile_hash;
+use openclaw_gateway::retention;
+use openclaw_history::{Entry, History, HistoryReader, Record, WindowChange, commit_by_person, history_path};
 use openclaw_ids::{AgentId, ProfileId};
 
 use super::files::{Files, ReadAgent};
@@ -67,9 +66,9 @@ pub(super) async fn commit(
 ) -> Result<ChangeOutcome, StoreError> {
     let now = screen::now();
     let (applied, notes) = commit_by_person(agent, store, change, now).await?;
-    let settings = &files.config.failover.history;
+    let retention = retention(&files.config.failover.history);
     if !notes.is_empty()
-        && let Ok(history) = History::open(&files.state_dir, settings, now)
+        && let Ok(history) = History::open(&files.state_dir, retention, now)
     {
         for note in notes {
             let record = Record::Window(Box::new(note));

@@ -8,11 +8,12 @@ use std::sync::Arc;
 use clap::Args;
 use jiff::{SignedDuration, Timestamp};
 use openclaw_config::Environment;
-use openclaw_gateway::history::{HistoryReader, RunFilter};
 use openclaw_gateway::report::ago;
+use openclaw_history::recording::RunRecording;
+use openclaw_history::replay::{Circumstances, ReplayEnding, Replayed, Simulated, simulate};
+use openclaw_history::{HistoryReader, RunFilter};
 use openclaw_ids::{AgentId, ModelRef};
 use openclaw_runner::RunEvent;
-use openclaw_runner::replay::{Circumstances, ReplayEnding, Replayed, RunRecording, Simulated, simulate};
 use serde::Serialize;
 
 use super::files::{AgentArg, Files, Places, absolute};

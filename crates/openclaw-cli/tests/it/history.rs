@@ -1,7 +1,7 @@
 //! What is kept of requests, as another process reads it.
 
 use faultwall::scripted::{Script, Upstream};
-use openclaw_gateway::history::{
+use openclaw_history::{
     HistoryReader, Rested, RunFilter, RunOutcome, Story, WindowChange, WindowFilter, history_path,
 };
 use serde_json::json;

@@ -66,3 +66,18 @@ impl HistoryConfig {
         u64::from(self.max_mega_bytes.get()) << 20
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn defaults_are_those_of_the_documentation() {
+        let config = HistoryConfig::default();
+        assert_eq!(config.max_age(), Duration::from_hours(14 * 24));
+        assert_eq!(config.max_bytes(), 128 << 20);
+        let parsed: HistoryConfig = json5::from_str("{ maxAgeDays: 1, maxMegaBytes: 2 }").unwrap();
+        assert_eq!((parsed.max_age_days.get(), parsed.max_mega_bytes.get()), (1, 2));
+        assert!(parsed.enabled);
+    }
+}

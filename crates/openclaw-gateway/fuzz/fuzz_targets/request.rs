@@ -6,7 +6,7 @@ use std::path::Path;
 
 use libfuzzer_sys::fuzz_target;
 use openclaw_config::Config;
-use openclaw_gateway::fuzzing::{Body, Format, Front};
+use openclaw_gateway::fuzzing::{Body, Front, WireFormat};
 use serde_json::Value;
 
 /// What providers say about ids that they refuse.
@@ -39,7 +39,7 @@ thread_local! {
 
 fuzz_target!(|data: &[u8]| {
     let [format, refusal, header, rest @ ..] = data else { return };
-    let format = [Format::ChatCompletions, Format::Messages, Format::Responses][usize::from(*format) % 3];
+    let format = [WireFormat::ChatCompletions, WireFormat::Messages, WireFormat::Responses][usize::from(*format) % 3];
     let refusal = REFUSALS[usize::from(*refusal) % REFUSALS.len()];
     let name = |number: u8| HEADERS[usize::from(number) % HEADERS.len()];
     // What stands before the first two NUL bytes is sent as headers.
@@ -92,7 +92,7 @@ fn check_model(bytes: &[u8], body: &Body) {
 }
 
 /// Ids alone change, each into one other, and nothing that a tool was given.
-fn check_repair(bytes: &[u8], body: &Body, format: Format, refusal: &str) {
+fn check_repair(bytes: &[u8], body: &Body, format: WireFormat, refusal: &str) {
     let Some(repaired) = body.repaired(format, refusal) else { return };
     let mut new = HashMap::new();
     let (was, is) = (parsed(bytes).expect("it was read"), parsed(&repaired).expect("it can be read"));

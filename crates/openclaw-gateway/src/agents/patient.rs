@@ -14,7 +14,7 @@ use crate::circuit::{Circuit, Waited};
 
 /// A file's store that is waited for only while that makes sense.
 #[derive(Debug)]
-pub struct PatientAuthStore {
+pub(crate) struct PatientAuthStore {
     store: SqliteAuthStore,
     circuit: Circuit,
 }
@@ -43,7 +43,7 @@ impl PatientAuthStore {
             | UsageChange::CoolDown { .. }
             | UsageChange::Success { .. }
             | UsageChange::Used { .. } => {
-                self.store.hold(change, now);
+                self.store.buffer(change, now);
                 ChangeOutcome::Done
             }
         }

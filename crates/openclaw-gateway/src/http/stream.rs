@@ -14,10 +14,10 @@ use openclaw_upstream::{AnswerStep, LiveAnswer};
 use openclaw_wire::WireFormat;
 
 use super::error::cut_event;
-use super::in_flight::Place;
 use super::rescue::{Rescue, Rescuer};
 use crate::agents::AgentAuthStore;
 use crate::sessions::Sessions;
+use crate::state::InFlightPermit;
 use crate::telemetry::RunWatch;
 
 /// A run whose answer is being sent.
@@ -26,7 +26,7 @@ pub(crate) type Committed = CommittedRun<SystemClock, AgentAuthStore, Sessions>;
 /// A stream that is being sent.
 pub(crate) struct Open {
     /// Dropped before the stream is, so that whoever sees it end finds the place free.
-    pub(crate) _place: Place,
+    pub(crate) _permit: InFlightPermit,
     pub(crate) live: LiveAnswer,
     /// Events that were left out so far, and are counted.
     pub(crate) skipped: u64,
@@ -92,7 +92,7 @@ impl Open {
     /// The answer broke off: another one takes over if it may and can, else the stream ends with the error.
     async fn rescued(self: Box<Self>, wire: WireFormat, failure: Failure) -> (Bytes, Option<Box<Self>>) {
         let Self {
-            _place: place,
+            _permit: permit,
             mut live,
             skipped: _,
             run,
@@ -112,14 +112,14 @@ impl Open {
             "the answer broke off after its first content"
         );
         let broke_off = broke_off.unwrap_or(failure);
-        let (sent, baton) = (live.sent(), live.baton());
+        let (sent, sent_answer) = (live.sent(), live.sent_answer());
         // Hangs up before anybody else is called.
         drop(live);
-        let rescue = match (&mut rescuer, &baton) {
+        let rescue = match (&mut rescuer, &sent_answer) {
             (Some(rescuer), Some(_)) => rescuer.next().await,
             (Some(_) | None, _) => None,
         };
-        let (Some(rescue), Some(baton)) = (rescue, baton) else {
+        let (Some(rescue), Some(sent_answer)) = (rescue, sent_answer) else {
             return (cut_event(wire, &broke_off, sent), None);
         };
         let Rescue {
@@ -133,10 +133,10 @@ impl Open {
             model = model.key(),
             "another answer takes over"
         );
-        live.take_over(baton);
+        live.take_over(sent_answer);
         let comment = format!(": {} takes over\n\n", printable(&model));
         let open = Self {
-            _place: place,
+            _permit: permit,
             live,
             skipped: 0,
             run,

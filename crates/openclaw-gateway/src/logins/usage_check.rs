@@ -162,7 +162,7 @@ async fn ask(
         headers: headers(request, login)?,
         body: Bytes::new(),
     };
-    let asking = upstream.ask(asked, MAX_REPLY);
+    let asking = upstream.fetch(asked, MAX_REPLY);
     let (status, body) = tokio::time::timeout(request.timeout, asking).await.ok()?.ok()?;
     Some((status.as_u16(), serde_json::from_slice(&body).ok()))
 }

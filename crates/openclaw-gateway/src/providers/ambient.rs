@@ -2,6 +2,7 @@
 
 use openclaw_auth_store::{AmbientProfile, Credential, Secret, SecretRef};
 use openclaw_chain::ModelsConfig;
+use openclaw_config::Environment;
 use openclaw_ids::{ProfileId, ProviderId};
 use openclaw_providers::{KeyNeed, Provider, with_address};
 use serde_json::json;
@@ -9,7 +10,6 @@ use serde_json::json;
 use super::secrets::{lasting_pointer, secret_text};
 use super::{Endpoints, known, shipped};
 use crate::secrets::SecretSources;
-use openclaw_config::Environment;
 
 /// The name of the profile whose key is written in `models.providers`.
 const FROM_CONFIG: &str = "config";

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use axum::http::{HeaderMap, Method};
 use bytes::Bytes;
+use openclaw_config::Environment;
 use openclaw_ids::{ModelId, ModelRef, ProviderId};
 use openclaw_providers::{Provider, with_address};
 use openclaw_upstream::{Endpoint, PlainRequest, Upstream};
@@ -13,7 +14,6 @@ use serde::Deserialize;
 
 use super::OLLAMA;
 use super::ambient::key_variable;
-use openclaw_config::Environment;
 
 /// How long a running Ollama may take to answer.
 const PROBE_LIMIT: Duration = Duration::from_millis(500);
@@ -100,7 +100,7 @@ pub(crate) async fn ollama_models(upstream: &Upstream, endpoint: &Endpoint) -> O
         headers: HeaderMap::new(),
         body: Bytes::new(),
     };
-    let asking = upstream.ask(asked, MAX_TAGS);
+    let asking = upstream.fetch(asked, MAX_TAGS);
     let (status, body) = tokio::time::timeout(PROBE_LIMIT, asking).await.ok()?.ok()?;
     let tags = status
         .is_success()

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use openclaw_auth_store::Credential;
 use openclaw_chain::SecretValue;
+use openclaw_config::{LoginConfig, LoginConfigs, LoginUrl, TokenBody};
 use openclaw_ids::ProviderId;
 use openclaw_providers::{AuthAliases, Login, PROVIDERS, Provider, StaticToken, TokenEncoding, provider};
 use openclaw_runner::{LoginEndpoint, LoginUse};
@@ -12,7 +13,6 @@ use openclaw_upstream::Endpoint;
 use openclaw_wire::WireFormat;
 
 use super::wire_format;
-use openclaw_config::{LoginConfig, LoginConfigs, LoginUrl, TokenBody};
 
 /// Where the tokens of a login are exchanged for new ones.
 #[derive(Debug, Clone, PartialEq, Eq)]

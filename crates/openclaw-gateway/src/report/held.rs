@@ -9,16 +9,15 @@ use jiff::Timestamp;
 use openclaw_auth_store::log_id;
 use openclaw_classify::Reason;
 use openclaw_cooldown::Lane;
-use openclaw_ids::{AgentId, ModelRef, ProfileId, ProviderId};
-use openclaw_providers::AuthAliases;
-use openclaw_runner::explain::{self, Fate, ReadError, Story as RunStory, Visit};
-use serde::Serialize;
-use serde_json::json;
-
-use crate::history::{
+use openclaw_history::explain::{self, Fate, ReadError, Story as RunStory, Visit};
+use openclaw_history::{
     BrokenNote, HistoryError, HistoryReader, Rested, StoredRun, StoredWindow, Story, WindowChange,
     WindowFilter,
 };
+use openclaw_ids::{AgentId, ModelRef, ProfileId, ProviderId};
+use openclaw_providers::AuthAliases;
+use serde::Serialize;
+use serde_json::json;
 
 pub use lines::{WHAT_MADE_IT_REST, held_lines, rested};
 

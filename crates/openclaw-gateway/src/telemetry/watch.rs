@@ -7,8 +7,11 @@ use std::time::Duration;
 use jiff::Timestamp;
 use openclaw_auth_store::{ChangeOutcome, StoreError, UsageChange, UsageStore};
 use openclaw_classify::{Failure, Verdict, describe, preview};
+use openclaw_history::recording::{Budget, Recorder, RecordingSink, RunRecording};
+use openclaw_history::{
+    BrokenNote, Entry, History, Record, RunNote, RunOutcome, commit_by_person, window_changes,
+};
 use openclaw_ids::{AgentId, ProviderId};
-use openclaw_runner::replay::{RunRecorder, RunRecording};
 use openclaw_runner::{
     AttemptSeen, Clock, Lost, RunError, RunEvent, RunObserver, RunReport, RunRequest, Runner, SystemClock,
     UsageMoved, Winner,
@@ -17,11 +20,8 @@ use openclaw_session::SessionStore;
 use openclaw_wire::{MissingEnd, WireFormat};
 use tokio::time::Instant;
 
-use crate::events::Events;
-use crate::history::{
-    BrokenNote, Budget, Entry, History, Record, RunNote, RunOutcome, commit_by_person, window_changes,
-};
-use crate::metrics::{Metrics, RunEnd};
+use crate::telemetry::events::Events;
+use crate::telemetry::metrics::{Metrics, RunEnd};
 
 /// Longest error that is kept, in UTF-16 units.
 const MAX_ERROR: usize = 400;
@@ -106,7 +106,7 @@ impl Telemetry {
         });
         let runner = runner.with_observer(Arc::clone(&observer) as Arc<dyn RunObserver>);
         if self.records {
-            runner.with_recorder(observer)
+            runner.with_recorder(Arc::new(Recorder::new(observer)))
         } else {
             runner
         }
@@ -219,7 +219,7 @@ impl RunObserver for AgentObserver {
     }
 }
 
-impl RunRecorder for AgentObserver {
+impl RecordingSink for AgentObserver {
     fn on_recording(&self, recording: RunRecording) {
         // For the file alone: whoever watches is told of each step as it happens.
         if let Some(history) = self.telemetry.history() {

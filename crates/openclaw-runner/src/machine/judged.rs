@@ -29,13 +29,13 @@ pub struct RejectedAnswer {
 }
 
 impl Machine {
-    /// The latest failure of the candidate at hand, as it was judged.
-    pub(crate) fn judgement(&self) -> Option<&FailedAttempt> {
+    /// The latest failure of the current candidate, as it was classified.
+    pub fn last_failure(&self) -> Option<&FailedAttempt> {
         self.current.as_ref()?.last_failure()
     }
 
     /// Replaces what is known of the usage state between two steps.
-    pub(crate) fn learn(&mut self, snapshot: Arc<AuthSnapshot>) {
+    pub fn learn(&mut self, snapshot: Arc<AuthSnapshot>) {
         self.snapshot = snapshot;
     }
 

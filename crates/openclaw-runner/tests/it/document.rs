@@ -1,14 +1,11 @@
 //! `docs/scenarios.md` shows what every scenario comes to: written on demand, compared otherwise.
 
-mod strip;
-
 use std::fmt::Write as _;
 use std::path::Path;
 
 use crate::scenario::{Scenario, Topic};
 use crate::scenarios::{files, played};
-
-pub(crate) use strip::{Strip, rests};
+use crate::strip::Strip;
 
 /// Set to anything, it makes the test write the document instead of only comparing it.
 const WRITE: &str = "OPENCLAW_WRITE_DOCS";

@@ -6,18 +6,22 @@ mod cancel;
 mod cancel_kinds;
 mod chain;
 mod clock;
+mod delayed;
 mod document;
-mod explained;
 mod hooks;
 mod locked;
 mod pins;
 mod probe_mark;
-mod recorder;
-mod replayed;
 mod report;
 mod rotated;
 mod scenario;
+#[expect(
+    dead_code,
+    reason = "the tests of recordings use more of what a scenario comes to"
+)]
 mod scenarios;
 mod script;
 mod slow;
 mod slow_session;
+mod snapshots;
+mod strip;

@@ -13,9 +13,9 @@ use serde_json::Value;
 
 use crate::cancel_kinds::{credentials, fallen_back, probing};
 use crate::clock::PausedClock;
+use crate::delayed::Delayed;
 use crate::scenario::START;
 use crate::script::{Answer, Script};
-use crate::slow::Dawdling;
 
 /// The time of the run; what is slow takes longer.
 const LIMIT: Duration = Duration::from_millis(200);
@@ -44,11 +44,11 @@ async fn probe(usage: AuthSnapshot, writes: Writes) -> Probed {
     let stored = sessions.compare_and_set(&key, Revision::NONE, stood.clone());
     stored.await.unwrap();
     let request = probing(&key, &stood, start);
-    let sessions = Arc::new(Dawdling(sessions, writes.session));
+    let sessions = Arc::new(Delayed(sessions, writes.session));
     let usage = MemoryAuthStore::new(usage, policy.auth.cooldowns.clone());
     let runner = Runner::new(
         Arc::new(PausedClock::new(start)),
-        Arc::new(Dawdling(usage, writes.usage)),
+        Arc::new(Delayed(usage, writes.usage)),
         Arc::clone(&sessions),
         policy,
     );

@@ -1,46 +1,29 @@
-//! Every file of `fixtures/scenarios/` as a snapshot.
+//! Plays the files of `fixtures/scenarios/`.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use jiff::Timestamp;
 use openclaw_auth_store::{AuthConfig, MemoryAuthStore, UsageStore};
 use openclaw_chain::{OneOffPolicy, Resolver, RunKind};
 use openclaw_ids::{AgentId, ModelRef, SessionId, SessionKey};
 use openclaw_providers::AuthAliases;
-use openclaw_runner::replay::{RunRecorder, RunRecording};
 use openclaw_runner::{
-    ChainKind, Clock, Completed, RunError, RunPolicy, RunReport, Runner, Turn, TurnSession, plan,
+    ChainKind, Clock, Completed, RunError, RunPolicy, RunRecorder, RunReport, Runner, Turn, TurnSession, plan,
 };
 use openclaw_session::{
     MemorySessionStore, Revision, SessionAge, SessionEntry, SessionStore, StoredPin, TurnKind,
 };
 
 use crate::clock::PausedClock;
-use crate::document::{Strip, rests};
 use crate::report::Report;
 use crate::scenario::{START, Scenario};
 use crate::script::{Answer, Script, cut};
+use crate::strip::{Strip, rests};
 
 pub(crate) fn root() -> PathBuf {
     // Reading the path at compile time keeps the test independent of the directory it is started in.
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/scenarios")
-}
-
-#[test]
-fn every_scenario_ends_as_written_down() {
-    let mut settings = insta::Settings::clone_current();
-    settings.set_snapshot_path(root().join("snapshots"));
-    settings.set_prepend_module_to_snapshot(false);
-    settings.set_omit_expression(true);
-    let paths = files();
-    let failed: Vec<&PathBuf> = paths.iter().filter(|path| !passes(&settings, path)).collect();
-    assert!(
-        failed.is_empty(),
-        "{} of {} scenarios differ: {failed:?}",
-        failed.len(),
-        paths.len()
-    );
 }
 
 /// The files in the order of their names.
@@ -55,70 +38,31 @@ pub(crate) fn files() -> Vec<PathBuf> {
     paths
 }
 
-/// Plays one file; a failure is shown and the others are still played.
-fn passes(settings: &insta::Settings, path: &Path) -> bool {
-    let name = path.file_stem().unwrap().to_str().unwrap().to_owned();
-    let played = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-        let text = played(path).text;
-        settings.bind(|| insta::assert_snapshot!(name, text));
-    }));
-    played.is_ok()
-}
-
 /// What came of a file.
 pub(crate) struct Played {
     /// Its snapshot.
     pub(crate) text: String,
     /// What its runs reported.
     pub(crate) reports: Vec<RunReport>,
-    /// Its runs as they were recorded.
-    pub(crate) recordings: Vec<RunRecording>,
     /// The policy of its runs.
     pub(crate) policy: Arc<RunPolicy>,
     /// Its runs as the document shows them.
     pub(crate) strips: Vec<Strip>,
 }
 
-/// Keeps recordings.
-#[derive(Default)]
-pub(crate) struct Recordings {
-    kept: Mutex<Vec<RunRecording>>,
-    eventful_only: bool,
-}
-
-impl RunRecorder for Recordings {
-    fn on_recording(&self, recording: RunRecording) {
-        self.kept.lock().unwrap().push(recording);
-    }
-
-    fn wants_uneventful(&self) -> bool {
-        !self.eventful_only
-    }
-}
-
 /// Plays one file in paused time.
 pub(crate) fn played(path: &Path) -> Played {
-    played_for(path, Recordings::default())
+    played_with(path, None)
 }
 
-/// Plays one file in paused time and keeps the recordings of eventful runs alone.
-pub(crate) fn played_for_events(path: &Path) -> Played {
-    played_for(
-        path,
-        Recordings {
-            eventful_only: true,
-            ..Recordings::default()
-        },
-    )
-}
-
-fn played_for(path: &Path, recordings: Recordings) -> Played {
+/// Plays one file in paused time and records its runs.
+pub(crate) fn played_with(path: &Path, recorder: Option<Arc<dyn RunRecorder>>) -> Played {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_time()
         .start_paused(true)
         .build()
         .unwrap();
-    runtime.block_on(play(&Scenario::read(path), recordings))
+    runtime.block_on(play(&Scenario::read(path), recorder))
 }
 
 fn policy(scenario: &Scenario, auth: AuthConfig) -> RunPolicy {
@@ -130,7 +74,7 @@ fn policy(scenario: &Scenario, auth: AuthConfig) -> RunPolicy {
     }
 }
 
-async fn play(scenario: &Scenario, recordings: Recordings) -> Played {
+async fn play(scenario: &Scenario, recorder: Option<Arc<dyn RunRecorder>>) -> Played {
     let start = Timestamp::from_second(START).unwrap();
     let clock = Arc::new(PausedClock::new(start));
     let auth = scenario.auth_config();
@@ -145,14 +89,15 @@ async fn play(scenario: &Scenario, recordings: Recordings) -> Played {
             .await
             .unwrap();
     }
-    let recordings = Arc::new(recordings);
-    let runner = Runner::new(
+    let mut runner = Runner::new(
         Arc::clone(&clock),
         Arc::clone(&usage),
         Arc::clone(&sessions),
         Arc::clone(&policy),
-    )
-    .with_recorder(Arc::clone(&recordings) as _);
+    );
+    if let Some(recorder) = recorder {
+        runner = runner.with_recorder(recorder);
+    }
     let (mut reports, mut strips) = (Vec::new(), Vec::new());
     let mut report = Report::new(&scenario.about, &scenario.rules, clock.start());
     for (index, run) in scenario.runs.iter().enumerate() {
@@ -222,7 +167,6 @@ async fn play(scenario: &Scenario, recordings: Recordings) -> Played {
     Played {
         text: report.finish(),
         reports,
-        recordings: std::mem::take(&mut *recordings.kept.lock().unwrap()),
         policy,
         strips,
     }

@@ -1,13 +1,12 @@
-//! What a session takes to be written is part of a recording: every decision is replayed at its own time.
+//! A session that takes long to be written.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::Timestamp;
 use openclaw_auth_store::{AuthSnapshot, MemoryAuthStore};
 use openclaw_chain::Requested;
 use openclaw_ids::ModelRef;
-use openclaw_runner::replay::{Circumstances, RunRecorder, RunRecording, SessionWrite, StepResult, replay};
 use openclaw_runner::{PersistPolicy, RunPolicy, RunRequest, RunSession, Runner};
 use openclaw_session::{
     MemorySessionStore, Revision, SelectionSnapshot, SessionEntry, SessionStore, TurnKind,
@@ -17,16 +16,7 @@ use serde_json::json;
 use crate::clock::PausedClock;
 use crate::scenario::START;
 use crate::script::Script;
-use crate::slow::{Dawdling, Queued};
-
-#[derive(Default)]
-struct Kept(Mutex<Option<RunRecording>>);
-
-impl RunRecorder for Kept {
-    fn on_recording(&self, recording: RunRecording) {
-        *self.0.lock().unwrap() = Some(recording);
-    }
-}
+use crate::slow::Queued;
 
 fn request() -> RunRequest {
     let chain: Vec<ModelRef> = ["anthropic/claude", "openai/gpt", "groq/llama"]
@@ -47,55 +37,6 @@ fn request() -> RunRequest {
         chain,
         pin: None,
     }
-}
-
-#[tokio::test(start_paused = true)]
-async fn bl_81_a_run_whose_session_is_written_slowly_replays_byte_for_byte() {
-    let start = Timestamp::from_second(START).unwrap();
-    let policy = Arc::new(RunPolicy::default());
-    let sessions = MemorySessionStore::default();
-    let entry = SessionEntry::new("session-1".parse().unwrap(), start);
-    let key = "agent:main:main".parse().unwrap();
-    sessions
-        .compare_and_set(&key, Revision::NONE, entry)
-        .await
-        .unwrap();
-    let kept = Arc::new(Kept::default());
-    let runner = Runner::new(
-        Arc::new(PausedClock::new(start)),
-        Arc::new(MemoryAuthStore::new(
-            AuthSnapshot::default(),
-            policy.auth.cooldowns.clone(),
-        )),
-        Arc::new(Dawdling(sessions, Duration::from_millis(118))),
-        policy,
-    )
-    .with_recorder(Arc::clone(&kept) as _);
-    let outcomes = [
-        ("anthropic/claude".to_owned(), vec![json!("503 busy")]),
-        ("openai/gpt".to_owned(), vec![json!("401 invalid api key")]),
-    ];
-    let done = runner
-        .run(request(), &*Script::new(outcomes.into()))
-        .await
-        .unwrap();
-
-    let recording = kept.0.lock().unwrap().take().unwrap();
-    let wrote: Vec<SessionWrite> = recording
-        .steps
-        .iter()
-        .filter_map(|step| match step.result {
-            StepResult::Session { wrote } => wrote,
-            _ => None,
-        })
-        .collect();
-    assert_eq!(
-        wrote,
-        [SessionWrite::Choice, SessionWrite::WayBack, SessionWrite::Choice]
-    );
-    let again = replay(&recording, &Circumstances::default()).unwrap();
-    assert_eq!(again.report, done.report);
-    assert_eq!(again.steps_as_recorded, recording.steps.len());
 }
 
 /// The run does not wait for a choice to be written, and neither for what takes it back; that happens all the same.

@@ -4,5 +4,5 @@
 mod action;
 mod exhaustive;
 mod invariants;
-mod random;
+mod random_walk;
 mod world;

@@ -7,7 +7,8 @@ mod naive;
 use std::collections::BTreeMap;
 
 use libfuzzer_sys::fuzz_target;
-use openclaw_upstream::fuzzing::{Ending, Format, Parsed, see_spliced};
+use openclaw_upstream::fuzzing::{Ending, Parsed, see_spliced};
+use openclaw_wire::WireFormat;
 use serde_json::Value;
 use tokio::runtime::{Builder, Runtime};
 
@@ -49,7 +50,7 @@ fuzz_target!(|data: &[u8]| {
 });
 
 /// The answer's text, per choice.
-fn texts(format: Format, events: &[Parsed]) -> BTreeMap<u64, String> {
+fn texts(format: WireFormat, events: &[Parsed]) -> BTreeMap<u64, String> {
     let mut texts: BTreeMap<u64, String> = BTreeMap::new();
     let mut silent: Vec<u64> = Vec::new();
     let number = |event: &Value| event["index"].as_u64().unwrap_or_default();
@@ -61,13 +62,13 @@ fn texts(format: Format, events: &[Parsed]) -> BTreeMap<u64, String> {
     for event in events {
         let Some(json) = naive::json(event) else { continue };
         match format {
-            Format::ChatCompletions => {
+            WireFormat::ChatCompletions => {
                 for choice in json.get("choices").and_then(Value::as_array).into_iter().flatten() {
                     let index = choice.get("index").and_then(Value::as_u64).unwrap_or_default();
                     add(index, choice.pointer("/delta/content"));
                 }
             }
-            Format::Messages => match json["type"].as_str() {
+            WireFormat::Messages => match json["type"].as_str() {
                 // Text within a block of another kind is shown by no client.
                 Some("content_block_delta") if silent.contains(&number(&json)) => {}
                 Some("content_block_delta") => add(0, json.pointer("/delta/text")),
@@ -80,8 +81,8 @@ fn texts(format: Format, events: &[Parsed]) -> BTreeMap<u64, String> {
                 }
                 _ => {}
             },
-            Format::Responses if json["type"] == "response.output_text.delta" => add(0, json.get("delta")),
-            Format::Responses => {}
+            WireFormat::Responses if json["type"] == "response.output_text.delta" => add(0, json.get("delta")),
+            WireFormat::CountTokens | WireFormat::Embeddings | WireFormat::Responses => {}
         }
     }
     texts

@@ -5,7 +5,8 @@
 mod naive;
 
 use libfuzzer_sys::fuzz_target;
-use openclaw_upstream::fuzzing::{Ending, Format, Parsed, Seen, events, see};
+use openclaw_upstream::fuzzing::{Ending, Parsed, ClientView, events, see};
+use openclaw_wire::WireFormat;
 use tokio::runtime::{Builder, Runtime};
 
 thread_local! {
@@ -16,7 +17,7 @@ fuzz_target!(|data: &[u8]| {
     let [format, seed, bytes @ ..] = data else { return };
     let format = naive::format(*format);
     let expected = naive::events(bytes);
-    let mut first: Option<Seen> = None;
+    let mut first: Option<ClientView> = None;
     for seed in [0, 1, seed.wrapping_add(2)] {
         let pieces = naive::pieces(bytes, seed);
         assert_eq!(events(&pieces), expected, "events in pieces of seed {seed}");
@@ -43,7 +44,7 @@ fn plain(end: &Ending) -> (u8, Vec<Parsed>, &str) {
     }
 }
 
-fn check(format: Format, bytes: &[u8], upstream: &[Parsed], seen: &Seen) {
+fn check(format: WireFormat, bytes: &[u8], upstream: &[Parsed], seen: &ClientView) {
     // A byte order mark within a stream is none, also where what went before it was left out.
     let shown = naive::events(&[b":\n", seen.bytes.as_slice()].concat());
     let mut rest = upstream.iter();

@@ -7,22 +7,22 @@ use openclaw_classify::{Failure, Phase, TimeoutPhase};
 use openclaw_wire::BodyKind;
 use tokio::time::Instant;
 
-use crate::deadlines::{Deadlines, End};
-use crate::transport;
+use crate::client::transport_failure;
+use crate::deadlines::{AttemptDeadline, Deadlines};
 
-/// What the head of an answer says about its body.
+/// The kind of body that the headers of an answer declare.
 pub(crate) fn declared_kind(headers: &HeaderMap) -> BodyKind {
     let content_type = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
     BodyKind::declared(content_type.unwrap_or_default())
 }
 
-/// Reads as much of `source`, whose head came at `heard`, as it takes to know what it is.
+/// Reads as much of `source`, whose head came at `heard`, as its kind needs to be known.
 pub(crate) async fn first_bytes(
     source: &mut (impl Stream<Item = hyper::Result<Bytes>> + Unpin),
     said: BodyKind,
     deadlines: &Deadlines,
     heard: Instant,
-    end: End,
+    end: AttemptDeadline,
 ) -> Result<(Bytes, BodyKind), Failure> {
     let mut read = Bytes::new();
     loop {
@@ -37,9 +37,11 @@ pub(crate) async fn first_bytes(
         match end.until(until, phase, source.next()).await {
             Ok(Some(Ok(piece))) if read.is_empty() => read = piece,
             Ok(Some(Ok(piece))) => read = Bytes::from([read, piece].concat()),
-            Ok(Some(Err(error))) => return Err(transport::failure(&error, Phase::BeforeFirstContent)),
+            Ok(Some(Err(error))) => {
+                return Err(transport_failure::of_error(&error, Phase::BeforeFirstContent));
+            }
             Ok(None) => return Ok((read, said)),
-            Err(waited_for) => return Err(transport::timeout(waited_for, Phase::BeforeFirstContent)),
+            Err(waited_for) => return Err(transport_failure::timeout(waited_for, Phase::BeforeFirstContent)),
         }
     }
 }

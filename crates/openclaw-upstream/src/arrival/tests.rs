@@ -30,7 +30,7 @@ async fn see(chunks: Vec<Bytes>) -> Seen {
         source,
         &Deadlines::DEFAULT,
         Instant::now(),
-        End::after(Deadlines::DEFAULT.total),
+        AttemptDeadline::after(Deadlines::DEFAULT.total),
         &AttemptFacts::new(&endpoint, None),
     )
     .await
@@ -120,7 +120,7 @@ async fn the_upstream_is_read_only_as_fast_as_the_client_takes_it() {
         Box::pin(endless),
         &Deadlines::DEFAULT,
         Instant::now(),
-        End::after(Deadlines::DEFAULT.total),
+        AttemptDeadline::after(Deadlines::DEFAULT.total),
         &AttemptFacts::new(&endpoint, None),
     )
     .await
@@ -144,7 +144,7 @@ async fn bl_93_a_stream_that_drips_on_is_cut_at_the_end_of_its_time() {
         ..Deadlines::DEFAULT
     };
     let source = Box::pin(drip);
-    let end = End::after(deadlines.total);
+    let end = AttemptDeadline::after(deadlines.total);
     let facts = AttemptFacts::new(&endpoint, None);
     let live = first_content(
         WireFormat::ChatCompletions,

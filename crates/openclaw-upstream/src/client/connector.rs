@@ -1,10 +1,9 @@
-//! Makes connections: to the address itself or through a proxy, plain or encrypted, and all of it in time.
+//! Makes connections: directly or through a proxy, plain or encrypted, within one deadline.
 
 use std::error::Error;
 use std::future::Future;
 use std::io::{self, IoSlice};
 use std::pin::Pin;
-use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -15,20 +14,19 @@ use hyper_rustls::{HttpsConnector, MaybeHttpsStream};
 use hyper_util::client::legacy::connect::dns::{GaiAddrs, GaiResolver, Name};
 use hyper_util::client::legacy::connect::proxy::{SocksV4, SocksV5, Tunnel};
 use hyper_util::client::legacy::connect::{Connected, Connection, HttpConnector};
-use hyper_util::client::proxy::matcher::{Intercept, Matcher};
+use hyper_util::client::proxy::matcher::Intercept;
 use hyper_util::rt::TokioIo;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tower_service::Service;
 
 use super::connection_retry::ConnectionUse;
-use super::tls::Tls;
-use super::{AGENT, proxy_of};
+use super::{ConnectionSettings, proxy_of};
 
-/// After how long a silent connection is asked whether it is still there, how often again, and how long sent bytes may
-/// stay unacknowledged.
-const ALIVE_AFTER: Duration = Duration::from_secs(15);
-const ALIVE_TRIES: u32 = 3;
+/// TCP keepalive: the silence before and between probes, the number of probes, and how long sent bytes may stay
+/// unacknowledged.
+const KEEPALIVE_AFTER: Duration = Duration::from_secs(15);
+const KEEPALIVE_PROBES: u32 = 3;
 #[cfg(target_os = "linux")]
 const UNACKNOWLEDGED: Duration = Duration::from_secs(30);
 
@@ -36,12 +34,12 @@ type BoxError = Box<dyn Error + Send + Sync>;
 type Connecting<T> = Pin<Box<dyn Future<Output = Result<T, BoxError>> + Send>>;
 type Tcp = HttpConnector<Resolver>;
 
-/// A connection did not come about in its time.
+/// A connection took longer than its limit.
 #[derive(Debug, thiserror::Error)]
 #[error("operation timed out")]
 pub(crate) struct ConnectTimeout;
 
-/// A name has no address.
+/// A name could not be resolved.
 #[derive(Debug, thiserror::Error)]
 #[error("dns error")]
 pub(crate) struct DnsError(#[source] io::Error);
@@ -54,20 +52,23 @@ pub(super) struct Connector {
 }
 
 impl Connector {
-    pub(super) fn new(limit: Duration, proxies: Arc<Matcher>, tls: Tls) -> Self {
+    pub(super) fn new(limit: Duration, settings: &ConnectionSettings) -> Self {
         let mut tcp = HttpConnector::new_with_resolver(Resolver(GaiResolver::new()));
         tcp.enforce_http(false);
-        // Small events must not wait for each other.
+        // Small events must not be delayed to be sent together.
         tcp.set_nodelay(true);
         tcp.set_connect_timeout(Some(limit));
-        tcp.set_keepalive(Some(ALIVE_AFTER));
-        tcp.set_keepalive_interval(Some(ALIVE_AFTER));
-        tcp.set_keepalive_retries(Some(ALIVE_TRIES));
+        tcp.set_keepalive(Some(KEEPALIVE_AFTER));
+        tcp.set_keepalive_interval(Some(KEEPALIVE_AFTER));
+        tcp.set_keepalive_retries(Some(KEEPALIVE_PROBES));
         #[cfg(target_os = "linux")]
         tcp.set_tcp_user_timeout(Some(UNACKNOWLEDGED));
         Self {
             limit,
-            route: Route { tcp, tls, proxies },
+            route: Route {
+                tcp,
+                settings: settings.clone(),
+            },
         }
     }
 }
@@ -86,15 +87,15 @@ impl Service<Uri> for Connector {
         Box::pin(async move {
             let connecting = async {
                 if to.scheme() != Some(&Scheme::HTTPS) {
-                    let way = route.to(to).await?;
-                    return Ok(ObservedConnection::over(
-                        MaybeHttpsStream::Http(way.io),
-                        way.is_left_to_proxy,
+                    let raw = route.connect(to).await?;
+                    return Ok(ObservedConnection::new(
+                        MaybeHttpsStream::Http(raw.io),
+                        raw.proxy_sends_request,
                     ));
                 }
-                let config = route.tls.to_provider().await?;
+                let config = route.settings.tls.to_provider().await?;
                 let io = HttpsConnector::from((route, config)).call(to).await?;
-                Ok(ObservedConnection::over(io, false))
+                Ok(ObservedConnection::new(io, false))
             };
             match tokio::time::timeout(limit, connecting).await {
                 Ok(made) => made,
@@ -104,26 +105,21 @@ impl Service<Uri> for Connector {
     }
 }
 
-/// The way to an address, up to its own encryption.
+/// Connects to an address, without encryption towards it.
 #[derive(Debug, Clone)]
 struct Route {
     tcp: Tcp,
-    tls: Tls,
-    proxies: Arc<Matcher>,
+    settings: ConnectionSettings,
 }
 
 impl Route {
-    async fn to(self, to: Uri) -> Result<RawConnection, BoxError> {
-        let Self {
-            mut tcp,
-            tls,
-            proxies,
-        } = self;
-        match proxy_of(&proxies, &to) {
+    async fn connect(self, to: Uri) -> Result<RawConnection, BoxError> {
+        let Self { mut tcp, settings } = self;
+        match proxy_of(&settings.proxies, &to) {
             None => Ok(RawConnection::through(MaybeHttpsStream::Http(
                 tcp.call(to).await?,
             ))),
-            Some(proxy) => ProxyConnector { tcp, tls }.onwards(&proxy, to).await,
+            Some(proxy) => ProxyConnector { tcp, settings }.connect(&proxy, to).await,
         }
     }
 }
@@ -139,32 +135,32 @@ impl Service<Uri> for Route {
 
     fn call(&mut self, to: Uri) -> Self::Future {
         let route = self.clone();
-        Box::pin(async move { Ok(route.to(to).await?.io) })
+        Box::pin(async move { Ok(route.connect(to).await?.io) })
     }
 }
 
-/// Connects to a proxy, encrypted where it wants that.
+/// Connects to a proxy, encrypted if its URL says so.
 #[derive(Debug, Clone)]
 struct ProxyConnector {
     tcp: Tcp,
-    tls: Tls,
+    settings: ConnectionSettings,
 }
 
 impl ProxyConnector {
-    /// By the proxy to an address: through a tunnel, unless a plain request can be left to it.
-    async fn onwards(mut self, proxy: &Intercept, to: Uri) -> Result<RawConnection, BoxError> {
+    /// Connects to an address by the proxy: through a tunnel, unless the proxy can send a plain request itself.
+    async fn connect(mut self, proxy: &Intercept, to: Uri) -> Result<RawConnection, BoxError> {
         let at = proxy.uri().clone();
         match at.scheme_str() {
             Some("socks4" | "socks4a") => {
-                let is_here = at.scheme_str() == Some("socks4");
-                let mut socks = SocksV4::new(at, self.tcp).local_dns(is_here);
+                let resolves_locally = at.scheme_str() == Some("socks4");
+                let mut socks = SocksV4::new(at, self.tcp).local_dns(resolves_locally);
                 Ok(RawConnection::through(MaybeHttpsStream::Http(
                     socks.call(with_port(to)?).await?,
                 )))
             }
             Some("socks5" | "socks5h") => {
-                let is_here = at.scheme_str() == Some("socks5");
-                let mut socks = SocksV5::new(at, self.tcp).local_dns(is_here);
+                let resolves_locally = at.scheme_str() == Some("socks5");
+                let mut socks = SocksV5::new(at, self.tcp).local_dns(resolves_locally);
                 if let Some((user, password)) = proxy.raw_auth() {
                     socks = socks.with_auth(user.to_owned(), password.to_owned());
                 }
@@ -174,7 +170,7 @@ impl ProxyConnector {
             }
             _ if to.scheme() == Some(&Scheme::HTTPS) => {
                 let mut headers = HeaderMap::new();
-                headers.insert(USER_AGENT, AGENT);
+                headers.insert(USER_AGENT, self.settings.user_agent.clone());
                 let mut tunnel = Tunnel::new(at, self).with_headers(headers);
                 if let Some(proof) = proxy.basic_auth() {
                     tunnel = tunnel.with_auth(proof.clone());
@@ -183,13 +179,13 @@ impl ProxyConnector {
             }
             _ => Ok(RawConnection {
                 io: self.call(at).await?,
-                is_left_to_proxy: true,
+                proxy_sends_request: true,
             }),
         }
     }
 }
 
-/// The same address with its port, as SOCKS would take 443 for one that names none.
+/// The address with its port, since SOCKS would take 443 where none is named.
 fn with_port(to: Uri) -> Result<Uri, BoxError> {
     match to.authority() {
         Some(authority) if to.scheme() == Some(&Scheme::HTTP) && authority.port().is_none() => {
@@ -212,12 +208,12 @@ impl Service<Uri> for ProxyConnector {
     }
 
     fn call(&mut self, at: Uri) -> Self::Future {
-        let Self { mut tcp, tls } = self.clone();
+        let Self { mut tcp, settings } = self.clone();
         Box::pin(async move {
             if at.scheme() != Some(&Scheme::HTTPS) {
                 return Ok(MaybeHttpsStream::Http(tcp.call(at).await?));
             }
-            let config = tls.to_proxy().await?;
+            let config = settings.tls.to_proxy().await?;
             HttpsConnector::from((tcp, config)).call(at).await
         })
     }
@@ -226,45 +222,44 @@ impl Service<Uri> for ProxyConnector {
 /// A connection to an address or to a proxy, which may be encrypted by itself.
 type Io = MaybeHttpsStream<TokioIo<TcpStream>>;
 
-/// A connection as far as the address that is called, or the proxy that calls it.
+/// A connection to the address that is called, or to a proxy that sends the request.
 struct RawConnection {
     io: Io,
-    /// The proxy reads the request, so it has to say where it goes.
-    is_left_to_proxy: bool,
+    /// Whether a proxy sends the request, so that it has to name its target in full.
+    proxy_sends_request: bool,
 }
 
 impl RawConnection {
     fn through(io: Io) -> Self {
         Self {
             io,
-            is_left_to_proxy: false,
+            proxy_sends_request: false,
         }
     }
 }
 
-/// A whole connection, which notes what comes back on it. It lies above all encryption, whose own messages are no part of
-/// an answer.
+/// A whole connection, which notes what comes on it. It is above all encryption, whose own messages are no part of an answer.
 #[derive(Debug)]
 pub(super) struct ObservedConnection {
     io: TokioIo<MaybeHttpsStream<Io>>,
-    is_left_to_proxy: bool,
-    used: ConnectionUse,
+    proxy_sends_request: bool,
+    usage: ConnectionUse,
 }
 
 impl ObservedConnection {
-    fn over(io: MaybeHttpsStream<Io>, is_left_to_proxy: bool) -> TokioIo<Self> {
+    fn new(io: MaybeHttpsStream<Io>, proxy_sends_request: bool) -> TokioIo<Self> {
         TokioIo::new(Self {
             io: TokioIo::new(io),
-            is_left_to_proxy,
-            used: ConnectionUse::default(),
+            proxy_sends_request,
+            usage: ConnectionUse::default(),
         })
     }
 }
 
 impl Connection for ObservedConnection {
     fn connected(&self) -> Connected {
-        let connected = self.io.inner().connected().proxy(self.is_left_to_proxy);
-        connected.extra(self.used.clone())
+        let connected = self.io.inner().connected().proxy(self.proxy_sends_request);
+        connected.extra(self.usage.clone())
     }
 }
 
@@ -277,7 +272,7 @@ impl AsyncRead for ObservedConnection {
         let before = buffer.filled().len();
         let read = Pin::new(&mut self.io).poll_read(context, buffer);
         if buffer.filled().len() > before {
-            self.used.note_bytes();
+            self.usage.note_bytes();
         }
         read
     }
@@ -289,7 +284,7 @@ impl AsyncWrite for ObservedConnection {
         context: &mut Context<'_>,
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
-        self.used.note_request();
+        self.usage.note_request();
         Pin::new(&mut self.io).poll_write(context, bytes)
     }
 
@@ -310,12 +305,12 @@ impl AsyncWrite for ObservedConnection {
         context: &mut Context<'_>,
         pieces: &[IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        self.used.note_request();
+        self.usage.note_request();
         Pin::new(&mut self.io).poll_write_vectored(context, pieces)
     }
 }
 
-/// Looks names up with the system's means, and says so when that fails.
+/// Resolves names with the system's resolver, with an error of its own.
 #[derive(Debug, Clone)]
 struct Resolver(GaiResolver);
 

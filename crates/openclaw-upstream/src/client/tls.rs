@@ -1,4 +1,4 @@
-//! What the machine trusts, read when the first connection needs it.
+//! TLS settings with the machine's certificates, loaded for the first encrypted connection.
 
 use std::error::Error;
 use std::sync::Arc;

@@ -8,9 +8,15 @@ use faultwall::scripted::{Script, Upstream as Scripted};
 use openclaw_classify::{TimerOwner, Transport};
 use openclaw_ids::ProviderId;
 
-use super::super::facts::MAX_EXCERPT;
-use super::super::{AnswerStep, Deadlines};
+use http::HeaderMap;
+use openclaw_wire::{RequestBody, WireFormat};
+use secrecy::SecretString;
+
 use super::*;
+use crate::call::Call;
+use crate::endpoint::{Endpoint, SecretKind};
+use crate::facts::MAX_EXCERPT;
+use crate::live::AnswerStep;
 
 const ROLE: &str =
     "data: {\"choices\":[{\"index\":0,\"delta\":{\"role\":\"assistant\",\"content\":\"\"}}]}\n\n";
@@ -59,7 +65,9 @@ async fn attempt_at(base_url: &str, stream: bool, deadlines: Deadlines) -> Resul
         body: &request(stream),
         deadlines,
     };
-    Upstream::default().attempt(&call).await
+    Upstream::new(HeaderValue::from_static("test"))
+        .attempt(&call)
+        .await
 }
 
 async fn attempt(script: Script, stream: bool) -> Result<Answer, Failure> {
@@ -325,7 +333,7 @@ async fn the_first_piece_of_a_plain_body_has_a_limit_of_its_own() {
 }
 
 #[tokio::test]
-async fn an_echo_of_the_key_is_gone_before_anybody_sees_it() {
+async fn an_echo_of_the_key_is_gone_before_it_can_be_seen() {
     let echo = r#"{"error":{"code":"key-1-of-many","message":"bad key-1-of-many"}}"#;
     let text = format!("data: {echo}\n\n");
     for (script, stream) in [
@@ -346,7 +354,10 @@ async fn an_echo_of_the_key_is_gone_before_anybody_sees_it() {
             body: &request(stream),
             deadlines: Deadlines::DEFAULT,
         };
-        let failure = match Upstream::default().attempt(&call).await {
+        let failure = match Upstream::new(HeaderValue::from_static("test"))
+            .attempt(&call)
+            .await
+        {
             Err(failure) => failure,
             Ok(Answer::Live(mut live)) => loop {
                 match live.next().await {
@@ -428,7 +439,11 @@ async fn a_key_that_no_header_can_carry_is_a_wrong_key() {
         body: &body,
         deadlines: Deadlines::DEFAULT,
     };
-    let failure = Upstream::default().attempt(&call).await.err().unwrap();
+    let failure = Upstream::new(HeaderValue::from_static("test"))
+        .attempt(&call)
+        .await
+        .err()
+        .unwrap();
     assert_eq!(failure.code.as_deref(), Some("invalid_api_key"));
     assert!(!format!("{failure:?}").contains("secret"));
 }
@@ -449,7 +464,10 @@ async fn dropping_an_attempt_hangs_up() {
             body: &body,
             deadlines: Deadlines::DEFAULT,
         };
-        Upstream::default().attempt(&call).await.is_ok()
+        Upstream::new(HeaderValue::from_static("test"))
+            .attempt(&call)
+            .await
+            .is_ok()
     });
     upstream.asked().await;
     attempt.abort();

@@ -1,4 +1,4 @@
-//! Reads chat completions, whole or as stream chunks: is this content, an end, an error?
+//! OpenAI's chat completions: the row of the format, and what its bodies and chunks are.
 
 mod notice;
 mod splice;
@@ -15,7 +15,7 @@ use super::row::{FormatRow, NoticeRow, RequestKind, StreamEnd, StreamRow, Synthe
 use super::user_text::UserTextPath;
 use super::{PROBE, items, texts};
 
-/// The descriptor.
+/// The row of the format.
 pub(super) static ROW: FormatRow = FormatRow {
     name: "OpenAI chat completions",
     label: "chat_completions",
@@ -56,10 +56,10 @@ pub(super) static ROW: FormatRow = FormatRow {
 
 use crate::partial_json::PartialJson;
 
-/// Members of a message or a delta that show something to the person who waits.
+/// Members of a message or a delta that show something to a reader.
 ///
 /// A closed list: a member that is missing here delays the first content of a stream, while a member too many
-/// would give up failover for something nobody sees (a role, an id, usage).
+/// would give up failover for something that no reader sees (a role, an id, usage).
 const ANSWER_MEMBERS: &[&str] = &[
     "audio",
     "content",

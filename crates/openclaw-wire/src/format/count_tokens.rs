@@ -1,4 +1,4 @@
-//! Reads Anthropic's counts of tokens: is there a number?
+//! Anthropic's token counts: the row of the format, and whether a body holds a number.
 
 use super::event::{ResponseBody, error_as_it_is, is_error};
 use super::family::ApiFamily;
@@ -6,7 +6,7 @@ use super::messages;
 use super::row::{FormatRow, RequestKind};
 use crate::partial_json::PartialJson;
 
-/// The descriptor. Its requests are those of messages.
+/// The row of the format. Its requests are those of messages.
 pub(super) static ROW: FormatRow = FormatRow {
     name: "Anthropic messages",
     label: "count_tokens",

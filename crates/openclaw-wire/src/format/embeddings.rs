@@ -1,4 +1,4 @@
-//! Reads embeddings: is there a vector?
+//! OpenAI's embeddings: the row of the format, and whether a body holds vectors.
 
 use super::chat_completions;
 use super::event::{ResponseBody, error_as_it_is, is_error, is_filled};
@@ -6,7 +6,7 @@ use super::family::ApiFamily;
 use super::row::{FormatRow, RequestKind};
 use crate::partial_json::PartialJson;
 
-/// The descriptor.
+/// The row of the format.
 pub(super) static ROW: FormatRow = FormatRow {
     name: "OpenAI embeddings",
     label: "embeddings",

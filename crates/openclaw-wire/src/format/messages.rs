@@ -1,4 +1,4 @@
-//! Reads Anthropic's messages, whole or as stream events: is this content, an end, an error?
+//! Anthropic's messages: the row of the format, and what its bodies and events are.
 
 mod splice;
 mod synthetic;
@@ -15,7 +15,7 @@ use super::row::{FormatRow, RequestKind, StreamEnd, StreamRow, SyntheticRow};
 use super::user_text::UserTextPath;
 use super::{PROBE, items, texts};
 
-/// The descriptor.
+/// The row of the format.
 pub(super) static ROW: FormatRow = FormatRow {
     name: "Anthropic messages",
     label: "messages",

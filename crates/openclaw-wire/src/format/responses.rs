@@ -1,4 +1,4 @@
-//! Reads OpenAI's responses, whole or as stream events: is this content, an end, an error?
+//! OpenAI's responses: the row of the format, and what its bodies and events are.
 
 mod splice;
 mod synthetic;
@@ -18,7 +18,7 @@ use super::{PROBE, items, texts};
 use crate::partial_json::PartialJson;
 use crate::surrogates::value_of;
 
-/// The descriptor.
+/// The row of the format.
 pub(super) static ROW: FormatRow = FormatRow {
     name: "OpenAI responses",
     label: "responses",

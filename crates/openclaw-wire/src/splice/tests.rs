@@ -37,26 +37,26 @@ fn spliced(
     for (told, cut) in answers {
         let events = told.events(wire);
         for event in &events[..(*cut).min(events.len() - 2)] {
-            let new = splice.take(raw(wire, event))?;
+            let new = splice.push(raw(wire, event))?;
             let new_events = events_in(&new.bytes);
             assert_eq!(new.events, new_events.len() as u64);
             sent.extend(new_events);
         }
-        splice = splice.follow().unwrap();
+        splice = splice.take_over().unwrap();
     }
     let events = last.events(wire);
     let (end, events) = events.split_last().unwrap();
     for event in events {
-        sent.extend(events_in(&splice.take(raw(wire, event))?.bytes));
+        sent.extend(events_in(&splice.push(raw(wire, event))?.bytes));
     }
     let end = match wire {
         WireFormat::ChatCompletions => {
-            sent.extend(events_in(&splice.take(raw(wire, end))?.bytes));
-            let done = splice.end(Bytes::from_static(b"data: [DONE]\n\n"))?;
+            sent.extend(events_in(&splice.push(raw(wire, end))?.bytes));
+            let done = splice.finish(Bytes::from_static(b"data: [DONE]\n\n"))?;
             assert_eq!(done.bytes, &b"data: [DONE]\n\n"[..]);
             return Ok(sent);
         }
-        _ => splice.end(raw(wire, end))?,
+        _ => splice.finish(raw(wire, end))?,
     };
     sent.extend(events_in(&end.bytes));
     Ok(sent)
@@ -170,12 +170,12 @@ fn a_shorter_answer_and_one_that_cannot_be_compared_differ() {
         ),
     ] {
         let mut splice = Splice::new(wire).unwrap();
-        splice.take(raw(wire, &event)).unwrap();
-        let mut splice = splice.follow().unwrap();
-        assert_eq!(splice.take(raw(wire, &event)), Err(Mismatch), "{wire:?}");
+        splice.push(raw(wire, &event)).unwrap();
+        let mut splice = splice.take_over().unwrap();
+        assert_eq!(splice.push(raw(wire, &event)), Err(Mismatch), "{wire:?}");
         if wire != WireFormat::ChatCompletions {
-            let mut other = Splice::new(wire).unwrap().follow().unwrap();
-            assert_eq!(other.take(raw(wire, &event)), Err(Mismatch), "{wire:?}");
+            let mut other = Splice::new(wire).unwrap().take_over().unwrap();
+            assert_eq!(other.push(raw(wire, &event)), Err(Mismatch), "{wire:?}");
         }
     }
 }
@@ -185,10 +185,10 @@ fn too_much_to_be_remembered_is_not_followed() {
     let wire = WireFormat::ChatCompletions;
     let event = json!({"choices": [{"delta": {"content": "x".repeat(1 << 20)}}]});
     let mut first = Splice::new(wire).unwrap();
-    let mut second = Splice::new(wire).unwrap().follow().unwrap();
+    let mut second = Splice::new(wire).unwrap().take_over().unwrap();
     for _ in 0..20 {
-        first.take(raw(wire, &event)).unwrap();
-        let new = second.take(raw(wire, &event)).unwrap();
+        first.push(raw(wire, &event)).unwrap();
+        let new = second.push(raw(wire, &event)).unwrap();
         assert!(
             new.events == 1 && new.bytes.len() > 1 << 20,
             "the client gets it all the same"
@@ -196,7 +196,7 @@ fn too_much_to_be_remembered_is_not_followed() {
     }
     for splice in [first, second] {
         assert!(splice.tracker.kept() <= MAX_KEPT + (1 << 20));
-        assert!(splice.follow().is_none());
+        assert!(splice.take_over().is_none());
     }
 }
 
@@ -208,13 +208,13 @@ fn what_cannot_be_taken_apart_is_neither_followed_nor_left_out() {
             format!("data: {{\"choices\":[{{\"delta\":{{\"content\":\"Hel\"}}}}],\"x\":{member}}}\n\n");
         let event = Bytes::from(text);
         let mut first = Splice::new(WireFormat::ChatCompletions).unwrap();
-        assert_eq!(first.take(event.clone()).unwrap().bytes, event);
-        assert!(first.follow().is_none(), "{member}");
+        assert_eq!(first.push(event.clone()).unwrap().bytes, event);
+        assert!(first.take_over().is_none(), "{member}");
         let mut second = Splice::new(WireFormat::ChatCompletions)
             .unwrap()
-            .follow()
+            .take_over()
             .unwrap();
-        assert_eq!(second.take(event), Err(Mismatch), "{member}");
+        assert_eq!(second.push(event), Err(Mismatch), "{member}");
     }
 }
 
@@ -241,26 +241,26 @@ fn what_is_no_object_is_survived() {
             let events: Vec<Bytes> = shapes.iter().map(|shape| raw(wire, &shape(odd))).collect();
             let mut first = Splice::new(wire).unwrap();
             for event in &events {
-                first.take(event.clone()).unwrap();
+                first.push(event.clone()).unwrap();
             }
             for event in events {
                 // Each by itself, since an answer that differs ends.
-                let mut second = Splice::new(wire).unwrap().follow().unwrap();
-                drop(second.take(event));
+                let mut second = Splice::new(wire).unwrap().take_over().unwrap();
+                drop(second.push(event));
             }
         }
     }
 }
 
 #[test]
-fn a_byte_order_mark_within_a_stream_makes_a_line_that_nobody_reads() {
+fn a_byte_order_mark_within_a_stream_makes_a_line_that_no_client_reads() {
     let event = json!({"choices": [{"index": 0, "delta": {"content": "Hel"}}]});
     let plain = raw(WireFormat::ChatCompletions, &event);
     let marked = Bytes::from(["\u{feff}".as_bytes(), &plain].concat());
     let mut splice = Splice::new(WireFormat::ChatCompletions).unwrap();
-    splice.take(marked).unwrap();
-    let mut splice = splice.follow().unwrap();
-    let new = splice.take(plain).unwrap();
+    splice.push(marked).unwrap();
+    let mut splice = splice.take_over().unwrap();
+    let new = splice.push(plain).unwrap();
     assert_eq!(new.events, 1, "the client has not seen it yet");
 }
 
@@ -302,9 +302,9 @@ fn what_a_tool_is_given_at_once_is_compared_like_what_comes_in_pieces() {
     ] {
         let mut splice = Splice::new(wire).unwrap();
         for event in &sent {
-            splice.take(raw(wire, event)).unwrap();
+            splice.push(raw(wire, event)).unwrap();
         }
-        let new = splice.follow().unwrap().take(raw(wire, &other));
+        let new = splice.take_over().unwrap().push(raw(wire, &other));
         assert_eq!(new.map(|new| events_in(&new.bytes)), expected, "{sent:?} {other}");
     }
 }
@@ -315,14 +315,14 @@ fn a_refusal_is_not_repeated_by_a_text_of_the_same_words() {
     let says = |kind: &str| json!({"type": kind, "output_index": 0, "content_index": 0, "delta": "No."});
     let mut splice = Splice::new(WireFormat::Responses).unwrap();
     for event in [&begin, &says("response.refusal.delta")] {
-        splice.take(raw(WireFormat::Responses, event)).unwrap();
+        splice.push(raw(WireFormat::Responses, event)).unwrap();
     }
-    let mut splice = splice.follow().unwrap();
-    splice.take(raw(WireFormat::Responses, &begin)).unwrap();
-    let new = splice.take(raw(WireFormat::Responses, &says("response.output_text.delta")));
+    let mut splice = splice.take_over().unwrap();
+    splice.push(raw(WireFormat::Responses, &begin)).unwrap();
+    let new = splice.push(raw(WireFormat::Responses, &says("response.output_text.delta")));
     assert_eq!(new.unwrap().events, 0, "it has not said the same yet");
     let end = json!({"type": "response.completed", "response": {}});
-    assert_eq!(splice.end(raw(WireFormat::Responses, &end)), Err(Mismatch));
+    assert_eq!(splice.finish(raw(WireFormat::Responses, &end)), Err(Mismatch));
 }
 
 #[test]

@@ -1,8 +1,8 @@
 //! What the walk over the chain must look like.
 
+use openclaw_history::replay::{Circumstances, replay};
 use openclaw_runner::CandidateOutcome;
 use openclaw_runner::RunEvent;
-use openclaw_runner::replay::{Circumstances, replay};
 
 use super::Held;
 use crate::faults::store_outage::File;

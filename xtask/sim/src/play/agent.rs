@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use openclaw_auth_store::{AuthConfig, AuthSnapshot, Credential, EndpointKey, MemoryAuthStore, Secret};
 use openclaw_chain::Resolver;
+use openclaw_history::recording::Recorder;
 use openclaw_ids::{ModelRef, ProfileId, ProviderId};
 use openclaw_providers::AuthAliases;
 use openclaw_runner::{RunPolicy, RunSettings, Runner};
@@ -67,7 +68,10 @@ impl SimulatedAgent {
                 Arc::clone(&policy),
             )
             .with_observer(Arc::clone(&listener) as _);
-            (runner.clone(), runner.with_recorder(Arc::new(SampledRecorder)))
+            (
+                runner.clone(),
+                runner.with_recorder(Arc::new(Recorder::new(Arc::new(SampledRecorder)))),
+            )
         });
         let config = json!({ "agents": { "defaults": { "model": {
             "primary": agent.chain[0], "fallbacks": agent.chain[1..],

@@ -7,8 +7,8 @@ use jiff::Timestamp;
 use openclaw_auth_store::{
     AuthSnapshot, ChangeOutcome, MemoryAuthStore, StoreError, UsageChange, UsageStore,
 };
+use openclaw_history::recording::{RecordingSink, RunRecording};
 use openclaw_ids::SessionKey;
-use openclaw_runner::replay::{RunRecorder, RunRecording};
 use openclaw_runner::{DecisionKind, RotationKind, RunEvent, RunObserver};
 use openclaw_session::{
     CasOutcome, MemorySessionStore, Revision, Rollback, SessionEntry, SessionStore,
@@ -257,7 +257,7 @@ impl RunObserver for DecisionListener {
 /// Keeps the recording of a run with its trace.
 pub(crate) struct SampledRecorder;
 
-impl RunRecorder for SampledRecorder {
+impl RecordingSink for SampledRecorder {
     fn on_recording(&self, recording: RunRecording) {
         note(|trace| trace.recording = Some(recording));
     }

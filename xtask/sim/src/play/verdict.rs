@@ -2,7 +2,8 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use openclaw_runner::{RunReport, explain};
+use openclaw_history::explain;
+use openclaw_runner::RunReport;
 
 use crate::check::{CHECKS, Tally, Violation, check_all};
 use crate::trace::Trace;

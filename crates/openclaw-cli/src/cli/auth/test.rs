@@ -10,6 +10,7 @@ use openclaw_auth_store::{Credential, profile_secret};
 use openclaw_classify::error_chain;
 use openclaw_classify::{Failure, Reason, classify, describe, redact};
 use openclaw_config::Environment;
+use openclaw_gateway::USER_AGENT;
 use openclaw_gateway::providers::attempt_deadlines;
 use openclaw_gateway::providers::{known, secret_kind};
 use openclaw_gateway::report::left;
@@ -143,7 +144,7 @@ pub(in crate::cli) fn run(
     // Whatever cannot be asked is told before anything is.
     let askings = ids.iter().map(|id| Asking::of(arguments, &files, &agent, id));
     let askings = askings.collect::<Result<Vec<_>, _>>()?;
-    let upstream = Upstream::default();
+    let upstream = Upstream::new(USER_AGENT);
     let runtime = runtime()?;
     let mut tested = Vec::new();
     for asking in &askings {

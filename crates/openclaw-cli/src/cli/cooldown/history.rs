@@ -5,9 +5,9 @@ use std::io;
 use clap::Args;
 use jiff::{SignedDuration, Timestamp};
 use openclaw_config::Environment;
-use openclaw_gateway::history::{HistoryReader, StoredWindow, WindowChange, WindowFilter};
 use openclaw_gateway::report::rested;
 use openclaw_gateway::report::{ago, left};
+use openclaw_history::{HistoryReader, StoredWindow, WindowChange, WindowFilter};
 use openclaw_ids::ProfileId;
 use serde_json::json;
 

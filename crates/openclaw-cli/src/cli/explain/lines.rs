@@ -3,8 +3,8 @@
 use std::io::Read;
 
 use openclaw_classify::{Failure, Header};
+use openclaw_history::explain::{read, stories};
 use openclaw_ids::{AgentId, ProviderId};
-use openclaw_runner::explain::{read, stories};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 

@@ -3,16 +3,14 @@
 use std::io;
 
 use jiff::Timestamp;
-use openclaw_gateway::history::{
-    BrokenNote, HistoryReader, RunFilter, RunOutcome, StoredRun, Story, WindowNote,
-};
 use openclaw_gateway::report::ago;
 use openclaw_gateway::report::free_and_tried;
 use openclaw_gateway::report::rested;
 use openclaw_gateway::report::{Held, Search, met_trouble, run_story};
 use openclaw_gateway::report::{WHAT_MADE_IT_REST, held_lines};
+use openclaw_history::explain::Story as RunStory;
+use openclaw_history::{BrokenNote, HistoryReader, RunFilter, RunOutcome, StoredRun, Story, WindowNote};
 use openclaw_ids::{AgentId, ModelRef, ProfileId};
-use openclaw_runner::explain::Story as RunStory;
 use serde::Serialize;
 use serde_json::json;
 
@@ -110,7 +108,7 @@ struct Explained<'s> {
     story: Option<&'s RunStory>,
     /// What held back the candidates that rested.
     held: &'s [Held],
-    records: &'s [openclaw_gateway::history::Told],
+    records: &'s [openclaw_history::Told],
 }
 
 fn tell(

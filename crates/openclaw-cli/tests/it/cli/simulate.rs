@@ -1,6 +1,6 @@
 //! `simulate`.
 
-use openclaw_gateway::history::history_path;
+use openclaw_history::history_path;
 use serde_json::json;
 
 use super::Desk;

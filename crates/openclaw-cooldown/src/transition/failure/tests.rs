@@ -5,12 +5,12 @@ use openclaw_classify::Reason;
 use super::*;
 use crate::testing::{DAY, HOUR, MINUTE, SECOND, at, failure, model, offset, on_model, provider};
 
-mod extremes;
+mod extreme_values;
 mod lanes;
 mod lifecycle;
 mod oracle;
 mod properties;
-mod stated;
+mod stated_ends;
 
 /// Failures at seconds after the start, each in the episode that its time suggests (start unknown).
 fn after_failures(events: &[(i64, FailureEvent)]) -> ProfileUsage {

@@ -8,7 +8,7 @@ use openclaw_classify::HintSource;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-mod foreign;
+mod adoption;
 
 fn stats(value: Value) -> UsageStats {
     serde_json::from_value(value).unwrap()

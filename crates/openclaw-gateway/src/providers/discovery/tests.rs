@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use axum::http::HeaderValue;
 use faultwall::scripted::{Script, Upstream as Scripted};
 
 use super::*;
@@ -66,7 +67,7 @@ async fn ollama_is_asked_for_its_models() {
     ] {
         let server = Scripted::start([script]).await;
         let endpoint = Endpoint::try_new(ProviderId::try_new(OLLAMA).unwrap(), &server.base_url()).unwrap();
-        let models = ollama_models(&Upstream::default(), &endpoint).await;
+        let models = ollama_models(&Upstream::new(HeaderValue::from_static("test")), &endpoint).await;
         assert_eq!(models, expected);
         assert!(server.seen()[0].head.starts_with("GET /api/tags "));
     }

@@ -1,6 +1,6 @@
 //! Which windows were open when a run came, and when each was set free since.
 
-use crate::history::{RunNote, RunOutcome, WindowNote};
+use openclaw_history::{RunNote, RunOutcome, WindowNote};
 
 use super::*;
 

@@ -11,7 +11,7 @@ pub(super) fn mend_surrogates(text: &str) -> String {
         let (before, escape) = rest.split_at(at);
         mended.push_str(before);
         let (len, whole) = match (half(escape), escape.get(6..).and_then(half)) {
-            (Some(Half::High), Some(Half::Low)) => (12, true),
+            (Some(SurrogateHalf::High), Some(SurrogateHalf::Low)) => (12, true),
             (Some(_), _) => (6, false),
             // The escaped character goes along, so that a second backslash begins nothing.
             (None, _) => (1 + escape.chars().nth(1).map_or(0, char::len_utf8), true),
@@ -25,17 +25,17 @@ pub(super) fn mend_surrogates(text: &str) -> String {
 }
 
 #[derive(Clone, Copy)]
-enum Half {
+enum SurrogateHalf {
     High,
     Low,
 }
 
 /// The half of a character that `text` begins with, if it does.
-fn half(text: &str) -> Option<Half> {
+fn half(text: &str) -> Option<SurrogateHalf> {
     let code = text.strip_prefix("\\u")?.get(..4)?;
     match u16::from_str_radix(code, 16).ok()? {
-        0xd800..=0xdbff => Some(Half::High),
-        0xdc00..=0xdfff => Some(Half::Low),
+        0xd800..=0xdbff => Some(SurrogateHalf::High),
+        0xdc00..=0xdfff => Some(SurrogateHalf::Low),
         _ => None,
     }
 }

@@ -3,12 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use bytes::Bytes;
-use openclaw_upstream::fuzzing::{Format, Parsed};
+use openclaw_upstream::fuzzing::Parsed;
+use openclaw_wire::WireFormat;
 use serde_json::Value;
 
 /// The format that a byte stands for.
-pub fn format(byte: u8) -> Format {
-    [Format::ChatCompletions, Format::Messages, Format::Responses][usize::from(byte) % 3]
+pub fn format(byte: u8) -> WireFormat {
+    [WireFormat::ChatCompletions, WireFormat::Messages, WireFormat::Responses][usize::from(byte) % 3]
 }
 
 /// `bytes` in pieces whose sizes follow from `seed`; one piece for 0, single bytes for 1.
@@ -108,34 +109,35 @@ fn escaped_unit(text: &str) -> Option<u16> {
 }
 
 /// Whether one event alone says that an answer in this format is complete.
-pub fn is_end(format: Format, event: &Parsed) -> bool {
+pub fn is_end(format: WireFormat, event: &Parsed) -> bool {
     let (name, data) = event;
     let json = json(event).unwrap_or_default();
     let kind = json.get("type").and_then(Value::as_str);
     match format {
-        Format::ChatCompletions => data.trim_ascii() == b"[DONE]",
-        Format::Messages => kind == Some("message_stop"),
-        Format::Responses => {
+        WireFormat::ChatCompletions => data.trim_ascii() == b"[DONE]",
+        WireFormat::Messages => kind == Some("message_stop"),
+        WireFormat::Responses => {
             let named = name.as_deref().and_then(|name| std::str::from_utf8(name).ok());
             let kind = if json.is_null() { None } else { kind.or(named) };
             matches!(kind, Some("response.completed" | "response.incomplete"))
         }
+        WireFormat::CountTokens | WireFormat::Embeddings => false,
     }
 }
 
 /// Whether `events` let an answer count as complete (BL-89): an end, a reason for every choice, or tool calls that may
 /// be whole.
-pub fn may_be_complete(format: Format, events: &[Parsed]) -> bool {
+pub fn may_be_complete(format: WireFormat, events: &[Parsed]) -> bool {
     if events.iter().any(|event| is_end(format, event)) {
         return true;
     }
     let all: Vec<Value> = events.iter().filter_map(json).collect();
     match format {
-        Format::ChatCompletions => has_reasons(&all) || has_whole_calls(&all),
-        Format::Messages => all.iter().any(|event| {
+        WireFormat::ChatCompletions => has_reasons(&all) || has_whole_calls(&all),
+        WireFormat::Messages => all.iter().any(|event| {
             event["type"] == "message_delta" && event.pointer("/delta/stop_reason").is_some_and(Value::is_string)
         }),
-        Format::Responses => false,
+        WireFormat::CountTokens | WireFormat::Embeddings | WireFormat::Responses => false,
     }
 }
 

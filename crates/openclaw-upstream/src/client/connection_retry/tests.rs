@@ -1,7 +1,7 @@
 //! Connections that end under a request, of servers that did not take it and of those that may have.
 
 use bytes::Bytes;
-use http::{HeaderMap, Method, Request, StatusCode, Uri};
+use http::{HeaderMap, HeaderValue, Method, Request, StatusCode, Uri};
 use http_body_util::Full;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
@@ -11,6 +11,10 @@ use tokio::task::JoinHandle;
 
 use super::super::{Client, ConnectionSettings};
 use super::*;
+
+fn settings() -> ConnectionSettings {
+    ConnectionSettings::from_environment(HeaderValue::from_static("test"))
+}
 
 const OK: &[u8] = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok";
 const SETTINGS: &[u8] = &[0, 0, 0, 4, 0, 0, 0, 0, 0];
@@ -69,7 +73,7 @@ async fn ask(client: &Client, to: &Uri) -> Result<StatusCode, legacy::Error> {
 #[tokio::test]
 async fn a_kept_connection_that_ends_when_it_is_used_again_is_no_failure() {
     let (to, server) = ends_after(&[1, 1]).await;
-    let client = Client::new(AT_MOST, ConnectionSettings::of_environment());
+    let client = Client::new(AT_MOST, settings());
     assert_eq!(ask(&client, &to).await.unwrap(), StatusCode::OK);
     assert_eq!(ask(&client, &to).await.unwrap(), StatusCode::OK);
     drop(client);
@@ -83,7 +87,7 @@ async fn a_kept_connection_that_ends_when_it_is_used_again_is_no_failure() {
 #[tokio::test]
 async fn a_new_connection_that_ends_without_an_answer_is_a_failure() {
     let (to, server) = ends_after(&[0]).await;
-    let client = Client::new(AT_MOST, ConnectionSettings::of_environment());
+    let client = Client::new(AT_MOST, settings());
     ask(&client, &to).await.unwrap_err();
     assert_eq!(server.await.unwrap(), 1, "sent once");
 }
@@ -91,7 +95,7 @@ async fn a_new_connection_that_ends_without_an_answer_is_a_failure() {
 #[tokio::test]
 async fn a_kept_connection_that_ends_later_may_have_brought_the_request() {
     let (to, server) = ends_after(&[1]).await;
-    let client = Client::new(AT_MOST, ConnectionSettings::of_environment());
+    let client = Client::new(AT_MOST, settings());
     ask(&client, &to).await.unwrap();
     let body = Full::new(Bytes::from_static(b"hello"));
     let request = Request::post(&to).body(body).unwrap();
@@ -127,10 +131,10 @@ async fn an_answer_that_has_begun_is_not_asked_for_again() {
                 }
                 assert!(has_request(&mut stream).await);
                 stream.write_all(began).await.unwrap();
-                // A second connection would find nobody, and its request would hang.
+                // A second connection would not be accepted, and its request would hang.
                 listener
             });
-            let client = Client::new(AT_MOST, ConnectionSettings::of_environment());
+            let client = Client::new(AT_MOST, settings());
             if kept {
                 ask(&client, &to).await.unwrap();
             }
@@ -165,7 +169,7 @@ async fn an_answer_that_begins_while_the_request_is_still_sent_has_begun() {
             }
             listener
         });
-        let client = Client::new(AT_MOST, ConnectionSettings::of_environment());
+        let client = Client::new(AT_MOST, settings());
         if kept {
             ask(&client, &to).await.unwrap();
         }

@@ -10,7 +10,7 @@ use crate::overlap::{AnswerTracker, Mismatch, Overlap, text};
 const TEXTS: &[&str] = &["content", "refusal"];
 /// Members that are thinking: those of the answer that takes over are not shown.
 const THINKING: &[&str] = &["reasoning", "reasoning_content", "reasoning_details", "thinking"];
-/// Members that are not understood well enough to be repeated.
+/// Members that cannot be compared.
 const OTHER: &[&str] = &["audio", "function_call", "images"];
 /// Members of a chunk that stay those of the first answer.
 const NAMING: &[&str] = &["created", "id"];
@@ -29,7 +29,7 @@ struct ChatTracker {
     finished: BTreeSet<u64>,
     naming: Map<String, Value>,
     /// Something was sent that no other answer can be compared with.
-    beyond: bool,
+    is_incomparable: bool,
 }
 
 fn index(value: &Value) -> u64 {
@@ -53,7 +53,7 @@ fn calls(delta: &Value) -> impl Iterator<Item = &Value> {
 }
 
 /// Whether a choice, or its delta, says something that cannot be compared.
-fn is_beyond(choice: &Value, delta: &Value) -> bool {
+fn cannot_be_compared(choice: &Value, delta: &Value) -> bool {
     let has = |member: &&str| delta.get(*member).is_some_and(|value| !value.is_null());
     let is_list = |member: &&str| delta.get(*member).is_some_and(Value::is_array);
     OTHER.iter().any(has) || TEXTS.iter().any(is_list) || text(choice, "text").is_some()
@@ -74,7 +74,7 @@ impl AnswerTracker for ChatTracker {
         for choice in choices(event) {
             let (at, delta) = (index(choice), choice.get("delta").unwrap_or(&Value::Null));
             self.begun.insert(at);
-            self.beyond |= is_beyond(choice, delta);
+            self.is_incomparable |= cannot_be_compared(choice, delta);
             for (number, member) in TEXTS.iter().enumerate() {
                 if let Some(text) = text(delta, member) {
                     self.said.sent((at, Part::Text(number)), text);
@@ -103,7 +103,7 @@ impl AnswerTracker for ChatTracker {
     }
 
     fn resumed(&mut self, mut event: Value) -> Result<Vec<Value>, Mismatch> {
-        if self.beyond {
+        if self.is_incomparable {
             return Err(Mismatch);
         }
         for (name, value) in &self.naming {
@@ -155,7 +155,7 @@ impl ChatTracker {
         let mut delta = choice
             .get_mut("delta")
             .map_or_else(|| Value::Object(Map::new()), Value::take);
-        if is_beyond(&choice, &delta) {
+        if cannot_be_compared(&choice, &delta) {
             return Err(Mismatch);
         }
         if let Some(members) = delta.as_object_mut() {

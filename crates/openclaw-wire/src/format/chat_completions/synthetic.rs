@@ -1,4 +1,4 @@
-//! A chat completion.
+//! A chat completion that no model wrote.
 
 use serde_json::{Value, json};
 

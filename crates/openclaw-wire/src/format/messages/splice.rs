@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::overlap::{AnswerTracker, Mismatch, Overlap, text};
 
 const THINKING: &[&str] = &["redacted_thinking", "thinking"];
-/// Blocks that are understood well enough to be repeated.
+/// Blocks that can be compared.
 const COMPARED: &[&str] = &["text", "tool_use"];
 
 /// The member of a delta that is a text.
@@ -18,7 +18,7 @@ const INPUT: &str = "partial_json";
 /// The member of a block that names its tool.
 const NAME: &str = "name";
 
-/// A block that the client knows.
+/// A block that was sent.
 #[derive(Debug)]
 struct Block {
     index: u64,
@@ -40,7 +40,7 @@ struct MessageTracker {
     follows: HashMap<u64, Option<usize>>,
     /// How many compared blocks of the other answer have begun.
     begun: usize,
-    beyond: bool,
+    is_incomparable: bool,
 }
 
 fn index(event: &Value) -> u64 {
@@ -94,7 +94,7 @@ impl AnswerTracker for MessageTracker {
                 if THINKING.contains(&kind(block)) {
                     self.thinking.push(index(event));
                 } else {
-                    self.beyond |= !is_compared(block);
+                    self.is_incomparable |= !is_compared(block);
                     let number = self.add(index(event), kind(block));
                     let (member, said) = beginning(block);
                     self.said.sent((number, member), &said);
@@ -105,8 +105,8 @@ impl AnswerTracker for MessageTracker {
             "content_block_delta" => {
                 match (self.number(index(event)), addition(event)) {
                     (Some(number), Some((member, text))) => self.said.sent((number, member), text),
-                    // Nobody said which block it belongs to.
-                    (None, Some(_)) => self.beyond = true,
+                    // No block was named that it belongs to.
+                    (None, Some(_)) => self.is_incomparable = true,
                     (_, None) => {}
                 }
             }
@@ -127,7 +127,7 @@ impl AnswerTracker for MessageTracker {
     }
 
     fn resumed(&mut self, mut event: Value) -> Result<Vec<Value>, Mismatch> {
-        if self.beyond {
+        if self.is_incomparable {
             return Err(Mismatch);
         }
         match kind(&event) {

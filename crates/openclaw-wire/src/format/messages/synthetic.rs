@@ -1,4 +1,4 @@
-//! A message of Anthropic's.
+//! A message that no model wrote.
 
 use serde_json::{Value, json};
 

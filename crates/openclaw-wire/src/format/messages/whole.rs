@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 /// What blocks say in deltas: the kind of the block, its member, the kind of the delta. The rest of a block stands in the
 /// event that begins it.
 #[rustfmt::skip]
-static TOLD_IN_DELTAS: &[(&str, &str, &str)] = &[
+static SENT_IN_DELTAS: &[(&str, &str, &str)] = &[
     ("text",     "text",      "text_delta"),
     ("thinking", "thinking",  "thinking_delta"),
     ("thinking", "signature", "signature_delta"),
@@ -40,7 +40,7 @@ pub(super) fn events(mut message: Value) -> Option<Vec<Value>> {
 fn of_block(index: usize, mut block: Value) -> Vec<Value> {
     let kind = block["type"].as_str().unwrap_or_default().to_owned();
     let mut deltas = Vec::new();
-    for (_, member, delta) in TOLD_IN_DELTAS.iter().filter(|(of, ..)| *of == kind) {
+    for (_, member, delta) in SENT_IN_DELTAS.iter().filter(|(of, ..)| *of == kind) {
         if let Some(text @ Value::String(_)) = block.get_mut(*member) {
             let text = std::mem::replace(text, "".into());
             deltas.push(json!({"type": delta, *member: text}));

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::overlap::{AnswerTracker, Mismatch, Overlap, text};
 
-/// Items that are understood well enough to be repeated.
+/// Items that can be compared.
 const COMPARED: &[&str] = &["function_call", "message"];
 /// The event that brings a piece of the arguments of a call.
 const ARGUMENTS: &str = "response.function_call_arguments.delta";
@@ -26,7 +26,7 @@ const BEGINNINGS: &[&str] = &["response.created", "response.in_progress", "respo
 /// Events that end one.
 const ENDS: &[&str] = &["response.completed", "response.incomplete"];
 
-/// An item that the client knows.
+/// An item that was sent.
 #[derive(Debug)]
 struct Item {
     output_index: u64,
@@ -49,7 +49,7 @@ struct ResponseTracker {
     /// What the other answer's output indices stand for; none for reasoning.
     follows: HashMap<u64, Option<usize>>,
     begun: usize,
-    beyond: bool,
+    is_incomparable: bool,
 }
 
 const IDS: [&str; 2] = ["id", "call_id"];
@@ -96,7 +96,7 @@ impl AnswerTracker for ResponseTracker {
             let item = event.get("item").unwrap_or(&Value::Null);
             self.next = self.next.max(output_index + 1);
             if kind(item) != "reasoning" {
-                self.beyond |= !COMPARED.contains(&kind(item));
+                self.is_incomparable |= !COMPARED.contains(&kind(item));
                 let number = self.add(output_index, item);
                 let called = text(item, NAME).unwrap_or_default();
                 self.said.sent((number, 0, NAME), called);
@@ -109,8 +109,8 @@ impl AnswerTracker for ResponseTracker {
             .iter()
             .rposition(|item| item.output_index == output_index)
         else {
-            // Nobody said which item it belongs to.
-            self.beyond |= delta_of(name).is_some() && text(event, "delta").is_some();
+            // No item was named that it belongs to.
+            self.is_incomparable |= delta_of(name).is_some() && text(event, "delta").is_some();
             return;
         };
         let part = number_of(event, "content_index");
@@ -129,7 +129,7 @@ impl AnswerTracker for ResponseTracker {
     }
 
     fn resumed(&mut self, event: Value) -> Result<Vec<Value>, Mismatch> {
-        if self.beyond {
+        if self.is_incomparable {
             return Err(Mismatch);
         }
         let new = self.new_of(event)?.map(|mut event| {

@@ -1,4 +1,4 @@
-//! A response of OpenAI's newer format.
+//! A response that no model wrote.
 
 use serde_json::{Value, json};
 

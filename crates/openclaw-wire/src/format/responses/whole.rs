@@ -9,7 +9,7 @@ const ENDS: &[(&str, &str)] = &[
 ];
 /// What is told in deltas: the kind of a part or item, the member that holds it, and the event that brings it.
 #[rustfmt::skip]
-static TOLD_IN_DELTAS: &[(&str, &str, &str)] = &[
+static SENT_IN_DELTAS: &[(&str, &str, &str)] = &[
     ("output_text",   "text",      "response.output_text"),
     ("refusal",       "refusal",   "response.refusal"),
     ("function_call", "arguments", "response.function_call_arguments"),
@@ -72,7 +72,7 @@ fn of_part(content_index: usize, part: &Value, place: &Value) -> Vec<Value> {
 /// What `whole`, a part or an item, tells in deltas; it is left as it was before them.
 fn deltas(whole: &mut Value, place: &Value) -> Vec<Value> {
     let kind = whole.get("type").and_then(Value::as_str);
-    let Some((_, member, event)) = TOLD_IN_DELTAS.iter().find(|(of, ..)| Some(*of) == kind) else {
+    let Some((_, member, event)) = SENT_IN_DELTAS.iter().find(|(of, ..)| Some(*of) == kind) else {
         return Vec::new();
     };
     match whole.get_mut(*member) {

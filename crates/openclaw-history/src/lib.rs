@@ -1,0 +1,20 @@
+#![doc = include_str!("../README.md")]
+
+mod entry;
+pub mod explain;
+mod millis;
+mod operator_change;
+pub mod recording;
+pub mod replay;
+#[cfg(feature = "sqlite")]
+mod store;
+mod window_changes;
+
+pub use entry::{BrokenNote, Entry, Record, Rested, RunNote, RunOutcome, WindowChange, WindowNote};
+pub use operator_change::commit_by_person;
+#[cfg(feature = "sqlite")]
+pub use store::{
+    History, HistoryError, HistoryReader, Retention, RunFilter, StoredRun, StoredWindow, Story, Told,
+    WindowFilter, history_path,
+};
+pub use window_changes::window_changes;

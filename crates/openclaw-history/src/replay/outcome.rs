@@ -1,0 +1,91 @@
+//! Under which circumstances a recording is played, and what comes of it.
+
+use std::sync::Arc;
+
+use openclaw_ids::{ModelRef, ProfileId};
+use openclaw_runner::{RunPolicy, RunReport};
+use serde::Serialize;
+
+/// What is otherwise than it was; by default nothing.
+#[derive(Debug, Clone, Default)]
+pub struct Circumstances {
+    /// Other settings.
+    pub policy: Option<Arc<RunPolicy>>,
+    /// Another chain, the requested model first.
+    pub chain: Option<Vec<ModelRef>>,
+}
+
+/// A run that was played again.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Replayed {
+    /// What was decided.
+    pub report: RunReport,
+    /// How it ended.
+    pub ending: ReplayEnding,
+    /// The calls in order.
+    pub calls: Vec<(ModelRef, Option<ProfileId>)>,
+    /// How many of the recorded steps were taken again before the run took another way; all of them when it did not.
+    pub steps_as_recorded: usize,
+}
+
+/// How a played run ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase", tag = "kind")]
+pub enum ReplayEnding {
+    /// The caller cancelled.
+    Aborted,
+    /// A candidate answered.
+    Answered {
+        /// Who.
+        model: ModelRef,
+        /// With which credential.
+        profile: Option<ProfileId>,
+    },
+    /// Every candidate failed or rests.
+    Exhausted {
+        /// The summary as it is shown.
+        error: String,
+    },
+    /// One failure is the answer: the only one, or the last and unrecognised one.
+    Failed {
+        /// As it is shown.
+        error: String,
+    },
+    /// A limit of the run was reached.
+    LimitReached {
+        /// Which, as it is shown.
+        limit: String,
+    },
+    /// Nobody succeeded, but an answer was kept for this case.
+    Preserved {
+        /// Whose.
+        model: ModelRef,
+    },
+    /// One failure is the answer: every model would repeat it.
+    Surfaced {
+        /// As it is shown.
+        error: String,
+    },
+    /// A candidate would be asked that was not asked so when it was recorded, and nobody knows what it would say.
+    Unknown {
+        /// Who.
+        model: ModelRef,
+        /// With which credential.
+        profile: Option<ProfileId>,
+    },
+}
+
+/// A recording that cannot be played.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ReplayError {
+    /// Its policy cannot be read.
+    #[error("the recording's settings cannot be read; play it with settings of your own")]
+    Policy(#[source] serde_json::Error),
+    /// It says something that this version does not know.
+    #[error("step {step} of the recording is unknown to this version; play it with the version that made it")]
+    Step {
+        /// The step, from 1.
+        step: usize,
+    },
+}

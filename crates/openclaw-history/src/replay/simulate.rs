@@ -1,0 +1,35 @@
+//! What other circumstances would have led to.
+
+use super::outcome::{Circumstances, ReplayError, Replayed};
+use super::replay;
+use crate::recording::RunRecording;
+
+/// A recorded run as it was, and as it would have been.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Simulated {
+    /// As it was.
+    pub before: Replayed,
+    /// Under the other circumstances.
+    pub after: Replayed,
+}
+
+impl Simulated {
+    /// Whether anything a caller or an operator would have noticed is otherwise: who was asked with which credential,
+    /// how it ended, what was decided on the way.
+    pub fn differs(&self) -> bool {
+        self.before.ending != self.after.ending
+            || self.before.calls != self.after.calls
+            || self.before.report.events != self.after.report.events
+    }
+}
+
+/// Plays `recording` as it was and under `circumstances`.
+///
+/// # Errors
+/// [`ReplayError`] for a recording of another version.
+pub fn simulate(recording: &RunRecording, circumstances: &Circumstances) -> Result<Simulated, ReplayError> {
+    Ok(Simulated {
+        before: replay(recording, &Circumstances::default())?,
+        after: replay(recording, circumstances)?,
+    })
+}
