@@ -30,7 +30,7 @@ use openclaw_providers::AuthAliases;
 use openclaw_session::SessionEntry;
 
 use crate::providers::Endpoints;
-use crate::secrets::SecretSources;
+use crate::providers::SecretSources;
 
 pub use agents::{AgentReport, StatusReport, UnreadAgent, met_trouble};
 pub use chains::{Asking, CandidateReport, CandidateState, ChainReport};

@@ -9,7 +9,7 @@ use serde_json::json;
 
 use super::secrets::{lasting_pointer, secret_text};
 use super::{Endpoints, known, shipped};
-use crate::secrets::SecretSources;
+use crate::providers::SecretSources;
 
 /// The name of the profile whose key is written in `models.providers`.
 const FROM_CONFIG: &str = "config";

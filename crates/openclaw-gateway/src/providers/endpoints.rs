@@ -14,7 +14,7 @@ use openclaw_wire::WireFormat;
 
 use super::secrets::secret_text;
 use super::{LoginEndpoints, UnusableSecret, known, shipped, unusable, wire_format};
-use crate::secrets::SecretSources;
+use crate::providers::SecretSources;
 
 /// All endpoints, by provider.
 #[derive(Clone, Default)]
