@@ -7,6 +7,7 @@ mod config_check;
 mod config_show;
 mod cooldown;
 mod doctor;
+mod duration_arg;
 mod explain;
 mod files;
 mod history;
@@ -20,7 +21,6 @@ mod serve;
 mod session;
 mod simulate;
 mod status;
-mod times;
 
 use std::ffi::OsString;
 use std::io::{self, Write};

@@ -17,7 +17,7 @@ use openclaw_runner::{Clock, SystemClock};
 use tempfile::TempDir;
 
 use narrator::Narrator;
-use providers::Simulated;
+use providers::SimulatedProviders;
 
 /// The demo cannot start.
 #[derive(Debug, thiserror::Error)]
@@ -55,7 +55,7 @@ pub(crate) struct Demo {
     state: TempDir,
     narrator: Arc<Narrator>,
     /// Stops the providers when dropped.
-    _providers: Simulated,
+    _providers: SimulatedProviders,
 }
 
 impl Demo {
@@ -64,7 +64,7 @@ impl Demo {
 
     /// Starts the providers on free loopback ports and prepares the state.
     pub(crate) async fn start() -> Result<Self, DemoError> {
-        let providers = Simulated::start().await?;
+        let providers = SimulatedProviders::start().await?;
         let mut folder = tempfile::Builder::new();
         folder.prefix("openclaw-demo-");
         // So that a check of it finds nothing that it would find elsewhere.
@@ -110,7 +110,7 @@ impl Demo {
     }
 }
 
-fn configuration(providers: &Simulated) -> String {
+fn configuration(providers: &SimulatedProviders) -> String {
     let urls = providers.base_urls();
     let rows =
         urls.map(|(name, url)| format!("{name}: {{ baseUrl: '{url}', apiKey: 'demo-{name}', models: [] }}"));

@@ -2,7 +2,7 @@
 
 mod cli;
 mod demo;
-mod open_files;
-mod shutdown;
+mod file_limit;
+mod signals;
 
 pub use cli::run;

@@ -15,7 +15,7 @@ use openclaw_ids::AgentId;
 use super::files::{Files, Places, absolute, runtime};
 use super::screen::{Screen, now};
 use super::{CommandError, Outcome};
-use report::{DoctorReport, Repaired};
+use report::{DoctorReport, RepairReport};
 
 /// Arguments of `doctor`.
 #[derive(Debug, Args)]
@@ -87,10 +87,10 @@ fn repair(
     plan: &DoctorPlan,
     root: &config_file::Root,
     now: Timestamp,
-) -> Result<Repaired, CommandError> {
+) -> Result<RepairReport, CommandError> {
     let cooldowns = &files.config.auth.cooldowns;
     let done = runtime()?.block_on(plan.carry_out(cooldowns, now))?;
-    let mut repaired = Repaired::of(&done);
+    let mut repaired = RepairReport::of(&done);
     // Last: until it is written, doing all of it again finds the same secrets.
     if let Some(config) = plan.repaired_config() {
         repaired.config = Some(config_file::write(&files.config.path, root, config, now)?);

@@ -1,7 +1,7 @@
 //! `explain`: what a failure means and what would follow from it, or what happened to a request.
 
-mod asked;
 mod failure;
+mod failure_args;
 mod lines;
 mod request;
 
@@ -11,7 +11,7 @@ use openclaw_config::Environment;
 use super::files::{AgentArg, Files, Places};
 use super::screen::Screen;
 use super::{CommandError, Outcome};
-use asked::FailureArgs;
+use failure_args::FailureArgs;
 
 /// Arguments of `explain`.
 #[derive(Debug, Args)]

@@ -8,7 +8,7 @@ use openclaw_gateway::telemetry::terminal_escape::{visible_in_colour, visible_li
 use openclaw_runner::{Clock, SystemClock};
 use serde::Serialize;
 
-use super::render::{Palette, Table, Tone};
+use super::render::{Palette, Style, Table};
 
 /// The output of one command.
 pub(super) struct Screen<'o> {
@@ -35,7 +35,7 @@ impl<'o> Screen<'o> {
     }
 
     /// Writes one line in a tone.
-    pub(super) fn toned(&mut self, tone: Tone, text: impl std::fmt::Display) -> io::Result<()> {
+    pub(super) fn toned(&mut self, tone: Style, text: impl std::fmt::Display) -> io::Result<()> {
         let painted = self.palette.paint(tone, text).to_string();
         self.text(&painted)
     }
@@ -55,7 +55,7 @@ impl<'o> Screen<'o> {
             return Ok(());
         }
         self.line("")?;
-        self.toned(Tone::Strong, heading)?;
+        self.toned(Style::Strong, heading)?;
         self.table(table)
     }
 

@@ -21,8 +21,8 @@ use tokio::sync::Mutex;
 use super::files::Files;
 use super::{CommandError, Outcome, Places};
 use crate::demo::Demo;
-use crate::open_files;
-use crate::shutdown::{Hangups, Stops};
+use crate::file_limit;
+use crate::signals::{HangupSignals, StopSignals};
 
 /// Arguments of `serve`.
 #[derive(Debug, Args)]
@@ -132,7 +132,7 @@ async fn serve(
     // Before anything is opened: a second gateway must not touch the first one's state.
     let listener = listen(bind).await?;
     let address = listener.local_addr()?;
-    let hangups = Hangups::listen()?;
+    let hangups = HangupSignals::listen()?;
     // In this order, since the state of the demo goes away with it, and must outlive whoever writes to it.
     let (demo, gateway) = if let Some(config) = config {
         let state_dir = places.state_dir(environment);
@@ -144,7 +144,7 @@ async fn serve(
                 .map(|finding| format!("{}: {}", finding.place, finding.detail)),
         );
         warnings.extend(left_by_older_versions(&places, environment));
-        warnings.extend(disk::trouble(&state_dir).map(|trouble| trouble.to_string()));
+        warnings.extend(disk::problem(&state_dir).map(|trouble| trouble.to_string()));
         let setup = Setup {
             environment: environment.clone(),
             config,
@@ -159,7 +159,7 @@ async fn serve(
         (Some(demo), Gateway::open(setup).await?)
     };
     // Whoever reads that it listens may stop it at once.
-    let stops = Mutex::new(Stops::listen()?);
+    let stops = Mutex::new(StopSignals::listen()?);
     let stop_asked = async || stops.lock().await.next().await;
     match &demo {
         Some(demo) => demo.introduce(address, output)?,
@@ -171,7 +171,7 @@ async fn serve(
         tracing::info!("stopping; answers in flight may finish, a second signal ends them");
     };
     let cores = WorkerRuntimes::all()?;
-    let open_files = open_files::raise();
+    let open_files = file_limit::raise();
     let most = || gateway.most_connections(open_files);
     let served = Server::default().serve_until(&cores, listener, most, gateway.front(), stop, stop_asked());
     let drained = tokio::select! {
@@ -185,7 +185,7 @@ async fn serve(
     Ok(Outcome::Fine)
 }
 
-async fn reload_at_each(mut hangups: Hangups, gateway: &Gateway) -> Infallible {
+async fn reload_at_each(mut hangups: HangupSignals, gateway: &Gateway) -> Infallible {
     loop {
         hangups.next().await;
         // What became of it is in the log.

@@ -20,14 +20,14 @@ pub(crate) struct GatewayState {
     pub(crate) process: Arc<Process>,
     generation: watch::Sender<Arc<Generation>>,
     /// Why the last reload was refused; none when it was taken over.
-    refused: SyncMutex<Option<Refusal>>,
+    refused: SyncMutex<Option<ReloadRefusal>>,
     /// One reload after the other.
     reloading: Mutex<()>,
 }
 
 /// A reload that changed nothing.
 #[derive(Debug, Clone)]
-pub(crate) struct Refusal {
+pub(crate) struct ReloadRefusal {
     pub(crate) at: Timestamp,
     pub(crate) problem: String,
 }
@@ -82,7 +82,7 @@ impl GatewayState {
     }
 
     /// Why the last reload changed nothing, if it was refused.
-    pub(crate) fn refused(&self) -> Option<Refusal> {
+    pub(crate) fn refused(&self) -> Option<ReloadRefusal> {
         self.refused
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
@@ -120,7 +120,7 @@ impl GatewayState {
                     error = problem,
                     "the configuration was not reloaded; the one before it is used on"
                 );
-                Some(Refusal {
+                Some(ReloadRefusal {
                     at: SystemClock.now(),
                     problem,
                 })

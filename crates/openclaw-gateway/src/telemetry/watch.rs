@@ -258,7 +258,7 @@ impl Stopwatch {
 
 /// Where the time of a run went.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Spent {
+pub(crate) struct RunTimes {
     /// To the gateway itself.
     pub(crate) own: Duration,
     /// To the calls that were made.
@@ -286,9 +286,9 @@ impl RunWatch {
     }
 
     /// Where the time went so far.
-    pub(crate) fn spent(&self) -> Spent {
+    pub(crate) fn spent(&self) -> RunTimes {
         let upstream = self.upstream.total();
-        Spent {
+        RunTimes {
             own: self.started.elapsed().saturating_sub(upstream),
             upstream,
         }

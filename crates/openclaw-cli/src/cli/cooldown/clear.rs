@@ -108,9 +108,9 @@ pub(in crate::cli) fn run(
 }
 
 /// What the arguments mean.
-fn named(arguments: &ClearArgs, agent: &ReadAgent) -> Result<Named, CommandError> {
+fn named(arguments: &ClearArgs, agent: &ReadAgent) -> Result<ClearTarget, CommandError> {
     let seen = &agent.seen;
-    let mut named = Named::default();
+    let mut named = ClearTarget::default();
     if arguments.all {
         named.add(seen, |_| true);
     }
@@ -140,14 +140,14 @@ fn named(arguments: &ClearArgs, agent: &ReadAgent) -> Result<Named, CommandError
 
 /// What is to be set free.
 #[derive(Default)]
-struct Named {
+struct ClearTarget {
     profiles: Vec<ProfileId>,
     /// What was named by its id, and has nothing to be set free from.
     unmarked: Vec<ProfileId>,
     endpoints: Vec<EndpointKey>,
 }
 
-impl Named {
+impl ClearTarget {
     /// Whether nothing of it has anything to be set free from.
     fn is_empty(&self) -> bool {
         self.profiles.is_empty() && self.endpoints.is_empty()

@@ -8,7 +8,7 @@ use openclaw_ids::{AgentId, ProviderId};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::asked::{Asked, transport};
+use super::failure_args::{FailureInput, transport};
 use crate::cli::files::Files;
 use crate::cli::history::Names;
 use crate::cli::screen::Screen;
@@ -81,7 +81,7 @@ pub(super) fn explain(
         .lines()
         .enumerate()
         .filter(|(_, line)| !line.trim().is_empty());
-    let asked: Vec<Asked> = lines
+    let asked: Vec<FailureInput> = lines
         .map(|(index, line)| failure(index + 1, line))
         .collect::<Result<_, _>>()?;
     if asked.is_empty() {
@@ -94,7 +94,7 @@ pub(super) fn explain(
     super::failure::explain(files, agent, &asked, json, screen)
 }
 
-fn failure(number: usize, text: &str) -> Result<Asked, CommandError> {
+fn failure(number: usize, text: &str) -> Result<FailureInput, CommandError> {
     let line: Line = serde_json::from_str(text).map_err(|source| LineError { line: number, source })?;
     let transport = line.transport.as_deref().map(transport).transpose();
     let transport = transport.map_err(|hint| TransportError { line: number, hint })?;
@@ -102,7 +102,7 @@ fn failure(number: usize, text: &str) -> Result<Asked, CommandError> {
         name,
         value: plain(value),
     };
-    Ok(Asked {
+    Ok(FailureInput {
         model: line.model,
         failure: Failure {
             provider: line.provider,

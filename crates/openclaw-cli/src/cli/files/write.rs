@@ -27,12 +27,12 @@ struct StoreError {
 /// Nothing can be changed.
 #[derive(Debug, thiserror::Error)]
 #[error("nothing was changed, because {0}")]
-struct NotWritable(disk::Trouble);
+struct NotWritable(disk::DiskProblem);
 
 /// Refuses a file that takes no changes: a store keeps them in memory then, for a gateway that goes on, and a command
 /// would lose them as it ends.
 fn writable(file: &Path) -> Result<(), NotWritable> {
-    disk::trouble_of(file).map_or(Ok(()), |trouble| Err(NotWritable(trouble)))
+    disk::problem_of(file).map_or(Ok(()), |trouble| Err(NotWritable(trouble)))
 }
 
 impl Files {

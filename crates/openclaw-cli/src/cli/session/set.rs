@@ -85,7 +85,7 @@ pub(in crate::cli) fn run(
     let report = SessionReport::of(key, &entry, &configured);
     let notes = notes(&files, &agent, &report.selected);
     if arguments.json {
-        screen.json(&Done { report, notes })?;
+        screen.json(&SessionChange { report, notes })?;
     } else {
         let pin = report
             .pin
@@ -102,7 +102,7 @@ pub(in crate::cli) fn run(
 
 /// What holds now, and what is to be known of it.
 #[derive(Debug, Serialize)]
-struct Done {
+struct SessionChange {
     #[serde(flatten)]
     report: SessionReport,
     #[serde(skip_serializing_if = "Vec::is_empty")]

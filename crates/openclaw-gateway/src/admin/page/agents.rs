@@ -6,7 +6,7 @@ use openclaw_classify::Reason;
 
 use super::html::Html;
 use crate::report::{
-    AgentReport, CandidateReport, CandidateState, ProfileReport, SessionReport, Trouble, WindowReport,
+    AgentReport, CandidateReport, CandidateState, Problem, ProfileReport, SessionReport, WindowReport,
 };
 use crate::report::{ago, left};
 
@@ -232,26 +232,26 @@ fn sessions(sessions: &[SessionReport], count: usize, now: Timestamp) -> Html {
 }
 
 /// What needs somebody and shows nowhere else.
-fn trouble_text(trouble: &Trouble) -> Option<String> {
+fn trouble_text(trouble: &Problem) -> Option<String> {
     match trouble {
-        Trouble::NothingCanAnswer { .. } => Some("No model of the chain can be asked now.".to_owned()),
-        Trouble::NeedsAPerson { profile, reason } => Some(format!(
+        Problem::NothingCanAnswer { .. } => Some("No model of the chain can be asked now.".to_owned()),
+        Problem::NeedsAPerson { profile, reason } => Some(format!(
             "{profile} waits for a person ({}): mend the account or the key, then set it free.",
             words(*reason)
         )),
-        Trouble::Unusable {
+        Problem::Unusable {
             profile,
             problem: Some(problem),
             ..
         } => Some(format!("{profile} cannot be used: {problem}.")),
-        Trouble::Unusable {
+        Problem::Unusable {
             profile, eligibility, ..
         } => Some(format!(
             "{profile} is stored and cannot be used ({}).",
             eligibility.as_str().replace('_', " ")
         )),
-        Trouble::OlderCredentials(older) => Some(format!("{older}.")),
-        Trouble::UnreadSessions { problem } => Some(format!("The sessions cannot be shown: {problem}.")),
-        Trouble::OnFallback { .. } | Trouble::PrimaryUnavailable { .. } => None,
+        Problem::OlderCredentials(older) => Some(format!("{older}.")),
+        Problem::UnreadSessions { problem } => Some(format!("The sessions cannot be shown: {problem}.")),
+        Problem::OnFallback { .. } | Problem::PrimaryUnavailable { .. } => None,
     }
 }

@@ -8,14 +8,14 @@ use openclaw_auth_store::AuthSnapshot;
 use openclaw_cooldown::Lane;
 
 /// Asks one agent's store what it knows; none once nobody uses it any more.
-type Ask = Box<dyn Fn() -> Option<Arc<AuthSnapshot>> + Send + Sync>;
+type SnapshotSource = Box<dyn Fn() -> Option<Arc<AuthSnapshot>> + Send + Sync>;
 
 /// The stores of all agents that are open.
 #[derive(Default)]
-pub(super) struct Stores(Mutex<Vec<Ask>>);
+pub(super) struct Stores(Mutex<Vec<SnapshotSource>>);
 
 impl Stores {
-    pub(super) fn add(&self, ask: Ask) {
+    pub(super) fn add(&self, ask: SnapshotSource) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).push(ask);
     }
 

@@ -6,7 +6,7 @@ use openclaw_config::Environment;
 
 /// What a text is to be taken for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(in crate::cli) enum Tone {
+pub(in crate::cli) enum Style {
     /// Wrong, and somebody has to act.
     Bad,
     /// Less important.
@@ -22,7 +22,7 @@ pub(in crate::cli) enum Tone {
     Warn,
 }
 
-impl Tone {
+impl Style {
     fn code(self) -> &'static str {
         match self {
             Self::Bad => "31",
@@ -56,7 +56,7 @@ impl Palette {
     }
 
     /// `text` in a tone.
-    pub(in crate::cli) fn paint<T: fmt::Display>(self, tone: Tone, text: T) -> Painted<T> {
+    pub(in crate::cli) fn paint<T: fmt::Display>(self, tone: Style, text: T) -> Painted<T> {
         Painted {
             palette: self,
             tone,
@@ -68,14 +68,14 @@ impl Palette {
 /// A text in a tone.
 pub(in crate::cli) struct Painted<T> {
     palette: Palette,
-    tone: Tone,
+    tone: Style,
     text: T,
 }
 
 impl<T: fmt::Display> fmt::Display for Painted<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (self.palette, self.tone) {
-            (Palette::Plain, _) | (_, Tone::Plain) => self.text.fmt(f),
+            (Palette::Plain, _) | (_, Style::Plain) => self.text.fmt(f),
             (Palette::Coloured, tone) => write!(f, "\u{1b}[{}m{}\u{1b}[0m", tone.code(), self.text),
         }
     }
@@ -100,9 +100,9 @@ mod tests {
             let environment = Environment::of(variables.iter().copied(), Path::new("/"));
             assert_eq!(Palette::of(&environment, is_terminal), expected, "{variables:?}");
         }
-        assert_eq!(Palette::Plain.paint(Tone::Bad, "x").to_string(), "x");
+        assert_eq!(Palette::Plain.paint(Style::Bad, "x").to_string(), "x");
         assert_eq!(
-            Palette::Coloured.paint(Tone::Bad, "x").to_string(),
+            Palette::Coloured.paint(Style::Bad, "x").to_string(),
             "\u{1b}[31mx\u{1b}[0m"
         );
     }

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use openclaw_classify::Reason;
 
 use super::needs_a_person;
-use super::span::left;
+use super::relative_time::left;
 
 /// What stands under FREE IN where time alone mends nothing.
 const MENDED: &str = "once mended";

@@ -21,7 +21,7 @@ use super::{AgentState, Installation};
 /// How a run would go.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Rehearsal {
+pub struct DryRun {
     /// The model whose calls fail.
     pub failing: ModelRef,
     /// The candidates of the run.
@@ -51,7 +51,7 @@ pub struct OpenedWindow {
     pub window: WindowReport,
 }
 
-impl Rehearsal {
+impl DryRun {
     /// A run of the agent at `now` in which every call of `failing` fails like this and every other call answers.
     /// Without a model it is the first that would be asked.
     pub fn of(
