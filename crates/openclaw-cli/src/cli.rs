@@ -130,7 +130,7 @@ pub fn run(environment: &Environment, arguments: impl IntoIterator<Item = OsStri
     let cli = match Cli::try_parse_from(arguments) {
         Ok(cli) => cli,
         Err(error) => {
-            // Help and version go to standard output, mistakes to standard error. A closed stream is nobody's loss.
+            // Help and version go to standard output, mistakes to standard error. A closed stream is no error.
             let _ = error.print();
             return if error.use_stderr() {
                 ExitCode::from(CANNOT_RUN)
@@ -178,7 +178,7 @@ pub fn run(environment: &Environment, arguments: impl IntoIterator<Item = OsStri
     }
 }
 
-/// Whether whoever read the output wants no more of it, such as `head`: nobody's mistake.
+/// Whether the reader of the output closed it, as `head` does, which is no error.
 fn is_closed(error: &(dyn std::error::Error + 'static)) -> bool {
     let is_pipe = |cause: &(dyn std::error::Error + 'static)| {
         let io = cause.downcast_ref::<io::Error>().map(io::Error::kind);

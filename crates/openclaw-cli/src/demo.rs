@@ -103,7 +103,7 @@ impl Demo {
 
     /// Says what there is and what to type.
     pub(crate) fn introduce(&self, address: SocketAddr, output: &mut dyn Write) -> io::Result<()> {
-        // Whoever built it has it nowhere that a bare name would lead to.
+        // A program that was just built is not on the path, so its full path is printed.
         let program = std::env::current_exe().unwrap_or_else(|_| PathBuf::from("openclaw-gateway"));
         output.write_all(introduction(address, self.state.path(), &program).as_bytes())?;
         output.flush()

@@ -1,8 +1,8 @@
-//! What the operator wishes by signals: to end the process, to read the configuration again.
+//! The signals that end the process or have the configuration read again.
 
 use std::io;
 
-/// The operator's wishes to end the process: interrupts (Ctrl-C) and termination requests.
+/// The signals that end the process: interrupts (Ctrl-C) and termination requests.
 #[derive(Debug)]
 pub(crate) struct StopSignals {
     #[cfg(unix)]
@@ -42,7 +42,7 @@ impl StopSignals {
     }
 }
 
-/// The operator's wishes to read the configuration again: hangup signals. Where there are none, nobody wishes it.
+/// The signals that have the configuration read again: hangups. On systems without them none ever comes.
 #[derive(Debug)]
 pub(crate) struct HangupSignals {
     #[cfg(unix)]

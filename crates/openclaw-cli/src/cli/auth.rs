@@ -58,5 +58,5 @@ fn named(text: &str) -> Result<(ProviderId, ProfileId), IdError> {
     Ok((provider, id))
 }
 
-/// The name of a credential that nobody gave one.
+/// The name of a credential that was given none.
 const DEFAULT_NAME: &str = "default";

@@ -139,7 +139,7 @@ fn members(settings: &FailoverConfig) -> serde_json::Result<BTreeMap<String, Val
     Ok(members)
 }
 
-/// The providers that somebody configured, has a key for, or whose models are in a chain.
+/// The providers that are configured, that have a key, or whose models are in a chain.
 fn providers(files: &Files) -> Vec<ShownProvider> {
     let mut ids: Vec<ProviderId> = Vec::new();
     ids.extend(configured(&files.config.chain.models));

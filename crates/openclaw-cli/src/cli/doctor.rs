@@ -107,7 +107,7 @@ struct AsideError {
     source: std::io::Error,
 }
 
-/// Renames a file to a name that nobody reads, which is its copy.
+/// Renames a file to a name that no program reads, which is its backup.
 fn set_aside(path: &Path, now: Timestamp) -> Result<PathBuf, AsideError> {
     let mut name = path.as_os_str().to_owned();
     name.push(format!(".doctor.{}.bak", now.as_millisecond()));

@@ -1,4 +1,4 @@
-//! Spans of time as people write them; a day has 24 hours.
+//! Durations as arguments, such as `2h 30m`; a day has 24 hours.
 
 use jiff::{SignedDuration, Span, SpanRelativeTo, Timestamp};
 

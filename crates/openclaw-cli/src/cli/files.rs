@@ -265,7 +265,7 @@ impl Files {
     pub(super) fn left_for_all(&self) -> Vec<LegacyCredentials> {
         let mut found: Vec<LegacyCredentials> = Vec::new();
         for id in self.agents() {
-            // What cannot be read is told by whoever opens it.
+            // What cannot be read is reported where it is opened.
             let Ok(agent) = ReadAgent::open_without_sessions(self, &id) else {
                 continue;
             };

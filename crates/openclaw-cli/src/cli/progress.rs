@@ -1,4 +1,4 @@
-//! A sign of life for whoever waits at a terminal.
+//! A progress line on a terminal while a command waits.
 
 use std::future::Future;
 use std::io::{self, IsTerminal, Write};
@@ -19,7 +19,7 @@ pub(super) async fn waiting<T>(what: &str, work: impl Future<Output = T>) -> T {
         tokio::select! {
             done = &mut work => {
                 if seconds > 0 {
-                    // A closed terminal is nobody's loss.
+                    // A closed terminal is no error.
                     let _ = write!(output, "\r\u{1b}[K");
                 }
                 return done;

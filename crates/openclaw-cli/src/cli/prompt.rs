@@ -1,4 +1,4 @@
-//! Secrets, read where nobody looks over a shoulder: never an argument, which every process of the machine can see.
+//! Reads a secret from standard input or a hidden prompt; never from an argument, which every process of the machine can see.
 
 use std::io::{self, BufRead, IsTerminal, Read, Write};
 

@@ -1,4 +1,4 @@
-//! Where a command writes, and at which moment it looks.
+//! The output of a command: lines, tables and JSON on standard output, and the time that it reports for.
 
 use std::io::{self, IsTerminal, Write};
 
@@ -14,7 +14,7 @@ use super::render::{Palette, Style, Table};
 pub(super) struct Screen<'o> {
     output: &'o mut dyn Write,
     pub(super) palette: Palette,
-    /// Whether somebody watches.
+    /// Whether the output is a terminal.
     pub(super) is_terminal: bool,
 }
 

@@ -69,7 +69,7 @@ enum ListenError {
          `gateway.auth.token`, or listen on 127.0.0.1"
     )]
     Open(SocketAddr),
-    /// Somebody else listens there.
+    /// Another process listens there.
     #[error(
         "{0} is in use, perhaps by another gateway; stop it, or choose another address with --bind, such as \
          --bind 127.0.0.1:18790"
@@ -133,7 +133,7 @@ async fn serve(
     let listener = listen(bind).await?;
     let address = listener.local_addr()?;
     let hangups = HangupSignals::listen()?;
-    // In this order, since the state of the demo goes away with it, and must outlive whoever writes to it.
+    // In this order: the state of the demo is removed with it, and must outlive the gateway that writes to it.
     let (demo, gateway) = if let Some(config) = config {
         let state_dir = places.state_dir(environment);
         // What cannot be read is told by opening it.
@@ -158,7 +158,7 @@ async fn serve(
         let setup = demo.setup(environment);
         (Some(demo), Gateway::open(setup).await?)
     };
-    // Whoever reads that it listens may stop it at once.
+    // A process that reads that the gateway listens may stop it at once.
     let stops = Mutex::new(StopSignals::listen()?);
     let stop_asked = async || stops.lock().await.next().await;
     match &demo {

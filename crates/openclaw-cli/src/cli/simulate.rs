@@ -66,7 +66,7 @@ struct Report {
     requests: usize,
     /// Those that would have gone otherwise.
     different: usize,
-    /// Those of them that would have asked somebody who was not asked then.
+    /// Those of them that would have called a candidate that was not called then.
     unknown: usize,
     /// Recordings of another version, which cannot be played.
     unplayable: usize,

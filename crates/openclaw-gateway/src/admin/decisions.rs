@@ -18,16 +18,16 @@ use super::params::Params;
 use crate::http::{ApiError, PathName, Served};
 use crate::report::{CAUSES_HEADING, CauseSearch, CooldownCause, cause_lines, run_story};
 
-/// How many are told when nobody says.
+/// How many are returned without `limit`.
 const USUAL: usize = 50;
-/// The most that are told at once.
+/// The most that are returned at once.
 const MOST: usize = 1_000;
 /// How many changes of windows are searched for those that mattered to one run.
 const SEARCHED: usize = 10_000;
 /// The same for many runs that are shown again every other second.
 const SEARCHED_FOR_MANY: usize = 1_000;
 
-/// Which are wanted; what is not set excludes nothing.
+/// The filter of a query; what is not set excludes nothing.
 #[derive(Debug, Default, Deserialize)]
 pub(super) struct HistoryQuery {
     agent: Option<String>,

@@ -199,7 +199,7 @@ impl AgentReport {
         Self { troubles, ..self }
     }
 
-    /// Says of the logins that have ended that nobody can renew them on such a disk: a new login would help as little.
+    /// Says of expired logins that they cannot be renewed on such a disk: a new login could not be stored either.
     fn lack_logins(&mut self) {
         let is_ended = |profile: &&ProfileReport| {
             let is_own = profile.owner == self.id && profile.renews;

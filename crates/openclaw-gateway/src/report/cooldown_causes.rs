@@ -1,4 +1,4 @@
-//! Why a candidate rested when a request came: which window held it back, and which request had opened that.
+//! Why a candidate was cooling down when a request came: the window that blocked it, and the request that opened the window.
 
 mod lines;
 

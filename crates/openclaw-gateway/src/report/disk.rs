@@ -27,13 +27,13 @@ pub enum DiskProblem {
 }
 
 /// Why nothing can be written to `folder`, or to the folder that it would be made in; `None` when it can be, or when
-/// nobody knows. Nothing is written.
+/// the system does not say. Nothing is written.
 pub fn problem(folder: &Path) -> Option<DiskProblem> {
     let there = folder.ancestors().find(|path| path.exists())?;
     refusal(there).map(|told| told(folder.to_owned()))
 }
 
-/// Why a file, which need not exist, cannot be written; `None` when it can be, or when nobody knows. Nothing is written.
+/// Why a file, which need not exist, cannot be written; `None` when it can be, or when the system does not say. Nothing is written.
 pub fn problem_of(file: &Path) -> Option<DiskProblem> {
     let folder = file.parent().unwrap_or(file);
     problem(folder).or_else(|| refuses(file).then(|| DiskProblem::Refused(file.to_owned())))

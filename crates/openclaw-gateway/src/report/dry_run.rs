@@ -26,7 +26,7 @@ pub struct DryRun {
     pub failing: ModelRef,
     /// The candidates of the run.
     pub chain: Vec<ModelRef>,
-    /// Who would answer; none when nobody would.
+    /// The model that would answer; none when no candidate would.
     pub answered: Option<ModelRef>,
     /// Whether the caller would get this very failure, because every model would repeat it.
     pub surfaced: bool,

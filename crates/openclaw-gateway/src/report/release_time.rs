@@ -1,4 +1,4 @@
-//! When a rest is over, for people.
+//! When a cooldown ends and when it is probed, as text.
 
 use jiff::Timestamp;
 use openclaw_classify::Reason;
@@ -10,7 +10,7 @@ use super::relative_time::left;
 const MENDED: &str = "once mended";
 
 /// What stands under FREE IN and TRIED IN for a rest until `until` that may be probed at `next_probe`. A refused key or an
-/// unpaid bill is not free at the end of its window: it is tried then, and refused again until somebody mends it.
+/// unpaid bill is not free at the end of its window: it is tried then, and refused again until the account or the key is mended.
 pub fn free_and_tried(
     reason: Option<Reason>,
     until: Option<Timestamp>,

@@ -1,4 +1,4 @@
-//! The generation that new requests take, and how another one takes its place.
+//! The process with the configuration that new requests are answered by, and how a reload replaces it.
 
 use std::sync::{Arc, Mutex as SyncMutex, PoisonError};
 
@@ -45,7 +45,7 @@ pub enum ReloadError {
     /// There is nothing to read.
     #[error("this gateway has no configuration files to read again; restart it instead")]
     NoFiles,
-    /// Nobody would be asked for a token any more.
+    /// Clients would no longer be asked for a token.
     #[error(
         "the token that clients must send is gone from the configuration; put it back, or restart the gateway to run \
          without one"
@@ -54,7 +54,7 @@ pub enum ReloadError {
     /// What the files say cannot be used.
     #[error(transparent)]
     Setup(#[from] SetupError),
-    /// A model that nobody could call joins a chain.
+    /// A model that cannot be called joins a chain.
     #[error(
         "`{model}` cannot be called, because provider `{provider}` has no address; set models.providers.{provider}.baseUrl, \
          or correct the name",
@@ -136,7 +136,7 @@ impl GatewayState {
         let next = draft
             .into_generation(before.number.saturating_add(1), &self.process)
             .await?;
-        // Whoever listens beyond this machine must not be opened to it by a file that lost a line.
+        // A gateway that other machines can reach must not lose its token because a file lost a line.
         if before.token.is_some() && next.token.is_none() {
             return Err(ReloadError::TokenGone);
         }

@@ -178,7 +178,7 @@ const KEY_BEGINNINGS: &[&str] = &[
 /// The fewest characters after that; what is shorter may be a name.
 const KEY_REST: usize = 8;
 
-/// Whether a text is a key by its looks, so that no message repeats it: nobody calls a provider or an account like that.
+/// Whether a text is a key by its looks, so that no message repeats it: no provider or account is named like that.
 fn is_key(text: &str) -> bool {
     let text = text.trim();
     let rest = KEY_BEGINNINGS.iter().find_map(|begin| text.strip_prefix(begin));

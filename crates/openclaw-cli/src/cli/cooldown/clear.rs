@@ -45,7 +45,7 @@ Examples:
   openclaw-gateway cooldown clear openai:work --window model:gpt-5.5
   openclaw-gateway cooldown clear --all";
 
-/// Nobody said what to set free.
+/// The command names nothing to set free.
 #[derive(Debug, thiserror::Error)]
 #[error(
     "say what to set free: a credential such as openai:work, a provider, or --all; `cooldown list` shows what rests"

@@ -100,7 +100,7 @@ impl DoctorReport {
         }
     }
 
-    /// Whether somebody still has to do something.
+    /// Whether the operator still has to do something.
     pub(super) fn leaves_anything(&self) -> bool {
         let is_beside = |repaired: &RepairReport| matches!(repaired.config, Some(SecretForm::Beside { .. }));
         match &self.repaired {
@@ -254,7 +254,7 @@ fn of_disk(files: &Files) -> Option<Remark> {
     })
 }
 
-/// Files with secrets that others on this machine may read. An open folder alone shows nobody anything.
+/// Files with secrets that others on this machine may read. An open folder alone shows nothing.
 fn of_permissions(files: &Files) -> impl Iterator<Item = Remark> {
     let exposed = permission_audit(
         &files.config,

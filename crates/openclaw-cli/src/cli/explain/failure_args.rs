@@ -1,4 +1,4 @@
-//! The failure that somebody asks about, as options of the command line.
+//! A failure as options of the command line, to be explained.
 
 use clap::Args;
 use openclaw_classify::{Failure, Header, TimeoutPhase, TimerOwner, Transport};
@@ -40,7 +40,7 @@ pub(super) struct FailureArgs {
     transport: Option<Transport>,
 }
 
-/// A failure that somebody asks about.
+/// A failure to explain.
 pub(super) struct FailureInput {
     /// The model whose calls fail like that.
     pub(super) model: Option<String>,

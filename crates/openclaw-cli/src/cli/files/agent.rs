@@ -155,7 +155,7 @@ pub(in crate::cli) fn read_sessions(folder: &Path) -> Result<Vec<(SessionKey, Se
         let entries = listed.into_iter().map(|(key, found)| (key, found.entry));
         return Ok(entries.collect());
     }
-    // Nobody has opened them here yet; what the other program wrote will be taken over by then.
+    // They were not opened here yet; what the other program wrote will be taken over by then.
     let mut entries = read_sessions_json(&folder.join(SESSIONS_JSON))?;
     entries.sort_by_key(|(_, entry)| std::cmp::Reverse(entry.updated_at));
     Ok(entries)

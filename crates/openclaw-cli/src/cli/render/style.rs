@@ -1,13 +1,14 @@
-//! Colours, on terminals alone.
+//! Text styles, shown as colours on terminals alone.
 
 use std::fmt;
 
+use anstyle::AnsiColor;
 use openclaw_config::Environment;
 
 /// What a text is to be taken for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(in crate::cli) enum Style {
-    /// Wrong, and somebody has to act.
+    /// Wrong, and the operator has to act.
     Bad,
     /// Less important.
     Dim,
@@ -23,14 +24,14 @@ pub(in crate::cli) enum Style {
 }
 
 impl Style {
-    fn code(self) -> &'static str {
+    fn ansi(self) -> anstyle::Style {
         match self {
-            Self::Bad => "31",
-            Self::Dim => "2",
-            Self::Good => "32",
-            Self::Plain => "",
-            Self::Strong => "1",
-            Self::Warn => "33",
+            Self::Bad => AnsiColor::Red.on_default(),
+            Self::Dim => anstyle::Style::new().dimmed(),
+            Self::Good => AnsiColor::Green.on_default(),
+            Self::Plain => anstyle::Style::new(),
+            Self::Strong => anstyle::Style::new().bold(),
+            Self::Warn => AnsiColor::Yellow.on_default(),
         }
     }
 }
@@ -76,7 +77,10 @@ impl<T: fmt::Display> fmt::Display for Painted<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (self.palette, self.tone) {
             (Palette::Plain, _) | (_, Style::Plain) => self.text.fmt(f),
-            (Palette::Coloured, tone) => write!(f, "\u{1b}[{}m{}\u{1b}[0m", tone.code(), self.text),
+            (Palette::Coloured, tone) => {
+                let ansi = tone.ansi();
+                write!(f, "{ansi}{}{ansi:#}", self.text)
+            }
         }
     }
 }

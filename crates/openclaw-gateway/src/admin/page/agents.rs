@@ -105,7 +105,7 @@ fn countdown(until: Timestamp, before: &'static str, now: Timestamp) -> Html {
 }
 
 fn profiles(agent: &AgentReport, now: Timestamp) -> Html {
-    // Servers on this machine that nobody mentioned are no news.
+    // Local servers that no setting mentions are left out.
     let profiles = agent.credentials.profiles.iter();
     let told: Vec<&ProfileReport> = profiles.filter(|profile| !profile.is_idle_local()).collect();
     if told.is_empty() {
@@ -231,7 +231,7 @@ fn sessions(sessions: &[SessionReport], count: usize, now: Timestamp) -> Html {
     html.raw("</tbody></table>")
 }
 
-/// What needs somebody and shows nowhere else.
+/// What needs the operator and shows nowhere else.
 fn trouble_text(trouble: &Problem) -> Option<String> {
     match trouble {
         Problem::NothingCanAnswer { .. } => Some("No model of the chain can be asked now.".to_owned()),

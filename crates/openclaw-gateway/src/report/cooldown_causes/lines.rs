@@ -1,4 +1,4 @@
-//! What made a candidate rest, for people.
+//! What made a candidate cool down, as lines of text.
 
 use jiff::Timestamp;
 use openclaw_cooldown::Lane;

@@ -1,4 +1,4 @@
-//! What rests at the moment, counted when somebody looks.
+//! The windows that are active, counted when metrics are collected.
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use openclaw_auth_store::AuthSnapshot;
 use openclaw_cooldown::Lane;
 
-/// Asks one agent's store what it knows; none once nobody uses it any more.
+/// Takes a snapshot of one agent's store; none once the store is no longer used.
 type SnapshotSource = Box<dyn Fn() -> Option<Arc<AuthSnapshot>> + Send + Sync>;
 
 /// The stores of all agents that are open.
