@@ -7,16 +7,8 @@ mod config_check;
 mod config_show;
 mod cooldown;
 mod doctor;
-mod duration_arg;
 mod explain;
-mod files;
-mod history;
 mod lint;
-mod private_file;
-mod progress;
-mod prompt;
-mod render;
-mod screen;
 mod serve;
 mod session;
 mod simulate;
@@ -31,8 +23,8 @@ use openclaw_classify::error_chain;
 use openclaw_config::Environment;
 use openclaw_gateway::telemetry::terminal_escape::visible_lines;
 
-use files::Places;
-use screen::Screen;
+use crate::outcome::{CommandError, Outcome};
+use crate::terminal::Screen;
 
 /// One OpenAI-compatible address in front of all your models.
 ///
@@ -111,16 +103,6 @@ enum ConfigCommand {
     /// Show what holds: files, chains, addresses and settings, with their defaults
     Show(config_show::ShowArgs),
 }
-
-/// How a command ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Outcome {
-    Fine,
-    Findings,
-}
-
-/// Why a command cannot run.
-type CommandError = Box<dyn std::error::Error + Send + Sync>;
 
 const FINDINGS: u8 = 1;
 const CANNOT_RUN: u8 = 2;

@@ -14,10 +14,10 @@ use openclaw_gateway::report::{CandidateReport, CandidateState, ChainQuery, Chai
 use openclaw_ids::{ModelRef, ProviderId, SessionKey};
 use serde::Serialize;
 
-use super::files::{AgentArg, Files, Places, ReadAgent};
-use super::render::{Cell, Style, Table};
-use super::screen::{Screen, now};
-use super::{CommandError, Outcome};
+use crate::files::{AgentArg, Files, Places, ReadAgent};
+use crate::outcome::{CommandError, Outcome};
+use crate::terminal::screen::{Screen, now};
+use crate::terminal::{Cell, Style, Table};
 
 /// Arguments of `chain`.
 #[derive(Debug, Args)]

@@ -14,10 +14,9 @@ use openclaw_ids::{AgentId, ModelRef, ProviderId};
 use serde::Serialize;
 use serde_json::Value;
 
-use super::files::{Files, Places};
-use super::render::{Cell, Style, Table};
-use super::screen::Screen;
-use super::{CommandError, Outcome};
+use crate::files::{Files, Places};
+use crate::outcome::{CommandError, Outcome};
+use crate::terminal::{Cell, Style, Table, screen::Screen};
 
 /// Arguments of `config show`.
 #[derive(Debug, Args)]

@@ -12,9 +12,9 @@ use openclaw_auth_store::{AgentFolder, DoctorPaths, DoctorPlan};
 use openclaw_config::{Environment, agents_folder, default_credentials_folder};
 use openclaw_ids::AgentId;
 
-use super::files::{Files, Places, absolute, runtime};
-use super::screen::{Screen, now};
-use super::{CommandError, Outcome};
+use crate::files::{Files, Places, absolute, runtime};
+use crate::outcome::{CommandError, Outcome};
+use crate::terminal::screen::{Screen, now};
 use report::{DoctorReport, RepairReport};
 
 /// Arguments of `doctor`.

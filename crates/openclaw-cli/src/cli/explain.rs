@@ -8,9 +8,9 @@ mod request;
 use clap::Args;
 use openclaw_config::Environment;
 
-use super::files::{AgentArg, Files, Places};
-use super::screen::Screen;
-use super::{CommandError, Outcome};
+use crate::files::{AgentArg, Files, Places};
+use crate::outcome::{CommandError, Outcome};
+use crate::terminal::screen::Screen;
 use failure_args::FailureArgs;
 
 /// Arguments of `explain`.

@@ -7,10 +7,10 @@ use openclaw_chain::{Finding, LINT_RULES, Severity};
 use openclaw_config::Environment;
 use serde_json::json;
 
-use super::files::Places;
-use super::render::{Cell, Style, Table};
-use super::screen::Screen;
-use super::{CommandError, Outcome, config_check};
+use super::config_check;
+use crate::files::Places;
+use crate::outcome::{CommandError, Outcome};
+use crate::terminal::{Cell, Style, Table, screen::Screen};
 
 /// Arguments of `lint`.
 #[derive(Debug, Args)]

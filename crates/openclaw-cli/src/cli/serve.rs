@@ -18,10 +18,10 @@ use secrecy::ExposeSecret;
 use tokio::net::TcpListener;
 use tokio::sync::Mutex;
 
-use super::files::Files;
-use super::{CommandError, Outcome, Places};
 use crate::demo::Demo;
 use crate::file_limit;
+use crate::files::{Files, Places};
+use crate::outcome::{CommandError, Outcome};
 use crate::signals::{HangupSignals, StopSignals};
 
 /// Arguments of `serve`.

@@ -16,11 +16,11 @@ use openclaw_ids::{AgentId, ModelRef};
 use openclaw_runner::RunEvent;
 use serde::Serialize;
 
-use super::files::{AgentArg, Files, Places, absolute};
-use super::history;
-use super::render::{Cell, Style, Table};
-use super::screen::{Screen, now};
-use super::{CommandError, Outcome, duration_arg};
+use crate::files::{AgentArg, Files, Places, absolute, history};
+use crate::outcome::{CommandError, Outcome};
+use crate::terminal::duration_arg;
+use crate::terminal::screen::{Screen, now};
+use crate::terminal::{Cell, Style, Table};
 
 /// Arguments of `simulate`.
 #[derive(Debug, Args)]

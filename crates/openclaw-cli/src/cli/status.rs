@@ -17,10 +17,11 @@ use openclaw_gateway::report::{
 use openclaw_history::{HistoryError, HistoryReader, RunFilter, RunOutcome, StoredRun};
 use openclaw_ids::{AgentId, ModelRef};
 
-use super::files::{AgentArg, Files, Places, ReadAgent, runtime};
-use super::render::{Cell, Style, Table};
-use super::screen::{Screen, now};
-use super::{CommandError, Outcome, chain};
+use super::chain;
+use crate::files::{AgentArg, Files, Places, ReadAgent, runtime};
+use crate::outcome::{CommandError, Outcome};
+use crate::terminal::screen::{Screen, now};
+use crate::terminal::{Cell, Style, Table};
 
 /// Arguments of `status`.
 #[derive(Debug, Args)]

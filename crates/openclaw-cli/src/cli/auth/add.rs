@@ -12,10 +12,10 @@ use serde_json::json;
 
 use super::named;
 use crate::cli::chain::no_address;
-use crate::cli::files::{AgentArg, Files, Places, runtime};
-use crate::cli::prompt::read_secret;
-use crate::cli::screen::{Screen, now};
-use crate::cli::{CommandError, Outcome};
+use crate::files::{AgentArg, Files, Places, runtime};
+use crate::outcome::{CommandError, Outcome};
+use crate::terminal::prompt::read_secret;
+use crate::terminal::screen::{Screen, now};
 
 /// Arguments of `auth add`.
 #[derive(Debug, Args)]

@@ -10,10 +10,10 @@ use openclaw_gateway::report::{ProfileReport, ProfilesReport};
 use openclaw_gateway::report::{ago, left};
 use serde::Serialize;
 
-use crate::cli::files::{Files, ReadAgent, ShownArgs, show_agent};
-use crate::cli::render::{Cell, Style, Table};
-use crate::cli::screen::{Screen, now};
-use crate::cli::{CommandError, Outcome};
+use crate::files::{Files, ReadAgent, ShownArgs, show_agent};
+use crate::outcome::{CommandError, Outcome};
+use crate::terminal::screen::{Screen, now};
+use crate::terminal::{Cell, Style, Table};
 
 /// Arguments of `auth list`.
 #[derive(Debug, Args)]

@@ -9,10 +9,10 @@ use openclaw_gateway::report::{OrderOfProvider, ProfilesReport};
 use openclaw_ids::{AgentId, ProfileId, ProviderId};
 use serde_json::json;
 
-use crate::cli::files::{AgentArg, Files, Places, ReadAgent, runtime};
-use crate::cli::render::{Cell, Style, Table};
-use crate::cli::screen::{Screen, now};
-use crate::cli::{CommandError, Outcome};
+use crate::files::{AgentArg, Files, Places, ReadAgent, runtime};
+use crate::outcome::{CommandError, Outcome};
+use crate::terminal::screen::{Screen, now};
+use crate::terminal::{Cell, Style, Table};
 
 /// The commands.
 #[derive(Debug, Subcommand)]

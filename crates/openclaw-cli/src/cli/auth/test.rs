@@ -25,11 +25,11 @@ use serde_json::json;
 use super::named;
 use super::remove::NotStored;
 use crate::cli::chain::{UnknownModel, no_address};
-use crate::cli::files::{AgentArg, Files, Places, ReadAgent, runtime};
-use crate::cli::progress::waiting;
-use crate::cli::render::{Cell, Style, Table};
-use crate::cli::screen::{Screen, now};
-use crate::cli::{CommandError, Outcome};
+use crate::files::{AgentArg, Files, Places, ReadAgent, runtime};
+use crate::outcome::{CommandError, Outcome};
+use crate::terminal::progress::waiting;
+use crate::terminal::screen::{Screen, now};
+use crate::terminal::{Cell, Style, Table};
 
 /// Arguments of `auth test`.
 #[derive(Debug, Args)]

@@ -8,10 +8,9 @@ use openclaw_ids::{ProfileId, ProviderId};
 use serde_json::json;
 
 use crate::cli::auth::NotStored;
-use crate::cli::files::{AgentArg, Files, Places, ReadAgent, runtime};
-use crate::cli::history::commit;
-use crate::cli::screen::Screen;
-use crate::cli::{CommandError, Outcome};
+use crate::files::{AgentArg, Files, Places, ReadAgent, history::commit, runtime};
+use crate::outcome::{CommandError, Outcome};
+use crate::terminal::screen::Screen;
 
 /// Arguments of `cooldown clear`.
 #[derive(Debug, Args)]

@@ -11,11 +11,11 @@ use openclaw_history::{HistoryReader, StoredWindow, WindowChange, WindowFilter};
 use openclaw_ids::ProfileId;
 use serde_json::json;
 
-use crate::cli::files::{AgentArg, Files, Places};
-use crate::cli::history::window_word;
-use crate::cli::render::{Cell, Style, Table};
-use crate::cli::screen::{Screen, now};
-use crate::cli::{CommandError, Outcome, duration_arg};
+use crate::files::{AgentArg, Files, Places, history::window_word};
+use crate::outcome::{CommandError, Outcome};
+use crate::terminal::duration_arg;
+use crate::terminal::screen::{Screen, now};
+use crate::terminal::{Cell, Style, Table};
 
 /// Arguments of `cooldown history`.
 #[derive(Debug, Args)]

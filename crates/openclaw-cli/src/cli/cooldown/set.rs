@@ -10,10 +10,10 @@ use openclaw_ids::ProfileId;
 use serde_json::json;
 
 use crate::cli::auth::NotStored;
-use crate::cli::files::{AgentArg, Files, Places, ReadAgent, runtime};
-use crate::cli::history::commit;
-use crate::cli::screen::{Screen, now};
-use crate::cli::{CommandError, Outcome, duration_arg};
+use crate::files::{AgentArg, Files, Places, ReadAgent, history::commit, runtime};
+use crate::outcome::{CommandError, Outcome};
+use crate::terminal::duration_arg;
+use crate::terminal::screen::{Screen, now};
 
 /// Arguments of `cooldown set`.
 #[derive(Debug, Args)]

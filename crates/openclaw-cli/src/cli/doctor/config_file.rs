@@ -8,8 +8,8 @@ use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::cli::CommandError;
-use crate::cli::private_file::write_new;
+use crate::files::private_file::write_new;
+use crate::outcome::CommandError;
 
 /// The whole of it, also what nothing here knows.
 pub(super) struct Root {

@@ -17,9 +17,8 @@ use serde::Serialize;
 
 use super::config_file::SecretForm;
 use super::shown;
-use crate::cli::files::{Files, ReadAgent, SessionsJsonError, read_sessions_json};
-use crate::cli::render::Style;
-use crate::cli::screen::Screen;
+use crate::files::{Files, ReadAgent, SessionsJsonError, read_sessions_json};
+use crate::terminal::{Style, screen::Screen};
 
 /// Everything that was found, and what became of it.
 #[derive(Debug, Serialize)]

@@ -14,11 +14,10 @@ use serde::{Serialize, Serializer};
 
 use super::failure_args::FailureInput;
 use crate::cli::chain::UnknownModel;
-use crate::cli::files::{Files, ReadAgent};
-use crate::cli::history::Names;
-use crate::cli::render::{Cell, Style, Table};
-use crate::cli::screen::{Screen, now};
-use crate::cli::{CommandError, Outcome};
+use crate::files::{Files, ReadAgent, history::Names};
+use crate::outcome::{CommandError, Outcome};
+use crate::terminal::screen::{Screen, now};
+use crate::terminal::{Cell, Style, Table};
 
 /// What a failure means.
 #[derive(Debug, Serialize)]

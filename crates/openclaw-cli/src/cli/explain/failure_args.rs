@@ -4,7 +4,7 @@ use clap::Args;
 use openclaw_classify::{Failure, Header, TimeoutPhase, TimerOwner, Transport};
 use openclaw_ids::ProviderId;
 
-use crate::cli::CommandError;
+use crate::outcome::CommandError;
 
 /// The facts of a failure.
 #[derive(Debug, Args)]

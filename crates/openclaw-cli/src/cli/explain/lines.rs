@@ -9,10 +9,9 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::failure_args::{FailureInput, transport};
-use crate::cli::files::Files;
-use crate::cli::history::Names;
-use crate::cli::screen::Screen;
-use crate::cli::{CommandError, Outcome};
+use crate::files::{Files, history::Names};
+use crate::outcome::{CommandError, Outcome};
+use crate::terminal::screen::Screen;
 
 /// One failure as a line.
 #[derive(Debug, Deserialize)]

@@ -14,11 +14,11 @@ use openclaw_ids::{AgentId, ModelRef, ProfileId};
 use serde::Serialize;
 use serde_json::json;
 
-use crate::cli::files::{AgentArg, Files, ReadAgent};
-use crate::cli::history::{self, Names, window_word};
-use crate::cli::render::{Style, Table};
-use crate::cli::screen::{Screen, now};
-use crate::cli::{CommandError, Outcome};
+use crate::files::history::{self, Names, window_word};
+use crate::files::{AgentArg, Files, ReadAgent};
+use crate::outcome::{CommandError, Outcome};
+use crate::terminal::screen::{Screen, now};
+use crate::terminal::{Style, Table};
 
 /// How many of the last runs are searched for one that met trouble.
 const SEARCHED: usize = 1_000;

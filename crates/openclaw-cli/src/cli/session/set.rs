@@ -10,9 +10,9 @@ use serde::Serialize;
 
 use crate::cli::auth::NotStored;
 use crate::cli::chain::{UnknownModel, UnknownSession, no_address, session};
-use crate::cli::files::{AgentArg, Files, Places, ReadAgent, runtime};
-use crate::cli::screen::{Screen, now};
-use crate::cli::{CommandError, Outcome};
+use crate::files::{AgentArg, Files, Places, ReadAgent, runtime};
+use crate::outcome::{CommandError, Outcome};
+use crate::terminal::screen::{Screen, now};
 
 /// Arguments of `session set`.
 #[derive(Debug, Args)]

@@ -10,10 +10,10 @@ use openclaw_gateway::report::{ChosenBy, SessionReport};
 use openclaw_session::{PinSource, StepOutcome};
 
 use crate::cli::chain::session;
-use crate::cli::files::{AgentArg, Files, Places, ReadAgent};
-use crate::cli::render::{Cell, Style, Table};
-use crate::cli::screen::{Screen, now};
-use crate::cli::{CommandError, Outcome};
+use crate::files::{AgentArg, Files, Places, ReadAgent};
+use crate::outcome::{CommandError, Outcome};
+use crate::terminal::screen::{Screen, now};
+use crate::terminal::{Cell, Style, Table};
 
 /// Arguments of `session show`.
 #[derive(Debug, Args)]

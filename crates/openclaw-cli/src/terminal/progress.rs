@@ -8,7 +8,7 @@ use std::time::Duration;
 const EVERY: Duration = Duration::from_secs(1);
 
 /// Waits for `work`; from the first second on, standard error says what is waited for, when it is a terminal.
-pub(super) async fn waiting<T>(what: &str, work: impl Future<Output = T>) -> T {
+pub(crate) async fn waiting<T>(what: &str, work: impl Future<Output = T>) -> T {
     let mut output = io::stderr();
     if !output.is_terminal() {
         return work.await;

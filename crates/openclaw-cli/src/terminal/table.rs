@@ -8,14 +8,14 @@ use super::{Palette, Style};
 
 /// One field of a table.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(in crate::cli) struct Cell {
+pub(crate) struct Cell {
     text: String,
     tone: Style,
 }
 
 impl Cell {
     /// A text in a tone.
-    pub(in crate::cli) fn new(tone: Style, text: impl Into<String>) -> Self {
+    pub(crate) fn new(tone: Style, text: impl Into<String>) -> Self {
         Self {
             text: visible(&text.into()).into_owned(),
             tone,
@@ -31,14 +31,14 @@ impl<T: ToString> From<T> for Cell {
 
 /// Rows under a heading.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(in crate::cli) struct Table {
+pub(crate) struct Table {
     heads: &'static [&'static str],
     rows: Vec<Vec<Cell>>,
 }
 
 impl Table {
     /// An empty table with these headings.
-    pub(in crate::cli) fn new(heads: &'static [&'static str]) -> Self {
+    pub(crate) fn new(heads: &'static [&'static str]) -> Self {
         Self {
             heads,
             rows: Vec::new(),
@@ -46,7 +46,7 @@ impl Table {
     }
 
     /// Adds a row; a blank field shows as `-`.
-    pub(in crate::cli) fn row(&mut self, cells: impl IntoIterator<Item = Cell>) {
+    pub(crate) fn row(&mut self, cells: impl IntoIterator<Item = Cell>) {
         let blank = |cell: Cell| {
             if cell.text.is_empty() {
                 Cell::new(Style::Dim, "-")
@@ -58,17 +58,12 @@ impl Table {
     }
 
     /// Whether there are no rows.
-    pub(in crate::cli) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
 
     /// Writes the table, each line after `indent`.
-    pub(in crate::cli) fn write(
-        &self,
-        indent: &str,
-        palette: Palette,
-        output: &mut dyn Write,
-    ) -> io::Result<()> {
+    pub(crate) fn write(&self, indent: &str, palette: Palette, output: &mut dyn Write) -> io::Result<()> {
         let heads = self
             .heads
             .iter()

@@ -7,7 +7,7 @@ use openclaw_config::Environment;
 
 /// What a text is to be taken for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(in crate::cli) enum Style {
+pub(crate) enum Style {
     /// Wrong, and the operator has to act.
     Bad,
     /// Less important.
@@ -38,7 +38,7 @@ impl Style {
 
 /// Whether tones are shown as colours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::cli) enum Palette {
+pub(crate) enum Palette {
     /// As colours of a terminal.
     Coloured,
     /// Not at all.
@@ -47,7 +47,7 @@ pub(in crate::cli) enum Palette {
 
 impl Palette {
     /// Colours on a terminal, unless `NO_COLOR` says anything or the terminal is a dumb one.
-    pub(in crate::cli) fn of(environment: &Environment, is_terminal: bool) -> Self {
+    pub(crate) fn of(environment: &Environment, is_terminal: bool) -> Self {
         let is_refused = environment.get("NO_COLOR").is_some() || environment.get("TERM") == Some("dumb");
         if is_terminal && !is_refused {
             Self::Coloured
@@ -57,7 +57,7 @@ impl Palette {
     }
 
     /// `text` in a tone.
-    pub(in crate::cli) fn paint<T: fmt::Display>(self, tone: Style, text: T) -> Painted<T> {
+    pub(crate) fn paint<T: fmt::Display>(self, tone: Style, text: T) -> Painted<T> {
         Painted {
             palette: self,
             tone,
@@ -67,7 +67,7 @@ impl Palette {
 }
 
 /// A text in a tone.
-pub(in crate::cli) struct Painted<T> {
+pub(crate) struct Painted<T> {
     palette: Palette,
     tone: Style,
     text: T,
