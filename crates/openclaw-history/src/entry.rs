@@ -1,4 +1,4 @@
-//! What is kept: the records of runs as they were made, how each run ended, and the windows that opened and closed.
+//! The entries of the history: records of runs, recordings, ends of runs and changes of cooldown windows.
 
 use jiff::Timestamp;
 use jiff::fmt::serde::timestamp::millisecond;
@@ -23,7 +23,7 @@ pub struct Entry {
 #[derive(Debug, Clone)]
 pub enum Record {
     /// An answer broke off after its first content.
-    Broken(BrokenNote),
+    Broken(BrokenAnswer),
     /// A decision about a candidate or a credential.
     Event(Box<RunEvent>),
     /// All that a run knew and met, so that it can be played again.
@@ -85,7 +85,7 @@ pub struct RunNote {
 /// An answer that broke off after its first content.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct BrokenNote {
+pub struct BrokenAnswer {
     /// Names the run.
     pub run_id: String,
     /// Why.
@@ -98,7 +98,7 @@ pub struct BrokenNote {
 /// What rests.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged, rename_all = "camelCase")]
-pub enum Rested {
+pub enum CooldownTarget {
     /// A lane of a credential.
     Profile {
         /// The credential.
@@ -135,7 +135,7 @@ pub struct WindowNote {
     pub agent: AgentId,
     /// What rests.
     #[serde(flatten)]
-    pub rested: Rested,
+    pub rested: CooldownTarget,
     /// What happened.
     pub change: WindowChange,
     /// When the window's latest episode began.

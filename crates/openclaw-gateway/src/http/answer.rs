@@ -10,7 +10,7 @@ use axum::response::{IntoResponse, Response};
 use openclaw_config::{NoticeSetting, Rescue};
 use openclaw_ids::{ModelRef, ProfileId};
 use openclaw_runner::{
-    AttemptRecord, ChainKind, Clock, Completed, RunLimits, RunOptions, RunRequest, SystemClock,
+    AttemptRecord, ChainKind, Clock, CompletedRun, RunLimits, RunOptions, RunRequest, SystemClock,
 };
 use openclaw_session::Notice;
 use openclaw_upstream::Answer;
@@ -128,7 +128,7 @@ async fn answer(
     let outcome = runner.run_with(request, options, &attempt).await;
     tell_repeated(&attempt, told);
     match outcome {
-        Ok(Completed {
+        Ok(CompletedRun {
             value,
             winner,
             report,
@@ -251,7 +251,7 @@ fn options(
             ..RunLimits::default()
         },
         set_aside,
-        unfit: too_small(&served.generation.resolver, &request.chain, wire, body.bytes()),
+        incompatible: too_small(&served.generation.resolver, &request.chain, wire, body.bytes()),
         ..RunOptions::default()
     }
 }

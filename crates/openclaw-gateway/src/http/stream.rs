@@ -16,7 +16,7 @@ use openclaw_wire::WireFormat;
 use super::error::cut_event;
 use super::rescue::{Rescue, Rescuer};
 use crate::agents::AgentAuthStore;
-use crate::sessions::Sessions;
+use crate::agents::Sessions;
 use crate::state::InFlightPermit;
 use crate::telemetry::RunWatch;
 

@@ -1,4 +1,4 @@
-//! Puts the records of one run together, candidate by candidate.
+//! Builds the story of one run from its records, candidate by candidate.
 
 use jiff::{SignedDuration, Timestamp};
 use openclaw_classify::Reason;

@@ -1,4 +1,4 @@
-//! Forgets what is too old or too much, a piece at a time.
+//! Deletes entries that are too old or too many, a batch at a time.
 
 use std::time::Duration;
 

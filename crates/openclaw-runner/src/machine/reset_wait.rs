@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use openclaw_classify::Reason;
 
-use super::{Machine, Step, Then};
-use crate::decision::RunEvent;
-use crate::observation::ErrorFields;
+use super::{Machine, NextAction, Step};
+use crate::record::decision::RunEvent;
+use crate::record::error_fields::ErrorFields;
+use crate::record::rotation::{RotationDecision, RotationKind};
 use crate::request::ChainKind;
-use crate::rotation::{RotationDecision, RotationKind};
 
 /// No run waits more often than this; each wait is at least the shortest rest long.
 pub(super) const MOST_WAITS: usize = 16;
@@ -69,7 +69,7 @@ impl Machine {
             self.last_failed = current.failures.pop();
         }
         self.pending.push_back(Step::Sleep(wait));
-        self.then = Then::Enter(index);
+        self.then = NextAction::Enter(index);
         true
     }
 
