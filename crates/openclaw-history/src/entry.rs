@@ -95,7 +95,7 @@ pub struct BrokenAnswer {
     pub error: String,
 }
 
-/// What rests.
+/// What cools down.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged, rename_all = "camelCase")]
 pub enum CooldownTarget {
@@ -133,7 +133,7 @@ pub enum WindowChange {
 pub struct WindowNote {
     /// The agent whose state it is.
     pub agent: AgentId,
-    /// What rests.
+    /// What cools down.
     #[serde(flatten)]
     pub rested: CooldownTarget,
     /// What happened.
@@ -144,7 +144,7 @@ pub struct WindowNote {
     /// The first instant that is free again; for a cleared window, when it would have been.
     #[serde(with = "millisecond::required")]
     pub until: Timestamp,
-    /// Why it rests.
+    /// Why it cools down.
     pub reason: Reason,
     /// The step of its ladder, from 1.
     pub steps: u32,

@@ -114,9 +114,9 @@ pub struct AttemptCall {
     pub position: usize,
     /// Length of the chain.
     pub total: usize,
-    /// The credential is resting and this attempt may use it all the same (R-4.5b).
+    /// The credential is cooling down and this attempt may use it all the same (R-4.5b).
     pub allow_transient_cooldown_probe: bool,
-    /// The attempt is made to find out whether something that rests works again.
+    /// The attempt is made to find out whether something that cools down works again.
     pub is_probe: bool,
     /// No candidate comes after this one.
     pub is_final_fallback_attempt: bool,

@@ -15,7 +15,8 @@ use std::fmt::Write;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
-use openclaw_auth_store::UsageStore;
+use jiff::Timestamp;
+use openclaw_auth_store::{AuthSnapshot, UsageStore};
 use openclaw_ids::SessionKey;
 use openclaw_session::{NoticeOutbox, SessionRotation, SessionStore};
 use tracing::Instrument;
@@ -29,7 +30,7 @@ use crate::machine::{Event, Machine, Step};
 use crate::observer::{RunObserver, Watcher};
 use crate::recorder::{RunRecorder, RunStart, StepSummary};
 use crate::request::{ChainKind, RunOptions, RunPolicy, RunRequest};
-use crate::skip_cache::SkipCache;
+use crate::skip_cache::{Markers, SkipCache};
 use crate::telemetry;
 use crate::telemetry::log_dedup::LogDedup;
 
@@ -147,6 +148,26 @@ impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
         ended
     }
 
+    /// The recording of a run that starts `now`; none without a recorder.
+    fn recording<'r>(
+        &'r self,
+        options: &'r RunOptions,
+        auth_skips: &Markers,
+        snapshot: &Arc<AuthSnapshot>,
+        now: Timestamp,
+    ) -> Option<LazyRecording<'r>> {
+        self.recorder.as_deref().map(|recorder| {
+            let start = RunStart {
+                options,
+                policy: &self.policy,
+                auth_skips: auth_skips.clone(),
+                snapshot: Arc::clone(snapshot),
+                now,
+            };
+            LazyRecording::new(recorder, start)
+        })
+    }
+
     async fn drive<A: Attempt>(
         &self,
         request: RunRequest,
@@ -169,16 +190,7 @@ impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
             .as_ref()
             .map(|busy| self.skips().markers(&busy.session.id, self.clock.now()));
         let (skips, snapshot, now) = (skips.unwrap_or_default(), self.usage.snapshot(), self.clock.now());
-        let mut recording = self.recorder.as_deref().map(|recorder| {
-            let start = RunStart {
-                options,
-                policy: &self.policy,
-                auth_skips: skips.clone(),
-                snapshot: Arc::clone(&snapshot),
-                now,
-            };
-            LazyRecording::new(recorder, start)
-        });
+        let mut recording = self.recording(options, &skips, &snapshot, now);
         let mut machine = Machine::new(request, Arc::clone(&self.policy), holder, snapshot, now)
             .with_options(options)
             .with_auth_skips(skips);

@@ -18,7 +18,7 @@ pub enum RunError {
     Aborted(Box<RunReport>),
     /// The prompt does not fit; another model is not tried.
     ContextOverflow(Box<FailedAttempt>, Box<RunReport>),
-    /// Every candidate failed or rests.
+    /// Every candidate failed or cools down.
     Exhausted(FallbackSummaryError, Box<RunReport>),
     /// The only attempt failed, or the last one with an error that no rule recognises (R-8.1, R-8.2, A2).
     Failed(Box<FailedAttempt>, Box<RunReport>),

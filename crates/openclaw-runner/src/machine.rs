@@ -64,7 +64,7 @@ enum NextAction {
     EndOfChain,
     /// Report this.
     Finish(Box<Outcome>),
-    /// The failure is marked: ask whether a person chose another model meanwhile.
+    /// The failure is marked: ask whether the user chose another model meanwhile.
     LookForSwitch(Advance),
     /// The failure is marked and nothing repairs it: stop, rotate, wait or leave.
     Proceed(Advance),

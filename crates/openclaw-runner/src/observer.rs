@@ -29,7 +29,7 @@ pub trait RunObserver: Send + Sync {
         let _ = what;
     }
 
-    /// Called when a run changed when a credential or an endpoint rests. Nothing by default.
+    /// Called when a run changed a cooldown of a credential or an endpoint. Nothing by default.
     fn on_usage(&self, moved: &UsageTransition<'_>) {
         let _ = moved;
     }
@@ -61,20 +61,20 @@ pub enum AttemptResult<'a> {
     OutOfTime,
 }
 
-/// What a run changed about when a credential or an endpoint rests.
+/// What a run changed about the cooldowns of a credential or an endpoint.
 #[derive(Debug, Clone, Copy)]
 pub struct UsageTransition<'a> {
     /// The run.
     pub run_id: &'a str,
-    /// What rested before.
+    /// The windows before.
     pub before: &'a CooldownWindows,
-    /// What rests now. Other tasks may have changed more in between.
+    /// The windows now. Other tasks may have changed more in between.
     pub after: &'a CooldownWindows,
     /// When.
     pub at: Timestamp,
 }
 
-/// When something rests: its windows, active and past.
+/// The cooldown windows of a credential or an endpoint, active and past.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CooldownWindows {
     /// An endpoint.
@@ -91,7 +91,7 @@ pub enum CooldownWindows {
 }
 
 impl CooldownWindows {
-    /// What `snapshot` knows of that which `change` may set to rest or wake; none for a change that does neither.
+    /// What `snapshot` knows of that which `change` may set to cool down or set free; none for a change that does neither.
     pub fn of(change: &UsageChange, snapshot: &AuthSnapshot) -> Option<Self> {
         match change {
             UsageChange::Clear { profile }

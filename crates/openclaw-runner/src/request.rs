@@ -131,9 +131,9 @@ pub struct RunOptions {
     /// What kind of chain is walked.
     pub kind: ChainKind,
     /// Providers whose runtime manages its own credentials: their candidates are asked without one, whatever is known
-    /// to rest, and nothing is marked.
+    /// to cool down, and nothing is marked.
     pub own_auth: HashSet<ProviderId>,
-    /// How long an unattended run waits in all for the only candidate of its chain, when that is at rest or refuses for
+    /// How long an unattended run waits in all for the only candidate of its chain, when that cools down or refuses for
     /// a limit or for load and says, or is known, to be back in time (BL-91); none for no waiting.
     pub wait_for_reset: Option<Duration>,
     /// Fallbacks that are known not to serve the request, and why: they are skipped (BL-54).
@@ -158,7 +158,7 @@ pub fn incompatible(resolver: &Resolver, chain: &[ModelRef], needs: &Needs) -> H
 /// What kind of chain a run walks.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum ChainKind {
-    /// Models that understand images, for one call: rests are not looked at, nothing is remembered in the
+    /// Models that understand images, for one call: cooldowns are not looked at, nothing is remembered in the
     /// session, and a prompt that does not fit goes on to the next.
     Image,
     /// The models of a conversation.

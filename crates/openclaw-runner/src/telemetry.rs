@@ -208,7 +208,7 @@ pub(crate) fn emit_decision(decision: &Decision) {
         Weight::News => write_at!(Level::WARN),
         Weight::Outcome => write_at!(Level::INFO),
     }
-    // a name that does not exist is a person's to repair. While it rests, each request would say so again.
+    // a name that does not exist is a person's to repair. While it cools down, each request would say so again.
     let missing = decision.previous_attempts.iter();
     let missing = missing.filter(|attempt| attempt.outcome == CandidateOutcome::Failed);
     for attempt in missing.filter(|attempt| attempt.reason == Some(Reason::ModelNotFound)) {

@@ -41,7 +41,7 @@ pub enum ReplayEnding {
         /// With which credential.
         profile: Option<ProfileId>,
     },
-    /// Every candidate failed or rests.
+    /// Every candidate failed or cools down.
     Exhausted {
         /// The summary as it is shown.
         error: String,

@@ -187,7 +187,7 @@ fn what_was_kept_is_found_after_a_restart() {
 }
 
 #[test]
-fn one_change_of_a_window_is_kept_once_whoever_saw_it() {
+fn one_change_of_a_window_is_kept_once_however_many_saw_it() {
     let state = TempDir::new().unwrap();
     let (one, other) = (open(&state), open(&state));
     for history in [&one, &other, &one] {
@@ -361,7 +361,7 @@ fn a_file_that_cannot_be_used_is_left_as_it_is() {
 }
 
 #[tokio::test]
-async fn too_many_entries_are_dropped_and_counted_and_nobody_waits() {
+async fn too_many_entries_are_dropped_and_counted_without_a_wait() {
     let state = TempDir::new().unwrap();
     let history = open(&state);
     history.record(&run("first", 0));

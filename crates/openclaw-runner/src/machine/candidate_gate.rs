@@ -89,7 +89,7 @@ impl Machine {
         }
     }
 
-    /// Asks for the probe lease of a resting candidate; the attempt follows when it is granted (G4).
+    /// Asks for the probe lease of a candidate that cools down; the attempt follows when it is granted (G4).
     pub(super) fn start_probe(
         &mut self,
         index: usize,
@@ -234,7 +234,7 @@ impl Machine {
         self.pass_over(index, error, skip.reason, Some(profiles));
     }
 
-    /// Records that candidate `index` is not asked, and goes on. `profiles` are the ones that rest.
+    /// Records that candidate `index` is not asked, and goes on. `profiles` are the ones that cool down.
     fn pass_over(&mut self, index: usize, error: String, reason: Reason, profiles: Option<&[ProfileId]>) {
         let record = AttemptRecord {
             candidate: self.request.chain[index].clone(),
@@ -364,7 +364,7 @@ impl Machine {
         gate(&facts, self.now)
     }
 
-    /// Whether the endpoint that a credential is used at does not rest.
+    /// Whether the endpoint that a credential is used at does not cool down.
     pub(super) fn is_reachable(&self, index: usize, id: &ProfileId) -> bool {
         if self.snapshot.endpoints.is_empty() {
             return true;

@@ -44,7 +44,7 @@ pub(super) enum Lock {
     Free,
 }
 
-/// A probe of a resting candidate.
+/// A probe of a candidate that cools down.
 #[derive(Debug, Clone)]
 pub(super) struct Probing {
     pub(super) reason: Reason,
@@ -61,8 +61,8 @@ pub(super) enum Lease {
 }
 
 impl Probing {
-    /// Whether the attempt may use a resting credential (R-4.5b): not after a missing model, whose credential
-    /// does not rest.
+    /// Whether the attempt may use a cooling credential (R-4.5b): not after a missing model, whose credential
+    /// does not cool down.
     pub(super) fn allows(&self) -> bool {
         !matches!(self.reason, Reason::Format | Reason::ModelNotFound)
     }

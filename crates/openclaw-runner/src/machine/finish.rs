@@ -108,7 +108,7 @@ impl Machine {
     }
 
     /// the minimum over every candidate of the chain, also those never reached. Of a pinned candidate only
-    /// the pin counts, and a resting endpoint holds a candidate back as its credentials do (D15).
+    /// the pin counts, and a cooling endpoint holds a candidate back as its credentials do (D15).
     pub(super) fn soonest_expiry(&self) -> Option<Timestamp> {
         if self.kind == ChainKind::Image || self.nothing_rests() {
             return None;

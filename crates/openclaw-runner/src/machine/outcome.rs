@@ -14,7 +14,7 @@ pub enum Outcome {
     Aborted(RunReport),
     /// A candidate answered.
     Completed(Winner, RunReport),
-    /// Every candidate failed or rests.
+    /// Every candidate failed or cools down.
     Exhausted(FallbackSummaryError, RunReport),
     /// A limit of the run was reached before anybody answered (A8).
     LimitReached(RunLimit, FallbackSummaryError, RunReport),

@@ -30,7 +30,7 @@ impl Machine {
         self.push(decision);
     }
 
-    /// `resting` are the credentials that were looked at.
+    /// `resting` are the cooling credentials that were looked at.
     pub(super) fn record_skip(
         &mut self,
         index: usize,

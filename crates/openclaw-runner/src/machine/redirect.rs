@@ -1,4 +1,4 @@
-//! A person picks another model while the run is busy (A6, S-12).
+//! The user picks another model while the run is active (A6, S-12).
 
 use openclaw_session::{
     ChainPosition, LiveRun, MAX_REDIRECTS, Progress, Redirect, RunSelection, SwitchOrigin, redirect,

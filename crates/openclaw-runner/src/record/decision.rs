@@ -26,7 +26,7 @@ pub enum DecisionKind {
     CandidateFailed,
     /// An attempt succeeded after something had gone wrong before.
     CandidateSucceeded,
-    /// A resting candidate is tried all the same.
+    /// A candidate that cools down is tried all the same.
     ProbeCooldownCandidate,
     /// The candidate is not tried.
     SkipCandidate,
@@ -132,7 +132,7 @@ pub struct Decision {
     pub attempt: usize,
     /// Length of the chain.
     pub total: usize,
-    /// Why it failed, is skipped or rests.
+    /// Why it failed, is skipped or cools down.
     pub reason: Option<Reason>,
     /// The classification rule that decided the reason; ours, beyond.
     pub rule: Option<RuleId>,
@@ -152,7 +152,7 @@ pub struct Decision {
     pub requested_model_matched: bool,
     /// Whether the chain has more than one candidate.
     pub fallback_configured: bool,
-    /// Set on probes that may use a resting credential (R-4.5b).
+    /// Set on probes that may use a cooling credential (R-4.5b).
     pub allow_transient_cooldown_probe: Option<bool>,
     /// How many profiles were looked at, on cooldown skips and probes.
     pub profile_count: Option<usize>,
@@ -160,8 +160,8 @@ pub struct Decision {
     pub last_resort: Option<bool>,
     /// The attempts before a success.
     pub previous_attempts: Vec<AttemptRecord>,
-    /// The kind of the credential that failed or rests (`api_key`, `oauth` or `token`), when all of them are of one; ours,
-    /// beyond.
+    /// The kind of the credential that failed or cools down (`api_key`, `oauth` or `token`), when all of them are of one;
+    /// ours, beyond.
     pub auth_mode: Option<&'static str>,
     /// When what was marked for the failure, or what holds the candidate back, is over; ours, beyond.
     pub rests_until: Option<Timestamp>,

@@ -19,8 +19,8 @@ pub struct RunReport {
     pub attempts: Vec<AttemptRecord>,
     /// How often the upstream was called.
     pub calls: usize,
-    /// When the first of the chain's resting credentials is back, as of the end of the run; none when
-    /// nothing rests.
+    /// When the first of the chain's cooling credentials is back, as of the end of the run; none when
+    /// nothing cools down.
     pub soonest_cooldown_expiry: Option<Timestamp>,
 }
 

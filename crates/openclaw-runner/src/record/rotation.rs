@@ -27,7 +27,7 @@ pub enum RotationKind {
     RotateProfile,
     /// No model follows, so the failure goes to the caller: alone, or in the summary.
     SurfaceError,
-    /// The only candidate is waited for until its rest is over (BL-91); ours, beyond.
+    /// The only candidate is waited for until its cooldown is over (BL-91); ours, beyond.
     WaitForReset,
 }
 

@@ -26,7 +26,7 @@ pub struct AttemptRecord {
     pub status: Option<u16>,
     /// Structured code.
     pub code: Option<String>,
-    /// `oauth` or `token`, when such a credential failed or rests.
+    /// `oauth` or `token`, when such a credential failed or cools down.
     pub auth_mode: Option<&'static str>,
     /// Whether a call was made.
     pub outcome: CandidateOutcome,
@@ -41,7 +41,7 @@ pub struct AttemptRecord {
 pub enum CandidateOutcome {
     /// At least one attempt was made.
     Failed,
-    /// No attempt was made: its credentials rest, or the pinned one cannot be used.
+    /// No attempt was made: its credentials cool down, or the pinned one cannot be used.
     Skipped,
 }
 
@@ -117,7 +117,7 @@ pub struct FallbackSummaryError {
     pub attempts: Vec<AttemptRecord>,
     /// What kind of chain it was.
     pub(crate) kind: ChainKind,
-    /// When the first of the chain's resting credentials is back; none when nothing rests.
+    /// When the first of the chain's cooling credentials is back; none when nothing cools down.
     pub soonest_cooldown_expiry: Option<Timestamp>,
     /// The provider whose login failed last, for the hint.
     pub(crate) reauthenticate: Option<ProviderId>,

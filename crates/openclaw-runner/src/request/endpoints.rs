@@ -33,13 +33,13 @@ pub enum LoginUse {
     OauthAndTokens,
 }
 
-/// What decides whether a candidate may be asked: the credentials whose endpoint does not rest; where it does for all of
-/// them, all of them and the endpoint that is back first.
+/// What decides whether a candidate may be called: the credentials whose endpoint does not cool down. When the endpoints of
+/// all of them do, all credentials, and the endpoint that is back first.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reach<'a> {
     /// The credentials, in order.
     pub profiles: Cow<'a, [ProfileId]>,
-    /// What is known of their endpoint's rest, which may be over.
+    /// What is known of their endpoint's cooldown, which may be over.
     pub endpoint: Option<&'a EndpointWindow>,
 }
 

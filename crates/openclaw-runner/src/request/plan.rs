@@ -163,7 +163,7 @@ fn standing(
         {
             ProfileAvailability::Incompatible
         }
-        // D15: what rests for another model serves this one.
+        // D15: what cools down for another model serves this one.
         Some(_) if snapshot.usage(id).is_usable(Some(requested.model()), now) => ProfileAvailability::Usable,
         Some(_) => ProfileAvailability::CoolingDown,
     }

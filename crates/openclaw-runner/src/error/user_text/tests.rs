@@ -51,7 +51,7 @@ fn exhausted_by(reasons: &[Reason], soonest: Option<Timestamp>) -> String {
 }
 
 #[test]
-fn nobody_is_asked_to_sign_in_again_for_a_disk_that_is_full() {
+fn a_full_disk_asks_for_no_new_login() {
     let not_renewed = || AttemptRecord {
         code: Some(crate::LOGIN_NOT_RENEWED.to_owned()),
         ..record("openai/gpt", Reason::Auth, "the disk is full")

@@ -79,7 +79,7 @@ fn a1_our_own_generic_text_surfaces() {
 }
 
 #[test]
-fn a2_only_what_nobody_recognised_is_returned_as_itself() {
+fn a2_only_what_no_rule_recognised_is_returned_as_itself() {
     let unrecognised = |certainty| -> Vec<_> {
         Reason::all()
             .filter(|reason| is_unrecognised(&verdict(*reason, certainty, "any")))
