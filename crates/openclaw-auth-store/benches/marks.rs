@@ -1,4 +1,5 @@
-//! What a mark costs, alone and together, beside a bare loop that updates the same row; and what a snapshot costs.
+//! Measures the cost of a usage change, alone and concurrently, beside a bare loop that updates the same rows, and the
+//! cost of a snapshot.
 
 #![expect(clippy::expect_used, reason = "a measurement that cannot be made ends here")]
 
@@ -72,7 +73,7 @@ fn store() -> (TempDir, Runtime, Arc<SqliteAuthStore>) {
     (folder, runtime, Arc::new(store))
 }
 
-/// The rows that a mark updates: what the other program sees, and our own.
+/// The rows that a change updates: OpenClaw's and our own.
 const ROWS: [[&str; 2]; 2] = [
     [
         "SELECT state_json FROM auth_profile_state WHERE state_key = 'primary'",

@@ -1,4 +1,4 @@
-//! Many real processes on one store: how long they wait, who gets how much, beside bare loops, and what a kill leaves.
+//! Measures many real processes on one store, beside bare loops: waiting times, fairness, and what a kill leaves.
 //!
 //! `cargo bench -p openclaw-auth-store --bench processes -- [rounds]`; without `rounds` a writer is killed 200 times.
 
@@ -21,14 +21,14 @@ use tokio::runtime::{Builder, Runtime};
 const WRITERS: usize = 8;
 const MARKS: u64 = 4_000;
 const ROUNDS: u64 = 200;
-/// How often the comparison is made; machines jitter.
+/// How often the comparison is repeated.
 const REPEATS: usize = 5;
 /// Between two marks of a writer that is killed, so that each opens a later window.
 const HOURS: i64 = 2;
-/// What tells a started process that it is one: a writer of marks, or of the same rows without a store.
+/// The environment variable that makes a started process a writer, of changes or of the same rows without a store.
 const WRITER: &str = "writer";
 const BARE: &str = "bare";
-/// The rows that a mark updates: what the other program sees, and our own.
+/// The rows that a change updates: OpenClaw's and our own.
 const ROWS: [[&str; 2]; 2] = [
     [
         "SELECT state_json FROM auth_profile_state WHERE state_key = 'primary'",
@@ -95,8 +95,8 @@ fn known(store: &SqliteAuthStore) -> (u64, i64) {
     (failures.unwrap_or_default(), until.unwrap_or_default())
 }
 
-/// Marks, and says of each mark when the profile may be used again, how many microseconds the mark took and when it was
-/// done: at once for a writer that is killed, at the end for one that races.
+/// Writes changes, and reports for each when the profile may be used again, how many microseconds it took and when it
+/// was done: at once for a writer that is killed, at the end for one that races.
 fn write_marks(folder: &Path, marks: u64, hours: i64) -> io::Result<()> {
     let (store, runtime) = (open(folder), runtime());
     let mut out: Box<dyn Write> = if hours == 0 {
@@ -127,7 +127,7 @@ fn write_marks(folder: &Path, marks: u64, hours: i64) -> io::Result<()> {
     out.flush()
 }
 
-/// Reads, parses and writes back the rows of a mark, as often as others mark; says the same of each.
+/// Reads, parses and writes back the rows of a mark, as often as the others write changes, with the same report.
 fn write_rows(folder: &Path, marks: u64) -> io::Result<()> {
     let file = Connection::open(folder.join("openclaw-agent.sqlite")).expect("the file");
     file.busy_timeout(Duration::from_secs(30)).expect("a timeout");
@@ -194,7 +194,7 @@ struct Mark {
 }
 
 impl Mark {
-    /// A line that a kill has cut is none.
+    /// A line that a kill has cut is ignored.
     fn read(line: &str) -> Option<Self> {
         let mut words = line.strip_suffix('\n')?.split(' ');
         let mut word = || words.next();
@@ -206,7 +206,7 @@ impl Mark {
     }
 }
 
-/// What the writers of one kind did.
+/// The results of the writers of one kind.
 struct Race {
     writers: Vec<Vec<Mark>>,
 }
@@ -245,7 +245,7 @@ impl Race {
         times().count() as u64 * 1_000_000 / last.saturating_sub(first).max(1)
     }
 
-    /// What each got while all wrote.
+    /// The share of each while all wrote.
     fn shares(&self) -> Vec<usize> {
         let first_done = self
             .writers
@@ -271,7 +271,8 @@ impl Race {
     }
 }
 
-/// Eight writers at once: nothing is lost, and nobody waits long or gets little. The same rows without a store beside it.
+/// Eight writers at once: nothing is lost, no writer waits long or gets a small share. Beside it the same rows without
+/// a store.
 fn contend() -> io::Result<()> {
     let (folder, store) = new_store();
     let marks = Race::run(WRITER, folder.path())?;
@@ -297,7 +298,7 @@ fn contend() -> io::Result<()> {
     ))
 }
 
-/// Writers that are killed somewhere: what was acknowledged is there, and no window is shorter.
+/// Writers that are killed at any point: acknowledged changes are kept, and no window is shortened.
 fn kill(rounds: u64) -> io::Result<()> {
     let (folder, store) = new_store();
     drop(store);
@@ -312,7 +313,7 @@ fn kill(rounds: u64) -> io::Result<()> {
         let mut out = BufReader::new(child.stdout.take().expect("a pipe"));
         let (mut acknowledged, mut until) = (0, 0);
         let mut line = String::new();
-        // Not always at the end of a mark.
+        // Not always at the end of a change.
         let lines = (dice >> 33) % 20;
         while acknowledged < lines && out.read_line(&mut line)? > 0 {
             acknowledged += 1;

@@ -1,4 +1,5 @@
-//! The `auth` section of the configuration: which profiles, in which order, how long they rest (auth-store.md 5.2).
+//! The `auth` section of the configuration: which profiles, in which order, how long they cool down (auth-store.md
+//! 5.2).
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -14,7 +15,7 @@ use crate::{HasProvider, ProfileMap};
 
 /// The `auth` section. It names profiles; it never holds secrets.
 ///
-/// A wrong value is an error that says what is expected; a member that nothing here reads is ignored.
+/// A wrong value is an error that says what is expected; an unknown member is ignored.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(expecting = "the `auth` section as an object with `profiles`, `order` and `cooldowns`")]
 pub struct AuthConfig {
@@ -24,10 +25,11 @@ pub struct AuthConfig {
     /// Explicit orders; of two keys that name the same provider the first counts.
     #[serde(default, deserialize_with = "orders")]
     pub order: IndexMap<ProviderId, Vec<ProfileId>>,
-    /// How long credentials rest.
+    /// How long credentials cool down.
     #[serde(default)]
     pub cooldowns: CooldownConfig,
-    /// Providers whose entry under `models.providers` says `auth: "aws-sdk"`; filled in by whoever reads that section.
+    /// Providers whose entry under `models.providers` says `auth: "aws-sdk"`; filled in by the caller that reads that
+    /// section.
     #[serde(skip)]
     pub aws_sdk: BTreeSet<ProviderId>,
 }
@@ -41,7 +43,7 @@ pub struct AuthConfig {
 pub struct ConfiguredProfile {
     /// The provider that the profile is for.
     pub provider: ProviderId,
-    /// How it proves who it is.
+    /// The kind of its credential.
     pub mode: ConfiguredMode,
     /// Shown in place of the stored one.
     pub email: Option<String>,
@@ -55,7 +57,7 @@ impl HasProvider for ConfiguredProfile {
     }
 }
 
-/// The modes that a configured profile can have; one more than there are stored types.
+/// The modes of a configured profile: the stored types, and `aws-sdk`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ConfiguredMode {
@@ -96,7 +98,7 @@ fn orders<'de, D: Deserializer<'de>>(
         .collect())
 }
 
-/// A list whose error says what belongs into it.
+/// A list whose error says what is expected.
 struct Order(Vec<ProfileId>);
 
 impl<'de> Deserialize<'de> for Order {

@@ -1,4 +1,4 @@
-//! What a profile holds to prove who it is (auth-store.md 4).
+//! The credential of a profile (auth-store.md 4).
 
 mod coerce;
 mod json;
@@ -17,7 +17,7 @@ use crate::{Secret, SecretRef};
 pub use coerce::Rejection;
 pub use profile_map::{Credentials, HasProvider, ProfileMap};
 
-/// One credential. A stored one has a type of the other program's; [`Local`] is never stored.
+/// One credential. A stored one has one of OpenClaw's types; [`Local`] is never stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Credential {
     /// A static key.
@@ -35,7 +35,7 @@ pub enum Credential {
 pub struct ApiKey {
     /// The provider that issued it.
     pub provider: ProviderId,
-    /// The key or where it is kept; none makes the profile ineligible.
+    /// The key or a reference to it; without one the profile is ineligible.
     pub key: Option<KeySource>,
     /// Provider-specific settings.
     pub metadata: IndexMap<String, String>,
@@ -43,12 +43,12 @@ pub struct ApiKey {
     pub attributes: Attributes,
 }
 
-/// A key, or where it is kept; a pointer excludes an inline key (4.2 rule 7).
+/// A key, or a reference to it, which excludes an inline key (4.2 rule 7).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum KeySource {
     /// The key itself.
     Inline(Secret),
-    /// Where it is kept.
+    /// A reference to it.
     Reference(SecretRef),
 }
 
@@ -64,9 +64,9 @@ pub struct Local {
 pub struct Token {
     /// The provider that issued it.
     pub provider: ProviderId,
-    /// The token; wins over the pointer when it is used, and is not stored beside one (C1).
+    /// The token; wins over the reference when it is used, and is not stored beside one (C1).
     pub token: Option<Secret>,
-    /// Where the token is kept.
+    /// A reference to the token.
     pub token_ref: Option<SecretRef>,
     /// When it ends; absent means never.
     pub expires: Option<Expiry>,
@@ -97,7 +97,7 @@ pub struct Oauth {
     pub enterprise_url: Option<String>,
     /// The provider's project.
     pub project_id: Option<String>,
-    /// A pointer of an older version to tokens beside the store; kept, not followed.
+    /// A reference of an older version to tokens beside the store; kept, not followed.
     pub oauth_ref: Option<Map<String, Value>>,
     /// What every credential may carry.
     pub attributes: Attributes,
@@ -108,7 +108,7 @@ pub struct Oauth {
 pub enum Expiry {
     /// At this Unix millisecond; a fraction was rounded up, so the token is over *at* it.
     At(i64),
-    /// The stored value is no time; not the same as no end.
+    /// The stored value is not a time, which differs from no end.
     Invalid,
 }
 
@@ -117,20 +117,20 @@ pub enum Expiry {
 pub struct Attributes {
     /// The account's address.
     pub email: Option<String>,
-    /// What people call the profile.
+    /// The display name.
     pub display_name: Option<String>,
     /// Whether new agents get a copy.
     pub copy_to_agents: Option<bool>,
-    /// Members that this version does not know; they survive every save (D13).
+    /// Unknown members; they survive every save (D13).
     pub unknown: Map<String, Value>,
 }
 
 /// A credential that is not stored (X-4): `<provider>:config`, `<provider>:env` or `<provider>:local`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AmbientProfile {
-    /// The id it goes by; a stored profile of this id wins.
+    /// Its id; a stored profile of this id wins.
     pub id: ProfileId,
-    /// What it holds.
+    /// Its credential.
     pub credential: Credential,
 }
 
@@ -138,7 +138,7 @@ pub struct AmbientProfile {
 #[cfg(feature = "sqlite")]
 const AMBIENT_NAMES: &[&str] = &["config", "env", "local"];
 
-/// Whether `id` has the form of an ambient profile, whichever process knows it (X-4).
+/// Whether `id` has the form of an ambient profile, in whatever process (X-4).
 #[cfg(feature = "sqlite")]
 pub(crate) fn is_ambient_id(id: &ProfileId) -> bool {
     id.as_str()
@@ -222,11 +222,11 @@ impl Credential {
         }
     }
 
-    /// What identifies the secret without telling it (D9): sixteen hex digits.
+    /// The fingerprint of the secret (D9): sixteen hex digits, from which the secret cannot be found.
     ///
     /// A key or token counts by its text as it would be sent; a login by its account, else its address, so that a
-    /// refreshed token is the same secret. `None` when nothing identifies it; a pointer does not, because what it
-    /// leads to is not known here ([`AuthSnapshot::fingerprint`](crate::AuthSnapshot::fingerprint) may know).
+    /// refreshed token is the same secret. `None` when nothing identifies it; a reference does not, because what it
+    /// resolves to is not known here ([`AuthSnapshot::fingerprint`](crate::AuthSnapshot::fingerprint) may know).
     ///
     /// ```
     /// # use openclaw_auth_store::{Credential, Secret};
@@ -245,7 +245,7 @@ impl Credential {
             Self::Oauth(oauth) => oauth.fingerprint(),
             Self::Token(token) => match (&token.token, &token.token_ref) {
                 (Some(token), None) => own_fingerprint(token),
-                // What is stored decides: a text beside a pointer is not the profile's own (C1).
+                // The stored form decides: a text beside a reference is not stored (C1).
                 (_, Some(_)) | (None, None) => None,
             },
         }
@@ -281,7 +281,7 @@ impl Secret {
     }
 }
 
-/// Stands for a value that is there and not shown.
+/// Placeholder of a value that is not shown.
 struct Hidden;
 
 impl fmt::Debug for Hidden {

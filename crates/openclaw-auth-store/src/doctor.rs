@@ -1,7 +1,8 @@
-//! Repairs of what older versions left behind (auth-store.md 9.3): one file per repair.
+//! Finds and repairs leftovers of older versions (auth-store.md 9.3): one file per repair.
 //!
-//! Each repair changes values and says what it changed, so that trying it on a copy is the dry run. [`repair_file`] does
-//! one to a file, after a copy that only its owner may read. [`DoctorPlan`] finds and does all of them in their order.
+//! Each repair changes values and returns what it changed, so that a dry run is a repair of a copy. [`repair_file`]
+//! repairs one file, after a copy that only its owner may read. [`DoctorPlan`] finds and does all of them in their
+//! order.
 
 mod aws_markers;
 mod codex;
@@ -23,7 +24,7 @@ use aws_markers::move_aws_markers;
 use codex::{CodexRenames, codex_renames};
 use config_credentials::take_config_credentials;
 use openclaw_sqlite::{read_if_exists, with_suffix, write_new_private};
-use stale_copies::stale_shadows;
+use stale_copies::stale_copies;
 
 pub use finding::DoctorFinding;
 pub use paths::{AgentFolder, DoctorPaths};

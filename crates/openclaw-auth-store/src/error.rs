@@ -1,4 +1,4 @@
-//! Why a store could not be opened or written; every message says what to do.
+//! Errors of opening and of writing a store; every message says what to do.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use crate::log_id;
 /// The cause below an error of an engine.
 pub type Cause = Arc<dyn std::error::Error + Send + Sync>;
 
-/// A change that did not happen.
+/// Why a change did not happen.
 #[derive(Debug, Clone, thiserror::Error)]
 #[non_exhaustive]
 pub enum StoreError {
@@ -63,7 +63,7 @@ pub enum StoreError {
         /// The file.
         path: PathBuf,
     },
-    /// The engine failed below.
+    /// The engine failed otherwise.
     #[error("`{path}` could not be written; check its disk for space and its folder for permissions", path = path.display())]
     Storage {
         /// The file.
@@ -72,13 +72,13 @@ pub enum StoreError {
         #[source]
         source: Cause,
     },
-    /// The profile is in no store of this agent, so its state would be kept nowhere (BL-73).
+    /// The profile is in no store of this agent, so its state would be lost (BL-73).
     #[error("profile {id} does not exist in the store of this agent; add it, or check its id", id = log_id(Some(profile)))]
     UnknownProfile {
         /// The profile.
         profile: ProfileId,
     },
-    /// A row holds something else than it should; it is left as it is (D13).
+    /// A row is damaged; it is left as it is (D13).
     #[error(transparent)]
     Unreadable(#[from] UnreadableRow),
 }
@@ -133,7 +133,7 @@ pub enum OpenError {
         path: PathBuf,
         /// The owner as the file names it; empty when it names none.
         found: String,
-        /// Who asked.
+        /// The agent that was to be opened.
         wanted: AgentId,
     },
     /// The file is another program's database.
@@ -147,7 +147,7 @@ pub enum OpenError {
     ForeignRole {
         /// The file.
         path: PathBuf,
-        /// What the file says it is.
+        /// The role that the file names.
         role: String,
     },
     /// The disk is full.
@@ -156,16 +156,16 @@ pub enum OpenError {
         /// The file.
         path: PathBuf,
     },
-    /// A folder or file could not be made or read.
+    /// A folder or file could not be created or read.
     #[error("`{path}` cannot be used; check that it is a folder you may write to", path = path.display())]
     Io {
         /// The folder or file.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         #[source]
         source: Cause,
     },
-    /// A newer version of the other program or of this one made the file (D6).
+    /// A newer version of OpenClaw or of this program made the file (D6).
     #[error("`{path}` has schema version {found}, and this program knows up to {supported}; use a newer program", path = path.display())]
     Newer {
         /// The file.
@@ -175,7 +175,7 @@ pub enum OpenError {
         /// The newest known version.
         supported: i64,
     },
-    /// The file is something else.
+    /// The file is not a database.
     #[error("`{path}` is not an SQLite database; move it away or use another folder", path = path.display())]
     NotADatabase {
         /// The file.
@@ -193,7 +193,7 @@ pub enum OpenError {
         /// The file.
         path: PathBuf,
     },
-    /// The engine failed below.
+    /// The engine failed otherwise.
     #[error("`{path}` could not be opened; check its disk for space and its folder for permissions", path = path.display())]
     Storage {
         /// The file.
@@ -202,7 +202,7 @@ pub enum OpenError {
         #[source]
         source: Cause,
     },
-    /// A row holds something else than it should.
+    /// A row is damaged.
     #[error(transparent)]
     Unreadable(#[from] UnreadableRow),
     /// The file is on a volume that keeps no locks (D3).
@@ -213,7 +213,7 @@ pub enum OpenError {
     },
 }
 
-/// An id that does not belong into an order; shown to whoever wrote it.
+/// An id that does not belong into an order; shown to the operator that wrote it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum OrderError {

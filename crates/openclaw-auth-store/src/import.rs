@@ -1,7 +1,7 @@
-//! What older versions kept in JSON files, brought into the store (auth-store.md 9.1, 9.4).
+//! Import of the JSON files of older versions (auth-store.md 9.1, 9.4).
 
 mod files;
-mod forms;
+mod formats;
 
 use indexmap::IndexMap;
 use openclaw_ids::ProfileId;
@@ -12,7 +12,7 @@ use crate::snapshot::payload::{StateDocument, parse_object};
 
 pub(crate) use files::{FILES, failed, read_text, set_aside};
 pub use files::{ImportError, ImportReport, LegacyFolder};
-pub(crate) use forms::awaits_sidecar;
+pub(crate) use formats::awaits_sidecar;
 
 /// The texts of an agent folder's older files.
 #[derive(Default, Clone, Copy)]
@@ -25,15 +25,15 @@ pub struct LegacyTexts<'a> {
     pub auth: Option<&'a str>,
 }
 
-/// What older files hold, strongest source first where they disagree (G26, G27).
+/// The content of older files, the strongest source first where they disagree (G26, G27).
 #[derive(Clone, Default)]
 pub struct LegacyProfiles {
     pub(crate) profiles: IndexMap<ProfileId, Credential>,
     pub(crate) state: StateDocument,
-    /// Logins whose tokens are in yet another file; they stay where the other program looks for them (G34).
+    /// Logins whose tokens are in a further file; they stay where OpenClaw looks for them (G34).
     pub(crate) held_back: Map<String, Value>,
     unreadable: Vec<LegacyFile>,
-    /// Whether a stored entry without a secret gives way (G25, G26).
+    /// Whether a stored entry without a secret is replaced (G25, G26).
     pub(crate) fills_blanks: bool,
 }
 
@@ -60,7 +60,7 @@ impl LegacyFile {
 }
 
 impl LegacyProfiles {
-    /// Reads the texts; one that is no JSON object is noted and counts as absent.
+    /// Reads the texts; one that is not a JSON object is recorded as unreadable and counts as absent.
     pub fn read(texts: LegacyTexts<'_>) -> Self {
         let mut legacy = Self::default();
         let mut object = |file: LegacyFile, text: Option<&str>| {
@@ -77,11 +77,11 @@ impl LegacyProfiles {
         if let Some(members) = profiles {
             match members.get("profiles") {
                 Some(Value::Object(entries)) => legacy.add_canonical(entries.clone(), &members),
-                Some(_) | None => legacy.add(forms::flat(&members)),
+                Some(_) | None => legacy.add(formats::flat(&members)),
             }
         }
         if let Some(members) = auth.filter(|members| !members.contains_key("profiles")) {
-            legacy.add(forms::auth(&members));
+            legacy.add(formats::auth(&members));
         }
         legacy
     }
@@ -93,7 +93,7 @@ impl LegacyProfiles {
     pub fn oauth(text: &str) -> Self {
         let mut legacy = Self::default();
         if let Ok(members) = parse_object(text) {
-            legacy.add(forms::oauth(&members));
+            legacy.add(formats::oauth(&members));
         }
         legacy
     }
@@ -103,17 +103,17 @@ impl LegacyProfiles {
         &self.profiles
     }
 
-    /// Files that are there and cannot be read; they are never removed.
+    /// Existing files that cannot be read; they are never removed.
     pub fn unreadable(&self) -> &[LegacyFile] {
         &self.unreadable
     }
 
-    /// Keys of logins whose tokens are in yet another file (G34).
+    /// Keys of logins whose tokens are in a further file (G34).
     pub fn held_back(&self) -> impl Iterator<Item = &String> {
         self.held_back.keys()
     }
 
-    /// Whether there is nothing to bring into the store.
+    /// Whether there is nothing to import.
     pub fn is_empty(&self) -> bool {
         self.profiles.is_empty() && (self.state.says_nothing() || self.state.is_only_about(&self.held_back))
     }
@@ -121,11 +121,11 @@ impl LegacyProfiles {
     /// `{version, profiles, order?, lastGood?, usageStats?}` (G21).
     fn add_canonical(&mut self, entries: Map<String, Value>, members: &Map<String, Value>) {
         for (key, mut entry) in entries {
-            if forms::awaits_sidecar(&entry) {
+            if formats::awaits_sidecar(&entry) {
                 self.held_back.insert(key, entry);
                 continue;
             }
-            forms::adopt_key_alias(&mut entry);
+            formats::adopt_key_alias(&mut entry);
             if let (Ok(id), Ok(credential)) = (ProfileId::try_new(&key), Credential::from_json(&entry)) {
                 self.profiles.entry(id).or_insert(credential);
             }

@@ -22,20 +22,20 @@ use openclaw_ids::{ProfileId, ProviderId};
 
 use crate::{AuthConfig, ChangeOutcome, LoginChange, LoginStore, Oauth, Secret, StoreError};
 use error::is_reuse;
-use lease::Held;
-use single_flight::Flights;
+use lease::LeaseGuard;
+use single_flight::SingleFlight;
 use suggestion::suggest;
 
 pub use endpoint::{RefreshHost, RenewedLogin, TokenEndpoint, TokenEndpointError};
 pub use error::{ReauthReason, RefreshError};
 pub use lock_file::refresh_lock_name;
 
-/// How long a call lasts before the right to make it is renewed.
+/// How long a call lasts before its lease is renewed.
 const RENEW_AFTER: Duration = Duration::from_secs(20);
 /// How many of these parts a call may take: two minutes (O7).
 const CALL_PARTS: u32 = 6;
 
-/// How good a login has to be.
+/// What a caller requires of a login.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Demand {
     /// One with another access token than this one, which the provider has refused.
@@ -44,10 +44,10 @@ pub enum Demand {
     Usable,
 }
 
-/// Gives logins whose access token can be sent, refreshed where that is due.
+/// Provides logins whose access token can be sent, refreshed where that is due.
 ///
-/// One value serves all agents of a process. It keeps tasks apart by a queue, processes that share a store by a lease
-/// in it, and the other program by its lock file.
+/// One value serves all agents of a process. It serialises tasks with a queue, processes that share a store with a
+/// lease in it, and OpenClaw with its lock file.
 ///
 /// ```
 /// # use std::{path::Path, time::Duration};
@@ -60,18 +60,12 @@ pub enum Demand {
 /// /// The one call to a provider.
 /// struct Endpoint;
 ///
-/// impl TokenEndpoint for Endpoint {
-///     async fn refresh(&self, login: &Oauth) -> Result<Option<RenewedLogin>, TokenEndpointError> {
-///         if login.provider.as_str() != "openai" {
-///             return Ok(None); // Nobody knows how; the login is used until it ends.
-///         }
-///         // Whatever the provider said goes in whole; what is shown of it is redacted.
-///         Err(TokenEndpointError::new("HTTP 400: invalid_grant"))
-///     }
-/// }
+/// impl TokenEndpoint for Endpoint { async fn refresh(&self, login: &Oauth) -> Result<Option<RenewedLogin>,
+/// TokenEndpointError> { if login.provider.as_str() != "openai" { return Ok(None); // Unknown provider: the login is
+/// used until it ends. } // The provider's whole answer; what is shown of it is redacted.
+/// Err(TokenEndpointError::new("HTTP 400: invalid_grant")) } }
 ///
-/// /// What the process lends: a clock, sleep and dice.
-/// struct Process;
+/// /// The clock, sleep and randomness of the process. struct Process;
 ///
 /// impl RefreshHost for Process {
 ///     fn now(&self) -> jiff::Timestamp { jiff::Timestamp::UNIX_EPOCH }
@@ -92,21 +86,21 @@ pub struct Refresher<E, H> {
 }
 
 type Key = (ProviderId, ProfileId);
-type Queue = Arc<Flights>;
+type Queue = Arc<SingleFlight>;
 
-/// One login of one store, and what is asked of it.
-struct Asked<'a, S> {
+/// One request for a login of a store.
+struct RefreshRequest<'a, S> {
     store: &'a S,
     id: &'a ProfileId,
-    /// The login as it was when somebody asked.
+    /// The login at the time of the request.
     seen: Oauth,
-    /// When that was.
+    /// The time of the request.
     began: Timestamp,
     demand: Demand,
 }
 
 impl<E: TokenEndpoint, H: RefreshHost> Refresher<E, H> {
-    /// `state_dir` is the state directory, in which the other program keeps its locks, too.
+    /// `state_dir` is the state directory, in which OpenClaw keeps its locks, too.
     pub fn new(state_dir: &Path, endpoint: E, host: H) -> Self {
         Self {
             locks: state_dir.join("locks").join("oauth-refresh"),
@@ -116,14 +110,14 @@ impl<E: TokenEndpoint, H: RefreshHost> Refresher<E, H> {
         }
     }
 
-    /// The login to send, refreshed first where that is due; `None` when there is no such login, or when it cannot be
+    /// The login to send, refreshed before where that is due; `None` when there is no such login, or when it cannot be
     /// refreshed and nothing is wrong with that (O10).
     ///
-    /// When only a new login would help and the profile is an older `…:default`, the one that probably took its place
+    /// When only a new login would help and the profile is an older `…:default`, the login that probably replaced it
     /// is tried (O14). Renewed tokens that cannot be stored are returned all the same and stored with the next write.
     ///
-    /// Dropping the future gives the right to refresh back. A provider that gives each refresh token once may have given
-    /// the next one by then: run it in a task that nobody ends before it is done.
+    /// Dropping the future gives the lease back. A provider that accepts each refresh token once may have issued the
+    /// next one by then: run it in a task that is not aborted.
     ///
     /// # Errors
     /// A [`RefreshError`] that holds no secret.
@@ -154,7 +148,7 @@ impl<E: TokenEndpoint, H: RefreshHost> Refresher<E, H> {
         let Some(seen) = store.stored_login(id) else {
             return Ok(None);
         };
-        let asked = Asked {
+        let asked = RefreshRequest {
             store,
             id,
             seen,
@@ -179,23 +173,26 @@ impl<E: TokenEndpoint, H: RefreshHost> Refresher<E, H> {
         outcome
     }
 
-    async fn refresh<S: LoginStore>(&self, asked: &Asked<'_, S>) -> Result<Option<Oauth>, RefreshError> {
+    async fn refresh<S: LoginStore>(
+        &self,
+        asked: &RefreshRequest<'_, S>,
+    ) -> Result<Option<Oauth>, RefreshError> {
         match self.hold(asked).await? {
             Ok(held) => self.renew(asked, &held).await,
             Err(login) => Ok(Some(login)),
         }
     }
 
-    fn queue<S>(&self, asked: &Asked<'_, S>) -> Queue {
+    fn queue<S>(&self, asked: &RefreshRequest<'_, S>) -> Queue {
         let mut queues = self.queues.lock().unwrap_or_else(PoisonError::into_inner);
-        // Nobody waits in a queue that only this map knows.
+        // No task waits in a queue that only this map refers to.
         queues.retain(|_, queue| Arc::strong_count(queue) > 1);
         let key = (asked.seen.provider.clone(), asked.id.clone());
         Arc::clone(queues.entry(key).or_default())
     }
 
     /// A login that needs no refresh: the stored one, or the main agent's fresher copy of it (O2, O3).
-    fn ready<S: LoginStore>(&self, asked: &Asked<'_, S>) -> Option<Oauth> {
+    fn ready<S: LoginStore>(&self, asked: &RefreshRequest<'_, S>) -> Option<Oauth> {
         let now = self.host.now();
         let serves = |login: &Oauth| {
             login.is_usable(now)
@@ -212,8 +209,8 @@ impl<E: TokenEndpoint, H: RefreshHost> Refresher<E, H> {
         main.or_else(|| Some(stored).filter(serves))
     }
 
-    /// The failure that another process marked while this one waited: the provider would only repeat it (O4).
-    fn marked_meanwhile<S: LoginStore>(&self, asked: &Asked<'_, S>) -> Option<RefreshError> {
+    /// The failure that another process recorded while this one waited: the provider would only repeat it (O4).
+    fn marked_meanwhile<S: LoginStore>(&self, asked: &RefreshRequest<'_, S>) -> Option<RefreshError> {
         let (snapshot, now) = (asked.store.snapshot(), self.host.now());
         let usage = snapshot.usage(asked.id);
         let mut windows = usage.windows.values();
@@ -229,15 +226,15 @@ impl<E: TokenEndpoint, H: RefreshHost> Refresher<E, H> {
         })
     }
 
-    /// What is done by whoever holds the right (O7, O8, O11).
+    /// The refresh itself, done by the holder of the lease (O7, O8, O11).
     async fn renew<S: LoginStore>(
         &self,
-        asked: &Asked<'_, S>,
-        held: &Held<'_, S, H>,
+        asked: &RefreshRequest<'_, S>,
+        held: &LeaseGuard<'_, S, H>,
     ) -> Result<Option<Oauth>, RefreshError> {
         let mut retried = false;
         loop {
-            // The other program may have stored a login between the lease and its lock file.
+            // OpenClaw may have stored a login between the lease and its lock file.
             self.lease(asked, &held.holder).await?;
             if let Some(login) = self.ready(asked) {
                 return Ok(Some(login));
@@ -261,7 +258,7 @@ impl<E: TokenEndpoint, H: RefreshHost> Refresher<E, H> {
                     match self.persist(asked, &read, &new).await {
                         Ok(ChangeOutcome::Done) => return Ok(Some(new)),
                         Ok(ChangeOutcome::HeldElsewhere | ChangeOutcome::Unchanged) => None,
-                        // The old tokens are worth nothing any more; the store keeps the new ones until it can write.
+                        // The old tokens are revoked; the store buffers the new ones until it can write.
                         Err(error) if asked.store.stored_login(asked.id).as_ref() == Some(&new) => {
                             tracing::warn!(%error, "renewed tokens could not be stored yet; this process keeps them");
                             return Ok(Some(new));
@@ -295,14 +292,14 @@ impl<E: TokenEndpoint, H: RefreshHost> Refresher<E, H> {
         }
     }
 
-    fn external<S>(&self, asked: &Asked<'_, S>, read: &Oauth) -> Option<Oauth> {
+    fn external<S>(&self, asked: &RefreshRequest<'_, S>, read: &Oauth) -> Option<Oauth> {
         let login = self.host.external_login(asked.id, read)?;
         (login.is_usable(self.host.now()) && read.may_become(&login)).then_some(login)
     }
 
     async fn persist<S: LoginStore>(
         &self,
-        asked: &Asked<'_, S>,
+        asked: &RefreshRequest<'_, S>,
         read: &Oauth,
         new: &Oauth,
     ) -> Result<ChangeOutcome, StoreError> {
@@ -314,11 +311,11 @@ impl<E: TokenEndpoint, H: RefreshHost> Refresher<E, H> {
         asked.store.change_login(id, change, self.host.now()).await
     }
 
-    /// Asks the provider, for two minutes at most, and says meanwhile that the caller lives.
+    /// Calls the provider, for two minutes at most, and renews the lease meanwhile.
     async fn call<S: LoginStore>(
         &self,
-        asked: &Asked<'_, S>,
-        held: &Held<'_, S, H>,
+        asked: &RefreshRequest<'_, S>,
+        held: &LeaseGuard<'_, S, H>,
         login: &Oauth,
     ) -> Result<Option<RenewedLogin>, TokenEndpointError> {
         let mut call = pin!(self.endpoint.refresh(login));
@@ -336,7 +333,7 @@ impl<E: TokenEndpoint, H: RefreshHost> Refresher<E, H> {
     }
 }
 
-/// What `work` gives, unless `limit` is over before.
+/// The result of `work`, unless `limit` passes before.
 async fn within<T>(
     mut work: Pin<&mut impl Future<Output = T>>,
     limit: impl Future<Output = ()>,

@@ -1,4 +1,4 @@
-//! Secret texts: never shown, compared by value, cleaned when they were pasted.
+//! Secret texts, references to secrets, and how secrets and ids are masked.
 
 pub(crate) mod mask;
 pub(crate) mod reference;
@@ -13,8 +13,8 @@ pub use reference::{SecretRef, SecretSource};
 
 /// A key, token or other text that must never be printed.
 ///
-/// Wraps [`SecretString`], which wipes its memory on drop, and adds equality; `Debug` prints `[redacted]`. Clones share
-/// one text, which is wiped when the last of them goes, and what identifies it once that was asked for.
+/// Wraps [`SecretString`], which wipes its memory on drop, and adds equality; `Debug` prints `[redacted]`. Clones
+/// share one text, which is wiped when the last of them is dropped, and its fingerprint once that was computed.
 #[derive(Clone)]
 pub struct Secret(Arc<Shared>);
 
@@ -34,13 +34,13 @@ impl Secret {
         self.0.text.expose_secret()
     }
 
-    /// Whether nothing but blanks is there.
+    /// Whether it is empty or blank.
     pub fn is_blank(&self) -> bool {
         self.expose().trim().is_empty()
     }
 
-    /// What is left of a text that somebody pasted (auth-store.md C2): line breaks, controls and
-    /// characters above U+00FF go, blanks around it too, blanks inside stay. `None` when nothing is left.
+    /// Cleans a pasted text (auth-store.md C2): line breaks, control characters, characters above U+00FF and
+    /// surrounding blanks are removed, blanks inside stay. `None` when nothing is left.
     ///
     /// ```
     /// # use openclaw_auth_store::Secret;
@@ -58,7 +58,7 @@ impl Secret {
         Arc::try_unwrap(self.0).map_or_else(|shared| shared.text.clone(), |shared| shared.text)
     }
 
-    /// What `find` found to identify the text when it was first asked, by any clone.
+    /// The fingerprint, computed by `find` at the first call on any clone.
     pub(crate) fn known_by(&self, find: impl FnOnce(&Self) -> Option<String>) -> Option<&str> {
         self.0.fingerprint.get_or_init(|| find(self)).as_deref()
     }

@@ -1,4 +1,4 @@
-//! From a credential to the secret that is sent (auth-store.md 4.4).
+//! Resolves a credential to the secret that is sent (auth-store.md 4.4).
 
 mod policy;
 
@@ -16,7 +16,7 @@ use crate::{AuthConfig, AuthSnapshot, Credential, KeySource, Secret, SecretRef, 
 /// A file of secrets: where it is, and its text or why it is not read.
 pub type SecretFile = (PathBuf, std::io::Result<String>);
 
-/// Where pointers lead; the caller owns the environment and reads the configured files.
+/// Looks up what secret references refer to; the caller owns the environment and reads the configured files.
 #[derive(Clone, Copy)]
 pub struct SecretLookup<'a> {
     /// Reads a variable of the environment.
@@ -39,7 +39,7 @@ impl<'a> SecretLookup<'a> {
     }
 }
 
-/// A pointer that leads nowhere.
+/// A reference that cannot be resolved.
 #[derive(Debug, Clone, thiserror::Error)]
 #[non_exhaustive]
 pub enum SecretError {
@@ -48,26 +48,26 @@ pub enum SecretError {
     Command {
         /// The alias of the command.
         alias: String,
-        /// What it was asked for.
+        /// The id it was asked for.
         id: String,
-        /// What the system said; none when the command printed nothing.
+        /// The system's error; none when the command printed nothing.
         #[source]
         source: Option<Arc<std::io::Error>>,
     },
-    /// A command must not be asked for that.
+    /// The id must not be passed to a command.
     #[error("command `{alias}` is not asked for `{id}`, which is no id for a command; correct the pointer")]
     CommandId {
         /// The alias of the command.
         alias: String,
-        /// What it would have been asked for.
+        /// The id.
         id: String,
     },
-    /// A login holds a pointer.
+    /// A login holds a reference.
     #[error(
         "a login must hold its own tokens, and `{member}` of this one is a pointer; log in again, or make the profile a key or a token"
     )]
     LoginPointer {
-        /// Where the pointer stands.
+        /// The member that holds it.
         member: &'static str,
     },
     /// The file has no such text.
@@ -95,7 +95,7 @@ pub enum SecretError {
     Unreadable {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         #[source]
         source: Arc<std::io::Error>,
     },
@@ -107,10 +107,10 @@ pub enum SecretError {
     },
 }
 
-/// The secret to send, with pointers into the environment only; see [`resolve_secret_from`].
+/// The secret to send, with references to the environment only; see [`resolve_secret_from`].
 ///
 /// # Errors
-/// A [`SecretError`] when the profile holds a pointer that leads nowhere.
+/// A [`SecretError`] when the profile holds a reference that cannot be resolved.
 pub fn resolve_secret(
     credential: &Credential,
     env: &dyn Fn(&str) -> Option<String>,
@@ -118,11 +118,11 @@ pub fn resolve_secret(
     resolve_secret_from(credential, SecretLookup::env(env))
 }
 
-/// The secret to send for a stored or ambient profile, also asking whether the configuration makes it a login that must
-/// not be a pointer; `None` when there is no such profile. See [`resolve_secret_from`].
+/// The secret to send for a stored or ambient profile, also checking whether the configuration makes it a login, which
+/// must not be a reference; `None` when there is no such profile. See [`resolve_secret_from`].
 ///
 /// # Errors
-/// A [`SecretError`] when the profile holds a pointer that leads nowhere or must not be followed.
+/// A [`SecretError`] when the profile holds a reference that cannot be resolved or must not be followed.
 pub fn profile_secret(
     snapshot: &AuthSnapshot,
     config: &AuthConfig,
@@ -137,13 +137,13 @@ pub fn profile_secret(
     resolve_secret_from(credential, places)
 }
 
-/// The secret to send: the inline one, else what the pointer leads to; for a login its access token.
+/// The secret to send: the inline one, else what the reference resolves to; for a login its access token.
 ///
-/// An inline text that names a variable (`$NAME`) is followed and, when that leads nowhere, sent as it is. The result
-/// is cleaned like a pasted key (C2); `None` when nothing is left or nothing is needed.
+/// An inline text that names a variable (`$NAME`) is resolved and, when that fails, sent as it is. The result is
+/// cleaned like a pasted key (C2); `None` when nothing is left or nothing is needed.
 ///
 /// # Errors
-/// A [`SecretError`] when the profile holds a pointer that leads nowhere.
+/// A [`SecretError`] when the profile holds a reference that cannot be resolved.
 pub fn resolve_secret_from(
     credential: &Credential,
     places: SecretLookup<'_>,
@@ -179,10 +179,10 @@ fn inline(secret: &Secret, places: SecretLookup<'_>) -> Secret {
         .unwrap_or_else(|| secret.clone())
 }
 
-/// What a pointer leads to, cleaned like a pasted key (C2).
+/// The secret that a reference resolves to, cleaned like a pasted key (C2).
 ///
 /// # Errors
-/// A [`SecretError`] when it leads nowhere.
+/// A [`SecretError`] when it cannot be resolved.
 pub fn resolve_pointer(pointer: &SecretRef, places: SecretLookup<'_>) -> Result<SecretString, SecretError> {
     let found = follow(pointer, places)?;
     Ok(Secret::pasted(found.expose()).unwrap_or(found).into_inner())
@@ -203,7 +203,7 @@ fn follow(pointer: &SecretRef, places: SecretLookup<'_>) -> Result<Secret, Secre
 
 fn from_command(pointer: &SecretRef, places: SecretLookup<'_>) -> Result<Secret, SecretError> {
     let (alias, id) = (pointer.provider.clone(), pointer.id.clone());
-    // What was stored by somebody else is not handed to a program as it is.
+    // A stored id may come from another program; it is checked before it becomes an argument of a command.
     if !pointer.is_well_formed() {
         return Err(SecretError::CommandId { alias, id });
     }
@@ -248,8 +248,8 @@ fn from_file(pointer: &SecretRef, places: SecretLookup<'_>) -> Result<Secret, Se
 }
 
 impl AuthSnapshot {
-    /// Follows the pointers of all profiles, for [`resolved`](Self::resolved): a variable that was set to another key
-    /// is another secret (BL-34). Pointers that lead nowhere now are left out.
+    /// Fingerprints of what the references of all profiles resolve to, for [`resolved`](Self::resolved): a variable
+    /// that was set to another key is another secret (BL-34). References that cannot be resolved are left out.
     pub fn pointer_fingerprints(&self, places: SecretLookup<'_>) -> HashMap<ProfileId, String> {
         let profiles = self.ambient.iter().chain(&self.profiles);
         let pointers = profiles.filter(|(_, credential)| credential.fingerprint().is_none());

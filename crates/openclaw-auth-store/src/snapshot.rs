@@ -1,4 +1,4 @@
-//! What a store knows at one moment.
+//! The snapshot of a store: profiles and usage state at one moment, as a value.
 
 mod change;
 pub(crate) mod login;
@@ -29,10 +29,10 @@ pub use probe::{ProbeLease, ProbeState};
 pub use stored::StoredSnapshot;
 pub use usage_map::UsageMap;
 
-/// The profiles of one agent and the state of their use; a value, cheap to ask.
+/// The profiles of one agent and their usage state; a value that is cheap to clone and to query.
 ///
-/// Invariant of the two engines: the usage of a profile is about the secret that the profile holds now (D9), so a
-/// replaced key is free at once. [`with_current_secrets`](Self::with_current_secrets) establishes it.
+/// Invariant of every engine: the usage of a profile is about the secret that the profile holds now (D9), so a
+/// replaced key is usable at once. [`with_current_secrets`](Self::with_current_secrets) establishes it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct AuthSnapshot {
     /// Stored profiles in stored order.
@@ -43,21 +43,22 @@ pub struct AuthSnapshot {
     pub order: IndexMap<ProviderId, Vec<ProfileId>>,
     /// The profile that last worked, per provider; decides nothing about the order.
     pub last_good: IndexMap<ProviderId, ProfileId>,
-    /// What is known about the use of each profile.
+    /// The usage state of each profile.
     pub usage: UsageMap,
     /// Endpoints that could not be reached.
     pub endpoints: HashMap<EndpointKey, EndpointWindow>,
     /// Probes per provider (G4).
     pub probes: HashMap<ProviderId, ProbeState>,
-    /// Logins that somebody refreshes.
+    /// Refreshes of logins in flight.
     pub refreshes: HashMap<ProfileId, RefreshLease>,
-    /// What the pointers of profiles lead to, as [`pointer_fingerprints`](Self::pointer_fingerprints) found it.
+    /// Fingerprints of what the secret references of profiles resolve to, as
+    /// [`pointer_fingerprints`](Self::pointer_fingerprints) found it.
     pub resolved: HashMap<ProfileId, String>,
     /// Stored entries that are no credentials, by their key; they stay where they are (D13).
     pub rejected: Vec<(String, Rejection)>,
 }
 
-/// One address of one provider; endpoint windows belong to it and to no profile (D4).
+/// One address of one provider, which endpoint windows belong to (D4).
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct EndpointKey {
@@ -81,18 +82,18 @@ impl AuthSnapshot {
         self.usage.get(id).unwrap_or(&UNUSED)
     }
 
-    /// Whether something that is no credential is stored under the id.
+    /// Whether an entry that is no credential is stored under the id.
     pub fn is_rejected(&self, id: &ProfileId) -> bool {
         self.rejected.iter().any(|(key, _)| key.trim() == id.as_str())
     }
 
-    /// What identifies the secret that a profile holds or points to (D9); `None` when that is not known.
+    /// The fingerprint of the secret that a profile holds or refers to (D9); `None` when it is unknown.
     pub fn fingerprint(&self, id: &ProfileId) -> Option<String> {
         let own = self.credential(id)?.fingerprint();
         own.or_else(|| self.resolved.get(id).cloned())
     }
 
-    /// Starts the usage of every profile clean whose secret is another one than the usage is about (D9).
+    /// Resets the usage of every profile whose usage is about another secret than its present one (D9).
     #[must_use]
     pub fn with_current_secrets(mut self) -> Self {
         for (id, usage) in self.usage.clone().iter() {

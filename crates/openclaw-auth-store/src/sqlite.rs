@@ -1,4 +1,4 @@
-//! The engine that people run: the agent's own SQLite file, shared with the other program (auth-store.md 2, X-5).
+//! The SQLite engine: one file per agent, shared with OpenClaw (auth-store.md 2, X-5).
 
 mod cache;
 mod connect;
@@ -36,45 +36,46 @@ use crate::{
     AmbientProfile, AuthSnapshot, Cause, ChangeOutcome, Credential, LegacyProfiles, LoginChange, LoginStore,
     OpenError, ProfileStore, StoreError, UsageChange, UsageStore,
 };
-use cache::{Apart, Cache, Noted};
+use cache::{Cache, PendingUse, UnstoredState};
 use fault::Fault;
-use request::{Occasion, Op, Outcome, Request};
-use watch::{Bell, Look, Watch};
+use request::{ImportCondition, Operation, Outcome, Request};
+use watch::{FileObserver, FileWatcher, StopSignal};
 use write_coordinator::WriteCoordinator;
 use write_worker::{WriteCommand, WriteWorker};
-use writer::{Known, Others, Writer};
+use writer::{FileState, ForeignVersion, Writer};
 
 /// The store of one agent, in `<agent folder>/openclaw-agent.sqlite`.
 ///
-/// A change is written by whoever brings it while nobody else is there, which takes some ten microseconds, and else by a
-/// thread that puts whatever is queued into one transaction; a task never waits for somebody else's lock. Readers get a
-/// snapshot that this process's writes refresh at once, and other processes' within 50 ms. A file that takes the place
-/// of the one before is used within that time, too; while there is none, what was last known stays. Dropping the store writes what
-/// is queued and joins its threads, which takes as long as the file is locked by somebody else.
+/// While no other writer is active, a change is written on the calling thread, which takes some ten microseconds;
+/// otherwise a thread commits all queued changes in one transaction. A task never waits for a lock of another process.
+/// Readers get a snapshot that this process's writes refresh at once, and those of other processes within 50 ms. When
+/// the file is replaced, the new one is used within the same time; while it is missing, the last known state stays
+/// shown. Dropping the store writes what is queued and joins its threads, which takes as long as another process locks
+/// the file.
 pub struct SqliteAuthStore {
     path: PathBuf,
     cache: Arc<Cache>,
     coordinator: Arc<WriteCoordinator>,
-    bell: Arc<Bell>,
-    /// For whoever asks for a fresh look.
+    stop_signal: Arc<StopSignal>,
+    /// For [`refresh`](Self::refresh).
     reader: Mutex<FollowingReader>,
     threads: Vec<JoinHandle<()>>,
 }
 
-/// How often the threads act by themselves.
+/// The intervals at which the threads act by themselves.
 #[derive(Debug, Clone, Copy)]
-struct Pace {
-    /// Between two looks for other processes' writes.
+struct Timing {
+    /// Between two checks for writes of other processes.
     watch: Duration,
-    /// How long a use may stay out of the file (D11); the write itself has to fit into the second, too.
+    /// How long a use may stay unwritten (D11); the write itself has to fit into the second, too.
     use_delay: Duration,
-    /// Between two moves of the log into the file while nothing else is to be done (D4).
+    /// Between two checkpoints while the worker is idle (D4).
     checkpoint: Duration,
-    /// How long somebody else's lock is waited for.
+    /// How locks of other connections are waited for.
     wait: BusyWait,
 }
 
-impl Default for Pace {
+impl Default for Timing {
     fn default() -> Self {
         Self {
             watch: Duration::from_millis(50),
@@ -86,11 +87,12 @@ impl Default for Pace {
 }
 
 impl SqliteAuthStore {
-    /// Opens the store of `agent` in its folder; makes the folder and `openclaw-agent.sqlite` in it where they are missing.
+    /// Opens the store of `agent` in its folder; creates the folder and `openclaw-agent.sqlite` in it where they are
+    /// missing.
     ///
-    /// `ambient` are the profiles that are not stored. `now` is noted as the time of opening. A file that cannot
-    /// be used is left as it is. One on a disk that is full or may only be read is opened all the same if what it holds
-    /// is good; its changes are kept until they can be written. This reads and writes files; call it where blocking is allowed.
+    /// `ambient` are the profiles that are not stored. `now` is recorded as the time of opening. A file that
+    /// cannot be used stays as it is. A sound file on a full or read-only disk is opened, too; its changes are
+    /// buffered until they can be written. This blocks on file I/O.
     ///
     /// # Errors
     /// An [`OpenError`] that names the file and what to do.
@@ -101,7 +103,7 @@ impl SqliteAuthStore {
         config: CooldownConfig,
         now: Timestamp,
     ) -> Result<Self, OpenError> {
-        Self::open_with(agent_dir, agent, ambient, config, now, Pace::default())
+        Self::open_with(agent_dir, agent, ambient, config, now, Timing::default())
     }
 
     fn open_with(
@@ -110,15 +112,15 @@ impl SqliteAuthStore {
         ambient: Vec<AmbientProfile>,
         config: CooldownConfig,
         now: Timestamp,
-        pace: Pace,
+        timing: Timing,
     ) -> Result<Self, OpenError> {
-        let apart = Arc::new(Apart::of(ambient.clone()));
+        let unstored = Arc::new(UnstoredState::of(ambient.clone()));
         let (path, existed) = folder::prepare(agent_dir, agent)?;
         let filesystem = FilesystemKind::of(&path);
         if filesystem == FilesystemKind::WithoutLocks {
             return Err(OpenError::UnsafeVolume { path });
         }
-        let connection = Self::connect(&path, agent, &apart, existed, filesystem, pace.wait);
+        let connection = Self::connect(&path, agent, &unstored, existed, filesystem, timing.wait);
         let opened = connection.and_then(|connection| {
             let (connection, looked) = connection;
             let known = openclaw_sqlite::immediate(&connection, |connection| {
@@ -126,9 +128,9 @@ impl SqliteAuthStore {
                 schema::complete(connection, agent, now)?;
                 let version = openclaw_sqlite::data_version(connection)?;
                 match looked {
-                    // Nobody has written since the look before.
+                    // No other connection has written since the first read.
                     Some(known) if known.version == version => Ok(known),
-                    Some(_) | None => Known::read(connection, &path, &apart),
+                    Some(_) | None => FileState::read(connection, &path, &unstored),
                 }
             })?;
             Ok((connection, known))
@@ -145,26 +147,26 @@ impl SqliteAuthStore {
             Err(fault) if existed => (None, read_only::despite(fault, agent_dir, agent, ambient)?),
             Err(fault) => return Err(fault.into_open_error(&path)),
         };
-        let cache = Cache::new(snapshot, apart, config);
-        Self::start(&path, agent, opened, cache, filesystem, pace)
+        let cache = Cache::new(snapshot, unstored, config);
+        Self::start(&path, agent, opened, cache, filesystem, timing)
     }
 
-    /// Looks at everything before anything is written, be it the switch to another journal.
+    /// Checks and reads the file before the first write to it, which is the switch of the journal mode.
     fn connect(
         path: &Path,
         agent: &AgentId,
-        apart: &Arc<Apart>,
+        unstored: &Arc<UnstoredState>,
         existed: bool,
         filesystem: FilesystemKind,
         wait: BusyWait,
-    ) -> Result<(Connection, Option<Known>), Fault> {
+    ) -> Result<(Connection, Option<FileState>), Fault> {
         let connection = openclaw_sqlite::open_read_write(path, wait)?;
         let mut known = None;
         if existed {
             schema::check(&connection, path, agent)?;
             if schema::is_complete(&connection)? {
                 let looked = openclaw_sqlite::consistent_read(&connection, |connection| {
-                    Known::read(connection, path, apart)
+                    FileState::read(connection, path, unstored)
                 })?;
                 known = Some(looked);
             } else {
@@ -178,28 +180,28 @@ impl SqliteAuthStore {
     fn start(
         path: &Path,
         agent: &AgentId,
-        opened: Option<(Connection, Known)>,
+        opened: Option<(Connection, FileState)>,
         cache: Cache,
         filesystem: FilesystemKind,
-        pace: Pace,
+        timing: Timing,
     ) -> Result<Self, OpenError> {
         let failed = |source: Cause| OpenError::Storage {
             path: path.to_owned(),
             source,
         };
         let cache = Arc::new(cache);
-        let bell = Arc::new(Bell::default());
-        let reader = || FollowingReader::new(path.to_owned(), pace.wait);
+        let stop_signal = Arc::new(StopSignal::default());
+        let reader = || FollowingReader::new(path.to_owned(), timing.wait);
         let (messages, queue) = mpsc::channel();
-        let shown = opened.as_ref().map(|(_, known)| Others::at_first(known));
-        let look = Look::new(reader(), shown);
+        let shown = opened.as_ref().map(|(_, known)| ForeignVersion::at_first(known));
+        let look = FileObserver::new(reader(), shown);
         let writer = Writer::new(
             path.to_owned(),
             agent.clone(),
             Arc::clone(&cache),
             opened,
             filesystem,
-            pace,
+            timing,
         );
         let coordinator = Arc::new(WriteCoordinator::new(
             writer,
@@ -209,20 +211,20 @@ impl SqliteAuthStore {
         let worker = WriteWorker {
             path: path.to_owned(),
             coordinator: Arc::clone(&coordinator),
-            pace,
+            timing,
         };
-        let watch = Watch {
+        let watch = FileWatcher {
             path: path.to_owned(),
             cache: Arc::clone(&cache),
             coordinator: Arc::clone(&coordinator),
-            bell: Arc::clone(&bell),
-            pause: pace.watch,
+            stop_signal: Arc::clone(&stop_signal),
+            pause: timing.watch,
         };
         let mut store = Self {
             path: path.to_owned(),
             cache,
             coordinator,
-            bell,
+            stop_signal,
             reader: Mutex::new(reader()),
             threads: Vec::new(),
         };
@@ -242,7 +244,7 @@ impl SqliteAuthStore {
         &self.path
     }
 
-    /// Uses these settings for whatever is recorded from now on; windows that are open stay as they are.
+    /// Uses these settings for changes from now on; open windows stay as they are.
     pub fn set_cooldowns(&self, config: CooldownConfig) {
         self.cache.set_config(config);
     }
@@ -252,16 +254,16 @@ impl SqliteAuthStore {
         self.cache.set_ambient(ambient);
     }
 
-    /// Says what the pointers of profiles lead to now; a profile that leads to another secret starts clean (D9).
-    /// The value comes from [`AuthSnapshot::pointer_fingerprints`]; it is not stored.
+    /// Sets what the secret references of profiles resolve to now; a profile that resolves to another secret starts
+    /// clean (D9). The value comes from [`AuthSnapshot::pointer_fingerprints`]; it is not stored.
     pub fn set_resolved(&self, fingerprints: HashMap<ProfileId, String>) {
         self.cache.set_resolved(fingerprints);
     }
 
-    /// Shows a change at once and keeps it for the next write, like one that could not be written. For whoever does not
-    /// wait for the file, because it is locked by somebody else; a change that was handed over may be held as well.
-    pub fn hold(&self, change: &UsageChange, now: Timestamp) {
-        self.cache.keep(change, now);
+    /// Shows a change at once and buffers it for the next write, like one that could not be written: for a caller that
+    /// does not wait while another process locks the file. A change that was queued already may be buffered as well.
+    pub fn buffer(&self, change: &UsageChange, now: Timestamp) {
+        self.cache.buffer(change, now);
     }
 
     /// Adds what older files hold and the store does not (G26 to G28); see [`LegacyFolder`](crate::LegacyFolder).
@@ -269,7 +271,7 @@ impl SqliteAuthStore {
     /// # Errors
     /// A [`StoreError`] when nothing was stored.
     pub async fn import(&self, legacy: LegacyProfiles, now: Timestamp) -> Result<(), StoreError> {
-        self.write(Op::Import(Box::new(legacy), Occasion::Always), now)
+        self.write(Operation::Import(Box::new(legacy), ImportCondition::Always), now)
             .await
             .map(drop)
     }
@@ -284,15 +286,18 @@ impl SqliteAuthStore {
         legacy: LegacyProfiles,
         now: Timestamp,
     ) -> Result<(), StoreError> {
-        self.write(Op::Import(Box::new(legacy), Occasion::FirstUse), now)
-            .await
-            .map(drop)
+        self.write(
+            Operation::Import(Box::new(legacy), ImportCondition::FirstUse),
+            now,
+        )
+        .await
+        .map(drop)
     }
 
-    /// Reads the file now, for whoever cannot wait for the 50 ms that another process's write takes to show.
+    /// Reads the file now, for a caller that cannot wait the 50 ms until writes of another process show.
     ///
     /// # Errors
-    /// A [`StoreError`] when it cannot be read; what was last known stays shown.
+    /// A [`StoreError`] when it cannot be read; the last known state stays shown.
     pub fn refresh(&self) -> Result<(), StoreError> {
         let mut reader = self.reader.lock().unwrap_or_else(PoisonError::into_inner);
         let looked = watch::connection(&mut reader)
@@ -308,26 +313,25 @@ impl SqliteAuthStore {
         looked.map_err(|fault| fault.into_store_error(&self.path))
     }
 
-    /// The profile of a change that can wait for the next write (D11). While changes wait for the thread a success
-    /// keeps its place behind them: they may leave something to forgive (D10). Those that the file could not take are
-    /// tried again with it.
+    /// The profile of a change that can wait for the next write (D11). While changes are queued or buffered, a success
+    /// is written behind them, because they may leave a window that it clears (D10).
     fn mere_use<'c>(&self, change: &'c UsageChange, now: Timestamp) -> Option<&'c ProfileId> {
         let profile = self.snapshot().mere_use(change, now)?;
         let selected = matches!(change, UsageChange::Used { .. });
-        (selected || !self.coordinator.has_waiting() && !self.cache.keeps_changes()).then_some(profile)
+        (selected || !self.coordinator.has_waiting() && !self.cache.has_buffered()).then_some(profile)
     }
 
     fn note_use(&self, profile: &ProfileId, now: Timestamp) -> Result<ChangeOutcome, StoreError> {
         let (applied, noted) = self.cache.note_use(profile, now)?;
-        if noted == Noted::First {
+        if noted == PendingUse::First {
             self.coordinator.send(WriteCommand::Used)?;
         }
         Ok(applied)
     }
 
-    async fn write(&self, op: Op, now: Timestamp) -> Outcome {
+    async fn write(&self, op: Operation, now: Timestamp) -> Outcome {
         let request = Request { op, now, reply: None };
-        if let Some(outcome) = self.coordinator.at_once(&request) {
+        if let Some(outcome) = self.coordinator.try_write(&request) {
             return outcome;
         }
         let (reply, outcome) = oneshot::channel();
@@ -338,8 +342,8 @@ impl SqliteAuthStore {
         outcome.await.unwrap_or(Err(StoreError::Closed))
     }
 
-    /// Leaves a change to the thread without waiting for it.
-    fn hand_over(&self, op: Op, now: Timestamp) {
+    /// Queues a change for the thread without waiting for it.
+    fn hand_over(&self, op: Operation, now: Timestamp) {
         let request = Request { op, now, reply: None };
         if let Err(error) = self.coordinator.hand_over(request) {
             tracing::warn!(%error, "a change of the store was lost");
@@ -356,7 +360,7 @@ impl UsageStore for SqliteAuthStore {
         if let Some(profile) = self.mere_use(&change, now) {
             return self.note_use(profile, now);
         }
-        self.write(Op::Change(change), now).await
+        self.write(Operation::Change(change), now).await
     }
 
     fn enqueue(&self, change: UsageChange, now: Timestamp) {
@@ -365,7 +369,7 @@ impl UsageStore for SqliteAuthStore {
                 tracing::warn!(%error, "a change of usage state was lost");
             }
         } else {
-            self.hand_over(Op::Change(change), now);
+            self.hand_over(Operation::Change(change), now);
         }
     }
 }
@@ -377,27 +381,29 @@ impl LoginStore for SqliteAuthStore {
         change: LoginChange,
         now: Timestamp,
     ) -> Result<ChangeOutcome, StoreError> {
-        self.write(Op::Login(id, change), now).await
+        self.write(Operation::Login(id, change), now).await
     }
 
     fn end_refresh(&self, id: ProfileId, holder: String, now: Timestamp) {
-        self.hand_over(Op::Login(id, LoginChange::End { holder }), now);
+        self.hand_over(Operation::Login(id, LoginChange::End { holder }), now);
     }
 }
 
 impl ProfileStore for SqliteAuthStore {
     async fn upsert(&self, id: ProfileId, credential: Credential, now: Timestamp) -> Result<(), StoreError> {
-        self.write(Op::Upsert(id, Box::new(credential)), now)
+        self.write(Operation::Upsert(id, Box::new(credential)), now)
             .await
             .map(drop)
     }
 
     async fn remove(&self, id: ProfileId, now: Timestamp) -> Result<(), StoreError> {
-        self.write(Op::Remove(id), now).await.map(drop)
+        self.write(Operation::Remove(id), now).await.map(drop)
     }
 
     async fn remove_provider(&self, provider: ProviderId, now: Timestamp) -> Result<(), StoreError> {
-        self.write(Op::RemoveProvider(provider), now).await.map(drop)
+        self.write(Operation::RemoveProvider(provider), now)
+            .await
+            .map(drop)
     }
 
     async fn set_order(
@@ -406,14 +412,16 @@ impl ProfileStore for SqliteAuthStore {
         ids: Vec<ProfileId>,
         now: Timestamp,
     ) -> Result<(), StoreError> {
-        self.write(Op::SetOrder(provider, ids), now).await.map(drop)
+        self.write(Operation::SetOrder(provider, ids), now)
+            .await
+            .map(drop)
     }
 }
 
 impl Drop for SqliteAuthStore {
     fn drop(&mut self) {
-        self.bell.ring();
-        // The thread is gone already when it cannot be told.
+        self.stop_signal.stop();
+        // When the command cannot be sent, the thread has ended already.
         drop(self.coordinator.send(WriteCommand::Stop));
         for thread in self.threads.drain(..) {
             if thread.join().is_err() {

@@ -1,4 +1,4 @@
-//! What an engine promises: durable usage state and profiles, and a snapshot that costs nothing to read.
+//! The traits of an engine, and the engines that need no database.
 
 #[cfg(any(test, feature = "conformance"))]
 pub mod conformance;
@@ -20,7 +20,7 @@ pub use memory::MemoryAuthStore;
 
 /// Usage state that several tasks, threads and processes share.
 pub trait UsageStore: Send + Sync {
-    /// What is known now; no I/O, no waiting.
+    /// The current state; no I/O, no waiting.
     fn snapshot(&self) -> Arc<AuthSnapshot>;
 
     /// Makes a change durable; when it returns, [`snapshot`](Self::snapshot) shows it.
@@ -36,8 +36,8 @@ pub trait UsageStore: Send + Sync {
         now: Timestamp,
     ) -> impl Future<Output = Result<ChangeOutcome, StoreError>> + Send;
 
-    /// Hands a change over without waiting, for use where nobody can wait; it keeps its place before later
-    /// changes, and the engine logs what goes wrong.
+    /// Queues a change without waiting, for callers that cannot wait, such as a `Drop`. It is applied before later
+    /// changes, and the engine logs a failure.
     fn enqueue(&self, change: UsageChange, now: Timestamp);
 }
 
@@ -70,7 +70,7 @@ pub trait ProfileStore: Send + Sync {
         now: Timestamp,
     ) -> impl Future<Output = Result<(), StoreError>> + Send;
 
-    /// Sets the explicit order of a provider; an empty list ends it. What a person wrote is checked before, with
+    /// Sets the explicit order of a provider; an empty list ends it. Check ids of an operator before, with
     /// [`AuthSnapshot::check_order`].
     ///
     /// # Errors
@@ -87,8 +87,8 @@ pub trait ProfileStore: Send + Sync {
 pub trait LoginStore: UsageStore {
     /// Makes a change durable; when it returns, the snapshot shows everything that was stored before it, too.
     ///
-    /// [`ChangeOutcome::HeldElsewhere`] answers a [`LoginChange::Lease`] that somebody else has, and [`ChangeOutcome::Unchanged`]
-    /// a [`LoginChange::Renew`] of a login that is not the stored one any more.
+    /// [`ChangeOutcome::HeldElsewhere`] answers a [`LoginChange::Lease`] while another holder has it, and
+    /// [`ChangeOutcome::Unchanged`] a [`LoginChange::Renew`] of a login that is not the stored one any more.
     ///
     /// # Errors
     /// A [`StoreError`] when the change did not happen.
@@ -99,7 +99,7 @@ pub trait LoginStore: UsageStore {
         now: Timestamp,
     ) -> impl Future<Output = Result<ChangeOutcome, StoreError>> + Send;
 
-    /// Gives the right to refresh back without waiting, also where nobody can wait.
+    /// Gives a refresh lease back without waiting.
     fn end_refresh(&self, id: ProfileId, holder: String, now: Timestamp);
 
     /// The login as its owner stores it (I9); `None` when there is none, or it is no login (O13).
@@ -107,7 +107,7 @@ pub trait LoginStore: UsageStore {
         self.snapshot().stored_login(id)
     }
 
-    /// Who has the right to refresh a login, as its owner stores it (I9).
+    /// The refresh lease of a login, as its owner stores it (I9).
     fn refresh_lease(&self, id: &ProfileId) -> Option<RefreshLease> {
         self.snapshot().refreshes.get(id).cloned()
     }

@@ -1,3 +1,3 @@
-//! What tests of several modules share.
+//! Test helpers of several modules.
 
 pub(crate) mod log_capture;

@@ -2,6 +2,7 @@
 
 #[expect(
     dead_code,
+    unreachable_pub,
     reason = "the example is a program, of which the engine is tested here"
 )]
 #[path = "../examples/json_file_store.rs"]

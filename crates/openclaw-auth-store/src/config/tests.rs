@@ -1,4 +1,4 @@
-//! The section as people write it, and what is said when it is wrong.
+//! The `auth` section: valid forms, and the errors of invalid ones.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! From a stored entry to a credential (auth-store.md 4.2).
+//! Reads a credential from a stored entry (auth-store.md 4.2).
 
 use openclaw_ids::ProviderId;
 use serde_json::{Map, Value};
@@ -9,7 +9,7 @@ use crate::{Secret, SecretRef};
 /// Why an entry is no credential; it stays in the file untouched (D13).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Rejection {
-    /// The type is none that can be stored.
+    /// The type is unknown or never stored.
     InvalidType,
     /// No provider is named.
     MissingProvider,
@@ -34,8 +34,8 @@ const MAX_MILLISECOND: i64 = 8_640_000_000_000_000;
 impl Credential {
     /// Reads one entry of a store.
     ///
-    /// Blank texts count as absent, others stay untrimmed; members of the wrong type are dropped; what is not
-    /// known is kept aside in [`Attributes::unknown`].
+    /// Blank texts count as absent, others stay untrimmed; members of the wrong type are dropped; unknown ones are
+    /// kept in [`Attributes::unknown`].
     ///
     /// # Errors
     /// A [`Rejection`] for what is no object, has no known type or no provider.
@@ -115,7 +115,7 @@ fn oauth(provider: ProviderId, mut entry: Entry) -> Credential {
     })
 }
 
-/// A pointer that stands where the secret itself belongs (rule 4).
+/// A reference in the place of the secret itself (rule 4).
 fn misplaced(secret: Option<&Value>) -> Option<SecretRef> {
     secret
         .filter(|value| !value.is_string())
@@ -143,7 +143,7 @@ fn filled(value: Value) -> Option<String> {
     }
 }
 
-/// The members of an entry that nothing has read yet; what remains at the end is unknown.
+/// The members of an entry that were not read yet; those that remain at the end are unknown.
 struct Entry(Map<String, Value>);
 
 impl Entry {
@@ -169,7 +169,7 @@ impl Entry {
     }
 
     fn secret(&mut self, name: &str) -> Option<Secret> {
-        // A pointer has no business in a login. It stays where it was written, and is refused when the login is used.
+        // A login must not be a reference. It stays as it was written, and is refused when the login is used.
         if misplaced(self.0.get(name)).is_some() {
             return None;
         }
@@ -191,7 +191,7 @@ impl Entry {
 }
 
 impl Expiry {
-    /// Reads a stored end: a number of Unix milliseconds above zero, or nothing that is a time (rule 8).
+    /// Reads a stored end: a number of Unix milliseconds above zero, or an invalid one (rule 8).
     fn from_json(value: &Value) -> Self {
         let millisecond = match value.as_number() {
             Some(number) => number.as_i64().or_else(|| number.as_f64().and_then(ceil)),

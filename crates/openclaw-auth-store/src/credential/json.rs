@@ -1,4 +1,4 @@
-//! From a credential to the entry that is stored (auth-store.md 4.1, 4.3).
+//! Writes a credential as a stored entry (auth-store.md 4.1, 4.3).
 
 use serde_json::{Map, Value};
 
@@ -8,7 +8,7 @@ use crate::Secret;
 impl Credential {
     /// The entry to store, secrets included; `None` for what is never stored ([`Local`](super::Local)).
     ///
-    /// A token beside a pointer is left out (C1); members of the same name as a known one never come from the
+    /// A token beside a reference is left out (C1); members of the same name as a known one never come from the
     /// unknown ones.
     pub fn to_json(&self) -> Option<Value> {
         let mut entry = Members(Map::new());

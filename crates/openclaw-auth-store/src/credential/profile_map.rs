@@ -1,4 +1,4 @@
-//! Profiles by their id, and quickly those of one provider.
+//! A map of profiles by id that also finds those of a provider quickly.
 
 use std::ops::{Deref, DerefMut};
 use std::sync::{Arc, OnceLock};
@@ -8,15 +8,15 @@ use openclaw_ids::{ProfileId, ProviderId};
 
 use super::Credential;
 
-/// Up to so many are looked through faster than sorted.
+/// Up to this size a linear search is faster than an index.
 const FEW: usize = 16;
 
 /// Credentials in stored order.
 pub type Credentials = ProfileMap<Credential>;
 
-/// What is for a provider.
+/// A value that belongs to a provider.
 pub trait HasProvider {
-    /// Which one.
+    /// The provider.
     fn provider(&self) -> &ProviderId;
 }
 
@@ -26,10 +26,10 @@ impl HasProvider for Credential {
     }
 }
 
-/// Profiles in their order, with what is known of each; read and changed like the map that it is.
+/// Profiles by id in their order; dereferences to the map.
 ///
-/// Copies share the map until one of them changes: each use of a profile makes a new view of all. Asking for those of a
-/// provider does not look through all of them: a run over a thousand providers asks a thousand times.
+/// Copies share the map until one of them changes, since each use of a profile makes a new snapshot. Profiles of a
+/// provider are found over an index, since a run over a thousand providers asks a thousand times.
 #[derive(Debug, Clone)]
 pub struct ProfileMap<T> {
     shared: Arc<Shared<T>>,
@@ -38,12 +38,12 @@ pub struct ProfileMap<T> {
 #[derive(Debug)]
 struct Shared<T> {
     by_id: IndexMap<ProfileId, T>,
-    /// The places in the map, by provider and then in their order; whoever asks first sorts.
+    /// Indices into the map, by provider and then in their order; made by the first query.
     by_provider: OnceLock<Vec<usize>>,
 }
 
 impl<T: Clone> Clone for Shared<T> {
-    /// For a change, after which the places may be others.
+    /// Made for a change, after which the indices may differ.
     fn clone(&self) -> Self {
         Self::of(self.by_id.clone())
     }
@@ -59,7 +59,7 @@ impl<T> Shared<T> {
 }
 
 impl<T: HasProvider> ProfileMap<T> {
-    /// Those of any of `providers`, in their order.
+    /// The profiles of any of `providers`, in their order.
     pub fn of<'a>(&'a self, providers: &[&ProviderId]) -> Vec<(&'a ProfileId, &'a T)> {
         let by_id = &self.shared.by_id;
         if by_id.len() <= FEW {
@@ -176,7 +176,7 @@ mod tests {
         credentials.insert(id, Credential::from_json(&key).unwrap());
     }
 
-    /// What looking through all of them finds.
+    /// The result of a linear search.
     fn expect_as_searched(credentials: &Credentials) {
         for asked in [vec![0], vec![1], vec![2, 0], vec![0, 0], vec![7], vec![]] {
             let names: Vec<ProviderId> = asked.iter().map(|number| provider(*number)).collect();
@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn a_copy_that_changes_before_anybody_asked_sorts_for_itself() {
+    fn a_copy_that_changes_before_the_first_query_has_its_own_index() {
         let mut credentials = Credentials::default();
         for number in 0..3 * FEW {
             put(&mut credentials, number, number % 3);

@@ -20,8 +20,8 @@ impl Credential {
         self
     }
 
-    /// Carries along what the replaced credential of the same type and provider has and this one does not know:
-    /// unknown members (D13) and a login's older pointer, unless the new tokens make it worthless (C3).
+    /// Keeps what the replaced credential of the same type and provider has and this one lacks: unknown members (D13)
+    /// and a login's older reference, unless the new tokens make it worthless (C3).
     pub(crate) fn inheriting(mut self, old: &Self) -> Self {
         if self.provider() != old.provider() {
             return self;

@@ -1,4 +1,4 @@
-//! Entries of every shape and age: read, refused, written back.
+//! Stored entries of every shape and age: read, refused, written back.
 
 #![expect(clippy::needless_pass_by_value, reason = "a case reads best as a value")]
 
@@ -68,7 +68,7 @@ fn coerced_entries_of_4_2() {
             json!({"type": "api_key", "provider": "p", "key": "k", "apiKey": "other"}),
             json!({"type": "api_key", "provider": "p", "key": "k", "apiKey": "other"}),
         ),
-        // 4: a pointer in the secret's place moves, anything else that is no text goes
+        // 4: a reference in the secret's place moves, anything else that is not text is dropped
         (
             json!({"type": "api_key", "provider": "p", "key": pointer}),
             json!({"type": "api_key", "provider": "p", "keyRef": pointer}),
@@ -81,7 +81,7 @@ fn coerced_entries_of_4_2() {
             json!({"type": "token", "provider": "p", "token": 7}),
             json!({"type": "token", "provider": "p"}),
         ),
-        // 6: blanks go, the rest stays as it is
+        // 6: blanks are removed, everything else stays as it is
         (
             json!({"type": "oauth", "provider": "p", "access": " a ", "refresh": "  ", "email": "", "displayName": " D "}),
             json!({"type": "oauth", "provider": "p", "access": " a ", "displayName": " D "}),
@@ -94,7 +94,7 @@ fn coerced_entries_of_4_2() {
             json!({"type": "api_key", "provider": "p", "metadata": {}, "copyToAgents": false}),
             json!({"type": "api_key", "provider": "p", "copyToAgents": false}),
         ),
-        // 7 and C1: the pointer excludes the key; the token beside a pointer is not stored
+        // 7 and C1: the reference excludes the key; the token beside a reference is not stored
         (
             json!({"type": "api_key", "provider": "p", "key": "k", "keyRef": "$A"}),
             json!({"type": "api_key", "provider": "p", "keyRef": pointer}),
@@ -200,7 +200,7 @@ fn d9_what_makes_a_fingerprint() {
         print(json!({"type": "api_key", "provider": "p", "key": "k2"})),
         key
     );
-    // What a pointer leads to is not the profile's to say.
+    // What a reference resolves to is not known to the credential.
     for pointer in [
         json!({"type": "api_key", "provider": "p", "keyRef": "$A"}),
         json!({"type": "api_key", "provider": "p", "key": "$A"}),
@@ -236,7 +236,7 @@ fn bl_84_debug_shows_no_secret_and_no_account() {
     }
 }
 
-/// Any JSON a few levels deep, with the member names that mean something.
+/// Any JSON a few levels deep, with the known member names.
 fn any_json() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         Just(Value::Null),
@@ -285,7 +285,7 @@ fn any_json() -> impl Strategy<Value = Value> {
 }
 
 proptest! {
-    /// Whatever is stored is a credential or a rejection, and a credential is stored as itself.
+    /// Every stored value is a credential or a rejection, and a credential survives being stored.
     #[test]
     fn a_stored_credential_reads_back_as_itself(entry in any_json()) {
         if let Ok(read) = Credential::from_json(&entry) {

@@ -1,4 +1,4 @@
-//! Profiles that stand for the cloud vendor's own credential chain belong into the configuration (9.5).
+//! Moves profiles that stand for the AWS credential chain to the configuration (9.5).
 
 use serde_json::{Map, Value, json};
 
@@ -38,7 +38,7 @@ pub(super) fn move_aws_markers(document: &mut Value, config: &mut Value) -> Vec<
     markers.into_iter().map(|(id, _)| id).collect()
 }
 
-/// A member of an object as an object, made where it is missing.
+/// A member of an object as an object, created where it is missing.
 fn object<'v>(value: &'v mut Value, name: &str) -> &'v mut Value {
     if !value.is_object() {
         *value = json!({});

@@ -1,4 +1,4 @@
-//! `openai-codex` and `openai` are one provider (9.6).
+//! Renames profiles of `openai-codex`, which is the provider `openai` (9.6).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,14 +10,14 @@ const LEGACY: &str = "openai-codex";
 const LEGACY_PREFIX: &str = "openai-codex:";
 const MODERN: &str = "openai";
 
-/// Which profile gets which id; the same for every agent.
+/// The new id of each profile; the same for every agent.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct CodexRenames(BTreeMap<String, String>);
 
 /// Gives every older profile of all documents and of the configuration a new id: `openai:<name>` where that is free,
 /// else `openai:chatgpt-<name>`, else that with a number.
 ///
-/// Documents are what `auth-profiles.json` holds.
+/// Documents are the contents of `auth-profiles.json`.
 pub(super) fn codex_renames(documents: &[Value], config: &Value) -> CodexRenames {
     let configured = config.pointer("/auth/profiles");
     let maps = documents.iter().map(|document| document.get("profiles"));

@@ -1,20 +1,20 @@
-//! The configuration names profiles and holds no secrets (G25, G30).
+//! Moves secrets out of the configuration, which only names profiles (G25, G30).
 
 use openclaw_ids::ProfileId;
 use serde_json::{Map, Value};
 
 use crate::{Credential, LegacyProfiles};
 
-/// What tells that an entry holds a secret: any of the first, or all of the last.
+/// The members that show a secret: any of the first, or all of the last.
 const SECRETS: &[&str] = &["key", "apiKey", "api_key", "keyRef", "token", "tokenRef"];
 const LOGIN: &[&str] = &["access", "refresh", "expires"];
-/// What the configuration may keep of an entry.
+/// The members of an entry that the configuration keeps.
 const KEPT: &[&str] = &["provider", "mode", "email", "displayName"];
 
-/// Takes the secrets out of `auth.profiles`; what they make is to be imported. It wins over nothing that is stored, unless
-/// that holds no secret (G25, G26).
+/// Takes the secrets out of `auth.profiles`; the result is to be imported. A stored entry wins unless it holds no
+/// secret (G25, G26).
 ///
-/// An entry whose provider nobody names, and one that makes no credential, stays as it is.
+/// An entry of an unknown provider, and one that makes no credential, stays as it is.
 pub(super) fn take_config_credentials(config: &mut Value) -> LegacyProfiles {
     let hints = hints(config);
     let mut legacy = LegacyProfiles::default();
@@ -85,7 +85,7 @@ fn credential(key: &str, provider: &str, members: &Map<String, Value>) -> Option
     Some((ProfileId::try_new(key).ok()?, credential))
 }
 
-/// Which profile is used for which provider: in orders, and behind `@` or beside a model's name.
+/// The provider that each profile is used for: in orders, and behind `@` or beside a model's name.
 fn hints(config: &Value) -> Vec<(String, String)> {
     let mut hints = Vec::new();
     let orders = config.pointer("/auth/order").and_then(Value::as_object);

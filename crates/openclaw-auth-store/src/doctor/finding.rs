@@ -1,4 +1,4 @@
-//! One thing that is not as it should be, in words for whoever ran the doctor.
+//! One finding of the doctor, in words for the operator.
 
 use std::path::PathBuf;
 
@@ -6,11 +6,11 @@ use openclaw_ids::{AgentId, ProfileId, ProviderId};
 
 use crate::{OpenError, Rejection};
 
-/// What the doctor found; shown as what to do about it. It names profiles and holds no secret.
+/// A finding; its text says what to do about it. It names profiles and holds no secret.
 #[derive(Debug, Clone, thiserror::Error)]
 #[non_exhaustive]
 pub enum DoctorFinding {
-    /// An entry that stands for the cloud vendor's own credential chain (9.5).
+    /// An entry that stands for the AWS credential chain (9.5).
     #[error("move `{profile}` from `{path}` to `auth.profiles` of the configuration, because it holds no secret", path = path.display())]
     AwsMarker {
         /// The file.
@@ -32,7 +32,7 @@ pub enum DoctorFinding {
         /// The profile.
         profile: ProfileId,
     },
-    /// A login whose tokens are in yet another file (G34, 9.7); it stays where it is.
+    /// A login whose tokens are in a further file (G34, 9.7); it stays where it is.
     #[error("log in to `{profile}` again, because its tokens are not in `{path}` but in an encrypted file beside it", path = path.display())]
     HeldBack {
         /// The file.
@@ -81,7 +81,7 @@ pub enum DoctorFinding {
         agent: AgentId,
         /// The provider.
         provider: ProviderId,
-        /// The id that nothing has.
+        /// The unknown id.
         profile: ProfileId,
     },
     /// A file that cannot be read (G31); it stays.
@@ -101,7 +101,7 @@ pub enum DoctorFinding {
 }
 
 impl DoctorFinding {
-    /// Whether carrying out the plan repairs it; a person has to do the others.
+    /// Whether carrying out the plan repairs it; an operator has to repair the others.
     pub fn is_repaired(&self) -> bool {
         match self {
             Self::AwsMarker { .. }

@@ -1,4 +1,4 @@
-//! Which folders are examined, and what is in them.
+//! The folders to examine, and their content.
 
 use std::path::{Path, PathBuf};
 
@@ -17,7 +17,7 @@ use super::{CodexRenames, codex_renames};
 pub struct AgentFolder {
     /// The agent.
     pub agent: AgentId,
-    /// Where its store and its older files are.
+    /// The folder of its store and its older files.
     pub dir: PathBuf,
 }
 
@@ -26,7 +26,7 @@ pub struct AgentFolder {
 pub struct DoctorPaths {
     /// The main agent: what the others inherit from (L13).
     pub main: AgentFolder,
-    /// The agent whose store takes what the configuration held (9.4); the main agent is a good choice.
+    /// The agent whose store takes the secrets of the configuration (9.4); usually the main agent.
     pub default_agent: AgentId,
     /// All other agents.
     pub agents: Vec<AgentFolder>,
@@ -45,8 +45,8 @@ impl DoctorPaths {
     }
 }
 
-/// What a folder holds before anything is done.
-pub(super) struct Examined<'p> {
+/// The content of a folder before the repair.
+pub(super) struct FolderState<'p> {
     pub(super) place: &'p AgentFolder,
     /// The store, or why nothing can be done in this folder.
     pub(super) store: Result<AuthSnapshot, DoctorFinding>,
@@ -56,7 +56,7 @@ pub(super) struct Examined<'p> {
     pub(super) state: Option<Value>,
 }
 
-impl<'p> Examined<'p> {
+impl<'p> FolderState<'p> {
     pub(super) fn read(place: &'p AgentFolder) -> Result<Self, DoctorError> {
         let agent = || place.agent.clone();
         if let Some(path) = file_in_the_way(&place.dir) {
@@ -95,7 +95,7 @@ impl<'p> Examined<'p> {
         self.place.dir.join(file.name())
     }
 
-    /// What the files hold after the repairs so far.
+    /// The content of the files after the repairs so far.
     pub(super) fn legacy(&self) -> LegacyProfiles {
         let [profiles, state, auth] = &self.texts;
         let repaired = |text: &Option<String>, document: &Option<Value>| match document {
@@ -115,14 +115,14 @@ impl<'p> Examined<'p> {
     }
 }
 
-/// What is no folder, of `folder` and those above it.
+/// The first of `folder` and those above it that is not a folder.
 fn file_in_the_way(folder: &Path) -> Option<&Path> {
     let there = folder.ancestors().find(|path| path.exists())?;
     (!there.is_dir()).then_some(there)
 }
 
 /// The new ids of all folders and of the configuration together (9.6).
-pub(super) fn renames(examined: &[Examined<'_>], config: &Value) -> CodexRenames {
+pub(super) fn renames(examined: &[FolderState<'_>], config: &Value) -> CodexRenames {
     let documents: Vec<Value> = examined
         .iter()
         .filter_map(|folder| folder.profiles.clone())

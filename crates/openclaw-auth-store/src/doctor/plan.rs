@@ -1,4 +1,4 @@
-//! What there is to repair in all folders, found without changing anything, and then done (auth-store.md 9.2 to 9.8).
+//! The repairs of all folders: found without a change, then carried out (auth-store.md 9.2 to 9.8).
 
 use std::fmt;
 use std::path::PathBuf;
@@ -9,8 +9,8 @@ use openclaw_ids::ProfileId;
 use serde_json::Value;
 
 use super::finding::DoctorFinding;
-use super::paths::{AgentFolder, DoctorPaths, Examined, renames};
-use super::{CodexRenames, move_aws_markers, repair_file, stale_shadows, take_config_credentials};
+use super::paths::{AgentFolder, DoctorPaths, FolderState, renames};
+use super::{CodexRenames, move_aws_markers, repair_file, stale_copies, take_config_credentials};
 use crate::{
     AuthSnapshot, ImportError, ImportReport, LegacyFile, LegacyFolder, LegacyProfiles, OpenError,
     ProfileStore, SqliteAuthStore, StoreError,
@@ -19,7 +19,7 @@ use crate::{
 const CODEX_SUFFIX: &str = "openai-provider-unification";
 const MARKER_SUFFIX: &str = "aws-sdk-profile";
 
-/// A folder that could not be examined or repaired; what was repaired before it stays so, and doing it again is safe.
+/// Why a folder could not be examined or repaired; earlier repairs stay, and repeating is safe.
 #[derive(Debug, Clone, thiserror::Error)]
 #[non_exhaustive]
 pub enum DoctorError {
@@ -34,7 +34,7 @@ pub enum DoctorError {
     Store(#[from] StoreError),
 }
 
-/// Everything there is to repair; making it changes nothing, so that it is the dry run.
+/// Everything to repair; making the plan changes nothing, so that it is the dry run.
 ///
 /// ```no_run
 /// # async fn repair(places: &openclaw_auth_store::DoctorPaths, config: serde_json::Value, now: jiff::Timestamp)
@@ -62,7 +62,7 @@ pub struct DoctorPlan {
     folders: Vec<FolderPlan>,
 }
 
-/// What is to be done in one folder.
+/// The repairs of one folder.
 struct FolderPlan {
     place: AgentFolder,
     shadows: Vec<ProfileId>,
@@ -70,26 +70,26 @@ struct FolderPlan {
     from_config: LegacyProfiles,
 }
 
-/// What a repair did.
+/// The result of a repair.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct DoctorOutcome {
     /// Copies of the files that were changed or removed, readable by their owner alone (G32).
     pub backups: Vec<PathBuf>,
-    /// What each folder's older files brought into its store.
+    /// The import of each folder's older files.
     pub imports: Vec<(AgentFolder, ImportReport)>,
 }
 
 impl DoctorPlan {
-    /// Looks at all folders and at the configuration; changes nothing.
+    /// Examines all folders and the configuration; changes nothing.
     ///
     /// # Errors
-    /// [`DoctorError::Import`] when an older file is there and cannot be read. A folder that is none, or a store that cannot
-    /// be read, is a finding.
+    /// [`DoctorError::Import`] when an older file is there and cannot be read. A path that is not a folder, or a store
+    /// that cannot be read, is a finding.
     pub fn examine(places: &DoctorPaths, config: &Value, now: Timestamp) -> Result<Self, DoctorError> {
         let all = places.all();
         let mut examined = all
             .iter()
-            .map(|place| Examined::read(place))
+            .map(|place| FolderState::read(place))
             .collect::<Result<Vec<_>, _>>()?;
         let mut plan = Self {
             findings: Vec::new(),
@@ -106,9 +106,9 @@ impl DoctorPlan {
             .cloned();
         let taker = |place: &AgentFolder| place.agent == places.default_agent;
         let taker = all.iter().position(|place| taker(place)).unwrap_or_default();
-        // Without a store that takes them they stay where they are.
+        // Without a store for them the secrets stay where they are.
         let from_config = match examined.get(taker) {
-            Some(Examined { store: Ok(_), .. }) => plan.take_credentials(),
+            Some(FolderState { store: Ok(_), .. }) => plan.take_credentials(),
             Some(_) | None => LegacyProfiles::default(),
         };
         for (index, folder) in examined.iter().enumerate() {
@@ -123,7 +123,7 @@ impl DoctorPlan {
         Ok(plan)
     }
 
-    /// What was found, in the order in which it is repaired.
+    /// The findings, in the order of their repair.
     pub fn findings(&self) -> &[DoctorFinding] {
         &self.findings
     }
@@ -179,7 +179,7 @@ impl DoctorPlan {
         Ok(outcome)
     }
 
-    fn rename(&mut self, examined: &mut [Examined<'_>]) {
+    fn rename(&mut self, examined: &mut [FolderState<'_>]) {
         for (from, to) in self.renames.pairs() {
             self.findings.push(DoctorFinding::CodexProfile {
                 from: from.to_owned(),
@@ -194,7 +194,7 @@ impl DoctorPlan {
         }
     }
 
-    fn move_markers(&mut self, examined: &mut [Examined<'_>]) {
+    fn move_markers(&mut self, examined: &mut [FolderState<'_>]) {
         for folder in examined {
             let path = folder.path(LegacyFile::Profiles);
             let Some(document) = &mut folder.profiles else {
@@ -221,7 +221,7 @@ impl DoctorPlan {
 
     fn add_folder(
         &mut self,
-        folder: &Examined<'_>,
+        folder: &FolderState<'_>,
         main: Option<&AuthSnapshot>,
         from_config: LegacyProfiles,
         now: Timestamp,
@@ -235,7 +235,7 @@ impl DoctorPlan {
             }
         };
         let shadows = main
-            .map(|main| stale_shadows(main, store, now))
+            .map(|main| stale_copies(main, store, now))
             .unwrap_or_default();
         for profile in &shadows {
             self.findings.push(DoctorFinding::StaleShadow {
@@ -302,7 +302,7 @@ impl fmt::Debug for DoctorPlan {
 }
 
 impl FolderPlan {
-    /// A store is opened, and made, only where there is something to do in it.
+    /// A store is opened or created only where there is something to do in it.
     fn needs_store(&self) -> bool {
         self.imports || !self.shadows.is_empty() || !self.from_config.is_empty()
     }

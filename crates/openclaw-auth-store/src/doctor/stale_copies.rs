@@ -1,13 +1,13 @@
-//! Copies of the main agent's logins that hide the fresher original (9.8).
+//! Finds copies of the main agent's logins that hide the fresher original (9.8).
 
 use jiff::Timestamp;
 use openclaw_ids::ProfileId;
 
 use crate::{AuthSnapshot, Credential};
 
-/// The agent's logins that are worth less than the main agent's of the same id: the same, or one that is used up or
+/// The agent's logins that are older than the main agent's of the same id: the same login, or one that has ended or
 /// ends sooner. Removing them from the agent's store lets it inherit the others.
-pub(super) fn stale_shadows(main: &AuthSnapshot, agent: &AuthSnapshot, now: Timestamp) -> Vec<ProfileId> {
+pub(super) fn stale_copies(main: &AuthSnapshot, agent: &AuthSnapshot, now: Timestamp) -> Vec<ProfileId> {
     let shadows = agent.profiles.iter().filter(|(id, own)| {
         let (Credential::Oauth(own), Some(Credential::Oauth(inherited))) = (own, main.profiles.get(*id))
         else {

@@ -190,13 +190,13 @@ fn rows_of_9_8() {
             false,
         ),
     ] {
-        let found = stale_shadows(&holding(&main), &holding(&agent), at(0));
+        let found = stale_copies(&holding(&main), &holding(&agent), at(0));
         assert_eq!(!found.is_empty(), stale, "{main} {agent}");
     }
 }
 
 #[test]
-fn g32_a_repaired_file_has_a_copy_that_nobody_else_may_read() {
+fn g32_a_repaired_file_has_a_copy_that_only_its_owner_may_read() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("auth-profiles.json");
     let add = |document: &mut Value| {

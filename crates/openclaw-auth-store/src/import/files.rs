@@ -1,4 +1,4 @@
-//! The files themselves: read, and set aside once the store has what they held (G29 to G34).
+//! Reads older files, and sets them aside once the store has their content (G29 to G34).
 
 use std::fs;
 use std::io;
@@ -19,7 +19,7 @@ pub(crate) const FILES: &[LegacyFile] = &[LegacyFile::Profiles, LegacyFile::Stat
 #[derive(Debug, Clone)]
 pub struct LegacyFolder(PathBuf);
 
-/// What an import did.
+/// The result of an import.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ImportReport {
     /// Profiles that the store did not have before.
@@ -28,11 +28,11 @@ pub struct ImportReport {
     pub backups: Vec<PathBuf>,
     /// Files that were left where they are, because they cannot be read.
     pub left: Vec<PathBuf>,
-    /// Keys of logins that the other program has to complete first; they were left in `auth-profiles.json`.
+    /// Keys of logins that OpenClaw has to complete first; they were left in `auth-profiles.json`.
     pub held_back: Vec<String>,
 }
 
-/// An import that did not come to its end; the older files are where they were, or copied.
+/// Why an import failed; the older files are in their place, or copied.
 #[derive(Debug, Clone, thiserror::Error)]
 #[non_exhaustive]
 pub enum ImportError {
@@ -41,7 +41,7 @@ pub enum ImportError {
     File {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         #[source]
         source: Cause,
     },
@@ -82,7 +82,7 @@ impl LegacyFolder {
         }))
     }
 
-    /// Leaves the incomplete logins, and what is known of their use, for the other program (G34).
+    /// Leaves the incomplete logins, and their usage, for OpenClaw (G34).
     pub(crate) fn write_held_back(&self, legacy: &LegacyProfiles) -> Result<(), ImportError> {
         let mut usage = Map::new();
         for (id, stats) in legacy.state.usage_entries() {
@@ -103,10 +103,10 @@ impl LegacyFolder {
     }
 }
 
-/// The text of a file that may not be there.
+/// The text of a file; `None` when there is none.
 pub(crate) fn read_text(path: &Path) -> Result<Option<String>, ImportError> {
     let bytes = read_if_exists(path).map_err(|error| failed(path, error))?;
-    // What is no text is no JSON either, and is noted as such.
+    // A file that is not text is not JSON either, and is recorded as unreadable.
     Ok(bytes.map(|bytes| String::from_utf8(bytes).unwrap_or_default()))
 }
 

@@ -1,4 +1,4 @@
-//! Every old form of a store, and files that are none.
+//! Every old format of a store, and files that are none.
 
 #![expect(clippy::needless_pass_by_value, reason = "a case reads best as a value")]
 
@@ -116,7 +116,7 @@ fn g3_the_shared_logins_of_the_first_versions() {
     assert!(LegacyProfiles::oauth("[]").is_empty() && LegacyProfiles::oauth("{").is_empty());
 }
 
-/// A folder with a store and the older files that `files` say.
+/// A folder with a store and the older files of `files`.
 struct Scene {
     folder: tempfile::TempDir,
     store: SqliteAuthStore,
@@ -294,7 +294,7 @@ async fn g1_g5_g6_the_shared_file_is_read_and_left_alone() {
         LegacyProfiles::oauth("{").is_empty(),
         "a malformed file is nothing"
     );
-    // Once a profile was stored, even another one, the file counts no more.
+    // Once any profile was stored, the file is ignored.
     let scene = Scene::new(&[]);
     scene
         .store
@@ -307,7 +307,7 @@ async fn g1_g5_g6_the_shared_file_is_read_and_left_alone() {
 }
 
 #[tokio::test]
-async fn g20_g24_g28_state_is_brought_along_and_what_is_about_nobody_goes_with_the_next_mark() {
+async fn g20_g24_g28_state_is_imported_and_that_of_unknown_profiles_goes_with_the_next_mark() {
     let state = json!({"version": 1, "order": {"P": [" a ", 5, ""], "q": "x"}, "lastGood": {"P": "lost"},
         "usageStats": {"lost": {"errorCount": 3}, "a": {"lastUsed": NOW}}});
     let profiles = json!({"profiles": {"a": {"type": "api_key", "provider": "p", "key": "k"}}});
@@ -322,7 +322,7 @@ async fn g20_g24_g28_state_is_brought_along_and_what_is_about_nobody_goes_with_t
         [profile("a")]
     );
     assert!(snapshot.usage(&profile("a")).last_used.is_some());
-    assert!(snapshot.last_good.is_empty(), "it names nobody");
+    assert!(snapshot.last_good.is_empty(), "it names no profile");
 }
 
 #[tokio::test]

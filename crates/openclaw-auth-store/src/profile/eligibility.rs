@@ -6,16 +6,16 @@ use openclaw_ids::{AuthAliases, ProfileId, ProviderId};
 use crate::credential::Expiry;
 use crate::{AuthConfig, AuthSnapshot, ConfiguredMode, Credential, KeySource, Oauth, Secret, Token};
 
-/// The answer, with the reason codes of the other program.
+/// Whether a profile can be used, with OpenClaw's reason codes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Eligibility {
     /// The token has ended.
     Expired,
-    /// The token's end is no time.
+    /// The token's end is not a time.
     InvalidExpires,
     /// The key is a pasted command line.
     MalformedApiKey,
-    /// Neither a secret nor a pointer to one.
+    /// Neither a secret nor a reference to one.
     MissingCredential,
     /// The configuration names another mode than the stored type.
     ModeMismatch,
@@ -57,9 +57,9 @@ impl Eligibility {
     }
 }
 
-/// Asks whether profile `id` may be used for `provider` at `now` (11.2, then 11.1).
+/// Whether profile `id` may be used for `provider` at `now` (11.2, then 11.1).
 ///
-/// A pointer counts as a credential without being followed. A login never becomes ineligible by its end: it can be
+/// A reference counts as a credential without being resolved. A login never becomes ineligible by its end: it can be
 /// refreshed. A token is over *at* its end.
 pub fn eligibility(
     snapshot: &AuthSnapshot,
@@ -147,7 +147,7 @@ fn is_blank(secret: Option<&Secret>) -> bool {
     secret.is_none_or(Secret::is_blank)
 }
 
-/// Whether somebody pasted the login command in place of the key that it asks for.
+/// Whether the key is a pasted login command.
 fn is_command(key: &str) -> bool {
     const COMMAND: &str = "openclaw onboard";
     let key = key.trim_start();

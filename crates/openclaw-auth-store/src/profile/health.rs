@@ -1,4 +1,4 @@
-//! How a credential is doing, for people (auth-store.md 10).
+//! The health of a credential, for status output (auth-store.md 10).
 
 use std::time::Duration;
 
@@ -8,16 +8,16 @@ use crate::profile::eligibility::credential_eligibility;
 use crate::snapshot::login::REFRESH_AHEAD;
 use crate::{Credential, Eligibility, Expiry};
 
-/// What a status line says of a credential.
+/// The health of a credential.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Health {
     /// Its end has passed.
     Expired,
     /// Its end is near.
     Expiring,
-    /// Something that it needs is not there.
+    /// Something that it needs is missing.
     Missing,
-    /// It has an end, and that is far.
+    /// It has an end, which is far.
     Ok,
     /// It has no end.
     Static,
@@ -30,7 +30,7 @@ impl serde::Serialize for Health {
 }
 
 impl Health {
-    /// The word for it.
+    /// The word in status output.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Expired => "expired",
@@ -42,10 +42,10 @@ impl Health {
     }
 }
 
-/// From when on an end is near, unless somebody says otherwise.
+/// How long before its end a credential counts as expiring, by default.
 pub const EXPIRY_WARNING: Duration = Duration::from_hours(24);
 
-/// How `credential` is doing at `now`; an end within `warning` is near.
+/// The health of `credential` at `now`; an end within `warning` is near.
 pub fn health(credential: &Credential, now: Timestamp, warning: Duration) -> Health {
     match (credential_eligibility(credential, now), credential) {
         (Eligibility::Expired, _) => Health::Expired,
@@ -57,7 +57,7 @@ pub fn health(credential: &Credential, now: Timestamp, warning: Duration) -> Hea
         (Eligibility::Ok, Credential::Oauth(oauth)) => until(
             oauth.expires.unwrap_or(Expiry::Invalid),
             now,
-            // A login is never further from needing a refresh than this.
+            // A login is refreshed this long before its end at the latest.
             warning.max(REFRESH_AHEAD),
         ),
         (

@@ -1,4 +1,4 @@
-//! The profiles as people and programs list them: what each one is and how it is doing, and never its secret (Z2).
+//! Lists profiles for status output: kind, health and cooldowns, never the secret (Z2).
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -27,15 +27,15 @@ pub struct ListedProfile {
     pub kind: &'static str,
     /// Where it comes from.
     pub origin: ProfileOrigin,
-    /// What people call it: the display name, else the address, else the id.
+    /// The display name, else the address, else the id.
     pub label: String,
     /// The account's address, as configured, else as stored.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub email: Option<String>,
-    /// What people call it, as configured, else as stored.
+    /// The display name, as configured, else as stored.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub display_name: Option<String>,
-    /// How the credential is doing.
+    /// The health of the credential.
     pub health: Health,
     /// Why it cannot be used, whatever it is for.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -56,7 +56,7 @@ pub struct ListedProfile {
     pub windows: Vec<ListedWindow>,
 }
 
-/// Where a profile comes from.
+/// The origin of a profile.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ProfileOrigin {
@@ -82,7 +82,7 @@ pub struct ListedWindow {
     pub opened_at: i64,
     /// The first instant that is free again.
     pub until: i64,
-    /// How long that is from now, rounded for people (auth-store.md 10).
+    /// The time until then, rounded for status output (auth-store.md 10).
     pub remaining: String,
     /// Whether the provider or an operator stated the end.
     pub stated: bool,

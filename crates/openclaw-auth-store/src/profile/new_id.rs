@@ -1,24 +1,24 @@
-//! Under which id a new profile is stored (auth-store.md 5.1).
+//! The id of a new profile (auth-store.md 5.1).
 
 use openclaw_ids::{ProfileId, ProviderId};
 
-/// Where a new profile's secret comes from.
+/// The source of a new profile's secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ProfileSource<'a> {
-    /// A login, of this account where the provider says which.
+    /// A login, with the address of its account where it is known.
     Login(Option<&'a str>),
     /// A key that was asked for while setting up.
     Onboarding,
-    /// A key or token that somebody pasted into a command.
+    /// A key or token that was pasted into a command.
     Pasted,
 }
 
 /// The name of a login of this provider, whose account has no address.
 const GITHUB_COPILOT: (&str, &str) = ("github-copilot", "github");
 
-/// The id of a new profile of `provider` for which nobody has chosen one (P1 to P3).
+/// The default id of a new profile of `provider` (P1 to P3).
 ///
-/// An address is kept as it is written. The id means nothing beyond being one (P4).
+/// An address is kept as it is written. The id has no further meaning (P4).
 ///
 /// ```
 /// # use openclaw_auth_store::{ProfileSource, new_profile_id};

@@ -1,4 +1,4 @@
-//! In which order a provider's profiles are tried (auth-store.md 12, X-4).
+//! The order in which a provider's profiles are tried (auth-store.md 12, X-4).
 
 mod report;
 
@@ -12,13 +12,13 @@ use crate::{AuthConfig, AuthSnapshot, Credential, HasProvider, ProfileMap};
 
 /// The profiles to try for `provider`, best first.
 ///
-/// An explicit order (the agent's own before the configuration's) is a priority list: what rests goes to the end,
-/// soonest first, and the rest keeps its place. Without one the least recently used profile of the best type comes
-/// first. Profiles that are not stored follow the stored ones, and only where no order says otherwise.
-/// `preferred` comes first when it is in the list at all, even while it rests.
+/// An explicit order (the agent's own before the configuration's) is a priority list: profiles that cool down go to
+/// the end, the soonest usable first, and the others keep their places. Without one the least recently used profile of
+/// the best type comes first. Ambient profiles follow the stored ones unless an order says otherwise.
+/// `preferred` comes first when it is in the list at all, even while it cools down.
 ///
-/// "Rests" means that some window of the profile is active, whichever model it is for (R11); which of them can serve
-/// the model at hand is asked of the windows when it is tried.
+/// A profile cools down when any of its windows is active, for whichever model (R11); whether it can serve a
+/// particular model is decided by its windows when it is tried.
 pub fn rotation_order(
     snapshot: &AuthSnapshot,
     config: &AuthConfig,
@@ -27,7 +27,7 @@ pub fn rotation_order(
     preferred: Option<&ProfileId>,
     now: Timestamp,
 ) -> Vec<ProfileId> {
-    let mut order = Question::new(snapshot, config, aliases, provider, now).order();
+    let mut order = OrderQuery::new(snapshot, config, aliases, provider, now).order();
     if let Some(at) = preferred.and_then(|preferred| order.iter().position(|id| id == preferred)) {
         order[..=at].rotate_right(1);
     }
@@ -48,7 +48,7 @@ pub enum OrderBasis {
 }
 
 impl OrderBasis {
-    /// Whether a person wrote the list down as one of priorities.
+    /// Whether the list is an explicit priority list.
     pub fn is_explicit(self) -> bool {
         match self {
             Self::AgentOrder | Self::ConfigOrder => true,
@@ -57,7 +57,7 @@ impl OrderBasis {
     }
 }
 
-struct Question<'a> {
+struct OrderQuery<'a> {
     snapshot: &'a AuthSnapshot,
     config: &'a AuthConfig,
     aliases: &'a AuthAliases,
@@ -67,16 +67,16 @@ struct Question<'a> {
     now: Timestamp,
 }
 
-/// What the order is made from.
-struct Base<'a> {
+/// The list that the order is made from.
+struct OrderBase<'a> {
     basis: OrderBasis,
-    /// Every id that was named, in order, before anything was dropped.
+    /// Every id that was named, in order, before filtering.
     named: Vec<&'a ProfileId>,
-    /// What may be tried of it.
+    /// The eligible ids of it.
     eligible: Vec<&'a ProfileId>,
 }
 
-impl<'a> Question<'a> {
+impl<'a> OrderQuery<'a> {
     fn new(
         snapshot: &'a AuthSnapshot,
         config: &'a AuthConfig,
@@ -95,7 +95,7 @@ impl<'a> Question<'a> {
     }
 
     fn order(&self) -> Vec<ProfileId> {
-        let Base { basis, eligible, .. } = self.base();
+        let OrderBase { basis, eligible, .. } = self.base();
         let order = if basis.is_explicit() {
             self.by_priority(eligible)
         } else {
@@ -107,7 +107,7 @@ impl<'a> Question<'a> {
         order.into_iter().cloned().collect()
     }
 
-    fn base(&self) -> Base<'a> {
+    fn base(&self) -> OrderBase<'a> {
         let configured = self.configured();
         let are_configured = !configured.is_empty();
         let (basis, named) = match self.explicit() {
@@ -122,22 +122,23 @@ impl<'a> Question<'a> {
             OrderBasis::ConfigOrder | OrderBasis::ConfiguredProfiles => are_configured,
             OrderBasis::StoredProfiles => false,
         };
-        // An empty list is an answer: use none of them (R5).
+        // An empty list means: use none of them (R5).
         if may_repair && !named.is_empty() && eligible.is_empty() && none_exists {
-            return Base {
+            return OrderBase {
                 basis: OrderBasis::StoredProfiles,
                 eligible: self.eligible(&self.stored()),
                 named,
             };
         }
-        Base {
+        OrderBase {
             basis,
             named,
             eligible,
         }
     }
 
-    /// The explicit order (R2): the agent's before the configuration's, the shared name before the asked one.
+    /// The explicit order (R2): the agent's before the configuration's, the shared provider name before the requested
+    /// one.
     fn explicit(&self) -> Option<(OrderBasis, &'a [ProfileId])> {
         let shared = self.aliases.auth_id(self.provider);
         let (agent, config) = (&self.snapshot.order, &self.config.order);
@@ -169,8 +170,7 @@ impl<'a> Question<'a> {
         let mut ids = self.eligible(&self.ids(&self.snapshot.ambient));
         ids.retain(|id| !listed.contains(id) && !self.snapshot.profiles.contains_key(*id));
         let needs_one = |id: &&ProfileId| !matches!(self.snapshot.credential(id), Some(Credential::Local(_)));
-        // A provider that somebody has a key for is no provider that needs none: asking it without would only hide
-        // why the key was refused.
+        // A provider with a key needs one: a call without it would only hide why the key was refused.
         if !ids.is_empty() && (!self.stored().is_empty() || ids.iter().any(needs_one)) {
             ids.retain(needs_one);
         }
@@ -196,7 +196,7 @@ impl<'a> Question<'a> {
         kept
     }
 
-    /// As given, with what rests at the end (R9).
+    /// In the given order, with profiles that cool down at the end (R9).
     fn by_priority(&self, ids: Vec<&'a ProfileId>) -> Vec<&'a ProfileId> {
         let (resting, mut order): (Vec<_>, Vec<_>) =
             ids.into_iter().partition(|id| self.rests_until(id).is_some());
@@ -204,7 +204,7 @@ impl<'a> Question<'a> {
         order
     }
 
-    /// By type, then least recently used, with what rests at the end (R10).
+    /// By type, then least recently used, with profiles that cool down at the end (R10).
     fn by_turn(&self, ids: Vec<&'a ProfileId>) -> Vec<&'a ProfileId> {
         let (resting, mut order): (Vec<_>, Vec<_>) =
             ids.into_iter().partition(|id| self.rests_until(id).is_some());

@@ -1,4 +1,5 @@
-//! What the caller brings to a refresh: the provider's endpoint, a clock, a bed and dice.
+//! The traits that a caller implements for refreshes: the provider's token endpoint, and the host with clock, sleep
+//! and randomness.
 
 use std::fmt;
 use std::future::Future;
@@ -9,21 +10,21 @@ use openclaw_ids::ProfileId;
 
 use crate::{Expiry, Oauth, Secret};
 
-/// Where a provider gives new tokens for an old one.
+/// The token endpoint of a provider.
 pub trait TokenEndpoint: Send + Sync {
-    /// Asks for new tokens; `None` when nobody knows how to refresh a login of this provider (O10).
+    /// Requests new tokens; `None` when logins of this provider cannot be refreshed (O10).
     ///
     /// # Errors
-    /// What the provider said, or why it could not be asked.
+    /// The provider's answer, or why it could not be reached.
     fn refresh(
         &self,
         login: &Oauth,
     ) -> impl Future<Output = Result<Option<RenewedLogin>, TokenEndpointError>> + Send;
 }
 
-/// What refreshing needs of the process around it.
+/// The clock, sleep and randomness that a refresh uses.
 pub trait RefreshHost: Send + Sync {
-    /// What time it is.
+    /// The current time.
     fn now(&self) -> Timestamp;
 
     /// Returns after `duration`.
@@ -32,14 +33,14 @@ pub trait RefreshHost: Send + Sync {
     /// A random number, a new one each time.
     fn random(&self) -> u64;
 
-    /// A login that another program on this machine has for the same profile, for hosts that look there; it counts
-    /// when it is usable and nobody else's.
+    /// A login that another program on this machine has for the same profile, for hosts that read such programs'
+    /// files; it is used when it is usable and of the same account.
     fn external_login(&self, _id: &ProfileId, _stored: &Oauth) -> Option<Oauth> {
         None
     }
 }
 
-/// What a provider returned; what it left out stays as it was (O7).
+/// The tokens that a provider returned; missing members stay as they were (O7).
 #[derive(Debug, Clone, Default)]
 pub struct RenewedLogin {
     /// The new access token.
@@ -60,12 +61,12 @@ pub struct RenewedLogin {
     pub project_id: Option<String>,
 }
 
-/// Why a provider gave no tokens, in its own words; `Debug` does not show them.
+/// The provider's answer without tokens, verbatim; `Debug` does not show it.
 #[derive(Clone)]
 pub struct TokenEndpointError(String);
 
 impl TokenEndpointError {
-    /// Takes the provider's words.
+    /// Wraps the provider's answer.
     pub fn new(message: impl Into<String>) -> Self {
         Self(message.into())
     }
@@ -82,7 +83,7 @@ impl fmt::Debug for TokenEndpointError {
 }
 
 impl RenewedLogin {
-    /// `old` with everything replaced that was returned.
+    /// `old` with the returned members replaced.
     pub(super) fn over(self, old: &Oauth) -> Oauth {
         let mut new = old.clone();
         let expires = self.expires.map(|end| Expiry::At(end.as_millisecond()));

@@ -1,4 +1,4 @@
-//! Why a login yields no token (auth-store.md 14, Z6).
+//! Errors of a refresh (auth-store.md 14, Z6).
 
 use std::path::PathBuf;
 
@@ -7,11 +7,11 @@ use openclaw_ids::ProviderId;
 use super::endpoint::TokenEndpointError;
 use crate::{Cause, Oauth, StoreError};
 
-/// A login that could not be refreshed.
+/// Why a login could not be refreshed.
 #[derive(Debug, Clone, thiserror::Error)]
 #[non_exhaustive]
 pub enum RefreshError {
-    /// Somebody else has been refreshing it for longer than anybody waits (O12).
+    /// Another holder has been refreshing it for longer than a refresh waits (O12).
     #[error(
         "OAuth token refresh failed for {provider}: another process holds the refresh lock; try again in a moment"
     )]
@@ -24,17 +24,17 @@ pub enum RefreshError {
     Failed {
         /// The provider.
         provider: ProviderId,
-        /// Why only a new login helps, where that is known; otherwise trying again may.
+        /// Why only a new login helps, where that is known; otherwise a retry may.
         reason: Option<ReauthReason>,
-        /// What the provider said, without secrets.
+        /// The provider's answer, without secrets.
         cause: String,
     },
-    /// The lock file could not be made.
+    /// The lock file could not be created.
     #[error("`{path}` could not be used to lock the refresh; check that its folder may be written", path = path.display())]
     Lock {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         #[source]
         source: Cause,
     },
@@ -51,14 +51,14 @@ pub enum RefreshError {
     Store(#[from] StoreError),
 }
 
-/// Why a login is worth nothing any more.
+/// Why a login cannot be refreshed any more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ReauthReason {
     /// The grant was refused.
     InvalidGrant,
-    /// The refresh token is none.
+    /// The refresh token is invalid.
     InvalidRefreshToken,
-    /// The refresh token was used before, by somebody who has the newer one.
+    /// The refresh token was used before, and its successor was issued.
     RefreshTokenReused,
     /// The login was revoked or has ended.
     Revoked,
@@ -68,7 +68,7 @@ pub enum ReauthReason {
     TokenInvalidated,
 }
 
-/// What a provider's words mean; the first row with a text inside them counts.
+/// The reasons by phrases of the provider's answer; the first row with a phrase in it counts.
 const REASONS: &[(&str, ReauthReason)] = &[
     ("refresh_token_reused", ReauthReason::RefreshTokenReused),
     ("invalid_grant", ReauthReason::InvalidGrant),
@@ -82,10 +82,10 @@ const REASONS: &[(&str, ReauthReason)] = &[
     ("401 invalid authentication credentials", ReauthReason::Revoked),
 ];
 
-/// Stands for a secret while others are looked for; no text of a provider holds it.
+/// Placeholder of a removed secret; no answer of a provider contains it.
 const REMOVED: &str = "\u{0}";
 
-/// What says that somebody else has used the refresh token.
+/// Phrases which say that the refresh token was used before.
 const REUSED: &[&str] = &[
     "refresh_token_reused",
     "refresh token has already been used",
@@ -127,12 +127,12 @@ impl RefreshError {
         }
     }
 
-    /// Whether nothing but a new login helps.
+    /// Whether only a new login helps.
     pub fn needs_login(&self) -> bool {
         matches!(self, Self::Failed { reason: Some(_), .. })
     }
 
-    /// The provider's words as an error: without the tokens of `logins` (Z6), and without what looks like a secret.
+    /// The provider's answer as an error, without the tokens of `logins` (Z6) and anything that looks like a secret.
     pub(super) fn failed(error: &TokenEndpointError, provider: &ProviderId, logins: &[&Oauth]) -> Self {
         let message = error.message();
         let mut secrets: Vec<&str> = logins
@@ -154,7 +154,7 @@ impl RefreshError {
     }
 }
 
-/// Whether a provider says that somebody else has used the refresh token.
+/// Whether a provider says that the refresh token was used before.
 pub(super) fn is_reuse(error: &TokenEndpointError) -> bool {
     let message = error.message().to_lowercase();
     REUSED.iter().any(|text| message.contains(text))

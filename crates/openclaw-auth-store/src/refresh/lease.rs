@@ -1,4 +1,4 @@
-//! The right to refresh a login: taken, waited for, and given back (O5, O6, O12).
+//! The lease to refresh a login: taken, waited for, and given back (O5, O6, O12).
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -6,18 +6,18 @@ use std::time::Duration;
 use openclaw_ids::ProfileId;
 
 use super::lock_file::{LockFile, refresh_lock_name};
-use super::{Asked, RefreshError, RefreshHost, Refresher, TokenEndpoint, process};
+use super::{RefreshError, RefreshHost, RefreshRequest, Refresher, TokenEndpoint, process};
 use crate::{ChangeOutcome, LoginChange, LoginStore, Oauth, StoreError};
 
-/// How often a refresh that somebody else does is waited for before it is given up (O6).
+/// How often a refresh by another holder is waited for before giving up (O6).
 const WAITS: u32 = 20;
 /// The first wait, without its random part.
 const FIRST_WAIT: u64 = 100;
 /// The longest wait, in milliseconds.
 const LONGEST_WAIT: u64 = 10_000;
 
-/// The right to refresh, given back on drop.
-pub(super) struct Held<'a, S: LoginStore, H: RefreshHost> {
+/// The held lease, given back on drop.
+pub(super) struct LeaseGuard<'a, S: LoginStore, H: RefreshHost> {
     store: &'a S,
     host: &'a H,
     id: &'a ProfileId,
@@ -26,11 +26,11 @@ pub(super) struct Held<'a, S: LoginStore, H: RefreshHost> {
 }
 
 impl<E: TokenEndpoint, H: RefreshHost> Refresher<E, H> {
-    /// Waits for the right to refresh, or for somebody else's result (O6, O12).
+    /// Waits for the lease, or for the result of another holder (O6, O12).
     pub(super) async fn hold<'a, S: LoginStore>(
         &'a self,
-        asked: &Asked<'a, S>,
-    ) -> Result<Result<Held<'a, S, H>, Oauth>, RefreshError> {
+        asked: &RefreshRequest<'a, S>,
+    ) -> Result<Result<LeaseGuard<'a, S, H>, Oauth>, RefreshError> {
         let provider = &asked.seen.provider;
         let name = refresh_lock_name(provider, asked.id);
         let path = self.locks.join(format!("{name}.lock"));
@@ -41,7 +41,7 @@ impl<E: TokenEndpoint, H: RefreshHost> Refresher<E, H> {
             if leased == ChangeOutcome::HeldElsewhere && self.end_left_over(asked).await? {
                 leased = self.lease(asked, &holder).await?;
             }
-            let mut held = Held {
+            let mut held = LeaseGuard {
                 store: asked.store,
                 host: &self.host,
                 id: asked.id,
@@ -70,10 +70,10 @@ impl<E: TokenEndpoint, H: RefreshHost> Refresher<E, H> {
         })
     }
 
-    /// Takes or keeps the right to refresh; the store is read again on the way.
+    /// Takes or extends the lease; the store is read again on the way.
     pub(super) async fn lease<S: LoginStore>(
         &self,
-        asked: &Asked<'_, S>,
+        asked: &RefreshRequest<'_, S>,
         holder: &str,
     ) -> Result<ChangeOutcome, StoreError> {
         let change = LoginChange::Lease {
@@ -83,8 +83,8 @@ impl<E: TokenEndpoint, H: RefreshHost> Refresher<E, H> {
         asked.store.change_login(id, change, self.host.now()).await
     }
 
-    /// Ends the right of a process of this machine that died; true when the way may be free (O6).
-    async fn end_left_over<S: LoginStore>(&self, asked: &Asked<'_, S>) -> Result<bool, StoreError> {
+    /// Ends the lease of a process of this machine that died; true when the lease may be free (O6).
+    async fn end_left_over<S: LoginStore>(&self, asked: &RefreshRequest<'_, S>) -> Result<bool, StoreError> {
         let lease = asked.store.refresh_lease(asked.id);
         let Some(lease) = lease.filter(|lease| process::is_gone(&lease.holder)) else {
             return Ok(false);
@@ -99,9 +99,9 @@ impl<E: TokenEndpoint, H: RefreshHost> Refresher<E, H> {
     }
 }
 
-impl<S: LoginStore, H: RefreshHost> Drop for Held<'_, S, H> {
+impl<S: LoginStore, H: RefreshHost> Drop for LeaseGuard<'_, S, H> {
     fn drop(&mut self) {
-        // First the file: who gets the lease finds it gone.
+        // The file first: the next holder of the lease finds it removed.
         self.file = None;
         let holder = std::mem::take(&mut self.holder);
         self.store.end_refresh(self.id.clone(), holder, self.host.now());

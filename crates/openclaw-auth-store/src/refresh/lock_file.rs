@@ -1,4 +1,4 @@
-//! The lock file that keeps the other program from refreshing the same login at the same time (O5, O6).
+//! The lock file that keeps OpenClaw from refreshing the same login at the same time (O5, O6).
 
 use std::fs;
 use std::io;
@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use super::process::{is_alive, start_of};
 use openclaw_sqlite::{create_private_folder, read_if_exists, write_new_private};
 
-/// From when on a lock of which nobody knows whether its process lives is free.
+/// The age from which a lock counts as free when it is unknown whether its process lives.
 const STALE: Duration = Duration::from_mins(3);
 
 /// The name of the lock of one login, without `.lock` (O5).
@@ -44,7 +44,7 @@ pub(super) struct LockFile {
 }
 
 impl LockFile {
-    /// Takes the lock; `None` when somebody who may live has it. A lock that is left over is removed first.
+    /// Takes the lock; `None` when a process that may live has it. A stale lock is removed before.
     pub(super) fn try_take(path: &Path, now: Timestamp) -> io::Result<Option<Self>> {
         if let Some(folder) = path.parent() {
             create_private_folder(folder)?;
@@ -81,7 +81,7 @@ impl Drop for LockFile {
     }
 }
 
-/// Removes a lock whose holder is gone, unless it changed since that was found out; true when the way is free.
+/// Removes a stale lock, unless it changed since it was read; true when the lock is free.
 fn remove_if_left_over(path: &Path, now: Timestamp) -> io::Result<bool> {
     let Some(text) = read(path)? else {
         return Ok(true);
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn o6_a_lock_of_somebody_else_is_not_removed() {
+    fn o6_a_lock_of_another_holder_is_not_removed() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("l.lock");
         let held = LockFile::try_take(&path, at(0)).unwrap().unwrap();

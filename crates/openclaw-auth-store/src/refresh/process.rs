@@ -1,12 +1,13 @@
-//! Whether the process that holds a right still runs, where the system tells.
+//! Finds out whether the process that holds a lease still runs, where the system tells.
 
 use std::fs;
 use std::path::Path;
 
-/// Where the system tells about processes.
+/// The system's folder of processes.
 const PROCESSES: &str = "/proc";
 
-/// A name for one attempt of this process, unique by `random`, from which others on this machine see when it is gone.
+/// The holder name of one attempt of this process, unique by `random`, from which processes on this machine see when
+/// it has ended.
 pub(super) fn holder(random: u64) -> String {
     let pid = std::process::id();
     match (start_of(pid), machine()) {
@@ -15,7 +16,7 @@ pub(super) fn holder(random: u64) -> String {
     }
 }
 
-/// Whether the process that a [`holder`] names ran on this machine and does so no more; false where nobody knows.
+/// Whether the process of a [`holder`] ran on this machine and has ended; false where that is unknown.
 pub(super) fn is_gone(holder: &str) -> bool {
     let parts: Vec<&str> = holder.split('-').collect();
     let [pid, start, on, _] = parts[..] else {
@@ -43,7 +44,7 @@ pub(super) fn is_alive(pid: u32) -> Option<bool> {
         .then(|| processes.join(pid.to_string()).exists())
 }
 
-/// When a process started, in the system's own ticks; a number given to a second process has another one.
+/// When a process started, in the system's own ticks; a reused process number has another start.
 pub(super) fn start_of(pid: u32) -> Option<u64> {
     let stat = fs::read_to_string(Path::new(PROCESSES).join(pid.to_string()).join("stat")).ok()?;
     // The name in parentheses may hold anything; what follows it is the third field, and the start is the 22nd.
@@ -51,7 +52,7 @@ pub(super) fn start_of(pid: u32) -> Option<u64> {
     rest.split_ascii_whitespace().nth(19)?.parse().ok()
 }
 
-/// What tells process numbers of this machine, since it started, from those of others and of other containers.
+/// Identifies this machine since its start, and this container, so that process numbers are comparable.
 fn machine() -> Option<String> {
     let processes = Path::new(PROCESSES);
     let boot = fs::read_to_string(processes.join("sys/kernel/random/boot_id")).ok()?;

@@ -1,4 +1,4 @@
-//! Refreshes of one login by one process: one after another, and a failure is that of all who waited for it (O4).
+//! Serialises the refreshes of a login within a process; a failure is shared by all tasks that waited for it (O4).
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -9,28 +9,28 @@ use crate::Oauth;
 
 /// The queue for one login.
 #[derive(Default)]
-pub(super) struct Flights {
-    /// Whose turn it is, and how the latest refresh failed.
+pub(super) struct SingleFlight {
+    /// The lock of the running refresh, and the latest failure.
     pub(super) turn: Mutex<Option<Failure>>,
     failures: AtomicU64,
 }
 
 /// A refresh that failed.
 pub(super) struct Failure {
-    /// Which one it was.
+    /// Its number.
     number: u64,
-    /// The login as it is stored since.
+    /// The login as it was stored then.
     stored: Option<Oauth>,
     error: RefreshError,
 }
 
-impl Flights {
-    /// How many failed so far; asked before waiting for one's turn.
+impl SingleFlight {
+    /// How many refreshes failed so far; read before waiting for the lock.
     pub(super) fn failures(&self) -> u64 {
         self.failures.load(Ordering::SeqCst)
     }
 
-    /// Tells those who wait what came of a refresh.
+    /// Shares the outcome of a refresh with the waiting tasks.
     pub(super) fn note<T>(
         &self,
         turn: &mut Option<Failure>,
@@ -39,7 +39,7 @@ impl Flights {
     ) {
         let error = match outcome {
             Err(error @ (RefreshError::Contention { .. } | RefreshError::Failed { .. })) => error.clone(),
-            // Another agent's store may be written, and another login refreshed.
+            // Failures of another store or of another login are not shared.
             Err(RefreshError::Lock { .. } | RefreshError::NotPersisted { .. } | RefreshError::Store(_))
             | Ok(_) => {
                 *turn = None;
@@ -56,7 +56,7 @@ impl Flights {
 }
 
 impl Failure {
-    /// The failure for somebody who waits since there were so many, if it is that of the same login.
+    /// The failure for a task that waits since there were that many, if it is of the same login.
     pub(super) fn shared(&self, since: u64, stored: Option<&Oauth>) -> Option<RefreshError> {
         (self.number > since && self.stored.as_ref() == stored).then(|| self.error.clone())
     }

@@ -1,14 +1,14 @@
-//! Which login may have taken the place of one that is lost (O14).
+//! Suggests the login that may have replaced a lost one (O14).
 
 use openclaw_ids::ProfileId;
 
 use crate::{AuthConfig, AuthSnapshot, Credential};
 
-/// The name of a login that was made before addresses were part of its id.
+/// The name of a login from before addresses were part of ids.
 const DEFAULT_NAME: &str = ":default";
 
-/// The login that is probably meant by the lost `<provider>:default`: the one with the configured address, else the
-/// one that last worked, else the only other one, else the only one that is named by an address.
+/// The login that probably replaced the lost `<provider>:default`: the one with the configured address, else the last
+/// good one, else the only other one, else the only one that is named by an address.
 pub(super) fn suggest(snapshot: &AuthSnapshot, config: &AuthConfig, lost: &ProfileId) -> Option<ProfileId> {
     if !lost.as_str().ends_with(DEFAULT_NAME) {
         return None;

@@ -16,7 +16,7 @@ use super::*;
 use crate::store::conformance::{NOW, at, profile};
 use crate::{AuthSnapshot, Credential, InheritingAuthStore, MemoryAuthStore, ProfileStore, UsageStore};
 
-/// A process around the refresher whose time passes only while it sleeps.
+/// A refresh host whose time passes only while it sleeps.
 #[derive(Default)]
 struct Host {
     slept: AtomicI64,
@@ -49,7 +49,7 @@ impl RefreshHost for &Host {
 type Before = Box<dyn FnOnce() + Send>;
 type Reply = Result<Option<RenewedLogin>, TokenEndpointError>;
 
-/// Answers in turn, after doing something else that happens meanwhile.
+/// A token endpoint with prepared answers, each after a side effect.
 #[derive(Default)]
 struct Endpoint {
     answers: Mutex<VecDeque<(Option<Before>, Reply)>>,
@@ -138,7 +138,7 @@ fn access(answer: &Answer) -> Option<&str> {
     Some(login.access.as_ref()?.expose())
 }
 
-/// Runs what never waits, as the memory engine does not.
+/// Runs a future that never waits, as with the memory engine.
 fn now_or_never<T>(work: impl Future<Output = T>) -> T {
     let mut context = std::task::Context::from_waker(std::task::Waker::noop());
     match pin!(work).poll(&mut context) {
@@ -186,7 +186,7 @@ async fn a_refused_token_is_replaced_even_when_it_has_not_ended() {
         access(&ask(&store, &endpoint, &host, refused()).await),
         Some("new")
     );
-    // Who was refused with the old one, too, gets what the first one got.
+    // A task that was refused with the old token, too, gets the result of the first.
     assert_eq!(
         access(&ask(&store, &endpoint, &host, refused()).await),
         Some("new")
@@ -247,7 +247,7 @@ async fn o3_o9_o11_the_main_agents_copy_is_used_and_kept_fresh() {
         access(&ask(&both, &endpoint, &host, Demand::Usable).await),
         Some("main-access")
     );
-    // Somebody else's does not count, and the agent's own is refreshed; main keeps what is not this account's.
+    // A login of another account does not count, and the agent's own is refreshed; main keeps the other account's.
     let mut stranger = entry("main", 3_600);
     stranger["accountId"] = json!("stranger");
     let (endpoint, host) = (Endpoint::answering(renewed("new", 3_600)), Host::default());
@@ -266,7 +266,7 @@ async fn o3_o9_o11_the_main_agents_copy_is_used_and_kept_fresh() {
             .expose(),
         "main-access"
     );
-    // O9: the agent's own is fresher than main's copy, and main gets what it became.
+    // O9: the agent's own is fresher than main's copy, and main gets the new one.
     let (endpoint, host) = (Endpoint::answering(renewed("new", 3_600)), Host::default());
     let both = inheriting(shared("main", -9), shared("own", 0));
     assert_eq!(
@@ -341,7 +341,7 @@ async fn o7_x2_a_login_that_another_program_has_saves_the_call() {
 }
 
 #[tokio::test]
-async fn a_refresh_that_nobody_waits_for_gives_its_rights_back() {
+async fn a_dropped_refresh_gives_its_lease_back() {
     let (endpoint, host) = (Endpoint::default(), Host::default());
     let store = store(json!({"p": entry("old", 0)}));
     let (folder, refresher) = refresher(&endpoint, &host);

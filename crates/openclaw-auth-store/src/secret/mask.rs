@@ -1,4 +1,4 @@
-//! How keys and profile ids may be shown (auth-store.md Z3, Z4).
+//! Masks keys and profile ids for output (auth-store.md Z3, Z4).
 
 use openclaw_ids::ProfileId;
 use sha2::{Digest, Sha256};

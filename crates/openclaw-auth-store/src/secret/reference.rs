@@ -1,19 +1,19 @@
-//! Pointers to secrets that live elsewhere (auth-store.md 4.4).
+//! References to secrets that are kept outside of the store (auth-store.md 4.4).
 
 use serde_json::{Map, Value};
 
-/// Where a secret is kept when the store holds only a pointer to it.
+/// A reference to a secret in the environment, a file or the output of a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SecretRef {
-    /// What kind of place it is.
+    /// The kind of source.
     pub source: SecretSource,
-    /// The configured alias of the place; `default` when none was written.
+    /// The configured alias of the source; `default` when none was written.
     pub provider: String,
-    /// What to look up there: a variable's name, a JSON pointer or `value`, a command's argument.
+    /// The id to look up: a variable's name, a JSON pointer or `value`, a command's argument.
     pub id: String,
 }
 
-/// The kinds of places a [`SecretRef`] can point to.
+/// The kinds of sources of a [`SecretRef`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SecretSource {
     /// An environment variable.
@@ -31,11 +31,11 @@ const SOURCES: &[(SecretSource, &str)] = &[
     (SecretSource::File, "file"),
 ];
 
-/// The alias that stands for an unnamed place.
+/// The alias of a source without a name.
 const DEFAULT_PROVIDER: &str = "default";
-/// Prefixes of a text that names a variable outright.
+/// Prefixes of a text that names a variable.
 const ENV_PREFIXES: &[&str] = &["secretref-env:", "__env__:"];
-/// The pointer into a file that means all of it.
+/// The id that means the whole file.
 pub(crate) const WHOLE_FILE: &str = "value";
 /// The longest alias, in characters.
 const MAX_ALIAS: usize = 64;
@@ -62,7 +62,7 @@ impl SecretSource {
 }
 
 impl SecretRef {
-    /// A pointer to an environment variable.
+    /// A reference to an environment variable.
     pub fn env(name: &str) -> Self {
         Self {
             source: SecretSource::Env,
@@ -71,10 +71,11 @@ impl SecretRef {
         }
     }
 
-    /// Reads a value from a place where a pointer is expected; `None` when it is none.
+    /// Reads a reference from JSON; `None` when it is none.
     ///
     /// Objects have exactly `source`, `id` and, optionally, `provider`. Texts are those of
-    /// [`parse_text`](Self::parse_text). The stricter grammar for ids is not asked of what is already stored.
+    /// [`parse_text`](Self::parse_text). Stored ids need not follow the stricter grammar of
+    /// [`is_well_formed`](Self::is_well_formed).
     pub fn parse(value: &Value) -> Option<Self> {
         match value {
             Value::String(text) => Self::parse_text(text),
@@ -123,7 +124,7 @@ impl SecretRef {
         })
     }
 
-    /// Whether it may be written: the strict grammar of aliases and ids, which is not asked of what is stored already.
+    /// Whether it may be written: it follows the strict grammar of aliases and ids, which stored references need not.
     ///
     /// An id of a command starts with a letter or digit and is no path upwards, so that it can be an argument.
     pub fn is_well_formed(&self) -> bool {

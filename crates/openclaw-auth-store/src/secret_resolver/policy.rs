@@ -1,12 +1,13 @@
-//! Where pointers to secrets are refused (auth-store.md 4.4): a login belongs to its account, not to whoever sets a variable.
+//! Refuses references in logins (auth-store.md 4.4): a login belongs to its account, not to a process that sets a
+//! variable.
 
 use super::SecretError;
 use crate::{ConfiguredMode, Credential, KeySource, Oauth, Secret, SecretRef};
 
-/// The members of a login's entry in which somebody may have put a pointer, beside its own tokens.
+/// The members of a login's entry, beside its own tokens, that may hold a reference.
 const FOREIGN: &[&str] = &["access", "refresh", "token", "tokenRef", "key", "keyRef"];
 
-/// Refuses a login that is a pointer: by its type, or because the configuration says that the profile is one.
+/// Refuses a login that is a reference: by its type, or because the configuration says that the profile is one.
 pub(super) fn refuse_login_pointers(
     credential: &Credential,
     configured: Option<ConfiguredMode>,

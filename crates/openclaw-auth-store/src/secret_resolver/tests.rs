@@ -1,4 +1,4 @@
-//! Where a pointer leads, and what is said when it leads nowhere.
+//! Resolution of references, and the errors of those that cannot be resolved.
 
 #![expect(clippy::needless_pass_by_value, reason = "a case reads best as a value")]
 

@@ -1,4 +1,4 @@
-//! What can happen to a snapshot: the pure fold that every engine shares.
+//! Changes of usage state, and the pure fold that applies them in every engine.
 
 use std::sync::LazyLock;
 
@@ -14,12 +14,12 @@ use crate::{AuthSnapshot, Credential, EndpointKey, Oauth, StoreError};
 /// One event that concerns usage state.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum UsageChange {
-    /// An operator or a login forgives everything.
+    /// An operator or a new login clears everything.
     Clear {
         /// The profile.
         profile: ProfileId,
     },
-    /// An operator forgives what one lane holds.
+    /// An operator clears one lane.
     ClearLane {
         /// The profile.
         profile: ProfileId,
@@ -38,14 +38,14 @@ pub enum UsageChange {
         /// The endpoint.
         endpoint: EndpointKey,
     },
-    /// A usage check found out when a failure of a login is over (cooldown.md 8.3); dropped when the login is another
-    /// one by now.
+    /// A usage check found when a failure of a login ends (cooldown.md 8.3); ignored when the profile holds another
+    /// login by now.
     StatedEnd {
         /// The profile.
         profile: ProfileId,
-        /// The login that was asked about.
+        /// The login that was checked.
         login: Box<Oauth>,
-        /// What happened, with what was found out.
+        /// The failure, with the end that was found.
         event: FailureEvent,
     },
     /// An attempt failed in a way that concerns its profile.
@@ -55,28 +55,28 @@ pub enum UsageChange {
         /// What happened.
         event: FailureEvent,
     },
-    /// A probe is over, whatever came of it (G4).
+    /// A probe has ended, successfully or not (G4).
     ProbeEnd {
         /// The probed provider.
         provider: ProviderId,
-        /// Who probed.
+        /// The holder of the lease.
         holder: String,
     },
     /// A probe is still in flight (G4).
     ProbeRenew {
         /// The probed provider.
         provider: ProviderId,
-        /// Who probes.
+        /// The holder of the lease.
         holder: String,
     },
     /// A probe is about to start (G4).
     ProbeStart {
         /// The provider to probe.
         provider: ProviderId,
-        /// Who probes; unique per run.
+        /// The holder of the lease; unique per run.
         holder: String,
     },
-    /// An operator lets a profile rest, or ends such a rest with a time that is past.
+    /// An operator lets a profile cool down, or ends such a cooldown with a time in the past.
     CoolDown {
         /// The profile.
         profile: ProfileId,
@@ -90,29 +90,31 @@ pub enum UsageChange {
         /// What happened.
         event: SuccessEvent,
     },
-    /// A profile was selected for an attempt (D11): in memory at once, in the file with the next mark or within a second.
+    /// A profile was selected for an attempt (D11): in memory at once, in the file with the next change or within a
+    /// second.
     Used {
         /// The profile.
         profile: ProfileId,
     },
 }
 
-/// What a change did.
+/// The outcome of a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ChangeOutcome {
     /// It took effect.
     Done,
-    /// Somebody else probes the provider, or did within the last 30 s, or refreshes the login; don't.
+    /// Another holder has the lease, or a probe started within the last 30 s: the caller must not probe or refresh
+    /// now.
     HeldElsewhere,
     /// There was nothing to change.
     Unchanged,
 }
 
-/// Under which provider `last_good` is kept.
+/// The aliases under which `last_good` is kept.
 pub(crate) static SHIPPED_ALIASES: LazyLock<AuthAliases> = LazyLock::new(AuthAliases::default);
 
 impl UsageChange {
-    /// The profile that must exist for this change to mean anything.
+    /// The profile that must exist for this change.
     pub fn profile(&self) -> Option<&ProfileId> {
         match self {
             Self::Clear { profile }
@@ -179,7 +181,7 @@ impl AuthSnapshot {
         }
     }
 
-    /// Whether the profile that a change concerns exists; a change that nothing keeps is an error (BL-73).
+    /// Whether the profile that a change concerns exists; a change that would be lost is an error (BL-73).
     ///
     /// # Errors
     /// [`StoreError::UnknownProfile`] when it does not.
@@ -201,7 +203,7 @@ impl AuthSnapshot {
             return ChangeOutcome::Unchanged;
         }
         let fingerprint = self.fingerprint(profile);
-        // Noting whose state it is is no change in itself.
+        // Recording the fingerprint alone does not count as a change.
         let old = adopt_secret(self.usage(profile).clone(), fingerprint.as_deref());
         let known = self.usage(profile);
         let (new, changed) = if old == *known {
@@ -217,7 +219,7 @@ impl AuthSnapshot {
         done(changed)
     }
 
-    /// Whether the profile is still the login that somebody read: the same account's, with the same access token.
+    /// Whether the profile still holds the login that was read: the same account and access token.
     fn holds(&self, profile: &ProfileId, read: &Oauth) -> bool {
         let Some(Credential::Oauth(stored)) = self.credential(profile) else {
             return false;
@@ -227,7 +229,7 @@ impl AuthSnapshot {
             && stored.account_id == read.account_id
     }
 
-    /// Remembers a stored profile as the one that last worked for its provider.
+    /// Records a stored profile as the last good one of its provider.
     fn note_good(&mut self, profile: &ProfileId) -> bool {
         let Some(credential) = self.profiles.get(profile) else {
             return false;

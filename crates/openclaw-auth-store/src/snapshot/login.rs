@@ -1,4 +1,4 @@
-//! Logins that are refreshed by one at a time: when one is still good, whose it may become, who may refresh it.
+//! Stored logins: when one is usable, which login may replace it, and the lease for refreshing it.
 
 use std::time::Duration;
 
@@ -13,25 +13,25 @@ use crate::{AuthSnapshot, ChangeOutcome, Credential, Expiry, Oauth};
 /// A login is refreshed this long before its end (O1).
 pub(crate) const REFRESH_AHEAD: Duration = Duration::from_mins(5);
 
-/// What can happen to a stored login.
+/// A change of a stored login.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LoginChange {
-    /// A fresher copy of the same login is known elsewhere; it is taken over unless the store has one that lasts
-    /// longer or is somebody else's (O9).
+    /// A fresher copy of the same login was found; it is taken over unless the stored one lasts longer or belongs to
+    /// another account (O9).
     Adopt(Box<Oauth>),
-    /// The right to refresh is given back.
+    /// The refresh lease is given back.
     End {
-        /// Who had it.
+        /// The holder.
         holder: String,
     },
-    /// The profile is no longer the one that last worked (O14).
+    /// The profile is no longer the last good one (O14).
     ForgetGood,
-    /// Takes the right to refresh, or keeps it for another minute.
+    /// Takes the refresh lease, or extends it by a minute.
     Lease {
-        /// Who refreshes; unique per attempt.
+        /// The holder; unique per attempt.
         holder: String,
     },
-    /// The provider gave new tokens; stored only in place of the login that was read (O8).
+    /// The provider issued new tokens, which are stored only in place of the login that was read (O8).
     Renew {
         /// The login that was sent.
         read: Box<Oauth>,
@@ -40,19 +40,19 @@ pub enum LoginChange {
     },
 }
 
-/// The right to refresh one login, which ends by itself when its holder dies.
+/// The lease to refresh one login; it expires when its holder dies.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RefreshLease {
-    /// Who refreshes; unique per attempt.
+    /// The holder; unique per attempt.
     pub holder: String,
-    /// The first instant at which somebody else may take it.
+    /// The first instant at which another holder may take it.
     #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
     pub expires: Timestamp,
 }
 
 impl Oauth {
     /// Whether its access token can be sent at `now` without being refreshed first (O1): it ends more than five
-    /// minutes later. One without a valid end cannot.
+    /// minutes later. False without a valid end.
     pub fn is_usable(&self, now: Timestamp) -> bool {
         let ahead = i64::try_from(REFRESH_AHEAD.as_millis()).unwrap_or(i64::MAX);
         let lasts = |end: i64| end.saturating_sub(now.as_millisecond()) > ahead;
@@ -67,7 +67,8 @@ impl Oauth {
         }
     }
 
-    /// Whether `incoming` may take its place: the same provider's, and nothing says that it is somebody else's (I8).
+    /// Whether `incoming` may take its place: of the same provider, and nothing says that it belongs to another
+    /// account (I8).
     pub(crate) fn may_become(&self, incoming: &Self) -> bool {
         let (known, new) = (&self.attributes.email, &incoming.attributes.email);
         let same = match (&self.account_id, &incoming.account_id, known, new) {
@@ -79,7 +80,7 @@ impl Oauth {
         same && self.provider == incoming.provider
     }
 
-    /// Whether both say whose they are, and it is not the same.
+    /// Whether both name their account, and the accounts differ.
     pub(crate) fn contradicts(&self, other: &Self) -> bool {
         let differs = |one: &Option<String>, two: &Option<String>| match (one, two) {
             (Some(one), Some(two)) => one.to_lowercase() != two.to_lowercase(),
@@ -89,7 +90,7 @@ impl Oauth {
             || differs(&self.attributes.email, &other.attributes.email)
     }
 
-    /// The texts that nobody may see.
+    /// Its secret texts.
     #[cfg(feature = "sqlite")]
     pub(crate) fn secrets(&self) -> impl Iterator<Item = &crate::Secret> {
         [&self.access, &self.refresh, &self.id_token]
@@ -99,7 +100,7 @@ impl Oauth {
 }
 
 impl RefreshLease {
-    /// Whether nobody else may take it at `now`; see [`ProbeLease::is_held`](crate::ProbeLease::is_held).
+    /// Whether no other holder may take it at `now`; see [`ProbeLease::is_held`](crate::ProbeLease::is_held).
     pub fn is_held(&self, now: Timestamp) -> bool {
         is_lease_held(self.expires, now)
     }

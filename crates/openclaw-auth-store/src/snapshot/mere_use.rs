@@ -1,4 +1,4 @@
-//! Which changes say no more than that a profile was used, and so can wait for the next write (D11).
+//! Finds changes that only record a use of a profile, and so can wait for the next write (D11).
 
 use jiff::Timestamp;
 use openclaw_ids::ProfileId;
@@ -7,8 +7,8 @@ use super::change::{SHIPPED_ALIASES, whole_millisecond};
 use crate::{AuthSnapshot, UsageChange};
 
 impl AuthSnapshot {
-    /// The profile that a change says no more about than that it was used: a selection (D11), or a success that finds
-    /// nothing to forgive (D10) and, by its clock, no later use.
+    /// The profile of a change that only records its use: a selection (D11), or a success that has nothing to clear
+    /// (D10) and finds no later use.
     pub(crate) fn mere_use<'c>(&self, change: &'c UsageChange, now: Timestamp) -> Option<&'c ProfileId> {
         match change {
             UsageChange::Used { profile } => Some(profile),
@@ -31,12 +31,12 @@ impl AuthSnapshot {
         }
     }
 
-    /// Whether a use at `now` is known already, and so changes nothing.
+    /// Whether a use at `now` is recorded already.
     pub(crate) fn knows_use(&self, profile: &ProfileId, now: Timestamp) -> bool {
         self.usage(profile).last_used >= Some(whole_millisecond(now))
     }
 
-    /// Whether the profile is the one that last worked for its provider; one that is not stored is never noted as such.
+    /// Whether the profile is the last good one of its provider; an ambient one never becomes that.
     fn is_last_good(&self, profile: &ProfileId) -> bool {
         self.profiles.get(profile).is_none_or(|credential| {
             let provider = SHIPPED_ALIASES.auth_id(credential.provider());

@@ -1,7 +1,6 @@
-//! The JSON of the two rows that both programs share (auth-store.md 3).
+//! The JSON of the two rows that are shared with OpenClaw (auth-store.md 3).
 //!
-//! The documents stay as they were read; an edit touches only what it is about, so that everything that nothing here
-//! knows survives (D13).
+//! Documents stay as they were read, and an edit touches only its own members, so that unknown members survive (D13).
 
 mod state;
 mod store;

@@ -1,4 +1,4 @@
-//! One probe of a provider in flight, across processes (G4).
+//! The lease that lets one process at a time probe a provider (G4).
 
 use std::time::Duration;
 
@@ -16,37 +16,36 @@ pub struct ProbeState {
     /// When the latest probe started.
     #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
     pub last_probe_at: Timestamp,
-    /// How many leases were ever given; the newest lease carries this number.
+    /// How many leases were granted; the newest lease has this number.
     pub generation: u64,
     /// The probe in flight, unless its holder died.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lease: Option<ProbeLease>,
 }
 
-/// The right to have the one probe of a provider in flight.
+/// The lease for the one probe of a provider in flight.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProbeLease {
-    /// Who probes; unique per run.
+    /// The holder; unique per run.
     pub holder: String,
     /// Grows with every new lease of the provider.
     pub generation: u64,
-    /// The first instant at which somebody else may take it.
+    /// The first instant at which another holder may take it.
     #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
     pub expires: Timestamp,
 }
 
-/// How long a probe may go without a sign of life (G4).
+/// How long a lease lasts without being renewed (G4).
 const LEASE: Duration = Duration::from_mins(1);
-/// No gate lets two probes of a provider start closer together than this; a decision made on an older snapshot
-/// is caught by it.
+/// The least time between two probes of a provider; it catches decisions that were made on an older snapshot.
 const PROBE_SPACING: Duration = Duration::from_secs(30);
 
-/// How far the clock of whoever gave a lease may be ahead of the one that looks at it.
+/// How far the clock of the process that granted a lease may be ahead.
 const SKEW: Duration = Duration::from_secs(20);
 
 impl ProbeLease {
-    /// Whether nobody else may take it at `now`; a lease that ends later than any lease can, with clocks that differ by
-    /// 20 s at most, was given by one that has been set back since, and holds nothing.
+    /// Whether no other holder may take it at `now`. A lease that ends later than any valid one, with clocks that
+    /// differ by 20 s at most, was granted by a clock that has been set back since, and does not count.
     pub fn is_held(&self, now: Timestamp) -> bool {
         is_lease_held(self.expires, now)
     }
@@ -88,7 +87,7 @@ impl AuthSnapshot {
         ChangeOutcome::Done
     }
 
-    /// An expired lease that nobody took is still the holder's.
+    /// An expired lease that no other holder has taken is extended.
     pub(crate) fn renew_probe(
         &mut self,
         provider: &ProviderId,

@@ -1,4 +1,4 @@
-//! Changes of the stored profiles: the pure half that every engine shares (auth-store.md 8.2, 8.3).
+//! Edits of the stored profiles, as pure folds that every engine shares (auth-store.md 8.2, 8.3).
 
 use openclaw_cooldown::adopt_secret;
 use openclaw_ids::{ProfileId, ProviderId};
@@ -9,8 +9,8 @@ use crate::{AuthSnapshot, Credential, OrderError, StoreError};
 impl AuthSnapshot {
     /// Puts a credential under an id; the state of another secret of that id ends (D9).
     ///
-    /// Pasted secrets are cleaned (C2). An older login's pointer to its tokens is carried along when the new one does
-    /// not replace them (C3), and so are members that nothing here knows (D13).
+    /// Pasted secrets are cleaned (C2). An older login's reference to its tokens is kept when the new one does not
+    /// replace them (C3), and so are unknown members (D13).
     ///
     /// # Errors
     /// [`StoreError::NotStorable`] for what needs no credential.
@@ -108,8 +108,8 @@ impl AuthSnapshot {
         Ok(Some((key, std::iter::once(id.clone()).chain(rest).collect())))
     }
 
-    /// What a new agent may be given a copy of (auth-store.md 7): keys and tokens unless they say no, logins only when
-    /// they say yes and hold tokens. Orders keep what is copied; state is not copied.
+    /// The part that a new agent may get a copy of (auth-store.md 7): keys and tokens unless they opt out, logins only
+    /// when they opt in and hold tokens. Orders keep what is copied; state is not copied.
     #[must_use]
     pub fn portable(&self) -> Self {
         let may_go = |credential: &Credential| match credential {
@@ -141,8 +141,8 @@ impl AuthSnapshot {
 
     /// Sets or, with an empty list, ends the explicit order of a provider; each id counts once.
     ///
-    /// Which ids make sense is asked before, of [`check_order`](Self::check_order): an agent may order profiles that it
-    /// inherits, and keep ones that are lost for the moment (M11).
+    /// Ids are not checked here, see [`check_order`](Self::check_order): an agent may order profiles that it inherits,
+    /// and keep ones that are missing for the moment (M11).
     pub fn set_order(&mut self, provider: ProviderId, ids: Vec<ProfileId>) {
         let mut kept: Vec<ProfileId> = Vec::with_capacity(ids.len());
         for id in ids {

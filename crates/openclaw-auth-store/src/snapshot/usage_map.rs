@@ -1,17 +1,18 @@
-//! The state of the use of every profile, cheap to copy: each use of a profile makes a new view of all.
+//! A persistent map of the usage state of every profile: each use of a profile makes a new snapshot, so copies have to
+//! be cheap.
 
 use foldhash::fast::RandomState;
 use openclaw_cooldown::ProfileUsage;
 use openclaw_ids::ProfileId;
 use rpds::{HashTrieMapSync, HashTrieSetSync};
 
-/// What is known about the use of each profile, by its id.
+/// The usage state of each profile, by its id.
 ///
 /// A copy takes the same time at any number of profiles, and shares with its original whatever neither of them changes.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct UsageMap {
     by_id: HashTrieMapSync<ProfileId, ProfileUsage, RandomState>,
-    /// Those with windows, open or over: whoever asks what rests does not look through everything that was ever used.
+    /// Profiles with windows, open or over, so that finding those that cool down does not visit every profile.
     windowed: HashTrieSetSync<ProfileId, RandomState>,
 }
 
@@ -21,12 +22,12 @@ impl UsageMap {
         self.by_id.get(id)
     }
 
-    /// Whether anything is known about the use of a profile.
+    /// Whether a profile has usage state.
     pub fn contains_key(&self, id: &ProfileId) -> bool {
         self.by_id.contains_key(id)
     }
 
-    /// Replaces what is known of a profile.
+    /// Replaces the state of a profile.
     pub fn insert(&mut self, id: ProfileId, usage: ProfileUsage) {
         if !usage.windows.is_empty() {
             self.windowed.insert_mut(id.clone());
@@ -36,13 +37,13 @@ impl UsageMap {
         self.by_id.insert_mut(id, usage);
     }
 
-    /// Changes what is known of a profile, from nothing for one that was never used.
+    /// Changes the state of a profile, from the default for one that was never used.
     pub fn update(&mut self, id: &ProfileId, fold: impl FnOnce(ProfileUsage) -> ProfileUsage) {
         let usage = self.get(id).cloned().unwrap_or_default();
         self.insert(id.clone(), fold(usage));
     }
 
-    /// Forgets a profile.
+    /// Removes a profile.
     pub fn remove(&mut self, id: &ProfileId) {
         if !self.windowed.is_empty() {
             self.windowed.remove_mut(id);

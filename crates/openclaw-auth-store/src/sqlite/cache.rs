@@ -1,6 +1,6 @@
-//! The snapshot that readers get without touching the file.
+//! The cached snapshot: what readers get without touching the file.
 //!
-//! It also holds what the file does not know: uses that are written later, and changes that could not be written.
+//! It also buffers what the file lacks: uses that are written later, and changes that could not be written.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, TryLockError};
@@ -12,21 +12,21 @@ use openclaw_ids::ProfileId;
 use crate::snapshot::payload::warn_rejected;
 use crate::{AmbientProfile, AuthSnapshot, ChangeOutcome, Credentials, LoginChange, StoreError, UsageChange};
 
-/// What is known beside the file: profiles that are not stored, and what pointers lead to.
+/// State that is not stored: ambient profiles, and what secret references resolve to.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Apart {
+pub(super) struct UnstoredState {
     ambient: Credentials,
     resolved: HashMap<ProfileId, String>,
 }
 
-impl Apart {
-    /// Of equal ids the first counts.
+impl UnstoredState {
+    /// Of profiles with the same id the first counts.
     pub(super) fn of(ambient: Vec<AmbientProfile>) -> Self {
-        let mut apart = Self::default();
+        let mut unstored = Self::default();
         for profile in ambient {
-            apart.ambient.entry(profile.id).or_insert(profile.credential);
+            unstored.ambient.entry(profile.id).or_insert(profile.credential);
         }
-        apart
+        unstored
     }
 
     pub(super) fn add_to(&self, snapshot: &mut AuthSnapshot) {
@@ -35,52 +35,52 @@ impl Apart {
     }
 }
 
-/// How many changes are kept that could not be written. The oldest go first: the newest say most about now.
-const KEPT: usize = 1_024;
+/// How many changes are buffered that could not be written. The oldest are dropped first.
+const MAX_BUFFERED: usize = 1_024;
 
-/// What is shown, the uses that the file does not know yet (D11), and the changes that it could not take.
+/// The shown snapshot, the uses that are not written yet (D11), and the changes that could not be written.
 pub(super) struct Cache {
     shown: RwLock<Shown>,
-    /// Held from before a view of the file is fixed until it is shown, so that an older one never replaces a newer.
-    turn: Mutex<()>,
+    /// Held from before the file is read until the result is shown, so that an older view never replaces a newer one.
+    publishing: Mutex<()>,
     config: RwLock<Arc<CooldownConfig>>,
 }
 
 struct Shown {
     snapshot: Arc<AuthSnapshot>,
-    apart: Arc<Apart>,
+    unstored: Arc<UnstoredState>,
     uses: HashMap<ProfileId, Timestamp>,
-    kept: VecDeque<(UsageChange, Timestamp)>,
-    logins: Vec<KeptLogin>,
+    buffered: VecDeque<(UsageChange, Timestamp)>,
+    logins: Vec<BufferedLogin>,
 }
 
-/// A login that the file could not take.
-pub(super) type KeptLogin = (ProfileId, LoginChange, Timestamp);
+/// A change of a login that could not be written.
+pub(super) type BufferedLogin = (ProfileId, LoginChange, Timestamp);
 
-/// The right to show a view of the file.
-pub(super) struct Turn<'c>(#[expect(dead_code, reason = "held, not read")] MutexGuard<'c, ()>);
+/// The exclusive right to replace the shown snapshot.
+pub(super) struct PublishGuard<'c>(#[expect(dead_code, reason = "held, not read")] MutexGuard<'c, ()>);
 
-/// Whether the writer has to be told of a use.
+/// Whether other uses were pending when a use was noted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Noted {
-    /// It is the first one that the file does not know.
+pub(super) enum PendingUse {
+    /// It is the only pending one; the writer has to be notified.
     First,
-    /// The writer knows already that there are some.
+    /// The writer has been notified already.
     More,
 }
 
 impl Cache {
-    pub(super) fn new(snapshot: AuthSnapshot, apart: Arc<Apart>, config: CooldownConfig) -> Self {
+    pub(super) fn new(snapshot: AuthSnapshot, unstored: Arc<UnstoredState>, config: CooldownConfig) -> Self {
         warn_rejected(&snapshot.rejected);
         Self {
             shown: RwLock::new(Shown {
                 snapshot: Arc::new(snapshot),
-                apart,
+                unstored,
                 uses: HashMap::new(),
-                kept: VecDeque::new(),
+                buffered: VecDeque::new(),
                 logins: Vec::new(),
             }),
-            turn: Mutex::new(()),
+            publishing: Mutex::new(()),
             config: RwLock::new(Arc::new(config)),
         }
     }
@@ -97,49 +97,49 @@ impl Cache {
         Arc::clone(&self.shown.read().unwrap_or_else(PoisonError::into_inner).snapshot)
     }
 
-    /// What is known beside the file; the same value as long as nobody has set another one.
-    pub(super) fn apart(&self) -> Arc<Apart> {
-        Arc::clone(&self.shown.read().unwrap_or_else(PoisonError::into_inner).apart)
+    /// The state that is not stored; the same `Arc` until it is changed.
+    pub(super) fn unstored(&self) -> Arc<UnstoredState> {
+        Arc::clone(&self.shown.read().unwrap_or_else(PoisonError::into_inner).unstored)
     }
 
     pub(super) fn set_ambient(&self, ambient: Vec<AmbientProfile>) {
-        self.set_apart(|apart| apart.ambient = Apart::of(ambient).ambient);
+        self.set_unstored(|unstored| unstored.ambient = UnstoredState::of(ambient).ambient);
     }
 
     pub(super) fn set_resolved(&self, resolved: HashMap<ProfileId, String>) {
-        self.set_apart(|apart| apart.resolved = resolved);
+        self.set_unstored(|unstored| unstored.resolved = resolved);
     }
 
-    fn set_apart(&self, edit: impl FnOnce(&mut Apart)) {
+    fn set_unstored(&self, edit: impl FnOnce(&mut UnstoredState)) {
         let mut shown = self.shown.write().unwrap_or_else(PoisonError::into_inner);
-        let mut apart = (*shown.apart).clone();
-        edit(&mut apart);
+        let mut unstored = (*shown.unstored).clone();
+        edit(&mut unstored);
         let mut snapshot = (*shown.snapshot).clone();
-        apart.add_to(&mut snapshot);
-        shown.apart = Arc::new(apart);
+        unstored.add_to(&mut snapshot);
+        shown.unstored = Arc::new(unstored);
         shown.snapshot = Arc::new(snapshot.with_current_secrets());
     }
 
-    /// Waits until no other view of the file is on its way.
-    pub(super) fn turn(&self) -> Turn<'_> {
-        Turn(self.turn.lock().unwrap_or_else(PoisonError::into_inner))
+    /// Waits until no other thread is replacing the snapshot.
+    pub(super) fn publish_guard(&self) -> PublishGuard<'_> {
+        PublishGuard(self.publishing.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// The same, when that is now.
-    pub(super) fn try_turn(&self) -> Option<Turn<'_>> {
-        match self.turn.try_lock() {
-            Ok(turn) => Some(Turn(turn)),
-            Err(TryLockError::Poisoned(poisoned)) => Some(Turn(poisoned.into_inner())),
+    /// Like [`publish_guard`](Self::publish_guard), without waiting.
+    pub(super) fn try_publish_guard(&self) -> Option<PublishGuard<'_>> {
+        match self.publishing.try_lock() {
+            Ok(turn) => Some(PublishGuard(turn)),
+            Err(TryLockError::Poisoned(poisoned)) => Some(PublishGuard(poisoned.into_inner())),
             Err(TryLockError::WouldBlock) => None,
         }
     }
 
-    /// Shows a view of the file that was made with `apart`; `written` is what the file knows by now.
-    pub(super) fn show(
+    /// Shows a view of the file that was made with `unstored`; `written` is what has reached the file by now.
+    pub(super) fn publish(
         &self,
-        _turn: &Turn<'_>,
+        _guard: &PublishGuard<'_>,
         mut snapshot: AuthSnapshot,
-        apart: &Arc<Apart>,
+        unstored: &Arc<UnstoredState>,
         written: &Unwritten,
     ) {
         let mut shown = self.shown.write().unwrap_or_else(PoisonError::into_inner);
@@ -148,12 +148,12 @@ impl Cache {
                 shown.uses.remove(profile);
             }
         }
-        let arrived = written.kept.len().min(shown.kept.len());
-        shown.kept.drain(..arrived);
+        let arrived = written.buffered.len().min(shown.buffered.len());
+        shown.buffered.drain(..arrived);
         let arrived = written.logins.len().min(shown.logins.len());
         shown.logins.drain(..arrived);
-        if !Arc::ptr_eq(&shown.apart, apart) {
-            shown.apart.add_to(&mut snapshot);
+        if !Arc::ptr_eq(&shown.unstored, unstored) {
+            shown.unstored.add_to(&mut snapshot);
             snapshot = snapshot.with_current_secrets();
         }
         if snapshot.rejected != shown.snapshot.rejected {
@@ -162,7 +162,7 @@ impl Cache {
         for (id, change, at) in &shown.logins {
             snapshot.apply_login(id, change, *at);
         }
-        for (change, at) in &shown.kept {
+        for (change, at) in &shown.buffered {
             snapshot.apply(change, *at, &self.config());
         }
         for (profile, at) in &shown.uses {
@@ -171,35 +171,35 @@ impl Cache {
         shown.snapshot = Arc::new(snapshot);
     }
 
-    /// Shows a use at once and keeps it for the writer (D11).
+    /// Shows a use at once and buffers it for the writer (D11).
     pub(super) fn note_use(
         &self,
         profile: &ProfileId,
         now: Timestamp,
-    ) -> Result<(ChangeOutcome, Noted), StoreError> {
+    ) -> Result<(ChangeOutcome, PendingUse), StoreError> {
         let change = used(profile);
         {
             let shown = self.shown.read().unwrap_or_else(PoisonError::into_inner);
             shown.snapshot.check(&change)?;
             if shown.snapshot.knows_use(profile, now) {
-                return Ok((ChangeOutcome::Unchanged, Noted::More));
+                return Ok((ChangeOutcome::Unchanged, PendingUse::More));
             }
         }
         let mut shown = self.shown.write().unwrap_or_else(PoisonError::into_inner);
         let applied = Arc::make_mut(&mut shown.snapshot).apply(&change, now, &self.config());
         let noted = if shown.uses.is_empty() {
-            Noted::First
+            PendingUse::First
         } else {
-            Noted::More
+            PendingUse::More
         };
         let latest = shown.uses.entry(profile.clone()).or_insert(now);
         *latest = now.max(*latest);
         Ok((applied, noted))
     }
 
-    /// Shows a change that could not be written, and keeps it for the next write: a key that was refused rests all
-    /// the same while the disk is full. Leases are left out, since nobody else would know of them.
-    pub(super) fn keep(&self, change: &UsageChange, now: Timestamp) {
+    /// Shows a change that could not be written, and buffers it for the next write: a refused key cools down even
+    /// while the disk is full. Leases are left out, since no other process would see them.
+    pub(super) fn buffer(&self, change: &UsageChange, now: Timestamp) {
         if !outlives_the_file(change) {
             return;
         }
@@ -208,15 +208,15 @@ impl Cache {
             return;
         }
         Arc::make_mut(&mut shown.snapshot).apply(change, now, &self.config());
-        if shown.kept.len() == KEPT {
-            shown.kept.pop_front();
+        if shown.buffered.len() == MAX_BUFFERED {
+            shown.buffered.pop_front();
         }
-        shown.kept.push_back((change.clone(), now));
+        shown.buffered.push_back((change.clone(), now));
     }
 
-    /// Shows tokens that could not be written, and keeps them for the next write: the provider gave them once, and took
-    /// the old ones back. The right to refresh is left out, since nobody else would know of it.
-    pub(super) fn keep_login(&self, id: &ProfileId, change: &LoginChange, now: Timestamp) {
+    /// Shows tokens that could not be written, and buffers them for the next write: the provider issued them once and
+    /// revoked the old ones. Refresh leases are left out, since no other process would see them.
+    pub(super) fn buffer_login(&self, id: &ProfileId, change: &LoginChange, now: Timestamp) {
         match change {
             LoginChange::Adopt(_) | LoginChange::Renew { .. } => {}
             LoginChange::End { .. } | LoginChange::ForgetGood | LoginChange::Lease { .. } => return,
@@ -228,13 +228,13 @@ impl Cache {
         }
     }
 
-    /// Whether there are changes that the file could not take.
-    pub(super) fn keeps_changes(&self) -> bool {
+    /// Whether there are changes that could not be written.
+    pub(super) fn has_buffered(&self) -> bool {
         let shown = self.shown.read().unwrap_or_else(PoisonError::into_inner);
-        !shown.kept.is_empty() || !shown.logins.is_empty()
+        !shown.buffered.is_empty() || !shown.logins.is_empty()
     }
 
-    /// What the file does not know.
+    /// Everything that is not written yet.
     pub(super) fn unwritten(&self) -> Unwritten {
         let shown = self.shown.read().unwrap_or_else(PoisonError::into_inner);
         Unwritten {
@@ -243,28 +243,28 @@ impl Cache {
                 .iter()
                 .map(|(profile, at)| (profile.clone(), *at))
                 .collect(),
-            kept: shown.kept.iter().cloned().collect(),
+            buffered: shown.buffered.iter().cloned().collect(),
             logins: shown.logins.clone(),
         }
     }
 }
 
-/// What a write has to bring to the file beside its own changes.
+/// What a write adds to its own changes: everything that was not written before.
 #[derive(Default)]
 pub(super) struct Unwritten {
     pub(super) uses: Vec<(ProfileId, Timestamp)>,
     /// Oldest first.
-    pub(super) kept: Vec<(UsageChange, Timestamp)>,
+    pub(super) buffered: Vec<(UsageChange, Timestamp)>,
     /// Oldest first.
-    pub(super) logins: Vec<KeptLogin>,
+    pub(super) logins: Vec<BufferedLogin>,
 }
 
 impl Unwritten {
     pub(super) fn is_empty(&self) -> bool {
-        self.uses.is_empty() && self.kept.is_empty() && self.logins.is_empty()
+        self.uses.is_empty() && self.buffered.is_empty() && self.logins.is_empty()
     }
 
-    /// Whether the file should be told before long, and not only with the next change.
+    /// Whether it should be written soon, and not only with the next change.
     pub(super) fn is_urgent(&self) -> bool {
         !self.uses.is_empty() || !self.logins.is_empty()
     }
@@ -272,8 +272,9 @@ impl Unwritten {
     /// When each of it happened.
     pub(super) fn times(&self) -> impl Iterator<Item = Timestamp> + '_ {
         let uses = self.uses.iter().map(|(_, at)| *at);
-        let kept = self.kept.iter().map(|(_, at)| *at);
-        uses.chain(kept).chain(self.logins.iter().map(|(_, _, at)| *at))
+        let buffered = self.buffered.iter().map(|(_, at)| *at);
+        uses.chain(buffered)
+            .chain(self.logins.iter().map(|(_, _, at)| *at))
     }
 }
 

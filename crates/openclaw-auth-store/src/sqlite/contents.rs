@@ -1,4 +1,4 @@
-//! Everything the file says at one moment, as a snapshot that can be changed and written back.
+//! The contents of the file at one moment, as a snapshot that can be changed and written back.
 
 mod write;
 
@@ -12,7 +12,7 @@ use openclaw_ids::ProfileId;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OptionalExtension, Row};
 
-use super::cache::Apart;
+use super::cache::UnstoredState;
 use super::fault::Fault;
 use super::rows::{self, Rows, known_stats};
 use crate::snapshot::payload::{Profiles, StateDocument, StoreDocument};
@@ -24,22 +24,22 @@ const STORE_TABLE: &str = "auth_profile_store";
 const STATE_TABLE: &str = "auth_profile_state";
 const PRIMARY: &str = "primary";
 
-/// Nothing is known of what the other program was told, so that all of it is compared at the next write.
+/// It is not known what was mirrored for OpenClaw, so that all of it is compared at the next write.
 const NEVER_MIRRORED: Timestamp = Timestamp::MIN;
 
 pub(super) use write::Extent;
 
-/// The three tables, read in one transaction, and what they say.
+/// The three tables, read in one transaction, raw and typed.
 ///
-/// Whoever changes the snapshot writes it before anything else happens, or drops the whole.
+/// A caller that changes the snapshot writes it next, or drops the whole value.
 pub(super) struct Contents {
-    apart: Arc<Apart>,
+    unstored: Arc<UnstoredState>,
     store: Document<StoreDocument>,
     state: Document<StateDocument>,
-    /// The other program's entries, typed.
+    /// OpenClaw's usage entries, typed.
     stats: HashMap<ProfileId, UsageStats>,
     rows: Rows,
-    /// When the first of the windows ends that the other program was told of; what it sees is made anew then.
+    /// When the first mirrored window ends; the mirror is made anew then.
     mirrored_until: Timestamp,
     /// The typed view.
     pub(super) snapshot: AuthSnapshot,
@@ -49,7 +49,7 @@ pub(super) struct Contents {
 struct Document<T> {
     current: T,
     is_stored: bool,
-    /// Whether it says something else than the row.
+    /// Whether it differs from the stored row.
     is_changed: bool,
 }
 
@@ -58,7 +58,11 @@ impl Contents {
     ///
     /// # Errors
     /// The first row that cannot be read, or what SQLite says.
-    pub(super) fn read(connection: &Connection, path: &Path, apart: &Arc<Apart>) -> Result<Self, Fault> {
+    pub(super) fn read(
+        connection: &Connection,
+        path: &Path,
+        unstored: &Arc<UnstoredState>,
+    ) -> Result<Self, Fault> {
         let unreadable = |table: &'static str, key: &str, problem: String| UnreadableRow {
             path: path.to_owned(),
             table,
@@ -112,10 +116,10 @@ impl Contents {
                 &state.current,
                 &stats,
                 &rows,
-                apart,
+                unstored,
                 changed_at,
             ),
-            apart: Arc::clone(apart),
+            unstored: Arc::clone(unstored),
             store,
             state,
             stats,
@@ -124,9 +128,9 @@ impl Contents {
         })
     }
 
-    /// What the view was made with beside the file.
-    pub(super) fn apart(&self) -> &Arc<Apart> {
-        &self.apart
+    /// The unstored state that the view was made with.
+    pub(super) fn unstored(&self) -> &Arc<UnstoredState> {
+        &self.unstored
     }
 
     /// Adds what older files hold and the store does not (G26 to G28).
@@ -147,7 +151,7 @@ impl Contents {
             &self.state.current,
             &self.stats,
             &self.rows,
-            &self.apart,
+            &self.unstored,
             now,
         );
         self.mirrored_until = NEVER_MIRRORED;
@@ -159,13 +163,13 @@ impl Contents {
     }
 }
 
-/// The typed view: our state, plus what somebody else changed since we wrote the mirror, for the secrets of today.
+/// The typed view: our state, plus what OpenClaw changed since the mirror was written, for the current secrets.
 fn view(
     profiles: Profiles,
     state: &StateDocument,
     stats: &HashMap<ProfileId, UsageStats>,
     rows: &Rows,
-    apart: &Apart,
+    unstored: &UnstoredState,
     changed_at: Timestamp,
 ) -> AuthSnapshot {
     let mut snapshot = AuthSnapshot {
@@ -178,7 +182,7 @@ fn view(
         rejected: profiles.rejected,
         ..AuthSnapshot::default()
     };
-    apart.add_to(&mut snapshot);
+    unstored.add_to(&mut snapshot);
     let known = rows.usage.iter().map(|(id, row)| (id.clone(), row.usage.clone()));
     let mut usage: UsageMap = known.collect();
     let nothing = UsageStats::default();
@@ -211,7 +215,7 @@ fn holds_none(stored: Option<&Credential>, now: Timestamp) -> bool {
 /// The row `primary` of one of the shared tables: its text, or what is wrong with it, and when it was written.
 type Primary = (Result<String, String>, i64);
 
-/// How such a row is found, and how it is found that its table has one which the index does not know.
+/// The query of such a row, and the query that finds a row which the index lacks.
 struct PrimaryRow {
     found: &'static str,
     unindexed: &'static str,
@@ -231,8 +235,8 @@ fn primary(connection: &Connection, row: &PrimaryRow) -> rusqlite::Result<Option
     let found = statement
         .query_row([PRIMARY], |row| Ok((text(row, 0)?, row.get(1).unwrap_or(0))))
         .optional()?;
-    // SQLite looks only into the index, and a file that lost a part of its log may have the row without its entry there:
-    // it would look like an empty store, and be written as one.
+    // SQLite reads only the index, and a file that lost a part of its log may have the row without its index entry: it
+    // would look like an empty store, and be overwritten as one.
     if found.is_none() && connection.prepare_cached(row.unindexed)?.exists([PRIMARY])? {
         let damaged = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_CORRUPT);
         let message = "a row is missing in the index of its table".to_owned();

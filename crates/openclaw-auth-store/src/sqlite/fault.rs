@@ -1,4 +1,4 @@
-//! What the engine below says, in the words of our errors.
+//! Maps SQLite's errors to those of the store.
 
 use std::io;
 use std::path::Path;
@@ -8,14 +8,14 @@ use rusqlite::ErrorCode;
 
 use crate::{OpenError, StoreError, UnreadableRow};
 
-/// A failure below the store, before it is known whether it was opened or written.
+/// A failure of the engine, from which an `OpenError` or a `StoreError` is made.
 #[derive(Debug)]
 pub(super) enum Fault {
     /// SQLite refused.
     Engine(rusqlite::Error),
     /// The file was removed.
     Gone,
-    /// The file is somebody else's or newer.
+    /// The file belongs to another agent or program, or is newer.
     Refused(OpenError),
     /// A row holds something else than it should.
     Row(UnreadableRow),
@@ -40,7 +40,7 @@ impl From<UnreadableRow> for Fault {
 }
 
 impl Fault {
-    /// Whether the disk has no room or may only be read, while what is on it may be good.
+    /// Whether the disk is full or read-only, while the content of the file may be sound.
     pub(super) fn is_of_the_disk(&self) -> bool {
         let Self::Engine(error) = self else { return false };
         matches!(

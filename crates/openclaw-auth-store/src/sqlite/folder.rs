@@ -1,4 +1,4 @@
-//! The agent's folder and who may read what is in it (auth-store.md 1.4).
+//! The agent's folder, and the permissions of what is in it (auth-store.md 1.4).
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -14,9 +14,9 @@ use crate::OpenError;
 /// The store's name in the folder.
 pub(super) const FILE_NAME: &str = "openclaw-agent.sqlite";
 
-/// Makes the folder (L20) and an empty private file (L21) where they are missing; true when the file was there.
+/// Creates the folder (L20) and an empty private file (L21) where they are missing; true when the file existed.
 ///
-/// A folder that was there and is not the default one of the agent keeps its mode.
+/// An existing folder that is not the default one of the agent keeps its mode.
 pub(super) fn prepare(folder: &Path, agent: &AgentId) -> Result<(PathBuf, bool), OpenError> {
     if folder.is_file() {
         return Err(OpenError::NotAFolder {
@@ -44,9 +44,7 @@ fn is_default(folder: &Path, agent: &AgentId) -> bool {
     folder.ends_with(Path::new("agents").join(agent.as_str()).join("agent"))
 }
 
-/// Refuses what is no database before anything opens it for writing; an empty file is a new one. So would be a file that
-/// was cut within its first page, or to nothing beside a log with entries: SQLite would throw the log away, and with it
-/// what had not been moved into the file.
+/// Refuses what is not a database, or was cut off, before it is opened for writing; an empty file is a new one.
 pub(super) fn check_header(path: &Path) -> Result<(), OpenError> {
     let path_buf = || path.to_owned();
     openclaw_sqlite::check_header(path).map_err(|error| match error {
@@ -56,7 +54,7 @@ pub(super) fn check_header(path: &Path) -> Result<(), OpenError> {
             path: path_buf(),
             source: Arc::new(io::Error::from(io::ErrorKind::UnexpectedEof)),
         },
-        // A later version of the library below may know more reasons.
+        // Reasons that a later version of the library may add.
         error => OpenError::Io {
             path: path_buf(),
             source: Arc::new(error),

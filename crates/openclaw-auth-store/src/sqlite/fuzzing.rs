@@ -1,4 +1,4 @@
-//! The tables of a file in memory, holding any texts: what the fuzz targets look at.
+//! The tables in memory, filled with arbitrary texts, for the fuzz targets.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use openclaw_ids::AgentId;
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, params};
 
-use super::cache::Apart;
+use super::cache::UnstoredState;
 use super::contents::{Contents, Extent};
 use super::{fault::Fault, schema};
 use crate::{AuthSnapshot, LegacyProfiles, UsageChange};
@@ -31,7 +31,7 @@ impl Tables {
         Ok(Self(connection))
     }
 
-    /// Puts these texts in place of all rows.
+    /// Replaces all rows by these texts.
     ///
     /// # Errors
     /// What SQLite says.
@@ -60,7 +60,7 @@ impl Tables {
         Ok(())
     }
 
-    /// What they say.
+    /// Reads them as the engine does.
     ///
     /// # Errors
     /// In words, what cannot be read.
@@ -84,7 +84,7 @@ impl Tables {
         Ok(contents.snapshot)
     }
 
-    /// Brings older files in, as the engine does when it opens a file; the snapshot in memory afterwards.
+    /// Imports older files as the engine does when it opens a file; the snapshot in memory afterwards.
     ///
     /// # Errors
     /// In words, what cannot be read or written.
@@ -111,8 +111,8 @@ impl Tables {
     }
 
     fn contents(&self) -> Result<Contents, String> {
-        let apart = Arc::new(Apart::default());
-        Contents::read(&self.0, Path::new("memory"), &apart).map_err(|fault| match fault {
+        let unstored = Arc::new(UnstoredState::default());
+        Contents::read(&self.0, Path::new("memory"), &unstored).map_err(|fault| match fault {
             Fault::Engine(error) => error.to_string(),
             Fault::Refused(error) => error.to_string(),
             Fault::Gone => "no file".to_owned(),

@@ -1,4 +1,4 @@
-//! Brings the files of older versions into the store.
+//! Imports the files of older versions into the store.
 
 use jiff::Timestamp;
 use openclaw_ids::ProfileId;
@@ -8,9 +8,9 @@ use crate::UsageStore;
 use crate::import::{FILES, ImportError, ImportReport, LegacyFolder, set_aside};
 
 impl LegacyFolder {
-    /// Brings the files into the store and, once it has everything, copies them aside and removes them (G30).
+    /// Imports the files and, once the store has everything, copies them aside and removes them (G30).
     ///
-    /// What the store has already wins. A file that cannot be read stays; when there is nothing to import, all do
+    /// Existing entries of the store win. A file that cannot be read stays; when there is nothing to import, all do
     /// (G31). Importing again is safe (G33).
     ///
     /// # Errors

@@ -1,4 +1,4 @@
-//! A look at the file that leaves it as it is, for commands that only report.
+//! Reads a store without opening it for writing, for commands that only report.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -6,17 +6,17 @@ use std::sync::Arc;
 use openclaw_ids::AgentId;
 use openclaw_sqlite::{consistent_read, open_read_only};
 
-use super::cache::Apart;
+use super::cache::UnstoredState;
 use super::contents::Contents;
 use super::fault::Fault;
 use super::{SqliteAuthStore, connect, folder, schema};
 use crate::{AmbientProfile, AuthSnapshot, OpenError};
 
 impl SqliteAuthStore {
-    /// What the store of `agent` in its folder holds; `None` where there is no file. Nothing is changed, also not the
-    /// tables that an older file lacks, and no profile apart from the stored ones is in it.
+    /// The stored state of `agent` in its folder; `None` when there is no file. Nothing is changed, and ambient
+    /// profiles are not in it.
     ///
-    /// This reads files; call it where blocking is allowed.
+    /// This blocks on file I/O.
     ///
     /// # Errors
     /// An [`OpenError`] that names the file and what to do, as opening it would give.
@@ -24,8 +24,8 @@ impl SqliteAuthStore {
         read(agent_dir, Some(agent), Vec::new())
     }
 
-    /// What the store of an agent says, whoever owns the file and however new it is (D23), with the profiles that are
-    /// not stored beside it. Nothing is made where there is nothing (D1), and missing tables count as empty.
+    /// The state of a store, whichever agent owns the file and however new it is (D23), with the given ambient
+    /// profiles. Nothing is created (D1), and missing files and tables count as empty.
     ///
     /// # Errors
     /// An [`OpenError`] when the file cannot be read, or a row of it makes no sense.
@@ -34,12 +34,12 @@ impl SqliteAuthStore {
             return Ok(snapshot);
         }
         let mut snapshot = AuthSnapshot::default();
-        Apart::of(ambient).add_to(&mut snapshot);
+        UnstoredState::of(ambient).add_to(&mut snapshot);
         Ok(snapshot)
     }
 }
 
-/// What the file says although it cannot be written because of its disk; else why it cannot be used.
+/// The content of a file that cannot be written because of its disk; else the error.
 pub(super) fn despite(
     fault: Fault,
     agent_dir: &Path,
@@ -70,15 +70,15 @@ fn read(
         return Ok(None);
     }
     folder::check_header(&path)?;
-    let apart = Arc::new(Apart::of(ambient));
+    let unstored = Arc::new(UnstoredState::of(ambient));
     let connection = open_read_only(&path, connect::LOCK_WAIT).map_err(Fault::from);
     let contents = connection.and_then(|connection| {
         if let Some(agent) = agent {
             schema::check(&connection, &path, agent)?;
         }
-        schema::pretend(&connection)?;
+        schema::add_missing_as_temporary(&connection)?;
         consistent_read(&connection, |connection| {
-            Contents::read(connection, &path, &apart)
+            Contents::read(connection, &path, &unstored)
         })
     });
     contents

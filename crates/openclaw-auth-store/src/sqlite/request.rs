@@ -1,4 +1,4 @@
-//! What can be written, and who waits for it.
+//! The write requests that the engine takes.
 
 use jiff::Timestamp;
 use openclaw_ids::{ProfileId, ProviderId};
@@ -6,20 +6,20 @@ use tokio::sync::oneshot;
 
 use crate::{ChangeOutcome, Credential, LegacyProfiles, LoginChange, StoreError, UsageChange};
 
-/// What became of a change.
+/// The result of a request.
 pub(super) type Outcome = Result<ChangeOutcome, StoreError>;
 
-/// One change, and who waits for it.
+/// One operation and where its result is sent.
 pub(super) struct Request {
-    pub(super) op: Op,
+    pub(super) op: Operation,
     pub(super) now: Timestamp,
     pub(super) reply: Option<oneshot::Sender<Outcome>>,
 }
 
-/// What can be written.
-pub(super) enum Op {
+/// The operations.
+pub(super) enum Operation {
     Change(UsageChange),
-    Import(Box<LegacyProfiles>, Occasion),
+    Import(Box<LegacyProfiles>, ImportCondition),
     Login(ProfileId, LoginChange),
     Remove(ProfileId),
     RemoveProvider(ProviderId),
@@ -27,25 +27,25 @@ pub(super) enum Op {
     Upsert(ProfileId, Box<Credential>),
 }
 
-/// When an import counts.
+/// Under which condition an import is done.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Occasion {
+pub(super) enum ImportCondition {
     Always,
     /// Only while no profile was ever stored (G2).
     FirstUse,
 }
 
 impl Request {
-    /// The change of usage state, when it is one.
+    /// The change of usage state, if it is one.
     pub(super) fn change(&self) -> Option<&UsageChange> {
         match &self.op {
-            Op::Change(change) => Some(change),
-            Op::Import(..)
-            | Op::Login(..)
-            | Op::Remove(..)
-            | Op::RemoveProvider(..)
-            | Op::SetOrder(..)
-            | Op::Upsert(..) => None,
+            Operation::Change(change) => Some(change),
+            Operation::Import(..)
+            | Operation::Login(..)
+            | Operation::Remove(..)
+            | Operation::RemoveProvider(..)
+            | Operation::SetOrder(..)
+            | Operation::Upsert(..) => None,
         }
     }
 }

@@ -20,12 +20,12 @@ const ENDPOINT: &str = "endpoint:";
 const PROBE: &str = "probe:";
 const REFRESH: &str = "refresh:";
 
-/// The state of one profile and what the other program was last told of it.
+/// The state of one profile and its mirror for OpenClaw.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct UsageRow {
     /// Our state.
     pub(super) usage: ProfileUsage,
-    /// The mirror as it was last written; another entry in `usageStats` is somebody else's change.
+    /// The mirror as it was last written; another entry in `usageStats` is a change of OpenClaw's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) mirrored: Option<Value>,
     #[serde(flatten)]
@@ -65,12 +65,12 @@ pub(super) struct Rows {
     pub(super) refreshes: HashMap<ProfileId, RefreshLease>,
 }
 
-/// What has to be written so that the table says what the rows say now.
+/// The rows to write or, with `None`, to delete.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct RowEdits(pub(super) BTreeMap<String, Option<String>>);
 
 impl Rows {
-    /// Takes in one row; rows of kinds that a newer version added are left alone.
+    /// Reads one row; rows of kinds that a newer version added are left alone.
     ///
     /// # Errors
     /// What is wrong with it.
@@ -200,7 +200,7 @@ impl Rows {
     }
 }
 
-/// What the other program knows of an entry, to tell its changes from ours.
+/// The members of an entry that OpenClaw knows, to tell its changes from ours.
 pub(super) fn known_stats(stats: &UsageStats) -> Value {
     known_members(serde_json::to_value(stats).unwrap_or_default())
 }
@@ -225,7 +225,7 @@ fn probe_key(provider: &ProviderId) -> String {
     format!("{PROBE}{provider}")
 }
 
-/// Refuses a row that is about something else than its key says: to write the one would take the other away.
+/// Refuses a row whose content does not match its key: writing the one would delete the other.
 fn is_under(key: &str, expected: &str) -> Result<(), String> {
     if key == expected {
         Ok(())
@@ -234,7 +234,7 @@ fn is_under(key: &str, expected: &str) -> Result<(), String> {
     }
 }
 
-/// Whether a state says nothing but whose it is.
+/// Whether a state has nothing but its fingerprint.
 pub(super) fn is_blank(usage: &ProfileUsage) -> bool {
     let anonymous = ProfileUsage {
         fingerprint: None,

@@ -1,4 +1,4 @@
-//! The tables of the file, who owns it, and its version (auth-store.md 2.1 to 2.3, X-5).
+//! The tables of the file, its owner and its version (auth-store.md 2.1 to 2.3, X-5).
 
 use std::path::Path;
 
@@ -10,12 +10,12 @@ use super::fault::Fault;
 use crate::OpenError;
 use crate::secret::mask::hex;
 
-/// The schema version that is written, and the newest that is understood (D6).
+/// The schema version that is written, and the newest that is supported (D6).
 const VERSION: i64 = 1;
-/// What `schema_meta` says an agent's file is for (D20).
+/// The role of an agent's file in `schema_meta` (D20).
 const ROLE: &str = "agent";
 
-/// The tables that a file needs; the other program adds its own when it opens the file.
+/// The tables that a file needs; OpenClaw adds its own when it opens the file.
 const TABLES: &[(&str, &str)] = &[
     (
         "schema_meta",
@@ -55,7 +55,7 @@ const TABLES: &[(&str, &str)] = &[
     ),
 ];
 
-/// Tables of the other program, which it keeps in the same file (auth-store.md 2.4).
+/// Further tables of OpenClaw in the same file (auth-store.md 2.4).
 const TABLES_OF_OTHERS: &[&str] = &[
     "cache_entries",
     "memory_embedding_cache",
@@ -82,7 +82,7 @@ pub(super) fn check(connection: &Connection, path: &Path, agent: &AgentId) -> Re
         };
         return Err(newer.into());
     }
-    if is_somebody_elses(connection)? {
+    if is_foreign(connection)? {
         let path = path.to_owned();
         return Err(OpenError::ForeignFile { path }.into());
     }
@@ -96,7 +96,7 @@ pub(super) fn check(connection: &Connection, path: &Path, agent: &AgentId) -> Re
         };
         return Err(foreign.into());
     }
-    // An empty name would normalise to the main agent's, which it is not.
+    // An empty name would normalise to that of the main agent, which would be wrong.
     let is_known = |owner: &AgentId| owner == agent || *owner == owner_of(path);
     if owner.trim().is_empty() || !is_known(&AgentId::new(&owner)) {
         let foreign = OpenError::ForeignAgent {
@@ -109,7 +109,7 @@ pub(super) fn check(connection: &Connection, path: &Path, agent: &AgentId) -> Re
     Ok(())
 }
 
-/// Whose a file is by the place where it lies (D22): the other program names a folder of its own choice by a hash.
+/// The owner of a file by its path (D22): OpenClaw names the owner of a custom folder by a hash.
 fn owner_of(path: &Path) -> AgentId {
     let folder = path.parent().unwrap_or(path);
     let above = folder.parent().and_then(Path::file_name);
@@ -119,9 +119,8 @@ fn owner_of(path: &Path) -> AgentId {
     }
 }
 
-/// Whether the file was made by a program that knows nothing of agents: it says so (D5), or it has tables and none
-/// of them is one of an agent's.
-fn is_somebody_elses(connection: &Connection) -> rusqlite::Result<bool> {
+/// Whether another program made the file: it has an application id (D5), or tables of which none is an agent's.
+fn is_foreign(connection: &Connection) -> rusqlite::Result<bool> {
     let application: i64 = connection.pragma_query_value(None, "application_id", |row| row.get(0))?;
     if application != 0 {
         return Ok(true);
@@ -144,7 +143,7 @@ fn owner(connection: &Connection) -> rusqlite::Result<Option<(String, String)>> 
         .optional()
 }
 
-/// Adds what is missing and notes that the file was opened (D7, D20); tables that are there stay as they are.
+/// Creates missing tables and records the opening (D7, D20); existing tables stay as they are.
 pub(super) fn complete(connection: &Connection, agent: &AgentId, now: Timestamp) -> rusqlite::Result<()> {
     for sql in missing(connection)? {
         connection.execute_batch(sql)?;
@@ -161,8 +160,8 @@ pub(super) fn complete(connection: &Connection, agent: &AgentId, now: Timestamp)
     Ok(())
 }
 
-/// Stands in for missing tables on a connection that cannot write: they are empty, and gone with it.
-pub(super) fn pretend(connection: &Connection) -> rusqlite::Result<()> {
+/// Creates missing tables as temporary ones on a connection that cannot write.
+pub(super) fn add_missing_as_temporary(connection: &Connection) -> rusqlite::Result<()> {
     for sql in missing(connection)? {
         connection.execute_batch(&sql.replacen("CREATE TABLE", "CREATE TEMP TABLE", 1))?;
     }

@@ -23,11 +23,11 @@ use super::*;
 use crate::store::conformance::{at, failure, key, profile, success};
 
 /// Threads that act fast, so that no test waits.
-fn fast() -> Pace {
-    Pace {
+fn fast() -> Timing {
+    Timing {
         watch: Duration::from_millis(1),
         use_delay: Duration::from_millis(1),
-        ..Pace::default()
+        ..Timing::default()
     }
 }
 
@@ -52,7 +52,7 @@ async fn with_profiles() -> (TempDir, SqliteAuthStore) {
     (folder, store)
 }
 
-/// Looks at the file as another program would.
+/// Opens the file as another program would.
 fn outside(folder: &Path) -> Connection {
     let connection = Connection::open(folder.join("openclaw-agent.sqlite")).unwrap();
     connection.busy_timeout(Duration::from_secs(30)).unwrap();

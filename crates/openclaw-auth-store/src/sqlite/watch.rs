@@ -1,4 +1,4 @@
-//! The thread that notices what other processes write.
+//! The thread that watches the file for writes of other processes.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
@@ -11,24 +11,24 @@ use super::cache::{Cache, Unwritten};
 use super::contents::Contents;
 use super::fault::Fault;
 use super::write_coordinator::WriteCoordinator;
-use super::writer::Others;
+use super::writer::ForeignVersion;
 use crate::StoreError;
 
-/// Ends the thread at once.
+/// Tells the thread to end.
 #[derive(Default)]
-pub(super) struct Bell {
+pub(super) struct StopSignal {
     rung: Mutex<bool>,
     changed: Condvar,
 }
 
-impl Bell {
-    pub(super) fn ring(&self) {
+impl StopSignal {
+    pub(super) fn stop(&self) {
         *self.rung.lock().unwrap_or_else(PoisonError::into_inner) = true;
         self.changed.notify_all();
     }
 
-    /// Waits for one pause; true when the bell rang.
-    fn rang_within(&self, pause: Duration) -> bool {
+    /// Waits for one pause; true when the thread is to end.
+    fn is_stopped_within(&self, pause: Duration) -> bool {
         let rung = self.rung.lock().unwrap_or_else(PoisonError::into_inner);
         let waited = self.changed.wait_timeout_while(rung, pause, |rung| !*rung);
         *waited.unwrap_or_else(PoisonError::into_inner).0
@@ -36,50 +36,50 @@ impl Bell {
 }
 
 /// The thread's state.
-pub(super) struct Watch {
+pub(super) struct FileWatcher {
     pub(super) path: PathBuf,
     pub(super) cache: Arc<Cache>,
     pub(super) coordinator: Arc<WriteCoordinator>,
-    pub(super) bell: Arc<Bell>,
+    pub(super) stop_signal: Arc<StopSignal>,
     pub(super) pause: Duration,
 }
 
-/// For how many looks in a row the writer may be busy before the file is asked over another connection, which cannot
-/// tell our own writes from those of others.
+/// For how many checks in a row the writer may be busy before the file is checked over another connection, which
+/// cannot tell this process's writes from those of others.
 const BUSY_LOOKS: u32 = 20;
 
-/// What the file was like at the last look.
+/// The version of the file at the last check.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Version {
-    /// Our own writes do not count.
-    OfOthers(Others),
-    /// Every write counts.
+    /// Changes with writes of other processes alone.
+    OfOthers(ForeignVersion),
+    /// Changes with every write.
     OfAll(i64),
 }
 
-impl Watch {
-    /// Looks again and again until the bell rings.
-    pub(super) fn run(self, mut look: Look) {
-        while !self.bell.rang_within(self.pause) {
-            look.again(&self.path, &self.cache, &self.coordinator);
+impl FileWatcher {
+    /// Checks the file until the thread is to end.
+    pub(super) fn run(self, mut look: FileObserver) {
+        while !self.stop_signal.is_stopped_within(self.pause) {
+            look.observe(&self.path, &self.cache, &self.coordinator);
         }
     }
 }
 
-/// Looks at a file, and at the one that takes its place, and what was seen.
-pub(super) struct Look {
+/// Observes the file at a path, and any file that replaces it.
+pub(super) struct FileObserver {
     reader: FollowingReader,
     seen: Option<Version>,
     is_unreadable: bool,
-    /// What the last failure was about, so that it is told once.
+    /// The version that the last reported failure is about, so that it is reported once.
     told: Option<Version>,
     busy: u32,
 }
 
-impl Look {
-    /// `shown` is what others had written to what is shown already, which is what the file of `reader` says.
-    pub(super) fn new(mut reader: FollowingReader, shown: Option<Others>) -> Self {
-        // The file that is there now; a failure is told when it is looked at.
+impl FileObserver {
+    /// `shown` is the version of the snapshot that is shown already.
+    pub(super) fn new(mut reader: FollowingReader, shown: Option<ForeignVersion>) -> Self {
+        // Opens the current file; a failure is reported by the first check.
         drop(reader.connection());
         Self {
             reader,
@@ -90,12 +90,12 @@ impl Look {
         }
     }
 
-    /// Reads the file if somebody else may have changed it. A damaged row is reported once per change, and what was last
-    /// known stays shown.
-    pub(super) fn again(&mut self, path: &Path, cache: &Cache, coordinator: &WriteCoordinator) {
+    /// Reads the file if another process may have changed it. A damaged row is reported once per change, and the last
+    /// known state stays shown.
+    pub(super) fn observe(&mut self, path: &Path, cache: &Cache, coordinator: &WriteCoordinator) {
         let writer = coordinator.idle_writer();
         self.busy = if writer.is_some() { 0 } else { self.busy + 1 };
-        let others = writer.and_then(|writer| writer.others());
+        let others = writer.and_then(|writer| writer.foreign_version());
         let opened = connection(&mut self.reader);
         let is_new = opened.as_ref().is_ok_and(|(_, is_new)| *is_new);
         let waits = (1..BUSY_LOOKS).contains(&self.busy);
@@ -116,7 +116,7 @@ impl Look {
         {
             tracing::warn!(%error, "the auth store could not be read again");
         }
-        // A damaged row stays one until somebody writes; whatever else stood in the way may be gone at the next look.
+        // A damaged row stays damaged until the next write; other failures may be gone at the next check.
         let is_known = failed
             .as_ref()
             .is_none_or(|error| matches!(error, StoreError::Unreadable(_)));
@@ -126,12 +126,14 @@ impl Look {
     }
 }
 
-/// Shows what the file says now.
+/// Reads the file and shows it.
 pub(super) fn refresh(connection: &Connection, path: &Path, cache: &Cache) -> Result<(), Fault> {
-    let turn = cache.turn();
-    let apart = cache.apart();
-    let contents = consistent_read(connection, |connection| Contents::read(connection, path, &apart))?;
-    cache.show(&turn, contents.snapshot, &apart, &Unwritten::default());
+    let turn = cache.publish_guard();
+    let unstored = cache.unstored();
+    let contents = consistent_read(connection, |connection| {
+        Contents::read(connection, path, &unstored)
+    })?;
+    cache.publish(&turn, contents.snapshot, &unstored, &Unwritten::default());
     Ok(())
 }
 

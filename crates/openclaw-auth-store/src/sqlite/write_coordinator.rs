@@ -1,4 +1,4 @@
-//! Who writes: whoever brings a change while nobody else is there, and otherwise the thread that takes all of them.
+//! Decides where a change is written: on the calling thread while no other writer is active, otherwise by the worker.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 use std::sync::mpsc::Sender;
@@ -6,28 +6,27 @@ use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 
 use openclaw_sqlite::{FairLock, TryAcquire};
 
-use super::request::{Op, Outcome, Request};
+use super::request::{Operation, Outcome, Request};
 use super::write_worker::WriteCommand;
 use super::writer::Writer;
 use crate::StoreError;
 
-/// For how many changes everything goes to the thread after several came at once: sharing a transaction beats
-/// taking turns.
-const CROWD: u32 = 16;
-/// After how many writes the thread is asked to move the log into the file, well before SQLite would do it within
-/// one of them.
+/// For how many changes everything goes to the worker after several came at once: a shared transaction beats passing
+/// the lock.
+const BURST: u32 = 16;
+/// After how many writes the worker makes a checkpoint, well before SQLite would make one within a write.
 const CHECKPOINT: u64 = 256;
 
-/// Where changes are brought.
+/// Takes changes from all threads.
 pub(super) struct WriteCoordinator {
     writer: Mutex<Writer>,
     fair_lock: FairLock,
     messages: Sender<WriteCommand>,
-    /// Changes that were handed to the thread and are not written yet; nobody overtakes them.
+    /// Queued changes that are not written yet; no later change overtakes them.
     handed: AtomicUsize,
-    crowd: AtomicU32,
-    /// Other processes waited for their turn when this one had it. Until none does, everything goes through the queue:
-    /// whoever looks at the right moment would else pass those who are just being woken.
+    burst: AtomicU32,
+    /// Other processes waited for the fair lock while this one held it. Until none does, every write waits for the
+    /// lock: an attempt at the right moment would else pass processes that are just being woken.
     contended: AtomicBool,
 }
 
@@ -38,34 +37,38 @@ impl WriteCoordinator {
             fair_lock,
             messages,
             handed: AtomicUsize::new(0),
-            crowd: AtomicU32::new(0),
+            burst: AtomicU32::new(0),
             contended: AtomicBool::new(false),
         }
     }
 
-    /// Writes a small change on the caller's thread, which takes some ten microseconds; `None` when anybody is in the
-    /// way or it could take longer. It never waits.
-    pub(super) fn at_once(&self, request: &Request) -> Option<Outcome> {
+    /// Writes a small change on the calling thread, which takes some ten microseconds; `None` when another writer is
+    /// active or it could take longer. Never waits.
+    pub(super) fn try_write(&self, request: &Request) -> Option<Outcome> {
         match request.op {
-            Op::Change(_) | Op::Login(..) => {}
-            Op::Import(..) | Op::Remove(_) | Op::RemoveProvider(_) | Op::SetOrder(..) | Op::Upsert(..) => {
+            Operation::Change(_) | Operation::Login(..) => {}
+            Operation::Import(..)
+            | Operation::Remove(_)
+            | Operation::RemoveProvider(_)
+            | Operation::SetOrder(..)
+            | Operation::Upsert(..) => {
                 return None;
             }
         }
-        if self.is_crowded() || self.handed.load(Ordering::Acquire) > 0 {
+        if self.is_in_burst() || self.handed.load(Ordering::Acquire) > 0 {
             return None;
         }
         let Some(mut writer) = self.idle_writer() else {
-            self.expect_crowd();
+            self.expect_burst();
             return None;
         };
         if !writer.is_local() || self.handed.load(Ordering::Acquire) > 0 {
             return None;
         }
-        let outcome = match writer.take_turn() {
+        let outcome = match writer.take_lock() {
             Some((turn, left)) => {
                 let outcome = writer.write_at_once(request);
-                writer.keep_turn(turn, left.saturating_sub(1));
+                writer.keep_lock(turn, left.saturating_sub(1));
                 outcome?
             }
             None if self.contended.load(Ordering::Relaxed) => return None,
@@ -83,13 +86,13 @@ impl WriteCoordinator {
             },
         };
         if writer.writes().is_multiple_of(CHECKPOINT) {
-            // The thread is there as long as the store is.
+            // The worker lives as long as the store.
             drop(self.messages.send(WriteCommand::Checkpoint));
         }
         Some(outcome)
     }
 
-    /// Leaves a change to the thread.
+    /// Queues a change for the worker.
     pub(super) fn hand_over(&self, request: Request) -> Result<(), StoreError> {
         self.handed.fetch_add(1, Ordering::AcqRel);
         self.send(WriteCommand::Write(request))
@@ -99,15 +102,15 @@ impl WriteCoordinator {
         self.messages.send(message).map_err(|_| StoreError::Closed)
     }
 
-    /// Changes that were handed over are written.
-    pub(super) fn took(&self, changes: usize) {
+    /// Notes that queued changes are written.
+    pub(super) fn finished(&self, changes: usize) {
         if changes > 1 {
-            self.expect_crowd();
+            self.expect_burst();
         }
         self.handed.fetch_sub(changes, Ordering::AcqRel);
     }
 
-    /// Whether changes wait for the thread.
+    /// Whether changes are queued.
     pub(super) fn has_waiting(&self) -> bool {
         self.handed.load(Ordering::Acquire) > 0
     }
@@ -116,7 +119,7 @@ impl WriteCoordinator {
         &self.fair_lock
     }
 
-    /// Whether other processes write all the time, too.
+    /// Whether other processes are writing, too.
     pub(super) fn is_contended(&self) -> bool {
         self.contended.load(Ordering::Relaxed)
     }
@@ -125,12 +128,12 @@ impl WriteCoordinator {
         self.contended.store(contended, Ordering::Relaxed);
     }
 
-    /// The writer, as soon as nobody has it; a panic has left it as after a failed write.
+    /// The writer, once it is free; a panic leaves it as after a failed write.
     pub(super) fn writer(&self) -> MutexGuard<'_, Writer> {
         self.writer.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The writer, if nobody has it.
+    /// The writer, if it is free.
     pub(super) fn idle_writer(&self) -> Option<MutexGuard<'_, Writer>> {
         match self.writer.try_lock() {
             Ok(writer) => Some(writer),
@@ -139,14 +142,14 @@ impl WriteCoordinator {
         }
     }
 
-    fn expect_crowd(&self) {
-        self.crowd.store(CROWD, Ordering::Relaxed);
+    fn expect_burst(&self) {
+        self.burst.store(BURST, Ordering::Relaxed);
     }
 
-    /// Whether others were here a moment ago.
-    fn is_crowded(&self) -> bool {
+    /// Whether several changes came at once a moment ago.
+    fn is_in_burst(&self) -> bool {
         let less = |left: u32| left.checked_sub(1);
-        self.crowd
+        self.burst
             .fetch_update(Ordering::Relaxed, Ordering::Relaxed, less)
             .is_ok()
     }

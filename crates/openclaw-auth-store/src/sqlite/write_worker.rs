@@ -1,4 +1,4 @@
-//! The thread that writes what nobody could write at once, and whatever can wait.
+//! The writer thread: commits queued changes in batches, delayed uses, and checkpoints.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -7,25 +7,25 @@ use std::thread;
 
 use openclaw_sqlite::{Acquired, Checkpoint, Contention, FairLockGuard, TryAcquire};
 
-use super::Pace;
+use super::Timing;
 use super::connect;
 use super::request::Request;
 use super::write_coordinator::WriteCoordinator;
 
 /// How many changes one transaction takes at most.
 const BATCH: usize = 256;
-/// How often the thread looks for more before it sleeps: a few microseconds.
+/// How often the thread polls its queue before it sleeps: a few microseconds.
 const LOOKS: u32 = 32;
-/// How many changes a process may write in one turn while others wait: changing turns costs more than writing.
+/// How many changes a process may write under one lock while others wait: passing the lock on costs more than writing.
 const SLICE: u32 = 4;
-/// How many looks without a new change end a turn.
+/// How many polls without a new change release the lock.
 const IDLE_LOOKS: u32 = 1;
 
-/// What the thread is told.
+/// The commands of the thread.
 pub(super) enum WriteCommand {
-    /// The log should be moved into the file.
+    /// Move the log into the file.
     Checkpoint,
-    /// There are uses to be written before long (D11).
+    /// Write the pending uses before long (D11).
     Used,
     /// Write a change.
     Write(Request),
@@ -37,7 +37,7 @@ pub(super) enum WriteCommand {
 pub(super) struct WriteWorker {
     pub(super) path: PathBuf,
     pub(super) coordinator: Arc<WriteCoordinator>,
-    pub(super) pace: Pace,
+    pub(super) timing: Timing,
 }
 
 /// Whether to go on.
@@ -47,25 +47,25 @@ enum Next {
     Stop,
 }
 
-/// How the right to write was come by.
-enum MyTurn {
-    AtOnce(#[expect(dead_code, reason = "held, not read")] FairLockGuard),
-    InLine(Acquired),
-    /// It was kept for so many changes more.
-    Kept(FairLockGuard, u32),
-    /// There is no queue, or it does not move.
-    NoQueue,
+/// The fair lock as a write holds it.
+enum HeldLock {
+    Uncontended(#[expect(dead_code, reason = "held, not read")] FairLockGuard),
+    Waited(Acquired),
+    /// Kept from an earlier write, for this many changes more.
+    Reserved(FairLockGuard, u32),
+    /// There is no lock, or its holder does not release it.
+    Unavailable,
 }
 
 impl WriteWorker {
-    /// Works until it is told to stop.
+    /// Runs until it is told to stop.
     pub(super) fn run(self, messages: &Receiver<WriteCommand>) {
         let mut uses_wait = false;
         loop {
             let message = match soon(messages) {
                 Some(message) => Ok(message),
-                None if uses_wait => messages.recv_timeout(self.pace.use_delay),
-                None => messages.recv_timeout(self.pace.checkpoint),
+                None if uses_wait => messages.recv_timeout(self.timing.use_delay),
+                None => messages.recv_timeout(self.timing.checkpoint),
             };
             let mut batch = Vec::new();
             let mut next = match message {
@@ -86,29 +86,29 @@ impl WriteWorker {
             };
             let turn = self.turn();
             if !batch.is_empty() {
-                // What came while this process waited goes along.
+                // Changes that came while the lock was waited for join the batch.
                 next = fill(&mut batch, messages);
             }
             let changes = batch.len();
             let mut writer = self.coordinator.writer();
             writer.write(batch);
             match turn {
-                MyTurn::AtOnce(_) | MyTurn::NoQueue => {}
-                MyTurn::Kept(turn, left) => writer.keep_turn(turn, left.saturating_sub(1)),
-                MyTurn::InLine(Acquired { guard, contention }) => {
+                HeldLock::Uncontended(_) | HeldLock::Unavailable => {}
+                HeldLock::Reserved(turn, left) => writer.keep_lock(turn, left.saturating_sub(1)),
+                HeldLock::Waited(Acquired { guard, contention }) => {
                     let alone = contention == Contention::None && !writer.saw_others();
                     self.coordinator.set_contended(!alone);
                     if !alone {
-                        writer.keep_turn(guard, SLICE);
+                        writer.keep_lock(guard, SLICE);
                     }
                 }
             }
             uses_wait = writer.has_urgent();
-            self.coordinator.took(changes);
+            self.coordinator.finished(changes);
             drop(writer);
             if next == Next::Stop {
                 let mut writer = self.coordinator.writer();
-                drop(writer.take_turn());
+                drop(writer.take_lock());
                 writer.checkpoint(Checkpoint::Truncate);
                 return;
             }
@@ -116,24 +116,24 @@ impl WriteWorker {
         }
     }
 
-    fn turn(&self) -> MyTurn {
-        if let Some((turn, left)) = self.coordinator.writer().take_turn() {
-            return MyTurn::Kept(turn, left);
+    fn turn(&self) -> HeldLock {
+        if let Some((turn, left)) = self.coordinator.writer().take_lock() {
+            return HeldLock::Reserved(turn, left);
         }
         if !self.coordinator.is_contended() {
             match self.coordinator.fair_lock().try_acquire() {
-                TryAcquire::Unsupported => return MyTurn::NoQueue,
+                TryAcquire::Unsupported => return HeldLock::Unavailable,
                 TryAcquire::Contended => {}
-                TryAcquire::Acquired(turn) => return MyTurn::AtOnce(turn),
+                TryAcquire::Acquired(turn) => return HeldLock::Uncontended(turn),
             }
         }
         self.coordinator
             .fair_lock()
             .acquire()
-            .map_or(MyTurn::NoQueue, MyTurn::InLine)
+            .map_or(HeldLock::Unavailable, HeldLock::Waited)
     }
 
-    /// Gives whoever just got an answer the time to bring the next change within the same turn, and ends the turn.
+    /// Gives callers that just got an answer the time to send their next change under the same lock, and releases it.
     fn linger(&self) {
         let mut left = self.coordinator.writer().changes_left();
         let mut idle = 0;
@@ -144,20 +144,21 @@ impl WriteWorker {
             left = now;
         }
         if !self.coordinator.has_waiting() {
-            drop(self.coordinator.writer().take_turn());
+            drop(self.coordinator.writer().take_lock());
         }
     }
 
-    /// Moves the log into the file, over a connection of its own so that changes are written meanwhile.
+    /// Moves the log into the file over another connection, so that changes are written meanwhile.
     fn checkpoint(&self) {
-        match openclaw_sqlite::open_read_write(&self.path, self.pace.wait) {
-            Ok(connection) => connect::checkpoint(&connection, Checkpoint::Passive, self.pace.wait),
+        match openclaw_sqlite::open_read_write(&self.path, self.timing.wait) {
+            Ok(connection) => connect::checkpoint(&connection, Checkpoint::Passive, self.timing.wait),
             Err(error) => tracing::debug!(%error, "the auth store could not be opened for a checkpoint"),
         }
     }
 }
 
-/// What comes right after a write: whoever marks again and again is not made to wake this thread each time.
+/// Polls the queue for a moment, so that a caller that sends one change after another does not wake the thread each
+/// time.
 fn soon(messages: &Receiver<WriteCommand>) -> Option<WriteCommand> {
     for _ in 0..LOOKS {
         if let Ok(message) = messages.try_recv() {
@@ -173,7 +174,7 @@ fn fill(batch: &mut Vec<Request>, messages: &Receiver<WriteCommand>) -> Next {
     while batch.len() < BATCH {
         match messages.try_recv() {
             Ok(WriteCommand::Write(request)) => batch.push(request),
-            // The batch takes the uses along, and the log can wait.
+            // The batch includes the uses, and a checkpoint can wait.
             Ok(WriteCommand::Checkpoint | WriteCommand::Used) => {}
             Ok(WriteCommand::Stop) => return Next::Stop,
             Err(_) => break,

@@ -1,4 +1,4 @@
-//! The one connection that writes: changes that are brought together share one transaction.
+//! The one writing connection: changes of a batch share one transaction.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -10,71 +10,75 @@ use openclaw_sqlite::{
 };
 use rusqlite::Connection;
 
-use super::Pace;
-use super::cache::{Apart, Cache, Turn as View, Unwritten};
+use super::Timing;
+use super::cache::{Cache, PublishGuard as View, UnstoredState, Unwritten};
 use super::contents::{Contents, Extent};
 use super::fault::Fault;
-use super::request::{Occasion, Op, Outcome, Request};
+use super::request::{ImportCondition, Operation, Outcome, Request};
 use super::{connect, schema};
 use crate::{AuthSnapshot, ChangeOutcome, StoreError, UsageChange};
 
-/// After how many writes on a task's thread the modes of the files are looked at again: SQLite makes its files as private
-/// as the store.
+/// After how many writes on calling threads the file modes are checked again: SQLite gives its side files the mode of
+/// the store.
 const TIDY: u64 = 64;
 
-/// What is needed to write, and what is known of the file.
+/// The writer and its view of the file.
 pub(super) struct Writer {
     path: PathBuf,
     cache: Arc<Cache>,
     agent: AgentId,
-    /// Gone after a failure that left it in an unknown state, and when the file is another one.
+    /// `None` after a failure that left it in an unknown state, and when the file was replaced.
     connection: Option<Connection>,
-    /// The file that the connection is to.
+    /// Notices when the file of the connection is replaced.
     file: FileWatch,
     filesystem: FilesystemKind,
-    pace: Pace,
-    /// What the file said after the last write; true as long as nobody else has written.
-    known: Option<Known>,
+    timing: Timing,
+    /// The state of the file after the last write; valid until another connection writes.
+    known: Option<FileState>,
     /// How often the file was opened again.
     reopened: u64,
-    /// The right to write, kept for a few more changes.
-    kept: Option<(FairLockGuard, u32)>,
+    /// The fair lock, kept for a few more changes.
+    reserved_lock: Option<(FairLockGuard, u32)>,
     writes: u64,
-    /// Somebody else had written before the last write.
+    /// Another process had written before the last write.
     saw_others: bool,
-    /// The last write failed, and somebody was told.
+    /// The last write failed, which was logged.
     warned: bool,
 }
 
-/// What a connection read, and is still true as long as nobody else commits.
-pub(super) struct Known {
+/// What a connection has read; valid until another connection commits.
+pub(super) struct FileState {
     pub(super) contents: Contents,
     /// SQLite's count of what other connections committed.
     pub(super) version: i64,
 }
 
-impl Known {
+impl FileState {
     /// Reads the file, within a transaction.
     ///
     /// # Errors
     /// The first row that cannot be read, or what SQLite says.
-    pub(super) fn read(connection: &Connection, path: &Path, apart: &Arc<Apart>) -> Result<Self, Fault> {
+    pub(super) fn read(
+        connection: &Connection,
+        path: &Path,
+        unstored: &Arc<UnstoredState>,
+    ) -> Result<Self, Fault> {
         let version = data_version(connection)?;
-        let contents = Contents::read(connection, path, apart)?;
+        let contents = Contents::read(connection, path, unstored)?;
         Ok(Self { contents, version })
     }
 }
 
-/// Changes when somebody else has written, and when the file was opened again, but not with our own writes.
+/// Changes with writes of other processes and when the file is opened again, but not with this process's writes.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) struct Others {
+pub(super) struct ForeignVersion {
     reopened: u64,
     version: i64,
 }
 
-impl Others {
-    /// As they were when the file was opened first.
-    pub(super) fn at_first(known: &Known) -> Self {
+impl ForeignVersion {
+    /// The version right after opening.
+    pub(super) fn at_first(known: &FileState) -> Self {
         Self {
             reopened: 0,
             version: known.version,
@@ -82,16 +86,16 @@ impl Others {
     }
 }
 
-/// Whether somebody else's lock is waited for.
+/// Whether a write waits for locks of other connections.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Patience {
+enum LockWait {
     None,
-    AsPaced,
+    Configured,
 }
 
-/// Why nothing was written at once.
+/// Why nothing was written.
 enum Refusal {
-    /// Somebody is in the way; whoever may wait has to do it.
+    /// Another connection is in the way; a write that waits may succeed.
     Busy,
     Failed(StoreError),
 }
@@ -101,9 +105,9 @@ impl Writer {
         path: PathBuf,
         agent: AgentId,
         cache: Arc<Cache>,
-        opened: Option<(Connection, Known)>,
+        opened: Option<(Connection, FileState)>,
         filesystem: FilesystemKind,
-        pace: Pace,
+        timing: Timing,
     ) -> Self {
         let (connection, known) = opened.unzip();
         Self {
@@ -113,51 +117,50 @@ impl Writer {
             agent,
             connection,
             filesystem,
-            pace,
+            timing,
             known,
             reopened: 0,
-            kept: None,
+            reserved_lock: None,
             writes: 0,
             saw_others: false,
             warned: false,
         }
     }
 
-    /// The right to write that was kept, if any.
-    pub(super) fn take_turn(&mut self) -> Option<(FairLockGuard, u32)> {
-        self.kept.take()
+    /// The kept lock, if any.
+    pub(super) fn take_lock(&mut self) -> Option<(FairLockGuard, u32)> {
+        self.reserved_lock.take()
     }
 
-    /// Keeps the right to write for at most that many changes more.
-    pub(super) fn keep_turn(&mut self, turn: FairLockGuard, changes: u32) {
+    /// Keeps the lock for at most that many changes more.
+    pub(super) fn keep_lock(&mut self, turn: FairLockGuard, changes: u32) {
         if changes > 0 {
-            self.kept = Some((turn, changes));
+            self.reserved_lock = Some((turn, changes));
         }
     }
 
-    /// How many changes more the right to write is kept for.
+    /// For how many changes more the lock is kept.
     pub(super) fn changes_left(&self) -> u32 {
-        self.kept.as_ref().map_or(0, |(_, left)| *left)
+        self.reserved_lock.as_ref().map_or(0, |(_, left)| *left)
     }
 
-    /// Whether something should reach the file soon that it does not know.
+    /// Whether unwritten state should reach the file soon.
     pub(super) fn has_urgent(&self) -> bool {
         self.cache.unwritten().is_urgent()
     }
 
-    /// Whether somebody else had written before the last write.
+    /// Whether another process had written before the last write.
     pub(super) fn saw_others(&self) -> bool {
         self.saw_others
     }
 
-    /// What others have written, as far as it can be told without opening the file again: not once another one has taken
-    /// its place, to which nothing is written before this store does.
-    pub(super) fn others(&self) -> Option<Others> {
+    /// The version by writes of other processes; `None` when the file was replaced or is not open.
+    pub(super) fn foreign_version(&self) -> Option<ForeignVersion> {
         if self.file.is_replaced() {
             return None;
         }
         let version = data_version(self.connection.as_ref()?).ok()?;
-        Some(Others {
+        Some(ForeignVersion {
             reopened: self.reopened,
             version,
         })
@@ -168,26 +171,27 @@ impl Writer {
         self.writes
     }
 
-    /// Whether the file is on a disk of this machine, where a write does not wait for anything.
+    /// Whether the file is on a disk of this machine, where a write does not wait for a network.
     pub(super) fn is_local(&self) -> bool {
         self.filesystem == FilesystemKind::Local
     }
 
     pub(super) fn checkpoint(&self, how: Checkpoint) {
         if let Some(connection) = &self.connection {
-            connect::checkpoint(connection, how, self.pace.wait);
+            connect::checkpoint(connection, how, self.timing.wait);
         }
     }
 
-    /// Writes one change if nobody is in the way; `None` when somebody is, or the file has to be opened again.
+    /// Writes one change if no other connection is in the way; `None` otherwise, or when the file has to be opened
+    /// again.
     pub(super) fn write_at_once(&mut self, request: &Request) -> Option<Outcome> {
         let cache = Arc::clone(&self.cache);
-        let view = cache.try_turn()?;
+        let view = cache.try_publish_guard()?;
         self.follow();
         self.connection.as_ref()?;
         let unwritten = cache.unwritten();
         let requests = std::slice::from_ref(request);
-        match self.transact(requests, &unwritten, Patience::None, Some(&view)) {
+        match self.transact(requests, &unwritten, LockWait::None, Some(&view)) {
             Ok(outcomes) => {
                 if self.writes.is_multiple_of(TIDY) {
                     self.tidy();
@@ -199,14 +203,14 @@ impl Writer {
         }
     }
 
-    /// Writes what is brought, and what the file does not know yet, and answers.
+    /// Writes a batch together with everything unwritten, and answers the requests.
     pub(super) fn write(&mut self, batch: Vec<Request>) {
         let unwritten = self.cache.unwritten();
         if batch.is_empty() && unwritten.is_empty() {
             return;
         }
         let outcomes = self
-            .transact(&batch, &unwritten, Patience::AsPaced, None)
+            .transact(&batch, &unwritten, LockWait::Configured, None)
             .map_err(|refusal| match refusal {
                 Refusal::Busy => StoreError::Busy {
                     path: self.path.clone(),
@@ -228,7 +232,7 @@ impl Writer {
                 Err(error) => Err(self.settle(&request, error.clone())),
             };
             match request.reply {
-                // Who dropped the future does not want to know.
+                // The caller has dropped its future.
                 Some(reply) => drop(reply.send(outcome)),
                 None => {
                     if let Err(error) = outcome {
@@ -239,19 +243,19 @@ impl Writer {
         }
     }
 
-    /// Keeps what could not be written for the next write, where it would be lost otherwise.
+    /// Buffers what could not be written for the next write, where it would be lost otherwise.
     fn settle(&self, request: &Request, error: StoreError) -> StoreError {
-        // Over a damaged row the last good view stays until somebody repairs it (D13).
+        // Over a damaged row the last good view stays until an operator repairs it (D13).
         let damaged = matches!(error, StoreError::Unreadable(_));
         match &request.op {
-            Op::Change(change) if !damaged => self.cache.keep(change, request.now),
-            Op::Login(id, change) => self.cache.keep_login(id, change, request.now),
-            Op::Change(_)
-            | Op::Import(..)
-            | Op::Remove(_)
-            | Op::RemoveProvider(_)
-            | Op::SetOrder(..)
-            | Op::Upsert(..) => {}
+            Operation::Change(change) if !damaged => self.cache.buffer(change, request.now),
+            Operation::Login(id, change) => self.cache.buffer_login(id, change, request.now),
+            Operation::Change(_)
+            | Operation::Import(..)
+            | Operation::Remove(_)
+            | Operation::RemoveProvider(_)
+            | Operation::SetOrder(..)
+            | Operation::Upsert(..) => {}
         }
         error
     }
@@ -261,7 +265,7 @@ impl Writer {
         &mut self,
         batch: &[Request],
         unwritten: &Unwritten,
-        patience: Patience,
+        patience: LockWait,
         view: Option<&View<'_>>,
     ) -> Result<Vec<Outcome>, Refusal> {
         self.follow();
@@ -271,8 +275,8 @@ impl Writer {
         };
         let result = opened.and_then(|connection| {
             let wait = match patience {
-                Patience::None => BusyWait::None,
-                Patience::AsPaced => self.pace.wait,
+                LockWait::None => BusyWait::None,
+                LockWait::Configured => self.timing.wait,
             };
             wait.apply(&connection)?;
             let outcomes = self.transact_on(&connection, batch, unwritten, view);
@@ -287,27 +291,27 @@ impl Writer {
         })
     }
 
-    /// Lets go of the file when another one has taken its place: what is written into the old one is read by nobody.
+    /// Closes the connection when the file was replaced: writes into the old file would be lost.
     fn follow(&mut self) {
         if self.file.update() {
             self.connection = None;
         }
     }
 
-    /// Opens the file that is there now as it is opened at the start; it may be a copy that was put back.
+    /// Opens the current file with the checks of the first opening; it may be a restored copy.
     fn open_again(&mut self, now: Timestamp) -> Result<Connection, Fault> {
         self.known = None;
         self.reopened = self.reopened.wrapping_add(1);
         if self.file.id() == FileId::MISSING {
             return Err(Fault::Gone);
         }
-        let connection = openclaw_sqlite::open_read_write(&self.path, self.pace.wait)?;
+        let connection = openclaw_sqlite::open_read_write(&self.path, self.timing.wait)?;
         schema::check(&connection, &self.path, &self.agent)?;
         let is_complete = schema::is_complete(&connection)?;
         if !is_complete {
             openclaw_sqlite::quick_check(&connection)?;
         }
-        connect::configure(&connection, self.filesystem, self.pace.wait)?;
+        connect::configure(&connection, self.filesystem, self.timing.wait)?;
         if !is_complete {
             immediate(&connection, |connection| {
                 schema::complete(connection, &self.agent, now)
@@ -329,33 +333,33 @@ impl Writer {
             let mut known = self.look(connection)?;
             let outcomes = self.fold(&mut known.contents, batch, unwritten, connection)?;
             if view.is_none() {
-                own = Some(cache.turn());
+                own = Some(cache.publish_guard());
             }
             Ok::<_, Fault>((known, outcomes))
         })?;
         if let Some(view) = view.or(own.as_ref()) {
             let contents = &known.contents;
-            cache.show(view, contents.snapshot.clone(), contents.apart(), unwritten);
+            cache.publish(view, contents.snapshot.clone(), contents.unstored(), unwritten);
         }
         self.known = Some(known);
         self.writes = self.writes.wrapping_add(1);
         Ok(outcomes)
     }
 
-    /// What the file says now: what is known already, unless somebody else has written.
-    fn look(&mut self, connection: &Connection) -> Result<Known, Fault> {
+    /// The state of the file: the known one, unless another connection has written.
+    fn look(&mut self, connection: &Connection) -> Result<FileState, Fault> {
         let version = data_version(connection)?;
-        let apart = self.cache.apart();
+        let unstored = self.cache.unstored();
         self.saw_others = self.known.as_ref().is_some_and(|known| known.version != version);
         match self.known.take() {
-            Some(known) if known.version == version && Arc::ptr_eq(known.contents.apart(), &apart) => {
+            Some(known) if known.version == version && Arc::ptr_eq(known.contents.unstored(), &unstored) => {
                 Ok(known)
             }
-            Some(_) | None => Known::read(connection, &self.path, &apart),
+            Some(_) | None => FileState::read(connection, &self.path, &unstored),
         }
     }
 
-    /// Folds everything into the contents, and writes what is different.
+    /// Folds everything into the contents, and writes the difference.
     fn fold(
         &self,
         contents: &mut Contents,
@@ -364,8 +368,8 @@ impl Writer {
         connection: &Connection,
     ) -> Result<Vec<Outcome>, Fault> {
         for request in batch {
-            if let Op::Import(legacy, occasion) = &request.op
-                && (*occasion == Occasion::Always || contents.is_new())
+            if let Operation::Import(legacy, occasion) = &request.op
+                && (*occasion == ImportCondition::Always || contents.is_new())
             {
                 contents.import(legacy, request.now);
             }
@@ -378,8 +382,8 @@ impl Writer {
         for (id, change, at) in &unwritten.logins {
             after.apply_login(id, change, *at);
         }
-        for (change, at) in &unwritten.kept {
-            // What it was about may be gone by now.
+        for (change, at) in &unwritten.buffered {
+            // Its profile may be gone by now.
             if after.check(change).is_ok() {
                 after.apply(change, *at, &config);
             }
@@ -394,8 +398,8 @@ impl Writer {
             Extent::Everything(before)
         } else {
             let changes = batch.iter().filter_map(Request::change);
-            let kept = unwritten.kept.iter().map(|(change, _)| change);
-            Extent::usage(changes.chain(kept), unwritten.uses.iter().map(|(id, _)| id))
+            let buffered = unwritten.buffered.iter().map(|(change, _)| change);
+            Extent::usage(changes.chain(buffered), unwritten.uses.iter().map(|(id, _)| id))
         };
         contents.write(connection, &extent, now)?;
         Ok(outcomes)
@@ -403,22 +407,22 @@ impl Writer {
 
     fn perform(&self, request: &Request, snapshot: &mut AuthSnapshot) -> Outcome {
         match &request.op {
-            Op::Change(change) => {
+            Operation::Change(change) => {
                 snapshot.check(change)?;
                 return Ok(snapshot.apply(change, request.now, &self.cache.config()));
             }
-            Op::Login(id, change) => return Ok(snapshot.apply_login(id, change, request.now)),
-            // It was done before the changes, which may be about what it brought.
-            Op::Import(..) => {}
-            Op::Remove(id) => snapshot.remove(id)?,
-            Op::RemoveProvider(provider) => snapshot.remove_provider(provider),
-            Op::SetOrder(provider, ids) => snapshot.set_order(provider.clone(), ids.clone()),
-            Op::Upsert(id, credential) => snapshot.upsert(id.clone(), (**credential).clone())?,
+            Operation::Login(id, change) => return Ok(snapshot.apply_login(id, change, request.now)),
+            // Imports were done before, because changes may be about imported profiles.
+            Operation::Import(..) => {}
+            Operation::Remove(id) => snapshot.remove(id)?,
+            Operation::RemoveProvider(provider) => snapshot.remove_provider(provider),
+            Operation::SetOrder(provider, ids) => snapshot.set_order(provider.clone(), ids.clone()),
+            Operation::Upsert(id, credential) => snapshot.upsert(id.clone(), (**credential).clone())?,
         }
         Ok(ChangeOutcome::Done)
     }
 
-    /// Takes the files away from everybody else (L21).
+    /// Makes the files private again (L21).
     fn tidy(&self) {
         if let Err(error) = openclaw_sqlite::restrict_database_files(&self.path) {
             tracing::warn!(%error, "the mode of the auth store could not be set");
@@ -426,7 +430,7 @@ impl Writer {
     }
 }
 
-/// When the latest of it happened.
+/// The time of the latest change.
 fn moment(batch: &[Request], unwritten: &Unwritten) -> Timestamp {
     let times = batch.iter().map(|request| request.now).chain(unwritten.times());
     times.max().unwrap_or(Timestamp::UNIX_EPOCH)

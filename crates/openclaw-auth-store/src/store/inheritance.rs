@@ -1,4 +1,4 @@
-//! What an agent sees of the main agent's profiles, and whose each of them is (auth-store.md 7, D14).
+//! The view of an agent that inherits the main agent's profiles, and the owner of each profile (auth-store.md 7, D14).
 
 mod drift;
 mod engine;
@@ -10,16 +10,16 @@ use crate::{AuthSnapshot, Credential, Credentials, UsageMap};
 
 pub use engine::InheritingAuthStore;
 
-/// Whose a profile is; its state is written there (I9, D14).
+/// The owner of a profile, in whose store its state is written (I9, D14).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ProfileOwner {
-    /// The agent itself, also for what is stored nowhere.
+    /// The agent itself, also for profiles that are stored nowhere.
     Agent,
     /// The main agent.
     Main,
 }
 
-/// Whose profile `id` is: the main agent's where only that one has it, or where both hold the same login and the
+/// The owner of profile `id`: the main agent where only that one has it, or where both hold the same login and the
 /// main agent's is at least as fresh (I9).
 pub fn profile_owner(main: &AuthSnapshot, agent: &AuthSnapshot, id: &ProfileId) -> ProfileOwner {
     match (main.profiles.get(id), agent.profiles.get(id)) {
@@ -29,14 +29,15 @@ pub fn profile_owner(main: &AuthSnapshot, agent: &AuthSnapshot, id: &ProfileId) 
     }
 }
 
-/// What the agent works with: its own profiles first, then the main agent's (I1 to I5); nothing is copied.
+/// The snapshot that the agent works with: its own profiles first, then the main agent's (I1 to I5); nothing is
+/// copied.
 ///
-/// The usage of each profile is its owner's. Profiles that are not stored, endpoints and probes are the agent's own.
+/// The usage of each profile is its owner's. Ambient profiles, endpoints and probes are the agent's own.
 pub fn inherit(main: &AuthSnapshot, agent: &AuthSnapshot) -> AuthSnapshot {
     seen(main, agent, profiles(main, agent))
 }
 
-/// The same, for profiles that were put together already.
+/// The same, for profiles that were merged already.
 fn seen(main: &AuthSnapshot, agent: &AuthSnapshot, profiles: Credentials) -> AuthSnapshot {
     let mut seen = agent.clone();
     seen.profiles = profiles;
@@ -57,7 +58,7 @@ fn seen(main: &AuthSnapshot, agent: &AuthSnapshot, profiles: Credentials) -> Aut
     seen
 }
 
-/// The main agent's, which is copied in no time, with whatever is the agent's own.
+/// The main agent's usage, which is cheap to copy, with the agent's own entries.
 fn usage(main: &AuthSnapshot, agent: &AuthSnapshot) -> UsageMap {
     if main.profiles.is_empty() {
         return agent.usage.clone();

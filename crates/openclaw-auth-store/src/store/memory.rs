@@ -1,4 +1,4 @@
-//! The reference engine: everything in memory, nothing kept.
+//! The in-memory engine: the reference for the traits; keeps nothing.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -11,7 +11,7 @@ use crate::{
     UsageStore,
 };
 
-/// A store that lives as long as its process; for tests, for trying things out, and as the meaning of the traits.
+/// A store that lives as long as its process; for tests, for first steps, and as the reference for the traits.
 #[derive(Debug)]
 pub struct MemoryAuthStore {
     snapshot: Mutex<Arc<AuthSnapshot>>,
@@ -19,7 +19,7 @@ pub struct MemoryAuthStore {
 }
 
 impl MemoryAuthStore {
-    /// A store that starts with what `snapshot` says.
+    /// A store that starts with `snapshot`.
     pub fn new(snapshot: AuthSnapshot, config: CooldownConfig) -> Self {
         Self {
             snapshot: Mutex::new(Arc::new(snapshot.with_current_secrets())),

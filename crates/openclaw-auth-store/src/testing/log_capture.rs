@@ -1,4 +1,4 @@
-//! A log that a test can read.
+//! Captures log output for tests.
 
 use std::sync::{Arc, Mutex};
 

@@ -68,7 +68,7 @@ const MEMBERS: &[(MemberKind, &[&str])] = &[
 ];
 
 /// Adds the facts of `value`; false when it has none and should be read as text.
-pub(super) fn value(
+pub(super) fn read_value(
     facts: &mut Facts<'_>,
     origin: Origin,
     field: &'static str,
@@ -76,14 +76,14 @@ pub(super) fn value(
     nesting: usize,
 ) -> bool {
     match value {
-        Json::Object(members) => object(facts, origin, field, members, nesting),
+        Json::Object(members) => read_object(facts, origin, field, members, nesting),
         Json::List(items) => items.iter().fold(false, |any, item| {
             let used = match item {
                 Json::Text(words) => {
                     message::read(facts, origin, field, words, nesting + 1);
                     true
                 }
-                _ => self::value(facts, origin, field, item, nesting),
+                _ => read_value(facts, origin, field, item, nesting),
             };
             any | used
         }),
@@ -91,7 +91,8 @@ pub(super) fn value(
     }
 }
 
-fn object(
+/// Adds the facts of the known members of an object; false when it has none.
+fn read_object(
     facts: &mut Facts<'_>,
     origin: Origin,
     field: &'static str,
@@ -124,6 +125,7 @@ fn object(
     used
 }
 
+/// Adds the facts of one known member; false when it has none.
 fn read_member(
     facts: &mut Facts<'_>,
     origin: Origin,
@@ -136,7 +138,7 @@ fn read_member(
     match (kind, member) {
         (MemberKind::Content, _) => {}
         (_, Json::Null | Json::Bool) => return matches!(kind, MemberKind::Container | MemberKind::Param),
-        (MemberKind::Upstream, _) => return nested(facts, Origin::Upstream, field, member, nesting),
+        (MemberKind::Upstream, _) => return read_nested(facts, Origin::Upstream, field, member, nesting),
         (MemberKind::Headers, Json::Object(headers)) => {
             facts.headers.extend(headers.iter().filter_map(|(name, value)| {
                 Some(Header {
@@ -145,7 +147,7 @@ fn read_member(
                 })
             }));
         }
-        (_, Json::Object(_) | Json::List(_)) => return nested(facts, origin, field, member, nesting),
+        (_, Json::Object(_) | Json::List(_)) => return read_nested(facts, origin, field, member, nesting),
         (MemberKind::Message | MemberKind::Container, Json::Text(words)) => {
             if key == "reason" {
                 add_code(facts, origin, "reason", words);
@@ -154,14 +156,14 @@ fn read_member(
         }
         (MemberKind::Headers, Json::Text(_)) => return false,
         (MemberKind::Status, _) => {
-            status(facts, origin, member);
+            read_status(facts, origin, member);
             if let Some(number) = scalar(member).filter(|_| key == "statuscode") {
                 add_code(facts, origin, "code", &number);
             }
         }
         (MemberKind::Code | MemberKind::CodeOrStatus, _) => {
             if matches!(kind, MemberKind::CodeOrStatus) {
-                status(facts, origin, member);
+                read_status(facts, origin, member);
             }
             if let Some(name) = scalar(member) {
                 add_code(facts, origin, label(key), &name);
@@ -179,11 +181,13 @@ fn read_member(
     true
 }
 
+/// Keeps the first value that is given.
 fn keep_first(known: &mut Option<String>, member: &Json<'_>) {
     *known = known.take().or_else(|| scalar(member).map(Cow::into_owned));
 }
 
-fn nested(
+/// Adds the facts of a member that contains further facts; false when it has none.
+fn read_nested(
     facts: &mut Facts<'_>,
     origin: Origin,
     field: &'static str,
@@ -196,7 +200,7 @@ fn nested(
             true
         }
         _ => {
-            value(facts, origin, field, member, nesting)
+            read_value(facts, origin, field, member, nesting)
                 || matches!(member, Json::List(items) if items.is_empty())
         }
     }
@@ -219,7 +223,8 @@ pub(super) fn add_code(facts: &mut Facts<'_>, origin: Origin, field: &'static st
     }
 }
 
-fn status(facts: &mut Facts<'_>, origin: Origin, member: &Json<'_>) {
+/// Keeps the first status that is given, if the member is one.
+fn read_status(facts: &mut Facts<'_>, origin: Origin, member: &Json<'_>) {
     let number = match member {
         Json::Number(number) => number.as_u64().and_then(|number| u16::try_from(number).ok()),
         Json::Text(text) => text.trim().parse().ok(),
@@ -231,6 +236,7 @@ fn status(facts: &mut Facts<'_>, origin: Origin, member: &Json<'_>) {
     }
 }
 
+/// What evidence calls the field of a code.
 fn label(key: &str) -> &'static str {
     match key {
         "type" | "errortype" | "kind" | "name" | "subtype" | "exception" | "errorclass" => "type",
@@ -240,6 +246,7 @@ fn label(key: &str) -> &'static str {
     }
 }
 
+/// The text of a text or number.
 fn scalar<'n>(value: &'n Json<'_>) -> Option<Cow<'n, str>> {
     match value {
         Json::Text(text) => Some(Cow::Borrowed(message::trimmed(text))).filter(|text| !text.is_empty()),

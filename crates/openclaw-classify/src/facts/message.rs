@@ -43,7 +43,7 @@ pub(super) fn read(facts: &mut Facts<'_>, origin: Origin, field: &'static str, t
     let kinds = ByteSet::of(text);
     let page = || html::page_start(text);
     if let Some(at) = kinds.may_contain(ByteKind::Tag).then(page).flatten() {
-        plain(facts, origin, field, &text[..at], kinds);
+        read_plain(facts, origin, field, &text[..at], kinds);
         read_page(facts, origin, field, &text[at..]);
     } else if let Some(at) = quotation(text, origin, kinds) {
         read_mixed(facts, Origin::Own, field, &text[..at], nesting, kinds);
@@ -69,6 +69,7 @@ fn is_trimmed(text: &str) -> bool {
     matches!(text.as_bytes(), [first, .., last] if first.is_ascii_graphic() && last.is_ascii_graphic())
 }
 
+/// Adds the facts of an HTML page: the status in its title, and its text as far as the options ask for it.
 fn read_page(facts: &mut Facts<'_>, origin: Origin, field: &'static str, text: &str) {
     facts.page |= origin == Origin::Own;
     let title = html::page_title(text).unwrap_or_default();
@@ -94,7 +95,7 @@ fn has_text(words: &str) -> bool {
     !normal.is_empty()
 }
 
-/// A text that may hold objects.
+/// Adds the facts of a text that may contain objects.
 fn read_mixed(
     facts: &mut Facts<'_>,
     origin: Origin,
@@ -104,14 +105,14 @@ fn read_mixed(
     kinds: ByteSet,
 ) {
     if nesting >= MAX_NESTING {
-        return plain(facts, origin, field, text, kinds);
+        return read_plain(facts, origin, field, text, kinds);
     }
     if let Some(unquoted) = unquoted(text, kinds) {
         return read(facts, origin, field, &unquoted, nesting + 1);
     }
     let object = || next_object(text, 0);
     let Some(first) = kinds.may_contain(ByteKind::Object).then(object).flatten() else {
-        return plain(facts, origin, field, text, kinds);
+        return read_plain(facts, origin, field, text, kinds);
     };
     let mut outside = String::new();
     let mut at = 0;
@@ -123,7 +124,7 @@ fn read_mixed(
         at = open + 1;
         from = at;
         if let Some(found) = lenient_json::parse(&text[open..]) {
-            if members::value(facts, origin, field, &found.value, nesting) {
+            if members::read_value(facts, origin, field, &found.value, nesting) {
                 outside.push_str(&text[kept..open]);
                 if !outside.is_empty() {
                     outside.push(' ');
@@ -132,7 +133,7 @@ fn read_mixed(
                 from = at;
                 if open == first && at == text.len() {
                     // The text is the object and what precedes it, so nothing needs to be joined.
-                    return plain(facts, origin, field, &text[..first], kinds);
+                    return read_plain(facts, origin, field, &text[..first], kinds);
                 }
                 continue;
             }
@@ -146,11 +147,11 @@ fn read_mixed(
         outside.push_str(&text[kept..at]);
     }
     outside.push_str(&text[at..]);
-    plain(facts, origin, field, &outside, kinds);
+    read_plain(facts, origin, field, &outside, kinds);
 }
 
-/// A text without objects.
-fn plain(facts: &mut Facts<'_>, origin: Origin, field: &'static str, text: &str, kinds: ByteSet) {
+/// Adds the facts of a text without objects.
+fn read_plain(facts: &mut Facts<'_>, origin: Origin, field: &'static str, text: &str, kinds: ByteSet) {
     let text = &without_request_id(text, kinds);
     let text = trimmed(text);
     if text.is_empty() {

@@ -43,7 +43,7 @@ impl PatientAuthStore {
             | UsageChange::CoolDown { .. }
             | UsageChange::Success { .. }
             | UsageChange::Used { .. } => {
-                self.store.hold(change, now);
+                self.store.buffer(change, now);
                 ChangeOutcome::Done
             }
         }

@@ -12,7 +12,7 @@ use crate::store::conformance::{at, key, openai, profile};
 use crate::{Credential, UsageStore};
 use openclaw_ids::AgentId;
 
-/// Secrets that no text for people may show.
+/// Secrets that no output may show.
 const PLANTED: [&str; 4] = ["sk-planted-old", "sk-planted-conf", "acc-planted", "ref-planted"];
 
 struct Home {
@@ -58,7 +58,7 @@ impl Home {
         DoctorPlan::examine(&self.places, config, at(0)).unwrap()
     }
 
-    /// The plan's words, without the places of this machine.
+    /// The plan's text, without the paths of this machine.
     fn words(&self, plan: &DoctorPlan) -> String {
         let lines = plan.findings().iter().map(|finding| {
             let mark = if finding.is_repaired() { "+" } else { "!" };
@@ -67,7 +67,7 @@ impl Home {
         lines.collect()
     }
 
-    /// Every file with its bytes, without the two that SQLite keeps for whoever reads.
+    /// Every file with its bytes, without the two that SQLite keeps for readers.
     fn files(&self) -> Vec<(String, Vec<u8>)> {
         let mut files = Vec::new();
         collect(self.folder.path(), &mut files);

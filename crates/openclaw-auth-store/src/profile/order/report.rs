@@ -1,13 +1,13 @@
-//! Why an order is what it is, for people (BL-48).
+//! Explains an order for status output (BL-48).
 
 use jiff::Timestamp;
 use openclaw_ids::{AuthAliases, ProfileId, ProviderId};
 
-use super::{Base, OrderBasis, Question};
+use super::{OrderBase, OrderBasis, OrderQuery};
 use crate::profile::eligibility::eligibility;
 use crate::{AuthConfig, AuthSnapshot, Eligibility};
 
-/// The order of a provider with what it was made from and what was left out.
+/// The order of a provider, the list it was made from, and the profiles that were left out.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OrderReport {
     /// The list that counted.
@@ -23,7 +23,7 @@ pub struct OrderReport {
 pub struct ExcludedProfile {
     /// The profile.
     pub profile: ProfileId,
-    /// Why not.
+    /// The reason.
     pub why: ExclusionReason,
 }
 
@@ -52,7 +52,7 @@ impl ExclusionReason {
     }
 }
 
-/// The order of `provider` and why it is that one.
+/// The order of `provider` with its explanation.
 pub fn order_report(
     snapshot: &AuthSnapshot,
     config: &AuthConfig,
@@ -60,8 +60,8 @@ pub fn order_report(
     provider: &ProviderId,
     now: Timestamp,
 ) -> OrderReport {
-    let question = Question::new(snapshot, config, aliases, provider, now);
-    let Base { basis, named, .. } = question.base();
+    let question = OrderQuery::new(snapshot, config, aliases, provider, now);
+    let OrderBase { basis, named, .. } = question.base();
     let order = question.order();
     let mut passed_over: Vec<ExcludedProfile> = Vec::new();
     let stored = question.stored();

@@ -70,11 +70,11 @@ async fn o8_tokens_are_not_stored_over_another_login() {
 }
 
 #[tokio::test]
-async fn o11_bl_72_a_token_that_somebody_else_used_is_looked_up_again() {
+async fn o11_bl_72_a_token_that_another_process_used_is_looked_up_again() {
     for (meanwhile, answers, expected, calls) in [
-        // Somebody stored a usable one: it is taken.
+        // Another process stored a usable one: it is taken.
         (entry("other", 3_600), vec![], Some("other-access"), 1),
-        // Somebody stored one that has to be refreshed again: once.
+        // Another process stored one that has to be refreshed again: once.
         (entry("other", 0), vec![renewed("new", 3_600)], Some("new"), 2),
     ] {
         let (endpoint, host) = (Endpoint::default(), Host::default());
@@ -168,7 +168,7 @@ async fn o4_who_waits_for_a_refresh_that_fails_shares_its_failure() {
             assert!(answer.unwrap_err().to_string().contains(message));
         }
         assert_eq!(endpoint.sent().len(), 1, "{message}");
-        // Who comes later asks again.
+        // A later request calls again.
         assert_eq!(access(&ask().await), Some("new"));
     }
 }
@@ -190,7 +190,7 @@ async fn o4_a_login_that_was_replaced_has_no_share_in_the_old_ones_failure() {
     assert_eq!(access(&answer), Some("new"));
 }
 
-/// What another process does with the same store: it takes the right, and gives it back after a mark.
+/// What another process does with the same store: it takes the lease, and gives it back after a change.
 async fn refused_elsewhere(reason: openclaw_classify::Reason, opens_later: bool) -> (Answer, usize) {
     let (endpoint, host) = (Endpoint::answering(renewed("new", 36_000)), Host::default());
     let store = store(json!({"p": entry("old", 0)}));
@@ -253,5 +253,9 @@ async fn o6_the_rights_of_a_process_that_died_are_taken_over_at_once() {
     let (config, id) = (AuthConfig::default(), profile("p"));
     let answer = refresher.login(&store, &config, &id, Demand::Usable).await;
     assert_eq!(access(&answer), Some("new"));
-    assert_eq!(host.slept.load(Ordering::SeqCst), 0, "nobody waits for the dead");
+    assert_eq!(
+        host.slept.load(Ordering::SeqCst),
+        0,
+        "a dead holder is not waited for"
+    );
 }

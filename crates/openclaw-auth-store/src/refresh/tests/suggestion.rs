@@ -1,4 +1,4 @@
-//! Which login is meant by one that is lost (O14).
+//! The login that replaces a lost one (O14).
 
 use super::*;
 

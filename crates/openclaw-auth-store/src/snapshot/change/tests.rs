@@ -201,7 +201,7 @@ fn endpoint_windows_belong_to_an_address() {
     assert_eq!(apply(&mut store, &answered, 2), ChangeOutcome::Unchanged);
 }
 
-/// A step of a probe's life: seconds, who, what, what comes of it.
+/// A step of a probe: seconds, holder, change, outcome.
 type Step = (
     i64,
     &'static str,
@@ -271,7 +271,7 @@ fn g4_one_probe_of_a_provider_is_in_flight() {
             ],
         ),
         (
-            "a late sign of life, nobody took it",
+            "a late renewal, no other holder took it",
             &[
                 (0, "a", start, Done),
                 (70, "a", renew, Done),
@@ -297,7 +297,7 @@ fn g4_one_probe_of_a_provider_is_in_flight() {
             ],
         ),
         (
-            "a clock set back an hour holds nobody up",
+            "a clock set back an hour blocks no holder",
             &[(3_600, "a", start, Done), (0, "b", start, Done)],
         ),
         (

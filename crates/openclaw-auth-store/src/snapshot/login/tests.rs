@@ -1,4 +1,4 @@
-//! When a login is fresh, and whose tokens replace whose.
+//! When a login is fresh, and which login replaces which.
 
 #![expect(clippy::needless_pass_by_value, reason = "a case reads best as a value")]
 
@@ -96,7 +96,7 @@ fn o4_one_at_a_time_may_refresh() {
         (91, end("two"), Done),
         (91, end("two"), Unchanged),
         (91, lease("three"), Done),
-        // A clock that is behind by 20 s is no clock that was set back.
+        // A clock that is behind by 20 s counts as right.
         (71, lease("four"), HeldElsewhere),
         // A clock that was set back by an hour: no lease can last that long.
         (91 - 3_600, lease("four"), Done),
@@ -147,7 +147,7 @@ fn o8_new_tokens_are_stored_in_place_of_those_that_were_sent() {
 }
 
 #[test]
-fn o9_a_fresher_copy_is_taken_over_unless_it_is_somebody_elses() {
+fn o9_a_fresher_copy_is_taken_over_unless_it_is_of_another_account() {
     let email = |email: &str, seconds: i64| login(json!({"email": email, "expires": NOW + seconds}));
     for (stored, new, applied) in [
         (Some(ending(0)), ending(1), ChangeOutcome::Done),

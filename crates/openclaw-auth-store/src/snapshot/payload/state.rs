@@ -1,4 +1,4 @@
-//! `state_json`: explicit orders, last good profiles and the other program's usage statistics (auth-store.md 3.2).
+//! `state_json`: explicit orders, last good profiles and OpenClaw's usage statistics (auth-store.md 3.2).
 
 use std::collections::{HashMap, HashSet};
 
@@ -13,10 +13,10 @@ const ORDER: &str = "order";
 const LAST_GOOD: &str = "lastGood";
 const USAGE: &str = "usageStats";
 
-/// Makes keys that mean the same equal.
+/// Normalises a key.
 type Normal = fn(&str) -> String;
 
-/// What the keys of each member are.
+/// The members, and how their keys are normalised.
 const NORMAL: &[(&str, Normal)] = &[
     (ORDER, provider_key),
     (LAST_GOOD, provider_key),
@@ -38,12 +38,12 @@ pub(crate) struct StateDocument {
 }
 
 impl StateDocument {
-    /// The members that say anything.
+    /// The names of the known members.
     pub(crate) fn members() -> impl Iterator<Item = &'static str> {
         NORMAL.iter().map(|(member, _)| *member)
     }
 
-    /// Takes an object that was read already.
+    /// Wraps a parsed object.
     pub(crate) fn new(members: Map<String, Value>) -> Self {
         Self { members }
     }
@@ -56,7 +56,7 @@ impl StateDocument {
         parse_object(text).map(Self::new)
     }
 
-    /// Puts the state that an older form kept beside the secrets under this one, key by key (J5).
+    /// Adds the state that an older format kept beside the secrets, for keys that this one lacks (J5).
     pub(crate) fn add_beneath(&mut self, older: &Map<String, Value>) {
         for (member, normal) in NORMAL {
             let Some(Value::Object(rows)) = older.get(*member) else {
@@ -101,25 +101,25 @@ impl StateDocument {
         .collect()
     }
 
-    /// Sets which profile last worked, or forgets it.
+    /// Sets the last good profile, or removes it.
     pub(crate) fn set_last_good(&mut self, provider: &ProviderId, id: Option<&ProfileId>) {
         let id = id.map(|id| Value::from(id.as_str()));
         self.set(LAST_GOOD, provider.as_str(), id, provider_key);
     }
 
-    /// Whether that profile is noted as the one that last worked.
+    /// Whether that profile is recorded as the last good one.
     pub(crate) fn is_last_good(&self, provider: &ProviderId, id: &ProfileId) -> bool {
         let rows = self.members.get(LAST_GOOD).and_then(Value::as_object);
         rows.and_then(|rows| rows.get(provider.as_str())?.as_str()) == Some(id.as_str())
     }
 
-    /// What the other program says, profile by profile.
+    /// OpenClaw's usage entries, by profile.
     pub(crate) fn usage_entries(&self) -> impl Iterator<Item = (ProfileId, &Value)> {
         self.rows(USAGE)
             .filter_map(|(key, entry)| Some((ProfileId::try_new(key).ok()?, entry)))
     }
 
-    /// The same, typed; what makes no sense is left out, and of several for one profile the first counts.
+    /// The same, typed; invalid entries are left out, and of several for one profile the first counts.
     pub(crate) fn usage_stats(&self) -> HashMap<ProfileId, UsageStats> {
         let mut stats = HashMap::new();
         for (id, entry) in self.usage_entries() {
@@ -130,12 +130,12 @@ impl StateDocument {
         stats
     }
 
-    /// Adds what `other` says of providers and profiles of which this one says nothing (G27).
+    /// Adds entries of `other` for providers and profiles that this one lacks (G27).
     pub(crate) fn fill_from(&mut self, other: &Self) {
         self.add_beneath(&other.members);
     }
 
-    /// Sets what the other program is to see of one profile, or nothing.
+    /// Sets OpenClaw's usage entry of one profile, or removes it.
     pub(crate) fn set_usage(&mut self, id: &ProfileId, stats: Option<Value>) {
         self.set(USAGE, id.as_str(), stats, profile_key);
     }
@@ -147,7 +147,7 @@ impl StateDocument {
             .all(|(member, _)| self.rows(member).next().is_none())
     }
 
-    /// Whether all it says is how the profiles under `keys` were used.
+    /// Whether it holds nothing but usage of the profiles under `keys`.
     pub(crate) fn is_only_about(&self, keys: &Map<String, Value>) -> bool {
         NORMAL.iter().all(|(member, _)| {
             self.rows(member)
@@ -191,7 +191,7 @@ impl StateDocument {
         }
     }
 
-    /// One member as an object; what else stood there had no meaning.
+    /// One member as an object; a value of another type is replaced.
     fn rows_mut(&mut self, member: &str) -> &mut Map<String, Value> {
         let value = self.members.entry(member.to_owned()).or_insert(Value::Null);
         if !value.is_object() {

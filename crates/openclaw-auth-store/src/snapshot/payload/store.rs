@@ -17,11 +17,11 @@ pub(crate) struct StoreDocument {
     members: Map<String, Value>,
 }
 
-/// What a document holds, typed.
+/// The typed content of a document.
 pub(crate) struct Profiles {
     /// The credentials in stored order.
     pub(crate) credentials: IndexMap<ProfileId, Credential>,
-    /// Keys of entries that are none, and why.
+    /// Keys of entries that are no credentials, and why.
     pub(crate) rejected: Vec<(String, Rejection)>,
 }
 
@@ -68,12 +68,12 @@ impl StoreDocument {
         }
     }
 
-    /// Whether anything, readable or not, is kept under the id.
+    /// Whether there is an entry, readable or not, under the id.
     pub(crate) fn holds(&self, id: &ProfileId) -> bool {
         self.entries().any(|(key, _)| key.trim() == id.as_str())
     }
 
-    /// Stores a credential under its id, in place of what was there.
+    /// Stores a credential under its id.
     pub(crate) fn put(&mut self, id: &ProfileId, credential: &Credential) {
         let Some(entry) = credential.to_json() else {
             return;
@@ -85,14 +85,14 @@ impl StoreDocument {
         }
     }
 
-    /// Removes whatever is kept under the id.
+    /// Removes the entry under the id.
     pub(crate) fn remove(&mut self, id: &ProfileId) {
         if let Some(profiles) = self.profiles_mut() {
             profiles.retain(|key, _| key.trim() != id.as_str());
         }
     }
 
-    /// Takes out the state of an older form (J5).
+    /// Takes out the state that an older format kept here (J5).
     pub(crate) fn take_embedded_state(&mut self) -> Map<String, Value> {
         let mut state = Map::new();
         for name in StateDocument::members() {
@@ -123,7 +123,7 @@ impl StoreDocument {
     }
 }
 
-/// Says which entries are no credentials (J3); keys are hashed, contents are not told.
+/// Logs which entries are no credentials (J3); keys are hashed, contents are left out.
 pub(crate) fn warn_rejected(rejected: &[(String, Rejection)]) {
     if rejected.is_empty() {
         return;

@@ -1,4 +1,4 @@
-//! What a new credential takes over, and what it frees.
+//! What a new credential takes over, and what it resets.
 
 #![expect(clippy::needless_pass_by_value, reason = "a case reads best as a value")]
 
@@ -58,7 +58,7 @@ fn d13_c3_what_a_new_credential_takes_over() {
             json!({"type": "api_key", "provider": "p", "key": "2"}),
             json!({"type": "api_key", "provider": "p", "key": "2", "future": true}),
         ),
-        // Another type or provider is another thing: nothing of the old one may turn into a secret of the new one.
+        // Of another type or provider nothing may turn into a secret of the new one.
         (
             json!({"type": "token", "provider": "p", "token": "1", "key": "leftover"}),
             json!({"type": "api_key", "provider": "p"}),

@@ -1,4 +1,4 @@
-//! What has to be written so that the file says what the snapshot says, and nothing else.
+//! Writes the difference between the snapshot and the file, and nothing else.
 
 use std::collections::HashSet;
 
@@ -14,11 +14,11 @@ use crate::snapshot::SHIPPED_ALIASES;
 use crate::sqlite::rows::{RowEdits, known_members};
 use crate::{AuthSnapshot, EndpointKey, UsageChange};
 
-/// What may be different from what the file says.
+/// What may differ from the file.
 pub(in crate::sqlite) enum Extent<'a> {
     /// Anything; the snapshot as it was before.
     Everything(&'a AuthSnapshot),
-    /// The state of the use of these alone.
+    /// The usage of these profiles alone.
     Usage {
         profiles: HashSet<&'a ProfileId>,
         endpoints: HashSet<&'a EndpointKey>,
@@ -27,7 +27,7 @@ pub(in crate::sqlite) enum Extent<'a> {
 }
 
 impl<'a> Extent<'a> {
-    /// What these changes, and being used, can have changed.
+    /// The extent of usage changes and of uses.
     pub(in crate::sqlite) fn usage(
         changes: impl Iterator<Item = &'a UsageChange>,
         used: impl Iterator<Item = &'a ProfileId>,
@@ -68,7 +68,7 @@ impl Contents {
     /// Writes what is different in the snapshot, the secrets row first, then the state row and our own rows.
     ///
     /// # Errors
-    /// What SQLite says; nothing here is worth anything then.
+    /// What SQLite says; the value must be dropped then.
     pub(in crate::sqlite) fn write(
         &mut self,
         connection: &Connection,
@@ -166,7 +166,7 @@ impl Contents {
         }
     }
 
-    /// A mark can have made its profile the one that last worked.
+    /// A success can have made its profile the last good one.
     fn edit_good(&mut self, marked: &HashSet<&ProfileId>) {
         for id in marked {
             let Some(credential) = self.snapshot.profiles.get(*id) else {
@@ -182,9 +182,9 @@ impl Contents {
         }
     }
 
-    /// Writes the state of the `marked` profiles, or of all, and for stored ones what the other program is to see of it.
+    /// Writes the usage of the `marked` profiles, or of all, and for stored ones its mirror for OpenClaw.
     ///
-    /// What it sees changes by itself when a window ends, since it may show another one then.
+    /// The mirror changes when a window ends, since it shows another one then.
     fn edit_usage(&mut self, marked: Option<&HashSet<&ProfileId>>, now: Timestamp, edits: &mut RowEdits) {
         let has_ended = self.mirrored_until <= now;
         let all = marked.is_none() || self.mirrored_until == NEVER_MIRRORED;

@@ -9,7 +9,7 @@ use openclaw_sqlite::open_read_write;
 
 use super::*;
 
-/// What a writer on `connection` answers to one large change, and the snapshot that is shown then.
+/// The answer of a writer on `connection` to one large change, and the snapshot that is shown then.
 async fn write_large(
     connection: Connection,
     path: &Path,
@@ -20,7 +20,7 @@ async fn write_large(
         Arc::default(),
         CooldownConfig::default(),
     ));
-    let known = Known::read(&connection, path, &Arc::default()).unwrap();
+    let known = FileState::read(&connection, path, &Arc::default()).unwrap();
     let writer = Writer::new(
         path.to_owned(),
         AgentId::main(),
@@ -37,7 +37,7 @@ async fn write_large(
     ));
     let (reply, outcome) = oneshot::channel();
     let request = Request {
-        op: Op::Upsert(profile("large"), Box::new(key(&"k".repeat(100_000)))),
+        op: Operation::Upsert(profile("large"), Box::new(key(&"k".repeat(100_000)))),
         now: at(2),
         reply: Some(reply),
     };
@@ -46,13 +46,13 @@ async fn write_large(
     let worker = WriteWorker {
         path: path.to_owned(),
         coordinator,
-        pace: fast(),
+        timing: fast(),
     };
     worker.run(&queue);
     (outcome.await.unwrap().unwrap_err(), (*cache.snapshot()).clone())
 }
 
-/// A closed store whose profile `a` rests.
+/// A closed store whose profile `a` cools down.
 async fn resting() -> (TempDir, PathBuf, AuthSnapshot) {
     let (folder, store) = with_profiles().await;
     let mark = failure("a", Reason::Billing, None, 1);
@@ -102,17 +102,17 @@ async fn a_file_that_may_not_be_written_is_still_read() {
     );
 }
 
-/// M2, M3: what the other program answers with nothing is an error here, and the mark holds in this process meanwhile.
+/// M2, M3: where OpenClaw reports nothing this is an error, and the change holds in this process meanwhile.
 #[tokio::test]
 async fn d33_m3_a_lock_that_is_held_for_too_long_is_told_and_everything_is_still_read() {
     let (folder, path, before) = resting().await;
     let impatient = || {
-        let pace = Pace {
+        let timing = Timing {
             wait: BusyWait::None,
             ..fast()
         };
         let (agent, config) = (AgentId::main(), CooldownConfig::default());
-        SqliteAuthStore::open_with(folder.path(), &agent, Vec::new(), config, at(0), pace)
+        SqliteAuthStore::open_with(folder.path(), &agent, Vec::new(), config, at(0), timing)
     };
     let store = impatient().unwrap();
     let file = Connection::open(&path).unwrap();
@@ -200,11 +200,11 @@ async fn d1_d23_a_look_makes_nothing_and_asks_for_no_owner() {
 async fn d4_the_log_is_moved_into_the_file_when_there_is_time_and_at_the_end() {
     let folder = tempfile::tempdir().unwrap();
     let open = |checkpoint| {
-        let pace = Pace { checkpoint, ..fast() };
+        let timing = Timing { checkpoint, ..fast() };
         let (agent, config) = (AgentId::main(), CooldownConfig::default());
-        SqliteAuthStore::open_with(folder.path(), &agent, Vec::new(), config, at(0), pace).unwrap()
+        SqliteAuthStore::open_with(folder.path(), &agent, Vec::new(), config, at(0), timing).unwrap()
     };
-    // Somebody else has the file open, so closing the store does not remove the log by itself.
+    // Another connection has the file open, so closing the store does not remove the log.
     let store = open(Duration::from_millis(1));
     let other = outside(folder.path());
     let tables: i64 = other

@@ -1,4 +1,4 @@
-//! A file of the other program, opened, changed and opened again.
+//! A file of OpenClaw's, opened, changed and opened again.
 
 use std::fs;
 use std::path::PathBuf;
@@ -10,7 +10,7 @@ use super::*;
 use crate::store::conformance::NOW;
 use openclaw_classify::Reason;
 
-/// The tables that are the other program's alone.
+/// The tables that only OpenClaw uses.
 const THEIRS: &[&str] = &[
     "cache_entries",
     "memory_embedding_cache",

@@ -70,7 +70,7 @@ fn d20_opening_again_keeps_the_creation_time() {
 }
 
 #[test]
-fn l20_l21_nobody_else_may_read_folder_and_files() {
+fn l20_l21_only_the_owner_may_read_folder_and_files() {
     let root = tempfile::tempdir().unwrap();
     let folder = root.path().join("agents/main/agent");
     let store = open(&folder).unwrap();
@@ -85,7 +85,7 @@ fn l20_l21_nobody_else_may_read_folder_and_files() {
         );
     }
     drop(store);
-    // The default folder and the file are closed again, a folder of somebody's choice is not.
+    // The default folder and the file become private again, a custom folder does not.
     fs::set_permissions(&folder, fs::Permissions::from_mode(0o755)).unwrap();
     fs::set_permissions(
         folder.join("openclaw-agent.sqlite"),
@@ -126,7 +126,7 @@ fn d7_a_file_with_only_the_auth_tables_is_completed() {
     assert_eq!(text(&file, "SELECT agent_id FROM schema_meta"), "main");
 }
 
-/// A file that must be refused, and a part of what is said about it.
+/// A file that must be refused, and a part of the error.
 struct Refused {
     what: &'static str,
     make: &'static str,

@@ -1,4 +1,4 @@
-//! Secrets that were planted everywhere, looked for in everything that anybody can see (BL-84).
+//! Secrets that are planted everywhere, and searched in all output (BL-84).
 
 use std::io;
 use std::os::unix::fs::PermissionsExt;
@@ -97,7 +97,7 @@ async fn no_planted_secret_is_seen_anywhere() {
     let unknown = store.remove(profile("nobody"), at(2)).await.unwrap_err();
     seen += &told(&unknown);
 
-    // Rows that make no sense any more, while the store is open and when it is opened.
+    // Damaged rows, while the store is open and when it is opened.
     for row in [
         "{\"profiles\": {\"plant-broken",
         "[\"plant-list\"]",
@@ -139,7 +139,7 @@ async fn no_planted_secret_is_seen_anywhere() {
     }
 }
 
-/// Only files that hold secrets may show them, and nobody else may read those.
+/// Only files that hold secrets may show them, and only their owner may read those.
 fn check_files(folder: &Path) {
     for entry in std::fs::read_dir(folder).unwrap() {
         let entry = entry.unwrap();
@@ -149,7 +149,7 @@ fn check_files(folder: &Path) {
             .windows(PLANT.len())
             .any(|window| window == PLANT.as_bytes());
         let mode = entry.metadata().unwrap().permissions().mode() & 0o777;
-        // What could not be read was left exactly as somebody wrote it.
+        // Unreadable files were left unchanged.
         assert!(
             mode == 0o600 || !holds || name == "auth-state.json",
             "{name} has mode {mode:o}"

@@ -13,12 +13,12 @@ use crate::{
     TokenEndpointError,
 };
 
-/// Tells a process of this test binary what to do and where; unset in the process that runs the tests.
+/// The variable that gives a process of this test binary its part; unset in the process that runs the tests.
 const PART: &str = "OPENCLAW_TEST_PART";
 const PROCESSES: usize = 4;
 const MARKS: u64 = 600;
 
-/// The part that a started process plays; as a test among the others it only looks whether it has one.
+/// The part that a started process plays; without the variable this test does nothing.
 #[test]
 fn part() {
     #[expect(clippy::disallowed_methods, reason = "how a started process learns its part")]
@@ -36,7 +36,7 @@ fn part() {
     }
 }
 
-/// Marks, and notes after each mark how many were acknowledged.
+/// Writes changes, and records after each how many were acknowledged.
 async fn mark(folder: &Path, store: &SqliteAuthStore, marks: u64) {
     let acknowledged = folder.join(format!("acknowledged-{}", std::process::id()));
     for _ in 0..marks {
@@ -78,7 +78,7 @@ async fn no_mark_is_lost_between_processes_and_none_starves() {
     // They write until the first one is done; then none may be far behind.
     let mut children: Vec<_> = (0..PROCESSES).map(|_| start("1000000", folder.path())).collect();
     let done = |child: &Child| acknowledged(folder.path(), child.id());
-    eventually("a first mark of everybody", || {
+    eventually("a first mark of every process", || {
         children.iter().all(|child| done(child) > 0)
     });
     let before: Vec<_> = children.iter().map(done).collect();
@@ -102,7 +102,7 @@ async fn no_mark_is_lost_between_processes_and_none_starves() {
     let all: u64 = children.iter().map(done).sum();
     store.refresh().unwrap();
     let counted = store.snapshot().usage(&profile("a")).failure_counts[&Reason::Overloaded];
-    // Each may have been killed between a mark and the note of it.
+    // Each may have been killed between a change and its record.
     assert!(
         (all..=all + PROCESSES as u64).contains(&counted),
         "{all} {counted}"
@@ -115,7 +115,7 @@ async fn bl_74_a_killed_process_leaves_every_mark_that_was_acknowledged() {
     let file = outside(folder.path());
     for round in 0..8 {
         let known = marks_in(&file);
-        // It has far more to do than it gets done.
+        // It has far more to write than it can finish.
         let mut child = start("1000000", folder.path());
         eventually("marks of the other process", || marks_in(&file) > known + round);
         child.kill().unwrap();
@@ -155,7 +155,7 @@ impl RefreshHost for Host {
     }
 }
 
-/// A provider that notes each call where all processes see it.
+/// A provider that records each call where all processes see it.
 struct Provider<'a>(&'a Path);
 
 impl TokenEndpoint for Provider<'_> {
@@ -205,7 +205,7 @@ async fn o4_bl_72_eight_processes_refresh_an_expiring_login_with_one_call() {
     assert!(snapshot.refreshes.is_empty());
 }
 
-/// Asks for the provider's probe, and notes whether it was granted.
+/// Asks for the provider's probe, and records whether it was granted.
 async fn probe(folder: &Path, store: &SqliteAuthStore) {
     let holder = std::process::id().to_string();
     let provider = "openai".parse().unwrap();
@@ -232,8 +232,5 @@ async fn g4_bl_42_of_eight_processes_that_probe_a_provider_one_does() {
     assert_eq!((notes("granted"), notes("refused")), (1, 7));
     store.refresh().unwrap();
     let lease = store.snapshot().probes.values().next().unwrap().lease.clone();
-    assert!(
-        lease.is_some(),
-        "whoever was granted it crashed without giving it back"
-    );
+    assert!(lease.is_some(), "its holder crashed without giving it back");
 }

@@ -1,4 +1,4 @@
-//! Files that are put back, removed or locked away while a store uses them.
+//! Files that are restored, removed or made inaccessible while a store uses them.
 
 use std::fs;
 
@@ -17,7 +17,7 @@ fn rests(snapshot: &AuthSnapshot, id: &str) -> bool {
     !snapshot.usage(&profile(id)).is_usable(None, at(5))
 }
 
-/// A store that has seen the copy of its file that was put back, from before a mark of `a`.
+/// A store that has read the restored copy of its file, from before a change of `a`.
 async fn put_back() -> (TempDir, SqliteAuthStore) {
     let (folder, store) = with_profiles().await;
     let copy = folder.path().join("copy");
@@ -50,7 +50,7 @@ async fn a_copy_that_is_put_back_is_used_and_written() {
     assert!(!rests(&again.snapshot(), "a"));
 }
 
-/// Who only reads does not open the new file for writing, and its connection to the old one hears of nothing.
+/// A store that only reads does not open the new file for writing, and its connection to the old one notices nothing.
 #[tokio::test]
 async fn what_others_write_into_a_copy_that_was_put_back_shows() {
     let (folder, store) = put_back().await;
@@ -100,7 +100,7 @@ async fn a_store_that_cannot_be_written_at_the_start_is_read_and_written_later()
         .unwrap();
     let path = store.path().to_owned();
     drop(store);
-    // Stands for a disk without room: what SQLite keeps beside the file cannot be made.
+    // As on a full disk: the files that SQLite keeps beside the file cannot be created.
     let blocked = with_suffix(&path, "-wal");
     fs::create_dir(&blocked).unwrap();
     let store = open(folder.path()).unwrap();

@@ -1,4 +1,4 @@
-//! What is kept in the rows, whoever wrote it.
+//! The rows that both programs write.
 
 use openclaw_classify::Reason;
 use serde_json::{Value, json};
@@ -25,7 +25,7 @@ async fn x5_our_own_mirror_is_not_read_back_but_a_change_of_it_is() {
     }
     let ours = store.snapshot().usage(&profile("a")).clone();
     let file = outside(folder.path());
-    // The other program saves its own view of the same state: other members first, what it does not know dropped.
+    // OpenClaw saves its view of the same state: other members first, unknown ones dropped.
     let mut theirs = state(&file);
     theirs["usageStats"] = json!({"a": theirs["usageStats"]["a"], "b": {"errorCount": 0, "lastUsed": NOW}});
     set_state(&file, &theirs);
@@ -59,7 +59,7 @@ async fn x5_our_own_mirror_is_not_read_back_but_a_change_of_it_is() {
 }
 
 #[tokio::test]
-async fn x5_state_that_somebody_took_away_is_gone() {
+async fn x5_state_that_was_removed_is_gone() {
     let (folder, store) = with_profiles().await;
     store
         .commit(failure("a", Reason::Billing, None, 1), at(1))

@@ -43,7 +43,7 @@ fn d3_a_network_volume_gets_a_journal_that_is_deleted() {
     let writer = open_read_write(&path, connect::LOCK_WAIT).unwrap();
     connect::configure(&writer, FilesystemKind::Network, connect::LOCK_WAIT).unwrap();
     assert_eq!(text(&writer, "PRAGMA journal_mode"), "delete");
-    // As long as somebody uses the log, the mode cannot change, and that is told.
+    // While another connection uses the log, the mode cannot change, which is reported.
     connect::configure(&writer, FilesystemKind::Local, connect::LOCK_WAIT).unwrap();
     let other = outside(folder.path());
     other
@@ -125,7 +125,7 @@ async fn d30_d31_d32_a_body_that_fails_leaves_nothing_and_frees_the_lock() {
     });
     assert!(failed.is_err() && writer.is_autocommit());
     assert!(text(&outside(folder.path()), STORE).starts_with('{'));
-    // What somebody wrote since the snapshot was made is read again inside the transaction.
+    // Writes of another connection since the snapshot was made are read inside the transaction.
     let file = outside(folder.path());
     let sql = "UPDATE auth_profile_store SET store_json = json_set(store_json, '$.profiles.a.displayName', 'theirs')";
     file.execute(sql, []).unwrap();

@@ -1,4 +1,4 @@
-//! Whose state it is: another secret starts clean, and what is not stored stays unstored.
+//! State belongs to a secret: another secret starts clean, and ambient profiles stay unstored.
 
 use openclaw_classify::Reason;
 use serde_json::json;
@@ -34,7 +34,7 @@ async fn x4_ambient_state_is_kept_without_its_secret() {
         .unwrap();
     assert_eq!(rows, 0, "the other program does not know the profile");
 
-    // A process that does not know the key neither loses its state nor marks it.
+    // A process that lacks the key neither loses its state nor changes it.
     let store = open_with(Vec::new());
     store.upsert(profile("a"), key("a"), at(2)).await.unwrap();
     assert!(store.commit(success("openai:env", None, 3), at(3)).await.is_err());
@@ -83,7 +83,7 @@ async fn bl_34_a_key_replaced_by_the_other_program_is_free_at_once() {
     eventually("the new key", || {
         store.snapshot().usage(&a).is_usable(None, at(2))
     });
-    // The next mark tells the other program, too.
+    // The next change updates the mirror, too.
     store.commit(success("b", None, 3), at(3)).await.unwrap();
     assert_eq!(state(&file)["usageStats"].get("a"), None);
 }
@@ -105,7 +105,7 @@ async fn bl_34_a_variable_set_to_another_key_is_another_secret() {
         .commit(failure("p", Reason::Billing, None, 1), at(1))
         .await
         .unwrap();
-    // A process that does not know the variable leaves the state as it is.
+    // A process that lacks the variable leaves the state as it is.
     set_to(&store, None);
     store.commit(success("a", None, 2), at(2)).await.unwrap();
     assert!(!store.snapshot().usage(&p).is_usable(None, at(2)));

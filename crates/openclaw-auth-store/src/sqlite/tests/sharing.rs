@@ -24,38 +24,38 @@ async fn writes_of_another_store_show_by_themselves() {
     eventually("the first store's view", || {
         one.snapshot().usage(&a).is_usable(None, at(2))
     });
-    // Who cannot wait, looks.
+    // A caller that cannot wait refreshes.
     two.remove(a.clone(), at(3)).await.unwrap();
     one.refresh().unwrap();
     assert!(one.snapshot().credential(&a).is_none());
 }
 
-/// To read the file again takes the longer the more profiles there are.
+/// Reading the file again takes longer with more profiles.
 #[tokio::test]
 async fn only_what_others_wrote_is_read_again() {
     let folder = tempfile::tempdir().unwrap();
-    let by_hand = Pace {
+    let by_hand = Timing {
         watch: Duration::from_hours(1),
         ..fast()
     };
     let (agent, config) = (AgentId::main(), CooldownConfig::default());
     let store =
         SqliteAuthStore::open_with(folder.path(), &agent, Vec::new(), config, at(0), by_hand).unwrap();
-    let others = store.coordinator.writer().others();
-    let mut look = Look::new(
+    let others = store.coordinator.writer().foreign_version();
+    let mut look = FileObserver::new(
         FollowingReader::new(store.path().to_owned(), by_hand.wait),
         others,
     );
-    // While the thread that writes finishes a turn a look is put off.
+    // While the writer is busy a check is put off.
     let mut reads_again = |store: &SqliteAuthStore| {
         let before = store.snapshot();
         (0..10).any(|_| {
             drop(store.coordinator.writer());
-            look.again(store.path(), &store.cache, &store.coordinator);
+            look.observe(store.path(), &store.cache, &store.coordinator);
             !Arc::ptr_eq(&before, &store.snapshot())
         })
     };
-    assert!(!reads_again(&store), "nobody has written");
+    assert!(!reads_again(&store), "no other process has written");
     store.upsert(profile("a"), key("a"), at(0)).await.unwrap();
     store
         .commit(failure("a", Reason::Billing, None, 1), at(1))
@@ -65,8 +65,8 @@ async fn only_what_others_wrote_is_read_again() {
     let file = outside(folder.path());
     let write = "UPDATE auth_profile_state SET updated_at = updated_at + 1";
     file.execute_batch(write).unwrap();
-    assert!(reads_again(&store), "somebody else has written");
-    assert!(!reads_again(&store), "nobody has written since");
+    assert!(reads_again(&store), "another process has written");
+    assert!(!reads_again(&store), "no other process has written since");
     store.commit(success("a", None, 2), at(2)).await.unwrap();
     file.execute_batch(write).unwrap();
     assert!(reads_again(&store), "both have written");
@@ -96,7 +96,7 @@ async fn d33_a_write_waits_for_another_programs() {
     assert!(!snapshot.usage(&profile("b")).is_usable(None, at(1)));
 }
 
-/// Also BL-41: what one process knows of a probe, every other one can see and end.
+/// Also BL-41: a probe of one process can be seen and ended by every other one.
 #[tokio::test]
 async fn g4_of_two_stores_one_gets_to_probe() {
     let (folder, one) = with_profiles().await;
@@ -143,7 +143,7 @@ async fn d11_a_use_reaches_the_file_by_itself() {
 #[tokio::test]
 async fn d11_a_use_reaches_the_file_with_the_next_mark_and_at_the_end() {
     let folder = tempfile::tempdir().unwrap();
-    let never = Pace {
+    let never = Timing {
         use_delay: Duration::from_hours(1),
         ..fast()
     };
@@ -173,7 +173,7 @@ async fn d11_a_use_reaches_the_file_with_the_next_mark_and_at_the_end() {
 #[tokio::test]
 async fn d10_d11_a_success_that_forgives_nothing_is_written_with_the_next_mark() {
     let folder = tempfile::tempdir().unwrap();
-    let never = Pace {
+    let never = Timing {
         use_delay: Duration::from_hours(1),
         ..fast()
     };
@@ -183,7 +183,7 @@ async fn d10_d11_a_success_that_forgives_nothing_is_written_with_the_next_mark()
     let file = outside(folder.path());
     let last_used = || state(&file)["usageStats"]["a"]["lastUsed"].clone();
 
-    // The first one says which profile was good last.
+    // The first one records the last good profile.
     store.commit(success("a", None, 1), at(1)).await.unwrap();
     assert_eq!(last_used(), json!(NOW + 1_000));
     eventually("nothing waits", || !store.coordinator.has_waiting());
@@ -221,7 +221,7 @@ pub(super) fn changes() -> impl Strategy<Value = Vec<(UsageChange, i64)>> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
-    /// Whatever happens, the file says what the reference engine says, also after it was opened again.
+    /// After any changes the file equals the reference engine, also after it was opened again.
     #[test]
     fn the_file_is_the_fold(changes in changes()) {
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
@@ -245,7 +245,7 @@ proptest! {
     }
 }
 
-/// What is known, without the profiles of which nothing is.
+/// The usage, without profiles that have none.
 pub(super) fn used_only(store: &impl UsageStore) -> AuthSnapshot {
     let mut snapshot = (*store.snapshot()).clone();
     for id in ["a", "b"] {

@@ -1,4 +1,4 @@
-//! Tokens that a provider gave once, while the file cannot take them.
+//! New tokens while the file cannot be written.
 
 use std::sync::Mutex;
 
@@ -14,7 +14,7 @@ use crate::{
     TokenEndpointError,
 };
 
-/// Does something while the provider is asked, and then gives tokens that fill pages.
+/// A provider with a side effect during the call, and tokens that fill pages.
 struct Rotating<'a>(Mutex<Option<Box<dyn FnOnce() + Send + 'a>>>);
 
 impl TokenEndpoint for Rotating<'_> {
@@ -60,22 +60,22 @@ async fn with_login() -> (TempDir, PathBuf) {
 
 /// A store on a connection that was prepared; it does not wait for locks.
 fn start(path: &Path, connection: Connection) -> SqliteAuthStore {
-    let pace = Pace {
+    let timing = Timing {
         wait: BusyWait::None,
         use_delay: Duration::from_hours(1),
         ..fast()
     };
-    connect::configure(&connection, FilesystemKind::Local, pace.wait).unwrap();
+    connect::configure(&connection, FilesystemKind::Local, timing.wait).unwrap();
     let snapshot = SqliteAuthStore::read_snapshot(path.parent().unwrap(), Vec::new()).unwrap();
     let cache = Cache::new(snapshot, Arc::default(), CooldownConfig::default());
-    let known = Known::read(&connection, path, &Arc::default()).unwrap();
+    let known = FileState::read(&connection, path, &Arc::default()).unwrap();
     SqliteAuthStore::start(
         path,
         &AgentId::main(),
         Some((connection, known)),
         cache,
         FilesystemKind::Local,
-        pace,
+        timing,
     )
     .unwrap()
 }

@@ -1,4 +1,4 @@
-//! Who writes, and that what is remembered of the file is never older than the file.
+//! Where changes are written, and that the cached state is never older than the file.
 
 use std::fs;
 use std::future::Future;
@@ -15,7 +15,7 @@ use super::*;
 use crate::MemoryAuthStore;
 use crate::store::conformance::NOW;
 
-/// What a future gives without being waited for.
+/// The result of a future at its first poll.
 fn at_once<T>(work: impl Future<Output = T>) -> Option<T> {
     let mut context = Context::from_waker(Waker::noop());
     match pin!(work).poll(&mut context) {
@@ -29,9 +29,9 @@ fn mark(id: &str, second: i64) -> UsageChange {
 }
 
 #[tokio::test]
-async fn a_mark_is_durable_within_one_poll_while_nobody_is_in_the_way() {
+async fn a_mark_is_durable_within_one_poll_without_other_writers() {
     let (folder, store) = with_profiles().await;
-    // The upserts went through the thread, which may still be giving its turn back.
+    // The upserts went through the worker, which may still hold the lock.
     eventually("a mark at once", || {
         at_once(store.commit(mark("a", 1), at(1))).is_some()
     });
@@ -48,7 +48,7 @@ async fn d33_a_locked_file_never_holds_up_a_task() {
     let mut waiting = Box::pin(store.commit(mark("a", 1), at(1)));
     let mut context = Context::from_waker(Waker::noop());
     assert!(waiting.as_mut().poll(&mut context).is_pending());
-    // Nobody overtakes a change that waits, whatever it is about.
+    // No change overtakes a queued one, whatever it is about.
     assert!(at_once(store.commit(mark("b", 2), at(2))).is_none());
     assert!(store.snapshot().usage(&profile("b")).is_usable(None, at(2)));
     file.execute_batch("COMMIT").unwrap();
@@ -59,7 +59,7 @@ async fn d33_a_locked_file_never_holds_up_a_task() {
 }
 
 #[tokio::test]
-async fn bl_74_what_somebody_else_wrote_in_between_is_kept() {
+async fn bl_74_what_another_process_wrote_in_between_is_kept() {
     let (folder, store) = with_profiles().await;
     store.commit(mark("a", 1), at(1)).await.unwrap();
     let file = outside(folder.path());
@@ -107,7 +107,7 @@ async fn x5_when_a_window_ends_the_other_program_is_told_of_the_next_one() {
     let ends: Vec<_> = usage.windows.values().map(|window| window.until).collect();
     let (first, last) = (ends.iter().min().unwrap(), ends.iter().max().unwrap());
     assert!(first < last, "{usage:?}");
-    // Any later write says it, also one that is about another profile.
+    // Any later write mirrors it, also one that is about another profile.
     store.commit(success("b", None, 1), *first).await.unwrap();
     assert_eq!(shown(), json!("m"));
 }
@@ -135,7 +135,7 @@ async fn a_write_that_failed_is_forgotten_and_the_next_one_reads_again() {
 }
 
 #[tokio::test]
-async fn l21_files_that_somebody_opened_to_others_are_closed_by_the_writes() {
+async fn l21_files_that_became_readable_to_others_are_private_after_writes() {
     let (folder, store) = with_profiles().await;
     let names =
         ["", "-wal", "-shm"].map(|suffix| folder.path().join(format!("openclaw-agent.sqlite{suffix}")));
@@ -162,7 +162,7 @@ async fn l21_files_that_somebody_opened_to_others_are_closed_by_the_writes() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
-    /// Two processes that take turns on one file know together what one would.
+    /// Two processes on one file have the same state as one.
     #[test]
     fn two_writers_are_one_fold(changes in changes(), first in any::<u16>()) {
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
@@ -176,13 +176,13 @@ proptest! {
             let memory = MemoryAuthStore::new(start, CooldownConfig::default());
             let mut now = 0;
             for (turn, (change, pause)) in changes.into_iter().enumerate() {
-                // A use stays in its process for a moment: one of the other's would be told as no change.
+                // A use stays in its process for a moment: one of the other process would be no change.
                 if matches!(change, UsageChange::Used { .. }) {
                     continue;
                 }
                 now += pause;
                 let store = if first >> (turn % 16) & 1 == 0 { &one } else { &two };
-                // Each knows what the other wrote before it judges.
+                // Each reads what the other wrote before it decides.
                 store.refresh().unwrap();
                 let applied = store.commit(change.clone(), at(now)).await.unwrap();
                 assert_eq!(memory.commit(change, at(now)).await.unwrap(), applied);

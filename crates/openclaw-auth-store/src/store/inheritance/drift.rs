@@ -5,7 +5,7 @@ use openclaw_ids::ProfileId;
 
 use crate::{AuthSnapshot, Credential, Oauth};
 
-/// Shows the main agent's login in place of each old one; nothing is stored.
+/// Replaces each old login of a snapshot by the main agent's; nothing is stored.
 pub(super) fn follow(view: &mut AuthSnapshot, main: &AuthSnapshot, agent: &AuthSnapshot, now: Timestamp) {
     for (old, own) in logins(agent) {
         let name = format!("{}:default", own.provider);
@@ -27,7 +27,8 @@ fn logins(snapshot: &AuthSnapshot) -> impl Iterator<Item = (&ProfileId, &Oauth)>
         })
 }
 
-/// The main agent's login that is meant: the longest one of the same account, else the only one that may be.
+/// The main agent's login that replaces it: the one of the same account that lasts longest, else the only possible
+/// one.
 fn replacement<'m>(
     own: &Oauth,
     old: &ProfileId,

@@ -1,4 +1,4 @@
-//! An agent's store on top of the main agent's: one view, and every mark where its profile lives (D14).
+//! An agent's store on top of the main agent's: one view, and every change in the store of the profile's owner (D14).
 
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -14,29 +14,29 @@ use crate::{
 
 /// The store of an agent that also uses the main agent's profiles.
 ///
-/// Marks of an inherited profile go to the main agent's store, so that both agents know of them (BL-73). Profiles and
-/// orders are only ever changed in the agent's own (BL-78).
+/// Usage changes of an inherited profile go to the main agent's store, so that both agents see them (BL-73). Profiles
+/// and orders are only ever changed in the agent's own (BL-78).
 #[derive(Debug)]
 pub struct InheritingAuthStore<M, A> {
     main: Option<Arc<M>>,
     agent: Arc<A>,
-    seen: Mutex<Option<Seen>>,
-    /// The latest time that a caller has told, in Unix milliseconds: what is usable is judged by it (I7).
+    seen: Mutex<Option<CachedView>>,
+    /// The latest time that a caller has passed, in Unix milliseconds, by which usability is decided (I7).
     now: AtomicI64,
 }
 
 /// A view and what it was made from.
 #[derive(Debug)]
-struct Seen {
+struct CachedView {
     main: Arc<AuthSnapshot>,
     agent: Arc<AuthSnapshot>,
-    /// The profiles of both; they are put together again only when one of the two has others.
+    /// The merged profiles, merged again only when those of one store change.
     profiles: Credentials,
     view: Arc<AuthSnapshot>,
 }
 
 impl<M: UsageStore, A: UsageStore> InheritingAuthStore<M, A> {
-    /// Puts the agent's own store on top of the main agent's.
+    /// Layers the agent's own store on top of the main agent's.
     pub fn new(main: Arc<M>, agent: impl Into<Arc<A>>) -> Self {
         Self {
             main: Some(main),
@@ -61,7 +61,7 @@ impl<M: UsageStore, A: UsageStore> InheritingAuthStore<M, A> {
         &self.agent
     }
 
-    /// The main agent's store, unless this is its.
+    /// The main agent's store, unless this is the main agent's.
     pub fn main(&self) -> Option<&Arc<M>> {
         self.main.as_ref()
     }
@@ -70,7 +70,7 @@ impl<M: UsageStore, A: UsageStore> InheritingAuthStore<M, A> {
         self.now.fetch_max(now.as_millisecond(), Ordering::Relaxed);
     }
 
-    /// The main agent's store where it owns what a change is about.
+    /// The main agent's store where it owns the profile of a change.
     fn owning_main(&self, id: Option<&ProfileId>) -> Option<&Arc<M>> {
         let (main, id) = (self.main.as_ref()?, id?);
         match profile_owner(&main.snapshot(), &self.agent.snapshot(), id) {
@@ -102,7 +102,7 @@ impl<M: UsageStore, A: UsageStore> UsageStore for InheritingAuthStore<M, A> {
         let now = Timestamp::from_millisecond(self.now.load(Ordering::Relaxed));
         drift::follow(&mut view, &main, &agent, now.unwrap_or(Timestamp::UNIX_EPOCH));
         let view = Arc::new(view);
-        *last = Some(Seen {
+        *last = Some(CachedView {
             main,
             agent,
             profiles,
@@ -129,7 +129,7 @@ impl<M: UsageStore, A: UsageStore> UsageStore for InheritingAuthStore<M, A> {
 }
 
 impl<M: LoginStore, A: LoginStore> LoginStore for InheritingAuthStore<M, A> {
-    /// A renewed login of the agent's own is handed to the main agent, too, when that one has an older copy (O9).
+    /// A renewed login of the agent's own is passed to the main agent, too, when that one has an older copy (O9).
     async fn change_login(
         &self,
         id: ProfileId,
@@ -151,13 +151,13 @@ impl<M: LoginStore, A: LoginStore> LoginStore for InheritingAuthStore<M, A> {
             && applied == ChangeOutcome::Done
             && let Err(error) = main.change_login(id, LoginChange::Adopt(new), now).await
         {
-            // The agent has it; the main agent keeps what it had.
+            // The agent has stored it; the main agent keeps its older copy.
             tracing::warn!(%error, "the main agent could not be given a renewed login");
         }
         Ok(applied)
     }
 
-    /// Whose the login is may have changed since the right was taken.
+    /// The owner of the login may have changed since the lease was taken.
     fn end_refresh(&self, id: ProfileId, holder: String, now: Timestamp) {
         if let Some(main) = &self.main {
             main.end_refresh(id.clone(), holder.clone(), now);

@@ -1,4 +1,4 @@
-//! What a secondary agent sees of the main one's store, and where its marks go.
+//! The view of an agent that inherits from the main agent, and where its changes are written.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! What users of failover software proved necessary (beyond.md section 3).
+//! Cases that users of failover software reported (beyond.md section 3).
 
 use super::*;
 
@@ -36,7 +36,7 @@ fn bl_47_an_explicit_order_does_not_rotate() {
     }
 }
 
-/// BL-49: who selects says so before anybody else selects.
+/// BL-49: a selection is recorded before the next one.
 #[test]
 fn bl_49_sessions_that_start_together_spread_evenly() {
     let mut case = Case::worked().stored("anthropic", json!({"id": "k3", "type": "api_key", "key": "f"}));
@@ -55,7 +55,7 @@ fn bl_49_sessions_that_start_together_spread_evenly() {
     assert_eq!(chosen.into_values().collect::<Vec<_>>(), [3, 3, 3]);
 }
 
-/// BL-50: a tier whose profiles all rest does not keep the next one from its turn.
+/// BL-50: a tier whose profiles all cool down does not keep the next one from being used.
 #[test]
 fn bl_50_when_every_stored_profile_is_disabled_the_next_source_is_the_usable_one() {
     let env = Credential::api_key(provider("anthropic"), Secret::new("k"));

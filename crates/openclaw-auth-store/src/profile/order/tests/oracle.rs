@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::{Case, Lane};
 
-/// A stored profile: its rank by type (2 is a key that is missing), when it was used, until when it rests.
+/// A stored profile: its rank by type (2 is a key that is missing), when it was used, until when it cools down.
 #[derive(Debug, Clone)]
 struct Held {
     rank: usize,

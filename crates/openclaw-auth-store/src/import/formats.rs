@@ -1,11 +1,11 @@
-//! The forms that older files have (G3, G21 to G23).
+//! The formats of older files (G3, G21 to G23).
 
 use openclaw_ids::{ProfileId, ProviderId};
 use serde_json::{Map, Value};
 
 use crate::{Credential, SecretRef};
 
-/// Keys that are an artefact of another language, never a provider (G22).
+/// Keys that are artefacts of JavaScript objects, never a provider (G22).
 const NEVER_PROVIDERS: &[&str] = &["__proto__", "constructor", "prototype"];
 
 /// The members that `auth-profiles.json` without `profiles` may carry over (G22).
@@ -39,7 +39,7 @@ const AUTH: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// One credential per provider, its type written or told by its members (G22).
+/// One credential per provider, its type given or inferred from its members (G22).
 pub(super) fn flat(members: &Map<String, Value>) -> Vec<(ProfileId, Credential)> {
     let entries = members
         .iter()
@@ -56,7 +56,7 @@ pub(super) fn flat(members: &Map<String, Value>) -> Vec<(ProfileId, Credential)>
     read.collect()
 }
 
-/// One credential per provider, its type written (G23).
+/// One credential per provider, its type given (G23).
 pub(super) fn auth(members: &Map<String, Value>) -> Vec<(ProfileId, Credential)> {
     let read = members.iter().filter_map(|(key, entry)| {
         let mut entry = entry.as_object()?.clone();
@@ -68,7 +68,7 @@ pub(super) fn auth(members: &Map<String, Value>) -> Vec<(ProfileId, Credential)>
             .to_owned();
         let (_, kept) = AUTH.iter().find(|(name, _)| *name == kind)?;
         let is_end = |name: &str, value: &Value| name != "expires" || kind == "oauth" || value.is_number();
-        // Pointers to secrets were never part of this form.
+        // References to secrets were never part of this format.
         entry.retain(|name, value| {
             kept.contains(&name.as_str()) && is_end(name, value) && SecretRef::parse(value).is_none()
         });
