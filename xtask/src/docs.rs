@@ -60,7 +60,7 @@ const DOCUMENTS: &[Document] = &[
         path: "docs/metrics.md",
         package: "openclaw-gateway",
         target: Target::Library,
-        test: "metrics::tests::the_document_is_current",
+        test: "telemetry::metrics::tests::the_document_is_current",
     },
     Document {
         path: "docs/scenarios.md",

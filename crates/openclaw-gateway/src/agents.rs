@@ -24,7 +24,7 @@ use crate::telemetry::Telemetry;
 use lookout::Lookout;
 use patient::PatientAuthStore;
 
-pub(crate) use legacy::LegacyLogins;
+pub(crate) use legacy::{LegacyLogins, has_unstored_legacy};
 pub use run_settings::run_settings;
 
 /// An agent's credentials: its own, and the main agent's beneath them (D14).

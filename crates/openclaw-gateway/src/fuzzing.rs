@@ -6,14 +6,13 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use bytes::Bytes;
 use openclaw_chain::Resolver;
 use openclaw_classify::Failure;
+use openclaw_config::{BodyModelPolicy, Config, Environment, FileError, SecretsConfig};
 use openclaw_wire::RequestBody;
 
 use crate::agents::run_settings;
 use crate::http::Catalogue;
 use crate::providers::Endpoints;
 use crate::secrets::SecretSources;
-use openclaw_config::Environment;
-use openclaw_config::{BodyModelPolicy, Config, FileError, SecretsConfig};
 
 pub use openclaw_wire::WireFormat;
 

@@ -18,8 +18,7 @@ use tokio::time::Instant;
 
 pub(crate) use dangling::Dangling;
 
-use openclaw_config::Environment;
-use openclaw_config::{CommandConfig, SecretProvider, SecretsConfig};
+use openclaw_config::{CommandConfig, Environment, SecretProvider, SecretsConfig};
 
 /// The alias of a pointer that names no place.
 const UNNAMED: &str = "default";

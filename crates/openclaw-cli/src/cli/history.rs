@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use openclaw_auth_store::{ChangeOutcome, StoreError, UsageChange, UsageStore};
-use openclaw_gateway::gateway::retention;
 use openclaw_gateway::report::profile_hash;
+use openclaw_gateway::retention;
 use openclaw_history::{Entry, History, HistoryReader, Record, WindowChange, commit_by_person, history_path};
 use openclaw_ids::{AgentId, ProfileId};
 

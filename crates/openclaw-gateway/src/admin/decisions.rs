@@ -6,7 +6,9 @@ use std::sync::Arc;
 use axum::Json;
 use jiff::Timestamp;
 use openclaw_auth_store::{AuthSnapshot, UsageStore};
-use openclaw_history::explain;
+use openclaw_history::{
+    HistoryError, HistoryReader, RunFilter, RunOutcome, StoredRun, StoredWindow, Story, WindowFilter, explain,
+};
 use openclaw_ids::{AgentId, ProfileId, ProviderId, SessionKey};
 use openclaw_runner::{Clock, SystemClock};
 use serde::{Deserialize, Serialize};
@@ -15,9 +17,6 @@ use super::agents::unusable;
 use super::asked::Asked;
 use crate::http::{ApiError, PathName, Served};
 use crate::report::{Held, Search, WHAT_MADE_IT_REST, held_lines, run_story};
-use openclaw_history::{
-    HistoryError, HistoryReader, RunFilter, RunOutcome, StoredRun, StoredWindow, Story, WindowFilter,
-};
 
 /// How many are told when nobody says.
 const USUAL: usize = 50;

@@ -4,11 +4,13 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use openclaw_auth_store::{AmbientProfile, LegacyProfiles, UsageStore};
+use openclaw_auth_store::{AmbientProfile, LegacyFolder, LegacyProfiles, UsageStore};
+use openclaw_config::Environment;
+use openclaw_ids::ProviderId;
 use openclaw_runner::{Clock, SystemClock};
 
+use super::AgentAuthStore;
 use super::patient::PatientAuthStore;
-use openclaw_config::Environment;
 
 /// The most of the file that is read, in bytes.
 const MAX_BYTES: u64 = 4 << 20;
@@ -67,4 +69,25 @@ fn read(path: &Path) -> io::Result<String> {
     let mut text = String::new();
     File::open(path)?.take(MAX_BYTES).read_to_string(&mut text)?;
     Ok(text)
+}
+
+/// Whether older versions left a credential for `provider` that the stores of a running gateway lack. The files may take
+/// their time.
+pub(crate) async fn has_unstored_legacy(store: &AgentAuthStore, provider: &ProviderId) -> bool {
+    let owners = [Some(store.agent()), store.main()].into_iter().flatten();
+    let folders: Vec<PathBuf> = owners
+        .filter_map(|owner| owner.path().parent().map(Path::to_owned))
+        .collect();
+    let snapshot = store.snapshot();
+    let provider = provider.clone();
+    let looking = tokio::task::spawn_blocking(move || {
+        folders.iter().any(|folder| {
+            let legacy = LegacyFolder::new(folder).read().unwrap_or_default();
+            let mut profiles = legacy.profiles().iter();
+            profiles.any(|(id, credential)| {
+                *credential.provider() == provider && !snapshot.profiles.contains_key(id)
+            })
+        })
+    });
+    looking.await.unwrap_or_default()
 }

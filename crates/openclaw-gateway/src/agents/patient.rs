@@ -14,7 +14,7 @@ use crate::circuit::{Circuit, Waited};
 
 /// A file's store that is waited for only while that makes sense.
 #[derive(Debug)]
-pub struct PatientAuthStore {
+pub(crate) struct PatientAuthStore {
     store: SqliteAuthStore,
     circuit: Circuit,
 }

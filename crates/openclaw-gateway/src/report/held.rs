@@ -10,14 +10,13 @@ use openclaw_auth_store::log_id;
 use openclaw_classify::Reason;
 use openclaw_cooldown::Lane;
 use openclaw_history::explain::{self, Fate, ReadError, Story as RunStory, Visit};
-use openclaw_ids::{AgentId, AuthAliases, ModelRef, ProfileId, ProviderId};
-use serde::Serialize;
-use serde_json::json;
-
 use openclaw_history::{
     BrokenNote, HistoryError, HistoryReader, Rested, StoredRun, StoredWindow, Story, WindowChange,
     WindowFilter,
 };
+use openclaw_ids::{AgentId, AuthAliases, ModelRef, ProfileId, ProviderId};
+use serde::Serialize;
+use serde_json::json;
 
 pub use lines::{WHAT_MADE_IT_REST, held_lines, rested};
 

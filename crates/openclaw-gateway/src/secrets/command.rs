@@ -10,12 +10,11 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
 
+use openclaw_config::{CommandConfig, Environment};
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use super::permissions;
-use openclaw_config::CommandConfig;
-use openclaw_config::Environment;
 
 /// What the protocol calls itself.
 const VERSION: u64 = 1;

@@ -4,8 +4,9 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
-use super::permissions;
 use openclaw_config::FileConfig;
+
+use super::permissions;
 
 /// The text of the file.
 ///

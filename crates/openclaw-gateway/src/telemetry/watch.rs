@@ -8,6 +8,9 @@ use jiff::Timestamp;
 use openclaw_auth_store::{ChangeOutcome, StoreError, UsageChange, UsageStore};
 use openclaw_classify::{Failure, Verdict, describe, preview};
 use openclaw_history::recording::{Budget, Recorder, RecordingSink, RunRecording};
+use openclaw_history::{
+    BrokenNote, Entry, History, Record, RunNote, RunOutcome, commit_by_person, window_changes,
+};
 use openclaw_ids::{AgentId, ProviderId};
 use openclaw_runner::{
     AttemptSeen, Clock, Lost, RunError, RunEvent, RunObserver, RunReport, RunRequest, Runner, SystemClock,
@@ -17,11 +20,8 @@ use openclaw_session::SessionStore;
 use openclaw_wire::{MissingEnd, WireFormat};
 use tokio::time::Instant;
 
-use crate::events::Events;
-use crate::metrics::{Metrics, RunEnd};
-use openclaw_history::{
-    BrokenNote, Entry, History, Record, RunNote, RunOutcome, commit_by_person, window_changes,
-};
+use crate::telemetry::events::Events;
+use crate::telemetry::metrics::{Metrics, RunEnd};
 
 /// Longest error that is kept, in UTF-16 units.
 const MAX_ERROR: usize = 400;

@@ -42,7 +42,7 @@ pub(crate) fn open(path: &Path) -> Result<Connection, HistoryError> {
     connection
         .pragma_update(None, "journal_size_limit", WAL_LIMIT)
         .map_err(fail)?;
-    if seen != Seen::Current {
+    if seen != Seen::GatewayState {
         schema::migrate(&mut connection, path)?;
     }
     Ok(connection)
@@ -56,7 +56,7 @@ pub(crate) fn open_to_read(path: &Path) -> Result<Option<Connection>, HistoryErr
     }
     let connection = open_read_only(path, READ_WAIT).map_err(|source| HistoryError::of(path, source))?;
     match schema::look(&connection, path)? {
-        Seen::Current => Ok(Some(connection)),
+        Seen::GatewayState => Ok(Some(connection)),
         // The first version has no older one, and an empty file has no entries.
         Seen::Empty | Seen::Older(_) => Ok(None),
     }

@@ -35,7 +35,7 @@ pub(crate) enum Seen {
     /// An older version.
     Older(u32),
     /// All of it.
-    Current,
+    GatewayState,
 }
 
 /// Looks whose file it is; writes nothing.
@@ -76,7 +76,7 @@ fn seen(view: &Transaction<'_>, path: &Path) -> Result<Seen, HistoryError> {
             found,
             known,
         }),
-        found if found == known => Ok(Seen::Current),
+        found if found == known => Ok(Seen::GatewayState),
         found => Ok(Seen::Older(found)),
     }
 }
@@ -96,7 +96,7 @@ pub(crate) fn migrate(connection: &mut Connection, path: &Path) -> Result<(), Hi
         .map_err(fail)?;
     // Another process may have been faster.
     let done = match seen(&transaction, path)? {
-        Seen::Current => return Ok(()),
+        Seen::GatewayState => return Ok(()),
         Seen::Empty => 0,
         Seen::Older(done) => done,
     };

@@ -10,7 +10,7 @@ use openclaw_auth_store::{Credential, profile_secret};
 use openclaw_classify::error_chain;
 use openclaw_classify::{Failure, Reason, classify, describe, redact};
 use openclaw_config::Environment;
-use openclaw_gateway::gateway::USER_AGENT;
+use openclaw_gateway::USER_AGENT;
 use openclaw_gateway::providers::attempt_deadlines;
 use openclaw_gateway::providers::{known, secret_kind};
 use openclaw_gateway::report::left;

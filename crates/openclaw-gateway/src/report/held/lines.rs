@@ -2,12 +2,12 @@
 
 use jiff::Timestamp;
 use openclaw_cooldown::Lane;
+use openclaw_history::{Rested, StoredRun, WindowNote};
 
 use super::{Held, Opened};
 use crate::report::free_time::free_and_tried;
 use crate::report::span::ago;
-use crate::terminal_escape::visible;
-use openclaw_history::{Rested, StoredRun, WindowNote};
+use crate::telemetry::terminal_escape::visible;
 
 /// What stands above it.
 pub const WHAT_MADE_IT_REST: &str = "What made it rest";

@@ -10,7 +10,7 @@ use opentelemetry_sdk::metrics::data::{
 use super::table::{Kind, Row, row};
 
 /// The content type of the text.
-pub(super) const CONTENT_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
+pub(crate) const CONTENT_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
 
 /// Everything that was collected, in the text format; instruments and series in a stable order.
 pub(super) fn render(collected: &ResourceMetrics) -> String {

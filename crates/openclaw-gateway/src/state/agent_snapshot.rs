@@ -12,7 +12,7 @@ use crate::agents::Agent;
 use crate::report::{AgentState, Installation};
 
 /// The state of one agent at one moment.
-pub(crate) struct Look {
+pub(crate) struct AgentSnapshot {
     agent: AgentId,
     folder: PathBuf,
     seen: Arc<AuthSnapshot>,
@@ -21,7 +21,7 @@ pub(crate) struct Look {
     sessions: Vec<(SessionKey, SessionEntry)>,
 }
 
-impl Look {
+impl AgentSnapshot {
     /// Looks at an agent's credentials; its `sessions` were read by the caller, who needs them or not.
     pub(crate) fn at(id: &AgentId, agent: &Agent, sessions: Vec<(SessionKey, SessionEntry)>) -> Self {
         let own = agent.usage.agent();

@@ -22,11 +22,11 @@ pub(crate) type Guess = [u8; 8];
 /// Only different ones count: a tool with an old token in its settings sends the same again and again, and must not
 /// lock out the others on its machine.
 #[derive(Debug, Default)]
-pub(crate) struct Guesses {
+pub(crate) struct AuthThrottle {
     by_peer: Mutex<HashMap<IpAddr, Vec<(Guess, Instant)>>>,
 }
 
-impl Guesses {
+impl AuthThrottle {
     /// How long the peer has to wait, if it guessed too much; a right token does not help it then.
     pub(crate) fn wait(&self, peer: IpAddr, now: Instant) -> Option<Duration> {
         let peers = self.by_peer.lock().unwrap_or_else(PoisonError::into_inner);
@@ -88,7 +88,7 @@ mod tests {
 
     #[test]
     fn different_guesses_count_until_their_window_is_over() {
-        let (guesses, start, guesser) = (Guesses::default(), Instant::now(), peer("192.0.2.1"));
+        let (guesses, start, guesser) = (AuthThrottle::default(), Instant::now(), peer("192.0.2.1"));
         for _ in 0..100 {
             guesses.add(guesser, guess(0), start);
         }
@@ -111,7 +111,7 @@ mod tests {
 
     #[test]
     fn one_network_is_one_guesser_and_memory_is_bounded() {
-        let (guesses, start) = (Guesses::default(), Instant::now());
+        let (guesses, start) = (AuthThrottle::default(), Instant::now());
         for number in 0..MAX_GUESSES {
             guesses.add(peer(&format!("2001:db8::{number}")), guess(number), start);
         }
@@ -131,7 +131,7 @@ mod tests {
 
     #[test]
     fn a_peer_that_goes_on_is_held_and_not_remembered_at_length() {
-        let (guesses, start, guesser) = (Guesses::default(), Instant::now(), peer("192.0.2.1"));
+        let (guesses, start, guesser) = (AuthThrottle::default(), Instant::now(), peer("192.0.2.1"));
         for number in 0..10_000 {
             guesses.add(guesser, guess(number), start);
         }

@@ -7,23 +7,22 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use openclaw_auth_store::UsageStore;
 use openclaw_chain::Resolver;
+use openclaw_config::{Config, Environment, ExposedFile, permission_audit};
+use openclaw_history::history_path;
 use openclaw_ids::{AgentId, AuthAliases, ModelRef};
 use openclaw_runner::{Clock, RunPolicy, SystemClock};
 use secrecy::ExposeSecret;
 
+use super::SetupError;
+use super::client_token::{TokenDigest, client_token};
+use super::endpoints::{configured_endpoints, discover_providers};
 use super::process::Process;
-use super::{SetupError, callable, client_token, search};
 use crate::agents::AgentSettings;
 use crate::agents::run_settings;
 use crate::credentials::Credentials;
-use crate::http::Token;
 use crate::providers::discovery::Discovery;
 use crate::providers::{Endpoints, ambient};
 use crate::secrets::SecretSources;
-use openclaw_config::Config;
-use openclaw_config::Environment;
-use openclaw_config::{ExposedFile, permission_audit};
-use openclaw_history::history_path;
 
 /// One configuration, immutable. A request takes the current one at its start and keeps it to its end.
 pub(crate) struct Generation {
@@ -42,27 +41,27 @@ pub(crate) struct Generation {
     pub(crate) resolver: Resolver,
     /// Settings that say something else than this process was started with, and that only a start takes over.
     pub(crate) restart_needed: Vec<&'static str>,
-    pub(crate) token: Option<Token>,
+    pub(crate) token: Option<TokenDigest>,
 }
 
 /// A configuration whose providers can be called as they are written.
-pub(super) struct Draft {
+pub(crate) struct Draft {
     config: Config,
     endpoints: Endpoints,
     policy: Arc<RunPolicy>,
     sources: SecretSources,
-    token: Option<Token>,
+    token: Option<TokenDigest>,
     /// That of the process, with the configuration's own variables.
     environment: Environment,
 }
 
 impl Draft {
     /// Judges a configuration by itself.
-    pub(super) fn try_new(config: Config, environment: &Environment) -> Result<Self, SetupError> {
+    pub(crate) fn try_new(config: Config, environment: &Environment) -> Result<Self, SetupError> {
         let environment = config.environment(environment);
-        let token = client_token(&config, &environment)?.map(|token| Token::new(token.expose_secret()));
+        let token = client_token(&config, &environment)?.map(|token| TokenDigest::new(token.expose_secret()));
         let sources = SecretSources::new(&config.secrets, &environment);
-        let endpoints = callable(&config, &sources)?;
+        let endpoints = configured_endpoints(&config, &sources)?;
         let policy = Arc::new(RunPolicy {
             auth: config.auth.clone(),
             aliases: AuthAliases::default(),
@@ -80,7 +79,7 @@ impl Draft {
     }
 
     /// What the agents need of it.
-    pub(super) fn agent_settings(&self) -> AgentSettings {
+    pub(crate) fn agent_settings(&self) -> AgentSettings {
         let environment = &self.environment;
         AgentSettings {
             agent_dirs: agent_dirs(&self.config, environment),
@@ -97,7 +96,7 @@ impl Draft {
 
     /// Makes a generation of it. Opens the default agent's state, so that damage is found now and not by the first
     /// request; without any configured model or provider the machine is searched for some.
-    pub(super) async fn into_generation(
+    pub(crate) async fn into_generation(
         self,
         number: u64,
         process: &Process,
@@ -120,7 +119,7 @@ impl Draft {
                 .values()
                 .map(|credential| credential.provider().clone())
                 .collect();
-            Some(search(&environment, &stored, &process.upstream, &endpoints).await)
+            Some(discover_providers(&environment, &stored, &process.upstream, &endpoints).await)
         } else {
             None
         };

@@ -1,32 +1,18 @@
-//! Names for requests, runs and new sessions.
+//! Ids of requests, runs and new sessions, unique across processes.
 
 use std::hash::{BuildHasher, RandomState};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use axum::extract::Request;
-use axum::middleware::Next;
-use axum::response::Response;
 use openclaw_ids::SessionId;
-
-use super::Served;
-use super::headers::{response, set};
-
-/// Names a request and tells the client, whatever becomes of it.
-pub(crate) async fn name(served: Served, request: Request, next: Next) -> Response {
-    let id = served.process.ids.next_id();
-    let mut answer = next.run(request).await;
-    set(answer.headers_mut(), response::REQUEST_ID, &id);
-    answer
-}
 
 /// Hands out ids that no other process hands out: a random part per process and a counter.
 #[derive(Debug)]
-pub(crate) struct Ids {
+pub(crate) struct RequestIds {
     process: u64,
     next: AtomicU64,
 }
 
-impl Ids {
+impl RequestIds {
     /// Draws this process's random part.
     pub(crate) fn new() -> Self {
         Self {
@@ -57,7 +43,7 @@ mod tests {
 
     #[test]
     fn ids_differ_within_and_between_processes() {
-        let (one, other) = (Ids::new(), Ids::new());
+        let (one, other) = (RequestIds::new(), RequestIds::new());
         assert_ne!(one.next_id(), one.next_id());
         assert_ne!(one.process, other.process);
     }

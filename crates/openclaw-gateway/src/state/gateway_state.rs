@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex as SyncMutex, PoisonError};
 
 use jiff::Timestamp;
 use openclaw_classify::error_chain;
+use openclaw_config::FileError;
 use openclaw_ids::ModelRef;
 use openclaw_runner::{Clock, SystemClock};
 use serde_json::json;
@@ -13,10 +14,9 @@ use super::SetupError;
 use super::generation::{Draft, Generation};
 use super::process::Process;
 use crate::agents::AgentSettings;
-use openclaw_config::FileError;
 
 /// A gateway's process with the configuration that is used now.
-pub(crate) struct Current {
+pub(crate) struct GatewayState {
     pub(crate) process: Arc<Process>,
     generation: watch::Sender<Arc<Generation>>,
     /// Why the last reload was refused; none when it was taken over.
@@ -66,8 +66,8 @@ pub enum ReloadError {
     },
 }
 
-impl Current {
-    pub(super) fn new(process: Arc<Process>, first: Generation) -> Self {
+impl GatewayState {
+    pub(crate) fn new(process: Arc<Process>, first: Generation) -> Self {
         Self {
             process,
             generation: watch::Sender::new(Arc::new(first)),

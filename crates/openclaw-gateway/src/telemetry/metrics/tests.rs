@@ -5,11 +5,11 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use openclaw_auth_store::{AuthSnapshot, Credential, MemoryAuthStore, ProfileStore, Secret, UsageChange};
+use openclaw_config::Environment;
 use openclaw_cooldown::CooldownConfig;
 use openclaw_ids::ProfileId;
 
 use super::*;
-use openclaw_config::Environment;
 
 fn idle() -> Metrics {
     let push = None::<(opentelemetry_otlp::MetricExporter, Duration)>;

@@ -3,19 +3,17 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use openclaw_auth_store::{AuthSnapshot, LegacyFile, LegacyFolder, LegacyProfiles, UsageStore};
-use openclaw_ids::{AgentId, ProfileId, ProviderId};
+use openclaw_auth_store::{AuthSnapshot, LegacyFile, LegacyFolder, LegacyProfiles};
+use openclaw_config::{Environment, inherited_credentials_folder};
+use openclaw_ids::{AgentId, ProfileId};
 use serde::Serialize;
 
-use crate::agents::AgentAuthStore;
 use crate::report::AgentState;
-use openclaw_config::Environment;
-use openclaw_config::inherited_credentials_folder;
 
 /// A file, or the files of a folder, with credentials that no store has.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Older {
+pub struct LegacyCredentials {
     /// The agent whose they are.
     pub agent: AgentId,
     /// Where they are.
@@ -28,7 +26,7 @@ pub struct Older {
     pub unreadable: bool,
 }
 
-impl Older {
+impl LegacyCredentials {
     /// What there is, without what to do about it.
     pub fn what(&self) -> String {
         if self.unreadable {
@@ -68,7 +66,7 @@ pub fn a_few<N: AsRef<str>>(names: &[N]) -> String {
     }
 }
 
-impl fmt::Display for Older {
+impl fmt::Display for LegacyCredentials {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.unreadable {
             let place = self.place();
@@ -90,12 +88,12 @@ impl fmt::Display for Older {
 
 /// Where older versions kept what all agents inherit.
 #[derive(Debug, Clone)]
-pub struct Inherited {
+pub struct LegacyLocations {
     folder: PathBuf,
     logins: PathBuf,
 }
 
-impl Inherited {
+impl LegacyLocations {
     /// In `state_dir`, or where the environment says.
     pub fn of(environment: &Environment, state_dir: &Path) -> Self {
         Self {
@@ -106,7 +104,7 @@ impl Inherited {
 }
 
 /// What older versions left for an agent and, beneath it, for the main agent.
-pub fn of_agent(state: &AgentState<'_>, inherited: &Inherited) -> Vec<Older> {
+pub fn of_agent(state: &AgentState<'_>, inherited: &LegacyLocations) -> Vec<LegacyCredentials> {
     let own = of_folder(state.agent, state.folder, state.own);
     let main = state
         .main
@@ -117,14 +115,14 @@ pub fn of_agent(state: &AgentState<'_>, inherited: &Inherited) -> Vec<Older> {
 }
 
 /// What older versions left in the folder of an agent whose store holds `stored`.
-fn of_folder(agent: &AgentId, folder: &Path, stored: &AuthSnapshot) -> Vec<Older> {
+fn of_folder(agent: &AgentId, folder: &Path, stored: &AuthSnapshot) -> Vec<LegacyCredentials> {
     // A folder that cannot be looked into is told by whoever opens it.
     let legacy = LegacyFolder::new(folder).read().unwrap_or_default();
     let files = [LegacyFile::Profiles, LegacyFile::State, LegacyFile::Auth].iter();
     let paths = files
         .map(|file| folder.join(file.name()))
         .filter(|path| path.exists());
-    let unreadable = legacy.unreadable().iter().map(|file| Older {
+    let unreadable = legacy.unreadable().iter().map(|file| LegacyCredentials {
         agent: agent.clone(),
         paths: vec![folder.join(file.name())],
         profiles: Vec::new(),
@@ -140,7 +138,7 @@ fn of_folder(agent: &AgentId, folder: &Path, stored: &AuthSnapshot) -> Vec<Older
 }
 
 /// The logins of the first versions, which are used while the main agent has none of its own (auth-store.md 9.1).
-fn of_logins(path: &Path, main: &AuthSnapshot) -> Option<Older> {
+fn of_logins(path: &Path, main: &AuthSnapshot) -> Option<LegacyCredentials> {
     if !main.profiles.is_empty() {
         return None;
     }
@@ -154,37 +152,16 @@ fn of(
     legacy: &LegacyProfiles,
     stored: &AuthSnapshot,
     used: bool,
-) -> Option<Older> {
+) -> Option<LegacyCredentials> {
     let is_new = |id: &&ProfileId| !stored.profiles.contains_key(*id) && !stored.is_rejected(id);
     let profiles: Vec<ProfileId> = legacy.profiles().keys().filter(is_new).cloned().collect();
-    (!profiles.is_empty()).then(|| Older {
+    (!profiles.is_empty()).then(|| LegacyCredentials {
         agent: agent.clone(),
         paths,
         profiles,
         used,
         unreadable: false,
     })
-}
-
-/// Whether older versions left a credential for `provider` that the stores of a running gateway lack. The files may take
-/// their time.
-pub async fn wait_for(store: &AgentAuthStore, provider: &ProviderId) -> bool {
-    let owners = [Some(store.agent()), store.main()].into_iter().flatten();
-    let folders: Vec<PathBuf> = owners
-        .filter_map(|owner| owner.path().parent().map(Path::to_owned))
-        .collect();
-    let snapshot = store.snapshot();
-    let provider = provider.clone();
-    let looking = tokio::task::spawn_blocking(move || {
-        folders.iter().any(|folder| {
-            let legacy = LegacyFolder::new(folder).read().unwrap_or_default();
-            let mut profiles = legacy.profiles().iter();
-            profiles.any(|(id, credential)| {
-                *credential.provider() == provider && !snapshot.profiles.contains_key(id)
-            })
-        })
-    });
-    looking.await.unwrap_or_default()
 }
 
 #[cfg(test)]

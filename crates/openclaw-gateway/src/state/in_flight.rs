@@ -9,15 +9,15 @@ use std::sync::atomic::{AtomicU32, Ordering};
 pub(crate) struct InFlight(Arc<AtomicU32>);
 
 /// One place, given back when dropped.
-pub(crate) struct Place(InFlight);
+pub(crate) struct InFlightPermit(InFlight);
 
 impl InFlight {
     /// One of `places` places, at once or not at all: a client that waits cannot know that it does. After a reload
     /// with fewer places those who have one keep it.
-    pub(crate) fn enter(&self, places: NonZeroU32) -> Option<Place> {
+    pub(crate) fn enter(&self, places: NonZeroU32) -> Option<InFlightPermit> {
         let one_more = |taken: u32| (taken < places.get()).then(|| taken + 1);
         let entered = self.0.fetch_update(Ordering::AcqRel, Ordering::Acquire, one_more);
-        entered.is_ok().then(|| Place(self.clone()))
+        entered.is_ok().then(|| InFlightPermit(self.clone()))
     }
 
     /// How many places are taken.
@@ -26,7 +26,7 @@ impl InFlight {
     }
 }
 
-impl Drop for Place {
+impl Drop for InFlightPermit {
     fn drop(&mut self) {
         let Self(InFlight(taken)) = self;
         taken.fetch_sub(1, Ordering::AcqRel);

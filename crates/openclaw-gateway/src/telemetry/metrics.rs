@@ -3,12 +3,11 @@
 //! A measurement is a look-up and an addition: each combination of labels is bound once. No label takes a session, a key,
 //! a profile, a model or a text of a provider, and each instrument has at most a bounded number of series.
 
+mod active_cooldowns;
 mod family;
 mod instruments;
 mod prometheus;
 mod reader;
-mod resting;
-mod scrape;
 mod table;
 
 use std::sync::Arc;
@@ -16,6 +15,7 @@ use std::time::Duration;
 
 use openclaw_auth_store::UsageStore;
 use openclaw_classify::Reason;
+use openclaw_history::{History, Rested, WindowChange, WindowNote};
 use openclaw_runner::{
     AttemptResult, AttemptSeen, Clock, Decision, DecisionKind, LostIn, Resting, RotationDecision, RunEvent,
     StepOutcome, SystemClock, UsageMoved,
@@ -28,12 +28,11 @@ use opentelemetry_sdk::metrics::exporter::PushMetricExporter;
 use opentelemetry_sdk::metrics::reader::MetricReader;
 use opentelemetry_sdk::metrics::{PeriodicReader, SdkMeterProvider};
 
+use active_cooldowns::{ENDPOINT, Stores, lane_name};
 use instruments::{Instruments, expected};
-use openclaw_history::{History, Rested, WindowChange, WindowNote};
 use reader::Scraper;
-use resting::{ENDPOINT, Stores, lane_name};
 
-pub(crate) use scrape::scrape;
+pub(crate) use prometheus::CONTENT_TYPE;
 pub use table::{INSTRUMENTS as METRICS, Kind as MetricKind, Row as Metric};
 
 /// The instruments of one gateway.

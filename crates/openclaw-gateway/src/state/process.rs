@@ -3,14 +3,12 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use openclaw_config::{ConfigFiles, Environment, HistoryConfig};
 use openclaw_upstream::Upstream;
 
+use super::{AuthThrottle, InFlight, RequestIds, RetryCap};
 use crate::agents::Agents;
-use crate::http::{Guesses, Ids, InFlight, RetryCap};
 use crate::telemetry::Telemetry;
-use openclaw_config::ConfigFiles;
-use openclaw_config::Environment;
-use openclaw_config::HistoryConfig;
 
 /// What all generations of the configuration share.
 pub(crate) struct Process {
@@ -20,10 +18,10 @@ pub(crate) struct Process {
     pub(crate) environment: Environment,
     /// Where the configuration is read from; none when a program made it.
     pub(crate) files: Option<ConfigFiles>,
-    pub(crate) guesses: Guesses,
+    pub(crate) auth_throttle: AuthThrottle,
     /// What the history was opened with; a reload cannot change it.
     pub(crate) history: HistoryConfig,
-    pub(crate) ids: Ids,
+    pub(crate) ids: RequestIds,
     pub(crate) in_flight: InFlight,
     pub(crate) retry_cap: RetryCap,
     /// Where state is kept.
