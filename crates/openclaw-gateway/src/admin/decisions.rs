@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use super::agents::unusable;
 use super::asked::Asked;
-use crate::http::{ApiError, PathName, Served};
+use crate::http::{ApiError, PathName, RequestContext};
 use crate::report::{Held, Search, WHAT_MADE_IT_REST, held_lines, run_story};
 
 /// How many are told when nobody says.
@@ -65,7 +65,10 @@ pub(super) struct Told {
 }
 
 /// The last runs.
-pub(super) async fn runs(served: Served, Asked(wanted): Asked<Wanted>) -> Result<Json<Runs>, ApiError> {
+pub(super) async fn runs(
+    served: RequestContext,
+    Asked(wanted): Asked<Wanted>,
+) -> Result<Json<Runs>, ApiError> {
     let session = wanted.session.as_deref().map(SessionKey::try_new).transpose();
     let filter = RunFilter {
         agent: wanted.agent.as_deref().map(AgentId::new),
@@ -90,7 +93,7 @@ fn latest(reader: &HistoryReader, filter: &RunFilter) -> Result<Vec<StoredRun>, 
 /// # Errors
 /// When the history cannot be read.
 pub(super) async fn told_runs(
-    served: &Served,
+    served: &RequestContext,
     filter: RunFilter,
     have_stories: fn(&StoredRun) -> bool,
 ) -> Result<Vec<(StoredRun, Option<Told>)>, UnreadHistory> {
@@ -118,7 +121,10 @@ pub(super) async fn told_runs(
 }
 
 /// The last changes of windows.
-pub(super) async fn windows(served: Served, Asked(wanted): Asked<Wanted>) -> Result<Json<Windows>, ApiError> {
+pub(super) async fn windows(
+    served: RequestContext,
+    Asked(wanted): Asked<Wanted>,
+) -> Result<Json<Windows>, ApiError> {
     let profile = wanted.profile.as_deref().map(ProfileId::try_new).transpose();
     let filter = WindowFilter {
         agent: wanted.agent.as_deref().map(AgentId::new),
@@ -133,7 +139,7 @@ pub(super) async fn windows(served: Served, Asked(wanted): Asked<Wanted>) -> Res
 }
 
 /// One run, by the id of its request.
-pub(super) async fn one(served: Served, PathName(id): PathName) -> Result<Json<Told>, ApiError> {
+pub(super) async fn one(served: RequestContext, PathName(id): PathName) -> Result<Json<Told>, ApiError> {
     let whose = Whose::of(&served).await;
     let told = read(&served, move |reader| {
         let provider_of = |agent: &AgentId, profile: &ProfileId| whose.provider_of(agent, profile);
@@ -152,12 +158,12 @@ pub(super) async fn one(served: Served, PathName(id): PathName) -> Result<Json<T
 
 /// Which provider each agent's credentials are of.
 struct Whose {
-    served: Served,
+    served: RequestContext,
     seen: HashMap<AgentId, Arc<AuthSnapshot>>,
 }
 
 impl Whose {
-    async fn of(served: &Served) -> Self {
+    async fn of(served: &RequestContext) -> Self {
         let mut seen = HashMap::new();
         for id in served.generation.config.chain.agent_ids() {
             // What cannot be opened is told by the status; ids name their providers mostly.
@@ -232,7 +238,7 @@ impl From<UnreadHistory> for ApiError {
 
 /// Reads the history where that may take its time; `None` when nothing was kept yet.
 async fn read<T: Send + 'static>(
-    served: &Served,
+    served: &RequestContext,
     query: impl FnOnce(&HistoryReader) -> Result<T, HistoryError> + Send + 'static,
 ) -> Result<Option<T>, UnreadHistory> {
     if let Some(history) = served.process.telemetry.history() {

@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use super::agents::unusable;
 use super::asked::Asked;
-use crate::http::{ApiError, Served};
+use crate::http::{ApiError, RequestContext};
 use crate::report::{ConfigReport, check};
 use crate::secrets::SecretSources;
 use crate::state::configured_endpoints;
@@ -19,7 +19,10 @@ pub(super) struct Meant {
 }
 
 /// What is found.
-pub(super) async fn lint(served: Served, Asked(meant): Asked<Meant>) -> Result<Json<ConfigReport>, ApiError> {
+pub(super) async fn lint(
+    served: RequestContext,
+    Asked(meant): Asked<Meant>,
+) -> Result<Json<ConfigReport>, ApiError> {
     let reads_files = match meant.of.as_deref() {
         None | Some("used") => false,
         Some("files") => true,
