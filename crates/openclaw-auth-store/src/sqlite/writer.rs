@@ -11,7 +11,7 @@ use openclaw_sqlite::{
 use rusqlite::Connection;
 
 use super::Timing;
-use super::cache::{Cache, PublishGuard as View, UnstoredState, Unwritten};
+use super::cache::{Cache, PublishGuard as View, UnstoredState, UnwrittenChanges};
 use super::contents::{Contents, Extent};
 use super::fault::Fault;
 use super::request::{ImportCondition, Operation, Outcome, Request};
@@ -264,7 +264,7 @@ impl Writer {
     fn transact(
         &mut self,
         batch: &[Request],
-        unwritten: &Unwritten,
+        unwritten: &UnwrittenChanges,
         patience: LockWait,
         view: Option<&View<'_>>,
     ) -> Result<Vec<Outcome>, Refusal> {
@@ -324,7 +324,7 @@ impl Writer {
         &mut self,
         connection: &Connection,
         batch: &[Request],
-        unwritten: &Unwritten,
+        unwritten: &UnwrittenChanges,
         view: Option<&View<'_>>,
     ) -> Result<Vec<Outcome>, Fault> {
         let cache = Arc::clone(&self.cache);
@@ -364,7 +364,7 @@ impl Writer {
         &self,
         contents: &mut Contents,
         batch: &[Request],
-        unwritten: &Unwritten,
+        unwritten: &UnwrittenChanges,
         connection: &Connection,
     ) -> Result<Vec<Outcome>, Fault> {
         for request in batch {
@@ -431,7 +431,7 @@ impl Writer {
 }
 
 /// The time of the latest change.
-fn moment(batch: &[Request], unwritten: &Unwritten) -> Timestamp {
+fn moment(batch: &[Request], unwritten: &UnwrittenChanges) -> Timestamp {
     let times = batch.iter().map(|request| request.now).chain(unwritten.times());
     times.max().unwrap_or(Timestamp::UNIX_EPOCH)
 }

@@ -6,13 +6,13 @@ use crate::entry::SessionEntry;
 use crate::fallback_override::{PersistOutcome, Rollback, SkipCause, persist_fallback, roll_back};
 use crate::store::{CasOutcome, Revision, SessionStore, VersionedEntry, update};
 
-pub(in crate::store) async fn put(store: &impl SessionStore, at_key: &str, entry: SessionEntry) {
+pub(crate) async fn put(store: &impl SessionStore, at_key: &str, entry: SessionEntry) {
     update(store, &key(at_key), |_| (Some(entry.clone()), ()))
         .await
         .unwrap();
 }
 
-pub(in crate::store) async fn stored(store: &impl SessionStore, at_key: &str) -> SessionEntry {
+pub(crate) async fn stored(store: &impl SessionStore, at_key: &str) -> SessionEntry {
     store.load(&key(at_key)).await.unwrap().unwrap().entry
 }
 
@@ -44,18 +44,18 @@ async fn choose(store: &impl SessionStore, members: &str) {
     .unwrap();
 }
 
-pub(in crate::store) fn rollback_of(persisted: PersistOutcome) -> Rollback {
+pub(crate) fn rollback_of(persisted: PersistOutcome) -> Rollback {
     match persisted {
         PersistOutcome::Written(rollback) => rollback,
         PersistOutcome::Skipped(cause) => panic!("nothing was written: {cause:?}"),
     }
 }
 
-pub(in crate::store) async fn a_missing_session_is_none(store: &impl SessionStore) {
+pub(crate) async fn a_missing_session_is_none(store: &impl SessionStore) {
     assert_eq!(store.load(&key("k")).await.unwrap(), None);
 }
 
-pub(in crate::store) async fn what_was_stored_is_loaded(store: &impl SessionStore) {
+pub(crate) async fn what_was_stored_is_loaded(store: &impl SessionStore) {
     let written = entry(r#""channel": {"kept": true}, "modelOverride": "a/m""#);
     let outcome = store
         .compare_and_set(&key("k"), Revision::NONE, written.clone())
@@ -74,9 +74,7 @@ pub(in crate::store) async fn what_was_stored_is_loaded(store: &impl SessionStor
     );
 }
 
-pub(in crate::store) async fn a_stale_expectation_stores_nothing_and_shows_what_is_there(
-    store: &impl SessionStore,
-) {
+pub(crate) async fn a_stale_expectation_stores_nothing_and_shows_what_is_there(store: &impl SessionStore) {
     put(store, "k", entry(&user("a/m"))).await;
     let there = store.load(&key("k")).await.unwrap();
     let revision = there.as_ref().unwrap().revision;
@@ -96,7 +94,7 @@ pub(in crate::store) async fn a_stale_expectation_stores_nothing_and_shows_what_
     assert_eq!(store.load(&key("other")).await.unwrap(), None);
 }
 
-pub(in crate::store) async fn an_update_that_wants_nothing_writes_nothing(store: &impl SessionStore) {
+pub(crate) async fn an_update_that_wants_nothing_writes_nothing(store: &impl SessionStore) {
     put(store, "k", entry("")).await;
     let before = store.load(&key("k")).await.unwrap();
     let seen = update(store, &key("k"), |entry| (None, entry.is_some()))
@@ -106,9 +104,7 @@ pub(in crate::store) async fn an_update_that_wants_nothing_writes_nothing(store:
     assert_eq!(store.load(&key("k")).await.unwrap(), before);
 }
 
-pub(in crate::store) async fn an_update_repeats_its_fold_when_another_writer_was_faster(
-    store: &impl SessionStore,
-) {
+pub(crate) async fn an_update_repeats_its_fold_when_another_writer_was_faster(store: &impl SessionStore) {
     put(store, "k", entry("")).await;
     let (first, second) = (count_compactions(store, 20), count_compactions(store, 20));
     tokio::join!(first, second);
@@ -128,14 +124,14 @@ async fn count_compactions(store: &impl SessionStore, times: usize) {
     }
 }
 
-pub(in crate::store) async fn sessions_do_not_meet(store: &impl SessionStore) {
+pub(crate) async fn sessions_do_not_meet(store: &impl SessionStore) {
     put(store, "k", entry(&user("a/m"))).await;
     put(store, "K", entry(&user("b/m"))).await;
     assert_eq!(stored(store, "k").await, entry(&user("a/m")));
     assert_eq!(stored(store, "K").await, entry(&user("b/m")));
 }
 
-pub(in crate::store) async fn the_list_starts_with_the_last_active(store: &impl SessionStore) {
+pub(crate) async fn the_list_starts_with_the_last_active(store: &impl SessionStore) {
     for (name, millis) in [("old", 1), ("b", 5), ("a", 5), ("new", 9)] {
         put(store, name, SessionEntry::new(id(name), at(millis))).await;
     }
@@ -149,7 +145,7 @@ pub(in crate::store) async fn the_list_starts_with_the_last_active(store: &impl 
     assert_eq!(names, ["new", "a", "b", "old"]);
 }
 
-pub(in crate::store) async fn an_enqueued_rollback_is_seen_by_the_next_load(store: &impl SessionStore) {
+pub(crate) async fn an_enqueued_rollback_is_seen_by_the_next_load(store: &impl SessionStore) {
     let read = entry("");
     put(store, "k", read.clone()).await;
     let rollback = rollback_of(persist(store, &read, "a/f1").await);
@@ -158,7 +154,7 @@ pub(in crate::store) async fn an_enqueued_rollback_is_seen_by_the_next_load(stor
     assert_eq!(stored(store, "k").await.selection(), read.selection());
 }
 
-pub(in crate::store) async fn an_enqueued_rollback_of_nothing_is_harmless(store: &impl SessionStore) {
+pub(crate) async fn an_enqueued_rollback_of_nothing_is_harmless(store: &impl SessionStore) {
     let read = entry("");
     put(store, "k", read.clone()).await;
     let rollback = rollback_of(persist(store, &read, "a/f1").await);
@@ -170,9 +166,7 @@ pub(in crate::store) async fn an_enqueued_rollback_of_nothing_is_harmless(store:
     assert_eq!(store.load(&key("missing")).await.unwrap(), None);
 }
 
-pub(in crate::store) async fn hazard_2_a_choice_during_the_attempt_survives_its_failure(
-    store: &impl SessionStore,
-) {
+pub(crate) async fn hazard_2_a_choice_during_the_attempt_survives_its_failure(store: &impl SessionStore) {
     let read = entry("");
     put(store, "k", read.clone()).await;
     let rollback = rollback_of(persist(store, &read, "openai/gpt-5").await);
@@ -185,7 +179,7 @@ pub(in crate::store) async fn hazard_2_a_choice_during_the_attempt_survives_its_
     );
 }
 
-pub(in crate::store) async fn hazard_2_a_choice_during_the_attempt_survives_the_next_candidate(
+pub(crate) async fn hazard_2_a_choice_during_the_attempt_survives_the_next_candidate(
     store: &impl SessionStore,
 ) {
     let read = entry("");
@@ -209,9 +203,7 @@ pub(in crate::store) async fn hazard_2_a_choice_during_the_attempt_survives_the_
     );
 }
 
-pub(in crate::store) async fn hazard_3_a_choice_during_the_attempt_survives_its_success(
-    store: &impl SessionStore,
-) {
+pub(crate) async fn hazard_3_a_choice_during_the_attempt_survives_its_success(store: &impl SessionStore) {
     let read = entry("");
     put(store, "k", read.clone()).await;
     let rollback = rollback_of(persist(store, &read, "openai/gpt-5").await);
@@ -224,9 +216,7 @@ pub(in crate::store) async fn hazard_3_a_choice_during_the_attempt_survives_its_
     );
 }
 
-pub(in crate::store) async fn hazard_5_a_late_rollback_does_not_land_in_a_new_session(
-    store: &impl SessionStore,
-) {
+pub(crate) async fn hazard_5_a_late_rollback_does_not_land_in_a_new_session(store: &impl SessionStore) {
     let read = entry("");
     put(store, "k", read.clone()).await;
     let rollback = rollback_of(persist(store, &read, "a/f1").await);
@@ -237,7 +227,7 @@ pub(in crate::store) async fn hazard_5_a_late_rollback_does_not_land_in_a_new_se
     assert_eq!(stored(store, "k").await, renewed);
 }
 
-pub(in crate::store) async fn hazard_6_a_second_run_keeps_its_own_fallback(store: &impl SessionStore) {
+pub(crate) async fn hazard_6_a_second_run_keeps_its_own_fallback(store: &impl SessionStore) {
     let read = entry("");
     put(store, "k", read.clone()).await;
     let first = rollback_of(persist(store, &read, "a/f1").await);
@@ -254,14 +244,14 @@ pub(in crate::store) async fn hazard_6_a_second_run_keeps_its_own_fallback(store
     assert_eq!(stored(store, "k").await.selection(), read_by_second.selection());
 }
 
-pub(in crate::store) async fn s_3_9_a_success_leaves_the_override_in_place(store: &impl SessionStore) {
+pub(crate) async fn s_3_9_a_success_leaves_the_override_in_place(store: &impl SessionStore) {
     let read = entry("");
     put(store, "k", read.clone()).await;
     drop(rollback_of(persist(store, &read, "a/f1").await));
     assert!(stored(store, "k").await.is_active_fallback());
 }
 
-pub(in crate::store) async fn s_4_7_and_hazard_13_a_failed_walk_leads_back_to_the_fallback_before(
+pub(crate) async fn s_4_7_and_hazard_13_a_failed_walk_leads_back_to_the_fallback_before(
     store: &impl SessionStore,
 ) {
     let sticky = entry(&auto("a/f1", "home/m"));
@@ -273,7 +263,7 @@ pub(in crate::store) async fn s_4_7_and_hazard_13_a_failed_walk_leads_back_to_th
     assert_eq!(stored(store, "k").await.selection(), sticky.selection());
 }
 
-pub(in crate::store) async fn s_4_8_a_skipped_write_leaves_nothing_to_undo(store: &impl SessionStore) {
+pub(crate) async fn s_4_8_a_skipped_write_leaves_nothing_to_undo(store: &impl SessionStore) {
     let chosen = entry(&user("openai/o4"));
     put(store, "k", chosen.clone()).await;
     let before = store.load(&key("k")).await.unwrap();

@@ -15,9 +15,9 @@ use crate::{
 };
 
 /// A provider with a side effect during the call, and tokens that fill pages.
-struct Rotating<'a>(Mutex<Option<Box<dyn FnOnce() + Send + 'a>>>);
+struct RotatingEndpoint<'a>(Mutex<Option<Box<dyn FnOnce() + Send + 'a>>>);
 
-impl TokenEndpoint for Rotating<'_> {
+impl TokenEndpoint for RotatingEndpoint<'_> {
     async fn refresh(&self, _: &Oauth) -> Result<Option<RenewedLogin>, TokenEndpointError> {
         let meanwhile = self.0.lock().unwrap().take();
         meanwhile.expect("one call")();
@@ -81,7 +81,7 @@ fn start(path: &Path, connection: Connection) -> SqliteAuthStore {
 }
 
 async fn refreshed(folder: &Path, store: &SqliteAuthStore, meanwhile: impl FnOnce() + Send) -> Oauth {
-    let endpoint = Rotating(Mutex::new(Some(Box::new(meanwhile))));
+    let endpoint = RotatingEndpoint(Mutex::new(Some(Box::new(meanwhile))));
     let refresher = Refresher::new(folder, endpoint, Host);
     let (config, id) = (AuthConfig::default(), profile("login"));
     let login = refresher.login(store, &config, &id, Demand::Usable).await;
