@@ -9,7 +9,9 @@ use axum::middleware;
 use axum::routing::{get, post};
 
 use crate::admin;
-use crate::http::middleware::{GatewayService, format_paths, require_allowed, require_local};
+use crate::http::middleware::{
+    GatewayService, format_paths, refuse_preflight, require_allowed, require_local,
+};
 use crate::http::{ApiError, health, metrics, models};
 use crate::state::GatewayState;
 
@@ -50,4 +52,5 @@ fn routes(current: &Arc<GatewayState>) -> Router {
         .with_state(Arc::clone(current))
         .merge(open)
         .merge(page)
+        .layer(middleware::from_fn(refuse_preflight))
 }

@@ -77,10 +77,6 @@ impl Service<Request<Body>> for GatewayService {
                 Ok(with_id(response, &id))
             });
         }
-        if let Some(refusal) = request_origin::preflight_refusal(&request) {
-            let refusal = refusal.for_path(request.uri().path()).into_response();
-            return Box::pin(std::future::ready(Ok(with_id(refusal, &id))));
-        }
         request.extensions_mut().insert(context);
         // A router is always ready.
         let answering = self.routes.call(request);
@@ -105,6 +101,14 @@ pub(crate) async fn require_allowed(context: RequestContext, request: Request<Bo
 /// Lets only requests pass that no page of another host can have made.
 pub(crate) async fn require_local(context: RequestContext, request: Request<Body>, next: Next) -> Response {
     match request_origin::refusal(&context, &request) {
+        Some(error) => error.for_path(request.uri().path()).into_response(),
+        None => next.run(request).await,
+    }
+}
+
+/// Refuses the preflight of a browser: pages of other origins may not send requests.
+pub(crate) async fn refuse_preflight(request: Request<Body>, next: Next) -> Response {
+    match request_origin::preflight_refusal(&request) {
         Some(error) => error.for_path(request.uri().path()).into_response(),
         None => next.run(request).await,
     }
