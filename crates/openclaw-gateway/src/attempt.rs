@@ -1,5 +1,7 @@
 //! One attempt of a run: the provider's endpoint, one credential, the client's request.
 
+mod repair;
+
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use axum::http::HeaderMap;
@@ -19,9 +21,10 @@ use crate::credentials::{Credentials, Proof, before_request};
 use crate::logins::{Checked, UsageChecks};
 use crate::providers::attempt_deadlines;
 use crate::providers::{Endpoints, UnusableSecret, known, secret_kind};
-use crate::repair::repaired;
 use crate::telemetry::Stopwatch;
 use crate::telemetry::metrics::Metrics;
+
+pub(crate) use repair::repaired;
 
 /// Performs the attempts of one client request.
 pub(crate) struct ProviderAttempt<'a> {

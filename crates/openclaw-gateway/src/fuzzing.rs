@@ -12,7 +12,7 @@ use openclaw_wire::RequestBody;
 use crate::agents::run_settings;
 use crate::http::Catalogue;
 use crate::providers::Endpoints;
-use crate::secrets::SecretSources;
+use crate::providers::SecretSources;
 
 pub use openclaw_wire::WireFormat;
 
@@ -54,7 +54,7 @@ impl Body {
             message: Some(refusal.to_owned()),
             ..Failure::default()
         };
-        let repaired = crate::repair::repaired(&self.0, format, &failure)?;
+        let repaired = crate::attempt::repaired(&self.0, format, &failure)?;
         Some(repaired.bytes().to_vec())
     }
 }

@@ -3,7 +3,6 @@
 mod admin;
 pub mod agents;
 mod attempt;
-mod circuit;
 mod credentials;
 #[cfg(feature = "fuzzing")]
 #[doc(hidden)]
@@ -12,14 +11,10 @@ mod gateway;
 mod http;
 mod logins;
 pub mod providers;
-mod repair;
 pub mod report;
-pub mod secrets;
 pub mod server;
-mod sessions;
 pub mod state;
 pub mod telemetry;
-pub mod wires;
 
 pub use agents::AgentError;
 pub use gateway::{Gateway, Setup, USER_AGENT, retention};

@@ -7,7 +7,8 @@ use axum::Json;
 use jiff::Timestamp;
 use openclaw_auth_store::{AuthSnapshot, UsageStore};
 use openclaw_history::{
-    HistoryError, HistoryReader, RunFilter, RunOutcome, StoredRun, StoredWindow, Story, WindowFilter, explain,
+    HistoryError, HistoryReader, RunFilter, RunOutcome, StoredRun, StoredStory, StoredWindow, WindowFilter,
+    explain,
 };
 use openclaw_ids::{AgentId, ProfileId, ProviderId, SessionKey};
 use openclaw_runner::{Clock, SystemClock};
@@ -61,7 +62,7 @@ pub(super) struct Told {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     held: Vec<Held>,
     #[serde(flatten)]
-    record: Story,
+    record: StoredStory,
 }
 
 /// The last runs.
@@ -181,7 +182,7 @@ impl Whose {
     }
 }
 
-fn tell(search: &Search<'_>, record: Story) -> Told {
+fn tell(search: &Search<'_>, record: StoredStory) -> Told {
     // What this version cannot read, it cannot tell; the records themselves are there all the same.
     let story = run_story(&record).ok().flatten();
     let mut text = match (&story, &record.run) {

@@ -7,8 +7,8 @@ use serde::Deserialize;
 use super::agents::unusable;
 use super::asked::Asked;
 use crate::http::{ApiError, RequestContext};
+use crate::providers::SecretSources;
 use crate::report::{ConfigReport, check};
-use crate::secrets::SecretSources;
 use crate::state::configured_endpoints;
 
 /// Which configuration is meant.

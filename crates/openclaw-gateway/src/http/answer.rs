@@ -10,7 +10,7 @@ use axum::response::{IntoResponse, Response};
 use openclaw_config::{NoticeSetting, Rescue};
 use openclaw_ids::{ModelRef, ProfileId};
 use openclaw_runner::{
-    AttemptRecord, ChainKind, Clock, Completed, RunLimits, RunOptions, RunRequest, SystemClock, Winner,
+    AttemptRecord, ChainKind, Clock, CompletedRun, RunLimits, RunOptions, RunRequest, SystemClock, Winner,
 };
 use openclaw_session::Notice;
 use openclaw_upstream::Answer;
@@ -27,7 +27,7 @@ use super::prompt_size::too_small;
 use super::reading::whole_body;
 use super::rescue::Rescuer;
 use super::selection::{Asked, OWN_MODEL};
-use super::stream::{CompletedRun, Open, streamed};
+use super::stream::{AnsweredRun, Open, streamed};
 use super::{MAX_BODY, RequestContext};
 use crate::agents::Agent;
 use crate::attempt::ProviderAttempt;
@@ -182,13 +182,13 @@ impl Exchange<'_> {
     /// The response of a run that has an answer.
     async fn deliver(
         &mut self,
-        completed: CompletedRun,
+        completed: AnsweredRun,
         requested: &str,
         mut watch: RunWatch,
         permit: InFlightPermit,
         rescuer: impl FnOnce(&Winner) -> Option<Box<Rescuer>>,
     ) -> Response {
-        let Completed {
+        let CompletedRun {
             value,
             winner,
             report,
@@ -300,7 +300,7 @@ fn options(
             ..RunLimits::default()
         },
         set_aside,
-        unfit: too_small(&context.generation.resolver, &request.chain, wire, body.bytes()),
+        incompatible: too_small(&context.generation.resolver, &request.chain, wire, body.bytes()),
         ..RunOptions::default()
     }
 }

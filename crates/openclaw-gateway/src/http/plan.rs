@@ -17,7 +17,7 @@ use super::RequestContext;
 use super::headers::response;
 use super::selection::{AskError, Asked};
 use crate::agents::Agent;
-use crate::wires::{Fit, Fitting};
+use crate::providers::wire_support::{Fit, Fitting};
 
 /// A request that is ready to run.
 pub(crate) struct Prepared {

@@ -9,19 +9,19 @@ use axum::response::{IntoResponse, Response};
 use futures_util::{StreamExt, stream};
 use openclaw_classify::{Failure, describe, preview};
 use openclaw_ids::ModelRef;
-use openclaw_runner::{CommittedRun, Completed, SystemClock};
+use openclaw_runner::{CommittedRun, CompletedRun, SystemClock};
 use openclaw_upstream::{Answer, AnswerStep, LiveAnswer};
 use openclaw_wire::WireFormat;
 
 use super::error::cut_event;
 use super::rescue::{Rescue, Rescuer};
 use crate::agents::AgentAuthStore;
-use crate::sessions::Sessions;
+use crate::agents::Sessions;
 use crate::state::InFlightPermit;
 use crate::telemetry::RunWatch;
 
 /// A run that has an answer.
-pub(crate) type CompletedRun = Completed<Answer, SystemClock, AgentAuthStore, Sessions>;
+pub(crate) type AnsweredRun = CompletedRun<Answer, SystemClock, AgentAuthStore, Sessions>;
 /// A run whose answer is being sent.
 pub(crate) type Committed = CommittedRun<SystemClock, AgentAuthStore, Sessions>;
 

@@ -13,8 +13,8 @@ use serde_json::{Map, Value};
 use url::Url;
 
 use super::token_answer;
+use crate::providers::SecretSources;
 use crate::providers::{LoginEndpoints, TokenPlace, secret_text};
-use crate::secrets::SecretSources;
 
 /// How long the whole call may take. A call that is given up may have used the refresh token up, so this is long.
 const CALL_LIMIT: Duration = Duration::from_secs(100);

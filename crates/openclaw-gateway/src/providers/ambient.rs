@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::secrets::{lasting_pointer, secret_text};
 use super::{Endpoints, KNOWN, KnownProvider, known, shipped};
-use crate::secrets::SecretSources;
+use crate::providers::SecretSources;
 
 /// The name of the profile whose key is written in `models.providers`.
 const FROM_CONFIG: &str = "config";

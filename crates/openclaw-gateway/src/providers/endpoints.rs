@@ -13,7 +13,7 @@ use openclaw_wire::WireFormat;
 
 use super::secrets::secret_text;
 use super::{LoginEndpoints, UnusableSecret, compatible_path, known, shipped, unusable, wires};
-use crate::secrets::SecretSources;
+use crate::providers::SecretSources;
 
 /// All endpoints, by provider.
 #[derive(Clone, Default)]

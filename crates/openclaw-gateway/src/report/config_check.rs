@@ -10,8 +10,8 @@ use openclaw_chain::{Finding, Resolver, RunKind, SelectionFacts, lint};
 use openclaw_ids::{AgentId, ModelRef};
 use serde::Serialize;
 
+use crate::providers::SecretSources;
 use crate::providers::{Endpoints, ambient};
-use crate::secrets::SecretSources;
 use facts::CheckedAgent;
 pub use facts::StoredError;
 pub use findings::RULES;

@@ -8,9 +8,9 @@ use openclaw_config::{Config, Environment};
 use openclaw_ids::ProviderId;
 use openclaw_upstream::Upstream;
 
+use crate::providers::SecretSources;
 use crate::providers::discovery::{Discovery, discover, ollama_models};
 use crate::providers::{Endpoints, OLLAMA, ProviderError};
-use crate::secrets::SecretSources;
 
 /// A provider row that cannot be called as written, and where it is written.
 #[derive(Debug)]

@@ -20,9 +20,9 @@ use super::process::Process;
 use crate::agents::AgentSettings;
 use crate::agents::run_settings;
 use crate::credentials::Credentials;
+use crate::providers::SecretSources;
 use crate::providers::discovery::Discovery;
 use crate::providers::{Endpoints, ambient};
-use crate::secrets::SecretSources;
 
 /// One configuration, immutable. A request takes the current one at its start and keeps it to its end.
 pub(crate) struct Generation {

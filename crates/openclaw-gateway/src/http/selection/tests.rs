@@ -5,7 +5,7 @@ use std::path::Path;
 use openclaw_config::{Config, Environment};
 
 use super::*;
-use crate::secrets::SecretSources;
+use crate::providers::SecretSources;
 
 const CONFIG: &str = "{
   agents: { defaults: { model: { primary: 'openai/gpt-5.5', fallbacks: ['groq/llama'] },

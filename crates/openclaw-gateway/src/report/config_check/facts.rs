@@ -10,10 +10,10 @@ use openclaw_ids::{AgentId, ProfileId, ProviderId};
 use openclaw_wire::WireFormat;
 
 use crate::providers::ambient::is_from_config;
+use crate::providers::{DanglingPointer, SecretSources};
 use crate::providers::{Endpoints, shipped};
 use crate::report::AgentState;
 use crate::report::legacy_credentials::{self, LegacyCredentials, LegacyLocations};
-use crate::secrets::{Dangling, SecretSources};
 
 /// An agent and the profiles in its store and, beneath them, the main agent's.
 pub(super) struct CheckedAgent {
@@ -72,7 +72,7 @@ impl CheckedAgent {
     }
 
     /// The credentials whose secret is not where they point, with the agent in whose store each is.
-    pub(super) fn dangling(&self, sources: &SecretSources) -> Vec<(AgentId, &ProfileId, Dangling)> {
+    pub(super) fn dangling(&self, sources: &SecretSources) -> Vec<(AgentId, &ProfileId, DanglingPointer)> {
         let stored = self.stored.iter();
         stored
             .filter_map(|(id, credential)| {

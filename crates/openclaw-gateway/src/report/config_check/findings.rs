@@ -5,9 +5,9 @@ use openclaw_classify::redact;
 use openclaw_config::{ExposedFile, INCLUDE_REMEDY, Include, MisspeltKey};
 use openclaw_ids::{AgentId, ModelRef, ProfileId};
 
+use crate::providers::DanglingPointer;
 use crate::providers::UnusableSecret;
 use crate::report::legacy_credentials::LegacyCredentials;
-use crate::secrets::Dangling;
 
 static FOREIGN_FORMAT: LintRule = LintRule {
     code: "foreign-format",
@@ -62,7 +62,7 @@ pub(super) fn unusable_secret(secret: &UnusableSecret) -> Finding {
 }
 
 /// A stored credential whose secret is kept elsewhere and is not there.
-pub(super) fn dangling(agent: &AgentId, profile: &ProfileId, dangling: &Dangling) -> Finding {
+pub(super) fn dangling(agent: &AgentId, profile: &ProfileId, dangling: &DanglingPointer) -> Finding {
     Finding {
         rule: &DANGLING_CREDENTIAL,
         place: format!("credential {profile} of agent {agent}"),
