@@ -5,7 +5,7 @@ use openclaw_classify::error_chain;
 use serde::Deserialize;
 
 use super::agents::unusable;
-use super::asked::Asked;
+use super::params::Params;
 use crate::http::{ApiError, RequestContext};
 use crate::providers::SecretSources;
 use crate::report::{ConfigReport, check};
@@ -13,7 +13,7 @@ use crate::state::configured_endpoints;
 
 /// Which configuration is meant.
 #[derive(Debug, Deserialize)]
-pub(super) struct Meant {
+pub(super) struct LintParams {
     /// `used` or `files`.
     of: Option<String>,
 }
@@ -21,7 +21,7 @@ pub(super) struct Meant {
 /// What is found.
 pub(super) async fn lint(
     served: RequestContext,
-    Asked(meant): Asked<Meant>,
+    Params(meant): Params<LintParams>,
 ) -> Result<Json<ConfigReport>, ApiError> {
     let reads_files = match meant.of.as_deref() {
         None | Some("used") => false,
