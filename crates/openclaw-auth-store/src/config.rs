@@ -130,8 +130,8 @@ where
     K: std::str::FromStr<Err: fmt::Display> + std::hash::Hash + Eq,
     V: Deserialize<'de>,
 {
-    struct Keyed<K, V>(PhantomData<(K, V)>);
-    impl<'de, K, V> Visitor<'de> for Keyed<K, V>
+    struct KeyedMapVisitor<K, V>(PhantomData<(K, V)>);
+    impl<'de, K, V> Visitor<'de> for KeyedMapVisitor<K, V>
     where
         K: std::str::FromStr<Err: fmt::Display> + std::hash::Hash + Eq,
         V: Deserialize<'de>,
@@ -150,7 +150,7 @@ where
             Ok(map)
         }
     }
-    deserializer.deserialize_map(Keyed(PhantomData))
+    deserializer.deserialize_map(KeyedMapVisitor(PhantomData))
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 mod coerce;
 mod json;
 mod profile_map;
-mod renew;
+mod replacement;
 
 use std::fmt;
 
@@ -282,16 +282,16 @@ impl Secret {
 }
 
 /// Placeholder of a value that is not shown.
-struct Hidden;
+struct Redacted;
 
-impl fmt::Debug for Hidden {
+impl fmt::Debug for Redacted {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("[redacted]")
     }
 }
 
-fn hidden<T>(value: Option<&T>) -> Option<Hidden> {
-    value.map(|_| Hidden)
+fn hidden<T>(value: Option<&T>) -> Option<Redacted> {
+    value.map(|_| Redacted)
 }
 
 impl fmt::Debug for ApiKey {

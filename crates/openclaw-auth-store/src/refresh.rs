@@ -60,12 +60,18 @@ pub enum Demand {
 /// /// The one call to a provider.
 /// struct Endpoint;
 ///
-/// impl TokenEndpoint for Endpoint { async fn refresh(&self, login: &Oauth) -> Result<Option<RenewedLogin>,
-/// TokenEndpointError> { if login.provider.as_str() != "openai" { return Ok(None); // Unknown provider: the login is
-/// used until it ends. } // The provider's whole answer; what is shown of it is redacted.
-/// Err(TokenEndpointError::new("HTTP 400: invalid_grant")) } }
+/// impl TokenEndpoint for Endpoint {
+///     async fn refresh(&self, login: &Oauth) -> Result<Option<RenewedLogin>, TokenEndpointError> {
+///         if login.provider.as_str() != "openai" {
+///             return Ok(None); // Unknown provider: the login is used until it ends.
+///         }
+///         // The provider's whole answer; what is shown of it is redacted.
+///         Err(TokenEndpointError::new("HTTP 400: invalid_grant"))
+///     }
+/// }
 ///
-/// /// The clock, sleep and randomness of the process. struct Process;
+/// /// The clock, sleep and randomness of the process.
+/// struct Process;
 ///
 /// impl RefreshHost for Process {
 ///     fn now(&self) -> jiff::Timestamp { jiff::Timestamp::UNIX_EPOCH }

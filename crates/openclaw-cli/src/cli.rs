@@ -29,7 +29,7 @@ use std::process::ExitCode;
 use clap::{CommandFactory, Parser, Subcommand};
 use openclaw_classify::error_chain;
 use openclaw_config::Environment;
-use openclaw_gateway::terminal_escape::visible_lines;
+use openclaw_gateway::telemetry::terminal_escape::visible_lines;
 
 use files::Places;
 use screen::Screen;

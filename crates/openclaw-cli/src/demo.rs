@@ -9,10 +9,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use openclaw_auth_store::{Credential, ProfileStore, Secret, SqliteAuthStore};
-use openclaw_config::Environment;
-use openclaw_config::default_credentials_folder;
-use openclaw_config::{Config, FileError};
-use openclaw_gateway::gateway::{Setup, TOKEN_VARIABLE};
+use openclaw_config::{Config, Environment, FileError, default_credentials_folder};
+use openclaw_gateway::Setup;
+use openclaw_gateway::state::TOKEN_VARIABLE;
 use openclaw_ids::{AgentId, IdError, ProfileId, ProviderId};
 use openclaw_runner::{Clock, SystemClock};
 use tempfile::TempDir;

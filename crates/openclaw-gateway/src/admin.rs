@@ -18,10 +18,10 @@ use std::sync::Arc;
 use axum::routing::{get, post};
 use axum::{Router, middleware};
 
-use crate::gateway::Current;
+use crate::state::GatewayState;
 
 /// The routes below `/admin/v1`, to be put behind the token like all others.
-pub(crate) fn router(current: &Arc<Current>) -> Router<Arc<Current>> {
+pub(crate) fn router(current: &Arc<GatewayState>) -> Router<Arc<GatewayState>> {
     let routes = Router::new()
         .route("/chains", get(chains::chain))
         .route("/cooldowns", get(credentials::cooldowns))
@@ -43,7 +43,7 @@ pub(crate) fn router(current: &Arc<Current>) -> Router<Arc<Current>> {
 }
 
 /// The page at `/`, which asks for the token itself where there is one.
-pub(crate) fn page_router(current: &Arc<Current>) -> Router<Arc<Current>> {
+pub(crate) fn page_router(current: &Arc<GatewayState>) -> Router<Arc<GatewayState>> {
     let routes = Router::new()
         .route("/", get(page::page))
         .route("/page.css", get(page::style))
@@ -51,7 +51,7 @@ pub(crate) fn page_router(current: &Arc<Current>) -> Router<Arc<Current>> {
     guarded(routes, current)
 }
 
-fn guarded(routes: Router<Arc<Current>>, current: &Arc<Current>) -> Router<Arc<Current>> {
+fn guarded(routes: Router<Arc<GatewayState>>, current: &Arc<GatewayState>) -> Router<Arc<GatewayState>> {
     routes.route_layer(middleware::from_fn_with_state(
         Arc::clone(current),
         guard::own_machine,

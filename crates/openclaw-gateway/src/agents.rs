@@ -1,9 +1,11 @@
 //! The stores and runner of each agent, opened when the agent is first asked for.
 
-mod legacy;
-mod lookout;
-mod patient;
+mod circuit_breaker;
+mod circuit_breaker_store;
+mod debounce;
+mod legacy_logins;
 mod run_settings;
+mod sessions;
 #[cfg(test)]
 mod tests;
 
@@ -18,17 +20,17 @@ use openclaw_runner::{Clock, RunPolicy, Runner, SystemClock};
 use openclaw_session::OpenError;
 use tokio::sync::{Mutex, OnceCell, RwLock};
 
-use crate::secrets::SecretSources;
-use crate::sessions::Sessions;
+use crate::providers::SecretSources;
 use crate::telemetry::Telemetry;
-use lookout::Lookout;
-use patient::PatientAuthStore;
+use circuit_breaker_store::CircuitBreakerStore;
+use debounce::Debounce;
 
-pub(crate) use legacy::LegacyLogins;
+pub(crate) use legacy_logins::{LegacyLogins, has_unstored_legacy};
 pub use run_settings::run_settings;
+pub(crate) use sessions::Sessions;
 
 /// An agent's credentials: its own, and the main agent's beneath them (D14).
-pub(crate) type AgentAuthStore = InheritingAuthStore<PatientAuthStore, PatientAuthStore>;
+pub(crate) type AgentAuthStore = InheritingAuthStore<CircuitBreakerStore, CircuitBreakerStore>;
 
 /// The runner of this process's agents.
 pub(crate) type AgentRunner = Runner<SystemClock, AgentAuthStore, Sessions>;
@@ -42,7 +44,7 @@ pub(crate) struct Agent {
     /// Its sessions.
     pub(crate) sessions: Arc<Sessions>,
     /// Looks at its pointers again from time to time.
-    lookout: Lookout,
+    debounce: Debounce,
 }
 
 impl Agent {
@@ -131,7 +133,7 @@ pub(crate) struct Agents {
     /// Held for reading while an agent is opened, so that none is opened under settings that were replaced.
     settings: RwLock<Arc<AgentSettings>>,
     /// What the others inherit from; opened with the first of them.
-    main: OnceCell<Arc<PatientAuthStore>>,
+    main: OnceCell<Arc<CircuitBreakerStore>>,
     opened: Mutex<HashMap<AgentId, Arc<OnceCell<Arc<Agent>>>>>,
 }
 
@@ -183,7 +185,7 @@ impl Agents {
     pub(crate) async fn get(&self, agent: &AgentId) -> Result<Arc<Agent>, AgentError> {
         if let Some(opened) = self.opened_already(agent).await {
             // Whoever replaces the settings looks, too.
-            if opened.lookout.is_due()
+            if opened.debounce.is_due()
                 && let Ok(settings) = self.settings.try_read()
             {
                 opened.look_again(&settings.sources);
@@ -250,7 +252,7 @@ impl Agents {
     }
 
     /// Puts other settings in the place of the present ones, and returns the stores that are open.
-    async fn replace(&self, settings: AgentSettings) -> Vec<Arc<PatientAuthStore>> {
+    async fn replace(&self, settings: AgentSettings) -> Vec<Arc<CircuitBreakerStore>> {
         let mut current = self.settings.write().await;
         let moved = |agent: &AgentId| settings.agent_dirs.get(agent) != current.agent_dirs.get(agent);
         let mut opened = self.opened.lock().await;
@@ -304,7 +306,7 @@ fn open_auth(
     settings: &AgentSettings,
     agent: &AgentId,
     directory: &Path,
-) -> Result<PatientAuthStore, AgentError> {
+) -> Result<CircuitBreakerStore, AgentError> {
     create(directory)?;
     let config = settings.policy.auth.cooldowns.clone();
     let store = SqliteAuthStore::open(
@@ -319,7 +321,7 @@ fn open_auth(
         source,
     })?;
     follow_pointers(&settings.sources, &store);
-    Ok(PatientAuthStore::new(store))
+    Ok(CircuitBreakerStore::new(store))
 }
 
 fn open(
@@ -327,7 +329,7 @@ fn open(
     settings: &AgentSettings,
     agent: &AgentId,
     directory: Option<PathBuf>,
-    main: Arc<PatientAuthStore>,
+    main: Arc<CircuitBreakerStore>,
 ) -> Result<Agent, AgentError> {
     let agent_dir =
         directory.unwrap_or_else(|| openclaw_config::default_credentials_folder(&shared.state_dir, agent));
@@ -349,7 +351,7 @@ fn open(
         runner,
         usage,
         sessions,
-        lookout: Lookout::default(),
+        debounce: Debounce::default(),
     })
 }
 

@@ -1,11 +1,14 @@
 //! One attempt of a run: the provider's endpoint, one credential, the client's request.
 
+mod repair;
+
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use axum::http::HeaderMap;
 use jiff::Timestamp;
 use openclaw_auth_store::{AuthConfig, Credential, Oauth, UsageStore};
 use openclaw_classify::{Failure, Reason, Scope, classify};
+use openclaw_config::{FailoverConfig, Rescue};
 use openclaw_cooldown::{FailureEvent, MarkScope};
 use openclaw_ids::{ModelRef, ProfileId, ProviderId};
 use openclaw_runner::{Attempt, AttemptCall, Clock, Repair, SystemClock};
@@ -13,16 +16,15 @@ use openclaw_upstream::{Answer, Call, Upstream, buffer_whole, is_transient};
 use openclaw_wire::{RequestBody, WireFormat};
 use tokio::time::Instant;
 
-use crate::agents::AgentAuthStore;
+use crate::agents::{AgentAuthStore, has_unstored_legacy};
 use crate::credentials::{Credentials, Proof, before_request};
 use crate::logins::{Checked, UsageChecks};
-use crate::metrics::Metrics;
-use crate::older;
 use crate::providers::attempt_deadlines;
 use crate::providers::{Endpoints, UnusableSecret, known, secret_kind};
-use crate::repair::repaired;
 use crate::telemetry::Stopwatch;
-use openclaw_config::{FailoverConfig, Rescue};
+use crate::telemetry::metrics::Metrics;
+
+pub(crate) use repair::repaired;
 
 /// Performs the attempts of one client request.
 pub(crate) struct ProviderAttempt<'a> {
@@ -247,7 +249,7 @@ impl ProviderAttempt<'_> {
             );
             return before_request(provider, "wire_unsupported", message);
         }
-        if older::wait_for(self.usage, provider).await {
+        if has_unstored_legacy(self.usage, provider).await {
             let message = format!(
                 "no credentials found for provider `{provider}`; older files hold some, which \
                  `openclaw-gateway doctor --fix` brings into the store"

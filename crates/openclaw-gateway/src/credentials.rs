@@ -5,8 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use openclaw_auth_store::{
-    AuthConfig, AuthSnapshot, Credential, KeySource, Oauth, Secret, SecretError, SecretRef, UsageStore,
-    profile_secret,
+    AuthConfig, AuthSnapshot, Credential, Oauth, Secret, SecretError, UsageStore, profile_secret,
 };
 use openclaw_classify::error_chain;
 use openclaw_classify::{Failure, Phase};
@@ -16,8 +15,7 @@ use secrecy::SecretString;
 
 use crate::agents::AgentAuthStore;
 use crate::logins::{Logins, UsageChecks};
-use crate::providers::LoginEndpoints;
-use crate::secrets::SecretSources;
+use crate::providers::{LoginEndpoints, SecretSources, pointer};
 
 /// Where the credentials of all attempts come from.
 #[derive(Clone)]
@@ -133,21 +131,6 @@ impl Credentials {
         if let Some(pointer) = pointer(&proof.credential) {
             self.sources.forget(&pointer);
         }
-    }
-}
-
-/// Where a profile's secret is kept, when that is elsewhere.
-pub(crate) fn pointer(credential: &Credential) -> Option<SecretRef> {
-    match credential {
-        Credential::ApiKey(key) => match key.key.as_ref()? {
-            KeySource::Inline(text) => SecretRef::parse_text(text.expose()),
-            KeySource::Reference(pointer) => Some(pointer.clone()),
-        },
-        Credential::Token(token) => match (&token.token, &token.token_ref) {
-            (Some(text), _) if !text.is_blank() => SecretRef::parse_text(text.expose()),
-            (_, pointer) => pointer.clone(),
-        },
-        Credential::Local(_) | Credential::Oauth(_) => None,
     }
 }
 

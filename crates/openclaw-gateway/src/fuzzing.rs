@@ -6,14 +6,13 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use bytes::Bytes;
 use openclaw_chain::Resolver;
 use openclaw_classify::Failure;
+use openclaw_config::{BodyModelPolicy, Config, Environment, FileError, SecretsConfig};
 use openclaw_wire::RequestBody;
 
 use crate::agents::run_settings;
 use crate::http::Catalogue;
 use crate::providers::Endpoints;
-use crate::secrets::SecretSources;
-use openclaw_config::Environment;
-use openclaw_config::{BodyModelPolicy, Config, FileError, SecretsConfig};
+use crate::providers::SecretSources;
 
 pub use openclaw_wire::WireFormat;
 
@@ -55,7 +54,7 @@ impl Body {
             message: Some(refusal.to_owned()),
             ..Failure::default()
         };
-        let repaired = crate::repair::repaired(&self.0, format, &failure)?;
+        let repaired = crate::attempt::repaired(&self.0, format, &failure)?;
         Some(repaired.bytes().to_vec())
     }
 }

@@ -1,42 +1,25 @@
 //! A gateway, put together from its configuration and the machine it runs on.
 
-pub mod client_token;
-mod current;
-mod generation;
-mod look;
-mod process;
+mod router;
 
-use std::collections::BTreeSet;
-use std::error::Error;
-use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use axum::Router;
 use axum::http::HeaderValue;
-use openclaw_config::HistoryConfig;
-use openclaw_ids::{AgentId, ModelRef, ProviderId};
+use openclaw_config::{Config, ConfigFiles, Environment, HistoryConfig};
+use openclaw_history::{History, Retention};
+use openclaw_ids::{AgentId, ModelRef};
 use openclaw_runner::{Clock, RunObserver, SystemClock};
 use openclaw_upstream::Upstream;
 
-use crate::agents::{AgentError, Agents, LegacyLogins, Shared};
-use crate::http::{self, Front, Guesses, Ids, InFlight, RetryCap};
-use crate::metrics::Metrics;
-use crate::providers::discovery::{Discovery, discover, ollama_models};
-use crate::providers::{Endpoints, OLLAMA, ProviderError};
-use crate::secrets::SecretSources;
-use crate::telemetry::{Collector, OtlpError, Telemetry, resource};
-use generation::Draft;
-use openclaw_config::Environment;
-use openclaw_config::{ClientTokenError, Config, ConfigFiles};
-use openclaw_history::{History, Retention};
-
-pub use client_token::{TOKEN_VARIABLE, client_token};
-pub(crate) use current::Current;
-pub use current::ReloadError;
-pub(crate) use generation::Generation;
-pub(crate) use look::Look;
-pub(crate) use process::Process;
+use crate::agents::{Agents, LegacyLogins, Shared};
+use crate::http::Front;
+use crate::state::{
+    AuthThrottle, Draft, GatewayState, InFlight, Process, ReloadError, RequestIds, RetryCap, SetupError,
+};
+use crate::telemetry::metrics::Metrics;
+use crate::telemetry::{Collector, Telemetry, resource};
 
 /// What this program calls itself towards providers.
 pub const USER_AGENT: HeaderValue =
@@ -56,60 +39,10 @@ pub struct Setup {
     pub observer: Option<Arc<dyn RunObserver>>,
 }
 
-/// A gateway cannot be put together.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum SetupError {
-    /// The default agent's state.
-    #[error(transparent)]
-    Agent(#[from] AgentError),
-    /// The token of clients.
-    #[error(transparent)]
-    ClientToken(#[from] ClientTokenError),
-    /// Metrics cannot be pushed.
-    #[error(transparent)]
-    Otlp(#[from] OtlpError),
-    /// A provider row.
-    #[error(transparent)]
-    Provider(#[from] PlacedProviderError),
-}
-
-/// A provider row that cannot be called as written, and where it is written.
-#[derive(Debug)]
-pub struct PlacedProviderError {
-    place: String,
-    error: ProviderError,
-}
-
-impl fmt::Display for PlacedProviderError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.place, self.error)
-    }
-}
-
-impl Error for PlacedProviderError {
-    fn source(&self) -> Option<&(dyn Error + 'static)> {
-        self.error.source()
-    }
-}
-
-/// The endpoints of a configuration.
-///
-/// # Errors
-/// When a provider row cannot be called as written.
-pub fn callable(config: &Config, sources: &SecretSources) -> Result<Endpoints, PlacedProviderError> {
-    let endpoints = Endpoints::try_new(&config.chain.models, sources);
-    let endpoints = endpoints.map_err(|error| PlacedProviderError {
-        place: config.position_of(&error.keys()),
-        error,
-    });
-    Ok(endpoints?.with_logins(&config.failover.logins))
-}
-
 /// A gateway that is ready to answer. Clones are the same gateway.
 #[derive(Clone)]
 pub struct Gateway {
-    current: Arc<Current>,
+    state: Arc<GatewayState>,
 }
 
 impl Gateway {
@@ -141,9 +74,9 @@ impl Gateway {
         let process = Process {
             agents: Agents::new(shared, draft.agent_settings()),
             retry_cap: RetryCap::of(&environment),
-            guesses: Guesses::default(),
+            auth_throttle: AuthThrottle::default(),
             history: keep,
-            ids: Ids::new(),
+            ids: RequestIds::new(),
             in_flight: InFlight::default(),
             state_dir,
             telemetry,
@@ -153,8 +86,8 @@ impl Gateway {
         };
         let first = draft.into_generation(1, &process).await?;
         process.telemetry.keep_in(history.await);
-        let current = Arc::new(Current::new(Arc::new(process), first));
-        Ok(Self { current })
+        let state = Arc::new(GatewayState::new(Arc::new(process), first));
+        Ok(Self { state })
     }
 
     /// Reads the configuration again and answers new requests by it; those in flight end as they began.
@@ -162,25 +95,25 @@ impl Gateway {
     /// # Errors
     /// [`ReloadError`]; the configuration before is used on then.
     pub async fn reload(&self) -> Result<(), ReloadError> {
-        self.current.reload().await.map(drop)
+        self.state.reload().await.map(drop)
     }
 
     /// Says that no answer may go on for ever any more: whoever watches events is sent away.
     pub fn stopping(&self) {
-        self.current.process.telemetry.events().end();
+        self.state.process.telemetry.events().end();
     }
 
     /// Ends what is told of this gateway: what happened is kept, and the last metrics are pushed.
     pub async fn close(&self) {
         self.flush().await;
-        let process = Arc::clone(&self.current.process);
+        let process = Arc::clone(&self.state.process);
         // It blocks until they are delivered; a process that is ending delivers nothing more.
         let _ = tokio::task::spawn_blocking(move || process.telemetry.metrics().shut_down()).await;
     }
 
     /// Waits until what happened so far is kept.
     pub async fn flush(&self) {
-        if let Some(history) = self.current.process.telemetry.history() {
+        if let Some(history) = self.state.process.telemetry.history() {
             history.flush().await;
         }
     }
@@ -192,13 +125,13 @@ impl Gateway {
 
     /// The same without a router around it.
     pub fn front(&self) -> Front {
-        http::front(Arc::clone(&self.current))
+        router::front(Arc::clone(&self.state))
     }
 
     /// How many connections of clients may be open while the process may have `files` open: the other half is for calls,
     /// which silent clients must not starve.
     pub fn most_connections(&self, files: Option<u64>) -> usize {
-        let configured = self.current.generation().config.failover.max_connections;
+        let configured = self.state.generation().config.failover.max_connections;
         let configured = usize::try_from(configured.get()).unwrap_or(usize::MAX);
         let half = files.and_then(|files| usize::try_from(files / 2).ok());
         half.map_or(configured, |half| configured.min(half))
@@ -206,18 +139,18 @@ impl Gateway {
 
     /// What was found on this machine; none when something was configured.
     pub fn found(&self) -> Option<String> {
-        self.current.generation().found.as_ref().map(ToString::to_string)
+        self.state.generation().found.as_ref().map(ToString::to_string)
     }
 
     /// What is wrong and stops nothing, for people: configured secrets that cannot be used, each with its key and the
     /// variable it names, and files that others on this machine may read.
     pub fn warnings(&self) -> Vec<String> {
-        self.current.generation().warnings()
+        self.state.generation().warnings()
     }
 
     /// Every agent with its chain of models, for people.
     pub fn chains(&self) -> Vec<(AgentId, Vec<String>)> {
-        let chains = self.current.generation().chains().into_iter();
+        let chains = self.state.generation().chains().into_iter();
         chains
             .map(|(agent, chain)| (agent, chain.iter().map(ModelRef::key).collect()))
             .collect()
@@ -237,19 +170,4 @@ async fn history_of(state_dir: PathBuf, config: HistoryConfig) -> History {
     let open = move || History::open_or_off(&state_dir, retention(&config), SystemClock.now());
     // Opening does not panic; a process that is ending keeps nothing more.
     tokio::task::spawn_blocking(open).await.unwrap_or_default()
-}
-
-/// Looks for what this machine can call when nothing is configured.
-pub async fn search(
-    environment: &Environment,
-    stored: &BTreeSet<ProviderId>,
-    upstream: &Upstream,
-    endpoints: &Endpoints,
-) -> Discovery {
-    let ollama = ProviderId::try_new(OLLAMA).ok();
-    let models = match ollama.and_then(|id| endpoints.get(&id).cloned()) {
-        Some(endpoint) => ollama_models(upstream, &endpoint).await,
-        None => None,
-    };
-    discover(environment, stored, models.as_deref())
 }

@@ -22,7 +22,7 @@ use openclaw_upstream::Upstream;
 
 use crate::agents::AgentAuthStore;
 use crate::providers::LoginEndpoints;
-use crate::secrets::SecretSources;
+use crate::providers::SecretSources;
 use host::ProcessHost;
 use token_endpoint::HttpTokenEndpoint;
 

@@ -6,6 +6,7 @@ pub mod discovery;
 mod endpoints;
 mod logins;
 mod secrets;
+pub mod wire_support;
 
 use openclaw_chain::ModelsConfig;
 use openclaw_ids::ProviderId;
@@ -15,7 +16,8 @@ pub use endpoints::Endpoints;
 pub use endpoints::ProviderError;
 pub use endpoints::secret_kind;
 pub(crate) use logins::{LoginEndpoints, TokenPlace};
-pub(crate) use secrets::{UnusableSecret, secret_text, unusable};
+pub use secrets::SecretSources;
+pub(crate) use secrets::{DanglingPointer, UnusableSecret, pointer, secret_text, unusable};
 
 use openclaw_wire::WireFormat::{self, ChatCompletions, CountTokens, Embeddings, Messages, Responses};
 

@@ -5,8 +5,10 @@ mod agents;
 mod chains;
 mod config_check;
 mod cooldowns;
+pub mod disk;
 mod free_time;
 mod held;
+pub mod legacy_credentials;
 mod moment;
 mod probes;
 mod profiles;
@@ -22,12 +24,12 @@ use std::path::Path;
 
 use openclaw_auth_store::AuthSnapshot;
 use openclaw_chain::Resolver;
+use openclaw_config::Config;
 use openclaw_ids::{AgentId, AuthAliases, SessionKey};
 use openclaw_session::SessionEntry;
 
 use crate::providers::Endpoints;
-use crate::secrets::SecretSources;
-use openclaw_config::Config;
+use crate::providers::SecretSources;
 
 pub use agents::{AgentReport, StatusReport, UnreadAgent, met_trouble};
 pub use chains::{Asking, CandidateReport, CandidateState, ChainReport};

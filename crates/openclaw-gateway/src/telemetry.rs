@@ -1,9 +1,12 @@
-//! What this process tells of itself: its log, and what is kept of its runs.
+//! What this process reports about itself: log, traces, metrics, live events and the records of its runs.
 
+pub(crate) mod events;
 mod log;
+pub mod metrics;
 mod otlp;
 mod outcome;
 mod spans;
+pub mod terminal_escape;
 mod watch;
 
 pub use log::install;

@@ -31,12 +31,12 @@ pub struct FairLock {
     files: Option<[Arc<File>; 2]>,
     /// The thread that waits for the lock on behalf of this process, because waiting for a file lock cannot be given up.
     /// It starts with the first wait.
-    waiter: OnceLock<Option<Sender<SyncSender<Acquired>>>>,
+    waiter: OnceLock<Option<Sender<SyncSender<AcquiredLock>>>>,
 }
 
 /// The lock, and whether it had to be waited for.
 #[derive(Debug)]
-pub struct Acquired {
+pub struct AcquiredLock {
     /// Holds the lock until it is dropped.
     pub guard: FairLockGuard,
     /// Whether others used the lock.
@@ -58,7 +58,7 @@ pub struct FairLockGuard(Arc<File>);
 
 /// What an attempt without waiting comes to.
 #[derive(Debug)]
-pub enum TryAcquire {
+pub enum LockAttempt {
     /// The lock was free and is held now.
     Acquired(FairLockGuard),
     /// Others hold it or wait for it.
@@ -84,27 +84,27 @@ impl FairLock {
 
     /// Acquires the lock if no writer holds it or waits for it. Never waits.
     #[must_use]
-    pub fn try_acquire(&self) -> TryAcquire {
+    pub fn try_acquire(&self) -> LockAttempt {
         let Some([next, turn]) = &self.files else {
-            return TryAcquire::Unsupported;
+            return LockAttempt::Unsupported;
         };
         match try_lock(next) {
             Some(true) => {}
-            Some(false) => return TryAcquire::Contended,
-            None => return TryAcquire::Unsupported,
+            Some(false) => return LockAttempt::Contended,
+            None => return LockAttempt::Unsupported,
         }
         let is_locked = try_lock(turn);
         match (next.unlock(), is_locked) {
-            (Ok(()), Some(true)) => TryAcquire::Acquired(FairLockGuard(Arc::clone(turn))),
-            (Ok(()), Some(false)) => TryAcquire::Contended,
-            (Err(_), _) | (_, None) => TryAcquire::Unsupported,
+            (Ok(()), Some(true)) => LockAttempt::Acquired(FairLockGuard(Arc::clone(turn))),
+            (Ok(()), Some(false)) => LockAttempt::Contended,
+            (Err(_), _) | (_, None) => LockAttempt::Unsupported,
         }
     }
 
     /// Acquires the lock after all writers that wait already; `None` where there are no locks, or when a holder does not
     /// release it within a second. Blocks the thread.
     #[must_use]
-    pub fn acquire(&self) -> Option<Acquired> {
+    pub fn acquire(&self) -> Option<AcquiredLock> {
         self.files.as_ref()?;
         let (reply, answer) = mpsc::sync_channel(1);
         let waiter = self
@@ -116,15 +116,15 @@ impl FairLock {
 }
 
 /// The thread that waits. It ends with the lock, or when it gets the file lock that it waits for then.
-fn spawn_waiter(paths: &[PathBuf; 2], name: &str) -> io::Result<Sender<SyncSender<Acquired>>> {
+fn spawn_waiter(paths: &[PathBuf; 2], name: &str) -> io::Result<Sender<SyncSender<AcquiredLock>>> {
     let [next, turn] = open_all(paths)?;
-    let (sender, requests) = mpsc::channel::<SyncSender<Acquired>>();
+    let (sender, requests) = mpsc::channel::<SyncSender<AcquiredLock>>();
     let wait = move || {
         for reply in requests {
             if let Ok(contention) = lock_both(&next, &turn) {
                 let guard = FairLockGuard(Arc::clone(&turn));
                 // Where the caller has given up, the lock is released here.
-                drop(reply.send(Acquired { guard, contention }));
+                drop(reply.send(AcquiredLock { guard, contention }));
             }
             drop(next.unlock());
         }

@@ -15,7 +15,7 @@ pub use connection::{
     open_read_only, open_read_write, set_journal_mode, wait_in_steps,
 };
 pub use error::{ErrorKind, is_busy};
-pub use fair_lock::{Acquired, Contention, FairLock, FairLockGuard, TryAcquire};
+pub use fair_lock::{AcquiredLock, Contention, FairLock, FairLockGuard, LockAttempt};
 pub use file::{
     FileId, FileWatch, HeaderError, check_header, create_private_file, create_private_folder, read_if_exists,
     restrict_database_files, restrict_file, restrict_folder, with_suffix, write_new_private,

@@ -57,6 +57,21 @@ const MODULES: &[CrateModules] = &[
         ],
     },
     CrateModules {
+        package: "openclaw-runner",
+        folder: "crates/openclaw-runner/src",
+        order: &[
+            "request", "attempt", "clock", "skip_cache", "record", "machine", "error", "observer", "recorder", "telemetry",
+            "driver",
+        ],
+    },
+    CrateModules {
+        package: "openclaw-history",
+        folder: "crates/openclaw-history/src",
+        order: &[
+            "millis", "explain", "recording", "entry", "window_changes", "operator_change", "replay", "store",
+        ],
+    },
+    CrateModules {
         package: "openclaw-upstream",
         folder: "crates/openclaw-upstream/src",
         order: &[

@@ -65,7 +65,7 @@ pub struct DoctorPlan {
 /// The repairs of one folder.
 struct FolderPlan {
     place: AgentFolder,
-    shadows: Vec<ProfileId>,
+    stale_copies: Vec<ProfileId>,
     imports: bool,
     from_config: LegacyProfiles,
 }
@@ -166,7 +166,7 @@ impl DoctorPlan {
         for folder in self.folders.iter().filter(|folder| folder.needs_store()) {
             let AgentFolder { agent, dir } = &folder.place;
             let store = SqliteAuthStore::open(dir, agent, Vec::new(), cooldowns.clone(), now)?;
-            for id in &folder.shadows {
+            for id in &folder.stale_copies {
                 store.remove(id.clone(), now).await?;
             }
             let report = LegacyFolder::new(dir).import_into(&store, now).await?;
@@ -234,10 +234,10 @@ impl DoctorPlan {
                 return;
             }
         };
-        let shadows = main
+        let stale_copies = main
             .map(|main| stale_copies(main, store, now))
             .unwrap_or_default();
-        for profile in &shadows {
+        for profile in &stale_copies {
             self.findings.push(DoctorFinding::StaleShadow {
                 agent: agent.clone(),
                 profile: profile.clone(),
@@ -286,7 +286,7 @@ impl DoctorPlan {
         }
         self.folders.push(FolderPlan {
             place: folder.place.clone(),
-            shadows,
+            stale_copies,
             imports,
             from_config,
         });
@@ -304,7 +304,7 @@ impl fmt::Debug for DoctorPlan {
 impl FolderPlan {
     /// A store is opened or created only where there is something to do in it.
     fn needs_store(&self) -> bool {
-        self.imports || !self.shadows.is_empty() || !self.from_config.is_empty()
+        self.imports || !self.stale_copies.is_empty() || !self.from_config.is_empty()
     }
 }
 

@@ -8,7 +8,7 @@ use crate::{AuthSnapshot, Credential};
 /// The agent's logins that are older than the main agent's of the same id: the same login, or one that has ended or
 /// ends sooner. Removing them from the agent's store lets it inherit the others.
 pub(super) fn stale_copies(main: &AuthSnapshot, agent: &AuthSnapshot, now: Timestamp) -> Vec<ProfileId> {
-    let shadows = agent.profiles.iter().filter(|(id, own)| {
+    let stale_copies = agent.profiles.iter().filter(|(id, own)| {
         let (Credential::Oauth(own), Some(Credential::Oauth(inherited))) = (own, main.profiles.get(*id))
         else {
             return false;
@@ -18,5 +18,5 @@ pub(super) fn stale_copies(main: &AuthSnapshot, agent: &AuthSnapshot, now: Times
                 && ((inherited.is_usable(now) && !own.is_usable(now))
                     || (inherited.end().is_some() && inherited.end() >= own.end())))
     });
-    shadows.map(|(id, _)| id.clone()).collect()
+    stale_copies.map(|(id, _)| id.clone()).collect()
 }

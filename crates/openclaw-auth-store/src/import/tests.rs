@@ -117,12 +117,12 @@ fn g3_the_shared_logins_of_the_first_versions() {
 }
 
 /// A folder with a store and the older files of `files`.
-struct Scene {
+struct LegacyScenario {
     folder: tempfile::TempDir,
     store: SqliteAuthStore,
 }
 
-impl Scene {
+impl LegacyScenario {
     fn new(files: &[(&str, String)]) -> Self {
         let folder = tempfile::tempdir().unwrap();
         for (name, text) in files {
@@ -159,7 +159,7 @@ fn name(path: &Path) -> &str {
 #[tokio::test]
 async fn g26_g27_g30_three_files_become_one_store() {
     let entry = |key: &str| json!({"type": "api_key", "provider": "p", "key": key});
-    let scene = Scene::new(&[
+    let scene = LegacyScenario::new(&[
         (
             "auth-profiles.json",
             json!({"version": 1, "profiles": {"p:default": entry("profiles"), "mine": entry("profiles")},
@@ -231,7 +231,7 @@ async fn g26_g27_g30_three_files_become_one_store() {
 #[tokio::test]
 async fn g31_what_cannot_be_read_or_holds_nothing_stays() {
     let good = json!({"p": {"type": "api_key", "key": "k"}}).to_string();
-    let scene = Scene::new(&[("auth-profiles.json", "{".to_owned()), ("auth.json", good)]);
+    let scene = LegacyScenario::new(&[("auth-profiles.json", "{".to_owned()), ("auth.json", good)]);
     let report = scene.import(1).await;
     let left: Vec<_> = report.left.iter().map(|path| name(path)).collect();
     assert_eq!(left, ["auth-profiles.json"]);
@@ -240,7 +240,7 @@ async fn g31_what_cannot_be_read_or_holds_nothing_stays() {
         ["auth-profiles.json", "auth.json.sqlite-import.1750000001000.bak"]
     );
 
-    let scene = Scene::new(&[
+    let scene = LegacyScenario::new(&[
         ("auth-profiles.json", "{}".to_owned()),
         ("auth-state.json", "[]".to_owned()),
         ("auth.json", json!({"profiles": {}}).to_string()),
@@ -259,7 +259,7 @@ async fn g34_logins_with_tokens_elsewhere_wait_for_the_other_program() {
         "oauthRef": {"source": "openclaw-credentials", "provider": "openai-codex", "id": "0123"}});
     let document = json!({"profiles": {"w": waiting, "k": {"type": "api_key", "provider": "p", "key": "k"}},
         "usageStats": {"w": {"errorCount": 1}, "k": {"errorCount": 2}}});
-    let scene = Scene::new(&[("auth-profiles.json", document.to_string())]);
+    let scene = LegacyScenario::new(&[("auth-profiles.json", document.to_string())]);
     let report = scene.import(1).await;
     assert_eq!(report.held_back, ["w"]);
     assert_eq!(scene.store.snapshot().profiles.len(), 1);
@@ -274,7 +274,7 @@ async fn g34_logins_with_tokens_elsewhere_wait_for_the_other_program() {
 #[tokio::test]
 async fn g2_the_shared_logins_are_looked_at_only_once() {
     let legacy = || LegacyProfiles::oauth(&json!({"p": {"access": "a", "refresh": "r"}}).to_string());
-    let scene = Scene::new(&[]);
+    let scene = LegacyScenario::new(&[]);
     scene.store.import_on_first_use(legacy(), at(1)).await.unwrap();
     assert!(scene.store.snapshot().credential(&profile("p:default")).is_some());
     scene.store.remove(profile("p:default"), at(2)).await.unwrap();
@@ -285,7 +285,7 @@ async fn g2_the_shared_logins_are_looked_at_only_once() {
 #[tokio::test]
 async fn g1_g5_g6_the_shared_file_is_read_and_left_alone() {
     let text = json!({"p": {"access": "a", "refresh": "r"}}).to_string();
-    let scene = Scene::new(&[("oauth.json", text.clone())]);
+    let scene = LegacyScenario::new(&[("oauth.json", text.clone())]);
     let path = scene.folder.path().join("oauth.json");
     let legacy = LegacyProfiles::oauth(&fs::read_to_string(&path).unwrap());
     scene.store.import_on_first_use(legacy, at(1)).await.unwrap();
@@ -295,7 +295,7 @@ async fn g1_g5_g6_the_shared_file_is_read_and_left_alone() {
         "a malformed file is nothing"
     );
     // Once any profile was stored, the file is ignored.
-    let scene = Scene::new(&[]);
+    let scene = LegacyScenario::new(&[]);
     scene
         .store
         .upsert(profile("mine"), key("k"), at(1))
@@ -311,7 +311,7 @@ async fn g20_g24_g28_state_is_imported_and_that_of_unknown_profiles_goes_with_th
     let state = json!({"version": 1, "order": {"P": [" a ", 5, ""], "q": "x"}, "lastGood": {"P": "lost"},
         "usageStats": {"lost": {"errorCount": 3}, "a": {"lastUsed": NOW}}});
     let profiles = json!({"profiles": {"a": {"type": "api_key", "provider": "p", "key": "k"}}});
-    let scene = Scene::new(&[
+    let scene = LegacyScenario::new(&[
         ("auth-profiles.json", profiles.to_string()),
         ("auth-state.json", state.to_string()),
     ]);
@@ -328,7 +328,7 @@ async fn g20_g24_g28_state_is_imported_and_that_of_unknown_profiles_goes_with_th
 #[tokio::test]
 async fn g29_what_the_store_does_not_show_leaves_the_files() {
     let profiles = json!({"profiles": {"a": {"type": "api_key", "provider": "p", "key": "k"}}});
-    let scene = Scene::new(&[("auth-profiles.json", profiles.to_string())]);
+    let scene = LegacyScenario::new(&[("auth-profiles.json", profiles.to_string())]);
     let file = rusqlite::Connection::open(scene.store.path()).unwrap();
     file.execute_batch("INSERT OR REPLACE INTO auth_profile_store VALUES ('primary', 'broken', 1)")
         .unwrap();

@@ -15,7 +15,8 @@ use openclaw_sqlite::{create_private_folder, read_if_exists, write_new_private};
 /// The age from which a lock counts as free when it is unknown whether its process lives.
 const STALE: Duration = Duration::from_mins(3);
 
-/// The name of the lock of one login, without `.lock` (O5).
+/// The name of the lock of one login, without `.lock` (O5), as OpenClaw makes it. Programs that refresh the same logins
+/// take the same lock.
 ///
 /// ```
 /// # use openclaw_auth_store::refresh_lock_name;

@@ -46,24 +46,24 @@ impl RefreshHost for &Host {
     }
 }
 
-type Before = Box<dyn FnOnce() + Send>;
-type Reply = Result<Option<RenewedLogin>, TokenEndpointError>;
+type SideEffect = Box<dyn FnOnce() + Send>;
+type EndpointAnswer = Result<Option<RenewedLogin>, TokenEndpointError>;
 
 /// A token endpoint with prepared answers, each after a side effect.
 #[derive(Default)]
 struct Endpoint {
-    answers: Mutex<VecDeque<(Option<Before>, Reply)>>,
+    answers: Mutex<VecDeque<(Option<SideEffect>, EndpointAnswer)>>,
     sent: Mutex<Vec<String>>,
 }
 
 impl Endpoint {
-    fn answering(answer: Reply) -> Self {
+    fn answering(answer: EndpointAnswer) -> Self {
         let endpoint = Self::default();
         endpoint.then(None, answer);
         endpoint
     }
 
-    fn then(&self, before: Option<Before>, answer: Reply) {
+    fn then(&self, before: Option<SideEffect>, answer: EndpointAnswer) {
         self.answers.lock().unwrap().push_back((before, answer));
     }
 
@@ -73,7 +73,7 @@ impl Endpoint {
 }
 
 impl TokenEndpoint for &Endpoint {
-    async fn refresh(&self, login: &Oauth) -> Reply {
+    async fn refresh(&self, login: &Oauth) -> EndpointAnswer {
         let sent = login.refresh.as_ref().unwrap().expose().to_owned();
         self.sent.lock().unwrap().push(sent);
         tokio::task::yield_now().await;
@@ -89,7 +89,7 @@ impl TokenEndpoint for &Endpoint {
 }
 
 #[expect(clippy::unnecessary_wraps, reason = "it is one of the replies")]
-fn renewed(access: &str, seconds: i64) -> Reply {
+fn renewed(access: &str, seconds: i64) -> EndpointAnswer {
     Ok(Some(RenewedLogin {
         access: Some(Secret::new(access)),
         refresh: Some(Secret::new(format!("{access}-next"))),
@@ -98,7 +98,7 @@ fn renewed(access: &str, seconds: i64) -> Reply {
     }))
 }
 
-fn refused(message: &str) -> Reply {
+fn refused(message: &str) -> EndpointAnswer {
     Err(TokenEndpointError::new(message))
 }
 
@@ -304,7 +304,7 @@ async fn o3_o9_o11_the_main_agents_copy_is_used_and_kept_fresh() {
     let (endpoint, host) = (Endpoint::default(), Host::default());
     let both = Arc::new(inheriting(shared("main", -9), shared("own", 0)));
     let main = Arc::clone(both.main().unwrap());
-    let before: Before = Box::new(move || {
+    let before: SideEffect = Box::new(move || {
         let login = Credential::from_json(&shared("fresh", 3_600)).unwrap();
         now_or_never(main.upsert(profile("p"), login, at(0))).unwrap();
     });

@@ -30,14 +30,14 @@ pub(crate) fn parse_object(text: &str) -> Result<Map<String, Value>, String> {
 
 /// `version` first, then what is there.
 fn versioned(members: &Map<String, Value>) -> String {
-    let whole = Versioned(members);
+    let whole = VersionedDocument(members);
     #[expect(clippy::expect_used, reason = "the keys are texts and the values are JSON")]
     serde_json::to_string(&whole).expect("a document is JSON")
 }
 
-struct Versioned<'m>(&'m Map<String, Value>);
+struct VersionedDocument<'m>(&'m Map<String, Value>);
 
-impl Serialize for Versioned<'_> {
+impl Serialize for VersionedDocument<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut whole = serializer.serialize_map(None)?;
         whole.serialize_entry("version", &VERSION)?;

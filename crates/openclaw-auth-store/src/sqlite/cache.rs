@@ -40,13 +40,13 @@ const MAX_BUFFERED: usize = 1_024;
 
 /// The shown snapshot, the uses that are not written yet (D11), and the changes that could not be written.
 pub(super) struct Cache {
-    shown: RwLock<Shown>,
+    shown: RwLock<ShownState>,
     /// Held from before the file is read until the result is shown, so that an older view never replaces a newer one.
     publishing: Mutex<()>,
     config: RwLock<Arc<CooldownConfig>>,
 }
 
-struct Shown {
+struct ShownState {
     snapshot: Arc<AuthSnapshot>,
     unstored: Arc<UnstoredState>,
     uses: HashMap<ProfileId, Timestamp>,
@@ -73,7 +73,7 @@ impl Cache {
     pub(super) fn new(snapshot: AuthSnapshot, unstored: Arc<UnstoredState>, config: CooldownConfig) -> Self {
         warn_rejected(&snapshot.rejected);
         Self {
-            shown: RwLock::new(Shown {
+            shown: RwLock::new(ShownState {
                 snapshot: Arc::new(snapshot),
                 unstored,
                 uses: HashMap::new(),
@@ -140,7 +140,7 @@ impl Cache {
         _guard: &PublishGuard<'_>,
         mut snapshot: AuthSnapshot,
         unstored: &Arc<UnstoredState>,
-        written: &Unwritten,
+        written: &UnwrittenChanges,
     ) {
         let mut shown = self.shown.write().unwrap_or_else(PoisonError::into_inner);
         for (profile, at) in &written.uses {
@@ -235,9 +235,9 @@ impl Cache {
     }
 
     /// Everything that is not written yet.
-    pub(super) fn unwritten(&self) -> Unwritten {
+    pub(super) fn unwritten(&self) -> UnwrittenChanges {
         let shown = self.shown.read().unwrap_or_else(PoisonError::into_inner);
-        Unwritten {
+        UnwrittenChanges {
             uses: shown
                 .uses
                 .iter()
@@ -251,7 +251,7 @@ impl Cache {
 
 /// What a write adds to its own changes: everything that was not written before.
 #[derive(Default)]
-pub(super) struct Unwritten {
+pub(super) struct UnwrittenChanges {
     pub(super) uses: Vec<(ProfileId, Timestamp)>,
     /// Oldest first.
     pub(super) buffered: Vec<(UsageChange, Timestamp)>,
@@ -259,7 +259,7 @@ pub(super) struct Unwritten {
     pub(super) logins: Vec<BufferedLogin>,
 }
 
-impl Unwritten {
+impl UnwrittenChanges {
     pub(super) fn is_empty(&self) -> bool {
         self.uses.is_empty() && self.buffered.is_empty() && self.logins.is_empty()
     }

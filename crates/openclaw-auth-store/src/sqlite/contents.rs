@@ -213,7 +213,7 @@ fn holds_none(stored: Option<&Credential>, now: Timestamp) -> bool {
 }
 
 /// The row `primary` of one of the shared tables: its text, or what is wrong with it, and when it was written.
-type Primary = (Result<String, String>, i64);
+type RowText = (Result<String, String>, i64);
 
 /// The query of such a row, and the query that finds a row which the index lacks.
 struct PrimaryRow {
@@ -230,7 +230,7 @@ const STATE_ROW: PrimaryRow = PrimaryRow {
     unindexed: "SELECT 1 FROM auth_profile_state NOT INDEXED WHERE state_key = ?1",
 };
 
-fn primary(connection: &Connection, row: &PrimaryRow) -> rusqlite::Result<Option<Primary>> {
+fn primary(connection: &Connection, row: &PrimaryRow) -> rusqlite::Result<Option<RowText>> {
     let mut statement = connection.prepare_cached(row.found)?;
     let found = statement
         .query_row([PRIMARY], |row| Ok((text(row, 0)?, row.get(1).unwrap_or(0))))

@@ -1,16 +1,16 @@
 //! The engine over real files, alone, shared and in trouble.
 
-mod adversity;
+mod buffered_logins;
+mod disk_faults;
 mod fixture;
 mod opening;
-mod planted;
 mod processes;
-mod replaced;
+mod replaced_file;
 mod rows;
 mod rules;
+mod secret_leaks;
 mod secrets;
 mod sharing;
-mod unstored;
 mod write_coordinator;
 
 use std::path::Path;
@@ -21,6 +21,7 @@ use tempfile::TempDir;
 
 use super::*;
 use crate::store::conformance::{at, failure, key, profile, success};
+use crate::{AuthSnapshot, Credential, ProfileStore};
 
 /// Threads that act fast, so that no test waits.
 fn fast() -> Timing {

@@ -7,7 +7,7 @@ use std::time::Duration;
 use openclaw_sqlite::{FollowingReader, consistent_read, data_version};
 use rusqlite::Connection;
 
-use super::cache::{Cache, Unwritten};
+use super::cache::{Cache, UnwrittenChanges};
 use super::contents::Contents;
 use super::fault::Fault;
 use super::write_coordinator::WriteCoordinator;
@@ -69,10 +69,10 @@ impl FileWatcher {
 /// Observes the file at a path, and any file that replaces it.
 pub(super) struct FileObserver {
     reader: FollowingReader,
-    seen: Option<Version>,
+    version: Option<Version>,
     is_unreadable: bool,
     /// The version that the last reported failure is about, so that it is reported once.
-    told: Option<Version>,
+    reported: Option<Version>,
     busy: u32,
 }
 
@@ -83,9 +83,9 @@ impl FileObserver {
         drop(reader.connection());
         Self {
             reader,
-            seen: shown.map(Version::OfOthers),
+            version: shown.map(Version::OfOthers),
             is_unreadable: false,
-            told: None,
+            reported: None,
             busy: 0,
         }
     }
@@ -106,13 +106,13 @@ impl FileObserver {
             let of_all = || data_version(connection).ok().map(Version::OfAll);
             others.map(Version::OfOthers).or_else(of_all)
         });
-        if version.is_some() && version == self.seen && !is_new {
+        if version.is_some() && version == self.version && !is_new {
             return;
         }
         let looked = opened.and_then(|(connection, _)| refresh(connection, path, cache));
         let failed = looked.err().map(|fault| fault.into_store_error(path));
         if let Some(error) = &failed
-            && (!self.is_unreadable || self.told != version)
+            && (!self.is_unreadable || self.reported != version)
         {
             tracing::warn!(%error, "the auth store could not be read again");
         }
@@ -120,8 +120,8 @@ impl FileObserver {
         let is_known = failed
             .as_ref()
             .is_none_or(|error| matches!(error, StoreError::Unreadable(_)));
-        self.seen = version.filter(|_| is_known);
-        self.told = version;
+        self.version = version.filter(|_| is_known);
+        self.reported = version;
         self.is_unreadable = failed.is_some();
     }
 }
@@ -133,7 +133,7 @@ pub(super) fn refresh(connection: &Connection, path: &Path, cache: &Cache) -> Re
     let contents = consistent_read(connection, |connection| {
         Contents::read(connection, path, &unstored)
     })?;
-    cache.publish(&turn, contents.snapshot, &unstored, &Unwritten::default());
+    cache.publish(&turn, contents.snapshot, &unstored, &UnwrittenChanges::default());
     Ok(())
 }
 

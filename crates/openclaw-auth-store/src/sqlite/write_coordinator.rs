@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 use std::sync::mpsc::Sender;
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 
-use openclaw_sqlite::{FairLock, TryAcquire};
+use openclaw_sqlite::{FairLock, LockAttempt};
 
 use super::request::{Operation, Outcome, Request};
 use super::write_worker::WriteCommand;
@@ -73,12 +73,12 @@ impl WriteCoordinator {
             }
             None if self.contended.load(Ordering::Relaxed) => return None,
             None => match self.fair_lock.try_acquire() {
-                TryAcquire::Unsupported => writer.write_at_once(request)?,
-                TryAcquire::Contended => {
+                LockAttempt::Unsupported => writer.write_at_once(request)?,
+                LockAttempt::Contended => {
                     self.contended.store(true, Ordering::Relaxed);
                     return None;
                 }
-                TryAcquire::Acquired(guard) => {
+                LockAttempt::Acquired(guard) => {
                     let outcome = writer.write_at_once(request);
                     drop(guard);
                     outcome?

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::thread;
 
-use openclaw_sqlite::{Acquired, Checkpoint, Contention, FairLockGuard, TryAcquire};
+use openclaw_sqlite::{AcquiredLock, Checkpoint, Contention, FairLockGuard, LockAttempt};
 
 use super::Timing;
 use super::connect;
@@ -42,7 +42,7 @@ pub(super) struct WriteWorker {
 
 /// Whether to go on.
 #[derive(PartialEq, Eq)]
-enum Next {
+enum Continuation {
     Continue,
     Stop,
 }
@@ -50,7 +50,7 @@ enum Next {
 /// The fair lock as a write holds it.
 enum HeldLock {
     Uncontended(#[expect(dead_code, reason = "held, not read")] FairLockGuard),
-    Waited(Acquired),
+    Waited(AcquiredLock),
     /// Kept from an earlier write, for this many changes more.
     Reserved(FairLockGuard, u32),
     /// There is no lock, or its holder does not release it.
@@ -75,10 +75,10 @@ impl WriteWorker {
                 }
                 Ok(WriteCommand::Write(request)) => {
                     batch.push(request);
-                    Next::Continue
+                    Continuation::Continue
                 }
-                Ok(WriteCommand::Stop) | Err(RecvTimeoutError::Disconnected) => Next::Stop,
-                Err(RecvTimeoutError::Timeout) if uses_wait => Next::Continue,
+                Ok(WriteCommand::Stop) | Err(RecvTimeoutError::Disconnected) => Continuation::Stop,
+                Err(RecvTimeoutError::Timeout) if uses_wait => Continuation::Continue,
                 Ok(WriteCommand::Checkpoint) | Err(RecvTimeoutError::Timeout) => {
                     self.checkpoint();
                     continue;
@@ -95,7 +95,7 @@ impl WriteWorker {
             match turn {
                 HeldLock::Uncontended(_) | HeldLock::Unavailable => {}
                 HeldLock::Reserved(turn, left) => writer.keep_lock(turn, left.saturating_sub(1)),
-                HeldLock::Waited(Acquired { guard, contention }) => {
+                HeldLock::Waited(AcquiredLock { guard, contention }) => {
                     let alone = contention == Contention::None && !writer.saw_others();
                     self.coordinator.set_contended(!alone);
                     if !alone {
@@ -106,7 +106,7 @@ impl WriteWorker {
             uses_wait = writer.has_urgent();
             self.coordinator.finished(changes);
             drop(writer);
-            if next == Next::Stop {
+            if next == Continuation::Stop {
                 let mut writer = self.coordinator.writer();
                 drop(writer.take_lock());
                 writer.checkpoint(Checkpoint::Truncate);
@@ -122,9 +122,9 @@ impl WriteWorker {
         }
         if !self.coordinator.is_contended() {
             match self.coordinator.fair_lock().try_acquire() {
-                TryAcquire::Unsupported => return HeldLock::Unavailable,
-                TryAcquire::Contended => {}
-                TryAcquire::Acquired(turn) => return HeldLock::Uncontended(turn),
+                LockAttempt::Unsupported => return HeldLock::Unavailable,
+                LockAttempt::Contended => {}
+                LockAttempt::Acquired(turn) => return HeldLock::Uncontended(turn),
             }
         }
         self.coordinator
@@ -170,15 +170,15 @@ fn soon(messages: &Receiver<WriteCommand>) -> Option<WriteCommand> {
 }
 
 /// Adds what is queued already.
-fn fill(batch: &mut Vec<Request>, messages: &Receiver<WriteCommand>) -> Next {
+fn fill(batch: &mut Vec<Request>, messages: &Receiver<WriteCommand>) -> Continuation {
     while batch.len() < BATCH {
         match messages.try_recv() {
             Ok(WriteCommand::Write(request)) => batch.push(request),
             // The batch includes the uses, and a checkpoint can wait.
             Ok(WriteCommand::Checkpoint | WriteCommand::Used) => {}
-            Ok(WriteCommand::Stop) => return Next::Stop,
+            Ok(WriteCommand::Stop) => return Continuation::Stop,
             Err(_) => break,
         }
     }
-    Next::Continue
+    Continuation::Continue
 }

@@ -7,10 +7,9 @@ use std::io;
 use clap::{Args, ValueEnum};
 use jiff::Timestamp;
 use openclaw_chain::{CronPayload, OneOffPolicy, RunKind};
-use openclaw_config::BodyModelPolicy;
-use openclaw_config::Environment;
-use openclaw_gateway::older::Older;
+use openclaw_config::{BodyModelPolicy, Environment};
 use openclaw_gateway::report::free_and_tried;
+use openclaw_gateway::report::legacy_credentials::LegacyCredentials;
 use openclaw_gateway::report::{Asking, CandidateReport, CandidateState, ChainReport};
 use openclaw_ids::{ModelRef, ProviderId, SessionKey};
 use serde::Serialize;
@@ -112,7 +111,7 @@ struct Told {
     chain: ChainReport,
     /// Files of older versions and the credentials that are in them alone.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    older: Vec<Older>,
+    older: Vec<LegacyCredentials>,
 }
 
 impl Told {

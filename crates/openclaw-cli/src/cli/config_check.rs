@@ -6,7 +6,7 @@ use clap::Args;
 use openclaw_chain::{Finding, Severity};
 use openclaw_config::Environment;
 use openclaw_gateway::report::{ConfigReport, check};
-use openclaw_gateway::terminal_escape::visible_lines;
+use openclaw_gateway::telemetry::terminal_escape::visible_lines;
 
 use super::files::Files;
 use super::{CommandError, Outcome, Places};

@@ -7,8 +7,7 @@ use std::time::Duration;
 
 use clap::Args;
 use openclaw_auth_store::Credential;
-use openclaw_config::Environment;
-use openclaw_config::FailoverConfig;
+use openclaw_config::{Environment, FailoverConfig};
 use openclaw_gateway::providers::configured;
 use openclaw_history::history_path;
 use openclaw_ids::{AgentId, ModelRef, ProviderId};

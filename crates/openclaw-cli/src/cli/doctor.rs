@@ -9,8 +9,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use jiff::Timestamp;
 use openclaw_auth_store::{AgentFolder, DoctorPaths, DoctorPlan};
-use openclaw_config::Environment;
-use openclaw_config::{agents_folder, default_credentials_folder};
+use openclaw_config::{Environment, agents_folder, default_credentials_folder};
 use openclaw_ids::AgentId;
 
 use super::files::{Files, Places, absolute, runtime};

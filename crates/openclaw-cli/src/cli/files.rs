@@ -9,15 +9,15 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use openclaw_auth_store::AmbientProfile;
 use openclaw_chain::Resolver;
-use openclaw_config::Environment;
-use openclaw_config::{Config, ConfigFiles, FileError};
+use openclaw_config::{Config, ConfigFiles, Environment, FileError};
+use openclaw_gateway::USER_AGENT;
 use openclaw_gateway::agents::run_settings;
-use openclaw_gateway::gateway::{USER_AGENT, callable, search};
-use openclaw_gateway::older::{self, Inherited, Older};
+use openclaw_gateway::providers::SecretSources;
 use openclaw_gateway::providers::discovery::Discovery;
 use openclaw_gateway::providers::{Endpoints, ambient};
 use openclaw_gateway::report::Installation;
-use openclaw_gateway::secrets::SecretSources;
+use openclaw_gateway::report::legacy_credentials::{self, LegacyCredentials, LegacyLocations};
+use openclaw_gateway::state::{configured_endpoints, discover_providers};
 use openclaw_ids::{AgentId, AuthAliases};
 use openclaw_runner::RunPolicy;
 use openclaw_upstream::Upstream;
@@ -194,7 +194,7 @@ impl Files {
         let config = places.load(environment)?;
         let environment = &config.environment(environment);
         let sources = SecretSources::at_rest(&config.secrets, environment);
-        let endpoints = callable(&config, &sources)?;
+        let endpoints = configured_endpoints(&config, &sources)?;
         let ambient = ambient::profiles(&config.chain.models, &endpoints, &sources, environment);
         Ok(Self {
             environment: environment.clone(),
@@ -213,7 +213,7 @@ impl Files {
     fn search(&self) -> Result<Discovery, CommandError> {
         let stored = agent::stored_providers(self, &self.config.chain.default_agent())?;
         let upstream = Upstream::new(USER_AGENT);
-        let search = search(&self.environment, &stored, &upstream, &self.endpoints);
+        let search = discover_providers(&self.environment, &stored, &upstream, &self.endpoints);
         Ok(runtime()?.block_on(search))
     }
 
@@ -254,13 +254,16 @@ impl Files {
     }
 
     /// What older versions left for an agent and, beneath it, for the main agent.
-    pub(super) fn left_for(&self, agent: &ReadAgent) -> Vec<Older> {
-        older::of_agent(&agent.state(), &Inherited::of(&self.environment, &self.state_dir))
+    pub(super) fn left_for(&self, agent: &ReadAgent) -> Vec<LegacyCredentials> {
+        legacy_credentials::of_agent(
+            &agent.state(),
+            &LegacyLocations::of(&self.environment, &self.state_dir),
+        )
     }
 
     /// What older versions left for any agent, each once.
-    pub(super) fn left_for_all(&self) -> Vec<Older> {
-        let mut found: Vec<Older> = Vec::new();
+    pub(super) fn left_for_all(&self) -> Vec<LegacyCredentials> {
+        let mut found: Vec<LegacyCredentials> = Vec::new();
         for id in self.agents() {
             // What cannot be read is told by whoever opens it.
             let Ok(agent) = ReadAgent::open_without_sessions(self, &id) else {

@@ -4,9 +4,11 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use openclaw_auth_store::{ChangeOutcome, StoreError, UsageChange, UsageStore};
-use openclaw_gateway::gateway::retention;
 use openclaw_gateway::report::profile_hash;
-use openclaw_history::{Entry, History, HistoryReader, Record, WindowChange, commit_by_person, history_path};
+use openclaw_gateway::retention;
+use openclaw_history::{
+    Entry, History, HistoryReader, Record, WindowChange, commit_operator_change, history_path,
+};
 use openclaw_ids::{AgentId, ProfileId};
 
 use super::files::{Files, ReadAgent};
@@ -65,7 +67,7 @@ pub(super) async fn commit(
     change: UsageChange,
 ) -> Result<ChangeOutcome, StoreError> {
     let now = screen::now();
-    let (applied, notes) = commit_by_person(agent, store, change, now).await?;
+    let (applied, notes) = commit_operator_change(agent, store, change, now).await?;
     let retention = retention(&files.config.failover.history);
     if !notes.is_empty()
         && let Ok(history) = History::open(&files.state_dir, retention, now)

@@ -4,7 +4,7 @@ use std::io::{self, IsTerminal, Write};
 
 use jiff::Timestamp;
 use openclaw_config::Environment;
-use openclaw_gateway::terminal_escape::{visible_in_colour, visible_lines};
+use openclaw_gateway::telemetry::terminal_escape::{visible_in_colour, visible_lines};
 use openclaw_runner::{Clock, SystemClock};
 use serde::Serialize;
 

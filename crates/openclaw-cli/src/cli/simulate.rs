@@ -10,7 +10,7 @@ use jiff::{SignedDuration, Timestamp};
 use openclaw_config::Environment;
 use openclaw_gateway::report::ago;
 use openclaw_history::recording::RunRecording;
-use openclaw_history::replay::{Circumstances, ReplayEnding, Replayed, Simulated, simulate};
+use openclaw_history::replay::{ReplayEnding, ReplayOverrides, ReplayResult, Simulation, simulate};
 use openclaw_history::{HistoryReader, RunFilter};
 use openclaw_ids::{AgentId, ModelRef};
 use openclaw_runner::RunEvent;
@@ -135,7 +135,7 @@ pub(super) fn run(
             };
             // A request that had a chain of its own keeps it.
             let chain = other_chain.filter(|_| recording.chain == chain);
-            let circumstances = Circumstances {
+            let circumstances = ReplayOverrides {
                 policy: Some(Arc::clone(&policy)),
                 chain: chain.cloned(),
             };
@@ -196,12 +196,12 @@ impl Report {
         &mut self,
         agent: &AgentId,
         recording: &RunRecording,
-        circumstances: &Circumstances,
-        simulated: Simulated,
+        circumstances: &ReplayOverrides,
+        simulated: Simulation,
     ) {
         self.requests += 1;
         let differs = simulated.differs();
-        let Simulated { before, after } = simulated;
+        let Simulation { before, after } = simulated;
         if matches!(after.ending, ReplayEnding::Unknown { .. }) {
             self.unknown += 1;
         } else {
@@ -225,7 +225,7 @@ impl Report {
 }
 
 impl Totals {
-    fn add(&mut self, played: &Replayed) {
+    fn add(&mut self, played: &ReplayResult) {
         self.calls += played.calls.len();
         self.answered += usize::from(matches!(played.ending, ReplayEnding::Answered { .. }));
         self.deciding_ms += deciding_ms(played);
@@ -233,7 +233,7 @@ impl Totals {
 }
 
 impl Course {
-    fn of(chain: Vec<ModelRef>, played: Replayed) -> Self {
+    fn of(chain: Vec<ModelRef>, played: ReplayResult) -> Self {
         Self {
             chain,
             calls: played.calls.len(),
@@ -244,7 +244,7 @@ impl Course {
 }
 
 /// When the last decision was made, after the run began.
-fn deciding_ms(played: &Replayed) -> u128 {
+fn deciding_ms(played: &ReplayResult) -> u128 {
     let elapsed = played.report.events.iter().map(|event| match event {
         RunEvent::Candidate(decision) => decision.elapsed,
         RunEvent::Rotation(rotation) => rotation.elapsed,

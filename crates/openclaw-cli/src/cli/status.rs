@@ -8,8 +8,8 @@ use openclaw_auth_store::{Eligibility, ExclusionReason, Health};
 use openclaw_classify::Reason;
 use openclaw_classify::error_chain;
 use openclaw_config::Environment;
-use openclaw_gateway::disk;
 use openclaw_gateway::report::ago;
+use openclaw_gateway::report::disk;
 use openclaw_gateway::report::free_and_tried;
 use openclaw_gateway::report::{
     AgentReport, CandidateState, Level, ProfileReport, SessionReport, StatusReport, Trouble, UnreadAgent,

@@ -4,7 +4,7 @@ mod collector;
 mod exposition;
 
 use faultwall::scripted::Script;
-use openclaw_gateway::metrics::{METRICS, MetricKind};
+use openclaw_gateway::telemetry::metrics::{METRICS, MetricKind};
 use serde_json::json;
 
 use crate::world::{World, hello, refusal};

@@ -5,17 +5,15 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use faultwall::scripted::{Script, Upstream};
 use openclaw_auth_store::SqliteAuthStore;
-use openclaw_config::ConfigFiles;
-use openclaw_config::Environment;
+use openclaw_config::{ConfigFiles, Environment};
 use openclaw_gateway::{Gateway, Setup};
 use openclaw_ids::ProfileId;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
-
-use faultwall::scripted::{Script, Upstream};
 
 /// A whole answer of an upstream.
 pub(crate) const HELLO: &str = r#"{"id":"1","model":"upstream-name","choices":[{"index":0,"message":{"role":"assistant","content":"Hello"},"finish_reason":"stop"}]}"#;

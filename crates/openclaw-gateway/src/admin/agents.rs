@@ -11,8 +11,8 @@ use serde::Deserialize;
 
 use super::asked::Asked;
 use crate::agents::Agent;
-use crate::gateway::{Current, Look};
 use crate::http::{ApiError, AskError, Served};
+use crate::state::{AgentSnapshot, GatewayState};
 
 /// An agent, by `?agent=`, else the default one.
 pub(super) struct Named {
@@ -26,10 +26,10 @@ struct Wanted {
     agent: Option<String>,
 }
 
-impl FromRequestParts<Arc<Current>> for Named {
+impl FromRequestParts<Arc<GatewayState>> for Named {
     type Rejection = ApiError;
 
-    async fn from_request_parts(parts: &mut Parts, current: &Arc<Current>) -> Result<Self, ApiError> {
+    async fn from_request_parts(parts: &mut Parts, current: &Arc<GatewayState>) -> Result<Self, ApiError> {
         let Ok(served) = Served::from_request_parts(parts, current).await;
         let Asked(Wanted { agent }) = Asked::from_request_parts(parts, current).await?;
         let chain = &served.generation.config.chain;
@@ -52,20 +52,20 @@ impl FromRequestParts<Arc<Current>> for Named {
 
 impl Named {
     /// The agent as it is now, without its sessions.
-    pub(super) fn look(&self) -> Look {
-        Look::at(&self.id, &self.agent, Vec::new())
+    pub(super) fn look(&self) -> AgentSnapshot {
+        AgentSnapshot::at(&self.id, &self.agent, Vec::new())
     }
 
     /// The agent as it is now.
-    pub(super) async fn look_with_sessions(&self) -> Result<Look, ApiError> {
+    pub(super) async fn look_with_sessions(&self) -> Result<AgentSnapshot, ApiError> {
         let listed = self.agent.sessions.list().await;
         let sessions = listed.map_err(|error| unusable(&error))?;
-        Ok(Look::at(&self.id, &self.agent, entries(sessions)))
+        Ok(AgentSnapshot::at(&self.id, &self.agent, entries(sessions)))
     }
 }
 
 /// An agent as it is now, and why its sessions cannot be read, if they cannot: it is told without them then.
-pub(super) async fn look_as_far_as_readable(id: &AgentId, agent: &Agent) -> (Look, Option<String>) {
+pub(super) async fn look_as_far_as_readable(id: &AgentId, agent: &Agent) -> (AgentSnapshot, Option<String>) {
     let listing = async {
         let store = agent.sessions.open().await;
         let store = store.map_err(|error| error_chain::line(&error))?;
@@ -73,8 +73,8 @@ pub(super) async fn look_as_far_as_readable(id: &AgentId, agent: &Agent) -> (Loo
     };
     let listed = agent.sessions.patiently(listing).await;
     match listed.map_err(|error| error.to_string()).flatten() {
-        Ok(sessions) => (Look::at(id, agent, entries(sessions)), None),
-        Err(problem) => (Look::at(id, agent, Vec::new()), Some(problem)),
+        Ok(sessions) => (AgentSnapshot::at(id, agent, entries(sessions)), None),
+        Err(problem) => (AgentSnapshot::at(id, agent, Vec::new()), Some(problem)),
     }
 }
 

@@ -90,13 +90,13 @@ pub(super) async fn clear(named: Named, Object(asked): Object<Value>) -> Result<
     for profile in &profiles {
         let profile = profile.clone();
         let change = UsageChange::Clear { profile };
-        let cleared = telemetry.commit_by_person(&named.id, &**store, change, now);
+        let cleared = telemetry.commit_operator_change(&named.id, &**store, change, now);
         cleared.await.map_err(|error| unusable(&error))?;
     }
     for endpoint in &endpoints {
         let endpoint = endpoint.clone();
         let change = UsageChange::EndpointSuccess { endpoint };
-        let cleared = telemetry.commit_by_person(&named.id, &**store, change, now);
+        let cleared = telemetry.commit_operator_change(&named.id, &**store, change, now);
         cleared.await.map_err(|error| unusable(&error))?;
     }
     Ok(Json(Cleared {
@@ -159,7 +159,9 @@ pub(super) async fn rest(
         },
     };
     let telemetry = &named.served.process.telemetry;
-    let rested = telemetry.commit_by_person(&named.id, &**store, change, now).await;
+    let rested = telemetry
+        .commit_operator_change(&named.id, &**store, change, now)
+        .await;
     rested.map_err(|error| unusable(&error))?;
     Ok(Json(resting(&named, now)))
 }

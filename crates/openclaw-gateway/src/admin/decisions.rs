@@ -6,7 +6,10 @@ use std::sync::Arc;
 use axum::Json;
 use jiff::Timestamp;
 use openclaw_auth_store::{AuthSnapshot, UsageStore};
-use openclaw_history::explain;
+use openclaw_history::{
+    HistoryError, HistoryReader, RunFilter, RunOutcome, StoredRun, StoredStory, StoredWindow, WindowFilter,
+    explain,
+};
 use openclaw_ids::{AgentId, ProfileId, ProviderId, SessionKey};
 use openclaw_runner::{Clock, SystemClock};
 use serde::{Deserialize, Serialize};
@@ -15,9 +18,6 @@ use super::agents::unusable;
 use super::asked::Asked;
 use crate::http::{ApiError, PathName, Served};
 use crate::report::{Held, Search, WHAT_MADE_IT_REST, held_lines, run_story};
-use openclaw_history::{
-    HistoryError, HistoryReader, RunFilter, RunOutcome, StoredRun, StoredWindow, Story, WindowFilter,
-};
 
 /// How many are told when nobody says.
 const USUAL: usize = 50;
@@ -62,7 +62,7 @@ pub(super) struct Told {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     held: Vec<Held>,
     #[serde(flatten)]
-    record: Story,
+    record: StoredStory,
 }
 
 /// The last runs.
@@ -176,7 +176,7 @@ impl Whose {
     }
 }
 
-fn tell(search: &Search<'_>, record: Story) -> Told {
+fn tell(search: &Search<'_>, record: StoredStory) -> Told {
     // What this version cannot read, it cannot tell; the records themselves are there all the same.
     let story = run_story(&record).ok().flatten();
     let mut text = match (&story, &record.run) {

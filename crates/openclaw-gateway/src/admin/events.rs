@@ -7,8 +7,8 @@ use axum::response::sse::{Event, KeepAlive, Sse};
 use futures_util::{Stream, stream};
 use tokio::sync::broadcast::error::RecvError;
 
-use crate::events::ENDED;
 use crate::http::Served;
+use crate::telemetry::events::ENDED;
 
 /// How often a silent stream says that it is there.
 const ALIVE: Duration = Duration::from_secs(15);

@@ -5,9 +5,9 @@ use std::net::{IpAddr, SocketAddr};
 use axum::extract::{ConnectInfo, Request};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
+use openclaw_config::AdminSetting;
 
 use crate::http::{ApiError, Served};
-use openclaw_config::AdminSetting;
 
 /// Whether clients have to show a token. Where they do, whoever gets as far as the guard has shown it, or is given the page
 /// alone, which holds nothing then but the question for it.

@@ -6,10 +6,10 @@ use serde::Deserialize;
 
 use super::agents::unusable;
 use super::asked::Asked;
-use crate::gateway::callable;
 use crate::http::{ApiError, Served};
+use crate::providers::SecretSources;
 use crate::report::{ConfigReport, check};
-use crate::secrets::SecretSources;
+use crate::state::configured_endpoints;
 
 /// Which configuration is meant.
 #[derive(Debug, Deserialize)]
@@ -40,8 +40,8 @@ pub(super) async fn lint(served: Served, Asked(meant): Asked<Meant>) -> Result<J
         };
         let environment = config.environment(&process.environment);
         let sources = SecretSources::at_rest(&config.secrets, &environment);
-        let endpoints =
-            callable(&config, &sources).map_err(|error| ApiError::invalid(&error_chain::line(&error)))?;
+        let endpoints = configured_endpoints(&config, &sources)
+            .map_err(|error| ApiError::invalid(&error_chain::line(&error)))?;
         check(&config, &endpoints, &environment, &process.state_dir).map_err(|error| unusable(&error))
     });
     looking.await.map_err(|error| unusable(&error))?.map(Json)

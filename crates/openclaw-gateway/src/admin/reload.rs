@@ -6,8 +6,8 @@ use axum::Json;
 use axum::extract::State;
 use serde::Serialize;
 
-use crate::gateway::Current;
 use crate::http::ApiError;
+use crate::state::GatewayState;
 
 /// What is used from now on.
 #[derive(Debug, Serialize)]
@@ -24,7 +24,7 @@ pub(super) struct Reloaded {
 }
 
 /// Takes the configuration over, or says why it stays as it is.
-pub(super) async fn reload(State(current): State<Arc<Current>>) -> Result<Json<Reloaded>, ApiError> {
+pub(super) async fn reload(State(current): State<Arc<GatewayState>>) -> Result<Json<Reloaded>, ApiError> {
     let generation = current
         .reload()
         .await

@@ -5,16 +5,16 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::State;
 use openclaw_classify::error_chain;
+use openclaw_history::History;
 use openclaw_runner::{Clock, SystemClock};
 use serde::Serialize;
 
 use super::agents::look_as_far_as_readable;
-use crate::disk;
-use crate::gateway::{Current, Look};
 use crate::http::Served;
-use crate::older::{self, Inherited, Older};
+use crate::report::disk;
+use crate::report::legacy_credentials::{self, LegacyCredentials, LegacyLocations};
 use crate::report::{StatusReport, UnreadAgent};
-use openclaw_history::History;
+use crate::state::{AgentSnapshot, GatewayState};
 
 /// The gateway at a glance. Times are Unix milliseconds.
 #[derive(Debug, Serialize)]
@@ -60,12 +60,12 @@ struct Kept {
 }
 
 /// The gateway at a glance.
-pub(super) async fn status(State(current): State<Arc<Current>>, served: Served) -> Json<Status> {
+pub(super) async fn status(State(current): State<Arc<GatewayState>>, served: Served) -> Json<Status> {
     Json(of(&current, &served).await)
 }
 
 /// What can be read; what cannot be is named in it.
-pub(super) async fn of(current: &Current, served: &Served) -> Status {
+pub(super) async fn of(current: &GatewayState, served: &Served) -> Status {
     let (generation, process) = (&served.generation, &served.process);
     let (mut looks, mut unread_sessions, mut unread) = (Vec::new(), Vec::new(), Vec::new());
     for id in generation.config.chain.agent_ids() {
@@ -84,15 +84,15 @@ pub(super) async fn of(current: &Current, served: &Served) -> Status {
     let places = Arc::clone(process);
     // Files may take their time; a process that is ending tells nothing more.
     let looking = tokio::task::spawn_blocking(move || {
-        let inherited = Inherited::of(&places.environment, &places.state_dir);
+        let inherited = LegacyLocations::of(&places.environment, &places.state_dir);
         let older = looks
             .iter()
-            .map(|look| older::of_agent(&look.state(), &inherited));
-        let older: Vec<Vec<Older>> = older.collect();
+            .map(|look| legacy_credentials::of_agent(&look.state(), &inherited));
+        let older: Vec<Vec<LegacyCredentials>> = older.collect();
         (looks, older, disk::trouble(&places.state_dir))
     });
     let (looks, older, trouble) = looking.await.unwrap_or_default();
-    let states: Vec<_> = looks.iter().map(Look::state).collect();
+    let states: Vec<_> = looks.iter().map(AgentSnapshot::state).collect();
     let report = StatusReport::of(&generation.installation(), &states, SystemClock.now())
         .with_unread_sessions(unread_sessions.into_iter())
         .with_older(older.into_iter())

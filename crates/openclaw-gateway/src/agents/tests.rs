@@ -2,14 +2,13 @@
 
 use openclaw_auth_store::{Credential, ProfileStore, Secret, UsageChange};
 use openclaw_classify::Reason;
+use openclaw_config::{Environment, SecretsConfig};
 use openclaw_cooldown::{FailureEvent, MarkScope};
 use openclaw_ids::{AuthAliases, ProfileId, ProviderId};
 use serde_json::json;
 use tempfile::TempDir;
 
 use super::*;
-use openclaw_config::Environment;
-use openclaw_config::SecretsConfig;
 
 fn agents(state: &TempDir, variables: &[(&str, &str)]) -> Agents {
     let environment = Environment::of(variables.iter().copied(), state.path());

@@ -7,9 +7,10 @@ use axum::body::{Body, Bytes};
 use axum::http::header::CONTENT_TYPE;
 use axum::http::{HeaderMap, HeaderValue};
 use axum::response::{IntoResponse, Response};
+use openclaw_config::{NoticeSetting, Rescue};
 use openclaw_ids::{ModelRef, ProfileId};
 use openclaw_runner::{
-    AttemptRecord, ChainKind, Clock, Completed, RunLimits, RunOptions, RunRequest, SystemClock,
+    AttemptRecord, ChainKind, Clock, CompletedRun, RunLimits, RunOptions, RunRequest, SystemClock,
 };
 use openclaw_session::Notice;
 use openclaw_upstream::Answer;
@@ -20,7 +21,6 @@ use tracing::Instrument;
 use super::commands;
 use super::error::ApiError;
 use super::headers::{describe_left_out, describe_run, describe_winner, forwarded, request, response, set};
-use super::in_flight::Place;
 use super::notice;
 use super::plan::{Prepared, prepare};
 use super::prompt_size::too_small;
@@ -31,8 +31,8 @@ use super::stream::{Open, streamed};
 use super::{MAX_BODY, Served};
 use crate::agents::Agent;
 use crate::attempt::ProviderAttempt;
+use crate::state::InFlightPermit;
 use crate::telemetry::{RunWatch, answered, request_span, responded, unanswered};
-use openclaw_config::{NoticeSetting, Rescue};
 
 /// How many headers an answer has, with room for those of the connection.
 const USUAL_HEADERS: usize = 12;
@@ -83,7 +83,7 @@ async fn answer(
     body: Body,
     told: &mut HeaderMap,
 ) -> Result<Response, ApiError> {
-    let place = enter(served)?;
+    let permit = enter(served)?;
     let body = whole_body(headers, body, MAX_BODY).await?;
     // How long the client took to say it is nobody's overhead.
     let started = Instant::now();
@@ -128,7 +128,7 @@ async fn answer(
     let outcome = runner.run_with(request, options, &attempt).await;
     tell_repeated(&attempt, told);
     match outcome {
-        Ok(Completed {
+        Ok(CompletedRun {
             value,
             winner,
             report,
@@ -158,7 +158,7 @@ async fn answer(
                         watch,
                         rescuer,
                         broke_off: None,
-                        _place: place,
+                        _permit: permit,
                     };
                     streamed(wire, comment, open)
                 }
@@ -184,10 +184,10 @@ async fn answer(
     }
 }
 
-fn enter(served: &Served) -> Result<Place, ApiError> {
+fn enter(served: &Served) -> Result<InFlightPermit, ApiError> {
     let most = served.generation.config.failover.max_concurrent;
-    let place = served.process.in_flight.enter(most);
-    place.ok_or_else(ApiError::busy)
+    let permit = served.process.in_flight.enter(most);
+    permit.ok_or_else(ApiError::busy)
 }
 
 fn begin(
@@ -251,7 +251,7 @@ fn options(
             ..RunLimits::default()
         },
         set_aside,
-        unfit: too_small(&served.generation.resolver, &request.chain, wire, body.bytes()),
+        incompatible: too_small(&served.generation.resolver, &request.chain, wire, body.bytes()),
         ..RunOptions::default()
     }
 }

@@ -5,6 +5,7 @@ mod told;
 
 use axum::http::HeaderMap;
 use axum::response::Response;
+use openclaw_config::CommandSetting;
 use openclaw_ids::{AgentId, SessionKey};
 use openclaw_runner::{Clock, SystemClock};
 use openclaw_session::{Command, CommandError, parse_command};
@@ -17,7 +18,6 @@ use super::headers::{response, set};
 use super::selection::Asked;
 use super::synthetic_response::{Delivery, synthetic_response};
 use crate::agents::Agent;
-use openclaw_config::CommandSetting;
 use perform::Session;
 
 /// The session of a request that can be a command: it names one, and the setting is on.

@@ -18,17 +18,17 @@ use tower_service::Service;
 
 use super::headers::{response, set};
 use super::{Served, answer, local, token};
-use crate::gateway::Current;
+use crate::state::GatewayState;
 
 /// Answers all requests of one gateway.
 #[derive(Clone)]
 pub struct Front {
-    current: Arc<Current>,
+    current: Arc<GatewayState>,
     routes: Router,
 }
 
 impl Front {
-    pub(super) fn new(current: Arc<Current>, routes: Router) -> Self {
+    pub(crate) fn new(current: Arc<GatewayState>, routes: Router) -> Self {
         Self { current, routes }
     }
 }
@@ -37,7 +37,7 @@ impl Front {
 const PREFIX: &str = "/v1/";
 
 /// The paths of requests that are passed on, each in its format.
-pub(super) fn passed_on() -> impl Iterator<Item = String> {
+pub(crate) fn passed_on() -> impl Iterator<Item = String> {
     WireFormat::ALL
         .iter()
         .map(|format| format!("{PREFIX}{}", format.path()))

@@ -13,9 +13,9 @@ use openclaw_runner::{Clock, SystemClock};
 use serde::Serialize;
 
 use super::Served;
-use crate::disk;
-use crate::gateway::Current;
 use crate::report::Proofs;
+use crate::report::disk;
+use crate::state::GatewayState;
 
 /// The answer.
 #[derive(Debug, Serialize)]
@@ -48,7 +48,10 @@ pub(crate) async fn alive() -> Json<Health> {
 
 /// Answers 200 while the default agent's state can be used and there is a model to ask; the details of a problem are
 /// in the log.
-pub(crate) async fn ready(State(current): State<Arc<Current>>, served: Served) -> (StatusCode, Json<Health>) {
+pub(crate) async fn ready(
+    State(current): State<Arc<GatewayState>>,
+    served: Served,
+) -> (StatusCode, Json<Health>) {
     let detail = match current.refused() {
         Some(_) => Some(REFUSED),
         None => is_unwritable(&served).await.then_some(UNWRITABLE),

@@ -18,7 +18,7 @@ use super::Served;
 use super::headers::{response, set};
 use super::selection::{AskError, Asked};
 use crate::agents::Agent;
-use crate::wires::{Fit, Fitting};
+use crate::providers::wire_support::{Fit, Fitting};
 
 /// A request that is ready to run.
 pub(crate) struct Prepared {

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 use axum::http::HeaderMap;
 use openclaw_chain::Requested;
 use openclaw_ids::{AgentId, ModelRef};
-use openclaw_runner::{Completed, RunOptions, RunRequest};
+use openclaw_runner::{CompletedRun, RunOptions, RunRequest};
 use openclaw_upstream::{Answer, LiveAnswer};
 use openclaw_wire::{RequestBody, WireFormat};
 use tokio::time::Instant;
@@ -111,7 +111,7 @@ impl Rescuer {
                 return None;
             }
         };
-        let Completed {
+        let CompletedRun {
             value,
             winner,
             report,

@@ -2,6 +2,7 @@
 
 use axum::http::HeaderMap;
 use openclaw_chain::{ChainConfig, OneOffPolicy, Resolver, RunKind};
+use openclaw_config::BodyModelPolicy;
 use openclaw_ids::{AgentId, ModelRef, ProviderId, SessionKey};
 use openclaw_runner::ChainKind;
 use openclaw_session::TurnKind;
@@ -10,7 +11,6 @@ use openclaw_wire::{RequestKind, WireFormat};
 use super::conversation::session_key;
 use super::headers::request;
 use crate::providers::Endpoints;
-use openclaw_config::BodyModelPolicy;
 
 /// The name under which clients ask for the configured selection.
 pub(crate) const OWN_MODEL: &str = "openclaw";

@@ -9,7 +9,7 @@ use axum::middleware::Next;
 use axum::response::Response;
 
 use super::selection::Catalogue;
-use crate::gateway::{Current, Generation, Process};
+use crate::state::{GatewayState, Generation, Process};
 
 /// What one request is answered from. Its configuration stays the same to its end.
 #[derive(Clone)]
@@ -20,7 +20,7 @@ pub(crate) struct Served {
 
 impl Served {
     /// What a request that comes now is answered from.
-    pub(crate) fn now(current: &Current) -> Self {
+    pub(crate) fn now(current: &GatewayState) -> Self {
         Self {
             generation: current.generation(),
             process: Arc::clone(&current.process),
@@ -40,15 +40,19 @@ impl Served {
 }
 
 /// Takes the current configuration for everything that looks at the request.
-pub(crate) async fn take(State(current): State<Arc<Current>>, mut request: Request, next: Next) -> Response {
+pub(crate) async fn take(
+    State(current): State<Arc<GatewayState>>,
+    mut request: Request,
+    next: Next,
+) -> Response {
     request.extensions_mut().insert(Served::now(&current));
     next.run(request).await
 }
 
-impl FromRequestParts<Arc<Current>> for Served {
+impl FromRequestParts<Arc<GatewayState>> for Served {
     type Rejection = Infallible;
 
-    async fn from_request_parts(parts: &mut Parts, current: &Arc<Current>) -> Result<Self, Infallible> {
+    async fn from_request_parts(parts: &mut Parts, current: &Arc<GatewayState>) -> Result<Self, Infallible> {
         let taken = parts.extensions.get::<Self>().cloned();
         Ok(taken.unwrap_or_else(|| Self::now(current)))
     }

@@ -14,10 +14,10 @@ use openclaw_upstream::{AnswerStep, LiveAnswer};
 use openclaw_wire::WireFormat;
 
 use super::error::cut_event;
-use super::in_flight::Place;
 use super::rescue::{Rescue, Rescuer};
 use crate::agents::AgentAuthStore;
-use crate::sessions::Sessions;
+use crate::agents::Sessions;
+use crate::state::InFlightPermit;
 use crate::telemetry::RunWatch;
 
 /// A run whose answer is being sent.
@@ -26,7 +26,7 @@ pub(crate) type Committed = CommittedRun<SystemClock, AgentAuthStore, Sessions>;
 /// A stream that is being sent.
 pub(crate) struct Open {
     /// Dropped before the stream is, so that whoever sees it end finds the place free.
-    pub(crate) _place: Place,
+    pub(crate) _permit: InFlightPermit,
     pub(crate) live: LiveAnswer,
     /// Events that were left out so far, and are counted.
     pub(crate) skipped: u64,
@@ -92,7 +92,7 @@ impl Open {
     /// The answer broke off: another one takes over if it may and can, else the stream ends with the error.
     async fn rescued(self: Box<Self>, wire: WireFormat, failure: Failure) -> (Bytes, Option<Box<Self>>) {
         let Self {
-            _place: place,
+            _permit: permit,
             mut live,
             skipped: _,
             run,
@@ -136,7 +136,7 @@ impl Open {
         live.take_over(sent_answer);
         let comment = format!(": {} takes over\n\n", printable(&model));
         let open = Self {
-            _place: place,
+            _permit: permit,
             live,
             skipped: 0,
             run,

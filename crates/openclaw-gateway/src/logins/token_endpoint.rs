@@ -6,15 +6,15 @@ use axum::http::header::{ACCEPT, CONTENT_TYPE};
 use axum::http::{HeaderValue, Method};
 use openclaw_auth_store::{Oauth, RenewedLogin, TokenEndpoint, TokenEndpointError};
 use openclaw_classify::error_chain;
+use openclaw_config::TokenBody;
 use openclaw_runner::{Clock, SystemClock};
 use openclaw_upstream::{FetchError, PlainRequest, Upstream};
 use serde_json::{Map, Value};
 use url::Url;
 
 use super::token_answer;
+use crate::providers::SecretSources;
 use crate::providers::{LoginEndpoints, TokenPlace, secret_text};
-use crate::secrets::SecretSources;
-use openclaw_config::TokenBody;
 
 /// How long the whole call may take. A call that is given up may have used the refresh token up, so this is long.
 const CALL_LIMIT: Duration = Duration::from_secs(100);

@@ -2,13 +2,13 @@
 
 use openclaw_auth_store::{AmbientProfile, Credential, Secret, SecretRef};
 use openclaw_chain::ModelsConfig;
+use openclaw_config::Environment;
 use openclaw_ids::{ProfileId, ProviderId};
 use serde_json::json;
 
 use super::secrets::{lasting_pointer, secret_text};
 use super::{Endpoints, KNOWN, KnownProvider, known, shipped};
-use crate::secrets::SecretSources;
-use openclaw_config::Environment;
+use crate::providers::SecretSources;
 
 /// The name of the profile whose key is written in `models.providers`.
 const FROM_CONFIG: &str = "config";

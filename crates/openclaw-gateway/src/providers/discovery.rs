@@ -6,13 +6,13 @@ use std::time::Duration;
 
 use axum::http::{HeaderMap, Method};
 use bytes::Bytes;
+use openclaw_config::Environment;
 use openclaw_ids::{ModelId, ModelRef, ProviderId};
 use openclaw_upstream::{Endpoint, PlainRequest, Upstream};
 use serde::Deserialize;
 
 use super::ambient::key_variable;
 use super::{KNOWN, KnownProvider, OLLAMA};
-use openclaw_config::Environment;
 
 /// How long a running Ollama may take to answer.
 const PROBE_LIMIT: Duration = Duration::from_millis(500);

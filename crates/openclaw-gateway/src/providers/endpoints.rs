@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use openclaw_auth_store::{Credential, EndpointKey};
 use openclaw_chain::{AuthMode, ModelsConfig, ProviderConfig, SecretValue};
+use openclaw_config::LoginConfigs;
 use openclaw_ids::ProviderId;
 use openclaw_runner::EndpointKeys;
 use openclaw_upstream::{Endpoint, EndpointError, SecretKind};
@@ -12,8 +13,7 @@ use openclaw_wire::WireFormat;
 
 use super::secrets::secret_text;
 use super::{LoginEndpoints, UnusableSecret, compatible_path, known, shipped, unusable, wires};
-use crate::secrets::SecretSources;
-use openclaw_config::LoginConfigs;
+use crate::providers::SecretSources;
 
 /// All endpoints, by provider.
 #[derive(Clone, Default)]

@@ -5,12 +5,11 @@ use std::collections::HashMap;
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use openclaw_auth_store::Credential;
 use openclaw_chain::SecretValue;
+use openclaw_config::{LoginConfig, LoginConfigs, LoginUrl, TokenBody};
 use openclaw_ids::{AuthAliases, ProviderId};
 use openclaw_runner::{LoginEndpoint, LoginUse};
 use openclaw_upstream::Endpoint;
 use openclaw_wire::WireFormat;
-
-use openclaw_config::{LoginConfig, LoginConfigs, LoginUrl, TokenBody};
 
 /// What is known about a provider's logins without any configuration.
 struct KnownLogin {

@@ -6,12 +6,9 @@ use std::path::PathBuf;
 use jiff::Timestamp;
 use openclaw_auth_store::Health;
 use openclaw_chain::RunKind;
+use openclaw_history::{RunOutcome, StoredRun};
 use openclaw_ids::AgentId;
 use serde::Serialize;
-
-use crate::disk;
-use crate::older::Older;
-use openclaw_history::{RunOutcome, StoredRun};
 
 use super::chains::{Asking, ChainReport};
 use super::moment::millis;
@@ -19,6 +16,8 @@ use super::profiles::{ProfileReport, ProfilesReport};
 use super::sessions::SessionsReport;
 use super::troubles::{Level, LevelledTrouble, Trouble, troubles};
 use super::{AgentState, Installation};
+use crate::report::disk;
+use crate::report::legacy_credentials::LegacyCredentials;
 
 /// All agents at one moment.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -123,7 +122,7 @@ impl StatusReport {
     }
 
     /// The same with what older versions left for its agents, in the same order.
-    pub fn with_older(mut self, older: impl Iterator<Item = Vec<Older>>) -> Self {
+    pub fn with_older(mut self, older: impl Iterator<Item = Vec<LegacyCredentials>>) -> Self {
         let agents = self.agents.into_iter().zip(older);
         self.agents = agents.map(|(agent, older)| agent.with_older(older)).collect();
         self
@@ -183,9 +182,9 @@ impl AgentReport {
 
     /// The same with what older versions left for it. What is not its own, used by a gateway as it starts, or of unknown
     /// content matters when the agent has nothing else.
-    fn with_older(mut self, older: Vec<Older>) -> Self {
+    fn with_older(mut self, older: Vec<LegacyCredentials>) -> Self {
         let is_mute = self.chain.first_asked().is_none();
-        let matters = |older: &Older| {
+        let matters = |older: &LegacyCredentials| {
             let is_missed = older.agent == self.id && !older.used && !older.unreadable;
             is_mute || is_missed
         };

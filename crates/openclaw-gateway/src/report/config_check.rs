@@ -10,14 +10,12 @@ use openclaw_chain::{Finding, Resolver, RunKind, SelectionFacts, lint};
 use openclaw_ids::{AgentId, ModelRef};
 use serde::Serialize;
 
+use crate::providers::SecretSources;
 use crate::providers::{Endpoints, ambient};
-use crate::secrets::SecretSources;
 use facts::CheckedAgent;
 pub use facts::StoredError;
 pub use findings::RULES;
-use openclaw_config::Config;
-use openclaw_config::Environment;
-use openclaw_config::permission_audit;
+use openclaw_config::{Config, Environment, permission_audit};
 use openclaw_history::history_path;
 
 /// What a check of the configuration found.

@@ -10,14 +10,13 @@ use openclaw_auth_store::log_id;
 use openclaw_classify::Reason;
 use openclaw_cooldown::Lane;
 use openclaw_history::explain::{self, Fate, ReadError, Story as RunStory, Visit};
+use openclaw_history::{
+    BrokenAnswer, CooldownTarget, HistoryError, HistoryReader, StoredRun, StoredStory, StoredWindow,
+    WindowChange, WindowFilter,
+};
 use openclaw_ids::{AgentId, AuthAliases, ModelRef, ProfileId, ProviderId};
 use serde::Serialize;
 use serde_json::json;
-
-use openclaw_history::{
-    BrokenNote, HistoryError, HistoryReader, Rested, StoredRun, StoredWindow, Story, WindowChange,
-    WindowFilter,
-};
 
 pub use lines::{WHAT_MADE_IT_REST, held_lines, rested};
 
@@ -78,7 +77,7 @@ pub enum UntoldError {
 ///
 /// # Errors
 /// When its records cannot be read.
-pub fn run_story(story: &Story) -> Result<Option<RunStory>, ReadError> {
+pub fn run_story(story: &StoredStory) -> Result<Option<RunStory>, ReadError> {
     let lines = story.told.iter().map(|told| {
         let line = json!({"timestamp": told.at.to_string(), "fields": told.record});
         line.to_string()
@@ -171,8 +170,8 @@ impl<'a> Search<'a> {
     /// Whether a window of `run`'s time keeps its agent from `model`.
     fn holds(&self, window: &StoredWindow, model: &ModelRef, run: &StoredRun) -> bool {
         match &window.note.rested {
-            Rested::Endpoint { endpoint } => endpoint == model.provider(),
-            Rested::Profile { profile, lane } => {
+            CooldownTarget::Endpoint { endpoint } => endpoint == model.provider(),
+            CooldownTarget::Profile { profile, lane } => {
                 let known = (self.provider_of)(&run.note.agent, profile);
                 let provider = known.or_else(|| profile.as_str().split(':').next()?.parse().ok());
                 let is_own = provider
@@ -195,7 +194,7 @@ impl<'a> Search<'a> {
             return Ok(None);
         };
         for told in kept.told.iter().filter(|told| told.kind == "broken") {
-            let broken: BrokenNote = serde_json::from_value(told.record.clone())?;
+            let broken: BrokenAnswer = serde_json::from_value(told.record.clone())?;
             if broken.reason == Some(window.note.reason) {
                 return Ok(Some(Evidence {
                     status: None,
@@ -226,8 +225,8 @@ fn open_at(changes: &[StoredWindow], run: &StoredRun) -> Vec<StoredWindow> {
             continue;
         }
         let what = match &change.note.rested {
-            Rested::Profile { profile, lane } => format!("{profile}\n{lane}"),
-            Rested::Endpoint { endpoint } => format!("\n{endpoint}"),
+            CooldownTarget::Profile { profile, lane } => format!("{profile}\n{lane}"),
+            CooldownTarget::Endpoint { endpoint } => format!("\n{endpoint}"),
         };
         let what = format!("{}\n{what}", change.note.agent);
         match change.note.change {
@@ -271,7 +270,7 @@ fn met(visit: &Visit, window: &StoredWindow) -> Option<Evidence> {
     let reason = window.note.reason;
     let rule = |of: Reason| visit.rule.clone().filter(|_| visit.reason == Some(of));
     match &window.note.rested {
-        Rested::Profile { profile, .. } => {
+        CooldownTarget::Profile { profile, .. } => {
             let hash = profile_hash(profile);
             let failed = visit.credentials.iter().find(|credential| {
                 credential.profile.as_deref() == Some(&*hash) && credential.reason == reason
@@ -282,7 +281,7 @@ fn met(visit: &Visit, window: &StoredWindow) -> Option<Evidence> {
                 detail: failed.detail.clone(),
             })
         }
-        Rested::Endpoint { endpoint } => {
+        CooldownTarget::Endpoint { endpoint } => {
             let model: ModelRef = visit.model.parse().ok()?;
             let failed = model.provider() == endpoint && visit.fate == Fate::Failed;
             failed.then(|| Evidence {

@@ -102,7 +102,7 @@ fn with_agents<T>(look: impl FnOnce(&Installation<'_>, [AgentState<'_>; 2]) -> T
     let config = Config::parse(Path::new("/c/openclaw.json"), CONFIG).unwrap();
     let (resolver, aliases) = (Resolver::new(&config.chain), AuthAliases::default());
     let nothing = openclaw_config::Environment::of([], Path::new("/"));
-    let sources = crate::secrets::SecretSources::new(&config.secrets, &nothing);
+    let sources = crate::providers::SecretSources::new(&config.secrets, &nothing);
     let endpoints = Endpoints::try_new(&config.chain.models, &sources).unwrap();
     let installation = Installation {
         config: &config,

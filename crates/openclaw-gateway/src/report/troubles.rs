@@ -7,7 +7,7 @@ use openclaw_classify::Reason;
 use openclaw_ids::{ModelRef, ProfileId, ProviderId, SessionKey};
 use serde::Serialize;
 
-use crate::older::Older;
+use crate::report::legacy_credentials::LegacyCredentials;
 
 use super::chains::{CandidateReport, CandidateState, ChainReport};
 use super::profiles::ProfilesReport;
@@ -70,7 +70,7 @@ pub enum Trouble {
         problem: Option<String>,
     },
     /// Credentials that are in files of older versions alone.
-    OlderCredentials(Older),
+    OlderCredentials(LegacyCredentials),
     /// The sessions of the agent cannot be read.
     UnreadSessions {
         /// What is the matter and what to do about it.

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use openclaw_config::Environment;
 use openclaw_runner::telemetry::{DECISION_TARGET, ROTATION_TARGET};
 use opentelemetry::trace::TracerProvider;
 use opentelemetry_sdk::trace::SdkTracerProvider;
@@ -17,8 +18,7 @@ use tracing_subscriber::util::SubscriberInitExt;
 use tracing_subscriber::{EnvFilter, Layer};
 
 use super::otlp::{Collector, OtlpError, resource};
-use crate::terminal_escape::{JsonLines, visible};
-use openclaw_config::Environment;
+use crate::telemetry::terminal_escape::{JsonLines, visible};
 
 /// The log cannot be set up.
 #[derive(Debug, thiserror::Error)]

@@ -6,6 +6,7 @@ use std::pin::Pin;
 use std::time::Duration;
 
 use axum::http::Uri;
+use openclaw_config::Environment;
 use opentelemetry::KeyValue;
 use opentelemetry_http::{Bytes, HttpClient, HttpError, Request, Response};
 use opentelemetry_otlp::{
@@ -15,8 +16,6 @@ use opentelemetry_sdk::Resource;
 use opentelemetry_sdk::trace::SdkTracerProvider;
 use tokio::runtime::Handle;
 use url::Url;
-
-use openclaw_config::Environment;
 
 /// Names the collector, such as `http://127.0.0.1:4318`.
 pub(crate) const ENDPOINT_VARIABLE: &str = "OTEL_EXPORTER_OTLP_ENDPOINT";

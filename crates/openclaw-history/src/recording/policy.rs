@@ -1,4 +1,4 @@
-//! The policy of a recording: what of the settings concerns its chain.
+//! The policy of a recording: the settings that concern its chain.
 
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;

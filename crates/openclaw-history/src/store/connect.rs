@@ -9,9 +9,9 @@ use openclaw_sqlite::{BusyWait, open_read_only};
 use rusqlite::{Connection, OpenFlags};
 
 use super::error::HistoryError;
-use super::schema::{self, Seen};
+use super::schema::{self, SchemaState};
 
-/// How long a write waits for another process. Nobody waits for this thread, so it may be patient.
+/// How long a write waits for another process. No request waits for this thread, so it may be long.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 /// How long a read waits for another process.
 const READ_WAIT: BusyWait = BusyWait::Timeout(Duration::from_secs(10));
@@ -30,7 +30,7 @@ pub(crate) fn open(path: &Path) -> Result<Connection, HistoryError> {
     connection.busy_timeout(BUSY_TIMEOUT).map_err(fail)?;
     // Another journal is a change, too: nothing is written before the file is known to be ours.
     let seen = schema::look(&connection, path)?;
-    if seen == Seen::Empty {
+    if seen == SchemaState::Empty {
         // Only a file without tables can be taught to give room back.
         connection
             .pragma_update(None, "auto_vacuum", "INCREMENTAL")
@@ -42,7 +42,7 @@ pub(crate) fn open(path: &Path) -> Result<Connection, HistoryError> {
     connection
         .pragma_update(None, "journal_size_limit", WAL_LIMIT)
         .map_err(fail)?;
-    if seen != Seen::Current {
+    if seen != SchemaState::Current {
         schema::migrate(&mut connection, path)?;
     }
     Ok(connection)
@@ -56,9 +56,9 @@ pub(crate) fn open_to_read(path: &Path) -> Result<Option<Connection>, HistoryErr
     }
     let connection = open_read_only(path, READ_WAIT).map_err(|source| HistoryError::of(path, source))?;
     match schema::look(&connection, path)? {
-        Seen::Current => Ok(Some(connection)),
+        SchemaState::Current => Ok(Some(connection)),
         // The first version has no older one, and an empty file has no entries.
-        Seen::Empty | Seen::Older(_) => Ok(None),
+        SchemaState::Empty | SchemaState::Older(_) => Ok(None),
     }
 }
 

@@ -1,4 +1,4 @@
-//! Why the history cannot be used.
+//! The errors of the history file.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -41,7 +41,7 @@ pub enum HistoryError {
         /// Where the JSON breaks.
         source: serde_json::Error,
     },
-    /// The file is somebody else's database.
+    /// The file is the database of another program.
     #[error("{path} is a database of something else and was left as it is; move it away to keep a history here", path = .path.display())]
     Foreign {
         /// The file.

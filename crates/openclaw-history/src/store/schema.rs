@@ -1,4 +1,4 @@
-//! The table and its versions, and whose file it is.
+//! The schema of the history file, its versions, and the mark that the file is ours.
 
 use std::path::Path;
 
@@ -29,7 +29,7 @@ const OWNER: i32 = 0x6f63_6668;
 
 /// How much of the schema a file has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Seen {
+pub(crate) enum SchemaState {
     /// Nothing at all; no other program uses it.
     Empty,
     /// An older version.
@@ -44,13 +44,13 @@ pub(crate) enum Seen {
 ///
 /// # Errors
 /// When the file is not ours, is newer, or cannot be read.
-pub(crate) fn look(connection: &Connection, path: &Path) -> Result<Seen, HistoryError> {
+pub(crate) fn look(connection: &Connection, path: &Path) -> Result<SchemaState, HistoryError> {
     let fail = |source| HistoryError::of(path, source);
     let view = connection.unchecked_transaction().map_err(fail)?;
     seen(&view, path)
 }
 
-fn seen(view: &Transaction<'_>, path: &Path) -> Result<Seen, HistoryError> {
+fn seen(view: &Transaction<'_>, path: &Path) -> Result<SchemaState, HistoryError> {
     let fail = |source| HistoryError::of(path, source);
     let number = |name| view.pragma_query_value(None, name, |row| row.get::<_, i32>(0));
     let (owner, version) = (
@@ -61,7 +61,7 @@ fn seen(view: &Transaction<'_>, path: &Path) -> Result<Seen, HistoryError> {
         .query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))
         .map_err(fail)?;
     if (owner, version, objects) == (0, 0, 0) {
-        return Ok(Seen::Empty);
+        return Ok(SchemaState::Empty);
     }
     if owner != OWNER {
         return Err(HistoryError::Foreign {
@@ -76,8 +76,8 @@ fn seen(view: &Transaction<'_>, path: &Path) -> Result<Seen, HistoryError> {
             found,
             known,
         }),
-        found if found == known => Ok(Seen::Current),
-        found => Ok(Seen::Older(found)),
+        found if found == known => Ok(SchemaState::Current),
+        found => Ok(SchemaState::Older(found)),
     }
 }
 
@@ -96,9 +96,9 @@ pub(crate) fn migrate(connection: &mut Connection, path: &Path) -> Result<(), Hi
         .map_err(fail)?;
     // Another process may have been faster.
     let done = match seen(&transaction, path)? {
-        Seen::Current => return Ok(()),
-        Seen::Empty => 0,
-        Seen::Older(done) => done,
+        SchemaState::Current => return Ok(()),
+        SchemaState::Empty => 0,
+        SchemaState::Older(done) => done,
     };
     for step in STEPS.iter().skip(usize::try_from(done).unwrap_or(usize::MAX)) {
         transaction.execute_batch(step).map_err(fail)?;

@@ -155,7 +155,7 @@ impl Worker {
             drop(rows);
             self.waiting_bytes.fetch_sub(bytes, Ordering::Relaxed);
             for done in flushes {
-                // Whoever waited may be gone.
+                // The waiting task may be gone.
                 let _ = done.send(());
             }
         }

@@ -22,7 +22,7 @@ fn a_writer_that_has_just_written_lets_the_next_one_pass() {
     let path = folder.path().join("store");
     let (first, second) = (FairLock::new(&path, NAME), FairLock::new(&path, NAME));
     let order = Mutex::new(Vec::new());
-    let TryAcquire::Acquired(guard) = first.try_acquire() else {
+    let LockAttempt::Acquired(guard) = first.try_acquire() else {
         panic!("no other writer is there");
     };
     thread::scope(|scope| {
@@ -57,11 +57,11 @@ fn a_free_lock_is_not_contended_and_is_released_on_drop() {
     assert_eq!(acquired.contention, Contention::None);
     // The lock of the next writer is given back a moment later.
     eventually("contention", || {
-        matches!(second.try_acquire(), TryAcquire::Contended)
+        matches!(second.try_acquire(), LockAttempt::Contended)
     });
     drop(acquired);
     eventually("the lock", || {
-        matches!(second.try_acquire(), TryAcquire::Acquired(_))
+        matches!(second.try_acquire(), LockAttempt::Acquired(_))
     });
 }
 
@@ -70,7 +70,7 @@ fn without_files_there_is_no_lock() {
     let folder = tempfile::tempdir().unwrap();
     let lock = FairLock::new(&folder.path().join("none/store"), NAME);
     assert!(lock.acquire().is_none());
-    assert!(matches!(lock.try_acquire(), TryAcquire::Unsupported));
+    assert!(matches!(lock.try_acquire(), LockAttempt::Unsupported));
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! The rotation order, rule by rule.
 
-mod beyond;
+mod field_reports;
 mod oracle;
 
 use indexmap::IndexMap;

@@ -51,7 +51,7 @@ async fn o8_tokens_are_not_stored_over_another_login() {
     let (endpoint, host) = (Endpoint::default(), Host::default());
     let store = Arc::new(store(json!({"p": entry("old", 0)})));
     let replaced = Arc::clone(&store);
-    let before: Before = Box::new(move || {
+    let before: SideEffect = Box::new(move || {
         let login = Credential::from_json(&entry("person", 10)).unwrap();
         now_or_never(replaced.upsert(profile("p"), login, at(0))).unwrap();
     });
@@ -80,7 +80,7 @@ async fn o11_bl_72_a_token_that_another_process_used_is_looked_up_again() {
         let (endpoint, host) = (Endpoint::default(), Host::default());
         let store = Arc::new(store(json!({"p": entry("old", 0)})));
         let replaced = Arc::clone(&store);
-        let before: Before = Box::new(move || {
+        let before: SideEffect = Box::new(move || {
             let login = Credential::from_json(&meanwhile).unwrap();
             now_or_never(replaced.upsert(profile("p"), login, at(0))).unwrap();
         });

@@ -14,10 +14,10 @@ const LAST_GOOD: &str = "lastGood";
 const USAGE: &str = "usageStats";
 
 /// Normalises a key.
-type Normal = fn(&str) -> String;
+type NormaliseKey = fn(&str) -> String;
 
 /// The members, and how their keys are normalised.
-const NORMAL: &[(&str, Normal)] = &[
+const MEMBERS: &[(&str, NormaliseKey)] = &[
     (ORDER, provider_key),
     (LAST_GOOD, provider_key),
     (USAGE, profile_key),
@@ -40,7 +40,7 @@ pub(crate) struct StateDocument {
 impl StateDocument {
     /// The names of the known members.
     pub(crate) fn members() -> impl Iterator<Item = &'static str> {
-        NORMAL.iter().map(|(member, _)| *member)
+        MEMBERS.iter().map(|(member, _)| *member)
     }
 
     /// Wraps a parsed object.
@@ -58,7 +58,7 @@ impl StateDocument {
 
     /// Adds the state that an older format kept beside the secrets, for keys that this one lacks (J5).
     pub(crate) fn add_beneath(&mut self, older: &Map<String, Value>) {
-        for (member, normal) in NORMAL {
+        for (member, normal) in MEMBERS {
             let Some(Value::Object(rows)) = older.get(*member) else {
                 continue;
             };
@@ -142,14 +142,14 @@ impl StateDocument {
 
     /// Whether there is no order, no last good profile and no usage.
     pub(crate) fn says_nothing(&self) -> bool {
-        NORMAL
+        MEMBERS
             .iter()
             .all(|(member, _)| self.rows(member).next().is_none())
     }
 
     /// Whether it holds nothing but usage of the profiles under `keys`.
     pub(crate) fn is_only_about(&self, keys: &Map<String, Value>) -> bool {
-        NORMAL.iter().all(|(member, _)| {
+        MEMBERS.iter().all(|(member, _)| {
             self.rows(member)
                 .all(|(key, _)| *member == USAGE && keys.contains_key(key.trim()))
         })
@@ -173,7 +173,7 @@ impl StateDocument {
             .flatten()
     }
 
-    fn set(&mut self, member: &str, key: &str, row: Option<Value>, normal: Normal) {
+    fn set(&mut self, member: &str, key: &str, row: Option<Value>, normal: NormaliseKey) {
         let rows = self.rows_mut(member);
         match row {
             Some(row) => {

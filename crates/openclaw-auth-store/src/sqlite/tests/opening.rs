@@ -127,72 +127,72 @@ fn d7_a_file_with_only_the_auth_tables_is_completed() {
 }
 
 /// A file that must be refused, and a part of the error.
-struct Refused {
+struct RefusedFile {
     what: &'static str,
     make: &'static str,
     says: &'static str,
 }
 
-const REFUSED: &[Refused] = &[
-    Refused {
+const REFUSED: &[RefusedFile] = &[
+    RefusedFile {
         what: "D6 newer",
         make: "PRAGMA user_version = 2",
         says: "has schema version 2, and this program knows up to 1; use a newer program",
     },
-    Refused {
+    RefusedFile {
         what: "D21 another agent's",
         make: "UPDATE schema_meta SET agent_id = 'ops'",
         says: "belongs to agent `ops`, not to `main`",
     },
-    Refused {
+    RefusedFile {
         what: "D21 nobody's",
         make: "UPDATE schema_meta SET agent_id = ' '",
         says: "belongs to agent ` `, not to `main`",
     },
-    Refused {
+    RefusedFile {
         what: "D21 no agent's",
         make: "UPDATE schema_meta SET role = 'state'",
         says: "is a database for `state`, not an agent's",
     },
-    Refused {
+    RefusedFile {
         what: "D5 another program's by its mark",
         make: "PRAGMA application_id = 77",
         says: "is a database of another program",
     },
-    Refused {
+    RefusedFile {
         what: "another program's by its tables",
         make:
             "DROP TABLE schema_meta; DROP TABLE auth_profile_store; DROP TABLE IF EXISTS auth_profile_state;
                DROP TABLE failover_state; CREATE TABLE mine (x)",
         says: "is a database of another program",
     },
-    Refused {
+    RefusedFile {
         what: "D13 an unreadable secrets row",
         make: "UPDATE auth_profile_store SET store_json = '{\"profiles\"'",
         says: "row `primary` of table `auth_profile_store`",
     },
-    Refused {
+    RefusedFile {
         what: "D13 a secrets row of another kind",
         make: "UPDATE auth_profile_store SET store_json = x'00'",
         says: "is damaged (not a text); set it aside",
     },
-    Refused {
+    RefusedFile {
         what: "D13 an unreadable state row",
         make: "INSERT INTO auth_profile_state VALUES ('primary', '[]', 1)",
         says: "row `primary` of table `auth_profile_state`",
     },
-    Refused {
+    RefusedFile {
         what: "D13 an unreadable row of ours",
         make: "INSERT INTO failover_state VALUES ('usage:a', '{}', 1)",
         says: "row `usage:a` of table `failover_state`",
     },
-    Refused {
+    RefusedFile {
         what: "D13 a row of ours that is about another endpoint than its key",
         make: r#"INSERT INTO failover_state VALUES ('endpoint:p https://a',
                  '{"provider":"p","baseUrl":"https://b","window":{"openedAt":1,"until":2}}', 1)"#,
         says: "row `endpoint:p https://a` of table `failover_state`",
     },
-    Refused {
+    RefusedFile {
         what: "D13 a row of ours that is about another provider than its key",
         make: r#"INSERT INTO failover_state VALUES ('probe:p', '{"provider":"q","lastProbeAt":1,"generation":1}', 1)"#,
         says: "(about something else than its key); set it aside",
@@ -201,7 +201,7 @@ const REFUSED: &[Refused] = &[
 
 #[tokio::test]
 async fn what_is_refused_is_left_as_it_is() {
-    for Refused { what, make, says } in REFUSED {
+    for RefusedFile { what, make, says } in REFUSED {
         let (folder, store) = with_profiles().await;
         drop(store);
         let file = outside(folder.path());

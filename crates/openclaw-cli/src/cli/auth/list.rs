@@ -5,7 +5,7 @@ use std::io;
 use clap::Args;
 use openclaw_auth_store::{Eligibility, Health, OrderBasis};
 use openclaw_config::Environment;
-use openclaw_gateway::older::Older;
+use openclaw_gateway::report::legacy_credentials::LegacyCredentials;
 use openclaw_gateway::report::{ProfileReport, ProfilesReport};
 use openclaw_gateway::report::{ago, left};
 use serde::Serialize;
@@ -47,7 +47,7 @@ struct Listed {
     report: ProfilesReport,
     /// Files of older versions and the credentials that are in them alone.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    older: Vec<Older>,
+    older: Vec<LegacyCredentials>,
 }
 
 fn listed(files: &Files, agent: &ReadAgent) -> Listed {

@@ -36,7 +36,7 @@ Examples:
 pub(in crate::cli) enum NotStored {
     /// It is the main agent's.
     #[error("{profile} belongs to agent `main`, and agent `{agent}` only inherits it; use --agent main")]
-    Inherited {
+    LegacyLocations {
         /// The credential.
         profile: ProfileId,
         /// Who was asked.
@@ -68,7 +68,7 @@ pub(in crate::cli) fn run(
     if !own.profiles.contains_key(&id) {
         let profile = id.clone();
         return Err(if seen.profiles.contains_key(&id) {
-            NotStored::Inherited { profile, agent }
+            NotStored::LegacyLocations { profile, agent }
         } else if seen.ambient.contains_key(&id) {
             NotStored::Ambient(profile)
         } else {

@@ -7,13 +7,11 @@ use std::path::PathBuf;
 use jiff::Timestamp;
 use openclaw_auth_store::{DoctorFinding, DoctorOutcome, DoctorPaths, DoctorPlan, Health};
 use openclaw_classify::error_chain;
-use openclaw_config::permission_audit;
-use openclaw_config::{SESSIONS_FILE, SESSIONS_JSON};
-use openclaw_gateway::disk;
-use openclaw_gateway::older::a_few;
+use openclaw_config::{SESSIONS_FILE, SESSIONS_JSON, permission_audit};
+use openclaw_gateway::report::disk;
+use openclaw_gateway::report::legacy_credentials::a_few;
 use openclaw_gateway::report::{ProfileReport, ProfilesReport};
-use openclaw_history::HistoryReader;
-use openclaw_history::history_path;
+use openclaw_history::{HistoryReader, history_path};
 use openclaw_session::SqliteSessionStore;
 use serde::Serialize;
 

@@ -9,7 +9,9 @@ use openclaw_gateway::report::rested;
 use openclaw_gateway::report::{Held, Search, met_trouble, run_story};
 use openclaw_gateway::report::{WHAT_MADE_IT_REST, held_lines};
 use openclaw_history::explain::Story as RunStory;
-use openclaw_history::{BrokenNote, HistoryReader, RunFilter, RunOutcome, StoredRun, Story, WindowNote};
+use openclaw_history::{
+    BrokenAnswer, HistoryReader, RunFilter, RunOutcome, StoredRun, StoredStory, WindowNote,
+};
 use openclaw_ids::{AgentId, ModelRef, ProfileId};
 use serde::Serialize;
 use serde_json::json;
@@ -108,12 +110,12 @@ struct Explained<'s> {
     story: Option<&'s RunStory>,
     /// What held back the candidates that rested.
     held: &'s [Held],
-    records: &'s [openclaw_history::Told],
+    records: &'s [openclaw_history::StoredRecord],
 }
 
 fn tell(
     history: &HistoryReader,
-    story: &Story,
+    story: &StoredStory,
     files: &Files,
     json: bool,
     screen: &mut Screen<'_>,
@@ -152,7 +154,7 @@ fn held(
 }
 
 fn show(
-    story: &Story,
+    story: &StoredStory,
     told: Option<&RunStory>,
     held: &[Held],
     files: &Files,
@@ -181,7 +183,7 @@ fn show(
         show_held(held, run, now, screen)?;
     }
     for told in story.told.iter().filter(|told| told.kind == "broken") {
-        let broken: BrokenNote = serde_json::from_value(told.record.clone())?;
+        let broken: BrokenAnswer = serde_json::from_value(told.record.clone())?;
         let why = broken
             .reason
             .map(|reason| format!(" ({reason})"))

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use openclaw_auth_store::{InheritingAuthStore, OpenError, SqliteAuthStore, UsageStore};
 use openclaw_config::{CREDENTIALS_FILE, SESSIONS_FILE};
-use openclaw_gateway::disk;
+use openclaw_gateway::report::disk;
 use openclaw_ids::AgentId;
 use openclaw_session::SqliteSessionStore;
 

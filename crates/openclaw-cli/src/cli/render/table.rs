@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use openclaw_gateway::terminal_escape::visible;
+use openclaw_gateway::telemetry::terminal_escape::visible;
 
 use super::{Palette, Tone};
 

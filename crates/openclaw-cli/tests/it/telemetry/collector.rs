@@ -10,7 +10,7 @@ use axum::body::Bytes;
 use axum::extract::State;
 use axum::http::{HeaderMap, Uri};
 use faultwall::scripted::Upstream;
-use openclaw_gateway::metrics::METRICS;
+use openclaw_gateway::telemetry::metrics::METRICS;
 use openclaw_runner::telemetry::{SEMANTIC_CONVENTIONS, field};
 use opentelemetry_proto::tonic::collector::metrics::v1::ExportMetricsServiceRequest;
 use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;

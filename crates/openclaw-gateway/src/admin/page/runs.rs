@@ -1,11 +1,11 @@
 //! The last runs: a strip of time, and each with its story.
 
 use jiff::Timestamp;
+use openclaw_history::{RunNote, RunOutcome, StoredRun};
 
 use super::agents::words;
 use super::html::Html;
 use crate::report::ago;
-use openclaw_history::{RunNote, RunOutcome, StoredRun};
 
 /// A run, and what happened in it where that is worth telling.
 #[derive(Debug)]
@@ -28,14 +28,14 @@ const WIDTH: i64 = 1_000;
 
 /// How a run ended, as a colour and in words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Look {
+enum RunResult {
     Cancelled,
     Failed,
     Fallback,
     First,
 }
 
-impl Look {
+impl RunResult {
     fn of(note: &RunNote) -> Self {
         match (note.outcome, note.fallback_index) {
             (RunOutcome::Cancelled, _) => Self::Cancelled,
@@ -66,7 +66,7 @@ impl Look {
 
 /// Whether a run needs no story: the first model answered, and nothing failed before.
 pub(super) fn is_plain(run: &StoredRun) -> bool {
-    Look::of(&run.note) == Look::First && run.note.first_failure.is_none()
+    RunResult::of(&run.note) == RunResult::First && run.note.first_failure.is_none()
 }
 
 /// The section of the last runs, which come the latest first.
@@ -104,7 +104,7 @@ fn strip(runs: &[Run], now: Timestamp) -> Html {
     for Run { run, .. } in runs.iter().rev().filter(|run| age(&run.run) <= span) {
         html = html
             .raw("<circle class=\"")
-            .raw(Look::of(&run.note).class())
+            .raw(RunResult::of(&run.note).class())
             .raw("\" r=\"7\" cy=\"14\" cx=\"")
             .number((WIDTH - age(run).saturating_mul(WIDTH) / span).clamp(8, WIDTH - 8))
             .raw("\"><title>")
@@ -112,7 +112,12 @@ fn strip(runs: &[Run], now: Timestamp) -> Html {
             .raw("</title></circle>");
     }
     html = html.raw("</svg><figcaption>");
-    for look in [Look::First, Look::Fallback, Look::Failed, Look::Cancelled] {
+    for look in [
+        RunResult::First,
+        RunResult::Fallback,
+        RunResult::Failed,
+        RunResult::Cancelled,
+    ] {
         html = html
             .raw("<span class=\"dot ")
             .raw(look.class())
@@ -135,12 +140,12 @@ fn headline(note: &RunNote) -> String {
         .first_failure
         .map(|reason| format!(" ({})", words(reason)))
         .unwrap_or_default();
-    match (Look::of(note), served) {
-        (Look::First, Some(served)) => format!("{served} answered{why}"),
-        (Look::Fallback, Some(served)) => format!("{served} answered for {asked}{why}"),
-        (Look::Failed, _) => format!("no answer for {asked}{why}"),
-        (Look::Cancelled, _) => format!("the client left before {asked} answered{why}"),
-        (Look::First | Look::Fallback, None) => format!("answered for {asked}{why}"),
+    match (RunResult::of(note), served) {
+        (RunResult::First, Some(served)) => format!("{served} answered{why}"),
+        (RunResult::Fallback, Some(served)) => format!("{served} answered for {asked}{why}"),
+        (RunResult::Failed, _) => format!("no answer for {asked}{why}"),
+        (RunResult::Cancelled, _) => format!("the client left before {asked} answered{why}"),
+        (RunResult::First | RunResult::Fallback, None) => format!("answered for {asked}{why}"),
     }
 }
 
@@ -148,7 +153,7 @@ fn item(run: &Run, now: Timestamp) -> Html {
     let note = &run.run.note;
     let line = Html::default()
         .raw("<span class=\"dot ")
-        .raw(Look::of(note).class())
+        .raw(RunResult::of(note).class())
         .raw("\"></span><span class=\"line\">")
         .text(&headline(note))
         .raw("</span> <small>")

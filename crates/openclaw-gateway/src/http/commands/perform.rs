@@ -15,8 +15,8 @@ use super::super::selection::AskError;
 use super::super::{Served, models};
 use super::told;
 use crate::agents::Agent;
-use crate::gateway::Look;
 use crate::report::{Asking, ChainReport};
+use crate::state::AgentSnapshot;
 
 /// The session that a command is about.
 pub(super) struct Session<'a> {
@@ -116,7 +116,7 @@ impl Session<'_> {
         let stored = self.agent.sessions.load(self.key).await;
         let stored = stored.map_err(|error| unusable(&error))?;
         let entry = stored.map_or_else(|| self.fresh(), |stored| stored.entry);
-        let look = Look::at(self.id, self.agent, Vec::new());
+        let look = AgentSnapshot::at(self.id, self.agent, Vec::new());
         let generation = &self.served.generation;
         let asking = Asking {
             run: RunKind::Turn,

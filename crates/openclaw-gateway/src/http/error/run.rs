@@ -7,8 +7,8 @@ use openclaw_classify::Reason;
 use openclaw_runner::{AttemptRecord, RunError};
 
 use super::super::headers::set;
-use super::super::retry_cap::RetryCap;
 use super::{ApiError, RunMembers};
+use crate::state::RetryCap;
 
 /// Tells the SDKs of OpenAI and Anthropic not to try again by themselves.
 const SHOULD_RETRY: &str = "x-should-retry";

@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
+use openclaw_config::{Config, Environment};
+
 use super::*;
-use crate::secrets::SecretSources;
-use openclaw_config::Config;
-use openclaw_config::Environment;
+use crate::providers::SecretSources;
 
 const CONFIG: &str = "{
   agents: { defaults: { model: { primary: 'openai/gpt-5.5', fallbacks: ['groq/llama'] },

@@ -3,9 +3,9 @@
 use std::path::Path;
 use std::time::Duration;
 
+use openclaw_config::{Config, Environment};
+
 use super::*;
-use openclaw_config::Config;
-use openclaw_config::Environment;
 
 fn endpoints(models: &str) -> Result<Endpoints, ProviderError> {
     let config = Config::parse(

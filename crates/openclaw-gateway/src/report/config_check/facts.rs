@@ -5,17 +5,15 @@ use std::path::Path;
 
 use openclaw_auth_store::{AmbientProfile, AuthSnapshot, Credential, OpenError, SqliteAuthStore, inherit};
 use openclaw_chain::Credentials;
+use openclaw_config::{Config, Environment, credentials_folder, inherited_credentials_folder};
 use openclaw_ids::{AgentId, ProfileId, ProviderId};
 use openclaw_wire::WireFormat;
 
-use crate::older::{self, Inherited, Older};
 use crate::providers::ambient::is_from_config;
+use crate::providers::{DanglingPointer, SecretSources};
 use crate::providers::{Endpoints, shipped};
 use crate::report::AgentState;
-use crate::secrets::{Dangling, SecretSources};
-use openclaw_config::Config;
-use openclaw_config::Environment;
-use openclaw_config::{credentials_folder, inherited_credentials_folder};
+use crate::report::legacy_credentials::{self, LegacyCredentials, LegacyLocations};
 
 /// An agent and the profiles in its store and, beneath them, the main agent's.
 pub(super) struct CheckedAgent {
@@ -24,7 +22,7 @@ pub(super) struct CheckedAgent {
     own: BTreeSet<ProfileId>,
     stored: Vec<(ProfileId, Credential)>,
     /// What older versions left for it.
-    pub(super) older: Vec<Older>,
+    pub(super) older: Vec<LegacyCredentials>,
 }
 
 /// An agent's credentials cannot be read.
@@ -64,7 +62,7 @@ impl CheckedAgent {
             main: main.as_ref(),
             sessions: &[],
         };
-        let older = older::of_agent(&state, &Inherited::of(environment, state_dir));
+        let older = legacy_credentials::of_agent(&state, &LegacyLocations::of(environment, state_dir));
         Ok(Self {
             id,
             own: own.profiles.keys().cloned().collect(),
@@ -74,7 +72,7 @@ impl CheckedAgent {
     }
 
     /// The credentials whose secret is not where they point, with the agent in whose store each is.
-    pub(super) fn dangling(&self, sources: &SecretSources) -> Vec<(AgentId, &ProfileId, Dangling)> {
+    pub(super) fn dangling(&self, sources: &SecretSources) -> Vec<(AgentId, &ProfileId, DanglingPointer)> {
         let stored = self.stored.iter();
         stored
             .filter_map(|(id, credential)| {

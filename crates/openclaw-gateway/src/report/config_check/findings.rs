@@ -2,13 +2,12 @@
 
 use openclaw_chain::{AuthMode, Finding, LintRule, ModelsConfig, Severity};
 use openclaw_classify::redact;
+use openclaw_config::{ExposedFile, INCLUDE_REMEDY, Include, MisspeltKey};
 use openclaw_ids::{AgentId, ModelRef, ProfileId};
 
-use crate::older::Older;
+use crate::providers::DanglingPointer;
 use crate::providers::UnusableSecret;
-use crate::secrets::Dangling;
-use openclaw_config::ExposedFile;
-use openclaw_config::{INCLUDE_REMEDY, Include, MisspeltKey};
+use crate::report::legacy_credentials::LegacyCredentials;
 
 static FOREIGN_FORMAT: LintRule = LintRule {
     code: "foreign-format",
@@ -63,7 +62,7 @@ pub(super) fn unusable_secret(secret: &UnusableSecret) -> Finding {
 }
 
 /// A stored credential whose secret is kept elsewhere and is not there.
-pub(super) fn dangling(agent: &AgentId, profile: &ProfileId, dangling: &Dangling) -> Finding {
+pub(super) fn dangling(agent: &AgentId, profile: &ProfileId, dangling: &DanglingPointer) -> Finding {
     Finding {
         rule: &DANGLING_CREDENTIAL,
         place: format!("credential {profile} of agent {agent}"),
@@ -112,12 +111,12 @@ static MISSPELT_KEY: LintRule = LintRule {
 };
 
 /// Credentials that are in files of older versions alone.
-pub(super) fn older(older: &Older) -> Finding {
+pub(super) fn older(older: &LegacyCredentials) -> Finding {
     Finding {
         rule: match older {
-            Older { unreadable: true, .. } => &OLDER_UNREADABLE,
-            Older { used: true, .. } => &OLDER_LOGINS,
-            Older { .. } => &OLDER_CREDENTIALS,
+            LegacyCredentials { unreadable: true, .. } => &OLDER_UNREADABLE,
+            LegacyCredentials { used: true, .. } => &OLDER_LOGINS,
+            LegacyCredentials { .. } => &OLDER_CREDENTIALS,
         },
         place: older.place(),
         detail: older.what(),

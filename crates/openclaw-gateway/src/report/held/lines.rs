@@ -2,12 +2,12 @@
 
 use jiff::Timestamp;
 use openclaw_cooldown::Lane;
+use openclaw_history::{CooldownTarget, StoredRun, WindowNote};
 
 use super::{Held, Opened};
 use crate::report::free_time::free_and_tried;
 use crate::report::span::ago;
-use crate::terminal_escape::visible;
-use openclaw_history::{Rested, StoredRun, WindowNote};
+use crate::telemetry::terminal_escape::visible;
 
 /// What stands above it.
 pub const WHAT_MADE_IT_REST: &str = "What made it rest";
@@ -86,10 +86,10 @@ fn tell_window(
 /// What a window is about, for people.
 pub fn rested(note: &WindowNote) -> String {
     match &note.rested {
-        Rested::Profile { profile, lane } => match lane {
+        CooldownTarget::Profile { profile, lane } => match lane {
             Lane::Model(model) => format!("{profile} for {model}"),
             Lane::AuthPermanent | Lane::Billing | Lane::Blocked | Lane::Profile => profile.to_string(),
         },
-        Rested::Endpoint { endpoint } => format!("address of {endpoint}"),
+        CooldownTarget::Endpoint { endpoint } => format!("address of {endpoint}"),
     }
 }

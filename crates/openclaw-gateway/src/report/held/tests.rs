@@ -35,7 +35,7 @@ fn change(now: i64, change: WindowChange, opened: i64, until: i64) -> StoredWind
         at: at(now),
         note: WindowNote {
             agent: AgentId::main(),
-            rested: Rested::Profile {
+            rested: CooldownTarget::Profile {
                 profile: "a:x".parse().unwrap(),
                 lane: Lane::Profile,
             },

@@ -7,22 +7,22 @@ use super::{Case, Lane};
 
 /// A stored profile: its rank by type (2 is a key that is missing), when it was used, until when it cools down.
 #[derive(Debug, Clone)]
-struct Held {
+struct StoredProfile {
     rank: usize,
     used: Option<i64>,
     until: Option<i64>,
 }
 
-fn held() -> impl Strategy<Value = Held> {
+fn held() -> impl Strategy<Value = StoredProfile> {
     let (used, until) = (prop::option::of(0_i64..4), prop::option::of(-2_i64..4));
-    (0_usize..3, used, until).prop_map(|(rank, used, until)| Held { rank, used, until })
+    (0_usize..3, used, until).prop_map(|(rank, used, until)| StoredProfile { rank, used, until })
 }
 
 fn name(index: usize) -> String {
     format!("x{index}")
 }
 
-fn expected(held: &[Held], explicit: Option<&[usize]>, preferred: Option<usize>) -> Vec<String> {
+fn expected(held: &[StoredProfile], explicit: Option<&[usize]>, preferred: Option<usize>) -> Vec<String> {
     let exists = |id: &&usize| **id < held.len();
     let mut order: Vec<usize> = Vec::new();
     let explicit = explicit.filter(|ids| ids.iter().any(|id| exists(&id)));
@@ -63,7 +63,7 @@ proptest! {
         preferred in prop::option::of(0_usize..9),
     ) {
         let mut case = Case::default();
-        for (index, Held { rank, used, until }) in held.iter().enumerate() {
+        for (index, StoredProfile { rank, used, until }) in held.iter().enumerate() {
             let id = name(index);
             case = case.stored("p", match rank {
                 0 => json!({"id": id, "type": "oauth", "access": "a"}),

@@ -1,0 +1,15 @@
+//! `GET /metrics`.
+
+use axum::http::header::CONTENT_TYPE;
+use axum::response::IntoResponse;
+
+use super::Served;
+use crate::telemetry::metrics;
+
+/// Everything that is counted, for Prometheus. Asks for the token like every other path.
+pub(crate) async fn scrape(served: Served) -> impl IntoResponse {
+    (
+        [(CONTENT_TYPE, metrics::CONTENT_TYPE)],
+        served.process.telemetry.metrics().scrape(),
+    )
+}
