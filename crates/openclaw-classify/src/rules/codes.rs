@@ -93,14 +93,14 @@ pub(super) static CODES: &[Rule] = &[
         "invalidencryptedcontent", "thinkingsignatureinvalid", "invalidthinkingsignature", "missingthoughtsignature",
         "invalidthoughtsignature", "reasoningitemnotfound", "encryptedcontentinvalid",
     ], code("invalid_encrypted_content")).attributed_to(Attribution::Capability),
-    Rule::codes("request.absent-thing-code", Reason::Format, &[
+    Rule::codes("format.absent-thing-code", Reason::Format, &[
         "previousresponsenotfound", "invalidresponseid", "responsenotfound", "itemnotfound", "filenotfound",
         "vectorstorenotfound", "containernotfound", "containerexpired", "batchnotfound", "promptnotfound",
         "assistantnotfound", "cachedcontentnotfound", "cachenotfound", "invalidfileid", "nosuchfile", "uploadnotfound",
         "attachmentnotfound", "skillnotfound", "documentnotfound", "datasetnotfound", "previousresponseexpired",
         "invalidpreviousresponseid",
     ], code("previous_response_not_found")),
-    Rule::codes("capability.code", Reason::Format, &[
+    Rule::codes("format.capability-code", Reason::Format, &[
         "unsupportedparameter", "unsupportedparameters", "unsupportedvalue", "unknownparameter", "invalidfunctionparameters",
         "extraforbidden", "jsonvalidatefailed", "tooluserefailed", "toolusefailed", "stringabovemaxlength",
         "arrayabovemaxlength", "integerbelowminvalue", "integerabovemaxvalue", "decimalabovemaxvalue",

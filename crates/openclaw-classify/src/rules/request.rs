@@ -43,7 +43,7 @@ pub(super) static REFERENCES: &[Rule] = &[
         "reasoning (item|items) .. (not found|without|missing|expired|invalid)",
         "without its required following item", "without its required ('·reasoning|·reasoning|reasoning)",
     ], text("Invalid signature in thinking block").at(400)).attributed_to(Attribution::Capability),
-    Rule::phrases("request.absent-thing", Reason::Format, &[
+    Rule::phrases("format.absent-thing", Reason::Format, &[
         concat!(
             "(item|items|previous response|response|vector store|vector stores|container|containers|file|files|batch|",
             "batches|assistant|run|upload|attachment|cached content|cachedcontent|cache|prompt|skill|connector|",
@@ -90,12 +90,12 @@ pub(super) static REFERENCES: &[Rule] = &[
     ], text("Item with id 'msg_zzz' not found.").at(404)).unless(NOT_OF_THE_REQUEST)
         .at(&[(0, 0), (400, 400), (403, 404), (409, 410), (422, 422)]),
     // The settings of the account leave no endpoint of this model.
-    Rule::phrases("capability.data-policy", Reason::ModelNotFound, &[
+    Rule::phrases("model.data-policy", Reason::ModelNotFound, &[
         "(endpoints|endpoint|providers|provider) .. matching your (data|privacy|guardrail)",
         "matching your (data|privacy) (policy|policies|settings)",
         "no (endpoints|endpoint|providers|provider) .. (guardrail|data policy|zero data retention)",
     ], text("No endpoints found matching your data policy").at(404)).attributed_to(Attribution::Capability),
-    Rule::phrases("capability.endpoints", Reason::Format, &[
+    Rule::phrases("format.no-endpoint", Reason::Format, &[
         concat!(
             "no (endpoints|endpoint|providers|provider|models) (found |available |)(that |which |to |)",
             "(support|supports|supporting|handle|handles|can handle|accept|accepts)",
@@ -295,7 +295,16 @@ pub(super) static OVERFLOW: &[Rule] = &[
 /// (A1, F-24, F-62).
 #[rustfmt::skip]
 pub(super) static FORMAT: &[Rule] = &[
-    Rule::phrases("capability.input", Reason::Format, &[
+    Rule::phrases("format.capability", Reason::Format, &[
+        concat!(
+            "does not support (tools|tool|images|image|function|system|streaming|this|parameter|",
+            "vision|developer|prefill)",
+        ),
+        "not support .. prefill", "assistant message prefill", "not supported by this model",
+        "unsupported (parameter|value|role)", "does not work with the specified model",
+        "does not support .. with this model", "is not supported (in|for|with) this",
+    ], text("This model does not support tools")).attributed_to(Attribution::Capability),
+    Rule::phrases("format.input-kind", Reason::Format, &[
         "(image|images|audio|video|file|files|pdf|document|vision|multimodal|multi modal|modality|media) (input|inputs|content|url|urls|part|parts|understanding|modality|) .. (not supported|unsupported|isn't supported|aren't supported|not allowed|not enabled|not available|only supported|not accepted|cannot be processed|not capable)",
         "(not|doesn't|don't|cannot|can't) (support|accept|handle|process|take) .. (image|images|vision|audio|video|file|files|pdf|document|documents|multimodal|multi modal|modality|media|modalities)",
         "(not support|not accept|doesn't support|cannot read|can't read) (image|images|vision|audio|video|file|files|pdf|document|documents|multimodal|multi modal|modality|media)",
@@ -304,24 +313,24 @@ pub(super) static FORMAT: &[Rule] = &[
         "content .. must be a string", "(content|·content) .. (should be|expected) a (valid |)string", "expected a string .. (got|but got|found|received) (an |a |)(array|list|object|sequence|map)",
         "invalid type: (sequence|map), expected a string", "(text only|only text|only supports text|supports text only)", "not (a |)(vision|multimodal|multi modal) model",
         "at most 0 (image|images|audio|video)", "unsupported (content|image|media|file) (type|format|input)", "mmproj",
-    ], text("image input is not supported by this model").at(400)).attributed_to(Attribution::Capability),
-    Rule::phrases("capability.tools", Reason::Format, &[
+    ], text("image input is not supported").at(400)).attributed_to(Attribution::Capability),
+    Rule::phrases("format.tools", Reason::Format, &[
         "enable auto tool choice", "tool call parser", "(tool|tools|function|functions|tool use|tool choice|tool calling|function calling|parallel tool calls|·tools|·tool·choice) .. (not supported|unsupported|isn't supported|aren't supported|not enabled|not available|not allowed|only supported|not capable)",
         "(not|doesn't|don't|cannot|can't) (support|accept|handle) .. (tool|tools|function|functions|tool use|tool choice|tool calling|function calling|tool calls|function calls|·tools|·tool·choice)",
         "(function|tool) calling is not", "(instruction|instructions) is not enabled", "requires .. tool call parser", "(unsupported|unknown|invalid) (tool type|tool choice)",
         "(tool|tools|function|functions) .. (schema|schemas) .. (not supported|unsupported|invalid|not valid)", "too many (tools|functions)", "failed to call a function",
     ], text("auto tool choice requires --enable-auto-tool-choice").at(400)).attributed_to(Attribution::Capability),
-    Rule::phrases("capability.schema", Reason::Format, &[
+    Rule::phrases("format.output-schema", Reason::Format, &[
         "invalid (schema|json schema)", "(schema|json schema|response format|·response·format|structured output|structured outputs|json mode|json object|·json·schema|·json·object|output format) .. (not supported|unsupported|isn't supported|aren't supported|invalid|not valid|not available|not allowed|only supported|mismatch|not enabled|must be|must match|keyword)",
         "(not|doesn't|don't) support .. (schema|json schema|response format|structured output|structured outputs|json mode|json object|·response·format|·json·schema)",
         "schema (mismatch|validation|error)", "input schema", "must contain the word", "(unsupported|unknown) (schema|keyword)", "(schemas|json schema)", "grammar .. (error|invalid|failed|not supported)",
         "additionalproperties", "·additionalproperties",
     ], text("Invalid schema for response_format 'x'").at(400)).attributed_to(Attribution::Capability),
-    Rule::phrases("capability.prefill", Reason::Format, &[
-        "not support .. prefill", "assistant message prefill", "response prefill", "prefill .. (not supported|not allowed|incompatible|unsupported)", "conversation must end with a user", "expected last role", "last message must (be|have) .. user",
+    Rule::phrases("format.prefill", Reason::Format, &[
+        "response prefill", "prefill .. (not supported|not allowed|incompatible|unsupported)", "conversation must end with a user", "expected last role", "last message must (be|have) .. user",
         "assistant messages at the end", "cannot continue from message role",
-    ], text("This model does not support assistant message prefill.").at(400)).attributed_to(Attribution::Capability),
-    Rule::phrases("capability.parameter", Reason::Format, &[
+    ], text("The conversation must end with a user message.").at(400)).attributed_to(Attribution::Capability),
+    Rule::phrases("format.parameter", Reason::Format, &[
         "unsupported (parameter|parameters|value|values|param|params|argument|option|field|feature|header|role|request)",
         "(unknown|unrecognized|unrecognised|unexpected|unsupported|extraneous|unallowed|disallowed|extra) (parameter|parameters|param|params|argument|arguments|request argument|field|fields|name|key|keys|property|properties|variant|option|keyword|keyword argument|header|value|values|input|inputs|attribute|role|beta)",
         "extra inputs are not permitted", "extra (fields|inputs|keys|properties|attributes) .. (not permitted|not allowed|forbidden)", "extra (fields|inputs|keys|properties|attributes) not (permitted|allowed)", "additional properties (are |)not allowed", 
@@ -331,18 +340,14 @@ pub(super) static FORMAT: &[Rule] = &[
         "(supported|available|allowed|enabled|permitted) only (by|with|for|in|on|when)", "only (allowed|available|enabled|permitted|supported) (by|with|for|in|on|when)",
         "only the default .. (value|is supported)", "only .. is supported", "only .. are supported", "only .. (value|values) .. (supported|allowed)",
         "supported values are", "supported (parameters|roles|types|options) are", "supports .. only", "(valid|allowed|accepted|permitted|possible) (values|options|roles|types) (are|is|include)", "use ·max·completion·tokens", "use 'max completion tokens'",
-        concat!(
-            "does not support (tools|tool|images|image|function|system|streaming|this|parameter|parameters|",
-            "vision|developer|prefill|successive|consecutive|thinking|reasoning|temperature|stop|seed|logprobs)",
-        ),
-        "does not support .. with this model", "(doesn't|does not|don't|do not|cannot|can't) support", "does not work with", "is not supported (in|for|with|by) this",
+        "(doesn't|does not|don't|do not|cannot|can't) support", "does not work with", "is not supported (in|for|with|by) this",
         "(reasoning|reasoning effort|·reasoning·effort|thinking|temperature|top p|·top·p|·temperature|stop|seed|logprobs|verbosity|service tier|streaming|stream|system|developer|parallel tool calls|max tokens|·max·tokens|max completion tokens|·max·completion·tokens|prompt cache*) .. (not supported|unsupported|not allowed|not permitted|must be set|must be (true|false|1|enabled|disabled|default|at most|at least|less than|greater than|between)|mandatory|cannot be (set|disabled|enabled|used|specified)|incompatible|only)",
         "cannot both be", "(thinking|reasoning|temperature|top p|stream|streaming|parameter|option) .. is mandatory", "reasoning is mandatory", "must be set to (true|false)", "stream(ing|) is (required|mandatory)", "requires (enable|streaming|stream|thinking|reasoning)", 
         "maximum allowed number of output tokens", "maximum tokens .. exceed*", "max tokens .. (too large|must be|exceed|exceeds|greater|larger|at most|less)", "max·tokens", "(max tokens|max output tokens|max completion tokens|·max·tokens|·max·output·tokens|·max·completion·tokens) .. (range|supported range|limit|maximum|up to|too high)", "instructions are not valid",
         "is incompatible with", "not compatible with", "harness .. does not support",
         "anthropic beta", "·anthropic·beta", "anthropic version", "·anthropic·version", "(header|headers) .. (not supported|unsupported|not allowed|unexpected)",
         "template error", "(chat template|jinja) .. (error|failed|exception|missing)", "不支持",
-    ], text("Unsupported parameter: 'max_tokens' is not supported with this model.").at(400))
+    ], text("Unrecognized request argument supplied: seed").at(400))
         .at(&[(0, 400), (404, 428), (430, 599)]).attributed_to(Attribution::Capability),
     Rule::phrases("format.weak", Reason::Format, &[
         "is not allowed", "are not allowed", "is reserved", "not permitted", "is required", "are required",
