@@ -98,7 +98,7 @@ impl Gateway {
         self.state.reload().await.map(drop)
     }
 
-    /// Says that no answer may go on for ever any more: whoever watches events is sent away.
+    /// Ends the answers that would otherwise never end: the streams of live events.
     pub fn stopping(&self) {
         self.state.process.telemetry.events().end();
     }

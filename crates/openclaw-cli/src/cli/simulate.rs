@@ -16,11 +16,11 @@ use openclaw_ids::{AgentId, ModelRef};
 use openclaw_runner::RunEvent;
 use serde::Serialize;
 
-use super::files::{AgentArg, Files, Places, absolute};
-use super::history;
-use super::render::{Cell, Table, Tone};
-use super::screen::{Screen, now};
-use super::{CommandError, Outcome, times};
+use crate::files::{AgentArg, Files, Places, absolute, history};
+use crate::outcome::{CommandError, Outcome};
+use crate::terminal::duration_arg;
+use crate::terminal::screen::{Screen, now};
+use crate::terminal::{Cell, Style, Table};
 
 /// Arguments of `simulate`.
 #[derive(Debug, Args)]
@@ -30,7 +30,7 @@ pub(super) struct SimulateArgs {
     #[arg(long = "with", value_name = "PATH")]
     other: Option<PathBuf>,
     /// Not longer ago than this, such as 2h or 3d
-    #[arg(long, value_name = "TIME", value_parser = times::span)]
+    #[arg(long, value_name = "TIME", value_parser = duration_arg::span)]
     since: Option<SignedDuration>,
     /// The latest so many requests of each agent
     #[arg(long, value_name = "NUMBER", default_value_t = 1_000)]
@@ -66,7 +66,7 @@ struct Report {
     requests: usize,
     /// Those that would have gone otherwise.
     different: usize,
-    /// Those of them that would have asked somebody who was not asked then.
+    /// Those of them that would have called a candidate that was not called then.
     unknown: usize,
     /// Recordings of another version, which cannot be played.
     unplayable: usize,
@@ -96,14 +96,14 @@ struct Change {
     agent: AgentId,
     at: i64,
     requested: String,
-    before: Course,
-    after: Course,
+    before: RunCourse,
+    after: RunCourse,
 }
 
 /// How it went, or would have gone.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Course {
+struct RunCourse {
     chain: Vec<ModelRef>,
     calls: usize,
     deciding_ms: u128,
@@ -182,7 +182,7 @@ fn recordings(
     arguments: &SimulateArgs,
     agent: &AgentId,
 ) -> Result<Vec<Option<RunRecording>>, CommandError> {
-    let since = arguments.since.map(|span| times::before(now(), span));
+    let since = arguments.since.map(|span| duration_arg::before(now(), span));
     Ok(history.recordings(&RunFilter {
         agent: Some(agent.clone()),
         since,
@@ -218,8 +218,8 @@ impl Report {
             agent: agent.clone(),
             at: recording.started_at.as_millisecond(),
             requested: format!("{}/{}", recording.requested_provider, recording.requested_model),
-            before: Course::of(recording.chain.clone(), before),
-            after: Course::of(chain.unwrap_or_else(|| recording.chain.clone()), after),
+            before: RunCourse::of(recording.chain.clone(), before),
+            after: RunCourse::of(chain.unwrap_or_else(|| recording.chain.clone()), after),
         });
     }
 }
@@ -232,7 +232,7 @@ impl Totals {
     }
 }
 
-impl Course {
+impl RunCourse {
     fn of(chain: Vec<ModelRef>, played: ReplayResult) -> Self {
         Self {
             chain,
@@ -299,12 +299,12 @@ fn show(report: &Report, now: Timestamp, screen: &mut Screen<'_>) -> io::Result<
 
 fn ending(ending: &ReplayEnding) -> Cell {
     match ending {
-        ReplayEnding::Answered { model, .. } => Cell::new(Tone::Good, model.key()),
-        ReplayEnding::Preserved { model } => Cell::new(Tone::Warn, format!("what {} had", model.key())),
-        ReplayEnding::Unknown { model, .. } => Cell::new(Tone::Dim, format!("asks {}", model.key())),
-        ReplayEnding::Aborted => Cell::new(Tone::Dim, "cancelled"),
-        ReplayEnding::Exhausted { .. } => Cell::new(Tone::Bad, "nobody"),
-        ReplayEnding::Failed { .. } | ReplayEnding::Surfaced { .. } => Cell::new(Tone::Bad, "its failure"),
-        ReplayEnding::LimitReached { limit } => Cell::new(Tone::Bad, limit.as_str()),
+        ReplayEnding::Answered { model, .. } => Cell::new(Style::Good, model.key()),
+        ReplayEnding::Preserved { model } => Cell::new(Style::Warn, format!("what {} had", model.key())),
+        ReplayEnding::Unknown { model, .. } => Cell::new(Style::Dim, format!("asks {}", model.key())),
+        ReplayEnding::Aborted => Cell::new(Style::Dim, "cancelled"),
+        ReplayEnding::Exhausted { .. } => Cell::new(Style::Bad, "nobody"),
+        ReplayEnding::Failed { .. } | ReplayEnding::Surfaced { .. } => Cell::new(Style::Bad, "its failure"),
+        ReplayEnding::LimitReached { limit } => Cell::new(Style::Bad, limit.as_str()),
     }
 }

@@ -16,7 +16,7 @@ const ALIVE: Duration = Duration::from_secs(15);
 /// Everything from now on. Who reads too slowly is told how many events it missed.
 pub(super) async fn events(served: Served) -> Sse<impl Stream<Item = Result<Event, Infallible>>> {
     let watch = served.process.telemetry.events().watch();
-    // The request's configuration is not kept for as long as somebody watches.
+    // The request's configuration is not kept for as long as the stream of events is open.
     drop(served);
     let events = stream::unfold(watch, |mut watch| async move {
         let event = match watch.recv().await {

@@ -1,4 +1,4 @@
-//! Who may use the admin surface: this machine alone, unless a setting opens it to whoever has the token.
+//! Restricts the admin surface to this machine, unless a setting opens it to every client that has the token.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -9,7 +9,7 @@ use openclaw_config::AdminSetting;
 
 use crate::http::{ApiError, Served};
 
-/// Whether clients have to show a token. Where they do, whoever gets as far as the guard has shown it, or is given the page
+/// Whether clients have to show a token. Where they do, a client that gets as far as the guard has shown it, or is given the page
 /// alone, which holds nothing then but the question for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Token {

@@ -16,7 +16,7 @@ use openclaw_classify::error_chain;
 use openclaw_history::RunFilter;
 use openclaw_runner::{Clock, SystemClock};
 
-use super::decisions::{UnreadHistory, told_runs};
+use super::decisions::{UnreadHistory, runs_with_details};
 use super::status::{self, Status};
 use crate::http::Served;
 use crate::report::ago;
@@ -94,7 +94,7 @@ async fn live(current: &GatewayState, served: &Served) -> Html {
         latest: Some(RUNS),
         ..RunFilter::default()
     };
-    let runs = told_runs(served, filter, |run| !runs::is_plain(run)).await;
+    let runs = runs_with_details(served, filter, |run| !runs::is_plain(run)).await;
     let runs = runs.map(|runs| {
         let runs = runs.into_iter();
         runs.map(|(run, told)| Run {

@@ -13,7 +13,7 @@ use openclaw_runner::{Clock, SystemClock};
 use serde::Serialize;
 
 use super::Served;
-use crate::report::Proofs;
+use crate::report::UsableProfiles;
 use crate::report::disk;
 use crate::state::GatewayState;
 
@@ -72,7 +72,7 @@ pub(crate) async fn ready(
 /// A disk may take its time to say so; a process that is ending does not ask.
 async fn is_unwritable(served: &Served) -> bool {
     let state_dir = served.process.state_dir.clone();
-    let looking = tokio::task::spawn_blocking(move || disk::trouble(&state_dir).is_some());
+    let looking = tokio::task::spawn_blocking(move || disk::problem(&state_dir).is_some());
     looking.await.unwrap_or_default()
 }
 
@@ -94,7 +94,7 @@ async fn problem(served: &Served) -> Option<&'static str> {
     let (snapshot, now) = (agent.usage.snapshot(), SystemClock.now());
     let installation = served.generation.installation();
     let is_proven = |model: &&ModelRef| {
-        let proofs = Proofs::of(&installation, &snapshot, model.provider(), now);
+        let proofs = UsableProfiles::of(&installation, &snapshot, model.provider(), now);
         is_callable(model) && !proofs.usable.is_empty()
     };
     if !chain.iter().any(|model| is_proven(&model)) {

@@ -90,7 +90,7 @@ impl Metrics {
         }
     }
 
-    /// Counts what rests in an agent's store, too, for as long as somebody else uses it.
+    /// Counts the active windows of an agent's store, too, for as long as the store is used elsewhere.
     pub(crate) fn watch_store<U: UsageStore + 'static>(&self, usage: &Arc<U>) {
         let usage = Arc::downgrade(usage);
         self.stores
@@ -157,7 +157,7 @@ impl Metrics {
         self.own.immediate_retries.with(&[provider, met], count);
     }
 
-    /// Events of a stream were left out, because nobody can read them.
+    /// Events of a stream were left out, because they cannot be parsed.
     pub(crate) fn skipped_events(&self, provider: &str, wire: &'static str, events: u64) {
         self.own
             .skipped_events

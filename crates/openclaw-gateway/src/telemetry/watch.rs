@@ -34,9 +34,9 @@ pub(crate) struct Telemetry {
     recordings: RecordingBudget,
     /// Opened when the rest of the state turned out usable.
     history: OnceLock<History>,
-    /// Whoever watches as it happens.
+    /// The live events.
     events: Events,
-    /// Somebody else who wants to know, too.
+    /// An observer of the embedding program.
     also: Option<Arc<dyn RunObserver>>,
 }
 
@@ -77,7 +77,7 @@ impl Telemetry {
         &self.metrics
     }
 
-    /// Whoever watches as it happens.
+    /// The live events.
     pub(crate) fn events(&self) -> &Events {
         &self.events
     }
@@ -221,7 +221,7 @@ impl RunObserver for AgentObserver {
 
 impl RecordingSink for AgentObserver {
     fn on_recording(&self, recording: RunRecording) {
-        // For the file alone: whoever watches is told of each step as it happens.
+        // For the file alone: live events carry each step as it happens.
         if let Some(history) = self.telemetry.history() {
             history.record(&Entry {
                 at: SystemClock.now(),
@@ -258,7 +258,7 @@ impl Stopwatch {
 
 /// Where the time of a run went.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Spent {
+pub(crate) struct RunTimes {
     /// To the gateway itself.
     pub(crate) own: Duration,
     /// To the calls that were made.
@@ -273,7 +273,7 @@ pub(crate) struct RunWatch {
     started: Instant,
     upstream: Arc<Stopwatch>,
     is_over: bool,
-    /// Who answers, once somebody does.
+    /// The candidate that answers, once there is one.
     served_by: Option<ProviderId>,
     /// What will be kept; none once it is, or when nothing is kept.
     note: Option<RunNote>,
@@ -286,9 +286,9 @@ impl RunWatch {
     }
 
     /// Where the time went so far.
-    pub(crate) fn spent(&self) -> Spent {
+    pub(crate) fn spent(&self) -> RunTimes {
         let upstream = self.upstream.total();
-        Spent {
+        RunTimes {
             own: self.started.elapsed().saturating_sub(upstream),
             upstream,
         }
@@ -305,7 +305,7 @@ impl RunWatch {
         self.ended(end, report, Some(winner));
     }
 
-    /// Events of the stream were left out, because nobody can read them.
+    /// Events of the stream were left out, because they cannot be parsed.
     pub(crate) fn skipped(&self, events: u64) {
         self.telemetry
             .metrics

@@ -109,16 +109,18 @@ fn statement<'w>(wanted: &'w EntryFilter<'_>) -> (String, Vec<&'w dyn ToSql>) {
 
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
+    use openclaw_sqlite::SchemaError;
 
-    use super::super::schema;
+    use super::super::schema::SCHEMA;
     use super::*;
     use crate::entry::{RUN, WINDOW};
 
     /// How SQLite finds what is wanted.
     fn plan(wanted: &EntryFilter<'_>) -> String {
         let mut connection = Connection::open_in_memory().unwrap();
-        schema::migrate(&mut connection, Path::new("history")).unwrap();
+        SCHEMA
+            .migrate::<SchemaError>(&mut connection, |_, _| Ok(()))
+            .unwrap();
         let (sql, values) = statement(wanted);
         let mut explained = connection.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();
         let steps = explained

@@ -15,7 +15,7 @@ use super::super::selection::AskError;
 use super::super::{Served, models};
 use super::told;
 use crate::agents::Agent;
-use crate::report::{Asking, ChainReport};
+use crate::report::{ChainQuery, ChainReport};
 use crate::state::AgentSnapshot;
 
 /// The session that a command is about.
@@ -118,7 +118,7 @@ impl Session<'_> {
         let entry = stored.map_or_else(|| self.fresh(), |stored| stored.entry);
         let look = AgentSnapshot::at(self.id, self.agent, Vec::new());
         let generation = &self.served.generation;
-        let asking = Asking {
+        let asking = ChainQuery {
             run: RunKind::Turn,
             session: Some((self.key, &entry)),
         };

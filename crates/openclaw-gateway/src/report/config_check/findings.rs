@@ -95,7 +95,7 @@ static INCLUDE: LintRule = LintRule {
     remedy: INCLUDE_REMEDY,
 };
 
-/// A key that nobody reads, and that is nearly one that somebody does.
+/// A key that is not read, and that is nearly one that is.
 pub(super) fn misspelt(key: &MisspeltKey) -> Finding {
     Finding {
         rule: &MISSPELT_KEY,

@@ -1,16 +1,16 @@
-//! When a rest is over, for people.
+//! When a cooldown ends and when it is probed, as text.
 
 use jiff::Timestamp;
 use openclaw_classify::Reason;
 
 use super::needs_a_person;
-use super::span::left;
+use super::relative_time::left;
 
 /// What stands under FREE IN where time alone mends nothing.
 const MENDED: &str = "once mended";
 
 /// What stands under FREE IN and TRIED IN for a rest until `until` that may be probed at `next_probe`. A refused key or an
-/// unpaid bill is not free at the end of its window: it is tried then, and refused again until somebody mends it.
+/// unpaid bill is not free at the end of its window: it is tried then, and refused again until the account or the key is mended.
 pub fn free_and_tried(
     reason: Option<Reason>,
     until: Option<Timestamp>,

@@ -29,9 +29,9 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Object<T> {
 }
 
 /// What the query says.
-pub(super) struct Asked<T>(pub(super) T);
+pub(super) struct Params<T>(pub(super) T);
 
-impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Asked<T> {
+impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Params<T> {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ApiError> {

@@ -1,4 +1,4 @@
-//! A sign of life for whoever waits at a terminal.
+//! A progress line on a terminal while a command waits.
 
 use std::future::Future;
 use std::io::{self, IsTerminal, Write};
@@ -8,7 +8,7 @@ use std::time::Duration;
 const EVERY: Duration = Duration::from_secs(1);
 
 /// Waits for `work`; from the first second on, standard error says what is waited for, when it is a terminal.
-pub(super) async fn waiting<T>(what: &str, work: impl Future<Output = T>) -> T {
+pub(crate) async fn waiting<T>(what: &str, work: impl Future<Output = T>) -> T {
     let mut output = io::stderr();
     if !output.is_terminal() {
         return work.await;
@@ -19,7 +19,7 @@ pub(super) async fn waiting<T>(what: &str, work: impl Future<Output = T>) -> T {
         tokio::select! {
             done = &mut work => {
                 if seconds > 0 {
-                    // A closed terminal is nobody's loss.
+                    // A closed terminal is no error.
                     let _ = write!(output, "\r\u{1b}[K");
                 }
                 return done;

@@ -15,12 +15,12 @@ use super::sessions::SessionsReport;
 
 /// Something that is wrong now, and how bad that is.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct LevelledTrouble {
+pub struct LevelledProblem {
     /// How bad it is.
     pub level: Level,
     /// What it is.
     #[serde(flatten)]
-    pub trouble: Trouble,
+    pub trouble: Problem,
 }
 
 /// How bad something is.
@@ -36,7 +36,7 @@ pub enum Level {
 /// Something that is wrong now.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase", rename_all_fields = "camelCase", tag = "kind")]
-pub enum Trouble {
+pub enum Problem {
     /// No candidate of the agent's chain would be asked now.
     NothingCanAnswer {
         /// The provider of the first, when none of them has a credential at all.
@@ -83,9 +83,9 @@ pub enum Trouble {
     },
 }
 
-impl Trouble {
+impl Problem {
     /// The same, with how bad it is.
-    pub(super) fn levelled(self) -> LevelledTrouble {
+    pub(super) fn levelled(self) -> LevelledProblem {
         let level = match self {
             Self::NothingCanAnswer { .. }
             | Self::NeedsAPerson { .. }
@@ -94,7 +94,7 @@ impl Trouble {
             | Self::UnreadSessions { .. } => Level::Failing,
             Self::PrimaryUnavailable { .. } | Self::OnFallback { .. } => Level::Degraded,
         };
-        LevelledTrouble { level, trouble: self }
+        LevelledProblem { level, trouble: self }
     }
 }
 
@@ -103,15 +103,15 @@ pub(super) fn troubles(
     chain: &ChainReport,
     credentials: &ProfilesReport,
     on_fallback: &SessionsReport,
-) -> Vec<LevelledTrouble> {
+) -> Vec<LevelledProblem> {
     let mut troubles = Vec::new();
     if let Some(primary) = chain.candidates.first().filter(|first| !first.state.is_asked()) {
         troubles.push(if chain.first_asked().is_none() {
-            Trouble::NothingCanAnswer {
+            Problem::NothingCanAnswer {
                 without_credential: without_credential(chain),
             }
         } else {
-            Trouble::PrimaryUnavailable {
+            Problem::PrimaryUnavailable {
                 model: primary.model.clone(),
                 state: primary.state,
                 reason: primary.reason,
@@ -129,12 +129,12 @@ pub(super) fn troubles(
             .map(|window| window.reason)
             .find(|reason| needs_a_person(*reason));
         if let Some(reason) = refused {
-            troubles.push(Trouble::NeedsAPerson {
+            troubles.push(Problem::NeedsAPerson {
                 profile: profile.id.clone(),
                 reason,
             });
         } else if !profile.eligibility.is_ok() {
-            troubles.push(Trouble::Unusable {
+            troubles.push(Problem::Unusable {
                 profile: profile.id.clone(),
                 eligibility: profile.eligibility,
                 problem: profile.problem.clone(),
@@ -142,10 +142,10 @@ pub(super) fn troubles(
         }
     }
     let sessions = on_fallback.sessions.iter();
-    troubles.extend(sessions.map(|session| Trouble::OnFallback {
+    troubles.extend(sessions.map(|session| Problem::OnFallback {
         session: session.key.clone(),
     }));
-    let mut troubles: Vec<LevelledTrouble> = troubles.into_iter().map(Trouble::levelled).collect();
+    let mut troubles: Vec<LevelledProblem> = troubles.into_iter().map(Problem::levelled).collect();
     troubles.sort_by_key(|trouble| Reverse(trouble.level));
     troubles
 }

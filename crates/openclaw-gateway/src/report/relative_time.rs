@@ -1,4 +1,4 @@
-//! Times for people: how long ago, how long still, and the instant itself where that says more.
+//! Instants as text relative to now: `3h 5m ago`, or the time left until one.
 
 use jiff::Timestamp;
 

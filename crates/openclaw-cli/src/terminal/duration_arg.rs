@@ -1,4 +1,4 @@
-//! Spans of time as people write them; a day has 24 hours.
+//! Durations as arguments, such as `2h 30m`; a day has 24 hours.
 
 use jiff::{SignedDuration, Span, SpanRelativeTo, Timestamp};
 
@@ -9,7 +9,7 @@ const LONGEST: SignedDuration = SignedDuration::from_hours(24 * 3_660);
 ///
 /// # Errors
 /// What to write instead, when it is none.
-pub(super) fn span(text: &str) -> Result<SignedDuration, String> {
+pub(crate) fn span(text: &str) -> Result<SignedDuration, String> {
     let span = text.parse::<Span>().ok();
     let duration = span.and_then(|span| span.to_duration(SpanRelativeTo::days_are_24_hours()).ok());
     let duration = duration.ok_or("write a time such as 90s, 2h 30m or 1d")?;
@@ -24,7 +24,7 @@ pub(super) fn span(text: &str) -> Result<SignedDuration, String> {
 }
 
 /// The instant so long before `now`; the beginning of time when there is none.
-pub(super) fn before(now: Timestamp, span: SignedDuration) -> Timestamp {
+pub(crate) fn before(now: Timestamp, span: SignedDuration) -> Timestamp {
     now.checked_sub(span).unwrap_or(Timestamp::MIN)
 }
 

@@ -2,6 +2,8 @@
 //! them. Reading makes nothing and changes nothing.
 
 mod agent;
+pub(crate) mod history;
+pub(crate) mod private_file;
 mod write;
 
 use std::path::{Path, PathBuf};
@@ -23,43 +25,43 @@ use openclaw_runner::RunPolicy;
 use openclaw_upstream::Upstream;
 use serde::Serialize;
 
-use super::screen::Screen;
-use super::{CommandError, Outcome};
+use crate::outcome::{CommandError, Outcome};
+use crate::terminal::screen::Screen;
 
-pub(super) use agent::{ReadAgent, SessionsJsonError, read_sessions, read_sessions_json};
+pub(crate) use agent::{ReadAgent, SessionsJsonError, read_sessions, read_sessions_json};
 
 /// Where the files are, when not in their usual places.
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Files")]
-pub(super) struct Places {
+pub(crate) struct Places {
     /// The configuration file [default: openclaw.json in the state directory]
     #[arg(long, value_name = "PATH")]
-    pub(super) config: Option<PathBuf>,
+    pub(crate) config: Option<PathBuf>,
     /// The state directory [default: ~/.openclaw]
     #[arg(long, value_name = "PATH")]
-    pub(super) state_dir: Option<PathBuf>,
+    pub(crate) state_dir: Option<PathBuf>,
 }
 
 impl Places {
-    pub(super) fn state_dir(&self, environment: &Environment) -> PathBuf {
+    pub(crate) fn state_dir(&self, environment: &Environment) -> PathBuf {
         let named = self.state_dir.as_deref().map(|path| absolute(path, environment));
         named.unwrap_or_else(|| environment.state_dir())
     }
 
     /// Where the configuration is read from.
-    pub(super) fn config_files(&self, environment: &Environment) -> ConfigFiles {
+    pub(crate) fn config_files(&self, environment: &Environment) -> ConfigFiles {
         let named = self.config.as_deref().map(|path| absolute(path, environment));
         ConfigFiles::find(environment, named, &self.state_dir(environment))
     }
 
-    pub(super) fn load(&self, environment: &Environment) -> Result<Config, FileError> {
+    pub(crate) fn load(&self, environment: &Environment) -> Result<Config, FileError> {
         self.config_files(environment).load()
     }
 }
 
 /// What a command takes that shows something of one agent.
 #[derive(Debug, Args)]
-pub(super) struct ShownArgs {
+pub(crate) struct ShownArgs {
     #[command(flatten)]
     agent: AgentArg,
     /// Write JSON
@@ -70,7 +72,7 @@ pub(super) struct ShownArgs {
 }
 
 /// Reads an agent, makes a report of it, and shows that or writes it as JSON.
-pub(super) fn show_agent<R: Serialize>(
+pub(crate) fn show_agent<R: Serialize>(
     environment: &Environment,
     arguments: &ShownArgs,
     screen: &mut Screen<'_>,
@@ -89,14 +91,14 @@ pub(super) fn show_agent<R: Serialize>(
 }
 
 /// A path argument as the environment's paths are: from its working directory, with `~` for home.
-pub(super) fn absolute(path: &Path, environment: &Environment) -> PathBuf {
+pub(crate) fn absolute(path: &Path, environment: &Environment) -> PathBuf {
     path.to_str()
         .map_or_else(|| path.to_owned(), |text| environment.path(text))
 }
 
 /// Which agent a command is about.
 #[derive(Debug, Clone, Default, Args)]
-pub(super) struct AgentArg {
+pub(crate) struct AgentArg {
     /// The agent [default: the configured default agent, else `main`]
     #[arg(long, short, value_name = "ID")]
     agent: Option<String>,
@@ -107,7 +109,7 @@ impl AgentArg {
     ///
     /// # Errors
     /// When no agent of that name is configured.
-    pub(super) fn id(&self, files: &Files) -> Result<AgentId, UnknownAgent> {
+    pub(crate) fn id(&self, files: &Files) -> Result<AgentId, UnknownAgent> {
         let Some(text) = &self.agent else {
             return Ok(files.config.chain.default_agent());
         };
@@ -127,7 +129,7 @@ impl AgentArg {
     ///
     /// # Errors
     /// As [`id`](Self::id).
-    pub(super) fn named(&self, files: &Files) -> Result<Option<AgentId>, UnknownAgent> {
+    pub(crate) fn named(&self, files: &Files) -> Result<Option<AgentId>, UnknownAgent> {
         self.agent.is_some().then(|| self.id(files)).transpose()
     }
 
@@ -135,7 +137,7 @@ impl AgentArg {
     ///
     /// # Errors
     /// As [`id`](Self::id).
-    pub(super) fn ids(&self, files: &Files) -> Result<Vec<AgentId>, UnknownAgent> {
+    pub(crate) fn ids(&self, files: &Files) -> Result<Vec<AgentId>, UnknownAgent> {
         match self.agent {
             Some(_) => Ok(vec![self.id(files)?]),
             None => Ok(files.agents()),
@@ -146,25 +148,25 @@ impl AgentArg {
 /// No such agent.
 #[derive(Debug, thiserror::Error)]
 #[error("there is no agent `{typed}`; the agents are {known}")]
-pub(super) struct UnknownAgent {
+pub(crate) struct UnknownAgent {
     typed: String,
     known: String,
 }
 
 /// The configuration and the places of everything else.
-pub(super) struct Files {
-    pub(super) environment: Environment,
+pub(crate) struct Files {
+    pub(crate) environment: Environment,
     /// What was configured, with the chain that was found when nothing was.
-    pub(super) config: Config,
-    pub(super) state_dir: PathBuf,
+    pub(crate) config: Config,
+    pub(crate) state_dir: PathBuf,
     /// Where pointers of secrets lead, but for commands, which are only run when a secret is to be used.
-    pub(super) sources: SecretSources,
-    pub(super) endpoints: Endpoints,
-    pub(super) ambient: Vec<AmbientProfile>,
-    pub(super) resolver: Resolver,
-    pub(super) aliases: AuthAliases,
+    pub(crate) sources: SecretSources,
+    pub(crate) endpoints: Endpoints,
+    pub(crate) ambient: Vec<AmbientProfile>,
+    pub(crate) resolver: Resolver,
+    pub(crate) aliases: AuthAliases,
     /// What this machine was found to have, when nothing is configured.
-    pub(super) found: Option<Discovery>,
+    pub(crate) found: Option<Discovery>,
 }
 
 impl Files {
@@ -172,7 +174,7 @@ impl Files {
     ///
     /// # Errors
     /// When the configuration cannot be used.
-    pub(super) fn open(places: &Places, environment: &Environment) -> Result<Self, CommandError> {
+    pub(crate) fn open(places: &Places, environment: &Environment) -> Result<Self, CommandError> {
         let mut files = Self::open_as_configured(places, environment)?;
         if files.config.names_no_model() {
             let found = files.search()?;
@@ -187,7 +189,7 @@ impl Files {
     ///
     /// # Errors
     /// As [`open`](Self::open).
-    pub(super) fn open_as_configured(
+    pub(crate) fn open_as_configured(
         places: &Places,
         environment: &Environment,
     ) -> Result<Self, CommandError> {
@@ -218,12 +220,12 @@ impl Files {
     }
 
     /// The agents that are configured.
-    pub(super) fn agents(&self) -> Vec<AgentId> {
+    pub(crate) fn agents(&self) -> Vec<AgentId> {
         self.config.chain.agent_ids()
     }
 
     /// What decides how runs go.
-    pub(super) fn run_policy(&self) -> RunPolicy {
+    pub(crate) fn run_policy(&self) -> RunPolicy {
         RunPolicy {
             auth: self.config.auth.clone(),
             aliases: self.aliases.clone(),
@@ -233,7 +235,7 @@ impl Files {
     }
 
     /// What reports need of it.
-    pub(super) fn installation(&self) -> Installation<'_> {
+    pub(crate) fn installation(&self) -> Installation<'_> {
         Installation {
             config: &self.config,
             resolver: &self.resolver,
@@ -244,17 +246,17 @@ impl Files {
     }
 
     /// The folder of an agent's credentials (L11).
-    pub(super) fn credentials_folder(&self, agent: &AgentId) -> PathBuf {
+    pub(crate) fn credentials_folder(&self, agent: &AgentId) -> PathBuf {
         openclaw_config::credentials_folder(&self.config.chain, &self.environment, &self.state_dir, agent)
     }
 
     /// The folder of the credentials that all agents inherit; no setting moves it (L13).
-    pub(super) fn main_folder(&self) -> PathBuf {
+    pub(crate) fn main_folder(&self) -> PathBuf {
         openclaw_config::inherited_credentials_folder(&self.state_dir)
     }
 
     /// What older versions left for an agent and, beneath it, for the main agent.
-    pub(super) fn left_for(&self, agent: &ReadAgent) -> Vec<LegacyCredentials> {
+    pub(crate) fn left_for(&self, agent: &ReadAgent) -> Vec<LegacyCredentials> {
         legacy_credentials::of_agent(
             &agent.state(),
             &LegacyLocations::of(&self.environment, &self.state_dir),
@@ -262,10 +264,10 @@ impl Files {
     }
 
     /// What older versions left for any agent, each once.
-    pub(super) fn left_for_all(&self) -> Vec<LegacyCredentials> {
+    pub(crate) fn left_for_all(&self) -> Vec<LegacyCredentials> {
         let mut found: Vec<LegacyCredentials> = Vec::new();
         for id in self.agents() {
-            // What cannot be read is told by whoever opens it.
+            // What cannot be read is reported where it is opened.
             let Ok(agent) = ReadAgent::open_without_sessions(self, &id) else {
                 continue;
             };
@@ -279,12 +281,12 @@ impl Files {
     }
 
     /// The folder of an agent's sessions.
-    pub(super) fn sessions_folder(&self, agent: &AgentId) -> PathBuf {
+    pub(crate) fn sessions_folder(&self, agent: &AgentId) -> PathBuf {
         openclaw_config::sessions_folder(&self.state_dir, agent)
     }
 }
 
 /// Runs the few things of a command that wait.
-pub(super) fn runtime() -> std::io::Result<tokio::runtime::Runtime> {
+pub(crate) fn runtime() -> std::io::Result<tokio::runtime::Runtime> {
     tokio::runtime::Builder::new_current_thread().enable_all().build()
 }

@@ -21,12 +21,12 @@ use super::{AgentState, Installation};
 /// How a run would go.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Rehearsal {
+pub struct DryRun {
     /// The model whose calls fail.
     pub failing: ModelRef,
     /// The candidates of the run.
     pub chain: Vec<ModelRef>,
-    /// Who would answer; none when nobody would.
+    /// The model that would answer; none when no candidate would.
     pub answered: Option<ModelRef>,
     /// Whether the caller would get this very failure, because every model would repeat it.
     pub surfaced: bool,
@@ -51,7 +51,7 @@ pub struct OpenedWindow {
     pub window: WindowReport,
 }
 
-impl Rehearsal {
+impl DryRun {
     /// A run of the agent at `now` in which every call of `failing` fails like this and every other call answers.
     /// Without a model it is the first that would be asked.
     pub fn of(

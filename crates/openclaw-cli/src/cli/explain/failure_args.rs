@@ -1,10 +1,10 @@
-//! The failure that somebody asks about, as options of the command line.
+//! A failure as options of the command line, to be explained.
 
 use clap::Args;
 use openclaw_classify::{Failure, Header, TimeoutPhase, TimerOwner, Transport};
 use openclaw_ids::ProviderId;
 
-use crate::cli::CommandError;
+use crate::outcome::CommandError;
 
 /// The facts of a failure.
 #[derive(Debug, Args)]
@@ -40,8 +40,8 @@ pub(super) struct FailureArgs {
     transport: Option<Transport>,
 }
 
-/// A failure that somebody asks about.
-pub(super) struct Asked {
+/// A failure to explain.
+pub(super) struct FailureInput {
     /// The model whose calls fail like that.
     pub(super) model: Option<String>,
     /// The facts.
@@ -58,7 +58,7 @@ impl FailureArgs {
     ///
     /// # Errors
     /// When a fact cannot be read.
-    pub(super) fn asked(&self) -> Result<Option<Asked>, CommandError> {
+    pub(super) fn asked(&self) -> Result<Option<FailureInput>, CommandError> {
         let provider = self.provider.as_deref().map(ProviderId::try_new).transpose()?;
         let header = |text: &String| {
             let (name, value) = text.split_once(':').ok_or(HeaderError)?;
@@ -79,7 +79,7 @@ impl FailureArgs {
             ..Failure::default()
         };
         let is_given = self.model.is_some() || failure != Failure::default();
-        Ok(is_given.then(|| Asked {
+        Ok(is_given.then(|| FailureInput {
             model: self.model.clone(),
             failure,
         }))

@@ -1,4 +1,4 @@
-//! How many files, and so connections, the system lets this process have open.
+//! Raises the limit of open files, and so of connections, of this process.
 
 /// More than this many are not asked for: some programs go through all of them when they start.
 #[cfg(unix)]

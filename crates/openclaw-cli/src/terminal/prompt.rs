@@ -1,4 +1,4 @@
-//! Secrets, read where nobody looks over a shoulder: never an argument, which every process of the machine can see.
+//! Reads a secret from standard input or a hidden prompt; never from an argument, which every process of the machine can see.
 
 use std::io::{self, BufRead, IsTerminal, Read, Write};
 
@@ -9,7 +9,7 @@ const LIMIT: u64 = 64 * 1024;
 
 /// Nothing came that could be a secret.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum SecretInputError {
+pub(crate) enum SecretInputError {
     /// It was blank.
     #[error(
         "no secret came by standard input; pipe it, for example `auth add openai < key.txt`, or use --from-env"
@@ -36,7 +36,7 @@ pub(super) enum SecretInputError {
 ///
 /// # Errors
 /// When nothing usable comes.
-pub(super) fn read_secret(what: &str) -> Result<Secret, SecretInputError> {
+pub(crate) fn read_secret(what: &str) -> Result<Secret, SecretInputError> {
     let input = io::stdin();
     let text = if input.is_terminal() {
         hidden_line(what, &input).map(String::into_bytes)
@@ -84,12 +84,12 @@ mod echo {
     use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr};
 
     /// Turns it on again when dropped.
-    pub(super) struct Off<'i> {
+    pub(crate) struct Off<'i> {
         input: &'i io::Stdin,
         before: Termios,
     }
 
-    pub(super) fn off(input: &io::Stdin) -> io::Result<Off<'_>> {
+    pub(crate) fn off(input: &io::Stdin) -> io::Result<Off<'_>> {
         let before = tcgetattr(input)?;
         let mut silent = before.clone();
         silent.local_modes.remove(LocalModes::ECHO);
@@ -111,7 +111,7 @@ mod echo {
 
     use std::io;
 
-    pub(super) fn off(_: &io::Stdin) -> io::Result<()> {
+    pub(crate) fn off(_: &io::Stdin) -> io::Result<()> {
         Err(io::Error::new(
             io::ErrorKind::Unsupported,
             "a terminal of this system would show it; pipe it or use --from-env",

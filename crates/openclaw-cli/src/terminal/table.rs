@@ -4,18 +4,18 @@ use std::io::{self, Write};
 
 use openclaw_gateway::telemetry::terminal_escape::visible;
 
-use super::{Palette, Tone};
+use super::{Palette, Style};
 
 /// One field of a table.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(in crate::cli) struct Cell {
+pub(crate) struct Cell {
     text: String,
-    tone: Tone,
+    tone: Style,
 }
 
 impl Cell {
     /// A text in a tone.
-    pub(in crate::cli) fn new(tone: Tone, text: impl Into<String>) -> Self {
+    pub(crate) fn new(tone: Style, text: impl Into<String>) -> Self {
         Self {
             text: visible(&text.into()).into_owned(),
             tone,
@@ -25,20 +25,20 @@ impl Cell {
 
 impl<T: ToString> From<T> for Cell {
     fn from(text: T) -> Self {
-        Self::new(Tone::Plain, text.to_string())
+        Self::new(Style::Plain, text.to_string())
     }
 }
 
 /// Rows under a heading.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(in crate::cli) struct Table {
+pub(crate) struct Table {
     heads: &'static [&'static str],
     rows: Vec<Vec<Cell>>,
 }
 
 impl Table {
     /// An empty table with these headings.
-    pub(in crate::cli) fn new(heads: &'static [&'static str]) -> Self {
+    pub(crate) fn new(heads: &'static [&'static str]) -> Self {
         Self {
             heads,
             rows: Vec::new(),
@@ -46,10 +46,10 @@ impl Table {
     }
 
     /// Adds a row; a blank field shows as `-`.
-    pub(in crate::cli) fn row(&mut self, cells: impl IntoIterator<Item = Cell>) {
+    pub(crate) fn row(&mut self, cells: impl IntoIterator<Item = Cell>) {
         let blank = |cell: Cell| {
             if cell.text.is_empty() {
-                Cell::new(Tone::Dim, "-")
+                Cell::new(Style::Dim, "-")
             } else {
                 cell
             }
@@ -58,21 +58,16 @@ impl Table {
     }
 
     /// Whether there are no rows.
-    pub(in crate::cli) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
 
     /// Writes the table, each line after `indent`.
-    pub(in crate::cli) fn write(
-        &self,
-        indent: &str,
-        palette: Palette,
-        output: &mut dyn Write,
-    ) -> io::Result<()> {
+    pub(crate) fn write(&self, indent: &str, palette: Palette, output: &mut dyn Write) -> io::Result<()> {
         let heads = self
             .heads
             .iter()
-            .map(|head| Cell::new(Tone::Dim, *head))
+            .map(|head| Cell::new(Style::Dim, *head))
             .collect();
         let lines: Vec<&Vec<Cell>> = std::iter::once(&heads).chain(&self.rows).collect();
         let width = |column: usize| {
@@ -107,7 +102,7 @@ mod tests {
     fn columns_are_as_wide_as_their_widest_field() {
         let mut table = Table::new(&["NAME", "STATE"]);
         assert!(table.is_empty());
-        table.row(["käse".into(), Cell::new(Tone::Good, "ready")]);
+        table.row(["käse".into(), Cell::new(Style::Good, "ready")]);
         table.row(["a longer name".into(), "".into()]);
         let mut written = Vec::new();
         table.write("  ", Palette::Plain, &mut written).unwrap();

@@ -1,4 +1,4 @@
-//! Why a candidate rested when a request came: which window held it back, and which request had opened that.
+//! Why a candidate was cooling down when a request came: the window that blocked it, and the request that opened the window.
 
 mod lines;
 
@@ -18,22 +18,22 @@ use openclaw_ids::{AgentId, AuthAliases, ModelRef, ProfileId, ProviderId};
 use serde::Serialize;
 use serde_json::json;
 
-pub use lines::{WHAT_MADE_IT_REST, held_lines, rested};
+pub use lines::{CAUSES_HEADING, cause_lines, rested};
 
 /// A candidate that rested when a request came, and the windows that held it back; none when the history knows of none.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Held {
+pub struct CooldownCause {
     /// The candidate, as provider and model.
     pub model: String,
     /// The windows that held it back.
-    pub windows: Vec<Opened>,
+    pub windows: Vec<CauseWindow>,
 }
 
 /// A window, and what opened it.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Opened {
+pub struct CauseWindow {
     #[serde(flatten)]
     /// The window as the history holds it.
     pub window: StoredWindow,
@@ -87,7 +87,7 @@ pub fn run_story(story: &StoredStory) -> Result<Option<RunStory>, ReadError> {
 }
 
 /// Looks in a history for what held candidates back.
-pub struct Search<'a> {
+pub struct CauseSearch<'a> {
     history: &'a HistoryReader,
     aliases: &'a AuthAliases,
     /// The provider of an agent's credential, where it is still there.
@@ -97,7 +97,7 @@ pub struct Search<'a> {
     changes: OnceCell<Vec<StoredWindow>>,
 }
 
-impl<'a> Search<'a> {
+impl<'a> CauseSearch<'a> {
     /// Looks through the last `most` changes of windows, which are read once, when they are needed.
     pub fn new(
         history: &'a HistoryReader,
@@ -118,7 +118,7 @@ impl<'a> Search<'a> {
     ///
     /// # Errors
     /// When the history cannot be read.
-    pub fn held(&self, run: &StoredRun, story: &RunStory) -> Result<Vec<Held>, UntoldError> {
+    pub fn held(&self, run: &StoredRun, story: &RunStory) -> Result<Vec<CooldownCause>, UntoldError> {
         let rested = |visit: &&Visit| {
             visit.probed.is_some() || visit.fate == Fate::Skipped && visit.rests_until.is_some()
         };
@@ -140,11 +140,11 @@ impl<'a> Search<'a> {
                 continue;
             };
             let windows = open.iter().filter(|window| self.holds(window, &model, run));
-            held.push(Held {
+            held.push(CooldownCause {
                 model: visit.model.clone(),
                 windows: windows
                     .map(|window| {
-                        Ok(Opened {
+                        Ok(CauseWindow {
                             evidence: self.evidence(window)?,
                             cleared_at: cleared(changes, window, run),
                             window: window.clone(),

@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::Installation;
 
 /// The credentials that would be tried for a provider.
-pub struct Proofs {
+pub struct UsableProfiles {
     /// All of them, best first.
     pub tried: Vec<ProfileId>,
     /// Those whose secret is where they say, or may be, best first.
@@ -26,7 +26,7 @@ pub struct UnusableProfile {
     pub problem: String,
 }
 
-impl Proofs {
+impl UsableProfiles {
     /// The credentials for calls to `provider` at `now`.
     pub fn of(
         installation: &Installation<'_>,

@@ -1,4 +1,4 @@
-//! Where a command writes, and at which moment it looks.
+//! The output of a command: lines, tables and JSON on standard output, and the time that it reports for.
 
 use std::io::{self, IsTerminal, Write};
 
@@ -8,19 +8,19 @@ use openclaw_gateway::telemetry::terminal_escape::{visible_in_colour, visible_li
 use openclaw_runner::{Clock, SystemClock};
 use serde::Serialize;
 
-use super::render::{Palette, Table, Tone};
+use super::{Palette, Style, Table};
 
 /// The output of one command.
-pub(super) struct Screen<'o> {
+pub(crate) struct Screen<'o> {
     output: &'o mut dyn Write,
-    pub(super) palette: Palette,
-    /// Whether somebody watches.
-    pub(super) is_terminal: bool,
+    pub(crate) palette: Palette,
+    /// Whether the output is a terminal.
+    pub(crate) is_terminal: bool,
 }
 
 impl<'o> Screen<'o> {
     /// The standard output of this process.
-    pub(super) fn of(environment: &Environment, output: &'o mut io::Stdout) -> Self {
+    pub(crate) fn of(environment: &Environment, output: &'o mut io::Stdout) -> Self {
         let is_terminal = output.is_terminal();
         Self {
             output,
@@ -30,12 +30,12 @@ impl<'o> Screen<'o> {
     }
 
     /// Writes one line.
-    pub(super) fn line(&mut self, text: impl std::fmt::Display) -> io::Result<()> {
+    pub(crate) fn line(&mut self, text: impl std::fmt::Display) -> io::Result<()> {
         self.text(&text.to_string())
     }
 
     /// Writes one line in a tone.
-    pub(super) fn toned(&mut self, tone: Tone, text: impl std::fmt::Display) -> io::Result<()> {
+    pub(crate) fn toned(&mut self, tone: Style, text: impl std::fmt::Display) -> io::Result<()> {
         let painted = self.palette.paint(tone, text).to_string();
         self.text(&painted)
     }
@@ -50,34 +50,34 @@ impl<'o> Screen<'o> {
     }
 
     /// Writes a table under a heading, with a blank line before it; nothing when it has no rows.
-    pub(super) fn section(&mut self, heading: &str, table: &Table) -> io::Result<()> {
+    pub(crate) fn section(&mut self, heading: &str, table: &Table) -> io::Result<()> {
         if table.is_empty() {
             return Ok(());
         }
         self.line("")?;
-        self.toned(Tone::Strong, heading)?;
+        self.toned(Style::Strong, heading)?;
         self.table(table)
     }
 
     /// Writes a table.
-    pub(super) fn table(&mut self, table: &Table) -> io::Result<()> {
+    pub(crate) fn table(&mut self, table: &Table) -> io::Result<()> {
         table.write("  ", self.palette, self.output)
     }
 
     /// Writes a value as JSON over several lines.
-    pub(super) fn json(&mut self, value: &impl Serialize) -> io::Result<()> {
+    pub(crate) fn json(&mut self, value: &impl Serialize) -> io::Result<()> {
         serde_json::to_writer_pretty(&mut *self.output, value)?;
         self.line("")
     }
 
     /// Writes a value as JSON on one line, for commands that write several.
-    pub(super) fn json_line(&mut self, value: &impl Serialize) -> io::Result<()> {
+    pub(crate) fn json_line(&mut self, value: &impl Serialize) -> io::Result<()> {
         serde_json::to_writer(&mut *self.output, value)?;
         self.line("")
     }
 
     /// Starts anew at the top of a terminal.
-    pub(super) fn clear(&mut self) -> io::Result<()> {
+    pub(crate) fn clear(&mut self) -> io::Result<()> {
         if self.is_terminal {
             write!(self.output, "\u{1b}[H\u{1b}[2J")?;
         }
@@ -85,12 +85,12 @@ impl<'o> Screen<'o> {
     }
 
     /// What is written elsewhere.
-    pub(super) fn writer(&mut self) -> &mut dyn Write {
+    pub(crate) fn writer(&mut self) -> &mut dyn Write {
         self.output
     }
 }
 
 /// The moment at which a command looks.
-pub(super) fn now() -> Timestamp {
+pub(crate) fn now() -> Timestamp {
     SystemClock.now()
 }

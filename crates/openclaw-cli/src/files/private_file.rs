@@ -8,7 +8,7 @@ use std::path::Path;
 ///
 /// # Errors
 /// When there is such a file, or it cannot be written.
-pub(super) fn write_new(path: &Path, text: &str) -> io::Result<()> {
+pub(crate) fn write_new(path: &Path, text: &str) -> io::Result<()> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
     #[cfg(unix)]

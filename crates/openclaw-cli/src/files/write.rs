@@ -10,10 +10,11 @@ use openclaw_ids::AgentId;
 use openclaw_session::SqliteSessionStore;
 
 use super::Files;
-use crate::cli::{CommandError, screen};
+use crate::outcome::CommandError;
+use crate::terminal::screen;
 
 /// An agent's credentials, waited for as long as it takes: what a command did must be in the file when it ends.
-pub(in crate::cli) type WrittenAuthStore = InheritingAuthStore<SqliteAuthStore, SqliteAuthStore>;
+pub(crate) type WrittenAuthStore = InheritingAuthStore<SqliteAuthStore, SqliteAuthStore>;
 
 /// An agent's credentials cannot be changed.
 #[derive(Debug, thiserror::Error)]
@@ -27,12 +28,12 @@ struct StoreError {
 /// Nothing can be changed.
 #[derive(Debug, thiserror::Error)]
 #[error("nothing was changed, because {0}")]
-struct NotWritable(disk::Trouble);
+struct NotWritable(disk::DiskProblem);
 
 /// Refuses a file that takes no changes: a store keeps them in memory then, for a gateway that goes on, and a command
 /// would lose them as it ends.
 fn writable(file: &Path) -> Result<(), NotWritable> {
-    disk::trouble_of(file).map_or(Ok(()), |trouble| Err(NotWritable(trouble)))
+    disk::problem_of(file).map_or(Ok(()), |trouble| Err(NotWritable(trouble)))
 }
 
 impl Files {
@@ -40,7 +41,7 @@ impl Files {
     ///
     /// # Errors
     /// When one of the files cannot be used; it is as it was then.
-    pub(in crate::cli) fn store(&self, agent: &AgentId) -> Result<WrittenAuthStore, CommandError> {
+    pub(crate) fn store(&self, agent: &AgentId) -> Result<WrittenAuthStore, CommandError> {
         let own = self.own_store(agent)?;
         if self.credentials_folder(agent) == self.main_folder() {
             return Ok(WrittenAuthStore::alone(own));
@@ -53,7 +54,7 @@ impl Files {
     ///
     /// # Errors
     /// As [`store`](Self::store).
-    pub(in crate::cli) fn own_store(&self, agent: &AgentId) -> Result<SqliteAuthStore, CommandError> {
+    pub(crate) fn own_store(&self, agent: &AgentId) -> Result<SqliteAuthStore, CommandError> {
         self.open_store(agent, &self.credentials_folder(agent))
     }
 
@@ -75,7 +76,7 @@ impl Files {
     ///
     /// # Errors
     /// When the file cannot be used; it is as it was then.
-    pub(in crate::cli) fn session_store(&self, agent: &AgentId) -> Result<SqliteSessionStore, CommandError> {
+    pub(crate) fn session_store(&self, agent: &AgentId) -> Result<SqliteSessionStore, CommandError> {
         let file = self.sessions_folder(agent).join(SESSIONS_FILE);
         writable(&file)?;
         Ok(SqliteSessionStore::open(&file)?)

@@ -12,19 +12,19 @@ use openclaw_ids::{AgentId, ProviderId, SessionKey};
 use openclaw_session::{SessionEntry, SqliteSessionStore, parse_sessions_json};
 
 use super::Files;
-use crate::cli::CommandError;
+use crate::outcome::CommandError;
 
 /// One agent's credentials and sessions at one moment.
-pub(in crate::cli) struct ReadAgent {
-    pub(in crate::cli) id: AgentId,
-    pub(in crate::cli) folder: PathBuf,
+pub(crate) struct ReadAgent {
+    pub(crate) id: AgentId,
+    pub(crate) folder: PathBuf,
     /// Its credentials and, beneath them, the main agent's.
-    pub(in crate::cli) seen: AuthSnapshot,
-    pub(in crate::cli) own: AuthSnapshot,
+    pub(crate) seen: AuthSnapshot,
+    pub(crate) own: AuthSnapshot,
     /// The main agent's credentials, unless this is the main agent.
-    pub(in crate::cli) main: Option<AuthSnapshot>,
+    pub(crate) main: Option<AuthSnapshot>,
     /// Its sessions, the last active first; none when they cannot be read.
-    pub(in crate::cli) sessions: Vec<(SessionKey, SessionEntry)>,
+    pub(crate) sessions: Vec<(SessionKey, SessionEntry)>,
     /// Why its sessions cannot be read.
     unread: Option<CommandError>,
 }
@@ -40,7 +40,7 @@ struct CredentialsError {
 
 /// An agent's `sessions.json` cannot be read.
 #[derive(Debug, thiserror::Error)]
-pub(in crate::cli) enum SessionsJsonError {
+pub(crate) enum SessionsJsonError {
     /// It makes no sense.
     #[error(
         "{} is no object of sessions; repair it, or let `openclaw-gateway doctor --fix` set it aside",
@@ -65,7 +65,7 @@ impl ReadAgent {
     ///
     /// # Errors
     /// When a file is there and cannot be read.
-    pub(in crate::cli) fn open_with_sessions(files: &Files, id: &AgentId) -> Result<Self, CommandError> {
+    pub(crate) fn open_with_sessions(files: &Files, id: &AgentId) -> Result<Self, CommandError> {
         let mut agent = Self::open(files, id)?;
         match agent.unread.take() {
             Some(error) => Err(error),
@@ -77,7 +77,7 @@ impl ReadAgent {
     ///
     /// # Errors
     /// When the credentials are there and cannot be read.
-    pub(in crate::cli) fn open(files: &Files, id: &AgentId) -> Result<Self, CommandError> {
+    pub(crate) fn open(files: &Files, id: &AgentId) -> Result<Self, CommandError> {
         let agent = Self::open_without_sessions(files, id)?;
         let (sessions, unread) = match read_sessions(&files.sessions_folder(id)) {
             Ok(sessions) => (sessions, None),
@@ -94,7 +94,7 @@ impl ReadAgent {
     ///
     /// # Errors
     /// When the credentials are there and cannot be read.
-    pub(in crate::cli) fn open_without_sessions(files: &Files, id: &AgentId) -> Result<Self, CommandError> {
+    pub(crate) fn open_without_sessions(files: &Files, id: &AgentId) -> Result<Self, CommandError> {
         let folder = files.credentials_folder(id);
         let main_folder = files.main_folder();
         let own = credentials(files, id, &folder)?;
@@ -119,7 +119,7 @@ impl ReadAgent {
     }
 
     /// The agent as reports take it.
-    pub(in crate::cli) fn state(&self) -> AgentState<'_> {
+    pub(crate) fn state(&self) -> AgentState<'_> {
         AgentState {
             agent: &self.id,
             folder: &self.folder,
@@ -131,7 +131,7 @@ impl ReadAgent {
     }
 
     /// Why its sessions cannot be read, if they cannot.
-    pub(in crate::cli) fn unread_sessions(&self) -> Option<String> {
+    pub(crate) fn unread_sessions(&self) -> Option<String> {
         self.unread.as_ref().map(|error| error_chain::line(&**error))
     }
 }
@@ -150,12 +150,12 @@ fn credentials(files: &Files, agent: &AgentId, folder: &Path) -> Result<AuthSnap
 ///
 /// # Errors
 /// When they are there and cannot be read.
-pub(in crate::cli) fn read_sessions(folder: &Path) -> Result<Vec<(SessionKey, SessionEntry)>, CommandError> {
+pub(crate) fn read_sessions(folder: &Path) -> Result<Vec<(SessionKey, SessionEntry)>, CommandError> {
     if let Some(listed) = SqliteSessionStore::snapshot(&folder.join(SESSIONS_FILE))? {
         let entries = listed.into_iter().map(|(key, found)| (key, found.entry));
         return Ok(entries.collect());
     }
-    // Nobody has opened them here yet; what the other program wrote will be taken over by then.
+    // They were not opened here yet; what the other program wrote will be taken over by then.
     let mut entries = read_sessions_json(&folder.join(SESSIONS_JSON))?;
     entries.sort_by_key(|(_, entry)| std::cmp::Reverse(entry.updated_at));
     Ok(entries)
@@ -165,9 +165,7 @@ pub(in crate::cli) fn read_sessions(folder: &Path) -> Result<Vec<(SessionKey, Se
 ///
 /// # Errors
 /// When it is there and cannot be read.
-pub(in crate::cli) fn read_sessions_json(
-    path: &Path,
-) -> Result<Vec<(SessionKey, SessionEntry)>, SessionsJsonError> {
+pub(crate) fn read_sessions_json(path: &Path) -> Result<Vec<(SessionKey, SessionEntry)>, SessionsJsonError> {
     let path = path.to_owned();
     let bytes = match std::fs::read(&path) {
         Ok(bytes) => bytes,
@@ -186,10 +184,7 @@ pub(in crate::cli) fn read_sessions_json(
 ///
 /// # Errors
 /// When its credentials cannot be read.
-pub(in crate::cli) fn stored_providers(
-    files: &Files,
-    id: &AgentId,
-) -> Result<BTreeSet<ProviderId>, CommandError> {
+pub(crate) fn stored_providers(files: &Files, id: &AgentId) -> Result<BTreeSet<ProviderId>, CommandError> {
     let folder = files.credentials_folder(id);
     let mut stored = credentials(files, id, &folder)?.profiles;
     if folder != files.main_folder() {

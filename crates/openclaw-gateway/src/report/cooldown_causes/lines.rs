@@ -1,21 +1,21 @@
-//! What made a candidate rest, for people.
+//! What made a candidate cool down, as lines of text.
 
 use jiff::Timestamp;
 use openclaw_cooldown::Lane;
 use openclaw_history::{CooldownTarget, StoredRun, WindowNote};
 
-use super::{Held, Opened};
-use crate::report::free_time::free_and_tried;
-use crate::report::span::ago;
+use super::{CauseWindow, CooldownCause};
+use crate::report::relative_time::ago;
+use crate::report::release_time::free_and_tried;
 use crate::telemetry::terminal_escape::visible;
 
 /// What stands above it.
-pub const WHAT_MADE_IT_REST: &str = "What made it rest";
+pub const CAUSES_HEADING: &str = "What made it rest";
 
 /// What held back the candidates of `run`, one sentence a line.
-pub fn held_lines(held: &[Held], run: &StoredRun, now: Timestamp) -> Vec<String> {
+pub fn cause_lines(held: &[CooldownCause], run: &StoredRun, now: Timestamp) -> Vec<String> {
     let mut lines = Vec::new();
-    for Held { model, windows } in held {
+    for CooldownCause { model, windows } in held {
         if windows.is_empty() {
             lines.push(format!(
                 "  {model}: the history does not know; it forgot, or another program did it"
@@ -30,11 +30,11 @@ pub fn held_lines(held: &[Held], run: &StoredRun, now: Timestamp) -> Vec<String>
 
 fn tell_window(
     model: &str,
-    Opened {
+    CauseWindow {
         window,
         evidence,
         cleared_at,
-    }: &Opened,
+    }: &CauseWindow,
     run: &StoredRun,
     now: Timestamp,
     lines: &mut Vec<String>,

@@ -1,13 +1,14 @@
-//! Colours, on terminals alone.
+//! Text styles, shown as colours on terminals alone.
 
 use std::fmt;
 
+use anstyle::AnsiColor;
 use openclaw_config::Environment;
 
 /// What a text is to be taken for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(in crate::cli) enum Tone {
-    /// Wrong, and somebody has to act.
+pub(crate) enum Style {
+    /// Wrong, and the operator has to act.
     Bad,
     /// Less important.
     Dim,
@@ -22,22 +23,22 @@ pub(in crate::cli) enum Tone {
     Warn,
 }
 
-impl Tone {
-    fn code(self) -> &'static str {
+impl Style {
+    fn ansi(self) -> anstyle::Style {
         match self {
-            Self::Bad => "31",
-            Self::Dim => "2",
-            Self::Good => "32",
-            Self::Plain => "",
-            Self::Strong => "1",
-            Self::Warn => "33",
+            Self::Bad => AnsiColor::Red.on_default(),
+            Self::Dim => anstyle::Style::new().dimmed(),
+            Self::Good => AnsiColor::Green.on_default(),
+            Self::Plain => anstyle::Style::new(),
+            Self::Strong => anstyle::Style::new().bold(),
+            Self::Warn => AnsiColor::Yellow.on_default(),
         }
     }
 }
 
 /// Whether tones are shown as colours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::cli) enum Palette {
+pub(crate) enum Palette {
     /// As colours of a terminal.
     Coloured,
     /// Not at all.
@@ -46,7 +47,7 @@ pub(in crate::cli) enum Palette {
 
 impl Palette {
     /// Colours on a terminal, unless `NO_COLOR` says anything or the terminal is a dumb one.
-    pub(in crate::cli) fn of(environment: &Environment, is_terminal: bool) -> Self {
+    pub(crate) fn of(environment: &Environment, is_terminal: bool) -> Self {
         let is_refused = environment.get("NO_COLOR").is_some() || environment.get("TERM") == Some("dumb");
         if is_terminal && !is_refused {
             Self::Coloured
@@ -56,7 +57,7 @@ impl Palette {
     }
 
     /// `text` in a tone.
-    pub(in crate::cli) fn paint<T: fmt::Display>(self, tone: Tone, text: T) -> Painted<T> {
+    pub(crate) fn paint<T: fmt::Display>(self, tone: Style, text: T) -> Painted<T> {
         Painted {
             palette: self,
             tone,
@@ -66,17 +67,20 @@ impl Palette {
 }
 
 /// A text in a tone.
-pub(in crate::cli) struct Painted<T> {
+pub(crate) struct Painted<T> {
     palette: Palette,
-    tone: Tone,
+    tone: Style,
     text: T,
 }
 
 impl<T: fmt::Display> fmt::Display for Painted<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (self.palette, self.tone) {
-            (Palette::Plain, _) | (_, Tone::Plain) => self.text.fmt(f),
-            (Palette::Coloured, tone) => write!(f, "\u{1b}[{}m{}\u{1b}[0m", tone.code(), self.text),
+            (Palette::Plain, _) | (_, Style::Plain) => self.text.fmt(f),
+            (Palette::Coloured, tone) => {
+                let ansi = tone.ansi();
+                write!(f, "{ansi}{}{ansi:#}", self.text)
+            }
         }
     }
 }
@@ -100,9 +104,9 @@ mod tests {
             let environment = Environment::of(variables.iter().copied(), Path::new("/"));
             assert_eq!(Palette::of(&environment, is_terminal), expected, "{variables:?}");
         }
-        assert_eq!(Palette::Plain.paint(Tone::Bad, "x").to_string(), "x");
+        assert_eq!(Palette::Plain.paint(Style::Bad, "x").to_string(), "x");
         assert_eq!(
-            Palette::Coloured.paint(Tone::Bad, "x").to_string(),
+            Palette::Coloured.paint(Style::Bad, "x").to_string(),
             "\u{1b}[31mx\u{1b}[0m"
         );
     }

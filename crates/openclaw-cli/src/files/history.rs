@@ -11,8 +11,9 @@ use openclaw_history::{
 };
 use openclaw_ids::{AgentId, ProfileId};
 
-use super::files::{Files, ReadAgent};
-use super::{CommandError, screen};
+use crate::files::{Files, ReadAgent};
+use crate::outcome::CommandError;
+use crate::terminal::screen;
 
 /// There is no history yet.
 #[derive(Debug, thiserror::Error)]
@@ -26,18 +27,18 @@ struct NoHistory(PathBuf);
 ///
 /// # Errors
 /// When there is none, or it cannot be read.
-pub(super) fn open(files: &Files) -> Result<HistoryReader, CommandError> {
+pub(crate) fn open(files: &Files) -> Result<HistoryReader, CommandError> {
     let found = HistoryReader::open(&files.state_dir)?;
     Ok(found.ok_or_else(|| NoHistory(history_path(&files.state_dir)))?)
 }
 
 /// The names of the credentials of all agents, by the hashes that records hold: records may be read elsewhere, and names
 /// stay on this machine.
-pub(super) struct Names(BTreeMap<String, ProfileId>);
+pub(crate) struct Names(BTreeMap<String, ProfileId>);
 
 impl Names {
     /// Reads them. An agent that cannot be read has none.
-    pub(super) fn of(files: &Files) -> Self {
+    pub(crate) fn of(files: &Files) -> Self {
         let agents = files.agents().into_iter();
         let read = agents.filter_map(|agent| ReadAgent::open(files, &agent).ok());
         let ids = read.flat_map(|agent| {
@@ -48,7 +49,7 @@ impl Names {
     }
 
     /// `text` with the names in place of the hashes.
-    pub(super) fn put_into(&self, text: &str) -> String {
+    pub(crate) fn put_into(&self, text: &str) -> String {
         self.0.iter().fold(text.to_owned(), |text, (hash, id)| {
             text.replace(&format!("credential {hash}"), &format!("credential {id}"))
         })
@@ -60,7 +61,7 @@ impl Names {
 ///
 /// # Errors
 /// When the change did not happen.
-pub(super) async fn commit(
+pub(crate) async fn commit(
     files: &Files,
     agent: &AgentId,
     store: &impl UsageStore,
@@ -82,7 +83,7 @@ pub(super) async fn commit(
 }
 
 /// What happened to a window, for people.
-pub(super) fn window_word(change: WindowChange) -> &'static str {
+pub(crate) fn window_word(change: WindowChange) -> &'static str {
     match change {
         WindowChange::Cleared => "set free",
         WindowChange::Extended => "made longer",

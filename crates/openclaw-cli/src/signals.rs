@@ -1,17 +1,17 @@
-//! What the operator wishes by signals: to end the process, to read the configuration again.
+//! The signals that end the process or have the configuration read again.
 
 use std::io;
 
-/// The operator's wishes to end the process: interrupts (Ctrl-C) and termination requests.
+/// The signals that end the process: interrupts (Ctrl-C) and termination requests.
 #[derive(Debug)]
-pub(crate) struct Stops {
+pub(crate) struct StopSignals {
     #[cfg(unix)]
     interrupts: tokio::signal::unix::Signal,
     #[cfg(unix)]
     terminations: tokio::signal::unix::Signal,
 }
 
-impl Stops {
+impl StopSignals {
     /// Listens from now on; before, such a signal ends the process at once.
     ///
     /// # Errors
@@ -42,14 +42,14 @@ impl Stops {
     }
 }
 
-/// The operator's wishes to read the configuration again: hangup signals. Where there are none, nobody wishes it.
+/// The signals that have the configuration read again: hangups. On systems without them none ever comes.
 #[derive(Debug)]
-pub(crate) struct Hangups {
+pub(crate) struct HangupSignals {
     #[cfg(unix)]
     signal: tokio::signal::unix::Signal,
 }
 
-impl Hangups {
+impl HangupSignals {
     /// Listens from now on; before, such a signal ends the process.
     ///
     /// # Errors
