@@ -11,9 +11,7 @@ mod rule;
 mod service;
 mod status;
 
-#[cfg(test)]
-pub(crate) use rule::FAMILIES;
-pub(crate) use rule::{Condition, Family, default_owner_and_scope, family, is_or_below};
+pub(crate) use rule::{Condition, default_owner_and_scope};
 pub use rule::{Example, Rule};
 
 /// A table of rules and its stage.
