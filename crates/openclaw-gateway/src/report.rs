@@ -25,7 +25,8 @@ use std::path::Path;
 use openclaw_auth_store::AuthSnapshot;
 use openclaw_chain::Resolver;
 use openclaw_config::Config;
-use openclaw_ids::{AgentId, AuthAliases, SessionKey};
+use openclaw_ids::{AgentId, SessionKey};
+use openclaw_providers::AuthAliases;
 use openclaw_session::SessionEntry;
 
 use crate::providers::Endpoints;

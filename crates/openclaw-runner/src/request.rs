@@ -9,7 +9,8 @@ use std::time::Duration;
 
 use openclaw_auth_store::AuthConfig;
 use openclaw_chain::{Needs, Requested, Resolver, Shortfall};
-use openclaw_ids::{AuthAliases, ModelRef, ProfileId, ProviderId, SessionId, SessionKey};
+use openclaw_ids::{ModelRef, ProfileId, ProviderId, SessionId, SessionKey};
+use openclaw_providers::AuthAliases;
 use openclaw_session::{ProfilePin, SelectionSnapshot, TurnKind};
 
 use crate::request::endpoints::EndpointKeys;

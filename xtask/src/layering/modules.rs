@@ -23,6 +23,18 @@ struct CrateModules {
 #[rustfmt::skip]
 const MODULES: &[CrateModules] = &[
     CrateModules {
+        package: "openclaw-ids",
+        folder: "crates/openclaw-ids/src",
+        order: &["error", "text_id", "agent", "profile", "provider", "session", "model"],
+    },
+    CrateModules {
+        package: "openclaw-providers",
+        folder: "crates/openclaw-providers/src",
+        order: &[
+            "address", "api_format", "login", "provider", "catalogue", "auth_aliases", "family", "model_renames", "lookup",
+        ],
+    },
+    CrateModules {
         package: "openclaw-classify",
         folder: "crates/openclaw-classify/src",
         order: &[

@@ -14,7 +14,8 @@ use openclaw_history::{
     BrokenAnswer, CooldownTarget, HistoryError, HistoryReader, StoredRun, StoredStory, StoredWindow,
     WindowChange, WindowFilter,
 };
-use openclaw_ids::{AgentId, AuthAliases, ModelRef, ProfileId, ProviderId};
+use openclaw_ids::{AgentId, ModelRef, ProfileId, ProviderId};
+use openclaw_providers::AuthAliases;
 use serde::Serialize;
 use serde_json::json;
 

@@ -8,7 +8,8 @@ use openclaw_auth_store::{
     credential_eligibility,
 };
 use openclaw_cooldown::{EndpointWindow, ProfileUsage};
-use openclaw_ids::{AuthAliases, ProfileId, ProviderId};
+use openclaw_ids::{ProfileId, ProviderId};
+use openclaw_providers::AuthAliases;
 use openclaw_runner::RunPolicy;
 use serde::{Deserialize, Serialize};
 

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use openclaw_auth_store::{AuthConfig, MemoryAuthStore, UsageStore};
 use openclaw_chain::{OneOffPolicy, Resolver, RunKind};
-use openclaw_ids::{AgentId, AuthAliases, ModelRef, SessionId, SessionKey};
+use openclaw_ids::{AgentId, ModelRef, SessionId, SessionKey};
+use openclaw_providers::AuthAliases;
 use openclaw_runner::{
     ChainKind, Clock, CompletedRun, RunError, RunPolicy, RunRecorder, RunReport, Runner, Turn, TurnSession,
     plan,

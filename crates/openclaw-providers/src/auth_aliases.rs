@@ -1,6 +1,8 @@
 //! Which providers share credentials (auth-store.md 5.3).
 
-use crate::ProviderId;
+use openclaw_ids::ProviderId;
+
+use crate::catalogue::PROVIDERS;
 
 /// Providers whose credentials are stored under another provider's name, one lookup and no chaining.
 ///
@@ -9,21 +11,6 @@ use crate::ProviderId;
 pub struct AuthAliases {
     pairs: Vec<(ProviderId, ProviderId)>,
 }
-
-/// The shipped aliases: alias, canonical provider (auth-store.md 5.3).
-const SHIPPED: &[(&str, &str)] = &[
-    ("byteplus-plan", "byteplus"),
-    ("claude-cli", "anthropic"),
-    ("minimax-api", "minimax"),
-    ("minimax-api-key-cn", "minimax"),
-    ("minimax-api-lightning", "minimax"),
-    ("minimax-cloud", "minimax"),
-    ("minimax-cn", "minimax"),
-    ("minimax-portal-cn", "minimax-portal"),
-    ("novita-ai", "novita"),
-    ("novitaai", "novita"),
-    ("volcengine-plan", "volcengine"),
-];
 
 impl AuthAliases {
     /// No aliases at all.
@@ -42,7 +29,8 @@ impl AuthAliases {
     /// The provider whose credentials `provider` uses.
     ///
     /// ```
-    /// # use openclaw_ids::{AuthAliases, ProviderId};
+    /// # use openclaw_ids::ProviderId;
+    /// # use openclaw_providers::AuthAliases;
     /// let aliases = AuthAliases::default();
     /// let id = aliases.auth_id(&ProviderId::try_new("claude-cli")?);
     /// assert_eq!(id.as_str(), "anthropic");
@@ -79,16 +67,13 @@ impl AuthAliases {
 
 impl Default for AuthAliases {
     fn default() -> Self {
-        let pairs = SHIPPED
-            .iter()
-            .filter_map(|(alias, canonical)| {
-                Some((
-                    ProviderId::try_new(alias).ok()?,
-                    ProviderId::try_new(canonical).ok()?,
-                ))
-            })
-            .collect();
-        Self { pairs }
+        let pairs = PROVIDERS.iter().flat_map(|row| {
+            let aliases = row.credential_aliases.iter();
+            aliases.filter_map(|alias| Some((ProviderId::try_new(alias).ok()?, row.provider_id()?)))
+        });
+        Self {
+            pairs: pairs.collect(),
+        }
     }
 }
 
@@ -101,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn sharing_names_whoever_shares_and_nobody_else() {
+    fn sharing_names_the_providers_that_share_and_no_others() {
         let chained = AuthAliases::none()
             .with_alias(id("a"), id("b"))
             .with_alias(id("b"), id("c"))
@@ -129,6 +114,21 @@ mod tests {
         }
     }
 
+    /// Alias and canonical provider (auth-store.md 5.3).
+    const SHIPPED: &[(&str, &str)] = &[
+        ("byteplus-plan", "byteplus"),
+        ("claude-cli", "anthropic"),
+        ("minimax-api", "minimax"),
+        ("minimax-api-key-cn", "minimax"),
+        ("minimax-api-lightning", "minimax"),
+        ("minimax-cloud", "minimax"),
+        ("minimax-cn", "minimax"),
+        ("minimax-portal-cn", "minimax-portal"),
+        ("novita-ai", "novita"),
+        ("novitaai", "novita"),
+        ("volcengine-plan", "volcengine"),
+    ];
+
     #[test]
     fn every_shipped_alias_resolves_and_none_chains() {
         let aliases = AuthAliases::default();
@@ -136,6 +136,7 @@ mod tests {
             assert_eq!(aliases.auth_id(&id(alias)), id(canonical));
             assert_eq!(aliases.auth_id(&id(canonical)), id(canonical));
         }
+        assert_eq!(aliases.pairs.len(), SHIPPED.len());
     }
 
     #[test]
