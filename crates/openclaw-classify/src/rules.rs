@@ -40,6 +40,7 @@ pub(crate) enum Stage {
 pub(crate) static TABLES: &[Table] = &[
     Table { stage: Stage::LocalFacts, rows: local::LOCAL },
     Table { stage: Stage::Explicit, rows: providers::PROVIDERS },
+    Table { stage: Stage::Explicit, rows: request::REFERENCES },
     Table { stage: Stage::Explicit, rows: codes::CODES },
     Table { stage: Stage::Explicit, rows: request::SESSION_AND_MODEL },
     Table { stage: Stage::Explicit, rows: billing::BILLING },

@@ -48,8 +48,12 @@ pub(crate) enum Attribution {
     Default,
     /// The whole account: a subscription, a usage window, an organization.
     Account,
+    /// What this model or provider does not take of the request, which another one may take: nothing cools down.
+    Capability,
     /// The caller caused it.
     Caller,
+    /// This model of the account alone; other models of the credential work.
+    Model,
     /// The request did not reach the provider.
     Network,
     /// This process or machine.
@@ -223,6 +227,8 @@ impl Rule {
             Attribution::Default => default_owner_and_scope(self.then),
             Attribution::Account => (Owner::Credential, Scope::Profile),
             Attribution::Caller => (Owner::Caller, Scope::None),
+            Attribution::Capability => (Owner::Model, Scope::None),
+            Attribution::Model => (default_owner_and_scope(self.then).0, Scope::Model),
             Attribution::Network => (Owner::Network, Scope::Endpoint),
             Attribution::Us => (Owner::Us, Scope::None),
         }

@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use super::agents::unusable;
 use super::params::Params;
-use crate::http::{ApiError, Served};
+use crate::http::{ApiError, RequestContext};
 use crate::providers::SecretSources;
 use crate::report::{ConfigReport, check};
 use crate::state::configured_endpoints;
@@ -20,7 +20,7 @@ pub(super) struct LintParams {
 
 /// What is found.
 pub(super) async fn lint(
-    served: Served,
+    served: RequestContext,
     Params(meant): Params<LintParams>,
 ) -> Result<Json<ConfigReport>, ApiError> {
     let reads_files = match meant.of.as_deref() {

@@ -1,6 +1,6 @@
 //! What a failure does to the run, as tables over the reason (A1, R1).
 
-use openclaw_classify::{Certainty, Reason, RuleId, Verdict};
+use openclaw_classify::{Certainty, Owner, Reason, RuleId, Verdict};
 
 use crate::request::RunSettings;
 
@@ -20,10 +20,8 @@ pub(crate) fn advance(verdict: &Verdict, settings: &RunSettings) -> Advance {
     match verdict.reason {
         Reason::Aborted => Advance::Abort,
         Reason::ContentPolicy | Reason::ContextOverflow | Reason::Local => Advance::Surface,
-        Reason::Format => match verdict.certainty {
-            Certainty::Explicit if !settings.advance_on_format => Advance::Surface,
-            Certainty::Default | Certainty::Explicit => Advance::Next,
-        },
+        Reason::Format if is_for_every_model(verdict) && !settings.advance_on_format => Advance::Surface,
+        Reason::Format => Advance::Next,
         Reason::Unclassified if verdict.rule == RuleId::OWN_GENERIC_TEXT => Advance::Surface,
         Reason::Auth
         | Reason::AuthPermanent
@@ -39,6 +37,16 @@ pub(crate) fn advance(verdict: &Verdict, settings: &RunSettings) -> Advance {
         | Reason::Unclassified
         | Reason::Unknown => Advance::Next,
     }
+}
+
+/// Whether the request is refused for what every model would refuse. A status alone does not say so, and what this model
+/// or provider does not take, another one may take (F-24, F-62).
+fn is_for_every_model(verdict: &Verdict) -> bool {
+    let of_the_request = match verdict.owner {
+        Owner::Model | Owner::Network | Owner::Provider => false,
+        Owner::Caller | Owner::Content | Owner::Credential | Owner::Us => true,
+    };
+    of_the_request && verdict.certainty == Certainty::Explicit
 }
 
 /// How far credentials rotate inside one candidate (R1).

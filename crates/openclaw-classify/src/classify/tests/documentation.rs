@@ -30,9 +30,10 @@ Rules of your own are data (`RuleSet::with_rules`); they are evaluated after the
 ";
 
 /// The headings of the tables, in their order.
-const TITLES: [&str; 14] = [
+const TITLES: [&str; 15] = [
     "Connection and this machine",
     "Codes and texts of single providers",
+    "References of the request",
     "Codes and types",
     "Images, sessions and models",
     "Billing",

@@ -1,6 +1,6 @@
 //! What each reason does to a run.
 
-use openclaw_classify::{Owner, Scope};
+use openclaw_classify::Scope;
 
 use super::*;
 
@@ -9,7 +9,7 @@ fn verdict(reason: Reason, certainty: Certainty, rule: &str) -> Verdict {
     Verdict {
         reason,
         certainty,
-        owner: Owner::Provider,
+        owner: Owner::Content,
         scope: Scope::None,
         hint: None,
         rule,
@@ -66,6 +66,25 @@ fn a1_a_format_that_only_the_status_says_advances_and_a_setting_lets_all_of_them
         advance(&verdict(Reason::Format, Certainty::Explicit, "any"), &lenient),
         Advance::Next
     );
+}
+
+#[test]
+fn f_24_f_62_a_refusal_that_is_bound_to_the_model_or_provider_advances() {
+    for (owner, expected) in [
+        (Owner::Caller, Advance::Surface),
+        (Owner::Content, Advance::Surface),
+        (Owner::Credential, Advance::Surface),
+        (Owner::Model, Advance::Next),
+        (Owner::Network, Advance::Next),
+        (Owner::Provider, Advance::Next),
+        (Owner::Us, Advance::Surface),
+    ] {
+        let refused = Verdict {
+            owner,
+            ..verdict(Reason::Format, Certainty::Explicit, "any")
+        };
+        assert_eq!(advance(&refused, &RunSettings::default()), expected, "{owner}");
+    }
 }
 
 #[test]
