@@ -80,7 +80,7 @@ pub fn check(
     for agent in &checked {
         let selection = resolver.select(&SelectionFacts::new(&agent.id, RunKind::Turn));
         let mut chain = Vec::new();
-        for model in resolver.chain(&selection.requested, selection.fallbacks.as_deref()) {
+        for model in resolver.selected_chain(&selection.requested, &selection) {
             let endpoint = endpoints.get(model.provider());
             if endpoint.is_none() && !findings::is_told(&findings, &model) {
                 findings.push(findings::no_endpoint(&agent.id, &model));
