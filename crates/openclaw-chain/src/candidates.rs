@@ -176,7 +176,10 @@ impl Resolver {
     pub fn explain_selected_chain(&self, requested: &Requested, selection: &Selection) -> ChainExplanation {
         let last = selection.last.clone();
         let last = last.map(|primary| (Some(primary), Member::Primary));
-        ChainExplanation::new(self.members(requested, selection.fallbacks.as_deref()).chain(last))
+        ChainExplanation::new(
+            self.members(requested, selection.fallbacks.as_deref())
+                .chain(last),
+        )
     }
 
     fn members<'a>(

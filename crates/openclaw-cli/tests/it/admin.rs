@@ -113,7 +113,11 @@ async fn s_8_a_session_is_read_changed_and_started_over() {
     let renewed = post(&world, &format!("{path}/reset"), json!({})).await.json();
     assert_ne!(renewed["sessionId"], before);
     assert_eq!(renewed["selected"], "b/m", "what a person chose stays");
-    assert_eq!(renewed["pin"], Value::Null, "F-10: as `/new` and `session reset` do");
+    assert_eq!(
+        renewed["pin"],
+        Value::Null,
+        "F-10: as `/new` and `session reset` do"
+    );
     let cleared = patch(&world, &path, json!({"model": null})).await.json();
     assert_eq!(
         (&cleared["selected"], &cleared["pin"]),

@@ -58,7 +58,11 @@ fn f_5_a_cap_holds_on_every_step() {
         (Duration::MAX, hours(24)),
     ] {
         for step in [0, 1, 2, 7, u32::MAX] {
-            assert_eq!(long_wait(step, base, cap), cap, "step {step} of {base:?} up to {cap:?}");
+            assert_eq!(
+                long_wait(step, base, cap),
+                cap,
+                "step {step} of {base:?} up to {cap:?}"
+            );
         }
     }
 }

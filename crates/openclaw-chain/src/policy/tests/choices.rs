@@ -8,8 +8,18 @@ use super::*;
 fn s_2_2_automatic_overrides() {
     // F-4: the primary follows also where the configured list is empty, and stands once.
     let no_fallbacks = || case().defaults(json!({ "model": "p/p" }));
-    check(&no_fallbacks().stored(auto("o/o")), S::AutoOverride, Some(&[]), "o+o; p+p");
-    check(&no_fallbacks().stored(auto("p/p")), S::AutoOverride, Some(&[]), "p+p");
+    check(
+        &no_fallbacks().stored(auto("o/o")),
+        S::AutoOverride,
+        Some(&[]),
+        "o+o; p+p",
+    );
+    check(
+        &no_fallbacks().stored(auto("p/p")),
+        S::AutoOverride,
+        Some(&[]),
+        "p+p",
+    );
     // S-2.2d: without an origin it is ignored, for the list too.
     let legacy_auto = case().stored(StoredOverride::LegacyAuto);
     check(&legacy_auto, S::ConfiguredDefault, None, "p+p; groq+f");
@@ -35,7 +45,11 @@ fn f_4_the_primary_follows_an_automatic_override_of_every_kind_of_run() {
         (case().channel("c/c"), &["groq/f"], "o+o; groq+f; c+c"),
         (case().inherited(), &["groq/f"], "o+o; groq+f; p+p"),
         (case().run(heartbeat(None)), &["groq/f"], "o+o; groq+f; p+p"),
-        (case().run(heartbeat(Some("h/h"))), &["groq/f"], "h+h; groq+f; p+p"),
+        (
+            case().run(heartbeat(Some("h/h"))),
+            &["groq/f"],
+            "h+h; groq+f; p+p",
+        ),
         (own(json!("q/q")).run(cron(None, None)), &[], "o+o; q+q"),
         (
             case().run(RunKind::Subagent).defaults(subagents),
@@ -54,8 +68,12 @@ fn f_4_the_primary_follows_an_automatic_override_of_every_kind_of_run() {
         case().stored(user("o/o")),
         case().stored(legacy("o/o")),
         case().stored(auto("o/o")).run(cron(None, Some(&["z/z"]))),
-        case().stored(auto("o/o")).run(one_off("x/y", OneOffPolicy::Strict)),
-        case().stored(auto("o/o")).run(RunKind::MemoryFlush { model: "m/m".to_owned() }),
+        case()
+            .stored(auto("o/o"))
+            .run(one_off("x/y", OneOffPolicy::Strict)),
+        case().stored(auto("o/o")).run(RunKind::MemoryFlush {
+            model: "m/m".to_owned(),
+        }),
     ] {
         assert_eq!(case.select().0.last, None, "{:?}", case.run);
     }

@@ -268,17 +268,31 @@ fn f_6_a_lane_remembers_its_step_for_its_wait_and_an_hour() {
     let model = on_model("m");
     for (lane, event, wait, window) in [
         (&Lane::Billing, failure(Reason::Billing), 5 * HOUR, 1.0),
-        (&Lane::AuthPermanent, failure(Reason::AuthPermanent), 10 * MINUTE, 0.1),
+        (
+            &Lane::AuthPermanent,
+            failure(Reason::AuthPermanent),
+            10 * MINUTE,
+            0.1,
+        ),
         (&Lane::Profile, failure(Reason::Auth), 30 * SECOND, 0.001),
         (&model, failure(Reason::RateLimit), 30 * SECOND, 0.5),
-        (&model, failure(Reason::Overloaded).hinting(3 * DAY), 3 * DAY, 24.0),
+        (
+            &model,
+            failure(Reason::Overloaded).hinting(3 * DAY),
+            3 * DAY,
+            24.0,
+        ),
     ] {
         for (gap, steps) in [(wait + HOUR, 2), (wait + HOUR + 1, 1)] {
             let once = record_failure(ProfileUsage::default(), &event, at(0), &config(window));
             assert_eq!(once.span(lane), Some((0, wait)));
             let twice = record_failure(once, &event, at(gap), &config(window));
             assert_eq!(twice.steps(lane), steps, "{lane} after {gap} ms");
-            assert_eq!(twice.failure_counts[&event.reason], u64::from(steps), "{lane} after {gap} ms");
+            assert_eq!(
+                twice.failure_counts[&event.reason],
+                u64::from(steps),
+                "{lane} after {gap} ms"
+            );
         }
     }
 }
@@ -304,7 +318,11 @@ fn f_5_a_cap_below_the_first_wait_holds_for_each_long_lane_and_provider() {
             6 * 60,
         ),
         (Reason::AuthPermanent, r#"{"authPermanentMaxMinutes": 2}"#, 2),
-        (Reason::AuthPermanent, r#"{"authPermanentBackoffMinutes": 90}"#, 60),
+        (
+            Reason::AuthPermanent,
+            r#"{"authPermanentBackoffMinutes": 90}"#,
+            60,
+        ),
     ] {
         let config: CooldownConfig = serde_json::from_str(settings).unwrap();
         let mut event = failure(reason);
