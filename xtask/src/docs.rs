@@ -9,7 +9,8 @@ pub(crate) const TASK: Task = Task {
     usage: "",
     help: "\
 A generated document is made by a test of the crate that owns the tables: with OPENCLAW_WRITE_DOCS set the test writes the
-file, without it the test compares, so `cargo xtask test` fails while a document is out of date.
+file, without it the test compares, so `cargo xtask test` fails while a document is out of date. The document of scenarios
+is long and says nothing that the scenarios do not, so it is written below target/ and never compared.
 
 Examples:
   cargo xtask docs             write them, then read `git diff docs`",
@@ -63,10 +64,10 @@ const DOCUMENTS: &[Document] = &[
         test: "telemetry::metrics::tests::the_document_is_current",
     },
     Document {
-        path: "docs/scenarios.md",
+        path: "target/docs/scenarios.md",
         package: "openclaw-runner",
         target: Target::Integration,
-        test: "document::the_document_of_scenarios_is_current",
+        test: "document::every_scenario_has_a_section",
     },
 ];
 
@@ -96,7 +97,12 @@ mod tests {
     fn every_document_is_made_by_a_test_that_exists() {
         let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
         for document in DOCUMENTS {
-            assert!(root.join(document.path).is_file(), "{}", document.path);
+            let is_kept = !document.path.starts_with("target/");
+            assert!(
+                !is_kept || root.join(document.path).is_file(),
+                "{}",
+                document.path
+            );
             let (module, test) = document.test.rsplit_once("::").unwrap();
             let folder = match document.target {
                 Target::Integration => "tests/it",

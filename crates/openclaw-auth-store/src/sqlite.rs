@@ -12,6 +12,7 @@ mod read_only;
 mod request;
 mod rows;
 mod schema;
+mod store_traits;
 mod watch;
 mod write_coordinator;
 mod write_worker;
@@ -27,14 +28,13 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use openclaw_cooldown::CooldownConfig;
-use openclaw_ids::{AgentId, ProfileId, ProviderId};
+use openclaw_ids::{AgentId, ProfileId};
 use openclaw_sqlite::{BusyWait, FairLock, FilesystemKind, FollowingReader};
 use rusqlite::Connection;
 use tokio::sync::oneshot;
 
 use crate::{
-    AmbientProfile, AuthSnapshot, Cause, ChangeOutcome, Credential, LegacyProfiles, LoginChange, LoginStore,
-    OpenError, ProfileStore, StoreError, UsageChange, UsageStore,
+    AmbientProfile, Cause, ChangeOutcome, LegacyProfiles, OpenError, StoreError, UsageChange, UsageStore,
 };
 use cache::{Cache, PendingUse, UnstoredState};
 use fault::Fault;
@@ -348,73 +348,6 @@ impl SqliteAuthStore {
         if let Err(error) = self.coordinator.hand_over(request) {
             tracing::warn!(%error, "a change of the store was lost");
         }
-    }
-}
-
-impl UsageStore for SqliteAuthStore {
-    fn snapshot(&self) -> Arc<AuthSnapshot> {
-        self.cache.snapshot()
-    }
-
-    async fn commit(&self, change: UsageChange, now: Timestamp) -> Result<ChangeOutcome, StoreError> {
-        if let Some(profile) = self.mere_use(&change, now) {
-            return self.note_use(profile, now);
-        }
-        self.write(Operation::Change(change), now).await
-    }
-
-    fn enqueue(&self, change: UsageChange, now: Timestamp) {
-        if let Some(profile) = self.mere_use(&change, now) {
-            if let Err(error) = self.note_use(profile, now) {
-                tracing::warn!(%error, "a change of usage state was lost");
-            }
-        } else {
-            self.hand_over(Operation::Change(change), now);
-        }
-    }
-}
-
-impl LoginStore for SqliteAuthStore {
-    async fn change_login(
-        &self,
-        id: ProfileId,
-        change: LoginChange,
-        now: Timestamp,
-    ) -> Result<ChangeOutcome, StoreError> {
-        self.write(Operation::Login(id, change), now).await
-    }
-
-    fn end_refresh(&self, id: ProfileId, holder: String, now: Timestamp) {
-        self.hand_over(Operation::Login(id, LoginChange::End { holder }), now);
-    }
-}
-
-impl ProfileStore for SqliteAuthStore {
-    async fn upsert(&self, id: ProfileId, credential: Credential, now: Timestamp) -> Result<(), StoreError> {
-        self.write(Operation::Upsert(id, Box::new(credential)), now)
-            .await
-            .map(drop)
-    }
-
-    async fn remove(&self, id: ProfileId, now: Timestamp) -> Result<(), StoreError> {
-        self.write(Operation::Remove(id), now).await.map(drop)
-    }
-
-    async fn remove_provider(&self, provider: ProviderId, now: Timestamp) -> Result<(), StoreError> {
-        self.write(Operation::RemoveProvider(provider), now)
-            .await
-            .map(drop)
-    }
-
-    async fn set_order(
-        &self,
-        provider: ProviderId,
-        ids: Vec<ProfileId>,
-        now: Timestamp,
-    ) -> Result<(), StoreError> {
-        self.write(Operation::SetOrder(provider, ids), now)
-            .await
-            .map(drop)
     }
 }
 

@@ -8,6 +8,7 @@ mod rules;
 use std::collections::HashMap;
 
 use openclaw_ids::{AgentId, ModelRef, ProviderId};
+use openclaw_providers::is_built_in;
 use serde::ser::{Serialize, SerializeStruct, Serializer};
 
 use crate::alias::AliasIndex;
@@ -314,10 +315,6 @@ impl Lint<'_> {
     fn is_reachable(&self, provider: &ProviderId) -> bool {
         is_built_in(provider) || self.credentials.is_some_and(|known| known.reaches(provider))
     }
-}
-
-fn is_built_in(provider: &ProviderId) -> bool {
-    rules::BUILT_IN_PROVIDERS.contains(&provider.as_str())
 }
 
 /// Where the primary of a setting stands.

@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 
 use indexmap::IndexMap;
 use openclaw_ids::{ModelId, ModelRef, ProviderId, lowercased};
+use openclaw_providers::renamed_when_loaded;
 
 use crate::alias::{BuiltInAliases, add_built_in};
 use crate::config::{ChainConfig, ModelEntry, ProviderConfig, non_blank};
@@ -44,9 +45,6 @@ pub(crate) struct KnownModel {
     pub(crate) id: String,
     takes_images: bool,
 }
-
-/// Providers whose renames hold for the keys of the model map at once.
-const RENAMED_WHEN_LOADED: &[&str] = &["google", "google-gemini-cli", "google-vertex", "together"];
 
 const OPENROUTER: &str = "openrouter";
 
@@ -248,7 +246,7 @@ fn loaded(key: &str, vendor: &VendorRules) -> String {
     let Ok(model) = key.parse::<ModelRef>() else {
         return key.trim().to_owned();
     };
-    if RENAMED_WHEN_LOADED.contains(&model.provider().as_str()) {
+    if renamed_when_loaded(model.provider().as_str()) {
         return vendor.normalise(model.provider(), model.model()).key();
     }
     model.key()

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 
 use openclaw_ids::{ModelId, ModelRef, ProviderId, lowercased};
+use openclaw_providers::{MODEL_RENAMES, ModelRenames};
 
 /// What one provider's model ids become; the steps run in the order of the fields.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -35,111 +36,6 @@ pub struct BarePrefix {
 pub struct VendorRules {
     providers: HashMap<ProviderId, ProviderRules>,
 }
-
-/// One shipped row; plain data, see [`ProviderRules`] for the meaning of each column.
-struct Row {
-    providers: &'static [&'static str],
-    strip_prefix: Option<&'static str>,
-    renames: &'static [(&'static str, &'static str)],
-    exact_renames: &'static [(&'static str, &'static str)],
-    nested_prefix: Option<&'static str>,
-    bare_prefix: Option<(&'static str, &'static str)>,
-}
-
-const NOTHING: Row = Row {
-    providers: &[],
-    strip_prefix: None,
-    renames: &[],
-    exact_renames: &[],
-    nested_prefix: None,
-    bare_prefix: None,
-};
-
-const GOOGLE_RENAMES: &[(&str, &str)] = &[
-    ("gemini-3-flash", "gemini-3-flash-preview"),
-    ("gemini-3-pro", "gemini-3.1-pro-preview"),
-    ("gemini-3-pro-preview", "gemini-3.1-pro-preview"),
-    ("gemini-3.1-flash", "gemini-3-flash-preview"),
-    ("gemini-3.1-flash-lite-preview", "gemini-3.1-flash-lite"),
-    ("gemini-3.1-flash-preview", "gemini-3-flash-preview"),
-    ("gemini-3.1-pro", "gemini-3.1-pro-preview"),
-    ("gemma-4-26b", "gemma-4-26b-a4b-it"),
-];
-
-/// Where a relay keeps Google's models.
-const GOOGLE_NESTED: &str = "google/";
-
-const SHIPPED: &[Row] = &[
-    Row {
-        providers: &["anthropic"],
-        strip_prefix: Some("anthropic/"),
-        renames: &[
-            ("mythos-5", "claude-mythos-5"),
-            ("opus", "claude-opus-4-8"),
-            ("opus-4.6", "claude-opus-4-6"),
-            ("opus-4.8", "claude-opus-4-8"),
-            ("sonnet", "claude-sonnet-5"),
-            ("sonnet-4.6", "claude-sonnet-4-6"),
-            ("sonnet-5", "claude-sonnet-5"),
-        ],
-        ..NOTHING
-    },
-    Row {
-        providers: &["google", "google-gemini-cli", "google-vertex"],
-        renames: GOOGLE_RENAMES,
-        nested_prefix: Some(GOOGLE_NESTED),
-        ..NOTHING
-    },
-    Row {
-        providers: &["huggingface"],
-        strip_prefix: Some("huggingface/"),
-        ..NOTHING
-    },
-    Row {
-        providers: &["nvidia"],
-        bare_prefix: Some(("", "nvidia/")),
-        ..NOTHING
-    },
-    Row {
-        providers: &["openrouter"],
-        bare_prefix: Some(("", "openrouter/")),
-        ..NOTHING
-    },
-    Row {
-        providers: &["together"],
-        exact_renames: &[("moonshotai/Kimi-K2.5", "moonshotai/Kimi-K2.6")],
-        ..NOTHING
-    },
-    Row {
-        providers: &["vercel-ai-gateway"],
-        renames: &[
-            ("opus-4.6", "claude-opus-4-6"),
-            ("sonnet", "claude-sonnet-4-6"),
-            ("sonnet-4.6", "claude-sonnet-4-6"),
-            ("sonnet-5", "claude-sonnet-5"),
-        ],
-        bare_prefix: Some(("claude-", "anthropic/")),
-        ..NOTHING
-    },
-    Row {
-        providers: &["xai"],
-        renames: &[
-            ("grok-4-1-fast-reasoning", "grok-4-1-fast"),
-            ("grok-4-fast-reasoning", "grok-4-fast"),
-            (
-                "grok-4.20-experimental-beta-0304-non-reasoning",
-                "grok-4.20-beta-latest-non-reasoning",
-            ),
-            (
-                "grok-4.20-experimental-beta-0304-reasoning",
-                "grok-4.20-beta-latest-reasoning",
-            ),
-            ("grok-4.20-non-reasoning", "grok-4.20-beta-latest-non-reasoning"),
-            ("grok-4.20-reasoning", "grok-4.20-beta-latest-reasoning"),
-        ],
-        ..NOTHING
-    },
-];
 
 impl VendorRules {
     /// No rules: model ids stay as written.
@@ -182,29 +78,31 @@ impl VendorRules {
 
 impl Default for VendorRules {
     fn default() -> Self {
-        let providers = SHIPPED
+        let providers = MODEL_RENAMES
             .iter()
             .flat_map(|row| row.providers.iter().map(move |provider| (*provider, row)))
-            .filter_map(|(provider, row)| Some((ProviderId::try_new(provider).ok()?, row.to_rules())))
+            .filter_map(|(provider, row)| {
+                Some((ProviderId::try_new(provider).ok()?, ProviderRules::from(row)))
+            })
             .collect();
         Self { providers }
     }
 }
 
-impl Row {
-    fn to_rules(&self) -> ProviderRules {
+impl From<&ModelRenames> for ProviderRules {
+    fn from(row: &ModelRenames) -> Self {
         let table = |pairs: &[(&str, &str)]| {
             pairs
                 .iter()
                 .map(|(from, to)| ((*from).to_owned(), (*to).to_owned()))
                 .collect()
         };
-        ProviderRules {
-            strip_prefix: self.strip_prefix.map(str::to_owned),
-            renames: table(self.renames),
-            exact_renames: table(self.exact_renames),
-            nested_prefix: self.nested_prefix.map(str::to_owned),
-            bare_prefix: self.bare_prefix.map(|(only, prefix)| BarePrefix {
+        Self {
+            strip_prefix: row.strip_prefix.map(str::to_owned),
+            renames: table(row.renames),
+            exact_renames: table(row.exact_renames),
+            nested_prefix: row.nested_prefix.map(str::to_owned),
+            bare_prefix: row.bare_prefix.map(|(only, prefix)| BarePrefix {
                 only: only.to_owned(),
                 prefix: prefix.to_owned(),
             }),

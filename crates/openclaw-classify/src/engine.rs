@@ -5,9 +5,10 @@ mod row;
 mod row_match;
 
 use jiff::Timestamp;
+use openclaw_providers::Family;
 
 use crate::facts::{Facts, Layer, PageDetail, ReadOptions, SentenceFilter};
-use crate::rules::{Stage, family};
+use crate::rules::Stage;
 use crate::{Certainty, Failure, Owner, Reason, RuleId, Scope, Verdict, hint};
 
 pub(crate) use index::Index;
@@ -104,7 +105,7 @@ fn level_verdict(index: &Index, failure: &Failure, facts: &Facts<'_>) -> Verdict
         facts,
         status: status.unwrap_or(0),
         provider,
-        family: family(provider, failure.host.as_deref()),
+        family: Family::of(provider, failure.host.as_deref()),
     };
     let decoration = is_decoration(facts);
     let empty = Layer::default();

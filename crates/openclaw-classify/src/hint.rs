@@ -5,9 +5,9 @@ mod sentence;
 mod time_value;
 
 use jiff::{SignedDuration, Timestamp};
+use openclaw_providers::Family;
 
 use crate::facts::{Facts, PageDetail, ReadOptions, SentenceFilter};
-use crate::rules::family;
 use crate::{Failure, HintSource, ResetHint};
 
 use time_value::Unit;
@@ -58,7 +58,7 @@ impl ResetHint {
 /// wait before a retry, else the end of the limit that ends first.
 pub(crate) fn find(failure: &Failure, facts: &Facts<'_>, now: Timestamp) -> Option<ResetHint> {
     let provider = failure.provider.as_ref().map(openclaw_ids::ProviderId::as_str);
-    let family = family(provider.or(facts.provider.as_deref()), failure.host.as_deref());
+    let family = Family::of(provider.or(facts.provider.as_deref()), failure.host.as_deref());
     let mut candidates = header::read(&failure.headers, now);
     candidates.extend(header::read(&facts.headers, now));
     candidates.extend(body(facts, now));

@@ -11,9 +11,7 @@ mod rule;
 mod service;
 mod status;
 
-#[cfg(test)]
-pub(crate) use rule::FAMILIES;
-pub(crate) use rule::{Condition, Family, default_owner_and_scope, family, is_or_below};
+pub(crate) use rule::{Condition, default_owner_and_scope};
 pub use rule::{Example, Rule};
 
 /// A table of rules and its stage.
@@ -42,6 +40,7 @@ pub(crate) enum Stage {
 pub(crate) static TABLES: &[Table] = &[
     Table { stage: Stage::LocalFacts, rows: local::LOCAL },
     Table { stage: Stage::Explicit, rows: providers::PROVIDERS },
+    Table { stage: Stage::Explicit, rows: request::REFERENCES },
     Table { stage: Stage::Explicit, rows: codes::CODES },
     Table { stage: Stage::Explicit, rows: request::SESSION_AND_MODEL },
     Table { stage: Stage::Explicit, rows: billing::BILLING },

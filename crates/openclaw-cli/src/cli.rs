@@ -8,19 +8,11 @@ mod config_show;
 mod cooldown;
 mod doctor;
 mod explain;
-mod files;
-mod history;
 mod lint;
-mod private_file;
-mod progress;
-mod prompt;
-mod render;
-mod screen;
 mod serve;
 mod session;
 mod simulate;
 mod status;
-mod times;
 
 use std::ffi::OsString;
 use std::io::{self, Write};
@@ -31,8 +23,8 @@ use openclaw_classify::error_chain;
 use openclaw_config::Environment;
 use openclaw_gateway::telemetry::terminal_escape::visible_lines;
 
-use files::Places;
-use screen::Screen;
+use crate::outcome::{CommandError, Outcome};
+use crate::terminal::Screen;
 
 /// One OpenAI-compatible address in front of all your models.
 ///
@@ -112,16 +104,6 @@ enum ConfigCommand {
     Show(config_show::ShowArgs),
 }
 
-/// How a command ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Outcome {
-    Fine,
-    Findings,
-}
-
-/// Why a command cannot run.
-type CommandError = Box<dyn std::error::Error + Send + Sync>;
-
 const FINDINGS: u8 = 1;
 const CANNOT_RUN: u8 = 2;
 
@@ -130,7 +112,7 @@ pub fn run(environment: &Environment, arguments: impl IntoIterator<Item = OsStri
     let cli = match Cli::try_parse_from(arguments) {
         Ok(cli) => cli,
         Err(error) => {
-            // Help and version go to standard output, mistakes to standard error. A closed stream is nobody's loss.
+            // Help and version go to standard output, mistakes to standard error. A closed stream is no error.
             let _ = error.print();
             return if error.use_stderr() {
                 ExitCode::from(CANNOT_RUN)
@@ -178,7 +160,7 @@ pub fn run(environment: &Environment, arguments: impl IntoIterator<Item = OsStri
     }
 }
 
-/// Whether whoever read the output wants no more of it, such as `head`: nobody's mistake.
+/// Whether the reader of the output closed it, as `head` does, which is no error.
 fn is_closed(error: &(dyn std::error::Error + 'static)) -> bool {
     let is_pipe = |cause: &(dyn std::error::Error + 'static)| {
         let io = cause.downcast_ref::<io::Error>().map(io::Error::kind);

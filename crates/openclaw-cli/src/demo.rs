@@ -17,7 +17,7 @@ use openclaw_runner::{Clock, SystemClock};
 use tempfile::TempDir;
 
 use narrator::Narrator;
-use providers::Simulated;
+use providers::SimulatedProviders;
 
 /// The demo cannot start.
 #[derive(Debug, thiserror::Error)]
@@ -55,7 +55,7 @@ pub(crate) struct Demo {
     state: TempDir,
     narrator: Arc<Narrator>,
     /// Stops the providers when dropped.
-    _providers: Simulated,
+    _providers: SimulatedProviders,
 }
 
 impl Demo {
@@ -64,7 +64,7 @@ impl Demo {
 
     /// Starts the providers on free loopback ports and prepares the state.
     pub(crate) async fn start() -> Result<Self, DemoError> {
-        let providers = Simulated::start().await?;
+        let providers = SimulatedProviders::start().await?;
         let mut folder = tempfile::Builder::new();
         folder.prefix("openclaw-demo-");
         // So that a check of it finds nothing that it would find elsewhere.
@@ -103,14 +103,14 @@ impl Demo {
 
     /// Says what there is and what to type.
     pub(crate) fn introduce(&self, address: SocketAddr, output: &mut dyn Write) -> io::Result<()> {
-        // Whoever built it has it nowhere that a bare name would lead to.
+        // A program that was just built is not on the path, so its full path is printed.
         let program = std::env::current_exe().unwrap_or_else(|_| PathBuf::from("openclaw-gateway"));
         output.write_all(introduction(address, self.state.path(), &program).as_bytes())?;
         output.flush()
     }
 }
 
-fn configuration(providers: &Simulated) -> String {
+fn configuration(providers: &SimulatedProviders) -> String {
     let urls = providers.base_urls();
     let rows =
         urls.map(|(name, url)| format!("{name}: {{ baseUrl: '{url}', apiKey: 'demo-{name}', models: [] }}"));

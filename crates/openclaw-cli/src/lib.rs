@@ -2,7 +2,10 @@
 
 mod cli;
 mod demo;
-mod open_files;
-mod shutdown;
+mod file_limit;
+mod files;
+mod outcome;
+mod signals;
+mod terminal;
 
 pub use cli::run;

@@ -1,7 +1,6 @@
 //! `/admin/v1`: what operators look at and change while the gateway runs.
 
 mod agents;
-mod asked;
 mod chains;
 mod credentials;
 mod decisions;
@@ -9,6 +8,7 @@ mod events;
 mod guard;
 mod lint;
 mod page;
+mod params;
 mod reload;
 mod sessions;
 mod status;

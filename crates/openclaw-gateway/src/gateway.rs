@@ -14,7 +14,7 @@ use openclaw_runner::{Clock, RunObserver, SystemClock};
 use openclaw_upstream::Upstream;
 
 use crate::agents::{Agents, LegacyLogins, Shared};
-use crate::http::Front;
+use crate::http::GatewayService;
 use crate::state::{
     AuthThrottle, Draft, GatewayState, InFlight, Process, ReloadError, RequestIds, RetryCap, SetupError,
 };
@@ -98,7 +98,7 @@ impl Gateway {
         self.state.reload().await.map(drop)
     }
 
-    /// Says that no answer may go on for ever any more: whoever watches events is sent away.
+    /// Ends the answers that would otherwise never end: the streams of live events.
     pub fn stopping(&self) {
         self.state.process.telemetry.events().end();
     }
@@ -120,12 +120,12 @@ impl Gateway {
 
     /// The HTTP routes.
     pub fn router(&self) -> Router {
-        Router::new().fallback_service(self.front())
+        Router::new().fallback_service(self.service())
     }
 
     /// The same without a router around it.
-    pub fn front(&self) -> Front {
-        router::front(Arc::clone(&self.state))
+    pub fn service(&self) -> GatewayService {
+        router::service(Arc::clone(&self.state))
     }
 
     /// How many connections of clients may be open while the process may have `files` open: the other half is for calls,

@@ -4,45 +4,48 @@
 mod agents;
 mod chains;
 mod config_check;
+mod cooldown_causes;
 mod cooldowns;
 pub mod disk;
-mod free_time;
-mod held;
+mod dry_run;
 pub mod legacy_credentials;
 mod moment;
 mod probes;
+mod problems;
 mod profiles;
-mod proofs;
-mod rehearsal;
+mod relative_time;
+mod release_time;
 mod sessions;
-mod span;
 #[cfg(test)]
 mod tests;
-mod troubles;
+mod usable_profiles;
 
 use std::path::Path;
 
 use openclaw_auth_store::AuthSnapshot;
 use openclaw_chain::Resolver;
 use openclaw_config::Config;
-use openclaw_ids::{AgentId, AuthAliases, SessionKey};
+use openclaw_ids::{AgentId, SessionKey};
+use openclaw_providers::AuthAliases;
 use openclaw_session::SessionEntry;
 
 use crate::providers::Endpoints;
 use crate::providers::SecretSources;
 
 pub use agents::{AgentReport, StatusReport, UnreadAgent, met_trouble};
-pub use chains::{Asking, CandidateReport, CandidateState, ChainReport};
+pub use chains::{CandidateReport, CandidateState, ChainQuery, ChainReport};
 pub use config_check::{ConfigReport, RULES as LINT_RULES, StoredError, check, dangling_credentials};
+pub use cooldown_causes::{
+    CAUSES_HEADING, CauseSearch, CauseWindow, CooldownCause, cause_lines, profile_hash, rested, run_story,
+};
 pub use cooldowns::CooldownsReport;
-pub use free_time::free_and_tried;
-pub use held::{Held, Opened, Search, WHAT_MADE_IT_REST, held_lines, profile_hash, rested, run_story};
+pub use dry_run::DryRun;
+pub use problems::{Level, Problem, needs_a_person};
 pub use profiles::{OrderOfProvider, ProfileReport, ProfilesReport, WindowReport};
-pub use proofs::Proofs;
-pub use rehearsal::Rehearsal;
+pub use relative_time::{ago, left};
+pub use release_time::free_and_tried;
 pub use sessions::{ChosenBy, SessionReport, SessionsReport};
-pub use span::{ago, left};
-pub use troubles::{Level, Trouble, needs_a_person};
+pub use usable_profiles::UsableProfiles;
 
 /// What holds for every agent of an installation.
 #[derive(Clone, Copy)]

@@ -14,4 +14,4 @@ pub use otlp::OtlpError;
 pub(crate) use otlp::{Collector, resource};
 pub(crate) use outcome::{answered, unanswered};
 pub(crate) use spans::{request_span, responded};
-pub(crate) use watch::{RunWatch, Spent, Stopwatch, Telemetry};
+pub(crate) use watch::{RunTimes, RunWatch, Stopwatch, Telemetry};

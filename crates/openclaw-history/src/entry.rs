@@ -1,4 +1,4 @@
-//! What is kept: the records of runs as they were made, how each run ended, and the windows that opened and closed.
+//! The entries of the history: records of runs, recordings, ends of runs and changes of cooldown windows.
 
 use jiff::Timestamp;
 use jiff::fmt::serde::timestamp::millisecond;
@@ -23,7 +23,7 @@ pub struct Entry {
 #[derive(Debug, Clone)]
 pub enum Record {
     /// An answer broke off after its first content.
-    Broken(BrokenNote),
+    Broken(BrokenAnswer),
     /// A decision about a candidate or a credential.
     Event(Box<RunEvent>),
     /// All that a run knew and met, so that it can be played again.
@@ -85,7 +85,7 @@ pub struct RunNote {
 /// An answer that broke off after its first content.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct BrokenNote {
+pub struct BrokenAnswer {
     /// Names the run.
     pub run_id: String,
     /// Why.
@@ -95,10 +95,10 @@ pub struct BrokenNote {
     pub error: String,
 }
 
-/// What rests.
+/// What cools down.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged, rename_all = "camelCase")]
-pub enum Rested {
+pub enum CooldownTarget {
     /// A lane of a credential.
     Profile {
         /// The credential.
@@ -133,9 +133,9 @@ pub enum WindowChange {
 pub struct WindowNote {
     /// The agent whose state it is.
     pub agent: AgentId,
-    /// What rests.
+    /// What cools down.
     #[serde(flatten)]
-    pub rested: Rested,
+    pub rested: CooldownTarget,
     /// What happened.
     pub change: WindowChange,
     /// When the window's latest episode began.
@@ -144,7 +144,7 @@ pub struct WindowNote {
     /// The first instant that is free again; for a cleared window, when it would have been.
     #[serde(with = "millisecond::required")]
     pub until: Timestamp,
-    /// Why it rests.
+    /// Why it cools down.
     pub reason: Reason,
     /// The step of its ladder, from 1.
     pub steps: u32,

@@ -13,10 +13,10 @@
 //! ```
 
 mod ending;
+mod reason_text;
 mod record;
 mod story;
 mod text;
-mod words;
 
 use openclaw_runner::RunReport;
 

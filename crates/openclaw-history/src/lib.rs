@@ -10,11 +10,11 @@ pub mod replay;
 mod store;
 mod window_changes;
 
-pub use entry::{BrokenNote, Entry, Record, Rested, RunNote, RunOutcome, WindowChange, WindowNote};
-pub use operator_change::commit_by_person;
+pub use entry::{BrokenAnswer, CooldownTarget, Entry, Record, RunNote, RunOutcome, WindowChange, WindowNote};
+pub use operator_change::commit_operator_change;
 #[cfg(feature = "sqlite")]
 pub use store::{
-    History, HistoryError, HistoryReader, Retention, RunFilter, StoredRun, StoredWindow, Story, Told,
-    WindowFilter, history_path,
+    History, HistoryError, HistoryReader, Retention, RunFilter, StoredRecord, StoredRun, StoredStory,
+    StoredWindow, WindowFilter, history_path,
 };
 pub use window_changes::window_changes;

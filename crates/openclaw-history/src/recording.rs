@@ -17,7 +17,7 @@ use openclaw_ids::{ModelRef, ProfileId, SessionId};
 use openclaw_session::{PinSource, ProfilePin};
 use serde::{Deserialize, Serialize};
 
-pub use budget::Budget;
+pub use budget::RecordingBudget;
 pub use failure::RecordedFailure;
 pub use options::{RecordedOptions, RecordedShortfall};
 pub use policy::{RecordedLoginEndpoint, RecordedPolicy, RecordedProfileConfig, RecordedSettings};
@@ -120,7 +120,7 @@ pub enum StepResult {
         /// How.
         failure: Box<RecordedFailure>,
     },
-    /// Somebody looked whether a person had chosen another model.
+    /// The session was checked for another model that the user chose.
     Looked {
         /// The choice.
         #[serde(default, skip_serializing_if = "Option::is_none")]

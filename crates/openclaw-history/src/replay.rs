@@ -10,7 +10,7 @@ use jiff::{SignedDuration, Timestamp};
 use openclaw_auth_store::{AuthSnapshot, ChangeOutcome, UsageChange};
 use openclaw_chain::Requested;
 use openclaw_ids::{ModelRef, ProfileId, SessionId, SessionKey};
-use openclaw_runner::machine::{Event, Judged, Machine, Outcome, Step};
+use openclaw_runner::machine::{ClassifiedFailure, Event, Machine, Outcome, Step};
 use openclaw_runner::{
     AttemptCall, Marker, Markers, PersistPolicy, Repair, RunPolicy, RunReport, RunRequest, RunSession,
 };
@@ -20,19 +20,23 @@ use crate::millis;
 use crate::recording::recorder::{LOST, applied_name, change_name};
 use crate::recording::{RecordedFailure, RunRecording, SessionWrite, StepResult, pinned};
 
-pub use outcome::{Circumstances, ReplayEnding, ReplayError, Replayed};
-pub use simulate::{Simulated, simulate};
+pub use outcome::{ReplayEnding, ReplayError, ReplayOverrides, ReplayResult};
+pub use simulate::{Simulation, simulate};
 
 /// Plays `recording` as it was, or under other circumstances.
 ///
 /// As long as the run takes the steps that were recorded, each ends when it ended and as it ended; under the same
 /// circumstances that is all of it, and every record comes out as it was, byte for byte. From the first other step on,
 /// calls end as the recorded ones of the same candidate and credential did, and the run is over at a call that was not
-/// recorded. Nobody else writes usage state meanwhile, and nobody chooses another model.
+/// recorded. No other process writes usage state meanwhile, and no user
+/// chooses another model.
 ///
 /// # Errors
 /// [`ReplayError`] for a recording of another version.
-pub fn replay(recording: &RunRecording, circumstances: &Circumstances) -> Result<Replayed, ReplayError> {
+pub fn replay(
+    recording: &RunRecording,
+    circumstances: &ReplayOverrides,
+) -> Result<ReplayResult, ReplayError> {
     let policy = match &circumstances.policy {
         Some(policy) => Arc::clone(policy),
         None => Arc::new(recording.policy.policy().map_err(ReplayError::Policy)?),
@@ -111,7 +115,7 @@ impl<'a> Playback<'a> {
         }
     }
 
-    fn play(mut self) -> Result<Replayed, ReplayError> {
+    fn play(mut self) -> Result<ReplayResult, ReplayError> {
         for _ in 0..self.machine.max_steps() {
             let step = loop {
                 self.pass_session_steps();
@@ -297,7 +301,7 @@ impl<'a> Playback<'a> {
                 } else {
                     Progress::Clean
                 };
-                Ok(Event::Judged(Box::new(Judged {
+                Ok(Event::Judged(Box::new(ClassifiedFailure {
                     attempt,
                     progress,
                     rejected,
@@ -314,13 +318,13 @@ impl<'a> Playback<'a> {
         }
     }
 
-    /// The run is over at a call that nobody made.
-    fn ended(mut self, ending: ReplayEnding) -> Replayed {
+    /// The run is over at a call that was not recorded.
+    fn ended(mut self, ending: ReplayEnding) -> ReplayResult {
         let report = self.machine.give_up().into_report();
         self.replayed(report, ending)
     }
 
-    fn finished(self, outcome: Outcome) -> Replayed {
+    fn finished(self, outcome: Outcome) -> ReplayResult {
         let ending = match &outcome {
             Outcome::Aborted(_) => ReplayEnding::Aborted,
             Outcome::Completed(winner, _) => ReplayEnding::Answered {
@@ -346,8 +350,8 @@ impl<'a> Playback<'a> {
         self.replayed(outcome.into_report(), ending)
     }
 
-    fn replayed(self, report: RunReport, ending: ReplayEnding) -> Replayed {
-        Replayed {
+    fn replayed(self, report: RunReport, ending: ReplayEnding) -> ReplayResult {
+        ReplayResult {
             report,
             ending,
             calls: self.calls,

@@ -1,4 +1,4 @@
-//! What was decided, kept in a file of its own, so that it can be asked about after a restart.
+//! The history: one SQLite file with the decisions of all runs, readable after a restart.
 //!
 //! One file in the state directory serves all agents and all processes. Requests hand their entries to a queue that
 //! bounds how many wait and how many bytes they take, and never wait: what does not fit is dropped and counted. A file
@@ -27,7 +27,9 @@ use writer::Writer;
 
 pub use error::HistoryError;
 pub use prune::Retention;
-pub use reader::{HistoryReader, RunFilter, StoredRun, StoredWindow, Story, Told, WindowFilter};
+pub use reader::{
+    HistoryReader, RunFilter, StoredRecord, StoredRun, StoredStory, StoredWindow, WindowFilter,
+};
 
 /// The name of the file in the state directory.
 const FILE: &str = "openclaw-failover-history.sqlite";

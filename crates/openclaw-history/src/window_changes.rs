@@ -7,36 +7,36 @@ use jiff::Timestamp;
 use openclaw_classify::Reason;
 use openclaw_cooldown::{EndpointWindow, Lane, Window};
 use openclaw_ids::{AgentId, ProfileId, ProviderId};
-use openclaw_runner::Resting;
+use openclaw_runner::CooldownWindows;
 
-use crate::entry::{Rested, WindowChange, WindowNote};
+use crate::entry::{CooldownTarget, WindowChange, WindowNote};
 
 /// The windows of `agent` that differ between `before` and `after`, which are about the same credential or endpoint, at
 /// `now`. Without a `run_id` it was a person who changed them.
 pub fn window_changes(
     agent: &AgentId,
     run_id: Option<&str>,
-    before: &Resting,
-    after: &Resting,
+    before: &CooldownWindows,
+    after: &CooldownWindows,
     now: Timestamp,
 ) -> Vec<WindowNote> {
     let changes = match (before, after) {
         (
-            Resting::Profile { windows: old, .. },
-            Resting::Profile {
+            CooldownWindows::Profile { windows: old, .. },
+            CooldownWindows::Profile {
                 profile,
                 windows: new,
                 ..
             },
         ) => of_profile(profile, old, new, now),
-        (Resting::Endpoint(_, old), Resting::Endpoint(endpoint, new)) => {
+        (CooldownWindows::Endpoint(_, old), CooldownWindows::Endpoint(endpoint, new)) => {
             let change = of_endpoint(&endpoint.provider, *old, *new, now);
             change.into_iter().collect()
         }
-        (Resting::Endpoint(..), Resting::Profile { .. })
-        | (Resting::Profile { .. }, Resting::Endpoint(..)) => Vec::new(),
+        (CooldownWindows::Endpoint(..), CooldownWindows::Profile { .. })
+        | (CooldownWindows::Profile { .. }, CooldownWindows::Endpoint(..)) => Vec::new(),
     };
-    let note = |(rested, change, window): (Rested, WindowChange, Window)| WindowNote {
+    let note = |(rested, change, window): (CooldownTarget, WindowChange, Window)| WindowNote {
         agent: agent.clone(),
         rested,
         change,
@@ -54,8 +54,8 @@ fn of_profile(
     before: &BTreeMap<Lane, Window>,
     after: &BTreeMap<Lane, Window>,
     now: Timestamp,
-) -> Vec<(Rested, WindowChange, Window)> {
-    let rested = |lane: &Lane| Rested::Profile {
+) -> Vec<(CooldownTarget, WindowChange, Window)> {
+    let rested = |lane: &Lane| CooldownTarget::Profile {
         profile: profile.clone(),
         lane: lane.clone(),
     };
@@ -89,7 +89,7 @@ fn of_endpoint(
     before: Option<EndpointWindow>,
     after: Option<EndpointWindow>,
     now: Timestamp,
-) -> Option<(Rested, WindowChange, Window)> {
+) -> Option<(CooldownTarget, WindowChange, Window)> {
     let active =
         |window: Option<EndpointWindow>| window.filter(|window| window.is_active(now)).map(as_window);
     let change = match (active(before), active(after)) {
@@ -97,7 +97,7 @@ fn of_endpoint(
         (old, Some(new)) => (moved(old.as_ref(), &new)?, new),
         (None, None) => return None,
     };
-    let rested = Rested::Endpoint {
+    let rested = CooldownTarget::Endpoint {
         endpoint: provider.clone(),
     };
     Some((rested, change.0, change.1))

@@ -1,7 +1,6 @@
 #![doc = include_str!("../README.md")]
 
 mod agent;
-mod auth_aliases;
 mod error;
 mod model;
 mod profile;
@@ -10,7 +9,6 @@ mod session;
 mod text_id;
 
 pub use agent::AgentId;
-pub use auth_aliases::AuthAliases;
 pub use error::IdError;
 pub use model::{ModelId, ModelRef};
 pub use profile::ProfileId;

@@ -1,4 +1,4 @@
-//! Addresses of providers: which host is this machine.
+//! Hosts: which of them is this machine, and which belongs to a domain.
 
 use std::net::IpAddr;
 
@@ -12,4 +12,15 @@ pub fn is_loopback_host(host: &str) -> bool {
     let host = host.trim_start_matches('[').trim_end_matches(']');
     host.eq_ignore_ascii_case("localhost")
         || host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
+}
+
+/// Whether a host is `domain` or a subdomain of it; both in lower case.
+///
+/// ```
+/// assert!(openclaw_providers::is_host_or_below("api.openai.com", "openai.com"));
+/// assert!(!openclaw_providers::is_host_or_below("notopenai.com", "openai.com"));
+/// ```
+pub fn is_host_or_below(host: &str, domain: &str) -> bool {
+    host.strip_suffix(domain)
+        .is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
 }

@@ -1,4 +1,4 @@
-//! What the caller brings: one attempt with one candidate and one credential.
+//! The attempt that the caller implements: one call of one candidate with one credential.
 
 use std::future::Future;
 
@@ -26,9 +26,9 @@ pub trait Attempt: Send + Sync {
 
     /// Joins the last rejected answer with the preserved one when the chain ends without a good one. The
     /// preserved answer stands alone unless this says otherwise. Not called when they are the same.
-    fn merge_exhausted(&self, latest: Self::Output, preserved: Self::Output) -> Merged<Self::Output> {
+    fn merge_exhausted(&self, latest: Self::Output, preserved: Self::Output) -> MergedAnswer<Self::Output> {
         drop(latest);
-        Merged::Preserved(preserved)
+        MergedAnswer::Preserved(preserved)
     }
 
     /// Repairs the request after a format failure, so that the same candidate and credential can be tried once more
@@ -96,7 +96,7 @@ pub enum Repair {
 
 /// An answer made at the end of a chain without a good one, and whose name it bears.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Merged<T> {
+pub enum MergedAnswer<T> {
     /// The candidate that answered last.
     Latest(T),
     /// The candidate whose answer was preserved.
@@ -114,9 +114,9 @@ pub struct AttemptCall {
     pub position: usize,
     /// Length of the chain.
     pub total: usize,
-    /// The credential is resting and this attempt may use it all the same (R-4.5b).
+    /// The credential is cooling down and this attempt may use it all the same (R-4.5b).
     pub allow_transient_cooldown_probe: bool,
-    /// The attempt is made to find out whether something that rests works again.
+    /// The attempt is made to find out whether something that cools down works again.
     pub is_probe: bool,
     /// No candidate comes after this one.
     pub is_final_fallback_attempt: bool,

@@ -1,4 +1,4 @@
-//! The one place that reads the time.
+//! The clock of a run; the only code that reads the system time.
 
 use jiff::Timestamp;
 

@@ -1,38 +1,43 @@
 //! The async shell: executes the machine's steps and decides nothing.
 
+pub(crate) mod active_sessions;
 mod attempt;
-pub(crate) mod effects;
-mod ending;
+mod cancel_guard;
+pub(crate) mod committed_run;
+pub(crate) mod committed_turn;
 mod recording;
 mod records;
-mod undo;
+mod result;
+pub(crate) mod store_timeout;
+mod store_writes;
 
 use std::fmt::Write;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
-use openclaw_auth_store::UsageStore;
+use jiff::Timestamp;
+use openclaw_auth_store::{AuthSnapshot, UsageStore};
 use openclaw_ids::SessionKey;
 use openclaw_session::{NoticeOutbox, SessionRotation, SessionStore};
 use tracing::Instrument;
 
 use crate::attempt::{Attempt, Judgement};
-use crate::busy::BusySessions;
 use crate::clock::Clock;
-use crate::coalesce::Coalescer;
-use crate::committed::Completed;
+use crate::driver::active_sessions::ActiveSessions;
+use crate::driver::committed_run::CompletedRun;
 use crate::error::RunError;
 use crate::machine::{Event, Machine, Step};
 use crate::observer::{RunObserver, Watcher};
 use crate::recorder::{RunRecorder, RunStart, StepSummary};
 use crate::request::{ChainKind, RunOptions, RunPolicy, RunRequest};
-use crate::skip_cache::SkipCache;
+use crate::skip_cache::{Markers, SkipCache};
 use crate::telemetry;
+use crate::telemetry::log_dedup::LogDedup;
 
 use attempt::beside;
-use ending::Answers;
+use cancel_guard::CancelGuard;
 use recording::LazyRecording;
-use undo::Undo;
+use result::AttemptAnswers;
 
 /// Runs requests over chains of models. Cheap to clone; one per agent, since usage state is per agent.
 pub struct Runner<C, U, S> {
@@ -43,9 +48,9 @@ pub struct Runner<C, U, S> {
     watcher: Watcher,
     recorder: Option<Arc<dyn RunRecorder>>,
     skips: Arc<Mutex<SkipCache>>,
-    log: Arc<Mutex<Coalescer>>,
+    log: Arc<Mutex<LogDedup>>,
     desk: Arc<NoticeOutbox>,
-    busy: Arc<BusySessions>,
+    busy: Arc<ActiveSessions>,
 }
 
 impl<C, U, S> Clone for Runner<C, U, S> {
@@ -121,7 +126,7 @@ impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
         &self,
         request: RunRequest,
         attempt: &A,
-    ) -> Result<Completed<A::Output, C, U, S>, RunError> {
+    ) -> Result<CompletedRun<A::Output, C, U, S>, RunError> {
         self.run_with(request, RunOptions::default(), attempt).await
     }
 
@@ -134,7 +139,7 @@ impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
         request: RunRequest,
         options: RunOptions,
         attempt: &A,
-    ) -> Result<Completed<A::Output, C, U, S>, RunError> {
+    ) -> Result<CompletedRun<A::Output, C, U, S>, RunError> {
         let span = telemetry::run_span(&request);
         // Callers hold a run in place, and the whole machine is in it.
         let driven = Box::pin(self.drive(request, &options, attempt));
@@ -143,18 +148,38 @@ impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
         ended
     }
 
+    /// The recording of a run that starts `now`; none without a recorder.
+    fn recording<'r>(
+        &'r self,
+        options: &'r RunOptions,
+        auth_skips: &Markers,
+        snapshot: &Arc<AuthSnapshot>,
+        now: Timestamp,
+    ) -> Option<LazyRecording<'r>> {
+        self.recorder.as_deref().map(|recorder| {
+            let start = RunStart {
+                options,
+                policy: &self.policy,
+                auth_skips: auth_skips.clone(),
+                snapshot: Arc::clone(snapshot),
+                now,
+            };
+            LazyRecording::new(recorder, start)
+        })
+    }
+
     async fn drive<A: Attempt>(
         &self,
         request: RunRequest,
         options: &RunOptions,
         attempt: &A,
-    ) -> Result<Completed<A::Output, C, U, S>, RunError> {
+    ) -> Result<CompletedRun<A::Output, C, U, S>, RunError> {
         let session = match options.kind {
             ChainKind::Image => None,
             ChainKind::Text => request.session.clone().map(|session| self.busy.enter(session)),
         };
         let requested = request.chain.first().cloned();
-        let mut undo = Undo {
+        let mut undo = CancelGuard {
             runner: self,
             session: session.clone(),
             rollback: None,
@@ -165,23 +190,14 @@ impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
             .as_ref()
             .map(|busy| self.skips().markers(&busy.session.id, self.clock.now()));
         let (skips, snapshot, now) = (skips.unwrap_or_default(), self.usage.snapshot(), self.clock.now());
-        let mut recording = self.recorder.as_deref().map(|recorder| {
-            let start = RunStart {
-                options,
-                policy: &self.policy,
-                auth_skips: skips.clone(),
-                snapshot: Arc::clone(&snapshot),
-                now,
-            };
-            LazyRecording::new(recorder, start)
-        });
+        let mut recording = self.recording(options, &skips, &snapshot, now);
         let mut machine = Machine::new(request, Arc::clone(&self.policy), holder, snapshot, now)
             .with_options(options)
             .with_auth_skips(skips);
         let mut emitted = 0;
         // The calls made, the accepted answer, and the rejected ones that may be needed at the end by the number of
         // their call.
-        let (mut calls, mut answers) = (0, Answers::default());
+        let (mut calls, mut answers) = (0, AttemptAnswers::default());
         let mut marks_probe = false;
         for _ in 0..machine.max_steps() {
             let step = machine.next();

@@ -1,83 +1,26 @@
 //! How a run ends without an answer.
 
+mod user_text;
+
 use std::fmt;
 
-use jiff::Timestamp;
-use openclaw_classify::{Failure, Reason, Verdict};
+use openclaw_classify::Reason;
 
-use crate::decision::{Decision, DecisionKind, RunEvent};
 use crate::machine::RunLimit;
-use crate::summary::{AttemptRecord, FallbackSummaryError};
-
-/// Everything that was decided in a run, in order; also of runs that answered.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct RunReport {
-    /// Names the run.
-    pub run_id: String,
-    /// All records in the order they were made.
-    pub events: Vec<RunEvent>,
-    /// The candidates that failed or were skipped, in chain order.
-    pub attempts: Vec<AttemptRecord>,
-    /// How often the upstream was called.
-    pub calls: usize,
-    /// When the first of the chain's resting credentials is back, as of the end of the run; none when
-    /// nothing rests.
-    pub soonest_cooldown_expiry: Option<Timestamp>,
-}
-
-impl RunReport {
-    /// The candidate decisions, without the rotations.
-    pub fn decisions(&self) -> impl Iterator<Item = &Decision> {
-        self.events.iter().filter_map(|event| match event {
-            RunEvent::Candidate(decision) => Some(&**decision),
-            RunEvent::Rotation(_) => None,
-        })
-    }
-
-    /// The first thing that went wrong, whatever became of the run.
-    pub fn first_failure(&self) -> Option<Reason> {
-        self.events.iter().find_map(|event| match event {
-            RunEvent::Rotation(rotation) => Some(rotation.reason),
-            // A probe that is due is no failure.
-            RunEvent::Candidate(decision) => match decision.kind {
-                DecisionKind::CandidateFailed | DecisionKind::SkipCandidate => decision.reason,
-                DecisionKind::CandidateSucceeded | DecisionKind::ProbeCooldownCandidate => None,
-            },
-        })
-    }
-}
-
-/// One attempt whose failure is the run's own answer; the original is kept.
-#[derive(Clone, PartialEq, Eq)]
-pub struct FailedAttempt {
-    /// What is known of the failure, unredacted: not for display, and not in `Debug`.
-    pub failure: Failure,
-    /// What it means.
-    pub verdict: Verdict,
-    /// The displayable record of it.
-    pub record: AttemptRecord,
-}
-
-impl fmt::Debug for FailedAttempt {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("FailedAttempt")
-            .field("verdict", &self.verdict)
-            .field("record", &self.record)
-            .finish_non_exhaustive()
-    }
-}
+use crate::record::report::{FailedAttempt, RunReport};
+use crate::record::summary::FallbackSummaryError;
 
 /// Why a run has no answer. Every variant carries the run's report.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum RunError {
-    /// The caller cancelled; nobody's failure.
+    /// The caller cancelled, which is no failure.
     Aborted(Box<RunReport>),
     /// The prompt does not fit; another model is not tried.
     ContextOverflow(Box<FailedAttempt>, Box<RunReport>),
-    /// Every candidate failed or rests.
+    /// Every candidate failed or cools down.
     Exhausted(FallbackSummaryError, Box<RunReport>),
-    /// The only attempt failed, or the last one with an error nobody recognises (R-8.1, R-8.2, A2).
+    /// The only attempt failed, or the last one with an error that no rule recognises (R-8.1, R-8.2, A2).
     Failed(Box<FailedAttempt>, Box<RunReport>),
     /// A limit of the run was reached first (A8); the summary holds what was tried until then.
     LimitReached(RunLimit, FallbackSummaryError, Box<RunReport>),

@@ -4,23 +4,25 @@
 //! runs, tests with scripted outcomes and simulations.
 
 mod attempt;
-mod current;
-mod enter;
+mod candidate_gate;
+mod candidate_state;
+mod classified_failure;
 mod failed_attempt;
 mod failure;
+pub(crate) mod failure_event;
 mod finish;
-mod judged;
+mod incompatible;
 mod limit;
 mod outcome;
 mod overflow;
+pub(crate) mod policy;
+mod provider_siblings;
 mod record;
 mod redirect;
 mod rejected;
 mod repair;
 mod reset_wait;
-mod siblings;
 mod step;
-mod unfit;
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::Arc;
@@ -30,28 +32,28 @@ use openclaw_auth_store::AuthSnapshot;
 use openclaw_chain::Shortfall;
 use openclaw_ids::{ModelRef, ProfileId, ProviderId};
 
-use crate::decision::RunEvent;
-use crate::error::{FailedAttempt, RunReport};
-use crate::policy::Advance;
+use crate::machine::policy::Advance;
+use crate::record::decision::RunEvent;
+use crate::record::report::{FailedAttempt, RunReport};
+use crate::record::summary::AttemptRecord;
 use crate::request::{ChainKind, RunOptions, RunPolicy, RunRequest};
 use crate::skip_cache::Markers;
-use crate::summary::AttemptRecord;
 
-use current::{Current, Resting};
-pub use judged::{Judged, RejectedAnswer};
+use candidate_state::{CandidateState, SkippedCandidate};
+pub use classified_failure::{ClassifiedFailure, RejectedAnswer};
 pub use limit::RunLimit;
 use limit::{InFlight, Limits};
-pub use outcome::{Outcome, Preserved, Standing, Winner};
+pub use outcome::{Outcome, PreservedAnswer, Standing, Winner};
 use overflow::Sizes;
+use provider_siblings::ProviderSiblings;
 use redirect::Redirects;
 use rejected::Rejected;
 use reset_wait::{MOST_WAITS, ResetWait};
-use siblings::Siblings;
 pub use step::{Event, Step};
 
 /// What the machine does when no effect is outstanding.
 #[derive(Debug)]
-enum Then {
+enum NextAction {
     /// Wait for the outcome of the attempt that runs.
     AwaitAttempt,
     /// Start the attempt with the current credential.
@@ -62,7 +64,7 @@ enum Then {
     EndOfChain,
     /// Report this.
     Finish(Box<Outcome>),
-    /// The failure is marked: ask whether a person chose another model meanwhile.
+    /// The failure is marked: ask whether the user chose another model meanwhile.
     LookForSwitch(Advance),
     /// The failure is marked and nothing repairs it: stop, rotate, wait or leave.
     Proceed(Advance),
@@ -79,8 +81,8 @@ pub struct Machine {
     now: Timestamp,
     snapshot: Arc<AuthSnapshot>,
     pending: VecDeque<Step>,
-    then: Then,
-    current: Option<Current>,
+    then: NextAction,
+    current: Option<CandidateState>,
     attempts: Vec<(usize, AttemptRecord)>,
     last_failed: Option<FailedAttempt>,
     rejected: Rejected,
@@ -88,8 +90,8 @@ pub struct Machine {
     used_slots: HashSet<ProviderId>,
     attempted_providers: HashSet<ProviderId>,
     auth_skips: Markers,
-    skipped: Vec<Resting>,
-    siblings: Siblings,
+    skipped: Vec<SkippedCandidate>,
+    siblings: ProviderSiblings,
     last_resort_taken: bool,
     /// Whether a failure that every model would repeat ends the run.
     surfaced: bool,
@@ -101,7 +103,7 @@ pub struct Machine {
     set_aside: HashSet<ProfileId>,
     sizes: Sizes,
     reset_wait: ResetWait,
-    unfit: HashMap<ModelRef, Shortfall>,
+    incompatible: HashMap<ModelRef, Shortfall>,
 }
 
 impl Machine {
@@ -122,7 +124,7 @@ impl Machine {
             now,
             snapshot,
             pending: VecDeque::new(),
-            then: Then::Enter(0),
+            then: NextAction::Enter(0),
             current: None,
             attempts: Vec::new(),
             last_failed: None,
@@ -132,7 +134,7 @@ impl Machine {
             attempted_providers: HashSet::new(),
             auth_skips: Markers::default(),
             skipped: Vec::new(),
-            siblings: Siblings::default(),
+            siblings: ProviderSiblings::default(),
             last_resort_taken: false,
             surfaced: false,
             events: Vec::new(),
@@ -142,7 +144,7 @@ impl Machine {
             set_aside: HashSet::new(),
             sizes: Sizes::default(),
             reset_wait: ResetWait::default(),
-            unfit: HashMap::new(),
+            incompatible: HashMap::new(),
         }
     }
 
@@ -159,7 +161,7 @@ impl Machine {
         }
         self.sizes = Sizes::new(options.larger_context.clone());
         self.reset_wait = ResetWait::new(options.wait_for_reset);
-        self.unfit.clone_from(&options.unfit);
+        self.incompatible.clone_from(&options.incompatible);
         self
     }
 
@@ -216,25 +218,25 @@ impl Machine {
         if let Some(step) = self.pending.pop_front() {
             return Some(step);
         }
-        match std::mem::replace(&mut self.then, Then::AwaitAttempt) {
+        match std::mem::replace(&mut self.then, NextAction::AwaitAttempt) {
             // A driver that asks again without an outcome gets the end rather than a second call.
-            Then::AwaitAttempt | Then::EndOfChain => self.end_of_chain(),
-            Then::Begin => match self.limit_reached() {
+            NextAction::AwaitAttempt | NextAction::EndOfChain => self.end_of_chain(),
+            NextAction::Begin => match self.limit_reached() {
                 Some(limit) => self.end_at(limit, InFlight::No),
                 None => return Some(self.begin()),
             },
-            Then::Enter(index) => self.enter(index),
-            Then::Finish(mut outcome) => {
+            NextAction::Enter(index) => self.enter(index),
+            NextAction::Finish(mut outcome) => {
                 self.tell_soonest(&mut outcome);
                 return Some(Step::Finish(outcome));
             }
-            Then::LookForSwitch(next) => {
-                self.then = Then::Repair(next);
+            NextAction::LookForSwitch(next) => {
+                self.then = NextAction::Repair(next);
                 return self.look_for_switch();
             }
-            Then::Proceed(next) => self.proceed(next),
-            Then::Repair(next) => {
-                self.then = Then::Proceed(next);
+            NextAction::Proceed(next) => self.proceed(next),
+            NextAction::Repair(next) => {
+                self.then = NextAction::Proceed(next);
                 return self.ask_for_repair();
             }
         }
@@ -243,12 +245,15 @@ impl Machine {
 
     /// Whether nothing but the attempt with the current credential is to come.
     pub fn is_about_to_begin(&self) -> bool {
-        matches!(self.then, Then::Begin)
+        matches!(self.then, NextAction::Begin)
     }
 
     /// Whether the last candidate is done with.
     pub fn has_left(&self) -> bool {
-        matches!(self.then, Then::EndOfChain | Then::Enter(_) | Then::Finish(_))
+        matches!(
+            self.then,
+            NextAction::EndOfChain | NextAction::Enter(_) | NextAction::Finish(_)
+        )
     }
 
     /// Takes what came of the last step, at `now`.

@@ -1,4 +1,4 @@
-//! What somebody who watches runs is told, beside the records.
+//! The observer of runs: it is called for every record, attempt, change of usage state and lost write.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -11,7 +11,7 @@ use openclaw_classify::Verdict;
 use openclaw_cooldown::{EndpointWindow, Lane, Window};
 use openclaw_ids::{ModelRef, ProfileId, ProviderId};
 
-use crate::decision::RunEvent;
+use crate::record::decision::RunEvent;
 
 /// Is told of what happens in runs as it happens, for example to print or to count it. None of its methods should
 /// block.
@@ -20,24 +20,24 @@ pub trait RunObserver: Send + Sync {
     fn on_event(&self, event: &RunEvent);
 
     /// Called when an attempt is over. Nothing by default.
-    fn on_attempt(&self, attempt: &AttemptSeen<'_>) {
+    fn on_attempt(&self, attempt: &AttemptObservation<'_>) {
         let _ = attempt;
     }
 
     /// Called when something could not be written, and the run goes on without it. Nothing by default.
-    fn on_lost(&self, what: Lost) {
+    fn on_lost(&self, what: LostWrite) {
         let _ = what;
     }
 
-    /// Called when a run changed when a credential or an endpoint rests. Nothing by default.
-    fn on_usage(&self, moved: &UsageMoved<'_>) {
+    /// Called when a run changed a cooldown of a credential or an endpoint. Nothing by default.
+    fn on_usage(&self, moved: &UsageTransition<'_>) {
         let _ = moved;
     }
 }
 
 /// One attempt that is over.
 #[derive(Debug, Clone, Copy)]
-pub struct AttemptSeen<'a> {
+pub struct AttemptObservation<'a> {
     /// The run.
     pub run_id: &'a str,
     /// The candidate.
@@ -61,22 +61,22 @@ pub enum AttemptResult<'a> {
     OutOfTime,
 }
 
-/// What a run changed about when a credential or an endpoint rests.
+/// What a run changed about the cooldowns of a credential or an endpoint.
 #[derive(Debug, Clone, Copy)]
-pub struct UsageMoved<'a> {
+pub struct UsageTransition<'a> {
     /// The run.
     pub run_id: &'a str,
-    /// What rested before.
-    pub before: &'a Resting,
-    /// What rests now. Other tasks may have changed more in between.
-    pub after: &'a Resting,
+    /// The windows before.
+    pub before: &'a CooldownWindows,
+    /// The windows now. Other tasks may have changed more in between.
+    pub after: &'a CooldownWindows,
     /// When.
     pub at: Timestamp,
 }
 
-/// When something rests: its windows, active and past.
+/// The cooldown windows of a credential or an endpoint, active and past.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Resting {
+pub enum CooldownWindows {
     /// An endpoint.
     Endpoint(EndpointKey, Option<EndpointWindow>),
     /// A credential.
@@ -90,8 +90,8 @@ pub enum Resting {
     },
 }
 
-impl Resting {
-    /// What `snapshot` knows of that which `change` may set to rest or wake; none for a change that does neither.
+impl CooldownWindows {
+    /// What `snapshot` knows of that which `change` may set to cool down or set free; none for a change that does neither.
     pub fn of(change: &UsageChange, snapshot: &AuthSnapshot) -> Option<Self> {
         match change {
             UsageChange::Clear { profile }
@@ -121,7 +121,7 @@ impl Resting {
 
 /// What a run could not write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Lost {
+pub enum LostWrite {
     /// What the session remembers of an answer.
     Answer,
     /// The model in use.
@@ -142,7 +142,7 @@ pub enum Lost {
     UsageState,
 }
 
-impl Lost {
+impl LostWrite {
     /// What it is, for people.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -159,19 +159,19 @@ impl Lost {
     }
 
     /// Which store could not be written.
-    pub fn store(self) -> LostIn {
+    pub fn store(self) -> StoreKind {
         match self {
             Self::Answer | Self::Choice | Self::Notice | Self::ProbeMark | Self::Rollback | Self::Switch => {
-                LostIn::Sessions
+                StoreKind::Sessions
             }
-            Self::LateFailure | Self::SuccessMark | Self::UsageState => LostIn::Credentials,
+            Self::LateFailure | Self::SuccessMark | Self::UsageState => StoreKind::Credentials,
         }
     }
 }
 
 /// A store that could not be written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum LostIn {
+pub enum StoreKind {
     /// The credentials and their state.
     Credentials,
     /// The sessions.
@@ -187,7 +187,7 @@ impl Watcher {
         Self(Some(observer))
     }
 
-    /// Whether somebody watches.
+    /// Whether there is an observer.
     pub(crate) fn is_watching(&self) -> bool {
         self.0.is_some()
     }
@@ -198,14 +198,14 @@ impl Watcher {
         }
     }
 
-    pub(crate) fn attempt(&self, attempt: &AttemptSeen<'_>) {
+    pub(crate) fn attempt(&self, attempt: &AttemptObservation<'_>) {
         if let Some(observer) = &self.0 {
             observer.on_attempt(attempt);
         }
     }
 
     /// Says what could not be written, and why with all causes, as one line.
-    pub(crate) fn lost(&self, what: Lost, error: &(dyn Error + 'static)) {
+    pub(crate) fn lost(&self, what: LostWrite, error: &(dyn Error + 'static)) {
         let mut line = error.to_string();
         let mut source = error.source();
         while let Some(cause) = source {
@@ -234,15 +234,15 @@ impl Watcher {
         let Some(observer) = &self.0 else {
             return usage.commit(change, at).await;
         };
-        let before = Resting::of(&change, &usage.snapshot());
+        let before = CooldownWindows::of(&change, &usage.snapshot());
         let seen = before.is_some().then(|| change.clone());
         let applied = usage.commit(change, at).await;
         // An engine that could not write holds the change in memory all the same.
-        let after = seen.and_then(|change| Resting::of(&change, &usage.snapshot()));
+        let after = seen.and_then(|change| CooldownWindows::of(&change, &usage.snapshot()));
         if let (Some(before), Some(after)) = (&before, &after)
             && before != after
         {
-            observer.on_usage(&UsageMoved {
+            observer.on_usage(&UsageTransition {
                 run_id,
                 before,
                 after,

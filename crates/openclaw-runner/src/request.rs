@@ -1,15 +1,19 @@
 //! One run to make, and the settings that all runs of a process share.
 
+pub(crate) mod endpoints;
+pub(crate) mod plan;
+
 use std::collections::{HashMap, HashSet};
 use std::num::NonZeroUsize;
 use std::time::Duration;
 
 use openclaw_auth_store::AuthConfig;
 use openclaw_chain::{Needs, Requested, Resolver, Shortfall};
-use openclaw_ids::{AuthAliases, ModelRef, ProfileId, ProviderId, SessionId, SessionKey};
+use openclaw_ids::{ModelRef, ProfileId, ProviderId, SessionId, SessionKey};
+use openclaw_providers::AuthAliases;
 use openclaw_session::{ProfilePin, SelectionSnapshot, TurnKind};
 
-use crate::endpoints::EndpointKeys;
+use crate::request::endpoints::EndpointKeys;
 
 /// What one run is asked to do.
 #[derive(Debug, Clone)]
@@ -94,7 +98,7 @@ pub enum InlineWait {
     NothingElseLeft,
 }
 
-/// How far a run may go, whatever is left to try (A8). Reaching a limit is nobody's failure.
+/// How far a run may go, whatever is left to try (A8). Reaching a limit is no failure of a candidate.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct RunLimits {
     /// The most attempts; at least one is made.
@@ -128,22 +132,23 @@ pub struct RunOptions {
     /// What kind of chain is walked.
     pub kind: ChainKind,
     /// Providers whose runtime manages its own credentials: their candidates are asked without one, whatever is known
-    /// to rest, and nothing is marked.
+    /// to cool down, and nothing is marked.
     pub own_auth: HashSet<ProviderId>,
-    /// How long an unattended run waits in all for the only candidate of its chain, when that is at rest or refuses for
+    /// How long an unattended run waits in all for the only candidate of its chain, when that cools down or refuses for
     /// a limit or for load and says, or is known, to be back in time (BL-91); none for no waiting.
     pub wait_for_reset: Option<Duration>,
-    /// Fallbacks that are known not to serve the request, and why: they are skipped (BL-54). [`unfit`](crate::unfit)
+    /// Fallbacks that are known not to serve the request, and why: they are skipped (BL-54).
+    /// [`incompatible`](crate::incompatible)
     /// finds them.
-    pub unfit: HashMap<ModelRef, Shortfall>,
+    pub incompatible: HashMap<ModelRef, Shortfall>,
     /// Credentials that cannot serve this run, whatever is known of them: they leave the order, and nothing is marked.
     pub set_aside: HashSet<ProfileId>,
     /// `contextFallback: "larger"`: set to let a prompt that does not fit go on to larger models (A7).
     pub larger_context: Option<LargerContext>,
 }
 
-/// The candidates of `chain` that the configuration says cannot serve `needs`, for [`RunOptions::unfit`] (BL-54).
-pub fn unfit(resolver: &Resolver, chain: &[ModelRef], needs: &Needs) -> HashMap<ModelRef, Shortfall> {
+/// The candidates of `chain` that the configuration says cannot serve `needs`, for [`RunOptions::incompatible`] (BL-54).
+pub fn incompatible(resolver: &Resolver, chain: &[ModelRef], needs: &Needs) -> HashMap<ModelRef, Shortfall> {
     let lacking = |model: &ModelRef| {
         let shortfall = resolver.capabilities(model).shortfall(needs)?;
         Some((model.clone(), shortfall))
@@ -154,7 +159,7 @@ pub fn unfit(resolver: &Resolver, chain: &[ModelRef], needs: &Needs) -> HashMap<
 /// What kind of chain a run walks.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum ChainKind {
-    /// Models that understand images, for one call: rests are not looked at, nothing is remembered in the
+    /// Models that understand images, for one call: cooldowns are not looked at, nothing is remembered in the
     /// session, and a prompt that does not fit goes on to the next.
     Image,
     /// The models of a conversation.

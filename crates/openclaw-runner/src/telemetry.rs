@@ -1,5 +1,7 @@
 //! Every span and event name, and the one place that emits them.
 
+pub(crate) mod log_dedup;
+
 use jiff::Timestamp;
 use openclaw_classify::{Reason, RuleId};
 use openclaw_ids::ModelRef;
@@ -7,12 +9,12 @@ use tracing::field::Empty;
 use tracing::{Level, Span};
 
 use crate::attempt::AttemptCall;
-use crate::decision::{Decision, DecisionKind};
 use crate::error::RunError;
 use crate::observer::AttemptResult;
+use crate::record::decision::{Decision, DecisionKind};
+use crate::record::rotation::RotationDecision;
+use crate::record::summary::CandidateOutcome;
 use crate::request::RunRequest;
-use crate::rotation::RotationDecision;
-use crate::summary::CandidateOutcome;
 
 /// Target of the decision records.
 pub const DECISION_TARGET: &str = "model_fallback";
@@ -157,7 +159,7 @@ pub(crate) fn emit_decision(decision: &Decision) {
                 $level,
                 event = Decision::EVENT,
                 decision = decision.kind.as_str(),
-                runId = crate::decision::named(&decision.run_id),
+                runId = crate::record::decision::named(&decision.run_id),
                 sessionId = decision.session_id.as_ref().map(tracing::field::display),
                 lane = decision.lane.as_deref(),
                 requestedProvider = decision.requested.provider.as_str(),
@@ -177,7 +179,7 @@ pub(crate) fn emit_decision(decision: &Decision) {
                 providerErrorType = error.provider_error_type.as_deref(),
                 providerErrorMessagePreview = error.provider_error_message_preview.as_deref(),
                 requestIdHash = error.request_id_hash.as_deref(),
-                fallbackStepType = step.map(|_| crate::decision::STEP_TYPE),
+                fallbackStepType = step.map(|_| crate::record::decision::STEP_TYPE),
                 fallbackStepFromModel = step.map(|step| tracing::field::display(&step.from_model)),
                 fallbackStepToModel = step.and_then(|step| step.to_model.as_ref()).map(tracing::field::display),
                 fallbackStepFromFailureReason = step.and_then(|step| step.from_failure_reason).map(Reason::as_str),
@@ -194,7 +196,7 @@ pub(crate) fn emit_decision(decision: &Decision) {
                 lastResort = decision.last_resort,
                 authMode = decision.auth_mode,
                 restsUntil = decision.rests_until.map(Timestamp::as_millisecond),
-                elapsedMs = crate::millis::whole(decision.elapsed),
+                elapsedMs = crate::record::millis::whole(decision.elapsed),
                 suppressedDuplicateCount = decision.suppressed(),
                 "{}",
                 decision.console_message()
@@ -206,13 +208,13 @@ pub(crate) fn emit_decision(decision: &Decision) {
         Weight::News => write_at!(Level::WARN),
         Weight::Outcome => write_at!(Level::INFO),
     }
-    // a name that does not exist is a person's to repair. While it rests, each request would say so again.
+    // a name that does not exist is a person's to repair. While it cools down, each request would say so again.
     let missing = decision.previous_attempts.iter();
     let missing = missing.filter(|attempt| attempt.outcome == CandidateOutcome::Failed);
     for attempt in missing.filter(|attempt| attempt.reason == Some(Reason::ModelNotFound)) {
         tracing::warn!(
             target: DECISION_TARGET,
-            runId = crate::decision::named(&decision.run_id),
+            runId = crate::record::decision::named(&decision.run_id),
             "Model \"{}\" not found. Fell back to \"{}\".",
             attempt.candidate,
             decision.candidate,
@@ -225,7 +227,7 @@ pub(crate) fn emit_rotation(rotation: &RotationDecision) {
     tracing::warn!(
         target: ROTATION_TARGET,
         event = RotationDecision::EVENT,
-        runId = crate::decision::named(&rotation.run_id),
+        runId = crate::record::decision::named(&rotation.run_id),
         decision = rotation.kind.as_str(),
         failoverReason = rotation.reason.as_str(),
         provider = rotation.candidate.provider().as_str(),
@@ -237,7 +239,7 @@ pub(crate) fn emit_rotation(rotation: &RotationDecision) {
         rawErrorHash = rotation.error.error_hash.as_deref(),
         rawErrorFingerprint = rotation.error.error_fingerprint.as_deref(),
         restsUntil = rotation.rests_until.map(Timestamp::as_millisecond),
-        elapsedMs = crate::millis::whole(rotation.elapsed),
+        elapsedMs = crate::record::millis::whole(rotation.elapsed),
         redirectedTo = rotation.redirected_to.as_ref().map(tracing::field::display),
         "profile rotation: {} on {} ({})",
         rotation.kind.as_str(),

@@ -5,6 +5,7 @@ mod reason;
 
 use jiff::Timestamp;
 use openclaw_ids::{ModelRef, ProviderId, SessionId};
+use openclaw_providers::cli_runtime_owner;
 
 use crate::entry::{Notice, NoticeKind, NoticeState, SessionEntry};
 
@@ -34,14 +35,10 @@ pub fn selected_model(entry: &SessionEntry, requested: &ModelRef) -> ModelRef {
     origin.unwrap_or_else(|| requested.clone())
 }
 
-/// Names under which a provider's models also run through its own command line (S-10.2).
-const CLI_RUNTIMES: &[(&str, &str)] = &[("claude-cli", "anthropic")];
-
 /// Whether two references are one model to a person (S-10.2).
 fn same_model(one: &ModelRef, other: &ModelRef) -> bool {
     fn home(provider: &ProviderId) -> &str {
-        let found = CLI_RUNTIMES.iter().find(|(alias, _)| *alias == provider.as_str());
-        found.map_or(provider.as_str(), |(_, home)| *home)
+        cli_runtime_owner(provider).map_or(provider.as_str(), |owner| owner.id)
     }
     one == other || (home(one.provider()) == home(other.provider()) && one.model() == other.model())
 }

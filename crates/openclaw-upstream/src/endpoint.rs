@@ -1,5 +1,6 @@
 //! A provider's endpoint: base URL, headers, formats and the kind of its keys.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -26,7 +27,7 @@ struct Parts {
     login: Option<HeaderValue>,
     headers: HeaderMap,
     answer_limit: Option<Duration>,
-    speaks: &'static [WireFormat],
+    speaks: Cow<'static, [WireFormat]>,
     /// How keys are sent.
     keys_as: SecretKind,
 }
@@ -95,7 +96,7 @@ impl Endpoint {
             base_url: url,
             headers: HeaderMap::new(),
             answer_limit: None,
-            speaks: &[WireFormat::ChatCompletions, WireFormat::Embeddings],
+            speaks: Cow::Borrowed(&[WireFormat::ChatCompletions, WireFormat::Embeddings]),
             keys_as: SecretKind::Key,
         })))
     }
@@ -132,8 +133,8 @@ impl Endpoint {
 
     /// Sets the formats that it speaks.
     #[must_use]
-    pub fn with_wires(self, speaks: &'static [WireFormat]) -> Self {
-        self.with(|parts| parts.speaks = speaks)
+    pub fn with_wires(self, speaks: impl IntoIterator<Item = WireFormat>) -> Self {
+        self.with(|parts| parts.speaks = speaks.into_iter().collect())
     }
 
     /// Adds a header to every request.

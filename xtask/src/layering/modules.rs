@@ -23,6 +23,26 @@ struct CrateModules {
 #[rustfmt::skip]
 const MODULES: &[CrateModules] = &[
     CrateModules {
+        package: "openclaw-ids",
+        folder: "crates/openclaw-ids/src",
+        order: &["error", "text_id", "agent", "profile", "provider", "session", "model"],
+    },
+    CrateModules {
+        package: "openclaw-providers",
+        folder: "crates/openclaw-providers/src",
+        order: &[
+            "address", "api_format", "login", "provider", "catalogue", "auth_aliases", "family", "model_renames", "lookup",
+        ],
+    },
+    CrateModules {
+        package: "openclaw-classify",
+        folder: "crates/openclaw-classify/src",
+        order: &[
+            "reason", "text", "redact", "failure", "facts", "verdict", "rules", "hint", "engine", "rule_set", "classify",
+            "observation",
+        ],
+    },
+    CrateModules {
         package: "openclaw-cooldown",
         folder: "crates/openclaw-cooldown/src",
         order: &[
@@ -57,11 +77,62 @@ const MODULES: &[CrateModules] = &[
         ],
     },
     CrateModules {
+        package: "openclaw-runner",
+        folder: "crates/openclaw-runner/src",
+        order: &[
+            "request", "attempt", "clock", "skip_cache", "record", "machine", "error", "observer", "recorder", "telemetry",
+            "driver",
+        ],
+    },
+    CrateModules {
+        package: "openclaw-history",
+        folder: "crates/openclaw-history/src",
+        order: &[
+            "millis", "explain", "recording", "entry", "window_changes", "operator_change", "replay", "store",
+        ],
+    },
+    CrateModules {
         package: "openclaw-upstream",
         folder: "crates/openclaw-upstream/src",
         order: &[
             "worker_runtimes", "deadlines", "endpoint", "retry", "call", "client", "facts", "live", "arrival", "exchange",
             "fuzzing",
+        ],
+    },
+    CrateModules {
+        package: "openclaw-config",
+        folder: "crates/openclaw-config/src",
+        order: &[
+            "environment", "failover", "file", "findings", "gateway", "paths", "secrets", "config", "permission_audit",
+        ],
+    },
+    CrateModules {
+        package: "xtask-faultwall",
+        folder: "xtask/faultwall/src",
+        order: &["fault", "guide", "scripted", "wire", "request", "answer", "perform", "wall"],
+    },
+    CrateModules {
+        package: "xtask",
+        folder: "xtask/src",
+        order: &[
+            "cli", "diff", "workspace", "api", "docs", "fuzz", "layering", "package", "programs", "snapshots", "test", "trace",
+        ],
+    },
+    CrateModules {
+        package: "xtask-bench",
+        folder: "xtask/bench/src",
+        order: &["arguments", "engine", "error_texts", "check", "programs", "table", "suites"],
+    },
+    CrateModules {
+        package: "xtask-corpus",
+        folder: "xtask/corpus/src",
+        order: &["difference", "row", "kind", "judge", "report", "arguments"],
+    },
+    CrateModules {
+        package: "xtask-sim",
+        folder: "xtask/sim/src",
+        order: &[
+            "arguments", "random", "time", "faults", "setup", "trace", "check", "world", "play", "report", "shrink",
         ],
     },
 ];

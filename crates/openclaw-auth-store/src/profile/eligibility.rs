@@ -1,7 +1,8 @@
 //! Whether a profile can be used for a provider at all (auth-store.md 11).
 
 use jiff::Timestamp;
-use openclaw_ids::{AuthAliases, ProfileId, ProviderId};
+use openclaw_ids::{ProfileId, ProviderId};
+use openclaw_providers::AuthAliases;
 
 use crate::credential::Expiry;
 use crate::{AuthConfig, AuthSnapshot, ConfiguredMode, Credential, KeySource, Oauth, Secret, Token};

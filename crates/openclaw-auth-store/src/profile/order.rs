@@ -3,7 +3,8 @@
 mod report;
 
 use jiff::Timestamp;
-use openclaw_ids::{AuthAliases, ProfileId, ProviderId};
+use openclaw_ids::{ProfileId, ProviderId};
+use openclaw_providers::AuthAliases;
 
 pub use report::{ExcludedProfile, ExclusionReason, OrderReport, order_report};
 

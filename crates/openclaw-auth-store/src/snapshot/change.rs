@@ -7,7 +7,8 @@ use openclaw_cooldown::{
     CooldownConfig, FailureEvent, Lane, ProfileUsage, SuccessEvent, adopt_secret, apply_stated_end, clear,
     clear_lane, cool_down_until, record_endpoint_failure, record_failure, record_success,
 };
-use openclaw_ids::{AuthAliases, ProfileId, ProviderId};
+use openclaw_ids::{ProfileId, ProviderId};
+use openclaw_providers::AuthAliases;
 
 use crate::{AuthSnapshot, Credential, EndpointKey, Oauth, StoreError};
 

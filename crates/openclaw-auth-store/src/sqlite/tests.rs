@@ -21,6 +21,7 @@ use tempfile::TempDir;
 
 use super::*;
 use crate::store::conformance::{at, failure, key, profile, success};
+use crate::{AuthSnapshot, Credential, ProfileStore};
 
 /// Threads that act fast, so that no test waits.
 fn fast() -> Timing {

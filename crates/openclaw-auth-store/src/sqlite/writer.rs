@@ -1,5 +1,7 @@
 //! The one writing connection: changes of a batch share one transaction.
 
+mod fold;
+
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -12,11 +14,12 @@ use rusqlite::Connection;
 
 use super::Timing;
 use super::cache::{Cache, PublishGuard as View, UnstoredState, UnwrittenChanges};
-use super::contents::{Contents, Extent};
+use super::contents::Contents;
 use super::fault::Fault;
-use super::request::{ImportCondition, Operation, Outcome, Request};
+use super::request::{Operation, Outcome, Request};
 use super::{connect, schema};
-use crate::{AuthSnapshot, ChangeOutcome, StoreError, UsageChange};
+use crate::StoreError;
+use fold::moment;
 
 /// After how many writes on calling threads the file modes are checked again: SQLite gives its side files the mode of
 /// the store.
@@ -359,79 +362,10 @@ impl Writer {
         }
     }
 
-    /// Folds everything into the contents, and writes the difference.
-    fn fold(
-        &self,
-        contents: &mut Contents,
-        batch: &[Request],
-        unwritten: &UnwrittenChanges,
-        connection: &Connection,
-    ) -> Result<Vec<Outcome>, Fault> {
-        for request in batch {
-            if let Operation::Import(legacy, occasion) = &request.op
-                && (*occasion == ImportCondition::Always || contents.is_new())
-            {
-                contents.import(legacy, request.now);
-            }
-        }
-        let usage_alone =
-            unwritten.logins.is_empty() && batch.iter().all(|request| request.change().is_some());
-        let before = (!usage_alone).then(|| contents.snapshot.clone());
-        let config = self.cache.config();
-        let after = &mut contents.snapshot;
-        for (id, change, at) in &unwritten.logins {
-            after.apply_login(id, change, *at);
-        }
-        for (change, at) in &unwritten.buffered {
-            // Its profile may be gone by now.
-            if after.check(change).is_ok() {
-                after.apply(change, *at, &config);
-            }
-        }
-        for (profile, at) in &unwritten.uses {
-            let profile = profile.clone();
-            after.apply(&UsageChange::Used { profile }, *at, &config);
-        }
-        let outcomes = batch.iter().map(|request| self.perform(request, after)).collect();
-        let now = moment(batch, unwritten);
-        let extent = if let Some(before) = &before {
-            Extent::Everything(before)
-        } else {
-            let changes = batch.iter().filter_map(Request::change);
-            let buffered = unwritten.buffered.iter().map(|(change, _)| change);
-            Extent::usage(changes.chain(buffered), unwritten.uses.iter().map(|(id, _)| id))
-        };
-        contents.write(connection, &extent, now)?;
-        Ok(outcomes)
-    }
-
-    fn perform(&self, request: &Request, snapshot: &mut AuthSnapshot) -> Outcome {
-        match &request.op {
-            Operation::Change(change) => {
-                snapshot.check(change)?;
-                return Ok(snapshot.apply(change, request.now, &self.cache.config()));
-            }
-            Operation::Login(id, change) => return Ok(snapshot.apply_login(id, change, request.now)),
-            // Imports were done before, because changes may be about imported profiles.
-            Operation::Import(..) => {}
-            Operation::Remove(id) => snapshot.remove(id)?,
-            Operation::RemoveProvider(provider) => snapshot.remove_provider(provider),
-            Operation::SetOrder(provider, ids) => snapshot.set_order(provider.clone(), ids.clone()),
-            Operation::Upsert(id, credential) => snapshot.upsert(id.clone(), (**credential).clone())?,
-        }
-        Ok(ChangeOutcome::Done)
-    }
-
     /// Makes the files private again (L21).
     fn tidy(&self) {
         if let Err(error) = openclaw_sqlite::restrict_database_files(&self.path) {
             tracing::warn!(%error, "the mode of the auth store could not be set");
         }
     }
-}
-
-/// The time of the latest change.
-fn moment(batch: &[Request], unwritten: &UnwrittenChanges) -> Timestamp {
-    let times = batch.iter().map(|request| request.now).chain(unwritten.times());
-    times.max().unwrap_or(Timestamp::UNIX_EPOCH)
 }

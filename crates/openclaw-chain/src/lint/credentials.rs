@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use openclaw_ids::{AuthAliases, ProviderId};
+use openclaw_ids::ProviderId;
+use openclaw_providers::AuthAliases;
 
 use crate::config::{AuthMode, ModelsConfig, SecretValue};
 

@@ -98,18 +98,3 @@ rules! {
     WILDCARD_FALLBACK = "wildcard-fallback", Error,
         "name one model; a wildcard only works in agents.defaults.models";
 }
-
-/// Providers the program knows without a row under `models.providers` (chain.md 1.2).
-#[rustfmt::skip]
-pub(super) static BUILT_IN_PROVIDERS: &[&str] = &[
-    "amazon-bedrock", "amazon-bedrock-mantle", "anthropic", "anthropic-vertex", "arcee", "azure-openai-responses",
-    "byteplus", "byteplus-plan", "cerebras", "chutes", "claude-cli", "cloudflare-ai-gateway", "codex", "comfy",
-    "copilot-proxy", "dashscope", "deepinfra", "deepseek", "fal", "fireworks", "github-copilot", "gmi", "gmi-cloud",
-    "gmicloud", "google", "google-antigravity", "google-gemini-cli", "google-vertex", "groq", "huggingface", "kilocode",
-    "kimi", "kimi-coding", "litellm", "lmstudio", "meta", "microsoft-foundry", "minimax", "minimax-portal", "mistral",
-    "modelstudio", "moonshot", "moonshot-ai", "moonshotai", "nvidia", "novita", "novita-ai", "novitaai", "ollama",
-    "ollama-cloud", "openai", "opencode", "opencode-go", "openrouter", "qianfan", "qwen", "qwen-cli", "qwen-oauth",
-    "qwen-portal", "qwencloud", "sglang", "stepfun", "stepfun-plan", "synthetic", "tencent-tokenhub",
-    "tencent-tokenplan", "together", "venice", "vercel-ai-gateway", "vllm", "volcengine", "volcengine-plan", "vydra",
-    "xai", "xiaomi", "xiaomi-token-plan", "z.ai", "z-ai", "zai",
-];

@@ -79,7 +79,7 @@ fn rows_of_section_4() {
 
 #[test]
 fn every_shipped_rename_is_lowercase_and_ends_after_one_step() {
-    for row in SHIPPED {
+    for row in MODEL_RENAMES {
         for (from, to) in row.renames {
             assert_eq!(*from, from.to_lowercase(), "the lookup is by lowercased id");
             assert!(
@@ -129,7 +129,7 @@ proptest! {
         ]),
         model in prop_oneof![
             "[a-z/.-]{1,12}",
-            prop::sample::select(SHIPPED.iter().flat_map(|row| row.renames).flat_map(|(from, to)| [*from, *to]).collect::<Vec<_>>())
+            prop::sample::select(MODEL_RENAMES.iter().flat_map(|row| row.renames).flat_map(|(from, to)| [*from, *to]).collect::<Vec<_>>())
                 .prop_map(str::to_owned),
         ],
     ) {

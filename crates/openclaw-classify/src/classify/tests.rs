@@ -6,6 +6,7 @@ mod evidence;
 mod invariance;
 mod owner;
 mod properties;
+mod requests;
 mod tables;
 
 use jiff::Timestamp;

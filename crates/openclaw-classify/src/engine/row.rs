@@ -2,7 +2,9 @@
 
 use std::borrow::Cow;
 
-use crate::rules::{Condition, Family, Rule, Stage};
+use openclaw_providers::Family;
+
+use crate::rules::{Condition, Rule, Stage};
 use crate::text::phrase::{LexiconBuilder, Phrase};
 use crate::{Certainty, Owner, Reason, RuleId, Scope, Transport};
 

@@ -2,10 +2,12 @@
 
 use std::ops::Range;
 
+use openclaw_providers::{Family, is_host_or_below};
+
 use super::index::ScannedLayer;
 use super::row::{ProviderFilter, Row};
 use crate::facts::{Code, Facts, Layer};
-use crate::rules::{Family, Stage, is_or_below};
+use crate::rules::Stage;
 use crate::text::phrase::Phrase;
 use crate::{Evidence, Failure, Owner, Phase, Reason, Scope, Transport, Verdict, preview};
 
@@ -135,7 +137,9 @@ fn is_provider(context: &Context<'_>, providers: &ProviderFilter) -> bool {
             let host = context.failure.host.as_deref().unwrap_or_default();
             let host = host.split(':').next().unwrap_or_default().to_lowercase();
             let is_id = |name: &str| context.provider.is_some_and(|id| id.eq_ignore_ascii_case(name));
-            names.iter().any(|name| is_id(name) || is_or_below(&host, name))
+            names
+                .iter()
+                .any(|name| is_id(name) || is_host_or_below(&host, name))
         }
     }
 }

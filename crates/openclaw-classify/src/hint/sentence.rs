@@ -4,13 +4,13 @@ use std::sync::LazyLock;
 
 use jiff::civil::{Date, DateTime, Time};
 use jiff::{Timestamp, ToSpan};
+use openclaw_providers::Family;
 use regex::{Captures, Regex};
 
 use super::time_value::{self, Unit};
 use super::{Candidate, Weight};
 use crate::HintSource;
 use crate::facts::RESET_CUES;
-use crate::rules::Family;
 use crate::text::constant_regex::compile;
 use crate::text::patterns::{Patterns, starts_with_ignore_case};
 
@@ -174,6 +174,7 @@ fn day(found: &Captures<'_>, family: Option<Family>) -> Option<Timestamp> {
         .map_or(Ok(Time::midnight()), |time| time.as_str().parse())
         .ok()?;
     let zone = found.get(3).map(|zone| zone.as_str());
+    let home_zone = family.map_or("UTC", Family::time_zone);
     match zone {
         Some(offset) if offset.starts_with(['+', '-']) => {
             let colon = if offset.contains(':') { "" } else { ":" };
@@ -181,29 +182,7 @@ fn day(found: &Captures<'_>, family: Option<Family>) -> Option<Timestamp> {
             format!("{date}T{time}{hours}{colon}{minutes}").parse().ok()
         }
         Some(_) => time_value::at(date.to_datetime(time), "UTC"),
-        None => time_value::at(date.to_datetime(time), home_zone(family)),
-    }
-}
-
-/// The time zone of a provider's times without a zone.
-fn home_zone(family: Option<Family>) -> &'static str {
-    match family {
-        Some(Family::Alibaba | Family::Kimi | Family::Minimax | Family::Volcengine | Family::Zai) => {
-            "Asia/Shanghai"
-        }
-        Some(
-            Family::Anthropic
-            | Family::Bedrock
-            | Family::Cloudflare
-            | Family::Copilot
-            | Family::Google
-            | Family::Ollama
-            | Family::OpenAi
-            | Family::OpenRouter
-            | Family::Together
-            | Family::Xai,
-        )
-        | None => "UTC",
+        None => time_value::at(date.to_datetime(time), home_zone),
     }
 }
 

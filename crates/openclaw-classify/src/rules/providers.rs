@@ -1,6 +1,8 @@
 //! Rules for codes and texts of single providers (classify.md C-6, BL-02); they come before the generic rules.
 
-use super::rule::{Attribution, Family, Rule, code, text};
+use openclaw_providers::Family;
+
+use super::rule::{Attribution, Rule, code, text};
 use crate::Reason;
 
 /// Grouped by provider.

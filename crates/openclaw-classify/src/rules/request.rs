@@ -1,8 +1,113 @@
 //! Rules for texts about the request: its session, model, size and format (classify.md C-5).
 
-use super::rule::{Rule, text};
+use super::rule::{Attribution, Rule, text};
 use crate::Reason;
 use crate::facts::TOKENS_OVER_LIMIT;
+
+/// Words that make a missing thing the model, the address or the account instead of something that the request names.
+const NOT_OF_THE_REQUEST: &[&str] = &[
+    "model with id",
+    "deployment with id",
+    "project with id",
+    "organization with id",
+    "workspace with id",
+    "conversation with id",
+    "session with id",
+    "thread with id",
+    "user with id",
+    "account with id",
+    "key with id",
+    "endpoint with id",
+    "engine with id",
+];
+
+/// What the request refers to and the provider does not have, state that only the provider that made it can read, and
+/// abilities that a router found at none of its endpoints. None of it says anything about the model (F-22, F-60, F-61).
+#[rustfmt::skip]
+pub(super) static REFERENCES: &[Rule] = &[
+    Rule::phrases("format.reasoning-state", Reason::Format, &[
+        "thought signature", "thought·signature", "thoughtsignature", "·thoughtsignature",
+        "(signature|·signature) .. (thinking|·thinking|redacted thinking|·redacted·thinking)",
+        "(thinking|·thinking|·redacted·thinking) .. (signature|·signature|cannot be modified|blocks must|block must|blocks are|blocks cannot)",
+        "expected (thinking|`·thinking)", "must start with a (thinking|`·thinking)", "thinking·signature",
+        "encrypted content", "encrypted·content", "encryptedcontent",
+        concat!(
+            "(reasoning content|·reasoning·content|reasoning·content|reasoning details|·reasoning·details) .. ",
+            "(missing|must|required|not allowed|not permitted|unsupported|not supported|should not|cannot|unexpected)",
+        ),
+        concat!(
+            "(missing|must|unexpected|include|includes|included|pass|passed|without|remove) .. ",
+            "(reasoning content|·reasoning·content|reasoning·content)",
+        ),
+        "(item|items) .. ·rs·* .. (not found|does not exist|could not be found|without|missing|expired)",
+        "reasoning (item|items) .. (not found|without|missing|expired|invalid)",
+        "without its required following item", "without its required ('·reasoning|·reasoning|reasoning)",
+    ], text("Invalid signature in thinking block").at(400)).attributed_to(Attribution::Capability),
+    Rule::phrases("format.absent-thing", Reason::Format, &[
+        concat!(
+            "(item|items|previous response|response|vector store|vector stores|container|containers|file|files|batch|",
+            "batches|assistant|run|upload|attachment|cached content|cachedcontent|cache|prompt|skill|connector|",
+            "fine tuning job|job|checkpoint|eval|document|dataset|corpus|message batch|code interpreter|",
+            "environment|memory|artifact|object|blob|knowledge base|collection|message) (with |)(id|ids) .. ",
+            "(not found|does not exist|doesn't exist|could not be found|was not found|were not found|is not found|",
+            "cannot be found|no longer exists|has expired|expired|not exist|has been deleted|was deleted)",
+        ),
+        concat!(
+            "(item|items|previous response|vector store|vector stores|container|file|files|batch|upload|attachment|",
+            "cached content|cachedcontent|prompt|skill|connector|fine tuning job|job|document|dataset|corpus|message batch|",
+            "artifact|blob|knowledge base|assistant|run|checkpoint) ",
+            "(not found|does not exist|doesn't exist|could not be found|was not found|were not found|is not found|",
+            "cannot be found|no longer exists|has expired|is expired|has been deleted|was deleted)",
+        ),
+        concat!(
+            "(item|items|previous response|vector store|vector stores|container|file|files|batch|upload|attachment|",
+            "cached content|cachedcontent|prompt template|skill|connector|fine tuning job|document|dataset|corpus|message batch|",
+            "artifact|blob|knowledge base) .. ",
+            "(not found|does not exist|doesn't exist|could not be found|was not found|were not found|is not found|",
+            "cannot be found|no longer exists|has expired|is expired|has been deleted|was deleted)",
+        ),
+        "with (id|ids) .. (not found|does not exist|doesn't exist|could not be found|was not found|were not found)",
+        concat!(
+            "no (such |)(item|items|response|vector store|container|file|files|batch|upload|attachment|cached content|",
+            "skill|connector|document|dataset|assistant|run|file object|batch object|object|message batch|",
+            "prompt|job|fine tuning job) (found|exists|exist|with|object|named|by|for)",
+        ),
+        concat!(
+            "no such (item|response|vector store|container|file|batch|upload|attachment|cached content|skill|connector|",
+            "document|dataset|assistant|run|file object|batch object|object|message batch|prompt|job|fine tuning job)",
+        ),
+        concat!(
+            "(could not|couldn't|cannot|can't|failed to|unable to) (find|locate|retrieve|resolve) .. ",
+            "(item|items|response|vector store|container|file|files|batch|upload|attachment|cached content|skill|",
+            "connector|document|dataset|assistant|run|prompt)",
+        ),
+        concat!(
+            "(invalid|unknown|unrecognized|nonexistent|expired) (file|item|response|previous response|container|",
+            "vector store|batch|cached content|attachment|upload|assistant|prompt) id",
+        ),
+        "·previous·response·id", "previous response id",
+        "文件不存在", "找不到文件", "响应不存在", "缓存不存在", "知识库不存在",
+    ], text("Item with id 'msg_zzz' not found.").at(404)).unless(NOT_OF_THE_REQUEST)
+        .at(&[(0, 0), (400, 400), (403, 404), (409, 410), (422, 422)]),
+    // The settings of the account leave no endpoint of this model.
+    Rule::phrases("model.data-policy", Reason::ModelNotFound, &[
+        "(endpoints|endpoint|providers|provider) .. matching your (data|privacy|guardrail)",
+        "matching your (data|privacy) (policy|policies|settings)",
+        "no (endpoints|endpoint|providers|provider) .. (guardrail|data policy|zero data retention)",
+    ], text("No endpoints found matching your data policy").at(404)).attributed_to(Attribution::Capability),
+    Rule::phrases("format.no-endpoint", Reason::Format, &[
+        concat!(
+            "no (endpoints|endpoint|providers|provider|models) (found |available |)(that |which |to |)",
+            "(support|supports|supporting|handle|handles|can handle|accept|accepts)",
+        ),
+        concat!(
+            "no (allowed |eligible |available |)(endpoints|endpoint|providers|provider) .. ",
+            "(support|supports|supporting|handle|handles|match|matching) .. ",
+            "(input|image|images|audio|video|file|files|pdf|tool|tools|tool use|tool choice|function calling|parameter|",
+            "parameters|schema|json|modality|modalities|reasoning|caching|streaming)",
+        ),
+    ], text("No endpoints found that support image input").at(404)).attributed_to(Attribution::Capability),
+];
 
 /// Image limits, the request's tool servers, lost sessions and missing models: the first of the texts (C-3).
 #[rustfmt::skip]
@@ -185,8 +290,9 @@ pub(super) static OVERFLOW: &[Rule] = &[
     ], text("The input window is over the limit")).unless(NOT_SIZE).default_certainty(),
 ];
 
-/// Malformed and unsupported requests. Another model may support what this one does not, so that rule has default
-/// certainty (decision A1).
+/// Unsupported and malformed requests. What the refusal ties to the model or provider, such as a parameter, an ability or
+/// a keyword of its own, another one may take, so the chain goes on; a request that every provider would refuse stops it
+/// (A1, F-24, F-62).
 #[rustfmt::skip]
 pub(super) static FORMAT: &[Rule] = &[
     Rule::phrases("format.capability", Reason::Format, &[
@@ -197,7 +303,52 @@ pub(super) static FORMAT: &[Rule] = &[
         "not support .. prefill", "assistant message prefill", "not supported by this model",
         "unsupported (parameter|value|role)", "does not work with the specified model",
         "does not support .. with this model", "is not supported (in|for|with) this",
-    ], text("This model does not support tools")).default_certainty(),
+    ], text("This model does not support tools")).attributed_to(Attribution::Capability),
+    Rule::phrases("format.input-kind", Reason::Format, &[
+        "(image|images|audio|video|file|files|pdf|document|vision|multimodal|multi modal|modality|media) (input|inputs|content|url|urls|part|parts|understanding|modality|) .. (not supported|unsupported|isn't supported|aren't supported|not allowed|not enabled|not available|only supported|not accepted|cannot be processed|not capable)",
+        "(not|doesn't|don't|cannot|can't) (support|accept|handle|process|take) .. (image|images|vision|audio|video|file|files|pdf|document|documents|multimodal|multi modal|modality|media|modalities)",
+        "(not support|not accept|doesn't support|cannot read|can't read) (image|images|vision|audio|video|file|files|pdf|document|documents|multimodal|multi modal|modality|media)",
+        "(image|images|audio|video|file|input audio|input image|input file|·image·url|image·url|·input·image|·input·audio|·input·file) .. (only supported|is only|are only|not supported|unsupported)",
+        "(unsupported|unknown|invalid|unexpected) (content|media|message content|part|content part|content block|input) type",
+        "content .. must be a string", "(content|·content) .. (should be|expected) a (valid |)string", "expected a string .. (got|but got|found|received) (an |a |)(array|list|object|sequence|map)",
+        "invalid type: (sequence|map), expected a string", "(text only|only text|only supports text|supports text only)", "not (a |)(vision|multimodal|multi modal) model",
+        "at most 0 (image|images|audio|video)", "unsupported (content|image|media|file) (type|format|input)", "mmproj",
+    ], text("image input is not supported").at(400)).attributed_to(Attribution::Capability),
+    Rule::phrases("format.tools", Reason::Format, &[
+        "enable auto tool choice", "tool call parser", "(tool|tools|function|functions|tool use|tool choice|tool calling|function calling|parallel tool calls|·tools|·tool·choice) .. (not supported|unsupported|isn't supported|aren't supported|not enabled|not available|not allowed|only supported|not capable)",
+        "(not|doesn't|don't|cannot|can't) (support|accept|handle) .. (tool|tools|function|functions|tool use|tool choice|tool calling|function calling|tool calls|function calls|·tools|·tool·choice)",
+        "(function|tool) calling is not", "(instruction|instructions) is not enabled", "requires .. tool call parser", "(unsupported|unknown|invalid) (tool type|tool choice)",
+        "(tool|tools|function|functions) .. (schema|schemas) .. (not supported|unsupported|invalid|not valid)", "too many (tools|functions)", "failed to call a function",
+    ], text("auto tool choice requires --enable-auto-tool-choice").at(400)).attributed_to(Attribution::Capability),
+    Rule::phrases("format.output-schema", Reason::Format, &[
+        "invalid (schema|json schema)", "(schema|json schema|response format|·response·format|structured output|structured outputs|json mode|json object|·json·schema|·json·object|output format) .. (not supported|unsupported|isn't supported|aren't supported|invalid|not valid|not available|not allowed|only supported|mismatch|not enabled|must be|must match|keyword)",
+        "(not|doesn't|don't) support .. (schema|json schema|response format|structured output|structured outputs|json mode|json object|·response·format|·json·schema)",
+        "schema (mismatch|validation|error)", "input schema", "must contain the word", "(unsupported|unknown) (schema|keyword)", "(schemas|json schema)", "grammar .. (error|invalid|failed|not supported)",
+        "additionalproperties", "·additionalproperties",
+    ], text("Invalid schema for response_format 'x'").at(400)).attributed_to(Attribution::Capability),
+    Rule::phrases("format.prefill", Reason::Format, &[
+        "response prefill", "prefill .. (not supported|not allowed|incompatible|unsupported)", "conversation must end with a user", "expected last role", "last message must (be|have) .. user",
+        "assistant messages at the end", "cannot continue from message role",
+    ], text("The conversation must end with a user message.").at(400)).attributed_to(Attribution::Capability),
+    Rule::phrases("format.parameter", Reason::Format, &[
+        "unsupported (parameter|parameters|value|values|param|params|argument|option|field|feature|header|role|request)",
+        "(unknown|unrecognized|unrecognised|unexpected|unsupported|extraneous|unallowed|disallowed|extra) (parameter|parameters|param|params|argument|arguments|request argument|field|fields|name|key|keys|property|properties|variant|option|keyword|keyword argument|header|value|values|input|inputs|attribute|role|beta)",
+        "extra inputs are not permitted", "extra (fields|inputs|keys|properties|attributes) .. (not permitted|not allowed|forbidden)", "extra (fields|inputs|keys|properties|attributes) not (permitted|allowed)", "additional properties (are |)not allowed", 
+        "cannot find field", "not support parameters", "unsupportedparamserror",
+        "(is|are|was|were) (not supported|unsupported|not recognized|not recognised|deprecated)", "isn't supported", "aren't supported", "(only|currently only) (supports|support|supported)", "not supported (by|with|for|in|on|when|at|yet)",
+        "not (yet |currently |)(supported|implemented|available) (by|with|for|in|on) (this|the) (model|provider|endpoint|deployment|api|route|backend|engine|server)",
+        "(supported|available|allowed|enabled|permitted) only (by|with|for|in|on|when)", "only (allowed|available|enabled|permitted|supported) (by|with|for|in|on|when)",
+        "only the default .. (value|is supported)", "only .. is supported", "only .. are supported", "only .. (value|values) .. (supported|allowed)",
+        "supported values are", "supported (parameters|roles|types|options) are", "supports .. only", "(valid|allowed|accepted|permitted|possible) (values|options|roles|types) (are|is|include)", "use ·max·completion·tokens", "use 'max completion tokens'",
+        "(doesn't|does not|don't|do not|cannot|can't) support", "does not work with", "is not supported (in|for|with|by) this",
+        "(reasoning|reasoning effort|·reasoning·effort|thinking|temperature|top p|·top·p|·temperature|stop|seed|logprobs|verbosity|service tier|streaming|stream|system|developer|parallel tool calls|max tokens|·max·tokens|max completion tokens|·max·completion·tokens|prompt cache*) .. (not supported|unsupported|not allowed|not permitted|must be set|must be (true|false|1|enabled|disabled|default|at most|at least|less than|greater than|between)|mandatory|cannot be (set|disabled|enabled|used|specified)|incompatible|only)",
+        "cannot both be", "(thinking|reasoning|temperature|top p|stream|streaming|parameter|option) .. is mandatory", "reasoning is mandatory", "must be set to (true|false)", "stream(ing|) is (required|mandatory)", "requires (enable|streaming|stream|thinking|reasoning)", 
+        "maximum allowed number of output tokens", "maximum tokens .. exceed*", "max tokens .. (too large|must be|exceed|exceeds|greater|larger|at most|less)", "max·tokens", "(max tokens|max output tokens|max completion tokens|·max·tokens|·max·output·tokens|·max·completion·tokens) .. (range|supported range|limit|maximum|up to|too high)", "instructions are not valid",
+        "is incompatible with", "not compatible with", "harness .. does not support",
+        "anthropic beta", "·anthropic·beta", "anthropic version", "·anthropic·version", "(header|headers) .. (not supported|unsupported|not allowed|unexpected)",
+        "template error", "(chat template|jinja) .. (error|failed|exception|missing)", "不支持",
+    ], text("Unrecognized request argument supplied: seed").at(400))
+        .at(&[(0, 400), (404, 428), (430, 599)]).attributed_to(Attribution::Capability),
     Rule::phrases("format.weak", Reason::Format, &[
         "is not allowed", "are not allowed", "is reserved", "not permitted", "is required", "are required",
         "must not be",
@@ -207,23 +358,15 @@ pub(super) static FORMAT: &[Rule] = &[
         "(malformed|invalid) (request|input request|json|body|payload)", "malformed input", "tool use id",
         "tool use.id", "tool·use·id", "tool·use ids", "tool call id", "tool·use", "tool·result",
         "tool·calls", "tool result's tool id", "ids were found without", "unexpected .. found in .. blocks",
-        "must have a corresponding", "string should match pattern", "should match pattern",
-        "roles must alternate", "must alternate", "does not match pattern", "duplicate item",
-        "cannot both be", "should be a valid", "function call turn", "is not specified", "must be defined",
+        "must have a corresponding", "should match pattern", "does not match pattern", "must match pattern", "roles must alternate", "must alternate", "duplicate item",
+        "should be a valid", "function call turn", "is not specified", "must be defined",
         "must start with a user", "validation (error|errors) detected", "failed to satisfy constraint",
         "same number of function calls", "must have at least one", "successive (user|assistant)",
-        "must contain the word", "must be set to (true|false)", "is mandatory", "cannot unmarshal",
-        "assistant messages at the end", "response prefill", "image input is not supported", "bad input",
-        "template error", "not support parameters", "unexpected role", "not recognised", "not valid json",
-        "instructions are not valid", "invalid message", "valid role", "is unsupported", "expected last role", "conversation must end with",
-        "encrypted content .. (could not|invalid)", "invalid encrypted content", "invalid schema",
-        "schema (mismatch|validation)", "schemas", "json schema", "extra inputs are not permitted",
-        "field required", "field is required", "required key .. not found", "missing required",
-        "missing field", "missing a thought signature", "missing .. in functioncall", "thought signature",
-        "thinking blocks", "thinking block", "·thinking", "first block must be", "blocks must match",
-        "invalid ·signature", "invalid signature in", "unsupported (content|format|image|media|tool|file)",
-        "not supported with this model", "unknown parameter",
-        "unrecognized (request argument|parameter|key|field)",
+        "cannot unmarshal",
+        "bad input",
+        "unexpected role", "not recognised", "not valid json",
+        "invalid message", "valid role", "field required", "field is required", "required key .. not found", "missing required",
+        "missing field", "missing .. in functioncall", "blocks must match",
         concat!(
             "invalid (parameter|value|type|argument|field|content|role|base64|image|tool|function|",
             "url|messages|property|input)",
@@ -236,15 +379,10 @@ pub(super) static FORMAT: &[Rule] = &[
             "must be (non empty|a string|an array|an object|at most|at least|less than|greater than|",
             "one of|between|numeric|followed by|a response to)",
         ),
-        "no tool output found", "no tool call found", "previous response .. not found",
-        "provided without its required", "without its required following item", "failed to call a function",
-        "tool choice", "tool call .. (must be|not found|invalid)", "tool .. must be", "requires enable",
-        "streaming is required", "maximum tokens .. exceed*", "maximum allowed number of output tokens",
-        "max tokens .. (too large|must be)", "max·tokens", "harness .. does not support",
-        "reasoning content", "·reasoning·content", "unable to process input image",
+        "no tool output found", "no tool call found", "provided without its required", "without its required following item", "tool choice", "tool call .. (must be|not found|invalid)", "tool .. must be", "unable to process input image",
         "could not process image", "role .. must", "content .. must", "unprocessable", "参数错误", "参数无效", "参数有误", "参数校验", "格式不正确", "缺少必填", "缺少必要",
         "参数非法", "parameter error", "does not belong to this (account|organization)",
-        "cannot continue from message role", "input tag .. does not match", "json parse error",
+        "input tag .. does not match", "json parse error",
         "expected .. (items|elements|fields|properties)",
     ], text("messages: roles must alternate between user and assistant")),
 ];

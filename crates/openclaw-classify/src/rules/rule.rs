@@ -1,4 +1,6 @@
-//! A rule of the shipped tables, and the families of providers (classify.md C-1.3, C-3, C-6).
+//! A rule of the shipped tables (classify.md C-1.3, C-3).
+
+use openclaw_providers::Family;
 
 use crate::{Certainty, Failure, Owner, Reason, RuleId, Scope, Transport};
 
@@ -46,8 +48,12 @@ pub(crate) enum Attribution {
     Default,
     /// The whole account: a subscription, a usage window, an organization.
     Account,
+    /// What this model or provider does not take of the request, which another one may take: nothing cools down.
+    Capability,
     /// The caller caused it.
     Caller,
+    /// This model of the account alone; other models of the credential work.
+    Model,
     /// The request did not reach the provider.
     Network,
     /// This process or machine.
@@ -221,6 +227,8 @@ impl Rule {
             Attribution::Default => default_owner_and_scope(self.then),
             Attribution::Account => (Owner::Credential, Scope::Profile),
             Attribution::Caller => (Owner::Caller, Scope::None),
+            Attribution::Capability => (Owner::Model, Scope::None),
+            Attribution::Model => (default_owner_and_scope(self.then).0, Scope::Model),
             Attribution::Network => (Owner::Network, Scope::Endpoint),
             Attribution::Us => (Owner::Us, Scope::None),
         }
@@ -243,72 +251,4 @@ pub(crate) fn default_owner_and_scope(reason: Reason) -> (Owner, Scope) {
         Reason::Aborted => (Owner::Caller, Scope::None),
         Reason::Local => (Owner::Us, Scope::None),
     }
-}
-
-/// Providers with the same codes and texts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Family {
-    Alibaba,
-    Anthropic,
-    Bedrock,
-    Cloudflare,
-    Copilot,
-    Google,
-    Kimi,
-    Minimax,
-    Ollama,
-    OpenAi,
-    OpenRouter,
-    Together,
-    Volcengine,
-    Xai,
-    Zai,
-}
-
-/// The ids of each family, and the hosts for ids of the user's own choosing (C-6). An id also stands for `<id>-…`.
-#[rustfmt::skip]
-pub(crate) const FAMILIES: &[(Family, &[&str], &[&str])] = &[
-    (Family::Alibaba, &["alibaba", "aliyun", "bailian", "dashscope", "modelstudio", "qwen"], &["aliyuncs.com"]),
-    (Family::Anthropic, &["anthropic", "claude"], &["anthropic.com"]),
-    (Family::Bedrock, &["amazon-bedrock", "aws-bedrock", "bedrock"], &["amazonaws.com"]),
-    (Family::Cloudflare, &["cloudflare", "workers-ai"], &["cloudflare.com"]),
-    (Family::Copilot, &["copilot", "github-copilot"], &["githubcopilot.com"]),
-    (Family::Google, &["gemini", "google", "vertex"], &["googleapis.com"]),
-    (Family::Kimi, &["kimi", "moonshot", "moonshotai"], &["kimi.com", "moonshot.ai", "moonshot.cn"]),
-    (Family::Minimax, &["minimax"], &["minimax.chat", "minimax.io", "minimaxi.com"]),
-    (Family::Ollama, &["ollama"], &["ollama.com"]),
-    (Family::OpenAi, &["azure-openai", "chatgpt", "codex", "openai"], &["chatgpt.com", "openai.com", "openai.azure.com"]),
-    (Family::OpenRouter, &["openrouter"], &["openrouter.ai"]),
-    (Family::Together, &["together", "togetherai"], &["together.ai", "together.xyz"]),
-    (Family::Volcengine, &["ark", "byteplus", "doubao", "volcengine"], &["bytepluses.com", "volces.com"]),
-    (Family::Xai, &["grok", "xai", "x-ai"], &["x.ai"]),
-    (Family::Zai, &["bigmodel", "glm", "z-ai", "z.ai", "zai", "zhipu", "zhipuai"], &["bigmodel.cn", "z.ai"]),
-];
-
-/// The family of a provider id, else that of a host.
-pub(crate) fn family(provider: Option<&str>, host: Option<&str>) -> Option<Family> {
-    let by_id = provider.and_then(|id| {
-        let id = id.trim().to_lowercase();
-        let is = |name: &&str| {
-            id.strip_prefix(name)
-                .is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
-        };
-        FAMILIES.iter().find(|(_, ids, _)| ids.iter().any(is))
-    });
-    let by_host = || {
-        let host = host?.trim().to_lowercase();
-        let host = host
-            .split([':', '/'])
-            .find(|part| part.contains('.'))
-            .unwrap_or_default();
-        let is = |name: &&str| is_or_below(host, name);
-        FAMILIES.iter().find(|(_, _, hosts)| hosts.iter().any(is))
-    };
-    by_id.or_else(by_host).map(|(family, ..)| *family)
-}
-
-/// Whether the host is `name` or a subdomain of it; both in lower case.
-pub(crate) fn is_or_below(host: &str, name: &str) -> bool {
-    host.strip_suffix(name)
-        .is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
 }

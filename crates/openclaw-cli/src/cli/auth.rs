@@ -10,8 +10,8 @@ use clap::Subcommand;
 use openclaw_config::Environment;
 use openclaw_ids::{IdError, ProfileId, ProviderId};
 
-use super::screen::Screen;
-use super::{CommandError, Outcome};
+use crate::outcome::{CommandError, Outcome};
+use crate::terminal::screen::Screen;
 
 pub(super) use remove::NotStored;
 
@@ -58,5 +58,5 @@ fn named(text: &str) -> Result<(ProviderId, ProfileId), IdError> {
     Ok((provider, id))
 }
 
-/// The name of a credential that nobody gave one.
+/// The name of a credential that was given none.
 const DEFAULT_NAME: &str = "default";

@@ -10,14 +10,14 @@ use openclaw_chain::{CronPayload, OneOffPolicy, RunKind};
 use openclaw_config::{BodyModelPolicy, Environment};
 use openclaw_gateway::report::free_and_tried;
 use openclaw_gateway::report::legacy_credentials::LegacyCredentials;
-use openclaw_gateway::report::{Asking, CandidateReport, CandidateState, ChainReport};
+use openclaw_gateway::report::{CandidateReport, CandidateState, ChainQuery, ChainReport};
 use openclaw_ids::{ModelRef, ProviderId, SessionKey};
 use serde::Serialize;
 
-use super::files::{AgentArg, Files, Places, ReadAgent};
-use super::render::{Cell, Table, Tone};
-use super::screen::{Screen, now};
-use super::{CommandError, Outcome};
+use crate::files::{AgentArg, Files, Places, ReadAgent};
+use crate::outcome::{CommandError, Outcome};
+use crate::terminal::screen::{Screen, now};
+use crate::terminal::{Cell, Style, Table};
 
 /// Arguments of `chain`.
 #[derive(Debug, Args)]
@@ -106,7 +106,7 @@ struct JobNamesItsModels;
 
 /// A chain, and what older versions left for a candidate without a credential.
 #[derive(Debug, Serialize)]
-struct Told {
+struct ShownChain {
     #[serde(flatten)]
     chain: ChainReport,
     /// Files of older versions and the credentials that are in them alone.
@@ -114,7 +114,7 @@ struct Told {
     older: Vec<LegacyCredentials>,
 }
 
-impl Told {
+impl ShownChain {
     fn of(chain: ChainReport, files: &Files, agent: &ReadAgent) -> Self {
         let mut candidates = chain.candidates.iter();
         let lacks = candidates.any(|candidate| candidate.state == CandidateState::NoCredential);
@@ -144,7 +144,7 @@ pub(super) fn run(
     })
 }
 
-fn told(arguments: &ChainArgs, files: &Files) -> Result<Told, CommandError> {
+fn told(arguments: &ChainArgs, files: &Files) -> Result<ShownChain, CommandError> {
     let job = match arguments.cron.as_deref() {
         None | Some("") => None,
         Some(name) => Some(jobs::find(&files.state_dir, name)?),
@@ -164,7 +164,7 @@ fn told(arguments: &ChainArgs, files: &Files) -> Result<Told, CommandError> {
     if arguments.image {
         let model = arguments.model.as_deref();
         let chain = ChainReport::of_images(&installation, &state, model, now());
-        return Ok(Told::of(chain, files, &agent));
+        return Ok(ShownChain::of(chain, files, &agent));
     }
     let session = match &arguments.session {
         None => None,
@@ -174,8 +174,8 @@ fn told(arguments: &ChainArgs, files: &Files) -> Result<Told, CommandError> {
         Some(job) => RunKind::Cron(job.payload),
         None => kind(arguments, files)?,
     };
-    let chain = ChainReport::of(&installation, &state, Asking { run, session }, now());
-    Ok(Told::of(chain, files, &agent))
+    let chain = ChainReport::of(&installation, &state, ChainQuery { run, session }, now());
+    Ok(ShownChain::of(chain, files, &agent))
 }
 
 /// The session of a key.
@@ -225,14 +225,14 @@ fn kind(arguments: &ChainArgs, files: &Files) -> Result<RunKind, UnknownModel> {
     Ok(RunKind::OneOff { model, policy })
 }
 
-fn show(told: &Told, now: Timestamp, screen: &mut Screen<'_>) -> io::Result<()> {
+fn show(told: &ShownChain, now: Timestamp, screen: &mut Screen<'_>) -> io::Result<()> {
     let report = &told.chain;
     let what = match &report.session {
         Some(key) => format!("session {key} of agent {}", report.agent),
         None => format!("agent {}", report.agent),
     };
     let run = report.run.replace('_', " ");
-    screen.toned(Tone::Strong, format!("{run} of {what}"))?;
+    screen.toned(Style::Strong, format!("{run} of {what}"))?;
     screen.line(format!("  Chosen by   {}", report.source))?;
     let strict = if report.candidates.is_empty() {
         "there is no model to ask; set agents.defaults.imageModel, or name one with --model"
@@ -263,7 +263,7 @@ fn lines(heading: &str, lines: &[String], screen: &mut Screen<'_>) -> io::Result
         return Ok(());
     }
     screen.line("")?;
-    screen.toned(Tone::Strong, heading)?;
+    screen.toned(Style::Strong, heading)?;
     lines.iter().try_for_each(|line| screen.line(format!("  {line}")))
 }
 
@@ -296,11 +296,11 @@ pub(super) fn table(report: &ChainReport, now: Timestamp) -> Table {
 
 fn state(candidate: &CandidateReport) -> Cell {
     match candidate.state {
-        CandidateState::Ready => Cell::new(Tone::Good, "ready"),
-        CandidateState::Probe => Cell::new(Tone::Warn, "tried though it rests"),
-        CandidateState::Resting => Cell::new(Tone::Warn, "rests"),
-        CandidateState::NoCredential => Cell::new(Tone::Bad, "no credential"),
-        CandidateState::NoEndpoint => Cell::new(Tone::Bad, "no address"),
-        CandidateState::UnusableCredential => Cell::new(Tone::Bad, "no usable credential"),
+        CandidateState::Ready => Cell::new(Style::Good, "ready"),
+        CandidateState::Probe => Cell::new(Style::Warn, "tried though it rests"),
+        CandidateState::Resting => Cell::new(Style::Warn, "rests"),
+        CandidateState::NoCredential => Cell::new(Style::Bad, "no credential"),
+        CandidateState::NoEndpoint => Cell::new(Style::Bad, "no address"),
+        CandidateState::UnusableCredential => Cell::new(Style::Bad, "no usable credential"),
     }
 }

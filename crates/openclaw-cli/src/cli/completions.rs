@@ -3,8 +3,9 @@
 use clap::{Args, CommandFactory};
 use clap_complete::Shell;
 
-use super::screen::Screen;
-use super::{Cli, CommandError, Outcome};
+use super::Cli;
+use crate::outcome::{CommandError, Outcome};
+use crate::terminal::screen::Screen;
 
 /// Arguments of `completions`.
 #[derive(Debug, Args)]

@@ -8,8 +8,8 @@ use openclaw_config::Environment;
 use openclaw_gateway::report::{ConfigReport, check};
 use openclaw_gateway::telemetry::terminal_escape::visible_lines;
 
-use super::files::Files;
-use super::{CommandError, Outcome, Places};
+use crate::files::{Files, Places};
+use crate::outcome::{CommandError, Outcome};
 
 /// Arguments of `config check`.
 #[derive(Debug, Args)]

@@ -14,10 +14,9 @@ use openclaw_ids::{AgentId, ModelRef, ProviderId};
 use serde::Serialize;
 use serde_json::Value;
 
-use super::files::{Files, Places};
-use super::render::{Cell, Table, Tone};
-use super::screen::Screen;
-use super::{CommandError, Outcome};
+use crate::files::{Files, Places};
+use crate::outcome::{CommandError, Outcome};
+use crate::terminal::{Cell, Style, Table, screen::Screen};
 
 /// Arguments of `config show`.
 #[derive(Debug, Args)]
@@ -40,7 +39,7 @@ Secrets are never shown. `config check` says what is wrong with it.";
 /// What holds.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Shown {
+struct ShownConfig {
     files: ShownFiles,
     agents: Vec<ShownAgent>,
     providers: Vec<ShownProvider>,
@@ -98,7 +97,7 @@ pub(super) fn run(
     Ok(Outcome::Fine)
 }
 
-fn shown(files: &Files) -> Result<Shown, CommandError> {
+fn shown(files: &Files) -> Result<ShownConfig, CommandError> {
     let settings = members(&files.config.failover)?;
     let defaults = members(&FailoverConfig::default())?;
     let differs = |(name, value): &(&String, &Value)| defaults.get(*name) != Some(value);
@@ -114,7 +113,7 @@ fn shown(files: &Files) -> Result<Shown, CommandError> {
         chain: files.resolver.configured_chain(&id),
         id,
     });
-    Ok(Shown {
+    Ok(ShownConfig {
         files: ShownFiles {
             config: files.config.path.clone(),
             config_exists: files.config.exists,
@@ -139,7 +138,7 @@ fn members(settings: &FailoverConfig) -> serde_json::Result<BTreeMap<String, Val
     Ok(members)
 }
 
-/// The providers that somebody configured, has a key for, or whose models are in a chain.
+/// The providers that are configured, that have a key, or whose models are in a chain.
 fn providers(files: &Files) -> Vec<ShownProvider> {
     let mut ids: Vec<ProviderId> = Vec::new();
     ids.extend(configured(&files.config.chain.models));
@@ -206,7 +205,7 @@ fn told(value: &Value) -> Value {
     }
 }
 
-fn show(shown: &Shown, screen: &mut Screen<'_>) -> io::Result<()> {
+fn show(shown: &ShownConfig, screen: &mut Screen<'_>) -> io::Result<()> {
     let places = &shown.files;
     let missing = |exists: bool| {
         if exists {
@@ -215,7 +214,7 @@ fn show(shown: &Shown, screen: &mut Screen<'_>) -> io::Result<()> {
             " (does not exist; defaults apply)"
         }
     };
-    screen.toned(Tone::Strong, "Files")?;
+    screen.toned(Style::Strong, "Files")?;
     screen.line(format!(
         "  Configuration  {}{}",
         places.config.display(),
@@ -255,12 +254,12 @@ fn show(shown: &Shown, screen: &mut Screen<'_>) -> io::Result<()> {
     let mut table = Table::new(&["SETTING", "VALUE", ""]);
     for (name, value) in &shown.settings {
         let is_changed = shown.changed.contains(name);
-        let tone = if is_changed { Tone::Strong } else { Tone::Plain };
+        let tone = if is_changed { Style::Strong } else { Style::Plain };
         let word = if is_changed { "set" } else { "default" };
         table.row([
             name.as_str().into(),
             Cell::new(tone, told(value).to_string()),
-            Cell::new(Tone::Dim, word),
+            Cell::new(Style::Dim, word),
         ]);
     }
     screen.section("Settings of failover.json5", &table)?;

@@ -8,8 +8,8 @@ mod set;
 use clap::Subcommand;
 use openclaw_config::Environment;
 
-use super::screen::Screen;
-use super::{CommandError, Outcome};
+use crate::outcome::{CommandError, Outcome};
+use crate::terminal::Screen;
 
 /// The commands.
 #[derive(Debug, Subcommand)]

@@ -12,10 +12,10 @@ use openclaw_auth_store::{AgentFolder, DoctorPaths, DoctorPlan};
 use openclaw_config::{Environment, agents_folder, default_credentials_folder};
 use openclaw_ids::AgentId;
 
-use super::files::{Files, Places, absolute, runtime};
-use super::screen::{Screen, now};
-use super::{CommandError, Outcome};
-use report::{DoctorReport, Repaired};
+use crate::files::{Files, Places, absolute, runtime};
+use crate::outcome::{CommandError, Outcome};
+use crate::terminal::screen::{Screen, now};
+use report::{DoctorReport, RepairReport};
 
 /// Arguments of `doctor`.
 #[derive(Debug, Args)]
@@ -87,10 +87,10 @@ fn repair(
     plan: &DoctorPlan,
     root: &config_file::Root,
     now: Timestamp,
-) -> Result<Repaired, CommandError> {
+) -> Result<RepairReport, CommandError> {
     let cooldowns = &files.config.auth.cooldowns;
     let done = runtime()?.block_on(plan.carry_out(cooldowns, now))?;
-    let mut repaired = Repaired::of(&done);
+    let mut repaired = RepairReport::of(&done);
     // Last: until it is written, doing all of it again finds the same secrets.
     if let Some(config) = plan.repaired_config() {
         repaired.config = Some(config_file::write(&files.config.path, root, config, now)?);
@@ -107,7 +107,7 @@ struct AsideError {
     source: std::io::Error,
 }
 
-/// Renames a file to a name that nobody reads, which is its copy.
+/// Renames a file to a name that no program reads, which is its backup.
 fn set_aside(path: &Path, now: Timestamp) -> Result<PathBuf, AsideError> {
     let mut name = path.as_os_str().to_owned();
     name.push(format!(".doctor.{}.bak", now.as_millisecond()));

@@ -1,17 +1,17 @@
 //! `explain`: what a failure means and what would follow from it, or what happened to a request.
 
-mod asked;
 mod failure;
+mod failure_args;
 mod lines;
 mod request;
 
 use clap::Args;
 use openclaw_config::Environment;
 
-use super::files::{AgentArg, Files, Places};
-use super::screen::Screen;
-use super::{CommandError, Outcome};
-use asked::FailureArgs;
+use crate::files::{AgentArg, Files, Places};
+use crate::outcome::{CommandError, Outcome};
+use crate::terminal::screen::Screen;
+use failure_args::FailureArgs;
 
 /// Arguments of `explain`.
 #[derive(Debug, Args)]

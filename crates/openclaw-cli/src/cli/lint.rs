@@ -7,10 +7,10 @@ use openclaw_chain::{Finding, LINT_RULES, Severity};
 use openclaw_config::Environment;
 use serde_json::json;
 
-use super::files::Places;
-use super::render::{Cell, Table, Tone};
-use super::screen::Screen;
-use super::{CommandError, Outcome, config_check};
+use super::config_check;
+use crate::files::Places;
+use crate::outcome::{CommandError, Outcome};
+use crate::terminal::{Cell, Style, Table, screen::Screen};
 
 /// Arguments of `lint`.
 #[derive(Debug, Args)]
@@ -65,7 +65,7 @@ fn show(findings: &[Finding], screen: &mut Screen<'_>) -> io::Result<()> {
             finding.place, finding.detail, finding.rule.code
         );
         screen.line(head)?;
-        screen.toned(Tone::Dim, format!("  {}", finding.rule.remedy))?;
+        screen.toned(Style::Dim, format!("  {}", finding.rule.remedy))?;
     }
     Ok(())
 }
@@ -91,10 +91,10 @@ fn rules(json: bool, screen: &mut Screen<'_>) -> io::Result<()> {
     screen.table(&table)
 }
 
-fn tone(severity: Severity) -> Tone {
+fn tone(severity: Severity) -> Style {
     match severity {
-        Severity::Error => Tone::Bad,
-        Severity::Warning => Tone::Warn,
-        Severity::Note => Tone::Dim,
+        Severity::Error => Style::Bad,
+        Severity::Warning => Style::Warn,
+        Severity::Note => Style::Dim,
     }
 }

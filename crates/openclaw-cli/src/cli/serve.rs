@@ -18,11 +18,11 @@ use secrecy::ExposeSecret;
 use tokio::net::TcpListener;
 use tokio::sync::Mutex;
 
-use super::files::Files;
-use super::{CommandError, Outcome, Places};
 use crate::demo::Demo;
-use crate::open_files;
-use crate::shutdown::{Hangups, Stops};
+use crate::file_limit;
+use crate::files::{Files, Places};
+use crate::outcome::{CommandError, Outcome};
+use crate::signals::{HangupSignals, StopSignals};
 
 /// Arguments of `serve`.
 #[derive(Debug, Args)]
@@ -69,7 +69,7 @@ enum ListenError {
          `gateway.auth.token`, or listen on 127.0.0.1"
     )]
     Open(SocketAddr),
-    /// Somebody else listens there.
+    /// Another process listens there.
     #[error(
         "{0} is in use, perhaps by another gateway; stop it, or choose another address with --bind, such as \
          --bind 127.0.0.1:18790"
@@ -132,8 +132,8 @@ async fn serve(
     // Before anything is opened: a second gateway must not touch the first one's state.
     let listener = listen(bind).await?;
     let address = listener.local_addr()?;
-    let hangups = Hangups::listen()?;
-    // In this order, since the state of the demo goes away with it, and must outlive whoever writes to it.
+    let hangups = HangupSignals::listen()?;
+    // In this order: the state of the demo is removed with it, and must outlive the gateway that writes to it.
     let (demo, gateway) = if let Some(config) = config {
         let state_dir = places.state_dir(environment);
         // What cannot be read is told by opening it.
@@ -144,7 +144,7 @@ async fn serve(
                 .map(|finding| format!("{}: {}", finding.place, finding.detail)),
         );
         warnings.extend(left_by_older_versions(&places, environment));
-        warnings.extend(disk::trouble(&state_dir).map(|trouble| trouble.to_string()));
+        warnings.extend(disk::problem(&state_dir).map(|trouble| trouble.to_string()));
         let setup = Setup {
             environment: environment.clone(),
             config,
@@ -158,8 +158,8 @@ async fn serve(
         let setup = demo.setup(environment);
         (Some(demo), Gateway::open(setup).await?)
     };
-    // Whoever reads that it listens may stop it at once.
-    let stops = Mutex::new(Stops::listen()?);
+    // A process that reads that the gateway listens may stop it at once.
+    let stops = Mutex::new(StopSignals::listen()?);
     let stop_asked = async || stops.lock().await.next().await;
     match &demo {
         Some(demo) => demo.introduce(address, output)?,
@@ -170,10 +170,11 @@ async fn serve(
         gateway.stopping();
         tracing::info!("stopping; answers in flight may finish, a second signal ends them");
     };
-    let cores = WorkerRuntimes::all()?;
-    let open_files = open_files::raise();
+    let workers = WorkerRuntimes::all()?;
+    let open_files = file_limit::raise();
     let most = || gateway.most_connections(open_files);
-    let served = Server::default().serve_until(&cores, listener, most, gateway.front(), stop, stop_asked());
+    let served =
+        Server::default().serve_until(&workers, listener, most, gateway.service(), stop, stop_asked());
     let drained = tokio::select! {
         drained = served => drained,
         never = reload_at_each(hangups, &gateway) => match never {},
@@ -185,7 +186,7 @@ async fn serve(
     Ok(Outcome::Fine)
 }
 
-async fn reload_at_each(mut hangups: Hangups, gateway: &Gateway) -> Infallible {
+async fn reload_at_each(mut hangups: HangupSignals, gateway: &Gateway) -> Infallible {
     loop {
         hangups.next().await;
         // What became of it is in the log.

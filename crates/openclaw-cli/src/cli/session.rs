@@ -9,8 +9,8 @@ mod show;
 use clap::Subcommand;
 use openclaw_config::Environment;
 
-use super::screen::Screen;
-use super::{CommandError, Outcome};
+use crate::outcome::{CommandError, Outcome};
+use crate::terminal::screen::Screen;
 
 /// The commands.
 #[derive(Debug, Subcommand)]

@@ -10,17 +10,17 @@ use jiff::{SignedDuration, Timestamp};
 use openclaw_config::Environment;
 use openclaw_gateway::report::ago;
 use openclaw_history::recording::RunRecording;
-use openclaw_history::replay::{Circumstances, ReplayEnding, Replayed, Simulated, simulate};
+use openclaw_history::replay::{ReplayEnding, ReplayOverrides, ReplayResult, Simulation, simulate};
 use openclaw_history::{HistoryReader, RunFilter};
 use openclaw_ids::{AgentId, ModelRef};
 use openclaw_runner::RunEvent;
 use serde::Serialize;
 
-use super::files::{AgentArg, Files, Places, absolute};
-use super::history;
-use super::render::{Cell, Table, Tone};
-use super::screen::{Screen, now};
-use super::{CommandError, Outcome, times};
+use crate::files::{AgentArg, Files, Places, absolute, history};
+use crate::outcome::{CommandError, Outcome};
+use crate::terminal::duration_arg;
+use crate::terminal::screen::{Screen, now};
+use crate::terminal::{Cell, Style, Table};
 
 /// Arguments of `simulate`.
 #[derive(Debug, Args)]
@@ -30,7 +30,7 @@ pub(super) struct SimulateArgs {
     #[arg(long = "with", value_name = "PATH")]
     other: Option<PathBuf>,
     /// Not longer ago than this, such as 2h or 3d
-    #[arg(long, value_name = "TIME", value_parser = times::span)]
+    #[arg(long, value_name = "TIME", value_parser = duration_arg::span)]
     since: Option<SignedDuration>,
     /// The latest so many requests of each agent
     #[arg(long, value_name = "NUMBER", default_value_t = 1_000)]
@@ -66,7 +66,7 @@ struct Report {
     requests: usize,
     /// Those that would have gone otherwise.
     different: usize,
-    /// Those of them that would have asked somebody who was not asked then.
+    /// Those of them that would have called a candidate that was not called then.
     unknown: usize,
     /// Recordings of another version, which cannot be played.
     unplayable: usize,
@@ -96,14 +96,14 @@ struct Change {
     agent: AgentId,
     at: i64,
     requested: String,
-    before: Course,
-    after: Course,
+    before: RunCourse,
+    after: RunCourse,
 }
 
 /// How it went, or would have gone.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Course {
+struct RunCourse {
     chain: Vec<ModelRef>,
     calls: usize,
     deciding_ms: u128,
@@ -135,7 +135,7 @@ pub(super) fn run(
             };
             // A request that had a chain of its own keeps it.
             let chain = other_chain.filter(|_| recording.chain == chain);
-            let circumstances = Circumstances {
+            let circumstances = ReplayOverrides {
                 policy: Some(Arc::clone(&policy)),
                 chain: chain.cloned(),
             };
@@ -182,7 +182,7 @@ fn recordings(
     arguments: &SimulateArgs,
     agent: &AgentId,
 ) -> Result<Vec<Option<RunRecording>>, CommandError> {
-    let since = arguments.since.map(|span| times::before(now(), span));
+    let since = arguments.since.map(|span| duration_arg::before(now(), span));
     Ok(history.recordings(&RunFilter {
         agent: Some(agent.clone()),
         since,
@@ -196,12 +196,12 @@ impl Report {
         &mut self,
         agent: &AgentId,
         recording: &RunRecording,
-        circumstances: &Circumstances,
-        simulated: Simulated,
+        circumstances: &ReplayOverrides,
+        simulated: Simulation,
     ) {
         self.requests += 1;
         let differs = simulated.differs();
-        let Simulated { before, after } = simulated;
+        let Simulation { before, after } = simulated;
         if matches!(after.ending, ReplayEnding::Unknown { .. }) {
             self.unknown += 1;
         } else {
@@ -218,22 +218,22 @@ impl Report {
             agent: agent.clone(),
             at: recording.started_at.as_millisecond(),
             requested: format!("{}/{}", recording.requested_provider, recording.requested_model),
-            before: Course::of(recording.chain.clone(), before),
-            after: Course::of(chain.unwrap_or_else(|| recording.chain.clone()), after),
+            before: RunCourse::of(recording.chain.clone(), before),
+            after: RunCourse::of(chain.unwrap_or_else(|| recording.chain.clone()), after),
         });
     }
 }
 
 impl Totals {
-    fn add(&mut self, played: &Replayed) {
+    fn add(&mut self, played: &ReplayResult) {
         self.calls += played.calls.len();
         self.answered += usize::from(matches!(played.ending, ReplayEnding::Answered { .. }));
         self.deciding_ms += deciding_ms(played);
     }
 }
 
-impl Course {
-    fn of(chain: Vec<ModelRef>, played: Replayed) -> Self {
+impl RunCourse {
+    fn of(chain: Vec<ModelRef>, played: ReplayResult) -> Self {
         Self {
             chain,
             calls: played.calls.len(),
@@ -244,7 +244,7 @@ impl Course {
 }
 
 /// When the last decision was made, after the run began.
-fn deciding_ms(played: &Replayed) -> u128 {
+fn deciding_ms(played: &ReplayResult) -> u128 {
     let elapsed = played.report.events.iter().map(|event| match event {
         RunEvent::Candidate(decision) => decision.elapsed,
         RunEvent::Rotation(rotation) => rotation.elapsed,
@@ -299,12 +299,12 @@ fn show(report: &Report, now: Timestamp, screen: &mut Screen<'_>) -> io::Result<
 
 fn ending(ending: &ReplayEnding) -> Cell {
     match ending {
-        ReplayEnding::Answered { model, .. } => Cell::new(Tone::Good, model.key()),
-        ReplayEnding::Preserved { model } => Cell::new(Tone::Warn, format!("what {} had", model.key())),
-        ReplayEnding::Unknown { model, .. } => Cell::new(Tone::Dim, format!("asks {}", model.key())),
-        ReplayEnding::Aborted => Cell::new(Tone::Dim, "cancelled"),
-        ReplayEnding::Exhausted { .. } => Cell::new(Tone::Bad, "nobody"),
-        ReplayEnding::Failed { .. } | ReplayEnding::Surfaced { .. } => Cell::new(Tone::Bad, "its failure"),
-        ReplayEnding::LimitReached { limit } => Cell::new(Tone::Bad, limit.as_str()),
+        ReplayEnding::Answered { model, .. } => Cell::new(Style::Good, model.key()),
+        ReplayEnding::Preserved { model } => Cell::new(Style::Warn, format!("what {} had", model.key())),
+        ReplayEnding::Unknown { model, .. } => Cell::new(Style::Dim, format!("asks {}", model.key())),
+        ReplayEnding::Aborted => Cell::new(Style::Dim, "cancelled"),
+        ReplayEnding::Exhausted { .. } => Cell::new(Style::Bad, "nobody"),
+        ReplayEnding::Failed { .. } | ReplayEnding::Surfaced { .. } => Cell::new(Style::Bad, "its failure"),
+        ReplayEnding::LimitReached { limit } => Cell::new(Style::Bad, limit.as_str()),
     }
 }

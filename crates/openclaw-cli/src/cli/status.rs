@@ -12,15 +12,16 @@ use openclaw_gateway::report::ago;
 use openclaw_gateway::report::disk;
 use openclaw_gateway::report::free_and_tried;
 use openclaw_gateway::report::{
-    AgentReport, CandidateState, Level, ProfileReport, SessionReport, StatusReport, Trouble, UnreadAgent,
+    AgentReport, CandidateState, Level, Problem, ProfileReport, SessionReport, StatusReport, UnreadAgent,
 };
 use openclaw_history::{HistoryError, HistoryReader, RunFilter, RunOutcome, StoredRun};
 use openclaw_ids::{AgentId, ModelRef};
 
-use super::files::{AgentArg, Files, Places, ReadAgent, runtime};
-use super::render::{Cell, Table, Tone};
-use super::screen::{Screen, now};
-use super::{CommandError, Outcome, chain};
+use super::chain;
+use crate::files::{AgentArg, Files, Places, ReadAgent, runtime};
+use crate::outcome::{CommandError, Outcome};
+use crate::terminal::screen::{Screen, now};
+use crate::terminal::{Cell, Style, Table};
 
 /// Arguments of `status`.
 #[derive(Debug, Args)]
@@ -99,14 +100,14 @@ fn watch(
         let report = read(environment, arguments)?;
         screen.clear()?;
         show(&report, screen)?;
-        screen.toned(Tone::Dim, "\nEvery second; Ctrl-C ends it.")?;
+        screen.toned(Style::Dim, "\nEvery second; Ctrl-C ends it.")?;
         let waited = runtime.block_on(async {
             tokio::select! {
-                () = tokio::time::sleep(EVERY) => Ok(Waited::Over),
-                signal = tokio::signal::ctrl_c() => signal.map(|()| Waited::Interrupted),
+                () = tokio::time::sleep(EVERY) => Ok(WatchEvent::Over),
+                signal = tokio::signal::ctrl_c() => signal.map(|()| WatchEvent::Interrupted),
             }
         });
-        if waited? == Waited::Interrupted {
+        if waited? == WatchEvent::Interrupted {
             return Ok(Outcome::Fine);
         }
     }
@@ -114,7 +115,7 @@ fn watch(
 
 /// How a wait ended.
 #[derive(PartialEq, Eq)]
-enum Waited {
+enum WatchEvent {
     Interrupted,
     Over,
 }
@@ -143,7 +144,7 @@ fn read(environment: &Environment, arguments: &StatusArgs) -> Result<StatusRepor
     let report = report.with_unread_sessions(read.iter().map(ReadAgent::unread_sessions));
     let report = report.with_older(read.iter().map(|agent| files.left_for(agent)));
     let report = report.with_unread(unread.collect());
-    let report = report.with_disk(disk::trouble(&files.state_dir));
+    let report = report.with_disk(disk::problem(&files.state_dir));
     Ok(match runs(&files, arguments.agent.named(&files)?) {
         Ok(runs) => report.with_runs(runs),
         Err(error) => report.with_unread_history(error_chain::line(&error)),
@@ -175,8 +176,10 @@ fn show(report: &StatusReport, screen: &mut Screen<'_>) -> io::Result<()> {
     }
     for unread in &report.unread {
         screen.line("")?;
-        let title = screen.palette.paint(Tone::Strong, format!("Agent {}", unread.id));
-        let word = screen.palette.paint(Tone::Bad, "cannot be shown");
+        let title = screen
+            .palette
+            .paint(Style::Strong, format!("Agent {}", unread.id));
+        let word = screen.palette.paint(Style::Bad, "cannot be shown");
         screen.line(format!("{title}: {word}: {}.", unread.problem))?;
     }
     screen.section("Last requests that met trouble", &troubled(report))?;
@@ -200,10 +203,10 @@ fn troubled(report: &StatusReport) -> Table {
     ]);
     for StoredRun { at, note } in &report.troubled {
         let outcome = match (note.outcome, &note.served) {
-            (RunOutcome::Answered, Some(model)) => Cell::new(Tone::Warn, model.key()),
-            (RunOutcome::Answered, None) => Cell::new(Tone::Warn, "answered"),
-            (RunOutcome::Cancelled, _) => Cell::new(Tone::Dim, "cancelled"),
-            (RunOutcome::Failed, _) => Cell::new(Tone::Bad, "nobody answered"),
+            (RunOutcome::Answered, Some(model)) => Cell::new(Style::Warn, model.key()),
+            (RunOutcome::Answered, None) => Cell::new(Style::Warn, "answered"),
+            (RunOutcome::Cancelled, _) => Cell::new(Style::Dim, "cancelled"),
+            (RunOutcome::Failed, _) => Cell::new(Style::Bad, "nobody answered"),
         };
         table.row([
             ago(*at, report.at).into(),
@@ -228,7 +231,7 @@ fn show_agent(agent: &AgentReport, report: &StatusReport, screen: &mut Screen<'_
     };
     let (tone, word) = verdict(agent);
     let title = format!("Agent {}{default}", agent.id);
-    let title = screen.palette.paint(Tone::Strong, title);
+    let title = screen.palette.paint(Style::Strong, title);
     let word = screen.palette.paint(tone, word);
     screen.line(format!("{title}: {word}, {sessions}"))?;
     screen.section("Chain", &chain::table(&agent.chain, report.at))?;
@@ -237,7 +240,7 @@ fn show_agent(agent: &AgentReport, report: &StatusReport, screen: &mut Screen<'_
     screen.section("Sessions on a fallback", &fallbacks(on_fallback, report))?;
     if !agent.troubles.is_empty() {
         screen.line("")?;
-        screen.toned(Tone::Strong, "What is wrong")?;
+        screen.toned(Style::Strong, "What is wrong")?;
         for trouble in &agent.troubles {
             screen.line(format!("  {}", describe(&trouble.trouble)))?;
         }
@@ -245,13 +248,13 @@ fn show_agent(agent: &AgentReport, report: &StatusReport, screen: &mut Screen<'_
     Ok(())
 }
 
-fn verdict(agent: &AgentReport) -> (Tone, &'static str) {
+fn verdict(agent: &AgentReport) -> (Style, &'static str) {
     let is_mute = agent.chain.first_asked().is_none();
     match agent.worst() {
-        Some(_) if is_mute => (Tone::Bad, "no model can answer now"),
-        Some(Level::Failing) => (Tone::Bad, "needs attention"),
-        Some(Level::Degraded) => (Tone::Warn, "a fallback answers"),
-        None => (Tone::Good, "all fine"),
+        Some(_) if is_mute => (Style::Bad, "no model can answer now"),
+        Some(Level::Failing) => (Style::Bad, "needs attention"),
+        Some(Level::Degraded) => (Style::Warn, "a fallback answers"),
+        None => (Style::Good, "all fine"),
     }
 }
 
@@ -272,11 +275,11 @@ fn credentials(profiles: &[ProfileReport], report: &StatusReport) -> Table {
         if profile.windows.is_empty() {
             let (tone, state) = match (profile.eligibility, profile.health) {
                 (Eligibility::Ok, Health::Expiring | Health::Expired) if !profile.renews => {
-                    (Tone::Warn, "expiring")
+                    (Style::Warn, "expiring")
                 }
-                (Eligibility::Ok, _) if profile.position.is_some() => (Tone::Good, "ready"),
-                (Eligibility::Ok, _) => (Tone::Dim, "not used"),
-                _ => (Tone::Bad, "unusable"),
+                (Eligibility::Ok, _) if profile.position.is_some() => (Style::Good, "ready"),
+                (Eligibility::Ok, _) => (Style::Dim, "not used"),
+                _ => (Style::Bad, "unusable"),
             };
             let why = match profile.eligibility {
                 Eligibility::Ok => profile.passed_over.map_or("", ExclusionReason::as_str),
@@ -301,7 +304,7 @@ fn credentials(profiles: &[ProfileReport], report: &StatusReport) -> Table {
                 free_and_tried(Some(window.reason), Some(window.until), window.next_probe, now);
             table.row([
                 profile.id.as_str().into(),
-                Cell::new(Tone::Warn, rests),
+                Cell::new(Style::Warn, rests),
                 window.reason.as_str().into(),
                 ago(window.since, now).into(),
                 free.into(),
@@ -323,7 +326,7 @@ fn fallbacks(sessions: &[SessionReport], report: &StatusReport) -> Table {
         table.row([
             session.key.as_str().into(),
             session.selected.key().into(),
-            Cell::new(Tone::Warn, fallback.model.key()),
+            Cell::new(Style::Warn, fallback.model.key()),
             since.unwrap_or_default().into(),
             fallback.reason.clone().unwrap_or_default().into(),
         ]);
@@ -351,26 +354,26 @@ fn primary(model: &ModelRef, state: CandidateState, reason: Option<Reason>) -> S
     }
 }
 
-fn describe(trouble: &Trouble) -> String {
+fn describe(trouble: &Problem) -> String {
     match trouble {
-        Trouble::NothingCanAnswer {
+        Problem::NothingCanAnswer {
             without_credential: Some(provider),
         } => {
             format!("No model of the chain has a credential; store one: openclaw-gateway auth add {provider}")
         }
-        Trouble::NothingCanAnswer { .. } => {
+        Problem::NothingCanAnswer { .. } => {
             "No model of the chain can be asked now; see FREE IN above, or `auth add` another key.".to_owned()
         }
-        Trouble::PrimaryUnavailable { model, state, reason } => primary(model, *state, *reason),
-        Trouble::NeedsAPerson { profile, reason } => format!(
+        Problem::PrimaryUnavailable { model, state, reason } => primary(model, *state, *reason),
+        Problem::NeedsAPerson { profile, reason } => format!(
             "{profile} was refused ({reason}) and waits for you: mend the account or the key, then `cooldown clear {profile}`."
         ),
-        Trouble::Unusable {
+        Problem::Unusable {
             profile,
             problem: Some(problem),
             ..
         } => format!("{profile} cannot be used: {problem}."),
-        Trouble::Unusable {
+        Problem::Unusable {
             profile, eligibility, ..
         } => {
             format!(
@@ -378,9 +381,9 @@ fn describe(trouble: &Trouble) -> String {
                 eligibility.as_str()
             )
         }
-        Trouble::OlderCredentials(older) => format!("{older}."),
-        Trouble::UnreadSessions { problem } => format!("The sessions cannot be shown: {problem}."),
-        Trouble::OnFallback { session } => {
+        Problem::OlderCredentials(older) => format!("{older}."),
+        Problem::UnreadSessions { problem } => format!("The sessions cannot be shown: {problem}."),
+        Problem::OnFallback { session } => {
             format!("Session {session} is answered by a fallback; it returns to its model by itself.")
         }
     }

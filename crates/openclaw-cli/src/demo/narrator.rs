@@ -6,9 +6,9 @@ use std::sync::{Mutex, PoisonError};
 use openclaw_runner::{Decision, DecisionKind, RotationDecision, RotationKind, RunEvent, RunObserver};
 
 /// Prints decisions.
-pub(super) struct Narrator(Mutex<Told>);
+pub(super) struct Narrator(Mutex<Narration>);
 
-struct Told {
+struct Narration {
     output: Box<dyn Write + Send>,
     /// The run of the last line, so that the next one gets a heading.
     run: String,
@@ -17,7 +17,7 @@ struct Told {
 impl Narrator {
     /// Tells on `output`.
     pub(super) fn new(output: Box<dyn Write + Send>) -> Self {
-        Self(Mutex::new(Told {
+        Self(Mutex::new(Narration {
             output,
             run: String::new(),
         }))

@@ -39,11 +39,11 @@ const ANSWER: &[&str] = &[
 const PACE: Duration = Duration::from_millis(60);
 
 /// The running providers; they stop when dropped.
-pub(super) struct Simulated {
+pub(super) struct SimulatedProviders {
     running: Vec<(&'static str, SocketAddr, JoinHandle<()>)>,
 }
 
-impl Simulated {
+impl SimulatedProviders {
     /// Starts all four on free loopback ports.
     pub(super) async fn start() -> io::Result<Self> {
         let mut running = Vec::new();
@@ -73,7 +73,7 @@ impl Simulated {
     }
 }
 
-impl Drop for Simulated {
+impl Drop for SimulatedProviders {
     fn drop(&mut self) {
         for (_, _, task) in &self.running {
             task.abort();

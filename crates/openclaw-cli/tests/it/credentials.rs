@@ -1,4 +1,4 @@
-//! Keys that are kept elsewhere, and files that somebody else keeps locked.
+//! Keys that are kept elsewhere, and files that another process keeps locked.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;

@@ -57,7 +57,7 @@ async fn the_demo_tells_the_whole_story_and_stops_when_asked() {
     let ended = demo.wait_with_output().unwrap();
     let logged = String::from_utf8(ended.stderr).unwrap();
     assert!(ended.status.success(), "{logged}");
-    // It takes its state away last: nobody is warned of what is gone with it.
+    // It removes its state last, so that nothing warns of files that are gone with it.
     for line in logged.lines() {
         assert!(line.contains("no answer"), "{logged}");
     }

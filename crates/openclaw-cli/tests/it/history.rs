@@ -2,7 +2,8 @@
 
 use faultwall::scripted::{Script, Upstream};
 use openclaw_history::{
-    HistoryReader, Rested, RunFilter, RunOutcome, Story, WindowChange, WindowFilter, history_path,
+    CooldownTarget, HistoryReader, RunFilter, RunOutcome, StoredStory, WindowChange, WindowFilter,
+    history_path,
 };
 use serde_json::json;
 
@@ -16,7 +17,7 @@ impl World {
         HistoryReader::open(self.state.path()).unwrap().unwrap()
     }
 
-    async fn story(&self, of: &Received) -> Story {
+    async fn story(&self, of: &Received) -> StoredStory {
         let id = of.header(ID).unwrap();
         self.history().await.story(id).unwrap().unwrap()
     }
@@ -59,7 +60,7 @@ async fn a_window_is_kept_with_what_it_rests_when_it_opens() {
         panic!("{windows:?}")
     };
     assert_eq!(window.note.change, WindowChange::Opened);
-    let Rested::Profile { profile, lane } = &window.note.rested else {
+    let CooldownTarget::Profile { profile, lane } = &window.note.rested else {
         panic!("{window:?}")
     };
     assert_eq!((profile.as_str(), &*lane.to_string()), ("a:config", "model:m"));

@@ -200,7 +200,7 @@ async fn logins_of_any_provider_are_refreshed_where_the_settings_say() {
         "grant_type=refresh_token&refresh_token=refresh-old&client_id=client-1&client_secret=client-secret&scope=all"
     );
 
-    // Nobody knows where: it is used until it ends, and then the failure says what to set.
+    // Its token endpoint is unknown: it is used until it ends, and then the failure says what to set.
     let (api, text) = (Upstream::start([hello()]).await, text);
     let text = text.replace(&world.upstreams[0].base_url(), &api.base_url());
     for (ends_in, status) in [(100, 200), (-1, 502)] {

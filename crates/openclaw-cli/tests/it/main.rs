@@ -23,6 +23,7 @@ mod odd_requests;
 mod outage;
 mod page;
 mod prompt_size;
+mod refusals;
 mod reload;
 mod requests;
 mod rescue;

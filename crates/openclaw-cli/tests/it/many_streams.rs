@@ -169,7 +169,7 @@ async fn peak_of_a_thousand_streams() -> u64 {
             let mut response = request.send().await.unwrap();
             assert_eq!(response.status(), 200);
             let mut seen = response.chunk().await.unwrap().unwrap().to_vec();
-            // Nobody reads on before everybody has begun.
+            // No client reads on before all have begun.
             all_open.wait().await;
             while let Some(chunk) = response.chunk().await.unwrap() {
                 seen.extend_from_slice(&chunk);

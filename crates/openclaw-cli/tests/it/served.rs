@@ -64,7 +64,7 @@ impl Service {
 
     /// Asks it to stop, and returns its log.
     pub(crate) async fn stop(mut self) -> String {
-        // Whoever answers also hears signals by now.
+        // A process that answers also handles signals by now.
         assert_eq!(self.get("/healthz").await.status, 200);
         let stopped = Command::new("kill")
             .arg(self.child.id().to_string())

@@ -9,29 +9,29 @@ use openclaw_ids::{AgentId, SessionKey};
 use openclaw_session::{SessionEntry, SessionStore, VersionedEntry};
 use serde::Deserialize;
 
-use super::asked::Asked;
+use super::params::Params;
 use crate::agents::Agent;
-use crate::http::{ApiError, AskError, Served};
+use crate::http::{ApiError, AskError, RequestContext};
 use crate::state::{AgentSnapshot, GatewayState};
 
 /// An agent, by `?agent=`, else the default one.
-pub(super) struct Named {
+pub(super) struct SelectedAgent {
     pub(super) id: AgentId,
     pub(super) agent: Arc<Agent>,
-    pub(super) served: Served,
+    pub(super) served: RequestContext,
 }
 
 #[derive(Deserialize)]
-struct Wanted {
+struct AgentParams {
     agent: Option<String>,
 }
 
-impl FromRequestParts<Arc<GatewayState>> for Named {
+impl FromRequestParts<Arc<GatewayState>> for SelectedAgent {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, current: &Arc<GatewayState>) -> Result<Self, ApiError> {
-        let Ok(served) = Served::from_request_parts(parts, current).await;
-        let Asked(Wanted { agent }) = Asked::from_request_parts(parts, current).await?;
+        let Ok(served) = RequestContext::from_request_parts(parts, current).await;
+        let Params(AgentParams { agent }) = Params::from_request_parts(parts, current).await?;
         let chain = &served.generation.config.chain;
         let id = agent
             .as_deref()
@@ -50,7 +50,7 @@ impl FromRequestParts<Arc<GatewayState>> for Named {
     }
 }
 
-impl Named {
+impl SelectedAgent {
     /// The agent as it is now, without its sessions.
     pub(super) fn look(&self) -> AgentSnapshot {
         AgentSnapshot::at(&self.id, &self.agent, Vec::new())

@@ -5,15 +5,15 @@ use openclaw_chain::RunKind;
 use openclaw_runner::{Clock, SystemClock};
 use serde::Deserialize;
 
-use super::agents::Named;
-use super::asked::Asked;
+use super::agents::SelectedAgent;
+use super::params::Params;
 use super::sessions::stored;
 use crate::http::ApiError;
-use crate::report::{Asking, ChainReport};
+use crate::report::{ChainQuery, ChainReport};
 
 /// Which run is meant; a turn of the agent when nothing is said.
 #[derive(Debug, Deserialize)]
-pub(super) struct Meant {
+pub(super) struct ChainParams {
     /// `turn`, `subagent` or `image`.
     run: Option<String>,
     session: Option<String>,
@@ -22,7 +22,10 @@ pub(super) struct Meant {
 }
 
 /// The chain of a run.
-pub(super) async fn chain(named: Named, Asked(meant): Asked<Meant>) -> Result<Json<ChainReport>, ApiError> {
+pub(super) async fn chain(
+    named: SelectedAgent,
+    Params(meant): Params<ChainParams>,
+) -> Result<Json<ChainReport>, ApiError> {
     let (look, now) = (named.look(), SystemClock.now());
     let (installation, catalogue) = (named.served.generation.installation(), named.served.catalogue());
     let run = match (meant.run.as_deref(), &meant.model) {
@@ -46,7 +49,7 @@ pub(super) async fn chain(named: Named, Asked(meant): Asked<Meant>) -> Result<Js
         None => None,
         Some(text) => Some(stored(&named, text).await?),
     };
-    let asking = Asking {
+    let asking = ChainQuery {
         run,
         session: session.as_ref().map(|(key, entry)| (key, entry)),
     };

@@ -12,13 +12,13 @@ use openclaw_runner::{Clock, SystemClock};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::agents::{Named, unusable};
-use super::asked::Object;
+use super::agents::{SelectedAgent, unusable};
+use super::params::Object;
 use crate::http::ApiError;
 use crate::report::{CooldownsReport, ProfilesReport};
 
 /// All credentials of an agent.
-pub(super) async fn profiles(named: Named) -> Json<ProfilesReport> {
+pub(super) async fn profiles(named: SelectedAgent) -> Json<ProfilesReport> {
     let installation = named.served.generation.installation();
     Json(ProfilesReport::of(
         &installation,
@@ -28,11 +28,11 @@ pub(super) async fn profiles(named: Named) -> Json<ProfilesReport> {
 }
 
 /// What of an agent rests now.
-pub(super) async fn cooldowns(named: Named) -> Json<CooldownsReport> {
+pub(super) async fn cooldowns(named: SelectedAgent) -> Json<CooldownsReport> {
     Json(resting(&named, SystemClock.now()))
 }
 
-fn resting(named: &Named, now: Timestamp) -> CooldownsReport {
+fn resting(named: &SelectedAgent, now: Timestamp) -> CooldownsReport {
     let installation = named.served.generation.installation();
     CooldownsReport::of(&installation, &named.look().state(), now)
 }
@@ -40,7 +40,7 @@ fn resting(named: &Named, now: Timestamp) -> CooldownsReport {
 /// What is to be set free: one credential, all of a provider with its address, or everything.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(super) enum Clear {
+pub(super) enum ClearRequest {
     All(bool),
     Profile(ProfileId),
     Provider(ProviderId),
@@ -52,23 +52,26 @@ const CLEAR: &str = "name what to set free, and one thing alone: {\"profile\": \
 /// What was set free.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Cleared {
+pub(super) struct ClearResponse {
     profiles: Vec<ProfileId>,
     endpoints: Vec<String>,
 }
 
 /// Ends windows and forgets failures.
-pub(super) async fn clear(named: Named, Object(asked): Object<Value>) -> Result<Json<Cleared>, ApiError> {
-    let clear = serde_json::from_value::<Clear>(asked).ok();
+pub(super) async fn clear(
+    named: SelectedAgent,
+    Object(asked): Object<Value>,
+) -> Result<Json<ClearResponse>, ApiError> {
+    let clear = serde_json::from_value::<ClearRequest>(asked).ok();
     let clear = clear
-        .filter(|clear| !matches!(clear, Clear::All(false)))
+        .filter(|clear| !matches!(clear, ClearRequest::All(false)))
         .ok_or_else(|| ApiError::invalid(CLEAR))?;
     let store = &named.agent.usage;
     let seen = store.snapshot();
     let is_meant = |id: Option<&ProfileId>, provider: &ProviderId| match &clear {
-        Clear::All(_) => true,
-        Clear::Profile(profile) => id == Some(profile),
-        Clear::Provider(meant) => meant == provider,
+        ClearRequest::All(_) => true,
+        ClearRequest::Profile(profile) => id == Some(profile),
+        ClearRequest::Provider(meant) => meant == provider,
     };
     let known = seen.profiles.iter().chain(&seen.ambient);
     let meant: BTreeSet<&ProfileId> = known
@@ -80,7 +83,7 @@ pub(super) async fn clear(named: Named, Object(asked): Object<Value>) -> Result<
         .filter(|key| is_meant(None, &key.provider))
         .cloned()
         .collect();
-    if meant.is_empty() && endpoints.is_empty() && !matches!(clear, Clear::All(_)) {
+    if meant.is_empty() && endpoints.is_empty() && !matches!(clear, ClearRequest::All(_)) {
         return Err(no_credential(&named));
     }
     // What never failed has nothing to be set free from.
@@ -90,22 +93,22 @@ pub(super) async fn clear(named: Named, Object(asked): Object<Value>) -> Result<
     for profile in &profiles {
         let profile = profile.clone();
         let change = UsageChange::Clear { profile };
-        let cleared = telemetry.commit_by_person(&named.id, &**store, change, now);
+        let cleared = telemetry.commit_operator_change(&named.id, &**store, change, now);
         cleared.await.map_err(|error| unusable(&error))?;
     }
     for endpoint in &endpoints {
         let endpoint = endpoint.clone();
         let change = UsageChange::EndpointSuccess { endpoint };
-        let cleared = telemetry.commit_by_person(&named.id, &**store, change, now);
+        let cleared = telemetry.commit_operator_change(&named.id, &**store, change, now);
         cleared.await.map_err(|error| unusable(&error))?;
     }
-    Ok(Json(Cleared {
+    Ok(Json(ClearResponse {
         profiles,
         endpoints: endpoints.into_iter().map(|key| key.base_url).collect(),
     }))
 }
 
-fn no_credential(named: &Named) -> ApiError {
+fn no_credential(named: &SelectedAgent) -> ApiError {
     ApiError::unknown(&format!(
         "agent `{}` has no such credential; GET /admin/v1/profiles lists those it has",
         named.id
@@ -115,7 +118,7 @@ fn no_credential(named: &Named) -> ApiError {
 /// A credential that is to rest.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(super) struct Rest {
+pub(super) struct CooldownRequest {
     profile: ProfileId,
     /// For how long, in milliseconds.
     for_ms: i64,
@@ -125,8 +128,8 @@ pub(super) struct Rest {
 
 /// Lets a credential rest until a time that a person states. Of one model alone it is told as a limit with that end.
 pub(super) async fn rest(
-    named: Named,
-    Object(rest): Object<Rest>,
+    named: SelectedAgent,
+    Object(rest): Object<CooldownRequest>,
 ) -> Result<Json<CooldownsReport>, ApiError> {
     let store = &named.agent.usage;
     let seen = store.snapshot();
@@ -159,7 +162,9 @@ pub(super) async fn rest(
         },
     };
     let telemetry = &named.served.process.telemetry;
-    let rested = telemetry.commit_by_person(&named.id, &**store, change, now).await;
+    let rested = telemetry
+        .commit_operator_change(&named.id, &**store, change, now)
+        .await;
     rested.map_err(|error| unusable(&error))?;
     Ok(Json(resting(&named, now)))
 }

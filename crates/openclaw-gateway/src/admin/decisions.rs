@@ -7,29 +7,30 @@ use axum::Json;
 use jiff::Timestamp;
 use openclaw_auth_store::{AuthSnapshot, UsageStore};
 use openclaw_history::{
-    HistoryError, HistoryReader, RunFilter, RunOutcome, StoredRun, StoredWindow, Story, WindowFilter, explain,
+    HistoryError, HistoryReader, RunFilter, RunOutcome, StoredRun, StoredStory, StoredWindow, WindowFilter,
+    explain,
 };
 use openclaw_ids::{AgentId, ProfileId, ProviderId, SessionKey};
 use openclaw_runner::{Clock, SystemClock};
 use serde::{Deserialize, Serialize};
 
 use super::agents::unusable;
-use super::asked::Asked;
-use crate::http::{ApiError, PathName, Served};
-use crate::report::{Held, Search, WHAT_MADE_IT_REST, held_lines, run_story};
+use super::params::Params;
+use crate::http::{ApiError, PathName, RequestContext};
+use crate::report::{CAUSES_HEADING, CauseSearch, CooldownCause, cause_lines, run_story};
 
-/// How many are told when nobody says.
+/// How many are returned without `limit`.
 const USUAL: usize = 50;
-/// The most that are told at once.
+/// The most that are returned at once.
 const MOST: usize = 1_000;
 /// How many changes of windows are searched for those that mattered to one run.
 const SEARCHED: usize = 10_000;
 /// The same for many runs that are shown again every other second.
 const SEARCHED_FOR_MANY: usize = 1_000;
 
-/// Which are wanted; what is not set excludes nothing.
+/// The filter of a query; what is not set excludes nothing.
 #[derive(Debug, Default, Deserialize)]
-pub(super) struct Wanted {
+pub(super) struct HistoryQuery {
     agent: Option<String>,
     session: Option<String>,
     profile: Option<String>,
@@ -52,20 +53,23 @@ pub(super) struct Windows {
 
 /// A run with its story.
 #[derive(Debug, Serialize)]
-pub(super) struct Told {
+pub(super) struct RunDetails {
     /// For people, one sentence a line.
     pub(super) text: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     story: Option<explain::Story>,
     /// What held back the candidates that rested.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    held: Vec<Held>,
+    held: Vec<CooldownCause>,
     #[serde(flatten)]
-    record: Story,
+    record: StoredStory,
 }
 
 /// The last runs.
-pub(super) async fn runs(served: Served, Asked(wanted): Asked<Wanted>) -> Result<Json<Runs>, ApiError> {
+pub(super) async fn runs(
+    served: RequestContext,
+    Params(wanted): Params<HistoryQuery>,
+) -> Result<Json<Runs>, ApiError> {
     let session = wanted.session.as_deref().map(SessionKey::try_new).transpose();
     let filter = RunFilter {
         agent: wanted.agent.as_deref().map(AgentId::new),
@@ -89,17 +93,17 @@ fn latest(reader: &HistoryReader, filter: &RunFilter) -> Result<Vec<StoredRun>, 
 ///
 /// # Errors
 /// When the history cannot be read.
-pub(super) async fn told_runs(
-    served: &Served,
+pub(super) async fn runs_with_details(
+    served: &RequestContext,
     filter: RunFilter,
     have_stories: fn(&StoredRun) -> bool,
-) -> Result<Vec<(StoredRun, Option<Told>)>, UnreadHistory> {
-    let whose = Whose::of(served).await;
+) -> Result<Vec<(StoredRun, Option<RunDetails>)>, UnreadHistory> {
+    let providers = ProviderLookup::of(served).await;
     let told = read(served, move |reader| {
-        let provider_of = |agent: &AgentId, profile: &ProfileId| whose.provider_of(agent, profile);
-        let search = Search::new(
+        let provider_of = |agent: &AgentId, profile: &ProfileId| providers.provider_of(agent, profile);
+        let search = CauseSearch::new(
             reader,
-            &whose.served.generation.policy.aliases,
+            &providers.served.generation.policy.aliases,
             &provider_of,
             SEARCHED_FOR_MANY,
         );
@@ -118,7 +122,10 @@ pub(super) async fn told_runs(
 }
 
 /// The last changes of windows.
-pub(super) async fn windows(served: Served, Asked(wanted): Asked<Wanted>) -> Result<Json<Windows>, ApiError> {
+pub(super) async fn windows(
+    served: RequestContext,
+    Params(wanted): Params<HistoryQuery>,
+) -> Result<Json<Windows>, ApiError> {
     let profile = wanted.profile.as_deref().map(ProfileId::try_new).transpose();
     let filter = WindowFilter {
         agent: wanted.agent.as_deref().map(AgentId::new),
@@ -133,13 +140,16 @@ pub(super) async fn windows(served: Served, Asked(wanted): Asked<Wanted>) -> Res
 }
 
 /// One run, by the id of its request.
-pub(super) async fn one(served: Served, PathName(id): PathName) -> Result<Json<Told>, ApiError> {
-    let whose = Whose::of(&served).await;
+pub(super) async fn one(
+    served: RequestContext,
+    PathName(id): PathName,
+) -> Result<Json<RunDetails>, ApiError> {
+    let providers = ProviderLookup::of(&served).await;
     let told = read(&served, move |reader| {
-        let provider_of = |agent: &AgentId, profile: &ProfileId| whose.provider_of(agent, profile);
-        let search = Search::new(
+        let provider_of = |agent: &AgentId, profile: &ProfileId| providers.provider_of(agent, profile);
+        let search = CauseSearch::new(
             reader,
-            &whose.served.generation.policy.aliases,
+            &providers.served.generation.policy.aliases,
             &provider_of,
             SEARCHED,
         );
@@ -151,13 +161,13 @@ pub(super) async fn one(served: Served, PathName(id): PathName) -> Result<Json<T
 }
 
 /// Which provider each agent's credentials are of.
-struct Whose {
-    served: Served,
+struct ProviderLookup {
+    served: RequestContext,
     seen: HashMap<AgentId, Arc<AuthSnapshot>>,
 }
 
-impl Whose {
-    async fn of(served: &Served) -> Self {
+impl ProviderLookup {
+    async fn of(served: &RequestContext) -> Self {
         let mut seen = HashMap::new();
         for id in served.generation.config.chain.agent_ids() {
             // What cannot be opened is told by the status; ids name their providers mostly.
@@ -175,7 +185,7 @@ impl Whose {
     }
 }
 
-fn tell(search: &Search<'_>, record: Story) -> Told {
+fn tell(search: &CauseSearch<'_>, record: StoredStory) -> RunDetails {
     // What this version cannot read, it cannot tell; the records themselves are there all the same.
     let story = run_story(&record).ok().flatten();
     let mut text = match (&story, &record.run) {
@@ -187,11 +197,11 @@ fn tell(search: &Search<'_>, record: Story) -> Told {
     if let (Some(story), Some(run)) = (&story, &record.run) {
         held = search.held(run, story).unwrap_or_default();
         if !held.is_empty() {
-            let lines = held_lines(&held, run, SystemClock.now()).join("\n");
-            text = format!("{}\n\n{WHAT_MADE_IT_REST}\n{lines}", text.trim_end());
+            let lines = cause_lines(&held, run, SystemClock.now()).join("\n");
+            text = format!("{}\n\n{CAUSES_HEADING}\n{lines}", text.trim_end());
         }
     }
-    Told {
+    RunDetails {
         text,
         story,
         held,
@@ -232,7 +242,7 @@ impl From<UnreadHistory> for ApiError {
 
 /// Reads the history where that may take its time; `None` when nothing was kept yet.
 async fn read<T: Send + 'static>(
-    served: &Served,
+    served: &RequestContext,
     query: impl FnOnce(&HistoryReader) -> Result<T, HistoryError> + Send + 'static,
 ) -> Result<Option<T>, UnreadHistory> {
     if let Some(history) = served.process.telemetry.history() {

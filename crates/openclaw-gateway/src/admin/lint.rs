@@ -5,21 +5,24 @@ use openclaw_classify::error_chain;
 use serde::Deserialize;
 
 use super::agents::unusable;
-use super::asked::Asked;
-use crate::http::{ApiError, Served};
+use super::params::Params;
+use crate::http::{ApiError, RequestContext};
 use crate::providers::SecretSources;
 use crate::report::{ConfigReport, check};
 use crate::state::configured_endpoints;
 
 /// Which configuration is meant.
 #[derive(Debug, Deserialize)]
-pub(super) struct Meant {
+pub(super) struct LintParams {
     /// `used` or `files`.
     of: Option<String>,
 }
 
 /// What is found.
-pub(super) async fn lint(served: Served, Asked(meant): Asked<Meant>) -> Result<Json<ConfigReport>, ApiError> {
+pub(super) async fn lint(
+    served: RequestContext,
+    Params(meant): Params<LintParams>,
+) -> Result<Json<ConfigReport>, ApiError> {
     let reads_files = match meant.of.as_deref() {
         None | Some("used") => false,
         Some("files") => true,

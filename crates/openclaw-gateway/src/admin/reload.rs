@@ -12,7 +12,7 @@ use crate::state::GatewayState;
 /// What is used from now on.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Reloaded {
+pub(super) struct ReloadResponse {
     /// Counts up with each configuration that was taken over.
     generation: u64,
     /// Unix milliseconds.
@@ -24,12 +24,14 @@ pub(super) struct Reloaded {
 }
 
 /// Takes the configuration over, or says why it stays as it is.
-pub(super) async fn reload(State(current): State<Arc<GatewayState>>) -> Result<Json<Reloaded>, ApiError> {
+pub(super) async fn reload(
+    State(current): State<Arc<GatewayState>>,
+) -> Result<Json<ReloadResponse>, ApiError> {
     let generation = current
         .reload()
         .await
         .map_err(|error| ApiError::not_reloaded(&openclaw_classify::error_chain::line(&error)))?;
-    Ok(Json(Reloaded {
+    Ok(Json(ReloadResponse {
         generation: generation.number,
         since: generation.since.as_millisecond(),
         warnings: generation.warnings(),

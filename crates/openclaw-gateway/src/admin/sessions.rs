@@ -10,26 +10,29 @@ use openclaw_session::{
 };
 use serde::{Deserialize, Deserializer};
 
-use super::agents::{Named, unusable};
-use super::asked::Object;
+use super::agents::{SelectedAgent, unusable};
+use super::params::Object;
 use crate::http::{ApiError, AskError, Choice, ChoiceError, PathName};
 use crate::report::{SessionReport, SessionsReport};
 
 /// All sessions of an agent, the last active first.
-pub(super) async fn list(named: Named) -> Result<Json<SessionsReport>, ApiError> {
+pub(super) async fn list(named: SelectedAgent) -> Result<Json<SessionsReport>, ApiError> {
     let look = named.look_with_sessions().await?;
     let installation = named.served.generation.installation();
     Ok(Json(SessionsReport::of(&installation, &look.state())))
 }
 
 /// One of them.
-pub(super) async fn one(named: Named, PathName(key): PathName) -> Result<Json<SessionReport>, ApiError> {
+pub(super) async fn one(
+    named: SelectedAgent,
+    PathName(key): PathName,
+) -> Result<Json<SessionReport>, ApiError> {
     let (key, entry) = stored(&named, &key).await?;
     Ok(Json(SessionReport::of(&key, &entry, &configured(&named))))
 }
 
 /// The session of a key as it was typed.
-pub(super) async fn stored(named: &Named, key: &str) -> Result<(SessionKey, SessionEntry), ApiError> {
+pub(super) async fn stored(named: &SelectedAgent, key: &str) -> Result<(SessionKey, SessionEntry), ApiError> {
     let key = session_key(key)?;
     let found = named.agent.sessions.load(&key).await;
     let found = found.map_err(|error| unusable(&error))?;
@@ -42,27 +45,29 @@ pub(super) async fn stored(named: &Named, key: &str) -> Result<(SessionKey, Sess
 #[serde(deny_unknown_fields)]
 pub(super) struct Patch {
     #[serde(default, deserialize_with = "given")]
-    model: Option<WantedModel>,
+    model: Option<ModelChange>,
 }
 
 /// The model that a session is to be on.
 #[derive(Debug)]
-enum WantedModel {
+enum ModelChange {
     /// What is configured: `null`.
     Configured,
     /// A reference or an alias, perhaps followed by `@profile`.
-    Named(String),
+    SelectedAgent(String),
 }
 
 /// Tells `null` from nothing.
-fn given<'de, D: Deserializer<'de>>(value: D) -> Result<Option<WantedModel>, D::Error> {
+fn given<'de, D: Deserializer<'de>>(value: D) -> Result<Option<ModelChange>, D::Error> {
     let text = Option::deserialize(value)?;
-    Ok(Some(text.map_or(WantedModel::Configured, WantedModel::Named)))
+    Ok(Some(
+        text.map_or(ModelChange::Configured, ModelChange::SelectedAgent),
+    ))
 }
 
 /// Chooses a model for a session, or takes the choice back. A session that has not been seen yet begins with it (F-11).
 pub(super) async fn patch(
-    named: Named,
+    named: SelectedAgent,
     PathName(key): PathName,
     Object(patch): Object<Patch>,
 ) -> Result<Json<SessionReport>, ApiError> {
@@ -73,8 +78,8 @@ pub(super) async fn patch(
         )
     })?;
     let choice = match wanted {
-        WantedModel::Configured => None,
-        WantedModel::Named(text) => Some(chosen(&named, &text)?),
+        ModelChange::Configured => None,
+        ModelChange::SelectedAgent(text) => Some(chosen(&named, &text)?),
     };
     let configured = configured(&named);
     let provider = choice
@@ -110,7 +115,7 @@ pub(super) async fn patch(
     .await
 }
 
-fn chosen(named: &Named, text: &str) -> Result<Choice, ApiError> {
+fn chosen(named: &SelectedAgent, text: &str) -> Result<Choice, ApiError> {
     let (reference, profile) = split_profile(text.trim());
     let typed = ModelArgument {
         reference: reference.to_owned(),
@@ -124,7 +129,7 @@ fn chosen(named: &Named, text: &str) -> Result<Choice, ApiError> {
 
 /// Starts a session over, as `/new` does: a fallback and the credential go, a model that a person chose stays (F-10).
 pub(super) async fn start_over(
-    named: Named,
+    named: SelectedAgent,
     PathName(key): PathName,
 ) -> Result<Json<SessionReport>, ApiError> {
     let key = session_key(&key)?;
@@ -139,7 +144,7 @@ pub(super) async fn start_over(
 }
 
 async fn change(
-    named: &Named,
+    named: &SelectedAgent,
     key: &SessionKey,
     mut fold: impl FnMut(&SessionEntry) -> Option<SessionEntry>,
 ) -> Result<Json<SessionReport>, ApiError> {
@@ -155,7 +160,7 @@ async fn change(
     Ok(Json(SessionReport::of(key, &entry, &configured(named))))
 }
 
-fn configured(named: &Named) -> ModelRef {
+fn configured(named: &SelectedAgent) -> ModelRef {
     named.served.generation.resolver.agent_primary(&named.id)
 }
 

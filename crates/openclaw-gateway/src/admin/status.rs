@@ -10,7 +10,7 @@ use openclaw_runner::{Clock, SystemClock};
 use serde::Serialize;
 
 use super::agents::look_as_far_as_readable;
-use crate::http::Served;
+use crate::http::RequestContext;
 use crate::report::disk;
 use crate::report::legacy_credentials::{self, LegacyCredentials, LegacyLocations};
 use crate::report::{StatusReport, UnreadAgent};
@@ -23,7 +23,7 @@ pub(super) struct Status {
     version: &'static str,
     pub(super) configuration: Configuration,
     pub(super) in_flight: u32,
-    history: Kept,
+    history: HistoryStatus,
     #[serde(flatten)]
     pub(super) report: StatusReport,
 }
@@ -39,33 +39,33 @@ pub(super) struct Configuration {
     pub(super) since: i64,
     /// Why the last reload changed nothing.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) refused: Option<Refused>,
+    pub(super) refused: Option<RefusedReload>,
     /// Settings that were changed by a reload and count from the next start on.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     restart_needed: Vec<&'static str>,
 }
 
 #[derive(Debug, Serialize)]
-pub(super) struct Refused {
+pub(super) struct RefusedReload {
     at: i64,
     pub(super) problem: String,
 }
 
 /// Whether decisions are kept, and what was lost of them since the start.
 #[derive(Debug, Serialize)]
-struct Kept {
+struct HistoryStatus {
     on: bool,
     dropped: u64,
     failed: u64,
 }
 
 /// The gateway at a glance.
-pub(super) async fn status(State(current): State<Arc<GatewayState>>, served: Served) -> Json<Status> {
+pub(super) async fn status(State(current): State<Arc<GatewayState>>, served: RequestContext) -> Json<Status> {
     Json(of(&current, &served).await)
 }
 
 /// What can be read; what cannot be is named in it.
-pub(super) async fn of(current: &GatewayState, served: &Served) -> Status {
+pub(super) async fn of(current: &GatewayState, served: &RequestContext) -> Status {
     let (generation, process) = (&served.generation, &served.process);
     let (mut looks, mut unread_sessions, mut unread) = (Vec::new(), Vec::new(), Vec::new());
     for id in generation.config.chain.agent_ids() {
@@ -89,7 +89,7 @@ pub(super) async fn of(current: &GatewayState, served: &Served) -> Status {
             .iter()
             .map(|look| legacy_credentials::of_agent(&look.state(), &inherited));
         let older: Vec<Vec<LegacyCredentials>> = older.collect();
-        (looks, older, disk::trouble(&places.state_dir))
+        (looks, older, disk::problem(&places.state_dir))
     });
     let (looks, older, trouble) = looking.await.unwrap_or_default();
     let states: Vec<_> = looks.iter().map(AgentSnapshot::state).collect();
@@ -98,7 +98,7 @@ pub(super) async fn of(current: &GatewayState, served: &Served) -> Status {
         .with_older(older.into_iter())
         .with_unread(unread)
         .with_disk(trouble);
-    let refused = current.refused().map(|refusal| Refused {
+    let refused = current.refused().map(|refusal| RefusedReload {
         at: refusal.at.as_millisecond(),
         problem: refusal.problem,
     });
@@ -114,7 +114,7 @@ pub(super) async fn of(current: &GatewayState, served: &Served) -> Status {
             restart_needed: generation.restart_needed.clone(),
         },
         in_flight: process.in_flight.taken(),
-        history: Kept {
+        history: HistoryStatus {
             on: history.is_some(),
             dropped: history.map_or(0, History::dropped),
             failed: history.map_or(0, History::failed),

@@ -4,7 +4,8 @@ use openclaw_auth_store::{Credential, ProfileStore, Secret, UsageChange};
 use openclaw_classify::Reason;
 use openclaw_config::{Environment, SecretsConfig};
 use openclaw_cooldown::{FailureEvent, MarkScope};
-use openclaw_ids::{AuthAliases, ProfileId, ProviderId};
+use openclaw_ids::{ProfileId, ProviderId};
+use openclaw_providers::AuthAliases;
 use serde_json::json;
 use tempfile::TempDir;
 

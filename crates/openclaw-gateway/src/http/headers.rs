@@ -6,7 +6,7 @@ use axum::http::{HeaderMap, HeaderValue};
 use openclaw_runner::{AttemptRecord, RunReport, Winner};
 use openclaw_wire::WireFormat;
 
-use crate::telemetry::Spent;
+use crate::telemetry::RunTimes;
 
 /// Request headers.
 pub(crate) mod request {
@@ -58,7 +58,7 @@ pub(crate) mod response {
 }
 
 /// What a client is told about a run, whatever became of it.
-pub(crate) fn describe_run(headers: &mut HeaderMap, requested: &str, report: &RunReport, spent: Spent) {
+pub(crate) fn describe_run(headers: &mut HeaderMap, requested: &str, report: &RunReport, spent: RunTimes) {
     set(headers, response::OWN_TIME, &milliseconds(spent.own));
     set(headers, response::UPSTREAM_TIME, &milliseconds(spent.upstream));
     set(headers, response::REQUESTED_MODEL, requested);

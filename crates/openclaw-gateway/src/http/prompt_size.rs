@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use openclaw_chain::{Needs, Resolver, Shortfall};
 use openclaw_ids::ModelRef;
-use openclaw_runner::unfit;
+use openclaw_runner::incompatible;
 use serde_json::{Map, Value};
 
 use openclaw_wire::{RequestKind, WireFormat};
@@ -45,7 +45,7 @@ pub(super) fn too_small(
         return HashMap::new();
     }
     fewest_tokens(wire, body).map_or_else(HashMap::new, |tokens| {
-        unfit(resolver, chain, &Needs::default().with_tokens(tokens))
+        incompatible(resolver, chain, &Needs::default().with_tokens(tokens))
     })
 }
 

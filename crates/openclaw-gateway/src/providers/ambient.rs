@@ -4,10 +4,11 @@ use openclaw_auth_store::{AmbientProfile, Credential, Secret, SecretRef};
 use openclaw_chain::ModelsConfig;
 use openclaw_config::Environment;
 use openclaw_ids::{ProfileId, ProviderId};
+use openclaw_providers::{KeyNeed, Provider, with_address};
 use serde_json::json;
 
 use super::secrets::{lasting_pointer, secret_text};
-use super::{Endpoints, KNOWN, KnownProvider, known, shipped};
+use super::{Endpoints, known, shipped};
 use crate::providers::SecretSources;
 
 /// The name of the profile whose key is written in `models.providers`.
@@ -47,8 +48,8 @@ pub fn profiles(
         };
         profile(&provider, FROM_CONFIG, credential)
     });
-    let from_environment = KNOWN.iter().filter_map(|row| {
-        let provider = row.provider()?;
+    let from_environment = with_address().filter_map(|row| {
+        let provider = row.provider_id()?;
         let (_, key) = key_variable(row, environment)?;
         profile(
             &provider,
@@ -76,7 +77,7 @@ fn pointing(provider: &ProviderId, pointer: &SecretRef) -> Option<Credential> {
 
 /// The variable that holds a provider's key, and the key.
 pub(crate) fn key_variable<'e>(
-    row: &KnownProvider,
+    row: &Provider,
     environment: &'e Environment,
 ) -> Option<(&'static str, &'e str)> {
     row.key_variables
@@ -92,7 +93,7 @@ fn needs_no_key(provider: &ProviderId, models: &ModelsConfig, endpoints: &Endpoi
         return false;
     }
     match known(provider) {
-        Some(known) => known.key_variables.is_empty(),
+        Some(known) => known.key_need == KeyNeed::NoKey,
         None => endpoints
             .get(provider)
             .is_some_and(|endpoint| endpoint.is_loopback() || !endpoint.headers().is_empty()),

@@ -8,11 +8,12 @@ use axum::http::{HeaderMap, Method};
 use bytes::Bytes;
 use openclaw_config::Environment;
 use openclaw_ids::{ModelId, ModelRef, ProviderId};
+use openclaw_providers::{Provider, with_address};
 use openclaw_upstream::{Endpoint, PlainRequest, Upstream};
 use serde::Deserialize;
 
+use super::OLLAMA;
 use super::ambient::key_variable;
-use super::{KNOWN, KnownProvider, OLLAMA};
 
 /// How long a running Ollama may take to answer.
 const PROBE_LIMIT: Duration = Duration::from_millis(500);
@@ -49,7 +50,7 @@ pub(crate) fn discover(
     stored: &BTreeSet<ProviderId>,
     ollama_models: Option<&[String]>,
 ) -> Discovery {
-    let find = |row: &'static KnownProvider| {
+    let find = |row: &'static Provider| {
         let variable = key_variable(row, environment);
         let how = match (variable, ollama_models) {
             (Some((name, _)), _) => How::Variable(name),
@@ -69,12 +70,15 @@ pub(crate) fn discover(
         })
     };
     Discovery {
-        found: KNOWN.iter().filter_map(find).collect(),
+        found: with_address().filter_map(find).collect(),
     }
 }
 
-fn reference(row: &KnownProvider, model: &str) -> Option<ModelRef> {
-    Some(ModelRef::verbatim(row.provider()?, ModelId::try_new(model).ok()?))
+fn reference(row: &Provider, model: &str) -> Option<ModelRef> {
+    Some(ModelRef::verbatim(
+        row.provider_id()?,
+        ModelId::try_new(model).ok()?,
+    ))
 }
 
 /// The names of the models that a running Ollama has; `None` when none answers in time.

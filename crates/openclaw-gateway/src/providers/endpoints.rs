@@ -7,12 +7,13 @@ use openclaw_auth_store::{Credential, EndpointKey};
 use openclaw_chain::{AuthMode, ModelsConfig, ProviderConfig, SecretValue};
 use openclaw_config::LoginConfigs;
 use openclaw_ids::ProviderId;
+use openclaw_providers::{compatible_path, formats};
 use openclaw_runner::EndpointKeys;
 use openclaw_upstream::{Endpoint, EndpointError, SecretKind};
 use openclaw_wire::WireFormat;
 
 use super::secrets::secret_text;
-use super::{LoginEndpoints, UnusableSecret, compatible_path, known, shipped, unusable, wires};
+use super::{LoginEndpoints, UnusableSecret, known, shipped, unusable, wire_format};
 use crate::providers::SecretSources;
 
 /// All endpoints, by provider.
@@ -177,7 +178,7 @@ fn endpoint(
     let written = row
         .and_then(|row| row.base_url.as_deref())
         .filter(|url| !url.trim().is_empty());
-    let Some(base_url) = written.or_else(|| known(provider).map(|known| known.base_url)) else {
+    let Some(base_url) = written.or_else(|| known(provider).and_then(|known| known.base_url)) else {
         return Ok(None);
     };
     let endpoint =
@@ -186,11 +187,11 @@ fn endpoint(
             source,
         })?;
     let api = row.and_then(|row| row.api.as_deref()).unwrap_or_default();
-    let endpoint = match compatible_path([provider.as_str(), api], endpoint.path()) {
+    let endpoint = match compatible_path(provider.as_str(), api, endpoint.path()) {
         Some(path) => endpoint.with_path(path),
         None => endpoint,
     };
-    let endpoint = endpoint.with_wires(wires(provider.as_str(), api));
+    let endpoint = endpoint.with_wires(formats(provider.as_str(), api).iter().copied().map(wire_format));
     match row {
         Some(row) => with_row(endpoint, row, sources).map(Some),
         None => Ok(Some(endpoint)),

@@ -6,62 +6,13 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use openclaw_auth_store::Credential;
 use openclaw_chain::SecretValue;
 use openclaw_config::{LoginConfig, LoginConfigs, LoginUrl, TokenBody};
-use openclaw_ids::{AuthAliases, ProviderId};
+use openclaw_ids::ProviderId;
+use openclaw_providers::{AuthAliases, Login, PROVIDERS, Provider, StaticToken, TokenEncoding, provider};
 use openclaw_runner::{LoginEndpoint, LoginUse};
 use openclaw_upstream::Endpoint;
 use openclaw_wire::WireFormat;
 
-/// What is known about a provider's logins without any configuration.
-struct KnownLogin {
-    /// The provider, by the name that its credentials go by.
-    provider: &'static str,
-    /// Where a login is used; none where its keys are.
-    base_url: Option<&'static str>,
-    /// The formats that are answered to a login.
-    wires: &'static [WireFormat],
-    /// Headers that say what is calling.
-    headers: &'static [(&'static str, &'static str)],
-    /// The header for the account, where one is asked for.
-    account_header: Option<&'static str>,
-    /// Whether a static token is one of a login, too.
-    tokens: bool,
-    /// Where it is refreshed.
-    token_url: &'static str,
-    /// In which form.
-    token_body: TokenBody,
-    /// The public client that logs in.
-    client_id: &'static str,
-    /// Where the use of limits is asked for.
-    usage_url: Option<&'static str>,
-}
-
-#[rustfmt::skip]
-static KNOWN: &[KnownLogin] = &[
-    KnownLogin {
-        provider: "openai",
-        base_url: Some("https://chatgpt.com/backend-api/codex"),
-        wires: &[WireFormat::Responses],
-        headers: &[("originator", "openclaw"), ("openai-beta", "responses=experimental")],
-        account_header: Some("chatgpt-account-id"),
-        tokens: false,
-        token_url: "https://auth.openai.com/oauth/token",
-        token_body: TokenBody::Form,
-        client_id: "app_EMoamEEZ73f0CkXaXp7hrann",
-        usage_url: Some("https://chatgpt.com/backend-api/wham/usage"),
-    },
-    KnownLogin {
-        provider: "anthropic",
-        base_url: None,
-        wires: &[WireFormat::Messages, WireFormat::CountTokens],
-        headers: &[],
-        account_header: None,
-        tokens: true,
-        token_url: "https://console.anthropic.com/v1/oauth/token",
-        token_body: TokenBody::Json,
-        client_id: "9d1c250a-e61b-44d9-88ed-5944d1962f5e",
-        usage_url: None,
-    },
-];
+use super::wire_format;
 
 /// Where the tokens of a login are exchanged for new ones.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -97,9 +48,8 @@ impl LoginEndpoints {
             configs: configs.clone(),
             ..Self::default()
         };
-        let shipped = KNOWN
-            .iter()
-            .filter_map(|known| ProviderId::try_new(known.provider).ok());
+        let shipped = PROVIDERS.iter().filter(|row| row.login.is_some());
+        let shipped = shipped.filter_map(Provider::provider_id);
         for provider in shipped.chain(configs.keys().map(|provider| aliases.auth_id(provider))) {
             if let Some(endpoint) = found.endpoint(&provider) {
                 found.own.insert(provider.clone(), endpoint);
@@ -130,7 +80,7 @@ impl LoginEndpoints {
         let headers = known.map(|known| fixed(known.headers)).unwrap_or_default();
         let endpoint = endpoint.with_headers(headers);
         Some(match known {
-            Some(known) => endpoint.with_wires(known.wires),
+            Some(known) => endpoint.with_wires(known.formats.iter().copied().map(wire_format)),
             None => endpoint,
         })
     }
@@ -146,7 +96,7 @@ impl LoginEndpoints {
     /// Where the logins are used that have a place of their own, by the provider that their credentials name.
     pub(crate) fn places(&self) -> impl Iterator<Item = (&ProviderId, LoginEndpoint)> {
         self.own.iter().flat_map(|(owner, endpoint)| {
-            let used_by = if known(owner).is_some_and(|known| known.tokens) {
+            let used_by = if known(owner).is_some_and(|known| known.static_token == StaticToken::Login) {
                 LoginUse::OauthAndTokens
             } else {
                 LoginUse::Oauth
@@ -163,7 +113,10 @@ impl LoginEndpoints {
     /// Whether `credential` is good for requests in this format, as far as logins go.
     pub(crate) fn serves(&self, credential: &Credential, wire: WireFormat) -> bool {
         let known = known(&self.aliases.auth_id(credential.provider()));
-        known.is_none_or(|known| !is_login(credential, Some(known)) || known.wires.contains(&wire))
+        known.is_none_or(|known| {
+            let mut formats = known.formats.iter().copied();
+            !is_login(credential, Some(known)) || formats.any(|format| wire_format(format) == wire)
+        })
     }
 
     /// What names the account of a login in a request.
@@ -189,7 +142,7 @@ impl LoginEndpoints {
             url: config.token_url.or_else(shipped)?,
             body: config
                 .token_body
-                .or(known.map(|known| known.token_body))
+                .or(known.map(|known| token_body(known.token_encoding)))
                 .unwrap_or(TokenBody::Form),
             client_id: config.client_id.or(known.map(|known| known.client_id.to_owned())),
             client_secret: config.client_secret,
@@ -203,15 +156,23 @@ impl LoginEndpoints {
     }
 }
 
-fn known(provider: &ProviderId) -> Option<&'static KnownLogin> {
-    KNOWN.iter().find(|known| known.provider == provider.as_str())
+/// The login of a provider, by the name that its credentials go by.
+fn known(owner: &ProviderId) -> Option<&'static Login> {
+    provider(owner)?.login.as_ref()
+}
+
+fn token_body(encoding: TokenEncoding) -> TokenBody {
+    match encoding {
+        TokenEncoding::Form => TokenBody::Form,
+        TokenEncoding::Json => TokenBody::Json,
+    }
 }
 
 /// Whether `credential`, of the provider that is `known`, is used as a login is.
-fn is_login(credential: &Credential, known: Option<&KnownLogin>) -> bool {
+fn is_login(credential: &Credential, known: Option<&Login>) -> bool {
     match credential {
         Credential::Oauth(_) => true,
-        Credential::Token(_) => known.is_some_and(|known| known.tokens),
+        Credential::Token(_) => known.is_some_and(|known| known.static_token == StaticToken::Login),
         Credential::ApiKey(_) | Credential::Local(_) => false,
     }
 }

@@ -10,11 +10,11 @@ use openclaw_history::{RunOutcome, StoredRun};
 use openclaw_ids::AgentId;
 use serde::Serialize;
 
-use super::chains::{Asking, ChainReport};
+use super::chains::{ChainQuery, ChainReport};
 use super::moment::millis;
+use super::problems::{Level, LevelledProblem, Problem, troubles};
 use super::profiles::{ProfileReport, ProfilesReport};
 use super::sessions::SessionsReport;
-use super::troubles::{Level, LevelledTrouble, Trouble, troubles};
 use super::{AgentState, Installation};
 use crate::report::disk;
 use crate::report::legacy_credentials::LegacyCredentials;
@@ -70,7 +70,7 @@ pub struct AgentReport {
     /// The sessions on which another model answers than the selected one.
     pub on_fallback: SessionsReport,
     /// What is wrong now, the worst first.
-    pub troubles: Vec<LevelledTrouble>,
+    pub troubles: Vec<LevelledProblem>,
 }
 
 /// How many requests a status names.
@@ -108,11 +108,13 @@ impl StatusReport {
     }
 
     /// The same with the agents that could not be read.
+    #[must_use]
     pub fn with_unread(self, unread: Vec<UnreadAgent>) -> Self {
         Self { unread, ..self }
     }
 
     /// The same with the reasons why the sessions of its agents could not be read, in the same order.
+    #[must_use]
     pub fn with_unread_sessions(mut self, problems: impl Iterator<Item = Option<String>>) -> Self {
         let agents = self.agents.into_iter().zip(problems);
         self.agents = agents
@@ -122,6 +124,7 @@ impl StatusReport {
     }
 
     /// The same with what older versions left for its agents, in the same order.
+    #[must_use]
     pub fn with_older(mut self, older: impl Iterator<Item = Vec<LegacyCredentials>>) -> Self {
         let agents = self.agents.into_iter().zip(older);
         self.agents = agents.map(|(agent, older)| agent.with_older(older)).collect();
@@ -129,7 +132,8 @@ impl StatusReport {
     }
 
     /// The same with what is wrong with the disk of the state directory.
-    pub fn with_disk(mut self, trouble: Option<disk::Trouble>) -> Self {
+    #[must_use]
+    pub fn with_disk(mut self, trouble: Option<disk::DiskProblem>) -> Self {
         if trouble.is_some() {
             for agent in &mut self.agents {
                 agent.lack_logins();
@@ -142,6 +146,7 @@ impl StatusReport {
     }
 
     /// The same with the reason why the history could not be read.
+    #[must_use]
     pub fn with_unread_history(self, problem: String) -> Self {
         Self {
             unread_history: Some(problem),
@@ -150,6 +155,7 @@ impl StatusReport {
     }
 
     /// The same with what went wrong in the last `runs` that the history knows, the oldest first.
+    #[must_use]
     pub fn with_runs(self, runs: Vec<StoredRun>) -> Self {
         Self {
             troubled: troubled(runs),
@@ -174,7 +180,7 @@ impl AgentReport {
 
     /// The same with the reason why its sessions could not be read, if they could not.
     fn with_unread_sessions(mut self, problem: Option<String>) -> Self {
-        let trouble = problem.map(|problem| Trouble::UnreadSessions { problem }.levelled());
+        let trouble = problem.map(|problem| Problem::UnreadSessions { problem }.levelled());
         self.troubles.extend(trouble);
         self.troubles.sort_by_key(|trouble| Reverse(trouble.level));
         self
@@ -188,10 +194,10 @@ impl AgentReport {
             let is_missed = older.agent == self.id && !older.used && !older.unreadable;
             is_mute || is_missed
         };
-        let mut troubles: Vec<LevelledTrouble> = older
+        let mut troubles: Vec<LevelledProblem> = older
             .into_iter()
             .filter(matters)
-            .map(|older| Trouble::OlderCredentials(older).levelled())
+            .map(|older| Problem::OlderCredentials(older).levelled())
             .collect();
         // It explains what is said of credentials that are missing.
         troubles.append(&mut self.troubles);
@@ -199,7 +205,7 @@ impl AgentReport {
         Self { troubles, ..self }
     }
 
-    /// Says of the logins that have ended that nobody can renew them on such a disk: a new login would help as little.
+    /// Says of expired logins that they cannot be renewed on such a disk: a new login could not be stored either.
     fn lack_logins(&mut self) {
         let is_ended = |profile: &&ProfileReport| {
             let is_own = profile.owner == self.id && profile.renews;
@@ -207,16 +213,16 @@ impl AgentReport {
         };
         for profile in self.credentials.profiles.iter().filter(is_ended) {
             self.troubles.retain(|levelled| match &levelled.trouble {
-                Trouble::NeedsAPerson { profile: told, .. } | Trouble::Unusable { profile: told, .. } => {
+                Problem::NeedsAPerson { profile: told, .. } | Problem::Unusable { profile: told, .. } => {
                     *told != profile.id
                 }
-                Trouble::NothingCanAnswer { .. }
-                | Trouble::OlderCredentials(_)
-                | Trouble::OnFallback { .. }
-                | Trouble::PrimaryUnavailable { .. }
-                | Trouble::UnreadSessions { .. } => true,
+                Problem::NothingCanAnswer { .. }
+                | Problem::OlderCredentials(_)
+                | Problem::OnFallback { .. }
+                | Problem::PrimaryUnavailable { .. }
+                | Problem::UnreadSessions { .. } => true,
             });
-            let unusable = Trouble::Unusable {
+            let unusable = Problem::Unusable {
                 profile: profile.id.clone(),
                 eligibility: profile.eligibility,
                 problem: Some("it has ended, and is renewed once the disk takes changes".to_owned()),
@@ -228,7 +234,7 @@ impl AgentReport {
 
     /// Reports one agent at `now`.
     pub fn of(installation: &Installation<'_>, state: &AgentState<'_>, now: Timestamp) -> Self {
-        let asking = Asking {
+        let asking = ChainQuery {
             run: RunKind::Turn,
             session: None,
         };

@@ -13,12 +13,12 @@ use serde::Serialize;
 
 use super::moment::maybe_millis;
 use super::probes::next_probe;
-use super::proofs::{Proofs, UnusableProfile};
+use super::usable_profiles::{UnusableProfile, UsableProfiles};
 use super::{AgentState, Installation};
 
 /// What a run is asked about.
 #[derive(Clone)]
-pub struct Asking<'a> {
+pub struct ChainQuery<'a> {
     /// What kind of run it is.
     pub run: RunKind,
     /// The session it belongs to.
@@ -116,7 +116,7 @@ impl ChainReport {
     pub fn of(
         installation: &Installation<'_>,
         state: &AgentState<'_>,
-        asking: Asking<'_>,
+        asking: ChainQuery<'_>,
         now: Timestamp,
     ) -> Self {
         let resolver = installation.resolver;
@@ -249,7 +249,7 @@ impl CandidateReport {
         now: Timestamp,
     ) -> Self {
         let (Candidate { model, origin, .. }, snapshot) = (&chain[index], state.seen);
-        let proofs = Proofs::of(installation, snapshot, model.provider(), now);
+        let proofs = UsableProfiles::of(installation, snapshot, model.provider(), now);
         let endpoint = installation.endpoints.get(model.provider());
         let mut report = Self {
             model: model.clone(),

@@ -65,6 +65,7 @@ pub fn check(
     // They explain what is said of credentials that are missing.
     let mut findings = left_by_older_versions(&checked);
     findings.extend(lint(&config.chain, Some(&facts::credentials(&checked, &ambient))));
+    findings.extend(findings::caps_below_first_wait(&config.auth.cooldowns));
     findings.extend(config.includes.iter().map(findings::include));
     findings.extend(config.misspelt.iter().map(findings::misspelt));
     findings.extend(findings::foreign_formats(&config.chain.models));

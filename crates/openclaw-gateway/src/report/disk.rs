@@ -8,7 +8,7 @@ const LEAST: u64 = 1 << 20;
 
 /// Why nothing can be written to the state directory.
 #[derive(Debug, thiserror::Error)]
-pub enum Trouble {
+pub enum DiskProblem {
     /// The disk is full.
     #[error("the disk of {} is full; make room, or what is learned of limits is lost with the gateway", .0.display())]
     Full(PathBuf),
@@ -27,16 +27,16 @@ pub enum Trouble {
 }
 
 /// Why nothing can be written to `folder`, or to the folder that it would be made in; `None` when it can be, or when
-/// nobody knows. Nothing is written.
-pub fn trouble(folder: &Path) -> Option<Trouble> {
+/// the system does not say. Nothing is written.
+pub fn problem(folder: &Path) -> Option<DiskProblem> {
     let there = folder.ancestors().find(|path| path.exists())?;
     refusal(there).map(|told| told(folder.to_owned()))
 }
 
-/// Why a file, which need not exist, cannot be written; `None` when it can be, or when nobody knows. Nothing is written.
-pub fn trouble_of(file: &Path) -> Option<Trouble> {
+/// Why a file, which need not exist, cannot be written; `None` when it can be, or when the system does not say. Nothing is written.
+pub fn problem_of(file: &Path) -> Option<DiskProblem> {
     let folder = file.parent().unwrap_or(file);
-    trouble(folder).or_else(|| refuses(file).then(|| Trouble::Refused(file.to_owned())))
+    problem(folder).or_else(|| refuses(file).then(|| DiskProblem::Refused(file.to_owned())))
 }
 
 #[cfg(unix)]
@@ -50,7 +50,7 @@ fn refuses(_: &Path) -> bool {
     false
 }
 
-type Refusal = fn(PathBuf) -> Trouble;
+type Refusal = fn(PathBuf) -> DiskProblem;
 
 #[cfg(unix)]
 fn refusal(folder: &Path) -> Option<Refusal> {
@@ -67,12 +67,12 @@ fn refusal(folder: &Path) -> Option<Refusal> {
 #[cfg(unix)]
 fn judged(is_read_only: bool, room: u64, may_write: bool) -> Option<Refusal> {
     if is_read_only {
-        return Some(Trouble::ReadOnly);
+        return Some(DiskProblem::ReadOnly);
     }
     if room < LEAST {
-        return Some(Trouble::Full);
+        return Some(DiskProblem::Full);
     }
-    (!may_write).then_some(Trouble::Refused as Refusal)
+    (!may_write).then_some(DiskProblem::Refused as Refusal)
 }
 
 #[cfg(not(unix))]

@@ -1,4 +1,4 @@
-//! Credentials that are in files of older versions alone: where, and what becomes of them.
+//! Credentials that are only in files of older versions: where they are, and whether they are used.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -21,7 +21,7 @@ pub struct LegacyCredentials {
     profiles: Vec<ProfileId>,
     /// Whether a gateway uses them when it starts; the others are brought into the store by `doctor --fix`.
     pub used: bool,
-    /// Whether nobody can tell what is in it.
+    /// Whether its content cannot be read.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub unreadable: bool,
 }
@@ -116,7 +116,7 @@ pub fn of_agent(state: &AgentState<'_>, inherited: &LegacyLocations) -> Vec<Lega
 
 /// What older versions left in the folder of an agent whose store holds `stored`.
 fn of_folder(agent: &AgentId, folder: &Path, stored: &AuthSnapshot) -> Vec<LegacyCredentials> {
-    // A folder that cannot be looked into is told by whoever opens it.
+    // A folder that cannot be read is reported where its store is opened.
     let legacy = LegacyFolder::new(folder).read().unwrap_or_default();
     let files = [LegacyFile::Profiles, LegacyFile::State, LegacyFile::Auth].iter();
     let paths = files

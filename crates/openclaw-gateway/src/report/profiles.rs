@@ -14,7 +14,7 @@ use serde::{Serialize, Serializer};
 
 use super::moment::{maybe_millis, millis};
 use super::probes::next_probe;
-use super::{AgentState, Installation, proofs};
+use super::{AgentState, Installation, usable_profiles};
 use crate::providers::ambient::is_from_environment;
 
 /// All credentials that an agent works with, in rotation order per provider.
@@ -246,7 +246,7 @@ impl ProfileReport {
             id,
             now,
         );
-        let problem = proofs::problem(installation, state.seen, id);
+        let problem = usable_profiles::problem(installation, state.seen, id);
         let candidates = installation.resolver.configured_chain(state.agent).len();
         let mut windows: Vec<WindowReport> = usage
             .blocking(None, now)

@@ -49,7 +49,7 @@ pub struct SessionReport {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ChosenBy {
-    /// Nobody for this session.
+    /// No client or operator; the configuration applies.
     Configuration,
     /// A fallback that no origin leads back from.
     Fallback,

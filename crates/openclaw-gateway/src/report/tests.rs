@@ -169,7 +169,7 @@ fn d14_inherited_credentials_are_reported_as_the_main_agents() {
 #[test]
 fn bl_98_a_chain_says_who_chose_and_what_can_be_asked() {
     with_agents(|installation, [main, ops]| {
-        let chain = |state: &AgentState<'_>, asking: Asking<'_>| {
+        let chain = |state: &AgentState<'_>, asking: ChainQuery<'_>| {
             let report = ChainReport::of(installation, state, asking, at(0));
             let models = report.candidates.iter();
             let models: Vec<String> = models
@@ -177,18 +177,18 @@ fn bl_98_a_chain_says_who_chose_and_what_can_be_asked() {
                 .collect();
             (report.source, report.strict, report.tries_primary_again, models)
         };
-        let turn = |session: usize| Asking {
+        let turn = |session: usize| ChainQuery {
             run: RunKind::Turn,
             session: Some((&main.sessions[session].0, &main.sessions[session].1)),
         };
-        let one_off = Asking {
+        let one_off = ChainQuery {
             run: RunKind::OneOff {
                 model: "groq/llama".parse().unwrap(),
                 policy: OneOffPolicy::Strict,
             },
             session: None,
         };
-        let plain = Asking {
+        let plain = ChainQuery {
             run: RunKind::Turn,
             session: None,
         };
@@ -285,7 +285,7 @@ fn the_reason_of_a_rest_and_its_end_are_those_of_one_credential() {
             own: &store.0,
             ..main
         };
-        let asking = Asking {
+        let asking = ChainQuery {
             run: RunKind::Turn,
             session: None,
         };

@@ -1,4 +1,4 @@
-//! One agent as it is now, for reports.
+//! The state of one agent at one moment, for reports.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Slows down whoever guesses the gateway's token: too many different wrong ones, and the peer has to wait.
+//! Throttles clients that try different wrong tokens: after too many of them, the peer has to wait.
 
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv6Addr};

@@ -20,7 +20,7 @@ const PASSWORD_VARIABLE: &str = "OPENCLAW_GATEWAY_PASSWORD";
 /// The token that clients must send: the variable's, else the configured one.
 ///
 /// # Errors
-/// When one is configured that cannot be read; nobody is let in without it then.
+/// When one is configured that cannot be read; no client is let in without it then.
 pub fn client_token(
     config: &Config,
     environment: &Environment,

@@ -1,4 +1,4 @@
-//! The generation that new requests take, and how another one takes its place.
+//! The process with the configuration that new requests are answered by, and how a reload replaces it.
 
 use std::sync::{Arc, Mutex as SyncMutex, PoisonError};
 
@@ -20,14 +20,14 @@ pub(crate) struct GatewayState {
     pub(crate) process: Arc<Process>,
     generation: watch::Sender<Arc<Generation>>,
     /// Why the last reload was refused; none when it was taken over.
-    refused: SyncMutex<Option<Refusal>>,
+    refused: SyncMutex<Option<ReloadRefusal>>,
     /// One reload after the other.
     reloading: Mutex<()>,
 }
 
 /// A reload that changed nothing.
 #[derive(Debug, Clone)]
-pub(crate) struct Refusal {
+pub(crate) struct ReloadRefusal {
     pub(crate) at: Timestamp,
     pub(crate) problem: String,
 }
@@ -45,7 +45,7 @@ pub enum ReloadError {
     /// There is nothing to read.
     #[error("this gateway has no configuration files to read again; restart it instead")]
     NoFiles,
-    /// Nobody would be asked for a token any more.
+    /// Clients would no longer be asked for a token.
     #[error(
         "the token that clients must send is gone from the configuration; put it back, or restart the gateway to run \
          without one"
@@ -54,7 +54,7 @@ pub enum ReloadError {
     /// What the files say cannot be used.
     #[error(transparent)]
     Setup(#[from] SetupError),
-    /// A model that nobody could call joins a chain.
+    /// A model that cannot be called joins a chain.
     #[error(
         "`{model}` cannot be called, because provider `{provider}` has no address; set models.providers.{provider}.baseUrl, \
          or correct the name",
@@ -82,7 +82,7 @@ impl GatewayState {
     }
 
     /// Why the last reload changed nothing, if it was refused.
-    pub(crate) fn refused(&self) -> Option<Refusal> {
+    pub(crate) fn refused(&self) -> Option<ReloadRefusal> {
         self.refused
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
@@ -120,7 +120,7 @@ impl GatewayState {
                     error = problem,
                     "the configuration was not reloaded; the one before it is used on"
                 );
-                Some(Refusal {
+                Some(ReloadRefusal {
                     at: SystemClock.now(),
                     problem,
                 })
@@ -136,7 +136,7 @@ impl GatewayState {
         let next = draft
             .into_generation(before.number.saturating_add(1), &self.process)
             .await?;
-        // Whoever listens beyond this machine must not be opened to it by a file that lost a line.
+        // A gateway that other machines can reach must not lose its token because a file lost a line.
         if before.token.is_some() && next.token.is_none() {
             return Err(ReloadError::TokenGone);
         }

@@ -9,7 +9,8 @@ use openclaw_auth_store::UsageStore;
 use openclaw_chain::Resolver;
 use openclaw_config::{Config, Environment, ExposedFile, permission_audit};
 use openclaw_history::history_path;
-use openclaw_ids::{AgentId, AuthAliases, ModelRef};
+use openclaw_ids::{AgentId, ModelRef};
+use openclaw_providers::AuthAliases;
 use openclaw_runner::{Clock, RunPolicy, SystemClock};
 use secrecy::ExposeSecret;
 

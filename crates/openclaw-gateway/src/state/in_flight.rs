@@ -1,14 +1,14 @@
-//! How many requests are answered at the same time; one more is asked to come back instead of slowing down all.
+//! Limits how many requests are answered at the same time; one more is refused at once instead of slowing down all.
 
 use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// The places of requests that are being answered.
+/// Counts the requests that are being answered.
 #[derive(Clone, Default)]
 pub(crate) struct InFlight(Arc<AtomicU32>);
 
-/// One place, given back when dropped.
+/// The permit of one request, given back when dropped.
 pub(crate) struct InFlightPermit(InFlight);
 
 impl InFlight {

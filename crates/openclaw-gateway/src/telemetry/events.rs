@@ -1,4 +1,4 @@
-//! What happens, told at once to whoever watches; nobody waits for a watcher.
+//! Live events for the clients that watch them. A slow client misses events and delays nothing.
 
 use jiff::Timestamp;
 use openclaw_runner::{Clock, SystemClock};
@@ -34,7 +34,7 @@ impl Default for Events {
 }
 
 impl Events {
-    /// Whether anybody watches, so that an event is worth making.
+    /// Whether a client watches, so that an event is worth making.
     pub(crate) fn are_watched(&self) -> bool {
         self.0.receiver_count() > 0
     }
@@ -54,7 +54,7 @@ impl Events {
         }
     }
 
-    /// Sends whoever watches away.
+    /// Ends the streams of all clients that watch.
     pub(crate) fn end(&self) {
         self.tell(SystemClock.now(), ENDED, &());
     }

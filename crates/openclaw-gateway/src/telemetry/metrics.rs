@@ -15,10 +15,10 @@ use std::time::Duration;
 
 use openclaw_auth_store::UsageStore;
 use openclaw_classify::Reason;
-use openclaw_history::{History, Rested, WindowChange, WindowNote};
+use openclaw_history::{CooldownTarget, History, WindowChange, WindowNote};
 use openclaw_runner::{
-    AttemptResult, AttemptSeen, Clock, Decision, DecisionKind, LostIn, Resting, RotationDecision, RunEvent,
-    StepOutcome, SystemClock, UsageMoved,
+    AttemptObservation, AttemptResult, Clock, CooldownWindows, Decision, DecisionKind, RotationDecision,
+    RunEvent, StepOutcome, StoreKind, SystemClock, UsageTransition,
 };
 use opentelemetry::KeyValue;
 use opentelemetry::metrics::{BoundCounter, Meter, MeterProvider};
@@ -90,7 +90,7 @@ impl Metrics {
         }
     }
 
-    /// Counts what rests in an agent's store, too, for as long as somebody else uses it.
+    /// Counts the active windows of an agent's store, too, for as long as the store is used elsewhere.
     pub(crate) fn watch_store<U: UsageStore + 'static>(&self, usage: &Arc<U>) {
         let usage = Arc::downgrade(usage);
         self.stores
@@ -157,7 +157,7 @@ impl Metrics {
         self.own.immediate_retries.with(&[provider, met], count);
     }
 
-    /// Events of a stream were left out, because nobody can read them.
+    /// Events of a stream were left out, because they cannot be parsed.
     pub(crate) fn skipped_events(&self, provider: &str, wire: &'static str, events: u64) {
         self.own
             .skipped_events
@@ -170,7 +170,7 @@ impl Metrics {
     }
 
     /// An attempt is over.
-    pub(crate) fn attempt(&self, attempt: &AttemptSeen<'_>) {
+    pub(crate) fn attempt(&self, attempt: &AttemptObservation<'_>) {
         let provider = attempt.candidate.provider().as_str();
         let (outcome, reason) = match attempt.result {
             AttemptResult::Answered => ("answered", named(None)),
@@ -219,16 +219,16 @@ impl Metrics {
     }
 
     /// A run changed windows, which `notes` name.
-    pub(crate) fn windows(&self, moved: &UsageMoved<'_>, notes: &[WindowNote]) {
+    pub(crate) fn windows(&self, moved: &UsageTransition<'_>, notes: &[WindowNote]) {
         let opened = notes.iter().filter(|note| note.change == WindowChange::Opened);
         for note in opened {
             let (provider, lane) = match (moved.after, &note.rested) {
-                (Resting::Profile { provider, .. }, Rested::Profile { lane, .. }) => {
+                (CooldownWindows::Profile { provider, .. }, CooldownTarget::Profile { lane, .. }) => {
                     let provider = provider.as_ref().map_or("unknown", |provider| provider.as_str());
                     (provider, lane_name(lane))
                 }
-                (Resting::Endpoint(endpoint, _), _) => (endpoint.provider.as_str(), ENDPOINT),
-                (Resting::Profile { .. }, Rested::Endpoint { .. }) => continue,
+                (CooldownWindows::Endpoint(endpoint, _), _) => (endpoint.provider.as_str(), ENDPOINT),
+                (CooldownWindows::Profile { .. }, CooldownTarget::Endpoint { .. }) => continue,
             };
             let labels = [provider, lane, note.reason.as_str()];
             self.own.cooldowns_opened.with(&labels, count);
@@ -236,7 +236,7 @@ impl Metrics {
     }
 
     /// State could not be written.
-    pub(crate) fn lost(&self, store: LostIn) {
+    pub(crate) fn lost(&self, store: StoreKind) {
         self.own.store_errors.with(&[store_name(store)], count);
     }
 }
@@ -256,10 +256,10 @@ fn named(reason: Option<Reason>) -> &'static str {
     reason.map_or("none", Reason::as_str)
 }
 
-fn store_name(store: LostIn) -> &'static str {
+fn store_name(store: StoreKind) -> &'static str {
     match store {
-        LostIn::Credentials => "credentials",
-        LostIn::Sessions => "sessions",
+        StoreKind::Credentials => "credentials",
+        StoreKind::Sessions => "sessions",
     }
 }
 

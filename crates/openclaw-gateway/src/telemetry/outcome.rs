@@ -17,7 +17,7 @@ pub(crate) fn answered(request_id: &str, winner: &Winner, report: &RunReport) {
     }
 }
 
-/// Nobody answers; what the client did wrong is no news.
+/// No candidate answered. Mistakes of the client are not logged.
 pub(crate) fn unanswered(request_id: &str, code: &str, status: StatusCode) {
     if status.is_server_error() || status == StatusCode::TOO_MANY_REQUESTS {
         tracing::warn!(

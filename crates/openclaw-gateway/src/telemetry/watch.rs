@@ -7,14 +7,14 @@ use std::time::Duration;
 use jiff::Timestamp;
 use openclaw_auth_store::{ChangeOutcome, StoreError, UsageChange, UsageStore};
 use openclaw_classify::{Failure, Verdict, describe, preview};
-use openclaw_history::recording::{Budget, Recorder, RecordingSink, RunRecording};
+use openclaw_history::recording::{Recorder, RecordingBudget, RecordingSink, RunRecording};
 use openclaw_history::{
-    BrokenNote, Entry, History, Record, RunNote, RunOutcome, commit_by_person, window_changes,
+    BrokenAnswer, Entry, History, Record, RunNote, RunOutcome, commit_operator_change, window_changes,
 };
 use openclaw_ids::{AgentId, ProviderId};
 use openclaw_runner::{
-    AttemptSeen, Clock, Lost, RunError, RunEvent, RunObserver, RunReport, RunRequest, Runner, SystemClock,
-    UsageMoved, Winner,
+    AttemptObservation, Clock, LostWrite, RunError, RunEvent, RunObserver, RunReport, RunRequest, Runner,
+    SystemClock, UsageTransition, Winner,
 };
 use openclaw_session::SessionStore;
 use openclaw_wire::{MissingEnd, WireFormat};
@@ -31,12 +31,12 @@ pub(crate) struct Telemetry {
     metrics: Metrics,
     /// Whether runs are recorded, so that they can be played again.
     records: bool,
-    recordings: Budget,
+    recordings: RecordingBudget,
     /// Opened when the rest of the state turned out usable.
     history: OnceLock<History>,
-    /// Whoever watches as it happens.
+    /// The live events.
     events: Events,
-    /// Somebody else who wants to know, too.
+    /// An observer of the embedding program.
     also: Option<Arc<dyn RunObserver>>,
 }
 
@@ -45,7 +45,7 @@ impl Telemetry {
         Self {
             metrics,
             records,
-            recordings: Budget::default(),
+            recordings: RecordingBudget::default(),
             history: OnceLock::new(),
             events: Events::default(),
             also,
@@ -77,7 +77,7 @@ impl Telemetry {
         &self.metrics
     }
 
-    /// Whoever watches as it happens.
+    /// The live events.
     pub(crate) fn events(&self) -> &Events {
         &self.events
     }
@@ -148,14 +148,14 @@ impl Telemetry {
     }
 
     /// Makes a change that a person asked for, and tells what it did to windows.
-    pub(crate) async fn commit_by_person<U: UsageStore>(
+    pub(crate) async fn commit_operator_change<U: UsageStore>(
         &self,
         agent: &AgentId,
         store: &U,
         change: UsageChange,
         now: Timestamp,
     ) -> Result<ChangeOutcome, StoreError> {
-        let (applied, notes) = commit_by_person(agent, store, change, now).await?;
+        let (applied, notes) = commit_operator_change(agent, store, change, now).await?;
         for note in notes {
             self.keep(Record::Window(Box::new(note)));
         }
@@ -192,21 +192,21 @@ impl RunObserver for AgentObserver {
         }
     }
 
-    fn on_attempt(&self, attempt: &AttemptSeen<'_>) {
+    fn on_attempt(&self, attempt: &AttemptObservation<'_>) {
         self.telemetry.metrics.attempt(attempt);
         if let Some(also) = &self.telemetry.also {
             also.on_attempt(attempt);
         }
     }
 
-    fn on_lost(&self, what: Lost) {
+    fn on_lost(&self, what: LostWrite) {
         self.telemetry.metrics.lost(what.store());
         if let Some(also) = &self.telemetry.also {
             also.on_lost(what);
         }
     }
 
-    fn on_usage(&self, moved: &UsageMoved<'_>) {
+    fn on_usage(&self, moved: &UsageTransition<'_>) {
         let run_id = Some(moved.run_id);
         let notes = window_changes(&self.agent, run_id, moved.before, moved.after, moved.at);
         self.telemetry.metrics.windows(moved, &notes);
@@ -221,7 +221,7 @@ impl RunObserver for AgentObserver {
 
 impl RecordingSink for AgentObserver {
     fn on_recording(&self, recording: RunRecording) {
-        // For the file alone: whoever watches is told of each step as it happens.
+        // For the file alone: live events carry each step as it happens.
         if let Some(history) = self.telemetry.history() {
             history.record(&Entry {
                 at: SystemClock.now(),
@@ -258,7 +258,7 @@ impl Stopwatch {
 
 /// Where the time of a run went.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Spent {
+pub(crate) struct RunTimes {
     /// To the gateway itself.
     pub(crate) own: Duration,
     /// To the calls that were made.
@@ -273,7 +273,7 @@ pub(crate) struct RunWatch {
     started: Instant,
     upstream: Arc<Stopwatch>,
     is_over: bool,
-    /// Who answers, once somebody does.
+    /// The candidate that answers, once there is one.
     served_by: Option<ProviderId>,
     /// What will be kept; none once it is, or when nothing is kept.
     note: Option<RunNote>,
@@ -286,9 +286,9 @@ impl RunWatch {
     }
 
     /// Where the time went so far.
-    pub(crate) fn spent(&self) -> Spent {
+    pub(crate) fn spent(&self) -> RunTimes {
         let upstream = self.upstream.total();
-        Spent {
+        RunTimes {
             own: self.started.elapsed().saturating_sub(upstream),
             upstream,
         }
@@ -305,7 +305,7 @@ impl RunWatch {
         self.ended(end, report, Some(winner));
     }
 
-    /// Events of the stream were left out, because nobody can read them.
+    /// Events of the stream were left out, because they cannot be parsed.
     pub(crate) fn skipped(&self, events: u64) {
         self.telemetry
             .metrics
@@ -351,7 +351,7 @@ impl RunWatch {
         let reason = verdict.map(|verdict| verdict.reason);
         self.telemetry.metrics.broke_off(self.wire, reason);
         if self.telemetry.is_asked() {
-            self.telemetry.keep(Record::Broken(BrokenNote {
+            self.telemetry.keep(Record::Broken(BrokenAnswer {
                 run_id: self.run_id.clone(),
                 reason,
                 error: preview(&describe(failure), MAX_ERROR),

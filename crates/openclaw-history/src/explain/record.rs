@@ -82,10 +82,10 @@ pub struct CandidateRecord {
     /// Whether the probe was the chain's last resort.
     #[serde(default)]
     pub last_resort: Option<bool>,
-    /// The kind of the credential that failed or rests, when it is known and all are of one.
+    /// The kind of the credential that failed or cools down, when it is known and all are of one.
     #[serde(default)]
     pub auth_mode: Option<String>,
-    /// When the rest is over.
+    /// When the cooldown is over.
     #[serde(default, with = "jiff::fmt::serde::timestamp::millisecond::optional")]
     pub rests_until: Option<Timestamp>,
     /// How long the run had been going on, in milliseconds.
@@ -126,7 +126,7 @@ pub struct RotationRecord {
     /// The error, redacted and clipped.
     #[serde(default)]
     pub raw_error_preview: Option<String>,
-    /// When the rest of the credential is over.
+    /// When the cooldown of the credential is over.
     #[serde(default, with = "jiff::fmt::serde::timestamp::millisecond::optional")]
     pub rests_until: Option<Timestamp>,
     /// How long the run had been going on, in milliseconds.

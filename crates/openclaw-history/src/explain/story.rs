@@ -1,4 +1,4 @@
-//! Puts the records of one run together, candidate by candidate.
+//! Builds the story of one run from its records, candidate by candidate.
 
 use jiff::{SignedDuration, Timestamp};
 use openclaw_classify::Reason;
@@ -47,7 +47,7 @@ pub struct Visit {
     pub position: Option<usize>,
     /// What became of it.
     pub fate: Fate,
-    /// Why it was asked although it rests, if it was.
+    /// Why it was called although it cools down, if it was.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub probed: Option<Reason>,
     /// Whether it was asked as the chain's last resort.
@@ -67,7 +67,7 @@ pub struct Visit {
     /// What the provider, or the skip, said; redacted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub detail: Option<String>,
-    /// The kind of the credential that failed last, or of all that rest; none when it is not known.
+    /// The kind of the credential that failed last, or of all that cool down; none when it is not known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub auth_mode: Option<String>,
     /// Its credentials that failed, in order.

@@ -1,4 +1,4 @@
-//! The text of a story.
+//! Renders a story as text.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -8,8 +8,8 @@ use openclaw_classify::Reason;
 use openclaw_runner::{LOGIN_NOT_RENEWED, RotationKind, login_command, printable};
 
 use super::ending::Ending;
+use super::reason_text::{Remedy, words};
 use super::story::{Credential, Fate, Story, Visit};
-use super::words::{Remedy, words};
 
 impl fmt::Display for Story {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -1,4 +1,4 @@
-//! How many recordings are kept when very many requests go wrong at once.
+//! Limits how many runs are recorded per second when very many requests fail at once.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -10,23 +10,23 @@ const EACH_SECOND: u32 = 100;
 
 /// What is left of a second's recordings.
 #[derive(Debug, Default)]
-pub struct Budget(Mutex<Taken>);
+pub struct RecordingBudget(Mutex<SecondCount>);
 
 #[derive(Debug, Default)]
-struct Taken {
+struct SecondCount {
     /// In Unix seconds.
     second: i64,
     count: u32,
 }
 
-impl Budget {
+impl RecordingBudget {
     /// Takes room for one recording at `now`, if there is any. A second that is over has none any more, unless the clock
     /// was set back by more than one.
     pub fn take(&self, now: Timestamp) -> bool {
         let mut taken = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let second = now.as_second();
         if second > taken.second || second < taken.second - 1 {
-            *taken = Taken { second, count: 0 };
+            *taken = SecondCount { second, count: 0 };
         }
         let has_room = taken.count < EACH_SECOND;
         taken.count += u32::from(has_room);
@@ -40,7 +40,7 @@ mod tests {
 
     #[test]
     fn each_second_has_room_for_so_many() {
-        let budget = Budget::default();
+        let budget = RecordingBudget::default();
         let at = |millis| Timestamp::from_millisecond(millis).unwrap();
         let kept =
             |times: &mut dyn Iterator<Item = i64>| times.filter(|millis| budget.take(at(*millis))).count();

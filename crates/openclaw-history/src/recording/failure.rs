@@ -1,4 +1,4 @@
-//! A failure of a recorded run: as it was judged, without the provider's own words.
+//! A recorded failure: its classification, without the provider's own words.
 
 use jiff::Timestamp;
 use openclaw_classify::{

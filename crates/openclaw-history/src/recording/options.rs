@@ -1,4 +1,4 @@
-//! The options of a recorded run: what they were, and as a replay takes them.
+//! The options of a recorded run.
 
 use std::time::Duration;
 
@@ -39,8 +39,8 @@ pub struct RecordedOptions {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wait_for_reset_ms: Option<u64>,
     /// Fallbacks that cannot serve the request.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub unfit: Vec<RecordedShortfall>,
+    #[serde(rename = "unfit", skip_serializing_if = "Vec::is_empty")]
+    pub incompatible: Vec<RecordedShortfall>,
 }
 
 /// A fallback that cannot serve the request, and why: for its window, its images, or its tools.
@@ -72,11 +72,11 @@ impl RecordedOptions {
         });
         let mut own_auth: Vec<ProviderId> = options.own_auth.iter().cloned().collect();
         own_auth.sort();
-        let unfit = options.unfit.iter();
-        let mut unfit: Vec<RecordedShortfall> = unfit
+        let incompatible = options.incompatible.iter();
+        let mut incompatible: Vec<RecordedShortfall> = incompatible
             .map(|(model, shortfall)| RecordedShortfall::of(model, *shortfall))
             .collect();
-        unfit.sort_by_key(|recorded| recorded.model.key());
+        incompatible.sort_by_key(|recorded| recorded.model.key());
         let mut set_aside: Vec<ProfileId> = options.set_aside.iter().cloned().collect();
         set_aside.sort();
         Self {
@@ -88,7 +88,7 @@ impl RecordedOptions {
             context_windows: windows,
             prompt_tokens: sizes.and_then(|sizes| sizes.prompt_tokens),
             wait_for_reset_ms: options.wait_for_reset.map(millis::whole),
-            unfit,
+            incompatible,
         }
     }
 
@@ -108,10 +108,10 @@ impl RecordedOptions {
                 prompt_tokens: self.prompt_tokens,
             }),
             wait_for_reset: self.wait_for_reset_ms.map(Duration::from_millis),
-            unfit: self
-                .unfit
+            incompatible: self
+                .incompatible
                 .iter()
-                .map(|unfit| (unfit.model.clone(), unfit.shortfall()))
+                .map(|incompatible| (incompatible.model.clone(), incompatible.shortfall()))
                 .collect(),
         }
     }

@@ -1,4 +1,4 @@
-//! The policy of a recording: what of the settings concerns its chain.
+//! The policy of a recording: the settings that concern its chain.
 
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
@@ -7,7 +7,8 @@ use std::time::Duration;
 use openclaw_auth_store::{AuthConfig, ConfiguredMode, ConfiguredProfile, EndpointKey};
 use openclaw_classify::redact;
 use openclaw_cooldown::CooldownConfig;
-use openclaw_ids::{AuthAliases, ProfileId, ProviderId};
+use openclaw_ids::{ProfileId, ProviderId};
+use openclaw_providers::AuthAliases;
 use openclaw_runner::{EndpointKeys, InlineWait, LoginEndpoint, LoginUse, RunLimits, RunPolicy, RunSettings};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};

@@ -1,4 +1,4 @@
-//! Records a run as the driver carries it out.
+//! Records a run while the driver executes it.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use openclaw_runner::machine::{Event, Machine, RejectedAnswer};
 use openclaw_runner::{ChainKind, Repair, RunPolicy, RunRecorder, RunStart, StepRecorder, StepSummary};
 use openclaw_session::{Progress, RunSelection};
 
-use super::state::Concern;
+use super::state::RecordingScope;
 use super::{
     RecordedFailure, RecordedOptions, RecordedPolicy, RecordedSelection, RecordedSkip, RecordedStep,
     RunRecording, SessionWrite, StateChanges, StepResult, UsageState, nanos, pin_of,
@@ -46,7 +46,7 @@ impl<S: RecordingSink + ?Sized> Recorder<S> {
 
 impl<S: RecordingSink + ?Sized> RunRecorder for Recorder<S> {
     fn start<'r>(&'r self, start: &RunStart<'r>, machine: &Machine) -> Box<dyn StepRecorder + 'r> {
-        Box::new(Tape::start(&*self.0, start, machine))
+        Box::new(RecordingBuilder::start(&*self.0, start, machine))
     }
 
     fn has_room(&self, now: Timestamp) -> bool {
@@ -59,22 +59,22 @@ impl<S: RecordingSink + ?Sized> RunRecorder for Recorder<S> {
 }
 
 /// A recording that grows with its run.
-struct Tape<'r, S: ?Sized> {
+struct RecordingBuilder<'r, S: ?Sized> {
     sink: &'r S,
     recording: RunRecording,
     policy: Arc<RunPolicy>,
-    concern: Concern,
+    concern: RecordingScope,
     start: Timestamp,
     /// What the machine knows now.
     snapshot: Arc<AuthSnapshot>,
     /// What a replay would know now.
     mirror: AuthSnapshot,
     /// What came of the step that the machine takes now.
-    heard: Option<Heard>,
+    pending: Option<PendingResult>,
 }
 
 /// What came of a step, before the machine took it.
-enum Heard {
+enum PendingResult {
     Failed {
         visible: bool,
         rejected: Option<RejectedAnswer>,
@@ -82,7 +82,7 @@ enum Heard {
     Result(StepResult),
 }
 
-impl<'r, S: RecordingSink + ?Sized> Tape<'r, S> {
+impl<'r, S: RecordingSink + ?Sized> RecordingBuilder<'r, S> {
     /// The tape of a run that `machine` has just been made for, or has not changed the request of since.
     fn start(sink: &'r S, start: &RunStart<'_>, machine: &Machine) -> Self {
         let RunStart {
@@ -99,7 +99,7 @@ impl<'r, S: RecordingSink + ?Sized> Tape<'r, S> {
                 providers.push(model.provider().clone());
             }
         }
-        let concern = Concern {
+        let concern = RecordingScope {
             providers,
             pins: request.pin.iter().map(|pin| pin.profile.clone()).collect(),
         };
@@ -145,21 +145,21 @@ impl<'r, S: RecordingSink + ?Sized> Tape<'r, S> {
             start: now,
             snapshot: Arc::clone(snapshot),
             mirror,
-            heard: None,
+            pending: None,
         }
     }
 
     /// Listens to what came of a step at `now`, before the machine hears it.
-    fn hear(&mut self, step: &StepSummary, event: &Event, now: Timestamp) -> Heard {
+    fn result_of(&mut self, step: &StepSummary, event: &Event, now: Timestamp) -> PendingResult {
         let result = match (step, event) {
             (StepSummary::Attempt(..), Event::Failed(_, progress)) => {
-                return Heard::Failed {
+                return PendingResult::Failed {
                     visible: *progress == Progress::Visible,
                     rejected: None,
                 };
             }
             (StepSummary::Attempt(..), Event::Rejected(rejection, progress)) => {
-                return Heard::Failed {
+                return PendingResult::Failed {
                     visible: *progress == Progress::Visible,
                     rejected: Some(RejectedAnswer {
                         preserve: rejection.preserve,
@@ -189,7 +189,7 @@ impl<'r, S: RecordingSink + ?Sized> Tape<'r, S> {
                 ms: millis::whole(*wait),
             },
         };
-        Heard::Result(result)
+        PendingResult::Result(result)
     }
 
     fn committed(&mut self, change: &UsageChange, event: &Event, now: Timestamp) -> StepResult {
@@ -245,15 +245,15 @@ impl<'r, S: RecordingSink + ?Sized> Tape<'r, S> {
     }
 }
 
-impl<S: RecordingSink + ?Sized> StepRecorder for Tape<'_, S> {
+impl<S: RecordingSink + ?Sized> StepRecorder for RecordingBuilder<'_, S> {
     fn on_event(&mut self, step: &StepSummary, event: &Event, now: Timestamp) {
-        self.heard = Some(self.hear(step, event, now));
+        self.pending = Some(self.result_of(step, event, now));
     }
 
     fn on_step_done(&mut self, step: &StepSummary, machine: &Machine, now: Timestamp) {
-        let result = match (step, self.heard.take()) {
-            (_, Some(Heard::Result(result))) => result,
-            (StepSummary::Attempt(model, profile), Some(Heard::Failed { visible, rejected })) => {
+        let result = match (step, self.pending.take()) {
+            (_, Some(PendingResult::Result(result))) => result,
+            (StepSummary::Attempt(model, profile), Some(PendingResult::Failed { visible, rejected })) => {
                 let Some(attempt) = machine.last_failure() else {
                     return;
                 };
@@ -263,7 +263,7 @@ impl<S: RecordingSink + ?Sized> StepRecorder for Tape<'_, S> {
                     failure: Box::new(RecordedFailure::of(attempt, visible, rejected, self.start)),
                 }
             }
-            (_, Some(Heard::Failed { .. }) | None) => return,
+            (_, Some(PendingResult::Failed { .. }) | None) => return,
         };
         let at = nanos(self.start, now);
         self.recording.steps.push(RecordedStep { at, result });

@@ -1,4 +1,4 @@
-//! The usage state of a recording: what a run may decide by, without secrets.
+//! The usage state of a recording: credentials without secrets, cooldown windows, probes.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,8 @@ use openclaw_auth_store::{
     credential_eligibility,
 };
 use openclaw_cooldown::{EndpointWindow, ProfileUsage};
-use openclaw_ids::{AuthAliases, ProfileId, ProviderId};
+use openclaw_ids::{ProfileId, ProviderId};
+use openclaw_providers::AuthAliases;
 use openclaw_runner::RunPolicy;
 use serde::{Deserialize, Serialize};
 
@@ -66,7 +67,7 @@ pub struct RecordedProbe {
     /// Who probes now.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub holder: Option<String>,
-    /// Until when nobody else may.
+    /// Until when no other run may.
     #[serde(
         default,
         with = "jiff::fmt::serde::timestamp::millisecond::optional",
@@ -107,12 +108,12 @@ pub struct StateChanges {
 
 /// What a recording is about: the providers of the chain, and the pinned profile.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Concern {
+pub(crate) struct RecordingScope {
     pub(crate) providers: Vec<ProviderId>,
     pub(crate) pins: Vec<ProfileId>,
 }
 
-impl Concern {
+impl RecordingScope {
     /// The credentials that the providers use, and the pinned ones, in stored order.
     fn credentials<'s>(
         &self,
@@ -138,7 +139,12 @@ impl Concern {
 
 impl UsageState {
     /// What of `snapshot` concerns a run at `now`.
-    pub(crate) fn of(snapshot: &AuthSnapshot, concern: &Concern, policy: &RunPolicy, now: Timestamp) -> Self {
+    pub(crate) fn of(
+        snapshot: &AuthSnapshot,
+        concern: &RecordingScope,
+        policy: &RunPolicy,
+        now: Timestamp,
+    ) -> Self {
         let stored = concern
             .credentials(&snapshot.profiles, &policy.aliases)
             .into_iter();

@@ -1,4 +1,4 @@
-//! Under which circumstances a recording is played, and what comes of it.
+//! The input and the result of a replay.
 
 use std::sync::Arc;
 
@@ -6,9 +6,9 @@ use openclaw_ids::{ModelRef, ProfileId};
 use openclaw_runner::{RunPolicy, RunReport};
 use serde::Serialize;
 
-/// What is otherwise than it was; by default nothing.
+/// What the replay changes; by default nothing.
 #[derive(Debug, Clone, Default)]
-pub struct Circumstances {
+pub struct ReplayOverrides {
     /// Other settings.
     pub policy: Option<Arc<RunPolicy>>,
     /// Another chain, the requested model first.
@@ -17,7 +17,7 @@ pub struct Circumstances {
 
 /// A run that was played again.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Replayed {
+pub struct ReplayResult {
     /// What was decided.
     pub report: RunReport,
     /// How it ended.
@@ -41,7 +41,7 @@ pub enum ReplayEnding {
         /// With which credential.
         profile: Option<ProfileId>,
     },
-    /// Every candidate failed or rests.
+    /// Every candidate failed or cools down.
     Exhausted {
         /// The summary as it is shown.
         error: String,
@@ -56,7 +56,7 @@ pub enum ReplayEnding {
         /// Which, as it is shown.
         limit: String,
     },
-    /// Nobody succeeded, but an answer was kept for this case.
+    /// No candidate succeeded, but a rejected answer was kept for this case.
     Preserved {
         /// Whose.
         model: ModelRef,
@@ -66,7 +66,7 @@ pub enum ReplayEnding {
         /// As it is shown.
         error: String,
     },
-    /// A candidate would be asked that was not asked so when it was recorded, and nobody knows what it would say.
+    /// A candidate would be called that was not called like this in the recording, so its answer is unknown.
     Unknown {
         /// Who.
         model: ModelRef,

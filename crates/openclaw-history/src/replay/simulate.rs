@@ -1,19 +1,19 @@
-//! What other circumstances would have led to.
+//! Compares a recorded run with the same run under other settings or another chain.
 
-use super::outcome::{Circumstances, ReplayError, Replayed};
+use super::outcome::{ReplayError, ReplayOverrides, ReplayResult};
 use super::replay;
 use crate::recording::RunRecording;
 
 /// A recorded run as it was, and as it would have been.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Simulated {
+pub struct Simulation {
     /// As it was.
-    pub before: Replayed,
+    pub before: ReplayResult,
     /// Under the other circumstances.
-    pub after: Replayed,
+    pub after: ReplayResult,
 }
 
-impl Simulated {
+impl Simulation {
     /// Whether anything a caller or an operator would have noticed is otherwise: who was asked with which credential,
     /// how it ended, what was decided on the way.
     pub fn differs(&self) -> bool {
@@ -27,9 +27,12 @@ impl Simulated {
 ///
 /// # Errors
 /// [`ReplayError`] for a recording of another version.
-pub fn simulate(recording: &RunRecording, circumstances: &Circumstances) -> Result<Simulated, ReplayError> {
-    Ok(Simulated {
-        before: replay(recording, &Circumstances::default())?,
+pub fn simulate(
+    recording: &RunRecording,
+    circumstances: &ReplayOverrides,
+) -> Result<Simulation, ReplayError> {
+    Ok(Simulation {
+        before: replay(recording, &ReplayOverrides::default())?,
         after: replay(recording, circumstances)?,
     })
 }

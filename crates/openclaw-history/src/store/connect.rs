@@ -1,18 +1,20 @@
 //! Creates the file with its modes, sets the pragmas and brings the schema up to date.
 
-use std::fs::{DirBuilder, OpenOptions};
 use std::io;
 use std::path::Path;
 use std::time::Duration;
 
-use openclaw_sqlite::{BusyWait, open_read_only};
-use rusqlite::{Connection, OpenFlags};
+use openclaw_sqlite::{
+    BusyWait, SchemaError, SchemaState, create_private_file, create_private_folder, open_read_only,
+    open_read_write,
+};
+use rusqlite::Connection;
 
 use super::error::HistoryError;
-use super::schema::{self, Seen};
+use super::schema::SCHEMA;
 
-/// How long a write waits for another process. Nobody waits for this thread, so it may be patient.
-const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
+/// How long a write waits for another process. No request waits for this thread, so it may be long.
+const WRITE_WAIT: BusyWait = BusyWait::Timeout(Duration::from_secs(5));
 /// How long a read waits for another process.
 const READ_WAIT: BusyWait = BusyWait::Timeout(Duration::from_secs(10));
 /// What stays of the write-ahead log after it was taken over, in bytes.
@@ -25,12 +27,10 @@ pub(crate) fn open(path: &Path) -> Result<Connection, HistoryError> {
         source,
     })?;
     let fail = |source| HistoryError::of(path, source);
-    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let mut connection = Connection::open_with_flags(path, flags).map_err(fail)?;
-    connection.busy_timeout(BUSY_TIMEOUT).map_err(fail)?;
+    let mut connection = open_read_write(path, WRITE_WAIT).map_err(fail)?;
     // Another journal is a change, too: nothing is written before the file is known to be ours.
-    let seen = schema::look(&connection, path)?;
-    if seen == Seen::Empty {
+    let state = state(&connection, path)?;
+    if state == SchemaState::Empty {
         // Only a file without tables can be taught to give room back.
         connection
             .pragma_update(None, "auto_vacuum", "INCREMENTAL")
@@ -42,8 +42,8 @@ pub(crate) fn open(path: &Path) -> Result<Connection, HistoryError> {
     connection
         .pragma_update(None, "journal_size_limit", WAL_LIMIT)
         .map_err(fail)?;
-    if seen != Seen::GatewayState {
-        schema::migrate(&mut connection, path)?;
+    if state != SchemaState::Current {
+        migrate(&mut connection, path)?;
     }
     Ok(connection)
 }
@@ -55,27 +55,30 @@ pub(crate) fn open_to_read(path: &Path) -> Result<Option<Connection>, HistoryErr
         return Ok(None);
     }
     let connection = open_read_only(path, READ_WAIT).map_err(|source| HistoryError::of(path, source))?;
-    match schema::look(&connection, path)? {
-        Seen::GatewayState => Ok(Some(connection)),
+    match state(&connection, path)? {
+        SchemaState::Current => Ok(Some(connection)),
         // The first version has no older one, and an empty file has no entries.
-        Seen::Empty | Seen::Older(_) => Ok(None),
+        SchemaState::Empty | SchemaState::Older(_) => Ok(None),
     }
+}
+
+/// How much of the schema the file has; refuses a file of another program and one of a newer version.
+fn state(connection: &Connection, path: &Path) -> Result<SchemaState, HistoryError> {
+    SCHEMA
+        .state(connection)
+        .map_err(|error| HistoryError::of_schema(path, error))
+}
+
+/// Brings the file to the newest schema, in one transaction.
+fn migrate(connection: &mut Connection, path: &Path) -> Result<(), HistoryError> {
+    let migrated = SCHEMA.migrate::<SchemaError>(connection, |_, _| Ok(()));
+    migrated.map_err(|error| HistoryError::of_schema(path, error))
 }
 
 /// Creates what is missing, readable for this user alone; SQLite gives its side files the mode of the main one.
 fn create(path: &Path) -> io::Result<()> {
-    let mut directory = DirBuilder::new();
-    directory.recursive(true);
-    let mut file = OpenOptions::new();
-    file.read(true).write(true).create(true).truncate(false);
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
-        directory.mode(0o700);
-        file.mode(0o600);
-    }
     if let Some(parent) = path.parent() {
-        directory.create(parent)?;
+        create_private_folder(parent)?;
     }
-    file.open(path).map(drop)
+    create_private_file(path)
 }

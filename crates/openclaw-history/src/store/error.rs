@@ -1,7 +1,9 @@
-//! Why the history cannot be used.
+//! The errors of the history file.
 
 use std::io;
 use std::path::{Path, PathBuf};
+
+use openclaw_sqlite::{ErrorKind, SchemaError};
 
 /// The history cannot be used. The file was left as it is.
 #[derive(Debug, thiserror::Error)]
@@ -41,7 +43,7 @@ pub enum HistoryError {
         /// Where the JSON breaks.
         source: serde_json::Error,
     },
-    /// The file is somebody else's database.
+    /// The file is the database of another program.
     #[error("{path} is a database of something else and was left as it is; move it away to keep a history here", path = .path.display())]
     Foreign {
         /// The file.
@@ -71,13 +73,28 @@ pub enum HistoryError {
 }
 
 impl HistoryError {
+    /// Why the file at `path` cannot be used with the schema, in our words.
+    pub(crate) fn of_schema(path: &Path, error: SchemaError) -> Self {
+        match error {
+            SchemaError::Newer { found, known } => Self::Newer {
+                path: path.to_owned(),
+                found,
+                known,
+            },
+            SchemaError::Sqlite(source) => Self::of(path, source),
+            // `Foreign`, and any reason that is added later.
+            _ => Self::Foreign {
+                path: path.to_owned(),
+            },
+        }
+    }
+
     /// What SQLite says about `path`, in our words.
     pub(crate) fn of(path: &Path, source: rusqlite::Error) -> Self {
-        use rusqlite::ErrorCode::{DatabaseBusy, DatabaseCorrupt, DatabaseLocked, NotADatabase};
         let path = path.to_owned();
-        match source.sqlite_error_code() {
-            Some(DatabaseBusy | DatabaseLocked) => Self::Busy { path, source },
-            Some(DatabaseCorrupt | NotADatabase) => Self::Damaged { path, source },
+        match ErrorKind::of(&source) {
+            ErrorKind::Busy => Self::Busy { path, source },
+            kind if kind.is_damage() => Self::Damaged { path, source },
             _ => Self::Sqlite { path, source },
         }
     }

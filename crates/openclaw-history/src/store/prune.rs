@@ -1,4 +1,4 @@
-//! Forgets what is too old or too much, a piece at a time.
+//! Deletes entries that are too old or too many, a batch at a time.
 
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ pub struct Retention {
     pub bytes: u64,
 }
 
-/// Forgets what is older than the limit at `now`, then the oldest until the rest fits.
+/// Deletes what is older than the limit at `now`, then the oldest until what is left fits.
 pub(crate) fn prune(connection: &Connection, retention: Retention, now: Timestamp) -> rusqlite::Result<()> {
     let earliest = now.checked_sub(retention.age).unwrap_or(Timestamp::MIN);
     // What a clock made that was ahead stays among the oldest, so a piece may be short and not the last.

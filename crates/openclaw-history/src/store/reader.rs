@@ -11,7 +11,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::error::HistoryError;
-use super::table::{StoredEntry, Wanted, select};
+use super::table::{EntryFilter, StoredEntry, select};
 use super::{connect, history_path};
 use crate::entry::{RECORDING, RUN, RunNote, WINDOW, WindowNote};
 
@@ -72,7 +72,7 @@ pub struct StoredWindow {
 
 /// One record of a run's story.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Told {
+pub struct StoredRecord {
     /// When.
     #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
     pub at: Timestamp,
@@ -84,11 +84,11 @@ pub struct Told {
 
 /// All that is known of one run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Story {
+pub struct StoredStory {
     /// How it ended; none while it goes on, and for one whose process died.
     pub run: Option<StoredRun>,
     /// What happened, in order.
-    pub told: Vec<Told>,
+    pub told: Vec<StoredRecord>,
 }
 
 impl HistoryReader {
@@ -106,10 +106,10 @@ impl HistoryReader {
     ///
     /// # Errors
     /// [`HistoryError`] when it cannot be read.
-    pub fn story(&self, run_id: &str) -> Result<Option<Story>, HistoryError> {
-        let found = self.select(&Wanted {
+    pub fn story(&self, run_id: &str) -> Result<Option<StoredStory>, HistoryError> {
+        let found = self.select(&EntryFilter {
             run_id: Some(run_id),
-            ..Wanted::default()
+            ..EntryFilter::default()
         })?;
         if found.is_empty() {
             return Ok(None);
@@ -126,10 +126,10 @@ impl HistoryReader {
             } else {
                 let record = self.parse(&entry)?;
                 let kind = entry.kind;
-                told.push(Told { at, kind, record });
+                told.push(StoredRecord { at, kind, record });
             }
         }
-        Ok(Some(Story { run, told }))
+        Ok(Some(StoredStory { run, told }))
     }
 
     /// Runs, the oldest first.
@@ -137,13 +137,13 @@ impl HistoryReader {
     /// # Errors
     /// [`HistoryError`] when they cannot be read.
     pub fn runs(&self, filter: &RunFilter) -> Result<Vec<StoredRun>, HistoryError> {
-        let found = self.select(&Wanted {
+        let found = self.select(&EntryFilter {
             kind: Some(RUN),
             agent: filter.agent.as_ref().map(AgentId::as_str),
             session_key: filter.session.as_ref().map(SessionKey::as_str),
             since: filter.since.map(Timestamp::as_millisecond),
             latest: filter.latest,
-            ..Wanted::default()
+            ..EntryFilter::default()
         })?;
         self.each(&found, |at, note| StoredRun { at, note })
     }
@@ -154,12 +154,12 @@ impl HistoryReader {
     /// # Errors
     /// [`HistoryError`] when they cannot be read.
     pub fn recordings(&self, filter: &RunFilter) -> Result<Vec<Option<RunRecording>>, HistoryError> {
-        let found = self.select(&Wanted {
+        let found = self.select(&EntryFilter {
             kind: Some(RECORDING),
             agent: filter.agent.as_ref().map(AgentId::as_str),
             since: filter.since.map(Timestamp::as_millisecond),
             latest: filter.latest,
-            ..Wanted::default()
+            ..EntryFilter::default()
         })?;
         let read = found.iter().map(|entry| self.parse(entry).ok());
         Ok(read.collect())
@@ -170,18 +170,18 @@ impl HistoryReader {
     /// # Errors
     /// [`HistoryError`] when they cannot be read.
     pub fn windows(&self, filter: &WindowFilter) -> Result<Vec<StoredWindow>, HistoryError> {
-        let found = self.select(&Wanted {
+        let found = self.select(&EntryFilter {
             kind: Some(WINDOW),
             agent: filter.agent.as_ref().map(AgentId::as_str),
             profile: filter.profile.as_ref().map(ProfileId::as_str),
             since: filter.since.map(Timestamp::as_millisecond),
             latest: filter.latest,
-            ..Wanted::default()
+            ..EntryFilter::default()
         })?;
         self.each(&found, |at, note| StoredWindow { at, note })
     }
 
-    fn select(&self, wanted: &Wanted<'_>) -> Result<Vec<StoredEntry>, HistoryError> {
+    fn select(&self, wanted: &EntryFilter<'_>) -> Result<Vec<StoredEntry>, HistoryError> {
         select(&self.connection, wanted).map_err(|source| HistoryError::of(&self.path, source))
     }
 

@@ -1,4 +1,4 @@
-//! An entry as it waits: the texts of its row, without what they were made from.
+//! The row of an entry, as it waits to be written.
 
 use std::cell::RefCell;
 
@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use openclaw_ids::{AgentId, ProfileId, SessionKey};
 use openclaw_runner::RunEvent;
 
-use crate::entry::{Entry, Record, Rested};
+use crate::entry::{CooldownTarget, Entry, Record};
 
 /// What a row takes beside its texts, with what the allocator keeps of each.
 const FIXED: usize = 256;
@@ -21,7 +21,7 @@ pub(crate) struct Row {
     session_key: Option<SessionKey>,
     profile: Option<ProfileId>,
     once: Option<Box<str>>,
-    /// Text as it is written, which nobody reads before.
+    /// The JSON text that is stored.
     json: Box<[u8]>,
 }
 
@@ -38,8 +38,8 @@ impl Row {
             Record::Run(note) => (Some(&note.agent), note.session_key.as_ref(), None),
             Record::Window(note) => {
                 let profile = match &note.rested {
-                    Rested::Profile { profile, .. } => Some(profile),
-                    Rested::Endpoint { .. } => None,
+                    CooldownTarget::Profile { profile, .. } => Some(profile),
+                    CooldownTarget::Endpoint { .. } => None,
                 };
                 (Some(&note.agent), None, profile)
             }
@@ -133,8 +133,8 @@ impl Record {
         match self {
             Self::Window(note) => {
                 let (name, lane) = match &note.rested {
-                    Rested::Profile { profile, lane } => (profile.as_str(), lane.to_string()),
-                    Rested::Endpoint { endpoint } => (endpoint.as_str(), "endpoint".to_owned()),
+                    CooldownTarget::Profile { profile, lane } => (profile.as_str(), lane.to_string()),
+                    CooldownTarget::Endpoint { endpoint } => (endpoint.as_str(), "endpoint".to_owned()),
                 };
                 let (agent, change) = (&note.agent, note.change);
                 let (opened, until) = (note.opened_at.as_millisecond(), note.until.as_millisecond());

@@ -1,10 +1,6 @@
-//! The table and its versions, and whose file it is.
+//! The schema of the history file, its versions, and the mark that the file is ours.
 
-use std::path::Path;
-
-use rusqlite::{Connection, Transaction, TransactionBehavior};
-
-use super::error::HistoryError;
+use openclaw_sqlite::{Ownership, Schema};
 
 /// One step per version, applied in order; a file remembers how many it has seen.
 const STEPS: &[&str] = &["
@@ -24,90 +20,8 @@ const STEPS: &[&str] = &["
     CREATE INDEX entries_of_windows ON entries (profile) WHERE kind = 'window';
 "];
 
-/// The owner that the file names in its header: `ocfh`.
-const OWNER: i32 = 0x6f63_6668;
-
-/// How much of the schema a file has.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Seen {
-    /// Nothing at all; no other program uses it.
-    Empty,
-    /// An older version.
-    Older(u32),
-    /// All of it.
-    GatewayState,
-}
-
-/// Looks whose file it is; writes nothing.
-///
-/// Owner, version and tables have to be of one moment: between two looks another process may have made a new file ours.
-///
-/// # Errors
-/// When the file is not ours, is newer, or cannot be read.
-pub(crate) fn look(connection: &Connection, path: &Path) -> Result<Seen, HistoryError> {
-    let fail = |source| HistoryError::of(path, source);
-    let view = connection.unchecked_transaction().map_err(fail)?;
-    seen(&view, path)
-}
-
-fn seen(view: &Transaction<'_>, path: &Path) -> Result<Seen, HistoryError> {
-    let fail = |source| HistoryError::of(path, source);
-    let number = |name| view.pragma_query_value(None, name, |row| row.get::<_, i32>(0));
-    let (owner, version) = (
-        number("application_id").map_err(fail)?,
-        number("user_version").map_err(fail)?,
-    );
-    let objects: u32 = view
-        .query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))
-        .map_err(fail)?;
-    if (owner, version, objects) == (0, 0, 0) {
-        return Ok(Seen::Empty);
-    }
-    if owner != OWNER {
-        return Err(HistoryError::Foreign {
-            path: path.to_owned(),
-        });
-    }
-    // Versions count from nought; a file with another number is newer than anything known here.
-    let (found, known) = (u32::try_from(version).unwrap_or(u32::MAX), known());
-    match found {
-        found if found > known => Err(HistoryError::Newer {
-            path: path.to_owned(),
-            found,
-            known,
-        }),
-        found if found == known => Ok(Seen::GatewayState),
-        found => Ok(Seen::Older(found)),
-    }
-}
-
-fn known() -> u32 {
-    u32::try_from(STEPS.len()).unwrap_or(u32::MAX)
-}
-
-/// Brings a file to the newest schema, in one transaction.
-///
-/// # Errors
-/// As [`look`], and when it cannot be written.
-pub(crate) fn migrate(connection: &mut Connection, path: &Path) -> Result<(), HistoryError> {
-    let fail = |source| HistoryError::of(path, source);
-    let transaction = connection
-        .transaction_with_behavior(TransactionBehavior::Immediate)
-        .map_err(fail)?;
-    // Another process may have been faster.
-    let done = match seen(&transaction, path)? {
-        Seen::GatewayState => return Ok(()),
-        Seen::Empty => 0,
-        Seen::Older(done) => done,
-    };
-    for step in STEPS.iter().skip(usize::try_from(done).unwrap_or(usize::MAX)) {
-        transaction.execute_batch(step).map_err(fail)?;
-    }
-    transaction
-        .pragma_update(None, "application_id", OWNER)
-        .map_err(fail)?;
-    transaction
-        .pragma_update(None, "user_version", known())
-        .map_err(fail)?;
-    transaction.commit().map_err(fail)
-}
+/// The schema of the history; the file names `ocfh` as its owner in its header.
+pub(crate) const SCHEMA: Schema = Schema {
+    ownership: Ownership::ApplicationId(0x6f63_6668),
+    steps: STEPS,
+};

@@ -1,4 +1,4 @@
-//! The statements on the table, each on whatever transaction the caller holds.
+//! The SQL statements on the table of entries.
 
 use std::fmt::Write as _;
 
@@ -52,7 +52,7 @@ pub(crate) fn insert(connection: &Connection, rows: &[Box<Row>]) -> rusqlite::Re
 
 /// Which entries to read; a blank field excludes nothing.
 #[derive(Default)]
-pub(crate) struct Wanted<'a> {
+pub(crate) struct EntryFilter<'a> {
     pub(crate) kind: Option<&'a str>,
     pub(crate) run_id: Option<&'a str>,
     pub(crate) agent: Option<&'a str>,
@@ -65,7 +65,10 @@ pub(crate) struct Wanted<'a> {
 }
 
 /// The wanted entries, the oldest first.
-pub(crate) fn select(connection: &Connection, wanted: &Wanted<'_>) -> rusqlite::Result<Vec<StoredEntry>> {
+pub(crate) fn select(
+    connection: &Connection,
+    wanted: &EntryFilter<'_>,
+) -> rusqlite::Result<Vec<StoredEntry>> {
     let (sql, values) = statement(wanted);
     let mut statement = connection.prepare(&sql)?;
     let mut found: Vec<StoredEntry> = statement
@@ -77,7 +80,7 @@ pub(crate) fn select(connection: &Connection, wanted: &Wanted<'_>) -> rusqlite::
 
 /// The statement that reads the wanted entries, the latest first, and its values. What names a run, a conversation or a
 /// credential is found by an index; anything else goes from the latest entry back until there are enough.
-fn statement<'w>(wanted: &'w Wanted<'_>) -> (String, Vec<&'w dyn ToSql>) {
+fn statement<'w>(wanted: &'w EntryFilter<'_>) -> (String, Vec<&'w dyn ToSql>) {
     let mut sql = "SELECT id, at, kind, record_json FROM entries WHERE 1".to_owned();
     let mut values: Vec<&dyn ToSql> = Vec::new();
     for (condition, value) in [
@@ -106,16 +109,18 @@ fn statement<'w>(wanted: &'w Wanted<'_>) -> (String, Vec<&'w dyn ToSql>) {
 
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
+    use openclaw_sqlite::SchemaError;
 
-    use super::super::schema;
+    use super::super::schema::SCHEMA;
     use super::*;
     use crate::entry::{RUN, WINDOW};
 
     /// How SQLite finds what is wanted.
-    fn plan(wanted: &Wanted<'_>) -> String {
+    fn plan(wanted: &EntryFilter<'_>) -> String {
         let mut connection = Connection::open_in_memory().unwrap();
-        schema::migrate(&mut connection, Path::new("history")).unwrap();
+        SCHEMA
+            .migrate::<SchemaError>(&mut connection, |_, _| Ok(()))
+            .unwrap();
         let (sql, values) = statement(wanted);
         let mut explained = connection.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();
         let steps = explained
@@ -126,17 +131,17 @@ mod tests {
 
     #[test]
     fn what_names_something_is_found_by_an_index_and_nothing_is_sorted() {
-        let none = Wanted::default;
+        let none = EntryFilter::default;
         for (wanted, expected) in [
             (
-                Wanted {
+                EntryFilter {
                     run_id: Some("r"),
                     ..none()
                 },
                 "SEARCH entries USING INDEX entries_of_run (run_id=?)",
             ),
             (
-                Wanted {
+                EntryFilter {
                     kind: Some(RUN),
                     agent: Some("main"),
                     session_key: Some("chat"),
@@ -146,7 +151,7 @@ mod tests {
                 "SEARCH entries USING INDEX entries_of_session (session_key=?)",
             ),
             (
-                Wanted {
+                EntryFilter {
                     kind: Some(WINDOW),
                     profile: Some("a:x"),
                     since: Some(1),
@@ -156,7 +161,7 @@ mod tests {
                 "SEARCH entries USING INDEX entries_of_windows (profile=?)",
             ),
             (
-                Wanted {
+                EntryFilter {
                     kind: Some(RUN),
                     agent: Some("main"),
                     latest: Some(9),

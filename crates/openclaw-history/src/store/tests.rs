@@ -9,7 +9,7 @@ use openclaw_runner::{ErrorFields, RotationDecision, RotationKind, RunEvent};
 use tempfile::TempDir;
 
 use super::*;
-use crate::entry::{BrokenNote, Record, Rested, RunNote, RunOutcome, WindowChange, WindowNote};
+use crate::entry::{BrokenAnswer, CooldownTarget, Record, RunNote, RunOutcome, WindowChange, WindowNote};
 
 const MINUTE: i64 = 60_000;
 const DAY: i64 = 24 * 60 * MINUTE;
@@ -72,7 +72,7 @@ fn window(profile: &str, opened: i64, change: WindowChange) -> Entry {
         at: at(opened),
         record: Record::Window(Box::new(WindowNote {
             agent: AgentId::main(),
-            rested: Rested::Profile {
+            rested: CooldownTarget::Profile {
                 profile: profile.parse().unwrap(),
                 lane: "model:m".parse().unwrap(),
             },
@@ -126,7 +126,7 @@ fn what_was_kept_is_found_after_a_restart() {
     history.record(&run_of("r1", 20, "main", Some("chat")));
     history.record(&Entry {
         at: at(30),
-        record: Record::Broken(BrokenNote {
+        record: Record::Broken(BrokenAnswer {
             run_id: "r1".to_owned(),
             reason: Some(Reason::Timeout),
             error: "cut".to_owned(),
@@ -187,7 +187,7 @@ fn what_was_kept_is_found_after_a_restart() {
 }
 
 #[test]
-fn one_change_of_a_window_is_kept_once_whoever_saw_it() {
+fn one_change_of_a_window_is_kept_once_however_many_saw_it() {
     let state = TempDir::new().unwrap();
     let (one, other) = (open(&state), open(&state));
     for history in [&one, &other, &one] {
@@ -361,7 +361,7 @@ fn a_file_that_cannot_be_used_is_left_as_it_is() {
 }
 
 #[tokio::test]
-async fn too_many_entries_are_dropped_and_counted_and_nobody_waits() {
+async fn too_many_entries_are_dropped_and_counted_without_a_wait() {
     let state = TempDir::new().unwrap();
     let history = open(&state);
     history.record(&run("first", 0));
@@ -387,7 +387,7 @@ async fn what_waits_is_bounded_in_bytes_and_its_room_comes_back() {
     let history = open(&state);
     let large = |id: usize| Entry {
         at: at(0),
-        record: Record::Broken(BrokenNote {
+        record: Record::Broken(BrokenAnswer {
             run_id: format!("r{id}"),
             reason: None,
             error: "x".repeat(64 << 10),

@@ -3,13 +3,12 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
-use std::thread::JoinHandle;
+use std::sync::mpsc::TrySendError;
 use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
 use openclaw_classify::error_chain;
-use openclaw_sqlite::FileId;
+use openclaw_sqlite::{BatchOptions, BatchWorker, BatchWriter, FileId};
 use rusqlite::{Connection, TransactionBehavior};
 use tokio::sync::oneshot;
 
@@ -34,6 +33,7 @@ const LOOK_AGAIN: u64 = 16;
 /// How long entries may outlive their age while next to nothing is written.
 const FORGET_AGAIN: SignedDuration = SignedDuration::from_hours(1);
 
+#[derive(Debug)]
 enum Job {
     Row(Box<Row>),
     /// Answered when everything before it is done.
@@ -43,9 +43,8 @@ enum Job {
 /// The sending side; dropping it writes what waits and ends the thread.
 #[derive(Debug)]
 pub(crate) struct Writer {
-    jobs: Option<SyncSender<Job>>,
+    jobs: BatchWriter<Job>,
     waiting_bytes: Arc<AtomicUsize>,
-    thread: Option<JoinHandle<()>>,
 }
 
 impl Writer {
@@ -56,7 +55,6 @@ impl Writer {
         losses: Arc<Losses>,
         now: Timestamp,
     ) -> Result<Self, HistoryError> {
-        let (jobs, waiting) = sync_channel(QUEUE);
         let waiting_bytes = Arc::<AtomicUsize>::default();
         let worker = Worker {
             connection,
@@ -69,24 +67,19 @@ impl Writer {
             forgot_at: now,
             failing: false,
         };
-        let thread = std::thread::Builder::new()
-            .name("openclaw-history".to_owned())
-            .spawn(move || worker.work(&waiting))
-            .map_err(HistoryError::Thread)?;
-        Ok(Self {
-            jobs: Some(jobs),
-            waiting_bytes,
-            thread: Some(thread),
-        })
+        let options = BatchOptions::new("openclaw-history", BATCH)
+            .with_gather(GATHER)
+            .with_max_queued(QUEUE);
+        let jobs = BatchWriter::start(options, worker).map_err(HistoryError::Thread)?;
+        Ok(Self { jobs, waiting_bytes })
     }
 
     /// Queues an entry; whether there was room.
     pub(crate) fn send(&self, row: Row) -> bool {
-        let Some(jobs) = &self.jobs else { return false };
         let bytes = row.bytes();
         let before = self.waiting_bytes.fetch_add(bytes, Ordering::Relaxed);
         let fits = before.saturating_add(bytes) <= QUEUE_BYTES;
-        let sent = fits && jobs.try_send(Job::Row(Box::new(row))).is_ok();
+        let sent = fits && self.jobs.send(Job::Row(Box::new(row))).is_ok();
         if !sent {
             self.waiting_bytes.fetch_sub(bytes, Ordering::Relaxed);
         }
@@ -96,28 +89,16 @@ impl Writer {
     pub(crate) async fn flush(&self) {
         let (done, answer) = oneshot::channel();
         let mut job = Job::Flush(done);
-        let Some(jobs) = &self.jobs else { return };
         // Full means that the thread is busy and makes room soon.
-        while let Err(refused) = jobs.try_send(job) {
+        while let Err(refused) = self.jobs.send(job) {
             match refused {
-                std::sync::mpsc::TrySendError::Full(back) => job = back,
-                std::sync::mpsc::TrySendError::Disconnected(_) => return,
+                TrySendError::Full(back) => job = back,
+                TrySendError::Disconnected(_) => return,
             }
             tokio::time::sleep(GATHER).await;
         }
         // A thread that is gone has nothing left to write.
         let _ = answer.await;
-    }
-}
-
-impl Drop for Writer {
-    fn drop(&mut self) {
-        self.jobs = None;
-        if let Some(thread) = self.thread.take() {
-            thread.thread().unpark();
-            // A thread that panicked has nothing left to finish.
-            drop(thread.join());
-        }
     }
 }
 
@@ -137,30 +118,34 @@ struct Worker {
     failing: bool,
 }
 
-impl Worker {
-    fn work(mut self, waiting: &Receiver<Job>) {
+impl BatchWorker for Worker {
+    type Command = Job;
+
+    fn on_start(&mut self) {
         self.forget(self.forgot_at);
-        while let Ok(first) = waiting.recv() {
-            std::thread::park_timeout(GATHER);
-            let mut rows = Vec::new();
-            let mut flushes = Vec::new();
-            for job in std::iter::once(first).chain(waiting.try_iter().take(BATCH - 1)) {
-                match job {
-                    Job::Row(row) => rows.push(row),
-                    Job::Flush(done) => flushes.push(done),
-                }
-            }
-            self.write(&rows);
-            let bytes = rows.iter().map(|row| row.bytes()).sum();
-            drop(rows);
-            self.waiting_bytes.fetch_sub(bytes, Ordering::Relaxed);
-            for done in flushes {
-                // Whoever waited may be gone.
-                let _ = done.send(());
-            }
-        }
     }
 
+    fn perform(&mut self, batch: Vec<Job>) {
+        let mut rows = Vec::new();
+        let mut flushes = Vec::new();
+        for job in batch {
+            match job {
+                Job::Row(row) => rows.push(row),
+                Job::Flush(done) => flushes.push(done),
+            }
+        }
+        self.write(&rows);
+        let bytes = rows.iter().map(|row| row.bytes()).sum();
+        drop(rows);
+        self.waiting_bytes.fetch_sub(bytes, Ordering::Relaxed);
+        for done in flushes {
+            // The waiting task may be gone.
+            let _ = done.send(());
+        }
+    }
+}
+
+impl Worker {
     /// Goes to the file that is there now; it may be removed at any time. One that cannot be used is told once.
     fn follow(&mut self) {
         if FileId::of(&self.path) == self.file_id {

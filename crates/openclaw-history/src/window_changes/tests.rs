@@ -8,20 +8,20 @@ fn at(ms: i64) -> Timestamp {
     Timestamp::from_millisecond(ms).unwrap()
 }
 
-fn profile(windows: &[(&str, i64, i64)]) -> Resting {
+fn profile(windows: &[(&str, i64, i64)]) -> CooldownWindows {
     let row = |(lane, opened, until): &(&str, i64, i64)| {
         let window = Window::new(at(*opened), at(*until), Reason::RateLimit);
         (lane.parse::<Lane>().unwrap(), window)
     };
     let windows: BTreeMap<Lane, Window> = windows.iter().map(row).collect();
-    Resting::Profile {
+    CooldownWindows::Profile {
         profile: "a:x".parse().unwrap(),
         provider: None,
         windows,
     }
 }
 
-fn endpoint(window: Option<(i64, i64)>) -> Resting {
+fn endpoint(window: Option<(i64, i64)>) -> CooldownWindows {
     let key = EndpointKey {
         provider: "a".parse().unwrap(),
         base_url: "http://secret@a".to_owned(),
@@ -30,7 +30,7 @@ fn endpoint(window: Option<(i64, i64)>) -> Resting {
         opened_at: at(opened),
         until: at(until),
     });
-    Resting::Endpoint(key, window)
+    CooldownWindows::Endpoint(key, window)
 }
 
 #[test]
@@ -78,8 +78,8 @@ fn what_a_change_did_to_windows() {
         let shown: Vec<String> = notes
             .iter()
             .map(|note| match &note.rested {
-                Rested::Profile { lane, .. } => format!("{lane} {:?}", note.change),
-                Rested::Endpoint { endpoint } => format!("endpoint {endpoint} {:?}", note.change),
+                CooldownTarget::Profile { lane, .. } => format!("{lane} {:?}", note.change),
+                CooldownTarget::Endpoint { endpoint } => format!("endpoint {endpoint} {:?}", note.change),
             })
             .collect();
         assert_eq!(shown.join(", "), expected, "{before:?} {after:?} {now}");

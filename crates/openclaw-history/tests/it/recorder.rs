@@ -81,7 +81,7 @@ async fn bl_81_a_run_without_room_is_not_recorded_and_ends_as_with_it() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn bl_81_nobody_asks_for_room_for_a_run_that_nobody_wants() {
+async fn bl_81_room_is_not_asked_for_when_a_run_is_not_wanted() {
     let (asked, kept, report) = run(true, &[]).await;
     assert_eq!((asked, kept), (0, 0));
     assert_eq!(report.attempts.len(), 0);

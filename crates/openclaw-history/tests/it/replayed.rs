@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use openclaw_history::recording::{RecordedStep, RunRecording, StepResult};
-use openclaw_history::replay::{Circumstances, ReplayEnding, Replayed, replay, simulate};
+use openclaw_history::replay::{ReplayEnding, ReplayOverrides, ReplayResult, replay, simulate};
 use openclaw_runner::{RunEvent, RunPolicy};
 
 use crate::recorded::{Recorded, recorded, recorded_events};
@@ -39,7 +39,7 @@ fn every_scenario_replays_byte_for_byte() {
         assert_eq!(recordings.len(), reports.len(), "{name}");
         for (report, recording) in reports.iter().zip(&recordings) {
             let recording = kept(recording);
-            let again = replay(&recording, &Circumstances::default()).unwrap();
+            let again = replay(&recording, &ReplayOverrides::default()).unwrap();
             assert_eq!(
                 lines(&again.report.events),
                 lines(&report.events),
@@ -48,9 +48,9 @@ fn every_scenario_replays_byte_for_byte() {
             );
             assert_eq!(again.report, *report, "{name}");
             assert_eq!(again.steps_as_recorded, recording.steps.len(), "{name}");
-            let same = Circumstances {
+            let same = ReplayOverrides {
                 policy: Some(Arc::clone(&policy)),
-                ..Circumstances::default()
+                ..ReplayOverrides::default()
             };
             assert!(!simulate(&recording, &same).unwrap().differs(), "{name}");
         }
@@ -115,7 +115,7 @@ fn a_recording_shows_no_secret() {
 }
 
 /// The recording of the scenario's first run, under other circumstances.
-fn otherwise(name: &str, change: impl FnOnce(&RunPolicy) -> Circumstances) -> Replayed {
+fn otherwise(name: &str, change: impl FnOnce(&RunPolicy) -> ReplayOverrides) -> ReplayResult {
     let Recorded {
         recordings, policy, ..
     } = scenario(name);
@@ -124,7 +124,7 @@ fn otherwise(name: &str, change: impl FnOnce(&RunPolicy) -> Circumstances) -> Re
     simulated.after
 }
 
-fn called(replayed: &Replayed) -> Vec<String> {
+fn called(replayed: &ReplayResult) -> Vec<String> {
     let call = |(model, profile): &(_, Option<openclaw_ids::ProfileId>)| match profile {
         Some(profile) => format!("{model} @{profile}"),
         None => format!("{model}"),
@@ -134,12 +134,12 @@ fn called(replayed: &Replayed) -> Vec<String> {
 
 #[test]
 fn a_shorter_chain_ends_where_it_ends() {
-    let after = otherwise("all-rate-limited", |_| Circumstances {
+    let after = otherwise("all-rate-limited", |_| ReplayOverrides {
         chain: Some(vec![
             "anthropic/claude-opus-4-8".parse().unwrap(),
             "openai/gpt-5.5".parse().unwrap(),
         ]),
-        ..Circumstances::default()
+        ..ReplayOverrides::default()
     });
     assert_eq!(
         called(&after),
@@ -157,12 +157,12 @@ fn a_shorter_chain_ends_where_it_ends() {
 
 #[test]
 fn a_model_that_was_not_asked_is_unknown() {
-    let after = otherwise("all-rate-limited", |_| Circumstances {
+    let after = otherwise("all-rate-limited", |_| ReplayOverrides {
         chain: Some(vec![
             "anthropic/claude-opus-4-8".parse().unwrap(),
             "mistral/large".parse().unwrap(),
         ]),
-        ..Circumstances::default()
+        ..ReplayOverrides::default()
     });
     assert_eq!(
         after.ending,
@@ -180,9 +180,9 @@ fn another_cap_leads_to_another_model_sooner() {
         let mut policy = policy.clone();
         policy.auth.cooldowns =
             serde_json::from_value(serde_json::json!({ "rateLimitedProfileRotations": 0 })).unwrap();
-        Circumstances {
+        ReplayOverrides {
             policy: Some(Arc::new(policy)),
-            ..Circumstances::default()
+            ..ReplayOverrides::default()
         }
     });
     insta::with_settings!({ omit_expression => true }, {
@@ -198,7 +198,7 @@ fn a_step_of_another_version_is_named() {
         "\"scope\":\"galaxy\"",
         1,
     );
-    let error = replay(&serde_json::from_str(&text).unwrap(), &Circumstances::default()).unwrap_err();
+    let error = replay(&serde_json::from_str(&text).unwrap(), &ReplayOverrides::default()).unwrap_err();
     assert!(
         error.to_string().starts_with("step 1 of the recording"),
         "{error}"

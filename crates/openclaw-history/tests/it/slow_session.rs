@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use openclaw_auth_store::{AuthSnapshot, MemoryAuthStore};
 use openclaw_chain::Requested;
 use openclaw_history::recording::{Recorder, RecordingSink, RunRecording, SessionWrite, StepResult};
-use openclaw_history::replay::{Circumstances, replay};
+use openclaw_history::replay::{ReplayOverrides, replay};
 use openclaw_ids::ModelRef;
 use openclaw_runner::{PersistPolicy, RunPolicy, RunRequest, RunSession, Runner};
 use openclaw_session::{
@@ -94,7 +94,7 @@ async fn bl_81_a_run_whose_session_is_written_slowly_replays_byte_for_byte() {
         wrote,
         [SessionWrite::Choice, SessionWrite::WayBack, SessionWrite::Choice]
     );
-    let again = replay(&recording, &Circumstances::default()).unwrap();
+    let again = replay(&recording, &ReplayOverrides::default()).unwrap();
     assert_eq!(again.report, done.report);
     assert_eq!(again.steps_as_recorded, recording.steps.len());
 }

@@ -1,4 +1,4 @@
-//! Makes one attempt: within the time of the run, watched, and with the lease of its probe renewed.
+//! Makes one attempt: within the run's deadline, reported to the observer, with its probe lease renewed meanwhile.
 
 use std::future::Future;
 use std::time::Duration;
@@ -14,7 +14,7 @@ use tracing::Instrument;
 use super::Runner;
 use crate::attempt::{Attempt, AttemptCall};
 use crate::clock::Clock;
-use crate::observer::{AttemptResult, AttemptSeen};
+use crate::observer::{AttemptObservation, AttemptResult};
 use crate::telemetry;
 
 /// How often a probe in flight renews its lease (G4).
@@ -44,7 +44,7 @@ impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
         let (span, started) = (telemetry::attempt_span(call), Instant::now());
         let made = made.instrument(span.clone()).await;
         if !self.watcher.is_watching() && span.is_disabled() {
-            // A failure is judged a second time only for somebody.
+            // A failure is classified a second time only when an observer or a span needs it.
             return made;
         }
         let verdict = match &made {
@@ -57,7 +57,7 @@ impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
             Some(Err(failure)) => (AttemptResult::Failed(verdict.as_ref()), failure.status),
         };
         telemetry::attempted(&span, result, status);
-        self.watcher.attempt(&AttemptSeen {
+        self.watcher.attempt(&AttemptObservation {
             run_id,
             candidate: &call.candidate,
             position: call.position,

@@ -7,9 +7,9 @@ use openclaw_session::SessionStore;
 
 use super::Runner;
 use crate::clock::Clock;
-use crate::coalesce::Admission;
-use crate::decision::{Decision, RunEvent};
+use crate::record::decision::{Decision, RunEvent};
 use crate::telemetry;
+use crate::telemetry::log_dedup::LogAdmission;
 
 impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
     /// the log alone leaves out what it just said; observers and reports are told everything.
@@ -18,9 +18,9 @@ impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
         let admission = log.admit(decision, self.clock.now());
         drop(log);
         match admission {
-            Admission::Suppress => {}
-            Admission::Write { suppressed: 0 } => telemetry::emit_decision(decision),
-            Admission::Write { suppressed } => telemetry::emit_decision(&Decision {
+            LogAdmission::Suppress => {}
+            LogAdmission::Write { suppressed: 0 } => telemetry::emit_decision(decision),
+            LogAdmission::Write { suppressed } => telemetry::emit_decision(&Decision {
                 suppressed_duplicate_count: suppressed,
                 ..decision.clone()
             }),

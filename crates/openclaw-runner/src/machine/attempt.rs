@@ -4,8 +4,8 @@ use openclaw_auth_store::{EndpointKey, UsageChange};
 use openclaw_ids::ProfileId;
 use openclaw_session::FallbackChoice;
 
-use super::current::Probing;
-use super::{Machine, Outcome, Standing, Step, Then, Winner};
+use super::candidate_state::Probing;
+use super::{Machine, NextAction, Outcome, Standing, Step, Winner};
 use crate::attempt::AttemptCall;
 use crate::request::PersistPolicy;
 
@@ -14,7 +14,7 @@ impl Machine {
     pub(super) fn prepare(&mut self) {
         let Some(current) = &mut self.current else { return };
         let index = current.index;
-        self.then = Then::Begin;
+        self.then = NextAction::Begin;
         let Some(session) = &self.request.session else {
             return;
         };
@@ -64,7 +64,7 @@ impl Machine {
             return Step::Finish(Box::new(self.exhausted()));
         };
         self.calls += 1;
-        self.then = Then::AwaitAttempt;
+        self.then = NextAction::AwaitAttempt;
         Step::Attempt(call)
     }
 
@@ -113,7 +113,7 @@ impl Machine {
         self.attempts.retain(|(index, _)| *index != current.index);
         self.record_success(current.index, current.probe.is_some() || self.reset_wait.made > 0);
         let report = self.report();
-        self.then = Then::Finish(Box::new(Outcome::Completed(winner, report)));
+        self.then = NextAction::Finish(Box::new(Outcome::Completed(winner, report)));
     }
 
     /// The endpoint that the credential is used at, if it has a window that an answer disproves.

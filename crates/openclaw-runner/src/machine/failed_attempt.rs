@@ -4,9 +4,9 @@ use openclaw_auth_store::Credential;
 use openclaw_classify::{Certainty, Failure, Owner, Reason, RuleId, Scope, Verdict, describe, preview};
 use openclaw_ids::{ModelRef, ProfileId};
 
-use crate::error::FailedAttempt;
-use crate::observation::ErrorFields;
-use crate::summary::{AttemptRecord, CandidateOutcome, ProfileFailure};
+use crate::record::error_fields::ErrorFields;
+use crate::record::report::FailedAttempt;
+use crate::record::summary::{AttemptRecord, CandidateOutcome, ProfileFailure};
 
 /// The rule id of a user pin that names no usable profile (R-9.1a).
 const PIN_MISSING: RuleId = RuleId::from_static("run.pinned-profile-missing");
@@ -85,7 +85,7 @@ pub(super) fn missing_pin(candidate: &ModelRef, profile: &ProfileId) -> FailedAt
         ..Failure::default()
     };
     let mut attempt = failed_attempt(candidate, failure, unproven(PIN_MISSING, Reason::Auth), None);
-    // Nobody was asked, so nobody answered with a status.
+    // No provider was called, so there is no status.
     attempt.record.status = None;
     attempt.record.outcome = CandidateOutcome::Skipped;
     attempt

@@ -8,15 +8,15 @@ use openclaw_classify::{Failure, Reason, Scope, Verdict};
 use openclaw_ids::ProfileId;
 use openclaw_session::Progress;
 
-use super::current::{Current, Lock};
+use super::candidate_state::{CandidateState, Lock};
 use super::failed_attempt::{failed_attempt, login_mode};
-use super::{Machine, Outcome, Step, Then};
-use crate::error::{FailedAttempt, RunReport};
-use crate::mark::failure_event;
-use crate::policy::{Advance, Rotation, advance, consumes_slot, is_auth, rotation};
+use super::{Machine, NextAction, Outcome, Step};
+use crate::machine::failure_event::failure_event;
+use crate::machine::policy::{Advance, Rotation, advance, consumes_slot, is_auth, rotation};
+use crate::record::report::{FailedAttempt, RunReport};
+use crate::record::rotation::RotationKind;
+use crate::record::summary::{AttemptRecord, CandidateOutcome};
 use crate::request::InlineWait;
-use crate::rotation::RotationKind;
-use crate::summary::{AttemptRecord, CandidateOutcome};
 
 /// Where the rotation inside a candidate leads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -72,10 +72,10 @@ impl Machine {
             current.failures.push(attempt);
         }
         self.then = match (next, progress) {
-            (Advance::Abort, _) => Then::Proceed(Advance::Abort),
+            (Advance::Abort, _) => NextAction::Proceed(Advance::Abort),
             // BL-92: what was seen or done cannot be seen or done again.
-            (Advance::Next | Advance::Surface, Progress::Visible) => Then::Proceed(Advance::Surface),
-            (Advance::Next | Advance::Surface, Progress::Clean) => Then::LookForSwitch(next),
+            (Advance::Next | Advance::Surface, Progress::Visible) => NextAction::Proceed(Advance::Surface),
+            (Advance::Next | Advance::Surface, Progress::Clean) => NextAction::LookForSwitch(next),
         };
     }
 
@@ -126,7 +126,7 @@ impl Machine {
 
     /// After the mark: another credential, a short wait, or the end of this candidate (R1, R2).
     pub(super) fn rotate_or_leave(&mut self) {
-        let Some((reason, silent, wait)) = self.current.as_ref().and_then(Current::failing) else {
+        let Some((reason, silent, wait)) = self.current.as_ref().and_then(CandidateState::failing) else {
             return self.leave();
         };
         if self.policy.settings.inline_wait_when == InlineWait::Always
@@ -142,7 +142,7 @@ impl Machine {
                 current.waited_inline = false;
             }
             self.back_off(reason);
-            self.then = Then::Begin;
+            self.then = NextAction::Begin;
             return;
         }
         let nothing_else = self
@@ -157,7 +157,7 @@ impl Machine {
         }
         self.leave();
         if turn == Turn::Exhausted
-            && matches!(self.then, Then::Enter(next) if next < self.request.chain.len())
+            && matches!(self.then, NextAction::Enter(next) if next < self.request.chain.len())
         {
             self.back_off(reason);
         }
@@ -203,7 +203,7 @@ impl Machine {
     }
 
     /// After a fault of the way to an endpoint: a credential that is used at another one (D4).
-    fn credential_elsewhere(&self, current: &Current) -> Turn {
+    fn credential_elsewhere(&self, current: &CandidateState) -> Turn {
         let (index, candidate) = (current.index, &self.request.chain[current.index]);
         let failed = self.endpoint_of(index, current.profile());
         let rest = current.profiles.iter().enumerate().skip(current.cursor + 1);
@@ -238,7 +238,7 @@ impl Machine {
             let before = current.episode_at.saturating_sub(SignedDuration::from_millis(1));
             current.episode_at = before.unwrap_or(current.episode_at);
         }
-        self.then = Then::Begin;
+        self.then = NextAction::Begin;
     }
 
     /// R-9.5d: a busy provider gets a pause before it or the next model is asked, unless a cap sends the run on.
@@ -251,7 +251,7 @@ impl Machine {
 
     /// The candidate is done with: record it, undo its selection, go on.
     pub(super) fn leave(&mut self) {
-        let ends = |current: &Current| current.is_last_resort() || !self.has_next(current.index);
+        let ends = |current: &CandidateState| current.is_last_resort() || !self.has_next(current.index);
         let kind = if self.current.as_ref().is_some_and(ends) {
             RotationKind::SurfaceError
         } else {
@@ -264,7 +264,7 @@ impl Machine {
         let index = current.index;
         self.undo(&mut current);
         let Some(last) = current.take_last() else {
-            self.then = Then::Enter(index + 1);
+            self.then = NextAction::Enter(index + 1);
             return;
         };
         if let Some(probe) = &current.probe
@@ -279,14 +279,14 @@ impl Machine {
         self.put(index, last.record.clone());
         self.last_failed = Some(last);
         self.then = if current.is_last_resort() {
-            Then::EndOfChain
+            NextAction::EndOfChain
         } else {
-            Then::Enter(index + 1)
+            NextAction::Enter(index + 1)
         };
     }
 
     /// Takes back what was done for the candidate: its probe's lease and the choice in the session.
-    pub(super) fn undo(&mut self, current: &mut Current) {
+    pub(super) fn undo(&mut self, current: &mut CandidateState) {
         if current.probe.is_some() {
             self.pending.push_back(self.end_probe(current.index));
         }
@@ -329,7 +329,7 @@ impl Machine {
             return;
         };
         let report = self.report();
-        self.then = Then::Finish(Box::new(outcome(last, report)));
+        self.then = NextAction::Finish(Box::new(outcome(last, report)));
     }
 
     /// Keeps one record per candidate: a last resort replaces its skip (G3).

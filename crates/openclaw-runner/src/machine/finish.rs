@@ -3,11 +3,11 @@
 use jiff::Timestamp;
 use openclaw_cooldown::ProfileUsage;
 
-use super::{Machine, Outcome, Then};
-use crate::error::RunReport;
-use crate::policy::{is_auth, is_unrecognised};
+use super::{Machine, NextAction, Outcome};
+use crate::machine::policy::{is_auth, is_unrecognised};
+use crate::record::report::RunReport;
+use crate::record::summary::{CandidateOutcome, FallbackSummaryError};
 use crate::request::ChainKind;
-use crate::summary::{CandidateOutcome, FallbackSummaryError};
 
 impl Machine {
     /// The walk is over without an answer.
@@ -26,7 +26,7 @@ impl Machine {
         } else {
             self.exhausted()
         };
-        self.then = Then::Finish(Box::new(outcome));
+        self.then = NextAction::Finish(Box::new(outcome));
     }
 
     /// The last failure as itself, or the summary when nothing failed but was skipped.
@@ -56,8 +56,8 @@ impl Machine {
             .map(|resting| resting.index)
     }
 
-    /// A2: an error of the last candidate that nobody recognised is returned as itself. A rejected answer is
-    /// no error: somebody recognised it.
+    /// A2: an error of the last candidate that no rule recognised is returned as itself. A rejected answer is
+    /// no error: the caller recognised it.
     fn unrecognised_is_the_answer(&self) -> bool {
         let counts = !self.rejected.was_last && self.kind == ChainKind::Text;
         let Some(last) = self.last_failed.as_ref().filter(|_| counts) else {
@@ -108,7 +108,7 @@ impl Machine {
     }
 
     /// the minimum over every candidate of the chain, also those never reached. Of a pinned candidate only
-    /// the pin counts, and a resting endpoint holds a candidate back as its credentials do (D15).
+    /// the pin counts, and a cooling endpoint holds a candidate back as its credentials do (D15).
     pub(super) fn soonest_expiry(&self) -> Option<Timestamp> {
         if self.kind == ChainKind::Image || self.nothing_rests() {
             return None;

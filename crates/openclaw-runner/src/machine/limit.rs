@@ -1,13 +1,13 @@
-//! A run ends at its own limits, and that is nobody's failure (A8, BL-30).
+//! The limits of a run: reaching one ends it, and is no failure of a candidate (A8, BL-30).
 
 use std::time::Duration;
 
 use jiff::Timestamp;
 
-use super::{Machine, Outcome, Then};
-use crate::observation::ErrorFields;
+use super::{Machine, NextAction, Outcome};
+use crate::record::error_fields::ErrorFields;
+use crate::record::summary::{AttemptRecord, CandidateOutcome};
 use crate::request::RunLimits;
-use crate::summary::{AttemptRecord, CandidateOutcome};
 
 /// Which limit ended a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -97,10 +97,10 @@ impl Machine {
         }
         let report = self.report();
         let summary = self.summary(&report);
-        self.then = Then::Finish(Box::new(Outcome::LimitReached(limit, summary, report)));
+        self.then = NextAction::Finish(Box::new(Outcome::LimitReached(limit, summary, report)));
     }
 
-    /// An attempt that had no time to end. It has no reason: nobody knows what would have come of it.
+    /// An attempt that had no time to end. It has no reason: its result is unknown.
     fn cut(&self, index: usize, limit: RunLimit) -> AttemptRecord {
         let error = limit.as_str().to_owned();
         AttemptRecord {

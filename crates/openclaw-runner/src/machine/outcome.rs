@@ -4,8 +4,8 @@ use jiff::Timestamp;
 use openclaw_ids::{ModelRef, ProfileId};
 
 use super::RunLimit;
-use crate::error::{FailedAttempt, RunReport};
-use crate::summary::FallbackSummaryError;
+use crate::record::report::{FailedAttempt, RunReport};
+use crate::record::summary::FallbackSummaryError;
 
 /// How a run ended.
 #[derive(Debug)]
@@ -14,12 +14,12 @@ pub enum Outcome {
     Aborted(RunReport),
     /// A candidate answered.
     Completed(Winner, RunReport),
-    /// Every candidate failed or rests.
+    /// Every candidate failed or cools down.
     Exhausted(FallbackSummaryError, RunReport),
     /// A limit of the run was reached before anybody answered (A8).
     LimitReached(RunLimit, FallbackSummaryError, RunReport),
-    /// Nobody succeeded, but an answer was kept for this case.
-    Preserved(Preserved, RunReport),
+    /// No candidate succeeded, but a rejected answer was kept for this case.
+    Preserved(PreservedAnswer, RunReport),
     /// One failure is the answer: the only one, or the last and unrecognised one.
     Failed(Box<FailedAttempt>, RunReport),
     /// One failure is the answer: every model would repeat it.
@@ -43,7 +43,7 @@ impl Outcome {
 
 /// Which of the rejected answers are the answer, by the number of their call, from 1.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Preserved {
+pub struct PreservedAnswer {
     /// The answer that was kept.
     pub kept: (usize, Winner),
     /// The last rejected one.

@@ -4,7 +4,7 @@ use openclaw_classify::Reason;
 use openclaw_ids::ModelRef;
 
 use super::Machine;
-use crate::policy::Advance;
+use crate::machine::policy::Advance;
 use crate::request::{ChainKind, LargerContext};
 
 /// What is known about sizes, and what an overflow taught.

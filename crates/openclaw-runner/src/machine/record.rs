@@ -9,12 +9,12 @@ use openclaw_cooldown::soonest_expiry;
 use openclaw_ids::{ModelRef, ProfileId};
 
 use super::Machine;
-use super::current::Probing;
-use crate::decision::{Decision, DecisionKind, FallbackStep, RunEvent, StepOutcome};
-use crate::hash::short_hex;
-use crate::observation::ErrorFields;
-use crate::rotation::{RotationDecision, RotationKind};
-use crate::summary::AttemptRecord;
+use super::candidate_state::Probing;
+use crate::record::decision::{Decision, DecisionKind, FallbackStep, RunEvent, StepOutcome};
+use crate::record::error_fields::ErrorFields;
+use crate::record::rotation::{RotationDecision, RotationKind};
+use crate::record::short_hash::short_hex;
+use crate::record::summary::AttemptRecord;
 
 impl Machine {
     /// `failing` is the credential that was used last.
@@ -30,7 +30,7 @@ impl Machine {
         self.push(decision);
     }
 
-    /// `resting` are the credentials that were looked at.
+    /// `resting` are the cooling credentials that were looked at.
     pub(super) fn record_skip(
         &mut self,
         index: usize,

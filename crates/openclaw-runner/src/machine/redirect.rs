@@ -1,11 +1,11 @@
-//! A person picks another model while the run is busy (A6, S-12).
+//! The user picks another model while the run is active (A6, S-12).
 
 use openclaw_session::{
     ChainPosition, LiveRun, MAX_REDIRECTS, Progress, Redirect, RunSelection, SwitchOrigin, redirect,
 };
 
-use super::{Machine, Step, Then};
-use crate::rotation::RotationKind;
+use super::{Machine, NextAction, Step};
+use crate::record::rotation::RotationKind;
 
 /// The redirects of a run.
 #[derive(Debug, Default)]
@@ -84,6 +84,6 @@ impl Machine {
         self.record_rotation(RotationKind::Redirect);
         self.current = None;
         self.request.pin = target.profile;
-        self.then = Then::Enter(index);
+        self.then = NextAction::Enter(index);
     }
 }

@@ -4,7 +4,7 @@ use openclaw_classify::{Failure, Owner, Reason, RuleId, Verdict, classify};
 use openclaw_session::Progress;
 
 use super::failed_attempt::{not_a_failure, unproven};
-use super::{Machine, Outcome, Preserved, Standing, Winner};
+use super::{Machine, Outcome, PreservedAnswer, Standing, Winner};
 use crate::attempt::{Rejection, RejectionKind};
 
 /// The rule id of an answer that its caller found useless.
@@ -51,16 +51,16 @@ impl Machine {
     }
 
     /// an answer that was kept ends the run instead of an error.
-    pub(super) fn preserved(&mut self) -> Option<Preserved> {
+    pub(super) fn preserved(&mut self) -> Option<PreservedAnswer> {
         let (_, call, winner) = self.rejected.kept.take()?;
         let latest = self.rejected.latest.take();
-        Some(Preserved {
+        Some(PreservedAnswer {
             latest: latest.unwrap_or_else(|| (call, winner.clone())),
             kept: (call, winner),
         })
     }
 
-    pub(super) fn end_preserved(&mut self, preserved: Preserved) -> Outcome {
+    pub(super) fn end_preserved(&mut self, preserved: PreservedAnswer) -> Outcome {
         let report = self.report();
         Outcome::Preserved(preserved, report)
     }

@@ -2,9 +2,9 @@
 
 use openclaw_classify::Reason;
 
-use super::{Machine, Step, Then};
+use super::{Machine, NextAction, Step};
 use crate::attempt::Repair;
-use crate::rotation::RotationKind;
+use crate::record::rotation::RotationKind;
 
 impl Machine {
     /// Asks for a repair when the failure is one of format and this candidate was not repaired before.
@@ -26,7 +26,7 @@ impl Machine {
             Repair::None => {}
             Repair::Done => {
                 self.record_rotation(RotationKind::RetryRepaired);
-                self.then = Then::Begin;
+                self.then = NextAction::Begin;
             }
         }
     }

@@ -5,13 +5,13 @@ use std::time::Duration;
 
 use openclaw_classify::Reason;
 
-use super::{Machine, Step, Then};
-use crate::decision::RunEvent;
-use crate::observation::ErrorFields;
+use super::{Machine, NextAction, Step};
+use crate::record::decision::RunEvent;
+use crate::record::error_fields::ErrorFields;
+use crate::record::rotation::{RotationDecision, RotationKind};
 use crate::request::ChainKind;
-use crate::rotation::{RotationDecision, RotationKind};
 
-/// No run waits more often than this; each wait is at least the shortest rest long.
+/// No run waits more often than this; each wait is at least as long as the shortest cooldown.
 pub(super) const MOST_WAITS: usize = 16;
 
 /// How long a run may still wait.
@@ -37,8 +37,8 @@ impl ResetWait {
 }
 
 impl Machine {
-    /// Waits until the only candidate is back, when it is at rest for `reason` and back in time; then it is entered
-    /// again. What rests until a person does something is not waited for.
+    /// Waits until the only candidate is back, when it cools down for `reason` and back in time; then it is entered
+    /// again. What cools down until an operator acts is not waited for.
     pub(super) fn waits_for_reset(&mut self, index: usize, reason: Reason) -> bool {
         let worth = matches!(reason, Reason::Overloaded | Reason::RateLimit);
         let alone = self.request.chain.len() == 1 && !self.redirects.are_made();
@@ -69,7 +69,7 @@ impl Machine {
             self.last_failed = current.failures.pop();
         }
         self.pending.push_back(Step::Sleep(wait));
-        self.then = Then::Enter(index);
+        self.then = NextAction::Enter(index);
         true
     }
 
@@ -79,7 +79,7 @@ impl Machine {
         index.is_some_and(|index| self.waits_for_reset(index, reason))
     }
 
-    /// A wait for a candidate that was at rest before it was asked.
+    /// A wait for a candidate that was cooling down before it was called.
     fn record_wait(&mut self, index: usize, reason: Reason) {
         let record = RotationDecision {
             run_id: self.request.run_id.clone(),

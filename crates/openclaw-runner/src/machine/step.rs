@@ -1,4 +1,4 @@
-//! What the machine asks for, and what it is told: the two sides between it and whoever drives it.
+//! The interface between the machine and its driver: steps to execute, and events with their results.
 
 use std::fmt;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use openclaw_classify::{Failure, Reason};
 use openclaw_ids::ModelRef;
 use openclaw_session::{FallbackChoice, LiveRun, Progress, Rollback, RunSelection};
 
-use super::{Judged, Outcome};
+use super::{ClassifiedFailure, Outcome};
 use crate::attempt::{AttemptCall, Rejection, Repair};
 
 /// One thing for the driver to do. Each is answered by one [`Event`].
@@ -52,7 +52,7 @@ pub enum Event {
     /// The attempt failed, and this was seen of it.
     Failed(Box<Failure>, Progress),
     /// The attempt failed, and what that means is known from a recording.
-    Judged(Box<Judged>),
+    Judged(Box<ClassifiedFailure>),
     /// The attempt was dropped because the run has no more time.
     OutOfTime,
     /// The session holds the choice, with the way back; none when nothing was written (S-3.6, S-3.7).

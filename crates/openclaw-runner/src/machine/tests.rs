@@ -13,9 +13,9 @@ use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
 
 use super::*;
-use crate::decision::DecisionKind;
+use crate::record::decision::DecisionKind;
+use crate::record::summary::CandidateOutcome;
 use crate::request::{InlineWait, RunLimits, RunSettings};
-use crate::summary::CandidateOutcome;
 
 use world::{Fate, Trace, World, fate};
 

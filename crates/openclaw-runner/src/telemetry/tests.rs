@@ -10,10 +10,10 @@ use serde_json::{Map, Value};
 use tracing_subscriber::fmt::MakeWriter;
 
 use super::*;
-use crate::decision::{DecisionKind, FallbackStep, StepOutcome};
-use crate::observation::ErrorFields;
-use crate::rotation::RotationKind;
-use crate::summary::{AttemptRecord, CandidateOutcome};
+use crate::record::decision::{DecisionKind, FallbackStep, StepOutcome};
+use crate::record::error_fields::ErrorFields;
+use crate::record::rotation::RotationKind;
+use crate::record::summary::{AttemptRecord, CandidateOutcome};
 
 #[derive(Clone, Default)]
 struct Lines(Arc<Mutex<Vec<u8>>>);

@@ -11,7 +11,8 @@ use openclaw_auth_store::{AuthSnapshot, Credential, MemoryAuthStore, UsageChange
 use openclaw_chain::{Requested, Resolver};
 use openclaw_classify::{Failure, Reason};
 use openclaw_cooldown::{FailureEvent, MarkScope};
-use openclaw_ids::{AuthAliases, ModelRef, SessionKey};
+use openclaw_ids::{ModelRef, SessionKey};
+use openclaw_providers::AuthAliases;
 use openclaw_runner::{
     Attempt, AttemptCall, PersistPolicy, RunPolicy, RunRequest, RunSession, RunSettings, Runner,
 };

@@ -8,8 +8,8 @@ use openclaw_auth_store::{AuthSnapshot, Credential, MemoryAuthStore, UsageStore}
 use openclaw_chain::Requested;
 use openclaw_classify::{Failure, Reason};
 use openclaw_runner::{
-    Attempt, AttemptCall, Completed, Judgement, Merged, Rejection, RejectionKind, Repair, RotationKind,
-    RunError, RunEvent, RunPolicy, RunReport, RunRequest, Runner, Standing,
+    Attempt, AttemptCall, CompletedRun, Judgement, MergedAnswer, Rejection, RejectionKind, Repair,
+    RotationKind, RunError, RunEvent, RunPolicy, RunReport, RunRequest, Runner, Standing,
 };
 use openclaw_session::{MemorySessionStore, Progress};
 use serde_json::json;
@@ -73,11 +73,11 @@ impl Attempt for Hooked {
         rejection.map_or(Judgement::Accepted, Judgement::Rejected)
     }
 
-    fn merge_exhausted(&self, latest: String, preserved: String) -> Merged<String> {
+    fn merge_exhausted(&self, latest: String, preserved: String) -> MergedAnswer<String> {
         if self.joins {
-            Merged::Latest(format!("{preserved} and {latest}"))
+            MergedAnswer::Latest(format!("{preserved} and {latest}"))
         } else {
-            Merged::Preserved(preserved)
+            MergedAnswer::Preserved(preserved)
         }
     }
 
@@ -100,7 +100,7 @@ impl Attempt for Hooked {
     }
 }
 
-type Outcome = Result<Completed<String, PausedClock, MemoryAuthStore, MemorySessionStore>, RunError>;
+type Outcome = Result<CompletedRun<String, PausedClock, MemoryAuthStore, MemorySessionStore>, RunError>;
 
 /// Runs over `anthropic/claude` and `openai/gpt`, two credentials each.
 async fn run(attempt: &Hooked) -> (Outcome, Arc<MemoryAuthStore>) {

@@ -71,7 +71,7 @@ async fn probe(usage: AuthSnapshot, writes: Writes) -> Probed {
 }
 
 #[tokio::test(start_paused = true)]
-async fn s_6_5_a_session_that_is_written_slowly_keeps_nobody_from_asking_its_primary() {
+async fn s_6_5_a_session_that_is_written_slowly_does_not_delay_its_primary() {
     let writes = Writes {
         usage: Duration::ZERO,
         session: 3 * LIMIT,

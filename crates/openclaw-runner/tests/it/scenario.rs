@@ -12,7 +12,7 @@ use openclaw_cooldown::{ProfileUsage, UsageStats, adopt_usage_stats};
 use openclaw_ids::{ModelRef, ProfileId, ProviderId};
 use openclaw_runner::{
     ChainKind, EndpointKeys, InlineWait, LargerContext, LoginEndpoint, LoginUse, RunLimits, RunOptions,
-    RunSettings, parse_skip_ttl, unfit,
+    RunSettings, incompatible, parse_skip_ttl,
 };
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -122,7 +122,7 @@ impl Scenario {
         RunOptions {
             kind: run.kind(),
             wait_for_reset: self.settings.wait_for_reset.as_deref().map(duration),
-            unfit: needs.map_or_else(HashMap::new, |needs| unfit(resolver, chain, &needs)),
+            incompatible: needs.map_or_else(HashMap::new, |needs| incompatible(resolver, chain, &needs)),
             larger_context: (!windows.is_empty()).then_some(LargerContext {
                 windows,
                 prompt_tokens: None,

@@ -6,9 +6,11 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use openclaw_auth_store::{AuthConfig, MemoryAuthStore, UsageStore};
 use openclaw_chain::{OneOffPolicy, Resolver, RunKind};
-use openclaw_ids::{AgentId, AuthAliases, ModelRef, SessionId, SessionKey};
+use openclaw_ids::{AgentId, ModelRef, SessionId, SessionKey};
+use openclaw_providers::AuthAliases;
 use openclaw_runner::{
-    ChainKind, Clock, Completed, RunError, RunPolicy, RunRecorder, RunReport, Runner, Turn, TurnSession, plan,
+    ChainKind, Clock, CompletedRun, RunError, RunPolicy, RunRecorder, RunReport, Runner, Turn, TurnSession,
+    plan,
 };
 use openclaw_session::{
     MemorySessionStore, Revision, SessionAge, SessionEntry, SessionStore, StoredPin, TurnKind,
@@ -172,7 +174,7 @@ async fn play(scenario: &Scenario, recorder: Option<Arc<dyn RunRecorder>>) -> Pl
 }
 
 pub(crate) type Outcome =
-    Result<Completed<Answer, PausedClock, MemoryAuthStore, MemorySessionStore>, RunError>;
+    Result<CompletedRun<Answer, PausedClock, MemoryAuthStore, MemorySessionStore>, RunError>;
 
 /// Writes down how a run ended, and tells the run how its answer did.
 async fn tell(report: &mut Report, outcome: Outcome, clock: &PausedClock) {

@@ -65,7 +65,7 @@ impl<S: SessionStore> SessionStore for Slow<S> {
     }
 }
 
-/// Sessions that are written one after the other, each write for so long, also when nobody waits for it any more; who
+/// Sessions that are written one after the other, each write for so long, also when no caller waits for it any more; who
 /// reads waits for what was handed over before.
 #[derive(Clone)]
 pub(crate) struct Queued {

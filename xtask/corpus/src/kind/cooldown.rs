@@ -12,7 +12,8 @@ use openclaw_cooldown::{
     ChatGptUsageProbe, CooldownConfig, FailureEvent, MarkScope, ProfileUsage, SuccessEvent, UsageCredential,
     UsageProbe, UsageStats, adopt_usage_stats, profile_set_block, soonest_expiry, to_usage_stats,
 };
-use openclaw_ids::{AuthAliases, ModelId, ProfileId, ProviderId};
+use openclaw_ids::{ModelId, ProfileId, ProviderId};
+use openclaw_providers::AuthAliases;
 use serde_json::{Map, Value, json};
 
 use super::values::{instant, milliseconds, model, profile};

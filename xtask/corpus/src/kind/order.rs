@@ -8,7 +8,8 @@ use indexmap::IndexMap;
 use openclaw_auth_store::{AuthConfig, AuthSnapshot, Credential, Eligibility, eligibility, rotation_order};
 use openclaw_chain::{AuthMode, ChainConfig};
 use openclaw_cooldown::{ProfileUsage, UsageStats, adopt_usage_stats};
-use openclaw_ids::{AuthAliases, ProfileId, ProviderId};
+use openclaw_ids::{ProfileId, ProviderId};
+use openclaw_providers::AuthAliases;
 use serde_json::{Map, Value, json};
 
 use super::{Kind, OverrulePolicy, recorded, refused, values};

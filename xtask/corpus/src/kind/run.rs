@@ -13,7 +13,7 @@ use openclaw_chain::{ChainConfig, Requested, Resolver};
 use openclaw_cooldown::{CooldownConfig, ProfileUsage, UsageStats, adopt_usage_stats};
 use openclaw_runner::machine::{Event, Machine, Step};
 use openclaw_runner::{
-    Admission, AttemptCall, Coalescer, Decision, PersistPolicy, Repair, RunOptions, RunPolicy, RunRequest,
+    AttemptCall, Decision, LogAdmission, LogDedup, PersistPolicy, Repair, RunOptions, RunPolicy, RunRequest,
     RunSession, RunSettings, SkipCache, parse_skip_ttl,
 };
 use openclaw_session::{Progress, SessionEntry, TurnKind};
@@ -56,7 +56,7 @@ struct Process {
     policy: Arc<RunPolicy>,
     snapshot: AuthSnapshot,
     skips: SkipCache,
-    log: Coalescer,
+    log: LogDedup,
 }
 
 impl Process {
@@ -99,7 +99,7 @@ impl Process {
             }),
             snapshot,
             skips: SkipCache::default(),
-            log: Coalescer::default(),
+            log: LogDedup::default(),
         })
     }
 
@@ -274,8 +274,8 @@ impl Process {
 
     fn note(&mut self, seen: &mut ObservedRun, decision: &Decision, script: &Script) {
         match self.log.admit(decision, self.now) {
-            Admission::Suppress => seen.note(decision, None, script),
-            Admission::Write { suppressed } => seen.note(
+            LogAdmission::Suppress => seen.note(decision, None, script),
+            LogAdmission::Write { suppressed } => seen.note(
                 decision,
                 Some(Decision {
                     suppressed_duplicate_count: suppressed,

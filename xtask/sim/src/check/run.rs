@@ -1,6 +1,6 @@
 //! What the walk over the chain must look like.
 
-use openclaw_history::replay::{Circumstances, replay};
+use openclaw_history::replay::{ReplayOverrides, replay};
 use openclaw_runner::CandidateOutcome;
 use openclaw_runner::RunEvent;
 
@@ -215,7 +215,7 @@ pub(super) fn replayed(trace: &Trace) -> Held {
         Ok(recording) => recording,
         Err(error) => return Held::Broken(format!("the recording cannot be kept: {error}")),
     };
-    match replay(&recording, &Circumstances::default()) {
+    match replay(&recording, &ReplayOverrides::default()) {
         Err(error) => Held::Broken(error.to_string()),
         Ok(again) if lines(&again.report.events) != lines(&report.events) => Held::Broken(format!(
             "decided otherwise:\n{}\nthan it did:\n{}",

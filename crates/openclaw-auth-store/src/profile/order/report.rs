@@ -1,7 +1,8 @@
 //! Explains an order for status output (BL-48).
 
 use jiff::Timestamp;
-use openclaw_ids::{AuthAliases, ProfileId, ProviderId};
+use openclaw_ids::{ProfileId, ProviderId};
+use openclaw_providers::AuthAliases;
 
 use super::{OrderBase, OrderBasis, OrderQuery};
 use crate::profile::eligibility::eligibility;

@@ -188,7 +188,7 @@ async fn p4_x1_x3_the_provider_of_a_credential_decides_and_no_name() {
         let credential = Credential::from_json(&entry).unwrap();
         store.upsert(profile(id), credential, at(0)).await.unwrap();
     }
-    let (config, aliases) = (AuthConfig::default(), openclaw_ids::AuthAliases::default());
+    let (config, aliases) = (AuthConfig::default(), openclaw_providers::AuthAliases::default());
     let order = rotation_order(&store.snapshot(), &config, &aliases, &openai(), None, at(0));
     assert_eq!(
         order,

@@ -3,8 +3,10 @@
 use std::fmt::Write;
 use std::path::Path;
 
+use openclaw_providers::{FAMILIES, FamilyNames};
+
 use crate::RuleSet;
-use crate::rules::{Condition, Example, FAMILIES, Rule};
+use crate::rules::{Condition, Example, Rule};
 use crate::rules::{Stage, TABLES};
 
 /// Set by `cargo xtask docs`.
@@ -28,9 +30,10 @@ Rules of your own are data (`RuleSet::with_rules`); they are evaluated after the
 ";
 
 /// The headings of the tables, in their order.
-const TITLES: [&str; 14] = [
+const TITLES: [&str; 15] = [
     "Connection and this machine",
     "Codes and texts of single providers",
+    "References of the request",
     "Codes and types",
     "Images, sessions and models",
     "Billing",
@@ -86,7 +89,10 @@ fn render() -> String {
         "\n## ProviderFilter\n\nAn id also stands for `<id>-…`; the host counts when the id is your own.\n\n",
     );
     out.push_str("| Family | Ids | Hosts |\n|---|---|---|\n");
-    for (family, ids, hosts) in FAMILIES {
+    for FamilyNames {
+        family, ids, hosts, ..
+    } in FAMILIES
+    {
         writeln!(out, "| {family:?} | {} | {} |", list(ids), list(hosts)).unwrap();
     }
     out

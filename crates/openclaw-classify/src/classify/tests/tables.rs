@@ -99,6 +99,7 @@ fn readings(phrase: &str) -> Vec<String> {
 
 #[test]
 fn c_5_every_phrase_adds_a_reading_to_its_row() {
+    let mut dead = Vec::new();
     for rule in rules() {
         let Condition::Phrases(phrases) = rule.condition else {
             continue;
@@ -110,9 +111,12 @@ fn c_5_every_phrase_adds_a_reading_to_its_row() {
         }
         for (phrase, readings) in phrases.iter().zip(&of_phrase) {
             let adds = readings.iter().any(|reading| times[reading.as_str()] == 1);
-            assert!(adds, "{}: {phrase}", rule.id);
+            if !adds {
+                dead.push(format!("{}: {phrase}", rule.id));
+            }
         }
     }
+    assert!(dead.is_empty(), "{}", dead.join("\n"));
 }
 
 #[test]

@@ -12,10 +12,10 @@ use serde_json::json;
 
 use super::named;
 use crate::cli::chain::no_address;
-use crate::cli::files::{AgentArg, Files, Places, runtime};
-use crate::cli::prompt::read_secret;
-use crate::cli::screen::{Screen, now};
-use crate::cli::{CommandError, Outcome};
+use crate::files::{AgentArg, Files, Places, runtime};
+use crate::outcome::{CommandError, Outcome};
+use crate::terminal::prompt::read_secret;
+use crate::terminal::screen::{Screen, now};
 
 /// Arguments of `auth add`.
 #[derive(Debug, Args)]
@@ -178,7 +178,7 @@ const KEY_BEGINNINGS: &[&str] = &[
 /// The fewest characters after that; what is shorter may be a name.
 const KEY_REST: usize = 8;
 
-/// Whether a text is a key by its looks, so that no message repeats it: nobody calls a provider or an account like that.
+/// Whether a text is a key by its looks, so that no message repeats it: no provider or account is named like that.
 fn is_key(text: &str) -> bool {
     let text = text.trim();
     let rest = KEY_BEGINNINGS.iter().find_map(|begin| text.strip_prefix(begin));

@@ -10,10 +10,10 @@ use openclaw_gateway::report::{ProfileReport, ProfilesReport};
 use openclaw_gateway::report::{ago, left};
 use serde::Serialize;
 
-use crate::cli::files::{Files, ReadAgent, ShownArgs, show_agent};
-use crate::cli::render::{Cell, Table, Tone};
-use crate::cli::screen::{Screen, now};
-use crate::cli::{CommandError, Outcome};
+use crate::files::{Files, ReadAgent, ShownArgs, show_agent};
+use crate::outcome::{CommandError, Outcome};
+use crate::terminal::screen::{Screen, now};
+use crate::terminal::{Cell, Style, Table};
 
 /// Arguments of `auth list`.
 #[derive(Debug, Args)]
@@ -42,7 +42,7 @@ pub(in crate::cli) fn run(
 
 /// What is stored, and what older versions left.
 #[derive(Debug, Serialize)]
-struct Listed {
+struct CredentialList {
     #[serde(flatten)]
     report: ProfilesReport,
     /// Files of older versions and the credentials that are in them alone.
@@ -50,14 +50,14 @@ struct Listed {
     older: Vec<LegacyCredentials>,
 }
 
-fn listed(files: &Files, agent: &ReadAgent) -> Listed {
-    Listed {
+fn listed(files: &Files, agent: &ReadAgent) -> CredentialList {
+    CredentialList {
         report: ProfilesReport::of(&files.installation(), &agent.state(), now()),
         older: files.left_for(agent),
     }
 }
 
-fn show(listed: &Listed, screen: &mut Screen<'_>) -> io::Result<()> {
+fn show(listed: &CredentialList, screen: &mut Screen<'_>) -> io::Result<()> {
     show_stored(&listed.report, screen)?;
     let mut older = listed.older.iter();
     older.try_for_each(|older| screen.line(format!("\n{older}.")))
@@ -88,7 +88,7 @@ fn show_stored(report: &ProfilesReport, screen: &mut Screen<'_>) -> io::Result<(
     for profile in shown {
         table.row(row(profile));
     }
-    screen.toned(Tone::Strong, format!("Credentials of agent {}", report.agent))?;
+    screen.toned(Style::Strong, format!("Credentials of agent {}", report.agent))?;
     screen.table(&table)?;
     for profile in &report.profiles {
         if let Some(problem) = &profile.problem {
@@ -122,13 +122,13 @@ fn show_stored(report: &ProfilesReport, screen: &mut Screen<'_>) -> io::Result<(
 fn row(profile: &ProfileReport) -> [Cell; 8] {
     let now = now();
     let state = match (profile.eligibility, profile.health) {
-        (Eligibility::Ok, Health::Ok | Health::Static) => Cell::new(Tone::Good, "ok"),
-        (Eligibility::Ok, health) => Cell::new(Tone::Warn, health.as_str()),
-        (why, _) => Cell::new(Tone::Bad, why.as_str()),
+        (Eligibility::Ok, Health::Ok | Health::Static) => Cell::new(Style::Good, "ok"),
+        (Eligibility::Ok, health) => Cell::new(Style::Warn, health.as_str()),
+        (why, _) => Cell::new(Style::Bad, why.as_str()),
     };
     let order = match (profile.position, profile.passed_over) {
         (Some(position), _) => Cell::from(position),
-        (None, Some(why)) => Cell::new(Tone::Dim, why.as_str()),
+        (None, Some(why)) => Cell::new(Style::Dim, why.as_str()),
         (None, None) => Cell::from(""),
     };
     let end = profile
@@ -151,7 +151,7 @@ fn row(profile: &ProfileReport) -> [Cell; 8] {
         profile.owner.as_str().into(),
         state,
         order,
-        Cell::new(Tone::Warn, rests.unwrap_or_default()),
+        Cell::new(Style::Warn, rests.unwrap_or_default()),
         profile
             .last_used
             .map(|at| ago(at, now))

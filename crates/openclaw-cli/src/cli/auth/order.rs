@@ -9,10 +9,10 @@ use openclaw_gateway::report::{OrderOfProvider, ProfilesReport};
 use openclaw_ids::{AgentId, ProfileId, ProviderId};
 use serde_json::json;
 
-use crate::cli::files::{AgentArg, Files, Places, ReadAgent, runtime};
-use crate::cli::render::{Cell, Table, Tone};
-use crate::cli::screen::{Screen, now};
-use crate::cli::{CommandError, Outcome};
+use crate::files::{AgentArg, Files, Places, ReadAgent, runtime};
+use crate::outcome::{CommandError, Outcome};
+use crate::terminal::screen::{Screen, now};
+use crate::terminal::{Cell, Style, Table};
 
 /// The commands.
 #[derive(Debug, Subcommand)]
@@ -32,7 +32,7 @@ pub(in crate::cli) struct GetArgs {
     /// The provider [default: all]
     provider: Option<String>,
     #[command(flatten)]
-    common: Common,
+    common: ProviderArgs,
 }
 
 /// Arguments of `auth order set`.
@@ -45,7 +45,7 @@ pub(in crate::cli) struct SetArgs {
     #[arg(required = true, value_name = "PROFILE")]
     profiles: Vec<String>,
     #[command(flatten)]
-    common: Common,
+    common: ProviderArgs,
 }
 
 /// Arguments of `auth order clear`.
@@ -55,12 +55,12 @@ pub(in crate::cli) struct ClearArgs {
     /// The provider
     provider: String,
     #[command(flatten)]
-    common: Common,
+    common: ProviderArgs,
 }
 
 /// What all three take.
 #[derive(Debug, Args)]
-struct Common {
+struct ProviderArgs {
     #[command(flatten)]
     agent: AgentArg,
     /// Write JSON
@@ -119,11 +119,11 @@ struct Change<'c> {
     files: Files,
     agent: AgentId,
     provider: ProviderId,
-    common: &'c Common,
+    common: &'c ProviderArgs,
 }
 
 impl<'c> Change<'c> {
-    fn of(provider: &str, common: &'c Common, environment: &Environment) -> Result<Self, CommandError> {
+    fn of(provider: &str, common: &'c ProviderArgs, environment: &Environment) -> Result<Self, CommandError> {
         let files = Files::open(&common.places, environment)?;
         Ok(Self {
             agent: common.agent.id(&files)?,
@@ -212,15 +212,15 @@ fn show(orders: &[OrderOfProvider], screen: &mut Screen<'_>) -> io::Result<()> {
                 order.provider.as_str().into(),
                 (index + 1).into(),
                 id.as_str().into(),
-                Cell::new(Tone::Dim, why),
+                Cell::new(Style::Dim, why),
             ]);
         }
         for (id, why) in &order.passed_over {
             table.row([
                 order.provider.as_str().into(),
-                Cell::new(Tone::Warn, "not tried"),
+                Cell::new(Style::Warn, "not tried"),
                 id.as_str().into(),
-                Cell::new(Tone::Warn, why.as_str()),
+                Cell::new(Style::Warn, why.as_str()),
             ]);
         }
         if order.order.is_empty() && order.passed_over.is_empty() {

@@ -6,9 +6,9 @@ use openclaw_config::Environment;
 use openclaw_ids::{AgentId, ProfileId};
 use serde_json::json;
 
-use crate::cli::files::{AgentArg, Files, Places, ReadAgent, runtime};
-use crate::cli::screen::{Screen, now};
-use crate::cli::{CommandError, Outcome};
+use crate::files::{AgentArg, Files, Places, ReadAgent, runtime};
+use crate::outcome::{CommandError, Outcome};
+use crate::terminal::screen::{Screen, now};
 
 /// Arguments of `auth remove`.
 #[derive(Debug, Args)]

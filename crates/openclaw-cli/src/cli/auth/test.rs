@@ -25,11 +25,11 @@ use serde_json::json;
 use super::named;
 use super::remove::NotStored;
 use crate::cli::chain::{UnknownModel, no_address};
-use crate::cli::files::{AgentArg, Files, Places, ReadAgent, runtime};
-use crate::cli::progress::waiting;
-use crate::cli::render::{Cell, Table, Tone};
-use crate::cli::screen::{Screen, now};
-use crate::cli::{CommandError, Outcome};
+use crate::files::{AgentArg, Files, Places, ReadAgent, runtime};
+use crate::outcome::{CommandError, Outcome};
+use crate::terminal::progress::waiting;
+use crate::terminal::screen::{Screen, now};
+use crate::terminal::{Cell, Style, Table};
 
 /// Arguments of `auth test`.
 #[derive(Debug, Args)]
@@ -64,10 +64,10 @@ Exit status: 0 when all of them answered, 1 when one did not, 2 when it cannot a
 /// What came of one request.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Tested {
+struct TestedCredential {
     profile: ProfileId,
     model: ModelRef,
-    outcome: Came,
+    outcome: TestResult,
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<Reason>,
     /// The classification rule that decided.
@@ -86,7 +86,7 @@ struct Tested {
 /// What an answer says of the credential.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-enum Came {
+enum TestResult {
     /// It works.
     Answered,
     /// It is not told.
@@ -97,7 +97,7 @@ enum Came {
     Refused,
 }
 
-impl Came {
+impl TestResult {
     fn as_str(self) -> &'static str {
         match self {
             Self::Answered => "answered",
@@ -107,11 +107,11 @@ impl Came {
         }
     }
 
-    fn tone(self) -> Tone {
+    fn tone(self) -> Style {
         match self {
-            Self::Answered => Tone::Good,
-            Self::Limited => Tone::Warn,
-            Self::Failed | Self::Refused => Tone::Bad,
+            Self::Answered => Style::Good,
+            Self::Limited => Style::Warn,
+            Self::Failed | Self::Refused => Style::Bad,
         }
     }
 }
@@ -142,7 +142,7 @@ pub(in crate::cli) fn run(
     let agent = ReadAgent::open(&files, &arguments.agent.id(&files)?)?;
     let ids = ids(arguments, &files, &agent)?;
     // Whatever cannot be asked is told before anything is.
-    let askings = ids.iter().map(|id| Asking::of(arguments, &files, &agent, id));
+    let askings = ids.iter().map(|id| TestCall::of(arguments, &files, &agent, id));
     let askings = askings.collect::<Result<Vec<_>, _>>()?;
     let upstream = Upstream::new(USER_AGENT);
     let runtime = runtime()?;
@@ -156,7 +156,7 @@ pub(in crate::cli) fn run(
     } else {
         show(&tested, screen)?;
     }
-    let answered = tested.iter().all(|tested| tested.outcome == Came::Answered);
+    let answered = tested.iter().all(|tested| tested.outcome == TestResult::Answered);
     Ok(if answered {
         Outcome::Fine
     } else {
@@ -208,14 +208,14 @@ fn ids(arguments: &TestArgs, files: &Files, agent: &ReadAgent) -> Result<Vec<Pro
 }
 
 /// One request.
-struct Asking<'a> {
+struct TestCall<'a> {
     files: &'a Files,
     agent: &'a ReadAgent,
     id: &'a ProfileId,
     model: ModelRef,
 }
 
-impl<'a> Asking<'a> {
+impl<'a> TestCall<'a> {
     fn of(
         arguments: &TestArgs,
         files: &'a Files,
@@ -242,7 +242,7 @@ impl<'a> Asking<'a> {
         })
     }
 
-    async fn ask(&self, upstream: &Upstream) -> Result<Tested, CommandError> {
+    async fn ask(&self, upstream: &Upstream) -> Result<TestedCredential, CommandError> {
         let provider = self.model.provider();
         let credential = self.agent.seen.credential(self.id);
         let credential = credential.ok_or_else(|| NotStored::Unknown {
@@ -291,13 +291,13 @@ impl<'a> Asking<'a> {
             ),
         };
         Ok(match upstream.attempt(&call).await {
-            Ok(_) => self.outcome(Came::Answered),
+            Ok(_) => self.outcome(TestResult::Answered),
             Err(failure) => self.failed(&failure),
         })
     }
 
-    fn outcome(&self, outcome: Came) -> Tested {
-        Tested {
+    fn outcome(&self, outcome: TestResult) -> TestedCredential {
+        TestedCredential {
             profile: self.id.clone(),
             model: self.model.clone(),
             outcome,
@@ -310,22 +310,22 @@ impl<'a> Asking<'a> {
     }
 
     /// Nothing could be sent.
-    fn unsent(&self, why: String) -> Tested {
-        Tested {
+    fn unsent(&self, why: String) -> TestedCredential {
+        TestedCredential {
             detail: Some(why),
-            ..self.outcome(Came::Failed)
+            ..self.outcome(TestResult::Failed)
         }
     }
 
-    fn failed(&self, failure: &Failure) -> Tested {
-        let failed = Tested {
+    fn failed(&self, failure: &Failure) -> TestedCredential {
+        let failed = TestedCredential {
             status: failure.status,
             detail: Some(redact(&describe(failure))),
-            ..self.outcome(Came::Failed)
+            ..self.outcome(TestResult::Failed)
         };
         match classify(failure, now()) {
             None => failed,
-            Some(verdict) => Tested {
+            Some(verdict) => TestedCredential {
                 outcome: came(verdict.reason),
                 reason: Some(verdict.reason),
                 rule: Some(verdict.rule.to_string()),
@@ -337,10 +337,10 @@ impl<'a> Asking<'a> {
 }
 
 /// What a reason says of the credential.
-fn came(reason: Reason) -> Came {
+fn came(reason: Reason) -> TestResult {
     match reason {
-        Reason::Auth | Reason::AuthPermanent | Reason::Billing => Came::Refused,
-        Reason::RateLimit => Came::Limited,
+        Reason::Auth | Reason::AuthPermanent | Reason::Billing => TestResult::Refused,
+        Reason::RateLimit => TestResult::Limited,
         Reason::Aborted
         | Reason::ContentPolicy
         | Reason::ContextOverflow
@@ -354,7 +354,7 @@ fn came(reason: Reason) -> Came {
         | Reason::SessionExpired
         | Reason::Timeout
         | Reason::Unclassified
-        | Reason::Unknown => Came::Failed,
+        | Reason::Unknown => TestResult::Failed,
     }
 }
 
@@ -369,7 +369,7 @@ fn usual_model(files: &Files, agent: &ReadAgent, provider: &ProviderId) -> Optio
     })
 }
 
-fn show(tested: &[Tested], screen: &mut Screen<'_>) -> io::Result<()> {
+fn show(tested: &[TestedCredential], screen: &mut Screen<'_>) -> io::Result<()> {
     let mut table = Table::new(&[
         "PROFILE", "MODEL", "OUTCOME", "REASON", "STATUS", "RULE", "OVER IN",
     ]);

@@ -7,7 +7,7 @@ use openclaw_ids::AgentId;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::cli::CommandError;
+use crate::outcome::CommandError;
 
 /// Where jobs are, in the state directory.
 const FILE: &str = "cron/jobs.json";

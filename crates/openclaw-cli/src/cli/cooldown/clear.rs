@@ -8,10 +8,9 @@ use openclaw_ids::{ProfileId, ProviderId};
 use serde_json::json;
 
 use crate::cli::auth::NotStored;
-use crate::cli::files::{AgentArg, Files, Places, ReadAgent, runtime};
-use crate::cli::history::commit;
-use crate::cli::screen::Screen;
-use crate::cli::{CommandError, Outcome};
+use crate::files::{AgentArg, Files, Places, ReadAgent, history::commit, runtime};
+use crate::outcome::{CommandError, Outcome};
+use crate::terminal::screen::Screen;
 
 /// Arguments of `cooldown clear`.
 #[derive(Debug, Args)]
@@ -45,7 +44,7 @@ Examples:
   openclaw-gateway cooldown clear openai:work --window model:gpt-5.5
   openclaw-gateway cooldown clear --all";
 
-/// Nobody said what to set free.
+/// The command names nothing to set free.
 #[derive(Debug, thiserror::Error)]
 #[error(
     "say what to set free: a credential such as openai:work, a provider, or --all; `cooldown list` shows what rests"
@@ -108,9 +107,9 @@ pub(in crate::cli) fn run(
 }
 
 /// What the arguments mean.
-fn named(arguments: &ClearArgs, agent: &ReadAgent) -> Result<Named, CommandError> {
+fn named(arguments: &ClearArgs, agent: &ReadAgent) -> Result<ClearTarget, CommandError> {
     let seen = &agent.seen;
-    let mut named = Named::default();
+    let mut named = ClearTarget::default();
     if arguments.all {
         named.add(seen, |_| true);
     }
@@ -140,14 +139,14 @@ fn named(arguments: &ClearArgs, agent: &ReadAgent) -> Result<Named, CommandError
 
 /// What is to be set free.
 #[derive(Default)]
-struct Named {
+struct ClearTarget {
     profiles: Vec<ProfileId>,
     /// What was named by its id, and has nothing to be set free from.
     unmarked: Vec<ProfileId>,
     endpoints: Vec<EndpointKey>,
 }
 
-impl Named {
+impl ClearTarget {
     /// Whether nothing of it has anything to be set free from.
     fn is_empty(&self) -> bool {
         self.profiles.is_empty() && self.endpoints.is_empty()

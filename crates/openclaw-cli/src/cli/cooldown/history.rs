@@ -11,11 +11,11 @@ use openclaw_history::{HistoryReader, StoredWindow, WindowChange, WindowFilter};
 use openclaw_ids::ProfileId;
 use serde_json::json;
 
-use crate::cli::files::{AgentArg, Files, Places};
-use crate::cli::history::window_word;
-use crate::cli::render::{Cell, Table, Tone};
-use crate::cli::screen::{Screen, now};
-use crate::cli::{CommandError, Outcome, times};
+use crate::files::{AgentArg, Files, Places, history::window_word};
+use crate::outcome::{CommandError, Outcome};
+use crate::terminal::duration_arg;
+use crate::terminal::screen::{Screen, now};
+use crate::terminal::{Cell, Style, Table};
 
 /// Arguments of `cooldown history`.
 #[derive(Debug, Args)]
@@ -25,7 +25,7 @@ pub(in crate::cli) struct HistoryArgs {
     #[arg(value_name = "PROFILE")]
     profile: Option<String>,
     /// Not longer ago than this, such as 2h or 3d
-    #[arg(long, value_name = "TIME", value_parser = times::span)]
+    #[arg(long, value_name = "TIME", value_parser = duration_arg::span)]
     since: Option<SignedDuration>,
     /// The latest so many
     #[arg(long, value_name = "NUMBER", default_value_t = 50)]
@@ -55,7 +55,7 @@ pub(in crate::cli) fn run(
 ) -> Result<Outcome, CommandError> {
     let files = Files::open(&arguments.places, environment)?;
     let now = now();
-    let since = arguments.since.map(|span| times::before(now, span));
+    let since = arguments.since.map(|span| duration_arg::before(now, span));
     let filter = WindowFilter {
         agent: arguments.agent.named(&files)?,
         profile: arguments.profile.as_deref().map(ProfileId::try_new).transpose()?,
@@ -89,8 +89,8 @@ fn show(windows: &[StoredWindow], now: Timestamp, screen: &mut Screen<'_>) -> io
             ago(note.until, now)
         };
         let tone = match note.change {
-            WindowChange::Cleared => Tone::Good,
-            WindowChange::Extended | WindowChange::Opened | WindowChange::Shortened => Tone::Warn,
+            WindowChange::Cleared => Style::Good,
+            WindowChange::Extended | WindowChange::Opened | WindowChange::Shortened => Style::Warn,
         };
         table.row([
             ago(*at, now).into(),

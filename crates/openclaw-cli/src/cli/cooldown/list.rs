@@ -9,10 +9,10 @@ use openclaw_gateway::report::CooldownsReport;
 use openclaw_gateway::report::free_and_tried;
 use openclaw_gateway::report::{ago, left};
 
-use crate::cli::files::{Files, ReadAgent, ShownArgs, show_agent};
-use crate::cli::render::{Cell, Table, Tone};
-use crate::cli::screen::{Screen, now};
-use crate::cli::{CommandError, Outcome};
+use crate::files::{Files, ReadAgent, ShownArgs, show_agent};
+use crate::outcome::{CommandError, Outcome};
+use crate::terminal::screen::{Screen, now};
+use crate::terminal::{Cell, Style, Table};
 
 /// Arguments of `cooldown list`.
 #[derive(Debug, Args)]
@@ -57,7 +57,7 @@ fn show(report: &CooldownsReport, now: Timestamp, screen: &mut Screen<'_>) -> io
             table.row([
                 profile.profile.as_str().into(),
                 window.lane.to_string().into(),
-                Cell::new(Tone::Warn, window.reason.as_str()),
+                Cell::new(Style::Warn, window.reason.as_str()),
                 ago(window.since, now).into(),
                 free.into(),
                 tried.into(),

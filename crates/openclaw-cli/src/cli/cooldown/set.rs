@@ -10,10 +10,10 @@ use openclaw_ids::ProfileId;
 use serde_json::json;
 
 use crate::cli::auth::NotStored;
-use crate::cli::files::{AgentArg, Files, Places, ReadAgent, runtime};
-use crate::cli::history::commit;
-use crate::cli::screen::{Screen, now};
-use crate::cli::{CommandError, Outcome, times};
+use crate::files::{AgentArg, Files, Places, ReadAgent, history::commit, runtime};
+use crate::outcome::{CommandError, Outcome};
+use crate::terminal::duration_arg;
+use crate::terminal::screen::{Screen, now};
 
 /// Arguments of `cooldown set`.
 #[derive(Debug, Args)]
@@ -23,7 +23,7 @@ pub(in crate::cli) struct SetArgs {
     #[arg(value_name = "PROFILE")]
     profile: String,
     /// How long, such as `90s`, `2h 30m` or `1d`
-    #[arg(long = "for", value_name = "TIME", value_parser = times::span)]
+    #[arg(long = "for", value_name = "TIME", value_parser = duration_arg::span)]
     duration: SignedDuration,
     #[command(flatten)]
     agent: AgentArg,

@@ -8,8 +8,8 @@ use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::cli::CommandError;
-use crate::cli::private_file::write_new;
+use crate::files::private_file::write_new;
+use crate::outcome::CommandError;
 
 /// The whole of it, also what nothing here knows.
 pub(super) struct Root {
@@ -22,7 +22,7 @@ pub(super) struct Root {
 /// How the repaired configuration was written.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase", tag = "how", rename_all_fields = "camelCase")]
-pub(super) enum Written {
+pub(super) enum SecretForm {
     /// In place; the copy is what was there.
     InPlace {
         /// The copy.
@@ -75,7 +75,7 @@ pub(super) fn write(
     root: &Root,
     config: &Value,
     now: Timestamp,
-) -> Result<Written, CommandError> {
+) -> Result<SecretForm, CommandError> {
     let failed = |path: &Path| {
         let path = path.to_owned();
         move |source| WriteError { path, source }
@@ -89,10 +89,10 @@ pub(super) fn write(
     let fresh = with_suffix(&format!(".repaired.{}", now.as_millisecond()));
     write_new(&fresh, &text).map_err(failed(&fresh))?;
     if !root.is_plain {
-        return Ok(Written::Beside { path: fresh });
+        return Ok(SecretForm::Beside { path: fresh });
     }
     let backup = with_suffix(&format!(".doctor.{}.bak", now.as_millisecond()));
     write_new(&backup, &root.text).map_err(failed(&backup))?;
     std::fs::rename(&fresh, path).map_err(failed(path))?;
-    Ok(Written::InPlace { backup })
+    Ok(SecretForm::InPlace { backup })
 }

@@ -15,25 +15,24 @@ use openclaw_history::{HistoryReader, history_path};
 use openclaw_session::SqliteSessionStore;
 use serde::Serialize;
 
-use super::config_file::Written;
+use super::config_file::SecretForm;
 use super::shown;
-use crate::cli::files::{Files, ReadAgent, SessionsJsonError, read_sessions_json};
-use crate::cli::render::Tone;
-use crate::cli::screen::Screen;
+use crate::files::{Files, ReadAgent, SessionsJsonError, read_sessions_json};
+use crate::terminal::{Style, screen::Screen};
 
 /// Everything that was found, and what became of it.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct DoctorReport {
-    findings: Vec<Found>,
+    findings: Vec<Remark>,
     /// What was repaired; none without --fix, and when there was nothing to repair.
-    pub(super) repaired: Option<Repaired>,
+    pub(super) repaired: Option<RepairReport>,
 }
 
 /// One thing that is not as it should be.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Found {
+struct Remark {
     /// `credentials`, `disk`, `health`, `history`, `permissions` or `sessions`.
     area: &'static str,
     /// What to do about it.
@@ -45,7 +44,7 @@ struct Found {
 /// What was done.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Repaired {
+pub(super) struct RepairReport {
     /// Copies of what was changed or removed.
     pub(super) backups: Vec<String>,
     /// Profiles that the stores did not have before.
@@ -53,10 +52,10 @@ pub(super) struct Repaired {
     /// Older files that were left, because they cannot be read.
     left: Vec<String>,
     /// How the configuration was written.
-    pub(super) config: Option<Written>,
+    pub(super) config: Option<SecretForm>,
 }
 
-impl Repaired {
+impl RepairReport {
     pub(super) fn of(done: &DoctorOutcome) -> Self {
         let reports = done.imports.iter().map(|(_, report)| report);
         Self {
@@ -81,14 +80,14 @@ impl DoctorReport {
         imports: &[BrokenImport],
         now: Timestamp,
     ) -> Self {
-        let mut findings: Vec<Found> = plan.findings().iter().map(of_credentials).collect();
+        let mut findings: Vec<Remark> = plan.findings().iter().map(of_credentials).collect();
         findings.extend(imports.iter().map(BrokenImport::found));
         findings.extend(of_sessions(files, places));
         findings.extend(of_disk(files));
         findings.extend(of_health(files, now));
         findings.extend(of_permissions(files));
         if let Err(error) = HistoryReader::open(&files.state_dir) {
-            findings.push(Found {
+            findings.push(Remark {
                 area: "history",
                 what: error_chain::line(&error),
                 by_fix: false,
@@ -100,9 +99,9 @@ impl DoctorReport {
         }
     }
 
-    /// Whether somebody still has to do something.
+    /// Whether the operator still has to do something.
     pub(super) fn leaves_anything(&self) -> bool {
-        let is_beside = |repaired: &Repaired| matches!(repaired.config, Some(Written::Beside { .. }));
+        let is_beside = |repaired: &RepairReport| matches!(repaired.config, Some(SecretForm::Beside { .. }));
         match &self.repaired {
             None => !self.findings.is_empty(),
             Some(repaired) => is_beside(repaired) || self.findings.iter().any(|found| !found.by_fix),
@@ -111,26 +110,26 @@ impl DoctorReport {
 
     pub(super) fn show(&self, screen: &mut Screen<'_>) -> io::Result<()> {
         if self.findings.is_empty() {
-            return screen.toned(Tone::Good, "Nothing is out of order.");
+            return screen.toned(Style::Good, "Nothing is out of order.");
         }
-        let (by_fix, by_hand): (Vec<&Found>, Vec<&Found>) =
+        let (by_fix, by_hand): (Vec<&Remark>, Vec<&Remark>) =
             self.findings.iter().partition(|found| found.by_fix);
         let heading = match self.repaired {
             Some(_) => "Repaired",
             None => "doctor --fix would",
         };
-        list(heading, Tone::Good, &by_fix, screen)?;
+        list(heading, Style::Good, &by_fix, screen)?;
         if let Some(repaired) = &self.repaired {
             repaired.show(screen)?;
         }
         if !by_fix.is_empty() && !by_hand.is_empty() {
             screen.line("")?;
         }
-        list("Left for you", Tone::Warn, &by_hand, screen)
+        list("Left for you", Style::Warn, &by_hand, screen)
     }
 }
 
-fn list(heading: &str, tone: Tone, found: &[&Found], screen: &mut Screen<'_>) -> io::Result<()> {
+fn list(heading: &str, tone: Style, found: &[&Remark], screen: &mut Screen<'_>) -> io::Result<()> {
     if found.is_empty() {
         return Ok(());
     }
@@ -140,7 +139,7 @@ fn list(heading: &str, tone: Tone, found: &[&Found], screen: &mut Screen<'_>) ->
         .try_for_each(|found| screen.line(format!("  - {}", found.what)))
 }
 
-impl Repaired {
+impl RepairReport {
     fn show(&self, screen: &mut Screen<'_>) -> io::Result<()> {
         if !self.added.is_empty() {
             screen.line(format!("  New in the stores: {}", a_few(&self.added)))?;
@@ -152,10 +151,10 @@ impl Repaired {
             screen.line(format!("  Left as it is, because it cannot be read: {left}"))?;
         }
         match &self.config {
-            Some(Written::InPlace { backup }) => {
+            Some(SecretForm::InPlace { backup }) => {
                 screen.line(format!("  Copy of the configuration: {}", backup.display()))
             }
-            Some(Written::Beside { path }) => screen.line(format!(
+            Some(SecretForm::Beside { path }) => screen.line(format!(
                 "  The configuration is JSON5, whose comments and order would be lost; put {} in its place by hand.",
                 path.display()
             )),
@@ -164,8 +163,8 @@ impl Repaired {
     }
 }
 
-fn of_credentials(finding: &DoctorFinding) -> Found {
-    Found {
+fn of_credentials(finding: &DoctorFinding) -> Remark {
+    Remark {
         area: "credentials",
         what: finding.to_string(),
         by_fix: finding.is_repaired(),
@@ -173,7 +172,7 @@ fn of_credentials(finding: &DoctorFinding) -> Found {
 }
 
 /// Session files that cannot be used; a run without its session forgets the conversation's model.
-fn of_sessions(files: &Files, places: &DoctorPaths) -> Vec<Found> {
+fn of_sessions(files: &Files, places: &DoctorPaths) -> Vec<Remark> {
     let agents = std::iter::once(&places.main).chain(&places.agents);
     let mut seen = Vec::new();
     let mut findings = Vec::new();
@@ -183,7 +182,7 @@ fn of_sessions(files: &Files, places: &DoctorPaths) -> Vec<Found> {
             continue;
         }
         if let Err(error) = SqliteSessionStore::snapshot(&path) {
-            findings.push(Found {
+            findings.push(Remark {
                 area: "sessions",
                 what: error_chain::line(&error),
                 by_fix: false,
@@ -228,9 +227,9 @@ pub(super) struct BrokenImport {
 }
 
 impl BrokenImport {
-    fn found(&self) -> Found {
+    fn found(&self) -> Remark {
         let (path, why) = (self.path.display(), &self.why);
-        Found {
+        Remark {
             area: "sessions",
             what: if self.is_read {
                 format!(
@@ -245,17 +244,17 @@ impl BrokenImport {
 }
 
 /// A state directory that takes no changes: what is learned of limits is lost with the process.
-fn of_disk(files: &Files) -> Option<Found> {
-    let trouble = disk::trouble(&files.state_dir)?;
-    Some(Found {
+fn of_disk(files: &Files) -> Option<Remark> {
+    let trouble = disk::problem(&files.state_dir)?;
+    Some(Remark {
         area: "disk",
         what: trouble.to_string(),
         by_fix: false,
     })
 }
 
-/// Files with secrets that others on this machine may read. An open folder alone shows nobody anything.
-fn of_permissions(files: &Files) -> impl Iterator<Item = Found> {
+/// Files with secrets that others on this machine may read. An open folder alone shows nothing.
+fn of_permissions(files: &Files) -> impl Iterator<Item = Remark> {
     let exposed = permission_audit(
         &files.config,
         &files.environment,
@@ -263,7 +262,7 @@ fn of_permissions(files: &Files) -> impl Iterator<Item = Found> {
         &history_path(&files.state_dir),
     );
     let of_files = exposed.into_iter().filter(|exposed| !exposed.is_folder());
-    of_files.map(|exposed| Found {
+    of_files.map(|exposed| Remark {
         area: "permissions",
         what: exposed.to_string(),
         by_fix: false,
@@ -271,7 +270,7 @@ fn of_permissions(files: &Files) -> impl Iterator<Item = Found> {
 }
 
 /// Credentials that cannot be used as they are (auth-store.md 10). One that cannot be read was told already.
-fn of_health(files: &Files, now: Timestamp) -> Vec<Found> {
+fn of_health(files: &Files, now: Timestamp) -> Vec<Remark> {
     let mut findings = Vec::new();
     for agent in files.agents() {
         let Ok(read) = ReadAgent::open(files, &agent) else {
@@ -280,7 +279,7 @@ fn of_health(files: &Files, now: Timestamp) -> Vec<Found> {
         let report = ProfilesReport::of(&files.installation(), &read.state(), now);
         let own = report.profiles.iter().filter(|profile| profile.owner == agent);
         findings.extend(own.filter_map(|profile| {
-            Some(Found {
+            Some(Remark {
                 area: "health",
                 what: complaint(profile)?,
                 by_fix: false,

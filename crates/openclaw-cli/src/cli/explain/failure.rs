@@ -7,34 +7,33 @@ use jiff::Timestamp;
 use openclaw_classify::{
     Certainty, Failure, Owner, Reason, Scope, Verdict, classify, describe, observe, redact,
 };
-use openclaw_gateway::report::Rehearsal;
+use openclaw_gateway::report::DryRun;
 use openclaw_gateway::report::left;
 use openclaw_ids::{AgentId, ModelRef};
 use serde::{Serialize, Serializer};
 
-use super::asked::Asked;
+use super::failure_args::FailureInput;
 use crate::cli::chain::UnknownModel;
-use crate::cli::files::{Files, ReadAgent};
-use crate::cli::history::Names;
-use crate::cli::render::{Cell, Table, Tone};
-use crate::cli::screen::{Screen, now};
-use crate::cli::{CommandError, Outcome};
+use crate::files::{Files, ReadAgent, history::Names};
+use crate::outcome::{CommandError, Outcome};
+use crate::terminal::screen::{Screen, now};
+use crate::terminal::{Cell, Style, Table};
 
 /// What a failure means.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Explained {
+struct FailureExplanation {
     /// What it says, redacted.
     said: String,
     /// None when it is no failure at all.
-    verdict: Option<Judged>,
+    verdict: Option<JudgedFailure>,
     /// What would follow.
-    rehearsal: Option<Rehearsal>,
+    rehearsal: Option<DryRun>,
 }
 
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Judged {
+struct JudgedFailure {
     reason: Reason,
     #[serde(serialize_with = "in_words")]
     certainty: Certainty,
@@ -43,7 +42,7 @@ struct Judged {
     #[serde(serialize_with = "in_words")]
     scope: Scope,
     rule: String,
-    evidence: Option<Seen>,
+    evidence: Option<Observation>,
     reset: Option<Reset>,
     status: Option<u16>,
     code: Option<String>,
@@ -58,7 +57,7 @@ fn in_words<T: fmt::Display, S: Serializer>(value: &T, serializer: S) -> Result<
 
 /// What the rule saw.
 #[derive(Debug, Serialize)]
-struct Seen {
+struct Observation {
     field: &'static str,
     matched: String,
 }
@@ -71,7 +70,7 @@ struct Reset {
     credible: bool,
 }
 
-impl Judged {
+impl JudgedFailure {
     fn of(verdict: &Verdict, failure: &Failure) -> Self {
         let observed = observe(failure);
         Self {
@@ -80,7 +79,7 @@ impl Judged {
             owner: verdict.owner,
             scope: verdict.scope,
             rule: verdict.rule.to_string(),
-            evidence: verdict.evidence.as_ref().map(|evidence| Seen {
+            evidence: verdict.evidence.as_ref().map(|evidence| Observation {
                 field: evidence.field,
                 matched: evidence.matched.clone(),
             }),
@@ -100,7 +99,7 @@ impl Judged {
 pub(super) fn explain(
     files: &Files,
     agent: &AgentId,
-    asked: &[Asked],
+    asked: &[FailureInput],
     json: bool,
     screen: &mut Screen<'_>,
 ) -> Result<Outcome, CommandError> {
@@ -124,9 +123,9 @@ pub(super) fn explain(
 fn explained(
     files: &Files,
     agent: &ReadAgent,
-    asked: &Asked,
+    asked: &FailureInput,
     now: Timestamp,
-) -> Result<Explained, CommandError> {
+) -> Result<FailureExplanation, CommandError> {
     let model = match &asked.model {
         None => None,
         Some(text) => {
@@ -138,7 +137,7 @@ fn explained(
     let verdict = classify(&failure, now);
     let rehearsal = verdict.as_ref().map(|_| {
         let model = model.or_else(|| model_of(&failure, files, agent));
-        Rehearsal::of(
+        DryRun::of(
             &files.installation(),
             &agent.state(),
             files.run_policy(),
@@ -147,9 +146,9 @@ fn explained(
             now,
         )
     });
-    Ok(Explained {
+    Ok(FailureExplanation {
         said: redact(&describe(&failure)),
-        verdict: verdict.map(|verdict| Judged::of(&verdict, &failure)),
+        verdict: verdict.map(|verdict| JudgedFailure::of(&verdict, &failure)),
         rehearsal,
     })
 }
@@ -174,8 +173,13 @@ fn model_of(failure: &Failure, files: &Files, agent: &ReadAgent) -> Option<Model
     (found > 0).then(|| chain[found].clone())
 }
 
-fn show(explained: &Explained, names: &Names, now: Timestamp, screen: &mut Screen<'_>) -> io::Result<()> {
-    screen.toned(Tone::Strong, format!("Failure: {}", explained.said))?;
+fn show(
+    explained: &FailureExplanation,
+    names: &Names,
+    now: Timestamp,
+    screen: &mut Screen<'_>,
+) -> io::Result<()> {
+    screen.toned(Style::Strong, format!("Failure: {}", explained.said))?;
     let Some(verdict) = &explained.verdict else {
         return screen.line("  It is none: the request was allowed, and nothing is recorded.");
     };
@@ -218,14 +222,14 @@ fn show(explained: &Explained, names: &Names, now: Timestamp, screen: &mut Scree
 }
 
 fn show_rehearsal(
-    rehearsal: &Rehearsal,
+    rehearsal: &DryRun,
     names: &Names,
     now: Timestamp,
     screen: &mut Screen<'_>,
 ) -> io::Result<()> {
     screen.line("")?;
     let heading = format!("If {} failed like that now", rehearsal.failing.key());
-    screen.toned(Tone::Strong, heading)?;
+    screen.toned(Style::Strong, heading)?;
     let chain: Vec<String> = rehearsal.chain.iter().map(ModelRef::key).collect();
     screen.line(format!("  Chain     {}", chain.join(" → ")))?;
     let end = match &rehearsal.answered {
@@ -250,7 +254,7 @@ fn show_rehearsal(
         table.row([
             opened.profile.as_str().into(),
             rests.into(),
-            Cell::new(Tone::Warn, window.reason.as_str()),
+            Cell::new(Style::Warn, window.reason.as_str()),
             left(window.until, now).into(),
             window
                 .next_probe
@@ -270,7 +274,7 @@ fn show_rehearsal(
     }
     if let Some(story) = &rehearsal.story {
         screen.line("")?;
-        screen.toned(Tone::Strong, "Step by step")?;
+        screen.toned(Style::Strong, "Step by step")?;
         for line in names.put_into(&story.to_string()).lines().skip(2) {
             screen.line(line)?;
         }

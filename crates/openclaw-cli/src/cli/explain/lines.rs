@@ -8,11 +8,10 @@ use openclaw_ids::{AgentId, ProviderId};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::asked::{Asked, transport};
-use crate::cli::files::Files;
-use crate::cli::history::Names;
-use crate::cli::screen::Screen;
-use crate::cli::{CommandError, Outcome};
+use super::failure_args::{FailureInput, transport};
+use crate::files::{Files, history::Names};
+use crate::outcome::{CommandError, Outcome};
+use crate::terminal::screen::Screen;
 
 /// One failure as a line.
 #[derive(Debug, Deserialize)]
@@ -81,7 +80,7 @@ pub(super) fn explain(
         .lines()
         .enumerate()
         .filter(|(_, line)| !line.trim().is_empty());
-    let asked: Vec<Asked> = lines
+    let asked: Vec<FailureInput> = lines
         .map(|(index, line)| failure(index + 1, line))
         .collect::<Result<_, _>>()?;
     if asked.is_empty() {
@@ -94,7 +93,7 @@ pub(super) fn explain(
     super::failure::explain(files, agent, &asked, json, screen)
 }
 
-fn failure(number: usize, text: &str) -> Result<Asked, CommandError> {
+fn failure(number: usize, text: &str) -> Result<FailureInput, CommandError> {
     let line: Line = serde_json::from_str(text).map_err(|source| LineError { line: number, source })?;
     let transport = line.transport.as_deref().map(transport).transpose();
     let transport = transport.map_err(|hint| TransportError { line: number, hint })?;
@@ -102,7 +101,7 @@ fn failure(number: usize, text: &str) -> Result<Asked, CommandError> {
         name,
         value: plain(value),
     };
-    Ok(Asked {
+    Ok(FailureInput {
         model: line.model,
         failure: Failure {
             provider: line.provider,

@@ -6,19 +6,21 @@ use jiff::Timestamp;
 use openclaw_gateway::report::ago;
 use openclaw_gateway::report::free_and_tried;
 use openclaw_gateway::report::rested;
-use openclaw_gateway::report::{Held, Search, met_trouble, run_story};
-use openclaw_gateway::report::{WHAT_MADE_IT_REST, held_lines};
+use openclaw_gateway::report::{CAUSES_HEADING, cause_lines};
+use openclaw_gateway::report::{CauseSearch, CooldownCause, met_trouble, run_story};
 use openclaw_history::explain::Story as RunStory;
-use openclaw_history::{BrokenNote, HistoryReader, RunFilter, RunOutcome, StoredRun, Story, WindowNote};
+use openclaw_history::{
+    BrokenAnswer, HistoryReader, RunFilter, RunOutcome, StoredRun, StoredStory, WindowNote,
+};
 use openclaw_ids::{AgentId, ModelRef, ProfileId};
 use serde::Serialize;
 use serde_json::json;
 
-use crate::cli::files::{AgentArg, Files, ReadAgent};
-use crate::cli::history::{self, Names, window_word};
-use crate::cli::render::{Table, Tone};
-use crate::cli::screen::{Screen, now};
-use crate::cli::{CommandError, Outcome};
+use crate::files::history::{self, Names, window_word};
+use crate::files::{AgentArg, Files, ReadAgent};
+use crate::outcome::{CommandError, Outcome};
+use crate::terminal::screen::{Screen, now};
+use crate::terminal::{Style, Table};
 
 /// How many of the last runs are searched for one that met trouble.
 const SEARCHED: usize = 1_000;
@@ -103,17 +105,17 @@ fn nothing(text: &str, json: bool, screen: &mut Screen<'_>) -> Result<Outcome, C
 
 /// What is told as JSON.
 #[derive(Serialize)]
-struct Explained<'s> {
+struct RequestExplanation<'s> {
     run: Option<&'s StoredRun>,
     story: Option<&'s RunStory>,
     /// What held back the candidates that rested.
-    held: &'s [Held],
-    records: &'s [openclaw_history::Told],
+    held: &'s [CooldownCause],
+    records: &'s [openclaw_history::StoredRecord],
 }
 
 fn tell(
     history: &HistoryReader,
-    story: &Story,
+    story: &StoredStory,
     files: &Files,
     json: bool,
     screen: &mut Screen<'_>,
@@ -124,7 +126,7 @@ fn tell(
         (Some(_) | None, _) => Vec::new(),
     };
     if json {
-        screen.json(&Explained {
+        screen.json(&RequestExplanation {
             run: story.run.as_ref(),
             story: run_story.as_ref(),
             held: &held,
@@ -141,27 +143,27 @@ fn held(
     files: &Files,
     run: &StoredRun,
     told: &RunStory,
-) -> Result<Vec<Held>, CommandError> {
+) -> Result<Vec<CooldownCause>, CommandError> {
     let agent = ReadAgent::open(files, &run.note.agent).ok();
     let provider_of = |_: &AgentId, profile: &ProfileId| {
         let credential = agent.as_ref()?.seen.credential(profile)?;
         Some(credential.provider().clone())
     };
-    let search = Search::new(history, &files.aliases, &provider_of, WINDOWS_SEARCHED);
+    let search = CauseSearch::new(history, &files.aliases, &provider_of, WINDOWS_SEARCHED);
     Ok(search.held(run, told)?)
 }
 
 fn show(
-    story: &Story,
+    story: &StoredStory,
     told: Option<&RunStory>,
-    held: &[Held],
+    held: &[CooldownCause],
     files: &Files,
     screen: &mut Screen<'_>,
 ) -> Result<(), CommandError> {
     let now = now();
     match &story.run {
         Some(run) => show_run(run, now, screen)?,
-        None => screen.toned(Tone::Warn, STILL_RUNNING)?,
+        None => screen.toned(Style::Warn, STILL_RUNNING)?,
     }
     match told {
         Some(told) => {
@@ -181,14 +183,14 @@ fn show(
         show_held(held, run, now, screen)?;
     }
     for told in story.told.iter().filter(|told| told.kind == "broken") {
-        let broken: BrokenNote = serde_json::from_value(told.record.clone())?;
+        let broken: BrokenAnswer = serde_json::from_value(told.record.clone())?;
         let why = broken
             .reason
             .map(|reason| format!(" ({reason})"))
             .unwrap_or_default();
         screen.line("")?;
         screen.toned(
-            Tone::Bad,
+            Style::Bad,
             format!("The answer broke off after it had begun{why}: {}", broken.error),
         )?;
     }
@@ -211,30 +213,38 @@ fn show(
     Ok(())
 }
 
-fn show_held(held: &[Held], run: &StoredRun, now: Timestamp, screen: &mut Screen<'_>) -> io::Result<()> {
+fn show_held(
+    held: &[CooldownCause],
+    run: &StoredRun,
+    now: Timestamp,
+    screen: &mut Screen<'_>,
+) -> io::Result<()> {
     if held.is_empty() {
         return Ok(());
     }
     screen.line("")?;
-    screen.toned(Tone::Strong, WHAT_MADE_IT_REST)?;
-    held_lines(held, run, now)
+    screen.toned(Style::Strong, CAUSES_HEADING)?;
+    cause_lines(held, run, now)
         .into_iter()
         .try_for_each(|line| screen.line(line))
 }
 
 fn show_run(run: &StoredRun, now: Timestamp, screen: &mut Screen<'_>) -> io::Result<()> {
     let note = &run.note;
-    screen.toned(Tone::Strong, format!("Request {}", note.run_id))?;
+    screen.toned(Style::Strong, format!("Request {}", note.run_id))?;
     let (tone, outcome) = match (note.outcome, &note.served) {
         (RunOutcome::Answered, Some(model)) if note.fallback_index == Some(0) => {
-            (Tone::Good, format!("answered by {}", model.key()))
+            (Style::Good, format!("answered by {}", model.key()))
         }
         (RunOutcome::Answered, Some(model)) => {
-            (Tone::Warn, format!("answered by a fallback, {}", model.key()))
+            (Style::Warn, format!("answered by a fallback, {}", model.key()))
         }
-        (RunOutcome::Answered, None) => (Tone::Good, "answered".to_owned()),
-        (RunOutcome::Cancelled, _) => (Tone::Dim, "the client left before there was an answer".to_owned()),
-        (RunOutcome::Failed, _) => (Tone::Bad, "nobody answered".to_owned()),
+        (RunOutcome::Answered, None) => (Style::Good, "answered".to_owned()),
+        (RunOutcome::Cancelled, _) => (
+            Style::Dim,
+            "the client left before there was an answer".to_owned(),
+        ),
+        (RunOutcome::Failed, _) => (Style::Bad, "nobody answered".to_owned()),
     };
     let outcome = screen.palette.paint(tone, outcome).to_string();
     screen.line(format!("  Outcome  {outcome}"))?;

@@ -6,10 +6,9 @@ use clap::Args;
 use openclaw_config::Environment;
 use openclaw_session::format_sessions_json;
 
-use crate::cli::files::{AgentArg, Files, Places, absolute, read_sessions};
-use crate::cli::private_file::write_new;
-use crate::cli::screen::Screen;
-use crate::cli::{CommandError, Outcome};
+use crate::files::{AgentArg, Files, Places, absolute, private_file::write_new, read_sessions};
+use crate::outcome::{CommandError, Outcome};
+use crate::terminal::screen::Screen;
 
 /// Arguments of `session export`.
 #[derive(Debug, Args)]

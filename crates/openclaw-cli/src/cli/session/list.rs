@@ -8,10 +8,10 @@ use openclaw_config::Environment;
 use openclaw_gateway::report::SessionsReport;
 use openclaw_gateway::report::ago;
 
-use crate::cli::files::{AgentArg, Files, Places, ReadAgent};
-use crate::cli::render::{Cell, Table, Tone};
-use crate::cli::screen::{Screen, now};
-use crate::cli::{CommandError, Outcome};
+use crate::files::{AgentArg, Files, Places, ReadAgent};
+use crate::outcome::{CommandError, Outcome};
+use crate::terminal::screen::{Screen, now};
+use crate::terminal::{Cell, Style, Table};
 
 /// Arguments of `session list`.
 #[derive(Debug, Args)]
@@ -70,7 +70,7 @@ fn show(
     ]);
     for session in &report.sessions {
         let answered = match &session.fallback {
-            Some(fallback) => Cell::new(Tone::Warn, fallback.model.key()),
+            Some(fallback) => Cell::new(Style::Warn, fallback.model.key()),
             None => Cell::from(
                 session
                     .last_answered

@@ -9,9 +9,9 @@ use openclaw_ids::{IdError, SessionId, SessionKey};
 use openclaw_session::{Reset, reset, update};
 
 use crate::cli::chain::{UnknownSession, session};
-use crate::cli::files::{AgentArg, Files, Places, ReadAgent, runtime};
-use crate::cli::screen::{Screen, now};
-use crate::cli::{CommandError, Outcome};
+use crate::files::{AgentArg, Files, Places, ReadAgent, runtime};
+use crate::outcome::{CommandError, Outcome};
+use crate::terminal::screen::{Screen, now};
 
 /// Arguments of `session reset`.
 #[derive(Debug, Args)]

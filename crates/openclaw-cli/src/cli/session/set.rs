@@ -10,10 +10,10 @@ use serde::Serialize;
 
 use crate::cli::auth::NotStored;
 use crate::cli::chain::{UnknownModel, no_address, session};
-use crate::cli::files::{AgentArg, Files, Places, ReadAgent, runtime};
-use crate::cli::screen::{Screen, now};
 use crate::cli::session::reset::new_session_id;
-use crate::cli::{CommandError, Outcome};
+use crate::files::{AgentArg, Files, Places, ReadAgent, runtime};
+use crate::outcome::{CommandError, Outcome};
+use crate::terminal::screen::{Screen, now};
 
 /// Arguments of `session set`.
 #[derive(Debug, Args)]
@@ -84,7 +84,7 @@ pub(in crate::cli) fn run(
     let report = SessionReport::of(key, &entry, &configured);
     let notes = notes(&files, &agent, &report.selected);
     if arguments.json {
-        screen.json(&Done { report, notes })?;
+        screen.json(&SessionChange { report, notes })?;
     } else {
         let pin = report
             .pin
@@ -101,7 +101,7 @@ pub(in crate::cli) fn run(
 
 /// What holds now, and what is to be known of it.
 #[derive(Debug, Serialize)]
-struct Done {
+struct SessionChange {
     #[serde(flatten)]
     report: SessionReport,
     #[serde(skip_serializing_if = "Vec::is_empty")]

@@ -10,10 +10,10 @@ use openclaw_gateway::report::{ChosenBy, SessionReport};
 use openclaw_session::{PinSource, StepOutcome};
 
 use crate::cli::chain::session;
-use crate::cli::files::{AgentArg, Files, Places, ReadAgent};
-use crate::cli::render::{Cell, Table, Tone};
-use crate::cli::screen::{Screen, now};
-use crate::cli::{CommandError, Outcome};
+use crate::files::{AgentArg, Files, Places, ReadAgent};
+use crate::outcome::{CommandError, Outcome};
+use crate::terminal::screen::{Screen, now};
+use crate::terminal::{Cell, Style, Table};
 
 /// Arguments of `session show`.
 #[derive(Debug, Args)]
@@ -57,7 +57,7 @@ pub(in crate::cli) fn run(
 }
 
 fn show(report: &SessionReport, now: Timestamp, screen: &mut Screen<'_>) -> io::Result<()> {
-    screen.toned(Tone::Strong, format!("Session {}", report.key))?;
+    screen.toned(Style::Strong, format!("Session {}", report.key))?;
     let chosen = match report.chosen_by {
         ChosenBy::User => "chosen by a person",
         ChosenBy::Fallback => "left by an old fallback",
@@ -75,7 +75,7 @@ fn show(report: &SessionReport, now: Timestamp, screen: &mut Screen<'_>) -> io::
             .map(|why| format!(": {why}"))
             .unwrap_or_default();
         let line = format!("  Answered by  {}{since}{why}", fallback.model.key());
-        screen.toned(Tone::Warn, line)?;
+        screen.toned(Style::Warn, line)?;
     } else if let Some(last) = &report.last_answered {
         screen.line(format!("  Answered by  {}", last.key()))?;
     }
@@ -97,9 +97,9 @@ fn show(report: &SessionReport, now: Timestamp, screen: &mut Screen<'_>) -> io::
     for run in &report.recent_runs {
         for step in &run.steps {
             let (tone, outcome) = match step.outcome {
-                StepOutcome::Failed => (Tone::Bad, "failed"),
-                StepOutcome::Skipped => (Tone::Warn, "skipped"),
-                StepOutcome::Succeeded => (Tone::Good, "answered"),
+                StepOutcome::Failed => (Style::Bad, "failed"),
+                StepOutcome::Skipped => (Style::Warn, "skipped"),
+                StepOutcome::Succeeded => (Style::Good, "answered"),
             };
             table.row([
                 run.run_id.as_str().into(),

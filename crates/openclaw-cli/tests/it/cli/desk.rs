@@ -59,7 +59,7 @@ impl Desk {
         }
     }
 
-    /// A desk over somebody else's state directory.
+    /// A desk over the state directory of another gateway.
     pub(crate) fn over(root: &Path) -> Self {
         Self {
             root: root.to_owned(),

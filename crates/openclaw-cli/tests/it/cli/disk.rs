@@ -10,14 +10,14 @@ use std::process::{Command, Output};
 
 use super::Desk;
 
-/// Somebody whom permissions hold back, when the tests run as root, whom they do not.
+/// A user that permissions hold back, for tests that run as root, which they do not.
 const NOBODY: u32 = 65_534;
 
 fn is_root() -> bool {
     std::fs::metadata("/proc/self").is_ok_and(|process| std::os::unix::fs::MetadataExt::uid(&process) == 0)
 }
 
-/// Sets the mode of everything below, and gives it to whoever runs the commands.
+/// Sets the mode of everything below, and gives it to the user that runs the commands.
 fn set(path: &Path, folder: u32, file: u32) {
     if is_root() {
         chown(path, Some(NOBODY), Some(NOBODY)).unwrap();
@@ -33,7 +33,7 @@ fn set(path: &Path, folder: u32, file: u32) {
     }
 }
 
-/// Runs a command as somebody who owns the state and may not write it; none when that user may not run the program.
+/// Runs a command as a user that owns the state and may not write it; none when that user may not run the program.
 fn run(desk: &Desk, arguments: &[&str]) -> Option<Output> {
     let mut command = Command::new(env!("CARGO_BIN_EXE_openclaw-gateway"));
     command

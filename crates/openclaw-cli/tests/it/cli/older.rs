@@ -1,4 +1,4 @@
-//! Credentials that older versions left, and nobody has brought into a store.
+//! Credentials that older versions left, and that are in no store yet.
 
 use super::Desk;
 

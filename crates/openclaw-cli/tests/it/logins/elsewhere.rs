@@ -6,7 +6,7 @@ use serde_json::json;
 use super::{answer, keys, later, login, respond, state_with};
 use crate::world::World;
 
-/// An address where nobody listens.
+/// An address where no process listens.
 async fn nowhere() -> String {
     let upstream = Upstream::start(vec![answer()]).await;
     let address = upstream.base_url();

@@ -6,7 +6,7 @@ use openclaw_classify::Reason;
 
 use super::html::Html;
 use crate::report::{
-    AgentReport, CandidateReport, CandidateState, ProfileReport, SessionReport, Trouble, WindowReport,
+    AgentReport, CandidateReport, CandidateState, Problem, ProfileReport, SessionReport, WindowReport,
 };
 use crate::report::{ago, left};
 
@@ -105,7 +105,7 @@ fn countdown(until: Timestamp, before: &'static str, now: Timestamp) -> Html {
 }
 
 fn profiles(agent: &AgentReport, now: Timestamp) -> Html {
-    // Servers on this machine that nobody mentioned are no news.
+    // Local servers that no setting mentions are left out.
     let profiles = agent.credentials.profiles.iter();
     let told: Vec<&ProfileReport> = profiles.filter(|profile| !profile.is_idle_local()).collect();
     if told.is_empty() {
@@ -231,27 +231,27 @@ fn sessions(sessions: &[SessionReport], count: usize, now: Timestamp) -> Html {
     html.raw("</tbody></table>")
 }
 
-/// What needs somebody and shows nowhere else.
-fn trouble_text(trouble: &Trouble) -> Option<String> {
+/// What needs the operator and shows nowhere else.
+fn trouble_text(trouble: &Problem) -> Option<String> {
     match trouble {
-        Trouble::NothingCanAnswer { .. } => Some("No model of the chain can be asked now.".to_owned()),
-        Trouble::NeedsAPerson { profile, reason } => Some(format!(
+        Problem::NothingCanAnswer { .. } => Some("No model of the chain can be asked now.".to_owned()),
+        Problem::NeedsAPerson { profile, reason } => Some(format!(
             "{profile} waits for a person ({}): mend the account or the key, then set it free.",
             words(*reason)
         )),
-        Trouble::Unusable {
+        Problem::Unusable {
             profile,
             problem: Some(problem),
             ..
         } => Some(format!("{profile} cannot be used: {problem}.")),
-        Trouble::Unusable {
+        Problem::Unusable {
             profile, eligibility, ..
         } => Some(format!(
             "{profile} is stored and cannot be used ({}).",
             eligibility.as_str().replace('_', " ")
         )),
-        Trouble::OlderCredentials(older) => Some(format!("{older}.")),
-        Trouble::UnreadSessions { problem } => Some(format!("The sessions cannot be shown: {problem}.")),
-        Trouble::OnFallback { .. } | Trouble::PrimaryUnavailable { .. } => None,
+        Problem::OlderCredentials(older) => Some(format!("{older}.")),
+        Problem::UnreadSessions { problem } => Some(format!("The sessions cannot be shown: {problem}.")),
+        Problem::OnFallback { .. } | Problem::PrimaryUnavailable { .. } => None,
     }
 }

@@ -31,20 +31,18 @@ fn configured(text: &str) -> LoginEndpoints {
 
 #[test]
 fn every_row_can_be_used_and_is_there_once() {
-    for (position, row) in KNOWN.iter().enumerate() {
-        assert!(LoginUrl::try_new(row.token_url).is_ok(), "{}", row.provider);
+    let logins = PROVIDERS
+        .iter()
+        .filter_map(|row| Some((row.id, row.login.as_ref()?)));
+    for (provider, login) in logins {
+        assert!(LoginUrl::try_new(login.token_url).is_ok(), "{provider}");
         assert!(
-            row.usage_url.is_none_or(|url| LoginUrl::try_new(url).is_ok()),
-            "{}",
-            row.provider
+            login.usage_url.is_none_or(|url| LoginUrl::try_new(url).is_ok()),
+            "{provider}"
         );
-        assert_eq!(id(row.provider).as_str(), row.provider);
-        assert!(!row.wires.is_empty() && !row.client_id.is_empty());
-        assert!(
-            KNOWN[..position]
-                .iter()
-                .all(|earlier| earlier.provider != row.provider)
-        );
+        assert!(!login.formats.is_empty() && !login.client_id.is_empty());
+        assert_eq!(known(&id(provider)), Some(login));
+        assert_eq!(AuthAliases::default().auth_id(&id(provider)).as_str(), provider);
     }
 }
 

@@ -1,4 +1,4 @@
-//! What rests at the moment, counted when somebody looks.
+//! The windows that are active, counted when metrics are collected.
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -7,15 +7,15 @@ use jiff::Timestamp;
 use openclaw_auth_store::AuthSnapshot;
 use openclaw_cooldown::Lane;
 
-/// Asks one agent's store what it knows; none once nobody uses it any more.
-type Ask = Box<dyn Fn() -> Option<Arc<AuthSnapshot>> + Send + Sync>;
+/// Takes a snapshot of one agent's store; none once the store is no longer used.
+type SnapshotSource = Box<dyn Fn() -> Option<Arc<AuthSnapshot>> + Send + Sync>;
 
 /// The stores of all agents that are open.
 #[derive(Default)]
-pub(super) struct Stores(Mutex<Vec<Ask>>);
+pub(super) struct Stores(Mutex<Vec<SnapshotSource>>);
 
 impl Stores {
-    pub(super) fn add(&self, ask: Ask) {
+    pub(super) fn add(&self, ask: SnapshotSource) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).push(ask);
     }
 

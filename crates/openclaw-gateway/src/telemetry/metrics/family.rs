@@ -21,7 +21,7 @@ pub(super) struct Family<B> {
     labels: &'static [&'static str],
     bind: Bind<B>,
     hasher: RandomState,
-    series: RwLock<Known<B>>,
+    series: RwLock<SeriesMap<B>>,
     /// The series that takes the rest; made when there is one.
     rest: OnceLock<B>,
     dropped: AtomicU64,
@@ -30,7 +30,7 @@ pub(super) struct Family<B> {
 /// Makes the series of some labels.
 type Bind<B> = Box<dyn Fn(&[KeyValue]) -> B + Send + Sync>;
 
-struct Known<B> {
+struct SeriesMap<B> {
     /// By the hash of their values.
     by_hash: HashMap<u64, Vec<Series<B>>>,
     count: usize,
@@ -54,7 +54,7 @@ impl<B> Family<B> {
             rest: OnceLock::new(),
             bind: Box::new(bind),
             hasher: RandomState::new(),
-            series: RwLock::new(Known {
+            series: RwLock::new(SeriesMap {
                 by_hash: HashMap::new(),
                 count: 0,
             }),
@@ -118,7 +118,7 @@ impl<B> Family<B> {
     }
 }
 
-impl<B> Known<B> {
+impl<B> SeriesMap<B> {
     fn find(&self, hash: u64, values: &[&str]) -> Option<&Series<B>> {
         let candidates = self.by_hash.get(&hash)?.iter();
         candidates

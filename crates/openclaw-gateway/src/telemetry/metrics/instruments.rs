@@ -1,6 +1,6 @@
 //! Everything that is counted while requests are answered, bound to its rows of the table.
 
-use openclaw_runner::LostIn;
+use openclaw_runner::StoreKind;
 use opentelemetry::metrics::{BoundCounter, BoundHistogram, Meter};
 
 use super::family::Family;
@@ -54,7 +54,7 @@ impl Instruments {
             upstream_duration: histogram(meter, "openclaw.upstream_duration", UPSTREAM_BUCKETS),
         };
         // A counter that is there from the start shows its first error, too.
-        for store in [LostIn::Credentials, LostIn::Sessions] {
+        for store in [StoreKind::Credentials, StoreKind::Sessions] {
             this.store_errors
                 .with(&[store_name(store)], |series| series.add(0));
         }

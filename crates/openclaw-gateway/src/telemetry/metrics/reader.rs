@@ -1,4 +1,4 @@
-//! Collects the instruments when somebody scrapes.
+//! Collects the instruments at each scrape.
 
 use std::sync::{Arc, Weak};
 use std::time::Duration;
@@ -8,7 +8,7 @@ use opentelemetry_sdk::metrics::data::ResourceMetrics;
 use opentelemetry_sdk::metrics::reader::MetricReader;
 use opentelemetry_sdk::metrics::{InstrumentKind, ManualReader, Pipeline, Temporality};
 
-/// A manual reader that the provider and whoever scrapes share.
+/// A manual reader that the meter provider and the scrape handler share.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Scraper(Arc<ManualReader>);
 

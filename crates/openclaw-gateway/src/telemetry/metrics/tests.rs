@@ -23,7 +23,7 @@ fn a_scrape_shows_what_was_counted() {
     metrics.request("chat_completions", 200);
     metrics.request("messages", 503);
     metrics.run("messages", RunEnd::Failed, Duration::from_micros(30));
-    metrics.lost(LostIn::Sessions);
+    metrics.lost(StoreKind::Sessions);
     metrics.broke_off("responses", None);
     metrics.repeated("openai", "reset");
     metrics.skipped_events("openai", "messages", 3);

@@ -12,7 +12,7 @@ use serde_json::json;
 use super::super::*;
 use super::rules::{limited_for, model, play, status};
 use super::world::{Ending, Trace, World};
-use crate::endpoints::{EndpointKeys, LoginEndpoint, LoginUse};
+use crate::request::endpoints::{EndpointKeys, LoginEndpoint, LoginUse};
 
 const CHAIN: [&str; 2] = ["openai/gpt", "groq/llama"];
 

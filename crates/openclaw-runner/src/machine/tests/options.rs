@@ -225,7 +225,7 @@ fn bl_54_fallbacks_that_are_known_not_to_serve_the_request_are_not_asked() {
     let mut world = World::new(&HashMap::new());
     let options = RunOptions {
         // The requested model is asked all the same: what is known of the prompt is a guess.
-        unfit: HashMap::from([
+        incompatible: HashMap::from([
             (chain[0].clone(), window),
             (chain[1].clone(), Images),
             (chain[2].clone(), Tools),

@@ -11,7 +11,7 @@ use super::super::*;
 use super::rules::{limited_for, model, play, status};
 use super::world::{Ending, Trace, World};
 use crate::attempt::{AttemptCall, Rejection, RejectionKind, Repair};
-use crate::decision::{DecisionKind, StepOutcome};
+use crate::record::decision::{DecisionKind, StepOutcome};
 use crate::request::{PersistPolicy, RunSession};
 
 fn text(message: &str) -> Failure {

@@ -11,8 +11,8 @@ use serde_json::json;
 
 use super::super::*;
 use super::world::{Ending, Trace, World};
-use crate::decision::DecisionKind;
-use crate::summary::CandidateOutcome;
+use crate::record::decision::DecisionKind;
+use crate::record::summary::CandidateOutcome;
 
 pub(super) fn model(text: &str) -> ModelRef {
     text.parse().unwrap()

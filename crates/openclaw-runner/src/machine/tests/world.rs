@@ -46,7 +46,7 @@ pub(super) fn fate() -> impl Strategy<Value = Fate> {
 
 /// How an attempt ends.
 pub(super) enum Ending {
-    Answers,
+    AttemptAnswers,
     Fails(Failure, Progress),
     Rejected(Rejection),
     /// Fails, and its request can be repaired.
@@ -70,7 +70,7 @@ pub(super) fn ending(fate: Fate) -> Ending {
             transport: Some(Transport::Aborted(openclaw_classify::AbortedBy::Caller)),
             ..failed
         },
-        Fate::Answer => return Ending::Answers,
+        Fate::Answer => return Ending::AttemptAnswers,
         Fate::Overflow => Failure {
             status: Some(400),
             code: Some("context_length_exceeded".into()),
@@ -185,10 +185,10 @@ impl World {
                 Step::Attempt(call) => {
                     calls.push((call.position - 1, call.profile.clone()));
                     self.pass(7);
-                    let ending = outcomes.next().unwrap_or(Ending::Answers);
+                    let ending = outcomes.next().unwrap_or(Ending::AttemptAnswers);
                     repairable = matches!(ending, Ending::Repairable(_));
                     match ending {
-                        Ending::Answers => Event::Succeeded,
+                        Ending::AttemptAnswers => Event::Succeeded,
                         Ending::Fails(failure, progress) => Event::Failed(Box::new(failure), progress),
                         Ending::Rejected(rejection) => Event::Rejected(Box::new(rejection), Progress::Clean),
                         Ending::Repairable(failure) => Event::Failed(Box::new(failure), Progress::Clean),

@@ -4,7 +4,7 @@ mod labels;
 
 use jiff::Timestamp;
 use openclaw_classify::{Certainty, Reason};
-use openclaw_runner::machine::{Outcome, Preserved};
+use openclaw_runner::machine::{Outcome, PreservedAnswer};
 use openclaw_runner::{
     AttemptCall, AttemptRecord, CandidateOutcome, Decision, DecisionKind, FailedAttempt,
     FallbackSummaryError, RunReport, Winner,
@@ -148,7 +148,7 @@ impl ObservedRun {
                 self.tell_errors(report);
                 json!({ "error": self.error(attempt, script) })
             }
-            Outcome::Preserved(Preserved { kept, latest }, report) => {
+            Outcome::Preserved(PreservedAnswer { kept, latest }, report) => {
                 self.tell_errors(report);
                 let preferred = script.answer(kept.1.index + 1);
                 if script.merges && kept.0 != latest.0 {

@@ -8,7 +8,7 @@ use std::time::Duration;
 use openclaw_auth_store::UsageStore;
 use openclaw_classify::{Failure, Phase, Transport};
 use openclaw_ids::AgentId;
-use openclaw_runner::{Clock, Completed, Plan, RunError, RunOptions, Standing, Turn, TurnSession, plan};
+use openclaw_runner::{Clock, CompletedRun, Plan, RunError, RunOptions, Standing, Turn, TurnSession, plan};
 use openclaw_session::{PinSource, SessionAge, SessionEntry, SessionStore, TurnKind};
 
 use super::draws::{Draws, Hand};
@@ -262,7 +262,7 @@ impl Person {
     /// Tells a run that answered how its answer did.
     async fn settle<C: Clock, U: UsageStore, S: SessionStore>(
         &self,
-        outcome: Result<Completed<Answer, C, U, S>, RunError>,
+        outcome: Result<CompletedRun<Answer, C, U, S>, RunError>,
         trace: &Mutex<Trace>,
     ) {
         match outcome {

@@ -1,6 +1,7 @@
 //! What is known to rest: as the recorded program keeps it, or as decided (D1 to D6).
 
-use openclaw_ids::{AuthAliases, ProviderId};
+use openclaw_ids::ProviderId;
+use openclaw_providers::AuthAliases;
 use serde_json::{Map, Value};
 
 use crate::kind::cooldown::oracle::{HOUR, Profile, World, setting, view, wait};
