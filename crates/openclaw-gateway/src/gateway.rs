@@ -13,8 +13,8 @@ use openclaw_ids::{AgentId, ModelRef};
 use openclaw_runner::{Clock, RunObserver, SystemClock};
 use openclaw_upstream::Upstream;
 
-use crate::agents::{Agents, LegacyLogins, Shared};
-use crate::http::Front;
+use crate::agents::{AgentContext, Agents, LegacyLogins};
+use crate::http::GatewayService;
 use crate::state::{
     AuthThrottle, Draft, GatewayState, InFlight, Process, ReloadError, RequestIds, RetryCap, SetupError,
 };
@@ -66,7 +66,7 @@ impl Gateway {
         let draft = Draft::try_new(config, &environment)?;
         // Opened when the rest turned out usable.
         let history = history_of(state_dir.clone(), keep.clone());
-        let shared = Shared {
+        let shared = AgentContext {
             legacy: LegacyLogins::of(&environment, &state_dir),
             state_dir: state_dir.clone(),
             telemetry: Arc::clone(&telemetry),
@@ -120,12 +120,12 @@ impl Gateway {
 
     /// The HTTP routes.
     pub fn router(&self) -> Router {
-        Router::new().fallback_service(self.front())
+        Router::new().fallback_service(self.service())
     }
 
     /// The same without a router around it.
-    pub fn front(&self) -> Front {
-        router::front(Arc::clone(&self.state))
+    pub fn service(&self) -> GatewayService {
+        router::service(Arc::clone(&self.state))
     }
 
     /// How many connections of clients may be open while the process may have `files` open: the other half is for calls,

@@ -1,9 +1,9 @@
-//! Serves connections: nobody holds a place by sending half a request, and stopping lets answers finish.
+//! Serves connections, with deadlines for slow clients and a drain at the end.
 
-mod body;
-mod busy;
-mod crowd;
-mod patience;
+mod active_requests;
+mod connection_limit;
+mod request_body;
+mod write_timeout;
 
 use std::convert::Infallible;
 use std::future::Future;
@@ -25,21 +25,21 @@ use tower_service::Service;
 
 use openclaw_upstream::WorkerRuntimes;
 
-pub(crate) use body::BodyFault;
-use busy::Busy;
-use crowd::Crowd;
-use patience::Patience;
+use active_requests::ActiveRequests;
+use connection_limit::ConnectionLimit;
+pub(crate) use request_body::BodyFault;
+use write_timeout::WriteTimeout;
 
-/// How long a server waits for whom.
+/// The deadlines of a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Server {
     /// For the head of a request, counted from the end of the answer before it.
     pub(crate) head: Duration,
     /// For the next piece of a request's body.
     pub(crate) body: Duration,
-    /// For the whole body of a request, however steadily it trickles.
+    /// For the whole body of a request.
     pub(crate) whole_body: Duration,
-    /// For a client to take the next piece of its answer.
+    /// For a client to read the next piece of its answer.
     pub(crate) take: Duration,
     /// For answers in flight after the signal to stop.
     pub(crate) drain: Duration,
@@ -67,14 +67,14 @@ impl Default for Server {
 pub enum Drained {
     /// Every answer was finished.
     Completely,
-    /// Some answers were cut: the limit was reached, or a second signal asked to go at once.
+    /// Some answers were cut: the deadline was over, or a second signal came.
     Partly,
 }
 
 /// The most that is read ahead of one request, and the largest head of one, in bytes.
 const READ_AHEAD: usize = 128 * 1024;
 
-/// What answers requests; always ready.
+/// A service that answers requests and is always ready.
 pub trait Answers:
     Service<Request<Body>, Response = Response, Error = Infallible, Future: Send> + Clone + Send + 'static
 {
@@ -85,16 +85,16 @@ impl<S> Answers for S where
 {
 }
 
-/// What connections are told: `true` is the end of serving, a closed channel the end of draining.
+/// Tells connections to stop: `true` is the end of serving, a closed channel the end of draining.
 type Draining = watch::Receiver<bool>;
 
 impl Server {
-    /// Has `answers` answer what comes to `listener` until `stop` is done, then accepts nothing new and lets answers
-    /// finish; when `stop_now` is done, that ends at once. Each connection is served on one of `cores`; one that comes
-    /// while `most` are open is told to come back.
+    /// Lets `answers` answer what comes to `listener` until `stop` is done, then accepts nothing new and lets answers
+    /// finish; when `stop_now` is done, that ends at once. Each connection is served by one of `workers`; one that comes
+    /// while `most` are open gets a 503.
     pub async fn serve_until(
         self,
-        cores: &WorkerRuntimes,
+        workers: &WorkerRuntimes,
         mut listener: TcpListener,
         most: impl Fn() -> usize,
         answers: impl Answers,
@@ -105,20 +105,24 @@ impl Server {
         // Every connection holds a sender, so the channel closes with the last of them.
         let (open, mut closed) = mpsc::channel::<()>(1);
         let mut stop = std::pin::pin!(stop);
-        let mut crowd = Crowd::default();
+        let mut limit = ConnectionLimit::default();
         loop {
             let (stream, peer) = tokio::select! {
                 accepted = Listener::accept(&mut listener) => accepted,
                 () = &mut stop => break,
             };
-            // One of the senders is ours.
-            if !crowd.has_room(open.strong_count() - 1, most()) {
-                crowd::turn_away(stream);
+            // One of the senders belongs to this loop.
+            if !limit.has_room(open.strong_count() - 1, most()) {
+                connection_limit::turn_away(stream);
                 continue;
             }
             let (answers, draining, open) = (answers.clone(), draining.clone(), open.clone());
-            cores.spawn(|is_here| async move {
-                match if is_here { Ok(stream) } else { moved(stream) } {
+            workers.spawn(|is_here| async move {
+                match if is_here {
+                    Ok(stream)
+                } else {
+                    registered_here(stream)
+                } {
                     Ok(stream) => self.connection(stream, peer, answers, draining).await,
                     Err(error) => tracing::warn!(%error, "a connection was lost"),
                 }
@@ -135,8 +139,8 @@ impl Server {
         }
     }
 
-    /// One connection, from its first request to its end or the end of draining. How it ends is its client's business;
-    /// what came of a request is told by its handler.
+    /// Serves one connection, from its first request to its end or the end of draining. How it ends is not reported; the
+    /// outcome of a request is reported by its handler.
     async fn connection(
         self,
         stream: TcpStream,
@@ -144,25 +148,25 @@ impl Server {
         answers: impl Answers,
         mut draining: Draining,
     ) {
-        // Small events must not wait for each other.
+        // Small events must not be delayed to be sent together.
         if let Err(error) = stream.set_nodelay(true) {
             tracing::debug!(error = &error as &dyn std::error::Error, "small packets may wait");
         }
-        let busy = Busy::default();
+        let active = ActiveRequests::default();
         let service = {
-            let (busy, draining) = (busy.clone(), draining.clone());
+            let (active, draining) = (active.clone(), draining.clone());
             service_fn(move |request: Request<Incoming>| {
-                let work = busy.begin();
+                let active_request = active.begin();
                 let draining = draining.clone();
-                let mut request =
-                    request.map(|body| body::patient(body, self.body, self.whole_body, draining));
-                // Who guesses the token is told apart by address.
+                let mut request = request
+                    .map(|body| request_body::with_deadlines(body, self.body, self.whole_body, draining));
+                // Wrong tokens are counted by address.
                 request.extensions_mut().insert(ConnectInfo(peer));
                 let answer = answers.clone().call(request);
                 async move {
                     answer
                         .await
-                        .map(|answer| answer.map(|body| work.until_end_of(body)))
+                        .map(|answer| answer.map(|body| active_request.until_end_of(body)))
                 }
             })
         };
@@ -170,7 +174,7 @@ impl Server {
             .timer(TokioTimer::new())
             .header_read_timeout(self.head)
             .max_buf_size(READ_AHEAD)
-            .serve_connection(TokioIo::new(Patience::new(stream, self.take)), service);
+            .serve_connection(TokioIo::new(WriteTimeout::new(stream, self.take)), service);
         let mut connection = std::pin::pin!(connection);
         tokio::select! {
             biased;
@@ -178,20 +182,20 @@ impl Server {
             () = begins(&mut draining) => connection.as_mut().graceful_shutdown(),
         }
         let unused = async {
-            busy.idle().await;
+            active.idle().await;
             tokio::time::sleep(self.flush).await;
         };
         tokio::select! {
             _ = &mut connection => {}
-            // What is left is half a request, or a client that does not take its answer.
+            // Only half a request is left, or a client that does not read its answer.
             () = unused => {}
             () = ends(&mut draining) => {}
         }
     }
 }
 
-/// The stream on the runtime of whoever asks.
-fn moved(stream: TcpStream) -> std::io::Result<TcpStream> {
+/// Registers the stream with the current runtime.
+fn registered_here(stream: TcpStream) -> std::io::Result<TcpStream> {
     TcpStream::from_std(stream.into_std()?)
 }
 

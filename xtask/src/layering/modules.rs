@@ -51,6 +51,13 @@ const MODULES: &[CrateModules] = &[
         ],
     },
     CrateModules {
+        package: "openclaw-chain",
+        folder: "crates/openclaw-chain/src",
+        order: &[
+            "config", "vendor", "names", "alias", "primary", "resolver", "candidates", "image", "source", "policy", "lint",
+        ],
+    },
+    CrateModules {
         package: "openclaw-wire",
         folder: "crates/openclaw-wire/src",
         order: &["surrogates", "partial_json", "sse", "body_kind", "request_body", "overlap", "format", "progress", "splice"],

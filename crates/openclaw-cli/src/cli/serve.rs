@@ -170,10 +170,11 @@ async fn serve(
         gateway.stopping();
         tracing::info!("stopping; answers in flight may finish, a second signal ends them");
     };
-    let cores = WorkerRuntimes::all()?;
+    let workers = WorkerRuntimes::all()?;
     let open_files = file_limit::raise();
     let most = || gateway.most_connections(open_files);
-    let served = Server::default().serve_until(&cores, listener, most, gateway.front(), stop, stop_asked());
+    let served =
+        Server::default().serve_until(&workers, listener, most, gateway.service(), stop, stop_asked());
     let drained = tokio::select! {
         drained = served => drained,
         never = reload_at_each(hangups, &gateway) => match never {},

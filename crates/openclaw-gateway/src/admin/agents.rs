@@ -11,14 +11,14 @@ use serde::Deserialize;
 
 use super::params::Params;
 use crate::agents::Agent;
-use crate::http::{ApiError, AskError, Served};
+use crate::http::{ApiError, AskError, RequestContext};
 use crate::state::{AgentSnapshot, GatewayState};
 
 /// An agent, by `?agent=`, else the default one.
 pub(super) struct SelectedAgent {
     pub(super) id: AgentId,
     pub(super) agent: Arc<Agent>,
-    pub(super) served: Served,
+    pub(super) served: RequestContext,
 }
 
 #[derive(Deserialize)]
@@ -30,7 +30,7 @@ impl FromRequestParts<Arc<GatewayState>> for SelectedAgent {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, current: &Arc<GatewayState>) -> Result<Self, ApiError> {
-        let Ok(served) = Served::from_request_parts(parts, current).await;
+        let Ok(served) = RequestContext::from_request_parts(parts, current).await;
         let Params(AgentParams { agent }) = Params::from_request_parts(parts, current).await?;
         let chain = &served.generation.config.chain;
         let id = agent
@@ -71,7 +71,7 @@ pub(super) async fn look_as_far_as_readable(id: &AgentId, agent: &Agent) -> (Age
         let store = store.map_err(|error| error_chain::line(&error))?;
         store.list().await.map_err(|error| error_chain::line(&error))
     };
-    let listed = agent.sessions.patiently(listing).await;
+    let listed = agent.sessions.with_time_limit(listing).await;
     match listed.map_err(|error| error.to_string()).flatten() {
         Ok(sessions) => (AgentSnapshot::at(id, agent, entries(sessions)), None),
         Err(problem) => (AgentSnapshot::at(id, agent, Vec::new()), Some(problem)),

@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 
 use super::agents::unusable;
 use super::params::Params;
-use crate::http::{ApiError, PathName, Served};
+use crate::http::{ApiError, PathName, RequestContext};
 use crate::report::{CAUSES_HEADING, CauseSearch, CooldownCause, cause_lines, run_story};
 
 /// How many are returned without `limit`.
@@ -67,7 +67,7 @@ pub(super) struct RunDetails {
 
 /// The last runs.
 pub(super) async fn runs(
-    served: Served,
+    served: RequestContext,
     Params(wanted): Params<HistoryQuery>,
 ) -> Result<Json<Runs>, ApiError> {
     let session = wanted.session.as_deref().map(SessionKey::try_new).transpose();
@@ -94,7 +94,7 @@ fn latest(reader: &HistoryReader, filter: &RunFilter) -> Result<Vec<StoredRun>, 
 /// # Errors
 /// When the history cannot be read.
 pub(super) async fn runs_with_details(
-    served: &Served,
+    served: &RequestContext,
     filter: RunFilter,
     have_stories: fn(&StoredRun) -> bool,
 ) -> Result<Vec<(StoredRun, Option<RunDetails>)>, UnreadHistory> {
@@ -123,7 +123,7 @@ pub(super) async fn runs_with_details(
 
 /// The last changes of windows.
 pub(super) async fn windows(
-    served: Served,
+    served: RequestContext,
     Params(wanted): Params<HistoryQuery>,
 ) -> Result<Json<Windows>, ApiError> {
     let profile = wanted.profile.as_deref().map(ProfileId::try_new).transpose();
@@ -140,7 +140,10 @@ pub(super) async fn windows(
 }
 
 /// One run, by the id of its request.
-pub(super) async fn one(served: Served, PathName(id): PathName) -> Result<Json<RunDetails>, ApiError> {
+pub(super) async fn one(
+    served: RequestContext,
+    PathName(id): PathName,
+) -> Result<Json<RunDetails>, ApiError> {
     let providers = ProviderLookup::of(&served).await;
     let told = read(&served, move |reader| {
         let provider_of = |agent: &AgentId, profile: &ProfileId| providers.provider_of(agent, profile);
@@ -159,12 +162,12 @@ pub(super) async fn one(served: Served, PathName(id): PathName) -> Result<Json<R
 
 /// Which provider each agent's credentials are of.
 struct ProviderLookup {
-    served: Served,
+    served: RequestContext,
     seen: HashMap<AgentId, Arc<AuthSnapshot>>,
 }
 
 impl ProviderLookup {
-    async fn of(served: &Served) -> Self {
+    async fn of(served: &RequestContext) -> Self {
         let mut seen = HashMap::new();
         for id in served.generation.config.chain.agent_ids() {
             // What cannot be opened is told by the status; ids name their providers mostly.
@@ -239,7 +242,7 @@ impl From<UnreadHistory> for ApiError {
 
 /// Reads the history where that may take its time; `None` when nothing was kept yet.
 async fn read<T: Send + 'static>(
-    served: &Served,
+    served: &RequestContext,
     query: impl FnOnce(&HistoryReader) -> Result<T, HistoryError> + Send + 'static,
 ) -> Result<Option<T>, UnreadHistory> {
     if let Some(history) = served.process.telemetry.history() {

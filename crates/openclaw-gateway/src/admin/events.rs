@@ -7,14 +7,14 @@ use axum::response::sse::{Event, KeepAlive, Sse};
 use futures_util::{Stream, stream};
 use tokio::sync::broadcast::error::RecvError;
 
-use crate::http::Served;
+use crate::http::RequestContext;
 use crate::telemetry::events::ENDED;
 
 /// How often a silent stream says that it is there.
 const ALIVE: Duration = Duration::from_secs(15);
 
 /// Everything from now on. Who reads too slowly is told how many events it missed.
-pub(super) async fn events(served: Served) -> Sse<impl Stream<Item = Result<Event, Infallible>>> {
+pub(super) async fn events(served: RequestContext) -> Sse<impl Stream<Item = Result<Event, Infallible>>> {
     let watch = served.process.telemetry.events().watch();
     // The request's configuration is not kept for as long as the stream of events is open.
     drop(served);

@@ -7,7 +7,7 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use openclaw_config::AdminSetting;
 
-use crate::http::{ApiError, Served};
+use crate::http::{ApiError, RequestContext};
 
 /// Whether clients have to show a token. Where they do, a client that gets as far as the guard has shown it, or is given the page
 /// alone, which holds nothing then but the question for it.
@@ -18,7 +18,7 @@ enum Token {
 }
 
 /// Refuses whom the setting refuses.
-pub(super) async fn own_machine(served: Served, request: Request, next: Next) -> Response {
+pub(super) async fn own_machine(served: RequestContext, request: Request, next: Next) -> Response {
     let generation = &served.generation;
     let connection = request.extensions().get::<ConnectInfo<SocketAddr>>();
     let peer = connection.map(|ConnectInfo(peer)| peer.ip());

@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use super::agents::unusable;
 use super::params::Params;
-use crate::http::{ApiError, Served};
+use crate::http::{ApiError, RequestContext};
 use crate::providers::SecretSources;
 use crate::report::{ConfigReport, check};
 use crate::state::configured_endpoints;
@@ -20,7 +20,7 @@ pub(super) struct LintParams {
 
 /// What is found.
 pub(super) async fn lint(
-    served: Served,
+    served: RequestContext,
     Params(meant): Params<LintParams>,
 ) -> Result<Json<ConfigReport>, ApiError> {
     let reads_files = match meant.of.as_deref() {
@@ -42,7 +42,7 @@ pub(super) async fn lint(
             served.generation.config.clone()
         };
         let environment = config.environment(&process.environment);
-        let sources = SecretSources::at_rest(&config.secrets, &environment);
+        let sources = SecretSources::without_commands(&config.secrets, &environment);
         let endpoints = configured_endpoints(&config, &sources)
             .map_err(|error| ApiError::invalid(&error_chain::line(&error)))?;
         check(&config, &endpoints, &environment, &process.state_dir).map_err(|error| unusable(&error))

@@ -18,7 +18,7 @@ use openclaw_runner::{Clock, SystemClock};
 
 use super::decisions::{UnreadHistory, runs_with_details};
 use super::status::{self, Status};
-use crate::http::Served;
+use crate::http::RequestContext;
 use crate::report::ago;
 use crate::state::GatewayState;
 use html::Html;
@@ -37,7 +37,7 @@ const REFERRER: HeaderName = HeaderName::from_static("referrer-policy");
 const RUNS: usize = 40;
 
 /// The page. Where a token is asked for it holds nothing yet but the question for it.
-pub(super) async fn page(State(current): State<Arc<GatewayState>>, served: Served) -> Response {
+pub(super) async fn page(State(current): State<Arc<GatewayState>>, served: RequestContext) -> Response {
     let (asks, live) = if served.generation.token.is_some() {
         let without_script = Html::default().raw(
             "<noscript><p class=\"note bad\">This gateway asks for its token, and the page can only ask for it with \
@@ -62,7 +62,7 @@ pub(super) async fn page(State(current): State<Arc<GatewayState>>, served: Serve
 }
 
 /// What changes of it.
-pub(super) async fn fragment(State(current): State<Arc<GatewayState>>, served: Served) -> Response {
+pub(super) async fn fragment(State(current): State<Arc<GatewayState>>, served: RequestContext) -> Response {
     let live = live(&current, &served).await;
     of_kind("text/html; charset=utf-8", live.into_text())
 }
@@ -88,7 +88,7 @@ fn of_kind(kind: &'static str, body: String) -> Response {
     (headers, body).into_response()
 }
 
-async fn live(current: &GatewayState, served: &Served) -> Html {
+async fn live(current: &GatewayState, served: &RequestContext) -> Html {
     let status = status::of(current, served).await;
     let filter = RunFilter {
         latest: Some(RUNS),

@@ -10,7 +10,7 @@ use openclaw_runner::{Clock, SystemClock};
 use serde::Serialize;
 
 use super::agents::look_as_far_as_readable;
-use crate::http::Served;
+use crate::http::RequestContext;
 use crate::report::disk;
 use crate::report::legacy_credentials::{self, LegacyCredentials, LegacyLocations};
 use crate::report::{StatusReport, UnreadAgent};
@@ -60,12 +60,12 @@ struct HistoryStatus {
 }
 
 /// The gateway at a glance.
-pub(super) async fn status(State(current): State<Arc<GatewayState>>, served: Served) -> Json<Status> {
+pub(super) async fn status(State(current): State<Arc<GatewayState>>, served: RequestContext) -> Json<Status> {
     Json(of(&current, &served).await)
 }
 
 /// What can be read; what cannot be is named in it.
-pub(super) async fn of(current: &GatewayState, served: &Served) -> Status {
+pub(super) async fn of(current: &GatewayState, served: &RequestContext) -> Status {
     let (generation, process) = (&served.generation, &served.process);
     let (mut looks, mut unread_sessions, mut unread) = (Vec::new(), Vec::new(), Vec::new());
     for id in generation.config.chain.agent_ids() {

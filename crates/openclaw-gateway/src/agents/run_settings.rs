@@ -16,7 +16,7 @@ pub fn run_settings(failover: &FailoverConfig) -> RunSettings {
         advance_on_format: failover.advance_on_format,
         limits: RunLimits {
             attempts: failover.max_attempts,
-            // That depends on the model, see `deadlines`.
+            // The duration depends on the model, see `deadlines`.
             duration: None,
         },
         ..RunSettings::default()

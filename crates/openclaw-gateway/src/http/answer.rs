@@ -10,7 +10,7 @@ use axum::response::{IntoResponse, Response};
 use openclaw_config::{NoticeSetting, Rescue};
 use openclaw_ids::{ModelRef, ProfileId};
 use openclaw_runner::{
-    AttemptRecord, ChainKind, Clock, CompletedRun, RunLimits, RunOptions, RunRequest, SystemClock,
+    AttemptRecord, ChainKind, Clock, CompletedRun, RunLimits, RunOptions, RunRequest, SystemClock, Winner,
 };
 use openclaw_session::Notice;
 use openclaw_upstream::Answer;
@@ -20,15 +20,17 @@ use tracing::Instrument;
 
 use super::commands;
 use super::error::ApiError;
-use super::headers::{describe_left_out, describe_run, describe_winner, forwarded, request, response, set};
+use super::headers::{
+    describe_incompatible, describe_run, describe_winner, forwarded, request, response, set,
+};
 use super::notice;
-use super::plan::{Prepared, prepare};
+use super::plan::{Prepared, plan_turn, prepare};
 use super::prompt_size::too_small;
 use super::reading::whole_body;
 use super::rescue::Rescuer;
 use super::selection::{Asked, OWN_MODEL};
-use super::stream::{Open, streamed};
-use super::{MAX_BODY, Served};
+use super::stream::{AnsweredRun, Open, streamed};
+use super::{MAX_BODY, RequestContext};
 use crate::agents::Agent;
 use crate::attempt::ProviderAttempt;
 use crate::state::InFlightPermit;
@@ -40,15 +42,21 @@ const USUAL_HEADERS: usize = 12;
 /// Answers one request and says in its headers who answered, or what was tried.
 pub(super) async fn handle(
     wire: WireFormat,
-    served: &Served,
+    context: &RequestContext,
     id: &str,
     headers: &HeaderMap,
     body: Body,
 ) -> Response {
-    let mut told = HeaderMap::with_capacity(USUAL_HEADERS);
+    let mut exchange = Exchange {
+        wire,
+        context,
+        id,
+        headers,
+        response_headers: HeaderMap::with_capacity(USUAL_HEADERS),
+    };
     let span = request_span(wire, id, headers);
-    // Everything that a request waits for is in it, and what holds it is moved about.
-    let made = Box::pin(answer(served, wire, id, headers, body, &mut told));
+    // The future is large and is moved with the futures that hold it, so it is boxed.
+    let made = Box::pin(exchange.answer(body));
     let mut answer = match made.instrument(span.clone()).await {
         Ok(answer) => answer,
         Err(error) => {
@@ -58,212 +66,250 @@ pub(super) async fn handle(
             answer
         }
     };
-    // The few that the answer has by itself go to the many, which have their place already; what is told wins.
+    let mut response_headers = exchange.response_headers;
+    // The few headers of the answer itself are added to the many of the exchange, which win.
     for name in answer.headers().keys() {
-        if !told.contains_key(name) {
+        if !response_headers.contains_key(name) {
             let values = answer.headers().get_all(name);
             values.iter().for_each(|value| {
-                told.append(name, value.clone());
+                response_headers.append(name, value.clone());
             });
         }
     }
-    *answer.headers_mut() = told;
-    let metrics = served.process.telemetry.metrics();
+    *answer.headers_mut() = response_headers;
+    let metrics = context.process.telemetry.metrics();
     let status = answer.status().as_u16();
     metrics.request(wire.label(), status);
     responded(&span, status);
     answer
 }
 
-async fn answer(
-    served: &Served,
+/// One request, and the headers of its answer as far as they are known.
+struct Exchange<'a> {
     wire: WireFormat,
-    request_id: &str,
-    headers: &HeaderMap,
-    body: Body,
-    told: &mut HeaderMap,
-) -> Result<Response, ApiError> {
-    let permit = enter(served)?;
-    let body = whole_body(headers, body, MAX_BODY).await?;
-    // How long the client took to say it is nobody's overhead.
-    let started = Instant::now();
-    let body = request_body(&body, headers)?;
-    let asked = served
-        .catalogue()
-        .read(wire, body.model(), body.user(), headers)?;
-    let agent = served.process.agents.get(&asked.agent).await?;
-    if let Some(answer) = command(served, &agent, &asked, wire, &body, told).await? {
-        return Ok(answer);
+    context: &'a RequestContext,
+    id: &'a str,
+    headers: &'a HeaderMap,
+    response_headers: HeaderMap,
+}
+
+impl Exchange<'_> {
+    async fn answer(&mut self, body: Body) -> Result<Response, ApiError> {
+        let Self {
+            wire,
+            context,
+            id: request_id,
+            headers,
+            ..
+        } = *self;
+        let permit = enter(context)?;
+        let body = whole_body(headers, body, MAX_BODY).await?;
+        // The time that the client took to send it is not overhead.
+        let started = Instant::now();
+        let body = request_body(&body, headers)?;
+        let asked = context
+            .catalogue()
+            .read(wire, body.model(), body.user(), headers)?;
+        let agent = context.process.agents.get(&asked.agent).await?;
+        if let Some((name, answer)) = command(context, &agent, &asked, wire, &body).await? {
+            set(&mut self.response_headers, response::COMMAND, &name);
+            return Ok(answer);
+        }
+        let (planned, session) = plan_turn(context, &agent, &asked, request_id).await?;
+        if let Some((name, value)) = session {
+            set(&mut self.response_headers, name, value);
+        }
+        let Prepared {
+            request,
+            requested,
+            mut incompatible,
+            excluded_profiles,
+            profile_records,
+        } = prepare(context, &agent, planned, wire)?;
+        let requested = requested.key();
+        log_incompatible(request_id, &incompatible, &profile_records);
+        describe_incompatible(&mut self.response_headers, &incompatible);
+        incompatible.extend(profile_records);
+        let mut watch = begin(context, &asked, wire, &request, started);
+        let attempt = ProviderAttempt {
+            upstream: &context.process.upstream,
+            metrics: context.process.telemetry.metrics(),
+            endpoints: &context.generation.endpoints,
+            credentials: &context.generation.credentials,
+            usage: &agent.usage,
+            auth: &context.generation.policy.auth,
+            failover: &context.generation.config.failover,
+            wire,
+            headers: &forwarded(wire, headers),
+            body: &body,
+            request_id,
+            spent: watch.upstream(),
+            repeated: OnceLock::new(),
+            repaired: Mutex::default(),
+        };
+        let options = options(context, asked.chain, &request, excluded_profiles, wire, &body);
+        let kept = kept_for_rescue(context, &options, &request);
+        let runner = agent.runner(&context.generation.policy);
+        let outcome = runner.run_with(request, options, &attempt).await;
+        if let Some(met) = attempt.repeated.get() {
+            set(&mut self.response_headers, response::REPEATED, met);
+        }
+        match outcome {
+            Ok(completed) => {
+                let rescuer = |winner: &Winner| {
+                    let (options, chain) = kept?;
+                    let left = chain.get(winner.index + 1..).unwrap_or_default();
+                    Rescuer::of(context, &agent, &asked.agent, &attempt, options, left)
+                };
+                Ok(self.deliver(completed, &requested, watch, permit, rescuer).await)
+            }
+            Err(error) => {
+                describe_run(
+                    &mut self.response_headers,
+                    &requested,
+                    error.report(),
+                    watch.spent(),
+                );
+                watch.failed(&error);
+                Err(ApiError::of_run(
+                    &error,
+                    incompatible,
+                    SystemClock.now(),
+                    context.process.retry_cap,
+                ))
+            }
+        }
     }
-    let Prepared {
-        request,
-        requested,
-        mut left_out,
-        set_aside,
-        passed_over,
-    } = prepare(served, &agent, &asked, wire, request_id, told).await?;
-    let requested = requested.key();
-    tell_left_out(request_id, &left_out, &passed_over, told);
-    left_out.extend(passed_over);
-    let mut watch = begin(served, &asked, wire, &request, started);
-    let attempt = ProviderAttempt {
-        upstream: &served.process.upstream,
-        metrics: served.process.telemetry.metrics(),
-        endpoints: &served.generation.endpoints,
-        credentials: &served.generation.credentials,
-        usage: &agent.usage,
-        auth: &served.generation.policy.auth,
-        failover: &served.generation.config.failover,
-        wire,
-        headers: &forwarded(wire, headers),
-        body: &body,
-        request_id,
-        spent: watch.upstream(),
-        repeated: OnceLock::new(),
-        repaired: Mutex::default(),
-    };
-    let options = options(served, asked.chain, &request, set_aside, wire, &body);
-    let kept = kept_for_rescue(served, &options, &request);
-    let runner = agent.runner(&served.generation.policy);
-    let outcome = runner.run_with(request, options, &attempt).await;
-    tell_repeated(&attempt, told);
-    match outcome {
-        Ok(CompletedRun {
+
+    /// The response of a run that has an answer.
+    async fn deliver(
+        &mut self,
+        completed: AnsweredRun,
+        requested: &str,
+        mut watch: RunWatch,
+        permit: InFlightPermit,
+        rescuer: impl FnOnce(&Winner) -> Option<Box<Rescuer>>,
+    ) -> Response {
+        let CompletedRun {
             value,
             winner,
             report,
             run,
-        }) => {
-            describe_run(told, &requested, &report, watch.spent());
-            describe_winner(told, &winner);
-            watch.answered(&winner, &report);
-            answered(request_id, &winner, &report);
-            Ok(match value {
-                Answer::Live(mut live) => {
-                    watch.streams(&winner);
-                    let notice = Box::pin(run.begun()).await;
-                    let comment = notice.as_ref().and_then(notice::comment);
-                    if let Some(line) = hand_over(served, wire, told, notice) {
-                        live.announce(line);
-                    }
-                    let rescuer = kept.and_then(|(again, chain)| {
-                        let left = chain.get(winner.index + 1..).unwrap_or_default();
-                        Rescuer::of(served, &agent, &asked.agent, &attempt, again, left)
-                    });
-                    let open = Open {
-                        live: *live,
-                        skipped: 0,
-                        run,
-                        request_id: request_id.to_owned(),
-                        watch,
-                        rescuer,
-                        broke_off: None,
-                        _permit: permit,
-                    };
-                    streamed(wire, comment, open)
+        } = completed;
+        describe_run(&mut self.response_headers, requested, &report, watch.spent());
+        describe_winner(&mut self.response_headers, &winner);
+        watch.answered(&winner, &report);
+        answered(self.id, &winner, &report);
+        match value {
+            Answer::Live(mut live) => {
+                watch.streams(&winner);
+                let notice = Box::pin(run.begun()).await;
+                let comment = notice.as_ref().and_then(notice::comment);
+                if let Some(line) = self.hand_over(notice) {
+                    live.announce(line);
                 }
-                Answer::Whole(body) => {
-                    let line = hand_over(served, wire, told, Box::pin(run.finished_unseen()).await);
-                    whole(
-                        line.and_then(|line| wire.response_with_notice(&body, &line))
-                            .unwrap_or(body),
-                    )
-                }
-            })
+                let open = Open {
+                    live: *live,
+                    skipped: 0,
+                    run,
+                    request_id: self.id.to_owned(),
+                    watch,
+                    rescuer: rescuer(&winner),
+                    broke_off: None,
+                    _permit: permit,
+                };
+                streamed(self.wire, comment, open)
+            }
+            Answer::Whole(body) => {
+                let line = self.hand_over(Box::pin(run.finished_unseen()).await);
+                let with_notice = line.and_then(|line| self.wire.response_with_notice(&body, &line));
+                whole(with_notice.unwrap_or(body))
+            }
         }
-        Err(error) => {
-            describe_run(told, &requested, error.report(), watch.spent());
-            watch.failed(&error);
-            Err(ApiError::of_run(
-                &error,
-                left_out,
-                SystemClock.now(),
-                served.process.retry_cap,
-            ))
+    }
+
+    /// Sends a notice in a header; returns the line to put before the text where that is configured.
+    fn hand_over(&mut self, notice: Option<Notice>) -> Option<String> {
+        let notice = notice?;
+        if let Some(value) = notice::header_value(&notice) {
+            self.response_headers.insert(response::NOTICE, value);
+        }
+        let events = self.context.process.telemetry.events();
+        events.tell(SystemClock.now(), "notice", &notice::object(&notice));
+        match self.context.generation.config.failover.notices {
+            NoticeSetting::Header => None,
+            NoticeSetting::Inline => Some(notice.text).filter(|_| self.wire.takes_notices()),
         }
     }
 }
 
-fn enter(served: &Served) -> Result<InFlightPermit, ApiError> {
-    let most = served.generation.config.failover.max_concurrent;
-    let permit = served.process.in_flight.enter(most);
+fn enter(context: &RequestContext) -> Result<InFlightPermit, ApiError> {
+    let most = context.generation.config.failover.max_concurrent;
+    let permit = context.process.in_flight.enter(most);
     permit.ok_or_else(ApiError::busy)
 }
 
 fn begin(
-    served: &Served,
+    context: &RequestContext,
     asked: &Asked,
     wire: WireFormat,
     request: &RunRequest,
     started: Instant,
 ) -> RunWatch {
-    let telemetry = &served.process.telemetry;
+    let telemetry = &context.process.telemetry;
     telemetry.begin(&asked.agent, wire, request, started)
 }
 
-/// The answer to a command, where the request is one. Few are, and the others carry nothing of it with them.
+/// The name of a command and its answer, where the request is one. Few are, so its future is boxed.
 async fn command(
-    served: &Served,
+    context: &RequestContext,
     agent: &Agent,
     asked: &Asked,
     wire: WireFormat,
     body: &RequestBody,
-    told: &mut HeaderMap,
-) -> Result<Option<Response>, ApiError> {
-    let Some(key) = commands::session_of(served, asked) else {
+) -> Result<Option<(String, Response)>, ApiError> {
+    let Some(key) = commands::session_of(context, asked) else {
         return Ok(None);
     };
     let session = (&asked.agent, key);
-    Box::pin(commands::answer(served, agent, session, wire, body, told)).await
+    Box::pin(commands::answer(context, agent, session, wire, body)).await
 }
 
 /// What is needed to ask other models when a stream breaks off, if a setting says so.
 fn kept_for_rescue(
-    served: &Served,
+    context: &RequestContext,
     options: &RunOptions,
     request: &RunRequest,
 ) -> Option<(RunOptions, Vec<ModelRef>)> {
-    let is_wanted = served.generation.config.failover.stream.rescue == Rescue::Splice;
+    let is_wanted = context.generation.config.failover.stream.rescue == Rescue::Splice;
     is_wanted.then(|| (options.clone(), request.chain.clone()))
-}
-
-/// Says what a call met that was made once more at once.
-fn tell_repeated(attempt: &ProviderAttempt<'_>, told: &mut HeaderMap) {
-    if let Some(met) = attempt.repeated.get() {
-        set(told, response::REPEATED, met);
-    }
 }
 
 /// What this run does otherwise than others.
 fn options(
-    served: &Served,
+    context: &RequestContext,
     kind: ChainKind,
     request: &RunRequest,
-    set_aside: HashSet<ProfileId>,
+    excluded_profiles: HashSet<ProfileId>,
     wire: WireFormat,
     body: &RequestBody,
 ) -> RunOptions {
-    let deadlines = &served.generation.config.failover.deadlines;
+    let deadlines = &context.generation.config.failover.deadlines;
     RunOptions {
         kind,
         limits: RunLimits {
             duration: request.chain.first().and_then(|model| deadlines.run(model)),
             ..RunLimits::default()
         },
-        set_aside,
-        incompatible: too_small(&served.generation.resolver, &request.chain, wire, body.bytes()),
+        set_aside: excluded_profiles,
+        incompatible: too_small(&context.generation.resolver, &request.chain, wire, body.bytes()),
         ..RunOptions::default()
     }
 }
 
-/// Names the candidates that could not have read the request, in the log and to the client.
-fn tell_left_out(
-    request_id: &str,
-    left_out: &[AttemptRecord],
-    passed_over: &[AttemptRecord],
-    told: &mut HeaderMap,
-) {
-    for skipped in left_out.iter().chain(passed_over) {
+/// Logs the candidates that could not have served the request.
+fn log_incompatible(request_id: &str, incompatible: &[AttemptRecord], profile_records: &[AttemptRecord]) {
+    for skipped in incompatible.iter().chain(profile_records) {
         let model = skipped.candidate.key();
         tracing::info!(
             requestId = request_id,
@@ -272,24 +318,6 @@ fn tell_left_out(
             "left out: {}",
             skipped.error
         );
-    }
-    describe_left_out(told, left_out);
-}
-
-/// Hands a notice over by its header; returns the line to put before the text where that is wished.
-fn hand_over(
-    served: &Served,
-    wire: WireFormat,
-    told: &mut HeaderMap,
-    notice: Option<Notice>,
-) -> Option<String> {
-    let notice = notice?;
-    notice::tell(told, &notice);
-    let events = served.process.telemetry.events();
-    events.tell(SystemClock.now(), "notice", &notice::object(&notice));
-    match served.generation.config.failover.notices {
-        NoticeSetting::Header => None,
-        NoticeSetting::Inline => Some(notice.text).filter(|_| wire.takes_notices()),
     }
 }
 

@@ -4,7 +4,7 @@ use openclaw_auth_store::UsageStore;
 use openclaw_ids::{AgentId, ModelRef, ProfileId, ProviderId};
 use openclaw_session::ModelArgument;
 
-use super::Served;
+use super::RequestContext;
 use super::selection::AskError;
 use crate::agents::Agent;
 
@@ -42,17 +42,17 @@ fn listed(ids: &[ProfileId], provider: &ProviderId) -> String {
 impl Choice {
     /// Finds what was typed. A credential may be named by what follows its provider's name.
     pub(crate) fn find(
-        served: &Served,
+        context: &RequestContext,
         id: &AgentId,
         agent: &Agent,
         typed: &ModelArgument,
     ) -> Result<Self, ChoiceError> {
-        let model = served.catalogue().select(id, &typed.reference)?;
+        let model = context.catalogue().select(id, &typed.reference)?;
         let Some(named) = &typed.profile else {
             return Ok(Self { model, profile: None });
         };
         let snapshot = agent.usage.snapshot();
-        let aliases = &served.generation.policy.aliases;
+        let aliases = &context.generation.policy.aliases;
         let stored = snapshot.profiles.iter().chain(&snapshot.ambient);
         let own = stored
             .filter(|(_, credential)| aliases.share_credentials(credential.provider(), model.provider()))

@@ -1,9 +1,8 @@
 //! Commands that people type as the last message of a conversation, answered here instead of by a model (S-8, S-9, S-11).
 
 mod perform;
-mod told;
+mod replies;
 
-use axum::http::HeaderMap;
 use axum::response::Response;
 use openclaw_config::CommandSetting;
 use openclaw_ids::{AgentId, SessionKey};
@@ -12,36 +11,34 @@ use openclaw_session::{Command, CommandError, parse_command};
 use openclaw_wire::{RequestBody, SyntheticAnswer, WireFormat};
 use serde_json::Value;
 
-use super::Served;
+use super::RequestContext;
 use super::error::ApiError;
-use super::headers::{response, set};
 use super::selection::Asked;
 use super::synthetic_response::{Delivery, synthetic_response};
 use crate::agents::Agent;
 use perform::Session;
 
 /// The session of a request that can be a command: it names one, and the setting is on.
-pub(super) fn session_of<'a>(served: &Served, asked: &'a Asked) -> Option<&'a SessionKey> {
-    let setting = served.generation.config.failover.commands;
+pub(super) fn session_of<'a>(context: &RequestContext, asked: &'a Asked) -> Option<&'a SessionKey> {
+    let setting = context.generation.config.failover.commands;
     asked.session.as_ref().filter(|_| setting == CommandSetting::On)
 }
 
-/// The answer to a command of the session `key`; `None` when the request is none, which is left to a model.
+/// The name of a command of the session `key`, and its answer; `None` when the request is no command and is left to a model.
 pub(super) async fn answer(
-    served: &Served,
+    context: &RequestContext,
     agent: &Agent,
     (id, key): (&AgentId, &SessionKey),
     wire: WireFormat,
     body: &RequestBody,
-    told: &mut HeaderMap,
-) -> Result<Option<Response>, ApiError> {
+) -> Result<Option<(String, Response)>, ApiError> {
     let Some((name, command)) = command(wire, body.bytes()) else {
         return Ok(None);
     };
     let text = match command {
         Ok(command) => {
             let session = Session {
-                served,
+                context,
                 agent,
                 id,
                 key,
@@ -52,7 +49,7 @@ pub(super) async fn answer(
     };
     let now = SystemClock.now();
     let own = SyntheticAnswer {
-        id: &served.process.ids.next_id(),
+        id: &context.process.ids.next_id(),
         model: body.model(),
         created: now.as_second(),
         text: &text,
@@ -62,8 +59,7 @@ pub(super) async fn answer(
     } else {
         Delivery::Whole
     };
-    set(told, response::COMMAND, &name);
-    Ok(synthetic_response(&own, wire, delivery))
+    Ok(synthetic_response(&own, wire, delivery).map(|response| (name, response)))
 }
 
 /// The command that a request is, with its name.

@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_may_be_written_in_any_script_and_is_refused_when_nobody_could_type_it() {
+    fn a_key_may_be_written_in_any_script_and_is_refused_when_it_cannot_be_typed() {
         let read = |bytes: &[u8]| {
             let value = axum::http::HeaderValue::from_bytes(bytes).unwrap();
             let headers = HeaderMap::from_iter([(request::SESSION_KEY.parse().unwrap(), value)]);

@@ -1,5 +1,5 @@
-//! `GET /healthz` and `GET /readyz`: whether the process answers, and whether it could answer a request; open to
-//! everybody.
+//! `GET /healthz` and `GET /readyz`: whether the process answers, and whether it could answer a request; both without the
+//! token.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use openclaw_ids::ModelRef;
 use openclaw_runner::{Clock, SystemClock};
 use serde::Serialize;
 
-use super::Served;
+use super::RequestContext;
 use crate::report::UsableProfiles;
 use crate::report::disk;
 use crate::state::GatewayState;
@@ -33,11 +33,11 @@ const OK: Health = Health {
     problem: None,
     detail: None,
 };
-/// Everybody may read it, so what is wrong with the files is told elsewhere.
+/// It is readable without the token, so it does not say what is wrong with the files.
 const REFUSED: &str = "the last reload was refused and the configuration before it is used; the log and \
                        GET /admin/v1/status say why";
 
-/// Requests are answered all the same, so that nobody is sent away because of it.
+/// Requests are answered all the same, so this refuses no client.
 const UNWRITABLE: &str = "nothing can be written to the state directory, so what is learned of limits is lost with the \
                           gateway; GET /admin/v1/status says why";
 
@@ -50,13 +50,13 @@ pub(crate) async fn alive() -> Json<Health> {
 /// in the log.
 pub(crate) async fn ready(
     State(current): State<Arc<GatewayState>>,
-    served: Served,
+    context: RequestContext,
 ) -> (StatusCode, Json<Health>) {
     let detail = match current.refused() {
         Some(_) => Some(REFUSED),
-        None => is_unwritable(&served).await.then_some(UNWRITABLE),
+        None => is_unwritable(&context).await.then_some(UNWRITABLE),
     };
-    match problem(&served).await {
+    match problem(&context).await {
         None => (StatusCode::OK, Json(Health { detail, ..OK })),
         Some(problem) => {
             let unready = Health {
@@ -70,16 +70,16 @@ pub(crate) async fn ready(
 }
 
 /// A disk may take its time to say so; a process that is ending does not ask.
-async fn is_unwritable(served: &Served) -> bool {
-    let state_dir = served.process.state_dir.clone();
+async fn is_unwritable(context: &RequestContext) -> bool {
+    let state_dir = context.process.state_dir.clone();
     let looking = tokio::task::spawn_blocking(move || disk::problem(&state_dir).is_some());
     looking.await.unwrap_or_default()
 }
 
-async fn problem(served: &Served) -> Option<&'static str> {
-    let default = served.generation.config.chain.default_agent();
-    let chain = served.generation.resolver.configured_chain(&default);
-    let is_callable = |model: &ModelRef| served.generation.endpoints.get(model.provider()).is_some();
+async fn problem(context: &RequestContext) -> Option<&'static str> {
+    let default = context.generation.config.chain.default_agent();
+    let chain = context.generation.resolver.configured_chain(&default);
+    let is_callable = |model: &ModelRef| context.generation.endpoints.get(model.provider()).is_some();
     if !chain.iter().any(is_callable) {
         return Some("no model of the default chain can be called");
     }
@@ -87,12 +87,12 @@ async fn problem(served: &Served) -> Option<&'static str> {
         tracing::error!(error = error_chain::line(error), "not ready");
         Some("the gateway cannot use its state")
     };
-    let agent = match served.process.agents.get(&default).await {
+    let agent = match context.process.agents.get(&default).await {
         Ok(agent) => agent,
         Err(error) => return unusable(&error),
     };
     let (snapshot, now) = (agent.usage.snapshot(), SystemClock.now());
-    let installation = served.generation.installation();
+    let installation = context.generation.installation();
     let is_proven = |model: &&ModelRef| {
         let proofs = UsableProfiles::of(&installation, &snapshot, model.provider(), now);
         is_callable(model) && !proofs.usable.is_empty()

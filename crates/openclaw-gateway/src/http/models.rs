@@ -4,7 +4,7 @@ use axum::Json;
 use openclaw_ids::{AgentId, ModelRef};
 use serde::Serialize;
 
-use super::Served;
+use super::RequestContext;
 use super::error::ApiError;
 use super::reading::PathName;
 use super::selection::{AskError, OWN_MODEL};
@@ -26,25 +26,28 @@ pub(crate) struct ModelObject {
 }
 
 /// The configured selection, the agents, and every model of their chains.
-pub(crate) async fn list(served: Served) -> Json<ModelList> {
+pub(crate) async fn list(context: RequestContext) -> Json<ModelList> {
     Json(ModelList {
         object: "list",
-        data: models(&served),
+        data: models(&context),
     })
 }
 
 /// One of them, by its id.
-pub(crate) async fn one(served: Served, PathName(id): PathName) -> Result<Json<ModelObject>, ApiError> {
-    let found = models(&served).into_iter().find(|model| model.id == id);
+pub(crate) async fn one(
+    context: RequestContext,
+    PathName(id): PathName,
+) -> Result<Json<ModelObject>, ApiError> {
+    let found = models(&context).into_iter().find(|model| model.id == id);
     found
         .map(Json)
         .ok_or_else(|| AskError::UnknownModel { model: id }.into())
 }
 
 /// The models that a person of `agent` can choose: its chain, what is listed, and what providers are said to serve.
-pub(crate) fn callable(served: &Served, agent: &AgentId) -> Vec<ModelRef> {
-    let (catalogue, chain) = (served.catalogue(), &served.generation.config.chain);
-    let configured = served.generation.resolver.configured_chain(agent);
+pub(crate) fn callable(context: &RequestContext, agent: &AgentId) -> Vec<ModelRef> {
+    let (catalogue, chain) = (context.catalogue(), &context.generation.config.chain);
+    let configured = context.generation.resolver.configured_chain(agent);
     let listed = chain.agents.defaults.models.keys().cloned();
     let rows = chain.models.providers.iter();
     let offered = rows.flat_map(|(id, row)| row.models.iter().map(move |model| format!("{id}/{}", model.id)));
@@ -59,8 +62,8 @@ pub(crate) fn callable(served: &Served, agent: &AgentId) -> Vec<ModelRef> {
     models
 }
 
-fn models(served: &Served) -> Vec<ModelObject> {
-    let agents = served.generation.config.chain.agent_ids();
+fn models(context: &RequestContext) -> Vec<ModelObject> {
+    let agents = context.generation.config.chain.agent_ids();
     let mut ids = vec![(OWN_MODEL.to_owned(), OWN_MODEL.to_owned())];
     ids.extend(
         agents
@@ -69,8 +72,8 @@ fn models(served: &Served) -> Vec<ModelObject> {
     );
     let chains = agents
         .iter()
-        .flat_map(|agent| served.generation.resolver.configured_chain(agent));
-    for model in chains.chain(served.generation.resolver.image_chain(None)) {
+        .flat_map(|agent| context.generation.resolver.configured_chain(agent));
+    for model in chains.chain(context.generation.resolver.image_chain(None)) {
         let row = (model.key(), model.provider().to_string());
         if !ids.contains(&row) {
             ids.push(row);

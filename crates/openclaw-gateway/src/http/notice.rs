@@ -3,15 +3,13 @@
 use std::fmt::Write;
 
 use axum::body::Bytes;
-use axum::http::{HeaderMap, HeaderValue};
+use axum::http::HeaderValue;
 use openclaw_session::{Notice, NoticeKind};
 use serde::Serialize;
 
-use super::headers::response;
-
 /// The header's object.
 #[derive(Serialize)]
-struct Told<'a> {
+struct NoticeObject<'a> {
     kind: NoticeKind,
     id: &'a str,
     selected: &'a str,
@@ -20,11 +18,10 @@ struct Told<'a> {
     reason: Option<&'a str>,
 }
 
-/// Adds the notice as one line of ASCII JSON, whole: half an object says nothing, and a notice is told once.
-pub(crate) fn tell(headers: &mut HeaderMap, notice: &Notice) {
-    if let Some(json) = line(notice).and_then(|json| HeaderValue::try_from(json).ok()) {
-        headers.insert(response::NOTICE, json);
-    }
+/// The value of the notice's header: one line of ASCII JSON. It is never cut, since half an object could not be read and a
+/// notice is sent once.
+pub(crate) fn header_value(notice: &Notice) -> Option<HeaderValue> {
+    HeaderValue::try_from(line(notice)?).ok()
 }
 
 /// The same as a comment of an event stream, which clients that do not look for it skip.
@@ -39,9 +36,9 @@ fn line(notice: &Notice) -> Option<String> {
         .map(|json| ascii(&json))
 }
 
-/// What programs are told.
+/// The notice as an object for programs.
 pub(crate) fn object(notice: &Notice) -> impl Serialize {
-    Told {
+    NoticeObject {
         kind: notice.kind,
         id: &notice.id,
         selected: &notice.selected,
@@ -80,9 +77,8 @@ mod tests {
             reason: Some("später\u{7f} 🦀 \"x\"\n".to_owned()),
             text: "unused".to_owned(),
         };
-        let mut headers = HeaderMap::new();
-        tell(&mut headers, &notice);
-        let sent = headers[response::NOTICE].to_str().unwrap();
+        let value = header_value(&notice).unwrap();
+        let sent = value.to_str().unwrap();
         assert_eq!(
             sent,
             "{\"kind\":\"fallback\",\"id\":\"s:1\",\"selected\":\"a/m\",\"active\":\"b/\\u00e9\",\
@@ -102,9 +98,8 @@ mod tests {
             reason: None,
             text: "unused".to_owned(),
         };
-        let mut headers = HeaderMap::new();
-        tell(&mut headers, &notice);
-        let sent = headers[response::NOTICE].to_str().unwrap();
+        let value = header_value(&notice).unwrap();
+        let sent = value.to_str().unwrap();
         let read: serde_json::Value = serde_json::from_str(sent).unwrap();
         assert_eq!(read["active"], notice.active);
     }

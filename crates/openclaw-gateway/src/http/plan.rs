@@ -2,7 +2,6 @@
 
 use std::collections::HashSet;
 
-use axum::http::HeaderMap;
 use jiff::Timestamp;
 use openclaw_auth_store::UsageStore;
 use openclaw_chain::{OneOffPolicy, Requested, RunKind, SelectionSource};
@@ -14,11 +13,11 @@ use openclaw_runner::{
 use openclaw_session::{SessionAge, SessionEntry, drop_override};
 use openclaw_wire::WireFormat;
 
-use super::Served;
-use super::headers::{response, set};
+use super::RequestContext;
+use super::headers::response;
 use super::selection::{AskError, Asked};
 use crate::agents::Agent;
-use crate::providers::wire_support::{Fit, Fitting};
+use crate::providers::wire_support::{WireSelection, WireSupport};
 
 /// A request that is ready to run.
 pub(crate) struct Prepared {
@@ -27,52 +26,61 @@ pub(crate) struct Prepared {
     /// The model that was asked for, also when it cannot read the request.
     pub(crate) requested: ModelRef,
     /// The candidates that were left out because they do not speak the wire format.
-    pub(crate) left_out: Vec<AttemptRecord>,
+    pub(crate) incompatible: Vec<AttemptRecord>,
     /// Credentials that are not good for it.
-    pub(crate) set_aside: HashSet<ProfileId>,
+    pub(crate) excluded_profiles: HashSet<ProfileId>,
     /// The records of those.
-    pub(crate) passed_over: Vec<AttemptRecord>,
+    pub(crate) profile_records: Vec<AttemptRecord>,
 }
 
-/// Plans the request, and leaves out the candidates that could not read it.
-pub(crate) async fn prepare(
-    served: &Served,
+/// A response header that says how a session was used, and its value.
+pub(crate) type SessionHeader = (&'static str, &'static str);
+
+/// Plans the request, in its session if it has one.
+pub(crate) async fn plan_turn(
+    context: &RequestContext,
     agent: &Agent,
     asked: &Asked,
-    wire: WireFormat,
     request_id: &str,
-    told: &mut HeaderMap,
-) -> Result<Prepared, AskError> {
-    let mut request = match &asked.session {
+) -> Result<(RunRequest, Option<SessionHeader>), AskError> {
+    match &asked.session {
         // An image run leaves the session alone.
         Some(key) if asked.chain != ChainKind::Image => {
-            Box::pin(in_session(served, agent, asked, key, request_id, told))
-                .await
-                .request
+            let (plan, header) = Box::pin(in_session(context, agent, asked, key, request_id)).await;
+            Ok((plan.request, Some(header)))
         }
-        Some(_) | None => alone(served, agent, asked, request_id)?.request,
-    };
+        Some(_) | None => Ok((alone(context, agent, asked, request_id)?.request, None)),
+    }
+}
+
+/// Leaves out the candidates and credentials that cannot serve the request.
+pub(crate) fn prepare(
+    context: &RequestContext,
+    agent: &Agent,
+    mut request: RunRequest,
+    wire: WireFormat,
+) -> Result<Prepared, AskError> {
     let Some(requested) = request.chain.first().cloned() else {
         return Err(AskError::NotSpoken(wire));
     };
     let snapshot = agent.usage.snapshot();
-    let fit = Fit {
-        endpoints: &served.generation.endpoints,
-        policy: &served.generation.policy,
+    let fit = WireSupport {
+        endpoints: &context.generation.endpoints,
+        policy: &context.generation.policy,
         snapshot: &snapshot,
         pin: request.pin.as_ref(),
         wire,
         now: SystemClock.now(),
     };
-    let Fitting {
+    let WireSelection {
         kept,
-        left_out,
-        set_aside,
-        passed_over,
-        logins_alone,
-    } = fit.of(std::mem::take(&mut request.chain));
+        incompatible,
+        excluded_profiles,
+        profile_records,
+        login_only,
+    } = fit.select(std::mem::take(&mut request.chain));
     let Some(first) = kept.first() else {
-        return Err(match logins_alone {
+        return Err(match login_only {
             Some(provider) => AskError::OnlyLogins { provider, wire },
             None => AskError::NotSpoken(wire),
         });
@@ -88,9 +96,9 @@ pub(crate) async fn prepare(
     Ok(Prepared {
         request,
         requested,
-        left_out,
-        set_aside,
-        passed_over,
+        incompatible,
+        excluded_profiles,
+        profile_records,
     })
 }
 
@@ -98,20 +106,19 @@ pub(crate) async fn prepare(
 /// in one compare-and-set, so that two turns of one session agree. A session that cannot be used costs its memory and
 /// not the answer.
 async fn in_session(
-    served: &Served,
+    context: &RequestContext,
     agent: &Agent,
     asked: &Asked,
     key: &SessionKey,
     request_id: &str,
-    told: &mut HeaderMap,
-) -> Plan {
+) -> (Plan, SessionHeader) {
     let now = SystemClock.now();
-    let planned = planning(served, agent, asked, request_id, now);
-    let fresh = || SessionEntry::new(served.process.ids.next_session(), now);
-    let store = match agent.sessions.patiently(agent.sessions.open()).await {
+    let planned = planning(context, agent, asked, request_id, now);
+    let fresh = || SessionEntry::new(context.process.ids.next_session(), now);
+    let store = match agent.sessions.with_time_limit(agent.sessions.open()).await {
         Ok(Ok(store)) => store,
-        Err(error) => return without_session(planned(None), &error, request_id, told),
-        Ok(Err(error)) => return without_session(planned(None), &error, request_id, told),
+        Err(error) => return without_session(planned(None), &error, request_id),
+        Ok(Err(error)) => return without_session(planned(None), &error, request_id),
     };
     let stored = openclaw_session::update(store, key, |entry| {
         let (mut next, age) = match entry {
@@ -138,28 +145,28 @@ async fn in_session(
         let changed = entry != Some(&next);
         (changed.then_some(next), plan)
     });
-    match agent.sessions.patiently(stored).await {
+    match agent.sessions.with_time_limit(stored).await {
         Ok(Ok(plan)) => {
-            set(told, response::STICKY, standing(&plan));
-            plan
+            let header = (response::STICKY, standing(&plan));
+            (plan, header)
         }
-        Err(error) => without_session(planned(None), &error, request_id, told),
-        Ok(Err(error)) => without_session(planned(None), &error, request_id, told),
+        Err(error) => without_session(planned(None), &error, request_id),
+        Ok(Err(error)) => without_session(planned(None), &error, request_id),
     }
 }
 
 /// Plans the turn of a request without a session.
-fn alone(served: &Served, agent: &Agent, asked: &Asked, request_id: &str) -> Result<Plan, AskError> {
-    let plan = planning(served, agent, asked, request_id, SystemClock.now())(None);
+fn alone(context: &RequestContext, agent: &Agent, asked: &Asked, request_id: &str) -> Result<Plan, AskError> {
+    let plan = planning(context, agent, asked, request_id, SystemClock.now())(None);
     if asked.chain == ChainKind::Image {
-        return over_images(served, asked, plan);
+        return over_images(context, asked, plan);
     }
     Ok(plan)
 }
 
 /// Plans the turn at `now`, in a session or without.
 fn planning<'a>(
-    served: &'a Served,
+    context: &'a RequestContext,
     agent: &Agent,
     asked: &'a Asked,
     request_id: &'a str,
@@ -176,8 +183,8 @@ fn planning<'a>(
             lane: None,
         };
         plan(
-            &served.generation.resolver,
-            &served.generation.policy,
+            &context.generation.resolver,
+            &context.generation.policy,
             &snapshot,
             turn,
             now,
@@ -211,31 +218,29 @@ fn without_session(
     plan: Plan,
     error: &(dyn std::error::Error + 'static),
     request_id: &str,
-    told: &mut HeaderMap,
-) -> Plan {
-    set(told, response::SESSION, "unavailable");
+) -> (Plan, SessionHeader) {
     tracing::warn!(
         requestId = request_id,
         error = error_chain::line(error),
         "answering without the session, which cannot be used"
     );
-    plan
+    (plan, (response::SESSION, "unavailable"))
 }
 
 /// The plan with the image chain: the asked model, else the configured one, then the image fallbacks; a strict model
 /// stands alone (R-10.5, A9).
-fn over_images(served: &Served, asked: &Asked, plan: Plan) -> Result<Plan, AskError> {
+fn over_images(context: &RequestContext, asked: &Asked, plan: Plan) -> Result<Plan, AskError> {
     let chain = match &asked.run {
         RunKind::OneOff {
             model,
             policy: OneOffPolicy::Strict,
         } => vec![model.clone()],
-        RunKind::OneOff { model, .. } => served.generation.resolver.image_chain(Some(&model.key())),
+        RunKind::OneOff { model, .. } => context.generation.resolver.image_chain(Some(&model.key())),
         RunKind::Cron(_)
         | RunKind::Heartbeat { .. }
         | RunKind::MemoryFlush { .. }
         | RunKind::Subagent
-        | RunKind::Turn => served.generation.resolver.image_chain(None),
+        | RunKind::Turn => context.generation.resolver.image_chain(None),
     };
     let first = chain.first().ok_or(AskError::NoImageModel)?;
     let request = RunRequest {

@@ -13,7 +13,7 @@ use openclaw_upstream::{Answer, LiveAnswer};
 use openclaw_wire::{RequestBody, WireFormat};
 use tokio::time::Instant;
 
-use super::Served;
+use super::RequestContext;
 use super::stream::Committed;
 use crate::agents::Agent;
 use crate::attempt::ProviderAttempt;
@@ -21,7 +21,7 @@ use crate::telemetry::RunWatch;
 
 /// What is needed to ask once more.
 pub(crate) struct Rescuer {
-    served: Served,
+    context: RequestContext,
     agent: Arc<Agent>,
     agent_id: AgentId,
     wire: WireFormat,
@@ -44,9 +44,9 @@ pub(crate) struct Rescue {
 }
 
 impl Rescuer {
-    /// Who asks the models that are `left` what `attempt` asked; nobody unless a setting wants it.
+    /// Asks the models that are `left` what `attempt` asked; none unless this is configured.
     pub(crate) fn of(
-        served: &Served,
+        context: &RequestContext,
         agent: &Arc<Agent>,
         agent_id: &AgentId,
         attempt: &ProviderAttempt<'_>,
@@ -56,7 +56,7 @@ impl Rescuer {
         let is_wanted = attempt.failover.stream.rescue == openclaw_config::Rescue::Splice;
         is_wanted.then(|| {
             Box::new(Self {
-                served: served.clone(),
+                context: context.clone(),
                 agent: Arc::clone(agent),
                 agent_id: agent_id.clone(),
                 wire: attempt.wire,
@@ -69,7 +69,7 @@ impl Rescuer {
         })
     }
 
-    /// The next answer; none when nobody answers. The session is left alone: which model it is on was decided by the
+    /// The next answer; none when no model answers. The session is left alone: which model it is on was decided by the
     /// answer that people saw begin.
     pub(crate) async fn next(&mut self) -> Option<Rescue> {
         let first = self.left.first()?;
@@ -82,12 +82,12 @@ impl Rescuer {
             chain: self.left.clone(),
             pin: None,
         };
-        let generation = &self.served.generation;
-        let telemetry = &self.served.process.telemetry;
+        let generation = &self.context.generation;
+        let telemetry = &self.context.process.telemetry;
         let mut watch = telemetry.begin(&self.agent_id, self.wire, &request, Instant::now());
         let attempt = ProviderAttempt {
             spent: watch.upstream(),
-            upstream: &self.served.process.upstream,
+            upstream: &self.context.process.upstream,
             metrics: telemetry.metrics(),
             endpoints: &generation.endpoints,
             credentials: &generation.credentials,

@@ -9,8 +9,8 @@ use axum::response::{IntoResponse, Response};
 use futures_util::{StreamExt, stream};
 use openclaw_classify::{Failure, describe, preview};
 use openclaw_ids::ModelRef;
-use openclaw_runner::{CommittedRun, SystemClock};
-use openclaw_upstream::{AnswerStep, LiveAnswer};
+use openclaw_runner::{CommittedRun, CompletedRun, SystemClock};
+use openclaw_upstream::{Answer, AnswerStep, LiveAnswer};
 use openclaw_wire::WireFormat;
 
 use super::error::cut_event;
@@ -20,28 +20,30 @@ use crate::agents::Sessions;
 use crate::state::InFlightPermit;
 use crate::telemetry::RunWatch;
 
+/// A run that has an answer.
+pub(crate) type AnsweredRun = CompletedRun<Answer, SystemClock, AgentAuthStore, Sessions>;
 /// A run whose answer is being sent.
 pub(crate) type Committed = CommittedRun<SystemClock, AgentAuthStore, Sessions>;
 
 /// A stream that is being sent.
 pub(crate) struct Open {
-    /// Dropped before the stream is, so that whoever sees it end finds the place free.
+    /// Dropped before the stream is, so that a client that sees its end finds the permit free.
     pub(crate) _permit: InFlightPermit,
     pub(crate) live: LiveAnswer,
     /// Events that were left out so far, and are counted.
     pub(crate) skipped: u64,
     pub(crate) run: Committed,
     pub(crate) request_id: String,
-    /// Is told when it breaks off.
+    /// Records how the stream ends.
     pub(crate) watch: RunWatch,
-    /// Who is asked when the answer breaks off; nobody unless a setting says so.
+    /// Asks further models when the answer breaks off, if this is configured.
     pub(crate) rescuer: Option<Box<Rescuer>>,
-    /// How the answer broke off that people saw begin; whatever comes of a rescue, this is told (BL-94).
+    /// How the first answer broke off. It is reported whatever the outcome of a rescue is (BL-94).
     pub(crate) broke_off: Option<Failure>,
 }
 
 /// A stream, with a comment before it. It is read only as fast as the client takes it; a client that leaves drops it,
-/// which hangs up upstream and is nobody's failure.
+/// which closes the call upstream and is no failure.
 pub(crate) fn streamed(wire: WireFormat, comment: Option<Bytes>, open: Open) -> Response {
     // What is handed from event to event is a pointer.
     let events = stream::unfold(Some(Box::new(open)), move |open| async move {
@@ -63,7 +65,7 @@ impl Open {
         let flow = self.live.next().await;
         self.count_skipped();
         if !matches!(flow, AnswerStep::Events(_)) {
-            self.tell_what_was_missing(&flow);
+            self.report_missing_end(&flow);
         }
         match flow {
             AnswerStep::Events(events) => (events, Some(self)),
@@ -78,7 +80,7 @@ impl Open {
             }
             AnswerStep::Cut(failure) => Box::pin(self.rescued(wire, failure)).await,
             AnswerStep::Mismatch => {
-                // Nobody's failure: it is as good an answer as the other one.
+                // No failure: it is as good an answer as the other one.
                 tracing::info!(
                     requestId = self.request_id,
                     "the answer that was to take over says something else"
@@ -113,7 +115,7 @@ impl Open {
         );
         let broke_off = broke_off.unwrap_or(failure);
         let (sent, sent_answer) = (live.sent(), live.sent_answer());
-        // Hangs up before anybody else is called.
+        // Closes the call before another model is called.
         drop(live);
         let rescue = match (&mut rescuer, &sent_answer) {
             (Some(rescuer), Some(_)) => rescuer.next().await,
@@ -157,8 +159,8 @@ impl Open {
         }
     }
 
-    /// At the end of a stream: what nobody could read of it, and what it left out.
-    fn tell_what_was_missing(&self, end: &AnswerStep) {
+    /// Reports at the end of a stream which events could not be read, and what it left out of its end.
+    fn report_missing_end(&self, end: &AnswerStep) {
         let skipped = self.live.skipped();
         if skipped > 0 {
             tracing::warn!(

@@ -108,11 +108,13 @@ impl StatusReport {
     }
 
     /// The same with the agents that could not be read.
+    #[must_use]
     pub fn with_unread(self, unread: Vec<UnreadAgent>) -> Self {
         Self { unread, ..self }
     }
 
     /// The same with the reasons why the sessions of its agents could not be read, in the same order.
+    #[must_use]
     pub fn with_unread_sessions(mut self, problems: impl Iterator<Item = Option<String>>) -> Self {
         let agents = self.agents.into_iter().zip(problems);
         self.agents = agents
@@ -122,6 +124,7 @@ impl StatusReport {
     }
 
     /// The same with what older versions left for its agents, in the same order.
+    #[must_use]
     pub fn with_older(mut self, older: impl Iterator<Item = Vec<LegacyCredentials>>) -> Self {
         let agents = self.agents.into_iter().zip(older);
         self.agents = agents.map(|(agent, older)| agent.with_older(older)).collect();
@@ -129,6 +132,7 @@ impl StatusReport {
     }
 
     /// The same with what is wrong with the disk of the state directory.
+    #[must_use]
     pub fn with_disk(mut self, trouble: Option<disk::DiskProblem>) -> Self {
         if trouble.is_some() {
             for agent in &mut self.agents {
@@ -142,6 +146,7 @@ impl StatusReport {
     }
 
     /// The same with the reason why the history could not be read.
+    #[must_use]
     pub fn with_unread_history(self, problem: String) -> Self {
         Self {
             unread_history: Some(problem),
@@ -150,6 +155,7 @@ impl StatusReport {
     }
 
     /// The same with what went wrong in the last `runs` that the history knows, the oldest first.
+    #[must_use]
     pub fn with_runs(self, runs: Vec<StoredRun>) -> Self {
         Self {
             troubled: troubled(runs),

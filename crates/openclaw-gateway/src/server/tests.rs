@@ -83,10 +83,10 @@ async fn start_for(most: usize, server: Server) -> Running {
         }
     };
     let serving = async move {
-        let cores = WorkerRuntimes::one();
+        let workers = WorkerRuntimes::one();
         server
             .serve_until(
-                &cores,
+                &workers,
                 listener,
                 || most,
                 router,

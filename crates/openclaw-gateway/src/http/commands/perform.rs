@@ -12,15 +12,15 @@ use openclaw_session::{
 use super::super::choice::{Choice, ChoiceError};
 use super::super::error::ApiError;
 use super::super::selection::AskError;
-use super::super::{Served, models};
-use super::told;
+use super::super::{RequestContext, models};
+use super::replies;
 use crate::agents::Agent;
 use crate::report::{ChainQuery, ChainReport};
 use crate::state::AgentSnapshot;
 
 /// The session that a command is about.
 pub(super) struct Session<'a> {
-    pub(super) served: &'a Served,
+    pub(super) context: &'a RequestContext,
     pub(super) agent: &'a Agent,
     pub(super) id: &'a AgentId,
     pub(super) key: &'a SessionKey,
@@ -32,16 +32,16 @@ impl Session<'_> {
         match command {
             Command::Model => {
                 let model = self.lines().await?.into_iter().next().unwrap_or_default();
-                Ok(format!("{model}\n\n{}", told::HOW))
+                Ok(format!("{model}\n\n{}", replies::HOW))
             }
             Command::ModelDefault => {
                 self.select(&UserSelection::default_model()).await?;
-                Ok(told::back_to(&self.configured()))
+                Ok(replies::back_to(&self.configured()))
             }
-            Command::ModelList => Ok(told::models(&models::callable(self.served, self.id))),
+            Command::ModelList => Ok(replies::models(&models::callable(self.context, self.id))),
             Command::ModelSet(typed) => match self.named(typed) {
                 Ok(Choice { model, profile }) => {
-                    let text = told::chosen(&model, profile.as_ref());
+                    let text = replies::chosen(&model, profile.as_ref());
                     self.select(&UserSelection::model(model, profile)).await?;
                     Ok(text)
                 }
@@ -59,13 +59,13 @@ impl Session<'_> {
 
     /// The model of a session that chose none.
     fn configured(&self) -> ModelRef {
-        self.served.generation.resolver.agent_primary(self.id)
+        self.context.generation.resolver.agent_primary(self.id)
     }
 
     /// The model and credential that were typed; the text says what is wrong with them.
     fn named(&self, typed: &ModelArgument) -> Result<Choice, String> {
-        Choice::find(self.served, self.id, self.agent, typed).map_err(|error| match error {
-            ChoiceError::Model(AskError::UnknownModel { model }) => told::no_model(&model),
+        Choice::find(self.context, self.id, self.agent, typed).map_err(|error| match error {
+            ChoiceError::Model(AskError::UnknownModel { model }) => replies::no_model(&model),
             other => format!("⚠️ {other}"),
         })
     }
@@ -76,9 +76,9 @@ impl Session<'_> {
     }
 
     async fn start_over(&self, named: Option<Choice>) -> Result<String, ApiError> {
-        let text = told::started_over(named.as_ref().map(|choice| &choice.model));
+        let text = replies::started_over(named.as_ref().map(|choice| &choice.model));
         let selection = named.map(|Choice { model, profile }| UserSelection::model(model, profile));
-        let id = self.served.process.ids.next_session();
+        let id = self.context.process.ids.next_session();
         self.change(|entry, configured| {
             let now = SystemClock.now();
             let next = reset(entry, id.clone(), &Reset::NewSession, now);
@@ -108,7 +108,7 @@ impl Session<'_> {
     }
 
     fn fresh(&self) -> SessionEntry {
-        SessionEntry::new(self.served.process.ids.next_session(), SystemClock.now())
+        SessionEntry::new(self.context.process.ids.next_session(), SystemClock.now())
     }
 
     /// What the session stands for, what answers in it, and what rests.
@@ -117,7 +117,7 @@ impl Session<'_> {
         let stored = stored.map_err(|error| unusable(&error))?;
         let entry = stored.map_or_else(|| self.fresh(), |stored| stored.entry);
         let look = AgentSnapshot::at(self.id, self.agent, Vec::new());
-        let generation = &self.served.generation;
+        let generation = &self.context.generation;
         let asking = ChainQuery {
             run: RunKind::Turn,
             session: Some((self.key, &entry)),
@@ -125,7 +125,7 @@ impl Session<'_> {
         let now = SystemClock.now();
         let chain = ChainReport::of(&generation.installation(), &look.state(), asking, now);
         let fallbacks = generation.resolver.configured_chain(self.id);
-        Ok(told::status(
+        Ok(replies::status(
             &entry,
             &self.configured(),
             fallbacks.get(1..).unwrap_or_default(),

@@ -1,25 +1,23 @@
-//! What the answer to one request is made from: the process, and the configuration of the moment the request came.
+//! The context of one request: the process, and the configuration that was in use when the request came.
 
 use std::convert::Infallible;
 use std::sync::Arc;
 
-use axum::extract::{FromRequestParts, Request, State};
+use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
-use axum::middleware::Next;
-use axum::response::Response;
 
 use super::selection::Catalogue;
 use crate::state::{GatewayState, Generation, Process};
 
-/// What one request is answered from. Its configuration stays the same to its end.
+/// The context of one request. Its configuration stays the same to its end.
 #[derive(Clone)]
-pub(crate) struct Served {
+pub(crate) struct RequestContext {
     pub(crate) generation: Arc<Generation>,
     pub(crate) process: Arc<Process>,
 }
 
-impl Served {
-    /// What a request that comes now is answered from.
+impl RequestContext {
+    /// The context of a request that comes now.
     pub(crate) fn now(current: &GatewayState) -> Self {
         Self {
             generation: current.generation(),
@@ -27,7 +25,7 @@ impl Served {
         }
     }
 
-    /// What the models of a request are judged by.
+    /// The models that a request may ask for.
     pub(crate) fn catalogue(&self) -> Catalogue<'_> {
         let generation = &*self.generation;
         Catalogue {
@@ -39,21 +37,11 @@ impl Served {
     }
 }
 
-/// Takes the current configuration for everything that looks at the request.
-pub(crate) async fn take(
-    State(current): State<Arc<GatewayState>>,
-    mut request: Request,
-    next: Next,
-) -> Response {
-    request.extensions_mut().insert(Served::now(&current));
-    next.run(request).await
-}
-
-impl FromRequestParts<Arc<GatewayState>> for Served {
+impl FromRequestParts<Arc<GatewayState>> for RequestContext {
     type Rejection = Infallible;
 
     async fn from_request_parts(parts: &mut Parts, current: &Arc<GatewayState>) -> Result<Self, Infallible> {
-        let taken = parts.extensions.get::<Self>().cloned();
-        Ok(taken.unwrap_or_else(|| Self::now(current)))
+        let own = parts.extensions.get::<Self>().cloned();
+        Ok(own.unwrap_or_else(|| Self::now(current)))
     }
 }

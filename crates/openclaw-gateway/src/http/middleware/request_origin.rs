@@ -1,77 +1,29 @@
-//! Keeps web pages out: without a token, only requests that a page of another host cannot have made are answered.
+//! Checks the origin of requests: without a token, only those pass that no page of another host can have made.
 
-use axum::body::HttpBody;
 use axum::extract::Request;
-use axum::http::header::{ACCESS_CONTROL_REQUEST_METHOD, CONTENT_ENCODING, CONTENT_TYPE, HOST, ORIGIN};
+use axum::http::header::{ACCESS_CONTROL_REQUEST_METHOD, HOST, ORIGIN};
 use axum::http::uri::Authority;
 use axum::http::{HeaderMap, HeaderValue, Method, Uri};
-use axum::middleware::Next;
-use axum::response::{IntoResponse, Response};
 use openclaw_providers::is_loopback_host;
 
-use super::Served;
-use super::error::ApiError;
+use crate::http::{ApiError, RequestContext};
 
-/// How the kinds of JSON end that are not plain JSON.
-const SUFFIX: &str = "+json";
-
-/// Refuses requests that reach this machine under a foreign name, or come from a page of another host, when no token
-/// tells who asks. A browser sends both headers and lets no page change them.
-pub(crate) async fn require(served: Served, request: Request, next: Next) -> Response {
-    match refusal(&served, &request) {
-        Some(refusal) => refusal,
-        None => next.run(request).await,
-    }
-}
-
-/// The answer of [`require`] to a request that it refuses.
-pub(super) fn refusal(served: &Served, request: &Request) -> Option<Response> {
-    if served.generation.token.is_some() || is_local(request.uri(), request.headers()) {
+/// The error for a request that reaches this machine under a foreign name, or comes from a page of another host, when no
+/// token tells clients apart. A browser sends both headers and lets no page change them.
+pub(super) fn refusal(context: &RequestContext, request: &Request) -> Option<ApiError> {
+    if context.generation.token.is_some() || is_local(request.uri(), request.headers()) {
         return None;
     }
-    let error = ApiError::foreign().for_path(request.uri().path());
-    Some(error.into_response())
+    Some(ApiError::foreign())
 }
 
-/// Refuses bodies that are not declared as JSON, which a page may post to any host without asking first, and compressed
-/// ones, which nobody here unpacks. What is no body at all may be declared as anything, as command line tools do.
-pub(crate) async fn json_only(request: Request, next: Next) -> Response {
-    match refusal_of_kind(&request) {
-        Some(refusal) => refusal,
-        None => next.run(request).await,
-    }
-}
-
-/// The answer of [`json_only`] to a request that it refuses.
-pub(super) fn refusal_of_kind(request: &Request) -> Option<Response> {
-    let content_type = request.headers().get(CONTENT_TYPE);
-    let says_nothing = request.body().is_end_stream();
-    let writes = matches!(*request.method(), Method::PATCH | Method::POST | Method::PUT);
-    if !writes || says_nothing {
-        return None;
-    }
-    let error = if !is_json(content_type) {
-        ApiError::not_json()
-    } else if is_packed(request.headers()) {
-        ApiError::packed()
-    } else {
-        return None;
-    };
-    Some(error.for_path(request.uri().path()).into_response())
-}
-
-/// Answers the question that a browser asks before a page of another origin may: no, and what to do instead.
-pub(crate) async fn no_preflight(request: Request, next: Next) -> Response {
+/// The error for a preflight: a browser asks whether a page of another origin may send a request. It may not.
+pub(super) fn preflight_refusal(request: &Request) -> Option<ApiError> {
     let headers = request.headers();
-    let asks = *request.method() == Method::OPTIONS
+    let is_preflight = *request.method() == Method::OPTIONS
         && headers.contains_key(ORIGIN)
         && headers.contains_key(ACCESS_CONTROL_REQUEST_METHOD);
-    if asks {
-        return ApiError::cross_origin()
-            .for_path(request.uri().path())
-            .into_response();
-    }
-    next.run(request).await
+    is_preflight.then(ApiError::cross_origin)
 }
 
 fn is_local(uri: &Uri, headers: &HeaderMap) -> bool {
@@ -83,7 +35,7 @@ fn is_local(uri: &Uri, headers: &HeaderMap) -> bool {
             .to_str()
             .ok()
             .and_then(|text| text.parse::<Authority>().ok());
-        // What stands before an `@` names nobody here, and belongs into no such header.
+        // User information before an `@` is not expected in these headers.
         authority
             .is_some_and(|authority| is_loopback_host(authority.host()) && !authority.as_str().contains('@'))
     };
@@ -113,41 +65,19 @@ fn is_plainly_here(host: &[u8]) -> bool {
     }
 }
 
-/// Whether a body is compressed, or changed in another way, as its sender says.
-fn is_packed(headers: &HeaderMap) -> bool {
-    let is_plain = |value: &HeaderValue| {
-        let value = value.as_bytes().trim_ascii();
-        value.is_empty() || value.eq_ignore_ascii_case(b"identity")
-    };
-    !headers.get_all(CONTENT_ENCODING).iter().all(is_plain)
-}
-
 /// Whether nothing stands before the host.
 fn is_plain(uri: &Uri) -> bool {
     uri.authority()
         .is_none_or(|authority| !authority.as_str().contains('@'))
 }
 
-/// Whether a page of another site wants this as one of its pictures or scripts: it sends no `Origin` then, learns from
-/// the time how it went, and can hold connections open. Whoever follows a link from there is let in.
+/// Whether a page of another site loads this as one of its pictures or scripts: it sends no `Origin` then, but learns from
+/// the time it takes, and can hold connections open. Following a link from there is allowed.
 fn is_embedded(headers: &HeaderMap) -> bool {
     let says = |name, what: &str| headers.get(name).is_some_and(|value| value == what);
     says("sec-fetch-site", "cross-site")
         && !says("sec-fetch-mode", "navigate")
         && !headers.contains_key(ORIGIN)
-}
-
-fn is_json(content_type: Option<&HeaderValue>) -> bool {
-    let text = content_type
-        .and_then(|value| value.to_str().ok())
-        .unwrap_or_default();
-    let media_type = text.split(';').next().unwrap_or_default().trim();
-    let ends_in_json = || {
-        let end = media_type.len().checked_sub(SUFFIX.len());
-        let end = end.and_then(|end| media_type.get(end..));
-        end.is_some_and(|end| end.eq_ignore_ascii_case(SUFFIX))
-    };
-    media_type.eq_ignore_ascii_case("application/json") || (media_type.contains('/') && ends_in_json())
 }
 
 #[cfg(test)]
@@ -231,41 +161,6 @@ mod tests {
                 expected,
                 "{uri} {headers:?}"
             );
-        }
-    }
-
-    #[test]
-    fn what_is_json() {
-        for (content_type, expected) in [
-            (Some("application/json"), true),
-            (Some("Application/JSON; charset=utf-8"), true),
-            (Some("application/vnd.api+json"), true),
-            (Some("text/plain"), false),
-            (Some("+json"), false),
-            (Some("application/x-www-form-urlencoded"), false),
-            (Some(""), false),
-            (None, false),
-        ] {
-            let value = content_type.map(|text| text.parse().unwrap());
-            assert_eq!(is_json(value.as_ref()), expected, "{content_type:?}");
-        }
-    }
-
-    #[test]
-    fn what_is_compressed() {
-        for (encodings, expected) in [
-            (&[] as &[&str], false),
-            (&[""], false),
-            (&["Identity"], false),
-            (&["gzip"], true),
-            (&["identity", "br"], true),
-            (&["gzip, identity"], true),
-        ] {
-            let mut headers = HeaderMap::new();
-            for encoding in encodings {
-                headers.append(CONTENT_ENCODING, encoding.parse().unwrap());
-            }
-            assert_eq!(is_packed(&headers), expected, "{encodings:?}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What commands answer.
+//! The texts of answers to commands.
 
 use std::fmt::Write as _;
 
@@ -45,7 +45,7 @@ pub(super) fn models(models: &[ModelRef]) -> String {
     list
 }
 
-/// A model that nobody has.
+/// A model that no provider has.
 pub(super) fn no_model(typed: &str) -> String {
     format!("⚠️ there is no model `{typed}`; `/model list` shows those you can choose")
 }

@@ -1,4 +1,4 @@
-//! Request bodies that have to arrive.
+//! Request bodies with deadlines.
 
 use std::error::Error;
 use std::future::Future;
@@ -14,10 +14,10 @@ use tokio::time::{Instant, sleep_until};
 
 use super::{Draining, begins};
 
-/// Why the rest of a request's body is not waited for.
+/// Why reading a request's body was given up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum BodyFault {
-    /// Nothing came for too long, or not enough.
+    /// Nothing came for too long, or the whole took too long.
     #[error("the rest of the request body did not arrive in time; send the request again")]
     Late,
     /// The process is ending.
@@ -34,11 +34,11 @@ impl BodyFault {
 
 /// `body`, each piece of which must come within `limit`, the whole of it within `total`, and at once when the process
 /// is ending.
-pub(super) fn patient(body: Incoming, limit: Duration, total: Duration, draining: Draining) -> Body {
+pub(super) fn with_deadlines(body: Incoming, limit: Duration, total: Duration, draining: Draining) -> Body {
     if body.is_end_stream() {
         return Body::empty();
     }
-    Body::new(Patient {
+    Body::new(DeadlineBody {
         body,
         limit,
         end: Instant::now() + total,
@@ -47,18 +47,18 @@ pub(super) fn patient(body: Incoming, limit: Duration, total: Duration, draining
     })
 }
 
-/// A body that is waited for only so long. Most are there already, and are read without a timer.
-struct Patient {
+/// A body with deadlines. Most arrive with their head, and are read without a timer.
+struct DeadlineBody {
     body: Incoming,
     limit: Duration,
     end: Instant,
     /// None after a fault.
     draining: Option<Draining>,
-    /// Ends with why the next piece is not waited for any more.
+    /// Ends with the reason to give up the next piece.
     waiting: Option<Pin<Box<dyn Future<Output = BodyFault> + Send>>>,
 }
 
-impl hyper::body::Body for Patient {
+impl hyper::body::Body for DeadlineBody {
     type Data = Bytes;
     type Error = axum::Error;
 

@@ -1,4 +1,4 @@
-//! What connections are told that come while too many are open.
+//! The limit of open connections, and the answer to further ones.
 
 use std::io::{Read, Write};
 use std::sync::LazyLock;
@@ -6,8 +6,8 @@ use std::sync::LazyLock;
 use serde_json::json;
 use tokio::net::TcpStream;
 
-/// What they get; nobody knows yet which format they speak, so it is an error in each.
-static COME_BACK: LazyLock<String> = LazyLock::new(|| {
+/// The answer. The format of the request is not known yet, so it is an error in each.
+static TOO_MANY: LazyLock<String> = LazyLock::new(|| {
     let body = json!({
         "type": "error",
         "error": {
@@ -25,18 +25,18 @@ static COME_BACK: LazyLock<String> = LazyLock::new(|| {
     )
 });
 
-/// How often something is read of a request that is turned away.
-const MOST_READ: usize = 8;
+/// How many reads are made of a request that is turned away.
+const MAX_READS: usize = 8;
 
-/// Whether there is room, as far as it was told.
+/// Whether the limit was reached when the last connection came.
 #[derive(Debug, Default)]
-pub(super) struct Crowd {
+pub(super) struct ConnectionLimit {
     is_full: bool,
 }
 
-impl Crowd {
-    /// Whether one more connection may be open beside `open` others of at most `most`; told once each time that the
-    /// answer becomes no.
+impl ConnectionLimit {
+    /// Whether one more connection may be open beside `open` others of at most `most`. Each time that the limit is reached it
+    /// is logged once.
     pub(super) fn has_room(&mut self, open: usize, most: usize) -> bool {
         let is_full = open >= most;
         if is_full && !self.is_full {
@@ -47,15 +47,15 @@ impl Crowd {
     }
 }
 
-/// Answers `stream` before it asked, and hangs up.
+/// Answers `stream` before its request is read, and closes it.
 pub(super) fn turn_away(stream: TcpStream) {
     let Ok(mut stream) = stream.into_std() else { return };
-    // It is new, so the answer has room; and who has left by now needs none.
-    let _ = stream.write_all(COME_BACK.as_bytes());
-    // What is left unread when a connection is closed may cost its client the answer.
-    let mut asked = [0; 16 * 1024];
-    for _ in 0..MOST_READ {
-        if !matches!(stream.read(&mut asked), Ok(1..)) {
+    // The buffer of a new connection has room for the answer, and a client that has left needs none.
+    let _ = stream.write_all(TOO_MANY.as_bytes());
+    // Closing a connection with unread bytes resets it, and the client may lose the answer.
+    let mut discarded = [0; 16 * 1024];
+    for _ in 0..MAX_READS {
+        if !matches!(stream.read(&mut discarded), Ok(1..)) {
             break;
         }
     }

@@ -1,4 +1,4 @@
-//! Connections whose clients have to take what they asked for.
+//! A stream whose writes fail when its peer reads nothing for too long.
 
 use std::future::Future;
 use std::io;
@@ -9,17 +9,19 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Sleep, sleep};
 
-/// A connection that is over when its client takes nothing for too long. An answer that nobody takes would keep its place
-/// and its call upstream for ever.
-pub(super) struct Patience<S> {
+/// A connection that fails when its client reads nothing for too long. An answer that is not read would keep its permit and
+/// its call upstream for ever.
+///
+/// A timer exists only while a write waits: most connections never need one.
+pub(super) struct WriteTimeout<S> {
     stream: S,
     limit: Duration,
-    /// Ends with the patience; none while the client takes what comes.
+    /// The timer of a write that waits; none while the client reads.
     waiting: Option<Pin<Box<Sleep>>>,
 }
 
-impl<S> Patience<S> {
-    /// Waits for each piece of an answer to be taken for `limit` at most.
+impl<S> WriteTimeout<S> {
+    /// Lets each write wait for `limit` at most.
     pub(super) fn new(stream: S, limit: Duration) -> Self {
         Self {
             stream,
@@ -28,10 +30,10 @@ impl<S> Patience<S> {
         }
     }
 
-    fn judged<T>(&mut self, taken: Poll<io::Result<T>>, context: &mut Context<'_>) -> Poll<io::Result<T>> {
-        if taken.is_ready() {
+    fn limited<T>(&mut self, written: Poll<io::Result<T>>, context: &mut Context<'_>) -> Poll<io::Result<T>> {
+        if written.is_ready() {
             self.waiting = None;
-            return taken;
+            return written;
         }
         let limit = self.limit;
         let waiting = self.waiting.get_or_insert_with(|| Box::pin(sleep(limit)));
@@ -40,7 +42,7 @@ impl<S> Patience<S> {
     }
 }
 
-impl<S: AsyncRead + Unpin> AsyncRead for Patience<S> {
+impl<S: AsyncRead + Unpin> AsyncRead for WriteTimeout<S> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -50,14 +52,14 @@ impl<S: AsyncRead + Unpin> AsyncRead for Patience<S> {
     }
 }
 
-impl<S: AsyncWrite + Unpin> AsyncWrite for Patience<S> {
+impl<S: AsyncWrite + Unpin> AsyncWrite for WriteTimeout<S> {
     fn poll_write(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
-        let taken = Pin::new(&mut self.stream).poll_write(context, bytes);
-        self.judged(taken, context)
+        let written = Pin::new(&mut self.stream).poll_write(context, bytes);
+        self.limited(written, context)
     }
 
     fn poll_write_vectored(
@@ -65,8 +67,8 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Patience<S> {
         context: &mut Context<'_>,
         pieces: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        let taken = Pin::new(&mut self.stream).poll_write_vectored(context, pieces);
-        self.judged(taken, context)
+        let written = Pin::new(&mut self.stream).poll_write_vectored(context, pieces);
+        self.limited(written, context)
     }
 
     fn is_write_vectored(&self) -> bool {

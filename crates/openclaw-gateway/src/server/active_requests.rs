@@ -1,4 +1,4 @@
-//! Whether a connection owes somebody an answer.
+//! Counts the requests of a connection that are being answered.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -11,62 +11,62 @@ use tokio::sync::Notify;
 
 /// Counts the requests of one connection that are not answered to the end.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Busy(Arc<State>);
+pub(super) struct ActiveRequests(Arc<Counter>);
 
 #[derive(Debug, Default)]
-struct State {
+struct Counter {
     requests: AtomicUsize,
-    /// Told when the last of them is answered.
+    /// Notified when the last of them is answered.
     idle: Notify,
 }
 
-impl Busy {
-    /// A request is there.
-    pub(super) fn begin(&self) -> Work {
+impl ActiveRequests {
+    /// A request begins.
+    pub(super) fn begin(&self) -> ActiveRequest {
         self.0.requests.fetch_add(1, Ordering::AcqRel);
-        Work(self.clone())
+        ActiveRequest(self.clone())
     }
 
-    /// Waits until nothing is owed.
+    /// Waits until no request is being answered.
     pub(super) async fn idle(&self) {
         loop {
-            // Listens before it looks, so that nothing is missed in between.
-            let told = self.0.idle.notified();
+            // Registered before the check, so that no notification is missed.
+            let notified = self.0.idle.notified();
             if self.0.requests.load(Ordering::Acquire) == 0 {
                 return;
             }
-            told.await;
+            notified.await;
         }
     }
 }
 
 /// One request that is being answered.
 #[derive(Debug)]
-pub(super) struct Work(Busy);
+pub(super) struct ActiveRequest(ActiveRequests);
 
-impl Work {
-    /// The answer's body, which ends the work with its last piece or when nobody wants it any more.
-    pub(super) fn until_end_of(self, body: Body) -> Counted {
-        Counted { body, _work: self }
+impl ActiveRequest {
+    /// The answer's body; the request ends with it, when it was sent or is dropped.
+    pub(super) fn until_end_of(self, body: Body) -> CountedBody {
+        CountedBody { body, _request: self }
     }
 }
 
-impl Drop for Work {
+impl Drop for ActiveRequest {
     fn drop(&mut self) {
-        let Self(Busy(state)) = self;
-        if state.requests.fetch_sub(1, Ordering::AcqRel) == 1 {
-            state.idle.notify_waiters();
+        let Self(ActiveRequests(counter)) = self;
+        if counter.requests.fetch_sub(1, Ordering::AcqRel) == 1 {
+            counter.idle.notify_waiters();
         }
     }
 }
 
-/// A body with the work that it is; its length and pieces stay as they are.
-pub(super) struct Counted {
+/// A body with its active request; length and pieces stay as they are.
+pub(super) struct CountedBody {
     body: Body,
-    _work: Work,
+    _request: ActiveRequest,
 }
 
-impl hyper::body::Body for Counted {
+impl hyper::body::Body for CountedBody {
     type Data = Bytes;
     type Error = axum::Error;
 
