@@ -51,7 +51,7 @@ pub(super) static CODES: &[Rule] = &[
         "subscriptionusagelimitexceeded", "planlimitreached", "weeklylimitreached", "monthlylimitreached",
         "accountquotaexceeded", "subscriptionquotaexceeded", "usagelimitreachederror", "usagenotincluded",
     ], code("usage_limit_reached")).attributed_to(Attribution::Account),
-    Rule::codes("rate.code", Reason::RateLimit, &[
+    Rule::codes("rate.specific-code", Reason::RateLimit, &[
         "modelcooldown", "tokenquotaexceeded", "throttlingerror",
         "throttlingratequota", "throttlingallocationquota", "throttlinguser", "throttlingapi",
         "requestlimitexceeded", "limitrequests", "tokensexceeded",
@@ -139,7 +139,7 @@ pub(super) static CODES: &[Rule] = &[
         "errsocketclosed", "streamerror",
     ], code("ETIMEDOUT")),
     // Names of a whole class of failures: a more specific name beside them says which one it is (F-28).
-    Rule::codes("rate.class-code", Reason::RateLimit, &[
+    Rule::codes("rate.code", Reason::RateLimit, &[
         "resourceexhausted", "resourceexhaustederror", "ratelimit", "ratelimited", "ratelimitexceeded", "throttled",
         "throttling", "throttlingexception", "toomanyrequestsexception",
     ], code("RESOURCE_EXHAUSTED")).unless(&[
