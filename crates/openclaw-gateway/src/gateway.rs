@@ -1,5 +1,8 @@
 //! A gateway, put together from its configuration and the machine it runs on.
 
+#[cfg(feature = "fuzzing")]
+#[doc(hidden)]
+pub mod fuzzing;
 mod router;
 
 use std::path::PathBuf;
