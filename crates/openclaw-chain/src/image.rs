@@ -2,10 +2,10 @@
 
 use openclaw_ids::ModelRef;
 
-use crate::allowlist::SelectionError;
 use crate::candidates::{ChainExplanation, Member};
 use crate::config::non_blank;
 use crate::resolver::Resolver;
+use crate::resolver::SelectionError;
 
 impl Resolver {
     /// The candidates of an image run: `over` when it is not blank, else the image primary, then the image

@@ -13,8 +13,8 @@ use serde::ser::{Serialize, SerializeStruct, Serializer};
 
 use crate::alias::AliasIndex;
 use crate::config::{AgentConfig, ChainConfig, ModelSetting, SettingForm, non_blank};
+use crate::names::split_profile;
 use crate::primary::{Found, Primary};
-use crate::profile_suffix::split_profile;
 use crate::resolver::Resolver;
 
 pub use credentials::Credentials;

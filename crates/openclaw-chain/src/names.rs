@@ -1,22 +1,31 @@
 //! From one configured text to a model, without aliases: OpenRouter's names, configured relays, splitting
 //! (chain.md 3.2 and 5 steps 4 to 6).
 
+mod built_in_aliases;
+mod profile_suffix;
+
 use std::collections::{HashMap, HashSet};
 
 use indexmap::IndexMap;
 use openclaw_ids::{ModelId, ModelRef, ProviderId, lowercased};
 use openclaw_providers::renamed_when_loaded;
 
-use crate::alias::{BuiltInAliases, add_built_in};
 use crate::config::{ChainConfig, ModelEntry, ProviderConfig, non_blank};
 use crate::vendor::VendorRules;
+
+pub use built_in_aliases::BuiltInAliases;
+pub use profile_suffix::split_profile;
+
+#[cfg(test)]
+pub(crate) use built_in_aliases::BUILT_IN;
+use built_in_aliases::add_built_in;
 
 /// The names the configuration knows: its model map, its provider rows and the vendors' rules.
 #[derive(Clone, Debug)]
 pub(crate) struct Names {
     entries: Vec<Entry>,
     providers: Vec<KnownProvider>,
-    /// Providers whose wire format is somebody else's.
+    /// Providers that speak another provider's wire format.
     relays: HashSet<ProviderId>,
     /// The provider of each lowercased model name; `None` when several have it.
     owners: HashMap<String, Option<ProviderId>>,
@@ -173,7 +182,7 @@ impl Names {
         Some(self.vendor.normalise(&provider, &ModelId::try_new(model).ok()?))
     }
 
-    /// A model of a configured provider that speaks somebody else's wire format (chain.md 5 step 5), in its normal
+    /// A model of a configured provider that speaks another provider's wire format (chain.md 5 step 5), in its normal
     /// form: Google's models behind a relay are renamed as Google's own.
     pub(crate) fn relayed(&self, text: &str, default_provider: &ProviderId) -> Option<ModelRef> {
         let (provider, model) = split(text, default_provider)?;

@@ -4,7 +4,7 @@ use openclaw_ids::{ModelId, ModelRef, ProviderId};
 
 use crate::alias::AliasIndex;
 use crate::names::Names;
-use crate::profile_suffix::split_profile;
+use crate::names::split_profile;
 
 /// The provider of a bare name when the configuration says nothing else.
 pub(crate) const DEFAULT_PROVIDER: &str = "openai";

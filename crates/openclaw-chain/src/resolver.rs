@@ -1,16 +1,23 @@
 //! The configuration prepared for questions: which model does a text mean, what is the primary.
 
+mod allowlist;
+mod capability;
+
 use std::collections::{HashMap, HashSet};
 
 use openclaw_ids::{AgentId, ModelRef, ProviderId};
 
-use crate::alias::{AliasIndex, BuiltInAliases};
-use crate::allowlist::Allowlist;
-use crate::capability::KnownCapabilities;
+use crate::alias::AliasIndex;
 use crate::config::{AgentConfig, ChainConfig, ImageModelSetting, ModelSetting};
-use crate::names::Names;
+use crate::names::{BuiltInAliases, Names};
 use crate::primary::{Primary, default_provider};
 use crate::vendor::VendorRules;
+
+pub use allowlist::SelectionError;
+pub use capability::{Capabilities, Needs, Shortfall, Support};
+
+use allowlist::Allowlist;
+use capability::KnownCapabilities;
 
 /// Answers questions about models; built once per configuration, cheap to ask.
 #[derive(Clone, Debug)]

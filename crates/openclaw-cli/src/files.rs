@@ -196,7 +196,7 @@ impl Files {
     ) -> Result<Self, CommandError> {
         let config = places.load(environment)?;
         let environment = &config.environment(environment);
-        let sources = SecretSources::at_rest(&config.secrets, environment);
+        let sources = SecretSources::without_commands(&config.secrets, environment);
         let endpoints = configured_endpoints(&config, &sources)?;
         let ambient = ambient::profiles(&config.chain.models, &endpoints, &sources, environment);
         Ok(Self {

@@ -51,6 +51,13 @@ const MODULES: &[CrateModules] = &[
         ],
     },
     CrateModules {
+        package: "openclaw-chain",
+        folder: "crates/openclaw-chain/src",
+        order: &[
+            "config", "vendor", "names", "alias", "primary", "resolver", "candidates", "image", "source", "policy", "lint",
+        ],
+    },
+    CrateModules {
         package: "openclaw-wire",
         folder: "crates/openclaw-wire/src",
         order: &["surrogates", "partial_json", "sse", "body_kind", "request_body", "overlap", "format", "progress", "splice"],
@@ -105,6 +112,19 @@ const MODULES: &[CrateModules] = &[
         order: &[
             "environment", "failover", "file", "findings", "gateway", "paths", "secrets", "config", "permission_audit",
         ],
+    },
+    CrateModules {
+        package: "openclaw-gateway",
+        folder: "crates/openclaw-gateway/src",
+        order: &[
+            "providers", "server", "telemetry", "agents", "logins", "credentials", "attempt", "report", "state", "http",
+            "admin", "gateway",
+        ],
+    },
+    CrateModules {
+        package: "openclaw-cli",
+        folder: "crates/openclaw-cli/src",
+        order: &["demo", "file_limit", "outcome", "signals", "terminal", "files", "cli"],
     },
     CrateModules {
         package: "xtask-faultwall",

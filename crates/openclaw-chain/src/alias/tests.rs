@@ -1,6 +1,6 @@
 //! The alias index and the names that ship.
 
-use super::*;
+use crate::names::{BUILT_IN, BuiltInAliases};
 use crate::testing::{defaults, pair, resolver};
 use crate::{Resolver, VendorRules};
 use serde_json::json;

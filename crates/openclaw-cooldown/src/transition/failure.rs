@@ -3,11 +3,13 @@
 use std::time::Duration;
 
 use jiff::Timestamp;
-use openclaw_classify::HintSource;
+use openclaw_classify::{HintSource, Reason};
 
 use crate::ladder::{long_wait, short_wait};
 use crate::usage_state::lane::{self, HintPolicy};
-use crate::{BlockedOrigin, BlockedSource, CooldownConfig, FailureEvent, Lane, ProfileUsage, Window, millis};
+use crate::{
+    BlockedOrigin, BlockedSource, CooldownConfig, FailureEvent, Lane, MarkScope, ProfileUsage, Window, millis,
+};
 
 /// How many models of one profile are remembered beyond the end of their windows. A client that asks for ever new
 /// names would otherwise make the state grow for a day.
@@ -154,7 +156,13 @@ pub(super) fn stated_end(event: &FailureEvent) -> Option<Timestamp> {
 }
 
 fn wait(lane: &Lane, steps: u32, event: &FailureEvent, config: &CooldownConfig) -> Duration {
-    match lane {
+    // A bill or login that is refused for one model has the ladder of its reason in that model's lane.
+    let ladder = match (event.scope, event.reason) {
+        (MarkScope::OneModel, Reason::AuthPermanent) => &Lane::AuthPermanent,
+        (MarkScope::OneModel, Reason::Billing) => &Lane::Billing,
+        _ => lane,
+    };
+    match ladder {
         Lane::AuthPermanent => long_wait(
             steps,
             config.auth_permanent_backoff(),

@@ -17,7 +17,7 @@ pub fn run_settings(failover: &FailoverConfig, environment: &Environment) -> Run
         auth_skip_ttl: parse_skip_ttl(environment.fallback_skip_ttl()),
         limits: RunLimits {
             attempts: failover.max_attempts,
-            // That depends on the model, see `deadlines`.
+            // The duration depends on the model, see `deadlines`.
             duration: None,
         },
         ..RunSettings::default()

@@ -59,7 +59,7 @@ pub fn check(
     state_dir: &Path,
 ) -> Result<ConfigReport, StoredError> {
     let resolver = Resolver::new(&config.chain);
-    let sources = SecretSources::at_rest(&config.secrets, environment);
+    let sources = SecretSources::without_commands(&config.secrets, environment);
     let ambient = ambient::profiles(&config.chain.models, endpoints, &sources, environment);
     let checked = look(config, environment, state_dir)?;
     // They explain what is said of credentials that are missing.
@@ -149,7 +149,7 @@ pub fn dangling_credentials(
     state_dir: &Path,
 ) -> Result<Vec<Finding>, StoredError> {
     let environment = &config.environment(environment);
-    let sources = SecretSources::at_rest(&config.secrets, environment);
+    let sources = SecretSources::without_commands(&config.secrets, environment);
     Ok(dangling_among(&look(config, environment, state_dir)?, &sources))
 }
 

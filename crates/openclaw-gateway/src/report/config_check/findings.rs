@@ -95,7 +95,7 @@ pub(super) fn unusable_secret(secret: &UnusableSecret) -> Finding {
     Finding {
         rule: &UNUSABLE_SECRET,
         place: secret.path(),
-        detail: secret.told(),
+        detail: secret.consequence(),
     }
 }
 
@@ -138,7 +138,7 @@ pub(super) fn misspelt(key: &MisspeltKey) -> Finding {
     Finding {
         rule: &MISSPELT_KEY,
         place: redact(&key.path),
-        detail: format!("this key is not read; did you mean `{}`?", key.meant),
+        detail: format!("this key is not read; did you mean `{}`?", key.nearest),
     }
 }
 
