@@ -231,7 +231,7 @@ impl Files {
             auth: self.config.auth.clone(),
             aliases: self.aliases.clone(),
             endpoints: self.endpoints.keys(),
-            settings: run_settings(&self.config.failover),
+            settings: run_settings(&self.config.failover, &self.environment),
         }
     }
 

@@ -140,6 +140,11 @@ impl Environment {
             .join("oauth.json")
     }
 
+    /// How long a fallback that refused its login is passed over, as written in `OPENCLAW_FALLBACK_SKIP_TTL_MS`.
+    pub fn fallback_skip_ttl(&self) -> Option<&str> {
+        self.get("OPENCLAW_FALLBACK_SKIP_TTL_MS")
+    }
+
     /// Whether nothing is written to the stores but what an operator asks for (L7).
     pub fn keeps_stores_as_they_are(&self) -> bool {
         self.get("OPENCLAW_AUTH_STORE_READONLY") == Some("1")

@@ -62,7 +62,7 @@ impl Body {
 /// What our own settings file says, as it shows them.
 pub fn failover(text: &str) -> Result<String, FileError> {
     let failover = Config::parse_failover(Path::new("/f"), text)?;
-    run_settings(&failover);
+    run_settings(&failover, &Environment::of([], Path::new("/")));
     Ok(serde_json::json!(failover).to_string())
 }
 
