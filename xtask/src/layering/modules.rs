@@ -102,7 +102,7 @@ const MODULES: &[CrateModules] = &[
         package: "openclaw-upstream",
         folder: "crates/openclaw-upstream/src",
         order: &[
-            "worker_runtimes", "deadlines", "endpoint", "retry", "call", "client", "facts", "live", "arrival", "exchange",
+            "worker_runtimes", "deadlines", "endpoint", "retry", "call", "client", "facts", "streaming_answer", "arrival", "exchange",
             "fuzzing",
         ],
     },
