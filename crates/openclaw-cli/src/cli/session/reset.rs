@@ -5,7 +5,7 @@ use std::hash::{BuildHasher, RandomState};
 use clap::Args;
 use openclaw_config::Environment;
 use openclaw_gateway::report::SessionReport;
-use openclaw_ids::SessionId;
+use openclaw_ids::{IdError, SessionId, SessionKey};
 use openclaw_session::{Reset, reset, update};
 
 use crate::cli::chain::{UnknownSession, session};
@@ -45,7 +45,7 @@ pub(in crate::cli) fn run(
     let files = Files::open(&arguments.places, environment)?;
     let agent = ReadAgent::open_with_sessions(&files, &arguments.agent.id(&files)?)?;
     let (key, _) = session(&agent, &arguments.key)?;
-    let id = SessionId::try_new(&format!("oc-{:016x}", RandomState::new().hash_one(key.as_str())))?;
+    let id = new_session_id(key)?;
     let store = files.session_store(&agent.id)?;
     let now = now();
     let renewed = runtime()?.block_on(update(&store, key, |entry| {
@@ -63,4 +63,9 @@ pub(in crate::cli) fn run(
         screen.line(format!("Session {key} starts over on {}.", report.selected.key()))?;
     }
     Ok(Outcome::Fine)
+}
+
+/// A name for a transcript of `key` that begins now.
+pub(super) fn new_session_id(key: &SessionKey) -> Result<SessionId, IdError> {
+    SessionId::try_new(&format!("oc-{:016x}", RandomState::new().hash_one(key.as_str())))
 }
