@@ -54,7 +54,7 @@ const MODULES: &[CrateModules] = &[
         package: "openclaw-chain",
         folder: "crates/openclaw-chain/src",
         order: &[
-            "config", "vendor", "names", "alias", "primary", "resolver", "candidates", "image", "source", "policy", "lint",
+            "config", "vendor", "names", "alias", "primary", "resolver", "source", "candidates", "image", "policy", "lint",
         ],
     },
     CrateModules {
