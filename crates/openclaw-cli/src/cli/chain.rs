@@ -22,7 +22,6 @@ use crate::terminal::{Cell, Render, Style, Table};
 /// Arguments of `chain`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
-#[expect(clippy::struct_excessive_bools, reason = "flags of a command line")]
 pub(super) struct ChainArgs {
     #[command(flatten)]
     agent: AgentArg,
